@@ -37,6 +37,16 @@ static void take_signals(void) {
   sigaction(SIGCONT, &action, &old_continue);
 }
 
+// Waits until output has left, and does so again where a signal interrupts the
+// wait: else a resized window would leave the terminal without an echo.
+static bool set_terminal(const struct termios *to) {
+  int failed;
+  do {
+    failed = tcsetattr(STDIN_FILENO, TCSADRAIN, to);
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
 bool tl_keys_begin(void) {
   if (tcgetattr(STDIN_FILENO, &before) != 0)
     return false;
@@ -46,11 +56,11 @@ bool tl_keys_begin(void) {
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   take_signals();
-  return tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
+  return set_terminal(&raw);
 }
 
 void tl_keys_end(void) {
-  tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+  set_terminal(&before);
 #ifdef SIGWINCH
   sigaction(SIGWINCH, &old_window, NULL);
 #endif
