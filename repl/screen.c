@@ -322,7 +322,7 @@ void tl_screen_write(const char *text, size_t nbytes) {
 }
 
 void tl_screen_forget(tl_screen *screen) {
-  screen->row = screen->row_count = 0;
+  screen->row = screen->row_count = screen->column = 0;
 }
 
 void tl_screen_free(tl_screen *screen) {
