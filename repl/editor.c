@@ -338,7 +338,8 @@ static void paste(tl_editor *e) {
   FILE *to = open_memstream(&text, &nbytes);
   if (to == NULL)
     return;
-  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !gives_paste_up(key)) {
+  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !e->is_over &&
+         !gives_paste_up(key)) {
     bool was_return = key == '\r';
     key = tl_keys_next();
     if (key == '\r' || (key == '\n' && !was_return))
@@ -347,6 +348,8 @@ static void paste(tl_editor *e) {
       fputc(key, to);
     else if (key >= 0xa0 && key < TL_KEY_UP)
       fwrite(bytes, 1, tl_key_spell(key, bytes), to);
+    else if (key == TL_KEY_SIGNAL)
+      heed_signal(e);
   }
   fclose(to);
   if (text != NULL)
