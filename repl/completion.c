@@ -181,13 +181,17 @@ size_t tl_choices_typed(const tl_choices *c, const char *text) {
   return 0;
 }
 
+// Whole characters: β and γ have their first byte in common, which alone is no
+// text.
 size_t tl_choices_common(const tl_choices *c) {
-  size_t length = strlen(c->names[0]);
+  const char *name = c->names[0];
+  size_t length = strlen(name);
   for (size_t i = 1; i < c->count; i++) {
     size_t same = 0;
-    while (same < length && c->names[i][same] == c->names[0][same]) same++;
+    while (same < length && c->names[i][same] == name[same]) same++;
     length = same;
   }
+  while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80) length--;
   return length;
 }
 
