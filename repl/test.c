@@ -174,8 +174,11 @@ static void start(command *cmd, job *test) {
   }
   // No process to be had: the job failed.
   if (test->child < 0) {
+    fprintf(test->report, "no process for this test: %s\n", strerror(errno));
     test->done = true;
     test->status = -1;
+    if (test->folder[0] != 0)
+      tl_remove_tree(test->folder);
   }
 }
 
@@ -226,7 +229,7 @@ static void print_failure(const char *line, bool has_colours) {
   span b = trim_right(skip(rest, got + between.n));
   size_t head = 0, tail = 0, most = a.n < b.n ? a.n : b.n;
   while (head < most && a.at[head] == b.at[head]) head++;
-  while (!is_boundary(a, head) || !is_boundary(b, head)) head--;
+  while (head > 0 && (!is_boundary(a, head) || !is_boundary(b, head))) head--;
   while (tail < most - head && a.at[a.n - 1 - tail] == b.at[b.n - 1 - tail])
     tail++;
   while (!is_boundary(a, a.n - tail) || !is_boundary(b, b.n - tail)) tail--;
@@ -333,6 +336,8 @@ int tl_test_command(int argc, char **argv, tally_native_code native) {
                  .timeout = SECONDS_PER_FILE};
   if (cmd.parallel < 1)
     cmd.parallel = 1;
+  // Who starts this may have SIGCHLD ignored, and then wait() knows no child.
+  signal(SIGCHLD, SIG_DFL);
   if (!read_arguments(&cmd, argc, argv)) {
     fputs(usage, stderr);
     return 2;
