@@ -1,5 +1,14 @@
 // Commands of the prompt: a table of them, and each one in a few lines. What
 // they show comes from the calls that a host has, too.
+//
+//     :ti  x * 2   ─ tl_run_command   a copy without colon and blanks
+//                  ─ run_text         ti is :time alone; it has an argument
+//                  ─ time_code        of the argument x * 2; gives a status
+//                  ─ tl_session_end   reports it, as for an input
+//
+// A command adds its line to the table at the end, and completion and :help
+// know it. It writes by stdout and returns a status; errors are those of the
+// VM, raised by tally_raise where the VM has none.
 
 #include "repl/commands.h"
 
@@ -22,6 +31,8 @@
 //     (TEXT)       parses: it is an expression, and no statement
 //     TEXT
 //     none         does not compile: the value of TEXT is not used
+// False without memory: the input is saved as it was typed. Nothing runs, but
+// vm's error is another afterwards.
 static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
   tally_value ignored;
   char *tried = malloc(nbytes + 16);
@@ -47,6 +58,7 @@ static bool is_only_shown(tally_vm *vm, const char *text, size_t nbytes) {
 void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
                    size_t nbytes) {
   while (nbytes > 0 && strchr(" \t\r\n", text[nbytes - 1]) != NULL) nbytes--;
+  // The longest of the forms below and its zero byte.
   if (inputs->capacity - inputs->nbytes < nbytes + sizeof "print(\n)\n") {
     size_t capacity = inputs->capacity * 2 + nbytes + 1024;
     char *larger = realloc(inputs->text, capacity);
@@ -64,6 +76,7 @@ void tl_inputs_add(tl_inputs *inputs, tally_vm *vm, const char *text,
       (int)nbytes, text);
 }
 
+// [text] may be of any bytes; a zero byte ends it for `:edit`.
 void tl_inputs_note(tl_inputs *inputs, const char *text, size_t nbytes) {
   free(inputs->last);
   inputs->last = strndup(text, nbytes);
@@ -110,6 +123,7 @@ static const char *spell_seconds(double seconds, char *to) {
 }
 
 // The field of a record as a number; 0 where there is none.
+// A field that is no number counts as none.
 static double number_in(tally_vm *vm, tally_value record, const char *key) {
   tally_value field;
   double number = 0;
@@ -219,6 +233,8 @@ static tally_status time_function(tally_vm *vm, tally_value function) {
 
 // The code is compiled once, as a function without parameters that sees the
 // prompt's variables.
+// Compiled and not read anew for each run, so that what is timed is what a
+// script's loop would do.
 static tally_status time_code(const asked *q) {
   tally_value function;
   tally_status status = tally_compile(q->vm, q->argument, &function);
@@ -233,6 +249,7 @@ static tally_status time_code(const asked *q) {
 
 // The bytes are all that the value keeps alive: a view of a large array shows
 // the array's.
+// The code runs, and may change variables, as any input does.
 static tally_status show_type(const asked *q) {
   tally_value value;
   char nbytes[16];
@@ -254,6 +271,7 @@ typedef struct variable {
 
 // The largest first; of equal ones by name, so that the list is the same each
 // time.
+// None of the numbers is a NaN, so this is an order.
 static int compare_variables(const void *a, const void *b) {
   const variable *x = a, *y = b;
   return x->nbytes != y->nbytes
@@ -301,6 +319,7 @@ static void add_variable(void *context, const char *name, tally_value value) {
 
 // What the whole process has in memory, other libraries and code included,
 // where the system says it.
+// An error of that call is not reported.
 static void show_resident(const asked *q) {
   tally_value resident;
   int64_t nbytes;
@@ -315,6 +334,7 @@ static void show_resident(const asked *q) {
 // The variables by the bytes that they keep alive, then the whole. Arrays that
 // several variables share are counted for each, so the lines may add up to more
 // than what is alive.
+// Without memory for the list there are the sums alone, which need none.
 static tally_status show_memory(const asked *q) {
   tally_value names;
   tally_status status = tally_complete(q->vm, "", &names);
@@ -380,6 +400,7 @@ static tally_status save_inputs(const asked *q) {
 }
 
 // The file, without the ends of lines at its end; NULL: it cannot be read.
+// A zero byte ends the text, too. The caller frees it.
 static char *read_back(const char *path) {
   char *text = NULL;
   size_t nbytes = 0, capacity = 0;
@@ -399,6 +420,9 @@ static char *read_back(const char *path) {
 // The newest input in the editor that the person uses, with its own ways for
 // many lines. What it leaves is typed at the next prompt, and runs with Enter.
 // The path goes by a variable, so that the shell finds nothing in it to obey.
+// The file is in a folder that only its owner may enter, and goes with it. An
+// editor that fails, or was stopped by Ctrl-C, leaves the input as it was:
+// nothing is offered.
 static tally_status edit_last(const asked *q) {
   char folder[1024], path[1100];
   const char *last = q->inputs->last == NULL ? "" : q->inputs->last;
@@ -422,6 +446,8 @@ static tally_status edit_last(const asked *q) {
 
 // By a statement, since the host's interface has no call that deletes a
 // variable.
+// Names are the VM's own, so no text of theirs can be more than a name. One of
+// more than 280 bytes stays, as it would be cut.
 static void forget_variable(void *context, const char *name,
                             tally_value value) {
   char text[300];
@@ -432,6 +458,8 @@ static void forget_variable(void *context, const char *name,
 
 // Inputs are forgotten with them, as a script of the later ones alone has to
 // run. The memory goes back to the system, for those who look at the process.
+// Names that the session gave to library functions go as well: those of the
+// library are seen again.
 static tally_status forget_all(const asked *q) {
   static const char *const words[] = {"", "_"};  // private names by themselves
   for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
@@ -479,6 +507,7 @@ static const struct {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+// In the table's order, which goes from help and measuring to files.
 static tally_status list_commands(const asked *q) {
   (void)q;
   for (int i = 0; i < COMMANDS; i++) {
@@ -489,11 +518,14 @@ static tally_status list_commands(const asked *q) {
   return TALLY_OK;
 }
 
+// A blank before the colon makes it none, and the grammar then refuses it.
 bool tl_is_command(const char *line, size_t nbytes) {
   return nbytes > 0 && line[0] == ':';
 }
 
 // The grammar is asked for the text with its zero behind it, so of a copy.
+// Without memory it counts as whole, so that a person gets an error and no
+// line after line.
 bool tl_input_is_whole(tally_vm *vm, const char *text, size_t nbytes) {
   if (tl_is_command(text, nbytes) || (nbytes > 0 && text[0] == '?'))
     return true;
@@ -513,6 +545,11 @@ const char *tl_command_name(int at) {
 
 // A command whose name begins as is written, if there is one alone. -1: none,
 // -2: several. A whole name wins over longer ones that begin with it.
+//
+//     "time"   :time, at once
+//     "t"      -2: time and type
+//     "x"      -1
+//     ""       -1, as each name begins so
 static int find_command(const char *name, size_t length) {
   int found = -1;
   for (int i = 0; i < COMMANDS; i++) {
@@ -528,6 +565,9 @@ static int find_command(const char *name, size_t length) {
 // The command's name ends at the first blank; [text] is changed. Mistakes in
 // the command itself are reported here, and are no errors of the VM:
 // tally_error is as before.
+// TL_FAILED for a mistake in the command; nothing ran then. Else the run is
+// within tl_session_begin and tl_session_end, so Ctrl-C stops it as it does an
+// input.
 static int run_text(tl_session *session, char *text, tl_inputs *inputs) {
   size_t length = strcspn(text, " \t");
   char *argument = text + length + strspn(text + length, " \t");
@@ -555,6 +595,7 @@ static int run_text(tl_session *session, char *text, tl_inputs *inputs) {
 // error.
 int tl_run_command(tl_session *session, const char *line, size_t nbytes,
                    tl_inputs *inputs) {
+  // The colon itself stays, so [text] has a byte for the zero.
   while (nbytes > 1 && strchr(" \t\r\n", line[nbytes - 1]) != NULL) nbytes--;
   char *text = malloc(nbytes);
   fflush(stdout);

@@ -1,4 +1,14 @@
 // Choices for Tab: see completion.h.
+//
+//     the text ends with   found by       choices
+//     \alp                 find_signs     alpha, and the sign that replaces it
+//     "data/x              add_files      x1.csv, x2.csv
+//     :load x              add_files      likewise
+//     :ti                  add_commands   time
+//     mean(x, ax           add_words      axis:
+//
+// Choices are whole names; how much of one stands there already is found by
+// comparing, in tl_choices_typed.
 
 #include "repl/completion.h"
 
@@ -35,6 +45,8 @@ void tl_choices_free(tl_choices *c) {
 }
 
 // Names of the language, the library and the session.
+// The VM gives them in order, each once. Nothing is run, and an error, such as
+// no memory, means no choices.
 static void add_words(tally_vm *vm, const char *text, tl_choices *c) {
   tally_value list, item;
   const char *name;
@@ -52,6 +64,7 @@ static void add_words(tally_vm *vm, const char *text, tl_choices *c) {
 }
 
 // Names of signs, for what stands behind a backslash.
+// [part] is without the backslash; an empty one gets all.
 static void add_signs(const char *part, tl_choices *c) {
   for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
     if (strncmp(s->name, part, strlen(part)) == 0)
@@ -60,6 +73,7 @@ static void add_signs(const char *part, tl_choices *c) {
 }
 
 // Commands of the prompt, for a colon and what follows it.
+// [part] is without the colon.
 static void add_commands(const char *part, tl_choices *c) {
   const char *name;
   for (int i = 0; (name = tl_command_name(i)) != NULL; i++) {
@@ -70,6 +84,10 @@ static void add_commands(const char *part, tl_choices *c) {
 
 // Files whose names go on from a path; those of folders end with a slash.
 // Hidden ones only where a point was written.
+// In the folder's own order, whatever that is. Of a path without a slash the
+// working directory is looked at. A folder that cannot be read, or whose path
+// has 1024 bytes, has no files. name has room for the 255 bytes that a name
+// has at most, the slash and the zero.
 static void add_files(const char *path, tl_choices *c) {
   const char *slash = strrchr(path, '/'), *part = slash ? slash + 1 : path;
   char folder[1024], name[300];
@@ -94,6 +112,8 @@ static void add_files(const char *path, tl_choices *c) {
 
 // Where a string begins that is open at the text's end; NULL: none is. A
 // backslash hides the sign behind it.
+// From the text's begin each time, as only that shows which quotes open. Holes
+// and comments are not reckoned with: a quote in a comment offers files.
 static const char *open_string(const char *text) {
   const char *begin = NULL;
   for (; *text != 0; text++) {
@@ -106,6 +126,7 @@ static const char *open_string(const char *text) {
 }
 
 // The file name that a command is given; NULL: it is given none.
+// Those commands whose table in commands.c says FILE, by their whole names.
 static const char *file_of_command(const char *text) {
   bool takes =
       strncmp(text, ":load ", 6) == 0 || strncmp(text, ":save ", 6) == 0;
@@ -114,6 +135,11 @@ static const char *file_of_command(const char *text) {
 
 // A backslash with a name behind it. A name that is whole, or the only one that
 // goes on so, stands for its sign.
+//
+//     \alpha    alpha is whole: α
+//     \alp      alpha alone begins so: α
+//     \in       is whole, though int goes on from it: ∈
+//     \i        several: their list
 static void find_signs(tl_choices *c, const char *slash) {
   add_signs(slash + 1, c);
   const char *name = c->count == 1 ? c->names[0] : slash + 1;
@@ -124,6 +150,8 @@ static void find_signs(tl_choices *c, const char *slash) {
   c->replaced = strlen(slash);
 }
 
+// A backslash comes first, as signs are typed within strings as well; behind a
+// blank or a quote it is no sign's any more.
 void tl_choices_find(tl_choices *c, tally_vm *vm, const char *text) {
   *c = (tl_choices){.names = NULL};
   const char *slash = strrchr(text, '\\'), *file = open_string(text);
@@ -141,6 +169,9 @@ void tl_choices_find(tl_choices *c, tally_vm *vm, const char *text) {
 
 // The longest end of the text that the first name begins with, since where a
 // name begins differs for words, signs and files.
+// There is one choice at least. Where the end of what stands before the word
+// happens to fit, too, that counts as typed: behind `"a/` a folder `a/` within
+// it counts as whole.
 size_t tl_choices_typed(const tl_choices *c, const char *text) {
   const char *name = c->names[0];
   size_t end = strlen(text), n = strlen(name);
@@ -150,17 +181,22 @@ size_t tl_choices_typed(const tl_choices *c, const char *text) {
   return 0;
 }
 
+// Whole characters: β and γ have their first byte in common, which alone is no
+// text.
 size_t tl_choices_common(const tl_choices *c) {
-  size_t length = strlen(c->names[0]);
+  const char *name = c->names[0];
+  size_t length = strlen(name);
   for (size_t i = 1; i < c->count; i++) {
     size_t same = 0;
-    while (same < length && c->names[i][same] == c->names[0][same]) same++;
+    while (same < length && c->names[i][same] == name[same]) same++;
     length = same;
   }
+  while (length > 0 && ((unsigned char)name[length] & 0xc0) == 0x80) length--;
   return length;
 }
 
 // Cells that the widest takes.
+// At least 1, so that no division is by less than 3.
 static int widest_of(const tl_choices *c) {
   int widest = 1;
   for (size_t i = 0; i < c->count; i++) {
@@ -172,6 +208,14 @@ static int widest_of(const tl_choices *c) {
 
 // A gap of two between columns. The text is written to a stream in memory, so
 // that its length need not be known.
+//
+//     7 columns, 4 rows     a  e     7 columns, 3 rows     a  c
+//                           b  f                           b  d
+//                           c  g                           3 more
+//                           d
+//
+// Where names are cut off, their number takes one of the lines; with a single
+// line it comes below.
 char *tl_choices_list(const tl_choices *c, int columns, int rows) {
   char *text = NULL;
   size_t nbytes;
@@ -181,7 +225,9 @@ char *tl_choices_list(const tl_choices *c, int columns, int rows) {
   int widest = widest_of(c);
   size_t across = columns > widest + 2 ? (size_t)(columns / (widest + 2)) : 1;
   size_t down = (c->count + across - 1) / across, shown = c->count;
-  if (down > (size_t)rows) {
+  // A single line is shown even where no row is to spare: cut shorter than it
+  // is, it would claim more names than there are.
+  if (down > 1 && down > (size_t)rows) {
     down = rows > 1 ? (size_t)rows - 1 : 1;
     shown = down * across;
   }

@@ -1,6 +1,16 @@
 // Inputs edited on a terminal: see editor.h. A key leads to an action in a
 // table, or it is typed.
 //
+//     tl_keys_next ─ press ─ search_key     while something is searched for
+//                          ─ tl_vi_key      between vi's commands
+//                          ─ bound_key      moves[], then actions[]
+//                          ─ type_key       characters that no table has
+//     draw, unless more keys are there already
+//
+// An action changes the text by tl_edit_change or the cursor by itself, and
+// never draws. Each key is drawn once, from the state that it leaves, so no
+// action has to know what the screen shows.
+//
 // Order: hints, drawing, actions, search, keys, reading.
 
 #include "repl/editor.h"
@@ -22,6 +32,9 @@
 
 // A copy of the rest of the newest input that begins as this one; NULL: there
 // is none.
+// The newest one may be what stands there already, with nothing behind it: it
+// is passed over for older ones that go on. Ends as each step goes to a lower
+// index, or to count where there is none.
 static char *earlier_rest(const tl_editor *e) {
   const tl_history *h = &e->history;
   size_t at = h->count;
@@ -33,6 +46,9 @@ static char *earlier_rest(const tl_editor *e) {
 
 // The same of the only name that the word at the end may become. Within strings
 // nothing is looked up, as those are names of files.
+// A word of one letter is no reason to look: it has many continuations, and
+// the look goes over all names with each key. A name that is whole already, or
+// one that stands for a sign, adds nothing. The caller frees it.
 static char *name_rest(const tl_editor *e) {
   size_t count;
   tally_token *tokens = tl_edit_tokens(e, &count);
@@ -54,7 +70,9 @@ static char *name_rest(const tl_editor *e) {
 }
 
 // How the text may go on, as a copy. NULL: nobody knows, or there is no colour
-// to tell it from what was typed.
+// to tell it from what was typed. Earlier inputs go before names, as they are
+// what the person has typed. A hint in the midst of a text would push what
+// follows to the right.
 static char *hint_of(const tl_editor *e) {
   if (!e->screen.has_colours || e->nbytes == 0 || e->cursor < e->nbytes ||
       e->mode != TYPING)
@@ -64,6 +82,7 @@ static char *hint_of(const tl_editor *e) {
 }
 
 // Takes the hint; false: there is none.
+// The whole of it, though the screen shows its first line alone.
 static bool take_hint(tl_editor *e) {
   char *hint = hint_of(e);
   if (hint != NULL)
@@ -74,16 +93,21 @@ static bool take_hint(tl_editor *e) {
 
 // The name of the function among whose arguments the cursor stands, such as
 // linalg.det; false: it stands among none.
+// The innermost bracket that is open before the cursor decides: within f([
+// there is no call, as the list is what is typed. A long name is cut to
+// [size].
 static bool find_call(const tl_editor *e, char *name, size_t size) {
   size_t count, at;
   tally_token *tokens = tl_edit_tokens(e, &count);
   if (tokens == NULL)
     return false;
+  // Pairs before the cursor match each other, so only open ones are left.
   for (at = count; at > 0 && !tl_is_open(&tokens[at - 1]); at--) {
   }
   bool found = at > 1 && tokens[at - 2].kind == TALLY_TOKEN_CALL;
   if (found) {
     size_t first = at - 2, end = tokens[first].end;
+    // Back over `linalg.` and what stands before it.
     while (first > 1 && e->text[tokens[first - 1].begin] == '.' &&
            tokens[first - 2].kind == TALLY_TOKEN_NAME)
       first -= 2;
@@ -96,6 +120,8 @@ static bool find_call(const tl_editor *e, char *name, size_t size) {
 
 // How the function is called, for the line below: "mean(x, axis: none)". False
 // where that is not known. What the session defines hides the library's.
+// Asked with each drawing, so nothing of it runs code. tally_describe gives an
+// empty string, and no error, for a name that the session does not define.
 static bool spell_call(const tl_editor *e, char *to, size_t size) {
   char name[128];
   tally_value described;
@@ -104,6 +130,7 @@ static bool spell_call(const tl_editor *e, char *to, size_t size) {
   if (!find_call(e, name, sizeof name) ||
       tally_describe(e->vm, name, &described) != TALLY_OK)
     return false;
+  // The first line is the signature; documentation follows it.
   if (tally_to_string(e->vm, described, &text, &nbytes) == TALLY_OK)
     snprintf(to, size, "%.*s", (int)strcspn(text, "\n"), text);
   tally_release(e->vm, described);
@@ -117,6 +144,8 @@ static bool spell_call(const tl_editor *e, char *to, size_t size) {
 
 // --- Drawing ----------------------------------------------------------------
 
+// What the person is to see now. One thing stands below the text: what is
+// searched for, or the choices of Tab, or else how the call is written.
 static void draw(tl_editor *e) {
   char below[512], *hint = hint_of(e);
   tl_view view = {.prompt = "tally> ",
@@ -150,6 +179,8 @@ static void find_wrong(tl_editor *e, tl_view *view) {
   }
   const tally_error_info *error = tally_error(e->vm);
   size_t at = 0;
+  // Line and column count from 1, the column in cells as the screen has them.
+  // An error that names no place is underlined at the text's first sign.
   for (int line = 1; line < error->line && at < e->nbytes; line++)
     at = tl_go_line_end(e, at) + 1;
   for (int column = 1; column < error->column && at < e->nbytes;) {
@@ -164,6 +195,8 @@ static void find_wrong(tl_editor *e, tl_view *view) {
 }
 
 // The input as it stays on the screen; the cursor is below it.
+// Without hints, choices and matched brackets, which are of use while the text
+// is edited alone. Output follows in the next line.
 static void draw_last(tl_editor *e) {
   tl_view view = {.prompt = "tally> ",
                   .more = "  ...> ",
@@ -178,9 +211,13 @@ static void draw_last(tl_editor *e) {
 
 // --- Actions ----------------------------------------------------------------
 
+// What a key does. It may end the input by finish(), and sets e->does where
+// the next key of its kind goes on with it.
 typedef void action(tl_editor *e);
 
 // The sign before the cursor, or as many blanks as an indentation has.
+// Blanks at the front go by an indentation whoever typed them, so that one key
+// undoes what a new line brought.
 static void erase(tl_editor *e) {
   size_t begin = tl_sign_begin(e->text, e->cursor);
   size_t front = tl_go_line_begin(e, e->cursor);
@@ -198,6 +235,8 @@ static void erase_next(tl_editor *e) {
 }
 
 // The two signs around the cursor change places; at the end the last two.
+// Signs are graphemes, so an accent goes with its letter. Two of
+// them of more than 256 bytes, which no language writes, stay as they are.
 static void transpose(tl_editor *e) {
   size_t middle = e->cursor < e->nbytes ? e->cursor : tl_go_left(e, e->cursor);
   size_t begin = tl_go_left(e, middle), end = tl_go_right(e, middle);
@@ -210,18 +249,22 @@ static void transpose(tl_editor *e) {
 }
 
 // At a line's end its end goes.
+// As in Emacs: pressed again and again it deletes line by line, and all of
+// that comes back at once by Ctrl-Y.
 static void kill_line(tl_editor *e) {
   tl_edit_kill(e, e->cursor < e->nbytes && e->text[e->cursor] == '\n'
                       ? tl_go_right
                       : tl_go_line_end);
 }
 
+// No key is read after this one.
 static void finish(tl_editor *e, tl_reading reading) {
   e->is_over = true;
   e->reading = reading;
 }
 
 // Ctrl-C gives the input up, and Ctrl-D ends the session where there is none.
+// The text stays on the screen, and goes to no history.
 static void interrupt(tl_editor *e) {
   finish(e, TL_READ_INTERRUPTED);
 }
@@ -234,6 +277,8 @@ static void end_or_erase(tl_editor *e) {
 }
 
 // An input that is whole runs wherever its cursor is, else it gets a line more.
+// tl_edit_make_room always leaves room for the end of line and the zero, so
+// the grammar sees the input as it would be run, without a copy.
 static void enter(tl_editor *e) {
   e->text[e->nbytes] = '\n';
   e->text[e->nbytes + 1] = 0;
@@ -245,6 +290,10 @@ static void enter(tl_editor *e) {
     tl_edit_break_line(e);
 }
 
+// Tab: the one sign that a name behind a backslash stands for; else as much as
+// all choices have in common; else, where that is there already, their list.
+// Choices are found for the text before the cursor, which a zero byte ends
+// meanwhile.
 static void complete(tl_editor *e) {
   tl_choices c;
   if (tl_is_at_front(e)) {
@@ -264,12 +313,16 @@ static void complete(tl_editor *e) {
   else if (common > typed)
     tl_edit_insert(e, c.names[0] + typed, common - typed);
   else if (c.count > 1)
+    // Half of the terminal at most, so that the text stays in sight. The last
+    // column is never written to: see put_sign in screen.c.
     e->list = tl_choices_list(&c, e->screen.columns - 1, e->screen.rows / 2);
   tl_choices_free(&c);
 }
 
 // The terminal sends a paste in brackets, and has a cursor for each of vi's
 // modes.
+// What was drawn before is no longer known, as others have written since.
+// False: the terminal gives no single keys, or is gone.
 static bool take_terminal(tl_editor *e) {
   tl_screen_forget(&e->screen);
   if (!tl_keys_begin())
@@ -278,6 +331,8 @@ static bool take_terminal(tl_editor *e) {
   return true;
 }
 
+// The cursor's shape and the brackets of pastes go back first: a script that
+// asks for input should get neither.
 static void give_terminal(tl_editor *e) {
   if (e->is_vi)
     tl_screen_write("\033[0 q", 5);
@@ -286,6 +341,9 @@ static void give_terminal(tl_editor *e) {
 }
 
 // Stops the command as the shell expects; what was typed is drawn again.
+// The terminal sends no signal while keys are read, so Ctrl-Z raises it here.
+// The call returns when the shell lets the command go on; the SIGCONT that
+// came with it is forgotten, as all that it asks for is done.
 static void suspend(tl_editor *e) {
   tl_screen_write("\033[J\r\n", 5);
   give_terminal(e);
@@ -295,6 +353,7 @@ static void suspend(tl_editor *e) {
 }
 
 // After a stop from outside the terminal has the shell's ways.
+// Of a window that was resized nothing is to be done: each drawing measures.
 static void heed_signal(tl_editor *e) {
   if (tl_session_was_interrupted()) {
     interrupt(e);
@@ -312,6 +371,10 @@ static void clear(tl_editor *e) {
 
 // A character that is typed. A closing bracket at the front goes back by one
 // indentation, if the blanks came by themselves.
+//
+//     fn f(x) {
+//       x + 1
+//       ▏          } typed here comes to stand below fn
 static void type_key(tl_editor *e, int key) {
   char bytes[4];
   size_t n = tl_key_spell(key, bytes);
@@ -324,13 +387,19 @@ static void type_key(tl_editor *e, int key) {
 }
 
 // Ctrl-C with nothing behind it was typed, by somebody who waits for the end of
-// a paste that got lost.
+// a paste that got lost. Text may have that byte, too: where more is there
+// already, it is the paste's, and what follows it must not be read as keys. So
+// a program that writes Ctrl-C and Ctrl-D at once does not get out of a paste.
 static bool gives_paste_up(int key) {
   return key == TL_CTRL('c') && !tl_keys_pending();
 }
 
 // What is pasted is text, with ends of lines as they are; other control
 // characters are left out.
+// All of it is one change, undone by one key, and nothing of it runs or is
+// indented: the pasted lines have their blanks, and Enter comes from the
+// person. "\r\n" is one end of line. Ends with the closing bracket, the
+// terminal's end, an interrupt or Ctrl-C, with what has come so far.
 static void paste(tl_editor *e) {
   char *text = NULL, bytes[4];
   size_t nbytes;
@@ -338,7 +407,8 @@ static void paste(tl_editor *e) {
   FILE *to = open_memstream(&text, &nbytes);
   if (to == NULL)
     return;
-  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !gives_paste_up(key)) {
+  while (key != TL_KEY_PASTED && key != TL_KEY_CLOSED && !e->is_over &&
+         !gives_paste_up(key)) {
     bool was_return = key == '\r';
     key = tl_keys_next();
     if (key == '\r' || (key == '\n' && !was_return))
@@ -347,6 +417,8 @@ static void paste(tl_editor *e) {
       fputc(key, to);
     else if (key >= 0xa0 && key < TL_KEY_UP)
       fwrite(bytes, 1, tl_key_spell(key, bytes), to);
+    else if (key == TL_KEY_SIGNAL)
+      heed_signal(e);
   }
   fclose(to);
   if (text != NULL)
@@ -357,6 +429,8 @@ static void paste(tl_editor *e) {
 // --- Search -----------------------------------------------------------------
 
 // Shows the next entry in that direction that holds what is sought.
+// With none in that direction the one that is shown stays. The cursor goes to
+// the last place of it.
 static void seek(tl_editor *e, size_t from, int step) {
   const tl_history *h = &e->history;
   size_t n = strlen(e->sought);
@@ -371,6 +445,7 @@ static void seek(tl_editor *e, size_t from, int step) {
 }
 
 // The text that is sought gets one character more, or one less.
+// Without memory it stays. Backspace takes a grapheme, as in the text.
 static void change_sought(tl_editor *e, int key) {
   char bytes[4];
   size_t old = strlen(e->sought);
@@ -388,6 +463,12 @@ static void change_sought(tl_editor *e, int key) {
 }
 
 // Any other key ends the search, and does what it does. True: it is done.
+//
+//     Ctrl-R, Ctrl-S     the next older, newer entry with the same text
+//     characters         begin at the entry shown, which may fit still
+//     Ctrl-C, Ctrl-G     back to what was typed before the search
+//     Escape             ends it, and the entry stays
+//     others             likewise, and then do what they do: Enter runs it
 static bool search_key(tl_editor *e, int key) {
   size_t count = e->history.count;
   if (key == TL_CTRL('r')) {
@@ -433,7 +514,9 @@ static void kill_word_right(tl_editor *e) {
   tl_edit_kill(e, tl_go_word_right);
 }
 
-// Keys that move the cursor alone, in both modes.
+// Keys that move the cursor alone, in both modes. The first entry with the key
+// is taken, so each key has one. Those of Emacs are bound in vi's modes as
+// well, where vi has no other use for them.
 static const struct {
   int key;
   motion *go;
@@ -485,6 +568,8 @@ static const struct {
 };
 
 // Moves, or acts; false: the key does neither.
+// Some forty entries are compared for each key, which a person cannot notice;
+// what is pasted does not come here.
 static bool bound_key(tl_editor *e, int key) {
   for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
     if (moves[i].key == key)
@@ -505,6 +590,9 @@ static bool is_text(int key) {
 }
 
 // What the key leads to.
+// A list of choices lasts until the next key. e->does says what this key did
+// and e->did what the one before did: only the same in a row is undone or
+// yanked together.
 static void press(tl_editor *e, int key) {
   e->does = MOVED;
   free(e->list);
@@ -513,6 +601,9 @@ static void press(tl_editor *e, int key) {
     e->did = e->does;
     return;
   }
+  // An operator of vi waits for any key that is a character, Escape and Ctrl-C
+  // among them, which give it up. Keys of sequences, such as arrows, are never
+  // commands.
   bool commands =
       e->mode == COMMANDING && key < TL_KEY_UP &&
       (e->pending != 0 || key == TL_CTRL('r') || (key >= 32 && key < 127));
@@ -526,11 +617,14 @@ static void press(tl_editor *e, int key) {
 }
 
 // A block for commands, a bar for typing.
+// DECSCUSR, which terminals that do not know it pass over.
 static void show_mode(const tl_editor *e) {
   if (e->is_vi)
     tl_screen_write(e->mode == COMMANDING ? "\033[2 q" : "\033[6 q", 5);
 }
 
+// What was deleted last outlives the input: Ctrl-Y brings it into the next
+// one. Undo does not go back into an input that has run.
 static void begin(tl_editor *e) {
   tl_edit_free_states(&e->undo);
   tl_edit_free_states(&e->redo);
@@ -548,6 +642,8 @@ static void begin(tl_editor *e) {
 
 // The terminal is taken before the prompt shows, else a quick Ctrl-D is the
 // terminal's own. Nothing is drawn while more keys are there already.
+// Room for the line's end is there in any case: see tl_edit_make_room. The
+// text that is returned was drawn last, with its error underlined.
 tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   begin(e);
   if (!take_terminal(e))
@@ -561,6 +657,8 @@ tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
       show_mode(e);
     if (!e->is_over && !tl_keys_pending())
       draw(e);
+    // Whatever mode it met, a terminal that is gone is no Ctrl-C: the prompt
+    // would ask it for the next input, and so for ever.
     if (key == TL_KEY_CLOSED)
       e->reading = TL_READ_END;
   }
@@ -584,6 +682,9 @@ void tl_editor_offer(tl_editor *e, const char *text, size_t nbytes) {
   e->offered[nbytes] = 0;
 }
 
+// Both ends have to be a terminal: keys come from one and the drawing goes to
+// the other. The history's thousand entries are a part of the editor, so there
+// is one allocation for all of it.
 tl_editor *tl_editor_open(tally_vm *vm) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !tl_terminal_is_able())
     return NULL;
@@ -599,6 +700,8 @@ tl_editor *tl_editor_open(tally_vm *vm) {
   return e;
 }
 
+// The terminal was given back by each tl_editor_read, so memory is all there
+// is to free.
 void tl_editor_close(tl_editor *e) {
   if (e == NULL)
     return;

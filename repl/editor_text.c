@@ -1,5 +1,15 @@
 // The text that is edited, and all that changes it: see editor_internal.h.
 //
+//     text      f n   f ( x )   {  \n      x  \0
+//               0              cursor       nbytes    capacity
+//
+// A place is an index of a byte from 0 to nbytes, where nbytes is behind the
+// last one. Cursor and places are at the begin of a grapheme, or at the end.
+//
+// Invariants: text[nbytes] is zero, so that C's functions may read it; two
+// more bytes than nbytes are there; undo and redo are copies of the whole
+// text, which is short, so no change has to know its inverse.
+//
 // Order: motions, changes, lines, history.
 
 #include <stdio.h>
@@ -11,6 +21,7 @@
 
 // --- Motions ----------------------------------------------------------------
 
+// Across an end of line, which is a sign of its own.
 size_t tl_go_left(const tl_editor *e, size_t at) {
   return tl_sign_begin(e->text, at);
 }
@@ -19,6 +30,7 @@ size_t tl_go_right(const tl_editor *e, size_t at) {
   return tl_sign_end(e->text, e->nbytes, at);
 }
 
+// Ends of lines are bytes of their own in UTF-8, so bytes can be compared.
 size_t tl_go_line_begin(const tl_editor *e, size_t at) {
   while (at > 0 && e->text[at - 1] != '\n') at--;
   return at;
@@ -29,6 +41,7 @@ size_t tl_go_line_end(const tl_editor *e, size_t at) {
   return at;
 }
 
+// These two take what they do not need, to be of the type motion.
 size_t tl_go_begin(const tl_editor *e, size_t at) {
   (void)e, (void)at;
   return 0;
@@ -40,6 +53,9 @@ size_t tl_go_end(const tl_editor *e, size_t at) {
 }
 
 // Letters, digits and all that is not ASCII make words.
+// By bytes: a letter of several bytes is all within. The rule is no finer than
+// that, since γ and 漢 are parts of names, and quotes of other languages, which
+// are not, are rare in code. [at] may be nbytes, where the zero is in no word.
 bool tl_is_in_word(const tl_editor *e, size_t at) {
   unsigned char c = (unsigned char)e->text[at];
   return c >= 128 || c == '_' || (c >= '0' && c <= '9') ||
@@ -53,6 +69,7 @@ size_t tl_go_word_left(const tl_editor *e, size_t at) {
   return at;
 }
 
+// Its mirror image: to the end of the word at or behind the place.
 size_t tl_go_word_right(const tl_editor *e, size_t at) {
   while (at < e->nbytes && !tl_is_in_word(e, at)) at++;
   while (at < e->nbytes && tl_is_in_word(e, at)) at++;
@@ -67,12 +84,17 @@ size_t tl_go_word_next(const tl_editor *e, size_t at) {
 }
 
 // To blanks alone, as Ctrl-W deletes in a shell.
+// Blanks go first, so that the word before them goes with them. A zero byte,
+// which an old history may have, counts as a blank for strchr; both loops end
+// at 0.
 size_t tl_go_blank_left(const tl_editor *e, size_t at) {
   while (at > 0 && strchr(" \t\n", e->text[at - 1]) != NULL) at--;
   while (at > 0 && strchr(" \t\n", e->text[at - 1]) == NULL) at--;
   return at;
 }
 
+// Within a line of blanks alone this is behind the last of them, which may be
+// behind the cursor: see tl_is_at_front.
 size_t tl_go_front(const tl_editor *e, size_t at) {
   at = tl_go_line_begin(e, at);
   return at + strspn(e->text + at, " ");
@@ -85,11 +107,13 @@ bool tl_is_at_front(const tl_editor *e) {
 
 // --- Changes ----------------------------------------------------------------
 
+// The list is empty and may be filled again.
 void tl_edit_free_states(states *s) {
   while (s->count > 0) free(s->items[--s->count].text);
 }
 
 // A copy of the text; its text is NULL without memory.
+// The caller frees it, or gives it to a list.
 static state copy_state(const tl_editor *e) {
   state s = {malloc(e->nbytes + 1), e->nbytes, e->cursor};
   if (s.text != NULL)
@@ -98,6 +122,7 @@ static state copy_state(const tl_editor *e) {
 }
 
 // Of a full list the oldest is forgotten.
+// Without memory for the copy, the change happens and cannot be undone.
 static void push_state(states *to, const tl_editor *e) {
   state s = copy_state(e);
   if (s.text == NULL)
@@ -110,6 +135,8 @@ static void push_state(states *to, const tl_editor *e) {
 }
 
 // Room for so many bytes, an end of line and a zero.
+// Twice what is needed, so that typing allocates a few times for a long text.
+// False leaves all as it was.
 bool tl_edit_make_room(tl_editor *e, size_t nbytes) {
   if (e->capacity > nbytes + 2)
     return true;
@@ -124,6 +151,8 @@ bool tl_edit_make_room(tl_editor *e, size_t nbytes) {
 
 // Puts [n] bytes in place of [begin, end), for which there is room, and the
 // cursor behind them.
+// [with] is none of the text's own bytes, which move. n may be less than what
+// it replaces: the unsigned difference wraps round twice, and is right.
 static void splice(tl_editor *e, size_t begin, size_t end, const char *with,
                    size_t n) {
   memmove(e->text + begin + n, e->text + end, e->nbytes - end);
@@ -136,6 +165,13 @@ static void splice(tl_editor *e, size_t begin, size_t end, const char *with,
 
 // The one way to change the text. Characters typed in a row are undone at once.
 // The text is no longer one of the history.
+//
+//     e->did   e->does    undone
+//     TYPED    TYPED      with the characters before
+//     any      other      by itself
+//
+// What was undone before cannot be redone after a change, as it was made of
+// another text.
 void tl_edit_change(tl_editor *e, size_t begin, size_t end, const char *with,
                     size_t n) {
   if (!tl_edit_make_room(e, e->nbytes - (end - begin) + n))
@@ -151,6 +187,7 @@ void tl_edit_insert(tl_editor *e, const char *text, size_t nbytes) {
   tl_edit_change(e, e->cursor, e->cursor, text, nbytes);
 }
 
+// Its cursor is where it was when that text was left.
 static void restore(tl_editor *e, states *from, states *to) {
   if (from->count == 0)
     return;
@@ -172,6 +209,12 @@ void tl_edit_redo(tl_editor *e) {
 
 // Keeps the bytes for Ctrl-Y. Those deleted in a row are kept together, in
 // their order.
+//
+//     begin ▒▒▒▒▒ cursor         deleted to the left: before what is there
+//     cursor ▒▒▒▒▒ end           deleted to the right: behind it
+//
+// So Ctrl-W thrice and Ctrl-Y gives the three words in their order. e->did is
+// what the key before did. Without memory the older text stays.
 void tl_edit_keep(tl_editor *e, size_t begin, size_t end) {
   size_t n = end - begin, old = e->did == KILLED ? e->killed_bytes : 0;
   char *all = malloc(old + n + 1);
@@ -188,6 +231,7 @@ void tl_edit_keep(tl_editor *e, size_t begin, size_t end) {
 }
 
 // Deletes from the cursor to where the motion goes.
+// Nothing to delete is no deletion: the next one is not added to the last.
 void tl_edit_kill(tl_editor *e, motion *go) {
   size_t to = go(e, e->cursor);
   size_t begin = to < e->cursor ? to : e->cursor;
@@ -208,6 +252,9 @@ void tl_edit_yank(tl_editor *e) {
 
 // The tokens before the cursor; *count are there. NULL: no memory. The caller
 // frees them.
+// Of the text up to the cursor alone, so that a bracket that is closed behind
+// it counts as open. An empty text, or one that is no UTF-8, has none, which
+// is not NULL.
 tally_token *tl_edit_tokens(const tl_editor *e, size_t *count) {
   *count = tally_tokens(e->vm, e->text, e->cursor, NULL, 0);
   tally_token *tokens = calloc(*count + 1, sizeof *tokens);
@@ -216,12 +263,18 @@ tally_token *tl_edit_tokens(const tl_editor *e, size_t *count) {
   return tokens;
 }
 
+// tally_tokens gives a bracket its own begin for the other half that it lacks.
 bool tl_is_open(const tally_token *t) {
   return t->kind == TALLY_TOKEN_OPEN && t->match == t->begin;
 }
 
 // The blanks of the line, and some more behind a bracket that it leaves open.
 // None within a string.
+//
+//       if x > 0 {▏         2 blanks, and 2 for the bracket
+//       y = [1,             2 and 2
+//            2],▏           7, as the line has
+//       s = "ab▏            0: they would be the string's
 static size_t indentation(const tl_editor *e) {
   size_t begin = tl_go_line_begin(e, e->cursor), count,
          first = tl_go_front(e, begin);
@@ -238,7 +291,9 @@ static size_t indentation(const tl_editor *e) {
   return blanks + (opens ? TL_INDENT : 0);
 }
 
-// Text that comes faster than keys is pasted, and has its blanks already.
+// Text that comes faster than keys is pasted, and has its blanks already: so it
+// is on terminals that do not send pastes in brackets. Of an indentation of
+// more than 254 blanks 254 are taken.
 void tl_edit_break_line(tl_editor *e) {
   char blanks[256];
   size_t n = tl_keys_pending() ? 0 : indentation(e);
@@ -253,6 +308,8 @@ void tl_edit_break_line(tl_editor *e) {
 
 // Shows an entry of the history, or the draft again, and stays there until the
 // text is changed.
+// It can be undone like any change. tl_edit_change says that the text is no
+// entry's, so e->at is set behind it.
 void tl_edit_show_entry(tl_editor *e, size_t at) {
   const tl_history *h = &e->history;
   if (at < h->count)
@@ -265,6 +322,12 @@ void tl_edit_show_entry(tl_editor *e, size_t at) {
 
 // The next entry, in that direction, that begins as the draft does up to where
 // its cursor was.
+// The draft is what stands there when the first arrow is pressed, and comes
+// back behind the newest entry:
+//
+//     count-2   mean(xs)     ◀ up, up
+//     count-1   plot(xs)     ◀ up          with "m" typed, straight to count-2
+//     count     the draft    ◀ begins here
 static void go_in_history(tl_editor *e, int step) {
   size_t count = e->history.count;
   if (e->at == count) {
@@ -287,6 +350,8 @@ void tl_edit_newer(tl_editor *e) {
 }
 
 // To the same column of the line above or below; false: there is none.
+// The column is in cells, so that the cursor goes straight up past wide signs.
+// A shorter line has it at its end, and the column is not remembered.
 static bool go_to_line(tl_editor *e, int step) {
   size_t begin = tl_go_line_begin(e, e->cursor),
          end = tl_go_line_end(e, e->cursor);
@@ -315,6 +380,8 @@ void tl_edit_down(tl_editor *e) {
     tl_edit_newer(e);
 }
 
+// Nothing is sought yet, and the text stays until something is found. The
+// draft is what Ctrl-G brings back.
 void tl_edit_search(tl_editor *e) {
   free(e->sought);
   free(e->draft.text);

@@ -1,6 +1,15 @@
 // Inputs that an arrow brings back: see history.h. Files of libedit, which
 // Tally had before, are read too: they spell bytes as three octal digits behind
 // a backslash.
+//
+//     the file                 entries
+//     x = 1                    none, as the same comes once more
+//     fn f(x) {\n  x + 1\n}    three lines: fn f(x) {, x + 1 and }
+//     x = 1                    x = 1
+//
+// Lines are only added, so a file may have the same input often and more than
+// TL_HISTORY_MOST of them; reading leaves the newest ones. It is written anew
+// when it has become twice as long as what is read of it.
 
 #include "repl/history.h"
 
@@ -17,6 +26,7 @@
 static const char libedit_head[] = "_HiStOrY_V2_";
 
 // ~/.tally_history, or where TALLY_HISTORY says; NULL: nowhere.
+// The caller frees it. NULL also without memory, and then there is no history.
 static char *history_file(void) {
   const char *given = getenv("TALLY_HISTORY"), *home = getenv("HOME");
   const char *path = given != NULL ? given : home;
@@ -39,6 +49,9 @@ static void remove_entry(tl_history *h, size_t at) {
 
 // Adds a copy at the end, without the blanks there. An equal one is dropped,
 // or else the oldest where the table is full.
+// So an input that was typed again moves to the end. False: nothing was added,
+// because of no text or no memory, and the entries are as they were. [text] is
+// copied first, and may be an entry's own.
 static bool add_entry(tl_history *h, const char *text, size_t nbytes) {
   while (nbytes > 0 && strchr(" \t\r\n", text[nbytes - 1]) != NULL) nbytes--;
   char *copy = nbytes == 0 ? NULL : malloc(nbytes + 1);
@@ -61,6 +74,12 @@ static bool add_entry(tl_history *h, const char *text, size_t nbytes) {
 
 // Replaces what a line of the file spells by what it stands for, in place;
 // returns its length.
+//
+//     \n  end of line      \\  backslash      \040  a blank, of libedit's
+//     others: a backslash is itself
+//
+// What is written is never longer than what was read, so one buffer is enough.
+// \000 gives a zero byte, which only the length shows.
 static size_t decode(char *line) {
   char *to = line;
   for (const char *from = line; *from != 0; from++) {
@@ -83,6 +102,7 @@ static size_t decode(char *line) {
 
 // The entry as its line of the file, with the line's end; the caller frees it.
 // NULL: no memory.
+// Twice the bytes at most, where each of them is spelled by two, and the end.
 static char *encode(const tl_entry *entry, size_t *nbytes) {
   char *line = malloc(2 * entry->nbytes + 1), *to = line;
   for (size_t i = 0; line != NULL && i < entry->nbytes; i++) {
@@ -98,6 +118,8 @@ static char *encode(const tl_entry *entry, size_t *nbytes) {
 }
 
 // Writes all entries in place of what the file has.
+// A prompt that adds a line at this very time may lose it: that happens once
+// in two thousand inputs. Without memory for an entry it is left out.
 static void rewrite(const tl_history *h) {
   char *all = NULL;
   size_t size, nbytes;
@@ -113,6 +135,8 @@ static void rewrite(const tl_history *h) {
 }
 
 // Returns how many lines there were.
+// Of more than TL_HISTORY_MOST lines the last ones stay. A zero byte ends its
+// line. The file may be of any length, its lines are read one by one.
 static size_t read_lines(tl_history *h, FILE *from, bool *is_libedit) {
   char *line = NULL;
   size_t capacity = 0, count = 0;
@@ -129,6 +153,8 @@ static size_t read_lines(tl_history *h, FILE *from, bool *is_libedit) {
 
 // A folder, or a device that would never end, is no history. The file is
 // written anew where most of its lines are no longer of use.
+// Where there is no file yet, h->file is set all the same, and the first input
+// makes it.
 void tl_history_open(tl_history *h) {
   struct stat what;
   h->file = history_file();
@@ -144,6 +170,7 @@ void tl_history_open(tl_history *h) {
   fclose(from);
 }
 
+// Nothing is written: each input was, when it ran.
 void tl_history_close(tl_history *h) {
   while (h->count > 0) free(h->entries[--h->count].text);
   free(h->file);
@@ -151,6 +178,8 @@ void tl_history_close(tl_history *h) {
 
 // One call writes the whole line, so lines of two prompts do not mix. What
 // cannot be written is kept for this prompt alone.
+// O_NONBLOCK, since opening a pipe that nobody reads would wait for ever. The
+// file is for its owner alone, as inputs may have passwords.
 void tl_history_add(tl_history *h, const char *text, size_t nbytes) {
   if (!add_entry(h, text, nbytes) || h->file == NULL)
     return;
@@ -168,6 +197,7 @@ void tl_history_add(tl_history *h, const char *text, size_t nbytes) {
 }
 
 // Whether the entry begins with the text, or holds it anywhere.
+// No bytes fit each entry. An entry that is shorter does not fit.
 static bool fits(const tl_entry *entry, const char *text, size_t nbytes,
                  bool anywhere) {
   for (size_t at = 0; at + nbytes <= entry->nbytes; at++) {
@@ -179,6 +209,8 @@ static bool fits(const tl_entry *entry, const char *text, size_t nbytes,
   return false;
 }
 
+// With step -1 from index from - 1 down to 0, with 1 from from + 1 up. From
+// count, where the draft is, only -1 finds anything.
 size_t tl_history_find(const tl_history *h, size_t from, int step,
                        const char *text, size_t nbytes, bool anywhere) {
   size_t at = from;

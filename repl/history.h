@@ -28,7 +28,10 @@ typedef struct tl_history {
 void tl_history_open(tl_history *history);
 void tl_history_close(tl_history *history);
 
-// Adds an input that begins with no blank; one of blanks alone is left out.
+// Adds an input, and drops an equal one that is older. Blanks at its end are
+// left out, as is an input of blanks alone. Borrows the text, which need not
+// end with a zero byte. Writes to the file at once; without memory nothing
+// happens.
 void tl_history_add(tl_history *history, const char *text, size_t nbytes);
 
 // The nearest entry before [from] (step -1) or behind it (step 1) that begins

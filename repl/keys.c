@@ -1,5 +1,17 @@
 // Keys of a terminal: see keys.h. Bytes are read one by one, so that what is
 // typed ahead of a script that reads stays for it.
+//
+//     byte            key
+//     a               'a'
+//     0xc3 0xa9       U+E9
+//     Ctrl-A          1
+//     ESC             TL_KEY_ESCAPE, where 50 ms pass without a byte
+//     ESC b           TL_ALT | 'b'
+//     ESC [ 1 ; 5 C   TL_KEY_WORD_RIGHT
+//
+// What is typed while a script runs goes by the terminal's own ways, as no key
+// is read then: Ctrl-C is a signal, Ctrl-S stops the output, and a Ctrl-D is
+// read afterwards as a zero byte, which is no key of the editor's.
 
 #include "repl/keys.h"
 
@@ -13,12 +25,17 @@
 #include <unistd.h>
 
 // A lone Escape is one after which nothing came for so long.
+// Programs send sequences at once, networks in parts: 50 ms are more than what
+// lies between two bytes of a slow line, and less than a person notices.
 enum { ESCAPE_MS = 50 };
 
+// One terminal, one editor: what was there before keys were read. A handler
+// can be given no other place.
 static struct termios before;
 static struct sigaction old_window, old_continue;
 static volatile sig_atomic_t was_signalled, was_continued;
 
+// A window that was resized, or a command that goes on after a stop.
 static void heed_signal(int number) {
   was_signalled = 1;
   if (number == SIGCONT)
@@ -26,6 +43,8 @@ static void heed_signal(int number) {
 }
 
 // Signals end a wait only while keys are read.
+// Without SA_RESTART, so that pselect and read come back. Those that were
+// there before come back by tl_keys_end.
 static void take_signals(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -37,6 +56,19 @@ static void take_signals(void) {
   sigaction(SIGCONT, &action, &old_continue);
 }
 
+// Waits until output has left, and does so again where a signal interrupts the
+// wait: else a resized window would leave the terminal without an echo.
+static bool set_terminal(const struct termios *to) {
+  int failed;
+  do {
+    failed = tcsetattr(STDIN_FILENO, TCSADRAIN, to);
+  } while (failed != 0 && errno == EINTR);
+  return failed == 0;
+}
+
+// Enter is sent as a carriage return and Ctrl-J as an end of line, so both can
+// be distinguished; eighth bits stay, Ctrl-S is a key. Output is as before:
+// "\r\n" is written by who wants it.
 bool tl_keys_begin(void) {
   if (tcgetattr(STDIN_FILENO, &before) != 0)
     return false;
@@ -46,11 +78,12 @@ bool tl_keys_begin(void) {
   raw.c_cc[VMIN] = 1;
   raw.c_cc[VTIME] = 0;
   take_signals();
-  return tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
+  return set_terminal(&raw);
 }
 
+// May be called again without a begin between, as after a stop.
 void tl_keys_end(void) {
-  tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+  set_terminal(&before);
 #ifdef SIGWINCH
   sigaction(SIGWINCH, &old_window, NULL);
 #endif
@@ -63,6 +96,7 @@ bool tl_keys_were_stopped(void) {
   return stopped;
 }
 
+// A terminal that is gone counts as a key, TL_KEY_CLOSED.
 bool tl_keys_pending(void) {
   struct pollfd input = {STDIN_FILENO, POLLIN, 0};
   return poll(&input, 1, 0) > 0;
@@ -70,6 +104,13 @@ bool tl_keys_pending(void) {
 
 // Waits for a byte without letting a signal slip in between the look at it and
 // the wait. False: a signal came, or the time is over.
+//
+//     blocked:   was_signalled?  ─ no ─▶  pselect, which lets signals through
+//                                         while it waits, and at no other time
+//
+// SIGINT is the session's, and has no flag here: one that comes before the
+// block is seen with the next key. Less than 0 ms: it waits for as long as it
+// takes.
 static bool wait_for_byte(int milliseconds) {
   struct timespec limit = {0, milliseconds * 1000000L};
   sigset_t blocked, free_again;
@@ -91,6 +132,8 @@ static bool wait_for_byte(int milliseconds) {
 }
 
 // The next byte; -1: none within the time, or a signal, -2: no more will come.
+// After a signal that was not yet reported each call gives -1 at once, also in
+// the midst of a sequence, whose rest is then read as keys of its own.
 static int next_byte(int milliseconds) {
   unsigned char byte;
   if (!wait_for_byte(milliseconds))
@@ -134,6 +177,12 @@ static const struct {
 
 // Reads a sequence to its end, its first byte being there. Those that nobody
 // knows are read, too.
+//
+//     ESC [ or O   parameters 0x20 to 0x3f …   one byte of 0x40 to 0x7e ends it
+//     ESC [ [ A    the Linux console's F1: a second [ does not
+//
+// ESC [ alone is Alt with a bracket. At most 15 bytes, so the loop ends
+// whatever comes.
 static int read_sequence(int first) {
   char bytes[16] = {(char)first};
   size_t n = 1;
@@ -153,6 +202,14 @@ static int read_sequence(int first) {
 
 // The character that begins with this byte. What is no UTF-8 is no key; whether
 // the code point is one that there can be, the text's owner asks.
+//
+//     first byte    more   bits of it
+//     0xc2 … 0xdf   1      5
+//     0xe0 … 0xef   2      4
+//     0xf0 … 0xf4   3      3
+//
+// A character in more bytes than it needs is read as what it stands for. A
+// byte that does not belong to it is lost, as the key is unknown.
 static int read_character(int first) {
   int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
   int code = first & (0x3f >> more);
@@ -168,6 +225,8 @@ static int read_character(int first) {
                                                               : code;
 }
 
+// A signal is reported once, however many came. Alt with a letter outside of
+// ASCII is unknown; two Escapes are one.
 int tl_keys_next(void) {
   int byte = next_byte(-1);
   if (byte == -1) {
@@ -187,6 +246,7 @@ int tl_keys_next(void) {
   return byte < 0x80 ? byte : read_character(byte);
 }
 
+// [key] is a character, below TL_KEY_UP. The mirror image of read_character.
 size_t tl_key_spell(int key, char *to) {
   if (key < 0x80) {
     to[0] = (char)key;

@@ -5,6 +5,15 @@
 //             ─ run_input  ─ tally_interact, ?NAME: documentation, or a command
 //
 // The input so far and what was read ahead of it lie in one buffer.
+//
+//     data     x = [1,⏎2]⏎ y = 3⏎ z
+//     0                   used    filled      capacity
+//     [0, used): the input, which grows line by line until it is whole
+//     [used, filled): read ahead, of a pipe; a terminal gives a line at a time
+//
+// With an editor nothing is read ahead, and an input comes as a whole. At the
+// end of each input the zero byte that ends it as a string takes the place of
+// a byte that may be the next input's, for as long as the input runs.
 
 #include "repl/prompt.h"
 
@@ -30,6 +39,7 @@ typedef struct reader {
 // --- Lines ------------------------------------------------------------------
 
 // Room for so many more bytes and a zero behind them.
+// False after a message. Bytes that are there stay, but may move.
 static bool make_room(reader *in, size_t nbytes) {
   if (in->capacity - in->filled > nbytes)
     return true;
@@ -45,6 +55,9 @@ static bool make_room(reader *in, size_t nbytes) {
 }
 
 // Reads more behind what is there.
+// By read and not by stdin, so that a signal ends the wait. TL_READ_LINE:
+// there are more bytes; TL_READ_END: there never will be; TL_READ_FAILED after
+// a message.
 static tl_reading read_more(reader *in) {
   if (!make_room(in, 1))
     return TL_READ_FAILED;
@@ -63,6 +76,9 @@ static tl_reading read_more(reader *in) {
 }
 
 // Adds the next line, with its end, to the input. TL_READ_END: nothing is left.
+// [seen] bytes have no end of line in them, so each byte is looked at once
+// however the line arrives. After an interrupt what was read of the line is
+// still there, behind in->used.
 static tl_reading read_line(reader *in) {
   size_t seen = in->used;
   for (;;) {
@@ -98,6 +114,7 @@ static void drop_input(reader *in) {
 // --- One input --------------------------------------------------------------
 
 // The columns to show values in.
+// The terminal's own, or COLUMNS where there is none, or 80.
 static int terminal_width(void) {
   int known = tl_terminal_width(STDOUT_FILENO);
   if (known > 0)
@@ -109,6 +126,8 @@ static int terminal_width(void) {
 
 // Runs the input as a string: the byte behind it, which may be the first of the
 // next line, is replaced by a zero meanwhile.
+// tally_interact shows the value. The input is noted for `:edit` in any case,
+// and for `:save` where it ran: returns TL_DONE then, else as tl_session_end.
 static int run_input(tl_session *session, reader *in) {
   if (memchr(in->data, 0, in->used) != NULL) {
     fflush(stdout);
@@ -128,11 +147,14 @@ static int run_input(tl_session *session, reader *in) {
 }
 
 // ?NAME asks for documentation.
+// On a terminal alone: in a pipe it is what the grammar makes of it, an error.
 static bool is_question(const reader *in) {
   return in->is_terminal && in->used > 0 && in->data[0] == '?';
 }
 
 // Shows the documentation that was asked for.
+// Parentheses of a call are left out: ?mean() is ?mean. A name of more than
+// 255 bytes is cut, and so is not found.
 static void answer(tl_session *session, const reader *in) {
   size_t begin = 1, end = in->used;
   while (begin < end && in->data[begin] == ' ') begin++;
@@ -149,6 +171,8 @@ static void answer(tl_session *session, const reader *in) {
 }
 
 // Takes a whole input from the editor.
+// in->used is 0 before, as the input before was dropped. The editor's text is
+// copied, since it is the editor's.
 static tl_reading edit_input(reader *in) {
   const char *text;
   size_t nbytes;
@@ -163,6 +187,8 @@ static tl_reading edit_input(reader *in) {
 }
 
 // Shows the prompt and adds the next line to the input.
+// For terminals without an editor, such as TERM=dumb, and for pipes, which get
+// no prompt.
 static tl_reading prompt_line(reader *in) {
   if (in->is_terminal)
     fputs(in->used == 0 ? "tally> " : "  ...> ", stdout);
@@ -172,6 +198,9 @@ static tl_reading prompt_line(reader *in) {
 
 // Reads lines until they make an input. TL_READ_END: the input, which may be
 // empty, is the last.
+// TL_READ_LINE: it is whole, or without memory to ask for that. What the input
+// before has printed is flushed before the editor draws, which writes past
+// stdout.
 static tl_reading read_input(tl_session *session, reader *in) {
   drop_input(in);
   // Memory that the VM has cached goes back while somebody thinks.
@@ -205,6 +234,7 @@ static int run_command(tl_session *session, reader *in) {
 
 // Ctrl-C at the prompt gives the input up. The editor has left its line
 // already.
+// What was read ahead goes with it, as Ctrl-C is for all that was typed.
 static void give_up_input(reader *in) {
   in->used = in->filled = 0;
   if (in->editor == NULL)
@@ -212,6 +242,16 @@ static void give_up_input(reader *in) {
 }
 
 // Runs input after input; returns the exit status.
+//
+//                            terminal               pipe or file
+//     Ctrl-C at the prompt   the input is given up  ends with 130
+//     Ctrl-C in a run        the next prompt        ends with 130
+//     an error               the next prompt        the next input
+//     the end                0                      0, or 1 after an error
+//     os.exit(n), :quit      n, 0                   n, 0
+//
+// Each pass reads at least a byte or gets an end, a failure or a signal, so it
+// ends with the input.
 static int run_all(tl_session *session, reader *in) {
   int status = TL_DONE;
   for (;;) {
@@ -248,6 +288,8 @@ static int run_all(tl_session *session, reader *in) {
 }
 
 // Only a terminal gets the greeting and an editor.
+// Without an editor (no memory, a dumb terminal) the terminal's own lines
+// serve.
 int tl_prompt_run(tl_session *session) {
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
   if (in.is_terminal) {

@@ -4,6 +4,16 @@
 //                    ─ lay_out        rows of text with their styles
 //                    ─ show_rows      over what was drawn before, in one write
 //
+// With 10 columns, where the last one stays empty and the prompt is two cells:
+//
+//     the text       its rows      widths
+//     "漢字" + x     > "漢字"      9, the blank behind it is one
+//     y              + x           3
+//                    > y           3
+//
+// Rows of a layout are those of the text; of a screen, those in the window
+// that the terminal has room for. Both are counted from 0.
+//
 // Order: graphemes, styles, rows, the terminal.
 
 #include "repl/screen.h"
@@ -21,6 +31,7 @@
 // --- Graphemes --------------------------------------------------------------
 
 // Reads a character and returns its bytes; a byte that belongs to none is -1.
+// Never 0 bytes, so whoever walks a text by it arrives at the end.
 static size_t read_character(const char *text, size_t nbytes, size_t at,
                              utf8proc_int32_t *code) {
   utf8proc_ssize_t n = utf8proc_iterate((const utf8proc_uint8_t *)text + at,
@@ -30,6 +41,9 @@ static size_t read_character(const char *text, size_t nbytes, size_t at,
   return n <= 0 ? 1 : (size_t)n;
 }
 
+// The rule of Unicode Standard Annex 29, whose state (of flags and joined
+// pictures) begins anew here: [at] has to be the begin of a cluster. The
+// result is greater than [at] for all at < nbytes, which loops rely on.
 size_t tl_sign_end(const char *text, size_t nbytes, size_t at) {
   utf8proc_int32_t before, after, state = 0;
   if (at >= nbytes)
@@ -46,6 +60,8 @@ size_t tl_sign_end(const char *text, size_t nbytes, size_t at) {
 }
 
 // Clusters can only be found from their begin, so those of the line are walked.
+// An end of line is never within a cluster, so the line is enough. It costs
+// the line's length each time, which a person at a prompt does not notice.
 size_t tl_sign_begin(const char *text, size_t at) {
   size_t line = at;
   while (line > 0 && text[line - 1] != '\n') line--;
@@ -59,6 +75,8 @@ size_t tl_sign_begin(const char *text, size_t at) {
 }
 
 // Whether it is no character, or one that controls a terminal.
+// Those below 32, DEL, and 0x80 to 0x9f, some of which begin sequences as
+// Escape does: a text must not write them to the terminal as they are.
 static bool is_control(utf8proc_int32_t code) {
   return code < 32 || (code >= 127 && code < 0xa0);
 }
@@ -66,6 +84,10 @@ static bool is_control(utf8proc_int32_t code) {
 // A picture, such as a flag or a family, takes two cells, a letter with its
 // accents what the letter takes. A tab is drawn as two blanks, other control
 // characters as one.
+// The widest character counts, as accents take no cells. U+FE0F makes a sign a
+// picture; two letters from U+1F1E6 on are a flag, which utf8proc counts by
+// its letters. A terminal that has it otherwise shows the cursor beside its
+// place.
 static int sign_width(const char *text, size_t begin, size_t end) {
   utf8proc_int32_t code;
   int width = 0;
@@ -95,6 +117,7 @@ int tl_cells(const char *text, size_t nbytes) {
 
 // --- Styles -----------------------------------------------------------------
 
+// What a byte is drawn as: an index of style_codes.
 typedef enum style {
   PLAIN,
   KEYWORD,
@@ -123,6 +146,8 @@ static const unsigned char token_styles[] = {
     [TALLY_TOKEN_ERROR] = WRONG,
 };
 
+// What is outside of the text, or of no bytes, is left out, so that callers
+// need not ask. Later styles go over earlier ones.
 static void paint(unsigned char *styles, size_t nbytes, size_t begin,
                   size_t end, style s) {
   if (begin < end && end <= nbytes)
@@ -131,6 +156,7 @@ static void paint(unsigned char *styles, size_t nbytes, size_t begin,
 
 // A bracket beside the cursor is shown with its other half: the one before the
 // cursor, which was just typed, or else the one behind it.
+// A token's match is its own begin where it has no other half.
 static void paint_brackets(unsigned char *styles, const tl_view *view,
                            const tally_token *tokens, size_t count) {
   const tally_token *found = NULL;
@@ -150,6 +176,9 @@ static void paint_brackets(unsigned char *styles, const tl_view *view,
 
 // The prompt's own signs, `?` and `:name`, are no language: what follows them
 // has colours, but no errors.
+// One style for each byte, and one behind the last for the text's end. Without
+// memory for the tokens the text is plain. Each drawing lexes all of the text
+// anew: a prompt's text is short, and a quote changes all that follows it.
 static void colour_text(tally_vm *vm, const tl_view *view,
                         unsigned char *styles) {
   size_t nbytes = view->nbytes, begin = 0;
@@ -158,6 +187,7 @@ static void colour_text(tally_vm *vm, const tl_view *view,
   if (is_own)
     begin = strcspn(view->text, " ");
   paint(styles, nbytes, 0, begin, KEYWORD);
+  // Tokens count from here; their places are moved to the text's below.
   const char *text = view->text + begin;
   size_t count = tally_tokens(vm, text, nbytes - begin, NULL, 0);
   tally_token *tokens = calloc(count + 1, sizeof *tokens);
@@ -193,6 +223,9 @@ typedef struct layout {
   bool failed;
 } layout;
 
+// Styles do not nest: each code is preceded by the plain one, unless plain it
+// is. Without colours nothing is written, and the bytes are the same but for
+// them.
 static void set_style(layout *l, style s) {
   if (!l->screen->has_colours || s == l->style)
     return;
@@ -203,6 +236,9 @@ static void set_style(layout *l, style s) {
 }
 
 // Makes room for the number of one more row, in both tables.
+// The screen's table may be larger from a drawing before, and shrinks here;
+// what that one has left in it was read by rows_up already. False: a table may
+// have grown, and both are valid.
 static bool grow_tables(layout *l) {
   if (l->row + 1 < l->capacity)
     return true;
@@ -220,6 +256,9 @@ static bool grow_tables(layout *l) {
 }
 
 // Ends the row. Each is written by itself, so its style ends with it.
+// Without memory the row goes on, longer than the terminal is wide; l->failed
+// says that nothing of it is to be shown. The bytes of row i are [begins[i],
+// begins[i + 1]), in the stream as it stands at the end.
 static void next_row(layout *l) {
   style s = l->style;
   set_style(l, PLAIN);
@@ -234,6 +273,11 @@ static void next_row(layout *l) {
 
 // Draws one grapheme. The last column stays empty: what terminals do behind it
 // differs. What has no sign of its own is drawn as a blank.
+//
+//     columns 10    012345678·     · the last column: nothing is ever put there
+//
+// A terminal of 4 columns, the fewest that are reckoned with, has room for 3
+// cells, so a sign of two always fits an empty row and no row is empty twice.
 static void put_sign(layout *l, const char *text, size_t begin, size_t end) {
   int width = sign_width(text, begin, end);
   utf8proc_int32_t code;
@@ -248,6 +292,7 @@ static void put_sign(layout *l, const char *text, size_t begin, size_t end) {
 }
 
 // Draws a text of one line as far as there is room in the row, in one style.
+// [text] has no end of line. The style ends with it.
 static void put_cut(layout *l, const char *text, size_t nbytes, style s) {
   set_style(l, s);
   for (size_t at = 0, end; at < nbytes; at = end) {
@@ -261,6 +306,7 @@ static void put_cut(layout *l, const char *text, size_t nbytes, style s) {
 
 // Prompts take no style of the text's. At less than 20 columns they are one
 // sign, else nothing would be left for the text.
+// Of "tally> " and "  ...> " the last two bytes stay, "> ".
 static void put_prompt(layout *l, const char *prompt) {
   style s = l->style;
   set_style(l, PLAIN);
@@ -271,6 +317,9 @@ static void put_prompt(layout *l, const char *prompt) {
 }
 
 // The text with its prompts, then the hint behind it.
+// The text's end is a place of its own, where the cursor may stand, so the
+// loop has one pass more than there are signs. The cursor's place is where its
+// sign is drawn, or within whose bytes it is.
 static void lay_out_text(layout *l, const tl_view *view,
                          const unsigned char *styles) {
   put_prompt(l, view->prompt);
@@ -300,6 +349,7 @@ static void lay_out_text(layout *l, const tl_view *view,
 }
 
 // Each line of what stands below, cut where the row ends.
+// An empty line is a row, a missing one is none.
 static void lay_out_below(layout *l, const char *below) {
   while (below != NULL && *below != 0) {
     size_t nbytes = strcspn(below, "\n");
@@ -311,6 +361,9 @@ static void lay_out_below(layout *l, const char *below) {
 
 // --- The terminal -----------------------------------------------------------
 
+// By write and not by stdout, which a script may have filled: see prompt.c,
+// which flushes it before. A terminal that is gone loses the rest, without a
+// message: reading keys finds out.
 void tl_screen_write(const char *text, size_t nbytes) {
   while (nbytes > 0) {
     ssize_t n = write(STDOUT_FILENO, text, nbytes);
@@ -321,8 +374,10 @@ void tl_screen_write(const char *text, size_t nbytes) {
   }
 }
 
+// The column as well: rows_up reckons with it where the window became
+// narrower. Widths stay, of no rows.
 void tl_screen_forget(tl_screen *screen) {
-  screen->row = screen->row_count = 0;
+  screen->row = screen->row_count = screen->column = 0;
 }
 
 void tl_screen_free(tl_screen *screen) {
@@ -332,6 +387,11 @@ void tl_screen_free(tl_screen *screen) {
 
 // How far up the first row is. A terminal that became narrower has cut the rows
 // that it shows, as most do; one that has not loses lines above the prompt.
+//
+//     80 columns, cursor in row 1        40 columns: row 0 was cut in two
+//     row 0  ▒▒▒▒▒▒▒▒▒▒▒▒▒▒ 60 cells     ▒▒▒▒▒▒▒▒▒▒
+//     row 1  ▒▒▒▏                        ▒▒▒▒
+//                                        ▒▒▒▏              2 up, not 1
 static int rows_up(const tl_screen *screen, int columns) {
   int up = screen->row;
   if (columns >= screen->columns || columns <= 0)
@@ -343,6 +403,14 @@ static int rows_up(const tl_screen *screen, int columns) {
 
 // The rows that are shown where the terminal is not high enough: those around
 // the cursor. Lines below the text give way first.
+//
+//     text_rows > high   the text alone, scrolled so far that the cursor's
+//                        row is the last one, or from the begin
+//     all > high         the text, and below it what there is room for
+//     else               all
+//
+// Gives rows [*first, *behind), at least one and at most [high], the cursor's
+// row among them. l->row is the last row.
 static void choose_window(const layout *l, size_t text_rows, size_t high,
                           size_t *first, size_t *behind) {
   size_t all = l->row + 1;
@@ -353,6 +421,9 @@ static void choose_window(const layout *l, size_t text_rows, size_t high,
 }
 
 // The cursor is hidden meanwhile, so that it does not flicker.
+// Rows that were there before and are no more are erased: each row to its end,
+// and behind the last one all of the screen. The cursor then goes up from the
+// last row to its own. One write, so that a terminal shows it at once.
 static void show_rows(layout *l, const char *bytes, size_t text_rows, int up,
                       bool is_over) {
   tl_screen *s = l->screen;
@@ -391,6 +462,7 @@ static void show_rows(layout *l, const char *bytes, size_t text_rows, int up,
 
 // Reads the size anew each time, as a window may have changed; what does not
 // say its size has 80 columns.
+// Returns how far the first row is up, which depends on the size before.
 static int measure(tl_screen *screen) {
   int columns = tl_terminal_width(STDOUT_FILENO);
   int rows = tl_terminal_height(STDOUT_FILENO);
@@ -402,6 +474,9 @@ static int measure(tl_screen *screen) {
   return up;
 }
 
+// Nothing is written before all of it is laid out: without memory the terminal
+// shows what it did. fflush gives [bytes] their value, and says whether any
+// write to the stream has failed.
 void tl_screen_draw(tl_screen *screen, tally_vm *vm, const tl_view *view) {
   char *bytes = NULL;
   size_t nbytes;

@@ -1,6 +1,13 @@
 // A VM with what the command adds: interrupts, reports, counters. The signal
 // handler may touch little, so what it needs stands in variables of this file,
 // and there is one session at a time.
+//
+//                       is_running   was_asked
+//     at the prompt         0            0
+//     Ctrl-C                0            1     until somebody asks for it
+//     tl_session_begin      1            0
+//     Ctrl-C                1            1     the VM stops, or the process
+//     tl_session_end        0            0
 
 #include "repl/session.h"
 
@@ -28,6 +35,7 @@ static volatile sig_atomic_t is_running, was_asked;
 static struct timespec asked_at;  // written and read by the handler alone
 
 // The time from one to the other.
+// May be negative. A clock that was never read counts as 0, long ago.
 static double seconds_between(const struct timespec *from,
                               const struct timespec *to) {
   double seconds = (double)(to->tv_sec - from->tv_sec);
@@ -56,6 +64,8 @@ static void heed_interrupt(int signal_number) {
 }
 
 // Installs the handler for [vm]; NULL: the default again.
+// The default is set first, so that no handler runs while [interruptible]
+// changes.
 static void take_interrupts(tally_vm *vm) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
@@ -78,6 +88,8 @@ void tl_session_begin(void) {
   is_running = 1;
 }
 
+// Reading and forgetting are two steps: a signal between them is forgotten,
+// which a person repeats.
 bool tl_session_was_interrupted(void) {
   bool asked = was_asked != 0;
   was_asked = 0;
@@ -86,6 +98,12 @@ bool tl_session_was_interrupted(void) {
 
 // An interrupt that comes too late for this run is forgotten when the next one
 // begins.
+//
+//     status                 returns                  session->ended
+//     TALLY_OK               TL_DONE                  as before
+//     TALLY_ERR_EXIT         what os.exit was given   true
+//     TALLY_ERR_INTERRUPT    TL_INTERRUPTED           false, after a report
+//     others                 TL_FAILED                false, after a report
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = 0;
   // What Ctrl-C cut short of the output is no failure to write.
@@ -125,6 +143,7 @@ void tl_session_report(const tl_session *session) {
 }
 
 // The script's own output would stand in an explanation's way.
+// 0: it counts as written.
 static int write_nothing(void *context, const char *text, size_t nbytes) {
   (void)context, (void)text, (void)nbytes;
   return 0;
@@ -133,6 +152,7 @@ static int write_nothing(void *context, const char *text, size_t nbytes) {
 // --- Life -------------------------------------------------------------------
 
 // Text for standard output gathers in its buffer; a terminal sees each line.
+// 1, and the VM raises an error, where stdout cannot be written.
 static int write_out(void *context, const char *text, size_t nbytes) {
   (void)context;
   if (nbytes > 0)
@@ -141,6 +161,9 @@ static int write_out(void *context, const char *text, size_t nbytes) {
 }
 
 // Output to a pipe or file gathers in a large buffer.
+// session->vm is open where the result is true, and only then. A language
+// server's VM has no capabilities, since a document that is opened must not
+// act.
 bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
   options.keep_ans = cmd->action == TL_ACTION_PROMPT;
@@ -174,6 +197,8 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
 }
 
 // Whether all output has arrived; else a message.
+// errno is of the last call that failed, which for an error of long ago may be
+// another's.
 static bool flush_output(void) {
   if (fflush(stdout) == 0 && !ferror(stdout))
     return true;
@@ -183,6 +208,8 @@ static bool flush_output(void) {
 }
 
 // What is no terminal, a file or a pipe, fails the request.
+// A terminal that does not know its size says 0, as do systems without that
+// request.
 static void measure_terminal(int file, int *columns, int *lines) {
   *columns = *lines = 0;
 #ifdef TIOCGWINSZ
@@ -217,6 +244,8 @@ static int plot_width(void) {
 // Writes a picture to its file, or to standard error.
 typedef tally_status drawing(tally_vm *vm, tally_plot_form form, int width,
                              tally_value *out);
+// The path's ending says the form: .svg, .json, else text. "-" is standard
+// error. False after a report or a message.
 static bool write_plot(tl_session *session, const char *path, drawing *draw) {
   const char *ending = strrchr(path, '.');
   bool svg = ending != NULL && strcmp(ending, ".svg") == 0;
@@ -244,6 +273,8 @@ static bool write_plot(tl_session *session, const char *path, drawing *draw) {
 }
 
 // Output that could not be written is a failure, whatever the script did.
+// [status] stays where it says a failure already. All that is wanted is
+// written, also after one of them has failed.
 int tl_session_close(tl_session *session, int status) {
   if (!flush_output() && status == TL_DONE)
     status = TL_FAILED;

@@ -3,6 +3,16 @@
 //
 //     read_arguments ─ find_tests ─ jobs
 //     run_all ─ start (fork, run_child) … finish_one (wait) … report, in order
+//
+// With --jobs 3, while the second of five files takes long:
+//
+//     jobs       1          2         3        4         5
+//                reported   running   done     running   not started
+//                           ▲         waits for 2's report
+//
+// A child writes its failures as lines and its two counts as the last one, to
+// a file that the parent has opened. So a child that dies has written the
+// failures so far, but no counts.
 
 #include "repl/test.h"
 
@@ -21,6 +31,8 @@
 #include "repl/span.h"
 
 // Unless --timeout says otherwise.
+// Far more than any file takes, also under a checker of memory on a machine
+// that does other things; a loop without an end is still found.
 enum { SECONDS_PER_FILE = 300 };
 
 // One file to test; path NULL stands for the library's documentation.
@@ -53,6 +65,7 @@ static const char usage[] =
     "is here, and the library.\n";
 
 // Adds a file to test; NULL: the library's documentation.
+// Takes a copy of the path. Without memory the command ends: see need().
 static void add_job(command *cmd, const char *path) {
   if (cmd->count == cmd->capacity) {
     cmd->capacity = cmd->capacity ? 2 * cmd->capacity : 64;
@@ -75,16 +88,20 @@ static bool has_ending(const char *path, const char *ending) {
 }
 
 // Whether a file found in a folder is one to test.
+// By its name alone: a file that was asked for may have any.
 static bool is_test(const char *path) {
   return has_ending(path, ".tly") || has_ending(path, ".md");
 }
 
+// For qsort, by bytes, whatever the person's language.
 static int compare_names(const void *a, const void *b) {
   return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
 // The names in a directory, sorted, without hidden ones and build folders;
 // returns owned.
+// NULL also for one that cannot be read or is empty; *count is 0 then. The
+// caller frees each name and the table.
 static char **list_directory(const char *path, size_t *count) {
   char **names = NULL;
   size_t capacity = 0;
@@ -112,6 +129,9 @@ static char **list_directory(const char *path, size_t *count) {
 // Adds the tests at [path]; a name that was [asked] for must be one.
 // Folders are gone through in the order of names, so that reports are alike on
 // all machines.
+// A path that is not there is a failure, and is printed at once. A link to a
+// folder is followed: one to a folder above it is gone through until the
+// system refuses so many links.
 static void find_tests(command *cmd, const char *path, bool asked) {
   struct stat info;
   if (stat(path, &info) != 0) {
@@ -144,6 +164,8 @@ static void find_tests(command *cmd, const char *path, bool asked) {
 // What the child does. Files that tests write below the temporary folder are
 // each child's own, so that several runs at once do not meet, and go when the
 // test is over.
+// The alarm's signal ends the process, since nothing handles it: scripts
+// cannot.
 static void run_child(const command *cmd, const job *test) {
   if (test->folder[0] != 0)
     setenv("TMPDIR", test->folder, 1);
@@ -162,6 +184,8 @@ static void run_child(const command *cmd, const job *test) {
 // Starts a job in a child process. Its report goes to a file, from which
 // report() reads it. Streams are flushed first, else the child would write what
 // is in the parent's buffers a second time.
+// test->done stays false until finish_one meets the child, but where there is
+// no child.
 static void start(command *cmd, job *test) {
   fflush(NULL);
   test->report = need(tmpfile());
@@ -174,12 +198,17 @@ static void start(command *cmd, job *test) {
   }
   // No process to be had: the job failed.
   if (test->child < 0) {
+    fprintf(test->report, "no process for this test: %s\n", strerror(errno));
     test->done = true;
     test->status = -1;
+    if (test->folder[0] != 0)
+      tl_remove_tree(test->folder);
   }
 }
 
 // Waits for any child to end.
+// A child that is none of the jobs, as one that another part of the process
+// has started would be, is passed over.
 static void finish_one(command *cmd) {
   int status;
   pid_t child = wait(&status);
@@ -198,12 +227,18 @@ static void finish_one(command *cmd) {
 // --- Reporting --------------------------------------------------------------
 
 // Whether a character begins here, so that text may be cut.
+// The text's end counts, too. A byte that begins a character is none of 0x80
+// to 0xbf.
 static bool is_boundary(span text, size_t at) {
   return at >= text.n || ((unsigned char)text.at[at] & 0xc0) != 0x80;
 }
 
 // Prints the text with what is between its first [head] and last [tail] bytes
 // in a colour.
+//
+//     head 2, tail 1 of 123456: 12, then 345 in the colour, then 6
+//
+// head + tail <= text.n. The middle may be empty, and is a colour of nothing.
 static void print_between(span text, size_t head, size_t tail,
                           const char *colour) {
   span middle = {text.at + head, text.n - head - tail};
@@ -214,6 +249,12 @@ static void print_between(span text, size_t head, size_t tail,
 // Prints "f.tly:3: expected A, got B" with what A and B have not in common in
 // colours, as a difference; any other line as it is. What is shown in more than
 // one line is compared by its first.
+//
+//     f.tly:3: expected 1.25, got 1.35
+//                         ▔         ▔      coloured: what differs
+//
+// Head and tail are what both have in common, and do not overlap in the
+// shorter one, so that "aa" and "aaa" differ by one a.
 static void print_failure(const char *line, bool has_colours) {
   const span word = spell("expected "), between = spell(", got ");
   span rest = spell(line);
@@ -226,7 +267,7 @@ static void print_failure(const char *line, bool has_colours) {
   span b = trim_right(skip(rest, got + between.n));
   size_t head = 0, tail = 0, most = a.n < b.n ? a.n : b.n;
   while (head < most && a.at[head] == b.at[head]) head++;
-  while (!is_boundary(a, head) || !is_boundary(b, head)) head--;
+  while (head > 0 && (!is_boundary(a, head) || !is_boundary(b, head))) head--;
   while (tail < most - head && a.at[a.n - 1 - tail] == b.at[b.n - 1 - tail])
     tail++;
   while (!is_boundary(a, a.n - tail) || !is_boundary(b, b.n - tail)) tail--;
@@ -240,6 +281,9 @@ static void print_failure(const char *line, bool has_colours) {
 // Prints a finished job's failures and adds its counts. The counts come last; a
 // child that died wrote none. Child and parent share the file's position, hence
 // rewind.
+// Frees what the report took. Failures are printed as they were written, also
+// those of a child that died; its counts are not known, and count as nothing
+// but the one failure that it died.
 static void report(command *cmd, job *test) {
   const char *name = test->path ? test->path : "library";
   unsigned long passed = 0, failed = 0;
@@ -278,6 +322,8 @@ static void report(command *cmd, job *test) {
 // Runs all jobs, several at a time, and reports them in their order.
 // A job that ends early waits for those before it to be reported, and counts as
 // running until then, so at most `parallel` reports are open.
+// Ends, as each pass starts a job or waits for one that was started, and all
+// children end: by themselves or by their alarm.
 static void run_all(command *cmd) {
   size_t started = 0, reported = 0;
   while (reported < cmd->count) {
@@ -295,6 +341,8 @@ static void run_all(command *cmd) {
 // --- The command ------------------------------------------------------------
 
 // Reads a whole number from 1 on, or returns false.
+// At most a million, which is more jobs than a system has processes and more
+// seconds than a week has. *out is any number where it returns false.
 static bool read_number(const char *text, long *out) {
   char *end;
   *out = strtol(text, &end, 10);
@@ -302,6 +350,8 @@ static bool read_number(const char *text, long *out) {
 }
 
 // Reads the options; returns false for a wrong one.
+// Files are looked for at once, so that they run in the order of the
+// arguments. "-" alone is an option that is not known.
 static bool read_arguments(command *cmd, int argc, char **argv) {
   for (int i = 0; i < argc; i++) {
     const char *arg = argv[i];
@@ -327,12 +377,16 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
 }
 
 // Without paths: everything below the working directory, and the library.
+// A path without tests in it is no failure. One that does not exist is, and no
+// other files run in its stead.
 int tl_test_command(int argc, char **argv, tally_native_code native) {
   command cmd = {.native = native,
                  .parallel = sysconf(_SC_NPROCESSORS_ONLN),
                  .timeout = SECONDS_PER_FILE};
   if (cmd.parallel < 1)
     cmd.parallel = 1;
+  // Who starts this may have SIGCHLD ignored, and then wait() knows no child.
+  signal(SIGCHLD, SIG_DFL);
   if (!read_arguments(&cmd, argc, argv)) {
     fputs(usage, stderr);
     return 2;

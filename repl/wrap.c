@@ -1,6 +1,11 @@
 // Reports on a terminal: long lines go on in the next, between words and
 // indented by two more. Lines with a source excerpt are left whole, since their
 // characters stand below each other.
+//
+//     f.tly:1:7: shape error: arrays of shapes (3) and (4) do
+//       not fit each other                      2 more than its line
+//         1 | x + y                             an excerpt, whole
+//           |   ^                               likewise
 
 #include "repl/wrap.h"
 
@@ -11,6 +16,8 @@
 #include "repl/colours.h"
 
 // Code points, each taken for one column.
+// Exact for most text of reports; wide characters and accents make a line end
+// some columns later or earlier.
 static int characters(const char *text, size_t nbytes) {
   int count = 0;
   for (size_t i = 0; i < nbytes; i++)
@@ -20,6 +27,8 @@ static int characters(const char *text, size_t nbytes) {
 
 // "   12 | x = 1" or "      |   ^": lines whose characters stand below each
 // other.
+// A line of blanks and digits before a bar, so a message that begins with a
+// number and a bar would count, too; none does.
 static bool is_excerpt(const char *line, size_t nbytes) {
   size_t i = 0;
   while (i < nbytes && (line[i] == ' ' || isdigit((unsigned char)line[i]))) i++;
@@ -33,6 +42,8 @@ typedef struct part {
 
 // "shape error:" in "f.tly:1:7: shape error: …"; empty where there is none, as
 // in a line of the trace.
+// Bytes of [line], the colon included. A line that begins with a blank goes on
+// from one before, and has no kind.
 static part find_kind(const char *line, size_t nbytes) {
   static const char word[] = "error:";
   size_t at = 0, n = sizeof word - 1;
@@ -51,6 +62,9 @@ static part find_kind(const char *line, size_t nbytes) {
 }
 
 // Writes one line; what goes on in the next is indented by two more.
+// A word that is longer than the line stands alone in its own, uncut. The
+// first word is never preceded by a break, so each pass takes a word or the
+// blanks at the end, and the loop ends. width 0: no breaks.
 static void write_line(FILE *to, const char *line, size_t nbytes, int width,
                        part kind) {
   size_t at = 0;
@@ -83,6 +97,8 @@ static void write_line(FILE *to, const char *line, size_t nbytes, int width,
 }
 
 // The line's number is faint; a caret stands out with what is said beside it.
+// is_excerpt has found a bar with a blank or a digit before it. With colours
+// alone.
 static void write_excerpt(FILE *to, const char *line, size_t nbytes) {
   size_t bar = strcspn(line, "|") + 1, at = bar;
   while (at < nbytes && line[at] == ' ') at++;
@@ -95,6 +111,7 @@ static void write_excerpt(FILE *to, const char *line, size_t nbytes) {
 
 // A source line and the caret below it would no longer fit each other if they
 // were cut, so they stay as they are.
+// [text] may end without an end of line, and then so does what is written.
 void tl_write_wrapped(FILE *to, const char *text, int width, bool has_colours) {
   while (*text != 0) {
     size_t nbytes = strcspn(text, "\n");

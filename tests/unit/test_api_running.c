@@ -447,6 +447,11 @@ static void test_words_are_completed(void **state) {
   expect_names(h, "r.n", "(\"next\", \"north\")");
   expect_names(h, "print(r.next.", "(\"name\", \"nodes\")");
   expect_names(h, "r.x", "()");
+  expect_names(h, "r.next.no", "(\"nodes\",)");
+  // However many points there are, the stack suffices.
+  static char points[1 << 21];
+  for (size_t i = 0; i + 1 < sizeof points; i++) points[i] = "r."[i % 2];
+  expect_names(h, points, "()");
   expect_names(h, "p.",
                "(\"T\", \"dtype\", \"imag\", \"mT\", \"nbytes\", \"ndim\", "
                "\"real\", \"shape\", \"size\", \"x\", \"y\")");

@@ -158,6 +158,9 @@ static void test_tab_completes(void **state) {
   type(t, "\003");
   expect(t, "r = (north: 42)\n", "\n");
   expect(t, "r.no\t\n", "\n42");
+  // Two letters that have only their first byte in common.
+  expect(t, "zz\u03b2 = 35; zz\u03b3 = 7\n", "\n");
+  expect(t, "zz\t\u03b2 + zz\u03b3\n", "\n42");
   leave(t);
 }
 
@@ -424,9 +427,9 @@ static void test_keys_of_vi(void **state) {
   type(t, "bcwtwo");
   see(t, "\ntally> one two two");
   press_escape(t, 7 + 10);
-  type(t, "0dw$xrk");
-  see(t, "\ntally> two tk");
-  type(t, "uuu");
+  type(t, "0dw$xrkrr");
+  see(t, "\ntally> two tr");
+  type(t, "uuuu");
   see(t, "\ntally> one two two");
   type(t, "ddi1 + 4");
   see(t, "\ntally> 1 + 4");

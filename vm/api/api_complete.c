@@ -11,6 +11,13 @@
 //
 // Nothing is run or compiled: what stands before the word is looked up among
 // values that there are, so f(x).a offers nothing.
+//
+//     text      print(r.next.na
+//                      ├────┘ └ the word, "na": what is offered begins so
+//                      └ find_named: the value of r.next, which has them
+//
+// Values that are found are borrowed: nothing is called that could change or
+// free them before tidy has put the names in order.
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +46,8 @@ typedef struct offers {
 
 // Offers a name if it begins with the word; private names only to a word with
 // an underscore. After a failure nothing more is added.
+// The name's bytes are copied. Capitals count, and no name is offered for
+// letters in its midst. Names may come several times: see tidy.
 static void offer_text(offers *o, const char *name, size_t nbytes) {
   if (o->failed || nbytes < o->nbytes || memcmp(name, o->word, o->nbytes) != 0)
     return;
@@ -62,6 +71,7 @@ static void offer(offers *o, const char *name) {
 // --- What there is ----------------------------------------------------------
 
 // The variables of a module that have a value.
+// One that was deleted is still in the table, without a value.
 static void offer_variables(offers *o, const tl_module *module) {
   for (uint32_t i = 0; i < module->variable_count; i++) {
     const tl_string *name = module->variable_names[i];
@@ -84,6 +94,7 @@ static void offer_library(offers *o, const char *module) {
 }
 
 // The names of modules that can be imported.
+// Once for each of their functions; tidy leaves one.
 static void offer_modules(offers *o) {
   tl_documented d;
   for (size_t i = 0; tl_documented_at(o->vm, i, &d); i++) {
@@ -94,6 +105,9 @@ static void offer_modules(offers *o) {
 
 // The members of a value: fields of a record or a struct, attributes of an
 // array, names of a module.
+// Keys of a record that are no names, such as numbers, are not offered, as no
+// point leads to them. Of a value without members nothing is offered, which is
+// no error.
 static void offer_members(offers *o, tl_slot value) {
   for (int i = 0; tl_is_nested(value) || tl_has_attributes(value); i++) {
     const char *name = tl_attribute_at(i);
@@ -129,6 +143,7 @@ static void offer_members(offers *o, tl_slot value) {
 }
 
 // Everything that a word at the begin of an expression may be.
+// Types are offered as functions: float64(x).
 static void offer_names(offers *o) {
   offer_variables(o, o->vm->main);
   offer_library(o, NULL);
@@ -142,6 +157,12 @@ static void offer_names(offers *o) {
 // --- What is asked ----------------------------------------------------------
 
 // Where the name that ends at [end] begins, by the lexer's rule for letters.
+//
+//     text    "r.naïve"   end 8    gives 2
+//             "r."        end 2    gives 2, as there is no name
+//
+// Characters are read backwards; bytes that are no text end the name. Digits
+// may be in front: 12 counts as a name, and none is found for it.
 static size_t name_begin(const char *text, size_t end) {
   size_t at = end;
   while (at > 0) {
@@ -157,6 +178,8 @@ static size_t name_begin(const char *text, size_t end) {
 }
 
 // The member of that name, borrowed; false: there is none, or no value yet.
+// [value] may be *out's own, as it is passed by value. *out is as before where
+// it returns false. A variable without a value gives the slot that says so.
 static bool find_member(tl_slot value, const char *name, size_t nbytes,
                         tl_slot *out) {
   if (tl_is_kind(value, TL_KIND_MODULE)) {
@@ -180,23 +203,30 @@ static bool find_member(tl_slot value, const char *name, size_t nbytes,
 }
 
 // The value of names with dots between them, such as a.b.c, that end at [end];
-// borrowed.
-// From right to left, so the recursion is as deep as there are points.
+// borrowed. The first name is found from right to left, then each is looked up
+// in the one before. No recursion: a text may have as many points as it likes.
 static bool find_named(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
   size_t begin = name_begin(text, end);
-  if (begin == end)
-    return false;
+  while (begin > 0 && text[begin - 1] == '.')
+    begin = name_begin(text, begin - 1);
   tl_slot object = {.tag = TL_TAG_MODULE, .pointer = vm->main};
-  // The name is a member of what stands before the point.
-  if (begin > 0 && text[begin - 1] == '.' &&
-      !find_named(vm, text, begin - 1, &object))
-    return false;
-  return find_member(object, text + begin, end - begin, out);
+  for (;; begin++) {
+    size_t n = strcspn(text + begin, ".");
+    n = n < end - begin ? n : end - begin;
+    if (n == 0 || !find_member(object, text + begin, n, &object))
+      return false;
+    begin += n;
+    if (begin == end)
+      return *out = object, true;
+  }
 }
 
 // Where the call begins whose arguments the text at [end] is among: its open
 // parenthesis. Brackets within strings count as brackets, which offers less.
 // false: there is none.
+//
+//     f(x, g(1), ax      the first ( is open: *at is 1
+//     f([x, ax           the innermost is a [: false
 static bool find_call(const char *text, size_t end, size_t *at) {
   int depth = 0;
   for (size_t i = end; i-- > 0;) {
@@ -209,6 +239,8 @@ static bool find_call(const char *text, size_t end, size_t *at) {
 }
 
 // A parameter as it is named in a call: "axis:".
+// A name of more than 78 bytes is not offered. One with an underscore is for
+// the function's own use.
 static void offer_parameter(offers *o, const char *name, size_t nbytes) {
   char text[80];
   int n = snprintf(text, sizeof text, "%.*s:", (int)nbytes, name);
@@ -217,6 +249,9 @@ static void offer_parameter(offers *o, const char *name, size_t nbytes) {
 }
 
 // The parameters of a library function that have a default: "x, axis: none".
+// Those with a colon have a default, and can be named. Brackets, and the types
+// between backquotes, are passed over: a comma or colon within them is not the
+// signature's.
 static void offer_signature(offers *o, const char *params) {
   int depth = 0;
   for (const char *from = params, *at = params; *at != 0; at++) {
@@ -229,6 +264,9 @@ static void offer_signature(offers *o, const char *params) {
 }
 
 // The parameters of the function whose name ends before the parenthesis.
+// What the session has under that name hides the library's, and where it is no
+// function nothing is offered. tally_signature looks the name up as it stands,
+// `linalg.solve` included.
 static void offer_parameters(offers *o, const char *text, size_t paren) {
   char name[80];
   tl_slot value;
@@ -253,6 +291,8 @@ static void offer_parameters(offers *o, const char *text, size_t paren) {
 }
 
 // Whether the word is a module's name behind `import`.
+// At least one blank is between them. `import a, li` offers names, as a comma
+// stands before the word.
 static bool follows_import(const char *text, size_t begin) {
   static const char word[] = "import";
   size_t end = begin;
@@ -263,12 +303,14 @@ static bool follows_import(const char *text, size_t begin) {
 }
 
 // For qsort, by bytes: capitals first.
+// No name has a zero byte.
 static int compare_names(const void *a, const void *b) {
   return strcmp(((const tl_slot *)a)->string->text,
                 ((const tl_slot *)b)->string->text);
 }
 
 // Sorts the names and leaves each in once.
+// The list is of this call alone, so its items may be moved.
 static void tidy(tl_vm *vm, tl_list *list) {
   if (list->length == 0)
     return;
@@ -286,6 +328,8 @@ static void tidy(tl_vm *vm, tl_list *list) {
 
 // The text before the word decides what is offered; nothing is run, so only
 // existing values are looked at.
+// [text] may be any bytes: what is no name is looked up and not found. Without
+// memory for one of the names the call fails, with no half of a list.
 tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, text, "the text") || !tl_given(vm, out, "the result"))
@@ -317,6 +361,8 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
 
 // Whether it is an error only because the text ends too early: what is typed
 // next may make it a token.
+// Of three errors, as of a string that lacks its quote, and only at the text's
+// end.
 static bool is_unfinished(const tl_token *token, size_t nbytes) {
   return token->end == nbytes &&
          (token->code == TL_LEX_STRING || token->code == TL_LEX_TRIPLE_STRING ||
@@ -324,6 +370,8 @@ static bool is_unfinished(const tl_token *token, size_t nbytes) {
 }
 
 // What the token is, for its colour. Another token follows it.
+// So token[1] is there: the end at least. A name calls where the parenthesis
+// touches it.
 static tally_token_kind kind_of(const tl_token *token, size_t nbytes) {
   switch (token->kind) {
     case TL_TOKEN_ERROR:
@@ -375,6 +423,8 @@ typedef struct found_tokens {
   size_t count, capacity;
 } found_tokens;
 
+// What there is no room for is counted all the same, so that a first call with
+// a capacity of 0 says how much is needed.
 static void add_token(found_tokens *f, tally_token_kind kind, size_t begin,
                       size_t end, size_t match) {
   if (f->count < f->capacity)
@@ -384,6 +434,7 @@ static void add_token(found_tokens *f, tally_token_kind kind, size_t begin,
 
 // Between tokens there are blanks and comments, which begin with # and end with
 // their line.
+// [begin, end) has no token, so no # in it is a string's.
 static void add_comments(found_tokens *f, const char *text, size_t begin,
                          size_t end) {
   while (begin < end) {
@@ -400,6 +451,8 @@ static void add_comments(found_tokens *f, const char *text, size_t begin,
 
 // The last token is the text's end, and is not given. A bracket without its
 // other half has the index 0, as has one whose other half is the first token.
+// The last comments stand behind the last token. A closing bracket that fits
+// none is an error to the lexer, and has no other half to look for.
 static void add_tokens(found_tokens *f, const tl_tokens *all, const char *text,
                        size_t nbytes) {
   size_t end = 0;
@@ -418,6 +471,8 @@ static void add_tokens(found_tokens *f, const tl_tokens *all, const char *text,
 }
 
 // Only the lexer looks at the text; no state of the VM is touched.
+// The source need not end with a zero byte. Its memory is an arena's, freed at
+// the end with all tokens.
 size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
                     tally_token *tokens, size_t capacity) {
   if (!tl_enter(vm) || source == NULL || (tokens == NULL && capacity > 0))
@@ -441,6 +496,8 @@ size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
 // --- The script's own -------------------------------------------------------
 
 // Appends signature and documentation of a script function.
+// Values that are no functions add nothing. A function from bytecode alone has
+// lost its source, and is shown without its parameters.
 static void describe_function(tl_text *text, tl_slot value) {
   if (!tl_is_kind(value, TL_KIND_FUNCTION) &&
       !tl_is_kind(value, TL_KIND_CLOSURE))
@@ -458,6 +515,7 @@ static void describe_function(tl_text *text, tl_slot value) {
 // Of a module all of its functions; of a name that stands for something else
 // nothing.
 // *out is a string, empty where there is nothing to say.
+// [name] is all of the text: "f(" is no name, and gives an empty string.
 tally_status tally_describe(tally_vm *vm, const char *name, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_given(vm, name, "the name") || !tl_given(vm, out, "the result"))
