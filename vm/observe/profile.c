@@ -64,6 +64,16 @@ static bool start_clock(tl_profile *p) {
   return p->ticks;
 }
 
+// The thread reads the record, so that this comes before it is freed. Takes as
+// long as the rest of an interval; nothing happens where no clock runs.
+static void stop_clock(tl_profile *p) {
+  if (!p->ticks)
+    return;
+  p->ticks = false;
+  atomic_store_explicit(&p->over, true, memory_order_relaxed);
+  pthread_join(p->clock, NULL);
+}
+
 // --- Texts ------------------------------------------------------------------
 
 // The index of a text, which is copied at first; 0, the empty text, where there
@@ -212,15 +222,14 @@ tl_profile *tl_profile_open(tl_vm *vm) {
 void tl_profile_stop(tl_vm *vm, tl_profile *p) {
   if (!p->ticks)
     return;
-  p->ticks = false;
-  atomic_store_explicit(&p->over, true, memory_order_relaxed);
-  pthread_join(p->clock, NULL);
+  stop_clock(p);
   running(vm, p)->seconds += tl_clock() - p->last;
 }
 
 void tl_profile_close(tl_vm *vm, tl_profile *p) {
   if (p == NULL)
     return;
+  stop_clock(p);
   for (uint32_t i = 0; i < p->text_count; i++)
     vm->options.resize(vm->options.context, p->texts[i],
                        strlen(p->texts[i]) + 1, 0);
