@@ -129,12 +129,14 @@ static uint32_t *find(tl_profile *p, spot s) {
   }
 }
 
-// The source line of a place, cut between characters.
+// The source line of a place, cut between characters, and at a zero byte, which
+// a comment may have: texts of the record end there.
 static uint32_t source_index(tl_vm *vm, tl_profile *p, spot s) {
   size_t nbytes;
   if (s.line == 0)
     return 0;
   const char *text = tl_line_text(s.function->unit, s.line, &nbytes);
+  nbytes = strnlen(text, nbytes);
   if (nbytes > 100) {
     nbytes = 100;
     while (nbytes > 0 && (text[nbytes] & 0xc0) == 0x80) nbytes--;
