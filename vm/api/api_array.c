@@ -68,7 +68,9 @@ static const tl_array *items_of_target(tl_vm *vm, tl_slot target) {
 // The item along the first axis that is at an address; -1: none.
 static int64_t place_of(const tl_array *a, const void *address) {
   int64_t stride = tl_strides(a)[0], length = tl_shape(a)[0], from;
-  if (__builtin_sub_overflow((intptr_t)address, (intptr_t)a->data, &from))
+  // The least distance has no quotient by a stride of -1.
+  if (__builtin_sub_overflow((intptr_t)address, (intptr_t)a->data, &from) ||
+      from == INT64_MIN)
     return -1;
   if (stride == 0)
     return from == 0 && length > 0 ? 0 : -1;
