@@ -110,9 +110,8 @@ static bool is_text(const tl_profile *p, uint32_t index, const tl_string *s) {
   return strcmp(p->texts[index], s->text) == 0;
 }
 
-// The entry of a place, or the free one where it would be. Texts that found no
-// room are empty, so that such places are new ones each time, as far as there
-// is room for them.
+// The entry of a place, or the free one where it would be. There always is one,
+// since at most half of the table is taken.
 static uint32_t *find(tl_profile *p, spot s) {
   const tl_unit *unit = s.function->unit;
   uint64_t hash = tl_string_hash(s.function->name) ^ (uint64_t)s.parent << 32 ^
@@ -144,7 +143,8 @@ static uint32_t source_index(tl_vm *vm, tl_profile *p, spot s) {
   return text_index(vm, p, text, nbytes);
 }
 
-// The place of a frame below [parent]; that itself where there is no room.
+// The place of a frame below [parent]; that itself where there is no room for
+// it or its names, without which it would not be found again.
 static uint32_t place_below(tl_vm *vm, tl_profile *p, uint32_t parent,
                             const tl_frame *frame) {
   spot s = {.function = frame->function, .parent = parent};
@@ -157,12 +157,16 @@ static uint32_t place_below(tl_vm *vm, tl_profile *p, uint32_t parent,
   if (p->count == TL_PLACES)
     return parent;
   const tl_string *name = s.function->name, *file = s.function->unit->file;
-  p->places[p->count] = (tl_call_place){
-      .parent = parent,
-      .line = s.line,
-      .function = text_index(vm, p, name->text, strlen(name->text)),
-      .file = text_index(vm, p, file->text, strlen(file->text)),
-      .source = source_index(vm, p, s)};
+  uint32_t function = text_index(vm, p, name->text, strlen(name->text));
+  uint32_t path = text_index(vm, p, file->text, strlen(file->text));
+  if ((function == 0 && name->text[0] != 0) ||
+      (path == 0 && file->text[0] != 0))
+    return parent;
+  p->places[p->count] = (tl_call_place){.parent = parent,
+                                        .line = s.line,
+                                        .function = function,
+                                        .file = path,
+                                        .source = source_index(vm, p, s)};
   return *entry = p->count++;
 }
 
