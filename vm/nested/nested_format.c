@@ -98,20 +98,25 @@ static int cell_width(const table *t, int64_t cell) {
 }
 
 // Every column is as wide as its widest cell, cells at the right end of it.
-// Nothing is written if a cell could not be.
-static void write_table(table *t) {
+// Nothing is written if a cell could not be. False where the VM was stopped:
+// a whole table may be of any length.
+static bool write_table(table *t) {
   if (t->cells.failed)
-    return;
+    return true;
   int *widths = (int *)(void *)(t->ends + t->rows * t->columns);
   for (int64_t j = 0; j < t->columns; j++) {
     widths[j] = 0;
     for (int64_t i = 0; i < t->rows; i++) {
+      if (!tl_poll_at(t->text->vm, i))
+        return false;
       int width = cell_width(t, i * t->columns + j);
       if (width > widths[j])
         widths[j] = width;
     }
   }
   for (int64_t i = 0; i < t->rows; i++) {
+    if (!tl_poll_at(t->text->vm, i))
+      return false;
     for (int64_t j = 0; j < t->columns; j++) {
       int64_t cell = i * t->columns + j;
       size_t begin = cell > 0 ? t->ends[cell - 1] : 0;
@@ -121,6 +126,7 @@ static void write_table(table *t) {
     }
     tl_text_putc(t->text, '\n');
   }
+  return true;
 }
 
 // The fields of the items of one axis, below their names.
@@ -139,6 +145,7 @@ static bool display_fields(tl_text *text, tl_slot s, bool all) {
     t.ends[at++] = t.cells.length;
   }
   for (int64_t i = 0; ok && i < shown; i++) {
+    ok = tl_poll_at(vm, i);
     for (int64_t j = 0; ok && j < columns; j++) {
       tl_slot base = tl_borrow(s), field, item;
       if (elided && i == EDGE) {
@@ -158,8 +165,7 @@ static bool display_fields(tl_text *text, tl_slot s, bool all) {
       t.ends[at++] = t.cells.length;
     }
   }
-  if (ok)
-    write_table(&t);
+  ok = ok && write_table(&t);
   close_table(&t);
   return ok && !text->failed;
 }
@@ -198,7 +204,7 @@ static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
     used = in_lines ? used + blanks + need : 0;
     if (!in_lines)
       tl_text_putc(text, '\n');
-    ok = ok && !cell.failed;
+    ok = ok && !cell.failed && tl_poll_at(vm, i);
     tl_text_close(&cell);
     if (!ok)
       return false;
