@@ -644,6 +644,9 @@ static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
 
 // Whether the arguments of a call are those of a host's function already, one
 // for each parameter in order.
+// Those are most calls of the host: names, defaults and rest arguments, which
+// take the longest, have nothing to do there. A function that is not plain
+// takes arguments by its own rules.
 static bool is_bound(tl_slot callee, const tl_call_shape *shape,
                      uint32_t count) {
   const tl_builtin *builtin = callee.pointer;
@@ -655,6 +658,8 @@ static bool is_bound(tl_slot callee, const tl_call_shape *shape,
 }
 
 // Runs a built-in on bound arguments, which it drops.
+// The arguments are still there when a failure is named, so that the one that
+// was refused can be told.
 static bool run_bound(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       tl_slot *bound, tl_slot *out) {
   bool ok = run_builtin(vm, builtin, TL_CALL_OWNS, false, count, bound, out);

@@ -431,6 +431,8 @@ static const tl_resource *walked_resource(tl_slot s) {
 
 // The length that a loop over a value goes up to, in bytes for a string, since
 // NEXT moves the position by whole characters; -1: there is none.
+// -1 of what no loop walks: a number, none, a function, a single pointer. Of a
+// string in bytes, as positions are.
 static int64_t walked_length(tl_slot c) {
   if (tl_is_list(c))
     return c.list->length;
@@ -509,6 +511,8 @@ static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *a) {
 
 // The next character of a string as a reader sees it (a grapheme cluster); *at
 // moves on by its bytes.
+// A cluster may be 64 KB long, whose end takes as long as thousands of other
+// iterations. On failure *at stays, and nothing was given.
 static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
@@ -604,6 +608,8 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
 }
 
 // A picture as signs of the terminal.
+// In the terminal's colours where the host says that it has some. The text
+// counts as output, as every print.
 static bool draw(tl_vm *vm, tl_slot picture) {
   tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width),
                     tl_bool(vm->options.colors != 0)};

@@ -366,6 +366,8 @@ void tl_block_leave(tl_vm *vm, void *block, size_t nbytes) {
     vm->observer->free(vm, block, nbytes);
 }
 
+// A block that another VM let go: counted here from now on. False: it would
+// pass the limit, and stays the caller's.
 bool tl_block_arrive(tl_vm *vm, void *block, size_t nbytes) {
   if (!tl_account(vm, nbytes))
     return false;
@@ -464,6 +466,7 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   return block;
 }
 
+// [what] names the purpose in the message: "no memory for the display".
 void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what) {
   void *block = tl_alloc_quiet(vm, nbytes);
   if (block == NULL)

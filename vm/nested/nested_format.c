@@ -15,7 +15,8 @@
 #include "vm/vm.h"
 
 enum {
-  EDGE = 3,      // items shown at each end of an axis that is elided
+  EDGE = 3,  // items shown at each end of an axis that is elided
+  // A screen shows a few dozen; a thousand rows can still be scrolled through.
   LIMIT = 1000,  // the prompt elides arrays of more items
   GAP = 2,
   MARGIN = 1,
@@ -24,6 +25,14 @@ enum {
 // --- On one line ------------------------------------------------------------
 
 // Recursion as deep as types nest, which the parser and the axes bound.
+//
+//  rows          [[1, none], [3]]
+//  structs       [(a: 1, b: "x"), …]        items as print writes them alone
+//  one pointer   1.5                        its value, without a sign of it
+//  bytes         b"\x00ab"
+//
+// False after tl_fail, or where the text has failed; what was written until
+// then is no use.
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   tl_vm *vm = text->vm;
   if (tl_is_raw_bytes(s) && tl_is_string(s.nested->parts[0])) {
@@ -64,6 +73,7 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
 
 // A table of texts: rows of cells, measured before they are written.
 typedef struct table {
+  // Where the table goes, and all of its cells as one text.
   tl_text *text, cells;
   size_t *ends;  // of each cell in cells
   int64_t rows, columns;
@@ -91,6 +101,7 @@ static void close_table(table *t) {
 }
 
 // In columns of the screen, not bytes: wide characters count twice.
+// Ends alone are stored: a cell begins where the one before it ends.
 static int cell_width(const table *t, int64_t cell) {
   size_t begin = cell > 0 ? t->ends[cell - 1] : 0, end = t->ends[cell];
   return end > begin ? tl_display_width(t->cells.bytes + begin, end - begin)
@@ -130,6 +141,14 @@ static bool write_table(table *t) {
 }
 
 // The fields of the items of one axis, below their names.
+//
+//  at    0     1      2    3   4    5   …      cells in rows, names first
+//       " x"  " s"   "1" "ab" "2.5" "c"
+//  ends  1     2      3    5   8    9
+//
+// Of a table that is elided there is one row of "…" in the middle, so that
+// columns stay aligned. Every value is asked for by field and row, which works
+// of structs in one block and of columns alike.
 static bool display_fields(tl_text *text, tl_slot s, bool all) {
   tl_vm *vm = text->vm;
   const tl_nested *n = s.nested;
@@ -171,6 +190,8 @@ static bool display_fields(tl_text *text, tl_slot s, bool all) {
 }
 
 // An item a line; those that may be missing fill the lines.
+// A missing one takes the room of "none". Rows and records stand alone, since
+// they differ in length.
 static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
   tl_vm *vm = text->vm;
   int64_t length = tl_value_length(s, 0);
@@ -216,6 +237,8 @@ static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
 
 // The type on the first line, and below it a table for structs of one axis, the
 // items for others.
+// [all]: nothing is elided, and the text as long as the value. False after
+// tl_fail, which a deadline is, too.
 bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all) {
   char type[TL_DESCRIBE];
   if (tl_value_ndim(s) == 0) {  // bytes, one pointer
