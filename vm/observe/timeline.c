@@ -192,6 +192,9 @@ static void thin_bands(tl_timeline *t) {
 // its band, if the gap could not be seen. A loop that makes and drops one array
 // per iteration is one band and not a thousand. The newest bands are looked at
 // first.
+//
+//  for i in 0..1000 { y = x + i }     every y: one band, 1,000 times
+//
 static tl_band *continued(tl_timeline *t, uint64_t nbytes, uint32_t line,
                           uint32_t file, double at) {
   for (uint32_t i = t->band_count; i-- > 0;) {
@@ -298,6 +301,10 @@ static void note_device(tl_vm *vm, size_t device) {
 // it stands. The host's allocator is called directly, here and for all records:
 // what watches memory should not be in the picture. False: no memory, and
 // nothing has changed.
+//
+//  vm->watched   from the first watch on, until the VM is closed: the records
+//  vm->watch     the same while anything is recorded, else NULL
+//
 static bool open_watch(tl_vm *vm) {
   if (vm->watched == NULL) {
     vm->watched =
@@ -391,6 +398,7 @@ bool tl_watch_time(tl_vm *vm) {
 // Notes who refers to the blocks that have bands.
 // A value has one name there, that of the reference that is met first: frames
 // come before variables.
+// Of a view its block is what has a band, and the block's first owner its name.
 static bool note_owner(void *context, const tl_reference *r) {
   tl_timeline *t = context;
   for (uint32_t i = 0; r->is_first && i < t->band_count; i++)
@@ -400,6 +408,8 @@ static bool note_owner(void *context, const tl_reference *r) {
 }
 
 // Bands of blocks that still live end here, as far as the picture goes.
+// Owners are looked for at the end alone: a walk over all objects for each
+// block would take longer than the run.
 static void end_record(tl_vm *vm, tl_timeline *t) {
   t->end = now(t);
   t->after = live_now(vm);
@@ -429,6 +439,7 @@ void tl_timeline_end(tl_vm *vm, tl_timeline *t) {
 }
 
 // Counting goes on where it was on before, as under --stats.
+// Timelines that functions under way have begun end here, too, and stay theirs.
 void tl_watch_stop(tl_vm *vm) {
   if (vm->watch == NULL)
     return;
