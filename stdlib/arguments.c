@@ -84,8 +84,8 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
 }
 
 // By name, as all choices of the library.
-// *out is UNSAID for none, which differs from "wrap": a cast that is told
-// nothing fails on what does not fit.
+// *out is UNSAID for none, which differs from "wrap": a cast without the
+// argument fails on what does not fit.
 bool tl_arg_overflow(tl_vm *vm, const char *function, tl_slot s,
                      tl_overflow *out) {
   static const char *const names[] = {NULL, "wrap", "error", "saturate"};

@@ -437,12 +437,15 @@ void tally_get_stats(tally_vm *vm, tally_stats *out) {
   *out = vm->stats;
 }
 
+// Peaks begin at what there is now; of devices too.
 void tally_reset_stats(tally_vm *vm) {
   if (vm == NULL)
     return;
   tl_stats_reset(vm);
 }
 
+// The name is the VM's copy, which stays as long as it does. Both peaks of the
+// process's memory are added: the sum is never below what there was at once.
 tally_status tally_get_device(tally_vm *vm, size_t device,
                               tally_device_stats *out) {
   TL_ENTER(vm);

@@ -72,7 +72,7 @@ struct tally_parcel {
 };
 
 // Packing and unpacking recurse, on the C stack.
-// Deeper values fail (kind value) before the stack of a small thread is used
+// Deeper values fail (kind limit) before the stack of a small thread is used
 // up.
 enum { MAX_DEPTH = 200 };
 

@@ -124,6 +124,7 @@ static void visit_handle(void *context, tl_slot value) {
 }
 
 // What the VM itself keeps.
+// Nothing of constants of the program, which have no count.
 static bool visit_kept(tl_slot value, const char *name,
                        tl_reference_visit *visit, void *context) {
   tl_reference r = {
@@ -295,6 +296,8 @@ static void visit_held(void *context, tl_slot value) {
 }
 
 // What a host's object holds, if its type says it.
+// The type's visit hook, by way of the host's table; a resource without one has
+// no VM and shows nothing.
 static bool visit_resource(tl_slot s, tl_reference_visit *visit,
                            void *context) {
   const tl_resource *resource = s.pointer;
@@ -306,6 +309,8 @@ static bool visit_resource(tl_slot s, tl_reference_visit *visit,
 
 // By the object's kind; strings and arrays that own their block refer to
 // nothing, unless their items are strings.
+// Each reference has a name that says where in the object it is: "[0]", ".key",
+// "captured f", "target", "value 0".
 bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
   if (!tl_is_counted(s))
     return true;
@@ -384,6 +389,9 @@ static bool see(void *context, const tl_reference *r) {
 
 // A resource that nothing led to is in a circle, or a temporary's: what it
 // holds is seen in any case. False: stopped.
+// After all that has a root: what is still unmet here has none. A resource of a
+// call under way may be such without a circle, which is why the circle is
+// looked for.
 static bool see_unmet(search *s, const tl_resource *resource, bool *complete) {
   tl_slot next = resource_slot(resource);
   if (s->reach.failed || tl_reach_has(&s->reach, &resource->head))

@@ -277,8 +277,8 @@ static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
     tl_profile_alloc(vm, nbytes);
 }
 
-// A profile hears of births alone: it counts what lines make, not what they
-// hold.
+// A profile hears of births alone: it counts what lines make, not what
+// stays of it.
 static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
     add_free(vm, t, block, nbytes);
@@ -351,7 +351,7 @@ tl_timeline *tl_timeline_begin(tl_vm *vm) {
   return t;
 }
 
-// The size is that of the host's allocator, which is told it.
+// The host's allocator gets the size that it was asked for.
 void tl_timeline_free(tl_vm *vm, tl_timeline *t) {
   if (t != NULL)
     vm->options.resize(vm->options.context, t, sizeof *t, 0);
