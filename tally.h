@@ -154,8 +154,11 @@ TALLY_API tally_options tally_default_options(void);
 
 // --- Life -------------------------------------------------------------------
 
-// Opens a VM into *out. options NULL: the defaults. Fails with
-// TALLY_ERR_MEMORY; *out is then NULL.
+// Opens a VM into *out. options NULL: the defaults. *out is NULL after a
+// failure:
+//   TALLY_ERR_MEMORY  no memory for it
+//   TALLY_ERR_HOST    device_count is above TALLY_MAX_DEVICES, or without
+//                     devices
 TALLY_API tally_status tally_open(const tally_options *options, tally_vm **out);
 
 // Closes a VM and releases all it holds. Returns the number of values that the
