@@ -154,8 +154,11 @@ TALLY_API tally_options tally_default_options(void);
 
 // --- Life -------------------------------------------------------------------
 
-// Opens a VM into *out. options NULL: the defaults. Fails with
-// TALLY_ERR_MEMORY; *out is then NULL.
+// Opens a VM into *out. options NULL: the defaults. *out is NULL after a
+// failure:
+//   TALLY_ERR_MEMORY  no memory for it
+//   TALLY_ERR_HOST    device_count is above TALLY_MAX_DEVICES, or without
+//                     devices
 TALLY_API tally_status tally_open(const tally_options *options, tally_vm **out);
 
 // Closes a VM and releases all it holds. Returns the number of values that the
@@ -336,6 +339,10 @@ TALLY_API tally_status tally_raise(tally_vm *vm, tally_status kind,
 
 // --- Types of the host ------------------------------------------------------
 
+// What a resource's visit hook calls with each value that its object holds;
+// [to] is as the hook was given it.
+typedef void tally_see(void *to, tally_value value);
+
 // A type of values that are the host's own: files, textures, connections. A
 // script passes them around as it does arrays, and the object is released at
 // its last use there: once, on the calling thread, on error paths too.
@@ -344,9 +351,6 @@ TALLY_API tally_status tally_raise(tally_vm *vm, tally_status kind,
 // and read values, but may not run code, import or set variables; call may. A
 // hook that leaves *out untouched and returns TALLY_OK declines: the attribute
 // or operator is then an error (== and != compare identity).
-// Called by a resource's visit hook with each value that its object holds.
-typedef void tally_see(void *to, tally_value value);
-
 typedef struct tally_resource {
   size_t size;       // sizeof(tally_resource)
   const char *name;  // as error messages and tally_type call it
@@ -769,8 +773,9 @@ TALLY_API void tally_get_stats(tally_vm *vm, tally_stats *out);
 // and ext_peak_bytes to ext_bytes.
 TALLY_API void tally_reset_stats(tally_vm *vm);
 // Bytes that resources have on a device (tally_options.devices, from 1 on; 0 is
-// the process's memory: live_bytes and ext_bytes). tally_reset_stats sets peak
-// to bytes. TALLY_ERR_HOST: there is no such device.
+// the process's memory: live_bytes and ext_bytes, and as the peak the sum of
+// both peaks, which need not have been at one time). tally_reset_stats sets
+// peak to bytes. TALLY_ERR_HOST: there is no such device.
 typedef struct tally_device_stats {
   const char *name;  // borrowed: valid until the VM is closed
   uint64_t bytes, peak, limit;
@@ -783,8 +788,10 @@ TALLY_API void tally_count(tally_vm *vm, int on);
 TALLY_API size_t tally_trim(tally_vm *vm);
 
 // Watches the runs from now on: for tally_plot_memory, tally_plot_time and
-// tally_explain. 0 stops; what was recorded stays until the next start. Off at first: it costs
-// about as much again for each allocation. TALLY_ERR_MEMORY: no memory for it.
+// tally_explain. 0 stops; what was recorded stays until the next start. Off at
+// first: it costs about as much again for each allocation. TALLY_WATCH_TIME has
+// a thread of its own until watching ends, with all signals blocked.
+// TALLY_ERR_MEMORY: no memory for it, or no thread.
 enum {
   TALLY_WATCH_MEMORY = 1,      // live bytes over time, and large blocks
   TALLY_WATCH_OPERATIONS = 2,  // what became of each operation's operands

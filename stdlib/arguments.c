@@ -60,6 +60,7 @@ bool tl_arg_count(tl_vm *vm, const char *function, const char *name, tl_slot s,
 }
 
 // Integers are real numbers too; an int64 above 2^53 is rounded.
+// NaN and infinities pass: where a function wants none it says so itself.
 bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   double *out) {
   int dtype = tl_dtype_of(s);
@@ -73,6 +74,7 @@ bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
 }
 
 // Neither numbers nor arrays have a truth of their own.
+// Written where a flag is meant: 1 and 0 are no truth in this language.
 bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  bool *out) {
   if (!tl_is_bool(s))
@@ -82,6 +84,8 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
 }
 
 // By name, as all choices of the library.
+// *out is UNSAID for none, which differs from "wrap": a cast without the
+// argument fails on what does not fit.
 bool tl_arg_overflow(tl_vm *vm, const char *function, tl_slot s,
                      tl_overflow *out) {
   static const char *const names[] = {NULL, "wrap", "error", "saturate"};
@@ -141,6 +145,7 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
 // --- Several integers -------------------------------------------------------
 
 // Fails (kind value) because more than [max] integers were given.
+// Where the list is refused, nothing of it was written.
 static bool too_many(tl_vm *vm, const char *function, const char *name,
                      int64_t count, int max) {
   return tl_fail(vm, TALLY_ERR_VALUE,
@@ -181,6 +186,11 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
 }
 
 // One integer counts as a list of one, as in zeros(3).
+//
+//  (2, 3)   [2, 3]   2..4   int8([2, 3])      2 3
+//  2                                          2
+//  (2, "a")                                   an error that names (2, "a")
+//
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out) {
   if (tl_is_list(s) || tl_is_array(s)) {
@@ -213,6 +223,7 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
 
 // More than TL_MAX_DIMS dimensions fail in tl_arg_ints already, before anything
 // is written behind the end of [shape].
+// Whether so many items fit memory is for whoever makes the array.
 bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int *ndim, int64_t shape[TL_MAX_DIMS]) {
   if (!tl_arg_ints(vm, function, name, s, TL_MAX_DIMS, ndim, shape))
@@ -227,6 +238,10 @@ bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
 
 // Negative axes are resolved before they are compared, so that -1 and the last
 // axis are the same.
+//
+//  ndim 3, axis (0, -1)     0 2
+//  ndim 3, axis (2, -1)     an error: twice the same
+//
 bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
                  int *count, int axes[TL_MAX_DIMS]) {
   int64_t given[TL_MAX_DIMS];

@@ -22,6 +22,8 @@ static bool is_astype(const tl_slot *args) {
          (tl_is_type(args[1]) && args[1].type->kind == TL_TYPE_OPTION);
 }
 
+// Item by item for nested arrays, as astype is lifted. Takes the first argument
+// in any case, so that nobody drops it twice.
 static bool by_astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
   tl_slot given[] = {args[0], tl_borrow(args[1]), tl_bool(true), tl_none()};

@@ -14,6 +14,8 @@
 #include "vm/vm.h"
 
 // Items of a type that may be missing, of which none is.
+// *out is owned. A scalar is there or not there, and here it is: so it stays
+// one.
 static bool as_optional(tl_vm *vm, tl_slot *args, tl_overflow how,
                         tl_slot *out) {
   tl_slot made, mask;
@@ -44,6 +46,12 @@ static bool is_optional(tl_slot s) {
 
 // A scalar with a plain type needs no look at the other arguments: it is the
 // call that float32(x) becomes, and the most frequent one.
+//
+//  astype(3, float32)           a scalar: at once, nothing is made
+//  astype(0..3, float32)        a range: an array first
+//  astype([1, 2], ?float32)     floats that may be missing
+//  astype(x, x.dtype)           x itself
+//
 static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   tl_overflow how = TL_OVERFLOW_UNSAID;

@@ -12,6 +12,8 @@
 #include "vm/vm.h"
 
 // The operands, and for those that may overflow what is to happen then.
+// [op] is a constant of each caller, so that those that cannot overflow have no
+// test left. "wrap" is what happens anyway.
 static inline bool call(tl_vm *vm, tl_op op, tl_slot *args, tl_slot *out) {
   tl_overflow how;
   if (!tl_op_may_overflow(op))
@@ -30,6 +32,9 @@ static inline bool call(tl_vm *vm, tl_op op, tl_slot *args, tl_slot *out) {
 #undef X
 
 // *a = op(*a, b): a is a temporary, b is left alone.
+//
+//  clip: t = max(x, low), then t = min(t, high) in t's own memory
+//
 static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   tl_slot operands[] = {*a, tl_borrow(b)}, result;
   bool ok = tl_elementwise_kept(vm, op, operands, &result);
@@ -43,6 +48,7 @@ static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
 }
 
 // *out = op(a, b), both left alone.
+// *out is owned.
 static bool combine(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
   tl_slot operands[] = {tl_borrow(a), tl_borrow(b)};
   return tl_elementwise(vm, op, operands, out);
@@ -56,6 +62,8 @@ static bool is_numeric(tl_slot s) {
 
 // Whether both bounds leave a dying array its dtype and memory, so that the
 // second cannot fail when the first has written.
+// A bound of a higher dtype would make the result another array, with the first
+// one already written.
 static bool clips_in_place(const tl_vm *vm, const tl_slot *args) {
   if (vm->no_reuse || !tl_is_array(args[0]) || !tl_array_is_reusable(args[0]))
     return false;
@@ -74,6 +82,11 @@ static bool clips_in_place(const tl_vm *vm, const tl_slot *args) {
 
 // max(x, min) first and min(…, max) second, so that the upper bound wins where
 // the bounds cross, as in NumPy.
+//
+//  clip([1, 5, 9], 2, 8)     [2, 5, 8]
+//  clip(5, 8, 2)             2
+//  clip(x, none, none)       x, as +x
+//
 static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!is_numeric(args[0])) {
     return tl_arg_fail(vm, "clip", "x", "a number or an array of numbers",
@@ -108,6 +121,7 @@ static bool clip(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- where ------------------------------------------------------------------
 
 // Without x and y, the places: what the condition alone can tell.
+// A condition with x alone would be a slip of the hand.
 static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool has_x = !tl_is_none(args[1]), has_y = !tl_is_none(args[2]);
   if (!has_x && !has_y)
@@ -121,6 +135,11 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // As NumPy's: x is scaled by a power of ten, rounded to even and scaled back.
 // Where that overflows x has no such digits, and stays.
+//
+//  1.25, 1 decimal       1.25 * 10 = 12.5, 12, 12 / 10 = 1.2
+//  1250, -2 decimals     1250 / 100 = 12.5, 12, 12 * 100 = 1200
+//  1e300, 20 decimals    1e320 is infinite: stays
+//
 static bool round_scaled(tl_vm *vm, tl_slot x, double scale, bool up,
                          tl_slot *out) {
   tl_slot t, finite = tl_none(), by = tl_weak_float(scale);
@@ -151,6 +170,7 @@ static bool round_scaled(tl_vm *vm, tl_slot x, double scale, bool up,
 // Whole numbers are rounded by way of float64 and converted back. Where round
 // has nothing to scale, or x is none of these, the plain operation answers,
 // also with its message.
+// Of integers only negative decimals change anything.
 static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t decimals;
   if (!tl_arg_int(vm, "round", "decimals", args[1], &decimals))
@@ -183,6 +203,7 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 // By the number of operands; where is the only one with three.
+// Constants of the compiler, so that a table of constant rows can have them.
 #define PARAMS_1(op) TL_OP_MAY_OVERFLOW(op) ? "x, overflow: none" : "x"
 #define PARAMS_2(op) TL_OP_MAY_OVERFLOW(op) ? "x, y, overflow: none" : "x, y"
 #define PARAMS_3(op) "condition, x = none, y = none"

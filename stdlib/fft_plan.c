@@ -60,6 +60,8 @@ static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
 
 // Looks for an interrupt in a loop that has come to item k. The items are paid
 // for elsewhere.
+// tl_poll is given no work, since run_passes has said already what all of it
+// is.
 static bool goes_on(tl_vm *vm, int64_t k) {
   return (k & (PIECE - 1)) != PIECE - 1 || tl_poll(vm, 0);
 }
@@ -143,6 +145,10 @@ static bool open_roots(tl_vm *vm, int64_t n, roots *r) {
 }
 
 // exp(-2πi k / n).
+//
+//  n = 2^20     k = 513 * 1024 + 7     coarse[513] * fine[7]
+//
+// Two roundings instead of one, for tables that stay in the cache.
 static tl_c128 root_at(const roots *r, int64_t k) {
   tl_c128 coarse = r->coarse[k >> r->shift];
   if (r->shift == 0)
@@ -154,6 +160,9 @@ static tl_c128 root_at(const roots *r, int64_t k) {
 // eighth, the quarter and the half of the circle. With w = exp(-2πi / n):
 // w^(n/4 - k) = -i conj(w^k), w^(n/2 - k) = -conj(w^k) and w^(n - k) =
 // conj(w^k). Nothing is rounded on the way.
+//
+//  n = 16      computed 0 1 2 | from 4 - k: 3 4 | from 8 - k: 5 … 8 | 9 … 15
+//
 static void mirror_roots(int64_t n, int64_t k, int64_t count, tl_c128 *roots) {
   for (; k < count && n % 4 == 0 && k <= n / 4; k++) {
     tl_c128 c = roots[n / 4 - k];
@@ -346,6 +355,8 @@ static void pass_odd(const pass *a) {
       any_odd(a, a->x + q + s * p, s * m, p, a->y + q + a->radix * s * p);
 }
 
+// Small radices have loops of their own, whose roots are constants of the
+// compiler; all others share one.
 static void run_pass(const pass *a) {
   switch (a->radix) {
     case 2:
@@ -367,6 +378,12 @@ static void run_pass(const pass *a) {
 
 // A pass over many items in pieces, along whichever axis is long; one over few
 // at once. False where the VM was stopped.
+//
+//  stride 1, rest n/4     first pass: pieces of rows
+//  stride n/4, rest 1     last pass: pieces of columns, of one row
+//
+// A piece has PIECE items in and as many out, which is 2 MB: some 0.1 ms
+// between two polls.
 static bool run_pieces(tl_vm *vm, pass *a) {
   int64_t some = PIECE / a->radix, s = a->stride, m = a->rest;
   int64_t columns = s < some ? s : some, rows = some / columns;
@@ -411,6 +428,12 @@ static tl_c128 *run_passes(tl_vm *vm, const tl_fft *fft, tl_c128 *x,
 
 // Bluestein: a convolution with the chirp, by transforms of the inner length.
 // NULL where the VM was stopped.
+//
+//  a   x * chirp, then zeros   ─▶ inner ─▶  * spectrum, re and im exchanged
+//      ─▶ inner ─▶  exchanged again, which makes it the inverse  ─▶ * chirp
+//
+// The inner transform may end in either buffer, so that each step takes the one
+// that has the items.
 static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
                           tl_c128 *b) {
   int64_t n = fft->n, size = fft->size;
@@ -442,6 +465,10 @@ static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
 }
 
 // The chirp exp(-πi k² / n). k² is counted modulo 2 n, so that it stays exact.
+//
+//  k      0 1 2 3  4      squares are sums of odd numbers: k² + 2 k + 1
+//  k²     0 1 4 9 16      is the next, and stays small by its remainder
+//
 static bool make_chirp(tl_vm *vm, tl_fft *fft) {
   roots r;
   if (!open_roots(vm, 2 * fft->n, &r))
@@ -458,6 +485,8 @@ static bool make_chirp(tl_vm *vm, tl_fft *fft) {
 }
 
 // The transform of the conjugate chirp around 0, scaled for the inverse.
+// The chirp is even, so that each item stands at k and at -k, which is size -
+// k. It is scaled once here and not at each run.
 static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
   int64_t size = fft->size;
   tl_c128 *a = fft->spectrum, *b = new_items(vm, size);
@@ -476,6 +505,9 @@ static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
 }
 
 // The least length of at least n whose prime factors are 2, 3 and 5.
+//
+//  n = 205     216 = 2^3 3^3, not 256
+//
 static int64_t convenient(int64_t n) {
   // All products of powers of 5 and 3, each doubled until it is long enough.
   int64_t best = INT64_MAX;
@@ -515,6 +547,10 @@ static bool open_bluestein(tl_vm *vm, tl_fft *fft) {
 
 // Splits n into passes, as many of radix 4 as there are; false where a prime
 // factor is too large.
+//
+//  360     90 of 4, 45 of 2, 15 of 3, 5 of 3, 1 of 5: five passes
+//
+// At most one of 2, as two of them are one of 4.
 static bool split(tl_fft *fft) {
   // Radix 4 first: it needs the fewest operations.
   int64_t rest = fft->n, stride = 1, radix = 4;
@@ -538,6 +574,8 @@ static bool split(tl_fft *fft) {
 // the script ends when it has to.
 enum { MOST_LIMITED = 1 << 20 };
 
+// Only whether there is a limit counts, not how near it is: a plan may be run
+// many times.
 static bool may_wait(const tl_vm *vm, int64_t n) {
   const bool limited =
       vm->options.time_limit > 0 || vm->options.instruction_limit > 0;

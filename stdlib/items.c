@@ -11,7 +11,10 @@
 #include "vm/values/record.h"
 
 // The number of items: of an array its rows, of a string its grapheme clusters,
-// of a record its fields. Rank 0 has none and fails (kind type).
+// of a record its fields. Rank 0, of a pointer too, has none and fails (kind
+// type).
+// *out is what tl_items_get may be asked for, from 0 on. For a string that
+// takes a walk, unless it has marks.
 bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
   if (tl_is_list(s))
     *out = s.list->length;
@@ -23,7 +26,8 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
     return (*out = tl_string_graphemes(vm, s.string)) >= 0;
   else if (tl_is_record(s))
     *out = s.record->length;
-  else if (tl_is_nested(s))
+  else if (tl_is_nested(s) &&
+           !(tl_is_form(s, TL_FORM_POINTER) && tl_value_ndim(s) == 0))
     *out = tl_value_length(s, 0);
   else
     return tl_arg_fail(vm, function, "what it goes through",
@@ -32,6 +36,7 @@ bool tl_items_count(tl_vm *vm, const char *function, tl_slot s, int64_t *out) {
 }
 
 // A row is a view that counts its block, since whoever gets it may store it.
+// *out is owned: a number, a string, or a row.
 static bool array_item(tl_vm *vm, tl_slot s, int64_t index, tl_slot *out) {
   const tl_array *a = s.array;
   char *data = a->data + index * tl_strides(a)[0];

@@ -1,4 +1,9 @@
-// Records of counters, references and timelines.
+// Records of counters, references, timelines and profiles, as scripts and the
+// painter see them. A painter is a VM of its own: what is made here is made by
+// the VM that is given, while the record of the other one is only read.
+//
+// A put into a record that is NULL does nothing, and one that fails makes it
+// NULL: a record of twenty fields is checked once.
 #include "stdlib/memory_records.h"
 
 #include <string.h>
@@ -6,6 +11,7 @@
 #include "stdlib/text.h"
 #include "vm/array/array.h"
 
+// After an interrupt the error stands already, and is the one that counts.
 bool tl_fail_incomplete(tl_vm *vm, const char *function) {
   return !tl_failed(vm) &&
          tl_fail(vm, TALLY_ERR_MEMORY,
@@ -14,6 +20,10 @@ bool tl_fail_incomplete(tl_vm *vm, const char *function) {
 
 // A failure before this call or in it leaves *record NULL, which all puts pass
 // on: the caller checks once, at the end.
+//
+//  &places[0].line ──▶ line        a field of each struct, [step] bytes apart,
+//  places[1].line  ──▶             becomes an item of one dense array
+//
 void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
                           tl_dtype dtype, const void *first, size_t step,
                           uint32_t count) {
@@ -29,6 +39,8 @@ void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
   tl_record_put(vm, record, name, tl_own_array(a));
 }
 
+// Takes the record, or NULL of one that failed: then false, too. *list may
+// move.
 bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record) {
   if (record == NULL)
     return false;
@@ -54,6 +66,7 @@ static void put_texts(tl_vm *vm, tl_record **record, const char *name,
 }
 
 // The blocks that are told apart, in columns.
+// Columns of what is drawn, and of nothing that only the recording needs.
 static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
   tl_record *bands = tl_record_new(vm, 8);
 #define COLUMN(name, dtype)                                         \
@@ -74,6 +87,7 @@ static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
 }
 
 // The host's devices, each with a column of the most in each stretch.
+// Their names may be any, so that they are fields of records and no keys.
 static void put_devices(tl_vm *vm, tl_record **record, const tl_timeline *t) {
   tl_list *list = *record ? tl_list_new(vm, t->device_count) : NULL;
   bool ok = list != NULL;
@@ -135,6 +149,7 @@ bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
 // --- Profiles ---------------------------------------------------------------
 
 // The texts that places have indices of, as a list.
+// Most are used by many places: names once each keep the record small.
 static void put_profile_texts(tl_vm *vm, tl_record **record,
                               const tl_profile *p) {
   tl_list *list = *record ? tl_list_new(vm, 16) : NULL;
@@ -153,11 +168,17 @@ static void put_profile_texts(tl_vm *vm, tl_record **record,
 //
 //     (parent: [0, 0, 1, …], function: …, seconds: [0.01, …], …,
 //      texts: ("", "life.tly", "step", …))
+//
+//  place        0      1      2
+//  parent      [0,     0,     1]       indices of places
+//  function    [0,     1,     2]       indices of texts
+//  seconds     [0.001, 0.02,  1.5]     its own
+//
 bool tl_profile_record(tl_vm *vm, const tl_profile *p, tl_slot *out) {
   const tl_call_place *places;
   uint32_t count = tl_profile_places(p, &places);
   tl_record *record = tl_record_new(vm, 9);
-#define COLUMN(name, dtype)                                            \
+#define COLUMN(name, dtype)                                        \
   tl_record_put_column(vm, &record, #name, dtype, &places[0].name, \
                        sizeof places[0], count)
   COLUMN(parent, TL_UINT32);

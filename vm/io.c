@@ -163,6 +163,11 @@ static size_t take_ahead(tl_vm *vm, void *to, size_t nbytes) {
 }
 
 // *got is less than [nbytes] only at the end of the file.
+//
+//  /dev/stdin    what input() has left over, then the descriptor
+//  a file        the descriptor
+//  memory        the bytes, without a poll
+//
 bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   // What input() has read ahead belongs before what the descriptor has left.
   *got = reader->is_input ? take_ahead(reader->vm, to, nbytes) : 0;
@@ -213,6 +218,7 @@ void tl_reader_close(tl_reader *reader) {
 
 // The VM's read-ahead of standard input, made when first needed; NULL after
 // tl_fail.
+// Two pieces at first: a read of one has room behind a line of the other.
 static tl_input *input_of(tl_vm *vm) {
   enum { PIECE = 1 << 16 };
   if (vm->input != NULL)
@@ -525,6 +531,8 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
 
 // Opens what is there, or with O_CREAT a new file. Opening a pipe waits for its
 // other end, so that an interrupt is looked at here. False with errno.
+// The poll's error stands where it stopped the wait: what the caller then says
+// of errno is not heard.
 static bool open_to_write(tl_writer *w, const char *path, int flags) {
   do {
     w->fd =
@@ -606,6 +614,11 @@ bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
 
 // Writes in pieces, polling between them. write may take less than it is given,
 // so it goes on with the rest.
+//
+//  to standard output   by the host's hook, whose limit tl_write_for counts
+//  to a file            counted here, then in pieces of 4 MiB
+//
+// A piece that would pass the limit is not written, nor is any part of it.
 static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
   if (w->is_output)
     return tl_write_for(w->vm, w->what ? w->what : "print", data, nbytes);

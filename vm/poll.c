@@ -22,6 +22,8 @@ double tl_clock_of(tl_vm *vm) {
   return now;
 }
 
+// Changes nothing and fails nothing, so that it may be asked where no error can
+// be raised.
 bool tl_is_awaited(tl_vm *vm) {
   if (vm->error.set && vm->error.is_final)
     return true;
@@ -126,6 +128,11 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   return true;
 }
 
+//
+//  limit 10, written 8     a piece of 2 goes, one of 3 ends the script
+//
+// What has been written never passes the limit, so that the difference is none
+// below 0. A piece goes whole or not at all.
 bool tl_output_counts(tl_vm *vm, size_t nbytes) {
   const uint64_t limit = vm->options.output_limit;
   if (limit == 0)
@@ -136,6 +143,8 @@ bool tl_output_counts(tl_vm *vm, size_t nbytes) {
   return true;
 }
 
+// For loops that are nearly done: a stop is heeded only where it is wished and
+// nothing would be lost by it.
 bool tl_poll_over(tl_vm *vm) {
   return vm->finishing || !tl_is_awaited(vm) || vm->fusion->has_taken(vm) ||
          tl_poll(vm, 0);

@@ -279,6 +279,11 @@ enum { LONGEST_CLUSTER = 1 << 14 };
 
 // By the rules of UAX #29, which utf8proc has. The state goes along, since
 // flags and families depend on more than two neighbours.
+//
+//  "e\u0301x"      e and its accent    3 bytes
+//  "\r\n"         one cluster         2
+//  two flags       four letters, of which two by two are a flag
+//
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at) {
   const unsigned char *s = (const unsigned char *)text + at;
   // Two letters of ASCII are the common case and never join.
@@ -346,6 +351,7 @@ static bool has_marks(const tl_string *s) {
 
 // Polls where the walk has come so far that it is time; *polled is where it was
 // the last time.
+// By bytes and not by clusters: a cluster may be one byte, or 64 KB of accents.
 static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
   if (at - *polled < MARK_POLL)
     return true;
@@ -356,6 +362,7 @@ static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
 
 // Marks the text, or what was added to it; false: it is walked instead, or with
 // *stopped after tl_fail. What is marked stays so.
+// The walk that a poll has stopped goes on from m->end the next time.
 static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
   s->head.flags |= TL_INDEXED;
@@ -397,6 +404,8 @@ static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
 }
 
 // Marks count the clusters that others follow, hence the one more.
+// -1 after tl_fail: the VM was stopped on the way. Where marks have no room the
+// text is walked each time, which is slow and right.
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (tl_string_is_bytewise(string))
     return (int64_t)string->length;
@@ -437,6 +446,8 @@ void tl_string_grapheme_range(const tl_string *string, int64_t start,
 }
 
 // From the last mark that is not behind the byte.
+// Marks are one in MARK_STEP clusters, so that a binary search leaves at most
+// so many to be walked.
 int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
   TL_CHECK(at <= string->length);
   if (tl_string_is_bytewise(string))
@@ -465,6 +476,8 @@ int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at) {
 // A cluster is as wide as its widest character; the variation selector for
 // pictures (U+FE0F) asks for two columns. A flag or a family is one picture of
 // two columns, not the sum of its parts.
+// By utf8proc's table of East Asian widths. What the terminal's font does may
+// differ, and cannot be known.
 static int cluster_width(const char *text, size_t begin, size_t end) {
   int width = 0;
   while (begin < end) {
@@ -506,6 +519,11 @@ enum {
 // it is not there, or tl_fail was called by the poll; the caller looks at the
 // VM's error. A piece is at least as long as the part, so that overlaps at most
 // double the work.
+//
+//  piece 1   ============++        +: more bytes, part->length - 1
+//  piece 2               ============++
+//
+// A find that begins in a piece ends in it or in its overlap.
 static const char *search_long(tl_vm *vm, const char *from, const char *end,
                                const tl_string *part) {
   const size_t more = part->length - 1;
@@ -633,10 +651,12 @@ void tl_text_add(tl_text *text, const char *bytes, size_t nbytes) {
   text->length += nbytes;
 }
 
+// [string] is UTF-8, as all that a text holds; its end is not written.
 void tl_text_puts(tl_text *text, const char *string) {
   tl_text_add(text, string, strlen(string));
 }
 
+// A character of ASCII, or a byte of a longer one whose others follow.
 void tl_text_putc(tl_text *text, char c) {
   if (reserve(text, 1))
     text->bytes[text->length++] = c;

@@ -552,8 +552,9 @@ static void open_keepers(host *h) {
        .call = make_keeper}};
   const tally_module module = {sizeof module, NULL, NULL, k, 1, sizeof *k};
   tally_options options = host_options(h);
-  options.devices = devices;
   options.device_count = 2;
+  assert_int_equal(tally_open(&options, &keepers_vm), TALLY_ERR_HOST);
+  options.devices = devices;
   options.report = hear;
   host_close(h);
   host_open(h, &options);

@@ -34,8 +34,9 @@
 
 // The handles and the report are made with the VM, so that later failures can
 // be reported.
-// Fails (TALLY_ERR_HOST) without a place for the VM, (TALLY_ERR_MEMORY) where
-// it cannot be made: *out is NULL then.
+// Fails (TALLY_ERR_HOST) without a place for the VM, or where devices are
+// counted that are not given or too many, (TALLY_ERR_MEMORY) where it cannot be
+// made: *out is NULL then.
 tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (out == NULL)
     return TALLY_ERR_HOST;
@@ -53,6 +54,10 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
     if (o.write == NULL)
       o.write = tally_default_options().write;
   }
+  *out = NULL;
+  if (o.device_count > TALLY_MAX_DEVICES ||
+      (o.device_count > 0 && o.devices == NULL))
+    return TALLY_ERR_HOST;
   *out = tl_vm_open(&o, &tl_compiler, &tl_standard_library);
   if (*out == NULL)
     return TALLY_ERR_MEMORY;
@@ -437,12 +442,15 @@ void tally_get_stats(tally_vm *vm, tally_stats *out) {
   *out = vm->stats;
 }
 
+// Peaks begin at what there is now; of devices too.
 void tally_reset_stats(tally_vm *vm) {
   if (vm == NULL)
     return;
   tl_stats_reset(vm);
 }
 
+// The name is the VM's copy, which stays as long as it does. Both peaks of the
+// process's memory are added: the sum is never below what there was at once.
 tally_status tally_get_device(tally_vm *vm, size_t device,
                               tally_device_stats *out) {
   TL_ENTER(vm);

@@ -86,16 +86,20 @@ static inline bool tl_is_plain(tally_value handle, tl_slot *out) {
 bool tl_handles_open(tl_vm *vm);
 // Releases all handles and the table; returns how many were still held.
 size_t tl_handles_close(tl_vm *vm);
-// Calls [each] with every value that the host holds, for the auditor's recount.
-// Likewise those that the host itself holds, and not its resources alone.
+// Calls [each] with every value that the host holds by a handle that is not one
+// of its resources', as far as these say what they hold: a value of one owner
+// that is a resource's is left out. Runs the visit hooks of all resources.
 void tl_handles_each_outer(tl_vm *vm,
                            void (*each)(void *context, tl_slot value),
                            void *context);
-// Calls [each] with every value that a resource says it holds.
 struct tl_resource;
+// Calls [each] with every value that a resource says it holds, once for each
+// time that it says so. Nothing happens where its type has no visit hook.
 void tl_resource_each_held(const struct tl_resource *resource,
                            void (*each)(void *context, tl_slot value),
                            void *context);
+// Calls [each] with every value that the host holds, for the auditor's recount.
+// [each] makes and releases no handles. The walk cannot be stopped.
 void tl_handles_each(const tl_vm *vm,
                      void (*each)(void *context, tl_slot value), void *context);
 // Makes a handle for *value: what the slot owns is taken, what it borrows is

@@ -19,6 +19,8 @@
 #include "vm/nested/nested.h"
 
 // An array as the host sees it.
+// Everything borrowed: the data and the dtype's name, of shape and strides
+// copies. Strides are in bytes, and may be negative.
 static void describe(const tl_array *a, tally_array *out) {
   *out = (tally_array){.data = a->data,
                        .dtype = tl_dtypes[a->head.dtype].name,
@@ -51,6 +53,8 @@ tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
 
 // The array that has a target's items along its first axis: itself, or a block
 // of structs. NULL after tl_fail (kind type).
+// A block's first axis is that of the structs, its last their bytes. Strings
+// have no address that a host could know.
 static const tl_array *items_of_target(tl_vm *vm, tl_slot target) {
   bool block = tl_is_form(target, TL_FORM_STRUCT);
   if (block)
@@ -66,9 +70,18 @@ static const tl_array *items_of_target(tl_vm *vm, tl_slot target) {
 }
 
 // The item along the first axis that is at an address; -1: none.
+//
+//  int32 [7, 8, 9] at 0x100, stride 4      0x104 is place 1, 0x105 is none
+//  the same reversed, at 0x108, stride -4  0x104 is place 1 again
+//  one item repeated, stride 0             its address is place 0, no other
+//
+// In whole items from the data on, in the direction of the stride. An address
+// is compared as a number, as it need not lie in the same block.
 static int64_t place_of(const tl_array *a, const void *address) {
   int64_t stride = tl_strides(a)[0], length = tl_shape(a)[0], from;
-  if (__builtin_sub_overflow((intptr_t)address, (intptr_t)a->data, &from))
+  // The least distance has no quotient by a stride of -1.
+  if (__builtin_sub_overflow((intptr_t)address, (intptr_t)a->data, &from) ||
+      from == INT64_MIN)
     return -1;
   if (stride == 0)
     return from == 0 && length > 0 ? 0 : -1;
@@ -78,6 +91,8 @@ static int64_t place_of(const tl_array *a, const void *address) {
 
 // The places of the addresses, in their shape; one of no axes is a number.
 // False after tl_fail.
+// An address that is none's is counted from 0 in row-major order in the
+// message. Nothing is left over then.
 static bool places_of(tl_vm *vm, const tl_array *target, int ndim,
                       const int64_t *shape, const void *const *addresses,
                       tl_slot *out) {
@@ -102,6 +117,8 @@ static bool places_of(tl_vm *vm, const tl_array *target, int ndim,
   return true;
 }
 
+// In the order of the contract: what is given, the shape, the target, each
+// address. The target is borrowed from its handle and counted by the pointers.
 tally_status tally_from_pointers(tally_vm *vm, tally_value target, int ndim,
                                  const int64_t *shape,
                                  const void *const *addresses,
@@ -131,6 +148,8 @@ tally_status tally_from_pointers(tally_vm *vm, tally_value target, int ndim,
   return tl_give(vm, made, out);
 }
 
+// The one place of a pointer without axes is in the pointer's own object, which
+// lives as long as the array would.
 tally_status tally_to_pointers(tally_vm *vm, tally_value v, tally_array *places,
                                tally_value *target) {
   TL_ENTER(vm);
@@ -212,6 +231,11 @@ static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
 
 // Kernels read whole items, so data and strides have to be multiples of the
 // alignment. That of a complex item is its parts'.
+//
+//  float64 at 0x1004          no: 4 bytes off
+//  float64, strides 12        no: the second item is off
+//  complex128 at 0x1008       yes: its parts are of 8 bytes
+//
 bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
                    tl_dtype dtype) {
   bool is_complex = dtype == TL_COMPLEX64 || dtype == TL_COMPLEX128;
@@ -229,6 +253,10 @@ static int64_t magnitude(int64_t i) {
 // Whether no two items share memory, so that the array may be written: each
 // axis, from the shortest stride to the longest, has to step over all that the
 // ones before it cover.
+//
+//  shape 3 4, strides 16 4, items of 4    4 covers 16, 16 steps over it: yes
+//  shape 3 4, strides 8 4                 rows overlap: read-only
+//
 static bool is_injective(int ndim, const int64_t *shape, const int64_t *strides,
                          size_t itemsize) {
   int order[TL_MAX_DIMS], count = 0;

@@ -1,6 +1,14 @@
-// tally.h: watching what runs do with memory: tally_watch, tally_plot_memory,
-// tally_plot_time, tally_explain. The records are vm/observe's; here they are started, and given
-// to the host as texts.
+// tally.h: watching what runs do with memory and time: tally_watch,
+// tally_plot_memory, tally_plot_time, tally_explain, tally_left. The records
+// are vm/observe's; here they are started, and given to the host as texts.
+//
+//   tally_watch   start: what was recorded before goes
+//     … runs …
+//   tally_plot_…  stop, then draw        a VM of its own runs the painter
+//   tally_explain start, run, stop, tell
+//
+// The painter has the host's allocator and nothing else of the host's: its
+// prints go nowhere, and it may use no files.
 #include "stdlib/memory_records.h"
 #include "stdlib/text.h"
 #include "compiler/compile.h"
@@ -19,7 +27,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Closes the text; *out gets its string.
+// Closes the text; *out gets its string. Where that failed the status says why,
+// and *out is untouched.
 static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
   tl_string *string = tl_text_finish(text);
   if (string == NULL && !tl_failed(vm))
@@ -61,13 +70,14 @@ typedef struct picture {
   const char *names[TALLY_PLOT_JSON + 1];
 } picture;
 
+// The records as values of the painter. The VM that was watched is only read,
+// since it may have run into its limits.
 static bool record_timeline(tl_vm *painter, const tl_vm *watched,
                             tl_slot *out) {
   return tl_timeline_record(painter, watched->watched->timeline, out);
 }
 
-static bool record_profile(tl_vm *painter, const tl_vm *watched,
-                           tl_slot *out) {
+static bool record_profile(tl_vm *painter, const tl_vm *watched, tl_slot *out) {
   return tl_profile_record(painter, watched->watched->profile, out);
 }
 
@@ -106,14 +116,16 @@ static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
   return ok;
 }
 
-// Whether the form is one; false after tl_fail.
+// Whether the form is one; false after tl_fail (kind host). C lets a host pass
+// any number for an enum.
 static bool is_form(tl_vm *vm, const char *function, tally_plot_form form) {
   return (form >= TALLY_PLOT_TEXT && form <= TALLY_PLOT_JSON) ||
          tl_fail(vm, TALLY_ERR_HOST, "%s: there is no form %d", function,
                  (int)form);
 }
 
-// The text of a picture as the host's value.
+// The text of a picture as the host's value, which *out owns. Recording has
+// been stopped: the text itself should not be in the picture.
 static tally_status give_picture(tl_vm *vm, const picture *what,
                                  tally_plot_form form, int width,
                                  tally_value *out) {
@@ -141,7 +153,7 @@ tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
   return give_picture(vm, &of_memory, form, width, out);
 }
 
-// Likewise.
+// Likewise. Machine code runs on as under no watch.
 tally_status tally_plot_time(tally_vm *vm, tally_plot_form form, int width,
                              tally_value *out) {
   TL_ENTER(vm);
@@ -199,6 +211,7 @@ typedef struct holder {
   bool found;
 } holder;
 
+// The walk cannot be stopped, so that the first find stays.
 static void look_for(void *context, tl_slot value) {
   holder *h = context;
   h->found = h->found || value.object == h->value.object;
@@ -260,7 +273,8 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 
 // --- Explaining --------------------------------------------------------------
 
-// Compiles a file without running it; NULL after tl_fail.
+// Compiles a file without running it; NULL after tl_fail. The host reads the
+// file, so that no capability is asked for; the caller frees the unit.
 static tl_unit *compile_file(tl_vm *vm, const char *path) {
   tl_bytes file = {.data = NULL};
   if (!tl_io_read(vm, NULL, path, &file))

@@ -93,6 +93,7 @@ static void enter_frame(struct tl_handles *h, place *p, uint32_t frame) {
 }
 
 // Takes the place out of its frame.
+// A place may leave out of order: tally_release of a handle of any frame.
 static void leave_frame(struct tl_handles *h, place *p) {
   if (p->frame == 0)
     return;
@@ -196,6 +197,8 @@ static place *find(const tl_vm *vm, tally_value handle) {
 }
 
 // Opens a place for [value] and makes its handle.
+// The value is taken as it is: whether it is counted is the caller's doing.
+// False after tl_fail (kind memory), with the value still the caller's.
 static bool open_place(tl_vm *vm, tl_slot value, bool is_borrowed,
                        tally_value *out) {
   uint32_t index;
@@ -220,6 +223,8 @@ typedef struct showing {
   void *context;
 } showing;
 
+// A handle that the object only passes on (tally_take, or one that is borrowed)
+// is not its own, and is passed over; so is one that it has released already.
 static void show(void *to, tally_value handle) {
   const showing *s = to;
   place *p = find(s->vm, handle);
@@ -227,6 +232,8 @@ static void show(void *to, tally_value handle) {
     s->each(s->context, p->value);
 }
 
+// An object that says a handle twice, or two that say one of them, count no
+// more than there are owners.
 static void count_inner(void *to, tally_value handle) {
   place *p = find(to, handle);
   if (p != NULL && p->inner < p->owners)
@@ -234,6 +241,8 @@ static void count_inner(void *to, tally_value handle) {
 }
 
 // Runs the visit hook, which may do nothing else with the VM.
+// The hook is the host's code in the middle of a walk: if it made or released
+// handles, places would move under it.
 static void visit(const tl_resource *resource, tally_see *see, void *to) {
   tl_vm *vm = resource->vm;
   tl_access before = vm->access;
@@ -242,6 +251,7 @@ static void visit(const tl_resource *resource, tally_see *see, void *to) {
   vm->access = before;
 }
 
+// Only those of the VM's list have a VM, which are those with the hook.
 void tl_resource_each_held(const tl_resource *resource,
                            void (*each)(void *context, tl_slot value),
                            void *context) {
@@ -251,6 +261,12 @@ void tl_resource_each_held(const tl_resource *resource,
 }
 
 // Every resource is asked what it holds: what is left is the host's.
+//
+//  place   value   owners   inner
+//    0     a list     2       1      the host has it, and a token: outer
+//    1     a token    1       0      outer
+//    2     a record   1       1      the token's alone: not
+//
 void tl_handles_each_outer(tl_vm *vm,
                            void (*each)(void *context, tl_slot value),
                            void *context) {

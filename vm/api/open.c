@@ -23,6 +23,7 @@
 #include "vm/poll.h"
 
 // Writes to standard output, for hosts that give no hook.
+// Buffered as the host's own prints are, so that both stay in order.
 static int default_write(void *context, const char *text, size_t nbytes) {
   (void)context;
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
@@ -31,6 +32,7 @@ static int default_write(void *context, const char *text, size_t nbytes) {
 // The capabilities of a script run by hand: all.
 // In the fields that are not named here 0 is the usual: no limit, as many
 // threads as cores, imports from files, the system's clocks.
+// tally_open takes what an older host's struct does not have from here, too.
 tally_options tally_default_options(void) {
   return (tally_options){.size = sizeof(tally_options),
                          .resize = tl_memory_resize,
@@ -44,6 +46,7 @@ static bool operate(tl_vm *vm, int op, tl_slot *operands, tl_slot *out,
   return tl_resource_operate(vm, (tl_op)op, operands, out, known);
 }
 
+// What lower layers call of this one, which they may not include.
 static const struct tl_host_ops host_ops = {
     .free_resource = tl_resource_free,
     .attribute = tl_resource_attribute,
@@ -83,6 +86,7 @@ tl_vm *tl_vm_open(const tally_options *options,
     return NULL;
   memset(vm, 0, sizeof *vm);
   vm->options = *options;
+  // Nothing else is open yet that would have to be closed.
   if (!tl_devices_open(vm)) {
     options->resize(options->context, vm, sizeof *vm, 0);
     return NULL;

@@ -72,6 +72,8 @@ struct tally_parcel {
 };
 
 // Packing and unpacking recurse, on the C stack.
+// Deeper values fail (kind limit) before the stack of a small thread is used
+// up.
 enum { MAX_DEPTH = 200 };
 
 // --- Packing ----------------------------------------------------------------
@@ -79,6 +81,11 @@ enum { MAX_DEPTH = 200 };
 // A node with [length] bytes of data and places for [count] children; NULL
 // after tl_fail. All nodes are linked, so that freeing needs no walk of the
 // tree.
+//
+//  node │ links to children │ data        one block of the host's allocator
+//
+// The allocator is the host's, as a parcel belongs to no VM: it outlives the
+// one that it came from, and may be freed in another thread.
 static node *new_node(tl_vm *vm, tally_parcel *p, node_kind kind, size_t length,
                       size_t count) {
   size_t nbytes, links;
@@ -114,6 +121,7 @@ static node *pack_text(tl_vm *vm, tally_parcel *p, const char *text,
 }
 
 // Notes dtype and shape, which the receiver's array gets.
+// Strides are not noted: what arrives is dense and in rows.
 static void set_shape(node *n, const tl_array *a) {
   n->dtype = tl_array_dtype(a);
   n->ndim = tl_ndim(a);

@@ -32,6 +32,7 @@ bool tl_may_run(tl_vm *vm) {
 }
 
 // The report that tally_error shows, and the memory of its texts.
+// All that it points to stays until the next error of the VM or its end.
 struct tl_report {
   tally_error_info info;
   tl_pending_error kept;  // inside a hook: what it will pass on
@@ -76,6 +77,12 @@ void tl_report_close(tl_vm *vm) {
 
 // The whole report as text: place, message, excerpt, trace.
 // An error of the compiler has a text of its own, with all messages.
+//
+//  script.tly:3:5: value error: index 4 …     place, kind, message
+//      3 | x[4]                               excerpt
+//        |   ^
+//     in f, line 7                            trace, the innermost first
+//
 static void write_report(tl_vm *vm, tl_text *text) {
   const tl_pending_error *e = &vm->error;
   if (e->compiled && e->excerpt != NULL) {
@@ -176,6 +183,7 @@ bool tl_report_is_final(const tl_vm *vm) {
 
 // The error is put in the pending one's place for a moment, since
 // tl_error_clear knows how to free one.
+// Called when a hook has returned: what it did not pass on is nobody's.
 void tl_report_forget(tl_vm *vm) {
   // Mostly there is none: this is on the way of every call of the host.
   if (!vm->report->kept.set)

@@ -34,6 +34,8 @@ static tl_resource *resource_of(tl_slot s) {
 // --- Life -------------------------------------------------------------------
 
 // Resources that say what they hold are in a list of the VM's.
+// Those without a visit hook stay out of it, and cost nothing when somebody
+// looks who holds what.
 static void enter_list(tl_vm *vm, tl_resource *resource) {
   if (HOOK(resource->type, visit) == NULL)
     return;
@@ -44,6 +46,8 @@ static void enter_list(tl_vm *vm, tl_resource *resource) {
   vm->visiting = resource;
 }
 
+// Both ends are found at once, so that an object's end takes no search however
+// many there are.
 static void leave_list(tl_resource *resource) {
   if (resource->vm == NULL)
     return;
@@ -56,6 +60,8 @@ static void leave_list(tl_resource *resource) {
 }
 
 // Which device the object's bytes are on. False after tl_fail (kind host).
+// Before anything is counted, so that a wrong answer leaves nothing behind.
+// Device 0 is always there.
 static bool ask_device(tl_vm *vm, const tally_resource *type, void *object,
                        size_t *device) {
   *device =
@@ -128,6 +134,8 @@ tally_status tally_to_resource(tally_vm *vm, tally_value v,
 
 // Tells the host that the end of an object failed; no script can be told, since
 // it ends between two instructions.
+// A text of the host's may be of any length, and its last character is whole or
+// left out: who reads it expects UTF-8.
 static void report_failure(tl_vm *vm, const tally_resource *type,
                            const char *what) {
   char line[400];
@@ -148,6 +156,8 @@ typedef struct ending {
   const tally_resource *type;
 } ending;
 
+// In the form of a release hook, so that both hooks run under the same rules:
+// they may release handles, and nothing else.
 static void end_object(void *context, void *object) {
   const ending *e = context;
   const tally_resource *type = e->type;
@@ -161,6 +171,11 @@ static void end_object(void *context, void *object) {
 
 // The VM's own object goes first: the hooks may do as they like with the
 // host's.
+//
+//  leave the list, take the bytes back, free the VM's object
+//  finish(object)    may fail, and says how
+//  release(object)   in any case
+//
 void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   ending e = {vm, resource->type};
   void *object = resource->object;

@@ -46,6 +46,11 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
 // Runs the operation into [target], whose dtype is the result's or one that it
 // is cast to. [may_stop]: nobody has seen the target, so the VM may be stopped
 // halfway.
+//
+//  operand 0 ──cast──┐
+//  operand 1 ──cast──┴─▶ kernel ──cast──▶ target      block by block, each as
+//                                                      large as the caches like
+//
 static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
                      const tl_typing *typing, tl_array *target, bool may_stop) {
   tl_plan plan;
@@ -163,11 +168,16 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
   return false;
 }
 
+// Fewer take less than a millisecond, so that nobody waits for them.
 enum { POLL_ITEMS = 64 * 1024 };
 
 // The dying operand that takes the result; NULL with *failed where the VM was
 // stopped. A pass over it must finish, so its work is charged before it
 // starts.
+//
+//  y = 2 * x + 1      2 * x is dying when 1 is added: the sum is its memory
+//  y = x + 1          x lives on: a new array
+//
 static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
                              const tl_typing *typing, int ndim,
                              const int64_t *shape, bool keeps, bool *failed) {
@@ -209,6 +219,8 @@ static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
 }
 
 // Whether results have to fit, and are of a dtype where they may not.
+// Asked after typing, as only then the dtype is known. Floats and operations
+// that always fit go the usual way under any rule.
 static bool must_fit(const tl_vm *vm, tl_op op, const tl_typing *typing) {
   return vm->overflow >= TL_OVERFLOW_ERROR &&
          tl_saturate_kernel(op, typing->computed) != NULL;
@@ -282,6 +294,7 @@ typedef struct opened {
 
 // Opens the operands, up to the first that is no number; close them also where
 // it fails.
+// Ranges become arrays here, and scalars items of their dtype.
 static bool open_operands(tl_vm *vm, tl_op op, tl_slot *operands, opened *o) {
   o->count = 0;
   o->all_numbers = true;
@@ -333,6 +346,10 @@ bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
 
 // Copies the operands that overlap the target otherwise than item on item:
 // their items would be overwritten before they are read.
+//
+//  x[1:] += x[:-1]    the operand is read behind the writing: copied
+//  x[1:] += x[1:]     item on item: as it is
+//
 static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
                              const tl_array *target) {
   for (int i = 0; i < arity; i++) {
@@ -352,6 +369,7 @@ static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
 }
 
 // Checks that the result broadcasts to the target; false (kind shape).
+// Lengths are compared from the last axis on, as broadcasting does.
 static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
                         const tl_array *target) {
   // The result may repeat along the target, but never the other way round.

@@ -14,6 +14,9 @@ static bool has_numbers(tl_slot s) {
   return tl_is_number(s) || tl_is_range(s) || tl_is_array(s) || tl_is_nested(s);
 }
 
+// vm->overflow is set for the operation alone and taken back however it ends,
+// as nothing else of the call may hear of it. What has no numbers goes the
+// usual way: a string added to one joins them.
 bool tl_elementwise_fitting(tl_vm *vm, tl_op op, tl_overflow how,
                             tl_slot *operands, tl_slot *out) {
   bool inside = false;
@@ -40,6 +43,8 @@ static tl_slot integer_of(tl_dtype dtype, int64_t value) {
 
 // *s = op(*s, the end of the dtype's range), unless all of [from] is within it.
 // Drops what *s owned where it is replaced.
+// A range becomes an array on the way, and what the script sees of *s is not
+// changed: arguments are the function's own.
 static bool bound(tl_vm *vm, tl_op op, tl_slot *s, tl_dtype from, int64_t end) {
   tl_slot operands[] = {tl_borrow(*s), integer_of(from, end)}, out;
   if (!tl_elementwise_kept(vm, op, operands, &out))
@@ -51,6 +56,11 @@ static bool bound(tl_vm *vm, tl_op op, tl_slot *s, tl_dtype from, int64_t end) {
 
 // Integers in another integer dtype: brought into its range while their own
 // dtype has them still.
+//
+//  int64 to uint8      max(x, 0), then min(x, 255)
+//  uint8 to int64      neither
+//  uint64 to int8      min(x, 127): no uint64 is below -128
+//
 static bool bound_integers(tl_vm *vm, tl_slot *s, tl_dtype from, tl_dtype to) {
   if (tl_least_integer(from) < tl_least_integer(to) &&
       !bound(vm, TL_OP_MAXIMUM, s, from, tl_least_integer(to)))
@@ -59,6 +69,12 @@ static bool bound_integers(tl_vm *vm, tl_slot *s, tl_dtype from, tl_dtype to) {
          bound(vm, TL_OP_MINIMUM, s, from, (int64_t)tl_largest_integer(to));
 }
 
+//
+//  saturate, integer to integer    bounds first, then a cast that always fits
+//  saturate, float to integer      the kernel, which stops at the ends itself
+//  wrap                            the kernel, without the check before it
+//  error                           tl_cast, which fails as it always does
+//
 bool tl_cast_fitting(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_overflow how,
                      tl_slot *out) {
   if (how == TL_OVERFLOW_UNSAID)
@@ -84,6 +100,7 @@ typedef struct exact {
   bool is_signed;
 } exact;
 
+// The lane hands out items cast to 64 bits, of whichever sign the dtype has.
 static bool fold_piece(void *context, const void *items, size_t n) {
   exact *e = context;
   tl_exact_fold_items(&e->fold, items, e->is_signed, n);
@@ -91,6 +108,12 @@ static bool fold_piece(void *context, const void *items, size_t n) {
 }
 
 // The results of all lanes, in rows, to [out]. [result] has their shape.
+//
+//  axis 0 of  [[100, -3],      lanes [100, 100] and [-3, 5]
+//             [100,  5]]       int8: 200 does not fit, at [0]; 2 does
+//
+// Lanes are walked one by one whatever the axes are: an exact fold of 128 bits
+// takes longer than reading items that lie far from each other.
 static bool fold_lanes(tl_vm *vm, tl_reduction reduction, const tl_split *split,
                        tl_array *result) {
   const tl_dtype from = tl_array_dtype(split->array);
@@ -126,6 +149,8 @@ static bool fold_lanes(tl_vm *vm, tl_reduction reduction, const tl_split *split,
 
 // The integer dtype of the results, or TL_DTYPE_COUNT: they are none, or are
 // folded of what is none.
+// Bools are summed as integers, as everywhere. Without a wish it is the widest
+// of the sign, whose wrap of 64 bits is then the one that counts.
 static tl_dtype exact_dtype(tl_dtype from, tl_dtype wanted) {
   bool is_integer =
       from == TL_BOOL || (from < TL_STRING && tl_dtype_is_integer(from));
@@ -136,6 +161,9 @@ static tl_dtype exact_dtype(tl_dtype from, tl_dtype wanted) {
              : TL_DTYPE_COUNT;
 }
 
+// Of what is not folded exactly the plain reduction answers: floats do not
+// overflow so, and a wrap is what it does anyway. The results are made before
+// the fold, and dropped where one of them does not fit.
 bool tl_reduce_fitting(tl_vm *vm, tl_reduction reduction, tl_slot *x,
                        uint32_t axes, bool keepdims, tl_dtype dtype,
                        tl_overflow how, tl_slot *out) {

@@ -18,6 +18,8 @@
 
 // --- Elementwise operations --------------------------------------------------
 
+// Two operands' blocks, packed and cast, take 8 KB of the stack, which stay in
+// the first cache.
 enum { BLOCK = 256 };  // items that are computed at a time
 
 // An operand's items of a block, in its own dtype and in that computed in.
@@ -28,6 +30,12 @@ typedef struct block_items {
 
 // [n] items from [at], [step] bytes apart, as the dtype wanted: in their own
 // memory or in [room].
+//
+//  int64, one after the other      in their own memory
+//  int64, every other one          packed
+//  int8, computed in int64         cast, packed before that if need be
+//  one item, step 0                packed: 256 copies of it
+//
 static const char *read_block(const tl_operand *x, tl_dtype dtype,
                               const char *at, int64_t step, size_t n,
                               block_items *room) {
@@ -46,6 +54,8 @@ static const char *read_block(const tl_operand *x, tl_dtype dtype,
 enum { SPELLED = 24 };  // bytes of an integer's text
 
 // The integer at [item] as text.
+// By way of 64 bits, whose sign the cast has extended: "%lld" of it is the
+// number.
 static const char *spell(tl_dtype dtype, const char *item, char text[SPELLED]) {
   uint64_t word;
   bool is_unsigned = tl_dtypes[dtype].kind == 'U';
@@ -55,6 +65,8 @@ static const char *spell(tl_dtype dtype, const char *item, char text[SPELLED]) {
   return text;
 }
 
+// Indices come off from the last axis, since rows are in order. What has no
+// room any more would be cut, but there always is: 24 bytes are enough for one.
 void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
                     tl_place_text text) {
   int64_t place[TL_MAX_DIMS];
@@ -71,6 +83,8 @@ void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
 }
 
 // Fails (kind value) for the operands' items at a[0] and a[1].
+// "add: 100 + 100 does not fit int8 at [3]"; of one operand "negative: the
+// result for -128 does not fit int8 at [0]".
 static bool fail_item(tl_vm *vm, tl_op op, tl_dtype dtype, const char *const *a,
                       const tl_array *target, int64_t index) {
   char x[SPELLED], y[SPELLED];
@@ -99,6 +113,8 @@ typedef struct fitting {
 } fitting;
 
 // Computes the next [n] items, from those at the addresses, into the target.
+// The kernel writes the whole block even where one item does not fit: "error"
+// drops the target, and "saturate" wants the rest.
 static bool compute_block(fitting *f, char *const *data, const int64_t *step,
                           size_t n) {
   block_items room[2];  // large: not cleared
@@ -120,6 +136,8 @@ static bool compute_block(fitting *f, char *const *data, const int64_t *step,
 }
 
 // All runs of the operands, broadcast to the shape of the target, in rows.
+// A walk joins axes that lie behind each other, so that a run is as long as can
+// be. The target is dense and in rows, and needs no walk: f->done is its place.
 static bool compute_all(fitting *f) {
   int64_t steps[2][TL_MAX_DIMS];
   const int64_t *strides[2] = {steps[0], steps[1]};
@@ -145,6 +163,9 @@ static bool compute_all(fitting *f) {
   return true;
 }
 
+// The target is never an operand's memory, even of one that dies: after an
+// error the script may catch, all operands have to be as they were. A scalar is
+// an array of no axes, of one item, and weak where the operands were.
 bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
                         const tl_typing *typing, int ndim, const int64_t *shape,
                         tl_slot *out) {

@@ -574,6 +574,8 @@ const tl_ins *tl_call_at_once(tl_vm *vm, const tl_builtin *builtin,
 }
 
 // Drops arguments after a failure and returns false.
+// Whoever is called takes the arguments, and has to drop them where it does not
+// come to run.
 static bool drop_failed(tl_vm *vm, uint32_t count, tl_slot *args) {
   tl_drop_all(vm, args, count);
   return false;
@@ -598,6 +600,12 @@ static bool fail_conversion(tl_vm *vm, tl_type *type) {
 
 // Types are callable: float32(x) converts an array or number, a struct type
 // converts a record, bytes(x) a string or list.
+//
+//  float32(x)                 a cast, of nested arrays by astype
+//  {a: int8}((a: 1))          a struct of a record
+//  bytes("ab")                bytes
+//  (3 * float32)(x)           an error: the type of items converts
+//
 static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
                       tl_slot *out) {
   bool ok;
@@ -629,6 +637,8 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
 
 // A call of a host's value: by position only, since its parameters have no
 // names.
+// The hook gets handles of the arguments, which are dropped when it has
+// returned.
 static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                           uint32_t count, tl_slot *args, tl_slot *out) {
   bool ok = true;
@@ -644,6 +654,9 @@ static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
 
 // Whether the arguments of a call are those of a host's function already, one
 // for each parameter in order.
+// Those are most calls of the host: names, defaults and rest arguments, which
+// take the longest, have nothing to do there. A function that is not plain
+// takes arguments by its own rules.
 static bool is_bound(tl_slot callee, const tl_call_shape *shape,
                      uint32_t count) {
   const tl_builtin *builtin = callee.pointer;
@@ -655,6 +668,8 @@ static bool is_bound(tl_slot callee, const tl_call_shape *shape,
 }
 
 // Runs a built-in on bound arguments, which it drops.
+// The arguments are still there when a failure is named, so that the one that
+// was refused can be named.
 static bool run_bound(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                       tl_slot *bound, tl_slot *out) {
   bool ok = run_builtin(vm, builtin, TL_CALL_OWNS, false, count, bound, out);
@@ -693,6 +708,10 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
 // Whether [count] arguments by position are just the first parameters and all
 // others have defaults: then each already stands where its parameter is, and
 // nothing has to be bound.
+//
+//  fn f(a, b = 2, c: 3)     f(1)  f(1, 5)     in place
+//                           f()  f(1, 5, 6)  bound, which fails
+//
 static bool stand_in_place(const tl_prototype *function, uint32_t count) {
   if (count > function->param_count)
     return false;

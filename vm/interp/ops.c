@@ -268,6 +268,9 @@ const tl_ins *tl_hand_over(tl_vm *vm, const tl_frame *frame,
   return next;
 }
 
+// A value that the slot owns moves in; one that it borrows is borrowed by the
+// record, too, and counted only where that leaves the frame. So a place is made
+// with none first, which no failure can leave half filled.
 bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
                       tl_slot *value) {
   bool whole =
@@ -377,6 +380,8 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
 }
 
 // One allocation for the whole, since all lengths are known.
+// The result is bytewise where all pieces are: no cluster begins in one and
+// ends in another then.
 bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   size_t nbytes = 0;
   unsigned flags = TL_BYTEWISE;
@@ -424,6 +429,7 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
 // --- Iteration --------------------------------------------------------------
 
 // A host's value that `for` can iterate over; NULL.
+// Files of the library alone are such: hosts have no hook for it.
 static const tl_resource *walked_resource(tl_slot s) {
   const tl_resource *resource = tl_is_resource(s) ? s.pointer : NULL;
   return resource != NULL && resource->walked != NULL ? resource : NULL;
@@ -431,6 +437,7 @@ static const tl_resource *walked_resource(tl_slot s) {
 
 // The length that a loop over a value goes up to, in bytes for a string, since
 // NEXT moves the position by whole characters; -1: there is none.
+// No loop walks a number, none, a function or a single pointer.
 static int64_t walked_length(tl_slot c) {
   if (tl_is_list(c))
     return c.list->length;
@@ -496,6 +503,8 @@ static bool is_row(tl_slot s, int64_t columns) {
 }
 
 // The row as a list of them.
+// Numbers that are no more than a slot each, so that no view is made for rows
+// that are unpacked at once.
 static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *a) {
   tl_list *row = tl_list_new(vm, x->dims[1]);
   if (row == NULL)
@@ -509,6 +518,8 @@ static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *a) {
 
 // The next character of a string as a reader sees it (a grapheme cluster); *at
 // moves on by its bytes.
+// A cluster may be 64 KB long, whose end takes as long as thousands of other
+// iterations. On failure *at stays, and nothing was given.
 static bool next_cluster(tl_vm *vm, const tl_string *string, int64_t *at,
                          tl_slot *a) {
   size_t end = tl_grapheme_end(string->text, string->length, (size_t)*at);
@@ -604,6 +615,8 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
 }
 
 // A picture as signs of the terminal.
+// In the terminal's colours where the host says that it has some. The text
+// counts as output, as every print.
 static bool draw(tl_vm *vm, tl_slot picture) {
   tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width),
                     tl_bool(vm->options.colors != 0)};

@@ -133,6 +133,17 @@ enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
 TL_FLOATS(X)
 #undef X
 
+// A sum of 23 rows, of which each group below is one addition of a row:
+//
+//  rows 0-7     group a       counter  a
+//  rows 8-15    group b       counter  a b -> (a + b)
+//  rows 16-22   a few, c      counter  (a + b) c
+//  end                        (a + b) + c
+//
+// The counter has one row for each bit of the number of groups, so that 64 are
+// enough for any array. Joins depend on the number of rows alone: neither the
+// columns beside nor the processor change a sum.
+//
 // Parts are added as reals are, so a row of complex items is one of twice as
 // many reals.
 void TL_K(outer_sum_complex64)(void *out, const void *a, ptrdiff_t row_stride,
@@ -206,6 +217,7 @@ void TL_K(outer_sum_complex128)(void *out, const void *a, ptrdiff_t row_stride,
 #define X(D, sfx, T, W) SQUARES(sfx, T, T, add_row_##sfx, (x - m) * (x - m))
 TL_FLOATS(X)
 #undef X
+// The square of a complex deviation is that of its magnitude, a real.
 #define SQUARES_OF_COMPLEX(sfx, T, R, add) \
   SQUARES(sfx, T, R, add,                  \
           (x.re - m.re) * (x.re - m.re) + (x.im - m.im) * (x.im - m.im))
@@ -229,6 +241,8 @@ SQUARES_OF_COMPLEX(complex128, tl_c128, double, add_row_float64)
       }                                                                   \
     }                                                                     \
   }
+// Each result follows from the one before, so that items are taken one by one,
+// in order; [carry] is the last result of the piece before.
 #define SCAN(name, T, R, step)                                              \
   void TL_K(scan_##name)(void *out, const void *a, void *carry, size_t n) { \
     R *to = out, x = *(R *)carry;                                           \
@@ -240,6 +254,8 @@ SQUARES_OF_COMPLEX(complex128, tl_c128, double, add_row_float64)
     *(R *)carry = x;                                                        \
   }
 
+// Integers are widened to 64 bits with their sign and wrap there; unsigned, as
+// a wrap of signed ones is undefined in C.
 #define INTEGER_ROWS(sfx, T, Wide)                             \
   ROW_BY_ROW(sum_##sfx, T, uint64_t, 0, x + (uint64_t)(Wide)y) \
   ROW_BY_ROW(prod_##sfx, T, uint64_t, 1, x *(uint64_t)(Wide)y) \
@@ -252,6 +268,7 @@ TL_SIGNED(X)
 TL_UNSIGNED(X)
 #undef X
 
+// NaN counts as true, since it is not 0.
 #define TRUTH_ROWS(sfx, T, is_true)                              \
   ROW_BY_ROW(any_##sfx, T, uint8_t, 0, (uint8_t)(x | (is_true))) \
   ROW_BY_ROW(all_##sfx, T, uint8_t, 1, (uint8_t)(x & (is_true))) \
@@ -271,6 +288,9 @@ TL_COMPLEXES(X)
 TL_FLOATS(X)
 #undef X
 
+// Products of complex items as by hand, each product rounded once
+// (TL_DISJOINT): C's own looks for infinities, and machines with fused
+// operations would give other bits.
 #define PAIR(T, real, imaginary)    \
   (T) {                             \
     .re = (real), .im = (imaginary) \

@@ -27,6 +27,9 @@ TL_UNSIGNED(X)
 
 // A kernel: [overflows] computes r and says whether it is not the result, and
 // [end] is what the result becomes then.
+// The loop has no exit, as the first that does not fit is rare: it is a minimum
+// that goes along. r has a value in any case, since the built-ins that ask
+// whether there is an overflow write the wrapped one.
 #define KERNEL(name, sfx, T, y_of, overflows, end)                    \
   static size_t name##_##sfx(void *out, const void *a, const void *b, \
                              size_t n) {                              \
@@ -81,6 +84,7 @@ TL_SIGNED(X)
 #undef X
 
 // All dtypes of an operation.
+// A table of pointers instead of a switch: NULL is then what is not written.
 #define ON_SIGNED(OP, name)                                                   \
   [TL_OP_##OP][TL_INT8] = name##_int8, [TL_OP_##OP][TL_INT16] = name##_int16, \
   [TL_OP_##OP][TL_INT32] = name##_int32,                                      \
@@ -92,6 +96,8 @@ TL_SIGNED(X)
   [TL_OP_##OP][TL_UINT32] = name##_uint32, \
   [TL_OP_##OP][TL_UINT64] = name##_uint64,
 
+// Operations and dtypes that are not named have NULL: abs of unsigned items
+// always fits, and floats have no ends that they would stop at.
 tl_saturate *tl_saturate_kernel(tl_op op, tl_dtype dtype) {
   static tl_saturate *const kernels[TL_OP_COUNT][TL_STRING] = {
       ON_INTEGERS(ADD, add) ON_INTEGERS(SUBTRACT, subtract)
@@ -101,6 +107,7 @@ tl_saturate *tl_saturate_kernel(tl_op op, tl_dtype dtype) {
   return kernels[op][dtype];
 }
 
+// 0 of unsigned dtypes, and of those that are no integers.
 int64_t tl_least_integer(tl_dtype dtype) {
   switch (dtype) {
 #define X(D, sfx, T, W) \
@@ -128,6 +135,10 @@ uint64_t tl_largest_integer(tl_dtype dtype) {
 // --- Folds ------------------------------------------------------------------
 
 // Another factor: 0 makes all of it 0, whatever came before or comes after.
+//
+//  2^40 * 2^40 * 0      over after the second, 0 after the third
+//  2^40 * 2^40 * -1     over, and negative: beyond the least
+//
 static void multiply_in(tl_exact_fold *fold, uint64_t magnitude,
                         bool is_negative) {
   bool over =
@@ -139,6 +150,8 @@ static void multiply_in(tl_exact_fold *fold, uint64_t magnitude,
     fold->magnitude = 1;
 }
 
+// The magnitude of INT64_MIN is 2^63, which 0 - x has in 64 bits without a
+// sign. A sum of 2^63 items of 64 bits each has at most 127 bits, and its sign.
 void tl_exact_fold_items(tl_exact_fold *fold, const void *items, bool is_signed,
                          size_t n) {
   const int64_t *in = items;
@@ -152,6 +165,8 @@ void tl_exact_fold_items(tl_exact_fold *fold, const void *items, bool is_signed,
   }
 }
 
+// What goes into the dtype goes by int64: the cast wraps, so that the bits of a
+// large uint64 come out as they went in.
 bool tl_exact_fold_end(const tl_exact_fold *fold, tl_dtype dtype, void *out) {
   const tl_int128 least = tl_least_integer(dtype);
   const tl_int128 most = tl_largest_integer(dtype);

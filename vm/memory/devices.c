@@ -12,6 +12,8 @@
 #include "vm/vm.h"
 
 // A name that is too long is cut, not within a character.
+// Copied, as the host's array may be gone when tally_open has returned. The VM
+// is zeros here, so that a name ends.
 bool tl_devices_open(tl_vm *vm) {
   const tally_options *options = &vm->options;
   if (options->device_count > TALLY_MAX_DEVICES)
@@ -31,6 +33,9 @@ bool tl_devices_open(tl_vm *vm) {
 
 // The process's memory has an observer that hears of each block; of a device
 // only how much there is.
+// [what] is the block as the observer knows it, and means nothing on a device.
+// Fails (kind memory) before anything has changed, and does not ask the cache
+// of the process's memory for room, since that would free none there.
 bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes) {
   if (device == 0)
     return tl_account_external(vm, what, nbytes);
@@ -49,6 +54,8 @@ bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes) {
   return true;
 }
 
+// What is taken back was counted before: a resource knows its device and its
+// size from its birth on, whatever its type's hooks would say now.
 void tl_unaccount_on(tl_vm *vm, size_t device, const void *what,
                      size_t nbytes) {
   if (device == 0) {

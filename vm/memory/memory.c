@@ -158,6 +158,8 @@ static bool chunk_is_dead(const tl_memory_chunk *chunk) {
 }
 
 // Sums up the dead blocks of each chunk.
+// Each dead block's chunk is found by its address: the lists mix blocks of all
+// chunks.
 static void count_dead(struct tl_memory *memory) {
   for (size_t i = 0; i < memory->chunk_count; i++) memory->chunks[i].dead = 0;
   for (size_t class = 1; class <= TL_SMALL_LIMIT / TL_SMALL_STEP; class ++)
@@ -366,6 +368,8 @@ void tl_block_leave(tl_vm *vm, void *block, size_t nbytes) {
     vm->observer->free(vm, block, nbytes);
 }
 
+// A block that another VM let go: counted here from now on. False: it would
+// pass the limit, and stays the caller's.
 bool tl_block_arrive(tl_vm *vm, void *block, size_t nbytes) {
   if (!tl_account(vm, nbytes))
     return false;
@@ -464,6 +468,7 @@ void *tl_alloc_quiet(tl_vm *vm, size_t nbytes) {
   return block;
 }
 
+// [what] names the purpose in the message: "no memory for the display".
 void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what) {
   void *block = tl_alloc_quiet(vm, nbytes);
   if (block == NULL)
@@ -671,6 +676,7 @@ void tl_memory_close(tl_vm *vm) {
 }
 
 // Live numbers stay as they are; the peak begins at what is live.
+// Bytes on devices likewise: what is there stays counted, and is the new peak.
 void tl_stats_reset(tl_vm *vm) {
   tally_stats now = vm->stats;
   memset(&vm->stats, 0, sizeof vm->stats);

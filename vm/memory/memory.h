@@ -67,9 +67,11 @@ void tl_unaccount_external(tl_vm *vm, const void *what, size_t nbytes);
 // Copies the names and limits of the devices in the options; false where there
 // are too many.
 bool tl_devices_open(tl_vm *vm);
-// The same for memory on a device, which counts there alone; 0: the process's
-// memory, as above.
+// The same for memory on a device (1: the first of the options), which counts
+// there alone; 0: the process's memory, as above. False after tl_fail (kind
+// memory): its limit would be passed, and nothing is counted.
 bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes);
+// Takes back what was counted, with the same device and size.
 void tl_unaccount_on(tl_vm *vm, size_t device, const void *what, size_t nbytes);
 
 // The default of tally_options.resize: realloc and free. Where it is set, large

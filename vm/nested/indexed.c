@@ -17,6 +17,8 @@
 // --- Values ------------------------------------------------------------------
 
 // The target's items at places, in their shape; of one place its item.
+// The result is counted as a view of the target is, which it may be: of a
+// target of rows or structs items lie within it.
 static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
   bool ok = !tl_is_array(places) ? tl_nested_at(vm, target, places.i, out)
             : tl_is_form(target, TL_FORM_RAGGED)
@@ -50,6 +52,7 @@ bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   return ok && tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 
+// Categories and pointers among the arguments become their values.
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
   return tl_open_each(vm, tl_indexed_values, count, args);
 }
@@ -79,6 +82,11 @@ static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
 // By ==, so a category of another dtype that is equal is found too. It looks at
 // every category for each value, which is fine for the few there are.
 // Where a category equals the value; -1: nowhere, -2 after tl_fail.
+//
+//  categories ["a", "b"], value "b"    1
+//  categories ["a", "b"], value "c"    -1
+//  categories [1, 2],     value 2.0    1
+//
 static int64_t find_code(tl_vm *vm, tl_slot categories, tl_slot value) {
   tl_slot operands[2] = {tl_borrow(categories), tl_borrow(value)}, equal;
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &equal))
@@ -178,6 +186,8 @@ typedef struct split {
 
 // Where the axes of [n] are used up; false: the index ends there, or does not
 // fit, which the places then say. An ellipsis stands for axes of the pointers.
+// Only where the target has something behind its first axis: of numbers the
+// index has to end at the pointers.
 static bool split_index(const tl_nested *n, const tl_step *step, tl_slot *parts,
                         split *out) {
   int left = tl_nested_ndim(n), at = 0;
@@ -203,6 +213,11 @@ static bool split_index(const tl_nested *n, const tl_step *step, tl_slot *parts,
 
 // The pointers that the head chooses, into what the tail leaves of each item:
 // they keep their places, and the target becomes a view of itself.
+//
+//  p = pointers(t, [2, 0])       t: 3 * 4 * float64
+//  p[:, -2:]                     places [2, 0] into t[:, -2:], which is a view
+//  p[0, -2:]                     t[2, -2:], no pointer any more
+//
 static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
                        tl_slot *parts, tl_slot *out) {
   tl_slot places = tl_borrow(n->parts[0]), target = tl_borrow(n->parts[1]);
@@ -281,6 +296,8 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
 }
 
 // Index arrays behind several places would be paired with them.
+// A scalar, a slice and none pair with nothing; neither does anything behind
+// one pointer.
 static bool check_tail(tl_vm *vm, const split *cut, tl_slot *places) {
   bool several = tl_value_ndim(*places) > 0, ok = true;
   const tl_slot *part = cut->tail_parts;
@@ -328,6 +345,8 @@ static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
 
 // x[way] = v is target[places, rest of way] = v, so that all who refer there
 // see it. Fails (kind value) beyond TL_MOST_STEPS.
+// The target is changed where it is, and its owner is every pointer into it: so
+// it is neither copied nor taken over.
 bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   tl_slot places, plain = tl_borrow(*value);
   tl_nested_path rest;
@@ -353,6 +372,8 @@ bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 // Equality with one number or string is decided once among the categories, and
 // then by a comparison of int32 codes. A value that is no category has code -1,
 // which no item has. Everything else works on the values.
+// *out is owned. NaN as a category equals nothing, itself included, as in
+// arrays of floats.
 bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                             tl_slot *out) {
   bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;

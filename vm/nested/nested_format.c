@@ -15,7 +15,8 @@
 #include "vm/vm.h"
 
 enum {
-  EDGE = 3,      // items shown at each end of an axis that is elided
+  EDGE = 3,  // items shown at each end of an axis that is elided
+  // A screen shows a few dozen; a thousand rows can still be scrolled through.
   LIMIT = 1000,  // the prompt elides arrays of more items
   GAP = 2,
   MARGIN = 1,
@@ -24,6 +25,14 @@ enum {
 // --- On one line ------------------------------------------------------------
 
 // Recursion as deep as types nest, which the parser and the axes bound.
+//
+//  rows          [[1, none], [3]]
+//  structs       [(a: 1, b: "x"), …]        items as print writes them alone
+//  one pointer   1.5                        its value, without a sign of it
+//  bytes         b"\x00ab"
+//
+// False after tl_fail, or where the text has failed; what was written until
+// then is no use.
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   tl_vm *vm = text->vm;
   if (tl_is_raw_bytes(s) && tl_is_string(s.nested->parts[0])) {
@@ -64,6 +73,7 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
 
 // A table of texts: rows of cells, measured before they are written.
 typedef struct table {
+  // Where the table goes, and all of its cells as one text.
   tl_text *text, cells;
   size_t *ends;  // of each cell in cells
   int64_t rows, columns;
@@ -91,6 +101,7 @@ static void close_table(table *t) {
 }
 
 // In columns of the screen, not bytes: wide characters count twice.
+// Ends alone are stored: a cell begins where the one before it ends.
 static int cell_width(const table *t, int64_t cell) {
   size_t begin = cell > 0 ? t->ends[cell - 1] : 0, end = t->ends[cell];
   return end > begin ? tl_display_width(t->cells.bytes + begin, end - begin)
@@ -98,20 +109,25 @@ static int cell_width(const table *t, int64_t cell) {
 }
 
 // Every column is as wide as its widest cell, cells at the right end of it.
-// Nothing is written if a cell could not be.
-static void write_table(table *t) {
+// Nothing is written if a cell could not be. False where the VM was stopped:
+// a whole table may be of any length.
+static bool write_table(table *t) {
   if (t->cells.failed)
-    return;
+    return true;
   int *widths = (int *)(void *)(t->ends + t->rows * t->columns);
   for (int64_t j = 0; j < t->columns; j++) {
     widths[j] = 0;
     for (int64_t i = 0; i < t->rows; i++) {
+      if (!tl_poll_at(t->text->vm, i))
+        return false;
       int width = cell_width(t, i * t->columns + j);
       if (width > widths[j])
         widths[j] = width;
     }
   }
   for (int64_t i = 0; i < t->rows; i++) {
+    if (!tl_poll_at(t->text->vm, i))
+      return false;
     for (int64_t j = 0; j < t->columns; j++) {
       int64_t cell = i * t->columns + j;
       size_t begin = cell > 0 ? t->ends[cell - 1] : 0;
@@ -121,9 +137,18 @@ static void write_table(table *t) {
     }
     tl_text_putc(t->text, '\n');
   }
+  return true;
 }
 
 // The fields of the items of one axis, below their names.
+//
+//  at    0     1      2    3   4    5   …      cells in rows, names first
+//       " x"  " s"   "1" "ab" "2.5" "c"
+//  ends  1     2      3    5   8    9
+//
+// Of a table that is elided there is one row of "…" in the middle, so that
+// columns stay aligned. Every value is asked for by field and row, which works
+// of structs in one block and of columns alike.
 static bool display_fields(tl_text *text, tl_slot s, bool all) {
   tl_vm *vm = text->vm;
   const tl_nested *n = s.nested;
@@ -139,6 +164,7 @@ static bool display_fields(tl_text *text, tl_slot s, bool all) {
     t.ends[at++] = t.cells.length;
   }
   for (int64_t i = 0; ok && i < shown; i++) {
+    ok = tl_poll_at(vm, i);
     for (int64_t j = 0; ok && j < columns; j++) {
       tl_slot base = tl_borrow(s), field, item;
       if (elided && i == EDGE) {
@@ -158,13 +184,14 @@ static bool display_fields(tl_text *text, tl_slot s, bool all) {
       t.ends[at++] = t.cells.length;
     }
   }
-  if (ok)
-    write_table(&t);
+  ok = ok && write_table(&t);
   close_table(&t);
   return ok && !text->failed;
 }
 
 // An item a line; those that may be missing fill the lines.
+// A missing one takes the room of "none". Rows and records stand alone, since
+// they differ in length.
 static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
   tl_vm *vm = text->vm;
   int64_t length = tl_value_length(s, 0);
@@ -198,7 +225,7 @@ static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
     used = in_lines ? used + blanks + need : 0;
     if (!in_lines)
       tl_text_putc(text, '\n');
-    ok = ok && !cell.failed;
+    ok = ok && !cell.failed && tl_poll_at(vm, i);
     tl_text_close(&cell);
     if (!ok)
       return false;
@@ -210,6 +237,8 @@ static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
 
 // The type on the first line, and below it a table for structs of one axis, the
 // items for others.
+// [all]: nothing is elided, and the text as long as the value. False after
+// tl_fail, which a deadline is, too.
 bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all) {
   char type[TL_DESCRIBE];
   if (tl_value_ndim(s) == 0) {  // bytes, one pointer

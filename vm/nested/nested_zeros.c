@@ -1,4 +1,12 @@
 // Zeros of any type: what an array of it holds before anything is written.
+//
+//     number     0            ?T           missing
+//     string     ""           categories   the first
+//     bytes      b""          var * T      no items
+//     struct     of each field             pointer   to a zero of its own
+//
+// Every function below makes the parts before the array that takes them, and
+// drops those that were made where a later one fails.
 #include <string.h>
 
 #include "vm/error.h"
@@ -46,6 +54,8 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
                   tl_slot *out);
 
 // All of them missing.
+// Values in the places of missing ones are never seen, but have to be of the
+// type.
 static bool zero_options(const maker *m, tl_type *of, int ndim,
                          const int64_t *shape, tl_slot *out) {
   tl_slot values;
@@ -89,6 +99,7 @@ static bool zero_rows(const maker *m, tl_type *of, int ndim,
 }
 
 // Each field is an array of zeros of its own type, in the array's shape.
+// A column that fails drops those before it, with the array that they are in.
 static bool zero_columns(const maker *m, tl_type *type, int ndim,
                          const int64_t *shape, tl_slot *out) {
   tl_nested *n =
@@ -107,6 +118,8 @@ static bool zero_columns(const maker *m, tl_type *type, int ndim,
 }
 
 // The first category everywhere.
+// Code 0 everywhere. Categories are the type's own names, so that of ?T of
+// other dtypes, or of no names, nothing could be said.
 static bool zero_categories(const maker *m, const tl_type *type, int ndim,
                             const int64_t *shape, tl_slot *out) {
   bool texts = type->of == NULL || (type->of->kind == TL_TYPE_DTYPE &&
@@ -129,6 +142,11 @@ static bool zero_categories(const maker *m, const tl_type *type, int ndim,
 }
 
 // Each to a value of its own.
+//
+//  2 * 2 * pointer[T]     places 0 1, 2 3 of 4 zeros of T
+//  pointer[T]             place 0 of one
+//
+// None is shared, so that setting through one changes no other.
 static bool zero_pointers(const maker *m, tl_type *of, int ndim,
                           const int64_t *shape, tl_slot *out) {
   tl_slot target, first;
@@ -159,6 +177,12 @@ static bool zero_raw_bytes(const maker *m, int ndim, const int64_t *shape,
 // Fixed dimensions of the type become further axes, so 2 * 3 * float64 is an
 // array of floats at once. Below no axis at all only numbers and strings have
 // zeros; plain structs lie in one block, others by columns.
+//
+//  2 * 3 * float64           shape 2 3 of floats
+//  2 * var * int8            2 empty rows
+//  4 * {a: int8, b: string}  columns: 4 * int8, 4 * string
+//  4 * {a: int8, b: int8}    a block of 4 * 2 bytes
+//
 static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
                   tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
@@ -202,6 +226,8 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
   }
 }
 
+// *out is owned. Fails (kind type) for a type of which there are no zeros,
+// naming the whole type and not the part; (kind shape) beyond TL_MAX_DIMS.
 bool tl_zeros_of_type(tl_vm *vm, const char *function, tl_type *type, int ndim,
                       const int64_t *shape, tl_slot *out) {
   maker m = {vm, function, type};

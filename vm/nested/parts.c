@@ -12,6 +12,7 @@
 
 // --- Elementwise operations --------------------------------------------------
 
+// Operands are borrowed: none of them is taken for the result.
 bool tl_compute1(tl_vm *vm, tl_op op, tl_slot a, tl_slot *out) {
   tl_slot x = tl_borrow(a);
   return tl_elementwise(vm, op, &x, out);
@@ -72,12 +73,14 @@ bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
   return true;
 }
 
+// Of two nested values, whose types say more than their shapes.
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b) {
   char x[TL_DESCRIBE], y[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
                  tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y));
 }
 
+// Of any form, by way of the table: forms include this file, and not it them.
 bool tl_value_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                      tl_slot *out) {
   return vm->nested->concat(vm, count, items, out);
@@ -124,6 +127,8 @@ bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out) {
   return tl_value_choose(vm, base, tl_weak_int(i), out);
 }
 
+// The places are an array of int64 within range, borrowed; the result has their
+// shape in front.
 bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out) {
   tl_slot part = {.tag = tl_array_tag(places), .array = places};
   return tl_value_choose(vm, s, part, out);

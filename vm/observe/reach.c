@@ -17,6 +17,9 @@ void *tl_reach_resize(tl_reach *w, void *block, size_t old, size_t nbytes) {
 }
 
 // The entry of an object, or the free one where it would be.
+// One of the two always ends the search, as half of the table is free. The low
+// bits of an address, which are the same for all objects, are left out of the
+// hash.
 static const void **find(const tl_reach *w, const void *object) {
   // Objects are aligned to 16 bytes at least.
   size_t at = (size_t)((uintptr_t)object >> 4) * 0x9e3779b97f4a7c15u >> 20;
@@ -63,6 +66,10 @@ static bool widen_waiting(tl_reach *w) {
 }
 
 // Room in both tables first, so that a failure leaves them consistent.
+//
+//  met       a set of addresses       an object is met once
+//  waiting   a stack of values        those whose items are to be looked at
+//
 bool tl_reach_meet(tl_reach *w, tl_slot value) {
   if (w->failed || !widen_met(w) || !widen_waiting(w))
     return false;
@@ -75,6 +82,7 @@ bool tl_reach_meet(tl_reach *w, tl_slot value) {
   return true;
 }
 
+// Before the first object there is no table to be searched.
 bool tl_reach_has(const tl_reach *w, const tl_object *object) {
   return w->met_count > 0 && *find(w, object) != NULL;
 }

@@ -49,6 +49,7 @@ static int by_address(const void *a, const void *b) {
 
 // Lists the objects of a unit into [out], unless that is NULL; returns how
 // many.
+// Called twice: to count, and to fill a table of that size.
 static size_t list_unit(tl_unit *u, belonging *out) {
   size_t count = u->prototype_count;
   for (uint32_t i = 0; out != NULL && i < u->prototype_count; i++)
@@ -69,6 +70,8 @@ static size_t list_units(tl_vm *vm, belonging *out) {
 }
 
 // The unit that the object belongs to; NULL.
+// By a binary search of the sorted table: each object that is met is asked for
+// once.
 static tl_unit *unit_of(const marking *m, const void *object) {
   size_t low = 0, high = m->owned_count;
   while (low < high) {
@@ -90,6 +93,8 @@ static void look(marking *m, tl_slot s);
 // The unit stays, and so does what its code may load.
 // One function that is reached keeps its whole unit: code of a unit is freed
 // together.
+// Recursion ends at units that are reached already, of which there are as many
+// as files and lines of a prompt.
 static void keep_unit(marking *m, tl_unit *unit) {
   if (unit == NULL || unit->is_reached)
     return;
@@ -241,6 +246,11 @@ static bool at_top(const tl_vm *vm) {
 
 // Notes of a run refer to code by address, and an error to its file: while
 // there are such, nothing is freed. A timeline that has ended has names alone.
+//
+//  while anything is recorded   no
+//  notes of a run that ended    no: addresses of instructions
+//  a timeline, a profile        yes: names and numbers alone
+//
 static bool may_reclaim(const tl_vm *vm) {
   bool noted = vm->watched != NULL && vm->watched->notes != NULL;
   return vm->watch == NULL && !noted && !vm->error.set && at_top(vm);

@@ -1,6 +1,15 @@
 // Who refers to what: the walk from roots through objects. See references.h.
 // Each reference is given a name while it is visited; nothing is stored but
 // which objects were met.
+//
+//     tl_each_root  ─▶ frames, variables, what the VM keeps, the host's handles
+//     tl_each_item  ─▶ of one object: what it refers to, by its kind
+//     tl_each_reference = both, until nothing waits, and then the resources
+//                         that nothing led to
+//
+// What a resource holds is the host's to say, by its visit hook. The handles
+// that it says so of are no roots: a value that only a resource holds is found
+// through that, or not at all, and then it is in a circle.
 #include "vm/observe/references.h"
 #include "vm/host.h"
 #include "vm/objects.h"
@@ -19,6 +28,7 @@
 #include "vm/array/string_item.h"
 
 // Builds a slot of the owner, so that its type can be described.
+// "y in the script, line 3, slot 1" of a root, "[0] of a list of 3" of an item.
 void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
   if (r->from == NULL) {
     snprintf(out, size, "%s", r->name);
@@ -57,6 +67,8 @@ void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r) {
 }
 
 // A slot of a frame that owns something counted.
+// Constants of the program and numbers have no count, so that nobody needs to
+// know who has them.
 static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
                        tl_reference_visit *visit, void *context) {
   tl_slot value = f->base[slot];
@@ -112,6 +124,7 @@ static void visit_handle(void *context, tl_slot value) {
 }
 
 // What the VM itself keeps.
+// Nothing of constants of the program, which have no count.
 static bool visit_kept(tl_slot value, const char *name,
                        tl_reference_visit *visit, void *context) {
   tl_reference r = {
@@ -132,6 +145,11 @@ static bool visit_waiting(const tl_list *waiting, tl_reference_visit *visit,
 }
 
 // Frames first, then variables, what the VM keeps, then handles.
+//
+//  for i in x { f(x[i]) }     x: a slot of the script's frame
+//  v = [1, 2]                 v: a variable of the module
+//  tally_get(vm, "v", &h)     h: a handle of the host's
+//
 bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
     if (f->function != NULL && !visit_frame(f, visit, context))
@@ -268,6 +286,8 @@ typedef struct holding {
   bool stopped;
 } holding;
 
+// The hook cannot be stopped either. Values are numbered in its order, which is
+// all that is known of them.
 static void visit_held(void *context, tl_slot value) {
   holding *h = context;
   uint32_t at = h->count++;
@@ -276,6 +296,8 @@ static void visit_held(void *context, tl_slot value) {
 }
 
 // What a host's object holds, if its type says it.
+// The type's visit hook, by way of the host's table; a resource without one has
+// no VM and shows nothing.
 static bool visit_resource(tl_slot s, tl_reference_visit *visit,
                            void *context) {
   const tl_resource *resource = s.pointer;
@@ -287,6 +309,8 @@ static bool visit_resource(tl_slot s, tl_reference_visit *visit,
 
 // By the object's kind; strings and arrays that own their block refer to
 // nothing, unless their items are strings.
+// Each reference has a name that says where in the object it is: "[0]", ".key",
+// "captured f", "target", "value 0".
 bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
   if (!tl_is_counted(s))
     return true;
@@ -322,11 +346,14 @@ static bool meet(void *context, const tl_reference *r) {
   return !reach->failed;
 }
 
+// A borrowed slot of it: the walk counts nothing, but asks by slots.
 static tl_slot resource_slot(const tl_resource *resource) {
   return (tl_slot){.tag = TL_TAG_HANDLE,
                    .pointer = (void *)(uintptr_t)resource};
 }
 
+// A walk of its own from what the resource holds, until that itself is met or
+// nothing more waits. So it costs as much as all that the resource leads to.
 bool tl_is_in_circle(tl_vm *vm, const tl_resource *resource, bool *complete) {
   tl_reach reach = {.vm = vm};
   tl_slot next = resource_slot(resource);
@@ -362,6 +389,9 @@ static bool see(void *context, const tl_reference *r) {
 
 // A resource that nothing led to is in a circle, or a temporary's: what it
 // holds is seen in any case. False: stopped.
+// After all that has a root: what is still unmet here has none. A resource of a
+// call under way may be such without a circle, which is why the circle is
+// looked for.
 static bool see_unmet(search *s, const tl_resource *resource, bool *complete) {
   tl_slot next = resource_slot(resource);
   if (s->reach.failed || tl_reach_has(&s->reach, &resource->head))

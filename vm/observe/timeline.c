@@ -11,6 +11,8 @@
 #include "vm/observe/watch.h"
 
 // Seconds since the recording began.
+// The system's clock and not the host's hook, which a script's budget may be
+// measured by and which is not to be called from within an allocation.
 static double now(const tl_timeline *t) {
   return tl_clock() - t->start;
 }
@@ -88,6 +90,10 @@ static void halve_line(tl_device_line *line) {
 
 // Makes one sample of each two. Low and high stay exact: they are those of the
 // whole double interval. What is lost is when within it they were.
+//
+//  samples 0.1 s   3 5 | 9 2 | 4 4 | …    1,024 of them
+//  samples 0.2 s    5     9     4   …     512, and room for as many again
+//
 static void halve_samples(tl_timeline *t) {
   for (uint32_t i = 0; i < TL_SAMPLES / 2; i++) {
     tl_sample a = t->samples[2 * i], b = t->samples[2 * i + 1];
@@ -103,6 +109,8 @@ static void halve_samples(tl_timeline *t) {
 
 // Notes the bytes of a line in the newest sample; until then they were what
 // they had been last.
+// Samples in between, in which nothing changed, are filled in by the last value
+// as they are passed.
 static void add_to_line(tl_device_line *line, uint32_t at, uint64_t bytes) {
   while (line->at < at) line->high[++line->at] = line->last;
   line->last = bytes;
@@ -144,6 +152,8 @@ static void add_sample(tl_timeline *t, double at, uint64_t live) {
 // --- Bands ------------------------------------------------------------------
 
 // How much of a picture the band covers: bytes times seconds.
+// A block of a moment still weighs as if it had lived for one sample, which is
+// as narrow as a picture shows it.
 static double weight(const tl_timeline *t, const tl_band *b) {
   double until = b->block == NULL ? b->died : t->end;
   return (double)b->nbytes * (until - b->born + t->width);
@@ -182,6 +192,9 @@ static void thin_bands(tl_timeline *t) {
 // its band, if the gap could not be seen. A loop that makes and drops one array
 // per iteration is one band and not a thousand. The newest bands are looked at
 // first.
+//
+//  for i in 0..1000 { y = x + i }     every y: one band, 1,000 times
+//
 static tl_band *continued(tl_timeline *t, uint64_t nbytes, uint32_t line,
                           uint32_t file, double at) {
   for (uint32_t i = t->band_count; i-- > 0;) {
@@ -264,11 +277,15 @@ static void note_alloc(tl_vm *vm, const void *block, size_t nbytes) {
     tl_profile_alloc(vm, nbytes);
 }
 
+// A profile hears of births alone: it counts what lines make, not what
+// stays of it.
 static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next)
     add_free(vm, t, block, nbytes);
 }
 
+// A device has no blocks that could be bands: only how much there is, in the
+// sample of that moment.
 static void note_device(tl_vm *vm, size_t device) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next) {
     t->end = now(t);
@@ -284,6 +301,10 @@ static void note_device(tl_vm *vm, size_t device) {
 // it stands. The host's allocator is called directly, here and for all records:
 // what watches memory should not be in the picture. False: no memory, and
 // nothing has changed.
+//
+//  vm->watched   from the first watch on, until the VM is closed: the records
+//  vm->watch     the same while anything is recorded, else NULL
+//
 static bool open_watch(tl_vm *vm) {
   if (vm->watched == NULL) {
     vm->watched =
@@ -330,11 +351,14 @@ tl_timeline *tl_timeline_begin(tl_vm *vm) {
   return t;
 }
 
+// The host's allocator gets the size that it was asked for.
 void tl_timeline_free(tl_vm *vm, tl_timeline *t) {
   if (t != NULL)
     vm->options.resize(vm->options.context, t, sizeof *t, 0);
 }
 
+// The new record is there before the old one goes, so that a failure changes
+// nothing.
 bool tl_watch_memory(tl_vm *vm) {
   tl_timeline *t = tl_timeline_begin(vm);
   if (t == NULL)
@@ -374,6 +398,7 @@ bool tl_watch_time(tl_vm *vm) {
 // Notes who refers to the blocks that have bands.
 // A value has one name there, that of the reference that is met first: frames
 // come before variables.
+// Of a view its block is what has a band, and the block's first owner its name.
 static bool note_owner(void *context, const tl_reference *r) {
   tl_timeline *t = context;
   for (uint32_t i = 0; r->is_first && i < t->band_count; i++)
@@ -383,6 +408,8 @@ static bool note_owner(void *context, const tl_reference *r) {
 }
 
 // Bands of blocks that still live end here, as far as the picture goes.
+// Owners are looked for at the end alone: a walk over all objects for each
+// block would take longer than the run.
 static void end_record(tl_vm *vm, tl_timeline *t) {
   t->end = now(t);
   t->after = live_now(vm);
@@ -412,6 +439,7 @@ void tl_timeline_end(tl_vm *vm, tl_timeline *t) {
 }
 
 // Counting goes on where it was on before, as under --stats.
+// Timelines that functions under way have begun end here, too, and stay theirs.
 void tl_watch_stop(tl_vm *vm) {
   if (vm->watch == NULL)
     return;

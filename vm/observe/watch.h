@@ -157,6 +157,7 @@ typedef struct tl_call_place {
 typedef struct tl_profile tl_profile;
 
 // What readers see of a record: [count] places, and the texts.
+// Borrowed: they move no more, but are written until the clock is stopped.
 uint32_t tl_profile_places(const tl_profile *p, const tl_call_place **places);
 // The text of an index; NULL behind the last.
 const char *tl_profile_text(const tl_profile *p, uint32_t index);
@@ -200,14 +201,21 @@ void tl_watch_close(tl_vm *vm);
 
 // --- Between timeline.c and profile.c ---
 // Makes a record and starts its clock; NULL: no memory, or no thread.
+// On success a thread runs that reads the record, until tl_profile_stop or
+// tl_profile_close.
 tl_profile *tl_profile_open(tl_vm *vm);
 // Stops the clock; what was recorded stays.
+// Waits for it for at most an interval of half a millisecond. Twice is once.
 void tl_profile_stop(tl_vm *vm, tl_profile *p);
 // Takes a record, or NULL.
 void tl_profile_close(tl_vm *vm, tl_profile *p);
 // A block was made by the line under way.
+// Called for each block while vm->timed, in the VM's thread. Allocates from the
+// host alone, so that it does not hear of itself.
 void tl_profile_alloc(tl_vm *vm, size_t nbytes);
 // The observer's step: takes a sample if one is due.
+// In the VM's thread, between two instructions or at a poll, with vm->frame->pc
+// at the instruction that is over.
 void tl_profile_step(tl_vm *vm);
 
 // Frees the notes and their texts.
