@@ -253,7 +253,9 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
                             const indices *at) {
   tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
   tl_jit_type has = x->now[value];
-  int k = fits(has, dtype) ? array_of(x, array, at, true) : -1;
+  // The slot may be a list, whose tag has no dtype.
+  bool is_known = dtype < TL_COMPLEX128 && fits(has, dtype);
+  int k = is_known ? array_of(x, array, at, true) : -1;
   if (k < 0)
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
