@@ -37,6 +37,9 @@ typedef struct bind_handle {
   // Values that were made `within` this object or as a view of it. They keep
   // the handle alive by themselves; the count is what refuses to give it away.
   int children;
+  // Calls under way that have it, and whether one of them gives it away: what
+  // the call's callbacks or its other arguments may not end, or use.
+  int calls, is_going;
   struct bind_handle *parent;
   tally_value owner;  // {0, 0}: nothing has to live as long
 } bind_handle;
@@ -89,7 +92,8 @@ static BIND_UNUSED tally_status bind_wrap(tally_vm *vm,
   bind_handle *h = malloc(sizeof *h);
   if (h == NULL)
     return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for a handle");
-  *h = (bind_handle){(void *)(uintptr_t)object, vm, is_lent, 0, NULL, {0, 0}};
+  *h = (bind_handle){
+      .object = (void *)(uintptr_t)object, .vm = vm, .is_lent = is_lent};
   tally_status status = tally_from_resource(vm, type, h, out);
   if (status != TALLY_OK) {
     free(h);
@@ -122,25 +126,62 @@ static BIND_UNUSED tally_status bind_object(tally_vm *vm, const char *what,
   return tally_raise(vm, TALLY_ERR_VALUE, "%s was given away already", what);
 }
 
+// The same for the length of a call, which ends with bind_unused; *out is NULL
+// on failure. Kind value, too, where the call gives the same object away.
+static BIND_UNUSED tally_status bind_borrowed(tally_vm *vm, const char *what,
+                                              tally_value v,
+                                              const tally_resource *type,
+                                              bind_handle **out) {
+  bind_handle *h;
+  tally_status status = bind_object(vm, what, v, type, &h);
+  *out = NULL;
+  if (status != TALLY_OK)
+    return status;
+  if (h->is_going) {
+    return tally_raise(vm, TALLY_ERR_VALUE, "%s is given away by the same call",
+                       what);
+  }
+  h->calls++;
+  *out = h;
+  return TALLY_OK;
+}
+
 // The same for one that is given away. The caller sets (*out)->object to NULL
-// once the library has it. Kind value, too, for what is lent or has children.
+// once the library has it. Kind value, too, for what is lent, has children, or
+// is an argument of a call under way.
 static BIND_UNUSED tally_status bind_given(tally_vm *vm, const char *what,
                                            tally_value v,
                                            const tally_resource *type,
                                            bind_handle **out) {
-  tally_status status = bind_object(vm, what, v, type, out);
+  bind_handle *h;
+  tally_status status = bind_object(vm, what, v, type, &h);
+  *out = NULL;
   if (status != TALLY_OK)
     return status;
-  if ((*out)->is_lent) {
+  if (h->is_lent) {
     return tally_raise(vm, TALLY_ERR_VALUE,
                        "%s belongs to the library and cannot be given away",
                        what);
   }
-  if ((*out)->children == 0)
-    return TALLY_OK;
-  return tally_raise(vm, TALLY_ERR_VALUE,
-                     "%s is still in use by %d value%s made from it", what,
-                     (*out)->children, (*out)->children == 1 ? "" : "s");
+  if (h->calls > 0) {
+    return tally_raise(vm, TALLY_ERR_VALUE,
+                       "%s is still in use by a call under way", what);
+  }
+  if (h->children > 0) {
+    return tally_raise(vm, TALLY_ERR_VALUE,
+                       "%s is still in use by %d value%s made from it", what,
+                       h->children, h->children == 1 ? "" : "s");
+  }
+  h->calls = 1;
+  h->is_going = 1;
+  *out = h;
+  return TALLY_OK;
+}
+
+// The end of a call that had the handle; NULL is ignored.
+static BIND_UNUSED void bind_unused(bind_handle *h) {
+  if (h != NULL && --h->calls == 0)
+    h->is_going = 0;
 }
 
 // Whether the script has passed none, for parameters whose type has a ?.

@@ -377,7 +377,7 @@ static void write_array(const writer *w, const bind_value *v, int at) {
 static void write_handle_argument(const writer *w, const bind_value *v,
                                   int at) {
   fprintf(w->out, "  status = %s(vm, ",
-          v->owner == BIND_OWN ? "bind_given" : "bind_object");
+          v->owner == BIND_OWN ? "bind_given" : "bind_borrowed");
   write_what(w, v);
   fprintf(w->out,
           ", args[%d],\n      &%.*s_type, &%.*s_handle);\n"
@@ -845,6 +845,9 @@ static void write_end(const writer *w) {
   for (int i = 0; i < f->count; i++)
     if (f->params[i].form == BIND_ARRAY)
       write_release(w, &f->params[i], f->params[i].name);
+  for (int i = 0; i < f->count; i++)
+    if (f->params[i].form == BIND_HANDLE && !f->params[i].is_out)
+      fprintf(w->out, "  bind_unused(%.*s_handle);\n", SPAN(f->params[i].name));
   for (int i = 0; i < w->results; i++)
     fprintf(w->out, "  tally_release(vm, made[%d]);\n", i);
   fputs("  return status;\n}\n\n", w->out);
