@@ -42,6 +42,28 @@ static void heed_signal(int number) {
     was_continued = 1;
 }
 
+// Signals that end the process where nobody takes them: the shell gets its
+// terminal back first, with its echo.
+static const int last[] = {SIGTERM, SIGHUP};
+enum { LAST = sizeof last / sizeof last[0] };
+static struct sigaction old_last[LAST];
+
+// The signal comes again as it would have come without keys being read.
+static void give_back(int number) {
+  tcsetattr(STDIN_FILENO, TCSANOW, &before);
+  for (int i = 0; i < LAST; i++)
+    if (last[i] == number)
+      sigaction(number, &old_last[i], NULL);
+  raise(number);
+}
+
+// What is ignored, as by nohup, stays ignored.
+static void take_last(int i, const struct sigaction *action) {
+  sigaction(last[i], action, &old_last[i]);
+  if (old_last[i].sa_handler == SIG_IGN)
+    sigaction(last[i], &old_last[i], NULL);
+}
+
 // Signals end a wait only while keys are read.
 // Without SA_RESTART, so that pselect and read come back. Those that were
 // there before come back by tl_keys_end.
@@ -54,6 +76,8 @@ static void take_signals(void) {
   sigaction(SIGWINCH, &action, &old_window);
 #endif
   sigaction(SIGCONT, &action, &old_continue);
+  action.sa_handler = give_back;
+  for (int i = 0; i < LAST; i++) take_last(i, &action);
 }
 
 // Waits until output has left, and does so again where a signal interrupts the
@@ -88,6 +112,7 @@ void tl_keys_end(void) {
   sigaction(SIGWINCH, &old_window, NULL);
 #endif
   sigaction(SIGCONT, &old_continue, NULL);
+  for (int i = 0; i < LAST; i++) sigaction(last[i], &old_last[i], NULL);
 }
 
 bool tl_keys_were_stopped(void) {

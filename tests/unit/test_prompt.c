@@ -412,6 +412,23 @@ static void test_a_stop_draws_again(void **state) {
   leave(t);
 }
 
+// Who ends the command gets the terminal as it was, with its echo.
+static void test_an_end_gives_the_terminal_back(void **state) {
+  (void)state;
+  terminal *t = start();
+  struct termios seen;
+  int status;
+  expect(t, "1 + 4", "\ntally> 1 + 4");
+  assert_int_equal(tcgetattr(t->keys, &seen), 0);
+  assert_int_equal(seen.c_lflag & ECHO, 0);
+  kill(t->child, SIGTERM);
+  assert_int_equal(waitpid(t->child, &status, 0), t->child);
+  assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGTERM);
+  assert_int_equal(tcgetattr(t->keys, &seen), 0);
+  assert_int_not_equal(seen.c_lflag & ECHO, 0);
+  close(t->keys);
+}
+
 // Escape alone is told from a sequence by the time after it, so the cursor is
 // waited for, which goes to that column.
 static void press_escape(terminal *t, int column) {
@@ -595,6 +612,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_signs_are_graphemes),
       cmocka_unit_test(test_a_window_is_resized),
       cmocka_unit_test(test_a_stop_draws_again),
+      cmocka_unit_test(test_an_end_gives_the_terminal_back),
       cmocka_unit_test(test_keys_of_vi),
       cmocka_unit_test(test_no_colours),
       cmocka_unit_test(test_a_dumb_terminal),
