@@ -26,7 +26,8 @@ enum { ROOM = 4096 };
 
 // Functions for modules that Tally itself does not call, one of each object
 // file: a program that is linked with libtally.a has them all then.
-__attribute__((used)) static void (*const for_modules[])(void) = {
+typedef void any_function(void);
+__attribute__((used)) static any_function *const for_modules[] = {
     (void (*)(void))tally_from_buffer,  (void (*)(void))tally_from_resource,
     (void (*)(void))tally_from_dlpack,  (void (*)(void))tally_from_arrow,
     (void (*)(void))tally_to_arrow,     (void (*)(void))tally_send,

@@ -130,7 +130,7 @@ static bool fold_lanes(tl_vm *vm, tl_reduction reduction, const tl_split *split,
                     split->reduced_strides,
                     from,
                     is_signed ? TL_INT64 : TL_UINT64};
-    exact e = {{.is_product = reduction == TL_REDUCE_PROD, .magnitude = 1},
+    exact e = {{.is_product = reduction == TL_REDUCE_PROD, .absolute = 1},
                is_signed};
     if (split->length > 0 &&
         !tl_lane_walk(vm, &lane, &unpolled, fold_piece, &e))

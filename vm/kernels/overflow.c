@@ -139,15 +139,14 @@ uint64_t tl_largest_integer(tl_dtype dtype) {
 //  2^40 * 2^40 * 0      over after the second, 0 after the third
 //  2^40 * 2^40 * -1     over, and negative: beyond the least
 //
-static void multiply_in(tl_exact_fold *fold, uint64_t magnitude,
+static void multiply_in(tl_exact_fold *fold, uint64_t absolute,
                         bool is_negative) {
-  bool over =
-      __builtin_mul_overflow(fold->magnitude, magnitude, &fold->magnitude);
+  bool over = __builtin_mul_overflow(fold->absolute, absolute, &fold->absolute);
   fold->is_negative ^= is_negative;
-  fold->is_over = (fold->is_over || over) && magnitude != 0;
+  fold->is_over = (fold->is_over || over) && absolute != 0;
   // Any factor that is not 0 leaves it over.
   if (fold->is_over)
-    fold->magnitude = 1;
+    fold->absolute = 1;
 }
 
 // The magnitude of INT64_MIN is 2^63, which 0 - x has in 64 bits without a
@@ -173,7 +172,7 @@ bool tl_exact_fold_end(const tl_exact_fold *fold, tl_dtype dtype, void *out) {
   tl_int128 value = fold->sum;
   if (fold->is_product) {
     // One that is over is beyond both ends.
-    value = fold->is_over ? most + 2 : (tl_int128)fold->magnitude;
+    value = fold->is_over ? most + 2 : (tl_int128)fold->absolute;
     value = fold->is_negative ? -value : value;
   }
   bool fits = least <= value && value <= most;

@@ -26,14 +26,14 @@ uint64_t tl_largest_integer(tl_dtype dtype);
 __extension__ typedef __int128 tl_int128;
 
 // A sum or a product of integers under way, which knows its value where no
-// dtype has it. Start from {.is_product, .magnitude = 1}.
+// dtype has it. Start from {.is_product, .absolute = 1}.
 //
 //   sum      exact: 128 bits are enough for as many items of 64 as there can be
 //   product  its sign, and its magnitude as long as 64 bits have it; [is_over]
 //            after that, until an item is 0
 typedef struct tl_exact_fold {
   tl_int128 sum;
-  uint64_t magnitude;
+  uint64_t absolute;
   bool is_product, is_negative, is_over;
 } tl_exact_fold;
 

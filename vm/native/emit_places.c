@@ -309,7 +309,7 @@ static void at_place(emitter *e, const tl_typed *t, bool writes) {
 
 // len(b): of a text its bytes, where each of them is a character; of an array
 // its first axis.
-static void length(emitter *e, const tl_typed *t) {
+static void put_length(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
@@ -447,7 +447,7 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
       write_item(e, t);
       break;
     case TL_TYPED_LENGTH:
-      length(e, t);
+      put_length(e, t);
       break;
     case TL_TYPED_MORE:
       more(e, t);
