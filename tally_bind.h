@@ -146,6 +146,12 @@ static BIND_UNUSED tally_status bind_borrowed(tally_vm *vm, const char *what,
   return TALLY_OK;
 }
 
+// The end of a call that had the handle; NULL is ignored.
+static BIND_UNUSED void bind_unused(bind_handle *h) {
+  if (h != NULL && --h->calls == 0)
+    h->is_going = 0;
+}
+
 // The same for one that is given away. The caller sets (*out)->object to NULL
 // once the library has it. Kind value, too, for what is lent, has children, or
 // is an argument of a call under way.
@@ -153,11 +159,16 @@ static BIND_UNUSED tally_status bind_given(tally_vm *vm, const char *what,
                                            tally_value v,
                                            const tally_resource *type,
                                            bind_handle **out) {
-  bind_handle *h;
-  tally_status status = bind_object(vm, what, v, type, &h);
-  *out = NULL;
+  tally_status status = bind_borrowed(vm, what, v, type, out);
   if (status != TALLY_OK)
     return status;
+  bind_handle *h = *out;
+  if (!h->is_lent && h->calls == 1 && h->children == 0) {
+    h->is_going = 1;
+    return TALLY_OK;
+  }
+  bind_unused(h);
+  *out = NULL;
   if (h->is_lent) {
     return tally_raise(vm, TALLY_ERR_VALUE,
                        "%s belongs to the library and cannot be given away",
@@ -167,21 +178,9 @@ static BIND_UNUSED tally_status bind_given(tally_vm *vm, const char *what,
     return tally_raise(vm, TALLY_ERR_VALUE,
                        "%s is still in use by a call under way", what);
   }
-  if (h->children > 0) {
-    return tally_raise(vm, TALLY_ERR_VALUE,
-                       "%s is still in use by %d value%s made from it", what,
-                       h->children, h->children == 1 ? "" : "s");
-  }
-  h->calls = 1;
-  h->is_going = 1;
-  *out = h;
-  return TALLY_OK;
-}
-
-// The end of a call that had the handle; NULL is ignored.
-static BIND_UNUSED void bind_unused(bind_handle *h) {
-  if (h != NULL && --h->calls == 0)
-    h->is_going = 0;
+  return tally_raise(vm, TALLY_ERR_VALUE,
+                     "%s is still in use by %d value%s made from it", what,
+                     h->children, h->children == 1 ? "" : "s");
 }
 
 // Whether the script has passed none, for parameters whose type has a ?.
