@@ -523,46 +523,7 @@ static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// --- Frequencies and shifts -------------------------------------------------
-
-// (0 … up to the middle, then for [whole] the negative ones) / (n d).
-static bool frequencies(tl_vm *vm, const char *function, bool whole,
-                        tl_slot *args, tl_slot *out) {
-  int64_t n;
-  double d;
-  tl_dtype dtype;
-  if (!tl_arg_int(vm, function, "n", args[0], &n) ||
-      !tl_arg_float(vm, function, "d", args[1], &d) ||
-      !tl_arg_dtype(vm, function, args[2], TL_FLOAT64, &dtype) ||
-      !check_length(vm, function, "n", n))
-    return false;
-  if (!tl_dtype_is_real(dtype))
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s: dtype must be float32 or float64",
-                   function);
-  if (d == 0)
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s: d must not be 0", function);
-  int64_t length = whole ? n : n / 2 + 1;
-  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &length);
-  if (!a)
-    return false;
-  double *items = (double *)(void *)a->data;
-  for (int64_t k = 0; k < length; k++) {
-    // The second half stands for negative frequencies.
-    int64_t place = whole && k >= n - n / 2 ? k - n : k;
-    items[k] = (double)place / ((double)n * d);
-  }
-  return tl_cast_own(vm, a, dtype, out);
-}
-
-// fft.fftfreq(n, d) and rfftfreq(n, d).
-static bool fftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return frequencies(vm, "fftfreq", true, args, out);
-}
-
-// Only the frequencies that are not negative.
-static bool rfftfreq(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return frequencies(vm, "rfftfreq", false, args, out);
-}
+// --- Shifts -----------------------------------------------------------------
 
 // Each axis moves on by half its length, or back. The items go to new memory.
 static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
@@ -665,18 +626,6 @@ const tl_builtin tl_fft_module[] = {
     /// {ABOUT}
     ///     fft.ihfft([4, 4]).real    # [4.0, 0.0]
     {"ihfft", ONE, ihfft},
-    /// The frequencies that fft's results stand for, for samples d apart:
-    /// (0, 1 … −2, −1) / (n d) (array API standard, 2024). n is 1 or more.
-    /// A vector of float64 unless dtype says otherwise. An n below 1 is an error
-    /// (kind value).
-    ///     fft.fftfreq(4, d: 0.5)    # [0.0, 0.5, -1.0, -0.5]
-    {"fftfreq", "n, d: 1.0, dtype: none", fftfreq},
-    /// The frequencies that rfft's results stand for: (0, 1 … n / 2) / (n d) (array
-    /// API standard, 2024). n is 1 or more.
-    /// A vector of float64 unless dtype says otherwise. An n below 1 is an error
-    /// (kind value).
-    ///     fft.rfftfreq(4)    # [0.0, 0.25, 0.5]
-    {"rfftfreq", "n, d: 1.0, dtype: none", rfftfreq},
     /// x with frequency 0 in the middle, along all axes or those given. Any dtype.
     /// An axis that x lacks is an error (kind index).
     ///     fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]
