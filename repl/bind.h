@@ -157,11 +157,6 @@ static inline bool bind_is_given(const bind_value *v) {
   return !v->is_out && !v->is_hidden;
 }
 
-// The params text of a function, as the language writes it: "x, n = 1".
-void tl_bind_params(const bind_function *f, FILE *out);
-// Documentation without its ## signs.
-void tl_bind_doc(span doc, FILE *out);
-
 // The module in C, and its tests in Tally. Return how many functions the tests
 // call.
 // Both write to memory or a file; whether that worked is for the caller to see.

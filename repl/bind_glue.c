@@ -71,8 +71,9 @@ static void write_escaped(FILE *out, span text) {
   }
 }
 
+// Writes documentation without its ## signs.
 // The one blank behind ## is no indent of the text's; more are, as of examples.
-void tl_bind_doc(span doc, FILE *out) {
+static void bind_doc(span doc, FILE *out) {
   span line;
   while (next_line(&doc, &line)) {
     line = skip(line, starts(line, "## ") ? 3 : 2);
@@ -80,9 +81,10 @@ void tl_bind_doc(span doc, FILE *out) {
   }
 }
 
+// Writes the params text of a function, as the language has it: "x, n = 1".
 // As tl_params_parse reads it: required ones are names, and defaults follow =
 // so that they go by position, too. What is out or hidden is not there.
-void tl_bind_params(const bind_function *f, FILE *out) {
+static void bind_params(const bind_function *f, FILE *out) {
   if (f->is_raw) {
     fprintf(out, "%.*s", SPAN(f->raw_params));
     return;
@@ -933,7 +935,7 @@ static void write_doc(const writer *w, span doc, span c) {
   char *data = NULL;
   size_t n = 0;
   FILE *lines = need(open_memstream(&data, &n));
-  tl_bind_doc(doc, lines);
+  bind_doc(doc, lines);
   // `tally doc` then says at least where it comes from.
   if (n == 0 && doc.n == 0)
     fprintf(lines, "%.*s of the C library.\n", SPAN(c));
@@ -952,7 +954,7 @@ static void write_row(const writer *w) {
   char *params = NULL;
   size_t n = 0;
   FILE *text = need(open_memstream(&params, &n));
-  tl_bind_params(f, text);
+  bind_params(f, text);
   fclose(text);
   fprintf(w->out, "    {.name = \"%.*s\", .params = \"", SPAN(f->name));
   write_escaped(w->out, (span){params, n});

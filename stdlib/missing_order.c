@@ -220,9 +220,10 @@ void tl_coded_close(tl_vm *vm, tl_coded *coded) {
   tl_clear(vm, &coded->codes);
 }
 
+// The values that an int64 array of codes stands for. *out is owned.
 // A code below 0 is the missing value's, which the values have last.
-bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
-                     tl_slot *out) {
+static bool coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
+                         tl_slot *out) {
   tl_array *at = tl_array_copy(vm, codes.array);
   if (at == NULL)
     return false;
@@ -234,12 +235,13 @@ bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
   return tl_take_at(vm, true, coded->values, at, out);
 }
 
+// The same for the field "values" of a record, which the slot owns.
 // The record stays with its slot at each step, so that a failure leaves it to
 // be dropped once.
-bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record) {
+static bool coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record) {
   tl_slot *field = tl_record_get_name(record->record, "values"), values;
   tl_record *own;
-  if (!tl_coded_values(vm, coded, *field, &values))
+  if (!coded_values(vm, coded, *field, &values))
     return false;
   bool ok = tl_record_unique(vm, record, 2, &own);
   if (ok) {
@@ -267,10 +269,10 @@ bool tl_coded_call(tl_vm *vm, const char *function, tl_builtin_fn *call,
   if (ok && answer == TL_ANSWER_PLACES) {
     *out = made;
   } else if (ok && answer == TL_ANSWER_VALUES) {
-    ok = tl_coded_values(vm, &coded, made, out);
+    ok = coded_values(vm, &coded, made, out);
     tl_drop(vm, made);
   } else if (ok) {
-    ok = tl_coded_record(vm, &coded, &made);
+    ok = coded_record(vm, &coded, &made);
     *out = made;
     if (!ok)
       tl_drop(vm, made);

@@ -37,12 +37,6 @@ static inline bool tl_needs_codes(tl_slot x) {
 }
 // Gives up both; codes that were moved out are none by then.
 void tl_coded_close(tl_vm *vm, tl_coded *coded);
-// The values that an int64 array of codes stands for. *out is owned.
-bool tl_coded_values(tl_vm *vm, const tl_coded *coded, tl_slot codes,
-                     tl_slot *out);
-// The same for the field "values" of a record, which the slot owns.
-// On failure the slot still has the record.
-bool tl_coded_record(tl_vm *vm, const tl_coded *coded, tl_slot *record);
 
 // What a function of an order gives.
 typedef enum tl_answer {

@@ -26,8 +26,10 @@ const char *tl_error_kind_name(tally_status kind) {
   return kind < TALLY_STATUS_COUNT ? kind_names[kind] : "host";
 }
 
+// Sets *kind to the kind of that name; false if there is none. "exit" is none
+// that a script may raise.
 // Linear: a dozen names, looked up only where an error is raised by name.
-bool tl_error_kind_find(const char *name, tally_status *kind) {
+static bool error_kind_find(const char *name, tally_status *kind) {
   for (int i = TALLY_ERR_SYNTAX; i < TALLY_STATUS_COUNT; i++) {
     if (i == TALLY_ERR_EXIT || strcmp(kind_names[i], name) != 0)
       continue;
@@ -95,7 +97,7 @@ bool tl_fail_named(tl_vm *vm, const char *kind, const char *message) {
   tally_status status;
   if (vm->error.set)
     return false;
-  if (tl_error_kind_find(kind, &status))
+  if (error_kind_find(kind, &status))
     return tl_fail(vm, status, "%s", message);
   if (strcmp(kind, kind_names[TALLY_ERR_EXIT]) == 0)
     return tl_fail(vm, TALLY_ERR_VALUE,

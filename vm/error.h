@@ -56,8 +56,5 @@ const char *tl_error_kind_name(tally_status kind);  // "shape"
 struct tl_pending_error;
 // The name of an error's kind, which may be a script's own.
 const char *tl_pending_kind(const struct tl_pending_error *error);
-// Sets *kind to the kind of that name; false if there is none. "exit" is none
-// that a script may raise.
-bool tl_error_kind_find(const char *name, tally_status *kind);
 
 #endif

@@ -215,9 +215,6 @@ bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from);
 //   x[:, 0], x[:, 1]     false
 //   x[0:3], x[2:5]       true
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b);
-// Sets [begin, end) to the smallest range of addresses that covers all items
-// of [a]; an empty one where there are none.
-void tl_array_extent(const tl_array *a, char **begin, char **end);
 
 // --- In a dying array's memory: reuse.c, resize.c ---------------------------
 

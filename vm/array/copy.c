@@ -21,8 +21,10 @@
 
 // --- Extents ----------------------------------------------------------------
 
+// Sets [begin, end) to the smallest range of addresses that covers all items
+// of [a]; an empty one where there are none.
 // Axes of negative stride reach down from the first item, the others up.
-void tl_array_extent(const tl_array *a, char **begin, char **end) {
+static void array_extent(const tl_array *a, char **begin, char **end) {
   *begin = *end = a->data;
   if (a->size == 0)
     return;
@@ -83,8 +85,8 @@ static bool are_interleaved(const tl_array *a, const char *a_begin,
 // x[:, 1] would need a copy.
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
   char *a_begin, *a_end, *b_begin, *b_end;
-  tl_array_extent(a, &a_begin, &a_end);
-  tl_array_extent(b, &b_begin, &b_end);
+  array_extent(a, &a_begin, &a_end);
+  array_extent(b, &b_begin, &b_end);
   return a_begin < b_end && b_begin < a_end &&
          !are_interleaved(a, a_begin, b, b_begin);
 }

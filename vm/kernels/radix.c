@@ -17,9 +17,12 @@ void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
   }
 }
 
-// Counts become the places where each digit's items begin. False: all items
-// have one digit, so that the pass would change nothing.
-bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
+// Turns counts into the places where each digit's items begin. False, having
+// changed nothing: one digit has all n items, so that the pass is not needed.
+//
+//   counts 2 0 3, n 5     0 2 2, true
+//   counts 0 5 0, n 5     as they were, false
+static bool radix_starts(size_t *counts, size_t digit_of_first, size_t n) {
   if (counts[digit_of_first] == n)
     return false;
   size_t start = 0;
@@ -50,7 +53,7 @@ enum { CACHED = 1 << 19, LINE = 64 };
     for (unsigned p = 0; p < passes; p++) {                                \
       const unsigned at = shift + p * TL_DIGIT_BITS;                       \
       size_t *next = counts->digit[p];                                     \
-      if (!tl_radix_starts(next, DIGIT(a[0], at), n))                      \
+      if (!radix_starts(next, DIGIT(a[0], at), n))                         \
         continue;                                                          \
       for (size_t i = 0, end; tl_piece(stop, i, n, &end);)                 \
         if (far)                                                           \

@@ -77,13 +77,6 @@ typedef struct tl_radix_counts {
   size_t digit[TL_DIGIT_PASSES][TL_DIGITS];
 } tl_radix_counts;
 
-// Turns counts into the positions where each digit's items begin. Returns
-// false, having changed nothing, if one digit has all n items.
-//
-//   counts 2 0 3, n 5     0 2 2, true
-//   counts 0 5 0, n 5     as they were, false: the pass would change nothing
-bool tl_radix_starts(size_t *counts, size_t digit_of_first, size_t n);
-
 // Sorts words by [passes] digits from bit [shift] up, using the buffer b of the
 // same length; the result is in a or in b: the one returned.
 uint32_t *tl_radix_sort4(uint32_t *a, uint32_t *b, size_t n, unsigned shift,

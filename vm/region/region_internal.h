@@ -438,11 +438,6 @@ tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides);
 
-// The same where an earlier run's plan fits; NULL: none does.
-tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
-                               void *out, tl_dtype dtype,
-                               const int64_t *out_strides);
-
 // Computes a tile into memory, its axes [strides] bytes apart, whatever
 // operands are rolled (region_write.c). To be thrown away where it is declined.
 // [dtype] may be another than the node's: items are cast.

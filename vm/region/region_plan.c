@@ -448,11 +448,12 @@ tl_plan *tl_region_plan_again(const tl_region_graph *g,
   return plan;
 }
 
+// An earlier run's plan that fits; NULL: none does.
 // Shapes and strides were compared by the guards, so only the output is looked
 // at.
-tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
-                               void *out, tl_dtype dtype,
-                               const int64_t *out_strides) {
+static tl_plan *region_plan_cached(tl_region_graph *g,
+                                   const tl_region_tile *tile, void *out,
+                                   tl_dtype dtype, const int64_t *out_strides) {
   tl_region_planned *planned = g->cached;
   if (planned == NULL || !fits(planned, tile, out, dtype, out_strides))
     return NULL;
@@ -464,7 +465,7 @@ tl_plan *tl_region_plan_cached(tl_region_graph *g, const tl_region_tile *tile,
 tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
                               void *out, tl_dtype dtype,
                               const int64_t *out_strides) {
-  tl_plan *cached = tl_region_plan_cached(g, tile, out, dtype, out_strides);
+  tl_plan *cached = region_plan_cached(g, tile, out, dtype, out_strides);
   if (cached != NULL)
     return cached;
   tl_region_planned *planned = g->fresh;
