@@ -386,11 +386,11 @@ static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
   return row ? tl_own_array(row) : tl_unset();
 }
 
-// An item of a list as an array. Weak scalars stay weak in the slot's tag
+// Weak scalars stay weak in the slot's tag
 // until promotion has looked at them: an array's tag has no such bit, so it
 // can carry this one here.
-static bool one_array(tl_vm *vm, const char *function, tl_slot s, int64_t i,
-                      tl_slot *out) {
+bool tl_arg_array_at(tl_vm *vm, const char *function, tl_slot s, int64_t i,
+                     tl_slot *out) {
   char what[TL_DESCRIBE];
   if (!tl_is_array(s) && !tl_is_scalar(s) && !tl_is_range(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -422,7 +422,7 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
     if (!ok)
       out->items[i] = tl_none();
     else if (is_list)
-      ok = one_array(vm, function, s.list->items[i], i, &out->items[i]);
+      ok = tl_arg_array_at(vm, function, s.list->items[i], i, &out->items[i]);
     else
       out->items[i] = row_view(vm, s, i);
     if (ok && !tl_is_unset(out->items[i]))

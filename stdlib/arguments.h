@@ -131,6 +131,10 @@ typedef struct tl_arrays {
   int64_t count;
   tl_slot *items;
 } tl_arrays;
+// Item [i] of a list, [s], as an array, which is borrowed or owned. A weak
+// scalar stays weak in the slot's tag.
+bool tl_arg_array_at(tl_vm *vm, const char *function, tl_slot s, int64_t i,
+                     tl_slot *out);
 // Opens *out on success; close it with tl_arrays_close().
 bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out);
 // Drops what the slots own and frees them. Only for what tl_arg_arrays opened.

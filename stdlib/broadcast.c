@@ -15,33 +15,35 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/nested/lift.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 
 // A view of *s in a shape that it broadcasts to; repeated axes have stride 0.
+// The size is checked although nothing is copied: a view of more items than an
+// int64 counts could not be walked.
 static bool broadcast_view(tl_vm *vm, tl_slot *s, int ndim,
                            const int64_t *shape, tl_slot *out) {
   const tl_array *x = s->array;
-  int64_t strides[TL_MAX_DIMS];
+  int64_t strides[TL_MAX_DIMS], size;
+  size_t nbytes;
+  if (!tl_shape_size(vm, ndim, shape, tl_itemsize(tl_array_dtype(x)), &size,
+                     &nbytes))
+    return false;
   tl_broadcast_strides(x, ndim, shape, strides);
   return tl_view_or_item(vm, s, x->data, ndim, shape, strides, out);
 }
 
 // broadcast_to(x, shape): also to the rows of a ragged array or grid that
-// stands for the shape. The size is checked although nothing is copied: a view
-// of more items than an int64 counts could not be walked.
+// stands for the shape.
 static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[1], TL_FORM_RAGGED))
     return tl_ragged_broadcast(vm, args[0], args[1], out);
   if (tl_is_form(args[1], TL_FORM_GRID))
     return tl_grid_broadcast(vm, args[0], args[1].nested, out);
   int ndim;
-  int64_t shape[TL_MAX_DIMS], size;
-  size_t nbytes;
+  int64_t shape[TL_MAX_DIMS];
   if (!tl_arg_array(vm, "broadcast_to", &args[0]) ||
-      !tl_arg_shape(vm, "broadcast_to", "shape", args[1], &ndim, shape) ||
-      !tl_shape_size(vm, ndim, shape,
-                     tl_itemsize(tl_array_dtype(args[0].array)), &size,
-                     &nbytes))
+      !tl_arg_shape(vm, "broadcast_to", "shape", args[1], &ndim, shape))
     return false;
   const tl_array *x = args[0].array;
   // Shapes align at the right; axes in front are new.
@@ -57,29 +59,6 @@ static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    tl_describe(args[0], what, sizeof what));
   }
   return broadcast_view(vm, &args[0], ndim, shape, out);
-}
-
-// Appends a view of each part in the common shape to *list.
-static bool broadcast_parts(tl_vm *vm, tl_arrays *parts, tl_list **list) {
-  int ndim = 0;
-  int64_t shape[TL_MAX_DIMS];
-  const tl_array **arrays;
-  size_t nbytes = ((size_t)parts->count + 1) * sizeof *arrays;
-  arrays = tl_alloc(vm, nbytes, "broadcast_arrays");
-  if (!arrays)
-    return false;
-  for (int64_t i = 0; i < parts->count; i++) arrays[i] = parts->items[i].array;
-  bool ok = parts->count == 0 ||
-            tl_broadcast(vm, (int)parts->count, arrays, &ndim, shape);
-  tl_free(vm, arrays, nbytes);
-  for (int64_t i = 0; ok && i < parts->count; i++) {
-    tl_slot item = tl_none();
-    ok = broadcast_view(vm, &parts->items[i], ndim, shape, &item) &&
-         tl_list_push(vm, list, &item);
-    if (!ok)
-      tl_drop(vm, item);
-  }
-  return ok;
 }
 
 // A list of weak numbers, as shapes are given back; *out is owned.
@@ -128,59 +107,55 @@ static bool widen_to(tl_vm *vm, tl_slot s, int *ndim, int64_t *shape) {
                  shape[*ndim - count + k]);
 }
 
-// Whether one is more than plain items, and all have a shape.
-static bool has_nested(tl_slot list) {
-  bool any = false, all = tl_is_list(list);
-  for (int64_t i = 0; all && i < list.list->length; i++) {
-    tl_slot s = list.list->items[i];
-    any |= tl_is_nested(s);
-    all = (tl_is_nested(s) || tl_is_array(s) || tl_is_number(s)) &&
-          !tl_is_form(s, TL_FORM_RAGGED) && !tl_is_form(s, TL_FORM_GRID);
+// Sets parts to the values as arrays, or as they are where they are masked or
+// have fields, and the shape that all broadcast to. The first [*opened] are set
+// on every path.
+static bool open_parts(tl_vm *vm, const tl_list *values, tl_slot *parts,
+                       int64_t *opened, int *ndim, int64_t *shape) {
+  for (int64_t i = 0; i < values->length; i++) {
+    tl_slot s = values->items[i];
+    bool is_spread = tl_is_nested(s) && !tl_is_form(s, TL_FORM_RAGGED) &&
+                     !tl_is_form(s, TL_FORM_GRID);
+    parts[i] = tl_borrow(s);
+    if (!tl_poll_at(vm, i) ||
+        (!is_spread &&
+         !tl_arg_array_at(vm, "broadcast_arrays", s, i, &parts[i])))
+      return false;
+    *opened = i + 1;
+    if (!widen_to(vm, parts[i], ndim, shape))
+      return false;
   }
-  return any && all;
+  return true;
 }
 
-// broadcast_arrays where one is nested: the common shape first, then each by
-// broadcast_to, lifted over masks and fields where it is nested.
-static bool broadcast_nested(tl_vm *vm, const tl_list *values, tl_slot *out) {
+// broadcast_arrays(arrays, ...): the common shape first, then each by
+// broadcast_to.
+static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // By its row in the library, so that the call is lifted over fields and masks
   // as a script's call of broadcast_to would be.
   const tl_builtin *spread =
       tl_builtin_find(vm->library, NULL, "broadcast_to", 12);
+  const tl_list *values = args[0].list;
   int ndim = 0;
-  int64_t shape[TL_MAX_DIMS];
-  for (int64_t i = 0; i < values->length; i++)
-    if (!widen_to(vm, values->items[i], &ndim, shape))
-      return false;
-  tl_slot to;
-  if (!list_of_ints(vm, ndim, shape, &to))
-    return false;
-  tl_list *list = tl_list_new(vm, values->length);
-  bool ok = list != NULL;
+  int64_t shape[TL_MAX_DIMS], opened = 0;
+  tl_slot to = tl_none();
+  tl_slot *parts = tl_slots_new(vm, values->length, "broadcast_arrays");
+  tl_list *list = parts != NULL ? tl_list_new(vm, values->length) : NULL;
+  bool ok = list != NULL &&
+            open_parts(vm, values, parts, &opened, &ndim, shape) &&
+            list_of_ints(vm, ndim, shape, &to);
   for (int64_t i = 0; ok && i < values->length; i++) {
-    tl_slot given[2] = {tl_borrow(values->items[i]), tl_borrow(to)}, item;
+    tl_slot given[2] = {tl_borrow(parts[i]), tl_borrow(to)}, item;
     ok = tl_is_nested(given[0]) ? tl_lift(vm, spread, 2, given, &item)
-                                : broadcast_to(vm, given, &item);
+                                : broadcast_view(vm, given, ndim, shape, &item);
     tl_clear(vm, &given[0]);
     if (ok && !tl_list_push(vm, &list, &item)) {
       tl_drop(vm, item);
       ok = false;
     }
   }
+  tl_slots_free(vm, parts, opened);
   tl_drop(vm, to);
-  return tl_list_give(vm, list, ok, out);
-}
-
-// broadcast_arrays(arrays, ...).
-static bool broadcast_arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (has_nested(args[0]))
-    return broadcast_nested(vm, args[0].list, out);
-  tl_arrays parts;
-  if (!tl_arg_arrays(vm, "broadcast_arrays", args[0], &parts))
-    return false;
-  tl_list *list = tl_list_new(vm, parts.count);
-  bool ok = list && broadcast_parts(vm, &parts, &list);
-  tl_arrays_close(vm, &parts);
   return tl_list_give(vm, list, ok, out);
 }
 
