@@ -10,44 +10,12 @@
 
 #include "repl/file.h"
 #include "repl/run.h"
+#include "repl/span.h"
 
-// All of a stream, to be freed; NULL with errno set.
-static char *read_all(FILE *from, size_t *nbytes) {
-  char *text = NULL;
-  size_t count = 0, room = 0;
-  for (;;) {
-    if (count == room) {
-      room = room == 0 ? 65536 : 2 * room;
-      char *larger = realloc(text, room);
-      if (larger == NULL)
-        break;
-      text = larger;
-    }
-    size_t n = fread(text + count, 1, room - count, from);
-    count += n;
-    if (n == 0 && !ferror(from)) {
-      *nbytes = count;
-      return text;
-    }
-    if (n == 0)
-      break;
-  }
-  free(text);
-  return NULL;
-}
-
-// All of a file, or of standard input for "-".
-static char *read_file(const char *path, size_t *nbytes) {
-  bool is_input = strcmp(path, "-") == 0;
-  FILE *from = is_input ? stdin : fopen(path, "rb");
-  if (from == NULL)
-    return NULL;
-  char *text = read_all(from, nbytes);
-  int error = errno;
-  if (!is_input)
-    fclose(from);
-  errno = error;
-  return text;
+// Appends all of a file, or of standard input for "-"; false with errno set.
+static bool read_source(const char *path, text *out) {
+  return strcmp(path, "-") == 0 ? read_stream(stdin, out)
+                                : read_file(path, out);
 }
 
 // Writes the laid-out text where it belongs, or with --check only compares.
@@ -71,28 +39,30 @@ static int keep(const tl_command *cmd, const char *path, bool is_same,
 // Lays out one file; returns the exit status.
 static int format_file(tl_session *session, const tl_command *cmd,
                        const char *path) {
-  size_t nbytes = 0, laid_nbytes;
+  size_t laid_nbytes;
   const char *laid;
   tally_value value;
-  char *text = read_file(path, &nbytes);
-  if (text == NULL) {
+  text source = {0};
+  if (!read_source(path, &source)) {
     fprintf(stderr, "tally: cannot read %s: %s\n", path, strerror(errno));
+    free(source.data);
     return TL_FAILED;
   }
   tl_session_begin();
   tally_status status =
-      tally_format_source(session->vm, path, text, nbytes, &value);
+      tally_format_source(session->vm, path, source.data, source.n, &value);
   // Laying out does not poll, so an interrupt has to be looked for here.
   bool is_asked = tl_session_was_interrupted();
   int result = tl_session_end(session, status);
   if (status == TALLY_OK &&
       tally_to_string(session->vm, value, &laid, &laid_nbytes) == TALLY_OK) {
-    bool is_same = laid_nbytes == nbytes && memcmp(laid, text, nbytes) == 0;
+    bool is_same =
+        laid_nbytes == source.n && memcmp(laid, source.data, source.n) == 0;
     result =
         is_asked ? TL_INTERRUPTED : keep(cmd, path, is_same, laid, laid_nbytes);
     tally_release(session->vm, value);
   }
-  free(text);
+  free(source.data);
   return result;
 }
 

@@ -1,9 +1,10 @@
-// Small helpers on text for `tally test`: spans of someone else's characters,
-// and text that grows. They end the process where memory is short: a test has
-// nothing better to do.
+// Small helpers on text for commands: spans of someone else's characters, and
+// text that grows. They end the process where memory is short: a command that
+// reads files has nothing better to do.
 #ifndef TALLY_REPL_SPAN_H
 #define TALLY_REPL_SPAN_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +27,7 @@ typedef struct text {
 static inline void *need(void *block) {
   if (block)
     return block;
-  fputs("tally test: no memory\n", stderr);
+  fputs("tally: no memory\n", stderr);
   exit(1);
 }
 
@@ -47,18 +48,27 @@ static inline span text_span(const text *from) {
   return (span){from->data ? from->data : "", from->n};
 }
 
-// Reads a whole file, appending to [out]; false if there is none.
+// Reads a stream to its end, appending to [out]; false with errno set where
+// that fails.
+static inline bool read_stream(FILE *from, text *out) {
+  char block[4096];
+  for (size_t n; (n = fread(block, 1, sizeof block, from)) > 0;) {
+    text_add(out, block, n);
+  }
+  text_add(out, "", 0);
+  return !ferror(from);
+}
+
+// Reads a whole file, appending to [out]; false with errno set if there is none
+// or it cannot be read.
 static inline bool read_file(const char *path, text *out) {
   FILE *file = fopen(path, "rb");
   if (!file)
     return false;
-  char block[4096];
-  for (size_t n; (n = fread(block, 1, sizeof block, file)) > 0;) {
-    text_add(out, block, n);
-  }
-  bool good = !ferror(file);
+  bool good = read_stream(file, out);
+  int error = errno;
   fclose(file);
-  text_add(out, "", 0);
+  errno = error;
   return good;
 }
 
