@@ -12,6 +12,7 @@
 #include "stdlib/shared_library.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -37,6 +38,7 @@ static struct {
   void (*compiler_free)(void *compiler);
   int (*set_match_limit)(void *context, uint32_t limit);
   int (*set_heap_limit)(void *context, uint32_t kibibytes);
+  int (*set_offset_limit)(void *context, size_t last);
   int (*info)(const void *code, uint32_t what, void *where);
   int (*message)(int error, char *text, size_t room);
   int (*compile_machine)(void *code, uint32_t options);
@@ -57,6 +59,7 @@ static struct {
   X(pcre2_compile_context_free_8)           \
   X(pcre2_set_match_limit_8)                \
   X(pcre2_set_heap_limit_8)                 \
+  X(pcre2_set_offset_limit_8)               \
   X(pcre2_pattern_info_8)                   \
   X(pcre2_get_error_message_8)              \
   X(pcre2_jit_compile_8)
@@ -84,6 +87,7 @@ enum {
   OPTION_UCP = 0x20000,
   OPTION_UTF = 0x80000,
   OPTION_NEVER_BACKSLASH_C = 0x100000,
+  OPTION_USE_OFFSET_LIMIT = 0x800000,
   OPTION_NOTEMPTY_ATSTART = 0x8,
   OPTION_ANCHORED = INT32_MIN,
   OPTION_NO_UTF_CHECK = 0x40000000,
@@ -101,6 +105,8 @@ enum {
   // it is too large, and cannot be stopped.
   LONGEST = 1 << 20,
   MACHINE_FROM = 16384,  // bytes matched; machine code takes as long to make
+  PIECE = 64,            // places where a match may begin, between two polls
+  STOPPED = -1000,       // a status of our own: tl_fail has been called
 };
 
 // A compiled pattern with what a match needs. The VM holds the last ones, the
@@ -201,6 +207,7 @@ static bool compile(matcher *m, compiled *c) {
   // Classes such as \d are Unicode's; \C, which splits code points, is
   // forbidden.
   uint32_t options = OPTION_UTF | OPTION_UCP | OPTION_NEVER_BACKSLASH_C |
+                     OPTION_USE_OFFSET_LIMIT |
                      (c->ignore_case ? OPTION_CASELESS : 0);
   c->general = pcre.general_new(pcre_alloc, pcre_free, m->vm);
   void *compiler = c->general ? pcre.compiler_new(c->general) : NULL;
@@ -263,21 +270,65 @@ static compiled *compiled_of(matcher *m, tl_string *pattern, bool ignore) {
   return c;
 }
 
-// Matches from [from] on; a pattern that has seen some text gets machine code,
-// where this system lets PCRE2 make it. That has a stack of its own, and what
-// needs more is matched without.
-static int run(const matcher *m, size_t from, uint32_t options) {
-  compiled *c = m->compiled;
-  bool before = c->matched >= MACHINE_FROM;
-  c->matched += m->text->length - from + 64;
-  if (!before && c->matched >= MACHINE_FROM)
-    pcre.compile_machine(m->code, MACHINE_COMPLETE);
+// Matches once, from [from] on and beginning at [last] or before. Machine code
+// has a stack of its own, and what needs more is matched without.
+static int run_once(const matcher *m, size_t from, size_t last,
+                    uint32_t options) {
+  pcre.set_offset_limit(m->context, last);
   int status = pcre.match(m->code, m->text->text, m->text->length, from,
                           options, m->data, m->context);
   if (status == NO_MACHINE_STACK)
     status = pcre.match(m->code, m->text->text, m->text->length, from,
                         options | OPTION_NO_MACHINE_CODE, m->data, m->context);
   return status;
+}
+
+// Whether the pattern depends on where the search began (\G) or may say itself
+// where it goes on, as (*COMMIT) and (*SKIP) do: pieces would change what it
+// finds.
+static bool leads_search(const tl_string *pattern) {
+  return strstr(pattern->text, "\\G") || strstr(pattern->text, "(*");
+}
+
+// As run_once, but the VM is polled between pieces of the places where a match
+// may begin: at each of them a pattern may read all of the text. A piece is
+// twice as large as the one before it where that was short, or took no longer
+// than a smaller one: machine code remembers within a piece what it has read in
+// vain. STOPPED after tl_fail.
+static int run_pieces(const matcher *m, size_t from, uint32_t options) {
+  size_t length = m->text->length, piece = PIECE;
+  double before = 0;
+  if (options & (uint32_t)OPTION_ANCHORED || leads_search(m->compiled->pattern))
+    return run_once(m, from, length, options);
+  for (;;) {
+    double began = tl_clock();
+    size_t last = length - from <= piece ? length : from + piece - 1;
+    int status = run_once(m, from, last, options);
+    if (status != NO_MATCH || last == length)
+      return status;
+    // The next piece begins at a character.
+    from = last + 1;
+    while (from < length && ((unsigned char)m->text->text[from] & 0xc0) == 0x80)
+      from++;
+    if (!tl_poll(m->vm, 1))
+      return STOPPED;
+    double took = tl_clock() - began;
+    if (took < 1e-3 || took < 1.5 * before) {
+      piece *= 2;
+      before = took;
+    }
+  }
+}
+
+// Matches from [from] on; a pattern that has seen some text gets machine code,
+// where this system lets PCRE2 make it.
+static int run(const matcher *m, size_t from, uint32_t options) {
+  compiled *c = m->compiled;
+  bool before = c->matched >= MACHINE_FROM;
+  c->matched += m->text->length - from + 64;
+  if (!before && c->matched >= MACHINE_FROM)
+    pcre.compile_machine(m->code, MACHINE_COMPLETE);
+  return run_pieces(m, from, options);
 }
 
 // Reads s, pattern and ignore_case, which all functions have, and compiles the
@@ -319,7 +370,7 @@ static bool next_match(matcher *m, size_t from, bool *found) {
       options |= OPTION_NOTEMPTY_ATSTART | (uint32_t)OPTION_ANCHORED;
     int status = run(m, from, options);
     if (status < 0 && status != NO_MATCH)
-      return matcher_fail(m, status);
+      return status != STOPPED && matcher_fail(m, status);
     if (status >= 0) {
       // \K may move the beginning behind the end.
       if (m->places[0] > m->places[1] || m->places[1] < from)

@@ -190,6 +190,8 @@ run --stack 64K -e "$turns"; expect 1 '^   … lines left out …$' 'a trace of 
 run --stack 64K -e "$turns"; expect 1 '^   called from <eval>:3:1$' 'and where it began'
 run --stack 1T1 -e 1;       expect 2 'stack wants' 'a stack of no size'
 run --limit-time -1 -e 1;   expect 2 'limit-time' 'a time below zero'
+run --limit-time 200ms -e 'import strings
+strings.match(strings.repeat("x", 50_000), "(x)*z?[yw]")'; expect 1 '^<eval>:2.*limit error: .*time' 'a pattern that reads the text from each place'
 run --threads 0 -e 1;       expect 2 'threads' 'no thread at all'
 run --threads=2 -e 1;       expect 0 '^1$' 'an option with its value behind ='
 run --limit-memory 1K -e 1; expect 1 'no memory' 'too little to begin with'
