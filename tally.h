@@ -82,7 +82,7 @@ typedef enum tally_native_code {
 enum { TALLY_MAX_DEVICES = 8 };
 
 typedef struct tally_device {
-  const char *name;  // "gpu 0"
+  const char *name;  // "gpu 0", UTF-8
   size_t limit;      // bytes on it at once; 0: no limit
 } tally_device;
 
@@ -158,7 +158,7 @@ TALLY_API tally_options tally_default_options(void);
 // failure:
 //   TALLY_ERR_MEMORY  no memory for it
 //   TALLY_ERR_HOST    device_count is above TALLY_MAX_DEVICES, or without
-//                     devices
+//                     devices, or a name of theirs is not UTF-8
 TALLY_API tally_status tally_open(const tally_options *options, tally_vm **out);
 
 // Closes a VM and releases all it holds. Returns the number of values that the

@@ -339,7 +339,16 @@ typedef struct graph {
   int node_count, edge_count;
   int at;         // the node whose items are added
   bool has_more;  // something did not fit
+  tl_vm *vm;
+  int64_t looked_at;  // references
+  bool stopped;       // tl_poll failed
 } graph;
+
+// Counts a reference that is looked at; false after tl_fail.
+static bool goes_on(graph *g) {
+  g->stopped = g->stopped || !tl_poll_at(g->vm, g->looked_at++);
+  return !g->stopped;
+}
 
 // The node of an object, or -1. A linear search, since there are few nodes.
 static int find_node(const graph *g, const tl_object *object) {
@@ -379,6 +388,9 @@ static node object_node(tl_slot value, int level) {
 // references that do not fit are noted in has_more.
 static bool add_item(void *context, const tl_reference *r) {
   graph *g = context;
+  g->has_more |= g->edge_count == EDGES;
+  if (g->edge_count == EDGES || !goes_on(g))
+    return false;
   int to = find_node(g, r->to.object);
   if (to < 0)
     to = add_node(g, object_node(r->to, g->nodes[g->at].level + 1));
@@ -390,6 +402,8 @@ static bool add_item(void *context, const tl_reference *r) {
 // Who refers into the graph from outside.
 static bool add_owner(void *context, const tl_reference *r) {
   graph *g = context;
+  if (!goes_on(g))
+    return false;
   int to = find_node(g, r->to.object);
   if (to < 0 || (r->from != NULL && find_node(g, r->from) >= 0))
     return true;
@@ -408,13 +422,14 @@ static bool add_owner(void *context, const tl_reference *r) {
 // outside come last, when it is known which nodes there are.
 static bool build(tl_vm *vm, graph *g, tl_slot value, int64_t depth) {
   bool complete = true;
-  *g = (graph){.node_count = 0};
+  *g = (graph){.vm = vm};
   add_node(g, object_node(value, 1));
-  for (g->at = 0; g->at < g->node_count; g->at++)
+  for (g->at = 0; g->at < g->node_count && !g->stopped; g->at++)
     if (g->nodes[g->at].level <= depth)
       tl_each_item(g->nodes[g->at].value, add_item, g);
-  tl_each_reference(vm, true, add_owner, g, &complete);
-  return complete || tl_fail_incomplete(vm, "graph");
+  if (!g->stopped)
+    tl_each_reference(vm, true, add_owner, g, &complete);
+  return !g->stopped && (complete || tl_fail_incomplete(vm, "graph"));
 }
 
 // A node as a record; NULL after tl_fail, as each put passes a failure on.

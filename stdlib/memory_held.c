@@ -34,15 +34,20 @@ static uint64_t bytes_of(const tl_object *object) {
   return nbytes;
 }
 
-// What a value reaches, and the bytes of that.
+// What a value reaches, and the bytes of that. Of many items in one list each
+// counts as work.
 typedef struct holding {
   tl_reach reach;
   uint64_t nbytes;
+  int64_t looked_at;  // items and objects
+  bool stopped;       // tl_poll failed: nothing more is met
 } holding;
 
-// Adds an object's bytes where it is met for the first time.
+// Adds an object's bytes where it is met for the first time. A list or an array
+// of strings may have millions, so this is where the VM polls.
 static void meet(holding *h, tl_slot s) {
-  if (tl_reach_meet(&h->reach, s))
+  h->stopped = h->stopped || !tl_poll_at(h->reach.vm, h->looked_at++);
+  if (!h->stopped && tl_reach_meet(&h->reach, s))
     h->nbytes += bytes_of(s.object);
 }
 
@@ -50,14 +55,14 @@ static bool meet_item(void *context, const tl_reference *item) {
   holding *h = context;
   if (tl_is_counted(item->to))
     meet(h, item->to);
-  return !h->reach.failed;
+  return !h->reach.failed && !h->stopped;
 }
 
 // Meets the strings of an array that are objects: short texts stand in the
 // items themselves.
 static void meet_strings(holding *h, const tl_array *a) {
   const tl_string_item *items = tl_string_items(a);
-  for (int64_t i = 0; i < a->size; i++) {
+  for (int64_t i = 0; i < a->size && !h->stopped; i++) {
     tl_string *string = (tl_string *)tl_string_item_object(&items[i]);
     if (string != NULL && (string->head.flags & TL_IMMORTAL) == 0)
       meet(h, tl_own_string(string));
@@ -79,14 +84,10 @@ static void look_into(holding *h, tl_slot s) {
 static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
   holding h = {.reach = {.vm = vm}};
   tl_slot next;
-  bool ok = true;
   if (tl_is_counted(args[0]))
     meet(&h, args[0]);
-  for (int64_t i = 1; ok && tl_reach_next(&h.reach, &next); i++) {
-    look_into(&h, next);
-    ok = i % 1024 != 0 || tl_poll(vm, 1);
-  }
-  ok = ok && (!h.reach.failed || tl_fail_incomplete(vm, "held"));
+  while (!h.stopped && tl_reach_next(&h.reach, &next)) look_into(&h, next);
+  bool ok = !h.stopped && (!h.reach.failed || tl_fail_incomplete(vm, "held"));
   tl_reach_end(&h.reach);
   *out = tl_weak_int((int64_t)h.nbytes);
   return ok;

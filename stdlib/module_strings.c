@@ -81,24 +81,36 @@ static int class_of(int32_t point) {
 }
 
 // Puts marks side by side in the order of their classes, of one class as they
-// stood: by counting, since a text may have as many as it likes.
-static void order_marks(int32_t *marks, utf8proc_ssize_t n, int32_t *room) {
+// stood: by counting, since a text may have as many as it likes. False after
+// tl_fail.
+static bool order_marks(tl_vm *vm, int32_t *marks, utf8proc_ssize_t n,
+                        int32_t *room) {
   utf8proc_ssize_t starts[257] = {0};
-  for (utf8proc_ssize_t i = 0; i < n; i++) starts[class_of(marks[i]) + 1]++;
+  bool ok = true;
+  for (utf8proc_ssize_t i = 0; i < n && ok; i++) {
+    starts[class_of(marks[i]) + 1]++;
+    ok = tl_poll_at(vm, i);
+  }
   for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
-  for (utf8proc_ssize_t i = 0; i < n; i++)
+  for (utf8proc_ssize_t i = 0; i < n && ok; i++) {
     room[starts[class_of(marks[i])]++] = marks[i];
-  memcpy(marks, room, (size_t)n * sizeof *marks);
+    ok = tl_poll_at(vm, i);
+  }
+  if (ok)
+    memcpy(marks, room, (size_t)n * sizeof *marks);
+  return ok;
 }
 
 // The canonical ordering (Unicode Standard, 3.11, D109).
-static void order_points(points *p) {
+// False after tl_fail.
+static bool order_points(tl_vm *vm, points *p) {
   for (utf8proc_ssize_t i = 0, end; i < p->count; i = end + 1) {
     for (end = i; end < p->count && class_of(p->items[end]) != 0; end++) {
     }
-    if (end - i > 1)
-      order_marks(p->items + i, end - i, p->room);
+    if (end - i > 1 && !order_marks(vm, p->items + i, end - i, p->room))
+      return false;
   }
+  return true;
 }
 
 // The code points from byte [at] to [end] decomposed, mapped and ordered as
@@ -121,9 +133,10 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
     }
     p->count += n;
     at += step;
+    if (!tl_poll_at(vm, p->count))
+      return false;
   }
-  order_points(p);
-  return true;
+  return order_points(vm, p);
 }
 
 // The string of s after a mapping of utf8proc; *out is owned.
@@ -141,8 +154,10 @@ static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
     if (text.failed)
       break;
     utf8proc_ssize_t count = utf8proc_normalize_utf32(p.items, p.count, how);
-    for (utf8proc_ssize_t i = 0; i < count; i++)
+    for (utf8proc_ssize_t i = 0; i < count && !text.failed; i++) {
       tl_text_point(&text, p.items[i]);
+      text.failed |= !tl_poll_at(vm, i);
+    }
   }
   close_points(vm, &p);
   return tl_text_give(&text, out);

@@ -694,11 +694,28 @@ tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
 }
 
 // The buffer is copied, so that the string is no larger than its text.
+// A string of the bytes, which polls between pieces of a long text; NULL after
+// tl_fail.
+static tl_string *copy_text(tl_vm *vm, const char *bytes, size_t length) {
+  enum { PIECE = 1 << 20 };
+  tl_string *string = tl_string_new(vm, NULL, length);
+  for (size_t at = 0, n; string != NULL && at < length; at += n) {
+    n = length - at < PIECE ? length - at : PIECE;
+    if (at > 0 && !tl_poll(vm, PIECE / 1024)) {
+      tl_drop(vm, tl_own_string(string));
+      return NULL;
+    }
+    memcpy(string->text + at, bytes + at, n);
+  }
+  if (string != NULL)
+    tl_string_finish(string);
+  return string;
+}
+
 tl_string *tl_text_finish(tl_text *text) {
   tl_string *string = NULL;
   if (!text->failed)
-    string =
-        tl_string_new(text->vm, text->bytes ? text->bytes : "", text->length);
+    string = copy_text(text->vm, text->bytes, text->length);
   tl_text_close(text);
   return string;
 }

@@ -129,14 +129,20 @@ static void test_long_lists_and_texts_poll(void **state) {
       "y = same(k, k + 0)",
       "l = ((v,) for v in k)",
       "y = memory.held(l)",
+      "y = memory.held(r)",
+      "y = memory.graph(r)",
+      "y = strings.normalize(marks, \"NFC\")",
       "y = memory.by_type()",
       "y = memory.backrefs(l)",
       "y = 0..n == k",
   };
   char source[200];
-  snprintf(source, sizeof source,
-           "import memory\nimport strings\nn = %d\nk = arange(n) * 7919 %% 997",
-           n);
+  snprintf(
+      source, sizeof source,
+      "import memory\nimport strings\nn = %d\nk = arange(n) * 7919 %% 997\n"
+      "one = (1, 2)\nr = (one for v in k)\n"
+      "marks = \"a\" + strings.repeat(\"\\u{301}\", n)",
+      n);
   run_ok(h, source);
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     check_polls(h, sources[i], n);

@@ -554,6 +554,9 @@ static void open_keepers(host *h) {
   tally_options options = host_options(h);
   options.device_count = 2;
   assert_int_equal(tally_open(&options, &keepers_vm), TALLY_ERR_HOST);
+  static const tally_device nameless[] = {{NULL, 0}, {"gpu \xff", 0}};
+  options.devices = nameless;
+  assert_int_equal(tally_open(&options, &keepers_vm), TALLY_ERR_HOST);
   options.devices = devices;
   options.report = hear;
   host_close(h);

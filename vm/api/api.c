@@ -58,6 +58,11 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
   if (o.device_count > TALLY_MAX_DEVICES ||
       (o.device_count > 0 && o.devices == NULL))
     return TALLY_ERR_HOST;
+  for (size_t i = 0; i < o.device_count; i++) {
+    const char *name = o.devices[i].name;
+    if (name != NULL && !tl_utf8_check(name, strlen(name), NULL))
+      return TALLY_ERR_HOST;
+  }
   *out = tl_vm_open(&o, &tl_compiler, &tl_standard_library);
   if (*out == NULL)
     return TALLY_ERR_MEMORY;

@@ -53,6 +53,8 @@ static void begin(tl_scanner *s, const void *first) {
     memcpy(&s->carry, first, s->itemsize);
   else
     s->carry = s->unit;
+  if (s->fold == TL_FOLD_SUM)  // of floats -0.0, which changes no item
+    tl_kernels()->unary[TL_OP_NEGATIVE][s->dtype](&s->carry, &s->unit, 1);
   if (s->initial) {
     tl_kernels()->fill[tl_move_size(s->itemsize)](s->to, &s->unit,
                                                   (size_t)s->inner);
