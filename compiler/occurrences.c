@@ -49,6 +49,8 @@ static void resolve_arguments(tl_occurrences *list) {
   list->count = kept;
 }
 
+// What tally_resolve_source calls the role. Whatever a variable that was
+// imported by its name does, it is the other file's first of all: that wins.
 static const char *role_of(const tl_occurrence *item) {
   const tl_ast_import *file = item->variable->file;
   if (item->role == TL_OCCURS_AS_MEMBER)
@@ -58,7 +60,9 @@ static const char *role_of(const tl_occurrence *item) {
   return item->role == TL_OCCURS_WRITTEN ? "write" : "read";
 }
 
-// The record of one place; the first of a variable is its home.
+// Adds the record of one place to *out, which may move. The first place of a
+// variable is its home, which is noted in the variable, since many others
+// follow. False after tl_fail.
 static bool add_place(tl_vm *vm, tl_list **out, const tl_occurrence *item) {
   const tl_ast_import *file = item->variable->file;
   bool is_member = item->role == TL_OCCURS_AS_MEMBER;
@@ -80,6 +84,8 @@ static bool add_place(tl_vm *vm, tl_list **out, const tl_occurrence *item) {
   return tl_record_put_end(record, &value) && tl_list_push_own(vm, out, value);
 }
 
+// The list is sorted in its place, so that this is done once. Two notes of one
+// place stand side by side then, and the second is passed over.
 tl_list *tl_occurrences_list(tl_vm *vm, tl_occurrences *list) {
   if (list->arena->failed)
     return NULL;

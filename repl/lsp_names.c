@@ -22,6 +22,7 @@ typedef struct name_list {
   size_t count;
 } name_list;
 
+// Leaves an empty list, which may be freed again.
 static void free_names(name_list *list) {
   for (size_t i = 0; i < list->count; i++) free(list->items[i].file);
   free(list->items);
@@ -77,6 +78,8 @@ static const name_place *place_at(const name_list *list, size_t at) {
   return NULL;
 }
 
+// Whether the name at a place is spelled so. Bytes are compared: a name that is
+// composed in one document and decomposed in another counts as two.
 static bool is_text(const tl_document *d, const name_place *p, const char *text,
                     size_t nbytes) {
   return p->end - p->begin == nbytes &&
@@ -144,6 +147,8 @@ static bool is_file(const tl_document *d, const tl_document *from,
   return same;
 }
 
+// The open document that an import means; NULL: it is not open, and what it has
+// is not known, since files are not read (tl_document).
 static tl_document *find_file(const tl_server *s, const tl_document *from,
                               const char *file) {
   tl_document *d = s->documents;
@@ -165,6 +170,7 @@ typedef struct meaning {
   bool is_global, is_member;
 } meaning;
 
+// Of one that find_meaning made.
 static void free_meaning(meaning *m) {
   free(m->name);
   free(m->file);
@@ -204,6 +210,8 @@ static bool find_meaning(const tl_server *s, tl_document *d, size_t at,
 // Whether a place of a document is one of the variable.
 static bool is_meant(const meaning *m, const tl_document *d,
                      const name_place *p) {
+  // Of a file that is not open, this document's own places are all that is
+  // seen.
   if (m->file[0] != 0 || !m->is_global)
     return d == m->home && p->is_member == m->is_member &&
            (m->is_member ? strcmp(p->file, m->file) == 0 &&
@@ -266,7 +274,9 @@ static void put_location(tl_server *s, tl_document *d, size_t begin,
 }
 
 // The answer is one Location: where the variable stands first, in this document
-// or in that of the module which it is imported from.
+// or in that of the module which it is imported from. While one types, the text
+// often does not parse; then the first place that is spelled so is close
+// enough. A rename never guesses like that.
 void tl_lsp_define(tl_server *s, tally_value message) {
   tl_document *d;
   size_t at, begin;
@@ -293,8 +303,9 @@ void tl_lsp_define(tl_server *s, tally_value message) {
   tl_lsp_end(s);
 }
 
-// All places in the open documents, as Locations. Without includeDeclaration
-// the first of them is left out.
+// All places in the open documents, as Locations, document by document in the
+// order of their texts; an empty list where nothing is found. Without
+// includeDeclaration the variable's first place is left out.
 void tl_lsp_references(tl_server *s, tally_value message) {
   tl_document *d;
   size_t at;
@@ -322,7 +333,8 @@ void tl_lsp_references(tl_server *s, tally_value message) {
   tl_lsp_end(s);
 }
 
-// The places in this document; DocumentHighlightKind 2 is Read, 3 is Write.
+// The places in this document, which editors colour while the cursor rests on a
+// name; DocumentHighlightKind 2 is Read, 3 is Write.
 void tl_lsp_highlight(tl_server *s, tally_value message) {
   tl_document *d;
   size_t at;
@@ -348,7 +360,8 @@ void tl_lsp_highlight(tl_server *s, tally_value message) {
 }
 
 // The range of the name, or null where none of a variable stands: the editor
-// then says so before it asks for another name.
+// then says so before it asks for another name. The whole name is the range,
+// also where the cursor is in the middle or behind it.
 void tl_lsp_prepare_rename(tl_server *s, tally_value message) {
   tl_document *d;
   size_t at;
@@ -457,8 +470,10 @@ static const char *refuse_rename(const tl_server *s, const meaning *m,
   return NULL;
 }
 
-// One WorkspaceEdit for all open documents, or an error (-32803,
-// RequestFailed) that says why not. Files that are not open stay as they are.
+// The edits of a text go from its beginning to its end and never overlap, as
+// LSP asks for ("TextEdit[]"). One WorkspaceEdit for all open documents, or an
+// error (-32803, RequestFailed) that says why not. Files that are not open stay
+// as they are.
 void tl_lsp_rename(tl_server *s, tally_value message) {
   tl_document *d;
   size_t at, nbytes = 0;
