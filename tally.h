@@ -888,6 +888,26 @@ TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
                                           const char *source, size_t nbytes,
                                           tally_value *out);
 
+// Which names of a script mean the same variable; runs nothing. *out is a list,
+// returns owned: a record for each place where a variable of the script stands,
+// in their order, with begin and end as byte offsets of the name, home, the
+// begin of the first place of the variable (two places with one home mean one
+// variable), and role:
+//
+//   "write"   it gets a value: a parameter, a loop's name, x = 1, x[0] = 1
+//   "read"    its value is read; also the name of an argument, f(n: 1), which
+//             is the parameter's
+//   "import"  either, of a variable that was imported from a file by its name
+//   "member"  a name behind the module of a file, m.f: home is its own
+//             begin
+//
+// file, the path as the import spells it, of the last two, else empty; and
+// is_global, whether it is a variable of the script's own module. Names of the library, of fields and those that mean nothing are not in
+// it. NULL source: reads the file [name]. TALLY_ERR_SYNTAX: it does not parse.
+TALLY_API tally_status tally_resolve_source(tally_vm *vm, const char *name,
+                                            const char *source, size_t nbytes,
+                                            tally_value *out);
+
 // The documentation of a built-in or a module, NULL if there is none, or no
 // memory to unpack it; returns borrowed. tally_documented(i) enumerates the
 // names, NULL at the end; each is valid until the next call on this VM.

@@ -184,6 +184,7 @@ typedef struct tl_ast_param {
   tl_ast_param_kind kind;
   tl_span span;
   const tl_name *name;
+  tl_span name_span;
   tl_ast *value;    // the default: DEFAULT and NAMED, else NULL
   tl_ast *pattern;  // a TYPE node, or NULL
 } tl_ast_param;

@@ -496,4 +496,37 @@ bool tl_describe_source(tl_vm *vm, const char *name, const char *code,
   return true;
 }
 
+// --- Names ------------------------------------------------------------------
+
+// In a module of its own, as a check. Errors of the resolver stay in its list,
+// which nobody reads.
+bool tl_resolve_source(tl_vm *vm, const char *name, const char *text,
+                       size_t nbytes, tl_slot *out) {
+  tl_arena arena;
+  front f;
+  tl_list *list = NULL;
+  tl_arena_open(&arena, resize, vm);
+  tl_module *module = tl_module_new(vm, "main", NULL);
+  tl_ast *program =
+      module == NULL ? NULL : parse(vm, &arena, &f, name, text, nbytes);
+  tl_occurrences found = {.arena = &arena};
+  tl_resolver resolver = {.vm = vm,
+                          .arena = &arena,
+                          .names = &f.names,
+                          .diagnostics = &f.diagnostics,
+                          .module = module,
+                          .mode = TL_UNIT_SCRIPT,
+                          .occurrences = &found};
+  if (program != NULL) {
+    tl_resolve(&resolver, program);
+    list = tl_occurrences_list(vm, &found);
+  }
+  if (arena.failed && !tl_failed(vm))
+    tl_fail_memory(vm, nbytes, "the compiler");
+  tl_arena_close(&arena);
+  if (module != NULL)
+    tl_module_free(vm, module);
+  return tl_list_give(vm, list, list != NULL && !tl_failed(vm), out);
+}
+
 const tl_compiler_hooks tl_compiler = {.compile = tl_compile};

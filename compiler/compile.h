@@ -66,6 +66,12 @@ bool tl_check_source(tl_vm *vm, const char *name, const char *text,
 bool tl_describe_source(tl_vm *vm, const char *name, const char *text,
                         size_t nbytes, tl_slot *out);
 
+// Sets [out] to a new list of the names in a script that mean its variables, in
+// their order (occurrences.h). Names of the library are not among them, and
+// names that mean nothing are no error. False after tl_fail, likewise.
+bool tl_resolve_source(tl_vm *vm, const char *name, const char *text,
+                       size_t nbytes, tl_slot *out);
+
 // What the VM is given at open, so that lower layers can compile without
 // including this folder.
 extern const tl_compiler_hooks tl_compiler;

@@ -204,7 +204,7 @@ void tl_lower_import(tl_lower *l, tl_ast *ast) {
                 import->path_span);
   // import … as m, or import m: the module itself is the value.
   if (import->count == 0) {
-    const tl_name *name = tl_import_name(import);
+    const tl_name *name = tl_import_ident(import).name;
     if (name != NULL)
       tl_store_name(l, name, module, ast->span);
     return;

@@ -48,6 +48,7 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
     return false;
   param->name = ident.name;
+  param->name_span = ident.span;
   // ...rest has neither type nor default.
   bool may_have_value = param->kind == TL_AST_PARAM_REQUIRED;
   if (may_have_value && parser->kind == TL_TOKEN_COLON) {
@@ -194,8 +195,10 @@ static tl_ast *parse_single(tl_parser *parser) {
   function.params = TL_ARENA_NEW(parser->arena, tl_ast_param);
   if (!function.params)
     return NULL;
-  function.params[0] = (tl_ast_param){
-      .kind = TL_AST_PARAM_REQUIRED, .span = ident.span, .name = ident.name};
+  function.params[0] = (tl_ast_param){.kind = TL_AST_PARAM_REQUIRED,
+                                      .span = ident.span,
+                                      .name = ident.name,
+                                      .name_span = ident.span};
   uint32_t at = tl_parser_token(parser)->begin;
   tl_parser_advance(parser);
   function.body = tl_parse_expr(parser);

@@ -20,24 +20,27 @@
 static bool declare_in(tl_ast *ast, void *resolver);
 
 // Notes an assignment of [name] in the current function. [whole]: the name
-// itself gets a value, not a place below it.
-static void declare_name(tl_resolver *r, const tl_name *name, tl_span span,
-                         bool whole) {
+// itself gets a value, not a place below it. Returns borrowed the variable,
+// NULL without memory.
+static tl_variable *declare_name(tl_resolver *r, const tl_name *name,
+                                 tl_span span, bool whole) {
   tl_scope *scope = r->scope->function;
   // It assigns the module's variable, which others read: no known function, no
   // local of the module's code.
   if (scope->kind == TL_SCOPE_FUNCTION && tl_scope_is_global(scope, name)) {
     tl_variable *global = tl_scope_declare(r->arena, r->module_scope, name);
     if (global == NULL)
-      return;
+      return NULL;
     global->assigns += 2;  // never a known function
     global->is_read_below = true;
     global->is_shared = true;
-    return;
+    tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, global, name, span);
+    return global;
   }
   tl_variable *variable = tl_scope_declare(r->arena, scope, name);
   if (variable == NULL)
-    return;
+    return NULL;
+  tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, variable, name, span);
   // The first place is where messages about the variable point.
   if (variable->assigns == 0)
     variable->first = span;
@@ -47,6 +50,7 @@ static void declare_name(tl_resolver *r, const tl_name *name, tl_span span,
   } else {
     variable->is_updated = true;
   }
+  return variable;
 }
 
 // Notes all names that a target assigns.
@@ -58,11 +62,11 @@ static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
       }
       return;
     case TL_TARGET_NAME:
-      declare_name(r, target->name, target->span, whole);
+      declare_name(r, target->name, target->name_span, whole);
       return;
     // x[i] = v updates x; blocks in the index may assign more.
     case TL_TARGET_PLACE:
-      declare_name(r, target->name, target->span, false);
+      declare_name(r, target->name, target->name_span, false);
       tl_ast_each_in_target(target, declare_in, r);
       return;
   }
@@ -79,16 +83,20 @@ static void declare_idents(tl_resolver *r, tl_ident *names, uint32_t count) {
 // its name from then on, so that its functions are constants.
 static void declare_import(tl_resolver *r, tl_ast *ast) {
   tl_ast_import *import = &ast->import;
-  if (import->count > 0) {
-    declare_idents(r, import->names, import->count);
-    return;
+  for (uint32_t i = 0; i < import->count; i++) {
+    tl_variable *one =
+        declare_name(r, import->names[i].name, import->names[i].span, true);
+    if (one != NULL && import->path != NULL)
+      one->file = import;
   }
-  tl_ident ident = {tl_import_name(import), import->path_span};
-  if (ident.name == NULL)
+  tl_ident ident = tl_import_ident(import);
+  if (import->count > 0 || ident.name == NULL)
     return;
-  declare_idents(r, &ident, 1);
-  tl_variable *variable = tl_scope_lookup(r->scope->function, ident.name);
-  if (variable != NULL && variable->assigns == 1 && import->path == NULL &&
+  tl_variable *variable = declare_name(r, ident.name, ident.span, true);
+  if (variable == NULL)
+    return;
+  variable->file = import->path != NULL ? import : NULL;
+  if (variable->assigns == 1 && import->path == NULL &&
       r->vm->host->find_module(r->vm, import->name->text,
                                import->name->nbytes) != NULL) {
     // Only the library's own modules are known at compile time.
@@ -181,6 +189,8 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
       tl_variable *variable =
           tl_scope_declare(r->arena, r->module_scope, ident->name);
       if (variable != NULL) {
+        tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, variable, ident->name,
+                  ident->span);
         variable->is_read_below = true;
         variable->is_shared = true;
       }
@@ -287,6 +297,7 @@ static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
   tl_variable *variable = tl_scope_find(r->scope, name);
   if (variable != NULL) {
     use(r, variable);
+    tl_occurs(r->occurrences, TL_OCCURS_READ, variable, name, span);
     return;
   }
   if (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING)
@@ -366,6 +377,8 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
     // A parameter counts as assigned once, by the call.
     param->assigns = 1;
     param->first = function->params[i].span;
+    tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, param, param->name,
+              function->params[i].name_span);
   }
   collect_globals(r, function->body);
   // Everything that the function assigns, before any name in it is looked up.
@@ -456,6 +469,8 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
       variable->assigns = 2;
       variable->is_bound = true;
       variable->first = c->clauses[i].names[k].span;
+      tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, variable, variable->name,
+                variable->first);
     }
   }
   if (c->key != NULL)
@@ -476,6 +491,9 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   if (object->kind != TL_AST_NAME)
     return;
   tl_variable *variable = tl_scope_find(r->scope, object->name.name);
+  if (variable != NULL && variable->file != NULL && variable->file->count == 0)
+    tl_occurs(r->occurrences, TL_OCCURS_AS_MEMBER, variable,
+              ast->field.field.name, ast->field.field.span);
   if (variable == NULL || variable->library == NULL || variable->assigns != 1) {
     return;
   }
@@ -512,8 +530,16 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
 static void resolve_call(tl_resolver *r, tl_ast *ast) {
   if (!tl_is_del(r->scope, ast))
     resolve(ast->call.callee, r);
+  tl_variable *callee =
+      r->occurrences == NULL || ast->call.callee->kind != TL_AST_NAME
+          ? NULL
+          : tl_scope_find(r->scope, ast->call.callee->name.name);
   for (uint32_t i = 0; i < ast->call.count; i++) {
-    resolve(ast->call.arguments[i].value, r);
+    const tl_argument *argument = &ast->call.arguments[i];
+    resolve(argument->value, r);
+    if (argument->name != NULL && callee != NULL)
+      tl_occurs(r->occurrences, TL_OCCURS_AS_ARGUMENT, callee, argument->name,
+                argument->span);
   }
 }
 

@@ -18,13 +18,14 @@
 
 #include "compiler/ast.h"
 #include "compiler/diagnostics.h"
+#include "compiler/occurrences.h"
 #include "vm/bytecode/function.h"
 
 typedef struct tl_scope tl_scope;
 typedef struct tl_closure_group tl_closure_group;
 
 // A variable of a module, a function or a comprehension.
-typedef struct tl_variable {
+struct tl_variable {
   const tl_name *name;
   tl_scope *scope;
   bool is_global;  // a module variable
@@ -41,15 +42,17 @@ typedef struct tl_variable {
   // The DEFINE of a function at the top of the scope's body; it is the
   // variable's only value if assigns is 1.
   tl_ast *definition;
-  tl_closure_group *group;   // of the definition
-  uint32_t member;           // its index there
-  const char *library;       // bound once, to this library module by import
-  bool is_bound;             // assigned as a whole somewhere
-  bool is_updated;           // x[i] = v or x += e
-  bool is_hidden;            // of a comprehension: its clause has not begun
-  tl_span first;             // first assignment
+  tl_closure_group *group;    // of the definition
+  uint32_t member;            // its index there
+  const char *library;        // bound once, to this library module by import
+  const tl_ast_import *file;  // bound by this import of a file, or NULL
+  bool is_bound;              // assigned as a whole somewhere
+  bool is_updated;            // x[i] = v or x += e
+  bool is_hidden;             // of a comprehension: its clause has not begun
+  tl_span first;              // first assignment
+  uint32_t home;  // occurrences.c: 1 + begin of its first place; 0: not yet
   struct tl_variable *next;  // in scope order
-} tl_variable;
+};
 
 // Local functions that stand side by side and share one environment, so that
 // they can name one another; a lambda is a group of one.
@@ -113,6 +116,7 @@ typedef struct tl_resolver {
   tl_closure_group *groups;  // all
   tl_unknown *unknown;       // each is reported once
   bool has_abandoned;        // the module has variables that are not declared
+  tl_occurrences *occurrences;  // NULL: nobody wants to know
 } tl_resolver;
 
 // Declares and resolves every name of [program] (a BLOCK). New module

@@ -140,8 +140,10 @@ bool tl_group_is_constant(const tl_closure_group *group) {
 
 // Asked only if no names are listed. Then a file has an alias: the parser has
 // reported one without.
-const tl_name *tl_import_name(const tl_ast_import *import) {
-  return import->alias.name != NULL ? import->alias.name : import->name;
+tl_ident tl_import_ident(const tl_ast_import *import) {
+  return import->alias.name != NULL
+             ? import->alias
+             : (tl_ident){import->name, import->path_span};
 }
 
 // Looks for a variable of that name first: del may be one.

@@ -23,8 +23,8 @@ bool tl_scope_is_global(const tl_scope *scope, const tl_name *name);
 // there, or memory failed.
 bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
                       tl_variable *variable);
-// The name that an import binds: behind `as`, or the module's.
-const tl_name *tl_import_name(const tl_ast_import *import);
+// The name that an import without a list binds: behind `as`, or the module's.
+tl_ident tl_import_ident(const tl_ast_import *import);
 // Whether a call is del(…), which is no function but a form of the language; a
 // variable called del makes it a call.
 bool tl_is_del(const tl_scope *scope, const tl_ast *call);

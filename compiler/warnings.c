@@ -32,7 +32,7 @@ static void check_import(const watcher *w, const tl_ast_import *import) {
   for (uint32_t i = 0; i < import->count; i++) {
     check_read(w, &import->names[i]);
   }
-  tl_ident module = {tl_import_name(import), import->path_span};
+  tl_ident module = tl_import_ident(import);
   if (import->count == 0 && module.name != NULL)
     check_read(w, &module);
 }

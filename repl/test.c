@@ -126,13 +126,30 @@ static char **list_directory(const char *path, size_t *count) {
   return names;
 }
 
+// A folder that is being gone through, and the one that it was found in; NULL:
+// it was asked for.
+typedef struct folder {
+  dev_t device;
+  ino_t file;
+  const struct folder *above;
+} folder;
+
+// Whether a folder is among those that are being gone through, so that going
+// into it would never end.
+static bool is_above(const folder *above, const struct stat *info) {
+  while (above != NULL &&
+         (above->device != info->st_dev || above->file != info->st_ino))
+    above = above->above;
+  return above != NULL;
+}
+
 // Adds the tests at [path]; a name that was [asked] for must be one.
 // Folders are gone through in the order of names, so that reports are alike on
 // all machines.
 // A path that is not there is a failure, and is printed at once. A link to a
-// folder is followed: one to a folder above it is gone through until the
-// system refuses so many links.
-static void find_tests(command *cmd, const char *path, bool asked) {
+// folder is followed, except to one of those that are [above] it.
+static void find_tests(command *cmd, const char *path, bool asked,
+                       const folder *above) {
   struct stat info;
   if (stat(path, &info) != 0) {
     printf("%s: %s\n", path, strerror(errno));
@@ -144,6 +161,9 @@ static void find_tests(command *cmd, const char *path, bool asked) {
       add_job(cmd, path);
     return;
   }
+  if (is_above(above, &info))
+    return;
+  const folder self = {info.st_dev, info.st_ino, above};
   size_t count;
   char **names = list_directory(path, &count);
   bool here = strcmp(path, ".") == 0;
@@ -152,7 +172,7 @@ static void find_tests(command *cmd, const char *path, bool asked) {
     char *below = need(malloc(nbytes));
     snprintf(below, nbytes, "%s%s%s", here ? "" : path,
              here || has_ending(path, "/") ? "" : "/", names[i]);
-    find_tests(cmd, below, false);
+    find_tests(cmd, below, false, &self);
     free(below);
     free(names[i]);
   }
@@ -370,7 +390,7 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
     } else if (arg[0] == '-') {
       return false;
     } else {
-      find_tests(cmd, arg, true);
+      find_tests(cmd, arg, true, NULL);
     }
   }
   return true;
@@ -393,7 +413,7 @@ int tl_test_command(int argc, char **argv, tally_native_code native) {
   }
   if (cmd.count == 0 && cmd.failed == 0) {
     add_job(&cmd, NULL);
-    find_tests(&cmd, ".", false);
+    find_tests(&cmd, ".", false, NULL);
   }
   run_all(&cmd);
   for (size_t i = 0; i < cmd.count; i++) free(cmd.jobs[i].path);

@@ -357,6 +357,13 @@ text 'while true { }\n'
 run test --timeout 1 "$dir/script.tly"
 expect 1 'took longer than 1 s' 'a test that takes too long'
 run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
+mkdir -p "$dir/links/in" "$dir/linked"
+echo 'assert(1 == 1)' >"$dir/links/in/a.tly"
+echo 'assert(2 == 2)' >"$dir/linked/b.tly"
+ln -s .. "$dir/links/in/up"
+ln -s ../linked "$dir/links/other"
+run test "$dir/links";      expect 0 '^2 passed, 0 failed$' \
+  'test follows links to folders, and none in a circle'
 printf '## Twice x.\n##     mine.twice(2)    # 4\n##     twice(3)    # 6\n%s\n' \
   'fn twice(x) = 2 * x' >"$dir/mine.tly"
 run test "$dir/mine.tly";   expect 0 '3 passed, 0 failed' \

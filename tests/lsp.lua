@@ -8,12 +8,12 @@ vim.wait(10000, function() return #vim.diagnostic.get(0) > 0 end, 20)
 for _, d in ipairs(vim.diagnostic.get(0)) do
   print(d.lnum + 1 .. ':' .. d.col + 1 .. ' ' .. d.severity .. ' ' .. d.message)
 end
-local function ask(method, line, character)
-  local answers = vim.lsp.buf_request_sync(0, method, {
+local function ask(method, line, character, more)
+  local answers = vim.lsp.buf_request_sync(0, method, vim.tbl_extend('force', {
     textDocument = {uri = vim.uri_from_bufnr(0)},
     position = {line = line, character = character},
     options = {tabSize = 2, insertSpaces = true},
-  }, 10000)
+  }, more or {}), 10000)
   for _, answer in pairs(answers or {}) do return answer.result end
 end
 print('hover ' .. vim.inspect(ask('textDocument/hover', 6, 6).contents.value))
@@ -27,6 +27,24 @@ print("help " .. help.signatures[1].label)
 for _, symbol in ipairs(ask('textDocument/documentSymbol', 0, 0)) do
   print('symbol ' .. symbol.name)
 end
+local places = 'references'
+for _, found in ipairs(ask('textDocument/references', 4, 6,
+                           {context = {includeDeclaration = true}})) do
+  local start = found.range.start
+  places = places .. ' ' .. start.line + 1 .. ':' .. start.character
+end
+print(places)
+places = 'highlights'
+for _, found in ipairs(ask('textDocument/documentHighlight', 4, 6)) do
+  places = places .. ' ' .. found.range.start.line + 1 .. ':' .. found.kind
+end
+print(places)
+local range = ask('textDocument/prepareRename', 2, 13)
+print('prepared ' .. range.start.line .. ':' .. range.start.character .. ' ' ..
+      range['end'].line .. ':' .. range['end'].character)
+vim.lsp.util.apply_workspace_edit(
+    ask('textDocument/rename', 4, 7, {newName = 'factor'}), 'utf-16')
+print(vim.api.nvim_buf_get_lines(0, 4, 5, false)[1])
 vim.lsp.util.apply_text_edits(ask('textDocument/formatting', 0, 0), 0, 'utf-16')
 print('laid out ' .. vim.api.nvim_buf_get_lines(0, 2, 3, false)[1])
 vim.api.nvim_buf_set_lines(0, 3, 4, false, {'  𝛼 = 1; β = nope'})

@@ -102,6 +102,52 @@ expect 0 '{"label":"zz"}' 'names of the document are completed'
 expect 0 'sum(x, axis: none, keepdims: false' 'hover shows signature and text'
 expect 0 '"id":"q","result":null' 'hover of nothing'
 
+# Names: what is renamed is the variable, not what is spelled alike.
+# rename LINE CHARACTER NAME, of a.tly
+rename() {
+  message '{"jsonrpc":"2.0","id":"r","method":"textDocument/rename","params":{"textDocument":{"uri":"file:///a.tly"},"position":{"line":'"$1"',"character":'"$2"'},"newName":"'"$3"'"}}'
+}
+# edits: the places of the edits that are answered, a word each.
+edits() {
+  grep -o '"start":{"line":[0-9]*,"character":[0-9]*},"end"' "$dir/out" |
+    tr -dc '0-9,\n' | sed 's/,\(.*\),/:\1/' | tr '\n' ' ' >"$dir/edits"
+  grep '"changes"' "$dir/out" >/dev/null && cat "$dir/edits" >>"$dir/out"
+}
+{ open 'n = 1\nr = (n: n)\nfn f(n, k = n) {\n  g = () => n + k\n  g() + r.n\n}\ny = f(n: n) + sum((n for n in 1..n))\nprint(\"{n} n {y}\") # n\n'
+  rename 0 0 m; message "$shut"; message "$leave"; } >"$dir/in"
+serve; edits
+expect 0 '^0:0 1:8 6:9 6:33 7:8 $' 'a variable of the module is renamed, no field, no parameter, no text'
+{ cat "$dir/in" | head -c 0
+  open 'n = 1\nr = (n: n)\nfn f(n, k = n) {\n  g = () => n + k\n  g() + r.n\n}\ny = f(n: n) + sum((n for n in 1..n))\n'
+  rename 3 12 m; message "$shut"; message "$leave"; } >"$dir/in"
+serve; edits
+expect 0 '^2:5 2:12 3:12 6:6 $' 'a parameter is renamed where it is captured and where it is given by name'
+{ open 'n = 1\nfn f(k) = n + k\nx = sum(n)\nfn g() {\n  global n\n  n += 1\n}\n'
+  rename 0 0 k; rename 0 0 sum; rename 0 0 '2 ='; rename 0 0 for
+  rename 2 4 total; message "$shut"; message "$leave"; } >"$dir/in"
+serve
+absent changes 'a name that is taken, or no name, is refused'
+expect 0 '"id":"r","error":{"code":-32803,"message":"with that name' 'a name that is taken is refused'
+expect 0 'no variable stands there' 'a name of the library is not renamed'
+{ open 'n = 1\nfn g() {\n  global n\n  n += 1\n  n\n}\n'
+  rename 3 2 m; message "$shut"; message "$leave"; } >"$dir/in"
+serve; edits
+expect 0 '^0:0 2:9 3:2 4:2 $' 'a global is one variable'
+{ open 'import \"lib/b c.tly\" as b\nimport \"./lib/b c.tly\" (area)\nx = b.area(1) + area(2)\ny = b.other\narea2 = (area: 1)\n'
+  message '{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///lib/b%20c.tly","languageId":"tally","version":1,"text":"fn area(r) = r * 3\nprint(area(1))\n"}}}'
+  rename 2 7 surface; ask definition 2 18
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"uri":"file:///lib/b%20c.tly","range":{"start":{"line":0,"character":3}' 'a name is defined in another document'
+grep '"id":"r"' "$dir/out" >"$dir/one" && mv "$dir/one" "$dir/out"; edits
+expect 0 '^0:3 1:6 1:24 2:6 2:16 $' 'a name of a module is renamed in all documents'
+{ open 'import \"b.tly\" as b\nx = b.area\n'; rename 1 7 q
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve; expect 0 'is of another file' 'a file that is not open stays as it is'
+{ open 'x = 1\nx = x + '; ask references 0 0; rename 0 0 y; ask documentHighlight 0 0
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve; expect 0 '"id":"q","result":\[\]' 'a text that does not parse has no references'
+
 { message '{"jsonrpc":"2.0","id":5,"method":"nothing/such","params":{}}'
   message '{"jsonrpc":"2.0","method":"nothing/such"}'
   message '{"a":'; message '[1]'; message '3'; message '"x"'
@@ -140,8 +186,12 @@ if command -v nvim >/dev/null 2>&1; then
   expect 0 'completion slogdet' 'the editor completes'
   expect 0 'definition 3' 'the editor goes to a definition'
   expect 0 'help double(x,by=2)' 'the editor shows a signature' 
+  expect 0 'references 3:12 5:6' 'the editor lists references'
+  expect 0 'highlights 3:3 5:2' 'the editor marks a name'
+  expect 0 'prepared 2:12 2:14' 'the editor asks what it can rename'
+  expect 0 '  x \* factor' 'the editor renames'
   expect 0 'symbol double' 'the editor lists symbols'
-  expect 0 'laid out fn double(x, by = 2) {' 'the editor lays the text out'
+  expect 0 'laid out fn double(x, factor = 2) {' 'the editor lays the text out'
   expect 0 '4:.* nope is not defined' 'the editor sees a change'
 else echo 'skipped: the language server with a real editor needs nvim'
 fi

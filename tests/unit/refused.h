@@ -329,6 +329,7 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_describe(...) REFUSED_CALL(tally_describe, __VA_ARGS__)
 #define tally_describe_source(...) \
   REFUSED_CALL(tally_describe_source, __VA_ARGS__)
+#define tally_resolve_source(...) REFUSED_CALL(tally_resolve_source, __VA_ARGS__)
 #define tally_format_source(...) REFUSED_CALL(tally_format_source, __VA_ARGS__)
 #define tally_disassemble(...) REFUSED_CALL(tally_disassemble, __VA_ARGS__)
 

@@ -61,6 +61,7 @@ static tally_vm *const no_vm;
   X(tally_check_source(vm, "x", "1", 1, &v))        \
   X(tally_describe(vm, "x", &v))                    \
   X(tally_describe_source(vm, "x", "1", 1, &v))     \
+  X(tally_resolve_source(vm, "x", "1", 1, &v))      \
   X(tally_format_source(vm, "x", "1", 1, &v))       \
   X(tally_disassemble(vm, "x", "1", 1))
 
@@ -156,6 +157,8 @@ static void test_nothing_given(void **state) {
   REFUSED(tally_describe(vm, "f", NULL));
   REFUSED(tally_describe_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_describe_source(vm, "s", "1", 1, NULL));
+  REFUSED(tally_resolve_source(vm, NULL, "1", 1, &out));
+  REFUSED(tally_resolve_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_check_source(vm, NULL, "1", 1, &out));
   REFUSED(tally_check_source(vm, "s", "1", 1, NULL));
   REFUSED(tally_format_source(vm, NULL, "1", 1, &out));

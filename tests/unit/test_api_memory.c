@@ -148,6 +148,8 @@ static tally_status use_the_prompt(host *h) {
   tally_release(h->vm, said);
   TRY(tally_describe_source(h->vm, "s", "## y\nx = 1", 10, &said));
   tally_release(h->vm, said);
+  TRY(tally_resolve_source(h->vm, "s", "fn f(n) = n\nf(n: 1)", 19, &said));
+  tally_release(h->vm, said);
   tally_value laid;
   TRY(tally_format_source(h->vm, "s", "x=[1,\n2]#z", 10, &laid));
   tally_release(h->vm, laid);

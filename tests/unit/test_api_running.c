@@ -520,24 +520,23 @@ static void test_layout(void **state) {
               TALLY_ERR_IO, "nosuch");
 }
 
-static void expect_findings(host *h, const char *source, const char *expected) {
-  tally_value found, shown, item;
-  char all[500] = "";
-  assert_int_equal(
-      tally_check_source(h->vm, "w.tly", source, strlen(source), &found),
-      TALLY_OK);
+// Compares the records of a list, the first [count] of the fields a record, and
+// gives the list up.
+static void expect_records(host *h, tally_value found,
+                           const char *const *fields, size_t count,
+                           const char *expected) {
+  tally_value shown, item;
+  char all[900] = "";
   for (size_t i = 0; i < tally_length(h->vm, found); i++) {
-    const char *fields[] = {"kind",  "line", "column",
-                            "begin", "end",  "message"};
     assert_int_equal(tally_item(h->vm, found, i, &item), TALLY_OK);
-    for (size_t k = 0; k < sizeof fields / sizeof *fields; k++) {
+    for (size_t k = 0; k < count; k++) {
       tally_value field;
       const char *text;
       assert_int_equal(tally_field(h->vm, item, fields[k], &field), TALLY_OK);
       assert_int_equal(tally_format(h->vm, field, &shown), TALLY_OK);
       assert_int_equal(tally_to_string(h->vm, shown, &text, NULL), TALLY_OK);
       snprintf(all + strlen(all), sizeof all - strlen(all), "%s%s", text,
-               k == 5 ? "; " : " ");
+               k + 1 == count ? "; " : " ");
       tally_release(h->vm, shown);
       tally_release(h->vm, field);
     }
@@ -545,6 +544,44 @@ static void expect_findings(host *h, const char *source, const char *expected) {
   }
   tally_release(h->vm, found);
   assert_string_equal(all, expected);
+}
+
+static void expect_findings(host *h, const char *source, const char *expected) {
+  static const char *const fields[] = {"kind",  "line", "column",
+                                       "begin", "end",  "message"};
+  tally_value found;
+  assert_int_equal(
+      tally_check_source(h->vm, "w.tly", source, strlen(source), &found),
+      TALLY_OK);
+  expect_records(h, found, fields, 6, expected);
+}
+
+static void expect_places(host *h, const char *source, const char *expected) {
+  static const char *const fields[] = {"begin", "end",  "home",
+                                       "role",  "file", "is_global"};
+  tally_value found;
+  assert_int_equal(
+      tally_resolve_source(h->vm, "w.tly", source, strlen(source), &found),
+      TALLY_OK);
+  expect_records(h, found, fields, 6, expected);
+}
+
+static void test_places(void **state) {
+  host *h = *state;
+  tally_value found;
+  expect_places(h, "fn f(n: 1) = n\nn = f(n: 2) + sum(nosuch)\n",
+                "3 4 3 write  true; 5 6 5 write  false; 13 14 5 read  false; "
+                "15 16 15 write  true; 19 20 3 read  true; "
+                "21 22 5 read  false; ");
+  expect_places(h, "import \"a.tly\" as m\nimport \"b.tly\" (c)\nm.x + c.y",
+                "18 19 18 write  true; 36 37 36 import b.tly true; "
+                "39 40 18 read  true; 41 42 41 member a.tly false; "
+                "45 46 36 import b.tly true; ");
+  expect_places(h, "import linalg as la\nla.norm",
+                "17 19 17 write  true; 20 22 17 read  true; ");
+  expect_places(h, "", "");
+  CHECK_ERROR(h, tally_resolve_source(h->vm, "w", "x =", 3, &found),
+              TALLY_ERR_SYNTAX, "");
 }
 
 static void test_findings(void **state) {
@@ -642,6 +679,7 @@ int main(void) {
       HOST_TEST(test_listings),
       HOST_TEST(test_layout),
       HOST_TEST(test_findings),
+      HOST_TEST(test_places),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),
       HOST_TEST(test_trim_gives_memory_back),

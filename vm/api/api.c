@@ -571,6 +571,14 @@ tally_status tally_check_source(tally_vm *vm, const char *name,
   return from_source(vm, name, source, nbytes, tl_check_source, out);
 }
 
+// What the script's names mean, without running it.
+tally_status tally_resolve_source(tally_vm *vm, const char *name,
+                                  const char *source, size_t nbytes,
+                                  tally_value *out) {
+  TL_ENTER(vm);
+  return from_source(vm, name, source, nbytes, tl_resolve_source, out);
+}
+
 // What the script's own functions say of themselves, without running it.
 tally_status tally_describe_source(tally_vm *vm, const char *name,
                                    const char *source, size_t nbytes,

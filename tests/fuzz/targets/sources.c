@@ -52,6 +52,8 @@ static void run_prompt(tally_vm *vm, const uint8_t *data, size_t nbytes) {
     tally_release(vm, out);
   if (tally_describe_source(vm, "fuzz", text, strlen(text), &out) == TALLY_OK)
     tally_release(vm, out);
+  if (tally_resolve_source(vm, "fuzz", text, strlen(text), &out) == TALLY_OK)
+    tally_release(vm, out);
   if (tally_check_input(vm, text) == TALLY_INPUT_COMPLETE)
     tally_interact(vm, text, 60);
 }
