@@ -140,10 +140,16 @@ void lay_out(op &f, library &all) {
   std::vector<overload> kept;
   for (auto &o : f.overloads) {
     bool fits = true;
+    std::vector<bool> named(MAX_SLOTS);
+    for (auto &a : o.arguments) {
+      a.by_name = slot_named(f, word(a.schema->name()));
+      if (a.by_name >= 0)
+        named[(size_t)a.by_name] = true;
+    }
     for (size_t i = 0; i < o.arguments.size(); i++) {
       argument &a = o.arguments[i];
-      a.by_name = slot_named(f, word(a.schema->name()));
-      if (!a.schema->kwarg_only() && i < positions)
+      // A position is another argument's if that has its name.
+      if (!a.schema->kwarg_only() && i < positions && !named[i])
         a.by_position = (int)i;
       fits = fits && (a.by_name >= 0 || a.by_position >= 0 ||
                       a.schema->default_value() || a.optional);
@@ -479,20 +485,13 @@ c10::IValue box(vm_link *l, const argument &a, const given &g) {
 // --- Calls ------------------------------------------------------------------
 
 // The given value for an argument; NULL: it has its default.
-const given *value_for(const op &f, const overload &o, const argument &a,
-                       const given *given_, bool *used) {
-  int slot = a.by_name;
-  if (slot < 0 || given_[slot].of == G_NONE) {
-    slot = a.by_position;
-    if (slot < 0 || given_[slot].of == G_NONE)
-      return nullptr;
-    // A position is another argument's if that has its name.
-    for (auto &b : o.arguments)
-      if (word(b.schema->name()) == f.slots[(size_t)slot])
-        return nullptr;
-  }
-  used[slot] = true;
-  return &given_[slot];
+const given *value_for(const argument &a, const given *values, bool *used) {
+  for (int slot : {a.by_name, a.by_position})
+    if (slot >= 0 && values[slot].of != G_NONE) {
+      used[slot] = true;
+      return &values[slot];
+    }
+  return nullptr;
 }
 
 // What a call costs in this form; NO: it does not fit.
@@ -501,7 +500,7 @@ int total_cost(tally_vm *vm, const op &f, const overload &o,
   bool used[MAX_SLOTS] = {};
   int sum = 0;
   for (auto &a : o.arguments) {
-    const given *g = value_for(f, o, a, values, used);
+    const given *g = value_for(a, values, used);
     if (g != nullptr)
       sum += a.of == NEVER ? (int)NO : cost(vm, a, *g);
     else if (!a.schema->default_value() && !a.optional)
@@ -593,7 +592,7 @@ tally_status call_op(vm_link *l, const op &f, const tally_value *args,
   std::vector<c10::IValue> written;
   bool used[MAX_SLOTS];
   for (auto &a : o.arguments) {
-    const given *g = value_for(f, o, a, values, used);
+    const given *g = value_for(a, values, used);
     if (g != nullptr)
       stack.push_back(box(l, a, *g));
     else
