@@ -138,9 +138,8 @@ tally_status tally_account(tally_vm *vm, size_t device, const void *block,
                            size_t nbytes) {
   if (!tl_enter(vm))
     return TALLY_ERR_HOST;
-  bool ok =
-      device <= vm->options.device_count ||
-      tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
+  bool ok = device <= vm->options.device_count ||
+            tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
   return ok && tl_account_on(vm, device, block, nbytes) ? TALLY_OK
                                                         : tl_report(vm);
 }

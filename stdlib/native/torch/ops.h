@@ -8,9 +8,9 @@
 //
 // The overloads of a name are one function, whose parameters (slots) are those
 // of all of them: first by position, then those that go by name alone. A call
-// takes the overload that the arguments fit best (choose), and runs it on a stack
-// of boxed values. An argument that an operator writes, (a!), is taken from the
-// script and copied if somebody else has it (to_write).
+// takes the overload that the arguments fit best (choose), and runs it on a
+// stack of boxed values. An argument that an operator writes, (a!), is taken
+// from the script and copied if somebody else has it (to_write).
 #ifndef TALLY_TORCH_OPS_H
 #define TALLY_TORCH_OPS_H
 
@@ -24,7 +24,17 @@ enum { MAX_SLOTS = 16 };
 
 // What an argument of an operator is made of.
 enum kind {
-  TENSOR, SCALAR, INT, FLOAT, BOOL, TEXT, DTYPE, DEVICE, LAYOUT, FORMAT, NEVER
+  TENSOR,
+  SCALAR,
+  INT,
+  FLOAT,
+  BOOL,
+  TEXT,
+  DTYPE,
+  DEVICE,
+  LAYOUT,
+  FORMAT,
+  NEVER
 };
 
 // An argument of an overload.
@@ -65,9 +75,9 @@ struct library {
 
 kind kind_of(const c10::TypePtr &type) {
   static const std::map<std::string, kind> kinds = {
-      {"Tensor", TENSOR}, {"Scalar", SCALAR},   {"int", INT},
-      {"SymInt", INT},    {"float", FLOAT},     {"bool", BOOL},
-      {"str", TEXT},      {"Device", DEVICE},   {"ScalarType", DTYPE},
+      {"Tensor", TENSOR}, {"Scalar", SCALAR},      {"int", INT},
+      {"SymInt", INT},    {"float", FLOAT},        {"bool", BOOL},
+      {"str", TEXT},      {"Device", DEVICE},      {"ScalarType", DTYPE},
       {"Layout", LAYOUT}, {"MemoryFormat", FORMAT}};
   auto found = kinds.find(type->str());
   return found == kinds.end() ? NEVER : found->second;
@@ -99,9 +109,9 @@ argument read_argument(const c10::Argument &a) {
 // A word of libtorch's as one of Tally's.
 std::string word(std::string name) {
   static const char *const keywords[] = {
-      "fn",     "if",    "else",   "while", "for", "in",  "break", "continue",
-      "return", "try",   "catch",  "import", "as", "global", "and", "or",
-      "not",    "true",  "false",  "none"};
+      "fn",       "if",     "else", "while", "for",    "in",  "break",
+      "continue", "return", "try",  "catch", "import", "as",  "global",
+      "and",      "or",     "not",  "true",  "false",  "none"};
   for (auto k : keywords)
     if (name == k)
       return name + "_";
@@ -160,8 +170,8 @@ void lay_out(op &f, library &all) {
     if (fits)
       kept.push_back(o);
     else
-      all.left.push_back({toString(o.handle.operator_name()),
-                          "more than 16 parameters"});
+      all.left.push_back(
+          {toString(o.handle.operator_name()), "more than 16 parameters"});
   }
   f.overloads = kept;
 }
@@ -184,9 +194,8 @@ const library &read_library() {
     library l;
     auto &dispatcher = c10::Dispatcher::singleton();
     auto names = dispatcher.getAllOpNames();
-    std::sort(names.begin(), names.end(), [](auto &a, auto &b) {
-      return toString(a) < toString(b);
-    });
+    std::sort(names.begin(), names.end(),
+              [](auto &a, auto &b) { return toString(a) < toString(b); });
     for (auto &n : names) {
       auto handle = dispatcher.findSchema(n);
       if (!handle)
@@ -228,8 +237,18 @@ const library &read_library() {
 
 // What an argument of a call is. [type] is as tally_type says.
 enum given_kind {
-  G_NONE, G_TENSOR, G_BOOL, G_INT, G_FLOAT, G_COMPLEX, G_TEXT, G_LIST,
-  G_ARRAY, G_RANGE, G_TYPE, G_OTHER
+  G_NONE,
+  G_TENSOR,
+  G_BOOL,
+  G_INT,
+  G_FLOAT,
+  G_COMPLEX,
+  G_TEXT,
+  G_LIST,
+  G_ARRAY,
+  G_RANGE,
+  G_TYPE,
+  G_OTHER
 };
 
 struct given {
@@ -271,10 +290,10 @@ enum { NO = 1000 };
 int item_cost(kind of, given_kind g) {
   switch (of) {
     case TENSOR:
-      return g == G_TENSOR                    ? 0
-             : g == G_ARRAY                   ? 2
+      return g == G_TENSOR                   ? 0
+             : g == G_ARRAY                  ? 2
              : g >= G_BOOL && g <= G_COMPLEX ? 5
-                                              : NO;
+                                             : NO;
     case SCALAR:
       return g >= G_BOOL && g <= G_COMPLEX ? 0 : NO;
     case INT:
@@ -363,11 +382,11 @@ at::Tensor tensor_of(vm_link *l, const given &g) {
   if (g.of == G_ARRAY)
     return from_array(l, g.v);
   // A number takes part in promotion as one, as in an expression of libtorch's.
-  at::Tensor t = at::scalar_tensor(
-      scalar_of(l->vm, g),
-      g.of == G_FLOAT ? at::kDouble
-      : g.of == G_INT ? at::kLong
-      : g.of == G_BOOL ? at::kBool : at::kComplexDouble);
+  at::Tensor t = at::scalar_tensor(scalar_of(l->vm, g),
+                                   g.of == G_FLOAT  ? at::kDouble
+                                   : g.of == G_INT  ? at::kLong
+                                   : g.of == G_BOOL ? at::kBool
+                                                    : at::kComplexDouble);
   t.unsafeGetTensorImpl()->set_wrapped_number(true);
   return t;
 }
@@ -436,14 +455,14 @@ c10::IValue box_list(vm_link *l, const argument &a,
       return list_of<at::Tensor>(
           items, [&](const given &g) { return tensor_of(l, g); });
     case INT:
-      return list_of<int64_t>(
-          items, [&](const given &g) { return boxed(g).toInt(); });
+      return list_of<int64_t>(items,
+                              [&](const given &g) { return boxed(g).toInt(); });
     case FLOAT:
       return list_of<double>(
           items, [&](const given &g) { return boxed(g).toDouble(); });
     case BOOL:
-      return list_of<bool>(
-          items, [&](const given &g) { return boxed(g).toBool(); });
+      return list_of<bool>(items,
+                           [&](const given &g) { return boxed(g).toBool(); });
     case SCALAR:
       return list_of<at::Scalar>(
           items, [&](const given &g) { return scalar_of(l->vm, g); });
@@ -517,8 +536,7 @@ int total_cost(tally_vm *vm, const op &f, const overload &o,
 const overload &choose(tally_vm *vm, const op &f, const given *values) {
   const overload *best = nullptr;
   int least = NO;
-  if (f.overloads.size() == 1 &&
-      total_cost(vm, f, f.overloads[0], values) < NO)
+  if (f.overloads.size() == 1 && total_cost(vm, f, f.overloads[0], values) < NO)
     return f.overloads[0];
   for (auto &o : f.overloads) {
     int c = total_cost(vm, f, o, values);
@@ -604,8 +622,7 @@ tally_status call_op(vm_link *l, const op &f, const tally_value *args,
   o.handle.callBoxed(stack);
   if (stack.empty())
     stack = std::move(written);
-  return stack.size() == 1 ? unbox(l, stack[0], out)
-                           : unbox_all(l, stack, out);
+  return stack.size() == 1 ? unbox(l, stack[0], out) : unbox_all(l, stack, out);
 }
 
 }  // namespace

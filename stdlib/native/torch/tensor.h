@@ -6,8 +6,8 @@
 //
 // Whose turn a tensor's end is, libtorch's own counts say. A handle's size is
 // not asked of the tensor, since views and the graph share storages: each block
-// that libtorch allocates while a VM's function runs is counted in that VM, under
-// its limit, until it is freed (counted_allocator).
+// that libtorch allocates while a VM's function runs is counted in that VM,
+// under its limit, until it is freed (counted_allocator).
 //
 // Value semantics need one question only (is_alone): whether anybody else could
 // see what is written into a tensor.
@@ -73,7 +73,9 @@ struct entered {
       tally_unaccount(l->vm, 0, block.first, block.second);
     l->left.clear();
   }
-  ~entered() { current = before; }
+  ~entered() {
+    current = before;
+  }
 };
 
 // --- Memory -----------------------------------------------------------------
@@ -110,16 +112,15 @@ struct counted_allocator final : c10::Allocator {
   c10::DataPtr allocate(size_t nbytes) const override {
     if (nbytes == 0)
       return {nullptr, nullptr, &free_block, c10::kCPU};
-    auto *head = static_cast<block_head *>(
-        c10::alloc_cpu(nbytes + sizeof(block_head)));
+    auto *head =
+        static_cast<block_head *>(c10::alloc_cpu(nbytes + sizeof(block_head)));
     void *data = head + 1;
     *head = {nullptr, nbytes};
     vm_link *l = current;
     if (l != nullptr) {
       if (tally_account(l->vm, 0, data, nbytes) != TALLY_OK) {
         c10::free_cpu(head);
-        TORCH_CHECK_WITH(OutOfMemoryError, false,
-                         tally_error(l->vm)->message);
+        TORCH_CHECK_WITH(OutOfMemoryError, false, tally_error(l->vm)->message);
       }
       std::lock_guard<std::mutex> guard(l->lock);
       l->owners++;
@@ -128,7 +129,9 @@ struct counted_allocator final : c10::Allocator {
     }
     return {data, data, &free_block, c10::kCPU};
   }
-  c10::DeleterFnPtr raw_deleter() const override { return &free_block; }
+  c10::DeleterFnPtr raw_deleter() const override {
+    return &free_block;
+  }
 };
 
 // --- Values -----------------------------------------------------------------
@@ -171,16 +174,14 @@ void end_lent(void *context) {
 
 // Whether the memory is Tally's, which libtorch may not write.
 bool is_lent(const at::Tensor &t) {
-  return t.has_storage() &&
-         t.storage().data_ptr().get_deleter() == &end_lent;
+  return t.has_storage() && t.storage().data_ptr().get_deleter() == &end_lent;
 }
 
 // Whether nobody would see it if the tensor were written: no other handle, view
 // or part of autograd's graph has it. A leaf that records is never written, as
 // what it is must not depend on who else looks.
 bool is_alone(const at::Tensor &t) {
-  bool records =
-      t.requires_grad() && t.is_leaf() && at::GradMode::is_enabled();
+  bool records = t.requires_grad() && t.is_leaf() && at::GradMode::is_enabled();
   return t.use_count() == 1 && t.has_storage() &&
          t.storage().use_count() == 1 && !is_lent(t) && !records;
 }
@@ -322,10 +323,9 @@ tally_status to_array(vm_link *l, at::Tensor t, bool alone, tally_value *out) {
   buffer.type = type.c_str();
   buffer.strides = t.numel() == 0 ? nullptr : strides.data();
   buffer.read_only = !alone;
-  buffer.nbytes =
-      t.numel() == 0 ? 0
-                     : t.storage().nbytes() -
-                           (size_t)(t.storage_offset() * itemsize);
+  buffer.nbytes = t.numel() == 0 ? 0
+                                 : t.storage().nbytes() -
+                                       (size_t)(t.storage_offset() * itemsize);
   buffer.release = end_shown;
   auto *held = new at::Tensor(std::move(t));
   buffer.context = held;

@@ -1,5 +1,5 @@
-// The native module torch: libtorch inside Tally. Its functions are found at run
-// time (ops.h), so that this file is the same for each version of libtorch.
+// The native module torch: libtorch inside Tally. Its functions are found at
+// run time (ops.h), so that this file is the same for each version of libtorch.
 //
 //     import torch
 //     w = torch.requires_grad_(torch.randn((3, 2)))
@@ -170,16 +170,26 @@ const struct sign {
   const char *op;
   size_t count;
   const char *name;
-} signs[] = {{"+", 2, "add"},          {"-", 2, "sub"},
-             {"*", 2, "mul"},          {"/", 2, "div"},
-             {"//", 2, "floor_divide"}, {"%", 2, "remainder"},
-             {"**", 2, "pow"},         {"@", 2, "matmul"},
-             {"<", 2, "lt"},           {"<=", 2, "le"},
-             {">", 2, "gt"},           {">=", 2, "ge"},
-             {"==", 2, "eq"},          {"!=", 2, "ne"},
-             {"&", 2, "bitwise_and"},  {"|", 2, "bitwise_or"},
-             {"^", 2, "bitwise_xor"},  {"-", 1, "neg"},
-             {"+", 1, "positive"},     {"~", 1, "bitwise_not"}};
+} signs[] = {{"+", 2, "add"},
+             {"-", 2, "sub"},
+             {"*", 2, "mul"},
+             {"/", 2, "div"},
+             {"//", 2, "floor_divide"},
+             {"%", 2, "remainder"},
+             {"**", 2, "pow"},
+             {"@", 2, "matmul"},
+             {"<", 2, "lt"},
+             {"<=", 2, "le"},
+             {">", 2, "gt"},
+             {">=", 2, "ge"},
+             {"==", 2, "eq"},
+             {"!=", 2, "ne"},
+             {"&", 2, "bitwise_and"},
+             {"|", 2, "bitwise_or"},
+             {"^", 2, "bitwise_xor"},
+             {"-", 1, "neg"},
+             {"+", 1, "positive"},
+             {"~", 1, "bitwise_not"}};
 
 tally_status operate(tally_vm *vm, void *, const char *sign, size_t count,
                      const tally_value *operands, tally_value *out) {
@@ -242,10 +252,9 @@ tally_status make_tensor(tally_vm *vm, void *context, size_t,
   vm_link *l = link_of(context);
   return guarded(l, "tensor", [&] {
     given g = look(vm, args[0]);
-    TORCH_CHECK_TYPE(g.of >= G_TENSOR && g.of <= G_ARRAY && g.of != G_TEXT &&
-                         g.of != G_LIST,
-                     "x must be an array or a number, not ",
-                     tally_type(vm, args[0]));
+    TORCH_CHECK_TYPE(
+        g.of >= G_TENSOR && g.of <= G_ARRAY && g.of != G_TEXT && g.of != G_LIST,
+        "x must be an array or a number, not ", tally_type(vm, args[0]));
     at::Tensor t = tensor_of(l, g);
     if (t.dim() == 0)
       t.unsafeGetTensorImpl()->set_wrapped_number(false);
@@ -263,7 +272,8 @@ tally_status make_array(tally_vm *vm, void *context, size_t,
                      tally_type(vm, args[0]));
     at::Tensor t = tensor_of(l, g);
     tally_release(vm, args[0]);
-    bool alone = is_alone(t) && !t.requires_grad() && t.is_non_overlapping_and_dense();
+    bool alone =
+        is_alone(t) && !t.requires_grad() && t.is_non_overlapping_and_dense();
     return to_array(l, std::move(t), alone, out);
   });
 }
@@ -273,8 +283,7 @@ std::vector<at::Tensor> tensors_of(vm_link *l, tally_value v) {
   std::vector<at::Tensor> out;
   if (g.of != G_LIST)
     return {tensor_of(l, g)};
-  for (auto i : items_of(l->vm, v))
-    out.push_back(tensor_of(l, look(l->vm, i)));
+  for (auto i : items_of(l->vm, v)) out.push_back(tensor_of(l, look(l->vm, i)));
   return out;
 }
 
@@ -349,8 +358,8 @@ tally_status report(tally_vm *vm, void *context, size_t, const tally_value *,
     check(tally_from_int(vm, (int64_t)all.listed, &v[0]));
     check(tally_from_int(vm, (int64_t)all.bound, &v[1]));
     check(tally_from_int(vm, (int64_t)all.functions.size(), &v[2]));
-    check(tally_from_record(vm, whys.size(), whys.data(), counts.data(),
-                            &v[3]));
+    check(
+        tally_from_record(vm, whys.size(), whys.data(), counts.data(), &v[3]));
     return tally_from_record(vm, 4, keys, v, out);
   });
   tally_end(vm, frame, status == TALLY_OK, out);
