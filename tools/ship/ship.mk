@@ -75,7 +75,7 @@ torch-test: programs
 	@if echo '#include <ATen/ATen.h>' | $(CXX) -std=c++17 $(TORCH_FLAGS) \
 	  -x c++ -fsyntax-only - 2>/dev/null; then \
 	  $(MAKE) --no-print-directory torch && \
-	  $(BUILD)/tally test tests/torch; \
+	  $(BUILD)/tally test tests/torch examples/torch; \
 	else echo 'torch: skipped, libtorch-dev is not installed'; fi
 
 to = $(DESTDIR)$(1)

@@ -12,11 +12,14 @@ struct raised {
   tally_status status;
 };
 
+// For use within guarded alone, which turns it into a status again.
 void check(tally_status status) {
   if (status != TALLY_OK)
     throw raised{status};
 }
 
+// The place in libtorch's sources, which some messages end with, means nothing
+// to a script.
 tally_status raise_text(tally_vm *vm, tally_status kind, const char *name,
                         std::string text) {
   text = text.substr(0, text.find("\nException raised from"));

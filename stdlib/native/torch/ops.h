@@ -73,6 +73,8 @@ struct library {
 
 // --- Reading the schemas ----------------------------------------------------
 
+// By the name of the type in a schema. NEVER: a script has no such value; an
+// argument of it can only be left out, where it has a default.
 kind kind_of(const c10::TypePtr &type) {
   static const std::map<std::string, kind> kinds = {
       {"Tensor", TENSOR}, {"Scalar", SCALAR},      {"int", INT},
@@ -83,6 +85,14 @@ kind kind_of(const c10::TypePtr &type) {
   return found == kinds.end() ? NEVER : found->second;
 }
 
+// What a schema says of an argument; its slots are found by lay_out, when all
+// overloads of the name are known.
+//
+//   Tensor?[] indices      TENSOR, is_list, item_optional
+//   int[2] stride=1        INT, is_list, repeats 2
+//   Tensor(a!) self        TENSOR, writes
+//
+// The schema has to outlive the result, as the dispatcher's do.
 argument read_argument(const c10::Argument &a) {
   argument out = {NEVER, false, false, false, false, 0, -1, -1, &a};
   c10::TypePtr type = a.real_type();
@@ -118,6 +128,7 @@ std::string word(std::string name) {
   return name;
 }
 
+// The place of a parameter; -1: the function has none of that name.
 int slot_named(const op &f, const std::string &name) {
   auto at = std::find(f.slots.begin(), f.slots.end(), name);
   return at == f.slots.end() ? -1 : (int)(at - f.slots.begin());
@@ -256,6 +267,8 @@ struct given {
   given_kind of;
 };
 
+// Borrows v. The type's text is the only question that fits all values; it is
+// valid until the next one, so that only the kind is kept.
 given look(tally_vm *vm, tally_value v) {
   const char *t = tally_type(vm, v);
   given_kind of = G_OTHER;
@@ -287,6 +300,9 @@ given look(tally_vm *vm, tally_value v) {
 // The cost of a conversion: 0 for what fits, NO for what does not.
 enum { NO = 1000 };
 
+// Of a single value. An exact fit costs nothing, so that overloads for numbers
+// win over those for tensors where a number is given; a number becomes a tensor
+// only where no other form is left.
 int item_cost(kind of, given_kind g) {
   switch (of) {
     case TENSOR:
@@ -323,6 +339,8 @@ std::vector<tally_value> items_of(tally_vm *vm, tally_value v) {
   return items;
 }
 
+// Of any argument, lists too: those are as costly as their items together, and
+// a single number may stand for int[2].
 int cost(tally_vm *vm, const argument &a, const given &g) {
   if (!a.is_list)
     return item_cost(a.of, g.of);
@@ -344,6 +362,7 @@ int cost(tally_vm *vm, const argument &a, const given &g) {
   return std::min(sum, (int)NO);
 }
 
+// A string, or a type of Tally's (float32) by its name.
 std::string text_of(tally_vm *vm, const given &g) {
   const char *text;
   size_t n;
@@ -359,6 +378,8 @@ std::string text_of(tally_vm *vm, const given &g) {
   return std::string(text, n);
 }
 
+// A number as libtorch's functions take it beside tensors; of a kind that is
+// none, an error of kind type was raised.
 at::Scalar scalar_of(tally_vm *vm, const given &g) {
   int b = 0;
   int64_t i = 0;
@@ -373,6 +394,8 @@ at::Scalar scalar_of(tally_vm *vm, const given &g) {
   return at::Scalar(c10::complex<double>(re, im));
 }
 
+// The tensor of a value that item_cost lets pass: its own, one over an array's
+// memory, or a number. Shares the tensor with the script, which is counted.
 at::Tensor tensor_of(vm_link *l, const given &g) {
   if (g.of == G_TENSOR) {
     void *object;
@@ -391,6 +414,8 @@ at::Tensor tensor_of(vm_link *l, const given &g) {
   return t;
 }
 
+// libtorch has numbers for layouts and memory formats, scripts have their
+// names.
 int64_t number_called(const std::string &what, const std::string &text) {
   static const std::map<std::string, int64_t> numbers = {
       {"strided", (int64_t)at::kStrided},
@@ -433,6 +458,8 @@ c10::IValue box_item(vm_link *l, kind of, const given &g) {
   }
 }
 
+// Lists have the type of their items in their box, so each kind of item needs a
+// list of its own.
 template <class T, class F>
 c10::IValue list_of(const std::vector<given> &items, F f) {
   c10::List<T> out;
@@ -440,6 +467,8 @@ c10::IValue list_of(const std::vector<given> &items, F f) {
   return out;
 }
 
+// A list's items, which were looked at already, in a box of the argument's
+// type.
 c10::IValue box_list(vm_link *l, const argument &a,
                      const std::vector<given> &items) {
   auto boxed = [&](const given &g) { return box_item(l, a.of, g); };
@@ -533,6 +562,8 @@ int total_cost(tally_vm *vm, const op &f, const overload &o,
   return sum;
 }
 
+// The form that costs least; of several the first by its name. Kind type where
+// none fits, with what was given and all that there is.
 const overload &choose(tally_vm *vm, const op &f, const given *values) {
   const overload *best = nullptr;
   int least = NO;

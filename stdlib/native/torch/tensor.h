@@ -54,6 +54,7 @@ struct vm_link {
   std::vector<bound> functions;
 };
 
+// Each block, array and VM gives its own share up; from any thread.
 void drop_link(vm_link *l) {
   if (l->owners.fetch_sub(1) == 1)
     delete l;
@@ -219,6 +220,7 @@ const struct dtype_name {
                    {"float16", at::kHalf},
                    {"bfloat16", at::kBFloat16}};
 
+// A dtype that Tally lacks has libtorch's name.
 const char *name_of(at::ScalarType type) {
   for (auto &d : dtype_names)
     if (d.type == type)
@@ -226,6 +228,7 @@ const char *name_of(at::ScalarType type) {
   return c10::toString(type);
 }
 
+// NULL: there is none of that name.
 const dtype_name *dtype_called(const char *name) {
   for (auto &d : dtype_names)
     if (strcmp(d.name, name) == 0)

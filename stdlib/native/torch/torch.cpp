@@ -18,6 +18,8 @@ namespace {
 
 // --- Hooks of tensors -------------------------------------------------------
 
+// What ends with a tensor may be a whole graph, whose blocks find their VM by
+// themselves. Nothing is allocated for a VM meanwhile.
 void end_tensor(void *, void *object) {
   handle *h = static_cast<handle *>(object);
   vm_link *before = current;
@@ -72,6 +74,7 @@ tally_status show(tally_vm *vm, void *, void *object, tally_value *out) {
   });
 }
 
+// A shape as Tally has shapes: a list of integers. *out returns owned.
 tally_status list_of_sizes(tally_vm *vm, at::IntArrayRef sizes,
                            tally_value *out) {
   std::vector<tally_value> items(sizes.size());
@@ -80,6 +83,7 @@ tally_status list_of_sizes(tally_vm *vm, at::IntArrayRef sizes,
   return tally_from_list(vm, items.size(), items.data(), out);
 }
 
+// x.name. What is not here is declined: operators are functions, not methods.
 tally_status attribute(tally_vm *vm, void *, void *object, const char *name,
                        tally_value *out) {
   handle *h = static_cast<handle *>(object);
@@ -127,6 +131,8 @@ c10::optional<int64_t> bound_of(tally_vm *vm, tally_value slice,
   return i;
 }
 
+// An index of x[…] as libtorch's own front end has it. Lists and ranges choose
+// items, as they do in arrays.
 at::indexing::TensorIndex index_of(vm_link *l, tally_value v) {
   given g = look(l->vm, v);
   if (g.of == G_NONE)
@@ -151,6 +157,7 @@ at::indexing::TensorIndex index_of(vm_link *l, tally_value v) {
   return at::tensor(places);
 }
 
+// x[i, a:b, ...]: a view where integers and slices allow it, else a copy.
 tally_status item(tally_vm *vm, void *, void *object, size_t count,
                   const tally_value *indices, tally_value *out) {
   handle *h = static_cast<handle *>(object);
@@ -191,6 +198,8 @@ const struct sign {
              {"+", 1, "positive"},
              {"~", 1, "bitwise_not"}};
 
+// An operator, or a function of Tally's such as sqrt, whose name libtorch has,
+// too. Where libtorch has none, the VM says that there is no such operator.
 tally_status operate(tally_vm *vm, void *, const char *sign, size_t count,
                      const tally_value *operands, tally_value *out) {
   void *object = nullptr;
@@ -240,6 +249,7 @@ vm_link *link_of(void *context) {
   return static_cast<bound *>(context)->link;
 }
 
+// The one function behind all of libtorch's.
 tally_status call_function(tally_vm *, void *context, size_t,
                            const tally_value *args, tally_value *out) {
   bound *b = static_cast<bound *>(context);
@@ -247,6 +257,7 @@ tally_status call_function(tally_vm *, void *context, size_t,
                  [&] { return call_op(b->link, *b->f, args, out); });
 }
 
+// tensor(x). The array lives as long as the storage that reads it.
 tally_status make_tensor(tally_vm *vm, void *context, size_t,
                          const tally_value *args, tally_value *out) {
   vm_link *l = link_of(context);
@@ -278,6 +289,7 @@ tally_status make_array(tally_vm *vm, void *context, size_t,
   });
 }
 
+// A tensor, or a list of them, as a vector.
 std::vector<at::Tensor> tensors_of(vm_link *l, tally_value v) {
   given g = look(l->vm, v);
   std::vector<at::Tensor> out;
@@ -308,6 +320,7 @@ tally_status grad(tally_vm *vm, void *context, size_t, const tally_value *args,
   return status;
 }
 
+// The graph is given up behind it, as grad does.
 tally_status backward(tally_vm *vm, void *context, size_t,
                       const tally_value *args, tally_value *) {
   vm_link *l = link_of(context);
@@ -320,6 +333,7 @@ tally_status backward(tally_vm *vm, void *context, size_t,
   });
 }
 
+// The switch is of the thread, so it is put back on every path, errors too.
 tally_status no_grad(tally_vm *vm, void *context, size_t,
                      const tally_value *args, tally_value *out) {
   return guarded(link_of(context), "no_grad", [&] {
@@ -328,6 +342,7 @@ tally_status no_grad(tally_vm *vm, void *context, size_t,
   });
 }
 
+// libtorch has one source of random numbers, for all VMs of the process.
 tally_status seed(tally_vm *vm, void *context, size_t, const tally_value *args,
                   tally_value *) {
   return guarded(link_of(context), "manual_seed", [&] {
@@ -338,6 +353,7 @@ tally_status seed(tally_vm *vm, void *context, size_t, const tally_value *args,
   });
 }
 
+// report(): a record; the reasons are keys, as the schemas name the types.
 tally_status report(tally_vm *vm, void *context, size_t, const tally_value *,
                     tally_value *out) {
   vm_link *l = link_of(context);
