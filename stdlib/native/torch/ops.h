@@ -647,7 +647,9 @@ tally_status call_op(vm_link *l, const op &f, const tally_value *args,
     else
       stack.push_back(a.schema->default_value() ? *a.schema->default_value()
                                                 : c10::IValue());
-    if (a.writes && o.handle.schema().returns().empty())
+    // libtorch drops its arguments before it gives references to those that it
+    // wrote (of several results), so they have to live on here.
+    if (a.writes)
       written.push_back(stack.back());
   }
   o.handle.callBoxed(stack);
