@@ -366,8 +366,10 @@ typedef struct tally_resource {
                        tally_value *out);
   tally_status (*attribute)(tally_vm *vm, void *context, void *object,
                             const char *name, tally_value *out);  // x.name
+  // x[i, a:b, ...]: a slice is a record (start: a, stop: b, step: none), whose
+  // fields are none where nothing is written, and an ellipsis the string "...".
   tally_status (*index)(tally_vm *vm, void *context, void *object, size_t count,
-                        const tally_value *indices, tally_value *out);  // x[i]
+                        const tally_value *indices, tally_value *out);
   tally_status (*call)(tally_vm *vm, void *context, void *object, size_t count,
                        const tally_value *args, tally_value *out);  // x(…)
   // An operator as the language writes it ("+", "<", "-" with one operand) or
@@ -406,6 +408,19 @@ TALLY_API tally_status tally_from_resource(tally_vm *vm,
 TALLY_API tally_status tally_to_resource(tally_vm *vm, tally_value v,
                                          const tally_resource *type,
                                          void **object);
+
+// Counts memory that a library allocates by itself, for one that has hooks for
+// it: as that of resources is, under the device's limit, from now until
+// tally_unaccount with the same arguments. [block] is its address, which is
+// never looked at; device 0 is the process's memory. By any function or hook of
+// the host's but release.
+//   TALLY_ERR_MEMORY  a limit would be passed: nothing is counted
+//   TALLY_ERR_HOST    there is no such device
+TALLY_API tally_status tally_account(tally_vm *vm, size_t device,
+                                     const void *block, size_t nbytes);
+// The memory is freed. Release hooks may call it, too.
+TALLY_API void tally_unaccount(tally_vm *vm, size_t device, const void *block,
+                               size_t nbytes);
 
 // --- For prompts ------------------------------------------------------------
 

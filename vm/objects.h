@@ -103,10 +103,10 @@ struct tl_host_ops {
                 tl_slot *out);
   bool (*call_resource)(tl_vm *vm, tl_slot callee, uint32_t count,
                         tl_slot *args, tl_slot *out);
-  // The operator [op] (tl_op) on operands of which one is a resource; *known
-  // stays false where no operand's type has it.
-  bool (*operate)(tl_vm *vm, int op, tl_slot *operands, tl_slot *out,
-                  bool *known);
+  // The operator that is written [sign] on [arity] operands, of which one is a
+  // resource; *known stays false where no operand's type has it.
+  bool (*operate)(tl_vm *vm, const char *sign, uint32_t arity,
+                  tl_slot *operands, tl_slot *out, bool *known);
   // Its text as print shows it: owned, NULL after tl_fail.
   tl_string *(*text)(tl_vm *vm, tl_slot s);
 

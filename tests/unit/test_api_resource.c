@@ -71,6 +71,10 @@ static tally_status item(tally_vm *vm, void *context, void *object,
   (void)context;
   token *t = object;
   int64_t i;
+  // A slice is shown as the hook gets it, and so is an ellipsis in front.
+  if (strcmp(tally_type(vm, indices[count - 1]), "record") == 0)
+    return count == 1 ? tally_format(vm, indices[0], out)
+                      : tally_from_list(vm, count, indices, out);
   tally_status status = tally_to_int(vm, indices[count - 1], &i);
   if (status != TALLY_OK)
     return status;
@@ -125,7 +129,8 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
                             tally_value *out) {
   (void)context;
   char name[16] = "";
-  if (strcmp(op, "+") != 0 && strcmp(op, "-") != 0)
+  if (strcmp(op, "+") != 0 && strcmp(op, "-") != 0 &&
+      (strcmp(op, "@") != 0 || strcmp(tally_type(vm, operands[1]), "token")))
     return TALLY_OK;
   for (size_t i = 0; i < count; i++) {
     void *object;
@@ -324,6 +329,11 @@ static void test_hooks_answer(void **state) {
   check_value(h, "T(\"abc\").name", "abc");
   check_value(h, "T(\"abc\")[1]", "b");
   check_value(h, "T(\"abc\")[0, 2]", "c");
+  check_value(h, "T(\"abc\")[1:]", "(start: 1, stop: none, step: none)");
+  check_value(h, "T(\"abc\")[:2:3]", "(start: none, stop: 2, step: 3)");
+  check_value(h, "T(\"abc\")[..., 1, 2:3]",
+              "(\"...\", 1, (start: 2, stop: 3, step: none))");
+  check_value(h, "T(\"a\") @ T(\"b\")", "ab");
   run_ok(h, "fn add(x, y) = x + y");
   check_value(h, "t = T(\"abc\")\nt(1, 2)", "3");
   check_value(h, "t = T(\"a\")\n-t", "a-");
@@ -351,7 +361,7 @@ static void test_hooks_refuse(void **state) {
       {"T(\"a\") < 1", "token", TALLY_ERR_TYPE},
       {"T(\"a\")[5]", "letter 5", TALLY_ERR_INDEX},
       {"T(\"a\")[\"x\"]", "integer", TALLY_ERR_TYPE},
-      {"T(\"a\")[0:1]", "slices", TALLY_ERR_TYPE},
+      {"T(\"a\") @ 1", "token", TALLY_ERR_TYPE},
       {"T(\"a\")(x: 1)", "by position", TALLY_ERR_TYPE},
       {"T(\"a\").runs", "may not run", TALLY_ERR_HOST},
       {"T(\"a\").sets", "may not run", TALLY_ERR_HOST},
@@ -653,6 +663,31 @@ static void test_devices_have_counts_and_limits(void **state) {
   CHECK_ERROR(h, tally_get_device(h->vm, 3, &d), TALLY_ERR_HOST, "device 3");
 }
 
+static void test_a_library_counts_its_own_blocks(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  tally_device_stats d;
+  tally_stats before, stats;
+  char block;
+  tally_get_stats(h->vm, &before);
+  assert_int_equal(tally_account(h->vm, 0, &block, 5000), TALLY_OK);
+  assert_int_equal(tally_account(h->vm, 1, &block, 700), TALLY_OK);
+  CHECK_ERROR(h, tally_account(h->vm, 1, &block, 400), TALLY_ERR_MEMORY,
+              "no memory on gpu 0");
+  CHECK_ERROR(h, tally_account(h->vm, 3, &block, 1), TALLY_ERR_HOST,
+              "no device 3");
+  tally_get_stats(h->vm, &stats);
+  assert_int_equal(stats.ext_bytes, before.ext_bytes + 5000);
+  assert_int_equal(tally_get_device(h->vm, 1, &d), TALLY_OK);
+  assert_int_equal(d.bytes, 700);
+  tally_unaccount(h->vm, 0, &block, 5000);
+  tally_unaccount(h->vm, 1, &block, 700);
+  tally_get_stats(h->vm, &stats);
+  assert_int_equal(stats.ext_bytes, before.ext_bytes);
+  assert_int_equal(tally_get_device(h->vm, 1, &d), TALLY_OK);
+  assert_int_equal(d.bytes, 0);
+}
+
 static void test_devices_are_in_the_plot(void **state) {
   host *h = *state;
   open_keepers(h);
@@ -691,6 +726,7 @@ int main(void) {
       HOST_TEST(test_an_end_that_fails_is_reported),
       HOST_TEST(test_devices_have_counts_and_limits),
       HOST_TEST(test_devices_are_in_the_plot),
+      HOST_TEST(test_a_library_counts_its_own_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -60,6 +60,24 @@ $(NATIVE): $(wildcard stdlib/native/*.[ch]) tally.h Makefile
 	  $(filter %.c,$^) -ldl -pthread
 endif
 
+# Of C++ and libtorch (Debian: libtorch-dev), so not among the programs.
+## torch     build the module torch, for scripts that import it
+TORCH := $(BUILD)/$(KERNELS_DIR)/torch.so
+.PHONY: torch torch-test
+torch: $(TORCH)
+$(TORCH): $(wildcard stdlib/native/torch/*) tally.h
+	@mkdir -p $(@D)
+	$(call say,c++)$(CXX) -std=c++17 -O1 -I. -Wall -Wextra $(WERROR) -fPIC \
+	  -shared $(TORCH_FLAGS) -o $@ stdlib/native/torch/torch.cpp -ltorch \
+	  -ltorch_cpu -lc10
+## torch-test  the tests of that module, where libtorch is installed
+torch-test: programs
+	@if echo '#include <ATen/ATen.h>' | $(CXX) -std=c++17 $(TORCH_FLAGS) \
+	  -x c++ -fsyntax-only - 2>/dev/null; then \
+	  $(MAKE) --no-print-directory torch && \
+	  $(BUILD)/tally test tests/torch examples/torch; \
+	else echo 'torch: skipped, libtorch-dev is not installed'; fi
+
 to = $(DESTDIR)$(1)
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
   -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED_ENDING@|$(SHARED_ENDING)|g'

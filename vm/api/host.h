@@ -82,8 +82,8 @@ bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
                       tl_slot *out);
 // An operator of which an operand is a resource. *known: the operands' type has
 // it; else *out is not set.
-bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
-                         bool *known);
+bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
+                         tl_slot *operands, tl_slot *out, bool *known);
 // The text as print shows it: owned, NULL after tl_fail.
 // A type without the hook, or whose hook gives no string, is <name>.
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s);

@@ -40,19 +40,13 @@ tally_options tally_default_options(void) {
                          .capabilities = TALLY_MAY_ALL};
 }
 
-// tl_resource_operate, with the operation as the core knows it.
-static bool operate(tl_vm *vm, int op, tl_slot *operands, tl_slot *out,
-                    bool *known) {
-  return tl_resource_operate(vm, (tl_op)op, operands, out, known);
-}
-
 // What lower layers call of this one, which they may not include.
 static const struct tl_host_ops host_ops = {
     .free_resource = tl_resource_free,
     .attribute = tl_resource_attribute,
     .index = tl_resource_index,
     .call_resource = tl_resource_call,
-    .operate = operate,
+    .operate = tl_resource_operate,
     .text = tl_resource_text,
     .release = tl_release_hook,
     .call = tl_host_call,

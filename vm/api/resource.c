@@ -132,6 +132,24 @@ tally_status tally_to_resource(tally_vm *vm, tally_value v,
   return TALLY_OK;
 }
 
+// Of the library's own blocks the VM keeps no list: what is taken back is
+// believed, so that freeing needs no search.
+tally_status tally_account(tally_vm *vm, size_t device, const void *block,
+                           size_t nbytes) {
+  if (!tl_enter(vm))
+    return TALLY_ERR_HOST;
+  bool ok = device <= vm->options.device_count ||
+            tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
+  return ok && tl_account_on(vm, device, block, nbytes) ? TALLY_OK
+                                                        : tl_report(vm);
+}
+
+// Without tl_enter, which would refuse it to release hooks.
+void tally_unaccount(tally_vm *vm, size_t device, const void *block,
+                     size_t nbytes) {
+  tl_unaccount_on(vm, device, block, nbytes);
+}
+
 // Tells the host that the end of an object failed; no script can be told, since
 // it ends between two instructions.
 // A text of the host's may be of any length, and its last character is whole or
@@ -290,15 +308,14 @@ bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
 
 // The first operand of a type with the hook answers; if it declines, the next
 // one is asked.
-bool tl_resource_operate(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out,
-                         bool *known) {
+bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
+                         tl_slot *operands, tl_slot *out, bool *known) {
   *known = false;
-  uint32_t arity = (uint32_t)tl_ops[op].arity;
   for (uint32_t i = 0; i < arity; i++) {
     if (!tl_is_resource(operands[i]))
       continue;
     asking a = asking_of(operands[i]);
-    a.text = tl_op_label(op);
+    a.text = sign;
     if (HOOK(a.type, operate) == NULL)
       continue;
     tl_hook_call call = {.name = a.type->name,

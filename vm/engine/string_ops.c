@@ -297,7 +297,8 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   // The host is asked before the defaults, so that it can define == of its own
   // values.
   bool known;
-  if (!vm->host->operate(vm, (int)op, slots, out, &known))
+  if (!vm->host->operate(vm, tl_op_label(op), (uint32_t)tl_ops[op].arity, slots,
+                         out, &known))
     return false;
   if (known)
     return true;

@@ -656,15 +656,56 @@ static bool fail_base(tl_vm *vm, tl_slot base) {
                  tl_describe(base, text, sizeof text), hint);
 }
 
-// A host's value is indexed by values alone.
+// A slice as a value that a host reads: (start: 1, stop: none, step: none).
+static bool slice_record(tl_vm *vm, tl_index_item item, const tl_slot **parts,
+                         tl_slot *out) {
+  static const char *const names[] = {"start", "stop", "step"};
+  tl_record *record = tl_record_new(vm, 3);
+  for (int k = 0; k < 3; k++) {
+    tl_slot part = tl_none();
+    if ((item.given >> k & 1) != 0)
+      part = tl_retain(vm, *(*parts)++);
+    tl_record_put(vm, &record, names[k], part);
+  }
+  return tl_record_put_end(record, out);
+}
+
+// A host's value: slices become records, and an ellipsis the string "...".
+// The values of the step are borrowed; only what is made here is dropped.
 static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                          tl_slot *parts, tl_slot *out) {
-  for (uint16_t i = 0; i < step->item_count; i++) {
-    if (step->items[i].kind != TL_ITEM_VALUE)
-      return tl_fail(vm, TALLY_ERR_TYPE,
-                     "a value of the host is indexed by values, not slices");
+  enum { MOST = 2 * TL_MAX_DIMS };
+  tl_slot made[MOST];
+  const tl_slot *from = parts;
+  uint64_t ours = 0;  // which of them are dropped at the end
+  uint16_t count = 0;
+  bool ok = step->item_count <= MOST ||
+            tl_fail(vm, TALLY_ERR_INDEX, "%d indices", step->item_count);
+  for (; ok && count < step->item_count; count++) {
+    tl_index_item item = step->items[count];
+    tl_slot *to = &made[count];
+    if (item.kind == TL_ITEM_VALUE) {
+      *to = tl_borrow(*from++);
+      continue;
+    }
+    if (item.kind == TL_ITEM_ELLIPSIS) {
+      tl_string *dots = tl_string_from(vm, "...");
+      ok = dots != NULL;
+      if (ok)
+        *to = tl_own_string(dots);
+    } else {
+      ok = slice_record(vm, item, &from, to);
+    }
+    if (!ok)
+      break;
+    ours |= (uint64_t)1 << count;
   }
-  return vm->host->index(vm, *base, step->item_count, parts, out);
+  ok = ok && vm->host->index(vm, *base, count, made, out);
+  for (uint16_t i = 0; i < count; i++) {
+    if ((ours >> i & 1) != 0)
+      tl_drop(vm, made[i]);
+  }
+  return ok;
 }
 
 // By kind; arrays first, as they are most.

@@ -26,9 +26,19 @@
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested_join.h"
 #include "vm/array/range.h"
+#include "vm/objects.h"
 #include "vm/values/record.h"
 
 // --- Operators --------------------------------------------------------------
+
+// The product of arrays, or what the type of a host's value makes of @.
+static bool matmul_of(tl_vm *vm, tl_slot *operands, tl_slot *out) {
+  bool known = false;
+  if ((tl_is_resource(operands[0]) || tl_is_resource(operands[1])) &&
+      !vm->host->operate(vm, "@", 2, operands, out, &known))
+    return false;
+  return known || tl_matmul(vm, operands, out);
+}
 
 // The product never takes an operand's memory, so both are only dropped.
 bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
@@ -36,7 +46,7 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   tl_slot operands[2] = {tl_operand_read(b, modes & 3u),
                          tl_operand_read(c, modes >> 2 & 3u)},
           result;
-  if (!tl_matmul(vm, operands, &result) ||
+  if (!matmul_of(vm, operands, &result) ||
       (vm->has_contracts &&
        !vm->observer->contract_makes(vm, result, TL_WHY_PRODUCT)))
     return false;

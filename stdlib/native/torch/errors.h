@@ -1,0 +1,57 @@
+// libtorch's exceptions as errors of Tally: its message without the names of
+// its C++ files, and the nearest kind.
+#ifndef TALLY_TORCH_ERRORS_H
+#define TALLY_TORCH_ERRORS_H
+
+#include "stdlib/native/torch/tensor.h"
+
+namespace {
+
+// A status that the VM has raised already, on its way through C++.
+struct raised {
+  tally_status status;
+};
+
+// For use within guarded alone, which turns it into a status again.
+void check(tally_status status) {
+  if (status != TALLY_OK)
+    throw raised{status};
+}
+
+// The place in libtorch's sources, which some messages end with, means nothing
+// to a script.
+tally_status raise_text(tally_vm *vm, tally_status kind, const char *name,
+                        std::string text) {
+  text = text.substr(0, text.find("\nException raised from"));
+  while (!text.empty() && text.back() == '\n') text.pop_back();
+  return tally_raise(vm, kind, "torch.%s: %s", name, text.c_str());
+}
+
+// Runs [f], which returns a status or throws; nothing gets past it.
+template <class F>
+tally_status guarded(vm_link *l, const char *name, F f) {
+  entered call(l);
+  try {
+    return f();
+  } catch (const raised &e) {
+    return e.status;
+  } catch (const c10::Error &e) {
+    tally_status kind =
+        dynamic_cast<const c10::IndexError *>(&e)         ? TALLY_ERR_INDEX
+        : dynamic_cast<const c10::TypeError *>(&e)        ? TALLY_ERR_TYPE
+        : dynamic_cast<const c10::ValueError *>(&e)       ? TALLY_ERR_VALUE
+        : dynamic_cast<const c10::OutOfMemoryError *>(&e) ? TALLY_ERR_MEMORY
+                                                          : TALLY_ERR_HOST;
+    return raise_text(l->vm, kind, name, e.what_without_backtrace());
+  } catch (const std::bad_alloc &) {
+    return raise_text(l->vm, TALLY_ERR_MEMORY, name, "no memory");
+  } catch (const std::exception &e) {
+    return raise_text(l->vm, TALLY_ERR_HOST, name, e.what());
+  } catch (...) {
+    return raise_text(l->vm, TALLY_ERR_HOST, name, "an exception");
+  }
+}
+
+}  // namespace
+
+#endif
