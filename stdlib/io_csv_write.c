@@ -104,7 +104,9 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
     return tl_arg_fail(w->vm, "write_csv", "each item",
                        "a number, bool or string", value);
   bool gap = (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
-             (tl_dtype_of(value) == TL_FLOAT32 && isnan(value.f32));
+             ((tl_dtype_of(value) == TL_FLOAT16 ||
+               tl_dtype_of(value) == TL_FLOAT32) &&
+              isnan(value.f32));
   if (gap && !alone)
     return true;
   size_t start = w->row.length;

@@ -38,7 +38,7 @@ static const struct {
     // Arrow's letters for plain numbers.
     {'c', TL_INT8},    {'C', TL_UINT8},   {'s', TL_INT16}, {'S', TL_UINT16},
     {'i', TL_INT32},   {'I', TL_UINT32},  {'l', TL_INT64}, {'L', TL_UINT64},
-    {'f', TL_FLOAT32}, {'g', TL_FLOAT64},
+    {'e', TL_FLOAT16}, {'f', TL_FLOAT32}, {'g', TL_FLOAT64},
 };
 enum { FORMATS = sizeof formats / sizeof *formats, MAX_DEPTH = 32 };
 

@@ -69,6 +69,7 @@ static const struct {
     {TL_UINT16, DL_UINT, 16},
     {TL_UINT32, DL_UINT, 32},
     {TL_UINT64, DL_UINT, 64},
+    {TL_FLOAT16, DL_FLOAT, 16},
     {TL_FLOAT32, DL_FLOAT, 32},
     {TL_FLOAT64, DL_FLOAT, 64},
     {TL_COMPLEX64, DL_COMPLEX, 64},
