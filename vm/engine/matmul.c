@@ -197,8 +197,7 @@ static bool is_dot(const tl_slot *operands) {
   const tl_array *a = operands[0].array, *b = operands[1].array;
   return tl_ndim(a) == 1 && tl_ndim(b) == 1 && a->head.dtype == b->head.dtype &&
          a->head.dtype != TL_BOOL && a->head.dtype != TL_FLOAT16 &&
-         a->head.dtype < TL_COMPLEX128 &&
-         tl_shape(a)[0] == tl_shape(b)[0];
+         a->head.dtype < TL_COMPLEX128 && tl_shape(a)[0] == tl_shape(b)[0];
 }
 
 // The product of two vectors as a scalar.

@@ -242,8 +242,7 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype from,
                       tl_dtype_of(*out) != (int)dtype;
   if (dtype == TL_DTYPE_COUNT)
     dtype = from;  // what was asked for, or given
-  if (!is_cut &&
-      (dtype != TL_FLOAT16 || tl_dtype_of(*out) != (int)TL_FLOAT32))
+  if (!is_cut && (dtype != TL_FLOAT16 || tl_dtype_of(*out) != (int)TL_FLOAT32))
     return true;
   tl_slot wide = *out;
   if (!tl_is_array(wide) && !tl_as_array(vm, "sum", *out, &wide))

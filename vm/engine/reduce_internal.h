@@ -63,8 +63,8 @@ bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out);
 // where nothing was asked for, and made in float32, is rounded.
 //
 //   a sum of 200, asked for as int8     -56, an int8
-bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype from, tl_dtype dtype,
-                      tl_slot *out);
+bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype from,
+                      tl_dtype dtype, tl_slot *out);
 
 // A dense array's items in a narrower integer, cut to its bits; NULL: no
 // memory.

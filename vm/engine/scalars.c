@@ -101,10 +101,10 @@ static inline bool holds(const scalar_info *dtype, const tl_slot *s) {
 
 // A scalar as a real, in either precision.
 static inline double as_double(const tl_slot *s, const scalar_info *from) {
-  return from->dtype == TL_FLOAT64 ? s->f
-         : from->kind == KIND_F    ? (double)s->f32
-         : from->dtype == TL_UINT64  ? (double)s->u
-                                     : (double)s->i;
+  return from->dtype == TL_FLOAT64  ? s->f
+         : from->kind == KIND_F     ? (double)s->f32
+         : from->dtype == TL_UINT64 ? (double)s->u
+                                    : (double)s->i;
 }
 // The float16 next to it.
 static inline float rounded(float f) {
@@ -112,17 +112,16 @@ static inline float rounded(float f) {
 }
 // Straight to float32: by way of a double an integer would be rounded twice.
 static inline float as_float(const tl_slot *s, const scalar_info *from) {
-  return from->dtype == TL_FLOAT64 ? (float)s->f
-         : from->kind == KIND_F    ? s->f32
-         : from->dtype == TL_UINT64  ? (float)s->u
-                                     : (float)s->i;
+  return from->dtype == TL_FLOAT64  ? (float)s->f
+         : from->kind == KIND_F     ? s->f32
+         : from->dtype == TL_UINT64 ? (float)s->u
+                                    : (float)s->i;
 }
 
 // A number in the precision of float16.
 static inline float as_half(const tl_slot *s, const scalar_info *from) {
-  return rounded(from->dtype == TL_FLOAT64
-                                 ? tl_half_of_double(s->f)
-                                 : as_float(s, from));
+  return rounded(from->dtype == TL_FLOAT64 ? tl_half_of_double(s->f)
+                                           : as_float(s, from));
 }
 
 // --- Comparisons ------------------------------------------------------------
@@ -244,12 +243,18 @@ static bool floats(tl_op op, float x, float y, tl_slot *out) {
   return true;
 }
 
-// In float32, then rounded.
+// The same of two numbers of float16: in float32, then rounded.
 static bool halves(tl_op op, float x, float y, tl_slot *out) {
-  if (!floats(op, x, y, out))
+  *out = (tl_slot){.tag = infos[TL_FLOAT16].tag, .u = 0};
+  if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32)) {
+    out->f32 = rounded(out->f32);
+    return true;
+  }
+  if (!has_real_kernel(op))
     return false;
-  out->tag = infos[TL_FLOAT16].tag;
-  out->f32 = rounded(out->f32);
+  uint16_t a = tl_half_round(x), b = tl_half_round(y), item;
+  tl_kernels()->binary[op][TL_FLOAT16](&item, &a, &b, 1);
+  out->f32 = tl_half_widen(item);
   return true;
 }
 

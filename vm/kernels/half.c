@@ -27,7 +27,8 @@ static void widen(float *out, const void *a, size_t n) {
   size_t i = 0;
 #ifdef __F16C__
   for (; n - i >= STEP; i += STEP) {
-    __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)(items + i));
+    __m128i halves =
+        _mm_loadu_si128((const __m128i *)(const void *)(items + i));
     _mm256_storeu_ps(out + i, _mm256_cvtph_ps(halves));
   }
 #endif
@@ -62,8 +63,26 @@ static void unary(tl_op op, void *out, const void *a, size_t n) {
   }
 }
 
+// The neighbour in float16, one step of the bits away.
+static void next_after(uint16_t *out, const uint16_t *a, const uint16_t *b,
+                       size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    const float x = tl_half_widen(a[i]), y = tl_half_widen(b[i]);
+    if (isnan(x) || isnan(y))
+      out[i] = tl_half_round(x + y);
+    else if (x == 0 || x == y)
+      out[i] = (uint16_t)(x == y ? b[i] : (b[i] & 0x8000) | 1);
+    else
+      out[i] = (uint16_t)(a[i] + ((x < y) == (x > 0) ? 1 : -1));
+  }
+}
+
 static void binary(tl_op op, void *out, const void *a, const void *b,
                    size_t n) {
+  if (op == TL_OP_NEXTAFTER) {
+    next_after(out, a, b, n);
+    return;
+  }
   const bool compares = op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
   float x[BLOCK], y[BLOCK], z[BLOCK];
   for (size_t i = 0, m; i < n; i += m) {
@@ -77,17 +96,17 @@ static void binary(tl_op op, void *out, const void *a, const void *b,
   }
 }
 
-#define OF_FLOAT16(OP, function)                       \
+#define OF_FLOAT16(OP, function)                      \
   void function(void *out, const void *a, size_t n) { \
-    unary(TL_OP_##OP, out, a, n);                      \
+    unary(TL_OP_##OP, out, a, n);                     \
   }
 #define X(OP, DTYPE, function) TL_OF_##DTYPE(OF_FLOAT16, OP, function)
 TL_UNARY_KERNELS(X)
 #undef X
 #undef OF_FLOAT16
-#define OF_FLOAT16(OP, function)                                      \
+#define OF_FLOAT16(OP, function)                                     \
   void function(void *out, const void *a, const void *b, size_t n) { \
-    binary(TL_OP_##OP, out, a, b, n);                                 \
+    binary(TL_OP_##OP, out, a, b, n);                                \
   }
 #define X(OP, DTYPE, function) TL_OF_##DTYPE(OF_FLOAT16, OP, function)
 TL_BINARY_KERNELS(X)
@@ -146,13 +165,13 @@ void TL_K(cast_float64_float16)(void *out, const void *a, size_t n) {
   }
 }
 
-#define FROM(D, sfx, T, W)                                                \
-  void TL_K(cast_float16_##sfx)(void *out, const void *a, size_t n) {     \
-    from_half(TL_##D, sizeof(T), out, a, n);                              \
+#define FROM(D, sfx, T, W)                                            \
+  void TL_K(cast_float16_##sfx)(void *out, const void *a, size_t n) { \
+    from_half(TL_##D, sizeof(T), out, a, n);                          \
   }
-#define TO(D, sfx, T, W)                                                  \
-  void TL_K(cast_##sfx##_float16)(void *out, const void *a, size_t n) {   \
-    to_half(TL_##D, sizeof(T), out, a, n);                                \
+#define TO(D, sfx, T, W)                                                \
+  void TL_K(cast_##sfx##_float16)(void *out, const void *a, size_t n) { \
+    to_half(TL_##D, sizeof(T), out, a, n);                              \
   }
 TL_INTEGERS(FROM)
 TL_INTEGERS(TO)

@@ -168,7 +168,7 @@
   TL_ON_SCALAR_FORM(X, ADD, add_##F)               \
   TL_ON_SCALAR_FORM(X, SUBTRACT, subtract_##F)     \
   TL_ON_SCALAR_FORM(X, MULTIPLY, multiply_##F)     \
-  TL_ON_COMPUTED(X, DIVIDE, divide_##F)              \
+  TL_ON_COMPUTED(X, DIVIDE, divide_##F)            \
   TL_ON_SCALAR_FORM(X, MAXIMUM, maximum_##F)       \
   TL_ON_SCALAR_FORM(X, MINIMUM, minimum_##F)       \
   TL_ON_SCALAR_FORM(X, EQUAL, equal_##F)           \

@@ -93,7 +93,8 @@ enum {
 };
 
 // Whether units compute with items and scalars of the dtype: float16 is left to
-// the interpreter, as are complex128 and texts, which have no slot of their own.
+// the interpreter, as are complex128 and texts, which have no slot of their
+// own.
 static inline bool tl_jit_has_dtype(int dtype) {
   return dtype >= 0 && dtype < TL_COMPLEX128 && dtype != TL_FLOAT16;
 }

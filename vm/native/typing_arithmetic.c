@@ -580,7 +580,8 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
     return TL_TYPING_LEAVES;
   tl_typing_operand b = tl_typing_slot(x, a + 1);
   tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
-  if (builtin->at_once == NULL || !tl_jit_has_dtype((int)dtype) || !is_number(&b))
+  if (builtin->at_once == NULL || !tl_jit_has_dtype((int)dtype) ||
+      !is_number(&b))
     return TL_TYPING_LEAVES;
   tl_jit_type type = tl_jit_of_dtype(dtype);
   if (tl_dtype_is_real(dtype)) {

@@ -153,8 +153,8 @@ static void search_subnormal(double value, tl_dtype dtype, tl_digits *out) {
 
 // Below a power of two floats lie closer than above it. There the nearest
 // number of some digits may miss, and the next one above it read back.
-static bool next_reads_back(const tl_digits *longest, double value, tl_dtype dtype,
-                            int count, tl_digits *out) {
+static bool next_reads_back(const tl_digits *longest, double value,
+                            tl_dtype dtype, int count, tl_digits *out) {
   int exponent;
   if (frexp(fabs(value), &exponent) != 0.5)
     return false;

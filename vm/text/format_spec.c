@@ -383,7 +383,8 @@ static bool float_parts(tl_vm *vm, const spec *s, double value, tl_dtype dtype,
 }
 
 // Groups of three digits, where the spec wants them.
-static bool add_float(tl_text *text, const spec *s, double value, tl_dtype dtype) {
+static bool add_float(tl_text *text, const spec *s, double value,
+                      tl_dtype dtype) {
   parts p;
   if (!float_parts(text->vm, s, value, dtype, "a float", &p))
     return false;
