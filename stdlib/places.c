@@ -47,7 +47,8 @@ typedef void add_rows(char *to, const char *from, size_t step,
 ADD_DTYPES(X)
 #undef X
 
-// Each sum is rounded.
+// Each sum is rounded, as those of an array are. One row at a time: a place may
+// come again.
 static void add_FLOAT16(char *to, const char *from, size_t step,
                         const int64_t *index, size_t n, size_t row) {
   tl_kernel2 *add = tl_kernels()->binary[TL_OP_ADD][TL_FLOAT16];

@@ -16,7 +16,7 @@
 #include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/types/half.h"
+#include "vm/half.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/nested/parts.h"

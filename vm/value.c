@@ -13,7 +13,7 @@
 #include "vm/array/nested.h"
 #include "vm/values/list.h"
 #include "vm/objects.h"
-#include "vm/types/half.h"
+#include "vm/half.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 #include "vm/check.h"

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "vm/types/half.h"
+#include "vm/half.h"
 #include "vm/kernels/kernels.h"
 
 typedef union item {

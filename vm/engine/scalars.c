@@ -20,7 +20,7 @@
 #include <string.h>
 
 #include "vm/kernels/kernels.h"
-#include "vm/types/half.h"
+#include "vm/half.h"
 
 // What the computations below need to know of a dtype: one load.
 typedef struct scalar_info {
@@ -243,7 +243,8 @@ static bool floats(tl_op op, float x, float y, tl_slot *out) {
   return true;
 }
 
-// The same of two numbers of float16: in float32, then rounded.
+// The same of two numbers of float16: in float32, then rounded. By the kernel
+// these are items, which they fit exactly.
 static bool halves(tl_op op, float x, float y, tl_slot *out) {
   *out = (tl_slot){.tag = infos[TL_FLOAT16].tag, .u = 0};
   if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32)) {

@@ -1,18 +1,18 @@
 // Kernels of float16: those of float32 between two conversions, block by block,
 // so that each operation rounds once. An operation needs no more here than to
 // stand in a list for floats.
+//
+//     items ─▶ widen ─▶ the kernel of float32 ─▶ narrow ─▶ items, or bools
+//
+// There are none that fold, scan or multiply matrices: their callers compute in
+// float32 throughout, and round what comes out (tl_compute_dtype).
 #include "vm/kernels/cast_list.h"
 #include "vm/kernels/search.h"
-#include "vm/types/half.h"
+#include "vm/half.h"
 
 #ifdef __F16C__
 #include <immintrin.h>
 #endif
-
-#define TABLE_(isa) tl_kernels_##isa
-#define TABLE(isa) TABLE_(isa)
-extern const tl_kernel_table TABLE(TL_ISA);
-#define KERNELS (&TABLE(TL_ISA))
 
 // Three buffers of so many items stay in the nearest cache.
 enum { BLOCK = 256, STEP = 8 };
@@ -22,6 +22,7 @@ static size_t piece(size_t left) {
   return left < BLOCK ? left : BLOCK;
 }
 
+// Items as the numbers that they are, eight at a time where the processor can.
 static void widen(float *out, const void *a, size_t n) {
   const uint16_t *items = a;
   size_t i = 0;
@@ -35,6 +36,7 @@ static void widen(float *out, const void *a, size_t n) {
   for (; i < n; i++) out[i] = tl_half_widen(items[i]);
 }
 
+// Numbers rounded to items, with the same bits either way.
 static void narrow(void *out, const float *a, size_t n) {
   uint16_t *items = out;
   size_t i = 0;
@@ -51,19 +53,21 @@ static void narrow(void *out, const float *a, size_t n) {
 
 // Tests and comparisons write bools, all others items. A block is read before
 // any of it is written, so [out] may be an operand.
-static void unary(tl_op op, void *out, const void *a, size_t n) {
+static void unary(tl_op op, tl_kernel1 *kernel, void *out, const void *a,
+                  size_t n) {
   const bool tests = op >= TL_OP_ISNAN && op <= TL_OP_SIGNBIT;
   float x[BLOCK], y[BLOCK];
   for (size_t i = 0, m; i < n; i += m) {
     m = piece(n - i);
     widen(x, (const uint16_t *)a + i, m);
-    KERNELS->unary[op][TL_FLOAT32](tests ? (void *)((char *)out + i) : y, x, m);
+    kernel(tests ? (void *)((char *)out + i) : y, x, m);
     if (!tests)
       narrow((uint16_t *)out + i, y, m);
   }
 }
 
 // The neighbour in float16, one step of the bits away.
+// From 0 it is the least number; a NaN is what both sum up to.
 static void next_after(uint16_t *out, const uint16_t *a, const uint16_t *b,
                        size_t n) {
   for (size_t i = 0; i < n; i++) {
@@ -77,8 +81,8 @@ static void next_after(uint16_t *out, const uint16_t *a, const uint16_t *b,
   }
 }
 
-static void binary(tl_op op, void *out, const void *a, const void *b,
-                   size_t n) {
+static void binary(tl_op op, tl_kernel2 *kernel, void *out, const void *a,
+                   const void *b, size_t n) {
   if (op == TL_OP_NEXTAFTER) {
     next_after(out, a, b, n);
     return;
@@ -89,26 +93,25 @@ static void binary(tl_op op, void *out, const void *a, const void *b,
     m = piece(n - i);
     widen(x, (const uint16_t *)a + i, m);
     widen(y, (const uint16_t *)b + i, m);
-    KERNELS->binary[op][TL_FLOAT32](
-        compares ? (void *)((char *)out + i) : (void *)z, x, y, m);
+    kernel(compares ? (void *)((char *)out + i) : (void *)z, x, y, m);
     if (!compares)
       narrow((uint16_t *)out + i, z, m);
   }
 }
 
-#define OF_FLOAT16(OP, function)                      \
+// A function for each operation of floats, of that of float32.
+#define X(OP, DTYPE, function)
+#undef TL_ON_HALF
+#define TL_ON_HALF(X, OP, function, computed)         \
   void function(void *out, const void *a, size_t n) { \
-    unary(TL_OP_##OP, out, a, n);                     \
+    unary(TL_OP_##OP, computed, out, a, n);           \
   }
-#define X(OP, DTYPE, function) TL_OF_##DTYPE(OF_FLOAT16, OP, function)
 TL_UNARY_KERNELS(X)
-#undef X
-#undef OF_FLOAT16
-#define OF_FLOAT16(OP, function)                                     \
+#undef TL_ON_HALF
+#define TL_ON_HALF(X, OP, function, computed)                        \
   void function(void *out, const void *a, const void *b, size_t n) { \
-    binary(TL_OP_##OP, out, a, b, n);                                \
+    binary(TL_OP_##OP, computed, out, a, b, n);                      \
   }
-#define X(OP, DTYPE, function) TL_OF_##DTYPE(OF_FLOAT16, OP, function)
 TL_BINARY_KERNELS(X)
 #undef X
 
@@ -116,32 +119,35 @@ TL_BINARY_KERNELS(X)
 
 // All casts but between floats go by way of float32. An integer that it rounds
 // is above the largest item, so that nothing is rounded twice.
-static void from_half(tl_dtype to, size_t size, void *out, const void *a,
+// [cast] is the one of float32, [size] that of the other items.
+static void from_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
                       size_t n) {
   float x[BLOCK];
   for (size_t i = 0, m; i < n; i += m) {
     m = piece(n - i);
     widen(x, (const uint16_t *)a + i, m);
-    KERNELS->cast[TL_FLOAT32][to]((char *)out + i * size, x, m);
+    cast((char *)out + i * size, x, m);
   }
 }
 
-static void to_half(tl_dtype from, size_t size, void *out, const void *a,
+// The same to float16.
+static void to_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
                     size_t n) {
   float x[BLOCK];
   for (size_t i = 0, m; i < n; i += m) {
     m = piece(n - i);
-    KERNELS->cast[from][TL_FLOAT32](x, (const char *)a + i * size, m);
+    cast(x, (const char *)a + i * size, m);
     narrow((uint16_t *)out + i, x, m);
   }
 }
 
-static bool fits(tl_dtype to, const void *a, size_t n) {
+// Whether all items fit by the check of float32.
+static bool fits(tl_check *check, const void *a, size_t n) {
   float x[BLOCK];
   for (size_t i = 0, m; i < n; i += m) {
     m = piece(n - i);
     widen(x, (const uint16_t *)a + i, m);
-    if (!KERNELS->cast_check[TL_FLOAT32][to](x, m))
+    if (!check(x, m))
       return false;
   }
   return true;
@@ -167,11 +173,11 @@ void TL_K(cast_float64_float16)(void *out, const void *a, size_t n) {
 
 #define FROM(D, sfx, T, W)                                            \
   void TL_K(cast_float16_##sfx)(void *out, const void *a, size_t n) { \
-    from_half(TL_##D, sizeof(T), out, a, n);                          \
+    from_half(TL_K(cast_float32_##sfx), sizeof(T), out, a, n);        \
   }
 #define TO(D, sfx, T, W)                                                \
   void TL_K(cast_##sfx##_float16)(void *out, const void *a, size_t n) { \
-    to_half(TL_##D, sizeof(T), out, a, n);                              \
+    to_half(TL_K(cast_##sfx##_float32), sizeof(T), out, a, n);          \
   }
 TL_INTEGERS(FROM)
 TL_INTEGERS(TO)
@@ -181,7 +187,7 @@ FROM(FLOAT64, float64, double, )
 
 #define X(FROM, TO, from, to, ...)                         \
   bool TL_K(check_float16_##to)(const void *a, size_t n) { \
-    return fits(TL_##TO, a, n);                            \
+    return fits(TL_K(check_float32_##to), a, n);           \
   }
 TL_FLOAT_TARGETS(X, FLOAT16, float16, float)
 #undef X

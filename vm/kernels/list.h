@@ -32,23 +32,12 @@
   X(OP, INT64, TL_K(name##_uint64)) \
   TL_ON_UNSIGNED(X, OP, name)
 #define TL_ON_BOOL(X, OP, name) X(OP, BOOL, TL_K(name##_uint8))
-// In the definitions of half.c: those of float16 alone, of which DTYPE is one.
-#define TL_OF_FLOAT16(DEFINE, OP, function) DEFINE(OP, function)
-#define TL_OF_BOOL(DEFINE, OP, function)
-#define TL_OF_INT8(DEFINE, OP, function)
-#define TL_OF_INT16(DEFINE, OP, function)
-#define TL_OF_INT32(DEFINE, OP, function)
-#define TL_OF_INT64(DEFINE, OP, function)
-#define TL_OF_UINT8(DEFINE, OP, function)
-#define TL_OF_UINT16(DEFINE, OP, function)
-#define TL_OF_UINT32(DEFINE, OP, function)
-#define TL_OF_UINT64(DEFINE, OP, function)
-#define TL_OF_FLOAT32(DEFINE, OP, function)
-#define TL_OF_FLOAT64(DEFINE, OP, function)
-#define TL_OF_COMPLEX64(DEFINE, OP, function)
-#define TL_OF_COMPLEX128(DEFINE, OP, function)
-#define TL_ON_FLOATS(X, OP, name)      \
-  X(OP, FLOAT16, TL_K(name##_float16)) \
+// Of float16, where [computed] is what float32 has. In the definitions of
+// half.c this makes a function of the other, elsewhere it is a line like
+// others.
+#define TL_ON_HALF(X, OP, function, computed) X(OP, FLOAT16, function)
+#define TL_ON_FLOATS(X, OP, name)                               \
+  TL_ON_HALF(X, OP, TL_K(name##_float16), TL_K(name##_float32)) \
   TL_ON_COMPUTED(X, OP, name)
 // Not of float16, which is converted first.
 #define TL_ON_COMPUTED(X, OP, name)    \
@@ -57,9 +46,9 @@
 #define TL_ON_COMPLEX(X, OP, name)         \
   X(OP, COMPLEX64, TL_K(name##_complex64)) \
   X(OP, COMPLEX128, TL_K(name##_complex128))
-#define TL_ON_RARE(X, OP, name)            \
-  X(OP, FLOAT16, TL_K(name##_float16))     \
-  X(OP, FLOAT32, tl_rare_##name##_float32) \
+#define TL_ON_RARE(X, OP, name)                                     \
+  TL_ON_HALF(X, OP, TL_K(name##_float16), tl_rare_##name##_float32) \
+  X(OP, FLOAT32, tl_rare_##name##_float32)                          \
   X(OP, FLOAT64, tl_rare_##name##_float64)
 #define TL_ON_RARE_COMPLEX(X, OP, name)        \
   X(OP, COMPLEX64, tl_rare_##name##_complex64) \
@@ -112,9 +101,7 @@
   TL_ON_INTEGERS(X, REMAINDER, remainder)         \
   TL_ON_FLOATS(X, REMAINDER, remainder)           \
   TL_ON_BITS(X, POW, pow)                         \
-  X(POW, FLOAT16, TL_K(pow_float16))              \
-  X(POW, FLOAT32, TL_K(pow_float32))              \
-  X(POW, FLOAT64, TL_K(pow_float64))              \
+  TL_ON_FLOATS(X, POW, pow)                       \
   TL_ON_RARE_COMPLEX(X, POW, pow)                 \
   TL_ON_BOOL(X, MAXIMUM, bitwise_or)              \
   TL_ON_INTEGERS(X, MAXIMUM, maximum)             \
@@ -285,7 +272,8 @@
   TL_BY_SIZE_FLOATS(X, CONJ, copy)               \
   TL_ON_COMPLEX(X, CONJ, conj)
 
-// What only moves items is the same for all of one size.
+// Of float16, what only moves items: the same for all of one size. They stand
+// apart, so that half.c makes none.
 #define TL_HALF_MOVES(X)             \
   X(POSITIVE, FLOAT16, TL_K(copy_2)) \
   X(REAL, FLOAT16, TL_K(copy_2))     \

@@ -1,5 +1,5 @@
 // Sorting values: radix sorts of keys; merging where there are few.
-#include "vm/types/half.h"
+#include "vm/half.h"
 #include "vm/kernels/sort.h"
 
 #include <string.h>

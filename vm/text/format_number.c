@@ -16,7 +16,7 @@
 #include <utf8proc.h>
 
 #include "vm/text/format_internal.h"
-#include "vm/types/half.h"
+#include "vm/half.h"
 #include "vm/array/string_item.h"
 
 // --- Digits -----------------------------------------------------------------

@@ -2,6 +2,11 @@
 // IEEE 754 (binary16), and slots and kernels have them as the float32 that they
 // are. Rounding a float32 result gives what one rounding to float16 would for
 // + - * / and roots, since float32 has more than twice its digits.
+//
+//     0x3c00   1.0         0x0001   2^-24, the least        0x7bff   65504
+//     0x2e66   0.1         0x7c00   infinity                0x7e00   NaN
+//
+// Processors with an instruction for it give the same bits (kernels/half.c).
 #ifndef TALLY_VM_HALF_H
 #define TALLY_VM_HALF_H
 
