@@ -66,10 +66,10 @@ bool tl_arg_float(tl_vm *vm, const char *function, const char *name, tl_slot s,
   int dtype = tl_dtype_of(s);
   if (!tl_is_scalar(s) || dtype == TL_BOOL || dtype >= TL_COMPLEX64)
     return tl_arg_fail(vm, function, name, "a real number", s);
-  *out = dtype == TL_FLOAT64   ? s.f
-         : dtype == TL_FLOAT32 ? (double)s.f32
-         : dtype == TL_UINT64  ? (double)s.u
-                               : (double)s.i;
+  *out = dtype == TL_FLOAT64                          ? s.f
+         : dtype == TL_FLOAT16 || dtype == TL_FLOAT32 ? (double)s.f32
+         : dtype == TL_UINT64                         ? (double)s.u
+                                                      : (double)s.i;
   return true;
 }
 

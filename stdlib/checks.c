@@ -54,7 +54,7 @@ static bool inexact(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_slot product[] = {tl_borrow(x), tl_weak_float(1)};
     return tl_elementwise(vm, TL_OP_MULTIPLY, product, out);
   }
-  if (dtype < TL_FLOAT32)
+  if (dtype < TL_FLOAT16)
     return tl_cast(vm, &args[0], TL_FLOAT64, out);
   *out = tl_pass_on(&args[0]);
   return true;

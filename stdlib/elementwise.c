@@ -180,12 +180,12 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int dtype = !plain           ? (int)TL_FLOAT64
               : tl_is_range(x) ? (int)TL_INT64
                                : tl_dtype_of(x);
-  bool whole = dtype < TL_FLOAT32;
+  bool whole = dtype < TL_FLOAT16;
   if (decimals == 0 || dtype == TL_BOOL || (whole && up) ||
       (!plain && !tl_is_nested(x)))
     return call_round(vm, args, out);
   bool single = dtype == TL_FLOAT32 || dtype == TL_COMPLEX64;
-  double most = single ? 38 : 308;
+  double most = dtype == TL_FLOAT16 ? 4 : single ? 38 : 308;
   double places = fmin(fabs((double)decimals), most);
   tl_slot rounded;
   if (!round_scaled(vm, x, pow(10, places), up, &rounded))

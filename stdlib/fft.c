@@ -339,7 +339,7 @@ static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
   if (!tl_arg_numeric(vm, r->name, x))
     return false;
   tl_dtype from = tl_array_dtype(x->array);
-  bool narrow = from == TL_FLOAT32 || from == TL_COMPLEX64;
+  bool narrow = tl_compute_dtype(from) == TL_FLOAT32 || from == TL_COMPLEX64;
   if (r->kind == TO_HALF && tl_dtype_is_complex(from))
     return tl_arg_fail(vm, r->name, "x", "real", *x);
   if (r->kind == FROM_HALF)

@@ -103,8 +103,10 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
   if (!tl_is_number(value))
     return tl_arg_fail(w->vm, "write_csv", "each item",
                        "a number, bool or string", value);
-  bool gap = (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
-             (tl_dtype_of(value) == TL_FLOAT32 && isnan(value.f32));
+  bool gap =
+      (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
+      ((tl_dtype_of(value) == TL_FLOAT16 || tl_dtype_of(value) == TL_FLOAT32) &&
+       isnan(value.f32));
   if (gap && !alone)
     return true;
   size_t start = w->row.length;
@@ -239,8 +241,8 @@ static bool write_table(csv_writer *w, const char *path,
   bool ok = write_rows(w, columns, header);
   tl_text_close(&w->row);
   if (packs)
-    ok = ok && tl_io_write_packed(w->vm, "write_csv", path, text.data,
-                                  text.nbytes);
+    ok = ok &&
+         tl_io_write_packed(w->vm, "write_csv", path, text.data, text.nbytes);
   else
     ok = tl_writer_end(&w->file, ok);
   tl_bytes_free(w->vm, &text);

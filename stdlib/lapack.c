@@ -650,6 +650,7 @@ const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
 
 // Integers become float64. Tally's own code has the two wide dtypes alone.
 const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype) {
+  *dtype = tl_compute_dtype(*dtype);
   if (!tl_dtype_is_real(*dtype) && !tl_dtype_is_complex(*dtype))
     *dtype = TL_FLOAT64;
   const bool limited =

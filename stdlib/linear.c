@@ -159,11 +159,12 @@ static bool pair_up(tl_vm *vm, tl_slot *args, tl_slot *out, tl_dtype *dtype) {
   // A sum of truths is a count.
   if (*dtype == TL_BOOL)
     *dtype = TL_INT64;
+  const tl_dtype compute = tl_compute_dtype(*dtype);
   for (int i = 0; i < 2; i++) {
     out[i] = tl_borrow(args[i]);
-    if (tl_array_dtype(args[i].array) == *dtype)
+    if (tl_array_dtype(args[i].array) == compute)
       continue;
-    tl_array *cast = tl_array_cast(vm, args[i].array, *dtype);
+    tl_array *cast = tl_array_cast(vm, args[i].array, compute);
     if (!cast) {
       if (i == 1)
         tl_drop(vm, out[0]);
@@ -217,16 +218,16 @@ static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
     b.strides[at] = strides[1][k];
     rest[at++] = shape[k];
   }
-  tl_array *c = tl_array_new(vm, dtype, at, rest);
+  const tl_dtype compute = tl_compute_dtype(dtype);
+  tl_array *c = tl_array_new(vm, compute, at, rest);
   if (!c)
     return false;
-  if (!tl_matmul_stack(vm, dtype, c->data, at, rest, &a, &b, 1, 1,
+  if (!tl_matmul_stack(vm, compute, c->data, at, rest, &a, &b, 1, 1,
                        shape[axis])) {
     tl_drop(vm, tl_own_array(c));
     return false;
   }
-  *out = tl_result(vm, c);
-  return true;
+  return tl_cast_own(vm, c, dtype, out);
 }
 
 // In C: sum(x1 * x2, axis: axis) in Tally is faster for a few items, but takes
@@ -443,11 +444,5 @@ const tl_builtin tl_linear_builtins[] = {
 // The same functions as members of linalg, where the standard has most of them.
 /// {tl_linear_builtins}
 const tl_builtin tl_linear_module[] = {
-    MATMUL,
-    TENSORDOT,
-    VECDOT,
-    DIAGONAL,
-    TRACE,
-    KRON,
-    {.name = NULL},
+    MATMUL, TENSORDOT, VECDOT, DIAGONAL, TRACE, KRON, {.name = NULL},
 };

@@ -394,9 +394,9 @@ static bool fail_value(tl_vm *vm, const char *what) {
 static bool write_scalar(tl_vm *vm, tl_text *text, tl_slot s) {
   int dtype = tl_dtype_of(s);
   // Integers are always finite.
-  double f = dtype == TL_FLOAT64   ? s.f
-             : dtype == TL_FLOAT32 ? (double)s.f32
-                                   : 0;
+  double f = dtype == TL_FLOAT64                          ? s.f
+             : dtype == TL_FLOAT16 || dtype == TL_FLOAT32 ? (double)s.f32
+                                                          : 0;
   if (!isfinite(f))
     return tl_fail(vm, TALLY_ERR_VALUE, "JSON has no %s",
                    isnan(f) ? "nan" : "inf");

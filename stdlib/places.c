@@ -47,7 +47,19 @@ typedef void add_rows(char *to, const char *from, size_t step,
 ADD_DTYPES(X)
 #undef X
 
+// Each sum is rounded, as those of an array are. One row at a time: a place may
+// come again.
+static void add_FLOAT16(char *to, const char *from, size_t step,
+                        const int64_t *index, size_t n, size_t row) {
+  tl_kernel2 *add = tl_kernels()->binary[TL_OP_ADD][TL_FLOAT16];
+  for (size_t i = 0; i < n; i++, from += step * sizeof(uint16_t)) {
+    char *place = to + (size_t)index[i] * row * sizeof(uint16_t);
+    add(place, place, from, row);
+  }
+}
+
 static add_rows *const adders[TL_DTYPE_COUNT] = {
+    [TL_FLOAT16] = add_FLOAT16,
 #define X(dtype, T, W) [TL_##dtype] = add_##dtype,
     ADD_DTYPES(X)
 #undef X

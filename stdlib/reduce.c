@@ -613,6 +613,8 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   tl_array *result = quantile_result(&q, axes, keepdims, has_axis);
   bool ok = result != NULL && compute_quantiles(&q, result->data);
   tl_free(vm, q.lane, q.lane_size);
+  if (ok && q.from == TL_FLOAT16)
+    return tl_cast_own(vm, result, TL_FLOAT16, out);
   return tl_result_give(vm, result, ok, out);
 }
 

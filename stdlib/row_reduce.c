@@ -208,7 +208,7 @@ bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   bool mean = call->reduction == TL_REDUCE_MEAN;
   if (dtype == TL_DTYPE_COUNT)
     // A mean of integers is computed in float64.
-    dtype = mean && from < TL_FLOAT32 ? TL_FLOAT64 : from;
+    dtype = mean && from < TL_FLOAT16 ? TL_FLOAT64 : from;
   if (!check_rows(vm, call, at, rows))
     return false;
   if (tl_ndim(items.array) == 1 && from < TL_STRING &&

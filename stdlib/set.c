@@ -16,6 +16,7 @@
 #include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
+#include "vm/half.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/nested/parts.h"
@@ -254,6 +255,9 @@ static void mark_found(uint8_t *found, const tl_array *sorted,
     if (dtype == TL_FLOAT64)
       found[i] = *(const double *)(const void *)item ==
                  *(const double *)(const void *)query;
+    else if (dtype == TL_FLOAT16)
+      found[i] = tl_half_widen(*(const uint16_t *)(const void *)item) ==
+                 tl_half_widen(*(const uint16_t *)(const void *)query);
     else if (dtype == TL_FLOAT32)
       found[i] = *(const float *)(const void *)item ==
                  *(const float *)(const void *)query;

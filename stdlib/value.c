@@ -499,6 +499,7 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
         vm, "complex", "re and im", "real",
         tl_dtype_is_complex(tl_array_dtype(args[0].array)) ? args[0] : args[1]);
   // Integers become the parts of complex128.
+  dtype = tl_compute_dtype(dtype);
   if (dtype != TL_FLOAT32)
     dtype = TL_FLOAT64;
   const tl_array *given[2] = {args[0].array, args[1].array};

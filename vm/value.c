@@ -13,6 +13,7 @@
 #include "vm/array/nested.h"
 #include "vm/values/list.h"
 #include "vm/objects.h"
+#include "vm/half.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 #include "vm/check.h"
@@ -52,6 +53,9 @@ tl_slot tl_scalar_load(tl_dtype dtype, const void *item) {
     case TL_UINT32:
       s.u = *(const uint32_t *)item;
       break;
+    case TL_FLOAT16:
+      s.f32 = tl_half_widen(*(const uint16_t *)item);
+      break;
     case TL_FLOAT32:
       s.f32 = *(const float *)item;
       break;
@@ -88,6 +92,9 @@ void tl_scalar_store(tl_slot s, void *item) {
       break;
     case TL_UINT32:
       *(uint32_t *)item = (uint32_t)s.u;
+      break;
+    case TL_FLOAT16:
+      *(uint16_t *)item = tl_half_round(s.f32);
       break;
     case TL_FLOAT32:
       *(float *)item = s.f32;

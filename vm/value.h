@@ -120,7 +120,7 @@ typedef struct tl_slot {
     int64_t i;   // int64; bool and the narrow integers, sign-extended
     uint64_t u;  // uint64, uint8 … zero-extended
     double f;
-    float f32;
+    float f32;  // float32, and float16 widened
     tl_c64 c64;
     tl_object *object;
     tl_array *array;

@@ -291,11 +291,11 @@ static const struct {
   const char *dtype, *format;
   size_t size;
 } formats[] = {
-    {"bool", "?", 1},         {"int8", "b", 1},    {"int16", "h", 2},
-    {"int32", "i", 4},        {"int64", "q", 8},   {"uint8", "B", 1},
-    {"uint16", "H", 2},       {"uint32", "I", 4},  {"uint64", "Q", 8},
-    {"float32", "f", 4},      {"float64", "d", 8}, {"complex64", "Zf", 8},
-    {"complex128", "Zd", 16}, {NULL, NULL, 0}};
+    {"bool", "?", 1},       {"int8", "b", 1},         {"int16", "h", 2},
+    {"int32", "i", 4},      {"int64", "q", 8},        {"uint8", "B", 1},
+    {"uint16", "H", 2},     {"uint32", "I", 4},       {"uint64", "Q", 8},
+    {"float16", "e", 2},    {"float32", "f", 4},      {"float64", "d", 8},
+    {"complex64", "Zf", 8}, {"complex128", "Zd", 16}, {NULL, NULL, 0}};
 
 // Called by Python when the last reference is gone, in any thread. The keeper
 // goes last, for its end may close the VM and needs the value given back; the

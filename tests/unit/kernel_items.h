@@ -11,6 +11,7 @@
 
 #include <cmocka.h>
 
+#include "vm/half.h"
 #include "vm/kernels/kernels.h"
 
 typedef union item {
@@ -93,6 +94,8 @@ static inline item random_item(tl_dtype dtype) {
       x.u8 = random_bits() & 1;
       break;
     case 'F':
+      if (dtype == TL_FLOAT16)
+        x.u16 = tl_half_round((float)random_real());
       if (dtype == TL_FLOAT32)
         x.f32 = (float)random_real();
       if (dtype == TL_FLOAT64)
@@ -148,6 +151,8 @@ static inline int64_t whole_of(tl_dtype dtype, item x) {
 }
 
 static inline double real_of(tl_dtype dtype, item x) {
+  if (dtype == TL_FLOAT16)
+    return (double)tl_half_widen(x.u16);
   if (dtype == TL_FLOAT32)
     return (double)x.f32;
   if (dtype == TL_FLOAT64)

@@ -10,22 +10,23 @@
 
 // NumPy 2's table (NEP 50), by short names: rows and columns in the order of
 // TL_DTYPES. ? is bool; i, u, f, c are followed by bytes, g being 16.
-static const char *const promotions[13] = {
-    "?  i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cg",
-    "i1 i1 i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cg",
-    "i2 i2 i2 i4 i8 i2 i4 i8 f8 f4 f8 c8 cg",
-    "i4 i4 i4 i4 i8 i4 i4 i8 f8 f8 f8 cg cg",
-    "i8 i8 i8 i8 i8 i8 i8 i8 f8 f8 f8 cg cg",
-    "u1 i2 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cg",
-    "u2 i4 i4 i4 i8 u2 u2 u4 u8 f4 f8 c8 cg",
-    "u4 i8 i8 i8 i8 u4 u4 u4 u8 f8 f8 cg cg",
-    "u8 f8 f8 f8 f8 u8 u8 u8 u8 f8 f8 cg cg",
-    "f4 f4 f4 f8 f8 f4 f4 f8 f8 f4 f8 c8 cg",
-    "f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 cg cg",
-    "c8 c8 c8 cg cg c8 c8 cg cg c8 cg c8 cg",
-    "cg cg cg cg cg cg cg cg cg cg cg cg cg",
+static const char *const promotions[14] = {
+    "?  i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 cg",
+    "i1 i1 i2 i4 i8 i2 i4 i8 f8 f2 f4 f8 c8 cg",
+    "i2 i2 i2 i4 i8 i2 i4 i8 f8 f4 f4 f8 c8 cg",
+    "i4 i4 i4 i4 i8 i4 i4 i8 f8 f8 f8 f8 cg cg",
+    "i8 i8 i8 i8 i8 i8 i8 i8 f8 f8 f8 f8 cg cg",
+    "u1 i2 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 cg",
+    "u2 i4 i4 i4 i8 u2 u2 u4 u8 f4 f4 f8 c8 cg",
+    "u4 i8 i8 i8 i8 u4 u4 u4 u8 f8 f8 f8 cg cg",
+    "u8 f8 f8 f8 f8 u8 u8 u8 u8 f8 f8 f8 cg cg",
+    "f2 f2 f4 f8 f8 f2 f4 f8 f8 f2 f4 f8 c8 cg",
+    "f4 f4 f4 f8 f8 f4 f4 f8 f8 f4 f4 f8 c8 cg",
+    "f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 f8 cg cg",
+    "c8 c8 c8 cg cg c8 c8 cg cg c8 c8 cg c8 cg",
+    "cg cg cg cg cg cg cg cg cg cg cg cg cg cg",
 };
-static const char short_names[] = "?  i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cg";
+static const char short_names[] = "?  i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 cg";
 
 static tl_dtype dtype_called(const char *short_name) {
   for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++)
@@ -50,9 +51,9 @@ static void promotion(void **state) {
 // What a weak int, float and complex become beside each dtype.
 static void weak_promotion(void **state) {
   (void)state;
-  static const char ints[] = "i8 i1 i2 i4 i8 u1 u2 u4 u8 f4 f8 c8 cg";
-  static const char floats[] = "f8 f8 f8 f8 f8 f8 f8 f8 f8 f4 f8 c8 cg";
-  static const char complexes[] = "cg cg cg cg cg cg cg cg cg c8 cg c8 cg";
+  static const char ints[] = "i8 i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 cg";
+  static const char floats[] = "f8 f8 f8 f8 f8 f8 f8 f8 f8 f2 f4 f8 c8 cg";
+  static const char complexes[] = "cg cg cg cg cg cg cg cg cg c8 c8 cg c8 cg";
   for (tl_dtype other = 0; other < TL_STRING; other++) {
     assert_int_equal(tl_dtype_promote_weak(TL_INT64, other),
                      dtype_called(ints + 3 * other));
@@ -65,8 +66,8 @@ static void weak_promotion(void **state) {
 
 static void names_and_sizes(void **state) {
   (void)state;
-  static const unsigned char sizes[] = {1, 1, 2, 4, 8, 1,  2,
-                                        4, 8, 4, 8, 8, 16, 16};
+  static const unsigned char sizes[] = {1, 1, 2, 4, 8, 1,  2, 4,
+                                        8, 2, 4, 8, 8, 16, 16};
   for (tl_dtype dtype = 0; dtype < TL_DTYPE_COUNT; dtype++) {
     const char *name = tl_dtypes[dtype].name;
     assert_int_equal(tl_itemsize(dtype), sizes[dtype]);

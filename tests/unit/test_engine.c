@@ -68,13 +68,13 @@ static bool fails2(tl_vm *vm, tl_op op, tl_slot a, tl_slot b) {
 // --- Promotion --------------------------------------------------------------
 
 // NumPy 2's table, rows and columns in the order of the enum; b is bool, then
-// i I l q: int8 … int64, u U L Q: uint8 …, f d: floats, F D: complex.
-static const char letters[] = "biIlquULQfdFD";
+// i I l q: int8 … int64, u U L Q: uint8 …, e f d: floats, F D: complex.
+static const char letters[] = "biIlquULQefdFD";
 static const char *const promotions[] = {
-    "biIlquULQfdFD", "iiIlqIlqdfdFD", "IIIlqIlqdfdFD", "llllqllqdddDD",
-    "qqqqqqqqdddDD", "uIIlquULQfdFD", "UlllqUULQfdFD", "LqqqqLLLQddDD",
-    "QddddQQQQddDD", "fffddffddfdFD", "dddddddddddDD", "FFFDDFFDDFDFD",
-    "DDDDDDDDDDDDD",
+    "biIlquULQefdFD", "iiIlqIlqdefdFD", "IIIlqIlqdffdFD", "llllqllqddddDD",
+    "qqqqqqqqddddDD", "uIIlquULQefdFD", "UlllqUULQffdFD", "LqqqqLLLQdddDD",
+    "QddddQQQQdddDD", "eefddefddefdFD", "fffddffddffdFD", "ddddddddddddDD",
+    "FFFDDFFDDFFDFD", "DDDDDDDDDDDDDD",
 };
 
 static tl_dtype expected_promotion(int a, int b) {
@@ -110,7 +110,7 @@ static void weak_scalars_take_the_other_dtype(void **state) {
     tl_drop(vm, out);
     out = apply2(vm, TL_OP_MULTIPLY, tl_weak_float(0.5),
                  vector(vm, (tl_dtype)a, 3, small));
-    want = a < TL_FLOAT32 ? (int)TL_FLOAT64 : a;
+    want = a < TL_FLOAT16 ? (int)TL_FLOAT64 : a;
     assert_int_equal(tl_dtype_of(out), want);
     assert_true(item_at(out.array, 0) == 0.5);
     tl_drop(vm, out);

@@ -260,7 +260,9 @@ static void every_fold(void **state) {
   FOR_TABLES(table) {
     for (tl_fold fold = 0; fold < TL_FOLD_KINDS; fold++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
-        if (tl_fold_result(fold, dtype) == TL_DTYPE_COUNT) {
+        // float16 is folded as float32.
+        if (dtype == TL_FLOAT16 ||
+            tl_fold_result(fold, dtype) == TL_DTYPE_COUNT) {
           assert_null(table->fold_feed[fold][dtype]);
           continue;
         }
@@ -299,7 +301,7 @@ static void columns(void **state) {
   FOR_TABLES(table) {
     for (tl_fold fold = 0; fold < TL_FOLD_KINDS; fold++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
-        if (tl_fold_result(fold, dtype) == TL_DTYPE_COUNT)
+        if (table->fold_outer[fold][dtype] == NULL)
           continue;
         for (size_t nrows = fold == TL_FOLD_MIN || fold == TL_FOLD_MAX;
              nrows <= 40; nrows++)
@@ -388,6 +390,8 @@ static void places(void **state) {
   (void)state;
   FOR_TABLES(table) {
     for (tl_dtype dtype = 0; dtype <= TL_FLOAT64; dtype++) {
+      if (table->argmin[dtype] == NULL)
+        continue;  // float16, which is searched as float32
       for (size_t n = 1; n <= 2000; n += n < 70 ? 1 : 193) {
         fill_random(dtype, a, n);
         assert_int_equal(table->argmin[dtype](a, n),
@@ -471,7 +475,7 @@ static void scans(void **state) {
     for (tl_fold fold = TL_FOLD_SUM; fold <= TL_FOLD_MAX; fold++) {
       for (tl_dtype dtype = 0; dtype < TL_STRING; dtype++) {
         const tl_dtype result = tl_fold_result(fold, dtype);
-        if (result == TL_DTYPE_COUNT)
+        if (table->scan[fold][dtype] == NULL)
           continue;
         const size_t n = 120, cut = random_bits() % n;
         item carry = {{0}};

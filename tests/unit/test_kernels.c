@@ -231,7 +231,9 @@ static bool reference(tl_op op, tl_dtype dtype, item a, item b, item *out) {
   bool known = true;
   memset(out, 0, sizeof *out);
   if (op == TL_OP_NEXTAFTER) {
-    if (dtype == TL_FLOAT32)
+    if (dtype == TL_FLOAT16)
+      known = false;
+    else if (dtype == TL_FLOAT32)
       out->f32 = nextafterf(a.f32, b.f32);
     else
       out->f64 = nextafter(a.f64, b.f64);
@@ -256,6 +258,8 @@ static bool reference(tl_op op, tl_dtype dtype, item a, item b, item *out) {
       out->f64 = x;
     if (result == TL_FLOAT32)
       out->f32 = (float)x;
+    if (result == TL_FLOAT16)
+      out->u16 = tl_half_round(tl_half_of_double(x));
   } else {
     out->u64 = whole_result(op, dtype, (uint64_t)whole_of(dtype, a),
                             (uint64_t)whole_of(dtype, b));
@@ -272,7 +276,7 @@ static double slack_of(tl_op op, tl_dtype dtype) {
     return 0;
   if (op == TL_OP_LOGADDEXP || (op >= TL_OP_CBRT && op <= TL_OP_LGAMMA) ||
       op == TL_OP_POW || op == TL_OP_ATAN2 || op == TL_OP_HYPOT)
-    return single ? 2.4e-7 : 4.5e-16;
+    return dtype == TL_FLOAT16 ? 1e-3 : single ? 2.4e-7 : 4.5e-16;
   if (op == TL_OP_MAXIMUM || op == TL_OP_MINIMUM)
     return 1e-300;  // zeros' sign
   return 0;

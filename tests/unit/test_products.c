@@ -135,6 +135,8 @@ static void check_shape(tl_dtype dtype, const shape *s) {
 static void vectors(void **state) {
   (void)state;
   for (tl_dtype dtype = TL_INT8; dtype < TL_STRING; dtype++) {
+    if (dtype == TL_FLOAT16)
+      continue;  // computed as float32
     fill_parts(dtype, matrix);
     fill_parts(dtype, vector);
     for (int round = 0; round < 200; round++) {

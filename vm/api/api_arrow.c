@@ -36,9 +36,9 @@ static const struct {
   uint8_t dtype;
 } formats[] = {
     // Arrow's letters for plain numbers.
-    {'c', TL_INT8},    {'C', TL_UINT8},   {'s', TL_INT16}, {'S', TL_UINT16},
-    {'i', TL_INT32},   {'I', TL_UINT32},  {'l', TL_INT64}, {'L', TL_UINT64},
-    {'f', TL_FLOAT32}, {'g', TL_FLOAT64},
+    {'c', TL_INT8},    {'C', TL_UINT8},   {'s', TL_INT16},   {'S', TL_UINT16},
+    {'i', TL_INT32},   {'I', TL_UINT32},  {'l', TL_INT64},   {'L', TL_UINT64},
+    {'e', TL_FLOAT16}, {'f', TL_FLOAT32}, {'g', TL_FLOAT64},
 };
 enum { FORMATS = sizeof formats / sizeof *formats, MAX_DEPTH = 32 };
 
@@ -79,7 +79,6 @@ static const struct {
   char format[3];
   const char *hint;
 } refused[] = {
-    {"e", "is of half precision: cast it to float32"},
     {"d:", "is of decimals: cast it to float64 or int64"},
     {"+v", "is of list views: cast it to lists"},
     {"+m", "is of maps: cast it to lists of structs"},

@@ -60,19 +60,13 @@ static const struct {
   uint8_t dtype;
   uint8_t code, bits;
 } dtypes[] = {
-    {TL_BOOL, DL_BOOL, 8},
-    {TL_INT8, DL_INT, 8},
-    {TL_INT16, DL_INT, 16},
-    {TL_INT32, DL_INT, 32},
-    {TL_INT64, DL_INT, 64},
-    {TL_UINT8, DL_UINT, 8},
-    {TL_UINT16, DL_UINT, 16},
-    {TL_UINT32, DL_UINT, 32},
-    {TL_UINT64, DL_UINT, 64},
-    {TL_FLOAT32, DL_FLOAT, 32},
-    {TL_FLOAT64, DL_FLOAT, 64},
-    {TL_COMPLEX64, DL_COMPLEX, 64},
-    {TL_COMPLEX128, DL_COMPLEX, 128},
+    {TL_BOOL, DL_BOOL, 8},          {TL_INT8, DL_INT, 8},
+    {TL_INT16, DL_INT, 16},         {TL_INT32, DL_INT, 32},
+    {TL_INT64, DL_INT, 64},         {TL_UINT8, DL_UINT, 8},
+    {TL_UINT16, DL_UINT, 16},       {TL_UINT32, DL_UINT, 32},
+    {TL_UINT64, DL_UINT, 64},       {TL_FLOAT16, DL_FLOAT, 16},
+    {TL_FLOAT32, DL_FLOAT, 32},     {TL_FLOAT64, DL_FLOAT, 64},
+    {TL_COMPLEX64, DL_COMPLEX, 64}, {TL_COMPLEX128, DL_COMPLEX, 128},
 };
 enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 

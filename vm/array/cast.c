@@ -52,7 +52,7 @@ static bool fail_fit(tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const char *name = tl_dtypes[dtype].name;
   switch (tl_dtypes[tl_dtype_of(s)].kind) {
     case 'F': {
-      double value = tl_dtype_of(s) == TL_FLOAT32 ? (double)s.f32 : s.f;
+      double value = tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32;
       return tl_fail(vm, TALLY_ERR_VALUE, "%.17g does not fit %s", value, name);
     }
     case 'U':
@@ -223,7 +223,7 @@ static bool has_integer(tl_dtype dtype, int64_t i) {
 // What tl_scalar_convert stores, where that needs no check of the kinds: of
 // integers in floats and in integers that have them, of float64 in float32.
 bool tl_element_convert(char *item, int dtype, const tl_slot *value) {
-  if (!tl_is_scalar(*value) || dtype >= TL_COMPLEX128)
+  if (!tl_is_scalar(*value) || dtype >= TL_COMPLEX128 || dtype == TL_FLOAT16)
     return false;
   tl_dtype out = (tl_dtype)dtype;
   tl_slot to = {.tag = TL_TAG(tl_scalar_class(out), out), .i = value->i};

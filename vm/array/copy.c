@@ -524,13 +524,11 @@ static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
   // Floats and integers are printed in full, so that the message shows the
   // value.
   const char *name = tl_dtypes[to].name;
-  if (tl_dtype_is_real(from)) {
-    double value = from == TL_FLOAT64 ? *(const double *)(const void *)item
-                                      : *(const float *)(const void *)item;
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%.17g) is out of range", name,
-                   value);
-  }
   tl_slot s = tl_scalar_load(from, item);
+  if (tl_dtype_is_real(from)) {
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%.17g) is out of range", name,
+                   from == TL_FLOAT64 ? s.f : (double)s.f32);
+  }
   if (tl_dtypes[from].kind == 'U') {
     return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRIu64 ") is out of range", name,
                    s.u);

@@ -33,6 +33,7 @@ static bool read_real(tl_slot s, real *out) {
   switch (tl_dtype_of(s)) {
     case TL_COMPLEX64:
       return false;
+    case TL_FLOAT16:
     case TL_FLOAT32:
       out->f = (double)s.f32;
       return true;

@@ -210,7 +210,7 @@ void tl_consumer_end(tl_consumer *c, void *out) {
 static bool may_transpose(const tl_method *m) {
   const bool adds = m->fold == TL_FOLD_SUM || m->fold == TL_FOLD_PROD;
   return m->in <= sizeof(uint64_t) && m->squares == NULL &&
-         (m->find_outer != NULL || !adds || m->folded < TL_FLOAT32);
+         (m->find_outer != NULL || !adds || m->folded < TL_FLOAT16);
 }
 
 // Few items in each of many rows: a kernel call a row would cost more than the

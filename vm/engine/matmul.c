@@ -142,7 +142,7 @@ static bool product_dtypes(tl_vm *vm, const tl_slot *operands,
       return wrong_kinds(vm, operands);
   }
   *result = tl_dtype_promote(dtypes[0], dtypes[1]);
-  *compute = *result == TL_BOOL ? TL_INT64 : *result;
+  *compute = *result == TL_BOOL ? TL_INT64 : tl_compute_dtype(*result);
   return true;
 }
 
@@ -196,8 +196,8 @@ static bool is_dot(const tl_slot *operands) {
     return false;
   const tl_array *a = operands[0].array, *b = operands[1].array;
   return tl_ndim(a) == 1 && tl_ndim(b) == 1 && a->head.dtype == b->head.dtype &&
-         a->head.dtype != TL_BOOL && a->head.dtype < TL_COMPLEX128 &&
-         tl_shape(a)[0] == tl_shape(b)[0];
+         a->head.dtype != TL_BOOL && a->head.dtype != TL_FLOAT16 &&
+         a->head.dtype < TL_COMPLEX128 && tl_shape(a)[0] == tl_shape(b)[0];
 }
 
 // The product of two vectors as a scalar.

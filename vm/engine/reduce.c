@@ -51,7 +51,7 @@ static bool fold_in_order(tl_reducer *r) {
 // is.
 static bool is_free(const tl_method *m) {
   const bool adds = m->fold == TL_FOLD_SUM || m->fold == TL_FOLD_PROD;
-  return m->find == NULL && (!adds || m->dtype < TL_FLOAT32);
+  return m->find == NULL && (!adds || m->dtype < TL_FLOAT16);
 }
 
 // Of 0.0 and -0.0 the order tells.
@@ -80,7 +80,7 @@ static bool fold(tl_reducer *r) {
   bool ok = fold_in_order(r);
   r->split = split;
   bool ordered = m->fold == TL_FOLD_MIN || m->fold == TL_FOLD_MAX;
-  return ok && ordered && r->result >= TL_FLOAT32 && has_zero(r)
+  return ok && ordered && r->result >= TL_FLOAT16 && has_zero(r)
              ? fold_in_order(r)
              : ok;
 }
@@ -112,10 +112,11 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
   // By the order of the enum: means, variances and lengths come last.
   bool is_mean = reduction >= TL_REDUCE_MEAN;
   r->dtype = dtype != TL_DTYPE_COUNT        ? dtype
-             : is_mean && from < TL_FLOAT32 ? TL_FLOAT64
+             : is_mean && from < TL_FLOAT16 ? TL_FLOAT64
                                             : from;
+  r->dtype = tl_compute_dtype(r->dtype);
   if (r->dtype >= TL_STRING || tl_kernels()->cast[from][r->dtype] == NULL ||
-      (is_mean && r->dtype < TL_FLOAT32)) {
+      (is_mean && r->dtype < TL_FLOAT16)) {
     return tl_fail(r->vm, TALLY_ERR_TYPE, "%s: dtype %s does not serve for %s",
                    r->name, tl_dtypes[r->dtype].name, tl_dtypes[from].name);
   }
@@ -231,21 +232,25 @@ tl_array *tl_reduce_cut(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
 }
 
 // sum(x, dtype: int8) folds in 64 bits and is cut once, which gives the same
-// bits as wrapping at each step.
-bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
-                      tl_slot *out) {
+// bits as wrapping at each step. What float16 has is folded in float32, and
+// rounded once.
+bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype from,
+                      tl_dtype dtype, tl_slot *out) {
   const bool sums = reduction == TL_REDUCE_SUM || reduction == TL_REDUCE_PROD;
-  if (!sums || dtype == TL_DTYPE_COUNT || !tl_dtype_is_integer(dtype) ||
-      tl_dtype_of(*out) == (int)dtype) {
+  const bool is_cut = sums && dtype != TL_DTYPE_COUNT &&
+                      tl_dtype_is_integer(dtype) &&
+                      tl_dtype_of(*out) != (int)dtype;
+  if (dtype == TL_DTYPE_COUNT)
+    dtype = from;  // what was asked for, or given
+  if (!is_cut && (dtype != TL_FLOAT16 || tl_dtype_of(*out) != (int)TL_FLOAT32))
     return true;
-  }
-  tl_slot from = *out;
-  if (!tl_is_array(from) && !tl_as_array(vm, "sum", *out, &from))
+  tl_slot wide = *out;
+  if (!tl_is_array(wide) && !tl_as_array(vm, "sum", *out, &wide))
     return false;
-  tl_array *made = tl_reduce_cut(vm, from.array, dtype);
+  tl_array *made = tl_reduce_cut(vm, wide.array, dtype);
   *out = made != NULL ? tl_result(vm, made) : tl_none();
-  if (tl_is_owned(from))
-    tl_drop(vm, from);
+  if (tl_is_owned(wide))
+    tl_drop(vm, wide);
   return made != NULL;
 }
 
@@ -256,11 +261,12 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
   tl_slot array, result;
   if (!tl_as_array(vm, names[reduction], *x, &array))
     return false;
+  const tl_dtype from = tl_array_dtype(array.array);
   bool ok = reduce_array(vm, reduction, array, axes, keepdims, dtype, parameter,
                          &result);
   if (tl_is_owned(array))
     tl_drop(vm, array);
-  ok = ok && tl_reduce_narrow(vm, reduction, dtype, &result);
+  ok = ok && tl_reduce_narrow(vm, reduction, from, dtype, &result);
   if (ok)
     tl_copy_slot(out, &result);
   return ok;
@@ -271,12 +277,12 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
 // Complex items stay complex: their magnitudes are taken by the fold's ABS.
 tl_dtype tl_norm_items(tl_dtype given) {
   // As floats, so that the magnitude of the least integer is one too.
-  return given < TL_FLOAT32 ? TL_FLOAT64 : given;
+  return given < TL_FLOAT16 ? TL_FLOAT64 : tl_compute_dtype(given);
 }
 
 // The real dtype with the precision of the items.
 tl_dtype tl_norm_result(tl_dtype given) {
-  return given == TL_FLOAT32 || given == TL_COMPLEX64 ? TL_FLOAT32 : TL_FLOAT64;
+  return tl_op_result(TL_OP_ABS, tl_norm_items(given));
 }
 
 // Roots of 2 by SQRT, which is exact to the last bit; of others by a power.

@@ -59,11 +59,12 @@ int tl_reduce_shape(int ndim, const int64_t *lengths, uint32_t axes,
 bool tl_reduce_scalar(tl_reducer *r, const tl_c128 *item, tl_slot *out);
 // Sums that were asked for in a narrow integer are made in 64 bits, then cut.
 // *out is taken and replaced, by none on failure. Sums and products alone; what
-// was asked for in another dtype stays as it is.
+// was asked for in another dtype stays as it is. What is of float16, by [from]
+// where nothing was asked for, and made in float32, is rounded.
 //
 //   a sum of 200, asked for as int8     -56, an int8
-bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype dtype,
-                      tl_slot *out);
+bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype from,
+                      tl_dtype dtype, tl_slot *out);
 
 // A dense array's items in a narrower integer, cut to its bits; NULL: no
 // memory.

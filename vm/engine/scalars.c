@@ -20,6 +20,7 @@
 #include <string.h>
 
 #include "vm/kernels/kernels.h"
+#include "vm/half.h"
 
 // What the computations below need to know of a dtype: one load.
 typedef struct scalar_info {
@@ -100,17 +101,27 @@ static inline bool holds(const scalar_info *dtype, const tl_slot *s) {
 
 // A scalar as a real, in either precision.
 static inline double as_double(const tl_slot *s, const scalar_info *from) {
-  return from->dtype == TL_FLOAT64   ? s->f
-         : from->dtype == TL_FLOAT32 ? (double)s->f32
-         : from->dtype == TL_UINT64  ? (double)s->u
-                                     : (double)s->i;
+  return from->dtype == TL_FLOAT64  ? s->f
+         : from->kind == KIND_F     ? (double)s->f32
+         : from->dtype == TL_UINT64 ? (double)s->u
+                                    : (double)s->i;
+}
+// The float16 next to it.
+static inline float rounded(float f) {
+  return tl_half_widen(tl_half_round(f));
 }
 // Straight to float32: by way of a double an integer would be rounded twice.
 static inline float as_float(const tl_slot *s, const scalar_info *from) {
-  return from->dtype == TL_FLOAT32   ? s->f32
-         : from->dtype == TL_FLOAT64 ? (float)s->f
-         : from->dtype == TL_UINT64  ? (float)s->u
-                                     : (float)s->i;
+  return from->dtype == TL_FLOAT64  ? (float)s->f
+         : from->kind == KIND_F     ? s->f32
+         : from->dtype == TL_UINT64 ? (float)s->u
+                                    : (float)s->i;
+}
+
+// A number in the precision of float16.
+static inline float as_half(const tl_slot *s, const scalar_info *from) {
+  return rounded(from->dtype == TL_FLOAT64 ? tl_half_of_double(s->f)
+                                           : as_float(s, from));
 }
 
 // --- Comparisons ------------------------------------------------------------
@@ -162,6 +173,9 @@ bool tl_scalar_compare(tl_op op, const tl_slot *b, const tl_slot *c,
   if (x->dtype <= TL_UINT64 && y->dtype <= TL_UINT64)
     return compare_integers(op, b, x, c, y, truth);
   switch (meet(b, x, c, y)->dtype) {
+    case TL_FLOAT16:
+      *truth = compare_float(op, as_half(b, x), as_half(c, y));
+      return true;
     case TL_FLOAT32:
       *truth = compare_float(op, as_float(b, x), as_float(c, y));
       return true;
@@ -226,6 +240,22 @@ static bool floats(tl_op op, float x, float y, tl_slot *out) {
   if (!has_real_kernel(op))
     return false;
   tl_kernels()->binary[op][TL_FLOAT32](&out->f32, &x, &y, 1);
+  return true;
+}
+
+// The same of two numbers of float16: in float32, then rounded. By the kernel
+// these are items, which they fit exactly.
+static bool halves(tl_op op, float x, float y, tl_slot *out) {
+  *out = (tl_slot){.tag = infos[TL_FLOAT16].tag, .u = 0};
+  if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32)) {
+    out->f32 = rounded(out->f32);
+    return true;
+  }
+  if (!has_real_kernel(op))
+    return false;
+  uint16_t a = tl_half_round(x), b = tl_half_round(y), item;
+  tl_kernels()->binary[op][TL_FLOAT16](&item, &a, &b, 1);
+  out->f32 = tl_half_widen(item);
   return true;
 }
 
@@ -389,7 +419,9 @@ static APART bool others(tl_op op, const tl_slot *b, const scalar_info *x,
   const scalar_info *dtype = meet(b, x, c, y);
   tl_slot out;
   bool ok = false;
-  if (dtype->dtype == TL_FLOAT32)
+  if (dtype->dtype == TL_FLOAT16)
+    ok = halves(op, as_half(b, x), as_half(c, y), &out);
+  else if (dtype->dtype == TL_FLOAT32)
     ok = floats(op, as_float(b, x), as_float(c, y), &out);
   else if (dtype->dtype == TL_FLOAT64 ||
            (dtype->is_integer && op == TL_OP_DIVIDE))
@@ -438,9 +470,9 @@ bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a) {
     return false;
   if (dtype == TL_FLOAT64) {
     made.f = as_double(s, from);
-  } else if (dtype == TL_FLOAT32) {
+  } else if (dtype == TL_FLOAT32 || dtype == TL_FLOAT16) {
     made.u = 0;
-    made.f32 = as_float(s, from);
+    made.f32 = dtype == TL_FLOAT16 ? as_half(s, from) : as_float(s, from);
   } else if (dtype == TL_INT64 && from->dtype == TL_FLOAT64 && s->f > -bound &&
              s->f < bound) {
     made.i = (int64_t)s->f;

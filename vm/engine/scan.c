@@ -287,7 +287,7 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
   if (wanted == TL_BOOL) {
     s->dtype = TL_UINT8;  // their bytes order like integers
   } else if (!has_kernel(s->fold, wanted)) {
-    s->dtype = tl_fold_result(s->fold, wanted);
+    s->dtype = tl_fold_result(s->fold, tl_compute_dtype(wanted));
   }
   // The cut needs memory, which may be lacking when x is written over.
   tl_slot borrowed = tl_borrow(*x);

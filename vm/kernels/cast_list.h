@@ -34,6 +34,7 @@
   X(FROM, COMPLEX128, TL_K(cast_##from##_complex128))
 // To real floats, rounded.
 #define TL_CAST_TO_FLOATS(X, FROM, from)        \
+  X(FROM, FLOAT16, TL_K(cast_##from##_float16)) \
   X(FROM, FLOAT32, TL_K(cast_##from##_float32)) \
   X(FROM, FLOAT64, TL_K(cast_##from##_float64))
 // All casts from an integer dtype.
@@ -56,13 +57,21 @@
   TL_CAST_INTEGER(X, UINT16, uint16)                        \
   TL_CAST_INTEGER(X, UINT32, uint32)                        \
   TL_CAST_INTEGER(X, UINT64, uint64)                        \
+  X(FLOAT16, BOOL, TL_K(cast_float16_bool))                 \
+  TL_CAST_TO_INTEGERS(X, FLOAT16, float16)                  \
+  X(FLOAT16, FLOAT16, TL_K(copy_2))                         \
+  X(FLOAT16, FLOAT32, TL_K(cast_float16_float32))           \
+  X(FLOAT16, FLOAT64, TL_K(cast_float16_float64))           \
+  TL_CAST_TO_COMPLEX(X, FLOAT16, float16)                   \
   X(FLOAT32, BOOL, TL_K(cast_float32_bool))                 \
   TL_CAST_TO_INTEGERS(X, FLOAT32, float32)                  \
+  X(FLOAT32, FLOAT16, TL_K(cast_float32_float16))           \
   X(FLOAT32, FLOAT32, TL_K(copy_4))                         \
   X(FLOAT32, FLOAT64, TL_K(cast_float32_float64))           \
   TL_CAST_TO_COMPLEX(X, FLOAT32, float32)                   \
   X(FLOAT64, BOOL, TL_K(cast_float64_bool))                 \
   TL_CAST_TO_INTEGERS(X, FLOAT64, float64)                  \
+  X(FLOAT64, FLOAT16, TL_K(cast_float64_float16))           \
   X(FLOAT64, FLOAT32, TL_K(cast_float64_float32))           \
   X(FLOAT64, FLOAT64, TL_K(copy_8))                         \
   TL_CAST_TO_COMPLEX(X, FLOAT64, float64)                   \
@@ -139,6 +148,7 @@ TL_CHECKS_SIGNED(X)
 TL_CHECKS_SIGN(X)
 TL_CHECKS_UNSIGNED(X)
 TL_CHECKS_FLOAT(X)
+TL_FLOAT_TARGETS(X, FLOAT16, float16, float)
 #undef X
 
 #endif

@@ -50,7 +50,8 @@ static bool is_active(unsigned index) {
 // Whether the processor and the system support the set: all features that its
 // files are compiled with.
 static bool has_avx2(void) {
-  return HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(BMI2, "bmi2");
+  return HAS(AVX2, "avx2") && HAS(FMA, "fma") && HAS(BMI2, "bmi2") &&
+         HAS(F16C, "f16c");
 }
 
 // The parts of AVX-512 that the files of that set use.

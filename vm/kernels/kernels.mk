@@ -6,7 +6,7 @@
 KERNEL_LOOPS := table arith fused integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
                 extreme extreme_outer extreme_segments outer search gemm gemv gemv_complex \
-                decimal rotate segments convolve
+                decimal rotate segments convolve half
 # Compiled once.
 KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge overflow
 
@@ -49,7 +49,7 @@ KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)
 KERNEL_ISAS := base
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
 KERNEL_ISAS += avx2 avx512
-KERNEL_ISA_avx2 := -mavx2 -mfma -mbmi2
+KERNEL_ISA_avx2 := -mavx2 -mfma -mbmi2 -mf16c
 KERNEL_ISA_avx512 := $(KERNEL_ISA_avx2) -mavx512f -mavx512dq -mavx512bw \
                      -mavx512vl -mprefer-vector-width=512
 # GCC 12.2 fuses the halves of complex products though told not to (its bug

@@ -32,14 +32,23 @@
   X(OP, INT64, TL_K(name##_uint64)) \
   TL_ON_UNSIGNED(X, OP, name)
 #define TL_ON_BOOL(X, OP, name) X(OP, BOOL, TL_K(name##_uint8))
-#define TL_ON_FLOATS(X, OP, name)      \
+// Of float16, where [computed] is what float32 has. In the definitions of
+// half.c this makes a function of the other, elsewhere it is a line like
+// others.
+#define TL_ON_HALF(X, OP, function, computed) X(OP, FLOAT16, function)
+#define TL_ON_FLOATS(X, OP, name)                               \
+  TL_ON_HALF(X, OP, TL_K(name##_float16), TL_K(name##_float32)) \
+  TL_ON_COMPUTED(X, OP, name)
+// Not of float16, which is converted first.
+#define TL_ON_COMPUTED(X, OP, name)    \
   X(OP, FLOAT32, TL_K(name##_float32)) \
   X(OP, FLOAT64, TL_K(name##_float64))
 #define TL_ON_COMPLEX(X, OP, name)         \
   X(OP, COMPLEX64, TL_K(name##_complex64)) \
   X(OP, COMPLEX128, TL_K(name##_complex128))
-#define TL_ON_RARE(X, OP, name)            \
-  X(OP, FLOAT32, tl_rare_##name##_float32) \
+#define TL_ON_RARE(X, OP, name)                                     \
+  TL_ON_HALF(X, OP, TL_K(name##_float16), tl_rare_##name##_float32) \
+  X(OP, FLOAT32, tl_rare_##name##_float32)                          \
   X(OP, FLOAT64, tl_rare_##name##_float64)
 #define TL_ON_RARE_COMPLEX(X, OP, name)        \
   X(OP, COMPLEX64, tl_rare_##name##_complex64) \
@@ -92,8 +101,7 @@
   TL_ON_INTEGERS(X, REMAINDER, remainder)         \
   TL_ON_FLOATS(X, REMAINDER, remainder)           \
   TL_ON_BITS(X, POW, pow)                         \
-  X(POW, FLOAT32, TL_K(pow_float32))              \
-  X(POW, FLOAT64, TL_K(pow_float64))              \
+  TL_ON_FLOATS(X, POW, pow)                       \
   TL_ON_RARE_COMPLEX(X, POW, pow)                 \
   TL_ON_BOOL(X, MAXIMUM, bitwise_or)              \
   TL_ON_INTEGERS(X, MAXIMUM, maximum)             \
@@ -147,7 +155,7 @@
   TL_ON_SCALAR_FORM(X, ADD, add_##F)               \
   TL_ON_SCALAR_FORM(X, SUBTRACT, subtract_##F)     \
   TL_ON_SCALAR_FORM(X, MULTIPLY, multiply_##F)     \
-  TL_ON_FLOATS(X, DIVIDE, divide_##F)              \
+  TL_ON_COMPUTED(X, DIVIDE, divide_##F)            \
   TL_ON_SCALAR_FORM(X, MAXIMUM, maximum_##F)       \
   TL_ON_SCALAR_FORM(X, MINIMUM, minimum_##F)       \
   TL_ON_SCALAR_FORM(X, EQUAL, equal_##F)           \
@@ -263,6 +271,14 @@
   TL_BY_SIZE_INTEGERS(X, CONJ, copy)             \
   TL_BY_SIZE_FLOATS(X, CONJ, copy)               \
   TL_ON_COMPLEX(X, CONJ, conj)
+
+// Of float16, what only moves items: the same for all of one size. They stand
+// apart, so that half.c makes none.
+#define TL_HALF_MOVES(X)             \
+  X(POSITIVE, FLOAT16, TL_K(copy_2)) \
+  X(REAL, FLOAT16, TL_K(copy_2))     \
+  X(IMAG, FLOAT16, TL_K(zeros_2))    \
+  X(CONJ, FLOAT16, TL_K(copy_2))
 
 #define X(OP, DTYPE, function) tl_kernel2 function;
 TL_BINARY_KERNELS(X)

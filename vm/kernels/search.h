@@ -45,4 +45,6 @@ static inline size_t tl_gemm_rows(size_t m, size_t k) {
   return (rows * (k < TL_GEMM_K ? k : TL_GEMM_K) + 15) / 16 * 16;
 }
 
+tl_search TL_K(search_float16);
+
 #endif

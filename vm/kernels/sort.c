@@ -1,4 +1,5 @@
 // Sorting values: radix sorts of keys; merging where there are few.
+#include "vm/half.h"
 #include "vm/kernels/sort.h"
 
 #include <string.h>
@@ -187,6 +188,9 @@ size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
                      size_t n) {
   size_t count = 0;
   switch ((int)dtype) {
+    case TL_FLOAT16:
+      RUN_STARTS(uint16_t, tl_half_widen(*x) == tl_half_widen(*y))
+      break;
     case TL_FLOAT32:
       RUN_STARTS(float, *x == *y)
       break;

@@ -12,6 +12,7 @@
   X(word2, tl_word2, INTEGER)   \
   X(word4, tl_word4, INTEGER)   \
   X(word8, tl_word8, INTEGER)   \
+  X(float16, tl_word2, FLOAT16) \
   X(float32, tl_word4, FLOAT32) \
   X(float64, tl_word8, FLOAT64)
 
@@ -24,19 +25,24 @@
   (U)((key) ^ ((key)&TOP_BIT(U) ? TOP_BIT(U) : ALL_ONES(U)))
 #define KEY_OF_FLOAT32(U, bits, zero) \
   KEY_OF_REAL(U, (zero) && (bits) == TOP_BIT(U) ? (U)0 : (bits))
+#define KEY_OF_FLOAT16 KEY_OF_FLOAT32
 #define KEY_OF_FLOAT64 KEY_OF_FLOAT32
+#define BITS_OF_FLOAT16 BITS_OF_REAL
 #define BITS_OF_FLOAT32 BITS_OF_REAL
 #define BITS_OF_FLOAT64 BITS_OF_REAL
 
 // The largest finite magnitude's bits, plus one, are infinity's; above is NaN.
 #define ARE_NAN_INTEGER(U, bits) false
+#define ARE_NAN_FLOAT16(U, bits) (((bits)&0x7fffu) > 0x7c00u)
 #define ARE_NAN_FLOAT32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
 #define ARE_NAN_FLOAT64(U, bits) \
   (((bits)&0x7fffffffffffffffu) > 0x7ff0000000000000u)
 #define NAN_INTEGER 0
+#define NAN_FLOAT16 0x7e00u
 #define NAN_FLOAT32 0x7fc00000u
 #define NAN_FLOAT64 0x7ff8000000000000u
 #define HAS_NAN_INTEGER false
+#define HAS_NAN_FLOAT16 true
 #define HAS_NAN_FLOAT32 true
 #define HAS_NAN_FLOAT64 true
 
@@ -53,12 +59,15 @@ typedef enum {
   KEY_word2,
   KEY_word4,
   KEY_word8,
+  KEY_float16,
   KEY_float32,
   KEY_float64
 } key_kind;
 
 // Integers of one width are one kind, signed or not, as are bools and bytes.
 static key_kind kind_of(tl_dtype dtype) {
+  if (dtype == TL_FLOAT16)
+    return KEY_float16;
   if (dtype == TL_FLOAT32)
     return KEY_float32;
   if (dtype == TL_FLOAT64)

@@ -64,7 +64,7 @@ TL_FLOATS(PREDICATE)
 
 const tl_kernel_table TABLE(TL_ISA) = {
     .name = TL_TEXT(TL_ISA),
-    .unary = {TL_UNARY_KERNELS(BY_OP)},
+    .unary = {TL_UNARY_KERNELS(BY_OP) TL_HALF_MOVES(BY_OP)},
     .binary = {TL_BINARY_KERNELS(BY_OP)},
     .binary_vs =
         {
@@ -84,6 +84,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
             [TL_UINT16] = TL_K(select_2),
             [TL_UINT32] = TL_K(select_4),
             [TL_UINT64] = TL_K(select_8),
+            [TL_FLOAT16] = TL_K(select_2),
             [TL_FLOAT32] = TL_K(select_4),
             [TL_FLOAT64] = TL_K(select_8),
             [TL_COMPLEX64] = TL_K(select_8),
@@ -106,7 +107,8 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #endif
     .cast = {TL_CASTS(BY_DTYPE)},
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)
-                       TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)},
+                       TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)
+                           TL_FLOAT_TARGETS(CHECK, FLOAT16, float16, float)},
 #define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(any_zero_##sfx),
     .any_zero = {AS_BITS(X)},
 #undef X
@@ -192,6 +194,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #undef X
 #define X(D, sfx, T, W) [TL_##D] = TL_K(search_##sfx),
     .search = {[TL_BOOL] = TL_K(search_uint8),
+               [TL_FLOAT16] = TL_K(search_float16),
                TL_INTEGERS(X) TL_FLOATS(X) TL_COMPLEXES(X)},
 #undef X
     .convolve = {[TL_INT64] = TL_K(convolve_uint64),

@@ -64,7 +64,7 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
   uint64_t tag = array->tag;
   bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE;
   bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE;
-  return c->now[array->slot] == TL_TYPE_ENTRY && t->dtype < TL_COMPLEX128 &&
+  return c->now[array->slot] == TL_TYPE_ENTRY && tl_jit_has_dtype(t->dtype) &&
          floats == tl_dtype_is_real((tl_dtype)t->dtype) &&
          c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
          tl_is_of_rank(tag, t->d < 0   ? 1

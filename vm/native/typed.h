@@ -92,11 +92,18 @@ enum {
   TL_TYPE_BOOL = TL_TYPE_SCALAR + TL_BOOL,
 };
 
+// Whether units compute with items and scalars of the dtype: float16 is left to
+// the interpreter, as are complex128 and texts, which have no slot of their
+// own.
+static inline bool tl_jit_has_dtype(int dtype) {
+  return dtype >= 0 && dtype < TL_COMPLEX128 && dtype != TL_FLOAT16;
+}
+
 // What a type is, weak or not. A scalar is what lies in its slot: all numbers
-// but complex128, and bools. Only items of 8 bytes are ever weak.
+// but complex128 and float16, and bools. Only items of 8 bytes are ever weak.
 static inline bool tl_jit_is_scalar(tl_jit_type t) {
   int dtype = (t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR;
-  return dtype >= 0 && dtype < TL_COMPLEX128;
+  return tl_jit_has_dtype(dtype);
 }
 // The dtype of a scalar's type.
 static inline tl_dtype tl_jit_dtype(tl_jit_type t) {
@@ -125,7 +132,7 @@ static inline bool tl_jit_is_int(tl_jit_type t) {
 static inline tl_jit_type tl_jit_type_of(uint64_t tag) {
   int weak = (tag & TL_WEAK) != 0 ? TL_TYPE_WEAK : 0;
   uint64_t dtype = tag >> 8 & 0xff;
-  return (tag & TL_CLASS_SCALAR) != 0 && dtype < TL_COMPLEX128
+  return (tag & TL_CLASS_SCALAR) != 0 && tl_jit_has_dtype((int)dtype)
              ? (tl_jit_type)((TL_TYPE_SCALAR + dtype) | (uint64_t)weak)
              : (tl_jit_type)TL_TYPE_ENTRY;
 }

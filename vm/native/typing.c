@@ -199,9 +199,9 @@ static int array_of(tl_typing_pass *x, uint32_t array, const indices *at,
   for (uint32_t i = 0; i < at->count; i++)
     if (!tl_jit_is_integer(x->now[at->slots[i]]))
       return -1;
-  return (x->unit->tags[array] >> 8 & 0xff) >= TL_COMPLEX128
-             ? -1
-             : array_in(x, array, at->count, written);
+  return tl_jit_has_dtype((int)(x->unit->tags[array] >> 8 & 0xff))
+             ? array_in(x, array, at->count, written)
+             : -1;
 }
 
 // The second and third index of an access, and that registers have to be there
@@ -254,7 +254,7 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
   tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
   tl_jit_type has = x->now[value];
   // The slot may be a list, whose tag has no dtype.
-  bool is_known = dtype < TL_COMPLEX128 && fits(has, dtype);
+  bool is_known = tl_jit_has_dtype((int)dtype) && fits(has, dtype);
   int k = is_known ? array_of(x, array, at, true) : -1;
   if (k < 0)
     return TL_TYPING_LEAVES;

@@ -138,12 +138,12 @@ static void put_computed(tl_typing_pass *x, int op, uint32_t a,
 // 8 bytes that is no bool, as tl_scalar_unary does it.
 static tl_jit_type result_of(int op, tl_jit_type both) {
   tl_dtype computed = tl_op_compute_dtype((tl_op)op, tl_jit_dtype(both));
-  if (computed >= TL_COMPLEX128)
+  if (!tl_jit_has_dtype((int)computed))
     return TL_TYPE_UNKNOWN;
   tl_dtype result = tl_op_result((tl_op)op, computed);
   int weak =
       result != TL_BOOL && tl_itemsize(result) == 8 ? both & TL_TYPE_WEAK : 0;
-  return result >= TL_COMPLEX128
+  return !tl_jit_has_dtype((int)result)
              ? TL_TYPE_UNKNOWN
              : (tl_jit_type)(tl_jit_of_dtype(result) | weak);
 }
@@ -580,7 +580,8 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
     return TL_TYPING_LEAVES;
   tl_typing_operand b = tl_typing_slot(x, a + 1);
   tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
-  if (builtin->at_once == NULL || dtype >= TL_COMPLEX128 || !is_number(&b))
+  if (builtin->at_once == NULL || !tl_jit_has_dtype((int)dtype) ||
+      !is_number(&b))
     return TL_TYPING_LEAVES;
   tl_jit_type type = tl_jit_of_dtype(dtype);
   if (tl_dtype_is_real(dtype)) {

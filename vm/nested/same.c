@@ -62,6 +62,7 @@ static number number_at(tl_dtype dtype, const void *item) {
     case TL_COMPLEX64:
       n.f = s.c64.re, n.im = s.c64.im;
       break;
+    case TL_FLOAT16:
     case TL_FLOAT32:
       n.f = s.f32;
       break;

@@ -367,7 +367,8 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
   split_axes(&f, call->axes);
   tl_region_status status = fold_array(&f, call, out);
   if (status == TL_REGION_DONE &&
-      !tl_reduce_narrow(g->vm, f.reduction, call->dtype, out)) {
+      !tl_reduce_narrow(g->vm, f.reduction, n->typing.result, call->dtype,
+                        out)) {
     status = TL_REGION_FAILED;
   }
   return status;

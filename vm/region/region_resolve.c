@@ -214,8 +214,8 @@ static void note_values(tl_region_graph *g, const tl_region_node *n) {
     bool is_divisor = i == 1 && (checked || n->is_power);
     if (!tl_region_is_array(u->value)) {
       tl_dtype dtype = n->typing.operands[i];
-      bool is_safe = dtype == TL_FLOAT64 || dtype == TL_FLOAT32 ||
-                     (int)dtype == tl_dtype_of(u->value);
+      bool is_safe =
+          tl_dtype_is_real(dtype) || (int)dtype == tl_dtype_of(u->value);
       g->uncacheable = g->uncacheable || tl_is_heap(u->value);
       u->exact = u->exact || is_divisor || !is_safe;
     } else if (is_divisor && tl_dtype_is_integer(n->typing.computed)) {

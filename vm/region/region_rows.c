@@ -130,7 +130,7 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
   tl_dtype dtype = g->nodes[g->value].typing.result;
   bool mean = reduction == TL_REDUCE_MEAN;
   bool extreme = reduction == TL_REDUCE_MIN || reduction == TL_REDUCE_MAX;
-  if (mean && dtype < TL_FLOAT32)
+  if (mean && dtype < TL_FLOAT16)
     dtype = TL_FLOAT64;
   tl_method method;
   tl_method_choose(&method, reduction, dtype);

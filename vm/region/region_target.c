@@ -56,7 +56,7 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
   tl_selection s;
   const tl_region_node *n = &g->nodes[node];
   tl_dtype from = n->typing.result, to = tl_array_dtype(a);
-  bool fits = from == to || (to >= TL_FLOAT32 && to < TL_STRING &&
+  bool fits = from == to || (to >= TL_FLOAT16 && to < TL_STRING &&
                              tl_kind_rank(from) <= tl_kind_rank(to));
   if (!fits)
     return NULL;

@@ -90,11 +90,11 @@ typedef struct range {
 } range;
 
 // Takes a number into account; inf and nan need no digits.
-static void measure(range *r, double value, bool single) {
+static void measure(range *r, double value, tl_dtype dtype) {
   if (!isfinite(value))
     return;
   tl_digits d;
-  tl_digits_shortest(value, single, &d);
+  tl_digits_shortest(value, dtype, &d);
   int decimals = tl_digits_decimals(&d);
   double size = fabs(value);
   if (decimals > r->decimals)
@@ -111,22 +111,25 @@ static void measure(range *r, double value, bool single) {
 static void measure_item(picture *p, const char *item, void *context) {
   range *r = context;
   switch (tl_array_dtype(p->array)) {
+    case TL_FLOAT16:
+      measure(r, (double)tl_scalar_load(TL_FLOAT16, item).f32, TL_FLOAT16);
+      break;
     case TL_FLOAT32:
-      measure(r, (double)*(const float *)(const void *)item, true);
+      measure(r, (double)*(const float *)(const void *)item, TL_FLOAT32);
       break;
     case TL_FLOAT64:
-      measure(r, *(const double *)(const void *)item, false);
+      measure(r, *(const double *)(const void *)item, TL_FLOAT64);
       break;
     case TL_COMPLEX64: {
       const tl_c64 *c = (const void *)item;
-      measure(r, (double)c->re, true);
-      measure(r, (double)c->im, true);
+      measure(r, (double)c->re, TL_FLOAT32);
+      measure(r, (double)c->im, TL_FLOAT32);
       break;
     }
     default: {
       const tl_c128 *c = (const void *)item;
-      measure(r, c->re, false);
-      measure(r, c->im, false);
+      measure(r, c->re, TL_FLOAT64);
+      measure(r, c->im, TL_FLOAT64);
       break;
     }
   }
@@ -174,6 +177,9 @@ static void add_complex(const picture *p, tl_text *text, double re, double im) {
 static void add_item(const picture *p, tl_text *text, const char *item) {
   tl_dtype dtype = tl_array_dtype(p->array);
   switch (dtype) {
+    case TL_FLOAT16:
+      add_float(p, text, (double)tl_scalar_load(dtype, item).f32);
+      break;
     case TL_FLOAT32:
       add_float(p, text, (double)*(const float *)(const void *)item);
       break;

@@ -16,6 +16,7 @@
 #include <utf8proc.h>
 
 #include "vm/text/format_internal.h"
+#include "vm/half.h"
 #include "vm/array/string_item.h"
 
 // --- Digits -----------------------------------------------------------------
@@ -97,15 +98,19 @@ static bool read_short(const tl_digits *d, double *out) {
 }
 
 // Whether the digits read back as the value.
-static bool reads_back(const tl_digits *d, double value, bool single) {
+static bool reads_back(const tl_digits *d, double value, tl_dtype dtype) {
   char text[48];
   double read;
-  if (!single && read_short(d, &read))
+  if (dtype == TL_FLOAT64 && read_short(d, &read))
     return read == value;
   snprintf(text, sizeof text, "%s%.*se%d", d->negative ? "-" : "", d->count,
            d->digits, d->exponent - d->count + 1);
-  return single ? strtof(text, NULL) == (float)value
-                : strtod(text, NULL) == value;
+  if (dtype == TL_FLOAT32)
+    return strtof(text, NULL) == (float)value;
+  read = strtod(text, NULL);
+  return dtype == TL_FLOAT64 ? read == value
+                             : tl_half_round(tl_half_of_double(read)) ==
+                                   tl_half_round((float)value);
 }
 
 // The value with [count] digits, as printf rounds it.
@@ -132,26 +137,31 @@ static void shorten(const tl_digits *longest, double value, int count,
   strip_zeros(out);
 }
 
+// So many digits distinguish any two numbers of the dtype.
+static int most_digits(tl_dtype dtype) {
+  return dtype == TL_FLOAT16 ? 5 : dtype == TL_FLOAT32 ? 9 : 17;
+}
+
 // Below the normal numbers fewer digits may do than otherwise.
-static void search_subnormal(double value, bool single, tl_digits *out) {
-  for (int count = 1; count <= (single ? 9 : 17); count++) {
+static void search_subnormal(double value, tl_dtype dtype, tl_digits *out) {
+  for (int count = 1; count <= most_digits(dtype); count++) {
     print_digits(value, count, out);
-    if (reads_back(out, value, single))
+    if (reads_back(out, value, dtype))
       return;
   }
 }
 
 // Below a power of two floats lie closer than above it. There the nearest
 // number of some digits may miss, and the next one above it read back.
-static bool next_reads_back(const tl_digits *longest, double value, bool single,
-                            int count, tl_digits *out) {
+static bool next_reads_back(const tl_digits *longest, double value,
+                            tl_dtype dtype, int count, tl_digits *out) {
   int exponent;
   if (frexp(fabs(value), &exponent) != 0.5)
     return false;
   *out = *longest;
   out->count = count;
   round_up(out);
-  return reads_back(out, value, single);
+  return reads_back(out, value, dtype);
 }
 
 // The shortest digits of a float64 of common size, without printf. False where
@@ -190,15 +200,17 @@ static bool search_units(double value, tl_digits *out) {
 
 // Most numbers have few digits: shortening starts at 15, which always read back
 // as typed, and goes up.
-void tl_digits_shortest(double value, bool single, tl_digits *out) {
-  if (!single && search_units(value, out))
+void tl_digits_shortest(double value, tl_dtype dtype, tl_digits *out) {
+  if (dtype == TL_FLOAT64 && search_units(value, out))
     return;
-  double smallest = single ? (double)FLT_MIN : DBL_MIN;
-  // A decimal of 6 (15) digits survives float32 (float64) and comes back; 9
-  // (17) digits distinguish any two of them.
-  int least = single ? 6 : 15, most = single ? 9 : 17;
+  double smallest = dtype == TL_FLOAT16   ? 0x1p-14
+                    : dtype == TL_FLOAT32 ? (double)FLT_MIN
+                                          : DBL_MIN;
+  // A decimal of 3, 6 or 15 digits survives float16, 32 or 64 and comes back.
+  int least = dtype == TL_FLOAT16 ? 3 : dtype == TL_FLOAT32 ? 6 : 15;
+  int most = most_digits(dtype);
   if (fabs(value) < smallest) {
-    search_subnormal(value, single, out);
+    search_subnormal(value, dtype, out);
     strip_zeros(out);
     return;
   }
@@ -206,10 +218,10 @@ void tl_digits_shortest(double value, bool single, tl_digits *out) {
   print_digits(value, most, &longest);
   for (int count = least; count < most; count++) {
     shorten(&longest, value, count, out);
-    if (reads_back(out, value, single))
+    if (reads_back(out, value, dtype))
       return;
   }
-  if (!next_reads_back(&longest, value, single, most - 1, out))
+  if (!next_reads_back(&longest, value, dtype, most - 1, out))
     *out = longest;
   strip_zeros(out);
 }
@@ -230,13 +242,13 @@ static char *put_digits(char *at, const tl_digits *d, int from, int count) {
 }
 
 // As Python's repr: with an exponent from 1e16 on and below 1e-4.
-static void write_shortest(double value, bool single, char *buffer) {
+void tl_format_real(double value, tl_dtype dtype, char *buffer) {
   if (!isfinite(value)) {
     strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     return;
   }
   tl_digits d;
-  tl_digits_shortest(value, single, &d);
+  tl_digits_shortest(value, dtype, &d);
   char *at = buffer;
   if (signbit(value))
     *at++ = '-';
@@ -272,11 +284,11 @@ static bool write_whole(double value, char buffer[32]) {
 // Whole numbers are by far the most frequent and need no search.
 void tl_format_double(double value, char buffer[32]) {
   if (!write_whole(value, buffer))
-    write_shortest(value, false, buffer);
+    tl_format_real(value, TL_FLOAT64, buffer);
 }
 
 void tl_format_float(float value, char buffer[32]) {
-  write_shortest((double)value, true, buffer);
+  tl_format_real((double)value, TL_FLOAT32, buffer);
 }
 
 // --- printf's texts ---------------------------------------------------------
@@ -346,21 +358,18 @@ int tl_print_float(char *buffer, double value, int precision, char conversion,
 // --- Items ------------------------------------------------------------------
 
 // The shortest text of a float.
-static void add_float(tl_text *text, double value, bool single) {
+static void add_float(tl_text *text, double value, tl_dtype dtype) {
   char buffer[32];
-  if (single)
-    tl_format_float((float)value, buffer);
-  else
-    tl_format_double(value, buffer);
+  tl_format_real(value, dtype, buffer);
   tl_text_puts(text, buffer);
 }
 
 // "1.0 - 2.0i"
-static void add_complex(tl_text *text, double re, double im, bool single) {
-  add_float(text, re, single);
+static void add_complex(tl_text *text, double re, double im, tl_dtype dtype) {
+  add_float(text, re, dtype);
   bool minus = signbit(im) && !isnan(im);
   tl_text_puts(text, minus ? " - " : " + ");
-  add_float(text, minus ? -im : im, single);
+  add_float(text, minus ? -im : im, dtype);
   tl_text_putc(text, 'i');
 }
 
@@ -391,14 +400,15 @@ void tl_format_scalar(tl_text *text, tl_slot s) {
     case TL_BOOL:
       tl_text_puts(text, s.i ? "true" : "false");
       break;
+    case TL_FLOAT16:
     case TL_FLOAT32:
-      add_float(text, (double)s.f32, true);
+      add_float(text, (double)s.f32, (tl_dtype)tl_dtype_of(s));
       break;
     case TL_FLOAT64:
-      add_float(text, s.f, false);
+      add_float(text, s.f, TL_FLOAT64);
       break;
     case TL_COMPLEX64:
-      add_complex(text, (double)s.c64.re, (double)s.c64.im, true);
+      add_complex(text, (double)s.c64.re, (double)s.c64.im, TL_FLOAT32);
       break;
     case TL_UINT64:
       add_uint(text, s.u);
@@ -477,7 +487,7 @@ void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
                      tl_string_item_length(item));
   } else if (dtype == TL_COMPLEX128) {
     const tl_c128 *c = item;
-    add_complex(text, c->re, c->im, false);
+    add_complex(text, c->re, c->im, TL_FLOAT64);
   } else {
     tl_format_scalar(text, tl_scalar_load(dtype, item));
   }

@@ -328,7 +328,7 @@ static void print_general(const spec *s, double value, char *out) {
 }
 
 // The text of a magnitude; false if the type is none for floats.
-static bool print_magnitude(const spec *s, double value, bool single,
+static bool print_magnitude(const spec *s, double value, tl_dtype dtype,
                             char *out) {
   int precision = s->precision >= 0 ? s->precision : 6;
   switch (s->type) {
@@ -350,10 +350,8 @@ static bool print_magnitude(const spec *s, double value, bool single,
     case 0:
       if (s->precision >= 0)
         print_general(s, value, out);
-      else if (single)
-        tl_format_float((float)value, out);
       else
-        tl_format_double(value, out);
+        tl_format_real(value, dtype, out);
       return true;
     default:
       return false;
@@ -369,11 +367,11 @@ static bool is_zero_text(const char *digits) {
 }
 
 // The parts of a float's text; false after tl_fail.
-static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
+static bool float_parts(tl_vm *vm, const spec *s, double value, tl_dtype dtype,
                         const char *what, parts *p) {
   bool negative = signbit(value) && !isnan(value);
   p->prefix = "";
-  if (!print_magnitude(s, negative ? -value : value, single, p->digits))
+  if (!print_magnitude(s, negative ? -value : value, dtype, p->digits))
     return fail_type(vm, s, what, "e f g n or %");
   // What was rounded to zero counts as zero.
   if (s->positive && is_zero_text(p->digits) && isfinite(value))
@@ -385,16 +383,17 @@ static bool float_parts(tl_vm *vm, const spec *s, double value, bool single,
 }
 
 // Groups of three digits, where the spec wants them.
-static bool add_float(tl_text *text, const spec *s, double value, bool single) {
+static bool add_float(tl_text *text, const spec *s, double value,
+                      tl_dtype dtype) {
   parts p;
-  if (!float_parts(text->vm, s, value, single, "a float", &p))
+  if (!float_parts(text->vm, s, value, dtype, "a float", &p))
     return false;
   return add_number(text, s, &p, 3);
 }
 
 // Both parts under the spec, then padded as one.
 static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
-                        bool single) {
+                        tl_dtype dtype) {
   tl_vm *vm = text->vm;
   // The fill would stand between the parts' signs and digits.
   if (s->align == '=' || s->align == '0')
@@ -406,11 +405,11 @@ static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
   tl_text built;
   tl_text_open(&built, vm);
   bool minus = signbit(value.im) && !isnan(value.im);
-  bool ok = add_float(&built, &part, value.re, single);
+  bool ok = add_float(&built, &part, value.re, dtype);
   part.sign = 0;
   if (ok) {
     tl_text_puts(&built, minus ? " - " : " + ");
-    ok = add_float(&built, &part, minus ? -value.im : value.im, single);
+    ok = add_float(&built, &part, minus ? -value.im : value.im, dtype);
     tl_text_putc(&built, 'i');
   }
   ok = ok && !built.failed &&
@@ -456,15 +455,15 @@ static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
   if (dtype == TL_BOOL && (s->type == 0 || s->type == 's'))
     return add_string(text, s, "a bool", v.i ? "true" : "false", v.i ? 4 : 5);
   if (dtype == TL_FLOAT64)
-    return add_float(text, s, v.f, false);
-  if (dtype == TL_FLOAT32)
-    return add_float(text, s, (double)v.f32, true);
+    return add_float(text, s, v.f, TL_FLOAT64);
+  if (dtype == TL_FLOAT16 || dtype == TL_FLOAT32)
+    return add_float(text, s, (double)v.f32, (tl_dtype)dtype);
   if (dtype == TL_COMPLEX64)
     return add_complex(text, s, (tl_c128){(double)v.c64.re, (double)v.c64.im},
-                       true);
+                       TL_FLOAT32);
   if (is_float_type(s->type))
     return add_float(text, s, dtype == TL_UINT64 ? (double)v.u : (double)v.i,
-                     false);
+                     TL_FLOAT64);
   if (dtype == TL_UINT64)
     return add_integer(text, s, false, v.u);
   bool negative = v.i < 0;
@@ -481,7 +480,7 @@ static bool add_item(tl_text *text, tl_dtype dtype, const void *item,
                       tl_string_item_length(item));
   }
   if (dtype == TL_COMPLEX128)
-    return add_complex(text, s, *(const tl_c128 *)item, false);
+    return add_complex(text, s, *(const tl_c128 *)item, TL_FLOAT64);
   return add_scalar(text, s, tl_scalar_load(dtype, item));
 }
 

@@ -28,7 +28,8 @@ static size_t float_width(tl_dtype dtype) {
     case 'C':
       return tl_itemsize(dtype) / 2;
     default:
-      return tl_itemsize(dtype) <= 2 ? 4 : 8;
+      // int8 has room in 11 bits, int16 in 24.
+      return tl_itemsize(dtype) <= 2 ? 2 * tl_itemsize(dtype) : 8;
   }
 }
 
@@ -74,7 +75,7 @@ tl_dtype tl_dtype_promote(tl_dtype a, tl_dtype b) {
   if (ka == 'C' || kb == 'C')
     return width > 4 ? TL_COMPLEX128 : TL_COMPLEX64;
   if (ka == 'F' || kb == 'F')
-    return width > 4 ? TL_FLOAT64 : TL_FLOAT32;
+    return width > 4 ? TL_FLOAT64 : width > 2 ? TL_FLOAT32 : TL_FLOAT16;
   if (ka == kb)
     return tl_itemsize(a) > tl_itemsize(b) ? a : b;
   return ka == 'I' ? promote_signs(a, b) : promote_signs(b, a);
@@ -103,12 +104,12 @@ int tl_kind_rank(tl_dtype dtype) {
 tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other) {
   if (tl_kind_rank(other) >= tl_kind_rank(weak))
     return other;
-  if (weak == TL_COMPLEX128 && other == TL_FLOAT32)
+  if (weak == TL_COMPLEX128 && (other == TL_FLOAT16 || other == TL_FLOAT32))
     return TL_COMPLEX64;
   return weak;
 }
 
-// Linear: there are fourteen.
+// Linear: there are fifteen.
 tl_dtype tl_dtype_find(const char *name, size_t nbytes) {
   for (tl_dtype dtype = 0; dtype < TL_DTYPE_COUNT; dtype++) {
     const char *known = tl_dtypes[dtype].name;

@@ -4,7 +4,7 @@
 // follows from this table. The order within a kind is by width; promotion and
 // kernels rely on the enum order only through tl_dtype_info.
 //
-//     kind   B bool   I int8 … int64   U uint8 … uint64   F float32, float64
+//     kind   B bool   I int8 … int64   U uint8 … uint64   F float16 … float64
 //            C complex64, complex128   S string
 //
 //     promotion    int8 + uint8   ─▶ int16      int64 + float32 ─▶ float64
@@ -53,6 +53,7 @@ typedef struct tl_string_item {
   X(UINT16, uint16, uint16_t, U)        \
   X(UINT32, uint32, uint32_t, U)        \
   X(UINT64, uint64, uint64_t, U)        \
+  X(FLOAT16, float16, uint16_t, F)      \
   X(FLOAT32, float32, float, F)         \
   X(FLOAT64, float64, double, F)        \
   X(COMPLEX64, complex64, tl_c64, C)    \
@@ -92,6 +93,11 @@ static inline bool tl_dtype_is_real(tl_dtype dtype) {
 }
 static inline bool tl_dtype_is_complex(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'C';
+}
+// The dtype that kernels compute a dtype in: float32 for float16, which is only
+// stored (half.h), else its own.
+static inline tl_dtype tl_compute_dtype(tl_dtype dtype) {
+  return dtype == TL_FLOAT16 ? TL_FLOAT32 : dtype;
 }
 // Everything but bools and strings.
 // Bool is the first and string the last in the table, which this relies on.
