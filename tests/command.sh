@@ -87,6 +87,8 @@ if "$tally" --version | grep -q 'machine code: available'; then
   expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
   run --sandbox explain "$dir/script.tly"
   absent '^native' '--sandbox: no machine code'
+  text 'l = ()\nfor i in 0..5000 { l = append(l, i) }\nprint(len(l))\n'
+  run dis --native "$dir/script.tly"; expect 0 '^ +append ' 'dis --native: append'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

@@ -191,18 +191,46 @@ static void read_item(emitter *e, const tl_typed *t) {
 // --- Storing
 // ------------------------------------------------------------------
 
-// The value with its tag takes the place of what has no count; leaves where
-// that is a reference, whether it is owned or not. Nothing is dropped, so no
-// other object can end here.
-static void write_place(emitter *e, const tl_typed *t, place p) {
+// The value with its tag, to the place. Tags of items that units write have no
+// bit above 31.
+static void put_item(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
-  test_byte(e, p.base, p.at, TL_CLASS_HEAP);
-  leave_if(e, TL_CC_NE, t);
   tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, p.base, p.at);
   tl_x64_word(&e->as, (uint32_t)tag);
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
             get(e, t->a, floats ? 0 : TL_AX), p.base, payload_of(p));
+}
+
+// The value with its tag takes the place of what has no count; leaves where
+// that is a reference, whether it is owned or not. Nothing is dropped, so no
+// other object can end here.
+static void write_place(emitter *e, const tl_typed *t, place p) {
+  test_byte(e, p.base, p.at, TL_CLASS_HEAP);
+  leave_if(e, TL_CC_NE, t);
+  put_item(e, t, p);
+}
+
+// Behind the last item, where there is room. A text that a list may refer to
+// without a count is immortal. The length is raised in memory while rcx has the
+// old one, which becomes the new item's address.
+static void append_item(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int base = get(e, t->b, TL_DX);
+  check_alone(e, t, base);
+  if (tl_jit_is_reference(t->type) &&
+      (tl_jit_tag_of(e->unit, 0, t->type) & TL_CLASS_HEAP) != 0) {
+    test_byte(e, get(e, t->a, TL_AX), offsetof(tl_object, flags), TL_IMMORTAL);
+    leave_if(e, TL_CC_E, t);
+  }
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
+  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, capacity));
+  leave_if(e, TL_CC_AE, t);
+  tl_x64_rm(as, TL_X64_W, 0xff, 0, base, offsetof(tl_list, length));
+  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
+  tl_x64_byte(as, 4);
+  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
+  put_item(e, t, (place){TL_CX, offsetof(tl_list, items)});
 }
 
 // Into an array, whose items are in rcx. An integer is converted in an array of
@@ -445,6 +473,11 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_SETITEM:
     case TL_TYPED_FSETITEM:
       write_item(e, t);
+      break;
+    case TL_TYPED_APPEND:
+    case TL_TYPED_FAPPEND:
+    case TL_TYPED_RAPPEND:
+      append_item(e, t);
       break;
     case TL_TYPED_LENGTH:
       put_length(e, t);
