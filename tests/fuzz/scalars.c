@@ -234,6 +234,10 @@ static void store_below(writer *w) {
                                        "r = r.next",
                                        "q[0], q[2] = q[2], q[0]",
                                        "for o in l { m += o.n }",
+                                       "q = append(q, k)",
+                                       "q = append(q, x)",
+                                       "q = append(q, s[k % 5])",
+                                       "if len(q) > 40 { q = q[:3] }",
                                        "r.next = none",
                                        "r = (n: k, x: x, p: p, a: v, next: r)"};
   if (chance(w, 35)) {
