@@ -238,6 +238,8 @@ static void store_below(writer *w) {
                                        "q = append(q, x)",
                                        "q = append(q, s[k % 5])",
                                        "if len(q) > 40 { q = q[:3] }",
+                                       "if len(q) > 3 { m, q = pop(q) }",
+                                       "if len(q) > 3 { y, q = pop(q) }",
                                        "r.next = none",
                                        "r = (n: k, x: x, p: p, a: v, next: r)"};
   if (chance(w, 35)) {

@@ -211,6 +211,24 @@ static void write_place(emitter *e, const tl_typed *t, place p) {
   put_item(e, t, p);
 }
 
+// The last item, and then one less in the list: what was read is a number, so
+// nothing of it is left behind that anybody owns.
+static void pop_item(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int base = get(e, t->b, TL_DX);
+  check_alone(e, t, base);
+  compare_memory(e, TL_X64_W, base, offsetof(tl_list, length), 0);
+  leave_if(e, TL_CC_E, t);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
+  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
+  tl_x64_byte(as, 4);
+  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
+  read_place(e, t,
+             (place){TL_CX, (int32_t)offsetof(tl_list, items) -
+                                (int32_t)sizeof(tl_slot)});
+  tl_x64_rm(as, TL_X64_W, 0xff, 1, base, offsetof(tl_list, length));
+}
+
 // Behind the last item, where there is room. A text that a list may refer to
 // without a count is immortal. The length is raised in memory while rcx has the
 // old one, which becomes the new item's address.
@@ -478,6 +496,10 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_FAPPEND:
     case TL_TYPED_RAPPEND:
       append_item(e, t);
+      break;
+    case TL_TYPED_POP:
+    case TL_TYPED_FPOP:
+      pop_item(e, t);
       break;
     case TL_TYPED_LENGTH:
       put_length(e, t);

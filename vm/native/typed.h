@@ -182,6 +182,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
                       /* full, or a has a count                            */ \
   OP(FAPPEND, F, R, _)                                                        \
   OP(RAPPEND, R, R, _)                                                        \
+  OP(POP, ID, R, _) /* a = the last item of list b, which loses it; exit:  */ \
+                    /* b is shared or empty, or a has another type         */ \
+  OP(FPOP, FD, R, _)                                                          \
   OP(LENGTH, ID, R, _)                                                        \
   OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
   OP(RIF, _, R, T)   /* cond: to; of two texts                            */  \

@@ -357,13 +357,46 @@ static tl_typing_step append(tl_typing_pass *x, const tl_ins *ins) {
       item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(x, form(TL_TYPED_APPEND, item),
-                              tl_jit_register(value, item), (int)list,
-                              TL_JIT_NONE);
+  tl_typed *t =
+      tl_typing_put(x, form(TL_TYPED_APPEND, item),
+                    tl_jit_register(value, item), (int)list, TL_JIT_NONE);
   t->type = item;
   t->exit = exit;
   tl_typing_set(x, TL_TYPED_LEND, a, type, (int)list, TL_JIT_NONE);
   x->now[list] = TL_TYPE_UNKNOWN;
+  return TL_TYPING_GOES_ON;
+}
+
+// x, l = pop(l) of a list that its slot owns, where the item is a number: the
+// call and the instruction that takes its pair apart are one, as nothing may
+// jump between them. The item stands in the result's slot until the list has
+// moved out of the item's.
+//
+//     t3 = callb pop(t4, t5)         t3 = pop t4
+//     t4, t5 = unpack t3!            t5 = lend t4     now[t4] = UNKNOWN
+//                                    t4 = move t3
+static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
+  const tl_ins *then = ins + 2;
+  uint32_t a = ins->a >> 4, list = a + 1, key = a + 2;
+  uint64_t tag = tl_typing_tag(x, list);
+  tl_jit_type type = tl_typing_type(x, tag), item = seen(x, 0);
+  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || type == TL_TYPE_UNKNOWN ||
+      tl_typing_tag(x, key) != TL_TAG_NONE || !tl_jit_is_scalar(item) ||
+      seen(x, 1) != TL_TYPE_UNKNOWN || x->code->vm->no_reuse ||
+      then->op != TL_BC_UNPACK || then->b != ins->a || then->a != ins->a + 16 ||
+      (then->modes & 3u) == TL_MODE_BORROW || tl_ins_extra(then[1]) != 2 ||
+      x->flow->leads[x->pc + 2])
+    return TL_TYPING_LEAVES;
+  bool floats = tl_jit_is_float(item);
+  int32_t exit = tl_typing_exit(x);
+  tl_typing_set(x, floats ? TL_TYPED_FPOP : TL_TYPED_POP, a, item, (int)list,
+                TL_JIT_NONE)
+      ->exit = exit;
+  tl_typing_set(x, TL_TYPED_LEND, key, type, (int)list, TL_JIT_NONE);
+  x->now[list] = TL_TYPE_UNKNOWN;
+  tl_typing_set(x, floats ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list, item,
+                tl_jit_register(a, item), TL_JIT_NONE);
+  x->then = x->pc + 4;
   return TL_TYPING_GOES_ON;
 }
 
@@ -377,6 +410,8 @@ static tl_typing_step call_library(tl_typing_pass *x, const tl_ins *ins) {
     return length(x, ins);
   if (ins->b == 2 && strcmp(builtin->name, "append") == 0)
     return append(x, ins);
+  if (ins->b == 2 && strcmp(builtin->name, "pop") == 0)
+    return pop(x, ins);
   return TL_TYPING_LEAVES;
 }
 
