@@ -216,7 +216,8 @@ static void reference(writer *w, kind k, int depth) {
     bool list = chance(w, 50);
     say(w, list ? "l[" : "q[");
     expression(w, INT, depth - 1);
-    say(w, chance(w, 98) ? " % 3]" : "]");
+    say(w, chance(w, 98) ? " % 3" : "");
+    say(w, chance(w, 90) ? "]" : " - 3]");
     say(w, list ? ".n" : "");
   }
 }

@@ -72,13 +72,18 @@ static place field(emitter *e, const tl_typed *t, int base, int64_t key,
   return (place){base, at + (int32_t)offsetof(tl_field, value)};
 }
 
-// The item of the list in [base]; leaves where the index is not below the
-// length, which one unsigned comparison says of negative ones, too. rcx has its
-// address behind it, and may have been neither base nor index.
+// The item of the list in [base]; leaves where there is none. An index that is
+// not below the length, which is an unsigned comparison, may be one from the
+// end: then it is below the length once that is added, and no other index is.
+// rcx has the address behind it, and may have been neither base nor index.
 static place list_item(emitter *e, const tl_typed *t, int base, int index) {
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, base, offsetof(tl_list, length));
-  leave_if(e, TL_CC_AE, t);
   tl_x64_move(&e->as, TL_CX, index);
+  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
+  uint32_t below = tl_x64_skip(&e->as, TL_CC_B);
+  tl_x64_rm(&e->as, TL_X64_W, 0x03, TL_CX, base, offsetof(tl_list, length));
+  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
+  leave_if(e, TL_CC_AE, t);
+  tl_x64_here(&e->as, below);
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, TL_CX);
   tl_x64_byte(&e->as, 4);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, base);
@@ -174,8 +179,8 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
   put(e, t->a, a);
 }
 
-// b[c], by what the container is. An index below 0 leaves everywhere, as it is
-// above any length when it is compared without a sign.
+// b[c], by what the container is. An index below 0 leaves but for lists, as it
+// is above any length when it is compared without a sign.
 static void read_item(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
   if (t->dtype == TL_KIND_LIST) {
