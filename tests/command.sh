@@ -87,6 +87,11 @@ if "$tally" --version | grep -q 'machine code: available'; then
   expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
   run --sandbox explain "$dir/script.tly"
   absent '^native' '--sandbox: no machine code'
+  text 'fn f() {\n  l = ()\n  for i in 0..5000 { l = append(l, i) }\n  l\n}
+fn g(l) {\n  s = 0\n  while len(l) > 0 { x, l = pop(l); s += x }\n  s\n}
+print(g(f()))\n'
+  run dis --native "$dir/script.tly"; expect 0 '^ +append ' 'dis --native: append'
+  expect 0 ' = pop ' 'dis --native: pop'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

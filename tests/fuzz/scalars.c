@@ -216,7 +216,8 @@ static void reference(writer *w, kind k, int depth) {
     bool list = chance(w, 50);
     say(w, list ? "l[" : "q[");
     expression(w, INT, depth - 1);
-    say(w, chance(w, 98) ? " % 3]" : "]");
+    say(w, chance(w, 98) ? " % 3" : "");
+    say(w, chance(w, 90) ? "]" : " - 3]");
     say(w, list ? ".n" : "");
   }
 }
@@ -234,6 +235,12 @@ static void store_below(writer *w) {
                                        "r = r.next",
                                        "q[0], q[2] = q[2], q[0]",
                                        "for o in l { m += o.n }",
+                                       "q = append(q, k)",
+                                       "q = append(q, x)",
+                                       "q = append(q, s[k % 5])",
+                                       "if len(q) > 40 { q = q[:3] }",
+                                       "if len(q) > 3 { m, q = pop(q) }",
+                                       "if len(q) > 3 { y, q = pop(q) }",
                                        "r.next = none",
                                        "r = (n: k, x: x, p: p, a: v, next: r)"};
   if (chance(w, 35)) {

@@ -478,6 +478,22 @@ static const char *check_place(checking *c, const tl_typed *t) {
     case TL_TYPED_FSETITEM:
       ok = is_container(c, t, true);
       break;
+    case TL_TYPED_APPEND:
+    case TL_TYPED_FAPPEND:
+    case TL_TYPED_RAPPEND: {
+      uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
+      ok = is_of_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
+           item != 0 && t->a % TL_JIT_SLOTS != t->b &&
+           item == tl_jit_tag_of(c->unit, 0, t->type) &&
+           ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING);
+      break;
+    }
+    case TL_TYPED_POP:
+    case TL_TYPED_FPOP:
+      ok = is_of_kind(tag_in(c, t->b), TL_KIND_LIST) &&
+           (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
+           t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
+      break;
     case TL_TYPED_LENGTH: {
       uint64_t tag = tag_in(c, t->b);
       ok = t->dtype == TL_KIND_ARRAY

@@ -72,13 +72,18 @@ static place field(emitter *e, const tl_typed *t, int base, int64_t key,
   return (place){base, at + (int32_t)offsetof(tl_field, value)};
 }
 
-// The item of the list in [base]; leaves where the index is not below the
-// length, which one unsigned comparison says of negative ones, too. rcx has its
-// address behind it, and may have been neither base nor index.
+// The item of the list in [base]; leaves where there is none. An index that is
+// not below the length, which is an unsigned comparison, may be one from the
+// end: then it is below the length once that is added, and no other index is.
+// rcx has the address behind it, and may have been neither base nor index.
 static place list_item(emitter *e, const tl_typed *t, int base, int index) {
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, base, offsetof(tl_list, length));
-  leave_if(e, TL_CC_AE, t);
   tl_x64_move(&e->as, TL_CX, index);
+  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
+  uint32_t below = tl_x64_skip(&e->as, TL_CC_B);
+  tl_x64_rm(&e->as, TL_X64_W, 0x03, TL_CX, base, offsetof(tl_list, length));
+  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
+  leave_if(e, TL_CC_AE, t);
+  tl_x64_here(&e->as, below);
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, TL_CX);
   tl_x64_byte(&e->as, 4);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, base);
@@ -174,8 +179,8 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
   put(e, t->a, a);
 }
 
-// b[c], by what the container is. An index below 0 leaves everywhere, as it is
-// above any length when it is compared without a sign.
+// b[c], by what the container is. An index below 0 leaves but for lists, as it
+// is above any length when it is compared without a sign.
 static void read_item(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
   if (t->dtype == TL_KIND_LIST) {
@@ -191,18 +196,64 @@ static void read_item(emitter *e, const tl_typed *t) {
 // --- Storing
 // ------------------------------------------------------------------
 
-// The value with its tag takes the place of what has no count; leaves where
-// that is a reference, whether it is owned or not. Nothing is dropped, so no
-// other object can end here.
-static void write_place(emitter *e, const tl_typed *t, place p) {
+// The value with its tag, to the place. Tags of items that units write have no
+// bit above 31.
+static void put_item(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
-  test_byte(e, p.base, p.at, TL_CLASS_HEAP);
-  leave_if(e, TL_CC_NE, t);
   tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, p.base, p.at);
   tl_x64_word(&e->as, (uint32_t)tag);
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
             get(e, t->a, floats ? 0 : TL_AX), p.base, payload_of(p));
+}
+
+// The value with its tag takes the place of what has no count; leaves where
+// that is a reference, whether it is owned or not. Nothing is dropped, so no
+// other object can end here.
+static void write_place(emitter *e, const tl_typed *t, place p) {
+  test_byte(e, p.base, p.at, TL_CLASS_HEAP);
+  leave_if(e, TL_CC_NE, t);
+  put_item(e, t, p);
+}
+
+// The last item, and then one less in the list: what was read is a number, so
+// nothing of it is left behind that anybody owns.
+static void pop_item(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int base = get(e, t->b, TL_DX);
+  check_alone(e, t, base);
+  compare_memory(e, TL_X64_W, base, offsetof(tl_list, length), 0);
+  leave_if(e, TL_CC_E, t);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
+  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
+  tl_x64_byte(as, 4);
+  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
+  read_place(e, t,
+             (place){TL_CX, (int32_t)offsetof(tl_list, items) -
+                                (int32_t)sizeof(tl_slot)});
+  tl_x64_rm(as, TL_X64_W, 0xff, 1, base, offsetof(tl_list, length));
+}
+
+// Behind the last item, where there is room. A text that a list may refer to
+// without a count is immortal. The length is raised in memory while rcx has the
+// old one, which becomes the new item's address.
+static void append_item(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int base = get(e, t->b, TL_DX);
+  check_alone(e, t, base);
+  if (tl_jit_is_reference(t->type) &&
+      (tl_jit_tag_of(e->unit, 0, t->type) & TL_CLASS_HEAP) != 0) {
+    test_byte(e, get(e, t->a, TL_AX), offsetof(tl_object, flags), TL_IMMORTAL);
+    leave_if(e, TL_CC_E, t);
+  }
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
+  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, capacity));
+  leave_if(e, TL_CC_AE, t);
+  tl_x64_rm(as, TL_X64_W, 0xff, 0, base, offsetof(tl_list, length));
+  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
+  tl_x64_byte(as, 4);
+  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
+  put_item(e, t, (place){TL_CX, offsetof(tl_list, items)});
 }
 
 // Into an array, whose items are in rcx. An integer is converted in an array of
@@ -445,6 +496,15 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_SETITEM:
     case TL_TYPED_FSETITEM:
       write_item(e, t);
+      break;
+    case TL_TYPED_APPEND:
+    case TL_TYPED_FAPPEND:
+    case TL_TYPED_RAPPEND:
+      append_item(e, t);
+      break;
+    case TL_TYPED_POP:
+    case TL_TYPED_FPOP:
+      pop_item(e, t);
       break;
     case TL_TYPED_LENGTH:
       put_length(e, t);

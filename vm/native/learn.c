@@ -12,13 +12,17 @@
 //     GETF, GETEL, NEXT    the item's tag         a second one that it had
 //     TAKE                 the item's tag         its container's, with the bit
 //     SETPATH              the container's, too   -
+//     CALLB of pop         the last item's tag    a second one that it had
 //
 // Nothing that is looked at is believed: the code compares the tag each time.
 // So it does no harm that the slots are those of another iteration than the one
 // that will run, or that a path is not taken as far as this looks.
 #include "vm/native/jit_internal.h"
 
+#include <string.h>
+
 #include "vm/array/element.h"
+#include "vm/builtin.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
@@ -79,6 +83,19 @@ static uint64_t look_at_place(const tl_slot *target, const tl_path *path,
   return place == NULL ? 0 : place->tag;
 }
 
+// What pop(l) is about to take from a list; NULL: it is another call, or there
+// is none.
+static const tl_slot *find_popped(const tl_frame *frame, const tl_ins *ins) {
+  const tl_builtin *builtin =
+      frame->function->constants[tl_ins_extra(ins[1])].pointer;
+  const tl_slot *list = slot_at(frame, ins->a) + 1;
+  return ins->b == 2 && builtin->name != NULL &&
+                 strcmp(builtin->name, "pop") == 0 && tl_is_list(*list) &&
+                 list->list->length > 0
+             ? &list->list->items[list->list->length - 1]
+             : NULL;
+}
+
 // The tag of what the instruction is about to read, or 0. [second] is the
 // container's tag of an update. Nothing changes but hints, and nothing is
 // counted: the item is in [item] for as long as its tag is read. What the
@@ -104,6 +121,9 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins,
                  : 0;
     case TL_BC_NEXT:
       return tl_is_list(*b) && tl_item_get(&item, b, b + 1) ? item.tag : 0;
+    case TL_BC_CALLB:
+      found = find_popped(frame, ins);
+      return found == NULL ? 0 : found->tag;
     case TL_BC_TAKE:
       return look_at_place(b, &unit->paths[tl_ins_extra(ins[1])],
                            slot_at(frame, ins->a) + 1, second);

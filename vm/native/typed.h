@@ -185,6 +185,13 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(RITEM, RD, R, I)                                                         \
   OP(SETITEM, I, R, I) /* b[c] = a; exit: b is shared, or its item counted */ \
   OP(FSETITEM, N, R, I)                                                       \
+  OP(APPEND, I, R, _) /* list b gets a at its end; exit: b is shared or    */ \
+                      /* full, or a has a count                            */ \
+  OP(FAPPEND, F, R, _)                                                        \
+  OP(RAPPEND, R, R, _)                                                        \
+  OP(POP, ID, R, _) /* a = the last item of list b, which loses it; exit:  */ \
+                    /* b is shared or empty, or a has another type         */ \
+  OP(FPOP, FD, R, _)                                                          \
   OP(LENGTH, ID, R, _)                                                        \
   OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
   OP(RIF, _, R, T)   /* cond: to; of two texts                            */  \

@@ -326,11 +326,7 @@ static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
 // len(x) of what its slot does not own. Texts have a length in bytes; where
 // that is not the number of characters the operation leaves.
 static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
-  const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint32_t a = ins->a >> 4;
-  if (ins->b != 1 || builtin->name == NULL ||
-      strcmp(builtin->name, "len") != 0 || builtin->at_once == NULL)
-    return TL_TYPING_LEAVES;
   uint64_t tag = tl_typing_tag(x, a + 1);
   bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
   if (tag == 0 || owns(tag) ||
@@ -343,6 +339,80 @@ static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
   t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
   t->exit = exit;
   return TL_TYPING_GOES_ON;
+}
+
+// append(x, value) to a list that its slot owns, which moves into the result.
+// The value has no count to write: a number, none, or a text, which is asked
+// each time whether it is an immortal one. A list without room leaves, so that
+// one that doubles when it grows leaves ever more seldom.
+//
+//     t7 = callb append(t8, t9)      append t9, t8
+//                                    t7 = lend t8     now[t8] = UNKNOWN
+static tl_typing_step append(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, list = a + 1, value = a + 2;
+  uint64_t tag = tl_typing_tag(x, list), has = tl_typing_tag(x, value);
+  tl_jit_type type = tl_typing_type(x, tag), item = tl_typing_type(x, has);
+  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || type == TL_TYPE_UNKNOWN ||
+      has == 0 || (is_heap(has) && has != TL_TAG_STRING) ||
+      item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
+    return TL_TYPING_LEAVES;
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t =
+      tl_typing_put(x, form(TL_TYPED_APPEND, item),
+                    tl_jit_register(value, item), (int)list, TL_JIT_NONE);
+  t->type = item;
+  t->exit = exit;
+  tl_typing_set(x, TL_TYPED_LEND, a, type, (int)list, TL_JIT_NONE);
+  x->now[list] = TL_TYPE_UNKNOWN;
+  return TL_TYPING_GOES_ON;
+}
+
+// x, l = pop(l) of a list that its slot owns, where the item is a number: the
+// call and the instruction that takes its pair apart are one, as nothing may
+// jump between them. The item stands in the result's slot until the list has
+// moved out of the item's.
+//
+//     t3 = callb pop(t4, t5)         t3 = pop t4
+//     t4, t5 = unpack t3!            t5 = lend t4     now[t4] = UNKNOWN
+//                                    t4 = move t3
+static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
+  const tl_ins *then = ins + 2;
+  uint32_t a = ins->a >> 4, list = a + 1, key = a + 2;
+  uint64_t tag = tl_typing_tag(x, list);
+  tl_jit_type type = tl_typing_type(x, tag), item = seen(x, 0);
+  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || type == TL_TYPE_UNKNOWN ||
+      tl_typing_tag(x, key) != TL_TAG_NONE || !tl_jit_is_scalar(item) ||
+      seen(x, 1) != TL_TYPE_UNKNOWN || x->code->vm->no_reuse ||
+      then->op != TL_BC_UNPACK || then->b != ins->a || then->a != ins->a + 16 ||
+      (then->modes & 3u) == TL_MODE_BORROW || tl_ins_extra(then[1]) != 2 ||
+      x->flow->leads[x->pc + 2])
+    return TL_TYPING_LEAVES;
+  bool floats = tl_jit_is_float(item);
+  int32_t exit = tl_typing_exit(x);
+  tl_typing_set(x, floats ? TL_TYPED_FPOP : TL_TYPED_POP, a, item, (int)list,
+                TL_JIT_NONE)
+      ->exit = exit;
+  tl_typing_set(x, TL_TYPED_LEND, key, type, (int)list, TL_JIT_NONE);
+  x->now[list] = TL_TYPE_UNKNOWN;
+  tl_typing_set(x, floats ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list, item,
+                tl_jit_register(a, item), TL_JIT_NONE);
+  x->then = x->pc + 4;
+  return TL_TYPING_GOES_ON;
+}
+
+// The calls of the library that units know, as far as it has a way at once for
+// them. One with more or fewer arguments is another call of that name.
+static tl_typing_step call_library(tl_typing_pass *x, const tl_ins *ins) {
+  const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  if (builtin->name == NULL || builtin->at_once == NULL)
+    return TL_TYPING_LEAVES;
+  if (ins->b == 1 && strcmp(builtin->name, "len") == 0)
+    return length(x, ins);
+  if (ins->b == 2 && strcmp(builtin->name, "append") == 0)
+    return append(x, ins);
+  if (ins->b == 2 && strcmp(builtin->name, "pop") == 0)
+    return pop(x, ins);
+  return TL_TYPING_LEAVES;
 }
 
 // --- Places -----------------------------------------------------------------
@@ -593,7 +663,7 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_SETPATH:
       return poke(x, ins, d);
     case TL_BC_CALLB:
-      return length(x, ins);
+      return call_library(x, ins);
     case TL_BC_MORE:
       return has_more(x, ins, d);
     case TL_BC_NEXT:
