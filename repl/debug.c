@@ -89,6 +89,8 @@ static const char *find_line(const tally_debug_place *place, size_t line,
   return at;
 }
 
+// The line with its number, the one that is next marked; nothing behind the
+// end.
 static void print_line(const tally_debug_place *place, size_t line) {
   size_t nbytes;
   const char *text = find_line(place, line, &nbytes);
@@ -133,6 +135,7 @@ static bool holds(debugger *d, const breakpoint *b) {
   return status != TALLY_OK || truth != 0;
 }
 
+// One of a line where the line is next, one of a function where that begins.
 static bool is_at_breakpoint(debugger *d, const tally_debug_info *info) {
   for (int i = 0; i < d->count; i++) {
     const breakpoint *b = &d->breakpoints[i];
@@ -184,6 +187,7 @@ static bool stops(debugger *d, const tally_debug_info *info) {
 
 // --- Commands ---------------------------------------------------------------
 
+// Lets the run go on; how far is counted in calls from where it stands.
 static reply go(debugger *d, pace pace) {
   d->pace = pace;
   d->depth = d->info->depth;
@@ -216,6 +220,7 @@ static reply do_quit(debugger *d, char *rest) {
   return GO;
 }
 
+// "2: life.tly:5 if n > 3", as break and info print it.
 static void describe(const breakpoint *b) {
   printf("%d: %s", b->number, b->place);
   if (b->line > 0)
@@ -270,6 +275,7 @@ static reply do_break(debugger *d, char *rest) {
   return STAY;
 }
 
+// The last one takes its place: numbers stay, the order does not matter.
 static void remove_breakpoint(debugger *d, int at) {
   free(d->breakpoints[at].place);
   free(d->breakpoints[at].condition);
@@ -287,6 +293,7 @@ static reply do_delete(debugger *d, char *rest) {
   return STAY;
 }
 
+// In the order of their numbers.
 static reply do_info(debugger *d, char *rest) {
   (void)rest;
   for (int n = 1; n <= d->numbered; n++)
@@ -300,11 +307,13 @@ static reply do_info(debugger *d, char *rest) {
   return STAY;
 }
 
+// catch, catch off: which errors stop the run.
 static reply do_catch(debugger *d, char *rest) {
   d->catches = strcmp(rest, "off") != 0;
   return do_info(d, rest);
 }
 
+// The call that print, locals, list and set speak of.
 static reply select_frame(debugger *d, size_t frame) {
   tally_debug_place place;
   if (tally_debug_frame(d->vm, frame, &place) != TALLY_OK) {
@@ -371,6 +380,7 @@ static bool evaluate(debugger *d, const char *text, tally_value *out) {
   return false;
 }
 
+// As print in a script shows it.
 static reply do_print(debugger *d, char *rest) {
   tally_value value;
   if (*rest == 0) {
@@ -383,6 +393,7 @@ static reply do_print(debugger *d, char *rest) {
   return STAY;
 }
 
+// Those without a value are left out.
 static reply do_locals(debugger *d, char *rest) {
   tally_value names, item, value;
   const char *name;

@@ -15,6 +15,7 @@
 
 // --- Lines ------------------------------------------------------------------
 
+// Of frames further out this is the call under way.
 static uint32_t pc_of(const tl_frame *frame) {
   return (uint32_t)(frame->pc - frame->function->code);
 }
@@ -127,6 +128,7 @@ void tl_debug_raised(tl_vm *vm) {
 
 // --- Frames and variables ---------------------------------------------------
 
+// Linear in the calls, which somebody reads one by one.
 const tl_frame *tl_debug_frame(const tl_vm *vm, size_t index) {
   for (const tl_frame *f = vm->frame; vm->frames != NULL && f >= vm->frames;
        f--)
@@ -163,12 +165,15 @@ typedef struct look {
   void *context;
 } look;
 
+// Instructions are visited once each, in the order of their code.
 static void visit(tl_checker *c, void *context) {
   const look *l = context;
   if (c->pc == l->pc)
     l->see(c, l->context);
 }
 
+// Calls [see] with the states before the instruction that the frame is at.
+// False after tl_fail: no memory.
 static bool look_at(tl_vm *vm, const tl_frame *frame,
                     void (*see)(const tl_checker *c, void *context),
                     void *context) {
@@ -176,6 +181,8 @@ static bool look_at(tl_vm *vm, const tl_frame *frame,
   return tl_verify_with(vm, frame->function, visit, &l);
 }
 
+// None has a slot whose owner has gone, or whose value lacks an item that was
+// taken out.
 static void see_values(const tl_checker *c, void *context) {
   tl_debug *d = context;
   for (uint32_t i = 0; i < c->p->slot_count; i++)
@@ -198,6 +205,7 @@ static bool is_assigned(tl_vm *vm, const tl_frame *frame, uint32_t slot) {
   return d->has_value[slot] && !tl_is_unset(frame->base[slot]);
 }
 
+// Whether [text] is just these bytes.
 static bool is_named(const char *text, const char *name, size_t nbytes) {
   return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
