@@ -115,9 +115,13 @@ static void test_errors_are_told_where_they_are_raised(void **state) {
   static const char text[] =
       "fn f(i) = [1, 2][i]\n"
       "try { f(5) } catch e { print(e.kind) }\n"
+      "x = [1, 2]\n"
+      "try { x[0] = 1.5 } catch { }\n"
       "f(6)\n";
   assert_int_equal(debugged(&d, text), TALLY_ERR_INDEX);
   assert_non_null(strstr(d.text, "raise1 caught "));
+  // Behind what undoes the change waits a catch.
+  assert_non_null(strstr(d.text, "raise4 caught "));
   assert_non_null(strstr(d.text, "raise1 index "));
   assert_string_equal(d.h->output, "index\n");
 }
