@@ -849,6 +849,77 @@ TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
 TALLY_API tally_status tally_plot_time(tally_vm *vm, tally_plot_form form,
                                        int width, tally_value *out);
 
+// --- Debugging --------------------------------------------------------------
+
+// What a run comes by.
+typedef enum tally_debug_event {
+  TALLY_DEBUG_LINE,    // a line is next
+  TALLY_DEBUG_PAUSE,   // likewise, and tally_debug_pause was called
+  TALLY_DEBUG_RESUME,  // behind a call its line goes on
+  TALLY_DEBUG_CALL,    // a function begins; its first line follows
+  TALLY_DEBUG_RETURN,  // a function returns info->value
+  TALLY_DEBUG_RAISE,   // an error was raised; the frames are as it found them
+} tally_debug_event;
+
+// Where; all texts are borrowed for the time of the hook.
+typedef struct tally_debug_info {
+  tally_debug_event event;
+  size_t depth;  // how many calls are around it, the library's among them
+  const char *file, *function;  // "" at the top of a file
+  int line;
+  tally_value value;           // of RETURN: lent; else none
+  const char *kind, *message;  // of RAISE
+  int caught;                  // whether a script's `catch` waits for it
+} tally_debug_info;
+
+// Called in the midst of a run; nonzero ends it with TALLY_ERR_INTERRUPT. It may
+// use the VM as a function of the host's may, and the functions below; what it
+// runs is not debugged itself.
+typedef int tally_debug_hook(tally_vm *vm, void *context,
+                             const tally_debug_info *info);
+
+// Debugs what is compiled and called from now on; hook NULL: no longer. Code of
+// the library is passed over. A run that is debugged is slower and needs more
+// memory: it has no machine code, no fused operations and no contracts of
+// memory, and a variable lives until its function ends.
+//   TALLY_ERR_MEMORY  no memory for it
+TALLY_API tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook,
+                                   void *context);
+// The next line is told as TALLY_DEBUG_PAUSE. From any thread or a signal
+// handler, while the VM is debugged.
+TALLY_API void tally_debug_pause(tally_vm *vm);
+
+// A call under way. Frame 0 is the innermost; those of the library are left
+// out.
+typedef struct tally_debug_place {
+  const char *file, *function;  // borrowed for the time of the hook
+  int line;                     // under way, or next
+  const char *source;           // of the whole file, nbytes long
+  size_t nbytes;
+} tally_debug_place;
+// TALLY_ERR_INDEX: there are not so many frames.
+TALLY_API tally_status tally_debug_frame(tally_vm *vm, size_t frame,
+                                         tally_debug_place *out);
+// The names of the frame's variables that have a value: a list of strings,
+// returns owned.
+TALLY_API tally_status tally_debug_names(tally_vm *vm, size_t frame,
+                                         tally_value *out);
+// The value of an expression that sees the frame's variables; *out returns
+// owned. Its functions do what they do; errors are its own.
+//   TALLY_ERR_NAME  it names a variable that has no value now: it is not
+//                   assigned yet, or is just being changed
+TALLY_API tally_status tally_debug_eval(tally_vm *vm, size_t frame,
+                                        const char *expression,
+                                        tally_value *out);
+// Assigns to a variable of the frame. Borrows the value.
+//   TALLY_ERR_NAME   no variable has that name
+//   TALLY_ERR_VALUE  it has no value now, shares it with another variable, or is
+//                    a captured one, which cannot change
+TALLY_API tally_status tally_debug_set(tally_vm *vm, size_t frame,
+                                       const char *name, tally_value value);
+
+// --- What is left -----------------------------------------------------------
+
 // What tally_close would count: the values that the host, or another library by
 // way of it, has not released. *out, returns owned and not among them: a list
 // of records of type, bytes (of the value's own object), owner ("the host",

@@ -146,7 +146,7 @@ static bool back_end(tl_builder *b) {
   if (!tl_ownership(b->program, emit_owned, b))
     return false;
   // A region may extend into a callee, so all code must be there first.
-  for (uint32_t i = 0; i < b->unit->prototype_count; i++) {
+  for (uint32_t i = 0; i < b->unit->prototype_count && !b->debugged; i++) {
     tl_prototype *p = b->unit->prototypes[i];
     if (!tl_find_regions(b, p, (int32_t)p->named_count))
       return false;
@@ -272,7 +272,8 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   // Pragmas are found before the back end, since they are places in the source,
   // and checked behind it, on the modes in the bytecode. It finds no errors
   // otherwise, so that a check of a script without pragmas does without.
-  ok = ok && tl_find_pragmas(b);
+  // What they claim of memory does not hold for code that is debugged.
+  ok = ok && (b->debugged || tl_find_pragmas(b));
   if (b->found == NULL || b->unit->contract_count > 0)
     ok = ok && back_end(b) && tl_check_pragmas(b);
   if (b->found != NULL && !tl_failed(vm)) {
@@ -308,7 +309,9 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                         .arena = &arena,
                         .unit = unit,
                         .program = &program,
-                        .found = found};
+                        .found = found,
+                        .debugged =
+                            vm->debug != NULL && !tl_is_library(vm, unit)};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
   if (ok && found == NULL)

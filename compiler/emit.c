@@ -49,6 +49,15 @@ static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
     e->points[e->point_count++] = (tl_point){pc, ins};
 }
 
+// Notes that the words from here on are of [ins], for the lines of code that is
+// debugged.
+static void add_begin(tl_emitter *e, const tl_cfg_ins *ins) {
+  if (e->b->debugged &&
+      tl_arena_more(e->arena, &e->begins, &e->begin_capacity, e->begin_count,
+                    sizeof *e->begins))
+    e->begins[e->begin_count++] = (tl_point){e->count, ins};
+}
+
 // --- Fields -----------------------------------------------------------------
 
 // A slot or constant as words have it, times 16 (function.h).
@@ -724,6 +733,7 @@ static bool put_block(tl_emitter *e, int32_t at) {
     return false;
   // The loop itself writes this block's variable, so FORVAR is left out.
   for (int32_t i = e->written[index] >= 0 ? 1 : 0; i < block->count;) {
+    add_begin(e, &block->ins[i]);
     // It has emitted the block's end.
     if (try_return(e, block, i))
       break;

@@ -37,6 +37,8 @@ typedef struct tl_emitter {
   uint32_t fixup_count, fixup_capacity;
   tl_point *points;  // sorted by pc: the side tables are made from them
   uint32_t point_count, point_capacity;
+  tl_point *begins;  // of code that is debugged: every instruction
+  uint32_t begin_count, begin_capacity;
   uint32_t *block_pc;    // where each block begins; UINT32_MAX: not yet
   uint32_t block_start;  // of the block being emitted
   int32_t *sequence;     // the reachable blocks in the order of the code

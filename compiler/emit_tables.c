@@ -42,6 +42,25 @@ static void write_places(tl_emitter *e) {
   e->p->place_count = e->point_count;
 }
 
+// The line of each word, for a debugger. What ownership has put between the
+// instructions of a line has none of its own.
+static void write_lines(tl_emitter *e) {
+  uint32_t *lines =
+      tl_unit_room(e->b, (size_t)(e->count + 1) * sizeof *lines);
+  for (uint32_t i = 0; lines != NULL && i < e->begin_count; i++) {
+    tl_span span = e->begins[i].ins->span;
+    uint32_t pc = e->begins[i].pc;
+    uint32_t end = i + 1 < e->begin_count ? e->begins[i + 1].pc : e->count;
+    uint32_t before = pc == 0 ? 0 : lines[pc - 1];
+    uint32_t line = span.end == 0 ? before : tl_line_of(e->b->unit, span.at);
+    // The end of a file is no line of it.
+    if (e->p->index == 0 && i + 2 >= e->begin_count)
+      line = 0;
+    while (pc < end) lines[pc++] = line;
+  }
+  e->p->lines = lines;
+}
+
 // Which slots own at each point that can fail, as ranges of code: a slot that
 // owns at several points in a row has one range. A call's consumed arguments
 // are not among them: the analysis has left them out of [owned].
@@ -158,6 +177,8 @@ void tl_emit_tables(tl_emitter *e) {
   // All blocks have their pcs now.
   patch_jumps(e);
   write_places(e);
+  if (e->b->debugged)
+    write_lines(e);
   write_ranges(e);
   write_relying(e);
   write_handlers(e);

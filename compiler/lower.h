@@ -64,6 +64,9 @@ typedef struct tl_builder {
   uint32_t recorded_capacity;
   uint32_t item_path;  // + 1: the path of x[i]; 0: not made yet
   bool failed;         // tl_fail was called (memory, a wrong type literal)
+  // The text will be debugged: variables live until their function ends, and
+  // no lines run together.
+  bool debugged;
 } tl_builder;
 
 // The loop that `break` and `continue` leave or repeat.
@@ -475,6 +478,9 @@ void tl_function_begin(tl_lower *l, tl_builder *b, tl_cfg_function *f,
 // What is only captured or global needs none. l->assigned_in is NULL without
 // memory.
 void tl_function_slots(tl_lower *l, uint32_t param_count);
+// Where the text is debugged: a use of each variable of the function, behind
+// which it ends.
+void tl_use_variables(tl_lower *l, tl_span span);
 // Returns [value], names the slots for messages and listings, and checks that
 // variables are set where they are read.
 void tl_function_end(tl_lower *l, int32_t value, tl_span span);

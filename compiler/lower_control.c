@@ -444,6 +444,7 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
   int32_t value = ast->result.value == NULL
                       ? tl_load_none(l, -1, ast->span)
                       : tl_lower_expr(l, ast->result.value, -1);
+  tl_use_variables(l, ast->span);
   tl_emit1(l, TL_BC_RET, -1, value, ast->span);
   tl_enter_block(l, tl_new_block(l));
 }

@@ -80,11 +80,26 @@ void tl_function_slots(tl_lower *l, uint32_t param_count) {
   for (int32_t i = 0; i < index; i++) l->assigned_in[i] = -1;
 }
 
+// A copy that nobody reads is a use, so each variable has a value, or is unset,
+// up to here.
+void tl_use_variables(tl_lower *l, tl_span span) {
+  for (int32_t i = 0; i < l->f->variable_count && l->b->debugged; i++) {
+    int32_t mark = l->top;
+    tl_emit1(l, TL_BC_MOV, tl_into(l, -1), i, span);
+    l->top = mark;
+  }
+}
+
 // Names go to slots only here, when the number of variables is known. A
 // variable that lives in the module, or only in captures, has no slot and no
 // name in it.
 void tl_function_end(tl_lower *l, int32_t value, tl_span span) {
   tl_prototype *p = l->f->prototype;
+  // A debugger stops at the brace that ends a function.
+  if (l->b->debugged && l->scope->kind != TL_SCOPE_MODULE &&
+      span.end > span.begin)
+    span.at = span.end - 1;
+  tl_use_variables(l, span);
   tl_emit1(l, TL_BC_RET, -1, value, span);
   p->slot_names = tl_unit_room(
       l->b, sizeof *p->slot_names * (size_t)(l->f->variable_count + 1));

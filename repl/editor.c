@@ -148,7 +148,7 @@ static bool spell_call(const tl_editor *e, char *to, size_t size) {
 // searched for, or the choices of Tab, or else how the call is written.
 static void draw(tl_editor *e) {
   char below[512], *hint = hint_of(e);
-  tl_view view = {.prompt = "tally> ",
+  tl_view view = {.prompt = e->prompt,
                   .more = "  ...> ",
                   .text = e->text,
                   .nbytes = e->nbytes,
@@ -198,7 +198,7 @@ static void find_wrong(tl_editor *e, tl_view *view) {
 // Without hints, choices and matched brackets, which are of use while the text
 // is edited alone. Output follows in the next line.
 static void draw_last(tl_editor *e) {
-  tl_view view = {.prompt = "tally> ",
+  tl_view view = {.prompt = e->prompt,
                   .more = "  ...> ",
                   .text = e->text,
                   .nbytes = e->nbytes,
@@ -673,6 +673,10 @@ tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   return e->reading;
 }
 
+void tl_editor_prompt(tl_editor *e, const char *prompt) {
+  e->prompt = prompt;
+}
+
 void tl_editor_offer(tl_editor *e, const char *text, size_t nbytes) {
   free(e->offered);
   e->offered = malloc(nbytes + 1);
@@ -694,6 +698,7 @@ tl_editor *tl_editor_open(tally_vm *vm) {
     return NULL;
   }
   e->vm = vm;
+  e->prompt = "tally> ";
   e->screen.has_colours = tl_has_colours(STDOUT_FILENO);
   e->is_vi = tl_vi_is_wanted();
   tl_history_open(&e->history);

@@ -43,6 +43,8 @@ void tl_editor_close(tl_editor *editor);
 // with an end of line and a zero byte; it belongs to the editor until the next
 // one. The terminal is as it was before when this returns.
 tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
+// The prompt in place of "tally> ", of as many bytes. Borrows it.
+void tl_editor_prompt(tl_editor *editor, const char *prompt);
 // The next input to be read begins with this text. Borrows it.
 void tl_editor_offer(tl_editor *editor, const char *text, size_t nbytes);
 

@@ -3,6 +3,7 @@
 //     main ─ tl_command_read        options.c   the command line
 //          ─ tl_session_open        session.c   a VM, Ctrl-C, counters
 //          ─ one of: tl_run_file, tl_run_code, tl_run_dis, tl_run_explain
+//                    tl_run_debug   debug.c
 //                    tl_run_doc     doc.c
 //                    tl_run_format  format.c
 //                    tl_prompt_run  prompt.c, editor.c
@@ -40,6 +41,8 @@ static int run(tl_session *session, const tl_command *cmd) {
       return tl_run_format(session, cmd);
     case TL_ACTION_LSP:
       return tl_run_lsp(session);
+    case TL_ACTION_DEBUG:
+      return tl_run_debug(session, cmd);
     case TL_ACTION_CHECK:
       return tl_run_check(session, cmd);
     default:

@@ -35,6 +35,8 @@ static const char help[] =
     "  tally check FILE ...     errors and warnings, without running anything\n"
     "  tally bind FILE.bind     make a native module of a library's "
     "declarations\n"
+    "  tally debug FILE [ARG ...]  run it line by line: `help` lists what\n"
+    "                           there is to say\n"
     "  tally lsp                a language server for editors\n"
     "\n"
     "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
@@ -385,6 +387,19 @@ static int read_check_files(tl_command *cmd, int argc, char **argv) {
   return is_option(argv[1]) ? no_option(argv[0], argv[1]) : 0;
 }
 
+// tally debug FILE [ARG ...]
+static int read_debug(tl_command *cmd, int argc, char **argv) {
+  if (argc > 1 && is_option(argv[1]))
+    return no_option(argv[0], argv[1]);
+  if (argc < 2)
+    return wrong("usage: tally debug FILE [ARG ...]", "");
+  cmd->action = TL_ACTION_DEBUG;
+  cmd->subject = argv[1];
+  cmd->argc = argc - 2;
+  cmd->argv = argv + 2;
+  return 0;
+}
+
 // tally lsp; clients add options of their own, such as --stdio.
 static int read_lsp(tl_command *cmd, int argc, char **argv) {
   (void)argc, (void)argv;
@@ -420,6 +435,7 @@ static const worded words[] = {{"test", read_test},
                                {"fmt", read_format},
                                {"explain", read_explain},
                                {"check", read_check_files},
+                               {"debug", read_debug},
                                {"lsp", read_lsp},
                                {"bind", read_bind},
                                {NULL, NULL}};

@@ -19,13 +19,10 @@ int tl_run_file(tl_session *session, const tl_command *cmd) {
 
 // --- CODE -------------------------------------------------------------------
 
-// Prints as print does; none, the value of a statement, is not shown.
-static tally_status print_value(tally_vm *vm, tally_value value) {
+tally_status tl_print_value(tally_vm *vm, tally_value value) {
   tally_value shown;
   const char *text;
   size_t nbytes;
-  if (strcmp(tally_type(vm, value), "none") == 0)
-    return TALLY_OK;
   tally_status status = tally_format(vm, value, &shown);
   if (status != TALLY_OK)
     return status;
@@ -50,7 +47,9 @@ int tl_run_code(tl_session *session, const tl_command *cmd) {
   if (status == TALLY_OK)
     status = tally_eval(vm, cmd->subject, &value);
   if (status == TALLY_OK) {
-    status = print_value(vm, value);
+    // The value of a statement is none, and not shown.
+    if (strcmp(tally_type(vm, value), "none") != 0)
+      status = tl_print_value(vm, value);
     tally_release(vm, value);
   }
   return tl_session_end(session, status);

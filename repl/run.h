@@ -18,6 +18,10 @@ int tl_run_explain(tl_session *session, const tl_command *cmd);
 int tl_run_format(tl_session *session, const tl_command *cmd);
 // Prints what is wrong with the files given, errors and warnings.
 int tl_run_check(tl_session *session, const tl_command *cmd);
+// Debugs a script: reads commands where it stops.
+int tl_run_debug(tl_session *session, const tl_command *cmd);
+// Prints a value as print does.
+tally_status tl_print_value(tally_vm *vm, tally_value value);
 // Prints documentation, or with --check what it lacks.
 int tl_run_doc(tl_session *session, const tl_command *cmd);
 // Prints what is known of a name: its documentation, what a module of that name

@@ -31,7 +31,7 @@
 // 50 ms: that is one signal sent by two.
 
 static tally_vm *interruptible;  // set while no handler is installed
-static volatile sig_atomic_t is_running, was_asked;
+static volatile sig_atomic_t is_running, was_asked, pauses;
 static struct timespec asked_at;  // written and read by the handler alone
 
 // The time from one to the other.
@@ -43,7 +43,8 @@ static double seconds_between(const struct timespec *from,
 }
 
 // The handler of Ctrl-C. Only calls that are safe in a handler (POSIX, 2.4.3):
-// clock_gettime and _exit are, and tally_interrupt only sets a flag.
+// clock_gettime and _exit are, and tally_interrupt and
+// tally_debug_pause only set a flag.
 static void heed_interrupt(int signal_number) {
   (void)signal_number;
   // The code that is interrupted may be about to read errno.
@@ -58,7 +59,9 @@ static void heed_interrupt(int signal_number) {
   }
   was_asked = 1;
   asked_at = now;
-  if (is_running)
+  if (pauses)
+    tally_debug_pause(interruptible);
+  else if (is_running)
     tally_interrupt(interruptible);
   errno = saved;
 }
@@ -88,6 +91,12 @@ void tl_session_begin(void) {
   is_running = 1;
 }
 
+// A debugger's prompt is within the run, which another Ctrl-C must not end.
+void tl_session_pauses(bool on) {
+  was_asked = 0;
+  is_running = pauses = on;
+}
+
 // Reading and forgetting are two steps: a signal between them is forgotten,
 // which a person repeats.
 bool tl_session_was_interrupted(void) {
@@ -105,7 +114,7 @@ bool tl_session_was_interrupted(void) {
 //     TALLY_ERR_INTERRUPT    TL_INTERRUPTED           false, after a report
 //     others                 TL_FAILED                false, after a report
 int tl_session_end(tl_session *session, tally_status status) {
-  is_running = 0;
+  is_running = pauses = 0;
   // What Ctrl-C cut short of the output is no failure to write.
   if (tl_session_was_interrupted())
     clearerr(stdout);

@@ -67,7 +67,7 @@ expect 0 "^BLAS: none, Tally's own code$" '--version: no BLAS'
 run --no-blas -e 'import linalg; linalg.blas == none'; expect 0 '^true$' 'linalg.blas'
 run --help;                 expect 0 'tally FILE' '--help'
 run --nosuch;               expect 2 'nosuch' 'an unknown option'
-for word in dis doc fmt explain check; do
+for word in dis doc fmt explain check debug; do
   run $word --nosuch;       expect 2 "$word has no option --nosuch" "$word: an unknown option"
   run $word --help;         expect 0 'tally FILE' "$word --help"
 done
@@ -388,6 +388,28 @@ import \"$dir/m.tly\" as m\nold = m.f
 io.write_text(\"$dir/m.tly\", \"fn f() = 42\")
 import \"$dir/m.tly\" as m\nprint(m.f(), old())\n"
 run;                        expect 0 '^42 41$' 'a changed module is read anew'
+
+# --- debug ------------------------------------------------------------------
+
+text 'fn f(x) {\n  y = x * 2\n  y + 1\n}\na = 3\nprint(f(a))\nprint([1][4])\n'
+printf 'break f if x == 3\nbreak 9\ninfo\ndelete 2\ncontinue\nnext\nprint y + a\nset y = 10\nup\nlocals\nfinish\nwhere\nlist 1\ncontinue\nlocals\nnosuch\nquit\n' >"$dir/in"
+run debug "$dir/script.tly"; expect 0 '^1: f if x == 3$' 'debug: break'
+expect 0 '^2: .*script.tly:9$' 'debug: break LINE'
+expect 0 '^>   2 \|   y = x \* 2$' 'debug: a breakpoint of a function'
+expect 0 '^9$' 'debug: print sees the frame and the module'
+expect 0 '^>   6 \| print\(f\(a\)\)$' 'debug: up'
+expect 0 '^f returns 11$' 'debug: set, finish'
+expect 0 '^11$' 'debug: the run goes on with what was set'
+expect 0 '^index error: .*4' 'debug: an error stops the run'
+expect 0 '^a = 3$' 'debug: locals'
+expect 0 'no command nosuch' 'debug: another word'
+absent '^debug> ' 'debug: no prompts in a pipe'
+printf 'break f\nc\n' >"$dir/in"
+run debug "$dir/script.tly"; expect 0 'script.tly:2 in f$' 'debug: the end of the commands ends the run'
+absent '^7$' 'debug: nothing runs behind that'
+run debug;                  expect 2 'usage: tally debug' 'debug without a FILE'
+run debug "$dir/nosuch";    expect 1 'nosuch' 'debug: no such file'
+: >"$dir/in"
 
 # --- The prompt, fed by a pipe ----------------------------------------------
 

@@ -36,6 +36,12 @@ struct tl_observer {
   // Where vm->timed: the instruction that vm->frame stands at is over, or at
   // least polls. Called for each by the counting loop, and at polls.
   void (*step)(tl_vm *vm);
+  // Where vm->debug is there, in the counting loop: vm->frame stands before its
+  // instruction. Returns whether the run is to end there, which is asked of
+  // instructions that can fail alone.
+  bool (*before)(tl_vm *vm);
+  // Likewise: an error was raised in vm->frame, whose slots are as they were.
+  void (*raised)(tl_vm *vm);
   // The bytes on vm->devices[device] have changed.
   void (*device)(tl_vm *vm, size_t device);
 

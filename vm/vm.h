@@ -38,6 +38,7 @@ struct tl_memory;                    // free lists and the block cache
 struct tl_handles;                   // values held by the host (handles.c)
 struct tl_types;                     // interned types (type.c)
 struct tl_watch;                     // what a run does with memory (watch.h)
+struct tl_debug;                     // who follows a run (debug.h)
 struct tl_nested_ops;                // objects.h
 struct tl_host_ops;
 typedef struct tl_observer tl_observer;  // who is told of that (events.h)
@@ -220,6 +221,10 @@ struct tally_vm {
   tl_frame *native_end;    // while it runs: the last record that may call
   tl_pool pool;            // threads for long work on arrays
   struct tl_watch *watch;  // NULL: nobody watches
+  struct tl_debug *debug;  // NULL: nobody debugs (observe/debug.h)
+  // A debugger's hook runs: the innermost script frame stands before its
+  // instruction, and may borrow from what any variable has.
+  bool paused;
   // Depth of records within each other that are becoming an array.
   int stacking;
   // Some code says #:inplace (observe/in_place_contract.h). The fields below

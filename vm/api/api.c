@@ -78,6 +78,7 @@ tally_status tally_open(const tally_options *options, tally_vm **out) {
 size_t tally_close(tally_vm *vm) {
   if (vm == NULL || vm->host_depth > 0 || vm->access != TL_ACCESS_ALL)
     return 0;
+  tl_debug_close(vm);
   tl_report_close(vm);
   tl_exports_close(vm);
   // Modules first: resources of the host's that scripts hold may in turn hold
@@ -224,7 +225,9 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
       !set_args(vm, argc, argv)) {
     return tl_report(vm);
   }
-  return run_text(vm, name, source, nbytes, TL_UNIT_SCRIPT, NULL);
+  // A debugger looks at variables of the top that nothing reads any more.
+  return run_text(vm, name, source, nbytes,
+                  vm->debug != NULL ? TL_UNIT_MODULE : TL_UNIT_SCRIPT, NULL);
 }
 
 // Reads the file by the host's right, not the script's: no capability is

@@ -55,6 +55,9 @@ static inline bool tl_given(tl_vm *vm, const void *pointer, const char *what) {
 // it is not, kind host where it is NULL.
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
 
+// Ends debugging (api_debug.c); nothing happens where nobody debugs.
+void tl_debug_close(tl_vm *vm);
+
 // --- Handles (handles.c) ----------------------------------------------------
 
 // Bools, numbers up to 8 bytes and none stand in the handle itself, so that

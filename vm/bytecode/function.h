@@ -284,6 +284,8 @@ typedef struct tl_prototype {
   // Machine code of its loops and of itself (vm/native/jit.h), or NULL; it ends
   // with the unit.
   struct tl_kept *machine_code;
+  // The line of each word, of code that was compiled to be debugged; else NULL.
+  uint32_t *lines;
   // Audit builds: for each pc the set of slots that own, as bits.
   uint64_t *owners_at;
   // The whole definition in the source, as byte offsets.

@@ -330,10 +330,20 @@ bool tl_depends_at(const tl_prototype *function, uint32_t pc) {
   return tl_is_among(function->relying, function->relying_count, pc);
 }
 
+// A module read from a file has a path, even if it bears a library module's
+// name.
+bool tl_is_library(const tl_vm *vm, const tl_unit *unit) {
+  return unit->module->path == NULL &&
+         tl_embedded_find(vm->library, unit->module->name->text) != NULL;
+}
+
 // Whether a call under way may borrow the variable's value, because its unit
 // takes it for invariant: looks at the frames, each at the pc of its call.
 static bool is_relied_on(const tl_vm *vm, const tl_module *module,
                          uint32_t index, bool by_code) {
+  // A debugger's expression runs in the midst of a statement.
+  if (vm->paused)
+    return true;
   // Only invariant variables are borrowed across calls.
   if (!module->is_invariant[index])
     return false;
@@ -350,9 +360,9 @@ static bool is_relied_on(const tl_vm *vm, const tl_module *module,
   return false;
 }
 
-// Keeps [value] alive until all calls have ended. Where there is no memory for
-// that it is never freed: better than a borrow of what is gone.
-static void let_wait(tl_vm *vm, tl_slot value) {
+// Where there is no memory for that it is never freed: better than a borrow of
+// what is gone.
+void tl_let_wait(tl_vm *vm, tl_slot value) {
   bool failed = tl_failed(vm);
   if (vm->waiting == NULL)
     vm->waiting = tl_list_new(vm, 6);
@@ -363,7 +373,7 @@ static void let_wait(tl_vm *vm, tl_slot value) {
 }
 
 // Never fails: where a call under way may borrow the old value and there is no
-// memory to note that, the old value is never freed (let_wait).
+// memory to note that, the old value is never freed (tl_let_wait).
 void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
                       tl_slot value, bool by_code) {
   tl_slot *g = &module->variables[index], old = *g;
@@ -373,7 +383,7 @@ void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
   if (!tl_is_owned(old))
     return;
   if (is_relied_on(vm, module, index, by_code)) {
-    let_wait(vm, old);
+    tl_let_wait(vm, old);
     return;
   }
   tl_drop(vm, old);
@@ -390,7 +400,7 @@ tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index) {
   *g = tl_unset();
   if (!tl_is_owned(value) || !is_relied_on(vm, module, index, true))
     return value;
-  let_wait(vm, value);
+  tl_let_wait(vm, value);
   return tl_retain(vm, tl_borrow(value));
 }
 

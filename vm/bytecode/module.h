@@ -52,6 +52,8 @@ void tl_module_assign(tl_vm *vm, tl_module *module, uint32_t index,
 // unset. Returns owned; if a call under way may borrow the value, there is one
 // more owner, so that it is not changed in place.
 tl_slot tl_module_take(tl_vm *vm, tl_module *module, uint32_t index);
+// Keeps [value], which is taken, alive until all calls have ended. Never fails.
+void tl_let_wait(tl_vm *vm, tl_slot value);
 // All calls have ended: drops the values that were kept for them.
 void tl_drop_waiting(tl_vm *vm);
 
@@ -92,6 +94,9 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
                      const char *text, size_t nbytes);
 // Frees a unit with all that it adopted; nothing may refer to its code.
 void tl_unit_free(tl_vm *vm, tl_unit *unit);
+// Whether the unit is one of the library's own texts in Tally: errors in it are
+// reported at the call of it, and a debugger passes over it.
+bool tl_is_library(const tl_vm *vm, const tl_unit *unit);
 // Zeroed memory, aligned to 16 bytes, that lives as long as the unit. NULL
 // after tl_fail.
 void *tl_unit_alloc(tl_vm *vm, tl_unit *unit, size_t nbytes);

@@ -946,9 +946,11 @@ dispatch:
     // An argument of the wrong type is the call's fault.
     bool is_callers =
         ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
-    if (!is_callers)
-      tl_error_place(vm, function, R, at);
     vm->frame = F;
+    if (!is_callers) {
+      tl_error_place(vm, function, R, at);
+      TELL_RAISED();
+    }
     const tl_handler *handler = tl_unwind(vm, function, R, at);
     if (handler != NULL) {
       ins = function->code + handler->handler;

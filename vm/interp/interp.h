@@ -110,9 +110,6 @@ void tl_error_place(tl_vm *vm, tl_prototype *function, const tl_slot *base,
 // place.
 void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
                     uint32_t pc);
-// Whether the unit is one of the library's own texts in Tally: errors in it are
-// reported at the call of it.
-bool tl_is_library(const tl_vm *vm, const tl_unit *unit);
 // Drops what the frame owns at [pc], by the function's map of owned ranges.
 // Returns the handler that catches there, whose slots are kept and made owners
 // first; NULL when the frame ends.

@@ -3,6 +3,7 @@
 // Counting thus costs the usual loop nothing.
 //
 // Built for size.
+#include "vm/events.h"
 #include "vm/interp/handlers.h"
 #include "vm/bytecode/opcodes.h"
 
@@ -65,6 +66,16 @@ static bool is_to_fail(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
     return false;
   tl_drop_call(vm, R, ins);
   tl_fail(vm, TALLY_ERR_ASSERT, "told to fail");
+  return true;
+}
+
+// Whoever debugs the run wants it to end here; likewise.
+static bool is_to_end(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
+  if (!vm->observer->before(vm))
+    return false;
+  tl_drop_call(vm, R, ins);
+  tl_fail(vm, TALLY_ERR_INTERRUPT, "interrupted");
+  vm->error.is_final = true;
   return true;
 }
 

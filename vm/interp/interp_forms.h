@@ -24,10 +24,23 @@
     count_ins(vm, R, ins);                                 \
     if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, R, ins))) \
       goto fail;                                           \
+    if (UNLIKELY(vm->debug != NULL && is_to_end(vm, R, ins))) \
+      goto fail;                                           \
   } while (0)
 #else
 #define TL_INTERPRET tl_interpret
 #define COUNT() (void)0
+#endif
+// In the twin a debugger hears of an error in the innermost function that is a
+// script's.
+#ifdef TL_COUNTING
+#define TELL_RAISED()                                          \
+  do {                                                         \
+    if (vm->debug != NULL && !tl_is_library(vm, F->function->unit)) \
+      vm->observer->raised(vm);                                \
+  } while (0)
+#else
+#define TELL_RAISED() (void)0
 #endif
 
 // Which way a branch usually goes, for the compiler's layout.

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/embedded.h"
 #include "vm/array/array.h"
 #include "vm/interp/catch.h"
 #include "vm/interp/interp.h"
@@ -146,13 +145,6 @@ static int kind_of(const tl_prototype *function, const tl_handler *handler) {
     return NO_HANDLER;
   const tl_ins *ins = &function->code[handler->handler];
   return ins->op == TL_BC_CATCH ? (int)tl_ins_extra(*ins) : TL_CATCHES_NAMED;
-}
-
-// A module read from a file has a path, even if it bears a library module's
-// name.
-bool tl_is_library(const tl_vm *vm, const tl_unit *unit) {
-  return unit->module->path == NULL &&
-         tl_embedded_find(vm->library, unit->module->name->text) != NULL;
 }
 
 // In a function of the library the error gets no place: as with functions in C,

@@ -271,7 +271,7 @@ bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
   struct tl_memory *m = vm->memory;
   const tl_frame *f = vm->frame;
   uint32_t frame = (uint32_t)(f - vm->frames);
-  if (vm->no_reuse)
+  if (vm->no_reuse || vm->debug != NULL)
     return true;
   end_old_promises(vm);
   while (m->contract_count > 0 &&

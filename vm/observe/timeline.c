@@ -8,6 +8,7 @@
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/references.h"
 #include "vm/memory/pages.h"
+#include "vm/observe/debug.h"
 #include "vm/observe/watch.h"
 
 // Seconds since the recording began.
@@ -474,6 +475,8 @@ const tl_observer tl_watch_observer = {
     .alloc = note_alloc,
     .free = note_free,
     .step = tl_profile_step,
+    .before = tl_debug_before,
+    .raised = tl_debug_raised,
     .device = note_device,
     .fresh = tl_watch_fresh,
     .inplace = tl_watch_inplace,

@@ -1,0 +1,302 @@
+// tally.h: debugging. vm/observe/debug.c follows the run; here its events reach
+// the host's hook, and the hook gets frames, names and values.
+//
+//     tally_debug_eval  "total / n" ─▶ fn(total, n) = total / n   compiled once
+//                       in the frame's module, called with the frame's values
+//
+// Built for size.
+#include <string.h>
+
+#include "compiler/compile.h"
+#include "compiler/resolver.h"
+#include "vm/api/api.h"
+#include "vm/bytecode/module.h"
+#include "vm/interp/interp.h"
+#include "vm/observe/debug.h"
+#include "vm/poll.h"
+#include "vm/values/list.h"
+
+// Calls the hook as one of the host's functions is called. What it took of the
+// time limit is given back.
+static bool call_hook(tl_vm *vm, tally_debug_info *info, tl_slot returned) {
+  tl_debug *d = vm->debug;
+  double began = vm->deadline > 0 ? tl_clock_of(vm) : 0;
+  if (!tl_handle_borrow(vm, returned, &info->value)) {
+    tl_error_clear(vm);
+    info->value = tl_plain_value(tl_none());
+  }
+  vm->paused = true;
+  vm->host_depth++;
+  vm->native_depth++;
+  int ends = d->hook(vm, d->context, info);
+  tl_report_forget(vm);
+  tally_release(vm, info->value);
+  vm->native_depth--;
+  vm->host_depth--;
+  vm->paused = false;
+  if (began > 0)
+    vm->deadline += tl_clock_of(vm) - began;
+  return ends == 0;
+}
+
+// Gives up an expression; its code goes with its handle.
+static void forget(tl_vm *vm, struct tl_expression *e) {
+  if (e->text == NULL)
+    return;
+  vm->options.resize(vm->options.context, e->text, e->size, 0);
+  tally_release(vm, e->function);
+  e->text = NULL;
+}
+
+// Nothing happens where nobody debugs.
+void tl_debug_close(tl_vm *vm) {
+  tl_debug *d = vm->debug;
+  if (d == NULL)
+    return;
+  for (int i = 0; i < TL_DEBUG_EXPRESSIONS; i++) forget(vm, &d->expressions[i]);
+  vm->counting = d->was_counting;
+  vm->debug = NULL;
+  vm->options.resize(vm->options.context, d, sizeof *d, 0);
+}
+
+// Frames that run already stay in the loop that they are in.
+tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook, void *context) {
+  TL_ENTER(vm);
+  if (vm->paused || vm->frame >= vm->frames) {
+    tl_fail(vm, TALLY_ERR_HOST, "tally_debug: a script runs");
+    return tl_report(vm);
+  }
+  tl_debug_close(vm);
+  if (hook == NULL)
+    return TALLY_OK;
+  tl_debug *d = vm->options.resize(vm->options.context, NULL, 0, sizeof *d);
+  if (d == NULL) {
+    tl_fail_memory(vm, sizeof *d, "a debugger");
+    return tl_report(vm);
+  }
+  memset(d, 0, sizeof *d);
+  atomic_init(&d->asked, false);
+  d->hook = hook;
+  d->context = context;
+  d->tell = call_hook;
+  d->was_counting = vm->counting;
+  vm->counting = true;
+  vm->debug = d;
+  return TALLY_OK;
+}
+
+void tally_debug_pause(tally_vm *vm) {
+  if (vm != NULL && vm->debug != NULL)
+    atomic_store_explicit(&vm->debug->asked, true, memory_order_relaxed);
+}
+
+// --- Looking ----------------------------------------------------------------
+
+// The frame; NULL after tl_fail: nothing is stopped (kind host), or there are
+// not so many (kind index).
+static const tl_frame *find_frame(tl_vm *vm, size_t index) {
+  const tl_frame *f = NULL;
+  if (!vm->paused)
+    tl_fail(vm, TALLY_ERR_HOST, "no run has stopped for a debugger");
+  else if ((f = tl_debug_frame(vm, index)) == NULL)
+    tl_fail(vm, TALLY_ERR_INDEX, "there is no frame %zu", index);
+  return f;
+}
+
+tally_status tally_debug_frame(tally_vm *vm, size_t frame,
+                               tally_debug_place *out) {
+  TL_ENTER(vm);
+  const tl_frame *f = find_frame(vm, frame);
+  if (f == NULL || !tl_given(vm, out, "the place for the frame"))
+    return tl_report(vm);
+  const tl_unit *unit = f->function->unit;
+  *out = (tally_debug_place){.file = unit->file->text,
+                             .function = f->function->name->text,
+                             .line = (int)tl_debug_line(f),
+                             .source = unit->text,
+                             .nbytes = unit->nbytes};
+  return TALLY_OK;
+}
+
+// Functions of a module are no news to who looks at its top.
+static bool is_shown(tl_slot value) {
+  return !tl_is_kind(value, TL_KIND_FUNCTION) &&
+         !tl_is_kind(value, TL_KIND_MODULE);
+}
+
+tally_status tally_debug_names(tally_vm *vm, size_t frame, tally_value *out) {
+  TL_ENTER(vm);
+  const tl_frame *f = find_frame(vm, frame);
+  const char *name;
+  tl_list *list = NULL;
+  if (f == NULL || !tl_given(vm, out, "the place for the names") ||
+      (list = tl_list_new(vm, 8)) == NULL)
+    return tl_report(vm);
+  for (uint32_t i = 0; (name = tl_debug_name(f, i)) != NULL; i++) {
+    tl_slot *value;
+    if (!tl_debug_find(vm, f, name, strlen(name), &value) || value == NULL ||
+        !is_shown(*value))
+      continue;
+    tl_string *text = tl_string_from(vm, name);
+    if (text == NULL || !tl_list_push_own(vm, &list, tl_own_string(text)))
+      break;
+  }
+  tl_slot names = tl_own_list(list);
+  if (!tl_failed(vm))
+    return tl_give(vm, names, out);
+  tl_drop(vm, names);
+  return tl_report(vm);
+}
+
+// --- Evaluating -------------------------------------------------------------
+
+// The frame's variables that an expression names, and their values, borrowed.
+typedef struct bound {
+  tl_slot values[TL_MAX_CALL_ARGUMENTS];
+  const char *names[TL_MAX_CALL_ARGUMENTS];
+  size_t nbytes[TL_MAX_CALL_ARGUMENTS];
+  int count;
+} bound;
+
+// Adds a name, unless it is there already or is the module's, which the
+// expression sees by itself. False after tl_fail.
+static bool bind_name(tl_vm *vm, const tl_frame *f, const char *name,
+                      size_t nbytes, bound *b) {
+  tl_slot *slot;
+  for (int i = 0; i < b->count; i++)
+    if (b->nbytes[i] == nbytes && memcmp(b->names[i], name, nbytes) == 0)
+      return true;
+  if (!tl_debug_find(vm, f, name, nbytes, &slot))
+    return !tl_failed(vm);
+  if (slot == NULL)
+    return tl_fail(vm, TALLY_ERR_NAME,
+                   "%.*s has no value now: it is not assigned yet, or is just "
+                   "being changed",
+                   (int)nbytes, name);
+  const tl_module *module = f->function->unit->module;
+  if (slot >= module->variables &&
+      slot < module->variables + module->variable_count)
+    return true;
+  if (b->count == TL_MAX_CALL_ARGUMENTS)
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "an expression names at most %d variables of a function",
+                   TL_MAX_CALL_ARGUMENTS);
+  b->values[b->count] = tl_borrow(*slot);
+  b->names[b->count] = name;
+  b->nbytes[b->count++] = nbytes;
+  return true;
+}
+
+// Finds the names by the lexer: those behind a point are of fields. False after
+// tl_fail.
+static bool bind_names(tl_vm *vm, const tl_frame *f, const char *text,
+                       bound *b) {
+  tally_token tokens[256];
+  size_t nbytes = strlen(text);
+  size_t count = tally_tokens(vm, text, nbytes, tokens, 256);
+  for (size_t i = 0; i < count && i < 256; i++) {
+    const tally_token *t = &tokens[i];
+    if ((t->kind != TALLY_TOKEN_NAME && t->kind != TALLY_TOKEN_CALL) ||
+        (t->begin > 0 && text[t->begin - 1] == '.'))
+      continue;
+    if (!bind_name(vm, f, text + t->begin, t->end - t->begin, b))
+      return false;
+  }
+  return true;
+}
+
+// Whether the expression is this one, in that module.
+static bool is_same(const struct tl_expression *e, const tl_module *module,
+                    const tl_text *text) {
+  return e->text != NULL && e->module == module && e->size == text->length &&
+         memcmp(e->text, text->bytes, text->length) == 0;
+}
+
+// Compiles the text, whose value is a function, and keeps that in place of the
+// expression that was compiled longest ago. NULL after tl_fail.
+static struct tl_expression *add_expression(tl_vm *vm, tl_module *module,
+                                            const tl_text *text) {
+  tl_debug *d = vm->debug;
+  struct tl_expression *e = &d->expressions[d->newest++ % TL_DEBUG_EXPRESSIONS];
+  forget(vm, e);
+  tl_unit *unit = tl_compile(vm, module, "<debug>", text->bytes, text->length,
+                             TL_UNIT_EVAL);
+  tl_slot function = tl_none();
+  tally_value handle;
+  if (unit == NULL || !tl_run_unit(vm, unit, &function))
+    return NULL;
+  bool ok = tl_handle_new(vm, &function, &handle);
+  tl_drop(vm, function);
+  char *copy =
+      ok ? vm->options.resize(vm->options.context, NULL, 0, text->length)
+         : NULL;
+  if (copy == NULL) {
+    if (ok)
+      tally_release(vm, handle);
+    tl_fail_memory(vm, text->length, "an expression");
+    return NULL;
+  }
+  memcpy(copy, text->bytes, text->length);
+  *e = (struct tl_expression){copy, text->length, module, handle};
+  return e;
+}
+
+// The expression as a function of the names; NULL after tl_fail.
+static struct tl_expression *find_expression(tl_vm *vm, tl_module *module,
+                                             const char *expression,
+                                             const bound *b) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  tl_text_puts(&text, "fn(");
+  for (int i = 0; i < b->count; i++)
+    tl_text_printf(&text, "%s%.*s", i == 0 ? "" : ", ", (int)b->nbytes[i],
+                   b->names[i]);
+  tl_text_printf(&text, ") = (\n%s\n)", expression);
+  struct tl_expression *e = NULL;
+  for (int i = 0; i < TL_DEBUG_EXPRESSIONS && !text.failed && e == NULL; i++)
+    if (is_same(&vm->debug->expressions[i], module, &text))
+      e = &vm->debug->expressions[i];
+  if (e == NULL && !text.failed)
+    e = add_expression(vm, module, &text);
+  if (text.failed && !tl_failed(vm))
+    tl_fail_memory(vm, text.length, "an expression");
+  tl_text_close(&text);
+  return e;
+}
+
+// The frame's values are counted once more for the time of the call, so that
+// nothing that it does changes them.
+tally_status tally_debug_eval(tally_vm *vm, size_t frame,
+                              const char *expression, tally_value *out) {
+  TL_ENTER(vm);
+  bound b = {.count = 0};
+  tl_slot function, value = tl_none();
+  const tl_frame *f = find_frame(vm, frame);
+  if (f == NULL || !tl_given(vm, out, "the place for the value") ||
+      !tl_check_host_text(vm, expression,
+                          expression == NULL ? 0 : strlen(expression)) ||
+      !bind_names(vm, f, expression, &b))
+    return tl_report(vm);
+  const struct tl_expression *e =
+      find_expression(vm, f->function->unit->module, expression, &b);
+  if (e == NULL || !tl_handle_get(vm, e->function, &function))
+    return tl_report(vm);
+  // The cache may give the function up while it runs.
+  function = tl_retain(vm, function);
+  for (int i = 0; i < b.count; i++) b.values[i] = tl_retain(vm, b.values[i]);
+  bool ok = tl_call(vm, function, b.count, b.values, &value);
+  tl_drop(vm, function);
+  return ok ? tl_give(vm, value, out) : tl_report(vm);
+}
+
+tally_status tally_debug_set(tally_vm *vm, size_t frame, const char *name,
+                             tally_value value) {
+  TL_ENTER(vm);
+  tl_slot slot;
+  const tl_frame *f = find_frame(vm, frame);
+  if (f == NULL || !tl_given(vm, name, "the name") ||
+      !tl_handle_get(vm, value, &slot) ||
+      !tl_debug_assign(vm, f, name, strlen(name), slot))
+    return tl_report(vm);
+  return TALLY_OK;
+}
