@@ -3,6 +3,8 @@
 // Three parts: functions in C by a hash table over all families, modules in
 // Tally by their texts, and the small language of parameter texts, "x, axis:
 // none".
+//
+// Built for size.
 
 #include "vm/builtin.h"
 

@@ -2,6 +2,8 @@
 //
 // A job is a number that the workers see change. Taking a chunk is one atomic
 // addition, so chunks need not be of equal length.
+//
+// Built for size.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE 1  // sched_getaffinity
 #endif

@@ -6,6 +6,8 @@
 //
 // Both ask the kernels' check of a pair of dtypes before the cast, which
 // itself never fails but wraps or saturates.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/array/describe.h"

@@ -7,6 +7,8 @@
 //
 // Bindings are shared by all parameters of a function, so a match that fails
 // takes back the bindings that it added.
+//
+// Built for size.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

@@ -3,6 +3,8 @@
 // which the kernels wrap or saturate without a check; sums and products, which
 // are folded exactly (tl_exact_fold), so that it does not matter whether
 // something in between fits.
+//
+// Built for size.
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/error.h"

@@ -8,6 +8,8 @@
 //                                               fit, which "error" names
 //
 // The functions of engine.h that lead here are in fitting.c.
+//
+// Built for size.
 #include "vm/kernels/overflow.h"
 
 #include <stdio.h>

@@ -107,7 +107,7 @@ static inline double as_double(const tl_slot *s, const scalar_info *from) {
                                     : (double)s->i;
 }
 // The float16 next to it.
-static inline float rounded(float f) {
+static APART float rounded(float f) {
   return tl_half_widen(tl_half_round(f));
 }
 // Straight to float32: by way of a double an integer would be rounded twice.
@@ -233,7 +233,7 @@ static bool has_real_kernel(tl_op op) {
 
 // By C's operator, or else the kernel of arrays, which gives the same bits.
 // False: *out means nothing then.
-static bool floats(tl_op op, float x, float y, tl_slot *out) {
+static APART bool floats(tl_op op, float x, float y, tl_slot *out) {
   *out = (tl_slot){.tag = infos[TL_FLOAT32].tag, .u = 0};
   if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32))
     return true;
@@ -243,19 +243,21 @@ static bool floats(tl_op op, float x, float y, tl_slot *out) {
   return true;
 }
 
-// The same of two numbers of float16: in float32, then rounded. By the kernel
-// these are items, which they fit exactly.
+// The same of two numbers of float16: in float32, then rounded. Only the
+// neighbour of a number is one of float16 itself; as items they fit exactly.
 static bool halves(tl_op op, float x, float y, tl_slot *out) {
-  *out = (tl_slot){.tag = infos[TL_FLOAT16].tag, .u = 0};
-  if (real_float(op, x, y, &out->f32) || power_float(op, x, y, &out->f32)) {
-    out->f32 = rounded(out->f32);
-    return true;
-  }
-  if (!has_real_kernel(op))
+  float result;
+  if (op == TL_OP_NEXTAFTER) {
+    uint16_t a = tl_half_round(x), b = tl_half_round(y), item;
+    tl_kernels()->binary[op][TL_FLOAT16](&item, &a, &b, 1);
+    result = tl_half_widen(item);
+  } else if (floats(op, x, y, out)) {
+    result = rounded(out->f32);
+  } else {
     return false;
-  uint16_t a = tl_half_round(x), b = tl_half_round(y), item;
-  tl_kernels()->binary[op][TL_FLOAT16](&item, &a, &b, 1);
-  out->f32 = tl_half_widen(item);
+  }
+  *out = (tl_slot){.tag = infos[TL_FLOAT16].tag, .u = 0};
+  out->f32 = result;
   return true;
 }
 

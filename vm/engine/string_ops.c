@@ -6,6 +6,8 @@
 //   ["a", "b"] < "b"       [true, false]
 //   (1, 2) == (1, 2)       true, one bool for the lists
 //   [1, 2] == none         kind type: is_missing or same says what is meant
+//
+// Built for size.
 #include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine_internal.h"

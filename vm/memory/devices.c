@@ -4,6 +4,8 @@
 //
 //     device 0   the process's memory    live_bytes, ext_bytes, memory_limit
 //     device 1…  vm->devices[0…]         each its own bytes, peak and limit
+//
+// Built for size.
 
 #include <string.h>
 

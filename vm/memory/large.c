@@ -4,6 +4,8 @@
 // default one, from 2 MiB on in huge pages of its own. Dead ones of 32 KiB and
 // more wait in the cache for some seconds, since fresh pages cost more than the
 // arithmetic on them.
+//
+// Built for size.
 
 #include "vm/memory/large.h"
 

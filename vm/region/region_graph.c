@@ -1,5 +1,7 @@
 // What all stages ask of a graph: how large it is, which arrays it reads, what
 // the functions that it calls refer to.
+//
+// Built for size.
 #include "vm/bytecode/module.h"
 #include "vm/region/region_internal.h"
 

@@ -5,6 +5,8 @@
 // A dying operand's memory takes the items over those that have been read. Else
 // how many they will be is foretold: by the run before, or by the part of the
 // mask that was seen; the array grows where it was wrong.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/error.h"

@@ -1,6 +1,8 @@
 // Stage "run": results into memory. An array goes over an operand that ends
 // here, or into a new one; a part of an array is written where it stands if
 // nothing else of it is read, or in an order in which that does no harm.
+//
+// Built for size.
 #include "vm/engine/plan_delay.h"
 #include "vm/events.h"
 #include "vm/region/region_internal.h"
