@@ -158,6 +158,7 @@ enum {
   X(int, PyList_SetItem, (py_object *, intptr_t, py_object *))                 \
   X(py_object *, PyTuple_New, (intptr_t))                                      \
   X(int, PyTuple_SetItem, (py_object *, intptr_t, py_object *))                \
+  X(py_object *, PySlice_New, (py_object *, py_object *, py_object *))         \
   X(intptr_t, PyObject_Size, (py_object *))                                    \
   X(py_object *, PySequence_GetItem, (py_object *, intptr_t))                  \
   X(intptr_t, PyDict_Size, (py_object *))                                      \
@@ -174,16 +175,17 @@ enum {
   X(void, PyObject_Free, (void *))
 
 // X(name): objects that Python has for ever.
-#define PY_OBJECTS(X) \
-  X(_Py_NoneStruct)   \
-  X(_Py_TrueStruct)   \
-  X(PyBool_Type)      \
-  X(PyLong_Type)      \
-  X(PyFloat_Type)     \
-  X(PyComplex_Type)   \
-  X(PyUnicode_Type)   \
-  X(PyList_Type)      \
-  X(PyTuple_Type)     \
+#define PY_OBJECTS(X)   \
+  X(_Py_NoneStruct)     \
+  X(_Py_TrueStruct)     \
+  X(_Py_EllipsisObject) \
+  X(PyBool_Type)        \
+  X(PyLong_Type)        \
+  X(PyFloat_Type)       \
+  X(PyComplex_Type)     \
+  X(PyUnicode_Type)     \
+  X(PyList_Type)        \
+  X(PyTuple_Type)       \
   X(PyDict_Type)
 
 // X(name): variables that point at one.

@@ -1259,7 +1259,43 @@ static tally_status get_attribute(tally_vm *vm, void *context, void *object,
   return status;
 }
 
-// x[i], x[i, j] with a tuple.
+// A slice of the language's, which is a record of its own keys; NULL: it is a
+// record like any other, with or without an error. Returns owned.
+static py_object *slice_of(py_link *link, tally_value v) {
+  static const char *const keys[] = {"start", "stop", "step"};
+  py_object *parts[3] = {NULL}, *slice = NULL;
+  for (int k = 0; k < 3; k++) {
+    tally_value part;
+    if (tally_field(link->vm, v, keys[k], &part) != TALLY_OK)
+      break;
+    parts[k] = py_from_value(link, part);
+    tally_release(link->vm, part);
+    if (parts[k] == NULL)
+      break;
+  }
+  if (parts[2] != NULL)
+    slice = py.PySlice_New(parts[0], parts[1], parts[2]);
+  for (int k = 0; k < 3; k++) py_drop(parts[k]);
+  return slice;
+}
+
+// What an index is to Python: a slice, an ellipsis, or its value. NULL with an
+// error of Python's. Returns owned.
+static py_object *index_of(py_link *link, tally_value v) {
+  const char *type = tally_type(link->vm, v), *text;
+  py_object *slice = NULL;
+  if (strcmp(type, "record") == 0 && tally_length(link->vm, v) == 3)
+    slice = slice_of(link, v);
+  if (strcmp(type, "string") == 0 &&
+      tally_to_string(link->vm, v, &text, NULL) == TALLY_OK &&
+      strcmp(text, "...") == 0) {
+    slice = py._Py_EllipsisObject;
+    py.Py_IncRef(slice);
+  }
+  return slice != NULL ? slice : py_from_value(link, v);
+}
+
+// x[i], x[a:b], x[i, ..., j] with a tuple.
 static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {
@@ -1270,10 +1306,10 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
     return status;
   int lock = py.PyGILState_Ensure();
   // One index is itself, several are a tuple, as Python's own x[i, j].
-  py_object *key = count == 1 ? py_from_value(h->link, indices[0])
+  py_object *key = count == 1 ? index_of(h->link, indices[0])
                               : py.PyTuple_New((intptr_t)count);
   for (size_t i = 0; count > 1 && key != NULL && i < count; i++) {
-    py_object *part = py_from_value(h->link, indices[i]);
+    py_object *part = index_of(h->link, indices[i]);
     if (part == NULL) {
       py_drop(key);
       key = NULL;

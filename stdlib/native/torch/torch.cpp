@@ -334,12 +334,19 @@ tally_status backward(tally_vm *vm, void *context, size_t,
 }
 
 // The switch is of the thread, so it is put back on every path, errors too.
+// f alone holds what it was given, so that it may write it in place.
 tally_status no_grad(tally_vm *vm, void *context, size_t,
                      const tally_value *args, tally_value *out) {
-  return guarded(link_of(context), "no_grad", [&] {
+  tally_frame frame = tally_begin(vm);
+  tally_status status = guarded(link_of(context), "no_grad", [&] {
     at::NoGradGuard guard;
-    return tally_apply(vm, args[0], 0, nullptr, out);
+    auto rest = items_of(vm, args[1]);
+    tally_release(vm, args[1]);
+    for (auto &v : rest) v = tally_take(v);
+    return tally_apply(vm, args[0], rest.size(), rest.data(), out);
   });
+  tally_end(vm, frame, status == TALLY_OK, out);
+  return status;
 }
 
 // libtorch has one source of random numbers, for all VMs of the process.
@@ -402,9 +409,10 @@ struct own_function {
     {"backward", "y, gradient = none",
      "Adds the derivatives of y to the grad of each leaf that it was made of.",
      backward, 0},
-    {"no_grad", "f",
-     "What the function f returns, called without recording derivatives.",
-     no_grad, 0},
+    {"no_grad", "f, ...args",
+     "What f(args) returns, called without recording derivatives. A tensor\n"
+     "among them that nobody else has is written in place.",
+     no_grad, 2},
     {"manual_seed", "n", "Begins the random numbers anew.", seed, 0},
     {"report", "",
      "How many of libtorch's operators are listed and bound, under how many\n"
