@@ -270,10 +270,13 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
 }
 
 // Whether a unit computes something that it reads again after another
-// operation: one by one both results would exist.
+// operation, or what may be the items of a mask: one by one there would be two
+// results, or an array of those items.
 static bool saves(const tl_fusion *f, const tl_fused_unit *u) {
   for (int32_t i = u->first; i < u->last; i++) {
     const tl_fused_step *s = &f->steps[i];
+    if (s->d.op == TL_BC_TAKEEL)
+      return true;
     for (int32_t k = i + 1;
          tl_fused_is_operation(s) && k < s->consumer && k <= u->last; k++) {
       bool consumes;

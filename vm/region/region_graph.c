@@ -16,6 +16,8 @@ void tl_region_clear(tl_region_graph *g) {
   g->before_norm = -1;
   g->consumer = TL_CONSUMER_ARRAY;
   g->place.count = 0;
+  g->taken = 0;
+  g->masked = false;
   g->selected_before = 0;
   g->selected_over = false;
   g->detaches = true;

@@ -365,6 +365,46 @@ static bool add_result(tl_region_reader *rd, uint32_t slot,
   return tl_reader_bind(rd, slot, TL_REGION_FOLDED + at, false);
 }
 
+// Whether [value] was computed of the items that were taken and of numbers.
+static bool is_of_taken(const tl_region_graph *g, int value) {
+  for (int i = g->taken_at; i <= value; i++) {
+    const tl_region_node *n = &g->nodes[i];
+    if (n->host != NULL)
+      return false;
+    for (int k = 0; k < n->arity; k++) {
+      int in = n->in[k];
+      if (in >= 0 ? in < g->taken_at : in != g->taken && !is_scalar(g, in))
+        return false;
+    }
+  }
+  return value >= g->taken_at;
+}
+
+// target[mask] = *value, of what was taken there, in the root [root]: a choice
+// between it and what the target has. Without the update there is no such
+// value, so the region cannot end before.
+static bool read_masked(tl_region_reader *rd, const tl_decoded *d, int root,
+                        int *value) {
+  tl_region_graph *g = rd->g;
+  int mask;
+  if (d->op != TL_BC_SETEL || g->uses[-1 - g->taken].root != root ||
+      !tl_reader_look_up(rd, d->operands[2], &mask) || mask != g->taken_mask ||
+      !is_of_taken(g, *value))
+    return false;
+  tl_region_node *n = begin_node(rd, TL_OP_WHERE);
+  if (n == NULL)
+    return false;
+  n->in[0] = mask;
+  n->in[1] = *value;
+  n->in[2] = g->taken;
+  tl_reader_consume(rd, d->operands[2], mask, d->modes[2]);
+  g->taken = 0;
+  g->masked = true;
+  g->detaches = false;
+  g->place = (tl_region_index){.count = 0};
+  return end_node(rd, value);
+}
+
 // target[…] = a node
 // The value is a node, for what is no node the store alone is as good.
 static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
@@ -377,7 +417,9 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   }
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
-      g->roots[u->root].ends || !tl_reader_index(rd, d, 2, &g->place)) {
+      g->roots[u->root].ends ||
+      (g->taken != 0 ? !read_masked(rd, d, u->root, &value)
+                     : !tl_reader_index(rd, d, 2, &g->place))) {
     return false;
   }
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
@@ -510,6 +552,8 @@ static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
 // A single node without a roll gains nothing over the operation itself.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
+  if (g->taken != 0)
+    return false;
   if (g->consumer != TL_CONSUMER_ARRAY)
     return end_in_value(g, rd->at, rd->end);
   g->result = (uint32_t)last->result;
@@ -535,7 +579,7 @@ static const tl_region_binding *only_left(const tl_region_graph *g) {
       return NULL;
     }
   }
-  return g->node_count < 2 ? NULL : left;
+  return g->node_count < 2 || g->taken != 0 ? NULL : left;
 }
 
 // Of one that ends before. It must be the last node, as errors of later ones

@@ -3,6 +3,8 @@
 // nothing else of it is read, or in an order in which that does no harm.
 //
 // Built for size.
+#include <string.h>
+
 #include "vm/engine/plan_delay.h"
 #include "vm/events.h"
 #include "vm/region/region_internal.h"
@@ -200,6 +202,27 @@ static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
   return ok ? TL_REGION_DONE : TL_REGION_FAILED;
 }
 
+// Of fewer items than one in so many a copy is nearly nothing, and the rest of
+// the array need not be touched.
+enum { RARE = 64 };
+
+// Whether an update by a mask may go over the whole array: the mask has its
+// shape, the new items its dtype, and to compute all of them costs little.
+static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
+  const tl_region_node *choice = &g->nodes[g->value];
+  int mask = choice->in[0], ndim = tl_ndim(a);
+  const tl_array *given = mask < 0 ? g->uses[-1 - mask].items.array : NULL;
+  const tl_region_shape *made =
+      mask < 0 ? NULL : &g->shapes[g->nodes[mask].shape];
+  const int64_t *shape = mask < 0 ? tl_shape(given) : made->lengths;
+  return (mask < 0 ? tl_ndim(given) : made->ndim) == ndim &&
+         memcmp(shape, tl_shape(a), (size_t)ndim * sizeof *shape) == 0 &&
+         g->nodes[choice->in[1]].typing.result == tl_array_dtype(a) &&
+         tl_region_is_cheap(g) &&
+         (mask >= 0 || !tl_is_contiguous(given) ||
+          tl_count_true(given) >= a->size / RARE);
+}
+
 // The array is written in place where nobody else has it; else a copy of it is,
 // which becomes the slot's. In place there are three ways, by what else of the
 // array is read:
@@ -210,6 +233,8 @@ static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_root *root = &g->roots[g->target];
   tl_array *a = root->value.array;
+  if (g->masked && !fits_masked(g, a))
+    return TL_REGION_DECLINED;
   bool in_place = root->consumed && tl_is_unique(root->value) &&
                   (root->value.tag & TL_DIRECT) != 0;
   tl_array *place = tl_region_find_place(g, a, g->value, &g->place);

@@ -135,35 +135,6 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
   return -1 - in;
 }
 
-// The index is stored in the graph for later runs, which apply it to the array
-// they find; without room for it the graph is good for this run alone.
-bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
-  tl_region_graph *g = rd->g;
-  tl_region_index index;
-  tl_selection s;
-  int from = read_base(rd, d);
-  if (from < 0 || !tl_reader_index(rd, d, 1, &index))
-    return false;
-  if (!tl_region_find_index(g, g->uses[from].value.array, &index, &s))
-    return false;
-  place p = {.from = &g->uses[from],
-             .ndim = s.ndim,
-             .data = s.data,
-             .shape = s.shape,
-             .strides = s.strides,
-             .guard = {.from = TL_FROM_VIEW,
-                       .of = {(int8_t)from},
-                       .at = (uint32_t)g->index_count}};
-  if (g->index_count < TL_REGION_INDICES) {
-    g->indices[g->index_count++] = index;
-  } else {
-    g->uncacheable = true;
-  }
-  return bind_view(rd, d, &p);
-}
-
-// --- Selections -------------------------------------------------------------
-
 // Whether it is a mask whatever its operands are.
 static bool is_mask(const tl_region_graph *g, int in) {
   if (in < 0) {
@@ -187,6 +158,51 @@ static bool is_mask(const tl_region_graph *g, int in) {
       return tl_op_result(n->op, TL_FLOAT64) == TL_BOOL;
   }
 }
+
+// x[mask] that is taken for an update: a view of all of x, of which the update
+// puts those items back that the mask takes. Nothing but the items and numbers
+// may be computed with until then, so it is not read among several results.
+static bool is_masked(tl_region_reader *rd, const tl_decoded *d) {
+  return d->op == TL_BC_TAKEEL && rd->depth == 0 && !rd->g->together &&
+         tl_reader_look_up(rd, d->operands[1], &rd->g->taken_mask) &&
+         is_mask(rd->g, rd->g->taken_mask);
+}
+
+// The index is stored in the graph for later runs, which apply it to the array
+// they find; without room for it the graph is good for this run alone.
+bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  tl_region_index index = {.count = 0};
+  tl_selection s;
+  int from = read_base(rd, d);
+  bool masked = from >= 0 && is_masked(rd, d);
+  if (from < 0 || g->taken != 0 ||
+      (!masked && !tl_reader_index(rd, d, 1, &index)))
+    return false;
+  if (!tl_region_find_index(g, g->uses[from].value.array, &index, &s))
+    return false;
+  place p = {.from = &g->uses[from],
+             .ndim = s.ndim,
+             .data = s.data,
+             .shape = s.shape,
+             .strides = s.strides,
+             .guard = {.from = TL_FROM_VIEW,
+                       .of = {(int8_t)from},
+                       .at = (uint32_t)g->index_count}};
+  if (g->index_count < TL_REGION_INDICES) {
+    g->indices[g->index_count++] = index;
+  } else {
+    g->uncacheable = true;
+  }
+  if (!masked)
+    return bind_view(rd, d, &p);
+  int uses = g->use_count;
+  g->taken = -1 - uses;
+  g->taken_at = g->node_count;
+  return bind_view(rd, d, &p) && g->use_count > uses;
+}
+
+// --- Selections -------------------------------------------------------------
 
 // The root of a use that ends here, which nothing has taken yet; -1: none.
 static int ending_root(const tl_region_graph *g, int in, uint8_t mode) {
