@@ -6,6 +6,8 @@
 //   2^53 + 1 > 2.0^53    int64 and float64 are compared exactly
 //
 // Values of different kinds have no order (kind type).
+//
+// Built for size.
 
 #include <math.h>
 

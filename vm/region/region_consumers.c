@@ -1,4 +1,6 @@
 // The consumers of several results: see region_consumers.h.
+//
+// Built for size.
 #include "vm/region/region_consumers.h"
 
 #include <string.h>

@@ -5,6 +5,8 @@
 //   last axis folded   items of one result after the other, to a row stream
 //   last axis kept     rows are computed some at a time into a buffer, a block
 //                      of columns at a time, and go to a column stream
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/region/region_internal.h"

@@ -1,6 +1,8 @@
 // Regions over ragged rows. They run over the items of all rows at once; an
 // array with one item for each row is read as its rows have items, block by
 // block. The offsets stay what they are.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/nested/ragged.h"
