@@ -101,9 +101,9 @@ typedef struct bind_errors {
 
 // A type of objects.
 // c is its type with the *; release the function of C that ends an object;
-// nbytes and device are expressions of `object`, empty: none.
+// nbytes and device are expressions of `object`, limit a constant; empty: none.
 typedef struct bind_handle_type {
-  span name, c, doc, release, nbytes, device;
+  span name, c, doc, release, nbytes, device, limit;
   bind_value *attributes;
   size_t count;
 } bind_handle_type;

@@ -199,11 +199,13 @@ static void write_handle(const writer *w, const bind_handle_type *h) {
           "static const tally_resource %.*s_type = {\n"
           "    .size = sizeof(tally_resource), .name = \"%.*s.%.*s\",\n"
           "    .context = &%.*s_hooks, .release = bind_end,\n"
-          "    .nbytes = bind_nbytes, .attribute = %.*s_attribute_hook};\n\n",
+          "    .nbytes = bind_nbytes, .attribute = %.*s_attribute_hook,\n"
+          "    .limit = %.*s};\n\n",
           n, name, n, name, h->nbytes.n > 0 ? n : 4,
           h->nbytes.n > 0 ? name : "NULL",
           h->nbytes.n > 0 ? "_nbytes_hook" : "", n, name, SPAN(w->file->name),
-          n, name, n, name, n, name);
+          n, name, n, name, n, name, h->limit.n > 0 ? (int)h->limit.n : 1,
+          h->limit.n > 0 ? h->limit.at : "0");
 }
 
 // --- Callbacks --------------------------------------------------------------
