@@ -94,6 +94,7 @@ typedef enum bind_failure {
 typedef struct bind_errors {
   bind_failure failure;
   bool jumps;  // bind_throw was called
+  bool keeps;  // a call that failed has not taken what was to be its own
   span ok;     // "0 100 101"
   span kind;   // "io"; empty: host
   span text;   // a C expression; empty: none

@@ -675,7 +675,9 @@ static bool read_errors(reader *r, bind_errors *out) {
                 "errors are told by one of none, code, null, negative, "
                 "errno and jump");
   while (!r->failed) {
-    if (take(r, "ok")) {
+    if (take(r, "keeps")) {
+      out->keeps = true;
+    } else if (take(r, "ok")) {
       read_ok(r, &out->ok);
     } else if (take(r, "kind")) {
       out->kind = word(r);
