@@ -392,6 +392,9 @@ typedef struct tally_resource {
   // Which device nbytes are on: 1 for the first of tally_options.devices; 0,
   // and without the hook: the process's memory, in memory_limit. Asked once.
   size_t (*device)(void *context, void *object);
+  // How many values of the type a VM may have at once, such as open files; 0:
+  // any number.
+  size_t limit;
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed
@@ -399,6 +402,7 @@ typedef struct tally_resource {
 // host's:
 //   TALLY_ERR_MEMORY  memory_limit, or its device's, would be passed (nbytes
 //                     counts)
+//   TALLY_ERR_LIMIT   there are as many of the type as it allows
 //   TALLY_ERR_HOST    there is no such device
 TALLY_API tally_status tally_from_resource(tally_vm *vm,
                                            const tally_resource *type,

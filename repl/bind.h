@@ -94,6 +94,7 @@ typedef enum bind_failure {
 typedef struct bind_errors {
   bind_failure failure;
   bool jumps;  // bind_throw was called
+  bool keeps;  // a call that failed has not taken what was to be its own
   span ok;     // "0 100 101"
   span kind;   // "io"; empty: host
   span text;   // a C expression; empty: none
@@ -101,9 +102,9 @@ typedef struct bind_errors {
 
 // A type of objects.
 // c is its type with the *; release the function of C that ends an object;
-// nbytes and device are expressions of `object`, empty: none.
+// nbytes and device are expressions of `object`, limit a constant; empty: none.
 typedef struct bind_handle_type {
-  span name, c, doc, release, nbytes, device;
+  span name, c, doc, release, nbytes, device, limit;
   bind_value *attributes;
   size_t count;
 } bind_handle_type;

@@ -201,11 +201,13 @@ static void write_handle(const writer *w, const bind_handle_type *h) {
           "static const tally_resource %.*s_type = {\n"
           "    .size = sizeof(tally_resource), .name = \"%.*s.%.*s\",\n"
           "    .context = &%.*s_hooks, .release = bind_end,\n"
-          "    .nbytes = bind_nbytes, .attribute = %.*s_attribute_hook};\n\n",
+          "    .nbytes = bind_nbytes, .attribute = %.*s_attribute_hook,\n"
+          "    .limit = %.*s};\n\n",
           n, name, n, name, h->nbytes.n > 0 ? n : 4,
           h->nbytes.n > 0 ? name : "NULL",
           h->nbytes.n > 0 ? "_nbytes_hook" : "", n, name, SPAN(w->file->name),
-          n, name, n, name, n, name);
+          n, name, n, name, n, name, h->limit.n > 0 ? (int)h->limit.n : 1,
+          h->limit.n > 0 ? h->limit.at : "0");
 }
 
 // --- Callbacks --------------------------------------------------------------
@@ -306,8 +308,10 @@ static void write_callback(const writer *w, const bind_function *f) {
     if (f->params[i].form != BIND_CONTEXT)
       write_callback_argument(w, &f->params[i], at++);
   fprintf(w->out,
+          "  jmp_buf *before = bind_jump;\n  bind_jump = NULL;\n"
           "  if (status == TALLY_OK)\n"
-          "    status = tally_apply(vm, call->function, %d, args, &made);\n",
+          "    status = tally_apply(vm, call->function, %d, args, &made);\n"
+          "  bind_jump = before;\n",
           count);
   write_callback_result(w, f);
   fprintf(w->out,
@@ -549,9 +553,18 @@ static void write_call_argument(const writer *w, const bind_value *v) {
             SPAN(v->name));
 }
 
+// The end of `own`: the handle stays a value of the script's, and says what
+// became of it.
+static void write_given_away(const writer *w) {
+  for (int i = 0; i < w->f->count; i++)
+    if (w->f->params[i].owner == BIND_OWN)
+      fprintf(w->out, "  %.*s_handle->object = NULL;\n",
+              SPAN(w->f->params[i].name));
+}
+
 // Around the call: the jump's way back, errno, and the end of `own`. The object
-// of an `own` is the library's whether the call failed or not, as only the
-// library knows; a call that jumped has not come so far, and its handle still
+// of an `own` is the library's whether the call failed or not, unless `keeps`
+// says otherwise; a call that jumped has not come so far, and its handle still
 // has it.
 static void write_call(const writer *w) {
   const bind_function *f = w->f;
@@ -574,11 +587,8 @@ static void write_call(const writer *w) {
   fputs(");\n", w->out);
   if (f->errors.jumps)
     fputs("  bind_jump = before;\n", w->out);
-  // The handle stays a value of the script's, and says what became of it.
-  for (int i = 0; i < f->count; i++)
-    if (f->params[i].owner == BIND_OWN)
-      fprintf(w->out, "  %.*s_handle->object = NULL;\n",
-              SPAN(f->params[i].name));
+  if (!f->errors.keeps)
+    write_given_away(w);
 }
 
 // The condition under which the call failed.
@@ -614,11 +624,13 @@ static void write_condition(const writer *w) {
 }
 
 // First what a callback raised, as the library may give any result after its
-// stop; then what the result says. The label `failed` is where a jump comes in,
-// inside of the same branch, with the message of bind_throw.
+// stop or jump; then what the result says. The label `failed` is where a jump
+// comes in, with the message of bind_throw.
 static void write_failure(const writer *w) {
   const bind_function *f = w->f;
   const bind_errors *e = &f->errors;
+  if (e->jumps)
+    fputs("failed:\n", w->out);
   for (int i = 0; i < f->count; i++)
     if (f->params[i].form == BIND_CALLBACK)
       fputs(
@@ -627,14 +639,13 @@ static void write_failure(const writer *w) {
           w->out);
   if (e->failure == BIND_NEVER && !e->jumps)
     return;
-  fputs("  if (", w->out);
-  if (e->failure == BIND_NEVER)
-    fputs("0", w->out);
-  else
+  fputs(e->jumps ? "  if (jumped" : "  if (", w->out);
+  if (e->failure != BIND_NEVER) {
+    fputs(e->jumps ? " || (" : "(", w->out);
     write_condition(w);
+    fputs(")", w->out);
+  }
   fputs(") {\n", w->out);
-  if (e->jumps)
-    fputs("  failed:\n", w->out);
   // "io" is TALLY_ERR_IO.
   char kind[16];
   span of = text_or(e->kind, "host");
@@ -812,11 +823,18 @@ static void write_results(const writer *w) {
 // Releases what did not become a result. Of a call that jumped, what it gave
 // through pointers is not known.
 static void write_release(const writer *w, const bind_value *v, span name) {
-  // The list went where it was made, item by item; a call that failed gave
-  // none.
-  if (v->owner == BIND_LIST)
-    return;
-  if (v->form == BIND_TEXT && v->owner == BIND_FRESH)
+  // One that became a list is NULL by now.
+  if (v->owner == BIND_LIST) {
+    int n = (int)name.n;
+    bool is_text = v->form == BIND_TEXT;
+    span end = is_text ? free_of(w) : w->file->handles[v->index].name;
+    fprintf(w->out,
+            "  for (int64_t i = 0; %.*s != NULL && i < (int64_t)(%.*s); i++)\n"
+            "    if (%.*s[i] != NULL)\n      %.*s%s(%.*s[i]);\n"
+            "  free(%.*s);\n",
+            n, name.at, SPAN(v->shape[0]), n, name.at, SPAN(end),
+            is_text ? "" : "_release_hook", n, name.at, n, name.at);
+  } else if (v->form == BIND_TEXT && v->owner == BIND_FRESH)
     fprintf(w->out, "  if (%.*s != NULL)\n    %.*s(%.*s);\n", SPAN(name),
             SPAN(free_of(w)), SPAN(name));
   else if (v->form == BIND_HANDLE && v->owner == BIND_FRESH)
@@ -906,6 +924,8 @@ static void write_function(writer *w) {
   write_outputs(w);
   write_call(w);
   write_failure(w);
+  if (f->errors.keeps)
+    write_given_away(w);
   write_results(w);
   write_end(w);
 }

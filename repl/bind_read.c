@@ -12,7 +12,8 @@
 //     file        (declaration | comment)*
 //     declaration module NAME | library TEXT | package TEXT | include TEXT
 //                 errors ERRORS
-//                 handle NAME = TEXT * { release | nbytes | device | get }
+//                 handle NAME = TEXT *
+//                                { release | nbytes | device | limit | get }
 //                 callback NAME = result (params) { stop TEXT }
 //                 function NAME = result NAME (params)
 //                                           { errors | free | length }
@@ -674,7 +675,9 @@ static bool read_errors(reader *r, bind_errors *out) {
                 "errors are told by one of none, code, null, negative, "
                 "errno and jump");
   while (!r->failed) {
-    if (take(r, "ok")) {
+    if (take(r, "keeps")) {
+      out->keeps = true;
+    } else if (take(r, "ok")) {
       read_ok(r, &out->ok);
     } else if (take(r, "kind")) {
       out->kind = word(r);
@@ -748,9 +751,9 @@ static bool read_attribute(reader *r, bind_handle_type *h) {
 
 // A clause that comes twice: the last one counts, but for get.
 static bool read_handle_clause(reader *r, bind_handle_type *h) {
-  static const char *const words[] = {"release", "nbytes", "device"};
-  span *places[] = {&h->release, &h->nbytes, &h->device};
-  for (int i = 0; i < 3; i++) {
+  static const char *const words[] = {"release", "nbytes", "device", "limit"};
+  span *places[] = {&h->release, &h->nbytes, &h->device, &h->limit};
+  for (int i = 0; i < 4; i++) {
     if (!take(r, words[i]))
       continue;
     *places[i] = rest(r);
@@ -758,7 +761,7 @@ static bool read_handle_clause(reader *r, bind_handle_type *h) {
   }
   if (take(r, "get"))
     return read_attribute(r, h);
-  return fail(r, r->at, "a handle has release, nbytes, device and get");
+  return fail(r, r->at, "a handle has release, nbytes, device, limit and get");
 }
 
 // handle connection = sqlite3 *

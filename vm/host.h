@@ -47,6 +47,13 @@ typedef struct tl_walked {
   bool (*next)(tl_vm *vm, void *object, tl_slot *out);
 } tl_walked;
 
+// How many resources of a type that has a limit are alive in a VM.
+typedef struct tl_type_count {
+  const tally_resource *type;
+  size_t alive;
+  struct tl_type_count *next;
+} tl_type_count;
+
 // A value of a host's type: the host's object, released with the last owner.
 typedef struct tl_resource {
   tl_object head;
@@ -58,6 +65,7 @@ typedef struct tl_resource {
   const tl_walked *walked;
   // Which device nbytes are on; 0: the process's memory.
   size_t device;
+  tl_type_count *counted;  // NULL: of a type without a limit
   // Of a type with a visit hook, whose resources the VM has in a list; else
   // NULL.
   tl_vm *vm;

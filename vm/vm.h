@@ -244,6 +244,7 @@ struct tally_vm {
   struct tl_handles *handles;
   // Resources that say what they hold, the newest first (host.h).
   struct tl_resource *visiting;
+  struct tl_type_count *type_counts;  // of types with a limit (host.h)
   // Values that other libraries hold (api/exports.h).
   struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)

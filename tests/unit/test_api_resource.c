@@ -688,6 +688,44 @@ static void test_a_library_counts_its_own_blocks(void **state) {
   assert_int_equal(d.bytes, 0);
 }
 
+static const tally_resource few = {.size = sizeof few,
+                                   .name = "few",
+                                   .context = &all,
+                                   .release = let_go,
+                                   .limit = 2};
+
+static tally_status make_few(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  (void)context, (void)count, (void)args;
+  return make(vm, &few, "f", out);
+}
+
+static void test_a_type_has_a_limit(void **state) {
+  host *h = *state;
+  static const tally_native f[] = {
+      {.name = "F", .params = "", .call = make_few}};
+  const tally_module module = {sizeof module, NULL, NULL, f, 1, sizeof *f};
+  static const char refused[] = "few: at most 2 at once";
+  assert_int_equal(tally_add_module(h->vm, &module), TALLY_OK);
+  tally_value a, b, c;
+  assert_int_equal(make(h->vm, &few, "a", &a), TALLY_OK);
+  assert_int_equal(make(h->vm, &few, "b", &b), TALLY_OK);
+  CHECK_ERROR(h, make(h->vm, &few, "c", &c), TALLY_ERR_LIMIT, refused);
+  CHECK_ERROR(h, tally_eval(h->vm, "F()", NULL), TALLY_ERR_LIMIT, refused);
+  tally_release(h->vm, a);
+  run_ok(h, "x = F()\nx = none");
+  run_ok(h, "for i in 0..9 { x = none\nx = F() }");
+  check_value(h, "try { F() } catch e { e.kind }", "limit");
+  tally_release(h->vm, b);
+  run_ok(h, "y = F()");
+  // Another VM counts its own.
+  tally_vm *other;
+  assert_int_equal(tally_open(NULL, &other), TALLY_OK);
+  assert_int_equal(make(other, &few, "a", &a), TALLY_OK);
+  tally_release(other, a);
+  assert_int_equal(tally_close(other), 0);
+}
+
 static void test_devices_are_in_the_plot(void **state) {
   host *h = *state;
   open_keepers(h);
@@ -726,6 +764,7 @@ int main(void) {
       HOST_TEST(test_an_end_that_fails_is_reported),
       HOST_TEST(test_devices_have_counts_and_limits),
       HOST_TEST(test_devices_are_in_the_plot),
+      TOKEN_TEST(test_a_type_has_a_limit),
       HOST_TEST(test_a_library_counts_its_own_blocks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -70,6 +70,8 @@ void tl_release_hook(tl_vm *vm, void (*hook)(void *context, void *data),
 
 // Frees one whose last owner is gone: runs its release hook.
 void tl_resource_free(tl_vm *vm, tl_resource *resource);
+// Frees the counts of types with a limit, when no resource is left.
+void tl_resources_close(tl_vm *vm);
 
 // base.name; false after tl_fail; *out is owned.
 bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,

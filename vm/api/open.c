@@ -127,6 +127,7 @@ void tl_vm_close(tl_vm *vm) {
     vm->pattern->free(vm, vm->pattern);
   tl_modules_close(vm);
   tl_free_rest(vm, true);
+  tl_resources_close(vm);
   tl_types_close(vm);
   tl_docs_close(vm);
   tl_host_close(vm);

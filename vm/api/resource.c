@@ -59,6 +59,38 @@ static void leave_list(tl_resource *resource) {
     resource->vm->visiting = resource->older;
 }
 
+// Finds or makes the count of a type with a limit; *count is NULL for any other
+// type. False after tl_fail: memory, or the limit. A VM has few such types,
+// hence a list.
+static bool ask_limit(tl_vm *vm, const tally_resource *type,
+                      tl_type_count **count) {
+  size_t end = offsetof(tally_resource, limit) + sizeof type->limit;
+  tl_type_count *c = vm->type_counts;
+  *count = NULL;
+  if (type->size < end || type->limit == 0)
+    return true;
+  while (c != NULL && c->type != type) c = c->next;
+  if (c == NULL) {
+    c = tl_alloc(vm, sizeof *c, "a type's count");
+    if (c == NULL)
+      return false;
+    *c = (tl_type_count){.type = type, .next = vm->type_counts};
+    vm->type_counts = c;
+  }
+  *count = c;
+  return c->alive < type->limit ||
+         tl_fail(vm, TALLY_ERR_LIMIT, "%s: at most %zu at once", type->name,
+                 type->limit);
+}
+
+void tl_resources_close(tl_vm *vm) {
+  while (vm->type_counts != NULL) {
+    tl_type_count *c = vm->type_counts;
+    vm->type_counts = c->next;
+    tl_free(vm, c, sizeof *c);
+  }
+}
+
 // Which device the object's bytes are on. False after tl_fail (kind host).
 // Before anything is counted, so that a wrong answer leaves nothing behind.
 // Device 0 is always there.
@@ -91,8 +123,9 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_resource *resource = NULL;
+  tl_type_count *counted;
   size_t device;
-  if (ask_device(vm, type, object, &device) &&
+  if (ask_limit(vm, type, &counted) && ask_device(vm, type, object, &device) &&
       tl_account_on(vm, device, object, nbytes)) {
     resource =
         tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
@@ -107,7 +140,10 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                             .type = type,
                             .object = object,
                             .nbytes = nbytes,
-                            .device = device};
+                            .device = device,
+                            .counted = counted};
+  if (counted != NULL)
+    counted->alive++;
   enter_list(vm, resource);
   tl_handle_fill(
       vm, handle,
@@ -198,6 +234,8 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   ending e = {vm, resource->type};
   void *object = resource->object;
   leave_list(resource);
+  if (resource->counted != NULL)
+    resource->counted->alive--;
   tl_unaccount_on(vm, resource->device, object, resource->nbytes);
   tl_object_free(vm, &resource->head);
   tl_release_hook(vm, end_object, &e, object);
