@@ -52,7 +52,7 @@ SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
-REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c))
+REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c)) $(BUILD)/page.o
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants targets pure \
              scalars starved ulps)
@@ -176,6 +176,17 @@ $(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@
 
+# The style and the script of the reference, as strings.
+$(BUILD)/page.c: repl/doc.css repl/doc.js
+	@mkdir -p $(@D)
+	@{ echo '#include "repl/doc.h"'; for part in style:css script:js; do \
+	  echo "const char tl_doc_$${part%:*}[] ="; \
+	  sed -e 's/[\\"]/\\&/g' -e 's/.*/  "&\\n"/' repl/doc.$${part#*:}; \
+	  echo ';'; done; } > $@
+
+$(BUILD)/page.o: $(BUILD)/page.c
+	$(COMPILE) -c $< -o $@
+
 ## demo      install what is missing, build, and run the solar cycle example
 demo:
 	@CC='$(CC)' tools/setup
@@ -268,10 +279,11 @@ coverage:
 	  CFLAGS='-O0 --coverage' tests
 	@tools/coverage build/coverage
 
-## docs      the reference of all built-in functions; pages in build/docs
+## docs      the reference of all built-in functions, a page for the browser
 docs: programs
-	@tools/reference $(BUILD)/tally build/docs
-	@echo "build/docs/README.md lists them"
+	@mkdir -p build
+	@$(BUILD)/tally doc --html build/docs
+	@echo "open build/docs/index.html"
 
 ## bench     measure beside the peers (installs them); tables in build/bench
 bench:

@@ -4,13 +4,16 @@
 //                ─ show_file            FILE.tly: its ## lines
 //                ─ tl_show_doc          NAME: its text, else what is like it
 //                ─ check_all            --check
+//                ─ tl_doc_html, _man    --html DIR, --man
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "repl/doc.h"
 #include "repl/run.h"
 
 // Columns for the name in a list.
@@ -106,25 +109,10 @@ static bool list_names(tally_vm *vm, const char *part,
   return found;
 }
 
-// The topic of each name, "" for those of a host; *count gets how many there
-// are. The caller frees the array; NULL: no memory.
-static const char **read_topics(tally_vm *vm, size_t *count) {
-  *count = 0;
-  while (tally_documented(vm, *count) != NULL) ++*count;
-  const char **topics = malloc((*count + 1) * sizeof *topics);
-  for (size_t i = 0; topics != NULL && i < *count; i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%s", tally_documented(vm, i));
-    const char *topic = tally_topic(vm, name);
-    topics[i] = topic == NULL ? "" : topic;
-  }
-  return topics;
-}
-
 // All names under their topics, which come in the order of their first names.
 static bool list_topics(tally_vm *vm) {
   size_t count;
-  const char **topics = read_topics(vm, &count);
+  const char **topics = tl_doc_topics(vm, &count);
   for (size_t i = 0; topics != NULL && i < count; i++) {
     const char *topic = topics[i];
     if (topic == NULL)
@@ -468,11 +456,25 @@ static void import_module_of(tally_vm *vm, const char *name) {
   tally_eval(vm, text, NULL);
 }
 
+// Writes the reference as HTML into the folder of --html, or else for man; says
+// why where it cannot, and returns the exit status.
+static int write_reference(tally_vm *vm, const tl_command *cmd) {
+  bool ok = cmd->html == NULL ? tl_doc_man(vm) : tl_doc_html(vm, cmd->html);
+  if (!ok)
+    fprintf(stderr, "cannot write the reference%s%s: %s\n",
+            cmd->html == NULL ? "" : " into ",
+            cmd->html == NULL ? "" : cmd->html, strerror(errno));
+  return ok ? TL_DONE : TL_FAILED;
+}
+
 //   tally doc            all topics with their names
 //   tally doc NAME       what tl_show_doc has
 //   tally doc FILE.tly   the documentation in a script
 //   tally doc --check    what lacks documentation
+//   tally doc --html DIR, --man   the reference
 int tl_run_doc(tl_session *session, const tl_command *cmd) {
+  if (cmd->html != NULL || cmd->man)
+    return write_reference(session->vm, cmd);
   if (cmd->check)
     return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);
   if (cmd->subject != NULL && is_script(cmd->subject))

@@ -30,6 +30,8 @@ static const char help[] =
     "  tally doc FILE.tly       what the ## lines say of its functions\n"
     "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
     "any\n"
+    "  tally doc --html DIR     all of it as DIR/index.html, with a search\n"
+    "  tally doc --man          all of it as a manual page\n"
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
     "  tally check FILE ...     errors and warnings, without running anything\n"
@@ -352,15 +354,25 @@ static int read_check(tl_command *cmd, int argc, char **argv) {
   return cmd->check ? 1 : 0;
 }
 
-// tally doc [--check] [NAME]
+// What may stand behind doc.
+static const char doc_usage[] =
+    "usage: tally doc [[--check] [NAME] | --html DIR | --man]";
+
+// tally doc [--check] [NAME], tally doc --html DIR, tally doc --man
 static int read_doc(tl_command *cmd, int argc, char **argv) {
+  bool is_html = argc > 1 && strcmp(argv[1], "--html") == 0;
+  cmd->action = TL_ACTION_DOC;
+  cmd->man = argc > 1 && strcmp(argv[1], "--man") == 0;
+  if (is_html || cmd->man) {
+    cmd->html = is_html ? argv[2] : NULL;  // NULL behind the last
+    return argc == (is_html ? 3 : 2) ? 0 : wrong(doc_usage, "");
+  }
   int taken = read_check(cmd, argc, argv);
   if (taken == 0 && is_option(argv[1]))
     return no_option(argv[0], argv[1]);
-  cmd->action = TL_ACTION_DOC;
   cmd->subject = argv[1 + taken];  // NULL behind the last
   if (argc - taken > 2)
-    return wrong("usage: tally doc [--check] [NAME]", "");
+    return wrong(doc_usage, "");
   return 0;
 }
 

@@ -19,7 +19,7 @@ typedef enum tl_action {
   TL_ACTION_DIS,   // dis FILE
   // explain [--json] [--static] FILE [ARG ...], dis --native FILE
   TL_ACTION_EXPLAIN,
-  TL_ACTION_DOC,     // doc [--check] [NAME]
+  TL_ACTION_DOC,     // doc [--check] [NAME], --html DIR, --man
   TL_ACTION_FORMAT,  // fmt [--check] FILE ...
   TL_ACTION_CHECK,   // check FILE ...
   TL_ACTION_DEBUG,   // debug FILE [ARG ...]
@@ -47,7 +47,10 @@ typedef struct tl_command {
   int argc;
   char **argv;
   tl_stats_form stats;
-  bool check;        // of doc and fmt: --check
+  bool check;  // of doc and fmt: --check
+  // Of doc: the folder behind --html, NULL without; and --man.
+  const char *html;
+  bool man;
   unsigned explain;  // TALLY_EXPLAIN_...
   // A file for the picture of live bytes, or - for standard error; NULL: none.
   const char *memory_plot;

@@ -126,15 +126,53 @@ for page in docs/*.md; do
     failed=$((failed + 1))
   fi
 done
-# The reference that `make docs` writes has every name once.
-if tools/reference "$build/tally" "$docs/reference" &&
-  [ "$(grep -hc '^## [^[]' "$docs"/reference/*.md | awk '{n += $1} END {print n}')" = \
-    "$("$build/tally" doc | grep -c '^[^#]')" ] &&
-  grep -q '^linalg.solve(x1, x2)$' "$docs/reference/linalg.md"; then
-  passed=$((passed + 1))
-else
-  echo "FAILED: tools/reference does not write every name once"
-  failed=$((failed + 1))
-fi
+# The reference as a page: each name once, all links lead to a place of the page,
+# all text is escaped (what is left are its tags), and it needs no other file.
+page=$docs/reference/index.html
+tally doc | sed -n 's/^\([^# ][^ ]*\).*/\1/p' | sort >"$docs/names"
+check() {
+  what=$1
+  shift
+  if "$@"; then passed=$((passed + 1))
+  else
+    echo "FAILED: the reference: $what"
+    failed=$((failed + 1))
+  fi
+}
+# all PATTERN: what the page has between the quotes of PATTERN="…".
+all() { sed '/^<script>/,$d' "$page" | grep -o "$1=\"[^\"]*\"" | cut -d'"' -f2; }
+each_name() { all '<article id' | sort | cmp - "$docs/names"; }
+links_lead() {
+  all ' id' | sort | uniq -d | cmp - /dev/null &&
+    all 'href' | sed 's/^#//' | sort -u >"$docs/links" &&
+    all ' id' | sort >"$docs/ids" &&
+    [ -s "$docs/links" ] && comm -23 "$docs/links" "$docs/ids" | cmp - /dev/null
+}
+escaped() {
+  sed '/^<style>/,/^<\/style>/d; /^<script>/,$d' "$page" >"$docs/body"
+  grep -q '&lt;' "$docs/body" && grep -q '&quot;' "$docs/body" &&
+    ! sed -E 's/<(\/?(a|article|body|div|h[1-3]|head|main|nav|p|pre|span)|(article|h2) id="[^"]*"|a href="#[^"]*"|p class="also"|div id="page-(all|found)")>//g; s/<input [^>]*>//
+      s/<(!DOCTYPE html|html lang="en"|meta [^>]*|\/?title)>//g' \
+      "$docs/body" | grep '[<>]'
+}
+alone() { ! grep -E 'src=|<link|@import|https?:|url\(' "$page"; }
+related() {
+  grep -q 'See also <a href="#linalg.solve_triangular">' "$page" &&
+    grep -q '^<pre><a href="#linalg.solve">linalg.solve</a>(' "$page"
+}
+check 'it is written' tally doc --html "$docs/reference"
+check 'each name is there once' each_name
+check 'links lead somewhere' links_lead
+check 'text is escaped' escaped
+check 'it needs no other file' alone
+check 'functions name each other' related
+# The manual has the same, and no line that man would take for a request.
+manual() {
+  tally doc --man >"$docs/manual" &&
+    sed -n '/^\.TP/{n;s/^\\fB\([^\\]*\).*/\1/p;}' "$docs/manual" | sort |
+    cmp - "$docs/names" &&
+    ! grep -vE "^(\.(TH|SH|TP|sp|nf|fi|B|BR)( |\$)|[^.'])|^\$" "$docs/manual"
+}
+check 'the manual has each name once' manual
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

@@ -111,7 +111,7 @@ endef
 install: programs
 	install -d $(call to,$(PREFIX)/bin) $(call to,$(PREFIX)/include) \
 	  $(call to,$(LIBDIR)/pkgconfig) $(call to,$(LIBDIR)/cmake/tally) \
-	  $(call to,$(MANDIR)/man1)
+	  $(call to,$(MANDIR)/man1) $(call to,$(MANDIR)/man7)
 	$(LINK_COMMAND)
 	$(call bare,$(PREFIX)/bin/tally)
 	install -m 644 tally.h tally_bind.h $(call to,$(PREFIX)/include)
@@ -133,6 +133,7 @@ install: programs
 	$(fill) tools/ship/tally-config-version.cmake.in \
 	  > $(call to,$(LIBDIR)/cmake/tally/tally-config-version.cmake)
 	$(fill) tools/ship/tally.1 > $(call to,$(MANDIR)/man1/tally.1)
+	$(BUILD)/tally doc --man > $(call to,$(MANDIR)/man7/tally.7)
 	$(tell_loader)
 
 ## uninstall remove what install put there
@@ -142,5 +143,6 @@ uninstall:
 	  $(call to,$(LIBDIR)/libtally.a) $(call to,$(LIBDIR)/$(SHARED_FULL)) \
 	  $(call to,$(LIBDIR)/$(SHARED_MAJOR)) \
 	  $(call to,$(LIBDIR)/libtally$(SHARED_ENDING)) \
-	  $(call to,$(LIBDIR)/pkgconfig/tally.pc) $(call to,$(MANDIR)/man1/tally.1)
+	  $(call to,$(LIBDIR)/pkgconfig/tally.pc) $(call to,$(MANDIR)/man1/tally.1) \
+	  $(call to,$(MANDIR)/man7/tally.7)
 	rm -rf $(call to,$(LIBDIR)/cmake/tally) $(call to,$(LIBDIR)/$(KERNELS_DIR))

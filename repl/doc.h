@@ -1,0 +1,28 @@
+// The documentation of all names: by topics, and as one page to read.
+#ifndef TALLY_REPL_DOC_H
+#define TALLY_REPL_DOC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "tally.h"
+
+// The topic of each name, "" for those of a host; *count gets how many there
+// are. The caller frees the array; NULL: no memory.
+const char **tl_doc_topics(tally_vm *vm, size_t *count);
+
+// The folder that --html gets, made where there is none, gets index.html: the
+// reference with a search, in one file that needs no other. False with errno
+// set where it cannot be written; an old file stays then.
+bool tl_doc_html(tally_vm *vm, const char *folder);
+
+// Prints the same as a manual page of section 7, in the language of man, where
+// a name that another text means is bold instead of a link. False: no memory.
+// That standard output refuses it is seen when the command closes it.
+bool tl_doc_man(tally_vm *vm);
+
+// What doc.css and doc.js say, which the page has in it; the Makefile makes C
+// of them.
+extern const char tl_doc_style[], tl_doc_script[];
+
+#endif
