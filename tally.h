@@ -783,6 +783,7 @@ typedef struct tally_device_stats {
 TALLY_API tally_status tally_get_device(tally_vm *vm, size_t device,
                                         tally_device_stats *out);
 // Counting of references, moves and borrows costs a little: off at first.
+// While tally_watch records, all is counted; what is said here holds after it.
 TALLY_API void tally_count(tally_vm *vm, int on);
 // Gives cached memory back to the system; returns how many bytes.
 TALLY_API size_t tally_trim(tally_vm *vm);
