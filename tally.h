@@ -802,6 +802,7 @@ typedef struct tally_device_stats {
 TALLY_API tally_status tally_get_device(tally_vm *vm, size_t device,
                                         tally_device_stats *out);
 // Counting of references, moves and borrows costs a little: off at first.
+// While tally_watch records, all is counted; what is said here holds after it.
 TALLY_API void tally_count(tally_vm *vm, int on);
 // Gives cached memory back to the system; returns how many bytes.
 TALLY_API size_t tally_trim(tally_vm *vm);
@@ -827,10 +828,11 @@ typedef enum tally_plot_form {
   TALLY_PLOT_SVG,
   // An object: end (seconds), before, peak, after (bytes), peak_at, peak_file,
   // peak_line, step and live (the most bytes in each stretch of so many
-  // seconds), and blocks, of which each has born and died (seconds), bytes,
-  // file, line and source of its birth, times (several of one size made there
-  // one after the other count as one) and owner: who has it at the end, null:
-  // nobody.
+  // seconds), rss (before, peak, after and live of the whole process; null: not
+  // known), devices (the host's: name, before, peak, after, live of each), and
+  // blocks, of which each has born and died (seconds), bytes, file, line and
+  // source of its birth, times (several of one size made there one after the
+  // other count as one) and owner: who has it at the end, null: nobody.
   TALLY_PLOT_JSON,
 } tally_plot_form;
 TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,

@@ -19,6 +19,7 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
+#include "vm/observe/reach.h"
 #include "vm/observe/references.h"
 
 static const char *const count_names[] = {"virtual", "embedded", "immediate",
@@ -32,14 +33,23 @@ typedef struct gathering {
   tl_vm *vm;
   tl_list *list;
   const tl_object *wanted;  // of backrefs
+  tl_reach parts;           // and the arrays that it consists of
   bool ok;
 } gathering;
+
+// Whether a reference is one to what backrefs asks for: to its parts, too, but
+// from elsewhere, as a field that is stored by itself has.
+static bool is_wanted(const gathering *g, const tl_reference *r) {
+  return r->to.object == g->wanted ||
+         (tl_reach_has(&g->parts, r->to.object) &&
+          (r->from == NULL || !tl_reach_has(&g->parts, r->from)));
+}
 
 // Adds a reference to the list: for refs what is referred to, for backrefs who
 // refers. False ends the walk.
 static bool gather(void *context, const tl_reference *r) {
   gathering *g = context;
-  if (g->wanted != NULL && r->to.object != g->wanted)
+  if (g->wanted != NULL && !is_wanted(g, r))
     return true;
   char text[TL_REFERENCE_NAME + TL_DESCRIBE + 8];
   tl_record *record = tl_record_new(g->vm, 4);
@@ -64,7 +74,8 @@ static bool gather_back(void *context, const tl_reference *r) {
   const tl_array *a = tl_is_array(r->to) ? r->to.array : NULL;
   bool lent = r->is_first && a != NULL && tl_is_view(a) &&
               (a->head.flags & TL_HOLD) == 0 &&
-              &tl_array_owner(a)->head == g->wanted;
+              (&tl_array_owner(a)->head == g->wanted ||
+               tl_reach_has(&g->parts, &tl_array_owner(a)->head));
   tl_reference block = {.kind = TL_REFERENCE_ITEM,
                         .count = TL_COUNT_BORROWED,
                         .from = r->to.object,
@@ -82,6 +93,22 @@ static bool refs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
+// Meets a part of a nested array. What a part refers to, such as the block of a
+// view, is no part.
+static bool meet_part(void *context, const tl_reference *r) {
+  tl_reach_meet(context, r->to);
+  return true;
+}
+
+// The nested array and all arrays that it consists of; of others nothing.
+static void find_parts(tl_slot s, tl_reach *parts) {
+  if (tl_is_nested(s))
+    tl_reach_meet(parts, s);
+  while (tl_reach_next(parts, &s))
+    if (tl_is_nested(s))
+      tl_each_item(s, meet_part, parts);
+}
+
 // memory.backrefs(x): every reference to x that the VM can find, by a walk over
 // all there are, counted or not. A scalar has none, so its list is empty.
 static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -90,12 +117,16 @@ static bool backrefs(tl_vm *vm, tl_slot *args, tl_slot *out) {
   g.ok = g.list != NULL;
   if (g.ok && tl_is_counted(args[0])) {
     g.wanted = args[0].object;
+    g.parts.vm = vm;
+    find_parts(args[0], &g.parts);
     tl_each_reference(vm, true, gather_back, &g, &complete);
+    complete = complete && !g.parts.failed;
     if (g.ok && complete)
       tl_each_alias(vm, gather, &g, &complete);
   }
   if (!complete && g.ok)
     g.ok = tl_fail_incomplete(vm, "backrefs");
+  tl_reach_end(&g.parts);
   return tl_list_give(vm, g.list, g.ok, out);
 }
 
@@ -518,7 +549,8 @@ const tl_builtin tl_memory_references[] = {
     /// Who refers to a value: a list of records (owner, count). Owners on the
     /// stack are named by variable, function, line and slot; the argument of
     /// this call is none of them. count is "borrowed" of what owns nothing: a
-    /// second name (y = x), a view that is not stored.
+    /// second name (y = x), a view that is not stored. Of a nested array those
+    /// that refer to its parts are among them, as a view of a field is.
     /// Takes any value; want of memory is the only error (kind memory).
     ///     memory.backrefs(3)    # ()
     {"backrefs", "x", backrefs, TL_EFFECT, .takes = TL_FORMS},

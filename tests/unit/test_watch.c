@@ -278,6 +278,28 @@ static void what_changes_vms_is_seen(void **state) {
   assert_int_equal(tally_close(second), 0);
 }
 
+// What a host says of counting while it watches holds when that ends.
+static void counting_is_the_hosts_after_a_watch(void **state) {
+  (void)state;
+  tally_vm *vm = open_vm();
+  for (int on = 0; on < 2; on++) {
+    tally_stats stats;
+    tally_count(vm, !on);
+    tally_watch(vm, TALLY_WATCH_MEMORY);
+    tally_count(vm, on);
+    tally_reset_stats(vm);
+    run(vm, "x = ones(4) + 1\nprint(sum(x))\n");
+    tally_get_stats(vm, &stats);
+    assert_true(stats.instructions > 0);
+    tally_watch(vm, 0);
+    tally_reset_stats(vm);
+    run(vm, "x = ones(4) + 1\nprint(sum(x))\n");
+    tally_get_stats(vm, &stats);
+    assert_int_equal(stats.instructions > 0, on);
+  }
+  assert_int_equal(tally_close(vm), 0);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_peak_has_its_line),
@@ -291,6 +313,7 @@ int main(void) {
       cmocka_unit_test(a_call_is_recorded_beside_the_run),
       cmocka_unit_test(watching_begins_and_ends_anywhere),
       cmocka_unit_test(what_changes_vms_is_seen),
+      cmocka_unit_test(counting_is_the_hosts_after_a_watch),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

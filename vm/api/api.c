@@ -28,6 +28,7 @@
 #include "vm/bytecode/module.h"
 #include "vm/api/open.h"
 #include "vm/native/jit.h"
+#include "vm/observe/watch.h"
 #include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
@@ -478,9 +479,14 @@ tally_status tally_get_device(tally_vm *vm, size_t device,
   return TALLY_OK;
 }
 
-// Counting promotions costs a branch at each, so it is off by default.
+// Counting promotions costs a branch at each, so it is off by default. A watch
+// needs it, and leaves it as the host wants it.
 void tally_count(tally_vm *vm, int on) {
-  if (vm != NULL)
+  if (vm == NULL)
+    return;
+  if (vm->watch != NULL)
+    vm->watch->was_counting = on != 0;
+  else
     vm->counting = on != 0;
 }
 

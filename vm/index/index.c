@@ -187,10 +187,11 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
     int64_t at = out->at < 0 ? out->at + length : out->at;
     if (at < 0 || at >= length) {
       const char *unit = what[0] == 's' ? "character" : "item";
+      char text[TL_INDEX_TEXT];
       return tl_fail(vm, TALLY_ERR_INDEX,
-                     "index %" PRId64 " is out of range for a %s of %" PRId64
-                     " %s%s",
-                     out->at, what, length, unit, length == 1 ? "" : "s");
+                     "index %s is out of range for a %s of %" PRId64 " %s%s",
+                     tl_index_text(s, text), what, length, unit,
+                     length == 1 ? "" : "s");
     }
     out->at = at;
     return true;

@@ -183,16 +183,40 @@ bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
 // A field of structs shows their block. Where that is theirs alone, what is
 // computed of the field may be written into it at once: the statement sets the
 // field to the result, or nobody asks for it again.
-static void mark_taken(tl_slot container, tl_slot *out) {
+static void mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
   const uint64_t mine = TL_OWNED | TL_DIRECT;
   if (!tl_is_form(container, TL_FORM_STRUCT) || !tl_is_array(*out) ||
       !tl_is_owned(*out))
     return;
   const tl_slot *block = &container.nested->parts[0];
-  const unsigned flags = out->array->head.flags & (TL_VIEW | TL_HOLD);
-  if ((block->tag & mine) == mine && tl_is_unique(*block) && flags == TL_VIEW &&
-      tl_array_owner(out->array) == block->array)
-    out->array->head.flags |= TL_TAKEN;
+  tl_array *view = out->array;
+  if ((block->tag & mine) != mine || !tl_is_view(view) ||
+      tl_array_owner(view) != block->array)
+    return;
+  // What was read from a step in between holds the block, as that did. Like the
+  // view of a field at once, it needs not: the target has it meanwhile.
+  const uint32_t holds = (view->head.flags & TL_HOLD) != 0;
+  if (block->array->head.count != 1 + holds)
+    return;
+  if (holds > 0)
+    tl_drop(vm, *block);
+  view->head.flags &= (uint8_t)~TL_HOLD;
+  view->head.flags |= TL_TAKEN;
+}
+
+// The structs whose field, or field of a field, a path leads to; NULL: it leads
+// to none, or they may not be changed in place.
+static const tl_slot *find_structs(tl_vm *vm, tl_slot *target,
+                                   const tl_path *path, const tl_slot *parts) {
+  tl_path outer = *path;
+  const tl_slot *found = NULL;
+  while (found == NULL && outer.step_count > 0 &&
+         last_step(&outer)->field != NULL) {
+    const tl_slot *at = parts;
+    found = find_container(vm, target, &outer, &at);
+    outer.step_count--;
+  }
+  return found;
 }
 
 // What can be moved out is left unset, which is how tl_path_give_back
@@ -219,8 +243,9 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
   if (!tl_path_check_length(vm, path) ||
       !tl_path_get(vm, &from, path, parts, out))
     return false;
+  container = find_structs(vm, &target, path, parts);
   if (container != NULL)
-    mark_taken(*container, out);
+    mark_taken(vm, *container, out);
   return true;
 }
 

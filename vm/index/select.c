@@ -6,6 +6,7 @@
 #include "vm/nested/nested.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "vm/array/describe.h"
 #include "vm/array/element.h"
@@ -28,6 +29,22 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
     *out = INT64_MAX;
   }
   return true;
+}
+
+const char *tl_index_text(tl_slot s, char text[TL_INDEX_TEXT]) {
+  bool has_sign = tl_dtypes[tl_dtype_of(s)].kind != 'U';
+  if (has_sign)
+    snprintf(text, TL_INDEX_TEXT, "%" PRId64, s.i);
+  else
+    snprintf(text, TL_INDEX_TEXT, "%" PRIu64, s.u);
+  return text;
+}
+
+bool tl_fail_index(tl_vm *vm, tl_slot s, int axis, int64_t length) {
+  char text[TL_INDEX_TEXT];
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "index %s is out of range for axis %d with size %" PRId64,
+                 tl_index_text(s, text), axis, length);
 }
 
 // Where a start or stop lies: negative ones count from the end, and what lies
@@ -259,12 +276,11 @@ static void note_fancy(reader *r) {
 }
 
 // An integer for the next axis.
-static bool add_integer(reader *r, int64_t index) {
+static bool add_integer(reader *r, tl_slot s, int64_t index) {
   int64_t length = tl_shape(r->base)[r->axis];
   int64_t at = index < 0 ? index + length : index;
-  if (at < 0 || at >= length) {
-    return tl_fail_range(r->vm, index, r->axis, length);
-  }
+  if (at < 0 || at >= length)
+    return tl_fail_index(r->vm, s, r->axis, length);
   r->out->data += at * tl_strides(r->base)[r->axis++];
   // Beside an index array an integer is one too, of rank 0.
   note_fancy(r);
@@ -335,7 +351,7 @@ static bool add_array(reader *r, tl_slot s) {
 static bool add_value(reader *r, tl_slot s) {
   int64_t index;
   if (tl_index_integer(s, &index))
-    return add_integer(r, index);
+    return add_integer(r, s, index);
   if (tl_is_array(s))
     return add_array(r, s);
   if (tl_is_none(s))

@@ -362,11 +362,12 @@ static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
 
 // x[i], a view of the content. Negative i counts from the end; fails (kind
 // index) beyond the rows.
-static bool row_at(tl_vm *vm, const tl_nested *n, int64_t i, tl_slot *out) {
-  int64_t start, stop, rows = tl_ragged_rows(n);
+static bool row_at(tl_vm *vm, const tl_nested *n, tl_slot index, tl_slot *out) {
+  int64_t i, start, stop, rows = tl_ragged_rows(n);
+  tl_index_integer(index, &i);
   int64_t k = i < 0 ? i + rows : i;
   if (k < 0 || k >= rows)
-    return tl_fail_range(vm, i, 0, rows);
+    return tl_fail_index(vm, index, 0, rows);
   tl_ragged_row(n, k, &start, &stop);
   return tl_value_slice(vm, n->parts[1], start, stop, out);
 }
@@ -402,7 +403,7 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       (item.kind == TL_ITEM_VALUE && tl_is_none(parts[0])))
     return tl_grid_get_rows(vm, base, step, parts, out);
   if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &i)) {
-    if (!row_at(vm, n, i, rest.item_count == 0 ? out : &rows))
+    if (!row_at(vm, n, parts[0], rest.item_count == 0 ? out : &rows))
       return false;
     if (rest.item_count == 0)
       return true;

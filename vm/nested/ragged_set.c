@@ -37,7 +37,8 @@ static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
   if (step.items->kind == TL_ITEM_VALUE &&
       tl_index_integer(rest->parts[0], &i)) {
     *out = tl_weak_int(i < 0 ? i + stop : i + start);
-    return (i >= -length && i < length) || tl_fail_range(vm, i, 1, length);
+    return (i >= -length && i < length) ||
+           tl_fail_index(vm, rest->parts[0], 1, length);
   }
   return tl_choose_numbers(vm, start, length, &step, rest->parts, out);
 }
@@ -422,7 +423,7 @@ bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
     return set_chosen(vm, w, n, value);
   int64_t k = i < 0 ? i + rows : i;
   if (k < 0 || k >= rows)
-    return tl_fail_range(vm, i, 0, rows);
+    return tl_fail_index(vm, w.parts[0], 0, rows);
   tl_ragged_row(n, k, &start, &stop);
   if (w.steps->item_count > 1) {
     // x[i, j]…: the index without its first item.

@@ -219,7 +219,8 @@ static uint32_t find_variable(const tl_explainer *e, uint32_t pc,
 // Whether the opcode's result is an item of its first operand.
 static bool is_taken_out(int op) {
   return op == TL_BC_GETEL || op == TL_BC_GETEL2 || op == TL_BC_GETF ||
-         op == TL_BC_NEXT || op == TL_BC_INDEX || op == TL_BC_UNPACK;
+         op == TL_BC_NEXT || op == TL_BC_INDEX || op == TL_BC_UNPACK ||
+         op == TL_BC_TAKE || op == TL_BC_TAKEEL;
 }
 
 // The container that the instruction at [from] took its result out of.
@@ -319,7 +320,7 @@ void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
     tl_text_puts(e->out, " belongs to the caller");
   else if ((line = next_use(e, pc, slot)) > 0)
     put_use(e, pc, line);
-  else if (find_other_name(e->p, pc, slot, &other))
+  else if (named && find_other_name(e->p, pc, slot, &other))
     tl_text_printf(e->out, " is held by %s, too",
                    e->p->slot_names[other]->text);
   else if (!put_origin(e, from, &d, named))

@@ -59,10 +59,13 @@ void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r) {
     snprintf(name, sizeof name, "%s", p->slot_names[slot]->text);
   else
     snprintf(name, sizeof name, "t%" PRIu32, slot);
-  const char *function = p->index == 0 ? "the script" : p->name->text;
+  bool has_name = p->index > 0 && p->name->length > 0;
+  const char *function = has_name        ? p->name->text
+                         : p->index == 0 ? "the script"
+                                         : "a function";
   snprintf(r->name, sizeof r->name,
            "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
-           p->index == 0 ? "" : "fn ", function,
+           has_name ? "fn " : "", function,
            tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
 }
 
