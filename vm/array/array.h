@@ -173,8 +173,8 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
 //   base borrows   the view borrows the block (no TL_HOLD): good only while the
 //                  base lives, until tl_hold makes it independent
 //
-// Where base owns an array that nobody else has and the geometry is all of it
-// in order, the result is that array. NULL where memory is short; base is as
+// Where base owns an array that nobody else has and the geometry is all of it,
+// its axes in any order, the result is that array. NULL where memory is short; base is as
 // it was then.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides);
@@ -192,9 +192,8 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a);
 tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // The same, but the axes of the result lie in memory as those of [a] do.
 tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
-// Where the slot has the transpose of a square block that nobody else has,
-// moves the items into that order within the block: the slot then owns the
-// block itself, in rows. Else does nothing.
+// Where the slot has alone a square matrix that lies in columns, moves the
+// items into rows within its block. Else does nothing.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s);
 // Whether the owned slot is an array that may be overwritten as a whole in its
 // own memory: unique, DIRECT, dense.

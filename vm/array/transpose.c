@@ -8,28 +8,22 @@
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/array/reuse.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
 enum { TILE = 16, WIDEST = 16 };  // items of a tile's side, bytes of an item
 
-// Whether the slot has, alone, a view of all of a square block with the axes
-// exchanged, and the view has the block alone.
-static bool is_transposed(tl_slot s) {
-  if (!tl_is_array(s) || !tl_is_unique(s) || !tl_is_view(s.array))
+// Whether the slot has a square matrix and its block alone, whose columns lie
+// behind one another: what is left of x where x.T is.
+static bool is_transposed(const tl_vm *vm, tl_slot s) {
+  if (!tl_is_array(s) || !tl_is_dying(vm, s) || tl_ndim(s.array) != 2 ||
+      (s.array->head.flags & TL_EXTERNAL) != 0)
     return false;
-  const tl_array *a = s.array, *owner = tl_array_owner(a);
-  const uint8_t not_ours = TL_IMMORTAL | TL_READONLY | TL_EXTERNAL;
-  if ((a->head.flags & TL_HOLD) == 0 || owner->head.count != 1 ||
-      (owner->head.flags & not_ours) != 0 || tl_ndim(a) != 2 ||
-      tl_ndim(owner) != 2 || a->data != owner->data ||
-      tl_array_dtype(a) != tl_array_dtype(owner))
-    return false;
-  const int64_t *strides = tl_strides(a), *rows = tl_strides(owner);
-  const int64_t n = tl_shape(a)[0];
-  return tl_shape(a)[1] == n && tl_shape(owner)[0] == n &&
-         tl_shape(owner)[1] == n && tl_is_contiguous(owner) &&
-         strides[0] == rows[1] && strides[1] == rows[0];
+  const int64_t *shape = tl_shape(s.array), *strides = tl_strides(s.array);
+  int64_t itemsize = (int64_t)tl_itemsize(tl_array_dtype(s.array));
+  return shape[0] == shape[1] && strides[0] == itemsize &&
+         strides[1] == itemsize * shape[0];
 }
 
 // Exchanges a tile with its mirror image, each transposed. [row] is the bytes
@@ -64,15 +58,14 @@ static void transpose(tl_array *a) {
   }
 }
 
-// The view is dropped; its hold on the block becomes the slot's ownership.
+// The tag changes with the order of the axes.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s) {
-  if (vm->no_reuse || !is_transposed(*s))
+  if (!is_transposed(vm, *s))
     return;
-  tl_array *owner = tl_array_owner(s->array);
-  transpose(owner);
-  // The view's count of its block becomes the slot's; dropping the view must
-  // not take it away.
-  s->array->head.flags &= (uint8_t)~TL_HOLD;
-  tl_drop(vm, *s);
-  *s = tl_own_array(owner);
+  tl_array *a = s->array;
+  int64_t *strides = tl_strides(a), row = strides[1];
+  transpose(a);
+  strides[1] = strides[0];
+  strides[0] = row;
+  *s = tl_own_array(a);
 }

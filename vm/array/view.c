@@ -11,6 +11,7 @@
 
 #include "vm/array/array.h"
 #include "vm/array/nested.h"
+#include "vm/array/reuse.h"
 #include "vm/objects.h"
 #include "vm/vm.h"
 #include "vm/check.h"
@@ -36,40 +37,53 @@ static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
   tl_drop(vm, (tl_slot){.tag = base->tag | TL_OWNED, .array = from});
 }
 
-// Whether the geometry is all of the block in order, and the block this slot's
-// alone: then the array itself can take on the new shape, and may still be
-// written in place. reshape(temporary, …) is such a case. The shape has to fit
-// the header.
+// Whether the strides are those of items without gaps, the axes in any order.
+// An axis of one item has none; of the others each is longer than the last.
+static bool fills_block(int ndim, const int64_t *shape, const int64_t *strides,
+                        int64_t itemsize) {
+  int64_t stride = itemsize;
+  int left = 0, at;
+  for (int i = 0; i < ndim; i++) left += shape[i] != 1;
+  for (; left > 0; left--, stride *= shape[at]) {
+    for (at = 0; at < ndim; at++) {
+      if (shape[at] != 1 && strides[at] == stride)
+        break;
+    }
+    if (at == ndim)
+      return false;
+  }
+  return true;
+}
+
+// Whether the geometry is all of the block, and the block this slot's alone:
+// then the array itself can take on the new shape, and may still be written in
+// place. reshape(temporary, …) is such a case, and temporary.T. The shape has
+// to fit the header.
 static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
                         const char *data, int ndim, const int64_t *shape,
                         const int64_t *strides) {
   const tl_array *a = base.array;
   // The new dimensions must fit before the data.
   const int64_t *end = a->dims + 2 * ndim;
-  if (!tl_array_is_reusable(base) || vm->no_reuse || data != a->data ||
-      (a->head.flags & TL_EXTERNAL) != 0 || dtype != tl_array_dtype(a) ||
-      (const char *)end > data || tl_shape_count(ndim, shape) != a->size) {
-    return false;
-  }
-  int64_t stride = (int64_t)tl_itemsize(dtype);
-  for (int i = ndim - 1; i >= 0; i--) {
-    if (strides[i] != stride && shape[i] != 1) {
-      return false;
-    }
-    stride *= shape[i];
-  }
-  return a->size > 0;
+  return tl_is_dying(vm, base) && data == a->data &&
+         (a->head.flags & TL_EXTERNAL) == 0 && dtype == tl_array_dtype(a) &&
+         (const char *)end <= data && a->size > 0 &&
+         tl_shape_count(ndim, shape) == a->size &&
+         fills_block(ndim, shape, strides, (int64_t)tl_itemsize(dtype));
 }
 
 // Gives the array the new shape and takes it over from the slot.
-static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape) {
+static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape,
+                         const int64_t *strides) {
   TL_CHECK(tl_is_owned(*base));
   tl_array *a = base->array;
-  // [shape] may point into the array's own dimensions.
-  memmove(a->dims, shape, (size_t)ndim * sizeof *shape);
+  // Both may be the array's own dimensions.
+  int64_t dims[2 * TL_MAX_DIMS];
+  size_t nbytes = (size_t)ndim * sizeof *shape;
+  memcpy(dims, shape, nbytes);
+  memcpy(dims + ndim, strides, nbytes);
+  memcpy(a->dims, dims, 2 * nbytes);
   a->head.ndim = (uint8_t)ndim;
-  tl_shape_strides(ndim, a->dims, tl_itemsize(tl_array_dtype(a)),
-                   tl_strides(a));
   base->tag &= ~TL_OWNED;
   return a;
 }
@@ -82,7 +96,7 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
   TL_CHECK(dtype < TL_DTYPE_COUNT);
   if (may_relabel(vm, *base, dtype, data, ndim, shape, strides)) {
-    return relabel(base, ndim, shape);
+    return relabel(base, ndim, shape, strides);
   }
   // A view has the owner alone of tl_array_extra.
   size_t nbytes =

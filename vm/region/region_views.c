@@ -332,10 +332,22 @@ bool tl_region_transposes(const tl_string *name) {
   return is_named(name, "T") || is_named(name, "mT");
 }
 
+// Whether the instruction alone would give the array itself, in which the
+// region behind it may leave its result (tl_view_new).
+static bool is_better_alone(tl_region_reader *rd, const tl_decoded *d) {
+  int in;
+  if (rd->g->node_count > 0 || d->modes[0] == TL_MODE_BORROW ||
+      !tl_reader_look_up(rd, d->operands[0], &in))
+    return false;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  return u != NULL && u->direct && tl_is_array(u->value) &&
+         tl_is_dying(rd->g->vm, u->value);
+}
+
 bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
   const tl_string *name = rd->function->unit->names[d->extra];
   bool all = is_named(name, "T");
-  if (!tl_region_transposes(name))
+  if (!tl_region_transposes(name) || is_better_alone(rd, d))
     return false;
   int from = read_base(rd, d);
   if (from < 0)
