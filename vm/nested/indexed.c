@@ -184,6 +184,12 @@ typedef struct split {
   tl_index_item items[TL_MOST_ITEMS];
 } split;
 
+// Whether the index is x[()], which leaves every axis whole.
+static bool is_of_nothing(const tl_step *step, const tl_slot *parts) {
+  return step->item_count == 1 && step->items->kind == TL_ITEM_VALUE &&
+         tl_is_list(*parts) && parts->list->length == 0;
+}
+
 // Where the axes of [n] are used up; false: the index ends there, or does not
 // fit, which the places then say. An ellipsis stands for axes of the pointers.
 // Only where the target has something behind its first axis: of numbers the
@@ -191,7 +197,9 @@ typedef struct split {
 static bool split_index(const tl_nested *n, const tl_step *step, tl_slot *parts,
                         split *out) {
   int left = tl_nested_ndim(n), at = 0;
-  bool goes_on = tl_is_nested(n->parts[1]) || tl_value_ndim(n->parts[1]) > 1;
+  bool goes_on =
+      (tl_is_nested(n->parts[1]) || tl_value_ndim(n->parts[1]) > 1) &&
+      !is_of_nothing(step, parts);
   for (; goes_on && left > 0 && at < step->item_count; at++) {
     tl_step one = {.item_count = 1, .items = &step->items[at]};
     bool ellipsis;
@@ -248,9 +256,7 @@ static bool check_whole(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         const tl_slot *parts) {
   bool ellipsis;
   char text[TL_DESCRIBE];
-  bool nothing = step->item_count == 1 && step->items->kind == TL_ITEM_VALUE &&
-                 tl_is_list(*parts) && parts->list->length == 0;
-  return nothing ||
+  return is_of_nothing(step, parts) ||
          (step->item_count == 1 && tl_step_axes(step, parts, &ellipsis) == 0 &&
           ellipsis) ||
          tl_fail(vm, TALLY_ERR_INDEX,
@@ -324,11 +330,15 @@ static bool check_tail(tl_vm *vm, const split *cut, tl_slot *places) {
 static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
                           tl_slot *places, tl_nested_path *rest,
                           tl_step steps[TL_MOST_STEPS], split *cut) {
-  *places = tl_borrow(n->parts[0]);
+  const tl_slot *all = &n->parts[0];
+  // The place of a single pointer is a number, as that of one among others.
+  *places = tl_is_array(*all) && tl_ndim(all->array) == 0
+                ? tl_int(*(const int64_t *)all->array->data)
+                : tl_borrow(*all);
   *rest = w;
   if (w.count == 0 || tl_step_name(w.steps, w.parts) != NULL)
     return true;
-  tl_slot borrowed = tl_borrow(n->parts[0]);
+  tl_slot borrowed = tl_borrow(*all);
   if (split_index(n, w.steps, w.parts, cut) && w.count <= TL_MOST_STEPS) {
     memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
     steps[0] = cut->tail;

@@ -265,13 +265,16 @@ static bool item_compound(parser *p, const char *name, size_t nbytes,
 static bool takes_none(parser *p, const char *name, size_t nbytes) {
   if (peek(p) != '[')
     return true;
+  tl_dtype dtype = find_dtype(name, nbytes);
+  bool is_number = dtype != TL_DTYPE_COUNT && tl_dtype_is_numeric(dtype);
   tl_fail(p->vm, TALLY_ERR_TYPE,
           "nothing stands in brackets behind %.*s, at column %d of the type "
           "`%.*s`: %s",
           tl_clip(name, nbytes, 60), name, column(p, p->at),
           tl_clip(p->text, p->nbytes, 80), p->text,
           is_variable(name) ? "types with parameters are built in alone"
-                            : "text is UTF-8, bytes are of any length");
+          : is_number ? "a number's size is part of its name, as in float32"
+                      : "text is UTF-8, bytes are of any length");
   return false;
 }
 
