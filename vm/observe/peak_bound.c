@@ -461,8 +461,9 @@ static bool index_value(walk *w, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// Attributes of an array. .T is a view with its axes the other way round; .size
-// of two axes and more would be a product, which a length cannot be.
+// Attributes of an array. .T is a view with its axes the other way round, or the
+// array itself where that ends and nobody else has it; .size of two axes and
+// more would be a product, which a length cannot be.
 static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value from = w->now[d->operands[0]], v = tl_peak_plain;
   const char *name = w->p->unit->names[d->extra]->text;
@@ -479,12 +480,13 @@ static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
     v.lengths[0] = from.lengths[0];
   } else if (strcmp(name, "T") == 0) {
     v = from;
-    v.is_view = true;
     for (int i = 0; i < from.ndim; i++)
       v.lengths[i] = from.lengths[from.ndim - 1 - i];
     v.owns = from.owns && ends(d, 0);
     if (v.owns)
       w->now[d->operands[0]].owns = false;
+    v.is_view = from.is_view || !v.owns ||
+                is_counted(w, w->p->slot_count, from.block);
   } else if (strcmp(name, "shape") == 0) {
     v = (tl_peak_value){.kind = TL_PEAK_UNKNOWN};
   }
