@@ -1,9 +1,13 @@
 // The reference of all functions as one page, in HTML or for man.
 //
-//     tl_doc_html, tl_doc_man ─ read_names      what there is
-//                             ─ relate          which texts name which
-//                             functions ─ write_page      topics, their names,
-//                             modules
+//     tl_doc_html, tl_doc_man
+//       write_page
+//         read_names        all names with their topics
+//         relate_text       which others the text of a name means
+//         write_contents    links to topics and modules, HTML only
+//         write_topics      of each topic its names:
+//           write_entry     signature, text, examples, see also
+//         write_modules     of each module its names, HTML only
 //
 // A form says how each part looks. What is said comes from the tables that
 // `tally doc` prints: texts are prose whose lines belong together, examples

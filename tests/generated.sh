@@ -2,9 +2,10 @@
 # The tables in the tree are what their scripts make: each is made anew and
 # compared but for its layout, where the script's language is installed.
 #
-#   tests/generated.sh
+#   tests/generated.sh TALLY
 set -u
 
+tally=$(realpath "${1:?usage: tests/generated.sh TALLY}")
 passed=0
 failed=0
 root=$(pwd)
@@ -17,10 +18,10 @@ compare() {
     echo "skipped: $2 needs Python with $3"
     return
   fi
-  rm -f "$made"/*
-  (cd "$made" && "$root/$2") || failed=$((failed + 1))
-  for file in "$made"/*; do
-    kept=$1/$(basename "$file")
+  rm -rf "${made:?}"/*
+  (cd "$made" && "$root/$2" "$tally") || failed=$((failed + 1))
+  for file in $(find "$made" -type f); do
+    kept=$1/${file#"$made/"}
     if [ "$(tr -d ' \n' <"$file")" = "$(tr -d ' \n' <"$kept")" ]; then
       passed=$((passed + 1))
     else
@@ -32,6 +33,7 @@ compare() {
 
 compare vm/generated tools/generate/powers_of_five.py math
 compare vm/kernels/generated tools/generate/vmath.py mpmath
+compare examples/editors tools/generate/editors.py json
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

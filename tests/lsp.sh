@@ -193,6 +193,62 @@ if command -v nvim >/dev/null 2>&1; then
   expect 0 'symbol double' 'the editor lists symbols'
   expect 0 'laid out fn double(x, factor = 2) {' 'the editor lays the text out'
   expect 0 '4:.* nope is not defined' 'the editor sees a change'
+
+  # Its files for Tally: groups of syntax at places, and lines laid out again.
+  cat >"$dir/b.tly" <<'END'
+## Sums what x has.
+fn total(x, by = 2) {
+for i in 0..sum(x) by 2 {
+print("a {len(x):#x} \n{{b}}", x.sum, r"\n{x}")
+}
+y = stack((x,
+x), axis: 1)
+|> sum(axis: 0)
+`3 * int64`; float32(1_000.5e-3i); 0x1F; pi; true  # and not
+#:inplace
+}
+END
+  cat >"$dir/b.vim" <<'END'
+filetype plugin indent on
+syntax on
+exe 'edit ' . $TALLY_FILE
+function! At(line, text)
+  let column = stridx(getline(a:line), a:text) + 1
+  return a:text . '=' . synIDattr(synID(a:line, column, 1), 'name')
+endfunction
+echo 'groups ' . &filetype . ' ' . join([At(1, '##'), At(2, 'fn'), At(2, 'total'),
+  \ At(2, 'by'), At(3, 'by'), At(3, 'in'), At(3, '0'), At(3, '..'), At(3, 'sum'), At(4, 'a '),
+  \ At(4, '{len'), At(4, 'len'), At(4, '\n'), At(4, '{{'), At(4, '.sum'), At(4, '\n{x'),
+  \ At(6, '='), At(9, '3'), At(9, 'float32'), At(9, '1_0'), At(9, '3i'), At(9, '0x'),
+  \ At(9, 'pi'), At(9, 'true'), At(9, 'not'), At(10, '#:')]) . ' end'
+normal gg=G
+echo "\nindent " . join(map(range(1, line('$')), 'indent(v:val)'))
+echo "\nsettings " . &shiftwidth . &expandtab . &commentstring
+END
+  TALLY_FILE=$dir/b.tly timeout 60 nvim --headless -u NONE \
+    --cmd 'set rtp^=examples/editors/vim' -S "$dir/b.vim" -c 'quitall!' \
+    >"$dir/err" 2>&1
+  status=$?
+  expect 0 'groups tally ##=tallyDoc fn=tallyKeyword total=tallyDefinition by= by=tallyKeyword in=tallyWordOperator 0=tallyNumber ..=tallyOperator sum=tallyFunction a =tallyString {len=tallyBrace len=tallyFunction \\n=tallyEscape {{=tallyEscape .sum=tallyField \\n{x=tallyString ==tallyOperator 3=tallyType float32=tallyType 1_0=tallyNumber 3i=tallyNumber 0x=tallyNumber pi=tallyConstant true=tallyConstant not=tallyComment #:=tallyPragma end' 'groups of syntax'
+  expect 0 '^.*indent 0 0 2 4 2 2 13 4 2 2 0' 'lines are indented as tally fmt does'
+  expect 0 'settings 21# %s' 'settings of the file type'
 else echo 'skipped: the language server with a real editor needs nvim'
 fi
+# What VS Code reads is JSON, and names files that are there.
+vscode=examples/editors/vscode
+cat >"$dir/code.tly" <<'END'
+import io
+import json
+extension = json.parse(io.read_text("package.json"))
+parts = extension.contributes
+grammar = json.parse(io.read_text(parts.grammars[0].path))
+settings = json.parse(io.read_text(parts.languages[0].configuration))
+io.read_text(extension.main)
+included = [p.include for p in grammar.patterns]
+for p in grammar.patterns { assert(has(grammar.repository, p.include[1:])) }
+print(grammar.scopeName == parts.grammars[0].scopeName, settings.comments.lineComment)
+END
+(cd "$vscode" && "$tally" "$dir/code.tly") >"$dir/out" 2>"$dir/err"
+status=$?
+expect 0 '^true #$' 'the extension for VS Code'
 echo "$passed passed, $failed failed"
