@@ -1316,7 +1316,9 @@ static py_object *index_of(py_link *link, tally_value v) {
   return slice != NULL ? slice : py_from_value(link, v);
 }
 
-// x[i], x[a:b], x[i, ..., j] with a tuple.
+// x[i], x[a:b], x[i, ..., j] with a tuple. A record or text as an index, which
+// looks like a slice or an ellipsis, is one: no dict has such a record as a
+// key, and for the text "..." there is python.call(x.__getitem__, "...").
 static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {
