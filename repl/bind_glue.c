@@ -263,6 +263,9 @@ static void write_callback_result(const writer *w, const bind_function *f) {
 }
 
 // A function of C that calls the script's.
+// While that runs nothing may jump: the frames of the VM lie between, and what
+// they hold would be lost. A library that jumps then ends the process, as one
+// does that jumps outside of any call.
 // Once a call of the script's has failed, all further ones return `stop` at
 // once, until the library gives up.
 //   callback each = int (int i, context)
@@ -553,8 +556,9 @@ static void write_call_argument(const writer *w, const bind_value *v) {
             SPAN(v->name));
 }
 
-// The end of `own`: the handle stays a value of the script's, and says what
-// became of it.
+// The end of `own`, behind the call or, where a failed call keeps what it was
+// given, behind what is done about failures: the handle stays a value of the
+// script's, and says what became of it.
 static void write_given_away(const writer *w) {
   for (int i = 0; i < w->f->count; i++)
     if (w->f->params[i].owner == BIND_OWN)

@@ -2,7 +2,8 @@
 # tally bind: each mistake in declarations is told with its line and column; a
 # module of its own has every word of the format, and those of real libraries
 # run where these are installed (Debian: libsqlite3-dev libsamplerate0-dev
-# libjpeg62-turbo-dev); what does not load is an error of the import.
+# libjpeg62-turbo-dev); what does not load is an error of the import. Python, too,
+# is a library, whose locks a fork leaves behind.
 #
 #   tests/bind.sh build/release/tally
 #
@@ -116,6 +117,27 @@ echo 'module lacking' >"$there/lacking.bind"
 fails 'which is not installed' "$tally" "$there/broken.tly"
 printf 'module lacking\nlibrary no_such_library\n' >"$there/lacking.bind"
 fails 'this failed' "$tally" bind --build "$there/lacking.bind"
+
+# --- Python in the child of a fork: of Python's own, and of C's
+cat >"$there/fork.tly" <<'END'
+import os
+import python
+thing = python.eval("[1, 2]")
+fn refused() = "forked" in (try { python.eval("1") } catch e { e.message }) and (try { thing[0] } catch e { e.kind }) == "host"
+fn child(fork) {
+  pid = fork()
+  if pid == 0 { os.exit(if refused() { 7 } else { 1 }) }
+  python.import("os").waitpid(pid, 0)[1] // 256
+}
+print(child(python.import("os").fork), child(python.import("ctypes").CDLL(none).fork), thing)
+END
+# What the child leaves of Python is no leak of Tally's.
+said=$(ASAN_OPTIONS=detect_leaks=0 timeout 60 "$tally" "$there/fork.tly" 2>&1)
+case $said in
+  '7 7 [1, 2]') pass ;;
+  *'is not installed'*) echo 'skipped: a fork needs Python' ;;
+  *) fail "Python in the child of a fork: $said" ;;
+esac
 
 # --- Documentation
 if [ "$("$tally" doc words.upper | head -n 1)" = 'words.upper(s)' ]; then pass

@@ -34,7 +34,6 @@
 // VMs of several threads may call the first function at once. Nobody who has
 // Python's lock waits for this mutex, so that start may take the lock with it.
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
-static pid_t opened_in;  // the process that started it; 0: nobody has
 
 // Opens the first library of Python's that is there, newest first; NULL.
 // $TALLY_PYTHON names another.
@@ -58,8 +57,8 @@ static void *open_library(void) {
 
 // Finds Python's functions and starts it, unless this process has it already.
 // Called with the mutex. Leaves Python without its lock taken by this thread,
-// in which Py_InitializeEx has it first. An error leaves opened_in as it is, so
-// that the next call tries again; a Python that was started stays.
+// in which Py_InitializeEx has it first. An error leaves py_process as it is,
+// so that the next call tries again; a Python that was started stays.
 static tally_status start(tally_vm *vm) {
   void *library = NULL;
   // Whoever has Python in the process (its own program, a host that links it)
@@ -94,27 +93,16 @@ static tally_status start(tally_vm *vm) {
     py.PyEval_SaveThread();
   if (!ok)
     return tally_raise(vm, TALLY_ERR_HOST, "python: its types cannot be made");
-  opened_in = getpid();
+  py_process = getpid();
   return TALLY_OK;
 }
 
 // Sees to it that Python runs, and that it is this process's.
-// A fork copies the one thread that calls it: a lock that another thread had is
-// held for ever then, so that Python is refused in the child.
 static tally_status need_python(tally_vm *vm) {
   pthread_mutex_lock(&opening);
-  tally_status status = opened_in == 0 ? start(vm) : TALLY_OK;
+  tally_status status = py_process == 0 ? start(vm) : TALLY_OK;
   pthread_mutex_unlock(&opening);
-  if (status != TALLY_OK)
-    return status;
-  // The child of a fork has the parent's number here.
-  if (opened_in != getpid())
-    return tally_raise(vm, TALLY_ERR_HOST,
-                       "python: it was started before this process forked, "
-                       "and cannot be used after");
-  if (!py.Py_IsInitialized())
-    return tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
-  return TALLY_OK;
+  return status == TALLY_OK ? py_need(vm) : status;
 }
 
 // --- Functions --------------------------------------------------------------
@@ -359,7 +347,7 @@ static tally_status version(tally_vm *vm, void *context, size_t count,
 static void end_session(void *context, void *object) {
   py_link *link = object;
   (void)context;
-  if (opened_in == getpid() && py.Py_IsInitialized()) {
+  if (py_process == getpid() && py.Py_IsInitialized()) {
     // What Python printed and has not written yet.
     int lock = py.PyGILState_Ensure();
     py_object *sys = py.PyImport_ImportModule("sys");

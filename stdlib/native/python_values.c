@@ -36,6 +36,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 py_api py;
 py_object *py_error_class;
@@ -65,6 +66,30 @@ const char *py_find(void *library) {
   PY_EXCEPTIONS(X)
 #undef X
   return NULL;
+}
+
+pid_t py_process;
+
+// A fork copies the one thread that calls it: a lock that another thread had is
+// held for ever then, so that Python is refused in the child.
+static int is_forked(void) {
+  return py_process != 0 && py_process != getpid();
+}
+
+// For what is released, in the child it is lost.
+static int is_usable(void) {
+  return !is_forked() && py.Py_IsInitialized();
+}
+
+tally_status py_need(tally_vm *vm) {
+  if (is_forked())
+    return tally_raise(vm, TALLY_ERR_HOST,
+                       "python: it was started before this process forked, "
+                       "and cannot be used after");
+  // Where Tally is inside of Python, VMs may be closed behind Py_Finalize.
+  if (!py.Py_IsInitialized())
+    return tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
+  return TALLY_OK;
 }
 
 // --- VMs that Python knows --------------------------------------------------
@@ -463,7 +488,7 @@ typedef struct tensor {
 
 // Called by whoever took the tensor, with Python's lock or without.
 static void end_tensor(tensor *t) {
-  if (py.Py_IsInitialized()) {
+  if (is_usable()) {
     int lock = py.PyGILState_Ensure();
     py.Py_DecRef(t->array);
     py.PyGILState_Release(lock);
@@ -876,7 +901,7 @@ typedef struct seen {
 static void end_seen(void *context, void *data) {
   seen *s = context;
   (void)data;
-  if (py.Py_IsInitialized()) {
+  if (is_usable()) {
     int lock = py.PyGILState_Ensure();
     py.PyBuffer_Release(&s->buffer);
     py.PyGILState_Release(lock);
@@ -1203,7 +1228,7 @@ static void end_handle(void *context, void *object) {
   handle *h = object;
   (void)context;
   // After Python's end the object is gone with all others.
-  if (py.Py_IsInitialized()) {
+  if (is_usable()) {
     int lock = py.PyGILState_Ensure();
     py.Py_DecRef(h->object);
     py.PyGILState_Release(lock);
@@ -1211,14 +1236,10 @@ static void end_handle(void *context, void *object) {
   free(h);
 }
 
-// False after an error: the interpreter has ended, and the objects with it.
-// Where Tally is inside of Python, VMs may be closed behind Py_Finalize.
+// False after an error of py_need.
 static int is_there(tally_vm *vm, tally_status *status) {
-  if (py.Py_IsInitialized())
-    return 1;
-  *status =
-      tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
-  return 0;
+  *status = py_need(vm);
+  return *status == TALLY_OK;
 }
 
 // print(object): Python's str.
@@ -1295,7 +1316,9 @@ static py_object *index_of(py_link *link, tally_value v) {
   return slice != NULL ? slice : py_from_value(link, v);
 }
 
-// x[i], x[a:b], x[i, ..., j] with a tuple.
+// x[i], x[a:b], x[i, ..., j] with a tuple. A record or text as an index, which
+// looks like a slice or an ellipsis, is one: no dict has such a record as a
+// key, and for the text "..." there is python.call(x.__getitem__, "...").
 static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {

@@ -34,6 +34,7 @@
 #define TALLY_STDLIB_PYTHON_VALUES_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "stdlib/native/python_api.h"
 #include "tally.h"
@@ -54,6 +55,13 @@ typedef struct py_link {
   size_t left_count, left_capacity;
   struct py_link *next;  // all of them, so that they are found when VMs end
 } py_link;
+
+// The process that may use Python; 0: each, as Python itself may fork where
+// Tally is inside of it. Set by whoever starts Python.
+extern pid_t py_process;
+// Whether Python may be used: an error of kind host after its end, and in the
+// child of a fork. Needs no lock of Python's.
+tally_status py_need(tally_vm *vm);
 
 // Makes the types tally.Array and tally.Function, once in a process and
 // library. Needs a filled table. 0 with an exception of Python's; it may be

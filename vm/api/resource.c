@@ -83,6 +83,8 @@ static bool ask_limit(tl_vm *vm, const tally_resource *type,
                  type->limit);
 }
 
+// Behind the end of all values, for each resource of such a type refers to its
+// count.
 void tl_resources_close(tl_vm *vm) {
   while (vm->type_counts != NULL) {
     tl_type_count *c = vm->type_counts;

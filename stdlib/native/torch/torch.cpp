@@ -119,7 +119,8 @@ tally_status attribute(tally_vm *vm, void *, void *object, const char *name,
   });
 }
 
-// A bound of a slice: a record's field, perhaps none.
+// A bound of a slice: a record's field, perhaps none. The field's handle goes
+// with the frame of the call (item).
 c10::optional<int64_t> bound_of(tally_vm *vm, tally_value slice,
                                 const char *key) {
   tally_value v;
