@@ -14,6 +14,7 @@
 // behind that, so no return address on C's stack leads into code that is gone;
 // and nothing that code calls asks for memory, at whose limit code is dropped.
 #include "vm/native/jit_internal.h"
+#include "vm/native/pieces.h"
 
 #include <string.h>
 
@@ -436,6 +437,7 @@ void tl_jit_while_counting(tl_vm *vm, bool enters) {
 void tl_jit_close(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
+  tl_pieces_close(vm);
   tl_code_close(vm, vm->jit->chunks);
   tl_spare_free(vm, vm->jit, sizeof *vm->jit);
   vm->jit = NULL;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vm/nested/ragged.h"
+#include "vm/native/pieces.h"
 #include "vm/region/region_internal.h"
 
 typedef struct planner {
@@ -172,6 +173,17 @@ static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
                         in[1], itemsize);
 }
 
+// Whether all operands have the dtype that is computed in, and one kernel does
+// for the operation.
+static bool is_uniform(const tl_region_node *n) {
+  int first = n->op == TL_OP_WHERE ? 1 : 0;
+  for (int i = first; i < n->arity; i++) {
+    if (n->typing.operands[i] != n->typing.computed)
+      return false;
+  }
+  return first == 0 || n->typing.operands[0] == TL_BOOL;
+}
+
 // The node by its own kernel.
 static int add_alone(planner *p, int at) {
   const tl_region_node *n = &p->g->nodes[at];
@@ -188,6 +200,8 @@ static int add_alone(planner *p, int at) {
   int value = n->host != NULL ? tl_plan_host(p->plan, n->host, in,
                                              tl_itemsize(n->typing.result))
                               : add_kernel(p, n, in);
+  if (n->host == NULL && is_uniform(n))
+    tl_plan_note(p->plan, value, n->op, n->typing.computed);
   for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
     if (in[i] >= before && in[i] != value)
       tl_plan_release(p->plan, in[i]);
@@ -295,7 +309,10 @@ static void open_plan(planner *p, const tl_region_graph *g,
 static void add_nodes(planner *p) {
   tl_region_singles singles;
   find_singles(p, &singles);
-  tl_region_match(p->g, &singles, p->kernels);
+  if (tl_pieces_are_on(p->g->vm))
+    memset(p->kernels, 0, sizeof p->kernels);
+  else
+    tl_region_match(p->g, &singles, p->kernels);
   for (int i = 0; i <= p->g->value; i++) {
     if (!is_computed(p, i))
       continue;
@@ -323,6 +340,7 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
   int value = tl_plan_cast(plan, p.values[g->value],
                            g->nodes[g->value].typing.result, dtype);
   tl_plan_finish(plan, value);
+  tl_pieces_make(g->vm, plan);
   return !plan->failed;
 }
 
@@ -383,6 +401,7 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
   tl_plan_finish_multi(p.plan, results, count);
+  tl_pieces_make(g->vm, p.plan);
   return !p.plan->failed;
 }
 

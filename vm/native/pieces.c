@@ -1,0 +1,329 @@
+// Runs of a plan's steps as pieces: see pieces.h.
+//
+// Built for size.
+#include "vm/native/pieces.h"
+
+#include <string.h>
+
+#include "vm/memory/memory.h"
+#include "vm/native/jit_internal.h"
+
+#if TL_HAS_JIT
+
+// Pieces of one VM: 1,024 of them take about a megabyte. A plan of MANY items
+// pays for code at once.
+enum { PLACES = 512, MOST = 1024, MANY = 8192 };
+
+// A piece that was asked for; the first time it has no code yet.
+typedef struct tl_kept_piece {
+  struct tl_kept_piece *next;  // of the same place
+  uint32_t nbytes;
+  bool is_tried;
+  void *code;  // NULL: none
+  tl_piece piece;  // cut behind its last operation
+} kept_piece;
+
+struct tl_pieces {
+  tl_code_chunk *chunks;
+  int count;
+  kept_piece *places[PLACES];
+};
+
+bool tl_pieces_are_on(const tl_vm *vm) {
+  return vm->jit != NULL && !vm->jit->is_off &&
+         strcmp(tl_kernels()->name, "avx512") == 0 &&
+         (vm->jit->pieces == NULL || vm->jit->pieces->count < MOST);
+}
+
+static size_t nbytes_of(const tl_piece *p) {
+  return offsetof(tl_piece, operations) +
+         (size_t)p->count * sizeof *p->operations;
+}
+
+// FNV-1a.
+static uint32_t hash(const tl_piece *p) {
+  const uint8_t *bytes = (const uint8_t *)p;
+  uint32_t h = 2166136261u;
+  for (size_t i = 0; i < nbytes_of(p); i++) h = (h ^ bytes[i]) * 16777619u;
+  return h;
+}
+
+// Of a piece that was asked for before; else it is noted, and NULL returned
+// unless [at_once].
+static void *find_code(tl_vm *vm, const tl_piece *p, bool at_once) {
+  struct tl_pieces *all = vm->jit->pieces;
+  kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
+  while (k != NULL && memcmp(&k->piece, p, nbytes_of(p)) != 0) k = k->next;
+  bool again = k != NULL;
+  if (!again) {
+    size_t nbytes = offsetof(kept_piece, piece) + nbytes_of(p);
+    k = all->count < MOST ? tl_spare_alloc(vm, nbytes) : NULL;
+    if (k == NULL)
+      return NULL;
+    k->next = *place;
+    k->nbytes = (uint32_t)nbytes;
+    k->is_tried = false;
+    k->code = NULL;
+    memcpy(&k->piece, p, nbytes_of(p));
+    *place = k;
+    all->count++;
+  }
+  if (!k->is_tried && (again || at_once)) {
+    k->is_tried = true;
+    k->code = tl_piece_emit(vm, &all->chunks, p);
+  }
+  return k->code;
+}
+
+static bool open_pieces(tl_vm *vm) {
+  if (vm->jit->pieces == NULL) {
+    vm->jit->pieces = tl_spare_alloc(vm, sizeof *vm->jit->pieces);
+    if (vm->jit->pieces != NULL)
+      memset(vm->jit->pieces, 0, sizeof *vm->jit->pieces);
+  }
+  return vm->jit->pieces != NULL;
+}
+
+void tl_pieces_close(tl_vm *vm) {
+  struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
+  if (all == NULL)
+    return;
+  for (int i = 0; i < PLACES; i++) {
+    for (kept_piece *k = all->places[i], *next; k != NULL; k = next) {
+      next = k->next;
+      tl_spare_free(vm, k, k->nbytes);
+    }
+  }
+  tl_code_close(vm, all->chunks);
+  tl_spare_free(vm, all, sizeof *all);
+  vm->jit->pieces = NULL;
+}
+
+// --- Steps ------------------------------------------------------------------
+
+static bool is_known(const tl_plan_step *s) {
+  return !s->single && !s->once && s->op < TL_OP_COUNT &&
+         tl_piece_knows((tl_op)s->op, (tl_dtype)s->dtype);
+}
+
+static int operands_of(const tl_plan_step *s) {
+  return s->arity >= TL_PLAN_FUSED ? TL_TERM_OPERANDS : s->arity;
+}
+
+// How many operands of a step, which is no piece, a value is.
+static bool reads(const tl_plan_step *s, int value) {
+  int count = s->arity == 0 ? TL_TERM_OPERANDS : operands_of(s);
+  for (int k = 0; k < count; k++) {
+    if (s->in[k] == value)
+      return true;
+  }
+  return false;
+}
+
+// Whether a value has to be in memory behind step [to].
+static bool is_read_after(const tl_plan *plan, int to, int value) {
+  if (value < plan->stream_count)
+    return true;
+  for (int i = 0; i < plan->result_count; i++) {
+    if (plan->results[i] == value)
+      return true;
+  }
+  for (int i = to; i < plan->step_count; i++) {
+    if (reads(&plan->steps[i], value))
+      return true;
+  }
+  return false;
+}
+
+// The stream whose one item a register was filled with; -1: no such one.
+static int filled_from(const tl_plan *plan, int value) {
+  if (!plan->values[value].splat)
+    return -1;
+  for (int i = 0; i < plan->step_count; i++) {
+    const tl_plan_step *s = &plan->steps[i];
+    if (s->out == value)
+      return s->in[0] < plan->stream_count ? s->in[0] : -1;
+  }
+  return -1;
+}
+
+// Steps [from, to) as a piece, which has no gaps of unset bytes.
+static void describe(const tl_plan *plan, int from, int to, tl_piece *p) {
+  memset(p, 0, sizeof *p);
+  for (int i = from; i < to; i++) {
+    const tl_plan_step *s = &plan->steps[i];
+    tl_piece_operation *o = &p->operations[p->count++];
+    o->op = s->op;
+    o->dtype = s->dtype;
+    o->out = s->out;
+    o->is_stored = is_read_after(plan, to, s->out);
+    for (int k = 0; k < s->arity; k++) {
+      const tl_plan_value *v = &plan->values[s->in[k]];
+      int source = filled_from(plan, s->in[k]);
+      o->in[k] = source >= 0 ? (int8_t)source : s->in[k];
+      if (source >= 0 || (v->single && !v->splat))
+        o->singles |= (uint8_t)(1u << k);
+    }
+  }
+}
+
+// One operation alone has a kernel that is as good.
+static bool is_worth(const tl_piece *p) {
+  return p->count > 1;
+}
+
+// --- Plans ------------------------------------------------------------------
+
+// What is read of pieces, which name values themselves.
+typedef struct rewriter {
+  tl_plan *plan;
+  tl_plan_step steps[TL_PLAN_STEPS];
+  tl_piece pieces[TL_PLAN_STEPS / 2];  // of steps, by number
+  int8_t piece_of[TL_PLAN_STEPS];      // -1: a step
+  int count, piece_count;
+} rewriter;
+
+// Whether step [i] of the new ones reads a value, or writes it, from memory.
+static bool touches(const rewriter *r, int i, int value, bool writes) {
+  const tl_plan_step *s = &r->steps[i];
+  if (r->piece_of[i] < 0)
+    return writes ? s->out == value : reads(s, value);
+  const tl_piece *p = &r->pieces[r->piece_of[i]];
+  for (int k = 0; k < p->count; k++) {
+    const tl_piece_operation *o = &p->operations[k];
+    if (writes && o->is_stored && o->out == value)
+      return true;
+    for (int j = 0; !writes && j < tl_ops[o->op].arity; j++) {
+      if (o->in[j] == value)
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool is_result(const tl_plan *plan, int value) {
+  for (int i = 0; i < plan->result_count; i++) {
+    if (plan->results[i] == value)
+      return true;
+  }
+  return false;
+}
+
+// Fills of registers that only pieces read, from where they were filled.
+static void drop_unread(rewriter *r) {
+  int kept = 0;
+  for (int i = 0; i < r->count; i++) {
+    bool is_read = r->piece_of[i] >= 0 ||
+                   r->steps[i].out < r->plan->stream_count ||
+                   is_result(r->plan, r->steps[i].out);
+    for (int k = i + 1; k < r->count && !is_read; k++)
+      is_read = touches(r, k, r->steps[i].out, false);
+    if (!is_read) {
+      r->plan->values[r->steps[i].out].where = -1;
+      r->plan->once_count -= r->steps[i].once;
+      continue;
+    }
+    r->steps[kept] = r->steps[i];
+    r->piece_of[kept++] = r->piece_of[i];
+  }
+  r->count = kept;
+}
+
+// Registers anew, as fewer are needed: those of streams and constants for the
+// whole run, others from the step that writes them to the last that reads them.
+static void allot(rewriter *r) {
+  tl_plan *plan = r->plan;
+  uint32_t free = 0;
+  int count = 0;
+  int8_t ends[TL_PLAN_VALUES];
+  for (int v = 0; v < plan->value_count; v++) {
+    tl_plan_value *value = &plan->values[v];
+    int from = -1, to = is_result(plan, v) ? r->count : -1;
+    for (int i = 0; i < r->count; i++) {
+      if (touches(r, i, v, true) && from < 0)
+        from = i;
+      if (touches(r, i, v, false) && to < i)
+        to = i;
+    }
+    ends[v] = (int8_t)(to < from ? from : to);
+    if (v >= plan->stream_count && from < 0)
+      value->where = -1;
+    else if (value->where >= 0 && (v < plan->stream_count || value->constant))
+      value->where = (int8_t)count++;
+  }
+  for (int i = 0; i < r->count; i++) {
+    for (int v = plan->stream_count; v < plan->value_count; v++) {
+      tl_plan_value *value = &plan->values[v];
+      if (value->where < 0 || value->constant || !touches(r, i, v, true))
+        continue;
+      if (free == 0)
+        free = 1u << count++;
+      value->where = (int8_t)__builtin_ctz(free);
+      free &= free - 1;
+    }
+    for (int v = plan->stream_count; v < plan->value_count; v++) {
+      const tl_plan_value *value = &plan->values[v];
+      if (value->where >= 0 && !value->constant && ends[v] == i)
+        free |= 1u << value->where;
+    }
+  }
+  plan->register_count = count;
+}
+
+// The longest piece from step [from] on that has code.
+static int add_piece(tl_vm *vm, rewriter *r, int from) {
+  tl_plan *plan = r->plan;
+  int to = from;
+  while (to < plan->step_count && is_known(&plan->steps[to]) &&
+         to - from < TL_PIECE_OPERATIONS)
+    to++;
+  tl_piece *p = &r->pieces[r->piece_count];
+  for (; to - from > 1; to--) {
+    describe(plan, from, to, p);
+    void *code =
+        is_worth(p) ? find_code(vm, p, plan->size >= MANY) : NULL;
+    if (code == NULL)
+      continue;
+    r->piece_of[r->count] = (int8_t)r->piece_count++;
+    tl_plan_step *s = &r->steps[r->count++];
+    *s = (tl_plan_step){.arity = TL_PLAN_PIECE, .out = p->operations[0].out};
+    memcpy(&s->piece, &code, sizeof code);
+    return to;
+  }
+  r->piece_of[r->count] = -1;
+  r->steps[r->count++] = plan->steps[from];
+  return from + 1;
+}
+
+void tl_pieces_make(tl_vm *vm, tl_plan *plan) {
+  if (plan->failed || plan->is_hosts || !tl_pieces_are_on(vm) ||
+      !open_pieces(vm))
+    return;
+  rewriter r;
+  r.plan = plan;
+  r.count = r.piece_count = 0;
+  for (int i = 0; i < plan->step_count;) i = add_piece(vm, &r, i);
+  if (r.piece_count == 0)
+    return;
+  drop_unread(&r);
+  allot(&r);
+  memcpy(plan->steps, r.steps, (size_t)r.count * sizeof *r.steps);
+  plan->step_count = r.count;
+}
+
+#else
+
+bool tl_pieces_are_on(const tl_vm *vm) {
+  (void)vm;
+  return false;
+}
+
+void tl_pieces_make(tl_vm *vm, tl_plan *plan) {
+  (void)vm, (void)plan;
+}
+
+void tl_pieces_close(tl_vm *vm) {
+  (void)vm;
+}
+
+#endif

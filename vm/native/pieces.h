@@ -1,0 +1,54 @@
+// Pieces: runs of steps of a plan as one loop of vector code.
+//
+//     steps      t = x * y   u = t + z   out = exp(u)
+//     pieces     [ t = x * y, u = t + z ]  out = exp(u)
+//
+// A piece reads each value once a vector, keeps what lies between its
+// operations in registers, and writes what later steps read. The bits are those
+// of the kernels: one rounding an operation, no contraction. What the emitter
+// does not know stays a kernel's step. There is an emitter for AVX-512.
+#ifndef TALLY_VM_PIECES_H
+#define TALLY_VM_PIECES_H
+
+#include "vm/engine/plan.h"
+#include "vm/native/code.h"
+
+// Whether plans are given pieces: their steps are then made of one operation
+// each. False without machine code, without AVX-512, and once there are too
+// many pieces.
+bool tl_pieces_are_on(const tl_vm *vm);
+
+// Replaces runs of steps of a finished plan by pieces. Code for the same
+// operations is shared by all plans, and is made when a plan asks for it the
+// second time, or the first time where the plan has many items. Nothing fails:
+// steps that get no piece stay as they are.
+void tl_pieces_make(tl_vm *vm, tl_plan *plan);
+
+// Gives all code back, when no plan runs any more.
+void tl_pieces_close(tl_vm *vm);
+
+// --- emit_vector.c ----------------------------------------------------------
+
+enum { TL_PIECE_OPERATIONS = 40, TL_PIECE_VALUES = 12 };
+
+// One operation; values have the plan's numbers.
+typedef struct tl_piece_operation {
+  uint8_t op, dtype;  // tl_op, and the dtype that is computed in
+  uint8_t singles;    // a bit for each operand that is one item
+  bool is_stored;     // the value is written
+  int8_t out, in[3];
+} tl_piece_operation;
+
+typedef struct tl_piece {
+  int count;
+  tl_piece_operation operations[TL_PIECE_OPERATIONS];
+} tl_piece;
+
+// Whether there are instructions for an operation of a dtype.
+bool tl_piece_knows(tl_op op, tl_dtype dtype);
+
+// Encodes a piece as a tl_plan_piece. NULL: it needs more registers than there
+// are, or mixes widths that do not go together, or there is no memory for it.
+void *tl_piece_emit(tl_vm *vm, tl_code_chunk **chunks, const tl_piece *piece);
+
+#endif
