@@ -40,7 +40,7 @@ typedef struct emitter {
   int8_t single[128];   // of values that are one item: a vector, or -1
   int8_t at[128];       // where a value is now: a vector or a mask, or -1
   bool is_mask[128];
-  int8_t last[128];     // the operation that reads a value last
+  int8_t last[128];                 // the operation that reads a value last
   int8_t signs[2], rests[2], ones;  // constants, by width; -1: none
 } emitter;
 
@@ -77,8 +77,8 @@ static void with_memory(emitter *e, code c, int bytes, int reg, int base,
                         int scale, int mask, bool zeros) {
   evex(e, c, bytes, reg, 0, base, 0, mask, zeros);
   tl_x64_byte(&e->as, 0x44 | (reg & 7) << 3);
-  tl_x64_byte(&e->as, __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 |
-                          (base & 7));
+  tl_x64_byte(&e->as,
+              __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
   tl_x64_byte(&e->as, 0);
 }
 
@@ -294,12 +294,12 @@ static void emit_comparison(emitter *e, const tl_piece_operation *o, int to,
                             int a, int b) {
   tl_dtype dtype = o->dtype;
   int size = size_of(dtype), k = o->op - TL_OP_EQUAL;
-  code c = is_float(dtype)
-               ? (code){size == 8 ? P_66 : P_NONE, M_0F, 0xc2, size == 8}
-               : (code){P_66, M_3A,
-                        (uint8_t)((size < 4 ? 0x3f : 0x1f) -
-                                  is_unsigned(dtype)),
-                        size == 8 || size == 2};
+  code c =
+      is_float(dtype)
+          ? (code){size == 8 ? P_66 : P_NONE, M_0F, 0xc2, size == 8}
+          : (code){P_66, M_3A,
+                   (uint8_t)((size < 4 ? 0x3f : 0x1f) - is_unsigned(dtype)),
+                   size == 8 || size == 2};
   three(e, c, bytes_of(e, dtype), to, a, b, 0, false);
   tl_x64_byte(&e->as, is_float(dtype) ? predicates[k].of_floats
                                       : predicates[k].of_integers);

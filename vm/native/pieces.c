@@ -10,16 +10,14 @@
 
 #if TL_HAS_JIT
 
-// Pieces of one VM: 1,024 of them take about a megabyte. A plan of MANY items
-// pays for code at once.
-enum { PLACES = 512, MOST = 1024, MANY = 8192 };
+// Pieces of one VM: 1,024 of them take about a megabyte.
+enum { PLACES = 512, MOST = 1024 };
 
-// A piece that was asked for; the first time it has no code yet.
+// A piece that was asked for.
 typedef struct tl_kept_piece {
   struct tl_kept_piece *next;  // of the same place
   uint32_t nbytes;
-  bool is_tried;
-  void *code;  // NULL: none
+  void *code;      // NULL: none
   tl_piece piece;  // cut behind its last operation
 } kept_piece;
 
@@ -48,29 +46,23 @@ static uint32_t hash(const tl_piece *p) {
   return h;
 }
 
-// Of a piece that was asked for before; else it is noted, and NULL returned
-// unless [at_once].
-static void *find_code(tl_vm *vm, const tl_piece *p, bool at_once) {
+// The code of a piece, made if it has been asked for never before; NULL: it
+// cannot be made.
+static void *find_code(tl_vm *vm, const tl_piece *p) {
   struct tl_pieces *all = vm->jit->pieces;
   kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
   while (k != NULL && memcmp(&k->piece, p, nbytes_of(p)) != 0) k = k->next;
-  bool again = k != NULL;
-  if (!again) {
+  if (k == NULL) {
     size_t nbytes = offsetof(kept_piece, piece) + nbytes_of(p);
     k = all->count < MOST ? tl_spare_alloc(vm, nbytes) : NULL;
     if (k == NULL)
       return NULL;
     k->next = *place;
     k->nbytes = (uint32_t)nbytes;
-    k->is_tried = false;
-    k->code = NULL;
     memcpy(&k->piece, p, nbytes_of(p));
+    k->code = tl_piece_emit(vm, &all->chunks, p);
     *place = k;
     all->count++;
-  }
-  if (!k->is_tried && (again || at_once)) {
-    k->is_tried = true;
-    k->code = tl_piece_emit(vm, &all->chunks, p);
   }
   return k->code;
 }
@@ -165,11 +157,6 @@ static void describe(const tl_plan *plan, int from, int to, tl_piece *p) {
         o->singles |= (uint8_t)(1u << k);
     }
   }
-}
-
-// One operation alone has a kernel that is as good.
-static bool is_worth(const tl_piece *p) {
-  return p->count > 1;
 }
 
 // --- Plans ------------------------------------------------------------------
@@ -270,7 +257,8 @@ static void allot(rewriter *r) {
   plan->register_count = count;
 }
 
-// The longest piece from step [from] on that has code.
+// The longest piece from step [from] on that has code; one operation alone has
+// a kernel that is as good. Returns the step behind it.
 static int add_piece(tl_vm *vm, rewriter *r, int from) {
   tl_plan *plan = r->plan;
   int to = from;
@@ -280,8 +268,7 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   tl_piece *p = &r->pieces[r->piece_count];
   for (; to - from > 1; to--) {
     describe(plan, from, to, p);
-    void *code =
-        is_worth(p) ? find_code(vm, p, plan->size >= MANY) : NULL;
+    void *code = find_code(vm, p);
     if (code == NULL)
       continue;
     r->piece_of[r->count] = (int8_t)r->piece_count++;

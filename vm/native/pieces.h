@@ -19,8 +19,8 @@
 bool tl_pieces_are_on(const tl_vm *vm);
 
 // Replaces runs of steps of a finished plan by pieces. Code for the same
-// operations is shared by all plans, and is made when a plan asks for it the
-// second time, or the first time where the plan has many items. Nothing fails:
+// operations is shared by all plans, and is made when the first one asks for
+// it: most regions are planned when they run the second time. Nothing fails:
 // steps that get no piece stay as they are.
 void tl_pieces_make(tl_vm *vm, tl_plan *plan);
 
