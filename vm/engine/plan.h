@@ -73,9 +73,9 @@ typedef void tl_plan_piece(const tl_plan_value *values, size_t n);
 // One call of a kernel a block. Steps are called in order, those with [once]
 // before all others.
 typedef struct tl_plan_step {
-  uint8_t arity;                     // operands; or TL_PLAN_FUSED…
-  bool single;                       // one item is enough
-  bool once;                         // at the start of the run
+  uint8_t arity;  // operands; or TL_PLAN_FUSED…
+  bool single;    // one item is enough
+  bool once;      // at the start of the run
   // What tl_plan_note has told of it; op TL_OP_COUNT: nothing.
   uint8_t op, dtype;
   int8_t out, in[TL_TERM_OPERANDS];  // values
@@ -146,6 +146,17 @@ typedef struct tl_plan {
   tl_plan_value *values;
   tl_plan_step *steps;
 } tl_plan;
+
+// Who makes pieces, handed over when the VM opens (vm->pieces).
+typedef struct tl_piece_maker {
+  // Whether plans are given pieces: their steps are then to be of one operation
+  // each.
+  bool (*is_on)(const tl_vm *vm);
+  // Replaces runs of steps of a finished plan by pieces. Nothing fails: steps
+  // that get no piece stay as they are. The plan may be copied, and run as long
+  // as the VM is open.
+  void (*make)(tl_vm *vm, tl_plan *plan);
+} tl_piece_maker;
 
 // Memory for the largest plan.
 struct tl_plan_room {

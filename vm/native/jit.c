@@ -423,6 +423,7 @@ void tl_jit_open(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
   *vm->jit = (tl_jit){.door = NULL};
+  vm->pieces = &tl_pieces;
   vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
 }

@@ -27,7 +27,7 @@ struct tl_pieces {
   kept_piece *places[PLACES];
 };
 
-bool tl_pieces_are_on(const tl_vm *vm) {
+static bool is_on(const tl_vm *vm) {
   return vm->jit != NULL && !vm->jit->is_off &&
          strcmp(tl_kernels()->name, "avx512") == 0 &&
          (vm->jit->pieces == NULL || vm->jit->pieces->count < MOST);
@@ -282,9 +282,8 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   return from + 1;
 }
 
-void tl_pieces_make(tl_vm *vm, tl_plan *plan) {
-  if (plan->failed || plan->is_hosts || !tl_pieces_are_on(vm) ||
-      !open_pieces(vm))
+static void make(tl_vm *vm, tl_plan *plan) {
+  if (plan->failed || plan->is_hosts || !is_on(vm) || !open_pieces(vm))
     return;
   rewriter r;
   r.plan = plan;
@@ -298,19 +297,6 @@ void tl_pieces_make(tl_vm *vm, tl_plan *plan) {
   plan->step_count = r.count;
 }
 
-#else
-
-bool tl_pieces_are_on(const tl_vm *vm) {
-  (void)vm;
-  return false;
-}
-
-void tl_pieces_make(tl_vm *vm, tl_plan *plan) {
-  (void)vm, (void)plan;
-}
-
-void tl_pieces_close(tl_vm *vm) {
-  (void)vm;
-}
+const tl_piece_maker tl_pieces = {.is_on = is_on, .make = make};
 
 #endif

@@ -13,16 +13,11 @@
 #include "vm/engine/plan.h"
 #include "vm/native/code.h"
 
-// Whether plans are given pieces: their steps are then made of one operation
-// each. False without machine code, without AVX-512, and once there are too
-// many pieces.
-bool tl_pieces_are_on(const tl_vm *vm);
-
-// Replaces runs of steps of a finished plan by pieces. Code for the same
-// operations is shared by all plans, and is made when the first one asks for
-// it: most regions are planned when they run the second time. Nothing fails:
-// steps that get no piece stay as they are.
-void tl_pieces_make(tl_vm *vm, tl_plan *plan);
+// Pieces are on with machine code and AVX-512, until there are too many of
+// them. Code for the same operations is shared by all plans, and is made when
+// the first one asks for it: most regions are planned when they run the second
+// time.
+extern const tl_piece_maker tl_pieces;
 
 // Gives all code back, when no plan runs any more.
 void tl_pieces_close(tl_vm *vm);

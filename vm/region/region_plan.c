@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "vm/nested/ragged.h"
-#include "vm/native/pieces.h"
 #include "vm/region/region_internal.h"
 
 typedef struct planner {
@@ -303,13 +302,19 @@ static void open_plan(planner *p, const tl_region_graph *g,
   add_streams(p);
 }
 
+// Whether steps become machine code, for which they are of one operation each;
+// else fused kernels compute what they can.
+static bool has_pieces(const tl_vm *vm) {
+  return vm->pieces != NULL && vm->pieces->is_on(vm);
+}
+
 // All nodes, once the streams are there and arranged.
 // Nodes are in an order in which operands come first; each frees the registers
 // that it has read for the last time.
 static void add_nodes(planner *p) {
   tl_region_singles singles;
   find_singles(p, &singles);
-  if (tl_pieces_are_on(p->g->vm))
+  if (has_pieces(p->g->vm))
     memset(p->kernels, 0, sizeof p->kernels);
   else
     tl_region_match(p->g, &singles, p->kernels);
@@ -340,7 +345,8 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
   int value = tl_plan_cast(plan, p.values[g->value],
                            g->nodes[g->value].typing.result, dtype);
   tl_plan_finish(plan, value);
-  tl_pieces_make(g->vm, plan);
+  if (has_pieces(g->vm))
+    g->vm->pieces->make(g->vm, plan);
   return !plan->failed;
 }
 
@@ -401,7 +407,8 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
   tl_plan_finish_multi(p.plan, results, count);
-  tl_pieces_make(g->vm, p.plan);
+  if (has_pieces(g->vm))
+    g->vm->pieces->make(g->vm, p.plan);
   return !p.plan->failed;
 }
 
