@@ -67,8 +67,13 @@ typedef struct tl_plan_stream_state {
 enum { TL_PLAN_FUSED = 4, TL_PLAN_FUSED_MORE = 5, TL_PLAN_PIECE = 6 };
 
 // Several steps as machine code (vm/native/pieces.h), which finds the items of
-// all values where a block has put them. [n] is at least 1.
-typedef void tl_plan_piece(const tl_plan_value *values, size_t n);
+// all values where a block has put them. [n] is at least 1. [run] changes where
+// the code is given up, so that a plan outlives it.
+typedef struct tl_plan_piece tl_plan_piece;
+struct tl_plan_piece {
+  void (*run)(const tl_plan_value *values, size_t n,
+              const tl_plan_piece *piece);
+};
 
 // One call of a kernel a block. Steps are called in order, those with [once]
 // before all others.
@@ -84,7 +89,7 @@ typedef struct tl_plan_step {
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
-    tl_plan_piece *piece;
+    const tl_plan_piece *piece;
     tl_fused_loop *fused;  // the last operand is repeated behind it
   };
 } tl_plan_step;

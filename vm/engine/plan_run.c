@@ -66,7 +66,7 @@ static inline __attribute__((always_inline)) void call_step(
                values[step->in[2]].at, n);
       break;
     case TL_PLAN_PIECE:
-      step->piece(values, n);
+      step->piece->run(values, n, step->piece);
       break;
     default:
       call_fused(step, values, out, n);

@@ -13,8 +13,6 @@
 // Built for size.
 #include "vm/native/pieces.h"
 
-#include "vm/native/x64.h"
-
 #if TL_HAS_JIT
 
 // [prefix] is EVEX's pp: none, 66, F3, F2; [map] 0f, 0f38, 0f3a.
@@ -579,8 +577,8 @@ static int find_lanes(const tl_piece *p) {
   return lanes * narrowest < 16 ? 0 : lanes;
 }
 
-void *tl_piece_emit(tl_vm *vm, tl_code_chunk **chunks, const tl_piece *piece) {
-  emitter e = {.as = {.vm = vm}, .piece = piece, .free = UINT32_MAX};
+bool tl_piece_emit(const tl_piece *piece, tl_assembler *as) {
+  emitter e = {.as = *as, .piece = piece, .free = UINT32_MAX};
   e.free_masks = (2u << MASKS) - 2;
   e.lanes = find_lanes(piece);
   e.ones = -1;
@@ -590,7 +588,7 @@ void *tl_piece_emit(tl_vm *vm, tl_code_chunk **chunks, const tl_piece *piece) {
   memset(e.single, -1, sizeof e.single);
   int count = open_values(&e);
   if (e.failed || e.lanes == 0)
-    return NULL;
+    return false;
   save(&e, count, false);
   tl_x64_rr(&e.as, 0, 0x31, TL_CX, TL_CX);
   for (int i = 0; i < piece->count; i++) {
@@ -617,11 +615,8 @@ void *tl_piece_emit(tl_vm *vm, tl_code_chunk **chunks, const tl_piece *piece) {
     tl_x64_byte(&e.as, vzeroupper[i]);
   save(&e, count, true);
   tl_x64_byte(&e.as, 0xc3);
-  void *made = e.failed || e.as.is_full
-                   ? NULL
-                   : tl_code_put(vm, chunks, e.as.bytes, e.as.size);
-  tl_x64_close(&e.as);
-  return made;
+  *as = e.as;
+  return !e.failed;
 }
 
 #endif

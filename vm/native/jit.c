@@ -408,6 +408,7 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
 // running, since that asks for no memory.
 static void drop_code(tl_vm *vm) {
   tl_jit *jit = vm->jit;
+  tl_pieces_drop(vm);
   tl_code_close(vm, jit->chunks);
   jit->chunks = NULL;
   jit->door = NULL;

@@ -13,25 +13,97 @@
 // Pieces of one VM: 1,024 of them take about a megabyte.
 enum { PLACES = 512, MOST = 1024 };
 
-// A piece that was asked for.
+// A piece that was asked for. Plans point to [head], so it stays until the VM
+// closes.
 typedef struct tl_kept_piece {
+  tl_plan_piece head;          // run is NULL: it cannot be encoded
   struct tl_kept_piece *next;  // of the same place
   uint32_t nbytes;
-  void *code;      // NULL: none
   tl_piece piece;  // cut behind its last operation
 } kept_piece;
 
 struct tl_pieces {
   tl_code_chunk *chunks;
   int count;
+  bool is_off;  // code was refused or given up
   kept_piece *places[PLACES];
 };
 
 static bool is_on(const tl_vm *vm) {
+  const struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
   return vm->jit != NULL && !vm->jit->is_off &&
          strcmp(tl_kernels()->name, "avx512") == 0 &&
-         (vm->jit->pieces == NULL || vm->jit->pieces->count < MOST);
+         (all == NULL || (all->count < MOST && !all->is_off));
 }
+
+// --- Without code -----------------------------------------------------------
+
+// Items that all operations of a piece are computed for at once.
+enum { ITEMS = 32, NBYTES = ITEMS * 8 };
+
+typedef struct by_kernels {
+  const tl_piece *piece;
+  const tl_plan_value *values;
+  size_t first, count;  // of the items
+  _Alignas(64) char made[TL_PIECE_OPERATIONS][NBYTES];
+  _Alignas(64) char singles[3][NBYTES];
+} by_kernels;
+
+// Operand [k] of operation [i], which computes in items of [size]: made before,
+// one item repeated, or where the block has it.
+static const void *find_operand(by_kernels *b, int i, int k, size_t size) {
+  const tl_piece_operation *o = &b->piece->operations[i];
+  int value = o->in[k];
+  const char *at = b->values[value].at;
+  if ((o->singles >> k & 1) != 0) {
+    for (size_t n = 0; n < b->count; n++)
+      memcpy(b->singles[k] + n * size, at, size);
+    return b->singles[k];
+  }
+  for (int j = 0; j < i; j++) {
+    if (b->piece->operations[j].out == value)
+      return b->made[j];
+  }
+  return at + b->first * size;
+}
+
+static void run_operation(by_kernels *b, int i) {
+  const tl_piece_operation *o = &b->piece->operations[i];
+  const tl_kernel_table *kernels = tl_kernels();
+  int arity = tl_ops[o->op].arity;
+  const void *in[3];
+  for (int k = 0; k < arity; k++) {
+    bool is_choice = o->op == TL_OP_WHERE && k == 0;
+    in[k] = find_operand(b, i, k, is_choice ? 1 : tl_itemsize(o->dtype));
+  }
+  if (arity == 1)
+    kernels->unary[o->op][o->dtype](b->made[i], in[0], b->count);
+  else if (arity == 2)
+    kernels->binary[o->op][o->dtype](b->made[i], in[0], in[1], b->count);
+  else
+    kernels->select[o->dtype](b->made[i], in[0], in[1], in[2], b->count);
+}
+
+// A piece whose code was given up: as the code does it, so that values are
+// written behind all reads of the same items.
+static void run_by_kernels(const tl_plan_value *values, size_t n,
+                           const tl_plan_piece *piece) {
+  by_kernels b;
+  b.piece = &((const kept_piece *)(const void *)piece)->piece;
+  b.values = values;
+  for (b.first = 0; b.first < n; b.first += ITEMS) {
+    b.count = n - b.first < ITEMS ? n - b.first : ITEMS;
+    for (int i = 0; i < b.piece->count; i++) run_operation(&b, i);
+    for (int i = 0; i < b.piece->count; i++) {
+      const tl_piece_operation *o = &b.piece->operations[i];
+      size_t size = values[o->out].itemsize;
+      if (o->is_stored)
+        memcpy(values[o->out].at + b.first * size, b.made[i], b.count * size);
+    }
+  }
+}
+
+// --- The table --------------------------------------------------------------
 
 static size_t nbytes_of(const tl_piece *p) {
   return offsetof(tl_piece, operations) +
@@ -46,25 +118,42 @@ static uint32_t hash(const tl_piece *p) {
   return h;
 }
 
-// The code of a piece, made if it has been asked for never before; NULL: it
-// cannot be made.
-static void *find_code(tl_vm *vm, const tl_piece *p) {
+// Encodes a piece. Where memory for it is refused, that of the others goes too:
+// the VM is at its limit, or its pages cannot be run any more.
+static void make_code(tl_vm *vm, kept_piece *k) {
+  tl_assembler as = {.vm = vm};
+  if (tl_piece_emit(&k->piece, &as)) {
+    void *code = as.is_full ? NULL
+                            : tl_code_put(vm, &vm->jit->pieces->chunks,
+                                          as.bytes, as.size);
+    if (code != NULL)
+      memcpy(&k->head.run, &code, sizeof code);
+    else
+      tl_pieces_drop(vm);
+  }
+  tl_x64_close(&as);
+}
+
+// A piece that can run, encoded if it has been asked for never before; NULL: it
+// cannot.
+static const tl_plan_piece *find_piece(tl_vm *vm, const tl_piece *p) {
   struct tl_pieces *all = vm->jit->pieces;
   kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
   while (k != NULL && memcmp(&k->piece, p, nbytes_of(p)) != 0) k = k->next;
   if (k == NULL) {
     size_t nbytes = offsetof(kept_piece, piece) + nbytes_of(p);
-    k = all->count < MOST ? tl_spare_alloc(vm, nbytes) : NULL;
+    k = is_on(vm) ? tl_spare_alloc(vm, nbytes) : NULL;
     if (k == NULL)
       return NULL;
-    k->next = *place;
+    k->head.run = NULL;
     k->nbytes = (uint32_t)nbytes;
     memcpy(&k->piece, p, nbytes_of(p));
-    k->code = tl_piece_emit(vm, &all->chunks, p);
+    make_code(vm, k);
+    k->next = *place;
     *place = k;
     all->count++;
   }
-  return k->code;
+  return k->head.run == NULL ? NULL : &k->head;
 }
 
 static bool open_pieces(tl_vm *vm) {
@@ -74,6 +163,21 @@ static bool open_pieces(tl_vm *vm) {
       memset(vm->jit->pieces, 0, sizeof *vm->jit->pieces);
   }
   return vm->jit->pieces != NULL;
+}
+
+void tl_pieces_drop(tl_vm *vm) {
+  struct tl_pieces *all = vm->jit->pieces;
+  if (all == NULL)
+    return;
+  all->is_off = true;
+  for (int i = 0; i < PLACES; i++) {
+    for (kept_piece *k = all->places[i]; k != NULL; k = k->next) {
+      if (k->head.run != NULL)
+        k->head.run = run_by_kernels;
+    }
+  }
+  tl_code_close(vm, all->chunks);
+  all->chunks = NULL;
 }
 
 void tl_pieces_close(tl_vm *vm) {
@@ -268,13 +372,12 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   tl_piece *p = &r->pieces[r->piece_count];
   for (; to - from > 1; to--) {
     describe(plan, from, to, p);
-    void *code = find_code(vm, p);
-    if (code == NULL)
+    const tl_plan_piece *piece = find_piece(vm, p);
+    if (piece == NULL)
       continue;
     r->piece_of[r->count] = (int8_t)r->piece_count++;
-    tl_plan_step *s = &r->steps[r->count++];
-    *s = (tl_plan_step){.arity = TL_PLAN_PIECE, .out = p->operations[0].out};
-    memcpy(&s->piece, &code, sizeof code);
+    r->steps[r->count++] = (tl_plan_step){
+        .arity = TL_PLAN_PIECE, .out = p->operations[0].out, .piece = piece};
     return to;
   }
   r->piece_of[r->count] = -1;

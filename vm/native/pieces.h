@@ -12,6 +12,7 @@
 
 #include "vm/engine/plan.h"
 #include "vm/native/code.h"
+#include "vm/native/x64.h"
 
 // Pieces are on with machine code and AVX-512, until there are too many of
 // them. Code for the same operations is shared by all plans, and is made when
@@ -19,7 +20,11 @@
 // time.
 extern const tl_piece_maker tl_pieces;
 
-// Gives all code back, when no plan runs any more.
+// Values need the memory of the code: plans that have pieces run these by
+// kernels from now on, slowly, and new plans get none. Called while no piece
+// runs, which asks for no memory; a plan may be about to run.
+void tl_pieces_drop(tl_vm *vm);
+// Gives all back, when no plan runs any more.
 void tl_pieces_close(tl_vm *vm);
 
 // --- emit_vector.c ----------------------------------------------------------
@@ -42,8 +47,9 @@ typedef struct tl_piece {
 // Whether there are instructions for an operation of a dtype.
 bool tl_piece_knows(tl_op op, tl_dtype dtype);
 
-// Encodes a piece as a tl_plan_piece. NULL: it needs more registers than there
-// are, or mixes widths that do not go together, or there is no memory for it.
-void *tl_piece_emit(tl_vm *vm, tl_code_chunk **chunks, const tl_piece *piece);
+// Encodes a piece as tl_plan_piece's [run], behind what [as] has. False: it
+// needs more registers than there are, or mixes widths that do not go together;
+// what was encoded is no code then.
+bool tl_piece_emit(const tl_piece *piece, tl_assembler *as);
 
 #endif
