@@ -139,7 +139,9 @@ static void make_code(tl_vm *vm, kept_piece *k) {
 static const tl_plan_piece *find_piece(tl_vm *vm, const tl_piece *p) {
   struct tl_pieces *all = vm->jit->pieces;
   kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
-  while (k != NULL && memcmp(&k->piece, p, nbytes_of(p)) != 0) k = k->next;
+  while (k != NULL && (k->piece.count != p->count ||
+                       memcmp(&k->piece, p, nbytes_of(p)) != 0))
+    k = k->next;
   if (k == NULL) {
     size_t nbytes = offsetof(kept_piece, piece) + nbytes_of(p);
     k = is_on(vm) ? tl_spare_alloc(vm, nbytes) : NULL;
@@ -265,9 +267,11 @@ static void describe(const tl_plan *plan, int from, int to, tl_piece *p) {
 
 // --- Plans ------------------------------------------------------------------
 
-// What is read of pieces, which name values themselves.
+// The plan that is to replace [plan], which it is like in all that is not here.
 typedef struct rewriter {
   tl_plan *plan;
+  tl_plan_value values[TL_PLAN_VALUES];
+  int once_count, register_count;
   tl_plan_step steps[TL_PLAN_STEPS];
   tl_piece pieces[TL_PLAN_STEPS / 2];  // of steps, by number
   int8_t piece_of[TL_PLAN_STEPS];      // -1: a step
@@ -310,8 +314,8 @@ static void drop_unread(rewriter *r) {
     for (int k = i + 1; k < r->count && !is_read; k++)
       is_read = touches(r, k, r->steps[i].out, false);
     if (!is_read) {
-      r->plan->values[r->steps[i].out].where = -1;
-      r->plan->once_count -= r->steps[i].once;
+      r->values[r->steps[i].out].where = -1;
+      r->once_count -= r->steps[i].once;
       continue;
     }
     r->steps[kept] = r->steps[i];
@@ -320,15 +324,13 @@ static void drop_unread(rewriter *r) {
   r->count = kept;
 }
 
-// Registers anew, as fewer are needed: those of streams and constants for the
-// whole run, others from the step that writes them to the last that reads them.
-static void allot(rewriter *r) {
-  tl_plan *plan = r->plan;
-  uint32_t free = 0;
-  int count = 0;
-  int8_t ends[TL_PLAN_VALUES];
+// Registers for the whole run, of streams and constants, and none for what
+// stays within a piece. Sets in [ends] the step that reads each value last.
+static void allot_lasting(rewriter *r, int8_t *ends) {
+  const tl_plan *plan = r->plan;
+  r->register_count = 0;
   for (int v = 0; v < plan->value_count; v++) {
-    tl_plan_value *value = &plan->values[v];
+    tl_plan_value *value = &r->values[v];
     int from = -1, to = is_result(plan, v) ? r->count : -1;
     for (int i = 0; i < r->count; i++) {
       if (touches(r, i, v, true) && from < 0)
@@ -340,25 +342,37 @@ static void allot(rewriter *r) {
     if (v >= plan->stream_count && from < 0)
       value->where = -1;
     else if (value->where >= 0 && (v < plan->stream_count || value->constant))
-      value->where = (int8_t)count++;
+      value->where = (int8_t)r->register_count++;
   }
+}
+
+// All registers anew, as pieces need fewer; the others from the step that
+// writes them to the last that reads them. A piece writes several while it
+// reads several, which can be more than a plan may have: false then.
+static bool allot(rewriter *r) {
+  const tl_plan *plan = r->plan;
+  uint32_t free = 0;
+  int8_t ends[TL_PLAN_VALUES];
+  allot_lasting(r, ends);
   for (int i = 0; i < r->count; i++) {
     for (int v = plan->stream_count; v < plan->value_count; v++) {
-      tl_plan_value *value = &plan->values[v];
+      tl_plan_value *value = &r->values[v];
       if (value->where < 0 || value->constant || !touches(r, i, v, true))
         continue;
+      if (free == 0 && r->register_count >= TL_PLAN_REGISTERS)
+        return false;
       if (free == 0)
-        free = 1u << count++;
+        free = 1u << r->register_count++;
       value->where = (int8_t)__builtin_ctz(free);
       free &= free - 1;
     }
     for (int v = plan->stream_count; v < plan->value_count; v++) {
-      const tl_plan_value *value = &plan->values[v];
+      const tl_plan_value *value = &r->values[v];
       if (value->where >= 0 && !value->constant && ends[v] == i)
         free |= 1u << value->where;
     }
   }
-  plan->register_count = count;
+  return r->register_count <= TL_PLAN_REGISTERS;
 }
 
 // The longest piece from step [from] on that has code; one operation alone has
@@ -391,13 +405,19 @@ static void make(tl_vm *vm, tl_plan *plan) {
   rewriter r;
   r.plan = plan;
   r.count = r.piece_count = 0;
+  r.once_count = plan->once_count;
   for (int i = 0; i < plan->step_count;) i = add_piece(vm, &r, i);
   if (r.piece_count == 0)
     return;
+  memcpy(r.values, plan->values, (size_t)plan->value_count * sizeof *r.values);
   drop_unread(&r);
-  allot(&r);
+  if (!allot(&r))
+    return;
+  memcpy(plan->values, r.values, (size_t)plan->value_count * sizeof *r.values);
   memcpy(plan->steps, r.steps, (size_t)r.count * sizeof *r.steps);
   plan->step_count = r.count;
+  plan->once_count = r.once_count;
+  plan->register_count = r.register_count;
 }
 
 const tl_piece_maker tl_pieces = {.is_on = is_on, .make = make};
