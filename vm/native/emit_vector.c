@@ -34,11 +34,13 @@ typedef struct emitter {
   bool failed;
   uint32_t free;        // vectors, a bit each
   uint32_t free_masks;  // likewise, from k1 on
-  int8_t pointer[128];  // of values that are walked: a register, or -1
-  int8_t single[128];   // of values that are one item: a vector, or -1
-  int8_t at[128];       // where a value is now: a vector or a mask, or -1
-  bool is_mask[128];
-  int8_t last[128];                 // the operation that reads a value last
+  int8_t
+      pointer[TL_PLAN_VALUES];  // of values that are walked: a register, or -1
+  int8_t
+      single[TL_PLAN_VALUES];  // of values that are one item: a vector, or -1
+  int8_t at[TL_PLAN_VALUES];  // where a value is now: a vector or a mask, or -1
+  bool is_mask[TL_PLAN_VALUES];
+  int8_t last[TL_PLAN_VALUES];      // the operation that reads a value last
   int8_t signs[2], rests[2], ones;  // constants, by width; -1: none
 } emitter;
 
@@ -92,6 +94,8 @@ static void masks(emitter *e, int opcode, int reg, int first, int rm) {
 
 // --- Registers --------------------------------------------------------------
 
+// The lowest free register, taken. With none, the piece fails: there is no
+// spilling, since the caller then tries a shorter one.
 static int take(emitter *e, uint32_t *free) {
   if (*free == 0) {
     e->failed = true;
@@ -102,10 +106,12 @@ static int take(emitter *e, uint32_t *free) {
   return reg;
 }
 
+// Bytes of an item.
 static int size_of(tl_dtype dtype) {
   return (int)tl_itemsize(dtype);
 }
 
+// Bytes of a vector of items, of which the register may have more.
 static int bytes_of(const emitter *e, tl_dtype dtype) {
   return e->lanes * size_of(dtype);
 }
@@ -114,6 +120,7 @@ static bool is_float(tl_dtype dtype) {
   return dtype == TL_FLOAT64 || dtype == TL_FLOAT32;
 }
 
+// vmovdqu of items of [size] bytes, the form that can be masked by item.
 static code mover(int size, bool stores) {
   code c = {size >= 4 ? P_F3 : P_F2, M_0F, stores ? 0x7f : 0x6f,
             size == 8 || size == 2};
@@ -148,6 +155,7 @@ static int read(emitter *e, int value, tl_dtype dtype, bool single) {
   return e->at[value];
 }
 
+// The register of a value is free again. Singles keep theirs.
 static void release(emitter *e, int value) {
   if (e->at[value] < 0)
     return;
@@ -185,6 +193,8 @@ static bool is_unsigned(tl_dtype dtype) {
   return dtype >= TL_UINT8 && dtype <= TL_UINT64;
 }
 
+// The instruction for integers; NULL: there is none. Sums and products wrap, as
+// in the kernels.
 static const integer_code *integer_of(tl_op op, tl_dtype dtype) {
   switch (op) {
     case TL_OP_ADD:
@@ -210,11 +220,13 @@ static const integer_code *integer_of(tl_op op, tl_dtype dtype) {
   }
 }
 
+// The form of an instruction for the items of a dtype.
 static code integer_at(const integer_code *c, tl_dtype dtype) {
   int size = __builtin_ctz((unsigned)size_of(dtype));
   return (code){P_66, c->map[size], c->opcode[size], size == 3};
 }
 
+// The opcode for floats of either width, of which the prefix tells; 0: none.
 static int float_opcode(tl_op op) {
   switch (op) {
     case TL_OP_ADD:
@@ -275,6 +287,7 @@ static int mask_opcode(tl_op op) {
   }
 }
 
+// Logic is known of bools alone, as they are masks.
 bool tl_piece_knows(tl_op op, tl_dtype dtype) {
   if (dtype == TL_BOOL)
     return mask_opcode(op) != 0;
@@ -288,6 +301,7 @@ bool tl_piece_knows(tl_op op, tl_dtype dtype) {
   return c != NULL && integer_at(c, dtype).opcode != 0;
 }
 
+// Mask [to] of a comparison of vectors [a] and [b].
 static void emit_comparison(emitter *e, const tl_piece_operation *o, int to,
                             int a, int b) {
   tl_dtype dtype = o->dtype;
@@ -316,6 +330,8 @@ static void emit_extreme(emitter *e, code c, int bytes, int to, int x, int y) {
   e->free_masks |= 1u << mask;
 }
 
+// Vector [to] of floats; [b] is not looked at for one operand. Signs are bits
+// that are turned or cleared, as the kernels do it, NaN or not.
 static void emit_float(emitter *e, const tl_piece_operation *o, int to, int a,
                        int b) {
   int size = size_of(o->dtype), bytes = bytes_of(e, o->dtype);
@@ -333,6 +349,8 @@ static void emit_float(emitter *e, const tl_piece_operation *o, int to, int a,
     three(e, c, bytes, to, a, b, 0, false);
 }
 
+// Vector [to] of what gives no bools. A choice blends by its mask: [in] begins
+// with it.
 static void emit_arithmetic(emitter *e, const tl_piece_operation *o, int to,
                             const int *in) {
   int bytes = bytes_of(e, o->dtype), size = size_of(o->dtype);
@@ -427,6 +445,8 @@ static void load_address(emitter *e, int reg, int value) {
             value * (int)sizeof(tl_plan_value));
 }
 
+// A register for the whole piece, from the upper end; so many at most that the
+// operations keep enough of them.
 static int add_single(emitter *e) {
   for (int reg = VECTORS - 1; reg >= VECTORS - SINGLES_MOST; reg--) {
     if ((e->free >> reg & 1) != 0) {
@@ -465,6 +485,8 @@ static int open_bits(emitter *e, int size, int digit, int count) {
   return reg;
 }
 
+// What operations need besides their operands: bytes of 1 to make bools of
+// masks, the sign of floats and all bits but it.
 static void open_constants(emitter *e) {
   const code absolute = {P_66, M_38, 0x1c, 0}, fill = {P_66, M_3A, 0x25, 0};
   for (int i = 0; i < e->piece->count; i++) {
@@ -490,7 +512,7 @@ static void open_constants(emitter *e) {
 // Returns how many addresses there are.
 static int open_values(emitter *e) {
   int count = 0;
-  bool made[128] = {false};
+  bool made[TL_PLAN_VALUES] = {false};
   for (int i = 0; i < e->piece->count; i++) {
     const tl_piece_operation *o = &e->piece->operations[i];
     for (int k = 0; k <= tl_ops[o->op].arity; k++) {
@@ -530,36 +552,48 @@ static void save(emitter *e, int count, bool back) {
   }
 }
 
+static void put(emitter *e, const uint8_t *bytes, size_t count) {
+  for (size_t i = 0; i < count; i++) tl_x64_byte(&e->as, bytes[i]);
+}
+
+// A jump whose target is [to], or set by land where that is not known yet.
+// Returns the place behind it, from which its 32 bits count.
+static uint32_t jump_if(emitter *e, int condition, uint32_t to) {
+  tl_x64_byte(&e->as, 0x0f);
+  tl_x64_byte(&e->as, 0x80 | condition);
+  tl_x64_word(&e->as, to - (e->as.size + 4));
+  return e->as.size;
+}
+
+// The jump that ends at [from] goes here. A full assembler has no bytes of it.
+static void land(emitter *e, uint32_t from) {
+  uint32_t distance = e->as.size - from;
+  if (!e->as.is_full)
+    memcpy(e->as.bytes + from - 4, &distance, sizeof distance);
+}
+
+// Whole vectors, rcx up to what rax has of them; then the items that are left
+// of rsi, as many as k7 has bits.
 static void emit_loop(emitter *e) {
   tl_assembler *as = &e->as;
-  static const uint8_t bzhi[] = {0xc4, 0xe2, 0xc8, 0xf5, 0xc0};   // rax by rsi
-  static const uint8_t kmovq[] = {0xc4, 0xe1, 0xfb, 0x92, 0xf8};  // k7, rax
+  static const uint8_t bits[] = {0xc4, 0xe2, 0xc8, 0xf5, 0xc0,   // bzhi
+                                 0xc4, 0xe1, 0xfb, 0x92, 0xf8};  // kmovq
   tl_x64_rr(as, 0, 0x31, TL_CX, TL_CX);
   tl_x64_move(as, TL_AX, TL_SI);
   tl_x64_ri(as, 4, TL_AX, -e->lanes);
-  tl_x64_byte(as, 0x0f), tl_x64_byte(as, 0x80 | TL_CC_E);
-  tl_x64_word(as, 0);
-  uint32_t head = as->size;
+  uint32_t none = jump_if(e, TL_CC_E, 0), head = as->size;
   emit_body(e);
   tl_x64_ri(as, 0, TL_CX, e->lanes);
   tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, TL_AX);
-  tl_x64_byte(as, 0x0f), tl_x64_byte(as, 0x80 | TL_CC_B);
-  tl_x64_word(as, head - (as->size + 4));
-  uint32_t tail = as->size - head;
-  if (!as->is_full)
-    memcpy(as->bytes + head - 4, &tail, 4);
+  jump_if(e, TL_CC_B, head);
+  land(e, none);
   tl_x64_rr(as, TL_X64_W, 0x2b, TL_SI, TL_CX);
-  tl_x64_byte(as, 0x0f), tl_x64_byte(as, 0x80 | TL_CC_E);
-  tl_x64_word(as, 0);
-  head = as->size;
+  uint32_t done = jump_if(e, TL_CC_E, 0);
   tl_x64_constant(as, TL_AX, -1);
-  for (size_t i = 0; i < sizeof bzhi; i++) tl_x64_byte(as, bzhi[i]);
-  for (size_t i = 0; i < sizeof kmovq; i++) tl_x64_byte(as, kmovq[i]);
+  put(e, bits, sizeof bits);
   e->is_masked = true;
   emit_body(e);
-  tail = as->size - head;
-  if (!as->is_full)
-    memcpy(as->bytes + head - 4, &tail, 4);
+  land(e, done);
 }
 
 // Lanes: as many as the widest dtype has in 64 bytes; parts of fewer than 16
@@ -577,11 +611,37 @@ static int find_lanes(const tl_piece *p) {
   return lanes * narrowest < 16 ? 0 : lanes;
 }
 
+// One item of each operand that is one, in all lanes of a register.
+static void open_singles(emitter *e) {
+  tl_x64_rr(&e->as, 0, 0x31, TL_CX, TL_CX);  // the index of loads
+  for (int i = 0; i < e->piece->count; i++) {
+    const tl_piece_operation *o = &e->piece->operations[i];
+    for (int k = 0; k < tl_ops[o->op].arity; k++) {
+      bool is_choice = o->op == TL_OP_WHERE && k == 0;
+      if ((o->singles >> k & 1) != 0)
+        open_single(e, o->in[k], is_choice ? TL_BOOL : o->dtype);
+    }
+  }
+}
+
+// The addresses of what is walked; rdi, which leads to them, comes last.
+static void load_addresses(emitter *e) {
+  int last = -1;
+  for (int v = 0; v < TL_PLAN_VALUES; v++) {
+    if (e->pointer[v] == TL_DI)
+      last = v;
+    else if (e->pointer[v] >= 0)
+      load_address(e, e->pointer[v], v);
+  }
+  if (last >= 0)
+    load_address(e, TL_DI, last);
+}
+
 bool tl_piece_emit(const tl_piece *piece, tl_assembler *as) {
-  emitter e = {.as = *as, .piece = piece, .free = UINT32_MAX};
+  static const uint8_t vzeroupper[] = {0xc5, 0xf8, 0x77};
+  emitter e = {.as = *as, .piece = piece, .free = UINT32_MAX, .ones = -1};
   e.free_masks = (2u << MASKS) - 2;
   e.lanes = find_lanes(piece);
-  e.ones = -1;
   memset(e.signs, -1, sizeof e.signs);
   memset(e.rests, -1, sizeof e.rests);
   memset(e.pointer, -1, sizeof e.pointer);
@@ -590,29 +650,11 @@ bool tl_piece_emit(const tl_piece *piece, tl_assembler *as) {
   if (e.failed || e.lanes == 0)
     return false;
   save(&e, count, false);
-  tl_x64_rr(&e.as, 0, 0x31, TL_CX, TL_CX);
-  for (int i = 0; i < piece->count; i++) {
-    const tl_piece_operation *o = &piece->operations[i];
-    for (int k = 0; k < tl_ops[o->op].arity; k++) {
-      if ((o->singles >> k & 1) != 0)
-        open_single(&e, o->in[k],
-                    o->op == TL_OP_WHERE && k == 0 ? TL_BOOL : o->dtype);
-    }
-  }
+  open_singles(&e);
   open_constants(&e);
-  int last = -1;
-  for (int v = 0; v < 128; v++) {
-    if (e.pointer[v] == TL_DI)
-      last = v;
-    else if (e.pointer[v] >= 0)
-      load_address(&e, e.pointer[v], v);
-  }
-  if (last >= 0)
-    load_address(&e, TL_DI, last);
+  load_addresses(&e);
   emit_loop(&e);
-  static const uint8_t vzeroupper[] = {0xc5, 0xf8, 0x77};
-  for (size_t i = 0; i < sizeof vzeroupper; i++)
-    tl_x64_byte(&e.as, vzeroupper[i]);
+  put(&e, vzeroupper, sizeof vzeroupper);
   save(&e, count, true);
   tl_x64_byte(&e.as, 0xc3);
   *as = e.as;

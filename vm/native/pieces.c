@@ -29,6 +29,7 @@ struct tl_pieces {
   kept_piece *places[PLACES];
 };
 
+// The emitter needs what the widest kernels need, so the same test does.
 static bool is_on(const tl_vm *vm) {
   const struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
   return vm->jit != NULL && !vm->jit->is_off &&
@@ -67,6 +68,8 @@ static const void *find_operand(by_kernels *b, int i, int k, size_t size) {
   return at + b->first * size;
 }
 
+// Operation [i] into its room. Steps of a piece have operands of one dtype, for
+// which there always is a kernel.
 static void run_operation(by_kernels *b, int i) {
   const tl_piece_operation *o = &b->piece->operations[i];
   const tl_kernel_table *kernels = tl_kernels();
@@ -105,6 +108,7 @@ static void run_by_kernels(const tl_plan_value *values, size_t n,
 
 // --- The table --------------------------------------------------------------
 
+// Of a piece, without the operations that it does not have.
 static size_t nbytes_of(const tl_piece *p) {
   return offsetof(tl_piece, operations) +
          (size_t)p->count * sizeof *p->operations;
@@ -158,6 +162,8 @@ static const tl_plan_piece *find_piece(tl_vm *vm, const tl_piece *p) {
   return k->head.run == NULL ? NULL : &k->head;
 }
 
+// The table, when the first piece is asked for: most VMs need none. False: no
+// memory, and plans stay as they are.
 static bool open_pieces(tl_vm *vm) {
   if (vm->jit->pieces == NULL) {
     vm->jit->pieces = tl_spare_alloc(vm, sizeof *vm->jit->pieces);
@@ -167,6 +173,7 @@ static bool open_pieces(tl_vm *vm) {
   return vm->jit->pieces != NULL;
 }
 
+// Records stay, as plans point to them.
 void tl_pieces_drop(tl_vm *vm) {
   struct tl_pieces *all = vm->jit->pieces;
   if (all == NULL)
@@ -199,18 +206,19 @@ void tl_pieces_close(tl_vm *vm) {
 
 // --- Steps ------------------------------------------------------------------
 
+// Whether a step may be part of a piece: one that is computed for all items, by
+// one operation that has an instruction.
 static bool is_known(const tl_plan_step *s) {
   return !s->single && !s->once && s->op < TL_OP_COUNT &&
          tl_piece_knows((tl_op)s->op, (tl_dtype)s->dtype);
 }
 
-static int operands_of(const tl_plan_step *s) {
-  return s->arity >= TL_PLAN_FUSED ? TL_TERM_OPERANDS : s->arity;
-}
-
-// How many operands of a step, which is no piece, a value is.
+// Whether a step, which is no piece, reads a value. A host's loop counts with
+// all its places, a fused kernel likewise: places behind the last operand
+// repeat it, or make a value last longer.
 static bool reads(const tl_plan_step *s, int value) {
-  int count = s->arity == 0 ? TL_TERM_OPERANDS : operands_of(s);
+  bool has_all = s->arity == 0 || s->arity >= TL_PLAN_FUSED;
+  int count = has_all ? TL_TERM_OPERANDS : s->arity;
   for (int k = 0; k < count; k++) {
     if (s->in[k] == value)
       return true;
@@ -218,14 +226,19 @@ static bool reads(const tl_plan_step *s, int value) {
   return false;
 }
 
-// Whether a value has to be in memory behind step [to].
-static bool is_read_after(const tl_plan *plan, int to, int value) {
-  if (value < plan->stream_count)
-    return true;
+// Whether the consumer takes the value from memory.
+static bool is_result(const tl_plan *plan, int value) {
   for (int i = 0; i < plan->result_count; i++) {
     if (plan->results[i] == value)
       return true;
   }
+  return false;
+}
+
+// Whether a value has to be in memory behind step [to].
+static bool is_read_after(const tl_plan *plan, int to, int value) {
+  if (value < plan->stream_count || is_result(plan, value))
+    return true;
   for (int i = to; i < plan->step_count; i++) {
     if (reads(&plan->steps[i], value))
       return true;
@@ -292,14 +305,6 @@ static bool touches(const rewriter *r, int i, int value, bool writes) {
       if (o->in[j] == value)
         return true;
     }
-  }
-  return false;
-}
-
-static bool is_result(const tl_plan *plan, int value) {
-  for (int i = 0; i < plan->result_count; i++) {
-    if (plan->results[i] == value)
-      return true;
   }
   return false;
 }
@@ -399,6 +404,7 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   return from + 1;
 }
 
+// The plan is replaced at the end, when nothing can be refused any more.
 static void make(tl_vm *vm, tl_plan *plan) {
   if (plan->failed || plan->is_hosts || !is_on(vm) || !open_pieces(vm))
     return;
