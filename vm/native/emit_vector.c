@@ -6,6 +6,25 @@
 //       loop over whole vectors; then once more, what is read and written
 //       masked by k7
 //
+// (x + y) * 2 of float64, where x is value 0, y is 2, 2 is 3, and the result 4:
+//
+//     mov rax, [rdi + 3 * size]     vbroadcastsd zmm31, [rax]
+//     mov rdx, [rdi]                mov r8 and r9 likewise, of y and the result
+//     xor ecx, ecx                  rax = rsi and -8, the items of whole
+//     vectors
+//   loop:
+//     vmovdqu64 zmm0, [rdx + rcx * 8]
+//     vmovdqu64 zmm1, [r8 + rcx * 8]
+//     vaddpd zmm0, zmm0, zmm1       both operands are read for the last time
+//     vmulpd zmm0, zmm0, zmm31
+//     vmovdqu64 [r9 + rcx * 8], zmm0
+//     add rcx, 8                    jump to loop while below rax
+//   then, if rsi - rcx is not 0, k7 has so many bits, and the same once more
+//   with loads that give 0 and stores that write nothing outside of k7
+//
+// Nothing is spilled and nothing is unrolled: vectors of one turn do not depend
+// on the last turn's, so the processor overlaps turns by itself.
+//
 // All vectors have as many lanes as 64 bytes have of the widest dtype, so that
 // a narrower one takes a part of its register. Bools are masks, in k1 to k6,
 // and bytes in memory.
@@ -26,6 +45,7 @@ typedef struct code {
   uint8_t prefix, map, opcode, wide;
 } code;
 
+// Values by the plan's numbers. -1: none.
 typedef struct emitter {
   tl_assembler as;
   const tl_piece *piece;
@@ -34,24 +54,34 @@ typedef struct emitter {
   bool failed;
   uint32_t free;        // vectors, a bit each
   uint32_t free_masks;  // likewise, from k1 on
-  int8_t
-      pointer[TL_PLAN_VALUES];  // of values that are walked: a register, or -1
-  int8_t
-      single[TL_PLAN_VALUES];  // of values that are one item: a vector, or -1
-  int8_t at[TL_PLAN_VALUES];  // where a value is now: a vector or a mask, or -1
+  // The register with the address of what is walked, and the vector of what is
+  // one item: for the whole piece.
+  int8_t pointer[TL_PLAN_VALUES], single[TL_PLAN_VALUES];
+  // Where a value is now, a vector or a mask; and the operation that reads it
+  // last, behind all of them if it is written.
+  int8_t at[TL_PLAN_VALUES];
   bool is_mask[TL_PLAN_VALUES];
-  int8_t last[TL_PLAN_VALUES];      // the operation that reads a value last
-  int8_t signs[2], rests[2], ones;  // constants, by width; -1: none
+  int8_t last[TL_PLAN_VALUES];
+  // Constants: signs and all but signs, by width (float32, float64); bytes of 1
+  // of bools.
+  int8_t signs[2], rests[2], ones;
 } emitter;
 
+// Registers for addresses, in the order in which they are given out: those that
+// the caller keeps come late, as they have to be saved, and rdi last, as it
+// leads to all values. rax, rcx and rsi count.
 static const int8_t addresses[TL_PIECE_VALUES] = {
     TL_DX, TL_R8,  TL_R9,  TL_R10, TL_R11, TL_BX,
     TL_BP, TL_R12, TL_R13, TL_R14, TL_R15, TL_DI};
 
 // --- Encoding ---------------------------------------------------------------
 
-// The four bytes before modrm. [bytes] of the vector say its length; [mask]
-// 0: none; with [zeros] lanes outside of it are 0.
+// The four bytes before modrm, and the opcode. [bytes] of the vector say its
+// length; [mask] 0: none; with [zeros] lanes outside of it are 0. Registers
+// have five bits, which stand inverted in these bytes but for the three that
+// modrm has: the fourth of reg, of the index or rm's fifth ([x]), of rm, and
+// the fifth of reg; the four lower ones of the first operand, and its fifth
+// (Intel's manual, volume 2, "EVEX prefix").
 static void evex(emitter *e, code c, int bytes, int reg, int first, int base,
                  int x, int mask, bool zeros) {
   int length = bytes >= 64 ? 2 : bytes == 32 ? 1 : 0;
@@ -416,7 +446,10 @@ static void store_mask(emitter *e, int value, int mask) {
   e->free |= 1u << room;
 }
 
-// Values are written behind all reads, as memory may be an operand's.
+// One turn of the loop: all operations on a vector of each value, in registers.
+// Values are written behind all reads, as memory may be an operand's. No
+// register stays taken from one turn to the next but those of singles and
+// constants.
 static void emit_body(emitter *e) {
   uint32_t free = e->free, free_masks = e->free_masks;
   memset(e->at, -1, sizeof e->at);
@@ -458,7 +491,8 @@ static int add_single(emitter *e) {
   return 0;
 }
 
-// One item in all lanes.
+// One item in all lanes. Choices by one bool for all items have no vector: the
+// piece fails, and a kernel does them.
 static void open_single(emitter *e, int value, tl_dtype dtype) {
   static const code repeats[] = {{P_66, M_38, 0x78, 0},
                                  {P_66, M_38, 0x79, 0},
@@ -509,7 +543,8 @@ static void open_constants(emitter *e) {
 }
 
 // Registers for what is read and written, and where values are read last.
-// Returns how many addresses there are.
+// Returns how many addresses there are. A value that is made in the piece has
+// one only if it is written.
 static int open_values(emitter *e) {
   int count = 0;
   bool made[TL_PLAN_VALUES] = {false};

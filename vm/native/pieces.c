@@ -1,5 +1,15 @@
 // Runs of a plan's steps as pieces: see pieces.h.
 //
+//     a plan that is finished
+//       describe      what a run of steps does, by the plan's values
+//       find_piece    its code, by that description, from the VM's table
+//       drop_unread   steps that no step and no result needs any more
+//       allot         registers for what is still in memory
+//     the plan with pieces
+//
+// Its cost is bounded by the sizes of a plan, and it asks for memory only for
+// new pieces. Plans that cannot be rewritten stay as they are.
+//
 // Built for size.
 #include "vm/native/pieces.h"
 
@@ -42,6 +52,8 @@ static bool is_on(const tl_vm *vm) {
 // Items that all operations of a piece are computed for at once.
 enum { ITEMS = 32, NBYTES = ITEMS * 8 };
 
+// The state of a piece that kernels run: on the stack, 11 KiB, as it may run on
+// any thread and when no memory is left.
 typedef struct by_kernels {
   const tl_piece *piece;
   const tl_plan_value *values;
@@ -114,7 +126,7 @@ static size_t nbytes_of(const tl_piece *p) {
          (size_t)p->count * sizeof *p->operations;
 }
 
-// FNV-1a.
+// FNV-1a of the bytes: descriptions have no gaps that are unset.
 static uint32_t hash(const tl_piece *p) {
   const uint8_t *bytes = (const uint8_t *)p;
   uint32_t h = 2166136261u;
@@ -246,7 +258,8 @@ static bool is_read_after(const tl_plan *plan, int to, int value) {
   return false;
 }
 
-// The stream whose one item a register was filled with; -1: no such one.
+// The stream whose one item a register was filled with; -1: no such one. A
+// piece reads the item itself, so that the register may be needless.
 static int filled_from(const tl_plan *plan, int value) {
   if (!plan->values[value].splat)
     return -1;
@@ -380,8 +393,10 @@ static bool allot(rewriter *r) {
   return r->register_count <= TL_PLAN_REGISTERS;
 }
 
-// The longest piece from step [from] on that has code; one operation alone has
-// a kernel that is as good. Returns the step behind it.
+// Appends what begins at step [from]: the longest piece that has code, or that
+// step as it is, as one operation alone has a kernel that is as good. Returns
+// the step behind it. What cannot be encoded is tried without its last
+// operation; the table remembers that, so that it is found out once.
 static int add_piece(tl_vm *vm, rewriter *r, int from) {
   tl_plan *plan = r->plan;
   int to = from;
