@@ -10,6 +10,7 @@
 //   tl_plan_arrange    merges axes; from here on it is known which are single
 //   tl_plan_cast …     the steps, in order
 //   tl_plan_finish     what goes to the output, or to the consumer
+//   pieces->make       runs of steps as machine code, where the VM has it
 //   tl_plan_run
 #ifndef TALLY_VM_PLAN_H
 #define TALLY_VM_PLAN_H

@@ -202,6 +202,8 @@ typedef struct integer_code {
 
 #define ALL(map) \
   { map, map, map, map }
+// W is set for 8 bytes alone: narrower forms have it as a part of the opcode,
+// or do not look at it.
 static const integer_code sums = {ALL(M_0F), {0xfc, 0xfd, 0xfe, 0xd4}, true};
 static const integer_code differences = {
     ALL(M_0F), {0xf8, 0xf9, 0xfa, 0xfb}, true};

@@ -344,6 +344,8 @@ static void drop_unread(rewriter *r) {
 
 // Registers for the whole run, of streams and constants, and none for what
 // stays within a piece. Sets in [ends] the step that reads each value last.
+// Whether a value may have a register was decided when the plan was finished:
+// here it only loses it, if no step writes it to memory any more.
 static void allot_lasting(rewriter *r, int8_t *ends) {
   const tl_plan *plan = r->plan;
   r->register_count = 0;

@@ -7,6 +7,13 @@
 // operations in registers, and writes what later steps read. The bits are those
 // of the kernels: one rounding an operation, no contraction. What the emitter
 // does not know stays a kernel's step. There is an emitter for AVX-512.
+//
+//     VM     table of pieces, by what they compute ──▶ code, or none
+//                 ▲
+//     plan   step, step, piece, step                   many plans, one piece
+//
+// A piece's place in the table stays until the VM closes; its code may go
+// before that, and its plans are none the worse but slower.
 #ifndef TALLY_VM_PIECES_H
 #define TALLY_VM_PIECES_H
 

@@ -173,7 +173,9 @@ static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
 }
 
 // Whether all operands have the dtype that is computed in, and one kernel does
-// for the operation.
+// for the operation. Only then is the step told of (tl_plan_note): operands
+// that a kernel widens by itself, as of int64 beside uint64, are no
+// instruction's.
 static bool is_uniform(const tl_region_node *n) {
   int first = n->op == TL_OP_WHERE ? 1 : 0;
   for (int i = first; i < n->arity; i++) {
