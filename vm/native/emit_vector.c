@@ -197,28 +197,25 @@ static void release(emitter *e, int value) {
 // By the size of an item: 1, 2, 4, 8 bytes; opcode 0: there is none.
 typedef struct integer_code {
   uint8_t map[4], opcode[4];
-  bool has_w;  // W tells 4 bytes from 8
 } integer_code;
 
 #define ALL(map) \
   { map, map, map, map }
 // W is set for 8 bytes alone: narrower forms have it as a part of the opcode,
 // or do not look at it.
-static const integer_code sums = {ALL(M_0F), {0xfc, 0xfd, 0xfe, 0xd4}, true};
-static const integer_code differences = {
-    ALL(M_0F), {0xf8, 0xf9, 0xfa, 0xfb}, true};
-static const integer_code products = {
-    {0, M_0F, M_38, M_38}, {0, 0xd5, 0x40, 0x40}, true};
-static const integer_code ands = {ALL(M_0F), {0xdb, 0xdb, 0xdb, 0xdb}, true};
-static const integer_code ors = {ALL(M_0F), {0xeb, 0xeb, 0xeb, 0xeb}, true};
-static const integer_code xors = {ALL(M_0F), {0xef, 0xef, 0xef, 0xef}, true};
-static const integer_code absolutes = {
-    ALL(M_38), {0x1c, 0x1d, 0x1e, 0x1f}, true};
+static const integer_code sums = {ALL(M_0F), {0xfc, 0xfd, 0xfe, 0xd4}};
+static const integer_code differences = {ALL(M_0F), {0xf8, 0xf9, 0xfa, 0xfb}};
+static const integer_code products = {{0, M_0F, M_38, M_38},
+                                      {0, 0xd5, 0x40, 0x40}};
+static const integer_code ands = {ALL(M_0F), {0xdb, 0xdb, 0xdb, 0xdb}};
+static const integer_code ors = {ALL(M_0F), {0xeb, 0xeb, 0xeb, 0xeb}};
+static const integer_code xors = {ALL(M_0F), {0xef, 0xef, 0xef, 0xef}};
+static const integer_code absolutes = {ALL(M_38), {0x1c, 0x1d, 0x1e, 0x1f}};
 static const integer_code extremes[2][2] = {
-    {{{M_38, M_0F, M_38, M_38}, {0x38, 0xea, 0x39, 0x39}, true},
-     {{M_38, M_0F, M_38, M_38}, {0x3c, 0xee, 0x3d, 0x3d}, true}},
-    {{{M_0F, M_38, M_38, M_38}, {0xda, 0x3a, 0x3b, 0x3b}, true},
-     {{M_0F, M_38, M_38, M_38}, {0xde, 0x3e, 0x3f, 0x3f}, true}}};
+    {{{M_38, M_0F, M_38, M_38}, {0x38, 0xea, 0x39, 0x39}},
+     {{M_38, M_0F, M_38, M_38}, {0x3c, 0xee, 0x3d, 0x3d}}},
+    {{{M_0F, M_38, M_38, M_38}, {0xda, 0x3a, 0x3b, 0x3b}},
+     {{M_0F, M_38, M_38, M_38}, {0xde, 0x3e, 0x3f, 0x3f}}}};
 #undef ALL
 
 static bool is_unsigned(tl_dtype dtype) {
