@@ -217,6 +217,7 @@ struct tally_vm {
   struct tl_region_cached *regions;
   struct tl_region_cached *oldest_region;
   int region_count;
+  const struct tl_piece_maker *pieces;  // of machine code, or NULL
   struct tl_jit *jit;      // machine code (vm/native/jit.h), or NULL
   tl_frame *native_end;    // while it runs: the last record that may call
   tl_pool pool;            // threads for long work on arrays

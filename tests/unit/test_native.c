@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "vm/bytecode/module.h"
+#include "vm/engine/plan.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/native/jit_internal.h"
 
@@ -81,6 +82,35 @@ static void refused_memory_is_no_error(void **state) {
     assert_true(vm->jit->is_off);
     assert_int_equal(vm->memory->code_bytes, 0);
   }
+  tally_close(vm);
+}
+
+// A value takes the memory of the code that a cached region is about to run.
+static void pieces_give_way_to_values(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_USUAL, 0, 0);
+  static const char regions[] =
+      "x = arange(3000) - 7.5\n"
+      "fn f(x) = where(sqrt(x * x + 1) > 9, -x, abs(x) * 3) / 7\n"
+      "fn g(x, y) = (x > y) & (x * 2 < y + 40) | (x == 3.5)\n"
+      "for i in 0..4 { y = f(x); z = g(x, y) }\n";
+  assert_int_equal(tally_eval(vm, regions, NULL), TALLY_OK);
+  static const char again[] =
+      "y2 = f(x); z2 = g(x, y2)\n"
+      "print(all(y == y2), all(z == z2), sum(z2))";
+  size_t code = vm->memory->code_bytes;
+  if (vm->pieces != NULL && vm->pieces->is_on(vm))
+    assert_true(code > 0);
+  vm->options.memory_limit = (size_t)vm->stats.live_bytes + code + 40000;
+  assert_int_equal(tally_eval(vm, again, NULL), TALLY_OK);
+  assert_int_equal(vm->memory->code_bytes, code);
+  vm->options.memory_limit = (size_t)vm->stats.live_bytes + code + 10000;
+  assert_int_equal(tally_eval(vm, again, NULL), TALLY_OK);
+  assert_int_equal(vm->memory->code_bytes, 0);
+  if (vm->pieces != NULL)
+    assert_false(vm->pieces->is_on(vm));
+  assert_string_equal(h.output, "true true 19\ntrue true 19\n");
   tally_close(vm);
 }
 
@@ -328,6 +358,7 @@ int main(void) {
     cmocka_unit_test(what_runs_long_is_compiled),
     cmocka_unit_test(off_is_off),
     cmocka_unit_test(refused_memory_is_no_error),
+    cmocka_unit_test(pieces_give_way_to_values),
     cmocka_unit_test(budgets_are_exact),
     cmocka_unit_test(code_goes_with_its_function),
 #if defined(__linux__)

@@ -332,7 +332,7 @@ static tl_plan_step *new_step(tl_plan *plan, int arity) {
     return &plan->steps[0];
   }
   tl_plan_step *step = &plan->steps[plan->step_count++];
-  *step = (tl_plan_step){.arity = (uint8_t)arity};
+  *step = (tl_plan_step){.arity = (uint8_t)arity, .op = TL_OP_COUNT};
   return step;
 }
 
@@ -359,6 +359,13 @@ int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
   step->in[0] = (int8_t)a;
   return step_result(plan, step, itemsize, plan->values[a].single,
                      plan->values[a].constant);
+}
+
+void tl_plan_note(tl_plan *plan, int value, tl_op op, tl_dtype dtype) {
+  if (plan->step_count == 0 || plan->steps[plan->step_count - 1].out != value)
+    return;
+  plan->steps[plan->step_count - 1].op = (uint8_t)op;
+  plan->steps[plan->step_count - 1].dtype = (uint8_t)dtype;
 }
 
 // Between bool and the bytes no kernel runs: a bool is stored as the byte 0 or

@@ -10,6 +10,7 @@
 //   tl_plan_arrange    merges axes; from here on it is known which are single
 //   tl_plan_cast …     the steps, in order
 //   tl_plan_finish     what goes to the output, or to the consumer
+//   pieces->make       runs of steps as machine code, where the VM has it
 //   tl_plan_run
 #ifndef TALLY_VM_PLAN_H
 #define TALLY_VM_PLAN_H
@@ -64,20 +65,32 @@ typedef struct tl_plan_stream_state {
 
 // The arity of a step whose kernel computes several operations, of at most
 // four operands and of more.
-enum { TL_PLAN_FUSED = 4, TL_PLAN_FUSED_MORE = 5 };
+enum { TL_PLAN_FUSED = 4, TL_PLAN_FUSED_MORE = 5, TL_PLAN_PIECE = 6 };
+
+// Several steps as machine code (vm/native/pieces.h), which finds the items of
+// all values where a block has put them. [n] is at least 1. [run] changes where
+// the code is given up, so that a plan outlives it.
+typedef struct tl_plan_piece tl_plan_piece;
+struct tl_plan_piece {
+  void (*run)(const tl_plan_value *values, size_t n,
+              const tl_plan_piece *piece);
+};
 
 // One call of a kernel a block. Steps are called in order, those with [once]
 // before all others.
 typedef struct tl_plan_step {
-  uint8_t arity;                     // operands; or TL_PLAN_FUSED…
-  bool single;                       // one item is enough
-  bool once;                         // at the start of the run
+  uint8_t arity;  // operands; or TL_PLAN_FUSED…
+  bool single;    // one item is enough
+  bool once;      // at the start of the run
+  // What tl_plan_note has told of it; op TL_OP_COUNT: nothing.
+  uint8_t op, dtype;
   int8_t out, in[TL_TERM_OPERANDS];  // values
   union {
     const struct tl_host_function *host;  // arity 0
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
+    const tl_plan_piece *piece;
     tl_fused_loop *fused;  // the last operand is repeated behind it
   };
 } tl_plan_step;
@@ -139,6 +152,17 @@ typedef struct tl_plan {
   tl_plan_value *values;
   tl_plan_step *steps;
 } tl_plan;
+
+// Who makes pieces, handed over when the VM opens (vm->pieces).
+typedef struct tl_piece_maker {
+  // Whether plans are given pieces: their steps are then to be of one operation
+  // each.
+  bool (*is_on)(const tl_vm *vm);
+  // Replaces runs of steps of a finished plan by pieces. Nothing fails: steps
+  // that get no piece stay as they are. The plan may be copied, and run as long
+  // as the VM is open.
+  void (*make)(tl_vm *vm, tl_plan *plan);
+} tl_piece_maker;
 
 // Memory for the largest plan.
 struct tl_plan_room {
@@ -209,6 +233,9 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
 // register first, unless all three are single.
 int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
                    size_t itemsize);
+// Tells of the step that was added last, which makes [value], that it is [op]
+// computed in [dtype].
+void tl_plan_note(tl_plan *plan, int value, tl_op op, tl_dtype dtype);
 // A step of a fused kernel, whose operands are used as they are: singles where
 // its term says so.
 // [count] is 1 to TL_TERM_OPERANDS. At least one operand is no single, since

@@ -65,6 +65,9 @@ static inline __attribute__((always_inline)) void call_step(
       step->k3(out, values[step->in[0]].at, values[step->in[1]].at,
                values[step->in[2]].at, n);
       break;
+    case TL_PLAN_PIECE:
+      step->piece->run(values, n, step->piece);
+      break;
     default:
       call_fused(step, values, out, n);
       break;

@@ -14,6 +14,7 @@
 // behind that, so no return address on C's stack leads into code that is gone;
 // and nothing that code calls asks for memory, at whose limit code is dropped.
 #include "vm/native/jit_internal.h"
+#include "vm/native/pieces.h"
 
 #include <string.h>
 
@@ -407,6 +408,7 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
 // running, since that asks for no memory.
 static void drop_code(tl_vm *vm) {
   tl_jit *jit = vm->jit;
+  tl_pieces_drop(vm);
   tl_code_close(vm, jit->chunks);
   jit->chunks = NULL;
   jit->door = NULL;
@@ -422,6 +424,7 @@ void tl_jit_open(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
   *vm->jit = (tl_jit){.door = NULL};
+  vm->pieces = &tl_pieces;
   vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
 }
@@ -436,6 +439,7 @@ void tl_jit_while_counting(tl_vm *vm, bool enters) {
 void tl_jit_close(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
+  tl_pieces_close(vm);
   tl_code_close(vm, vm->jit->chunks);
   tl_spare_free(vm, vm->jit, sizeof *vm->jit);
   vm->jit = NULL;

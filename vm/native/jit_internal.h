@@ -26,6 +26,7 @@ typedef int tl_jit_door(tl_vm *vm, tl_slot *base, tl_frame *frame, void *code);
 
 typedef struct tl_jit {
   tl_code_chunk *chunks;
+  struct tl_pieces *pieces;  // pieces.c; NULL: none yet
   // Made by the first entry, so that a VM whose scripts never run long maps no
   // page for code.
   tl_jit_door *door;           // NULL: not made yet

@@ -172,6 +172,19 @@ static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
                         in[1], itemsize);
 }
 
+// Whether all operands have the dtype that is computed in, and one kernel does
+// for the operation. Only then is the step told of (tl_plan_note): operands
+// that a kernel widens by itself, as of int64 beside uint64, are no
+// instruction's.
+static bool is_uniform(const tl_region_node *n) {
+  int first = n->op == TL_OP_WHERE ? 1 : 0;
+  for (int i = first; i < n->arity; i++) {
+    if (n->typing.operands[i] != n->typing.computed)
+      return false;
+  }
+  return first == 0 || n->typing.operands[0] == TL_BOOL;
+}
+
 // The node by its own kernel.
 static int add_alone(planner *p, int at) {
   const tl_region_node *n = &p->g->nodes[at];
@@ -188,6 +201,8 @@ static int add_alone(planner *p, int at) {
   int value = n->host != NULL ? tl_plan_host(p->plan, n->host, in,
                                              tl_itemsize(n->typing.result))
                               : add_kernel(p, n, in);
+  if (n->host == NULL && is_uniform(n))
+    tl_plan_note(p->plan, value, n->op, n->typing.computed);
   for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
     if (in[i] >= before && in[i] != value)
       tl_plan_release(p->plan, in[i]);
@@ -289,13 +304,22 @@ static void open_plan(planner *p, const tl_region_graph *g,
   add_streams(p);
 }
 
+// Whether steps become machine code, for which they are of one operation each;
+// else fused kernels compute what they can.
+static bool has_pieces(const tl_vm *vm) {
+  return vm->pieces != NULL && vm->pieces->is_on(vm);
+}
+
 // All nodes, once the streams are there and arranged.
 // Nodes are in an order in which operands come first; each frees the registers
 // that it has read for the last time.
 static void add_nodes(planner *p) {
   tl_region_singles singles;
   find_singles(p, &singles);
-  tl_region_match(p->g, &singles, p->kernels);
+  if (has_pieces(p->g->vm))
+    memset(p->kernels, 0, sizeof p->kernels);
+  else
+    tl_region_match(p->g, &singles, p->kernels);
   for (int i = 0; i <= p->g->value; i++) {
     if (!is_computed(p, i))
       continue;
@@ -323,6 +347,8 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
   int value = tl_plan_cast(plan, p.values[g->value],
                            g->nodes[g->value].typing.result, dtype);
   tl_plan_finish(plan, value);
+  if (has_pieces(g->vm))
+    g->vm->pieces->make(g->vm, plan);
   return !plan->failed;
 }
 
@@ -383,6 +409,8 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
   tl_plan_finish_multi(p.plan, results, count);
+  if (has_pieces(g->vm))
+    g->vm->pieces->make(g->vm, p.plan);
   return !p.plan->failed;
 }
 

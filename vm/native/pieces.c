@@ -1,0 +1,448 @@
+// Runs of a plan's steps as pieces: see pieces.h.
+//
+//     a plan that is finished
+//       describe      what a run of steps does, by the plan's values
+//       find_piece    its code, by that description, from the VM's table
+//       drop_unread   steps that no step and no result needs any more
+//       allot         registers for what is still in memory
+//     the plan with pieces
+//
+// Its cost is bounded by the sizes of a plan, and it asks for memory only for
+// new pieces. Plans that cannot be rewritten stay as they are.
+//
+// Built for size.
+#include "vm/native/pieces.h"
+
+#include <string.h>
+
+#include "vm/memory/memory.h"
+#include "vm/native/jit_internal.h"
+
+#if TL_HAS_JIT
+
+// Pieces of one VM: 1,024 of them take about a megabyte.
+enum { PLACES = 512, MOST = 1024 };
+
+// A piece that was asked for. Plans point to [head], so it stays until the VM
+// closes.
+typedef struct tl_kept_piece {
+  tl_plan_piece head;          // run is NULL: it cannot be encoded
+  struct tl_kept_piece *next;  // of the same place
+  uint32_t nbytes;
+  tl_piece piece;  // cut behind its last operation
+} kept_piece;
+
+struct tl_pieces {
+  tl_code_chunk *chunks;
+  int count;
+  bool is_off;  // code was refused or given up
+  kept_piece *places[PLACES];
+};
+
+// The emitter needs what the widest kernels need, so the same test does.
+static bool is_on(const tl_vm *vm) {
+  const struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
+  return vm->jit != NULL && !vm->jit->is_off &&
+         strcmp(tl_kernels()->name, "avx512") == 0 &&
+         (all == NULL || (all->count < MOST && !all->is_off));
+}
+
+// --- Without code -----------------------------------------------------------
+
+// Items that all operations of a piece are computed for at once.
+enum { ITEMS = 32, NBYTES = ITEMS * 8 };
+
+// The state of a piece that kernels run: on the stack, 11 KiB, as it may run on
+// any thread and when no memory is left.
+typedef struct by_kernels {
+  const tl_piece *piece;
+  const tl_plan_value *values;
+  size_t first, count;  // of the items
+  _Alignas(64) char made[TL_PIECE_OPERATIONS][NBYTES];
+  _Alignas(64) char singles[3][NBYTES];
+} by_kernels;
+
+// Operand [k] of operation [i], which computes in items of [size]: made before,
+// one item repeated, or where the block has it.
+static const void *find_operand(by_kernels *b, int i, int k, size_t size) {
+  const tl_piece_operation *o = &b->piece->operations[i];
+  int value = o->in[k];
+  const char *at = b->values[value].at;
+  if ((o->singles >> k & 1) != 0) {
+    for (size_t n = 0; n < b->count; n++)
+      memcpy(b->singles[k] + n * size, at, size);
+    return b->singles[k];
+  }
+  for (int j = 0; j < i; j++) {
+    if (b->piece->operations[j].out == value)
+      return b->made[j];
+  }
+  return at + b->first * size;
+}
+
+// Operation [i] into its room. Steps of a piece have operands of one dtype, for
+// which there always is a kernel.
+static void run_operation(by_kernels *b, int i) {
+  const tl_piece_operation *o = &b->piece->operations[i];
+  const tl_kernel_table *kernels = tl_kernels();
+  int arity = tl_ops[o->op].arity;
+  const void *in[3];
+  for (int k = 0; k < arity; k++) {
+    bool is_choice = o->op == TL_OP_WHERE && k == 0;
+    in[k] = find_operand(b, i, k, is_choice ? 1 : tl_itemsize(o->dtype));
+  }
+  if (arity == 1)
+    kernels->unary[o->op][o->dtype](b->made[i], in[0], b->count);
+  else if (arity == 2)
+    kernels->binary[o->op][o->dtype](b->made[i], in[0], in[1], b->count);
+  else
+    kernels->select[o->dtype](b->made[i], in[0], in[1], in[2], b->count);
+}
+
+// A piece whose code was given up: as the code does it, so that values are
+// written behind all reads of the same items.
+static void run_by_kernels(const tl_plan_value *values, size_t n,
+                           const tl_plan_piece *piece) {
+  by_kernels b;
+  b.piece = &((const kept_piece *)(const void *)piece)->piece;
+  b.values = values;
+  for (b.first = 0; b.first < n; b.first += ITEMS) {
+    b.count = n - b.first < ITEMS ? n - b.first : ITEMS;
+    for (int i = 0; i < b.piece->count; i++) run_operation(&b, i);
+    for (int i = 0; i < b.piece->count; i++) {
+      const tl_piece_operation *o = &b.piece->operations[i];
+      size_t size = values[o->out].itemsize;
+      if (o->is_stored)
+        memcpy(values[o->out].at + b.first * size, b.made[i], b.count * size);
+    }
+  }
+}
+
+// --- The table --------------------------------------------------------------
+
+// Of a piece, without the operations that it does not have.
+static size_t nbytes_of(const tl_piece *p) {
+  return offsetof(tl_piece, operations) +
+         (size_t)p->count * sizeof *p->operations;
+}
+
+// FNV-1a of the bytes: descriptions have no gaps that are unset.
+static uint32_t hash(const tl_piece *p) {
+  const uint8_t *bytes = (const uint8_t *)p;
+  uint32_t h = 2166136261u;
+  for (size_t i = 0; i < nbytes_of(p); i++) h = (h ^ bytes[i]) * 16777619u;
+  return h;
+}
+
+// Encodes a piece. Where memory for it is refused, that of the others goes too:
+// the VM is at its limit, or its pages cannot be run any more.
+static void make_code(tl_vm *vm, kept_piece *k) {
+  tl_assembler as = {.vm = vm};
+  if (tl_piece_emit(&k->piece, &as)) {
+    void *code = as.is_full ? NULL
+                            : tl_code_put(vm, &vm->jit->pieces->chunks,
+                                          as.bytes, as.size);
+    if (code != NULL)
+      memcpy(&k->head.run, &code, sizeof code);
+    else
+      tl_pieces_drop(vm);
+  }
+  tl_x64_close(&as);
+}
+
+// A piece that can run, encoded if it has been asked for never before; NULL: it
+// cannot.
+static const tl_plan_piece *find_piece(tl_vm *vm, const tl_piece *p) {
+  struct tl_pieces *all = vm->jit->pieces;
+  kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
+  while (k != NULL && (k->piece.count != p->count ||
+                       memcmp(&k->piece, p, nbytes_of(p)) != 0))
+    k = k->next;
+  if (k == NULL) {
+    size_t nbytes = offsetof(kept_piece, piece) + nbytes_of(p);
+    k = is_on(vm) ? tl_spare_alloc(vm, nbytes) : NULL;
+    if (k == NULL)
+      return NULL;
+    k->head.run = NULL;
+    k->nbytes = (uint32_t)nbytes;
+    memcpy(&k->piece, p, nbytes_of(p));
+    make_code(vm, k);
+    k->next = *place;
+    *place = k;
+    all->count++;
+  }
+  return k->head.run == NULL ? NULL : &k->head;
+}
+
+// The table, when the first piece is asked for: most VMs need none. False: no
+// memory, and plans stay as they are.
+static bool open_pieces(tl_vm *vm) {
+  if (vm->jit->pieces == NULL) {
+    vm->jit->pieces = tl_spare_alloc(vm, sizeof *vm->jit->pieces);
+    if (vm->jit->pieces != NULL)
+      memset(vm->jit->pieces, 0, sizeof *vm->jit->pieces);
+  }
+  return vm->jit->pieces != NULL;
+}
+
+// Records stay, as plans point to them.
+void tl_pieces_drop(tl_vm *vm) {
+  struct tl_pieces *all = vm->jit->pieces;
+  if (all == NULL)
+    return;
+  all->is_off = true;
+  for (int i = 0; i < PLACES; i++) {
+    for (kept_piece *k = all->places[i]; k != NULL; k = k->next) {
+      if (k->head.run != NULL)
+        k->head.run = run_by_kernels;
+    }
+  }
+  tl_code_close(vm, all->chunks);
+  all->chunks = NULL;
+}
+
+void tl_pieces_close(tl_vm *vm) {
+  struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
+  if (all == NULL)
+    return;
+  for (int i = 0; i < PLACES; i++) {
+    for (kept_piece *k = all->places[i], *next; k != NULL; k = next) {
+      next = k->next;
+      tl_spare_free(vm, k, k->nbytes);
+    }
+  }
+  tl_code_close(vm, all->chunks);
+  tl_spare_free(vm, all, sizeof *all);
+  vm->jit->pieces = NULL;
+}
+
+// --- Steps ------------------------------------------------------------------
+
+// Whether a step may be part of a piece: one that is computed for all items, by
+// one operation that has an instruction.
+static bool is_known(const tl_plan_step *s) {
+  return !s->single && !s->once && s->op < TL_OP_COUNT &&
+         tl_piece_knows((tl_op)s->op, (tl_dtype)s->dtype);
+}
+
+// Whether a step, which is no piece, reads a value. A host's loop counts with
+// all its places, a fused kernel likewise: places behind the last operand
+// repeat it, or make a value last longer.
+static bool reads(const tl_plan_step *s, int value) {
+  bool has_all = s->arity == 0 || s->arity >= TL_PLAN_FUSED;
+  int count = has_all ? TL_TERM_OPERANDS : s->arity;
+  for (int k = 0; k < count; k++) {
+    if (s->in[k] == value)
+      return true;
+  }
+  return false;
+}
+
+// Whether the consumer takes the value from memory.
+static bool is_result(const tl_plan *plan, int value) {
+  for (int i = 0; i < plan->result_count; i++) {
+    if (plan->results[i] == value)
+      return true;
+  }
+  return false;
+}
+
+// Whether a value has to be in memory behind step [to].
+static bool is_read_after(const tl_plan *plan, int to, int value) {
+  if (value < plan->stream_count || is_result(plan, value))
+    return true;
+  for (int i = to; i < plan->step_count; i++) {
+    if (reads(&plan->steps[i], value))
+      return true;
+  }
+  return false;
+}
+
+// The stream whose one item a register was filled with; -1: no such one. A
+// piece reads the item itself, so that the register may be needless.
+static int filled_from(const tl_plan *plan, int value) {
+  if (!plan->values[value].splat)
+    return -1;
+  for (int i = 0; i < plan->step_count; i++) {
+    const tl_plan_step *s = &plan->steps[i];
+    if (s->out == value)
+      return s->in[0] < plan->stream_count ? s->in[0] : -1;
+  }
+  return -1;
+}
+
+// Steps [from, to) as a piece, which has no gaps of unset bytes.
+static void describe(const tl_plan *plan, int from, int to, tl_piece *p) {
+  memset(p, 0, sizeof *p);
+  for (int i = from; i < to; i++) {
+    const tl_plan_step *s = &plan->steps[i];
+    tl_piece_operation *o = &p->operations[p->count++];
+    o->op = s->op;
+    o->dtype = s->dtype;
+    o->out = s->out;
+    o->is_stored = is_read_after(plan, to, s->out);
+    for (int k = 0; k < s->arity; k++) {
+      const tl_plan_value *v = &plan->values[s->in[k]];
+      int source = filled_from(plan, s->in[k]);
+      o->in[k] = source >= 0 ? (int8_t)source : s->in[k];
+      if (source >= 0 || (v->single && !v->splat))
+        o->singles |= (uint8_t)(1u << k);
+    }
+  }
+}
+
+// --- Plans ------------------------------------------------------------------
+
+// The plan that is to replace [plan], which it is like in all that is not here.
+typedef struct rewriter {
+  tl_plan *plan;
+  tl_plan_value values[TL_PLAN_VALUES];
+  int once_count, register_count;
+  tl_plan_step steps[TL_PLAN_STEPS];
+  tl_piece pieces[TL_PLAN_STEPS / 2];  // of steps, by number
+  int8_t piece_of[TL_PLAN_STEPS];      // -1: a step
+  int count, piece_count;
+} rewriter;
+
+// Whether step [i] of the new ones reads a value, or writes it, from memory.
+static bool touches(const rewriter *r, int i, int value, bool writes) {
+  const tl_plan_step *s = &r->steps[i];
+  if (r->piece_of[i] < 0)
+    return writes ? s->out == value : reads(s, value);
+  const tl_piece *p = &r->pieces[r->piece_of[i]];
+  for (int k = 0; k < p->count; k++) {
+    const tl_piece_operation *o = &p->operations[k];
+    if (writes && o->is_stored && o->out == value)
+      return true;
+    for (int j = 0; !writes && j < tl_ops[o->op].arity; j++) {
+      if (o->in[j] == value)
+        return true;
+    }
+  }
+  return false;
+}
+
+// Fills of registers that only pieces read, from where they were filled.
+static void drop_unread(rewriter *r) {
+  int kept = 0;
+  for (int i = 0; i < r->count; i++) {
+    bool is_read = r->piece_of[i] >= 0 ||
+                   r->steps[i].out < r->plan->stream_count ||
+                   is_result(r->plan, r->steps[i].out);
+    for (int k = i + 1; k < r->count && !is_read; k++)
+      is_read = touches(r, k, r->steps[i].out, false);
+    if (!is_read) {
+      r->values[r->steps[i].out].where = -1;
+      r->once_count -= r->steps[i].once;
+      continue;
+    }
+    r->steps[kept] = r->steps[i];
+    r->piece_of[kept++] = r->piece_of[i];
+  }
+  r->count = kept;
+}
+
+// Registers for the whole run, of streams and constants, and none for what
+// stays within a piece. Sets in [ends] the step that reads each value last.
+// Whether a value may have a register was decided when the plan was finished:
+// here it only loses it, if no step writes it to memory any more.
+static void allot_lasting(rewriter *r, int8_t *ends) {
+  const tl_plan *plan = r->plan;
+  r->register_count = 0;
+  for (int v = 0; v < plan->value_count; v++) {
+    tl_plan_value *value = &r->values[v];
+    int from = -1, to = is_result(plan, v) ? r->count : -1;
+    for (int i = 0; i < r->count; i++) {
+      if (touches(r, i, v, true) && from < 0)
+        from = i;
+      if (touches(r, i, v, false) && to < i)
+        to = i;
+    }
+    ends[v] = (int8_t)(to < from ? from : to);
+    if (v >= plan->stream_count && from < 0)
+      value->where = -1;
+    else if (value->where >= 0 && (v < plan->stream_count || value->constant))
+      value->where = (int8_t)r->register_count++;
+  }
+}
+
+// All registers anew, as pieces need fewer; the others from the step that
+// writes them to the last that reads them. A piece writes several while it
+// reads several, which can be more than a plan may have: false then.
+static bool allot(rewriter *r) {
+  const tl_plan *plan = r->plan;
+  uint32_t free = 0;
+  int8_t ends[TL_PLAN_VALUES];
+  allot_lasting(r, ends);
+  for (int i = 0; i < r->count; i++) {
+    for (int v = plan->stream_count; v < plan->value_count; v++) {
+      tl_plan_value *value = &r->values[v];
+      if (value->where < 0 || value->constant || !touches(r, i, v, true))
+        continue;
+      if (free == 0 && r->register_count >= TL_PLAN_REGISTERS)
+        return false;
+      if (free == 0)
+        free = 1u << r->register_count++;
+      value->where = (int8_t)__builtin_ctz(free);
+      free &= free - 1;
+    }
+    for (int v = plan->stream_count; v < plan->value_count; v++) {
+      const tl_plan_value *value = &r->values[v];
+      if (value->where >= 0 && !value->constant && ends[v] == i)
+        free |= 1u << value->where;
+    }
+  }
+  return r->register_count <= TL_PLAN_REGISTERS;
+}
+
+// Appends what begins at step [from]: the longest piece that has code, or that
+// step as it is, as one operation alone has a kernel that is as good. Returns
+// the step behind it. What cannot be encoded is tried without its last
+// operation; the table remembers that, so that it is found out once.
+static int add_piece(tl_vm *vm, rewriter *r, int from) {
+  tl_plan *plan = r->plan;
+  int to = from;
+  while (to < plan->step_count && is_known(&plan->steps[to]) &&
+         to - from < TL_PIECE_OPERATIONS)
+    to++;
+  tl_piece *p = &r->pieces[r->piece_count];
+  for (; to - from > 1; to--) {
+    describe(plan, from, to, p);
+    const tl_plan_piece *piece = find_piece(vm, p);
+    if (piece == NULL)
+      continue;
+    r->piece_of[r->count] = (int8_t)r->piece_count++;
+    r->steps[r->count++] = (tl_plan_step){
+        .arity = TL_PLAN_PIECE, .out = p->operations[0].out, .piece = piece};
+    return to;
+  }
+  r->piece_of[r->count] = -1;
+  r->steps[r->count++] = plan->steps[from];
+  return from + 1;
+}
+
+// The plan is replaced at the end, when nothing can be refused any more.
+static void make(tl_vm *vm, tl_plan *plan) {
+  if (plan->failed || plan->is_hosts || !is_on(vm) || !open_pieces(vm))
+    return;
+  rewriter r;
+  r.plan = plan;
+  r.count = r.piece_count = 0;
+  r.once_count = plan->once_count;
+  for (int i = 0; i < plan->step_count;) i = add_piece(vm, &r, i);
+  if (r.piece_count == 0)
+    return;
+  memcpy(r.values, plan->values, (size_t)plan->value_count * sizeof *r.values);
+  drop_unread(&r);
+  if (!allot(&r))
+    return;
+  memcpy(plan->values, r.values, (size_t)plan->value_count * sizeof *r.values);
+  memcpy(plan->steps, r.steps, (size_t)r.count * sizeof *r.steps);
+  plan->step_count = r.count;
+  plan->once_count = r.once_count;
+  plan->register_count = r.register_count;
+}
+
+const tl_piece_maker tl_pieces = {.is_on = is_on, .make = make};
+
+#endif

@@ -1,0 +1,62 @@
+// Pieces: runs of steps of a plan as one loop of vector code.
+//
+//     steps      t = x * y   u = t + z   out = exp(u)
+//     pieces     [ t = x * y, u = t + z ]  out = exp(u)
+//
+// A piece reads each value once a vector, keeps what lies between its
+// operations in registers, and writes what later steps read. The bits are those
+// of the kernels: one rounding an operation, no contraction. What the emitter
+// does not know stays a kernel's step. There is an emitter for AVX-512.
+//
+//     VM     table of pieces, by what they compute ──▶ code, or none
+//                 ▲
+//     plan   step, step, piece, step                   many plans, one piece
+//
+// A piece's place in the table stays until the VM closes; its code may go
+// before that, and its plans are none the worse but slower.
+#ifndef TALLY_VM_PIECES_H
+#define TALLY_VM_PIECES_H
+
+#include "vm/engine/plan.h"
+#include "vm/native/code.h"
+#include "vm/native/x64.h"
+
+// Pieces are on with machine code and AVX-512, until there are too many of
+// them. Code for the same operations is shared by all plans, and is made when
+// the first one asks for it: most regions are planned when they run the second
+// time.
+extern const tl_piece_maker tl_pieces;
+
+// Values need the memory of the code: plans that have pieces run these by
+// kernels from now on, slowly, and new plans get none. Called while no piece
+// runs, which asks for no memory; a plan may be about to run.
+void tl_pieces_drop(tl_vm *vm);
+// Gives all back, when no plan runs any more.
+void tl_pieces_close(tl_vm *vm);
+
+// --- emit_vector.c ----------------------------------------------------------
+
+enum { TL_PIECE_OPERATIONS = 40, TL_PIECE_VALUES = 12 };
+
+// One operation; values have the plan's numbers.
+typedef struct tl_piece_operation {
+  uint8_t op, dtype;  // tl_op, and the dtype that is computed in
+  uint8_t singles;    // a bit for each operand that is one item
+  bool is_stored;     // the value is written
+  int8_t out, in[3];
+} tl_piece_operation;
+
+typedef struct tl_piece {
+  int count;
+  tl_piece_operation operations[TL_PIECE_OPERATIONS];
+} tl_piece;
+
+// Whether there are instructions for an operation of a dtype.
+bool tl_piece_knows(tl_op op, tl_dtype dtype);
+
+// Encodes a piece as tl_plan_piece's [run], behind what [as] has. False: it
+// needs more registers than there are, or mixes widths that do not go together;
+// what was encoded is no code then.
+bool tl_piece_emit(const tl_piece *piece, tl_assembler *as);
+
+#endif
