@@ -103,8 +103,8 @@ $(BUILD)/%.o: %.c Makefile
 # miss the processor's store forwarding.
 APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
 
-# Loops and functions begin at 16 bytes, what is jumped to within them anywhere.
-CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1)
+# Loops begin at 16 bytes; functions, and what is jumped to within them, anywhere.
+CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1 -falign-functions=1)
 
 # Flags follow folders: in these loops over items or instructions run, so they
 # are built for speed, and all else for as few bytes as can be. A source that

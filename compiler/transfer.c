@@ -310,15 +310,12 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
   return count;
 }
 
-// Whether consuming operand [i] may save a copy or a new array: by a function
-// that goes on in its first argument, by one of the script that owns what it is
-// given, by an operator on an array and an item of it.
+// Whether consuming operand [i] may save a copy: by a function that goes on in
+// its first argument, or by one of the script that owns what it is given.
 static bool saves_a_copy(const tl_flow *flow, const tl_cfg_ins *ins,
                          int32_t i) {
   if (ins->op == TL_BC_CALLB)
     return i == 0 && fails_first(flow, ins);
-  if (ins->op >= TL_BC_ADD && ins->op <= TL_BC_SHR)
-    return true;
   return ins->op == TL_BC_CALLK && param_mode(flow, ins, i) == TL_MODE_EITHER;
 }
 

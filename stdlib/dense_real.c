@@ -4,7 +4,7 @@
 //
 // Built for speed.
 // The loops of factorisations run along rows, worth their vectors.
-// Flags: -ftree-vectorize -fvect-cost-model=dynamic
+// Flags: -ftree-vectorize -fvect-cost-model=dynamic -fno-inline-small-functions -fno-inline-functions
 
 #include <float.h>
 #include <math.h>

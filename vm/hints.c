@@ -1,6 +1,8 @@
 // Names from other languages and libraries: three tables and their search
 // (hints.h). The first has sentences, the second code that does the same here,
 // the third parameters.
+//
+// Built for size.
 #include "vm/hints.h"
 
 #include <ctype.h>

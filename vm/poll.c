@@ -1,6 +1,8 @@
 // Polling: interrupt, deadline and budget. See poll.h. Loops count the fuel
 // down and come here when it is used up; long kernels and built-ins come with
 // the work they have done.
+//
+// Built for size.
 
 #include "vm/poll.h"
 

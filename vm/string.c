@@ -693,7 +693,6 @@ tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
   return tl_text_finish(&text);
 }
 
-// The buffer is copied, so that the string is no larger than its text.
 // A string of the bytes, which polls between pieces of a long text; NULL after
 // tl_fail.
 static tl_string *copy_text(tl_vm *vm, const char *bytes, size_t length) {
@@ -702,7 +701,7 @@ static tl_string *copy_text(tl_vm *vm, const char *bytes, size_t length) {
   for (size_t at = 0, n; string != NULL && at < length; at += n) {
     n = length - at < PIECE ? length - at : PIECE;
     if (at > 0 && !tl_poll(vm, PIECE / 1024)) {
-      tl_drop(vm, tl_own_string(string));
+      tl_string_free(vm, string);
       return NULL;
     }
     memcpy(string->text + at, bytes + at, n);
@@ -712,6 +711,7 @@ static tl_string *copy_text(tl_vm *vm, const char *bytes, size_t length) {
   return string;
 }
 
+// The buffer is copied, so that the string is no larger than its text.
 tl_string *tl_text_finish(tl_text *text) {
   tl_string *string = NULL;
   if (!text->failed)

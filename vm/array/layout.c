@@ -6,6 +6,8 @@
 //
 // An owning array of such an order has no gaps; its slot has TL_DIRECT but not
 // TL_DENSE. Small results are always in rows.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/array/array.h"

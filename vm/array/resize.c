@@ -8,6 +8,8 @@
 //
 // The allocation is header and block in one, so a resize may move both; data
 // and the slot's pointer are set again after it.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/array/reuse.h"

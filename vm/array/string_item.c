@@ -1,5 +1,7 @@
 // The items of string arrays. See string_item.h for their layout. All stores
 // go through replace(), which keeps the counts right.
+//
+// Built for size.
 #include "vm/array/string_item.h"
 
 #include <string.h>

@@ -4,6 +4,8 @@
 //   . b c        . d g      tile b goes to d's place and d to b's,
 //   d . f   ->   b . h      each transposed, through a small buffer
 //   g h .        c f .
+//
+// Built for size.
 
 #include <string.h>
 

@@ -5,6 +5,8 @@
 //
 //     x      │ a │ b │ c │ d │ e │      mask  1 0 1 1 0
 //     result │ a │ c │ d │              the rest of the block is given back
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/kernels/kernels.h"

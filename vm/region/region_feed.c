@@ -1,6 +1,8 @@
 // Items in an order that is given, to a consumer: by one plan, or, where
 // operands are rolled, in chunks that are computed tile by tile into a buffer.
 // Histograms and counts take them so, once or several times over.
+//
+// Built for size.
 #include "vm/error.h"
 #include "vm/region/region_internal.h"
 #include "vm/region/region_consumers.h"

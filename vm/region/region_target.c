@@ -1,5 +1,7 @@
 // Stage "run": the memory that a result may go to, and whether it may: that of
 // an operand that ends here, or a part of an array.
+//
+// Built for size.
 #include <string.h>
 
 #include "vm/region/region_internal.h"
