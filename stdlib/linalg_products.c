@@ -123,8 +123,9 @@ const tl_builtin tl_linalg_products_module[] = {
     /// The length of the vectors along axes, or of all items as one: the sum
     /// of abs(x) ** ord to the power of 1 / ord; the largest magnitude where
     /// ord is inf, the least for -inf, the number of items that are not 0 for
-    /// 0. Floats of the precision of x (any numeric dtype), of float16 float32. An ord that is no
-    /// number is an error (kind type), an axis that x lacks another (index).
+    /// 0. Floats of the precision of x (any numeric dtype), of float16 float32.
+    /// An ord that is no number is an error (kind type), an axis that x lacks
+    /// another (index).
     ///     linalg.norm([3.0, 4.0])    # 5.0
     {"norm", "x, ord: 2, axis: none, keepdims: false", norm,
      .fused = TL_FUSED_NORM},

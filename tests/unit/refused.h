@@ -283,6 +283,12 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_raise(...) REFUSED_CALL(tally_raise, __VA_ARGS__)
 #define tally_from_resource(...) REFUSED_CALL(tally_from_resource, __VA_ARGS__)
 #define tally_to_resource(...) REFUSED_CALL(tally_to_resource, __VA_ARGS__)
+#define tally_account(...) REFUSED_CALL(tally_account, __VA_ARGS__)
+#define tally_debug(...) REFUSED_CALL(tally_debug, __VA_ARGS__)
+#define tally_debug_frame(...) REFUSED_CALL(tally_debug_frame, __VA_ARGS__)
+#define tally_debug_names(...) REFUSED_CALL(tally_debug_names, __VA_ARGS__)
+#define tally_debug_eval(...) REFUSED_CALL(tally_debug_eval, __VA_ARGS__)
+#define tally_debug_set(...) REFUSED_CALL(tally_debug_set, __VA_ARGS__)
 #define tally_complete(...) REFUSED_CALL(tally_complete, __VA_ARGS__)
 #define tally_from_none(...) REFUSED_CALL(tally_from_none, __VA_ARGS__)
 #define tally_from_bool(...) REFUSED_CALL(tally_from_bool, __VA_ARGS__)
@@ -329,7 +335,8 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_describe(...) REFUSED_CALL(tally_describe, __VA_ARGS__)
 #define tally_describe_source(...) \
   REFUSED_CALL(tally_describe_source, __VA_ARGS__)
-#define tally_resolve_source(...) REFUSED_CALL(tally_resolve_source, __VA_ARGS__)
+#define tally_resolve_source(...) \
+  REFUSED_CALL(tally_resolve_source, __VA_ARGS__)
 #define tally_format_source(...) REFUSED_CALL(tally_format_source, __VA_ARGS__)
 #define tally_disassemble(...) REFUSED_CALL(tally_disassemble, __VA_ARGS__)
 

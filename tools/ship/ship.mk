@@ -82,9 +82,10 @@ to = $(DESTDIR)$(1)
 fill = sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@LIBDIR@|$(LIBDIR)|g' \
   -e 's|@VERSION@|$(VERSION)|g' -e 's|@SHARED_ENDING@|$(SHARED_ENDING)|g'
 
-# What is installed has no debug information: that stays in $(BUILD).
+# What is installed has no debug information: that stays in $(BUILD). Nor does it
+# name twice what it exports, where the system's strip knows that by itself.
 STRIP ?= strip
-bare  = $(STRIP) -S -x $(call to,$(1))
+bare  = $(STRIP) $(if $(filter Darwin,$(shell uname -s)),-S -x) $(call to,$(1))
 
 # The installed command is small, for it needs the shared library, which it
 # finds from where it lies itself: the tree can be moved as a whole.

@@ -101,7 +101,6 @@ static void binary(tl_op op, tl_kernel2 *kernel, void *out, const void *a,
 
 // A function for each operation of floats, of that of float32.
 #define X(OP, DTYPE, function)
-#undef TL_ON_HALF
 #define TL_ON_HALF(X, OP, function, computed)         \
   void function(void *out, const void *a, size_t n) { \
     unary(TL_OP_##OP, computed, out, a, n);           \
@@ -114,6 +113,7 @@ TL_UNARY_KERNELS(X)
   }
 TL_BINARY_KERNELS(X)
 #undef X
+#undef TL_ON_HALF
 
 // --- Casts ------------------------------------------------------------------
 

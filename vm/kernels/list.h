@@ -32,10 +32,9 @@
   X(OP, INT64, TL_K(name##_uint64)) \
   TL_ON_UNSIGNED(X, OP, name)
 #define TL_ON_BOOL(X, OP, name) X(OP, BOOL, TL_K(name##_uint8))
-// Of float16, where [computed] is what float32 has. In the definitions of
-// half.c this makes a function of the other, elsewhere it is a line like
-// others.
-#define TL_ON_HALF(X, OP, function, computed) X(OP, FLOAT16, function)
+// Of float16, where [computed] is what float32 has: TL_ON_HALF(X, OP, function,
+// computed), which each reader of the lists defines. half.c makes a function of
+// the other, elsewhere it is a line like others.
 #define TL_ON_FLOATS(X, OP, name)                               \
   TL_ON_HALF(X, OP, TL_K(name##_float16), TL_K(name##_float32)) \
   TL_ON_COMPUTED(X, OP, name)
@@ -280,6 +279,7 @@
   X(IMAG, FLOAT16, TL_K(zeros_2))    \
   X(CONJ, FLOAT16, TL_K(copy_2))
 
+#define TL_ON_HALF(X, OP, function, computed) X(OP, FLOAT16, function)
 #define X(OP, DTYPE, function) tl_kernel2 function;
 TL_BINARY_KERNELS(X)
 TL_SCALAR_KERNELS(X, vs)
@@ -289,6 +289,7 @@ TL_INVARIANT_KERNELS(X)
 #define X(OP, DTYPE, function) tl_kernel1 function;
 TL_UNARY_KERNELS(X)
 #undef X
+#undef TL_ON_HALF
 // int64 shares the kernel of uint64: sums and products wrap alike.
 tl_convolve_kernel TL_K(convolve_uint64), TL_K(convolve_float64);
 

@@ -8,6 +8,8 @@
 #include "vm/kernels/rotate.h"
 #include "vm/kernels/search.h"
 
+#define TL_ON_HALF(X, OP, function, computed) X(OP, FLOAT16, function)
+
 #define TABLE_(isa) tl_kernels_##isa
 #define TABLE(isa) TABLE_(isa)
 extern const tl_kernel_table TABLE(TL_ISA);

@@ -48,7 +48,7 @@ typedef struct code {
 // Values by the plan's numbers. -1: none.
 typedef struct emitter {
   tl_assembler as;
-  const tl_piece *piece;
+  const tl_vector_piece *piece;
   int lanes;
   bool is_masked;  // the last vector is written
   bool failed;
@@ -316,11 +316,12 @@ static int mask_opcode(tl_op op) {
   }
 }
 
-// Logic is known of bools alone, as they are masks.
+// Logic is known of bools alone, as they are masks. float16 is computed as
+// float32, which its kernels do.
 bool tl_piece_knows(tl_op op, tl_dtype dtype) {
   if (dtype == TL_BOOL)
     return mask_opcode(op) != 0;
-  if (dtype > TL_FLOAT64)
+  if (dtype > TL_FLOAT64 || dtype == TL_FLOAT16)
     return false;
   if (op == TL_OP_WHERE || compares(op))
     return true;
@@ -632,7 +633,7 @@ static void emit_loop(emitter *e) {
 
 // Lanes: as many as the widest dtype has in 64 bytes; parts of fewer than 16
 // bytes have no whole register, but for bools.
-static int find_lanes(const tl_piece *p) {
+static int find_lanes(const tl_vector_piece *p) {
   int widest = 1, narrowest = 8;
   for (int i = 0; i < p->count; i++) {
     int size = size_of(p->operations[i].dtype);
@@ -671,7 +672,7 @@ static void load_addresses(emitter *e) {
     load_address(e, TL_DI, last);
 }
 
-bool tl_piece_emit(const tl_piece *piece, tl_assembler *as) {
+bool tl_piece_emit(const tl_vector_piece *piece, tl_assembler *as) {
   static const uint8_t vzeroupper[] = {0xc5, 0xf8, 0x77};
   emitter e = {.as = *as, .piece = piece, .free = UINT32_MAX, .ones = -1};
   e.free_masks = (2u << MASKS) - 2;

@@ -29,7 +29,7 @@ typedef struct tl_kept_piece {
   tl_plan_piece head;          // run is NULL: it cannot be encoded
   struct tl_kept_piece *next;  // of the same place
   uint32_t nbytes;
-  tl_piece piece;  // cut behind its last operation
+  tl_vector_piece piece;  // cut behind its last operation
 } kept_piece;
 
 struct tl_pieces {
@@ -55,7 +55,7 @@ enum { ITEMS = 32, NBYTES = ITEMS * 8 };
 // The state of a piece that kernels run: on the stack, 11 KiB, as it may run on
 // any thread and when no memory is left.
 typedef struct by_kernels {
-  const tl_piece *piece;
+  const tl_vector_piece *piece;
   const tl_plan_value *values;
   size_t first, count;  // of the items
   _Alignas(64) char made[TL_PIECE_OPERATIONS][NBYTES];
@@ -121,13 +121,13 @@ static void run_by_kernels(const tl_plan_value *values, size_t n,
 // --- The table --------------------------------------------------------------
 
 // Of a piece, without the operations that it does not have.
-static size_t nbytes_of(const tl_piece *p) {
-  return offsetof(tl_piece, operations) +
+static size_t nbytes_of(const tl_vector_piece *p) {
+  return offsetof(tl_vector_piece, operations) +
          (size_t)p->count * sizeof *p->operations;
 }
 
 // FNV-1a of the bytes: descriptions have no gaps that are unset.
-static uint32_t hash(const tl_piece *p) {
+static uint32_t hash(const tl_vector_piece *p) {
   const uint8_t *bytes = (const uint8_t *)p;
   uint32_t h = 2166136261u;
   for (size_t i = 0; i < nbytes_of(p); i++) h = (h ^ bytes[i]) * 16777619u;
@@ -152,7 +152,7 @@ static void make_code(tl_vm *vm, kept_piece *k) {
 
 // A piece that can run, encoded if it has been asked for never before; NULL: it
 // cannot.
-static const tl_plan_piece *find_piece(tl_vm *vm, const tl_piece *p) {
+static const tl_plan_piece *find_piece(tl_vm *vm, const tl_vector_piece *p) {
   struct tl_pieces *all = vm->jit->pieces;
   kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
   while (k != NULL && (k->piece.count != p->count ||
@@ -272,7 +272,8 @@ static int filled_from(const tl_plan *plan, int value) {
 }
 
 // Steps [from, to) as a piece, which has no gaps of unset bytes.
-static void describe(const tl_plan *plan, int from, int to, tl_piece *p) {
+static void describe(const tl_plan *plan, int from, int to,
+                     tl_vector_piece *p) {
   memset(p, 0, sizeof *p);
   for (int i = from; i < to; i++) {
     const tl_plan_step *s = &plan->steps[i];
@@ -299,8 +300,8 @@ typedef struct rewriter {
   tl_plan_value values[TL_PLAN_VALUES];
   int once_count, register_count;
   tl_plan_step steps[TL_PLAN_STEPS];
-  tl_piece pieces[TL_PLAN_STEPS / 2];  // of steps, by number
-  int8_t piece_of[TL_PLAN_STEPS];      // -1: a step
+  tl_vector_piece pieces[TL_PLAN_STEPS / 2];  // of steps, by number
+  int8_t piece_of[TL_PLAN_STEPS];             // -1: a step
   int count, piece_count;
 } rewriter;
 
@@ -309,7 +310,7 @@ static bool touches(const rewriter *r, int i, int value, bool writes) {
   const tl_plan_step *s = &r->steps[i];
   if (r->piece_of[i] < 0)
     return writes ? s->out == value : reads(s, value);
-  const tl_piece *p = &r->pieces[r->piece_of[i]];
+  const tl_vector_piece *p = &r->pieces[r->piece_of[i]];
   for (int k = 0; k < p->count; k++) {
     const tl_piece_operation *o = &p->operations[k];
     if (writes && o->is_stored && o->out == value)
@@ -405,7 +406,7 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   while (to < plan->step_count && is_known(&plan->steps[to]) &&
          to - from < TL_PIECE_OPERATIONS)
     to++;
-  tl_piece *p = &r->pieces[r->piece_count];
+  tl_vector_piece *p = &r->pieces[r->piece_count];
   for (; to - from > 1; to--) {
     describe(plan, from, to, p);
     const tl_plan_piece *piece = find_piece(vm, p);

@@ -46,10 +46,10 @@ typedef struct tl_piece_operation {
   int8_t out, in[3];
 } tl_piece_operation;
 
-typedef struct tl_piece {
+typedef struct tl_vector_piece {
   int count;
   tl_piece_operation operations[TL_PIECE_OPERATIONS];
-} tl_piece;
+} tl_vector_piece;
 
 // Whether there are instructions for an operation of a dtype.
 bool tl_piece_knows(tl_op op, tl_dtype dtype);
@@ -57,6 +57,6 @@ bool tl_piece_knows(tl_op op, tl_dtype dtype);
 // Encodes a piece as tl_plan_piece's [run], behind what [as] has. False: it
 // needs more registers than there are, or mixes widths that do not go together;
 // what was encoded is no code then.
-bool tl_piece_emit(const tl_piece *piece, tl_assembler *as);
+bool tl_piece_emit(const tl_vector_piece *piece, tl_assembler *as);
 
 #endif

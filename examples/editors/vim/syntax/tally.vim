@@ -8,7 +8,8 @@ syn keyword tallyKeyword import as global
 syn keyword tallyWordOperator in and or not
 syn keyword tallyConstant true false none e inf nan newaxis pi
 syn keyword tallyType bool int8 int16 int32 int64 uint8 uint16 uint32
-syn keyword tallyType uint64 float32 float64 complex64 complex128 string
+syn keyword tallyType uint64 float16 float32 float64 complex64 complex128
+syn keyword tallyType string
 syn keyword tallyModule binary fft io json linalg memory os plot random
 syn keyword tallyModule stats strings tables time
 syn keyword tallyFunction abs acos acosh add add_at all allclose angle any
