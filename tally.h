@@ -994,8 +994,10 @@ TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
 //             begin
 //
 // file, the path as the import spells it, of the last two, else empty; and
-// is_global, whether it is a variable of the script's own module. Names of the library, of fields and those that mean nothing are not in
-// it. NULL source: reads the file [name]. TALLY_ERR_SYNTAX: it does not parse.
+// is_global, whether it is a variable of the script's own module. Names of the
+// library, of fields and those that mean nothing are not in it. NULL source:
+// reads the file [name].
+//   TALLY_ERR_SYNTAX  it does not parse
 TALLY_API tally_status tally_resolve_source(tally_vm *vm, const char *name,
                                             const char *source, size_t nbytes,
                                             tally_value *out);

@@ -36,6 +36,9 @@ typedef enum pace {
 
 enum { BREAKPOINTS = 64, LIST_LINES = 5 };
 
+// One run that is debugged, on the stack of tl_run_debug. It owns the
+// breakpoints' texts, both lines and the editor; [info] is borrowed, and valid
+// only while the hook runs.
 typedef struct debugger {
   tally_vm *vm;
   tl_editor *editor;  // NULL: lines of standard input
@@ -53,10 +56,12 @@ typedef struct debugger {
   const tally_debug_info *info;
 } debugger;
 
-// What becomes of the run behind a command.
+// What becomes of the run behind a command: another command is read, or the run
+// goes on.
 typedef enum reply { STAY, GO } reply;
 
-// A copy; NULL without memory.
+// A copy of the bytes with a zero behind them, which the caller frees; NULL
+// without memory.
 static char *copy_text(const char *text, size_t nbytes) {
   char *copy = malloc(nbytes + 1);
   if (copy != NULL) {
@@ -74,7 +79,8 @@ static void print_error(const debugger *d) {
 
 // --- Places -----------------------------------------------------------------
 
-// The bytes of a line, from 1; NULL: there is none.
+// The bytes of a line, from 1, without its newline: borrowed from the place's
+// source, *nbytes long. NULL: the file has fewer lines, and *nbytes is unset.
 static const char *find_line(const tally_debug_place *place, size_t line,
                              size_t *nbytes) {
   const char *at = place->source, *end = at + place->nbytes;
@@ -99,7 +105,8 @@ static void print_line(const tally_debug_place *place, size_t line) {
            (int)nbytes, text);
 }
 
-// "life.tly:12 in step", and the line.
+// "life.tly:12 in step", and the line. Prints nothing where there is no such
+// frame, as when an error was raised in the library with no script around it.
 static void print_place(debugger *d, size_t frame) {
   tally_debug_place place;
   if (tally_debug_frame(d->vm, frame, &place) != TALLY_OK)
@@ -119,7 +126,9 @@ static bool is_file(const char *path, const char *name) {
 
 // --- Stopping ---------------------------------------------------------------
 
-// A condition that fails is told, and stops the run.
+// Whether the breakpoint's condition is true in the innermost frame; without a
+// condition it is. One that fails is told, and stops the run: a mistake in it
+// must not look like a breakpoint that is never met.
 static bool holds(debugger *d, const breakpoint *b) {
   tally_value value;
   int truth = 1;
@@ -194,26 +203,33 @@ static reply go(debugger *d, pace pace) {
   return GO;
 }
 
+// Behind it only breakpoints, errors and an interrupt stop the run.
 static reply do_continue(debugger *d, char *rest) {
   (void)rest;
   return go(d, PACE_RUN);
 }
 
+// Stops at the next line wherever that is, within a call too.
 static reply do_step(debugger *d, char *rest) {
   (void)rest;
   return go(d, PACE_STEP);
 }
 
+// Stops at the next line that has no more calls around it than this one: what
+// the line calls runs through, and a return stops in the caller.
 static reply do_next(debugger *d, char *rest) {
   (void)rest;
   return go(d, PACE_NEXT);
 }
 
+// Stops in the caller; on the way the hook shows what the function returns.
 static reply do_finish(debugger *d, char *rest) {
   (void)rest;
   return go(d, PACE_FINISH);
 }
 
+// The hook's result then ends the run with an interrupt, which is no failure of
+// the command.
 static reply do_quit(debugger *d, char *rest) {
   (void)rest;
   d->ended = true;
@@ -229,7 +245,8 @@ static void describe(const breakpoint *b) {
          b->condition == NULL ? "" : b->condition);
 }
 
-// Takes what stands behind the word `if` off a place; NULL: nothing does.
+// Takes what stands behind the word `if` off a place, and returns it, borrowed
+// from the same text. NULL: nothing does.
 static char *cut_condition(char *text) {
   char *at = strstr(text, " if ");
   if (at == NULL)
@@ -238,7 +255,9 @@ static char *cut_condition(char *text) {
   return at + 4 + strspn(at + 4, " ");
 }
 
-// break LINE, FILE:LINE or FUNCTION, and perhaps a condition.
+// break LINE, FILE:LINE or FUNCTION, and perhaps a condition. A line alone is
+// one of the selected frame's file. Neither file nor function is looked up: it
+// may be imported later.
 static reply do_break(debugger *d, char *rest) {
   tally_debug_place here;
   char *condition = cut_condition(rest), *colon = strrchr(rest, ':'), *end;
@@ -267,6 +286,7 @@ static reply do_break(debugger *d, char *rest) {
     b.condition = copy_text(condition, strlen(condition));
   if (b.place == NULL || (condition != NULL && b.condition == NULL)) {
     free(b.place);
+    free(b.condition);
     puts("no memory for a breakpoint");
     return STAY;
   }
@@ -326,11 +346,13 @@ static reply select_frame(debugger *d, size_t frame) {
   return STAY;
 }
 
+// Fails with a message at the outermost call, and stays there.
 static reply do_up(debugger *d, char *rest) {
   (void)rest;
   return select_frame(d, d->frame + 1);
 }
 
+// Likewise at the innermost call.
 static reply do_down(debugger *d, char *rest) {
   (void)rest;
   if (d->frame > 0)
@@ -372,7 +394,8 @@ static reply do_list(debugger *d, char *rest) {
   return STAY;
 }
 
-// The value of an expression in the selected frame; false after a message.
+// The value of an expression in the selected frame; *out returns owned. False
+// after a message, with *out unset.
 static bool evaluate(debugger *d, const char *text, tally_value *out) {
   if (tally_debug_eval(d->vm, d->frame, text, out) == TALLY_OK)
     return true;
@@ -380,7 +403,8 @@ static bool evaluate(debugger *d, const char *text, tally_value *out) {
   return false;
 }
 
-// As print in a script shows it.
+// Prints the value of an expression in the selected frame as print in a script
+// shows it. What the expression calls is run and not debugged itself.
 static reply do_print(debugger *d, char *rest) {
   tally_value value;
   if (*rest == 0) {
@@ -393,7 +417,8 @@ static reply do_print(debugger *d, char *rest) {
   return STAY;
 }
 
-// Those without a value are left out.
+// Prints each variable of the selected frame on a line of its own. Those
+// without a value are left out, and so are functions and modules.
 static reply do_locals(debugger *d, char *rest) {
   tally_value names, item, value;
   const char *name;
@@ -418,7 +443,8 @@ static reply do_locals(debugger *d, char *rest) {
   return STAY;
 }
 
-// set NAME = EXPR
+// set NAME = EXPR: the expression is evaluated first, in the selected frame; an
+// error of it or of the assignment leaves the variable as it was.
 static reply do_set(debugger *d, char *rest) {
   tally_value value;
   size_t n = strcspn(rest, " =");
@@ -438,7 +464,9 @@ static reply do_set(debugger *d, char *rest) {
 
 static reply do_help(debugger *d, char *rest);
 
-// A command: any beginning of its name will do, of those in front first.
+// A command: any beginning of its name will do, of those in front first. run
+// gets what stands behind the name, which it may write into; it prints its own
+// errors, since a wrong command never ends the run.
 typedef struct command {
   const char *name, *what;
   reply (*run)(debugger *d, char *rest);
@@ -466,6 +494,7 @@ static const command commands[] = {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
+// Printed from the table, so that no command is forgotten here.
 static reply do_help(debugger *d, char *rest) {
   (void)d, (void)rest;
   for (int i = 0; i < COMMANDS; i++)
@@ -474,7 +503,8 @@ static reply do_help(debugger *d, char *rest) {
   return STAY;
 }
 
-// Runs a line; an empty one runs the last command again.
+// Runs a line; an empty one runs the last command again, so that step is typed
+// once. The text is borrowed and copied; without memory nothing happens.
 static reply run_line(debugger *d, const char *text, size_t nbytes) {
   while (nbytes > 0 && isspace((unsigned char)text[nbytes - 1])) nbytes--;
   while (nbytes > 0 && isspace((unsigned char)*text)) text++, nbytes--;
@@ -499,7 +529,9 @@ static reply run_line(debugger *d, const char *text, size_t nbytes) {
   return result;
 }
 
-// Reads a line into *text. False at the end of the input.
+// Reads a line into *text, borrowed until the next one is read. False at the
+// end of the input. What was printed is flushed first, as both share a
+// terminal.
 static bool read_line(debugger *d, const char **text, size_t *nbytes) {
   tl_reading reading = TL_READ_INTERRUPTED;
   fflush(stdout);
@@ -516,7 +548,9 @@ static bool read_line(debugger *d, const char **text, size_t *nbytes) {
   return n >= 0;
 }
 
-// Reads commands until one lets the run go on.
+// Reads commands until one lets the run go on, or there are no more, which ends
+// it. Each stop begins at the innermost frame; the session's interrupts are the
+// prompt's meanwhile.
 static void converse(debugger *d) {
   const char *text;
   size_t nbytes;
@@ -537,7 +571,8 @@ static void converse(debugger *d) {
   tl_session_pauses(true);
 }
 
-// The hook: nonzero ends the run.
+// The hook of tally_debug, called for each event of the run; nonzero ends it.
+// [context] is the debugger.
 static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
   debugger *d = context;
   (void)vm;
@@ -547,7 +582,9 @@ static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
   return d->ended;
 }
 
-// The run stops at its first line. The end of the commands ends it.
+// tally debug FILE. The run stops at its first line. The end of the commands
+// ends it. Returns the exit status: that of a plain run, but done where quit
+// ended it.
 int tl_run_debug(tl_session *session, const tl_command *cmd) {
   debugger d = {.vm = session->vm, .pace = PACE_STEP};
   if (tally_debug(session->vm, heed, &d) != TALLY_OK) {

@@ -99,6 +99,15 @@ static void test_expressions_see_the_frame(void **state) {
   d = (heard){.h = *state, .at = 3, .eval = "names"};
   assert_int_equal(debugged(&d, source), TALLY_OK);
   assert_non_null(strstr(d.text, "\"y\""));
+  d = (heard){.h = *state, .at = 3, .eval = "[...x, ...y]"};
+  assert_int_equal(debugged(&d, source), TALLY_OK);
+  assert_non_null(strstr(d.text, " 3 [1, 2, 2, 3] 4 "));
+  // A name behind the last token that is read would mean another variable.
+  char many[400] = "x";
+  while (strlen(many) < 390) strcat(many, "+x");
+  d = (heard){.h = *state, .at = 3, .eval = many};
+  assert_int_equal(debugged(&d, source), TALLY_OK);
+  assert_non_null(strstr(d.text, " 3 limit 4 "));
 }
 
 static void test_variables_can_be_set(void **state) {

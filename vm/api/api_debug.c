@@ -16,8 +16,10 @@
 #include "vm/poll.h"
 #include "vm/values/list.h"
 
-// Calls the hook as one of the host's functions is called. What it took of the
-// time limit is given back.
+// Calls the hook as one of the host's functions is called, and returns whether
+// the run goes on. The returned value is lent to it: where there is no memory
+// for a handle the hook sees none. What it took of the time limit is given
+// back.
 static bool call_hook(tl_vm *vm, tally_debug_info *info, tl_slot returned) {
   tl_debug *d = vm->debug;
   double began = vm->deadline > 0 ? tl_clock_of(vm) : 0;
@@ -39,7 +41,8 @@ static bool call_hook(tl_vm *vm, tally_debug_info *info, tl_slot returned) {
   return ends == 0;
 }
 
-// Gives up an expression; its code goes with its handle.
+// Gives up an expression, if the place has one; its code goes with its handle,
+// or with the call under way.
 static void forget(tl_vm *vm, struct tl_expression *e) {
   if (e->text == NULL)
     return;
@@ -48,7 +51,8 @@ static void forget(tl_vm *vm, struct tl_expression *e) {
   e->text = NULL;
 }
 
-// Nothing happens where nobody debugs.
+// Gives up the debugger's state and what it compiled, and restores the loop
+// that the VM ran in before. Nothing happens where nobody debugs.
 void tl_debug_close(tl_vm *vm) {
   tl_debug *d = vm->debug;
   if (d == NULL)
@@ -59,7 +63,9 @@ void tl_debug_close(tl_vm *vm) {
   vm->options.resize(vm->options.context, d, sizeof *d, 0);
 }
 
-// Frames that run already stay in the loop that they are in.
+// A debugger takes the counting loop, since that alone has the observer's
+// calls. Frames that run already stay in the loop that they are in, hence the
+// refusal (kind host) while a script runs.
 tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook, void *context) {
   TL_ENTER(vm);
   if (vm->paused || vm->frame >= vm->frames) {
@@ -85,6 +91,8 @@ tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook, void *context) {
   return TALLY_OK;
 }
 
+// Only sets a flag, which the next line takes back: a signal handler may do no
+// more.
 void tally_debug_pause(tally_vm *vm) {
   if (vm != NULL && vm->debug != NULL)
     atomic_store_explicit(&vm->debug->asked, true, memory_order_relaxed);
@@ -103,6 +111,7 @@ static const tl_frame *find_frame(tl_vm *vm, size_t index) {
   return f;
 }
 
+// The texts are the unit's, which the frame keeps alive.
 tally_status tally_debug_frame(tally_vm *vm, size_t frame,
                                tally_debug_place *out) {
   TL_ENTER(vm);
@@ -118,12 +127,15 @@ tally_status tally_debug_frame(tally_vm *vm, size_t frame,
   return TALLY_OK;
 }
 
-// Functions of a module are no news to who looks at its top.
+// Whether a variable is listed. Functions and modules are no news to who looks
+// at a module's top, where they would hide the few that change.
 static bool is_shown(tl_slot value) {
   return !tl_is_kind(value, TL_KIND_FUNCTION) &&
          !tl_is_kind(value, TL_KIND_MODULE);
 }
 
+// In the order of tl_debug_name. A name that several slots have comes once for
+// each of them.
 tally_status tally_debug_names(tally_vm *vm, size_t frame, tally_value *out) {
   TL_ENTER(vm);
   const tl_frame *f = find_frame(vm, frame);
@@ -187,17 +199,31 @@ static bool bind_name(tl_vm *vm, const tl_frame *f, const char *name,
   return true;
 }
 
-// Finds the names by the lexer: those behind a point are of fields. False after
+// Whether the name that begins there is a field's: behind one point. Behind
+// three it is a variable whose items are spread.
+static bool is_field(const char *text, size_t begin) {
+  return begin > 0 && text[begin - 1] == '.' &&
+         (begin < 3 || memcmp(text + begin - 3, "...", 3) != 0);
+}
+
+// Finds the names by the lexer: those behind a point are of fields. An
+// expression with more tokens than are read is refused (kind limit), for a name
+// that was left unbound could mean a variable of the module. False after
 // tl_fail.
 static bool bind_names(tl_vm *vm, const tl_frame *f, const char *text,
                        bound *b) {
-  tally_token tokens[256];
+  enum { MOST_TOKENS = 256 };
+  tally_token tokens[MOST_TOKENS];
   size_t nbytes = strlen(text);
-  size_t count = tally_tokens(vm, text, nbytes, tokens, 256);
-  for (size_t i = 0; i < count && i < 256; i++) {
+  size_t count = tally_tokens(vm, text, nbytes, tokens, MOST_TOKENS);
+  if (count > MOST_TOKENS)
+    return tl_fail(vm, TALLY_ERR_LIMIT,
+                   "an expression has at most %d tokens: got %zu", MOST_TOKENS,
+                   count);
+  for (size_t i = 0; i < count; i++) {
     const tally_token *t = &tokens[i];
     if ((t->kind != TALLY_TOKEN_NAME && t->kind != TALLY_TOKEN_CALL) ||
-        (t->begin > 0 && text[t->begin - 1] == '.'))
+        is_field(text, t->begin))
       continue;
     if (!bind_name(vm, f, text + t->begin, t->end - t->begin, b))
       return false;
@@ -264,8 +290,9 @@ static struct tl_expression *find_expression(tl_vm *vm, tl_module *module,
   return e;
 }
 
-// The frame's values are counted once more for the time of the call, so that
-// nothing that it does changes them.
+// An expression becomes a function of the variables that it names, so that it
+// runs as any other call. The frame's values are counted once more for the time
+// of the call, so that nothing that it does changes them.
 tally_status tally_debug_eval(tally_vm *vm, size_t frame,
                               const char *expression, tally_value *out) {
   TL_ENTER(vm);
@@ -289,6 +316,7 @@ tally_status tally_debug_eval(tally_vm *vm, size_t frame,
   return ok ? tl_give(vm, value, out) : tl_report(vm);
 }
 
+// What the rules are is tl_debug_assign's; the value stays the host's.
 tally_status tally_debug_set(tally_vm *vm, size_t frame, const char *name,
                              tally_value value) {
   TL_ENTER(vm);

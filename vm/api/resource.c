@@ -189,7 +189,8 @@ void tally_unaccount(tally_vm *vm, size_t device, const void *block,
 }
 
 // Tells the host that the end of an object failed; no script can be told, since
-// it ends between two instructions.
+// it ends between two instructions. Without memory of its own, as the end may
+// come where there is none.
 // A text of the host's may be of any length, and its last character is whole or
 // left out: who reads it expects UTF-8.
 static void report_failure(tl_vm *vm, const tally_resource *type,
@@ -206,7 +207,8 @@ static void report_failure(tl_vm *vm, const tally_resource *type,
     vm->options.report(vm->options.context, line);
 }
 
-// The hooks that end an object, as one.
+// What end_object gets: the VM to report to, and the hooks. The object is
+// passed beside it, as to any release hook.
 typedef struct ending {
   tl_vm *vm;
   const tally_resource *type;

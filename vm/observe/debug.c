@@ -15,18 +15,22 @@
 
 // --- Lines ------------------------------------------------------------------
 
-// Of frames further out this is the call under way.
+// The place of the frame's next instruction in its function's code. Of frames
+// further out this is the call under way.
 static uint32_t pc_of(const tl_frame *frame) {
   return (uint32_t)(frame->pc - frame->function->code);
 }
 
+// Lines were noted for each instruction where the code was compiled for a
+// debugger; other code has a shorter table, which is searched.
 uint32_t tl_debug_line(const tl_frame *frame) {
   const tl_prototype *p = frame->function;
   return p->lines != NULL ? p->lines[pc_of(frame)]
                           : tl_line_at(p, pc_of(frame));
 }
 
-// Tells the host of an event in the running frame.
+// Tells the host of an event in the running frame. Borrows the value, which is
+// none but for a return; a hook that wants the run to end is noted.
 static void tell_of(tl_vm *vm, tally_debug_event event, tl_slot value) {
   tl_debug *d = vm->debug;
   const tl_frame *frame = vm->frame;
@@ -53,6 +57,8 @@ static bool begins_line(const tl_debug *d, const uint32_t *lines, uint32_t pc,
 }
 
 // Called for each instruction: what is usual comes first.
+// Returns whether the run is to end here, once the hook has asked for it: only
+// at an instruction that may fail, since the others have no way to an error.
 bool tl_debug_before(tl_vm *vm) {
   tl_debug *d = vm->debug;
   const tl_frame *frame = vm->frame;
@@ -111,6 +117,7 @@ static bool is_caught(const tl_vm *vm) {
   return false;
 }
 
+// Tells of the pending error once, however many frames it then goes through.
 // The error is put aside for as long as the hook runs, which may run code. One
 // whose message is in the VM's own buffer tells of a lack of memory: with that
 // nothing could be shown.
@@ -148,11 +155,14 @@ const tl_frame *tl_debug_frame(const tl_vm *vm, size_t index) {
   return NULL;
 }
 
-// At the top of a module, whose variables are not the frame's.
+// Whether the function is the top of a module, whose variables are the
+// module's, and not the frame's.
 static bool is_module_code(const tl_prototype *p) {
   return p == p->unit->prototypes[0];
 }
 
+// Of a module's top the variables are the module's; of a function first the
+// named slots, then what the closure captured.
 const char *tl_debug_name(const tl_frame *frame, uint32_t index) {
   const tl_prototype *p = frame->function;
   const tl_string *name = NULL;
@@ -175,6 +185,7 @@ typedef struct look {
   void *context;
 } look;
 
+// Passes on what is known before the one instruction that was asked for.
 // Instructions are visited once each, in the order of their code.
 static void visit(tl_checker *c, void *context) {
   const look *l = context;
@@ -215,7 +226,8 @@ static bool is_assigned(tl_vm *vm, const tl_frame *frame, uint32_t slot) {
   return d->has_value[slot] && !tl_is_unset(frame->base[slot]);
 }
 
-// Whether [text] is just these bytes.
+// Whether [text] is just these bytes, which need no zero behind them: names are
+// taken from the midst of an expression.
 static bool is_named(const char *text, const char *name, size_t nbytes) {
   return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
@@ -255,7 +267,8 @@ bool tl_debug_find(tl_vm *vm, const tl_frame *frame, const char *name,
 
 // --- Assigning --------------------------------------------------------------
 
-// What a slot's owners and borrowers allow.
+// What a slot's owners and borrowers allow: whether the slot counts its value
+// itself, and whether another may take the value's place.
 typedef struct place {
   uint32_t slot;
   bool owns, is_free;

@@ -7,19 +7,22 @@
 
 namespace {
 
-// A status that the VM has raised already, on its way through C++.
+// A status that the VM has raised already, on its way through C++. It has no
+// text: the VM keeps the message.
 struct raised {
   tally_status status;
 };
 
-// For use within guarded alone, which turns it into a status again.
+// Throws unless the status is OK. For use within guarded alone, which turns it
+// into a status again.
 void check(tally_status status) {
   if (status != TALLY_OK)
     throw raised{status};
 }
 
-// The place in libtorch's sources, which some messages end with, means nothing
-// to a script.
+// Raises an error of this kind for the function of that name, and returns the
+// kind. The place in libtorch's sources, which some messages end with, means
+// nothing to a script.
 tally_status raise_text(tally_vm *vm, tally_status kind, const char *name,
                         std::string text) {
   text = text.substr(0, text.find("\nException raised from"));
@@ -27,7 +30,10 @@ tally_status raise_text(tally_vm *vm, tally_status kind, const char *name,
   return tally_raise(vm, kind, "torch.%s: %s", name, text.c_str());
 }
 
-// Runs [f], which returns a status or throws; nothing gets past it.
+// Runs [f], which returns a status or throws, with the VM as the one that new
+// blocks are counted in. Nothing gets past it: an exception in the VM's own C
+// frames would skip what they have to undo. A failure of libtorch's that has no
+// nearer kind is of kind host.
 template <class F>
 tally_status guarded(vm_link *l, const char *name, F f) {
   entered call(l);

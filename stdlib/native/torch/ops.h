@@ -48,11 +48,16 @@ struct argument {
   const c10::Argument *schema;
 };
 
+// One schema of a name, and how to call it. The dispatcher owns what the handle
+// refers to, for as long as the process lives.
 struct overload {
   c10::OperatorHandle handle;
   std::vector<argument> arguments;
 };
 
+// A function of the module: all overloads of one name. [params] and [doc] are
+// what tally.h's row points at, so it must not move once rows were made; bit i
+// of [takes] says that slot i is taken from the script.
 struct op {
   std::string name, params, doc;
   std::vector<std::string> slots;
@@ -65,6 +70,8 @@ struct left_out {
   std::string name, why;
 };
 
+// All that the dispatcher has, read once. [listed] and [bound] count overloads;
+// what is in [left] has no function, and report() says why.
 struct library {
   std::map<std::string, op> functions;
   std::vector<left_out> left;
@@ -73,8 +80,8 @@ struct library {
 
 // --- Reading the schemas ----------------------------------------------------
 
-// By the name of the type in a schema. NEVER: a script has no such value; an
-// argument of it can only be left out, where it has a default.
+// What values fit a type, by its name in a schema. NEVER: a script has no such
+// value; an argument of it can only be left out, where it has a default.
 kind kind_of(const c10::TypePtr &type) {
   static const std::map<std::string, kind> kinds = {
       {"Tensor", TENSOR}, {"Scalar", SCALAR},      {"int", INT},
@@ -187,7 +194,9 @@ void lay_out(op &f, library &all) {
   f.overloads = kept;
 }
 
-// What `tally doc` says, and the parameters as tally.h writes them.
+// What `tally doc` says, and the parameters as tally.h writes them. All are
+// optional there, since each overload needs others; choose refuses a call that
+// lacks one.
 void describe(op &f) {
   for (auto &s : f.slots)
     f.params += (f.params.empty() ? "" : ", ") + s + " = none";
@@ -262,6 +271,7 @@ enum given_kind {
   G_OTHER
 };
 
+// A value of a call with its kind, which was asked for once. Borrows the value.
 struct given {
   tally_value v;
   given_kind of;
@@ -331,7 +341,8 @@ int item_cost(kind of, given_kind g) {
   }
 }
 
-// The items of a list, array or range; each is to be released.
+// The items of a list, array or range, in handles of their own: each is to be
+// released, or ends with the caller's frame of handles. Throws on failure.
 std::vector<tally_value> items_of(tally_vm *vm, tally_value v) {
   std::vector<tally_value> items(tally_length(vm, v));
   for (size_t i = 0; i < items.size(); i++)
@@ -362,7 +373,8 @@ int cost(tally_vm *vm, const argument &a, const given &g) {
   return std::min(sum, (int)NO);
 }
 
-// A string, or a type of Tally's (float32) by its name.
+// The text of a string, or of a type of Tally's (float32) its name: a copy, for
+// the value may go first. Throws where the value is neither.
 std::string text_of(tally_vm *vm, const given &g) {
   const char *text;
   size_t n;
@@ -429,7 +441,8 @@ int64_t number_called(const std::string &what, const std::string &text) {
   return found->second;
 }
 
-// A single value as libtorch's boxes have it.
+// A single value as libtorch's boxes have it. Borrows the value; a tensor is
+// shared with the script. Throws where it does not fit or has no such name.
 c10::IValue box_item(vm_link *l, kind of, const given &g) {
   switch (of) {
     case TENSOR:
@@ -532,7 +545,8 @@ c10::IValue box(vm_link *l, const argument &a, const given &g) {
 
 // --- Calls ------------------------------------------------------------------
 
-// The given value for an argument; NULL: it has its default.
+// The given value for an argument, by its name first, and marks its slot as
+// used. NULL: it has its default. None counts as not given.
 const given *value_for(const argument &a, const given *values, bool *used) {
   for (int slot : {a.by_name, a.by_position})
     if (slot >= 0 && values[slot].of != G_NONE) {
@@ -542,7 +556,8 @@ const given *value_for(const argument &a, const given *values, bool *used) {
   return nullptr;
 }
 
-// What a call costs in this form; NO: it does not fit.
+// What a call costs in this form; NO: it does not fit, as an argument is of the
+// wrong kind, or missing, or a value was given that this form does not know.
 int total_cost(tally_vm *vm, const op &f, const overload &o,
                const given *values) {
   bool used[MAX_SLOTS] = {};
@@ -590,7 +605,8 @@ const overload &choose(tally_vm *vm, const op &f, const given *values) {
 
 tally_status unbox(vm_link *l, const c10::IValue &v, tally_value *out);
 
-// A list of what is in a list or tuple, or on a stack.
+// A list of what is in a list or tuple, or on a stack; *out returns owned. The
+// handles of the items go with a frame of their own.
 template <class Items>
 tally_status unbox_all(vm_link *l, const Items &items, tally_value *out) {
   tally_frame frame = tally_begin(l->vm);
@@ -605,7 +621,8 @@ tally_status unbox_all(vm_link *l, const Items &items, tally_value *out) {
   return status;
 }
 
-// A result as a value; *out returns owned.
+// A result as a value; *out returns owned. Tuples become lists, and what Tally
+// has no value for becomes the text that libtorch prints.
 tally_status unbox(vm_link *l, const c10::IValue &v, tally_value *out) {
   if (v.isTensor())
     return from_tensor(l, v.toTensor(), out);

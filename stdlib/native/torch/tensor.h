@@ -88,7 +88,8 @@ struct alignas(64) block_head {
   size_t nbytes;
 };
 
-// The VM is gone, or it is this thread's, or it hears later.
+// The deleter of counted blocks, from any thread. The VM is gone, or it is this
+// thread's, or it hears later (left): a VM is used by one thread alone.
 void free_block(void *data) {
   if (data == nullptr)
     return;
@@ -137,7 +138,8 @@ struct counted_allocator final : c10::Allocator {
 
 // --- Values -----------------------------------------------------------------
 
-// The object of a tensor's value.
+// The object of a tensor's value: one reference to the tensor, and the VM that
+// the value is of, borrowed, since no value outlives its VM.
 struct handle {
   at::Tensor t;
   vm_link *owner;
@@ -145,7 +147,8 @@ struct handle {
 
 extern const tally_resource tensor_type;
 
-// *out returns owned. A tensor that is not there is none.
+// A tensor as a value, which takes it; *out returns owned. A tensor that is not
+// there is none. On failure the tensor goes.
 tally_status from_tensor(vm_link *l, at::Tensor t, tally_value *out) {
   if (!t.defined())
     return tally_from_none(l->vm, out);
@@ -220,7 +223,7 @@ const struct dtype_name {
                    {"float16", at::kHalf},
                    {"bfloat16", at::kBFloat16}};
 
-// A dtype that Tally lacks has libtorch's name.
+// What Tally calls the dtype, static; one that Tally lacks has libtorch's name.
 const char *name_of(at::ScalarType type) {
   for (auto &d : dtype_names)
     if (d.type == type)
@@ -228,7 +231,7 @@ const char *name_of(at::ScalarType type) {
   return c10::toString(type);
 }
 
-// NULL: there is none of that name.
+// The row of the dtype that Tally calls so; NULL: there is none of that name.
 const dtype_name *dtype_called(const char *name) {
   for (auto &d : dtype_names)
     if (strcmp(d.name, name) == 0)
@@ -288,7 +291,8 @@ at::Tensor from_array(vm_link *l, tally_value v) {
   return t;
 }
 
-// The end of an array over a tensor's memory.
+// The end of an array over a tensor's memory: the tensor's reference is given
+// up, and with the last one its storage.
 void end_shown(void *context, void *data) {
   (void)data;
   delete static_cast<at::Tensor *>(context);

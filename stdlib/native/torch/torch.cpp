@@ -28,6 +28,8 @@ void end_tensor(void *, void *object) {
   current = before;
 }
 
+// In bytes, of the handle alone: the blocks behind it are counted by
+// themselves, once for all tensors that share them.
 size_t size_of_handle(void *, void *) {
   return sizeof(handle);
 }
@@ -119,7 +121,8 @@ tally_status attribute(tally_vm *vm, void *, void *object, const char *name,
   });
 }
 
-// A bound of a slice: a record's field, perhaps none. The field's handle goes
+// A bound of a slice: a record's field, perhaps none. Throws where it is no
+// integer. The field's handle goes
 // with the frame of the call (item).
 c10::optional<int64_t> bound_of(tally_vm *vm, tally_value slice,
                                 const char *key) {
@@ -246,6 +249,8 @@ const tally_resource tensor_type = [] {
 
 // --- Functions --------------------------------------------------------------
 
+// Which VM a function of the module was called in. Borrowed from the module's
+// context, which lives as long as the VM does.
 vm_link *link_of(void *context) {
   return static_cast<bound *>(context)->link;
 }
@@ -290,7 +295,8 @@ tally_status make_array(tally_vm *vm, void *context, size_t,
   });
 }
 
-// A tensor, or a list of them, as a vector.
+// A tensor, or a list of them, as a vector that shares them with the script.
+// Needs a frame of handles around it, which gives the items back.
 std::vector<at::Tensor> tensors_of(vm_link *l, tally_value v) {
   given g = look(l->vm, v);
   std::vector<at::Tensor> out;
@@ -321,17 +327,22 @@ tally_status grad(tally_vm *vm, void *context, size_t, const tally_value *args,
   return status;
 }
 
-// The graph is given up behind it, as grad does.
+// backward(y, gradient): writes the grad of leaves, and returns none. The graph
+// is given up behind it, as grad does. Handles of lists' items go with the
+// frame.
 tally_status backward(tally_vm *vm, void *context, size_t,
                       const tally_value *args, tally_value *) {
   vm_link *l = link_of(context);
-  return guarded(l, "backward", [&] {
+  tally_frame frame = tally_begin(vm);
+  tally_status status = guarded(l, "backward", [&] {
     std::vector<at::Tensor> seeds;
     if (look(vm, args[1]).of != G_NONE)
       seeds = tensors_of(l, args[1]);
     torch::autograd::backward(tensors_of(l, args[0]), seeds);
     return TALLY_OK;
   });
+  tally_end(vm, frame, 0, nullptr);
+  return status;
 }
 
 // The switch is of the thread, so it is put back on every path, errors too.
@@ -390,6 +401,8 @@ tally_status report(tally_vm *vm, void *context, size_t, const tally_value *,
   return status;
 }
 
+// A function that is this file's own, as its row in tally.h will have it. Bit i
+// of [takes] says that argument i is taken.
 struct own_function {
   const char *name, *params, *doc;
   tally_function *call;
@@ -422,12 +435,16 @@ struct own_function {
 
 // --- The module -------------------------------------------------------------
 
-// The VM closes: blocks that live on are of no VM.
+// The VM closes: blocks that live on are of no VM. What other threads freed is
+// taken back by itself, for it is no longer in the sum.
 void end_session(void *, void *object) {
   vm_link *l = static_cast<vm_link *>(object);
   {
     std::lock_guard<std::mutex> guard(l->lock);
     tally_unaccount(l->vm, 0, l, l->counted);
+    for (auto &block : l->left)
+      tally_unaccount(l->vm, 0, block.first, block.second);
+    l->left.clear();
     l->vm = nullptr;
   }
   drop_link(l);
@@ -441,7 +458,9 @@ const tally_resource session_type = [] {
   return t;
 }();
 
-// The rows of a VM's module: those of this file first, which hide operators.
+// The rows of a VM's module: those of this file first, which hide operators of
+// the same name. Their texts are static or the library's; their contexts point
+// into the link, whose functions are complete before the first is taken.
 std::vector<tally_native> rows_of(vm_link *l) {
   const library &all = read_library();
   std::vector<tally_native> rows;
@@ -475,6 +494,9 @@ std::vector<tally_native> rows_of(vm_link *l) {
 
 }  // namespace
 
+// What `import torch` calls. Makes the VM's link, which a global keeps
+// until the VM closes; the allocator is set once in the process, before
+// any tensor is made, and counts for the VM whose function runs.
 extern "C" TALLY_API tally_status tally_open_torch(tally_vm *vm) {
   static counted_allocator allocator;
   static std::once_flag once;
