@@ -88,6 +88,8 @@ static bool read_part(tl_region_reader *rd, uint32_t slot,
   return !tl_is_heap(tl_reader_use(rd, in)->value);
 }
 
+// Single values between brackets, for instructions that have one or two of them
+// and no step of their own.
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
@@ -135,7 +137,9 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
   return -1 - in;
 }
 
-// Whether it is a mask whatever its operands are.
+// Whether it is a mask whatever its operands are: [in] is a node, or -1 - the
+// number of a use. The recursion is over the nodes of one graph, of which there
+// are TL_REGION_NODES at most.
 static bool is_mask(const tl_region_graph *g, int in) {
   if (in < 0) {
     const tl_region_use *u = &g->uses[-1 - in];
