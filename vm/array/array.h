@@ -174,8 +174,8 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
 //                  base lives, until tl_hold makes it independent
 //
 // Where base owns an array that nobody else has and the geometry is all of it,
-// its axes in any order, the result is that array. NULL where memory is short; base is as
-// it was then.
+// its axes in any order, the result is that array. NULL where memory is short;
+// base is as it was then.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides);
 

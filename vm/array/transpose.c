@@ -60,7 +60,8 @@ static void transpose(tl_array *a) {
   }
 }
 
-// The tag changes with the order of the axes.
+// Asks for no memory. The slot's tag says that items lie in rows, so it changes
+// with the order of the axes.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s) {
   if (!is_transposed(vm, *s))
     return;

@@ -72,7 +72,9 @@ static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
          fills_block(ndim, shape, strides, (int64_t)tl_itemsize(dtype));
 }
 
-// Gives the array the new shape and takes it over from the slot.
+// Gives the array the new shape and takes it over from the slot: returns it
+// owned, and the slot refers to it without a count then. Strides are in bytes;
+// nothing in the block moves.
 static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape,
                          const int64_t *strides) {
   TL_CHECK(tl_is_owned(*base));

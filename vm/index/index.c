@@ -657,7 +657,9 @@ static bool fail_base(tl_vm *vm, tl_slot base) {
                  tl_describe(base, text, sizeof text), hint);
 }
 
-// A slice as a value that a host reads: (start: 1, stop: none, step: none).
+// A slice as a value that a host reads: (start: 1, stop: none, step: none). Its
+// values are taken from [parts], which moves on behind them; they are borrowed,
+// and the record in [out] has counts of its own. False after tl_fail.
 static bool slice_record(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                          tl_slot *out) {
   static const char *const names[] = {"start", "stop", "step"};
@@ -671,7 +673,9 @@ static bool slice_record(tl_vm *vm, tl_index_item item, const tl_slot **parts,
   return tl_record_put_end(record, out);
 }
 
-// A host's value: slices become records, and an ellipsis the string "...".
+// A host's value: slices become records, and an ellipsis the string "...". What
+// the host gives is in [out], owned. False after tl_fail; what was made for it
+// until then is dropped.
 // The values of the step are borrowed; only what is made here is dropped.
 static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
                          tl_slot *parts, tl_slot *out) {
@@ -681,7 +685,9 @@ static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   uint64_t ours = 0;  // which of them are dropped at the end
   uint16_t count = 0;
   bool ok = step->item_count <= MOST ||
-            tl_fail(vm, TALLY_ERR_INDEX, "%d indices", step->item_count);
+            tl_fail(vm, TALLY_ERR_INDEX,
+                    "a value of the host takes at most %d indices, not %d",
+                    MOST, step->item_count);
   for (; ok && count < step->item_count; count++) {
     tl_index_item item = step->items[count];
     tl_slot *to = &made[count];

@@ -108,6 +108,7 @@ tl_slot *tl_place_scalar(tl_slot *target, const tl_path *path,
   return tl_is_heap(*at) ? NULL : at;
 }
 
+// Borrowed from the path, which has at least one step.
 static const tl_step *last_step(const tl_path *path) {
   return &path->steps[path->step_count - 1];
 }

@@ -29,11 +29,14 @@
 #include "vm/values/record.h"
 
 // Where an item is: [base + at] is its tag, and the payload is behind it.
+// [base] is a register, whose object the place does not keep alive, and [at]
+// counts bytes.
 typedef struct place {
   int base;
   int32_t at;
 } place;
 
+// How far behind the base the payload is, in bytes.
 static int32_t payload_of(place p) {
   return p.at + (int32_t)offsetof(tl_slot, u);
 }

@@ -40,7 +40,8 @@ enum { M_0F = 1, M_38 = 2, M_3A = 3 };
 enum { VECTORS = 32, MASKS = 6, TAIL = 7, SINGLES_MOST = 14 };
 enum { FAILED = -1 };
 
-// An instruction by its prefix, map, opcode and W.
+// An instruction by its prefix, map, opcode and W. W tells 8 bytes from 4, or 2
+// from 1; where it is a part of the opcode, which of two instructions it is.
 typedef struct code {
   uint8_t prefix, map, opcode, wide;
 } code;
@@ -95,7 +96,8 @@ static void evex(emitter *e, code c, int bytes, int reg, int first, int base,
   tl_x64_byte(&e->as, c.opcode);
 }
 
-// reg = first op rm, all registers.
+// reg = first op rm, all registers. Lanes outside of [mask] keep what reg had,
+// or with [zeros] become 0; 0 is no mask.
 static void three(emitter *e, code c, int bytes, int reg, int first, int rm,
                   int mask, bool zeros) {
   evex(e, c, bytes, reg, first, rm, rm >> 4, mask, zeros);
@@ -112,7 +114,9 @@ static void with_memory(emitter *e, code c, int bytes, int reg, int base,
   tl_x64_byte(&e->as, 0);
 }
 
-// Between masks of 64 lanes, in VEX's form: reg = first op rm.
+// Between masks of 64 lanes, in VEX's form: reg = first op rm. Without a first,
+// which is below 0, reg = op rm. Lanes that the piece does not have may get any
+// bit, as no store looks at them.
 static void masks(emitter *e, int opcode, int reg, int first, int rm) {
   bool two = first < 0;  // knot
   tl_x64_byte(&e->as, 0xc4);
@@ -141,7 +145,8 @@ static int size_of(tl_dtype dtype) {
   return (int)tl_itemsize(dtype);
 }
 
-// Bytes of a vector of items, of which the register may have more.
+// Bytes of a vector of items, of which the register may have more: 16 lanes of
+// float32 are 64 bytes, and those of int16 beside them 32.
 static int bytes_of(const emitter *e, tl_dtype dtype) {
   return e->lanes * size_of(dtype);
 }
@@ -157,7 +162,10 @@ static code mover(int size, bool stores) {
   return c;
 }
 
-// A value that an operation reads as [dtype], in a register.
+// A value that an operation reads as [dtype], in a register: a single's, the
+// one it was made in or read to before, or a new one that is filled from memory
+// here. The piece fails where there is none, or where a mask would be read as
+// numbers.
 static int read(emitter *e, int value, tl_dtype dtype, bool single) {
   if (single)
     return e->single[value];
@@ -218,6 +226,7 @@ static const integer_code extremes[2][2] = {
      {{M_0F, M_38, M_38, M_38}, {0xde, 0x3e, 0x3f, 0x3f}}}};
 #undef ALL
 
+// The unsigned dtypes stand in one row in the table of dtypes.
 static bool is_unsigned(tl_dtype dtype) {
   return dtype >= TL_UINT8 && dtype <= TL_UINT64;
 }
@@ -256,6 +265,8 @@ static code integer_at(const integer_code *c, tl_dtype dtype) {
 }
 
 // The opcode for floats of either width, of which the prefix tells; 0: none.
+// Each rounds once, to nearest, as the kernels do; what would be several
+// instructions, as exp, is none.
 static int float_opcode(tl_op op) {
   switch (op) {
     case TL_OP_ADD:
@@ -292,6 +303,7 @@ static const struct {
                   [TL_OP_GREATER - TL_OP_EQUAL] = {0x1e, 6},
                   [TL_OP_GREATER_EQUAL - TL_OP_EQUAL] = {0x1d, 5}};
 
+// Whether it gives a bool of two numbers. The six stand in one row.
 static bool compares(tl_op op) {
   return op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
 }
@@ -316,11 +328,11 @@ static int mask_opcode(tl_op op) {
   }
 }
 
-// Logic is known of bools alone, as they are masks. float16 is computed as
-// float32, which its kernels do.
+// Logic is known of bools alone, as they are masks.
 bool tl_piece_knows(tl_op op, tl_dtype dtype) {
   if (dtype == TL_BOOL)
     return mask_opcode(op) != 0;
+  // float16 is computed as float32, which its kernels do.
   if (dtype > TL_FLOAT64 || dtype == TL_FLOAT16)
     return false;
   if (op == TL_OP_WHERE || compares(op))
@@ -436,7 +448,9 @@ static void emit_operation(emitter *e, int i) {
     emit_arithmetic(e, o, to, in);
 }
 
-// A mask as bytes of 0 and 1.
+// A mask as bytes of 0 and 1, to the value's place. [mask] is the tail's in the
+// last vector, and 0 before. It needs one vector more for a moment, and the
+// piece fails where none is free.
 static void store_mask(emitter *e, int value, int mask) {
   int room = take(e, &e->free), bytes = e->lanes < 16 ? 16 : e->lanes;
   const code eight = {P_66, M_0F, 0xd6, 1};
@@ -491,8 +505,9 @@ static int add_single(emitter *e) {
   return 0;
 }
 
-// One item in all lanes. Choices by one bool for all items have no vector: the
-// piece fails, and a kernel does them.
+// One item in all lanes, whichever of the widths it has; once for all of its
+// operands, as a value has one dtype. rcx is 0 here. Choices by one bool for
+// all items have no vector: the piece fails, and a kernel does them.
 static void open_single(emitter *e, int value, tl_dtype dtype) {
   static const code repeats[] = {{P_66, M_38, 0x78, 0},
                                  {P_66, M_38, 0x79, 0},
@@ -507,7 +522,9 @@ static void open_single(emitter *e, int value, tl_dtype dtype) {
               e->single[value], TL_AX, 1, 0, false);
 }
 
-// All bits, shifted: [digit] 2 to the right, 6 to the left.
+// All bits of items of [size] bytes, shifted by [count] within each item:
+// [digit] 2 to the right, 6 to the left. Returns the vector, which is kept for
+// the whole piece.
 static int open_bits(emitter *e, int size, int digit, int count) {
   const code fill = {P_66, M_3A, 0x25, 0};
   const code shift = {P_66, M_0F, size == 8 ? 0x73 : 0x72, size == 8};
@@ -578,7 +595,9 @@ static int open_values(emitter *e) {
   return count;
 }
 
-// Callee-saved registers that are used.
+// Pushes those of the first [count] addresses that the caller keeps, or with
+// [back] pops them in the opposite order. The stack is of no use otherwise, so
+// that its alignment does not matter.
 static void save(emitter *e, int count, bool back) {
   for (int i = 0; i < count; i++) {
     int reg = addresses[back ? count - 1 - i : i];
@@ -587,6 +606,7 @@ static void save(emitter *e, int count, bool back) {
   }
 }
 
+// Appends bytes that are the same in each piece.
 static void put(emitter *e, const uint8_t *bytes, size_t count) {
   for (size_t i = 0; i < count; i++) tl_x64_byte(&e->as, bytes[i]);
 }
@@ -600,7 +620,8 @@ static uint32_t jump_if(emitter *e, int condition, uint32_t to) {
   return e->as.size;
 }
 
-// The jump that ends at [from] goes here. A full assembler has no bytes of it.
+// The jump that ends at [from] goes here. Where memory for the code was refused
+// its bytes may not be there, and nothing is written.
 static void land(emitter *e, uint32_t from) {
   uint32_t distance = e->as.size - from;
   if (!e->as.is_full)
@@ -672,6 +693,9 @@ static void load_addresses(emitter *e) {
     load_address(e, TL_DI, last);
 }
 
+// The emitter has a copy of the assembler, which is given back whatever came of
+// it: the caller frees its bytes. Values get their registers before the first
+// byte, so that what needs too many addresses writes nothing.
 bool tl_piece_emit(const tl_vector_piece *piece, tl_assembler *as) {
   static const uint8_t vzeroupper[] = {0xc5, 0xf8, 0x77};
   emitter e = {.as = *as, .piece = piece, .free = UINT32_MAX, .ones = -1};

@@ -21,6 +21,8 @@
 #include "vm/memory/memory_internal.h"
 #include "vm/poll.h"
 
+// The build has an emitter for this processor, and the system lets pages that
+// were written be run.
 bool tl_jit_is_available(void) {
   return TL_HAS_JIT && tl_code_may_run();
 }
@@ -95,6 +97,9 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
   return f;
 }
 
+// A function's unit for arguments of these tags, borrowed from the function;
+// with [make] one is compiled where there is none. NULL: there is none. It is
+// declared here since compiling a unit asks for those that it calls.
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
                                 const uint64_t *tags, bool make);
 
@@ -429,6 +434,7 @@ void tl_jit_open(tl_vm *vm) {
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
 }
 
+// Without machine code there is nothing to enter, whatever is asked for.
 void tl_jit_while_counting(tl_vm *vm, bool enters) {
   if (vm->jit != NULL)
     vm->jit->while_counting = enters;

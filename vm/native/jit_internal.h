@@ -24,6 +24,8 @@ typedef struct tl_jit_function {
 // of no use, since vm->frame says where the unit left.
 typedef int tl_jit_door(tl_vm *vm, tl_slot *base, tl_frame *frame, void *code);
 
+// What a VM has for machine code, from tl_jit_open to tl_jit_close. It owns the
+// chunks, the pieces and the records of functions; units belong to functions.
 typedef struct tl_jit {
   tl_code_chunk *chunks;
   struct tl_pieces *pieces;  // pieces.c; NULL: none yet

@@ -83,8 +83,9 @@ static uint64_t look_at_place(const tl_slot *target, const tl_path *path,
   return place == NULL ? 0 : place->tag;
 }
 
-// What pop(l) is about to take from a list; NULL: it is another call, or there
-// is none.
+// What pop(l) is about to take from a list, borrowed from it; NULL: it is
+// another call, or the list is empty. A call of pop with a key has a key behind
+// the list, and takes another item than the last; its tag does no harm.
 static const tl_slot *find_popped(const tl_frame *frame, const tl_ins *ins) {
   const tl_builtin *builtin =
       frame->function->constants[tl_ins_extra(ins[1])].pointer;

@@ -32,6 +32,9 @@ typedef struct tl_kept_piece {
   tl_vector_piece piece;  // cut behind its last operation
 } kept_piece;
 
+// The table, which owns the code and the records. It is there from the first
+// plan that might have a piece to the VM's end; a place is a chain of records
+// whose descriptions have the same hash modulo PLACES.
 struct tl_pieces {
   tl_code_chunk *chunks;
   int count;
@@ -120,13 +123,15 @@ static void run_by_kernels(const tl_plan_value *values, size_t n,
 
 // --- The table --------------------------------------------------------------
 
-// Of a piece, without the operations that it does not have.
+// Bytes of a piece, without the operations that it does not have: what is
+// hashed, compared and kept.
 static size_t nbytes_of(const tl_vector_piece *p) {
   return offsetof(tl_vector_piece, operations) +
          (size_t)p->count * sizeof *p->operations;
 }
 
-// FNV-1a of the bytes: descriptions have no gaps that are unset.
+// FNV-1a of the bytes: descriptions have no gaps that are unset. At most about
+// 330 bytes, and once for each run of steps that is tried.
 static uint32_t hash(const tl_vector_piece *p) {
   const uint8_t *bytes = (const uint8_t *)p;
   uint32_t h = 2166136261u;
@@ -201,6 +206,7 @@ void tl_pieces_drop(tl_vm *vm) {
   all->chunks = NULL;
 }
 
+// Twice does no harm, and a VM without machine code has no table.
 void tl_pieces_close(tl_vm *vm) {
   struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
   if (all == NULL)
@@ -323,7 +329,9 @@ static bool touches(const rewriter *r, int i, int value, bool writes) {
   return false;
 }
 
-// Fills of registers that only pieces read, from where they were filled.
+// Takes out the steps that filled a register with one item which only pieces
+// read, since these read it from where it came from. Steps stay in their order,
+// so those that run once still come first.
 static void drop_unread(rewriter *r) {
   int kept = 0;
   for (int i = 0; i < r->count; i++) {
@@ -422,6 +430,9 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   return from + 1;
 }
 
+// Rewrites the plan in place; borrows it, and the pieces that it points to then
+// are the VM's. A plan that failed, that has a host's steps, or for which no
+// piece can be encoded stays as it is: that is no error.
 // The plan is replaced at the end, when nothing can be refused any more.
 static void make(tl_vm *vm, tl_plan *plan) {
   if (plan->failed || plan->is_hosts || !is_on(vm) || !open_pieces(vm))

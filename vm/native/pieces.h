@@ -46,6 +46,9 @@ typedef struct tl_piece_operation {
   int8_t out, in[3];
 } tl_piece_operation;
 
+// Operations in the order in which they run: operands are values of memory or
+// results of earlier ones. Pieces are compared by their bytes, so all of them,
+// up to the last operation's, have to be set.
 typedef struct tl_vector_piece {
   int count;
   tl_piece_operation operations[TL_PIECE_OPERATIONS];

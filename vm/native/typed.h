@@ -109,6 +109,7 @@ static inline bool tl_jit_is_scalar(tl_jit_type t) {
 static inline tl_dtype tl_jit_dtype(tl_jit_type t) {
   return (tl_dtype)((t & ~TL_TYPE_WEAK) - TL_TYPE_SCALAR);
 }
+// The type of a scalar of the dtype, which is not weak.
 static inline tl_jit_type tl_jit_of_dtype(tl_dtype dtype) {
   return (tl_jit_type)(TL_TYPE_SCALAR + dtype);
 }
@@ -118,9 +119,11 @@ static inline tl_jit_type tl_jit_of_dtype(tl_dtype dtype) {
 static inline bool tl_jit_is_float(tl_jit_type t) {
   return tl_jit_is_scalar(t) && tl_dtype_is_real(tl_jit_dtype(t));
 }
+// A float64, weak or not: the one float that arithmetic leaves unrounded.
 static inline bool tl_jit_is_double(tl_jit_type t) {
   return (t & ~TL_TYPE_WEAK) == TL_TYPE_FLOAT;
 }
+// An integer of any width, signed or not; a bool is none.
 static inline bool tl_jit_is_integer(tl_jit_type t) {
   return tl_jit_is_scalar(t) && tl_dtype_is_integer(tl_jit_dtype(t));
 }
@@ -136,6 +139,7 @@ static inline tl_jit_type tl_jit_type_of(uint64_t tag) {
              ? (tl_jit_type)((TL_TYPE_SCALAR + dtype) | (uint64_t)weak)
              : (tl_jit_type)TL_TYPE_ENTRY;
 }
+// Whether the slot has an object that the unit knows by its tag.
 static inline bool tl_jit_is_reference(tl_jit_type t) {
   return t >= TL_TYPE_REFERENCE && t < TL_TYPE_REFERENCE + TL_JIT_TAGS;
 }

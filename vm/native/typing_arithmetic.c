@@ -32,12 +32,15 @@ static int64_t float_bits(double f) {
 static bool is_int(const tl_typing_operand *o) {
   return tl_jit_is_integer(o->type);
 }
+// A float of either width that units compute in.
 static bool is_float(const tl_typing_operand *o) {
   return tl_jit_is_float(o->type);
 }
+// What arithmetic takes.
 static bool is_number(const tl_typing_operand *o) {
   return is_int(o) || is_float(o);
 }
+// Whether its dtype gives way to the other operand's, as a literal's does.
 static bool is_weak(const tl_typing_operand *o) {
   return (o->type & TL_TYPE_WEAK) != 0;
 }

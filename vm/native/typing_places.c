@@ -36,10 +36,13 @@ static uint64_t bit(uint32_t slot) {
 static bool owns(uint64_t tag) {
   return (tag & TL_OWNED) != 0;
 }
+// Whether the tag is that of an object of the kind; lists have a class of
+// their own.
 static bool is_kind(uint64_t tag, tl_kind kind) {
   return (tag & ~TL_OWNED) ==
          (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
 }
+// Whether the slot refers to an object, which is counted unless it is immortal.
 static bool is_heap(uint64_t tag) {
   return (tag & TL_CLASS_HEAP) != 0;
 }

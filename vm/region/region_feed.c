@@ -122,6 +122,8 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
 
 // --- Histograms and counts ---------------------------------------------------
 
+// The context of take_block: the consumer, borrowed, and which of its passes
+// runs, counted from 0.
 typedef struct intaking {
   tl_call_consumer *in;
   int pass;

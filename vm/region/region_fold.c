@@ -11,6 +11,8 @@
 
 #include "vm/region/region_internal.h"
 
+// A reduction of a region's value along some axes. What it points to is
+// borrowed from the graph and the call for as long as that runs.
 typedef struct folder {
   tl_region_graph *g;
   tl_reducer r;

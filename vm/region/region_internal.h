@@ -97,6 +97,7 @@ typedef struct tl_region_root {
 // computed. [binds]: a scalar or constant that the slot gets in the end. From
 // TL_REGION_FOLDED on [in] is a reduction among several results.
 enum { TL_REGION_FOLDED = 1000 };
+// [in] is a node, or -1 - the number of a use.
 typedef struct tl_region_binding {
   uint32_t slot;
   int in;

@@ -6,6 +6,9 @@
 #include "vm/nested/ragged.h"
 #include "vm/region/region_internal.h"
 
+// The state of one plan's making. Numbers in it are the plan's values: of the
+// streams by use, of operands that are one number by node and operand, of
+// results by node. All is borrowed; the plan itself is [planned]'s.
 typedef struct planner {
   const tl_region_graph *g;
   tl_region_planned *planned;
@@ -305,7 +308,8 @@ static void open_plan(planner *p, const tl_region_graph *g,
 }
 
 // Whether steps become machine code, for which they are of one operation each;
-// else fused kernels compute what they can.
+// else fused kernels compute what they can. It is asked for each plan, as code
+// may have been given up since the last one.
 static bool has_pieces(const tl_vm *vm) {
   return vm->pieces != NULL && vm->pieces->is_on(vm);
 }

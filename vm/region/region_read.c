@@ -365,7 +365,9 @@ static bool add_result(tl_region_reader *rd, uint32_t slot,
   return tl_reader_bind(rd, slot, TL_REGION_FOLDED + at, false);
 }
 
-// Whether [value] was computed of the items that were taken and of numbers.
+// Whether [value], a node, was computed of the items that were taken and of
+// numbers, by nodes behind the taking. Arrays would have as many items as the
+// mask takes, and not as many as it has.
 static bool is_of_taken(const tl_region_graph *g, int value) {
   for (int i = g->taken_at; i <= value; i++) {
     const tl_region_node *n = &g->nodes[i];

@@ -18,6 +18,8 @@ enum {
   MORE = 16,  // a part: of an array's items, that it has room for besides
 };
 
+// A selection under way: what is chosen from, by its dtype and shape, which is
+// the mask's, too. [size] counts items; nothing here is owned.
 typedef struct selecting {
   tl_region_graph *g;
   tl_dtype dtype;

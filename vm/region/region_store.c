@@ -16,6 +16,8 @@
 // D = minimum(D, D[:, k, none] + D[none, k, :]).
 enum { PARTS_MOST = 4, PART_OF = 8 };
 
+// The uses that were copied, and what each had before: the value goes back into
+// the use, and the copy is dropped, when the result has been written.
 typedef struct small_parts {
   int count;
   int use[PARTS_MOST];
@@ -207,7 +209,9 @@ static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
 enum { RARE = 64 };
 
 // Whether an update by a mask may go over the whole array: the mask has its
-// shape, the new items its dtype, and to compute all of them costs little.
+// shape, the new items its dtype, and to compute all of them costs little. A
+// mask that is an array is counted, which reads all of it; one that is computed
+// is not there yet. Where it does not fit the operations run one by one.
 static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
   const tl_region_node *choice = &g->nodes[g->value];
   int mask = choice->in[0], ndim = tl_ndim(a);

@@ -88,6 +88,8 @@ static bool read_part(tl_region_reader *rd, uint32_t slot,
   return !tl_is_heap(tl_reader_use(rd, in)->value);
 }
 
+// Single values between brackets, for instructions that have one or two of them
+// and no step of their own.
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
 
@@ -135,14 +137,21 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
   return -1 - in;
 }
 
-// Whether it is a mask whatever its operands are.
-static bool is_mask(const tl_region_graph *g, int in) {
+// Whether a node, or a use as -1 - its number, is a mask whatever the operands
+// are; [nodes] says it of the nodes before.
+static bool gives_mask(const tl_region_graph *g, int in, const bool *nodes) {
   if (in < 0) {
     const tl_region_use *u = &g->uses[-1 - in];
     return tl_region_is_array(u->value) && u->wrap == 0 &&
            tl_array_dtype(u->value.array) == TL_BOOL;
   }
-  const tl_region_node *n = &g->nodes[in];
+  return nodes[in];
+}
+
+// The same of node [at], whose operands come before it.
+static bool node_gives_mask(const tl_region_graph *g, int at,
+                            const bool *nodes) {
+  const tl_region_node *n = &g->nodes[at];
   if (n->host != NULL)
     return n->host->result->dtype == TL_BOOL;
   if (n->cast != TL_DTYPE_COUNT)
@@ -151,12 +160,20 @@ static bool is_mask(const tl_region_graph *g, int in) {
     case TL_OP_BITWISE_AND:
     case TL_OP_BITWISE_OR:
     case TL_OP_BITWISE_XOR:
-      return is_mask(g, n->in[0]) && is_mask(g, n->in[1]);
+      return gives_mask(g, n->in[0], nodes) && gives_mask(g, n->in[1], nodes);
     case TL_OP_BITWISE_INVERT:
-      return is_mask(g, n->in[0]);
+      return gives_mask(g, n->in[0], nodes);
     default:
       return tl_op_result(n->op, TL_FLOAT64) == TL_BOOL;
   }
+}
+
+// Whether a node or use is a mask. Nodes are asked in their order, each once:
+// in m & m & … one may be reached in very many ways.
+static bool is_mask(const tl_region_graph *g, int in) {
+  bool nodes[TL_REGION_NODES];
+  for (int i = 0; i <= in; i++) nodes[i] = node_gives_mask(g, i, nodes);
+  return gives_mask(g, in, nodes);
 }
 
 // x[mask] that is taken for an update: a view of all of x, of which the update
