@@ -72,6 +72,8 @@
   X(CONTINUE, "continue", tl_ast_nothing, nothing)                       \
   X(IMPORT, "import", tl_ast_import, import)
 
+// Which construct of the language a node is; the rows above say how it is
+// written and which member of the union it has.
 typedef enum tl_ast_kind {
 #define X(kind, text, type, member) TL_AST_##kind,
   TL_AST_KINDS(X)
@@ -94,6 +96,7 @@ typedef struct tl_ast_nothing {
   char unused;
 } tl_ast_nothing;
 
+// true or false.
 typedef struct tl_ast_bool {
   bool value;
 } tl_ast_bool;
@@ -104,10 +107,12 @@ typedef struct tl_ast_int {
   uint64_t value;
 } tl_ast_int;
 
+// A number with a point or an exponent: the float64 next to what is written.
 typedef struct tl_ast_float {
   double value;
 } tl_ast_float;
 
+// A string without holes. The bytes are the arena's and UTF-8.
 typedef struct tl_ast_string {
   const char *text;  // decoded; a zero byte follows, others may be inside
   uint32_t nbytes;
@@ -124,11 +129,13 @@ typedef struct tl_part {
   tl_ast *spec;  // of a hole whose format has holes: an INTERPOLATED
 } tl_part;
 
+// A string with holes: its parts in the order of the text.
 typedef struct tl_ast_interpolated {
   tl_part *parts;
   uint32_t count;
 } tl_ast_interpolated;
 
+// A name that is read. What it means is for the resolver to say, by its scope.
 typedef struct tl_ast_name {
   const tl_name *name;
 } tl_ast_name;
@@ -148,6 +155,8 @@ typedef struct tl_entry {
   tl_ast *value;
 } tl_entry;
 
+// (a: 1, b: 2): the entries in the order of the text, in which their values
+// are computed.
 typedef struct tl_ast_record {
   tl_entry *entries;
   uint32_t count;
@@ -171,6 +180,8 @@ typedef struct tl_ast_comprehension {
   struct tl_scope *scope;  // the resolver's
 } tl_ast_comprehension;
 
+// How a parameter gets its value: by its place, by what is left of the places,
+// or by its name alone. The order is the one in which they have to stand.
 typedef enum tl_ast_param_kind {
   TL_AST_PARAM_REQUIRED,  // x
   TL_AST_PARAM_DEFAULT,   // x = value
@@ -215,11 +226,14 @@ typedef struct tl_ast_if {
   tl_ast *otherwise;  // a BLOCK, or NULL
 } tl_ast_if;
 
+// while test { … }: the test is computed before each round.
 typedef struct tl_ast_while {
   tl_ast *test;
   tl_ast *body;  // a BLOCK
 } tl_ast_while;
 
+// for a, b in value { … }: the value is computed once. Several names take an
+// item apart, which has to have as many items.
 typedef struct tl_ast_for {
   tl_ident *names;  // one or more
   uint32_t name_count;
@@ -227,18 +241,24 @@ typedef struct tl_ast_for {
   tl_ast *body;  // a BLOCK
 } tl_ast_for;
 
+// try { … } catch error { … }: the handler runs where the body fails, with the
+// error under the name.
 typedef struct tl_ast_try {
   tl_ast *body;     // a BLOCK
   tl_ident error;   // error.name NULL: catch without a name
   tl_ast *handler;  // a BLOCK
 } tl_ast_try;
 
+// How an argument finds its parameter: by its place, each item of it by its
+// place, or by the parameter's name.
 typedef enum tl_argument_kind {
   TL_ARGUMENT_POSITIONAL,
   TL_ARGUMENT_SPREAD,  // ...value
   TL_ARGUMENT_NAMED,   // name: value
 } tl_argument_kind;
 
+// One argument. The span of a named one is that of the name alone, which an
+// editor changes when the parameter is renamed.
 typedef struct tl_argument {
   tl_argument_kind kind;
   tl_span span;
@@ -254,6 +274,7 @@ typedef struct tl_ast_call {
   bool is_piped;  // arguments[0] stood before |>
 } tl_ast_call;
 
+// What stands between two commas of an index.
 typedef enum tl_ast_item_kind {
   TL_AST_ITEM_VALUE,
   TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL
@@ -269,12 +290,14 @@ typedef struct tl_ast_item {
   tl_ast *start, *stop, *step;  // SLICE
 } tl_ast_item;
 
+// object[items], as a value; as a target it is a step of a place.
 typedef struct tl_ast_index {
   tl_ast *object;
   tl_ast_item *items;  // at least one
   uint32_t count;
 } tl_ast_index;
 
+// object.name: a field of a record, or what a module has under the name.
 typedef struct tl_ast_field {
   tl_ast *object;
   tl_ident field;
@@ -287,6 +310,7 @@ typedef struct tl_ast_select {
   uint32_t count;
 } tl_ast_select;
 
+// op operand; also ...operand, where op means nothing.
 typedef struct tl_ast_unary {
   tl_operator op;
   tl_ast *operand;
@@ -304,6 +328,7 @@ typedef struct tl_ast_range {
   tl_ast *step;  // NULL: 1
 } tl_ast_range;
 
+// (+): an operator as a function of its operands.
 typedef struct tl_ast_operator {
   tl_operator op;
 } tl_ast_operator;
@@ -326,6 +351,8 @@ typedef struct tl_ast_step {
   tl_ident field;  // name NULL: an index
 } tl_ast_step;
 
+// The members that a kind does not use are zero. Lists may stand in lists, as
+// in (a, (b, c)) = x.
 struct tl_target {
   tl_target_kind kind;
   bool is_rest;  // ...rest, within a list: all that the others leave
@@ -357,16 +384,19 @@ typedef struct tl_ast_update {
   const tl_name *getter;  // the name that stands for get
 } tl_ast_update;
 
+// fn name(…) …: a statement that binds the function to its name.
 typedef struct tl_ast_define {
   tl_ident name;
   tl_ast *function;  // a FUNCTION with the same name, and the doc
 } tl_ast_define;
 
+// global a, b: names of the module that the function may assign.
 typedef struct tl_ast_idents {
   tl_ident *names;
   uint32_t count;
 } tl_ast_idents;
 
+// return value: leaves the function that it stands in.
 typedef struct tl_ast_return {
   tl_ast *value;  // NULL: none
 } tl_ast_return;

@@ -276,6 +276,7 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
 // into [want] as tl_lower_expr does.
 int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
                       int32_t want);
+// The same of a NAME node.
 int32_t tl_lower_variable(tl_lower *l, tl_ast *ast, int32_t want);
 // What the library has under a name in [module], NULL: without one.
 int32_t tl_lower_known(tl_lower *l, const char *module, const tl_name *name,

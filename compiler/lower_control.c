@@ -238,6 +238,8 @@ static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_enter_block(l, w->done);
 }
 
+// A comprehension walks by the same functions, so that both bind names and end
+// alike. The slots of the walk are given back behind the loop.
 void tl_lower_for(tl_lower *l, tl_ast *ast) {
   tl_ast_for *loop = &ast->for_loop;
   int32_t mark = l->top;
@@ -284,6 +286,8 @@ void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
   ins->extra = tl_unit_item_path(l->b);
 }
 
+// The key is computed before the value, which may assign what the key reads:
+// hence its slot is a copy then.
 void tl_lower_entry(tl_lower *l, int32_t record, tl_ast *key, tl_ast *value) {
   int32_t slot = tl_lower_left(l, key, value);
   int32_t item = tl_lower_expr(l, value, -1);

@@ -41,6 +41,7 @@ tl_cfg_function *tl_function_new(tl_builder *b, tl_prototype *prototype) {
   return f;
 }
 
+// No instruction has a handler at first: -1 is the caller of the function.
 void tl_function_begin(tl_lower *l, tl_builder *b, tl_cfg_function *f,
                        tl_scope *scope) {
   *l = (tl_lower){
@@ -309,6 +310,8 @@ static void lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
 
 // --- Blocks -----------------------------------------------------------------
 
+// Only definitions that stand directly behind one another are a group: a
+// statement in between may call those above it, which then must exist.
 uint32_t tl_lower_defines(tl_lower *l, tl_ast *block, uint32_t at) {
   tl_ast **items = &block->items.items[at];
   uint32_t left = block->items.count - at, n = 0;
@@ -318,6 +321,7 @@ uint32_t tl_lower_defines(tl_lower *l, tl_ast *block, uint32_t at) {
   return n;
 }
 
+// A definition that is no statement of a block is a group of its own.
 void tl_lower_define(tl_lower *l, tl_ast *ast) {
   lower_group(l, &ast, 1);
 }

@@ -138,6 +138,7 @@ int32_t tl_lower_name(tl_lower *l, const tl_name *name, tl_span span,
   return tl_lower_known(l, NULL, name, span, want);
 }
 
+// A row of the table of expressions, whose functions all take a node.
 int32_t tl_lower_variable(tl_lower *l, tl_ast *ast, int32_t want) {
   return tl_lower_name(l, ast->name.name, ast->span, want);
 }
@@ -162,6 +163,8 @@ int32_t tl_direct_slot(tl_lower *l, const tl_name *name) {
   return v == NULL || v->is_global ? -1 : v->index;
 }
 
+// A value that is made for a local variable is made in its slot; others need a
+// temporary, from which tl_store_name takes it.
 int32_t tl_bound_slot(tl_lower *l, const tl_name *name) {
   int32_t direct = tl_direct_slot(l, name);
   return direct >= 0 ? direct : tl_temp(l);
@@ -186,6 +189,8 @@ void tl_store_name(tl_lower *l, const tl_name *name, int32_t value,
     l->assigned_in[v->index] = l->block;
 }
 
+// The unit keeps the name's bytes, since those of the arena end with the
+// compilation.
 void tl_emit_field(tl_lower *l, int32_t result, int32_t object,
                    const tl_name *name, tl_span span) {
   tl_emit1x(l, TL_BC_GETF, result, object,

@@ -10,6 +10,8 @@
 #include "vm/poll.h"
 #include "vm/values/record.h"
 
+// Only appends: what is known of a variable grows until the whole text is
+// resolved, so nothing is asked of it here.
 void tl_occurs(tl_occurrences *list, tl_occurrence_role role,
                tl_variable *variable, const tl_name *name, tl_span span) {
   if (list == NULL || !tl_arena_more(list->arena, &list->items, &list->capacity,

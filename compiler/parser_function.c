@@ -69,6 +69,7 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   return true;
 }
 
+// Whether a parameter is `_`: it takes its argument, and nobody reads it.
 static bool is_anonymous(const tl_name *name) {
   return name->nbytes == 1 && name->text[0] == '_';
 }

@@ -34,6 +34,8 @@ static tl_variable **find_slot(const tl_scope *scope, const tl_name *name) {
   return &scope->table[i];
 }
 
+// An empty scope has no table, as most comprehensions and blocks of code have
+// few names or none.
 tl_variable *tl_scope_lookup(const tl_scope *scope, const tl_name *name) {
   return scope->capacity == 0 ? NULL : *find_slot(scope, name);
 }
@@ -134,6 +136,7 @@ bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
   return true;
 }
 
+// Without captures every closure of the group would be the same.
 bool tl_group_is_constant(const tl_closure_group *group) {
   return group->capture_count == 0;
 }
@@ -203,6 +206,8 @@ const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
   return p.near.best;
 }
 
+// The nearest name among the functions of that module alone. It walks over all
+// of the library, as only an error asks.
 const char *tl_module_suggest(const tl_vm *vm, const char *module,
                               const tl_name *name) {
   proposal p = {.module = module};
@@ -224,6 +229,7 @@ static void find_owner(void *context, const char *module, const char *name) {
     o->module = module;
 }
 
+// For the hint that a module has to be imported; NULL: no module has the name.
 const char *tl_module_with(const tl_vm *vm, const tl_name *name) {
   owner o = {.name = name->text};
   each_function(vm, find_owner, &o);

@@ -6,6 +6,8 @@
 #include "compiler/ast_walk.h"
 #include "compiler/scope.h"
 
+// What the walk over the tree carries along: where warnings go, and in which
+// function it is.
 typedef struct watcher {
   tl_diagnostics *list;
   const tl_scope *scope;  // of the function that the walk is in
@@ -28,6 +30,7 @@ static void check_assigned(const watcher *w, const tl_ident *ident) {
     check_read(w, ident);
 }
 
+// What an import binds is to be read: each listed name, or else the module's.
 static void check_import(const watcher *w, const tl_ast_import *import) {
   for (uint32_t i = 0; i < import->count; i++) {
     check_read(w, &import->names[i]);
@@ -37,6 +40,8 @@ static void check_import(const watcher *w, const tl_ast_import *import) {
     check_read(w, &module);
 }
 
+// Warns of the first statement behind one that leaves the block. The ones
+// behind it are not reached for the same reason, and are passed over.
 static void check_block(const watcher *w, const tl_ast_items *block) {
   for (uint32_t i = 0; i + 1 < block->count; i++) {
     tl_ast_kind kind = block->items[i]->kind;
@@ -80,6 +85,7 @@ static bool check(tl_ast *ast, void *context) {
   return false;
 }
 
+// The resolver has counted by then who reads what.
 void tl_find_warnings(const tl_resolver *resolver, tl_ast *program,
                       tl_diagnostics *list) {
   watcher w = {list, resolver->module_scope};

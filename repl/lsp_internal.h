@@ -82,6 +82,17 @@ bool tl_lsp_find_place(tl_server *s, tally_value message, tl_document **d,
 
 // --- Requests about names (lsp_names.c) -------------------------------------
 
+// Each answers one request, once: with null or an empty list where its document
+// is not open or nothing is found. [message] is borrowed. The documents are not
+// changed, but for the place that they remember.
+//
+//   tl_lsp_define           the Location where a variable stands first
+//   tl_lsp_references       all its Locations, in all open documents
+//   tl_lsp_highlight        its ranges in this document, read or written
+//   tl_lsp_prepare_rename   the range of the name that would be changed
+//   tl_lsp_rename           a WorkspaceEdit for the open documents, or an error
+//                           where any name would mean something else after it
+//   tl_lsp_symbols          the functions of a document
 void tl_lsp_define(tl_server *s, tally_value message);
 void tl_lsp_references(tl_server *s, tally_value message);
 void tl_lsp_highlight(tl_server *s, tally_value message);

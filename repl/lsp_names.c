@@ -305,7 +305,8 @@ void tl_lsp_define(tl_server *s, tally_value message) {
 
 // All places in the open documents, as Locations, document by document in the
 // order of their texts; an empty list where nothing is found. Without
-// includeDeclaration the variable's first place is left out.
+// includeDeclaration the variable's first place is left out; a member of a file
+// that is not open has that elsewhere.
 void tl_lsp_references(tl_server *s, tally_value message) {
   tl_document *d;
   size_t at;
@@ -318,6 +319,7 @@ void tl_lsp_references(tl_server *s, tally_value message) {
   tl_lsp_begin_result(s, message);
   tl_json_puts(&s->out, "[");
   if (find_meaning(s, d, at, &m, &place)) {
+    all = all || (m.is_member && m.file[0] != 0);
     for (tl_document *e = s->documents; e != NULL; e = e->next) {
       name_list list = list_meant(s, &m, e);
       for (size_t i = e == m.home && !all ? 1 : 0; i < list.count; i++) {

@@ -81,6 +81,7 @@ void tl_lsp_begin(tl_server *s) {
   tl_json_puts(&s->out, "{\"jsonrpc\":\"2.0\",");
 }
 
+// Sent only here, where the length is known that the header has to tell.
 void tl_lsp_end(tl_server *s) {
   tl_json_puts(&s->out, "}");
   if (!s->out.failed)
@@ -90,7 +91,7 @@ void tl_lsp_end(tl_server *s) {
 // The id of a request as it came, a number or a string. null where it has none,
 // as for errors in messages that could not be read (JSON-RPC 2.0, "Response
 // object").
-void put_id(tl_server *s, tally_value message) {
+static void put_id(tl_server *s, tally_value message) {
   tally_value id, text;
   const char *json;
   size_t nbytes;

@@ -141,9 +141,10 @@ serve
 expect 0 '"uri":"file:///lib/b%20c.tly","range":{"start":{"line":0,"character":3}' 'a name is defined in another document'
 grep '"id":"r"' "$dir/out" >"$dir/one" && mv "$dir/one" "$dir/out"; edits
 expect 0 '^0:3 1:6 1:24 2:6 2:16 $' 'a name of a module is renamed in all documents'
-{ open 'import \"b.tly\" as b\nx = b.area\n'; rename 1 7 q
+{ open 'import \"b.tly\" as b\nx = b.area\n'; rename 1 7 q; ask references 1 7
   message "$shut"; message "$leave"; } >"$dir/in"
 serve; expect 0 'is of another file' 'a file that is not open stays as it is'
+expect 0 '"id":"q","result":\[{' 'no use of a member that is defined elsewhere is its declaration'
 { open 'x = 1\nx = x + '; ask references 0 0; rename 0 0 y; ask documentHighlight 0 0
   message "$shut"; message "$leave"; } >"$dir/in"
 serve; expect 0 '"id":"q","result":\[\]' 'a text that does not parse has no references'

@@ -361,6 +361,8 @@ int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
                      plan->values[a].constant);
 }
 
+// Nothing is noted of a value that no step has made, as of a cast between a
+// bool and its byte.
 void tl_plan_note(tl_plan *plan, int value, tl_op op, tl_dtype dtype) {
   if (plan->step_count == 0 || plan->steps[plan->step_count - 1].out != value)
     return;

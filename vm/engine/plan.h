@@ -114,11 +114,15 @@ typedef struct tl_plan_split {
   // of the part.
   void *(*begin)(void *context, int64_t first, void *local);
 } tl_plan_split;
+// Bytes for what a part of a run keeps of its own while it is folded.
 enum { TL_CONSUMER_BYTES = 2048 };
 
 typedef struct tl_plan_delay tl_plan_delay;
 typedef struct tl_plan_room tl_plan_room;
 
+// One element-wise computation over arrays of one shape, made once and run by
+// blocks. Its tables lie in a room for the largest plan, or in a copy's memory.
+// A plan owns no arrays: streams hold addresses, which the caller keeps alive.
 typedef struct tl_plan {
   int ndim;
   int64_t shape[TL_MAX_DIMS];

@@ -206,6 +206,8 @@ static void run_block(tl_plan *plan, int64_t column, size_t nrows,
 enum { TILE_ROW = TL_BLOCK_BYTES + LINE_BYTES };
 typedef char tile[TL_TILE_ROWS][TILE_ROW];
 
+// One thread's run of a plan, which nobody else writes. Without [may_stop] the
+// work was paid for, and vm may be NULL: then nothing is asked of it.
 typedef struct runner {
   tl_vm *vm;
   tl_plan *plan;

@@ -11,6 +11,7 @@
 #include "vm/engine/operand.h"
 #include "vm/vm.h"
 
+// As messages call the built-in of each.
 static const char *const names[TL_REDUCTION_COUNT] = {
     [TL_REDUCE_SUM] = "sum",
     [TL_REDUCE_PROD] = "prod",
@@ -94,6 +95,7 @@ static bool is_ordering(tl_reduction reduction) {
          reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
 }
 
+// Static text, which nobody frees.
 const char *tl_reduction_name(tl_reduction reduction) {
   return names[reduction];
 }

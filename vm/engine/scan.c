@@ -97,6 +97,8 @@ void tl_scanner_take(void *scanner, const void *const *blocks, size_t n) {
 
 // --- Arrays -----------------------------------------------------------------
 
+// A scan along one axis of an array: outer * inner lanes of [length] items,
+// and with [initial] one more result in each, the unit before the first item.
 typedef struct scan {
   tl_vm *vm;
   tl_reduction reduction;
@@ -121,6 +123,7 @@ static const char *name_of(tl_fold fold) {
   }
 }
 
+// Items between two polls, a few tens of microseconds.
 enum { POLL_ITEMS = 64 * 1024 };
 
 // Gives [n] items to the scanner, and polls; false: it was stopped.

@@ -81,6 +81,8 @@ static void next_after(uint16_t *out, const uint16_t *a, const uint16_t *b,
   }
 }
 
+// The same of two operands. The neighbour of a number is the one operation of
+// which float32 knows nothing: its neighbours lie 8,192 times as close.
 static void binary(tl_op op, tl_kernel2 *kernel, void *out, const void *a,
                    const void *b, size_t n) {
   if (op == TL_OP_NEXTAFTER) {
@@ -153,9 +155,11 @@ static bool fits(tl_check *check, const void *a, size_t n) {
   return true;
 }
 
+// Exact: every float16 is a float32.
 void TL_K(cast_float16_float32)(void *out, const void *a, size_t n) {
   widen(out, a, n);
 }
+// To nearest; what is too large becomes infinite.
 void TL_K(cast_float32_float16)(void *out, const void *a, size_t n) {
   narrow(out, a, n);
 }
@@ -202,6 +206,8 @@ static int order_of(uint16_t half) {
   return (half & 0x8000) != 0 ? -rest : rest;
 }
 
+// For each of n queries how many of the m sorted items are before it: those
+// below it, and with [right] those equal to it as well (search.h).
 void TL_K(search_float16)(int64_t *out, const void *sorted, size_t m,
                           const void *queries, size_t n, bool right) {
   const uint16_t *items = sorted, *query = queries;

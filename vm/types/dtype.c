@@ -12,6 +12,7 @@
 #define KIND_LETTER_C 'C'
 #define KIND_LETTER_S 'S'
 
+// A row for each dtype: its name, the bytes of an item and its kind.
 const tl_dtype_info tl_dtypes[TL_DTYPE_COUNT] = {
 #define X(ENUM, name, T, kind) \
   [TL_##ENUM] = {#name, sizeof(T), KIND_LETTER_##kind},
@@ -33,6 +34,7 @@ static size_t float_width(tl_dtype dtype) {
   }
 }
 
+// The wider of two widths in bytes.
 static size_t larger(size_t a, size_t b) {
   return a > b ? a : b;
 }

@@ -91,6 +91,7 @@ static inline bool tl_dtype_is_integer(tl_dtype dtype) {
 static inline bool tl_dtype_is_real(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'F';
 }
+// Pairs of floats, which have no order.
 static inline bool tl_dtype_is_complex(tl_dtype dtype) {
   return tl_dtypes[dtype].kind == 'C';
 }

@@ -37,6 +37,8 @@ typedef struct parser {
   int depth;
 } parser;
 
+// Any type, from the next byte on. Borrowed, as all types are interned; NULL
+// after tl_fail.
 static tl_type *parse_type(parser *p);
 
 // --- Tokens -----------------------------------------------------------------
@@ -569,6 +571,8 @@ static tl_type *parse_fixed_string(parser *p) {
   return expect_close(p, tl_type_intern(p->vm, &model));
 }
 
+// The type ?of, which begins at byte [begin] of the text. Takes NULL for [of],
+// after tl_fail, and returns NULL then.
 static tl_type *make_option(parser *p, size_t begin, tl_type *of);
 
 // option[type], which is ?type.
