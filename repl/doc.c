@@ -57,6 +57,8 @@ static void print_summary(tally_vm *vm, const char *name) {
                  tl_terminal_width(STDOUT_FILENO));
 }
 
+// The small letter of a capital one of ASCII; other bytes stay, so a text in
+// UTF-8 stays one.
 static char small(char c) {
   return c >= 'A' && c <= 'Z' ? (char)(c + 'a' - 'A') : c;
 }
@@ -394,6 +396,7 @@ static int show_file(tl_session *session, const char *path) {
   return TL_FAILED;
 }
 
+// Whether the subject of a command is the path of a script and no name.
 static bool is_script(const char *name) {
   size_t n = strlen(name);
   return n > 4 && strcmp(name + n - 4, ".tly") == 0;

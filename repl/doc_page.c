@@ -64,6 +64,8 @@ typedef struct reference {
   bool *related;
 } reference;
 
+// A name is copied before its topic is asked for, as the VM may write the next
+// answer over it. A topic lives as long as the VM.
 const char **tl_doc_topics(tally_vm *vm, size_t *count) {
   *count = 0;
   while (tally_documented(vm, *count) != NULL) ++*count;
@@ -478,10 +480,14 @@ static bool write_page(tally_vm *vm, const page_form *form, FILE *out) {
   return ok;
 }
 
+// Goes to standard output as it is made: a pager may begin before the end.
 bool tl_doc_man(tally_vm *vm) {
   return write_page(vm, &man_form, stdout);
 }
 
+// The page is made in memory and written only when it is whole, so that an old
+// one is never cut short. Memory that runs out shows in the stream alone, whose
+// close need not tell.
 bool tl_doc_html(tally_vm *vm, const char *folder) {
   char *text = NULL, path[4096];
   size_t nbytes = 0;
@@ -492,7 +498,7 @@ bool tl_doc_html(tally_vm *vm, const char *folder) {
     return false;
   }
   errno = ENOMEM;
-  bool ok = write_page(vm, &html_form, out);
+  bool ok = write_page(vm, &html_form, out) && !ferror(out);
   ok = fclose(out) == 0 && ok;
   if (ok && mkdir(folder, 0777) != 0 && errno != EEXIST)
     ok = false;

@@ -269,6 +269,8 @@ static void interrupt(tl_editor *e) {
   finish(e, TL_READ_INTERRUPTED);
 }
 
+// Ctrl-D: ends the session where nothing is typed, else erases the character at
+// the cursor, as shells do.
 static void end_or_erase(tl_editor *e) {
   if (e->nbytes == 0)
     finish(e, TL_READ_END);
@@ -501,6 +503,7 @@ static void end_or_hint(tl_editor *e) {
     e->cursor = tl_go_line_end(e, e->cursor);
 }
 
+// Ctrl-U: what is killed can be put back, as with all four of these.
 static void kill_text_before(tl_editor *e) {
   tl_edit_kill(e, tl_go_line_begin);
 }

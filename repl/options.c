@@ -142,12 +142,16 @@ static int set_stack(tl_command *cmd, const char *text) {
   return 0;
 }
 
+// Seconds of a quantity such as 10s or 500ms. Returns 0, or the exit status of
+// a command line that is wrong, as all of these do.
 static int set_time(tl_command *cmd, const char *text) {
   if (read_quantity(text, times, &cmd->options.time_limit))
     return 0;
   return wrong("--limit-time wants a time, such as 10s or 500ms, not ", text);
 }
 
+// The bytes that a script may print. A size that no number of bytes reaches
+// stands for no limit.
 static int set_output(tl_command *cmd, const char *text) {
   double nbytes;
   if (!read_quantity(text, sizes, &nbytes))
@@ -157,6 +161,7 @@ static int set_output(tl_command *cmd, const char *text) {
   return 0;
 }
 
+// How many threads work on large arrays.
 static int set_threads(tl_command *cmd, const char *text) {
   if (read_count(text, &cmd->options.threads))
     return 0;
@@ -183,12 +188,14 @@ static int set_seed(tl_command *cmd, const char *text) {
   return 0;
 }
 
+// The CODE of -e, which is borrowed: it lives as long as argv does.
 static int set_code(tl_command *cmd, const char *text) {
   cmd->action = TL_ACTION_CODE;
   cmd->subject = text;
   return 0;
 }
 
+// Whether the text has this end; all texts have an empty one.
 static bool ends_with(const char *text, const char *end) {
   size_t length = strlen(text), end_length = strlen(end);
   return length >= end_length && strcmp(text + length - end_length, end) == 0;

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+// The script's own arguments, without a cast at each call: C does not convert
+// char ** to pointers to constants by itself.
 static const char *const *arguments(const tl_command *cmd) {
   return (const char *const *)cmd->argv;
 }

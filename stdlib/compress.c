@@ -183,6 +183,7 @@ static void *z_alloc(void *opaque, unsigned items, unsigned size) {
   return tl_library_alloc(opaque, (size_t)items * size);
 }
 
+// zlib's release of memory, the counterpart of its allocator above.
 static void z_free(void *opaque, void *block) {
   tl_library_free(opaque, block);
 }
@@ -352,6 +353,9 @@ static bool feed_zstd(void *maker, expansion *e) {
   return true;
 }
 
+// Compresses all of e's bytes into e->out in one go, as Zstandard tells
+// beforehand how many bytes will do. False after tl_fail; then e->out has no
+// memory.
 static bool compress_zstd(expansion *e, int level) {
   tl_bytes *out = e->out;
   void *maker = zstd.maker(memory_of(e->vm));

@@ -35,6 +35,7 @@ static int64_t extreme(tl_fold fold, const int64_t *items, size_t n) {
   return item;
 }
 
+// The lesser of two counts.
 static uint64_t least(uint64_t a, uint64_t b) {
   return a < b ? a : b;
 }

@@ -20,6 +20,7 @@
 #include "vm/engine/matmul.h"
 #include "vm/vm.h"
 
+// matmul(x1, x2), which is the operator @ as a function. *out is owned.
 static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_matmul(vm, args, out);
 }

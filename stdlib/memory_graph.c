@@ -411,6 +411,9 @@ static void add_edge(graph *g, int from, int to, const tl_reference *r) {
     memcpy(e->label, r->name, sizeof e->label);
 }
 
+// A node for an object that a slot refers to, which is borrowed. The value that
+// is asked for has level 1, what it refers to one more; owners have one less
+// than what they own.
 static node object_node(tl_slot value, int level) {
   return (node){.value = value, .level = level, .count = value.object->count};
 }

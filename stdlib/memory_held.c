@@ -51,6 +51,8 @@ static void meet(holding *h, tl_slot s) {
     h->nbytes += bytes_of(s.object);
 }
 
+// Meets one of an object's items. Scalars live in their slot, so they hold
+// nothing. False ends the walk over the items: no memory, or the VM is to stop.
 static bool meet_item(void *context, const tl_reference *item) {
   holding *h = context;
   if (tl_is_counted(item->to))

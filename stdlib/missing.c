@@ -32,6 +32,7 @@ static bool mask_of(tl_vm *vm, void *context, tl_slot x, tl_slot *out) {
                          out);
 }
 
+// is_missing(x): bools in the shape of x, where *out is owned.
 static bool is_missing(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return mask_of(vm, NULL, args[0], out);
 }

@@ -138,6 +138,8 @@ static void *pcre_alloc(size_t nbytes, void *vm) {
   return tl_library_alloc(vm, nbytes);
 }
 
+// PCRE2's release of memory, which the VM counts: [vm] is the context that was
+// given to general_new.
 static void pcre_free(void *block, void *vm) {
   tl_library_free(vm, block);
 }
@@ -285,9 +287,14 @@ static int run_once(const matcher *m, size_t from, size_t last,
 
 // Whether the pattern depends on where the search began (\G) or may say itself
 // where it goes on, as (*COMMIT) and (*SKIP) do: pieces would change what it
-// finds.
+// finds. Goes by the length, as a pattern may have zero bytes. Either sign may
+// be a literal in truth, which only costs the polls.
 static bool leads_search(const tl_string *pattern) {
-  return strstr(pattern->text, "\\G") || strstr(pattern->text, "(*");
+  for (size_t i = 0; i + 1 < pattern->length; i++)
+    if (memcmp(pattern->text + i, "\\G", 2) == 0 ||
+        memcmp(pattern->text + i, "(*", 2) == 0)
+      return true;
+  return false;
 }
 
 // As run_once, but the VM is polled between pieces of the places where a match

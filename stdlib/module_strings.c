@@ -28,10 +28,14 @@ typedef struct points {
   utf8proc_ssize_t count, most;
 } points;
 
+// Frees both halves, which are one block; one that failed to open has no block,
+// and is closed alike.
 static void close_points(tl_vm *vm, points *p) {
   tl_free(vm, p->items, (size_t)p->most * 2 * sizeof(int32_t));
 }
 
+// Room for [most] code points and as many again to sort in. False after
+// tl_fail.
 static bool open_points(tl_vm *vm, points *p, utf8proc_ssize_t most) {
   *p = (points){.most = most};
   p->items = tl_alloc(vm, (size_t)most * 2 * sizeof(int32_t), "a string");
@@ -76,6 +80,8 @@ static size_t piece_end(const tl_string *s, size_t at) {
   return at;
 }
 
+// The canonical combining class of a code point, 0 to 254: 0 for what begins
+// anew, and marks of different classes may change places.
 static int class_of(int32_t point) {
   return utf8proc_get_property(point)->combining_class;
 }

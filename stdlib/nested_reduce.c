@@ -349,6 +349,9 @@ static uint32_t all_axes(const tl_array *a) {
   return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
 }
 
+// Reduces all items of a masked array to one value, by [call]. *out is owned;
+// false after tl_fail. decide() comes back to it, once, with missing ones
+// skipped.
 static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
                        const tl_nested *n, tl_slot *out);
 

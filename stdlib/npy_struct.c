@@ -123,6 +123,7 @@ static void *fail(parser *p, const char *what) {
   return NULL;
 }
 
+// Passes over the byte where it is the next one.
 static bool accept(parser *p, char c) {
   return tl_npy_accept(p->source, c);
 }

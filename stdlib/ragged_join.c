@@ -123,6 +123,9 @@ static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *all,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
+// Joins [count] items along an axis, rows of ragged arrays included. Items are
+// borrowed, *out is owned; false after tl_fail. It calls join_within for an
+// axis inside of rows, which calls it: at most as deep as there are axes.
 static bool join_along(tl_vm *vm, const joining *j, int64_t count,
                        const tl_slot *items, int axis, tl_slot *out);
 

@@ -144,6 +144,8 @@ static bool found_at_once(const tl_slot *args, tl_slot **found) {
   return true;
 }
 
+// has(record, key) within an instruction, without a call. False: not here, and
+// nothing has happened; the call that follows does it, or says what is wrong.
 static bool has_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
   tl_slot *field;
@@ -154,6 +156,8 @@ static bool has_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// get(record, key, default) in the same way. What lies on the heap is given a
+// count of its own, since the record may end before the result does.
 static bool get_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot *field;
   if (tl_is_owned(args[2]) || !found_at_once(args, &field))

@@ -24,6 +24,7 @@ static bool has_keys(tl_dtype dtype) {
   return dtype != TL_STRING && !tl_dtype_is_complex(dtype);
 }
 
+// The lesser of two numbers of items.
 static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
@@ -44,6 +45,7 @@ static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
   return r->bytes != NULL;
 }
 
+// The bytes of a room as words, which they are aligned for.
 static uint64_t *words_of(const room *r) {
   return (uint64_t *)(void *)r->bytes;
 }
@@ -74,6 +76,7 @@ static bool firsts_open(firsts *f) {
   return true;
 }
 
+// Frees the copy of the lane, and the one block of order, places and items.
 static void firsts_close(firsts *f) {
   tl_free(f->ranks.vm, f->items.bytes, f->items.nbytes);
   tl_free(f->ranks.vm, f->words.bytes, f->words.nbytes);
@@ -249,6 +252,8 @@ static container_end *container_end_open(tl_vm *vm, const char *function,
   return p;
 }
 
+// Frees all rooms and itself, whichever of them have been used. NULL: nothing
+// was opened.
 static void container_end_close(container_end *p) {
   if (p == NULL)
     return;

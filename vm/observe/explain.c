@@ -149,6 +149,8 @@ typedef struct machine_code {
   bool any;
 } machine_code;
 
+// Writes "line 3 in f": the script itself has no name, so its places are lines
+// alone.
 static void put_place(tl_text *out, const tl_prototype *p, uint32_t pc) {
   const char *name = p->name->text;
   tl_text_printf(out, "line %u", tl_line_at(p, pc));
@@ -180,6 +182,8 @@ static void explain_machine_code(void *context, const tl_jit_report *report) {
                                            : ")\n");
 }
 
+// The script comes first, then its functions. Where a run failed, what it did
+// until then is still told, and the error stands last.
 void tl_explain_text(tl_text *out, const tl_unit *unit, const tl_notes *notes,
                      const char *error) {
   tl_text_puts(out,

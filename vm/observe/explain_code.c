@@ -343,6 +343,7 @@ void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot) {
 
 // --- What the code says -----------------------------------------------------
 
+// Whether the instruction gives a view of its operand and copies nothing.
 static bool is_view(const tl_decoded *d) {
   return tl_region_step_of(d->op, d->extra) == TL_STEP_VIEW;
 }

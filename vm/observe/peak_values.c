@@ -35,6 +35,8 @@ bool tl_peak_bytes(const tl_peak_value *v, tl_product *out) {
   return true;
 }
 
+// Different symbols may stand for equal lengths in a run, so false means that
+// it is not known.
 bool tl_peak_same_shape(const tl_peak_value *a, const tl_peak_value *b) {
   bool same = a->ndim == b->ndim;
   for (int i = 0; same && i < length_count(a); i++)

@@ -38,6 +38,10 @@
 // loop of a second 2,000 samples: an error of some 2 %.
 enum { TABLE = 2 * TL_PLACES, TEXTS = 4096, INTERVAL_NS = 500000 };
 
+// What a run has spent where: a tree of places in the order they were met,
+// found through a table of hashes. It has one size, so that noting a place
+// never allocates in the midst of what is measured, and what exceeds it goes to
+// the caller's place.
 struct tl_profile {
   // The clock's thread: it sets [due] until [over].
   pthread_t clock;
