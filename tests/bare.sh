@@ -66,8 +66,9 @@ fi
 put "$(cd "$build" && pwd)/tally"
 mv "$bare$(cd "$build" && pwd)/tally" "$bare/tally/tally"
 strip "$bare/tally/tally" 2>/dev/null
-tar cf - tests/lang tests/lib tests/regress tests/reference/data examples stdlib \
-  docs README.md |
+# What needs libtorch is for `make torch-test`.
+tar cf - --exclude=examples/torch tests/lang tests/lib tests/regress \
+  tests/reference/data examples stdlib docs README.md |
   tar xf - -C "$bare/tally"
 
 # The libraries must be missing for this to say anything.
