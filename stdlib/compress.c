@@ -295,7 +295,9 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
     return false;
   if (most > SIZE_MAX / 2)
     most = SIZE_MAX / 2;
-  expansion e = {vm, what, path, data, nbytes, 0, most, out};
+  // A picture may have no data at all, and NULL + 0 is undefined.
+  expansion e = {vm, what, path, data != NULL ? data : "", nbytes, 0, most,
+                 out};
   bool ok = is_zstd ? unzstd(&e) : inflate_all(&e, packing);
   if (ok && out->nbytes > most)
     ok = tl_fail(vm, TALLY_ERR_VALUE,

@@ -20,10 +20,12 @@ enum {
   TL_MOST_PARTS = 64
 };
 
-// What is left behind the first step.
+// What is left behind the first step. A path of fields alone may have no parts,
+// and NULL + 0 is undefined.
 static inline tl_nested_path tl_nested_path_below(tl_nested_path w) {
   int parts = tl_step_parts(w.steps);
-  return (tl_nested_path){w.steps + 1, w.count - 1, w.parts + parts};
+  return (tl_nested_path){w.steps + 1, w.count - 1,
+                          parts > 0 ? w.parts + parts : w.parts};
 }
 
 // The name of a field that a step gives: .x or ["x"]; NULL: an index.
