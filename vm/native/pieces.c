@@ -42,11 +42,18 @@ struct tl_pieces {
   kept_piece *places[PLACES];
 };
 
-// The emitter needs what the widest kernels need, so the same test does.
+// The forms need what the kernels of their sets need, so the same test does.
+// NULL: there is none for these kernels.
+static const tl_vector_form *find_form(void) {
+  const char *name = tl_kernels()->name;
+  return strcmp(name, "avx512") == 0 ? &tl_vector_512
+         : strcmp(name, "avx2") == 0 ? &tl_vector_256
+                                     : NULL;
+}
+
 static bool is_on(const tl_vm *vm) {
   const struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
-  return vm->jit != NULL && !vm->jit->is_off &&
-         strcmp(tl_kernels()->name, "avx512") == 0 &&
+  return vm->jit != NULL && !vm->jit->is_off && find_form() != NULL &&
          (all == NULL || (all->count < MOST && !all->is_off));
 }
 
@@ -143,7 +150,7 @@ static uint32_t hash(const tl_vector_piece *p) {
 // the VM is at its limit, or its pages cannot be run any more.
 static void make_code(tl_vm *vm, kept_piece *k) {
   tl_assembler as = {.vm = vm};
-  if (tl_piece_emit(&k->piece, &as)) {
+  if (tl_piece_emit(&k->piece, find_form(), &as)) {
     void *code = as.is_full ? NULL
                             : tl_code_put(vm, &vm->jit->pieces->chunks,
                                           as.bytes, as.size);
