@@ -90,7 +90,7 @@ typedef struct tl_plan_step {
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
-    const tl_plan_piece *piece;
+    tl_plan_piece *piece;
     tl_fused_loop *fused;  // the last operand is repeated behind it
   };
 } tl_plan_step;
@@ -163,9 +163,11 @@ typedef struct tl_piece_maker {
   // each.
   bool (*is_on)(const tl_vm *vm);
   // Replaces runs of steps of a finished plan by pieces. Nothing fails: steps
-  // that get no piece stay as they are. The plan may be copied, and run as long
-  // as the VM is open.
+  // that get no piece stay as they are. The plan may run until the next one is
+  // made; longer, if it is held.
   void (*make)(tl_vm *vm, tl_plan *plan);
+  // A plan is kept from now on (1), or no longer (-1), so often as it was kept.
+  void (*hold)(const tl_plan *plan, int change);
 } tl_piece_maker;
 
 // Memory for the largest plan.

@@ -13,8 +13,9 @@
 //                 ▲
 //     plan   step, step, piece, step                   many plans, one piece
 //
-// A piece's place in the table stays until the VM closes; its code may go
-// before that, and its plans are none the worse but slower.
+// A piece stays in the table while a plan that is kept has it, and longer until
+// there are too many; its code may go before that, and its plans are none the
+// worse but slower.
 #ifndef TALLY_VM_PIECES_H
 #define TALLY_VM_PIECES_H
 
@@ -22,8 +23,7 @@
 #include "vm/native/code.h"
 #include "vm/native/x64.h"
 
-// Pieces are on with machine code and AVX2, until there are too many of
-// them. Code for the same operations is shared by all plans, and is made when
+// Pieces are on with machine code and AVX2. Code for the same operations is shared by all plans, and is made when
 // the first one asks for it: most regions are planned when they run the second
 // time.
 extern const tl_piece_maker tl_pieces;
