@@ -101,7 +101,7 @@ static void pieces_give_way_to_values(void **state) {
       "y2 = f(x); z2 = g(x, y2)\n"
       "print(all(y == y2), all(z == z2), sum(z2))";
   size_t code = vm->memory->code_bytes;
-  if (vm->pieces == NULL || !vm->pieces->is_on(vm)) {
+  if (vm->pieces == NULL || strcmp(tl_kernels()->name, "base") == 0) {
     tally_close(vm);
     skip();
   }
@@ -112,7 +112,6 @@ static void pieces_give_way_to_values(void **state) {
   vm->options.memory_limit = (size_t)vm->stats.live_bytes + code + 10000;
   assert_int_equal(tally_eval(vm, again, NULL), TALLY_OK);
   assert_int_equal(vm->memory->code_bytes, 0);
-  assert_false(vm->pieces->is_on(vm));
   assert_string_equal(h.output, "true true 19\ntrue true 19\n");
   tally_close(vm);
 }

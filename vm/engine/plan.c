@@ -449,19 +449,6 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
       values[a].constant && values[b].constant && values[c].constant);
 }
 
-// Spare inputs repeat the last operand, so that the caller of the loop reads
-// valid addresses without looking at the count. The result is never single: a
-// fused term has at least one operand that is not.
-int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
-                  size_t itemsize) {
-  tl_plan_step *step =
-      new_step(plan, count > 4 ? TL_PLAN_FUSED_MORE : TL_PLAN_FUSED);
-  for (int i = 0; i < TL_TERM_OPERANDS; i++)
-    step->in[i] = (int8_t)in[i < count ? i : count - 1];
-  step->fused = loop;
-  return step_result(plan, step, itemsize, false, false);
-}
-
 // The host's loop gets steps of 0 for singles, so none is repeated here.
 int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
                  size_t itemsize) {
@@ -569,7 +556,7 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   plan->steps[at].out = (int8_t)stream;
   for (int i = at + 1; i < plan->step_count; i++) {
     tl_plan_step *s = &plan->steps[i];
-    for (int k = 0; k < TL_TERM_OPERANDS; k++) {
+    for (int k = 0; k < TL_PLAN_OPERANDS; k++) {
       if (s->in[k] == value)
         s->in[k] = (int8_t)stream;
     }

@@ -289,13 +289,9 @@ static bool is_known(const tl_plan_step *s) {
          tl_piece_knows((tl_op)s->op, (tl_dtype)s->dtype);
 }
 
-// Whether a step, which is no piece, reads a value. A host's loop counts with
-// all its places, a fused kernel likewise: places behind the last operand
-// repeat it, or make a value last longer.
+// Whether a step, which is no piece and no host's, reads a value.
 static bool reads(const tl_plan_step *s, int value) {
-  bool has_all = s->arity == 0 || s->arity >= TL_PLAN_FUSED;
-  int count = has_all ? TL_TERM_OPERANDS : s->arity;
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < s->arity; k++) {
     if (s->in[k] == value)
       return true;
   }
@@ -514,6 +510,6 @@ static void make(tl_vm *vm, tl_plan *plan) {
   plan->register_count = r.register_count;
 }
 
-const tl_piece_maker tl_pieces = {.is_on = is_on, .make = make, .hold = hold};
+const tl_piece_maker tl_pieces = {.make = make, .hold = hold};
 
 #endif
