@@ -507,6 +507,17 @@ static void copy_to(tl_plan *plan, int value, int to) {
   step->out = (int8_t)to;
 }
 
+// Nobody writes the last value's register any more: the plan is without it, if
+// it is the last one and no other value had it before.
+static void drop_register(tl_plan *plan, int value) {
+  int where = plan->values[value].where;
+  bool is_used = where < plan->register_count - 1;
+  for (int i = 0; i < value; i++)
+    is_used = is_used || plan->values[i].where == where;
+  plan->register_count -= !is_used;
+  plan->values[value].where = -1;
+}
+
 // The last step writes to the output.
 static void add_output(tl_plan *plan, int value) {
   tl_plan_value *v = &plan->values[value];
@@ -517,7 +528,7 @@ static void add_output(tl_plan *plan, int value) {
   // block: both are copied block by block.
   if (is_last && !v->single && !v->constant) {
     plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
-    v->where = -1;  // nobody writes its register
+    drop_register(plan, value);
     return;
   }
   copy_to(plan, value, plan->output);

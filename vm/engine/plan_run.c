@@ -461,14 +461,15 @@ __attribute__((noinline)) static bool run_tiled(runner *r, int axes) {
 
 typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
-// Few registers may be larger, and still leave half of the nearest cache to the
-// streams: what would be some blocks is one.
+// Few registers may be larger, together up to about half of what the nearest
+// cache has: what would be some blocks is one, which saves more than streams
+// that come from the next cache cost.
 static int64_t short_register(const tl_plan *plan) {
-  enum { HALF = 16 * 1024 };
+  enum { MOST = 3 * SHORT_BYTES };
   int64_t count = plan->register_count;
-  if (count * SHORT_BYTES <= HALF)
+  if (count * SHORT_BYTES <= MOST)
     return SHORT_BYTES;
-  return count * TL_BLOCK_BYTES < HALF ? HALF / count & ~(int64_t)63
+  return count * TL_BLOCK_BYTES < MOST ? MOST / count & ~(int64_t)63
                                        : TL_BLOCK_BYTES;
 }
 
