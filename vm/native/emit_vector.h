@@ -3,7 +3,7 @@
 //                          ┌─▶ emit_vector_512.c    AVX-512: masks, EVEX
 //     emit_vector.c ─ form ┤
 //     registers, loop      └─▶ emit_vector_256.c    AVX2: bools as vectors, VEX
-//         └─▶ emit_vector_operations.c    which instructions there are
+//         └─▶ emit_vector_operations.c    instructions, as bytes
 //
 // A form has what its instructions do in ways of their own: how bools are kept,
 // and what becomes of the items behind the last whole vector.

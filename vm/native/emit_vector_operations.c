@@ -1,10 +1,99 @@
-// What pieces know: the operations that there are instructions for, which both
-// forms share; see emit_vector.h.
+// Instructions of pieces as bytes, and the operations that there are
+// instructions for, which both forms share; see emit_vector.h.
 //
 // Built for size.
 #include "vm/native/emit_vector.h"
 
 #if TL_HAS_JIT
+
+// --- Encoding ---------------------------------------------------------------
+
+// The four bytes before modrm, and the opcode. [bytes] of the vector say its
+// length; [mask] 0: none; with [zeros] lanes outside of it are 0. Registers
+// have five bits, which stand inverted in these bytes but for the three that
+// modrm has: the fourth of reg, of the index or rm's fifth ([x]), of rm, and
+// the fifth of reg; the four lower ones of the first operand, and its fifth
+// (Intel's manual, volume 2, "EVEX prefix").
+static void evex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
+                 int first, int base, int x, int mask, bool zeros) {
+  int length = bytes >= 64 ? 2 : bytes == 32 ? 1 : 0;
+  tl_x64_byte(&e->as, 0x62);
+  tl_x64_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
+                          (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
+                          c.map);
+  tl_x64_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
+  tl_x64_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
+                          (~(first >> 4) & 1) << 3 | mask);
+  tl_x64_byte(&e->as, c.opcode);
+}
+
+// The same of 16 registers, without masks: three bytes and the opcode. Wherever
+// a piece has one of both forms, W is 0.
+static void vex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
+                int first, int base) {
+  tl_x64_byte(&e->as, 0xc4);
+  tl_x64_byte(&e->as, (~(reg >> 3) & 1) << 7 | 1 << 6 |
+                          (~(base >> 3) & 1) << 5 | c.map);
+  tl_x64_byte(&e->as, (~first & 15) << 3 | (bytes == 32) << 2 | c.prefix);
+  tl_x64_byte(&e->as, c.opcode);
+}
+
+void tl_vector_masked(tl_vector_emitter *e, tl_vector_code c, int bytes,
+                      int reg, int first, int rm, int mask, bool zeros) {
+  evex(e, c, bytes, reg, first, rm, rm >> 4, mask, zeros);
+  tl_x64_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+}
+
+void tl_vector_three(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
+                     int first, int rm) {
+  if (e->form->has_masks) {
+    tl_vector_masked(e, c, bytes, reg, first, rm, 0, false);
+    return;
+  }
+  vex(e, c, bytes, reg, first, rm);
+  tl_x64_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+}
+
+// The displacement is a byte of 0.
+void tl_vector_memory(tl_vector_emitter *e, tl_vector_code c, int bytes,
+                      int reg, int base, int scale, int mask, bool zeros) {
+  if (e->form->has_masks)
+    evex(e, c, bytes, reg, 0, base, 0, mask, zeros);
+  else
+    vex(e, c, bytes, reg, 0, base);
+  tl_x64_byte(&e->as, 0x44 | (reg & 7) << 3);
+  tl_x64_byte(&e->as,
+              __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
+  tl_x64_byte(&e->as, 0);
+}
+
+int tl_vector_take(tl_vector_emitter *e, uint32_t *free) {
+  if (*free == 0) {
+    e->failed = true;
+    return 0;
+  }
+  int reg = __builtin_ctz(*free);
+  *free &= *free - 1;
+  return reg;
+}
+
+uint32_t tl_vector_jump(tl_vector_emitter *e, int condition, uint32_t to) {
+  tl_x64_byte(&e->as, 0x0f);
+  tl_x64_byte(&e->as, 0x80 | condition);
+  tl_x64_word(&e->as, to - (e->as.size + 4));
+  return e->as.size;
+}
+
+// Where memory for the code was refused its bytes may not be there, and nothing
+// is written.
+void tl_vector_land(tl_vector_emitter *e, uint32_t from) {
+  uint32_t distance = e->as.size - from;
+  if (!e->as.is_full)
+    memcpy(e->as.bytes + from - 4, &distance, sizeof distance);
+}
+
+// --- Operations
+// ---------------------------------------------------------------
 
 // By the size of an item: 1, 2, 4, 8 bytes; opcode 0: there is none.
 typedef struct integer_code {
