@@ -23,8 +23,8 @@
 // Pieces of one VM: 1,024 of them take about a megabyte.
 enum { PLACES = 512, MOST = 1024 };
 
-// A piece that was asked for. Plans point to [head], so it stays while one of
-// them is kept, and that is one's that is being made.
+// A piece that was asked for. Plans point to [head], so it stays while a plan
+// that is kept has it, and the one that was made last.
 typedef struct tl_kept_piece {
   tl_plan_piece head;          // run is NULL: it cannot be encoded
   struct tl_kept_piece *next;  // of the same place
@@ -156,9 +156,9 @@ static void *code_of(const kept_piece *k) {
   return code;
 }
 
-// Makes room: of the pieces that no plan has, other than the one that is being
-// made, those go that the older half of the plans have asked for, since memory
-// for code is free again where all of a chunk is. False: there is none.
+// Makes room: of the pieces that no plan has which is kept or being made, those
+// go for which the older half of the plans have asked last. They are many, as
+// memory for code is free again where all of a chunk is. False: there is none.
 static bool evict(tl_vm *vm) {
   struct tl_pieces *all = vm->jit->pieces;
   uint64_t oldest = all->plans;
@@ -229,6 +229,7 @@ static tl_plan_piece *find_piece(tl_vm *vm, const tl_vector_piece *p) {
   return k->head.run == NULL ? NULL : &k->head;
 }
 
+// See tl_piece_maker. Plans may be held and let go when their code is gone.
 static void hold(const tl_plan *plan, int change) {
   for (int i = 0; i < plan->step_count; i++) {
     const tl_plan_step *s = &plan->steps[i];

@@ -23,9 +23,9 @@
 #include "vm/native/code.h"
 #include "vm/native/x64.h"
 
-// Pieces are on with machine code and AVX2. Code for the same operations is shared by all plans, and is made when
-// the first one asks for it: most regions are planned when they run the second
-// time.
+// Pieces are on with machine code and AVX2. Code for the same operations is
+// shared by all plans, and is made when the first one asks for it: most regions
+// are planned when they run the second time.
 extern const tl_piece_maker tl_pieces;
 
 // Values need the memory of the code: plans that have pieces run these by
