@@ -73,8 +73,7 @@ static void release(emitter *e, int value) {
     *pool(e, e->is_mask[value]) |= 1u << e->at[value];
 }
 
-// --- Operations
-// ---------------------------------------------------------------
+// --- Operations -------------------------------------------------------------
 
 // Gives back the registers of operands that operation [i] reads for the last
 // time.
@@ -118,10 +117,11 @@ static void emit_operation(emitter *e, int i) {
   e->free |= held;
 }
 
-// Values are written behind all reads, as memory may be an operand's. No
+// One turn of the loop: all operations on a vector of each value, or on what is
+// left. Values are written behind all reads, as memory may be an operand's. No
 // register stays taken from one turn to the next but those of singles and
 // constants.
-void tl_vector_body(emitter *e) {
+static void emit_body(emitter *e) {
   uint32_t free = e->free, free_masks = e->free_masks;
   memset(e->at, -1, sizeof e->at);
   for (int i = 0; i < e->piece->count; i++) emit_operation(e, i);
@@ -182,7 +182,7 @@ static int open_ones(emitter *e) {
   tl_vector_three(e, e->form->has_masks ? fill : equal, e->form->nbytes, reg,
                   reg, reg);
   if (e->form->has_masks)
-    tl_x64_byte(&e->as, 0xff);
+    tl_vector_byte(e, 0xff);
   return reg;
 }
 
@@ -199,7 +199,7 @@ static int open_bytes(emitter *e) {
 static void shift(emitter *e, int reg, int width, int digit, int count) {
   const code c = {TL_P_66, TL_M_0F, (uint8_t)(0x70 + width), width == 3};
   tl_vector_three(e, c, e->form->nbytes, digit, reg, reg);
-  tl_x64_byte(&e->as, count);
+  tl_vector_byte(e, count);
 }
 
 // The highest bit of each item. There is no shift of bytes, and bytes of 1 in
@@ -288,20 +288,63 @@ static void save(emitter *e, int count, bool back) {
   }
 }
 
+// A jump whose target is [to], or set by land where that is not known yet.
+// Returns the place behind it, from which its 32 bits count.
+static uint32_t jump_if(emitter *e, int condition, uint32_t to) {
+  tl_vector_byte(e, 0x0f);
+  tl_vector_byte(e, 0x80 | condition);
+  tl_x64_word(&e->as, to - (e->as.size + 4));
+  return e->as.size;
+}
+
+// The jump that ends at [from] goes here. Where memory for the code was refused
+// its bytes may not be there, and nothing is written.
+static void land(emitter *e, uint32_t from) {
+  uint32_t distance = e->as.size - from;
+  if (!e->as.is_full)
+    memcpy(e->as.bytes + from - 4, &distance, sizeof distance);
+}
+
+// The items that are left of rsi, as many as k7 has bits.
+static void finish_masked(emitter *e) {
+  static const uint8_t bits[] = {0xc4, 0xe2, 0xc8, 0xf5, 0xc0,   // bzhi
+                                 0xc4, 0xe1, 0xfb, 0x92, 0xf8};  // kmovq
+  tl_x64_rr(&e->as, TL_X64_W, 0x2b, TL_SI, TL_CX);
+  uint32_t done = jump_if(e, TL_CC_E, 0);
+  tl_x64_constant(&e->as, TL_AX, -1);
+  for (size_t i = 0; i < sizeof bits; i++) tl_vector_byte(e, bits[i]);
+  emit_body(e);
+  land(e, done);
+}
+
+// One item a turn, from rcx on.
+static void finish_items(emitter *e) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_CX, TL_SI);
+  uint32_t done = jump_if(e, TL_CC_AE, 0), head = e->as.size;
+  emit_body(e);
+  tl_x64_ri(&e->as, 0, TL_CX, 1);
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_CX, TL_SI);
+  jump_if(e, TL_CC_B, head);
+  land(e, done);
+}
+
 // Whole vectors, rcx up to what rax has of them; then the items that are left.
 static void emit_loop(emitter *e) {
   tl_assembler *as = &e->as;
   tl_x64_rr(as, 0, 0x31, TL_CX, TL_CX);
   tl_x64_move(as, TL_AX, TL_SI);
   tl_x64_ri(as, 4, TL_AX, -e->lanes);
-  uint32_t none = tl_vector_jump(e, TL_CC_E, 0), head = as->size;
-  tl_vector_body(e);
+  uint32_t none = jump_if(e, TL_CC_E, 0), head = as->size;
+  emit_body(e);
   tl_x64_ri(as, 0, TL_CX, e->lanes);
   tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, TL_AX);
-  tl_vector_jump(e, TL_CC_B, head);
-  tl_vector_land(e, none);
+  jump_if(e, TL_CC_B, head);
+  land(e, none);
   e->is_rest = true;
-  e->form->finish(e);
+  if (e->form->has_masks)
+    finish_masked(e);
+  else
+    finish_items(e);
 }
 
 // Lanes: as many as the widest dtype has in a vector; parts of fewer than 16

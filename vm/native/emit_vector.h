@@ -50,8 +50,6 @@ struct tl_vector_form {
   // is one.
   bool (*compute)(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                   int a, int b);
-  // The items from rcx to rsi, fewer than a vector has, by tl_vector_body.
-  void (*finish)(tl_vector_emitter *e);
 };
 
 // Values by the plan's numbers. -1: none.
@@ -89,6 +87,9 @@ void tl_vector_masked(tl_vector_emitter *e, tl_vector_code c, int bytes,
 void tl_vector_memory(tl_vector_emitter *e, tl_vector_code c, int bytes,
                       int reg, int base, int scale, int mask, bool zeros);
 
+// A byte of an operand behind an instruction.
+void tl_vector_byte(tl_vector_emitter *e, int byte);
+
 // The lowest free register, taken. With none, the piece fails: there is no
 // spilling, since the caller then tries a shorter one.
 int tl_vector_take(tl_vector_emitter *e, uint32_t *free);
@@ -96,16 +97,6 @@ int tl_vector_take(tl_vector_emitter *e, uint32_t *free);
 // Vector [to], or bools, of an operation on what is in the registers [in].
 void tl_vector_operation(tl_vector_emitter *e, const tl_piece_operation *o,
                          int to, const int *in);
-
-// One turn of the loop: all operations on a vector of each value, or on what is
-// left.
-void tl_vector_body(tl_vector_emitter *e);
-
-// A jump whose target is [to], or set by tl_vector_land where that is not known
-// yet. Returns the place behind it, from which its 32 bits count.
-uint32_t tl_vector_jump(tl_vector_emitter *e, int condition, uint32_t to);
-// The jump that ends at [from] goes here.
-void tl_vector_land(tl_vector_emitter *e, uint32_t from);
 
 // Bytes of an item.
 static inline int tl_vector_size(tl_dtype dtype) {

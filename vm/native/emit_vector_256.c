@@ -84,7 +84,7 @@ static void store_one(tl_vector_emitter *e, int reg, int base, int size) {
   tl_vector_memory(e, stores[__builtin_ctz((unsigned)size)], HALF, reg, base,
                    size, 0, false);
   if (size < 4)
-    tl_x64_byte(&e->as, 0);
+    tl_vector_byte(e, 0);
 }
 
 // Lanes of [width] as bytes, in the lower part of [to]: both halves of the
@@ -95,10 +95,10 @@ static void narrow(tl_vector_emitter *e, int to, int from, int width) {
                               words = {TL_P_66, TL_M_0F, 0x6b, 0},
                               bytes = {TL_P_66, TL_M_0F, 0x63, 0};
   tl_vector_three(e, upper, NBYTES, from, 0, to);
-  tl_x64_byte(&e->as, 1);
+  tl_vector_byte(e, 1);
   if (width == 3) {
     tl_vector_three(e, even, HALF, to, from, to);
-    tl_x64_byte(&e->as, 0x88);
+    tl_vector_byte(e, 0x88);
     tl_vector_three(e, words, HALF, to, to, to);
   } else if (width == 2) {
     tl_vector_three(e, words, HALF, to, from, to);
@@ -171,7 +171,7 @@ static void compare(tl_vector_emitter *e, const tl_piece_operation *o, int to,
   tl_op op = (tl_op)o->op;
   if (tl_vector_is_float(dtype)) {
     all(e, tl_vector_of_floats(tl_vector_size(dtype), 0xc2), to, a, b);
-    tl_x64_byte(&e->as, tl_vector_predicate(op));
+    tl_vector_byte(e, tl_vector_predicate(op));
     return;
   }
   if (op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL)
@@ -191,7 +191,7 @@ static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
   static const tl_vector_code blend = {TL_P_66, TL_M_3A, 0x4c, 0};
   (void)size;
   all(e, blend, to, y, x);
-  tl_x64_byte(&e->as, by << 4);
+  tl_vector_byte(e, by << 4);
 }
 
 static void join(tl_vector_emitter *e, tl_op op, int to, int a, int b) {
@@ -211,7 +211,7 @@ static void pick_extreme(tl_vector_emitter *e, tl_vector_code c, int bytes,
   const tl_vector_code unordered = {c.prefix, TL_M_0F, 0xc2, 0};
   int by = tl_vector_take(e, &e->free);
   all(e, unordered, by, y, y);
-  tl_x64_byte(&e->as, 3);
+  tl_vector_byte(e, 3);
   tl_vector_three(e, c, bytes, to, y, x);
   choose(e, 0, to, by, y, to);
   release(e, by);
@@ -225,14 +225,14 @@ static void multiply(tl_vector_emitter *e, int to, int a, int b) {
                               shift = {TL_P_66, TL_M_0F, 0x73, 0};
   int x = tl_vector_take(e, &e->free), y = tl_vector_take(e, &e->free);
   all(e, shift, 2, x, a);
-  tl_x64_byte(&e->as, 32);
+  tl_vector_byte(e, 32);
   all(e, product, x, x, b);
   all(e, shift, 2, y, b);
-  tl_x64_byte(&e->as, 32);
+  tl_vector_byte(e, 32);
   all(e, product, y, y, a);
   all(e, sum, x, x, y);
   all(e, shift, 6, x, x);
-  tl_x64_byte(&e->as, 32);
+  tl_vector_byte(e, 32);
   all(e, product, to, a, b);
   all(e, sum, to, to, x);
   release(e, x);
@@ -266,17 +266,6 @@ static bool compute(tl_vector_emitter *e, const tl_piece_operation *o, int to,
   return true;
 }
 
-// One item a turn, from rcx on.
-static void finish(tl_vector_emitter *e) {
-  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_CX, TL_SI);
-  uint32_t done = tl_vector_jump(e, TL_CC_AE, 0), head = e->as.size;
-  tl_vector_body(e);
-  tl_x64_ri(&e->as, 0, TL_CX, 1);
-  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_CX, TL_SI);
-  tl_vector_jump(e, TL_CC_B, head);
-  tl_vector_land(e, done);
-}
-
 const tl_vector_form tl_vector_256 = {.nbytes = NBYTES,
                                       .vectors = 16,
                                       .singles_most = 8,
@@ -286,7 +275,6 @@ const tl_vector_form tl_vector_256 = {.nbytes = NBYTES,
                                       .choose = choose,
                                       .join = join,
                                       .pick_extreme = pick_extreme,
-                                      .compute = compute,
-                                      .finish = finish};
+                                      .compute = compute};
 
 #endif

@@ -79,8 +79,8 @@ static void compare(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                          : (tl_vector_code){TL_P_66, TL_M_3A, (uint8_t)opcode,
                                             size == 8 || size == 2};
   tl_vector_three(e, c, e->lanes * size, to, a, b);
-  tl_x64_byte(&e->as, is_float ? tl_vector_predicate((tl_op)o->op)
-                               : of_integers[o->op - TL_OP_EQUAL]);
+  tl_vector_byte(e, is_float ? tl_vector_predicate((tl_op)o->op)
+                             : of_integers[o->op - TL_OP_EQUAL]);
 }
 
 static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
@@ -98,11 +98,11 @@ static void join(tl_vector_emitter *e, tl_op op, int to, int a, int b) {
                : op == TL_OP_LOGICAL_AND || op == TL_OP_BITWISE_AND ? 0x41
                : op == TL_OP_LOGICAL_OR || op == TL_OP_BITWISE_OR   ? 0x45
                                                                     : 0x47;
-  tl_x64_byte(&e->as, 0xc4);
-  tl_x64_byte(&e->as, 0xe1);
-  tl_x64_byte(&e->as, 0x80 | (two ? ~a & 15 : 15) << 3 | (two ? 4 : 0));
-  tl_x64_byte(&e->as, opcode);
-  tl_x64_byte(&e->as, 0xc0 | to << 3 | (two ? b : a));
+  tl_vector_byte(e, 0xc4);
+  tl_vector_byte(e, 0xe1);
+  tl_vector_byte(e, 0x80 | (two ? ~a & 15 : 15) << 3 | (two ? 4 : 0));
+  tl_vector_byte(e, opcode);
+  tl_vector_byte(e, 0xc0 | to << 3 | (two ? b : a));
 }
 
 // The processor's maximum of y and x gives x where they are equal or one is
@@ -113,7 +113,7 @@ static void pick_extreme(tl_vector_emitter *e, tl_vector_code c, int bytes,
   const tl_vector_code unordered = {c.prefix, TL_M_0F, 0xc2, c.wide};
   const tl_vector_code move = {c.prefix, TL_M_0F, 0x28, c.wide};
   tl_vector_three(e, unordered, bytes, mask, y, y);
-  tl_x64_byte(&e->as, 3);
+  tl_vector_byte(e, 3);
   tl_vector_three(e, c, bytes, to, y, x);
   tl_vector_masked(e, move, bytes, to, 0, y, mask, false);
   e->free_masks |= 1u << mask;
@@ -123,18 +123,6 @@ static bool compute(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                     int a, int b) {
   (void)e, (void)o, (void)to, (void)a, (void)b;
   return false;
-}
-
-// The items that are left of rsi, as many as k7 has bits.
-static void finish(tl_vector_emitter *e) {
-  static const uint8_t bits[] = {0xc4, 0xe2, 0xc8, 0xf5, 0xc0,   // bzhi
-                                 0xc4, 0xe1, 0xfb, 0x92, 0xf8};  // kmovq
-  tl_x64_rr(&e->as, TL_X64_W, 0x2b, TL_SI, TL_CX);
-  uint32_t done = tl_vector_jump(e, TL_CC_E, 0);
-  tl_x64_constant(&e->as, TL_AX, -1);
-  for (size_t i = 0; i < sizeof bits; i++) tl_x64_byte(&e->as, bits[i]);
-  tl_vector_body(e);
-  tl_vector_land(e, done);
 }
 
 const tl_vector_form tl_vector_512 = {.nbytes = 64,
@@ -147,7 +135,6 @@ const tl_vector_form tl_vector_512 = {.nbytes = 64,
                                       .choose = choose,
                                       .join = join,
                                       .pick_extreme = pick_extreme,
-                                      .compute = compute,
-                                      .finish = finish};
+                                      .compute = compute};
 
 #endif

@@ -67,6 +67,10 @@ void tl_vector_memory(tl_vector_emitter *e, tl_vector_code c, int bytes,
   tl_x64_byte(&e->as, 0);
 }
 
+void tl_vector_byte(tl_vector_emitter *e, int byte) {
+  tl_x64_byte(&e->as, byte);
+}
+
 int tl_vector_take(tl_vector_emitter *e, uint32_t *free) {
   if (*free == 0) {
     e->failed = true;
@@ -77,23 +81,7 @@ int tl_vector_take(tl_vector_emitter *e, uint32_t *free) {
   return reg;
 }
 
-uint32_t tl_vector_jump(tl_vector_emitter *e, int condition, uint32_t to) {
-  tl_x64_byte(&e->as, 0x0f);
-  tl_x64_byte(&e->as, 0x80 | condition);
-  tl_x64_word(&e->as, to - (e->as.size + 4));
-  return e->as.size;
-}
-
-// Where memory for the code was refused its bytes may not be there, and nothing
-// is written.
-void tl_vector_land(tl_vector_emitter *e, uint32_t from) {
-  uint32_t distance = e->as.size - from;
-  if (!e->as.is_full)
-    memcpy(e->as.bytes + from - 4, &distance, sizeof distance);
-}
-
-// --- Operations
-// ---------------------------------------------------------------
+// --- Operations -------------------------------------------------------------
 
 // By the size of an item: 1, 2, 4, 8 bytes; opcode 0: there is none.
 typedef struct integer_code {
