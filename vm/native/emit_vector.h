@@ -6,7 +6,7 @@
 //         └─▶ emit_vector_operations.c    instructions, as bytes
 //
 // A form has what its instructions do in ways of their own: how bools are kept,
-// and what becomes of the items behind the last whole vector.
+// and how the items behind the last whole vector are read and written.
 #ifndef TALLY_VM_EMIT_VECTOR_H
 #define TALLY_VM_EMIT_VECTOR_H
 
