@@ -206,10 +206,10 @@ static inline int kernel_tables(const tl_kernel_table *tables[3]) {
   return count;
 }
 
-// Whether the table is of a small set, which has no kernels of several
-// operations and none for divisors that stay the same.
+// Whether the table is of a small set, which has no kernels for divisors that
+// stay the same.
 static inline bool kernels_are_small(const tl_kernel_table *table) {
-  return table->fused[TL_FLOAT64] == NULL;
+  return table->binary_vs[TL_OP_FLOOR_DIVIDE][TL_INT64] == NULL;
 }
 
 #endif

@@ -449,19 +449,6 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
       values[a].constant && values[b].constant && values[c].constant);
 }
 
-// Spare inputs repeat the last operand, so that the caller of the loop reads
-// valid addresses without looking at the count. The result is never single: a
-// fused term has at least one operand that is not.
-int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
-                  size_t itemsize) {
-  tl_plan_step *step =
-      new_step(plan, count > 4 ? TL_PLAN_FUSED_MORE : TL_PLAN_FUSED);
-  for (int i = 0; i < TL_TERM_OPERANDS; i++)
-    step->in[i] = (int8_t)in[i < count ? i : count - 1];
-  step->fused = loop;
-  return step_result(plan, step, itemsize, false, false);
-}
-
 // The host's loop gets steps of 0 for singles, so none is repeated here.
 int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
                  size_t itemsize) {
@@ -520,6 +507,17 @@ static void copy_to(tl_plan *plan, int value, int to) {
   step->out = (int8_t)to;
 }
 
+// Nobody writes the last value's register any more: the plan is without it, if
+// it is the last one and no other value had it before.
+static void drop_register(tl_plan *plan, int value) {
+  int where = plan->values[value].where;
+  bool is_used = where < plan->register_count - 1;
+  for (int i = 0; i < value; i++)
+    is_used = is_used || plan->values[i].where == where;
+  plan->register_count -= !is_used;
+  plan->values[value].where = -1;
+}
+
 // The last step writes to the output.
 static void add_output(tl_plan *plan, int value) {
   tl_plan_value *v = &plan->values[value];
@@ -530,7 +528,7 @@ static void add_output(tl_plan *plan, int value) {
   // block: both are copied block by block.
   if (is_last && !v->single && !v->constant) {
     plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
-    v->where = -1;  // nobody writes its register
+    drop_register(plan, value);
     return;
   }
   copy_to(plan, value, plan->output);
@@ -569,7 +567,7 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   plan->steps[at].out = (int8_t)stream;
   for (int i = at + 1; i < plan->step_count; i++) {
     tl_plan_step *s = &plan->steps[i];
-    for (int k = 0; k < TL_TERM_OPERANDS; k++) {
+    for (int k = 0; k < TL_PLAN_OPERANDS; k++) {
       if (s->in[k] == value)
         s->in[k] = (int8_t)stream;
     }

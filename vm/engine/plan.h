@@ -63,9 +63,8 @@ typedef struct tl_plan_stream_state {
   int64_t *strides;
 } tl_plan_stream_state;
 
-// The arity of a step whose kernel computes several operations, of at most
-// four operands and of more.
-enum { TL_PLAN_FUSED = 4, TL_PLAN_FUSED_MORE = 5, TL_PLAN_PIECE = 6 };
+// The arity of a step that is a piece.
+enum { TL_PLAN_OPERANDS = 3, TL_PLAN_PIECE = 4 };
 
 // Several steps as machine code (vm/native/pieces.h), which finds the items of
 // all values where a block has put them. [n] is at least 1. [run] changes where
@@ -79,19 +78,18 @@ struct tl_plan_piece {
 // One call of a kernel a block. Steps are called in order, those with [once]
 // before all others.
 typedef struct tl_plan_step {
-  uint8_t arity;  // operands; or TL_PLAN_FUSED…
+  uint8_t arity;  // operands; or TL_PLAN_PIECE
   bool single;    // one item is enough
   bool once;      // at the start of the run
   // What tl_plan_note has told of it; op TL_OP_COUNT: nothing.
   uint8_t op, dtype;
-  int8_t out, in[TL_TERM_OPERANDS];  // values
+  int8_t out, in[TL_PLAN_OPERANDS];  // values
   union {
     const struct tl_host_function *host;  // arity 0
     tl_kernel1 *k1;
     tl_kernel2 *k2;
     tl_kernel3 *k3;
-    const tl_plan_piece *piece;
-    tl_fused_loop *fused;  // the last operand is repeated behind it
+    tl_plan_piece *piece;
   };
 } tl_plan_step;
 
@@ -159,13 +157,12 @@ typedef struct tl_plan {
 
 // Who makes pieces, handed over when the VM opens (vm->pieces).
 typedef struct tl_piece_maker {
-  // Whether plans are given pieces: their steps are then to be of one operation
-  // each.
-  bool (*is_on)(const tl_vm *vm);
   // Replaces runs of steps of a finished plan by pieces. Nothing fails: steps
-  // that get no piece stay as they are. The plan may be copied, and run as long
-  // as the VM is open.
+  // that get no piece stay as they are. The plan may run until the next one is
+  // made; longer, if it is held.
   void (*make)(tl_vm *vm, tl_plan *plan);
+  // A plan is kept from now on (1), or no longer (-1), so often as it was kept.
+  void (*hold)(const tl_plan *plan, int change);
 } tl_piece_maker;
 
 // Memory for the largest plan.
@@ -240,12 +237,6 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
 // Tells of the step that was added last, which makes [value], that it is [op]
 // computed in [dtype].
 void tl_plan_note(tl_plan *plan, int value, tl_op op, tl_dtype dtype);
-// A step of a fused kernel, whose operands are used as they are: singles where
-// its term says so.
-// [count] is 1 to TL_TERM_OPERANDS. At least one operand is no single, since
-// the result is none.
-int tl_plan_fused(tl_plan *plan, tl_fused_loop *loop, int count, const int *in,
-                  size_t itemsize);
 // A step of the host's (vm/api/host.h), with as many operands as it has
 // parameters, of the dtypes that it names.
 // Such a plan runs in the calling thread, to which the VM is closed meanwhile.

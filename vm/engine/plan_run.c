@@ -28,22 +28,6 @@ __attribute__((noinline)) static void call_host(const tl_plan_step *step,
   step->host->loop(step->host->context, n, inputs, steps, out);
 }
 
-// Points to the operands: what the kernel does not read need not be there.
-static inline void call_fused(const tl_plan_step *step,
-                              const tl_plan_value *values, char *out,
-                              size_t n) {
-  const void *in[TL_TERM_OPERANDS];
-  in[0] = values[step->in[0]].at;
-  in[1] = values[step->in[1]].at;
-  in[2] = values[step->in[2]].at;
-  in[3] = values[step->in[3]].at;
-  if (step->arity == TL_PLAN_FUSED_MORE) {
-    in[4] = values[step->in[4]].at;
-    in[5] = values[step->in[5]].at;
-  }
-  step->fused(out, in, n);
-}
-
 // Inlined, since there are as many calls as steps times blocks: for short
 // blocks a call more each would show.
 static inline __attribute__((always_inline)) void call_step(
@@ -65,11 +49,8 @@ static inline __attribute__((always_inline)) void call_step(
       step->k3(out, values[step->in[0]].at, values[step->in[1]].at,
                values[step->in[2]].at, n);
       break;
-    case TL_PLAN_PIECE:
-      step->piece->run(values, n, step->piece);
-      break;
     default:
-      call_fused(step, values, out, n);
+      step->piece->run(values, n, step->piece);
       break;
   }
 }
@@ -480,14 +461,15 @@ __attribute__((noinline)) static bool run_tiled(runner *r, int axes) {
 
 typedef char registers[TL_PLAN_REGISTERS + 1][TL_BLOCK_BYTES];
 
-// Few registers may be larger, and still leave half of the nearest cache to the
-// streams: what would be some blocks is one.
+// Few registers may be larger, together up to about half of what the nearest
+// cache has: what would be some blocks is one, which saves more than streams
+// that come from the next cache cost.
 static int64_t short_register(const tl_plan *plan) {
-  enum { HALF = 16 * 1024 };
+  enum { MOST = 3 * SHORT_BYTES };
   int64_t count = plan->register_count;
-  if (count * SHORT_BYTES <= HALF)
+  if (count * SHORT_BYTES <= MOST)
     return SHORT_BYTES;
-  return count * TL_BLOCK_BYTES < HALF ? HALF / count & ~(int64_t)63
+  return count * TL_BLOCK_BYTES < MOST ? MOST / count & ~(int64_t)63
                                        : TL_BLOCK_BYTES;
 }
 

@@ -32,7 +32,6 @@
 
 #include "vm/types/dtype.h"
 #include "vm/engine/elementwise.h"
-#include "vm/kernels/fused.h"
 
 // Elementwise loops: out[i] of a[i]; of a[i] and b[i]; of a[i], b[i] and c[i].
 typedef void tl_kernel1(void *out, const void *a, size_t n);
@@ -306,9 +305,6 @@ typedef struct tl_kernel_table {
   // op - TL_OP_EQUAL: a is int64, b is uint64; and the other way round.
   tl_kernel2 *compare_iu[6];
   tl_kernel2 *compare_ui[6];
-
-  // Of several operations each, by the dtype of their operands; NULL: none.
-  const tl_fused_kernel *fused[TL_KERNEL_DTYPES];
 
   // Casts, from and to the same included; NULL from complex to anything else.
   // Integers wrap; floats are truncated toward zero, saturate at the range's

@@ -3,7 +3,7 @@
 # COMPILE before and links $(KERNEL_OBJS) after.
 
 # Compiled once for each instruction set, with TL_ISA defined as its name.
-KERNEL_LOOPS := table arith fused integer invariant divide compare round vmath vmath_exp \
+KERNEL_LOOPS := table arith integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
                 extreme extreme_outer extreme_segments outer search gemm gemv gemv_complex \
                 decimal rotate segments convolve half

@@ -2,7 +2,6 @@
 #include "vm/kernels/cast_list.h"
 #include "vm/kernels/decimal.h"
 #include "vm/kernels/fold.h"
-#include "vm/kernels/fused_list.h"
 #include "vm/kernels/list.h"
 #include "vm/kernels/move.h"
 #include "vm/kernels/rotate.h"
@@ -13,9 +12,6 @@
 #define TABLE_(isa) tl_kernels_##isa
 #define TABLE(isa) TABLE_(isa)
 extern const tl_kernel_table TABLE(TL_ISA);
-#define X(DTYPE, sfx) extern const tl_fused_kernel TL_K(fused_##sfx)[];
-TL_FUSED_DTYPES(X)
-#undef X
 
 #define MIXED(name)           \
   tl_kernel2 TL_K(name##_iu); \
@@ -102,11 +98,6 @@ const tl_kernel_table TABLE(TL_ISA) = {
                      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
-#if !TL_SMALL
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(fused_##sfx),
-    .fused = {TL_FUSED_DTYPES(X)},
-#undef X
-#endif
     .cast = {TL_CASTS(BY_DTYPE)},
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)
                        TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)

@@ -7,8 +7,8 @@
 //       allot         registers for what is still in memory
 //     the plan with pieces
 //
-// Its cost is bounded by the sizes of a plan, and it asks for memory only for
-// new pieces. Plans that cannot be rewritten stay as they are.
+// Its cost is bounded by the sizes of a plan and of the table, and it asks for
+// memory only for new pieces. Plans that cannot be rewritten stay as they are.
 //
 // Built for size.
 #include "vm/native/pieces.h"
@@ -23,11 +23,13 @@
 // Pieces of one VM: 1,024 of them take about a megabyte.
 enum { PLACES = 512, MOST = 1024 };
 
-// A piece that was asked for. Plans point to [head], so it stays until the VM
-// closes.
+// A piece that was asked for. Plans point to [head], so it stays while a plan
+// that is kept has it, and the one that was made last.
 typedef struct tl_kept_piece {
   tl_plan_piece head;          // run is NULL: it cannot be encoded
   struct tl_kept_piece *next;  // of the same place
+  uint64_t asked;              // the last plan that it was asked for by
+  uint32_t holds;              // steps of plans that are kept
   uint32_t nbytes;
   tl_vector_piece piece;  // cut behind its last operation
 } kept_piece;
@@ -37,17 +39,25 @@ typedef struct tl_kept_piece {
 // whose descriptions have the same hash modulo PLACES.
 struct tl_pieces {
   tl_code_chunk *chunks;
+  uint64_t plans;  // that have asked for pieces
   int count;
   bool is_off;  // code was refused or given up
   kept_piece *places[PLACES];
 };
 
-// The emitter needs what the widest kernels need, so the same test does.
+// The forms need what the kernels of their sets need, so the same test does.
+// NULL: there is none for these kernels.
+static const tl_vector_form *find_form(void) {
+  const char *name = tl_kernels()->name;
+  return strcmp(name, "avx512") == 0 ? &tl_vector_512
+         : strcmp(name, "avx2") == 0 ? &tl_vector_256
+                                     : NULL;
+}
+
 static bool is_on(const tl_vm *vm) {
   const struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
-  return vm->jit != NULL && !vm->jit->is_off &&
-         strcmp(tl_kernels()->name, "avx512") == 0 &&
-         (all == NULL || (all->count < MOST && !all->is_off));
+  return vm->jit != NULL && !vm->jit->is_off && find_form() != NULL &&
+         (all == NULL || !all->is_off);
 }
 
 // --- Without code -----------------------------------------------------------
@@ -139,14 +149,52 @@ static uint32_t hash(const tl_vector_piece *p) {
   return h;
 }
 
-// Encodes a piece. Where memory for it is refused, that of the others goes too:
-// the VM is at its limit, or its pages cannot be run any more.
+// Code as data, for those who copy and drop it.
+static void *code_of(const kept_piece *k) {
+  void *code;
+  memcpy(&code, &k->head.run, sizeof code);
+  return code;
+}
+
+// Makes room: of the pieces that no plan has which is kept or being made, those
+// go for which the older half of the plans have asked last. They are many, as
+// memory for code is free again where all of a chunk is. False: there is none.
+static bool evict(tl_vm *vm) {
+  struct tl_pieces *all = vm->jit->pieces;
+  uint64_t oldest = all->plans;
+  for (int i = 0; i < PLACES; i++) {
+    for (const kept_piece *k = all->places[i]; k != NULL; k = k->next) {
+      if (k->holds == 0 && k->asked < oldest)
+        oldest = k->asked;
+    }
+  }
+  uint64_t end = oldest + (all->plans - oldest + 1) / 2;
+  for (int i = 0; i < PLACES; i++) {
+    for (kept_piece **at = &all->places[i], *k; (k = *at) != NULL;) {
+      if (k->holds > 0 || k->asked >= end) {
+        at = &k->next;
+        continue;
+      }
+      *at = k->next;
+      tl_code_drop(all->chunks, code_of(k));
+      tl_spare_free(vm, k, k->nbytes);
+      all->count--;
+    }
+  }
+  return oldest < end;
+}
+
+// Encodes a piece. Where memory for it is refused although others have made
+// room, that of all goes: the VM is at its limit, or its pages cannot be run
+// any more.
 static void make_code(tl_vm *vm, kept_piece *k) {
   tl_assembler as = {.vm = vm};
-  if (tl_piece_emit(&k->piece, &as)) {
-    void *code = as.is_full ? NULL
-                            : tl_code_put(vm, &vm->jit->pieces->chunks,
-                                          as.bytes, as.size);
+  if (tl_piece_emit(&k->piece, find_form(), &as)) {
+    void *code = NULL;
+    do {
+      if (!as.is_full)
+        code = tl_code_put(vm, &vm->jit->pieces->chunks, as.bytes, as.size);
+    } while (code == NULL && !as.is_full && evict(vm));
     if (code != NULL)
       memcpy(&k->head.run, &code, sizeof code);
     else
@@ -155,9 +203,8 @@ static void make_code(tl_vm *vm, kept_piece *k) {
   tl_x64_close(&as);
 }
 
-// A piece that can run, encoded if it has been asked for never before; NULL: it
-// cannot.
-static const tl_plan_piece *find_piece(tl_vm *vm, const tl_vector_piece *p) {
+// A piece that can run, encoded if it is not in the table; NULL: it cannot.
+static tl_plan_piece *find_piece(tl_vm *vm, const tl_vector_piece *p) {
   struct tl_pieces *all = vm->jit->pieces;
   kept_piece **place = &all->places[hash(p) % PLACES], *k = *place;
   while (k != NULL && (k->piece.count != p->count ||
@@ -165,10 +212,12 @@ static const tl_plan_piece *find_piece(tl_vm *vm, const tl_vector_piece *p) {
     k = k->next;
   if (k == NULL) {
     size_t nbytes = offsetof(kept_piece, piece) + nbytes_of(p);
-    k = is_on(vm) ? tl_spare_alloc(vm, nbytes) : NULL;
+    bool has_room = is_on(vm) && (all->count < MOST || evict(vm));
+    k = has_room ? tl_spare_alloc(vm, nbytes) : NULL;
     if (k == NULL)
       return NULL;
     k->head.run = NULL;
+    k->holds = 0;
     k->nbytes = (uint32_t)nbytes;
     memcpy(&k->piece, p, nbytes_of(p));
     make_code(vm, k);
@@ -176,7 +225,17 @@ static const tl_plan_piece *find_piece(tl_vm *vm, const tl_vector_piece *p) {
     *place = k;
     all->count++;
   }
+  k->asked = all->plans;
   return k->head.run == NULL ? NULL : &k->head;
+}
+
+// See tl_piece_maker. Plans may be held and let go when their code is gone.
+static void hold(const tl_plan *plan, int change) {
+  for (int i = 0; i < plan->step_count; i++) {
+    const tl_plan_step *s = &plan->steps[i];
+    if (s->arity == TL_PLAN_PIECE)
+      ((kept_piece *)(void *)s->piece)->holds += (uint32_t)change;
+  }
 }
 
 // The table, when the first piece is asked for: most VMs need none. False: no
@@ -231,13 +290,9 @@ static bool is_known(const tl_plan_step *s) {
          tl_piece_knows((tl_op)s->op, (tl_dtype)s->dtype);
 }
 
-// Whether a step, which is no piece, reads a value. A host's loop counts with
-// all its places, a fused kernel likewise: places behind the last operand
-// repeat it, or make a value last longer.
+// Whether a step, which is no piece and no host's, reads a value.
 static bool reads(const tl_plan_step *s, int value) {
-  bool has_all = s->arity == 0 || s->arity >= TL_PLAN_FUSED;
-  int count = has_all ? TL_TERM_OPERANDS : s->arity;
-  for (int k = 0; k < count; k++) {
+  for (int k = 0; k < s->arity; k++) {
     if (s->in[k] == value)
       return true;
   }
@@ -417,7 +472,7 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   tl_vector_piece *p = &r->pieces[r->piece_count];
   for (; to - from > 1; to--) {
     describe(plan, from, to, p);
-    const tl_plan_piece *piece = find_piece(vm, p);
+    tl_plan_piece *piece = find_piece(vm, p);
     if (piece == NULL)
       continue;
     r->piece_of[r->count] = (int8_t)r->piece_count++;
@@ -438,6 +493,7 @@ static void make(tl_vm *vm, tl_plan *plan) {
   if (plan->failed || plan->is_hosts || !is_on(vm) || !open_pieces(vm))
     return;
   rewriter r;
+  vm->jit->pieces->plans++;
   r.plan = plan;
   r.count = r.piece_count = 0;
   r.once_count = plan->once_count;
@@ -455,6 +511,6 @@ static void make(tl_vm *vm, tl_plan *plan) {
   plan->register_count = r.register_count;
 }
 
-const tl_piece_maker tl_pieces = {.is_on = is_on, .make = make};
+const tl_piece_maker tl_pieces = {.make = make, .hold = hold};
 
 #endif

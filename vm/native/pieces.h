@@ -6,14 +6,16 @@
 // A piece reads each value once a vector, keeps what lies between its
 // operations in registers, and writes what later steps read. The bits are those
 // of the kernels: one rounding an operation, no contraction. What the emitter
-// does not know stays a kernel's step. There is an emitter for AVX-512.
+// does not know stays a kernel's step. It has a form for AVX-512 and one for
+// AVX2.
 //
 //     VM     table of pieces, by what they compute ──▶ code, or none
 //                 ▲
 //     plan   step, step, piece, step                   many plans, one piece
 //
-// A piece's place in the table stays until the VM closes; its code may go
-// before that, and its plans are none the worse but slower.
+// A piece stays in the table while a plan that is kept has it, and longer until
+// there are too many; its code may go before that, and its plans are none the
+// worse but slower.
 #ifndef TALLY_VM_PIECES_H
 #define TALLY_VM_PIECES_H
 
@@ -21,10 +23,9 @@
 #include "vm/native/code.h"
 #include "vm/native/x64.h"
 
-// Pieces are on with machine code and AVX-512, until there are too many of
-// them. Code for the same operations is shared by all plans, and is made when
-// the first one asks for it: most regions are planned when they run the second
-// time.
+// Pieces are on with machine code and AVX2. Code for the same operations is
+// shared by all plans, and is made when the first one asks for it: most regions
+// are planned when they run the second time.
 extern const tl_piece_maker tl_pieces;
 
 // Values need the memory of the code: plans that have pieces run these by
@@ -57,9 +58,14 @@ typedef struct tl_vector_piece {
 // Whether there are instructions for an operation of a dtype.
 bool tl_piece_knows(tl_op op, tl_dtype dtype);
 
+// How vectors are encoded (emit_vector.h): for AVX-512, and for AVX2.
+typedef struct tl_vector_form tl_vector_form;
+extern const tl_vector_form tl_vector_512, tl_vector_256;
+
 // Encodes a piece as tl_plan_piece's [run], behind what [as] has. False: it
 // needs more registers than there are, or mixes widths that do not go together;
 // what was encoded is no code then.
-bool tl_piece_emit(const tl_vector_piece *piece, tl_assembler *as);
+bool tl_piece_emit(const tl_vector_piece *piece, const tl_vector_form *form,
+                   tl_assembler *as);
 
 #endif

@@ -9,10 +9,8 @@
 //      |        values from outside, each with a guard that says whence
 //    shape      shapes and dtypes of all nodes; what does not fit declines
 //      |
-//    match      nodes that one fused kernel computes together
-//      |
-//    plan       streams (operands, with strides) and steps (kernels)
-//      |
+//    plan       streams (operands, with strides) and steps (kernels), of which
+//      |        runs become machine code
 //    run        block by block, into memory, or to a consumer: a fold, a
 //      |        scan, a selection, several of these at a time
 //      |

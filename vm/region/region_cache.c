@@ -394,6 +394,20 @@ static bool may_reshape(const tl_region_cached *k) {
   return g->consumer != TL_CONSUMER_SELECT && g->wrap_count == 0;
 }
 
+// Pieces of a plan that is kept stay with it.
+static void hold_pieces(const tl_region_cached *k, int change) {
+  const tl_vm *vm = k->graph.vm;
+  if (vm->pieces != NULL)
+    vm->pieces->hold(&k->planned.plan, change);
+}
+
+// The graph is without a plan until a run makes one.
+static void drop_plan(tl_region_cached *k) {
+  if (k->planned.is_ready)
+    hold_pieces(k, -1);
+  k->planned.is_ready = k->is_short = false;
+}
+
 // The nodes' shapes and the plan after arrays have got other lengths: a plan of
 // one axis is cut to the new one, another one is made anew by the run.
 // Where a node would have to be hoisted for the new lengths the graph is not
@@ -406,7 +420,7 @@ static bool end_reshape(tl_region_cached *k) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   if (shape->ndim != 1 || k->is_restrided || !k->planned.is_ready ||
       plan->ndim != 1) {
-    k->planned.is_ready = k->is_short = false;
+    drop_plan(k);
   } else {
     plan->shape[0] = plan->size = shape->lengths[0];
     k->is_short = is_short(k);
@@ -570,6 +584,7 @@ static void unlink_cached(tl_vm *vm, tl_region_cached *k) {
 // Memory of cached graphs is spare: it is counted beside that of values and
 // goes first where memory is short.
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *k) {
+  drop_plan(k);
   unlink_cached(vm, k);
   tl_spare_free(vm, k, k->nbytes);
 }
@@ -608,6 +623,7 @@ static void keep_plan(tl_region_cached *k, const tl_region_planned *planned) {
   if (k->planned.is_ready) {
     k->planned = *planned;
     tl_plan_copy(&k->planned.plan, k->plan_memory, &planned->plan);
+    hold_pieces(k, 1);
   }
   k->planned.room = NULL;
 }

@@ -7,7 +7,6 @@
 //             region_calls.c     calls, read as if they stood in the caller
 //             region_read.c      what instructions are; operations, the whole
 //   shape     region_resolve.c   shapes and dtypes; parts computed first
-//   match     region_match.c     which nodes one fused kernel computes
 //   plan      region_plan.c      graph to streams and steps
 //   run       region_target.c    which memory a result may go to
 //             region_write.c     results into it, tile by tile at wraps
@@ -32,8 +31,8 @@
 #include "vm/index/select.h"
 
 // The largest region: what exceeds one of these is read up to there, or left to
-// the instructions one by one. Nodes are bits of a word (region_match.c); uses,
-// guards and roots are int8_t elsewhere.
+// the instructions one by one. Uses, guards
+// and roots are int8_t elsewhere.
 enum {
   TL_REGION_NODES = 48,
   TL_REGION_USES = 120,  // int8_t, as guards
@@ -379,25 +378,6 @@ typedef struct tl_region_tile {
   const int *axes;
   const int64_t *from;
 } tl_region_tile;
-
-// Which operands of nodes are one item for a whole row.
-typedef struct tl_region_singles {
-  bool of[TL_REGION_NODES][3];
-} tl_region_singles;
-
-// How a node is computed: by the kernel of its operation (loop is NULL),
-// together with nodes below it by a fused kernel, or by that of a node above.
-typedef struct tl_region_kernel {
-  tl_fused_loop *loop;
-  bool absorbed;
-  int8_t operand_count;
-  // Which operand of which node each one is.
-  int8_t node[TL_TERM_OPERANDS], operand[TL_TERM_OPERANDS];
-} tl_region_kernel;
-
-// Fills [kernels] for the nodes up to g->value.
-void tl_region_match(const tl_region_graph *g, const tl_region_singles *singles,
-                     tl_region_kernel *kernels);
 
 // What a stream shows: the scalar that is a node's operand; node -1: a use; the
 // output: both -1, of several results the operand -1 - the target's number.

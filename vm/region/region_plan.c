@@ -17,7 +17,6 @@ typedef struct planner {
   int streams[TL_REGION_USES];
   int scalars[TL_REGION_NODES][3];
   int values[TL_REGION_NODES];
-  tl_region_kernel kernels[TL_REGION_NODES];
 } planner;
 
 // Arrays of rank 0 are numbers here, as they are for the engine.
@@ -189,7 +188,7 @@ static bool is_uniform(const tl_region_node *n) {
 }
 
 // The node by its own kernel.
-static int add_alone(planner *p, int at) {
+static int add_node(planner *p, int at) {
   const tl_region_node *n = &p->g->nodes[at];
   int in[3] = {0, 0, 0}, before = p->plan->value_count;
   for (int i = 0; i < n->arity; i++) in[i] = add_operand(p, n, i, at);
@@ -213,35 +212,14 @@ static int add_alone(planner *p, int at) {
   return value;
 }
 
-// Together with the node that it has taken in; nothing of theirs is cast.
-static int add_matched(planner *p, int at) {
-  const tl_region_kernel *k = &p->kernels[at];
-  size_t itemsize = tl_itemsize(p->g->nodes[at].typing.result);
-  int in[TL_TERM_OPERANDS];
-  for (int i = 0; i < k->operand_count; i++) {
-    in[i] = add_operand(p, &p->g->nodes[k->node[i]], k->operand[i], k->node[i]);
-  }
-  return tl_plan_fused(p->plan, k->loop, k->operand_count, in, itemsize);
-}
-
-// Whether node [at], as it is computed, reads what node [made] made.
+// Whether node [at] reads what node [made] made.
 static bool is_read(const planner *p, int at, int made) {
   const tl_region_node *n = &p->g->nodes[at];
-  const tl_region_kernel *kernel = &p->kernels[at];
-  for (int i = 0; i < n->arity && kernel->loop == NULL; i++) {
+  for (int i = 0; i < n->arity; i++) {
     if (n->in[i] == made)
       return true;
   }
-  for (int i = 0; i < kernel->operand_count; i++) {
-    if (p->g->nodes[kernel->node[i]].in[kernel->operand[i]] == made)
-      return true;
-  }
   return false;
-}
-
-// What a kernel of another node computes with it makes no value.
-static bool is_computed(const planner *p, int at) {
-  return p->g->nodes[at].needed && !p->kernels[at].absorbed;
 }
 
 // Whether node [made]'s value is a result, or read after node [at].
@@ -249,7 +227,7 @@ static bool is_read_after(const planner *p, int at, int made) {
   if (tl_region_is_result(p->g, made))
     return true;
   for (int k = at + 1; k <= p->g->value; k++) {
-    if (is_computed(p, k) && is_read(p, k, made))
+    if (p->g->nodes[k].needed && is_read(p, k, made))
       return true;
   }
   return false;
@@ -260,39 +238,15 @@ static bool is_read_after(const planner *p, int at, int made) {
 // A register is given back once, however many nodes have the same value.
 static void release_dead(planner *p, int at) {
   for (int made = 0; made < at; made++) {
-    if (!is_computed(p, made) || !is_read(p, at, made))
+    if (!p->g->nodes[made].needed || !is_read(p, at, made))
       continue;
     bool again = false;
     for (int k = 0; k <= at && !again; k++) {
-      again = is_computed(p, k) && p->values[k] == p->values[made] &&
+      again = p->g->nodes[k].needed && p->values[k] == p->values[made] &&
               (k == at || is_read_after(p, at, k));
     }
     if (!again)
       tl_plan_release(p->plan, p->values[made]);
-  }
-}
-
-// A fused kernel has one form for each pattern of singles, so they have to be
-// known before it is chosen.
-static void find_singles(const planner *p, tl_region_singles *singles) {
-  bool made[TL_REGION_NODES];
-  for (int i = 0; i <= p->g->value; i++) {
-    const tl_region_node *n = &p->g->nodes[i];
-    made[i] = n->needed;
-    for (int k = 0; k < 3; k++) {
-      bool *single = &singles->of[i][k];
-      *single = false;
-      if (!n->needed || k >= n->arity)
-        continue;
-      if (n->in[k] >= 0) {
-        *single = made[n->in[k]];
-      } else {
-        int value =
-            is_scalar(p, n, k) ? p->scalars[i][k] : p->streams[-1 - n->in[k]];
-        *single = p->plan->values[value].single;
-      }
-      made[i] = made[i] && *single;
-    }
   }
 }
 
@@ -307,28 +261,14 @@ static void open_plan(planner *p, const tl_region_graph *g,
   add_streams(p);
 }
 
-// Whether steps become machine code, for which they are of one operation each;
-// else fused kernels compute what they can. It is asked for each plan, as code
-// may have been given up since the last one.
-static bool has_pieces(const tl_vm *vm) {
-  return vm->pieces != NULL && vm->pieces->is_on(vm);
-}
-
 // All nodes, once the streams are there and arranged.
 // Nodes are in an order in which operands come first; each frees the registers
 // that it has read for the last time.
 static void add_nodes(planner *p) {
-  tl_region_singles singles;
-  find_singles(p, &singles);
-  if (has_pieces(p->g->vm))
-    memset(p->kernels, 0, sizeof p->kernels);
-  else
-    tl_region_match(p->g, &singles, p->kernels);
   for (int i = 0; i <= p->g->value; i++) {
-    if (!is_computed(p, i))
+    if (!p->g->nodes[i].needed)
       continue;
-    p->values[i] =
-        p->kernels[i].loop != NULL ? add_matched(p, i) : add_alone(p, i);
+    p->values[i] = add_node(p, i);
     release_dead(p, i);
   }
 }
@@ -351,7 +291,7 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
   int value = tl_plan_cast(plan, p.values[g->value],
                            g->nodes[g->value].typing.result, dtype);
   tl_plan_finish(plan, value);
-  if (has_pieces(g->vm))
+  if (g->vm->pieces != NULL)
     g->vm->pieces->make(g->vm, plan);
   return !plan->failed;
 }
@@ -413,7 +353,7 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
   tl_plan_finish_multi(p.plan, results, count);
-  if (has_pieces(g->vm))
+  if (g->vm->pieces != NULL)
     g->vm->pieces->make(g->vm, p.plan);
   return !p.plan->failed;
 }
