@@ -86,6 +86,16 @@ typedef struct tally_device {
   size_t limit;      // bytes on it at once; 0: no limit
 } tally_device;
 
+// What a run is at: the line of its outermost loop over something of known
+// length, or else of its outermost call. Texts are borrowed for the call.
+typedef struct tally_progress {
+  const char *file;  // "" where no script's line is under way
+  int line;          // from 1; 0: unknown
+  const char *text;  // of the line, without the blanks around it
+  size_t nbytes;     // of the text, which has no zero byte behind it
+  double part;       // done, from 0 to 1; below 0: the end is not known
+} tally_progress;
+
 // What a host decides about a VM. Start from tally_default_options().
 typedef struct tally_options {
   size_t size;  // sizeof(tally_options), set by tally_default_options
@@ -148,6 +158,9 @@ typedef struct tally_options {
   // limit. A piece that would pass it is not written, and ends the call with
   // TALLY_ERR_LIMIT.
   uint64_t output_limit;
+  // Hears what a run is at, once for each tally_ask_progress. It may call
+  // tally_interrupt, but else not use the VM. NULL: nobody asks.
+  void (*progress)(void *context, const tally_progress *at);
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
@@ -170,6 +183,11 @@ TALLY_API size_t tally_close(tally_vm *vm);
 // to the run that it meets: where none is under way nothing happens, so a thread
 // that may come before the run begins asks again until it has ended.
 TALLY_API void tally_interrupt(tally_vm *vm);
+
+// Has tally_options.progress called at the next poll of a running script, within
+// milliseconds. From any thread or a signal handler, such as a timer's. It costs
+// the script nothing unless it is called.
+TALLY_API void tally_ask_progress(tally_vm *vm);
 
 TALLY_API const char *tally_version(void);
 

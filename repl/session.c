@@ -22,6 +22,7 @@
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/progress.h"
 #include "repl/stats.h"
 #include "repl/wrap.h"
 
@@ -85,10 +86,16 @@ static void take_interrupts(tally_vm *vm) {
   sigaction(SIGINT, &action, NULL);
 }
 
+// Whether runs show what they are at, and whether that is on the terminal that
+// scripts write to.
+static bool shows_progress, writes_to_terminal;
+
 // An interrupt from before belongs to nobody.
 void tl_session_begin(void) {
   was_asked = 0;
   is_running = 1;
+  if (shows_progress)
+    tl_progress_begin(interruptible);
 }
 
 // A debugger's prompt is within the run, which another Ctrl-C must not end.
@@ -115,6 +122,7 @@ bool tl_session_was_interrupted(void) {
 //     others                 TL_FAILED                false, after a report
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = pauses = 0;
+  tl_progress_end();
   // What Ctrl-C cut short of the output is no failure to write.
   if (tl_session_was_interrupted())
     clearerr(stdout);
@@ -166,6 +174,8 @@ static int write_out(void *context, const char *text, size_t nbytes) {
   (void)context;
   if (nbytes > 0)
     is_within_line = text[nbytes - 1] != '\n';
+  if (nbytes > 0 && writes_to_terminal)
+    tl_progress_hide(!is_within_line);
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
 }
 
@@ -184,7 +194,14 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   session->memory_plot = cmd->memory_plot;
   session->profile = cmd->profile;
   session->ended = false;
-  if (!isatty(STDOUT_FILENO))
+  shows_progress =
+      (cmd->action == TL_ACTION_PROMPT || cmd->action == TL_ACTION_RUN ||
+       cmd->action == TL_ACTION_CODE) &&
+      tl_progress_is_possible();
+  if (shows_progress)
+    options.progress = tl_progress_draw;
+  writes_to_terminal = isatty(STDOUT_FILENO);
+  if (!writes_to_terminal)
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
   if (tally_open(&options, &session->vm) != TALLY_OK) {
     fputs("tally: no memory to begin with; is --limit-memory too small?\n",

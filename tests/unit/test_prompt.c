@@ -182,8 +182,10 @@ static void test_ctrl_c_stops_what_runs(void **state) {
   (void)state;
   terminal *t = start();
   expect(t, "for i in 0..2 { print(i) }; while true { }\n", "\n1");
+  see(t, " s  for i in 0..2");  // what runs long says what it is at
   type(t, "\003");
   see(t, "interrupted");
+  assert_null(strstr(terminal_text(t, t->since, false), " s  for i in 0..2"));
   expect(t, "6 * 7\n", "\n42");
   leave(t);
 }
