@@ -143,7 +143,9 @@ typedef struct tally_options {
   tally_native_code native;
   // Whether the value that tally_interact has shown stays, as the variable ans.
   int keep_ans;
-  // Whether pictures that tally_interact shows have a terminal's colours.
+  // How tally_interact shows pictures: as text, 0 without a terminal's colours
+  // and 1 with them, or as images, as terminals take them that know kitty's
+  // graphics (2) or sixels (3).
   int colors;
   // Other memory than the process's, such as a GPU's, on which resources may
   // say that their bytes lie (tally_resource.device): each has a limit of its

@@ -17,3 +17,34 @@ bool tl_has_colours(int file) {
   return isatty(file) && tl_terminal_is_able() &&
          (refused == NULL || refused[0] == 0);
 }
+
+// Whether a variable of the environment begins so.
+static bool begins(const char *variable, const char *with) {
+  const char *value = getenv(variable);
+  return value != NULL && strncmp(value, with, strlen(with)) == 0;
+}
+
+// Terminals tell their names in TERM or TERM_PROGRAM. A multiplexer between
+// passes these on, but no images.
+int tl_picture_form(int file) {
+  static const struct {
+    const char *variable, *name;
+    int form;
+  } known[] = {
+      {"TALLY_PICTURES", "kitty", 2}, {"TALLY_PICTURES", "sixel", 3},
+      {"TALLY_PICTURES", "", 1},      {"TMUX", "", 1},
+      {"STY", "", 1},                 {"TERM", "tmux", 1},
+      {"TERM", "screen", 1},          {"TERM", "xterm-kitty", 2},
+      {"TERM", "xterm-ghostty", 2},   {"KITTY_WINDOW_ID", "", 2},
+      {"TERM_PROGRAM", "ghostty", 2}, {"TERM_PROGRAM", "WezTerm", 2},
+      {"TERM_PROGRAM", "iTerm", 3},   {"TERM_PROGRAM", "mintty", 3},
+      {"TERM", "foot", 3},            {"TERM", "mlterm", 3},
+      {"TERM", "contour", 3},
+  };
+  if (!tl_has_colours(file))
+    return 0;
+  for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+    if (begins(known[i].variable, known[i].name))
+      return known[i].form;
+  return 1;
+}

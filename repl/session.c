@@ -186,7 +186,7 @@ static int write_out(void *context, const char *text, size_t nbytes) {
 bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
   options.keep_ans = cmd->action == TL_ACTION_PROMPT;
-  options.colors = tl_has_colours(STDOUT_FILENO);
+  options.colors = tl_picture_form(STDOUT_FILENO);
   if (cmd->action == TL_ACTION_LSP)
     options.capabilities = 0;  // nothing of a document may reach outside
   options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;

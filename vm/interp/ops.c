@@ -622,12 +622,11 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   return true;
 }
 
-// A picture as signs of the terminal.
-// In the terminal's colours where the host says that it has some. The text
-// counts as output, as every print.
+// A picture as signs of the terminal, or as what the host says that it can show
+// besides. The text counts as output, as every print.
 static bool draw(tl_vm *vm, tl_slot picture) {
   tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width),
-                    tl_bool(vm->options.colors != 0)};
+                    tl_weak_int(vm->options.colors)};
   tl_slot drawn;
   if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 3, args, &drawn))
     return false;
