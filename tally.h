@@ -926,6 +926,10 @@ typedef struct tally_debug_place {
 // TALLY_ERR_INDEX: there are not so many frames.
 TALLY_API tally_status tally_debug_frame(tally_vm *vm, size_t frame,
                                          tally_debug_place *out);
+// The first line from [line] on at which the frame's file can stop; 0: none. Its
+// functions count before they are called.
+TALLY_API tally_status tally_debug_line(tally_vm *vm, size_t frame, int line,
+                                        int *out);
 // The names of the frame's variables that have a value: a list of strings,
 // returns owned.
 TALLY_API tally_status tally_debug_names(tally_vm *vm, size_t frame,

@@ -291,11 +291,12 @@ static int run_all(tl_session *session, reader *in) {
 // Without an editor (no memory, a dumb terminal) the terminal's own lines
 // serve.
 int tl_prompt_run(tl_session *session) {
+  static const tl_editor_use use = {.prompt = "tally> ", .history = ""};
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
   if (in.is_terminal) {
     printf("Tally %s: ?NAME explains, :help lists commands, Ctrl-D leaves\n",
            tally_version());
-    in.editor = tl_editor_open(session->vm);
+    in.editor = tl_editor_open(session->vm, &use);
   }
   int status = run_all(session, &in);
   tl_editor_close(in.editor);

@@ -516,6 +516,30 @@ static void test_a_difference_has_colours(void **state) {
   unlink(name);
 }
 
+// The debugger completes its commands and the variables of the call, and has a
+// history of its own.
+static void test_a_debugger_is_edited(void **state) {
+  (void)state;
+  char name[64];
+  snprintf(name, sizeof name, "%s/debugged.tly", folder);
+  write_file(name, "fn f(of_call) {\n  of_call + 1\n}\nx = f(41)\n");
+  char *arguments[] = {tally, "debug", name, NULL};
+  for (int i = 0; i < 2; i++) {
+    terminal *t = start_command(NULL, arguments);
+    see(t, "debug>");
+    type(t, i == 0 ? "brea\t f\n" : "\033[A\033[A\033[A\033[A\n");
+    see(t, "\n1: f");
+    type(t, "c\n");
+    see(t, "in f");
+    type(t, "print of_c\t + 1\n");
+    see(t, "\n42");
+    type(t, "q\n");
+    waitpid(t->child, NULL, 0);
+    close(t->keys);
+  }
+  unlink(name);
+}
+
 // What an editor leaves is typed at the next prompt.
 static void test_an_input_in_an_editor(void **state) {
   (void)state;
@@ -620,6 +644,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_dumb_terminal),
       cmocka_unit_test(test_a_history_that_is_none),
       cmocka_unit_test(test_a_difference_has_colours),
+      cmocka_unit_test(test_a_debugger_is_edited),
       cmocka_unit_test(test_an_input_in_an_editor),
       cmocka_unit_test(test_the_session_of_the_readme),
       cmocka_unit_test(test_an_old_history),
