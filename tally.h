@@ -1016,9 +1016,11 @@ TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
 //   "import"  either, of a variable that was imported from a file by its name
 //   "member"  a name behind the module of a file, m.f: home is its own
 //             begin
+//   "argument"  the name of an argument of such a function, m.f(n: 1), likewise
 //
-// file, the path as the import spells it, of the last two, else empty; and
-// is_global, whether it is a variable of the script's own module. Names of the
+// file, the path as the import spells it, of the last three, else empty; of, the
+// function of an argument, or of a parameter if that is the module's function;
+// and is_global, whether it is a variable of the script's own module. Names of the
 // library, of fields and those that mean nothing are not in it. NULL source:
 // reads the file [name].
 //   TALLY_ERR_SYNTAX  it does not parse
