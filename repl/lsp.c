@@ -109,6 +109,22 @@ static void leave(tl_server *s, tally_value message) {
   s->is_over = true;
 }
 
+// Notes what the functions of the text say of themselves. One that does not
+// parse, as mostly while a call is typed, leaves what the one before said.
+static void describe(tl_server *s, tl_document *d) {
+  tally_value described;
+  const char *text;
+  size_t nbytes;
+  if (tally_describe_source(s->vm, d->uri, d->text, d->nbytes, &described) !=
+      TALLY_OK)
+    return;
+  if (tally_to_string(s->vm, described, &text, &nbytes) == TALLY_OK) {
+    free(d->described);
+    d->described = strndup(text, nbytes);
+  }
+  tally_release(s->vm, described);
+}
+
 // Takes [text], which may be NULL. NULL, for want of memory or of the member,
 // leaves the old text.
 static void set_text(tl_server *s, tl_document *d, char *text, size_t nbytes) {
@@ -120,6 +136,7 @@ static void set_text(tl_server *s, tl_document *d, char *text, size_t nbytes) {
   d->seen = 0;
   d->line = d->unit = 0;
   tl_lsp_import_modules(s, d);
+  describe(s, d);
   publish(s, d);
 }
 
@@ -182,27 +199,53 @@ static void put_item(tl_server *s, const char *name, size_t nbytes,
   tl_json_puts(&s->out, "}");
 }
 
-// The document's names that go on from its bytes [begin, at), each once: those
-// of which no other stands before. It compares each name with all before it:
-// quadratic, but only for names that begin as the one being typed does.
+// All tokens of a document up to a byte, as tally_tokens has them; *count are
+// there. To be freed; NULL: no memory.
+static tally_token *tokens_before(tl_server *s, const tl_document *d, size_t at,
+                                  size_t *count) {
+  *count = tally_tokens(s->vm, d->text, at, NULL, 0);
+  tally_token *tokens = malloc((*count + 1) * sizeof *tokens);
+  if (tokens != NULL)
+    *count = tally_tokens(s->vm, d->text, at, tokens, *count);
+  return tokens;
+}
+
+// A name as it stands in a text.
+typedef struct spelled {
+  const char *text;
+  size_t nbytes;
+} spelled;
+
+// For qsort, by bytes; what another begins with comes first.
+static int compare_spelled(const void *left, const void *right) {
+  const spelled *a = left, *b = right;
+  size_t n = a->nbytes < b->nbytes ? a->nbytes : b->nbytes;
+  int order = memcmp(a->text, b->text, n);
+  return order != 0 ? order : (a->nbytes > b->nbytes) - (a->nbytes < b->nbytes);
+}
+
+// The document's names that go on from its bytes [begin, at), in order and each
+// once.
 static void put_own_names(tl_server *s, const tl_document *d, size_t begin,
                           size_t at, int *count) {
-  size_t part = at - begin;
-  for (size_t i = 0, n; i < d->nbytes; i += n + 1) {
-    n = 0;
-    while (i + n < d->nbytes && tl_lsp_is_in_name(d->text[i + n])) n++;
-    if (n <= part || i == begin || part == 0 ||
-        memcmp(d->text + i, d->text + begin, part) != 0)
-      continue;
-    bool is_first = true;
-    for (size_t k = 0, m; k < i && is_first; k += m + 1) {
-      m = 0;
-      while (k + m < i && tl_lsp_is_in_name(d->text[k + m])) m++;
-      is_first = m != n || memcmp(d->text + k, d->text + i, n) != 0;
-    }
-    if (is_first)
-      put_item(s, d->text + i, n, count);
+  const size_t part = at - begin;
+  size_t token_count, n = 0;
+  tally_token *tokens = tokens_before(s, d, d->nbytes, &token_count);
+  spelled *names = calloc(token_count + 1, sizeof *names);
+  for (size_t i = 0; tokens != NULL && names != NULL && i < token_count; i++) {
+    const tally_token *t = &tokens[i];
+    if ((t->kind == TALLY_TOKEN_NAME || t->kind == TALLY_TOKEN_CALL) &&
+        t->end - t->begin > part && t->begin != begin &&
+        memcmp(d->text + t->begin, d->text + begin, part) == 0)
+      names[n++] = (spelled){d->text + t->begin, t->end - t->begin};
   }
+  if (n > 0)
+    qsort(names, n, sizeof *names, compare_spelled);
+  for (size_t i = 0; i < n; i++)
+    if (i == 0 || compare_spelled(&names[i - 1], &names[i]) != 0)
+      put_item(s, names[i].text, names[i].nbytes, count);
+  free(names);
+  free(tokens);
 }
 
 // Names of the document come first, then what the prompt would offer for the
@@ -267,32 +310,16 @@ static const char *description_end(const char *at) {
   return end == NULL ? at + strlen(at) : end;
 }
 
-// What the document's own function of that name says of itself, as
-// tally_describe_source has it. To be freed; NULL: nothing.
-static char *describe_own(tl_server *s, const tl_document *d,
-                          const char *name) {
-  tally_value described;
-  const char *text;
-  char *found = NULL;
-  size_t n = strlen(name), nbytes;
-  if (tally_describe_source(s->vm, d->uri, d->text, d->nbytes, &described) !=
-      TALLY_OK)
-    return NULL;
-  if (tally_to_string(s->vm, described, &text, &nbytes) == TALLY_OK) {
-    const char *at = text;
-    while (at != NULL && (strncmp(at, name, n) != 0 || at[n] != '(')) {
-      at = strstr(at, "\n\n");
-      at = at == NULL ? NULL : at + 2;
-    }
-    if (at != NULL) {
-      size_t length = (size_t)(description_end(at) - at);
-      found = malloc(length + 1);
-      if (found != NULL)
-        snprintf(found, length + 1, "%.*s", (int)length, at);
-    }
+// What the document's own function of that name says of itself. To be freed;
+// NULL: nothing.
+static char *describe_own(const tl_document *d, const char *name) {
+  size_t n = strlen(name);
+  const char *at = d->described;
+  while (at != NULL && (strncmp(at, name, n) != 0 || at[n] != '(')) {
+    at = strstr(at, "\n\n");
+    at = at == NULL ? NULL : at + 2;
   }
-  tally_release(s->vm, described);
-  return found;
+  return at == NULL ? NULL : strndup(at, (size_t)(description_end(at) - at));
 }
 
 // At most so many bytes of a text, none of a character cut in two.
@@ -328,7 +355,7 @@ static void hover(tl_server *s, tally_value message) {
   if (!tl_lsp_find_place(s, message, &d, &at))
     return;
   tl_lsp_name_at(d, at, name, sizeof name);
-  char *own = name[0] == 0 ? NULL : describe_own(s, d, name);
+  char *own = name[0] == 0 ? NULL : describe_own(d, name);
   const char *text = name[0] == 0 ? NULL : tally_documentation(s->vm, name);
   tl_lsp_begin_result(s, message);
   if (own != NULL) {
@@ -355,33 +382,97 @@ static void hover(tl_server *s, tally_value message) {
   tl_lsp_end(s);
 }
 
-// Where the call begins whose arguments stand at a byte; false: there is none.
-// Goes backwards over brackets that are closed; quotation marks and comments
-// are not looked at, so a bracket in a string may hide the call. A list or
-// record that begins in between says that the byte is in none of the call's
-// arguments directly.
-static bool find_call(const tl_document *d, size_t at, size_t *paren) {
+// A call whose arguments stand at a byte.
+typedef struct open_call {
+  size_t paren;   // where its parenthesis is
+  int argument;   // how many arguments are before the one at the byte
+  char name[64];  // that one's; "" where it is given by position
+} open_call;
+
+// Finds the call; false: there is none. Goes backwards over brackets that are
+// closed. A list or record that begins in between says that the byte is in none
+// of the call's arguments directly.
+static bool find_call(tl_server *s, const tl_document *d, size_t at,
+                      open_call *out) {
+  size_t count;
+  tally_token *tokens = tokens_before(s, d, at, &count);
+  bool found = false;
+  *out = (open_call){.paren = 0};
   int depth = 0;
-  while (at-- > 0 && d->text[at] != ';') {
-    if (strchr(")]}", d->text[at]) != NULL)
+  for (size_t i = tokens == NULL ? 0 : count; i-- > 0;) {
+    const tally_token *t = &tokens[i];
+    const char sign = d->text[t->begin];
+    if (t->kind == TALLY_TOKEN_CLOSE)
       depth++;
-    else if (strchr("([{", d->text[at]) != NULL && depth-- == 0)
-      return *paren = at, d->text[at] == '(';
+    bool begins = t->kind == TALLY_TOKEN_OPEN && depth-- == 0;
+    bool divides = t->kind == TALLY_TOKEN_OTHER && depth == 0;
+    if (divides && sign == ';')
+      break;
+    // Only the last argument's name counts, which is come by first.
+    if (divides && sign == ':' && i > 0 && out->argument == 0)
+      snprintf(out->name, sizeof out->name, "%.*s",
+               (int)(tokens[i - 1].end - tokens[i - 1].begin),
+               d->text + tokens[i - 1].begin);
+    out->argument += divides && sign == ',';
+    if (begins) {
+      out->paren = t->begin;
+      found = sign == '(';
+      break;
+    }
   }
-  return false;
+  free(tokens);
+  return found;
 }
 
-// Which parameter is the active one is left to the client's default, the first.
+// The parameters of a signature, f(x, axis: none), each as it stands there, and
+// which of them the argument is; -1: none.
+static int put_parameters(tl_server *s, const char *label,
+                          const open_call *call) {
+  const char *from = strchr(label, '(');
+  int count = 0, active = -1, depth = 0;
+  tl_json_puts(&s->out, ",\"parameters\":[");
+  for (const char *at = from == NULL ? "" : ++from; *at != 0; at++) {
+    bool ends = depth == 0 && (*at == ',' || *at == ')');
+    // Types stand between backquotes, which open and close alike.
+    depth += (strchr("([{", *at) != NULL) - (strchr(")]}", *at) != NULL);
+    if (!ends)
+      continue;
+    size_t n = (size_t)(at - from), named = strcspn(from, " :=,)");
+    if (n > 0) {
+      bool is_next = active < 0 &&
+                     (count == call->argument ||
+                      (count < call->argument && strncmp(from, "...", 3) == 0));
+      bool is_it = call->name[0] == 0
+                       ? is_next
+                       : strlen(call->name) == named &&
+                             memcmp(from, call->name, named) == 0;
+      if (is_it)
+        active = count;
+      tl_json_puts(&s->out, count++ > 0 ? ",{\"label\":" : "{\"label\":");
+      tl_json_string(&s->out, from, n);
+      tl_json_puts(&s->out, "}");
+    }
+    if (*at == ')')
+      break;
+    from = at + 1 + strspn(at + 1, " ");
+  }
+  tl_json_puts(&s->out, "]");
+  return active;
+}
+
+// Where the argument is no parameter's the client shows the first as the active
+// one.
 static void signature_help(tl_server *s, tally_value message) {
   tl_document *d;
-  size_t at, paren = 0;
+  size_t at;
   char name[128] = "", label[512] = "";
+  open_call call;
   if (!tl_lsp_find_place(s, message, &d, &at))
     return;
-  if (find_call(d, at, &paren) && paren > 0)
-    tl_lsp_name_at(d, paren - 1, name, sizeof name);
+  if (find_call(s, d, at, &call) && call.paren > 0)
+    tl_lsp_name_at(d, call.paren - 1, name, sizeof name);
   const char *params = name[0] == 0 ? NULL : tally_signature(s->vm, name);
-  char *own = name[0] == 0 ? NULL : describe_own(s, d, name);
+  char *own = name[0] == 0 ? NULL : describe_own(d, name);
   if (own != NULL)
     snprintf(
         label, sizeof label, "%.*s",
@@ -394,7 +485,13 @@ static void signature_help(tl_server *s, tally_value message) {
   if (label[0] != 0) {
     tl_json_puts(&s->out, "{\"signatures\":[{\"label\":");
     tl_json_string(&s->out, label, strlen(label));
-    tl_json_puts(&s->out, "}]}");
+    int active = put_parameters(s, label, &call);
+    tl_json_puts(&s->out, "}]");
+    if (active >= 0) {
+      tl_json_puts(&s->out, ",\"activeParameter\":");
+      tl_json_int(&s->out, active);
+    }
+    tl_json_puts(&s->out, "}");
   } else {
     tl_json_puts(&s->out, "null");
   }

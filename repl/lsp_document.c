@@ -112,6 +112,7 @@ void tl_lsp_close(tl_server *s, tl_document *closed) {
   *at = closed->next;
   free(closed->uri);
   free(closed->text);
+  free(closed->described);
   free(closed);
 }
 

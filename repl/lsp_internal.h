@@ -13,6 +13,7 @@ typedef struct tl_document {
   struct tl_document *next;
   char *uri, *text;
   size_t nbytes;
+  char *described;  // what tally_describe_source said last, or NULL
   // The place that was asked for last: others follow it, mostly. [line] and
   // [unit] are the place of byte [seen]; a new text begins at 0 again.
   //
