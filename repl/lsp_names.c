@@ -310,46 +310,39 @@ static void put_location(tl_server *s, tl_document *d, size_t begin,
 // or in that of the module which it is imported from. While one types, the text
 // often does not parse; then the first place that is spelled so is close
 // enough. A rename never guesses like that.
-void tl_lsp_define(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at, begin;
+bool tl_lsp_define(tl_server *s, tally_value message, tl_document *d,
+                   size_t at) {
+  size_t begin;
   char name[128];
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
+  (void)message;
   tl_lsp_name_at(d, at, name, sizeof name);
-  tl_lsp_begin_result(s, message);
   if (find_meaning(s, d, at, &m, &place)) {
     name_list list = list_meant(s, &m, m.home);
-    if (list.count > 0)
+    bool found = list.count > 0;
+    if (found)
       put_location(s, m.home, list.items[0].begin, list.items[0].end);
-    else
-      tl_json_puts(&s->out, "null");
     free_names(&list);
     free_meaning(&m);
-  } else if (find_definition(d, name, &begin)) {
-    put_location(s, d, begin, begin + strlen(name));
-  } else {
-    tl_json_puts(&s->out, "null");
+    return found;
   }
-  tl_lsp_end(s);
+  if (!find_definition(d, name, &begin))
+    return false;
+  put_location(s, d, begin, begin + strlen(name));
+  return true;
 }
 
 // All places in the open documents, as Locations, document by document in the
 // order of their texts; an empty list where nothing is found. Without
 // includeDeclaration the variable's first place is left out; a member of a file
 // that is not open has that elsewhere.
-void tl_lsp_references(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
+bool tl_lsp_references(tl_server *s, tally_value message, tl_document *d,
+                       size_t at) {
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
   bool all = tl_lsp_is_true(s, message, "params.context.includeDeclaration");
   bool any = false;
-  tl_lsp_begin_result(s, message);
   tl_json_puts(&s->out, "[");
   if (find_meaning(s, d, at, &m, &place)) {
     all = all || (m.is_far && m.file[0] != 0);
@@ -365,19 +358,16 @@ void tl_lsp_references(tl_server *s, tally_value message) {
     free_meaning(&m);
   }
   tl_json_puts(&s->out, "]");
-  tl_lsp_end(s);
+  return true;
 }
 
 // The places in this document, which editors colour while the cursor rests on a
 // name; DocumentHighlightKind 2 is Read, 3 is Write.
-void tl_lsp_highlight(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
+bool tl_lsp_highlight(tl_server *s, tally_value message, tl_document *d,
+                      size_t at) {
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  tl_lsp_begin_result(s, message);
+  (void)message;
   tl_json_puts(&s->out, "[");
   if (find_meaning(s, d, at, &m, &place)) {
     name_list list = list_meant(s, &m, d);
@@ -391,31 +381,26 @@ void tl_lsp_highlight(tl_server *s, tally_value message) {
     free_meaning(&m);
   }
   tl_json_puts(&s->out, "]");
-  tl_lsp_end(s);
+  return true;
 }
 
 // The range of the name, or null where none of a variable stands: the editor
 // then says so before it asks for another name. The whole name is the range,
 // also where the cursor is in the middle or behind it.
-void tl_lsp_prepare_rename(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
+bool tl_lsp_prepare_rename(tl_server *s, tally_value message, tl_document *d,
+                           size_t at) {
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  tl_lsp_begin_result(s, message);
-  if (find_meaning(s, d, at, &m, &place)) {
-    tl_json_puts(&s->out, "{\"start\":");
-    tl_lsp_put_place(&s->out, d, place.begin);
-    tl_json_puts(&s->out, ",\"end\":");
-    tl_lsp_put_place(&s->out, d, place.end);
-    tl_json_puts(&s->out, "}");
-    free_meaning(&m);
-  } else {
-    tl_json_puts(&s->out, "null");
-  }
-  tl_lsp_end(s);
+  (void)message;
+  if (!find_meaning(s, d, at, &m, &place))
+    return false;
+  tl_json_puts(&s->out, "{\"start\":");
+  tl_lsp_put_place(&s->out, d, place.begin);
+  tl_json_puts(&s->out, ",\"end\":");
+  tl_lsp_put_place(&s->out, d, place.end);
+  tl_json_puts(&s->out, "}");
+  free_meaning(&m);
+  return true;
 }
 
 // The text of a document with another name at the places. To be freed; NULL:
@@ -510,15 +495,14 @@ static const char *refuse_rename(const tl_server *s, const meaning *m,
 // error (-32803, RequestFailed) that says why not. Files that are not open stay
 // as they are.
 void tl_lsp_rename(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at, nbytes = 0;
+  tl_document *d = tl_lsp_document_of(s, message);
+  size_t nbytes = 0;
   meaning m;
   name_place place;
   bool any = false;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
   char *name = tl_lsp_text(s, message, "params.newName", &nbytes);
-  if (name == NULL || !find_meaning(s, d, at, &m, &place)) {
+  if (name == NULL || d == NULL ||
+      !find_meaning(s, d, tl_lsp_place_of(s, message, d), &m, &place)) {
     tl_lsp_error(
         s, &message, name == NULL ? -32602 : -32803,
         name == NULL ? "rename needs a newName" : "no variable stands there");
