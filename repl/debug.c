@@ -112,31 +112,6 @@ static reply go(debugger *d, pace pace) {
   return GO;
 }
 
-// Behind it only breakpoints, errors and an interrupt stop the run.
-static reply do_continue(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_RUN);
-}
-
-// Stops at the next line wherever that is, within a call too.
-static reply do_step(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_STEP);
-}
-
-// Stops at the next line that has no more calls around it than this one: what
-// the line calls runs through, and a return stops in the caller.
-static reply do_next(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_NEXT);
-}
-
-// Stops in the caller; on the way the hook shows what the function returns.
-static reply do_finish(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_FINISH);
-}
-
 // The hook's result then ends the run with an interrupt, which is no failure of
 // the command.
 static reply do_quit(debugger *d, char *rest) {
@@ -299,30 +274,32 @@ static reply do_help(debugger *d, char *rest);
 typedef struct command {
   const char *name, *what;
   reply (*run)(debugger *d, char *rest);
+  pace pace;  // where run is NULL: lets the run go on so
 } command;
 
 static const command commands[] = {
     {"break", "PLACE [if EXPR]  stop at LINE, FILE:LINE or FUNCTION",
-     tl_stops_break},
-    {"continue", "until something stops it", do_continue},
-    {"run", "the same", do_continue},
-    {"step", "to the next line, also of a function that is called", do_step},
-    {"next", "to the next line of this function", do_next},
+     tl_stops_break, PACE_RUN},
+    {"continue", "until something stops it", NULL, PACE_RUN},
+    {"run", "the same", NULL, PACE_RUN},
+    {"step", "to the next line, also of a function that is called", NULL,
+     PACE_STEP},
+    {"next", "to the next line of this function", NULL, PACE_NEXT},
     {"watch", "NAME [if EXPR]  stop where the variable has changed",
-     tl_stops_watch},
-    {"finish", "until this function returns, and show what", do_finish},
-    {"print", "EXPR", do_print},
-    {"locals", "all variables of the call", do_locals},
-    {"list", "[LINE]", do_list},
-    {"where", "[N]  the calls under way", do_where},
-    {"up", "to the call further out", do_up},
-    {"down", "and back", do_down},
-    {"set", "NAME = EXPR", do_set},
-    {"catch", "[off]  stop at errors that are caught, too", do_catch},
-    {"delete", "[N]  a breakpoint, or all", tl_stops_delete},
-    {"info", "the breakpoints", tl_stops_info},
-    {"help", "this", do_help},
-    {"quit", "end the run", do_quit},
+     tl_stops_watch, PACE_RUN},
+    {"finish", "until this function returns, and show what", NULL, PACE_FINISH},
+    {"print", "EXPR", do_print, PACE_RUN},
+    {"locals", "all variables of the call", do_locals, PACE_RUN},
+    {"list", "[LINE]", do_list, PACE_RUN},
+    {"where", "[N]  the calls under way", do_where, PACE_RUN},
+    {"up", "to the call further out", do_up, PACE_RUN},
+    {"down", "and back", do_down, PACE_RUN},
+    {"set", "NAME = EXPR", do_set, PACE_RUN},
+    {"catch", "[off]  stop at errors that are caught, too", do_catch, PACE_RUN},
+    {"delete", "[N]  a breakpoint, or all", tl_stops_delete, PACE_RUN},
+    {"info", "the breakpoints", tl_stops_info, PACE_RUN},
+    {"help", "this", do_help, PACE_RUN},
+    {"quit", "end the run", do_quit, PACE_RUN},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -386,7 +363,8 @@ static reply run_line(debugger *d, const char *text, size_t nbytes) {
   int i = 0;
   while (i < COMMANDS && strncmp(line, commands[i].name, n) != 0) i++;
   if (i < COMMANDS)
-    result = commands[i].run(d, rest);
+    result = commands[i].run == NULL ? go(d, commands[i].pace)
+                                     : commands[i].run(d, rest);
   else
     printf("there is no command %.*s: help lists them\n", (int)n, line);
   free(line);

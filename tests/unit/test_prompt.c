@@ -513,6 +513,13 @@ static void test_a_difference_has_colours(void **state) {
   see_styles(t, "gppppppppppppppprpppp\n");
   waitpid(t->child, NULL, 0);
   close(t->keys);
+  write_file(name, "x=1\n");
+  char *format[] = {tally, "fmt", "--diff", name, NULL};
+  t = start_command(NULL, format);
+  see(t, "\n@@ -1,1 +1,1 @@\n-x=1\n+x = 1");
+  see_styles(t, "\nccccccccccccccc\nrrrr\ngggggg");
+  waitpid(t->child, NULL, 0);
+  close(t->keys);
   unlink(name);
 }
 
