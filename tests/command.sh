@@ -511,6 +511,16 @@ else
 fi
 text ":save $dir/none/x.tly\n1 + 1\n"; run
 expect 1 'io error: .*none/x.tly cannot be written: No such' ':save names the file'
+mkfifo "$dir/pipe"
+cat "$dir/pipe" >"$dir/piped" &
+text "x = 40 + 2\n:save $dir/pipe\n"; run; expect 0 'saved' ':save to a pipe'
+wait $!
+if [ -p "$dir/pipe" ] && grep -q '^x = 40 + 2$' "$dir/piped"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: :save writes into a pipe, which stays one'
+fi
 text ":load $dir/none.tly\n"; run
 expect 1 'io error: cannot read' ':load names what is missing'
 text ':foo\n'; run
