@@ -194,9 +194,8 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
       reader->at += (size_t)n;
     }
     // Also for those who work on the piece, as long as there are more.
-    reader->vm->done = (double)reader->at;
-    reader->vm->total =
-        (int64_t)reader->at < reader->size ? (double)reader->size : 0;
+    reader->vm->done = (int64_t)reader->at;
+    reader->vm->total = (int64_t)reader->at < reader->size ? reader->size : 0;
     if (!tl_poll(reader->vm, 1))
       return false;
   }
@@ -631,7 +630,7 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
     return tl_write_for(w->vm, w->what ? w->what : "print", data, nbytes);
   if (!tl_output_counts(w->vm, nbytes))
     return false;
-  const double total = (double)nbytes;
+  const size_t total = nbytes;
   while (nbytes > 0) {
     size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
@@ -642,9 +641,8 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
       nbytes -= (size_t)n;
     }
     // Of less the end is known to whoever gathers it here.
-    bool all = total > TL_WRITER_BUFFER;
-    if (!(all ? tl_poll_part(w->vm, 1, total - (double)nbytes, total)
-              : tl_poll(w->vm, 1)))
+    if (!tl_poll_part(w->vm, 1, (int64_t)(total - nbytes),
+                      total > TL_WRITER_BUFFER ? (int64_t)total : 0))
       return false;
   }
   return true;

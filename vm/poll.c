@@ -135,8 +135,11 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   return true;
 }
 
-// What comes later knows nothing of this operation.
-bool tl_poll_part(tl_vm *vm, uint64_t work, double done, double total) {
+// What comes later knows nothing of this operation. Without a total it is
+// tl_poll.
+bool tl_poll_part(tl_vm *vm, uint64_t work, int64_t done, int64_t total) {
+  if (total == 0)
+    return tl_poll(vm, work);
   vm->done = done;
   vm->total = total;
   bool ok = tl_poll(vm, work);

@@ -208,7 +208,7 @@ struct tally_vm {
 
   // How much of the work under way is done, told by who knows its end, as a
   // file's size; [total] 0: nobody has since it was asked for.
-  double done, total;
+  int64_t done, total;
 
   // Nests whose freeing was set aside, as somebody waits for control (value.h);
   // and the items freed since that was asked.
@@ -297,7 +297,7 @@ struct tally_vm {
 bool tl_poll(tl_vm *vm, uint64_t work);
 // The same, and says how much of a long operation is done, for
 // tally_ask_progress.
-bool tl_poll_part(tl_vm *vm, uint64_t work, double done, double total);
+bool tl_poll_part(tl_vm *vm, uint64_t work, int64_t done, int64_t total);
 // Whether casts take what does not fit, too: the kernels then wrap or saturate.
 static inline bool tl_casts_freely(const tl_vm *vm) {
   return vm->overflow == TL_OVERFLOW_WRAP ||

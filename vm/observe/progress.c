@@ -126,7 +126,7 @@ void tl_progress_tell(tl_vm *vm) {
   tally_progress out = {.file = "", .text = "", .part = -1};
   const tl_frame *f = vm->frame;
   if (vm->total > 0)
-    out.part = vm->done / vm->total;
+    out.part = (double)vm->done / (double)vm->total;
   // What says no more of itself is not under way any longer.
   vm->total = 0;
   if (f != NULL && f - vm->frames >= FRAMES)
