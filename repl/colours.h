@@ -29,5 +29,10 @@ bool tl_has_colours(int file);
 // to terminals that are known to show them, or as TALLY_PICTURES says (kitty,
 // sixel, text). No terminal is asked, as its answer could be lost or be typed.
 int tl_picture_form(int file);
+// The columns of the terminal that a descriptor is; 0: it is none, or does not
+// say.
+int tl_terminal_width(int file);
+// Its lines, likewise.
+int tl_terminal_height(int file);
 
 #endif

@@ -19,12 +19,6 @@
 
 enum { LIST_LINES = 5 };
 
-// The error of the last call, which stands in no file.
-void tl_debugger_error(const debugger *d) {
-  const tally_error_info *e = tally_error(d->vm);
-  printf("%s error: %s\n", e->kind, e->message);
-}
-
 // --- Places -----------------------------------------------------------------
 
 // The bytes of a line, from 1, without its newline: borrowed from the place's
@@ -208,25 +202,6 @@ static reply do_print(debugger *d, char *rest) {
     tally_release(d->vm, value);
   }
   return STAY;
-}
-
-void tl_debugger_names(debugger *d, size_t frame, name_hook *see,
-                       void *context) {
-  tally_value names, item;
-  const char *name;
-  size_t nbytes;
-  if (tally_debug_names(d->vm, frame, &names) != TALLY_OK) {
-    tl_debugger_error(d);
-    return;
-  }
-  for (size_t i = 0; i < tally_length(d->vm, names); i++) {
-    if (tally_item(d->vm, names, i, &item) != TALLY_OK)
-      break;
-    if (tally_to_string(d->vm, item, &name, &nbytes) == TALLY_OK)
-      see(d, name, context);
-    tally_release(d->vm, item);
-  }
-  tally_release(d->vm, names);
 }
 
 static void print_variable(debugger *d, const char *name, void *context) {

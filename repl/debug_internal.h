@@ -62,17 +62,15 @@ typedef struct debugger {
 // goes on.
 typedef enum reply { STAY, GO } reply;
 
-// --- Commands (debug.c) -----------------------------------------------------
+// --- What debug_stops.c does ------------------------------------------------
 
-// The error of the last call, which stands in no file.
+// Prints the error of the last call, which stands in no file.
 void tl_debugger_error(const debugger *d);
 // Calls [see] with each variable of the frame that has a value; functions and
 // modules are left out.
 typedef void name_hook(debugger *d, const char *name, void *context);
 void tl_debugger_names(debugger *d, size_t frame, name_hook *see,
                        void *context);
-
-// --- Stops (debug_stops.c) --------------------------------------------------
 
 // Whether a breakpoint stops the run here, or a watched variable that has
 // changed, which is told.

@@ -1,4 +1,5 @@
-// Where a debugged run stops: breakpoints, and variables that are watched.
+// Where a debugged run stops: breakpoints, and variables that are watched; and
+// what else is asked of the VM for the debugger.
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,6 +7,30 @@
 
 #include "repl/debug_internal.h"
 #include "repl/run.h"
+
+void tl_debugger_error(const debugger *d) {
+  const tally_error_info *e = tally_error(d->vm);
+  printf("%s error: %s\n", e->kind, e->message);
+}
+
+void tl_debugger_names(debugger *d, size_t frame, name_hook *see,
+                       void *context) {
+  tally_value names, item;
+  const char *name;
+  size_t nbytes;
+  if (tally_debug_names(d->vm, frame, &names) != TALLY_OK) {
+    tl_debugger_error(d);
+    return;
+  }
+  for (size_t i = 0; i < tally_length(d->vm, names); i++) {
+    if (tally_item(d->vm, names, i, &item) != TALLY_OK)
+      break;
+    if (tally_to_string(d->vm, item, &name, &nbytes) == TALLY_OK)
+      see(d, name, context);
+    tally_release(d->vm, item);
+  }
+  tally_release(d->vm, names);
+}
 
 // Whether a file's path is, or ends with, the name that was given.
 static bool is_file(const char *path, const char *name) {

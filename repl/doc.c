@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "repl/doc.h"
+#include "repl/colours.h"
 #include "repl/run.h"
 
 // Columns for the name in a list.

@@ -20,7 +20,6 @@
 
 #include "repl/colours.h"
 #include "repl/screen.h"
-#include "repl/session.h"
 
 enum { FIRST_US = 1000000, NEXT_US = 250000 };
 

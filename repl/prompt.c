@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/commands.h"
 #include "repl/editor.h"
 #include "repl/run.h"

@@ -16,7 +16,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -211,9 +210,8 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   take_interrupts(session->vm);
   if (session->stats != TL_STATS_NONE)
     tally_count(session->vm, 1);
-  unsigned watched =
-      (session->memory_plot != NULL ? TALLY_WATCH_MEMORY : 0u) |
-      (session->profile != NULL ? TALLY_WATCH_TIME : 0u);
+  unsigned watched = (session->memory_plot != NULL ? TALLY_WATCH_MEMORY : 0u) |
+                     (session->profile != NULL ? TALLY_WATCH_TIME : 0u);
   if (watched != 0 && tally_watch(session->vm, watched) != TALLY_OK) {
     tl_session_report(session);
     tally_close(session->vm);
@@ -231,33 +229,6 @@ static bool flush_output(void) {
   fprintf(stderr, "tally: cannot write to standard output: %s\n",
           strerror(errno));
   return false;
-}
-
-// What is no terminal, a file or a pipe, fails the request.
-// A terminal that does not know its size says 0, as do systems without that
-// request.
-static void measure_terminal(int file, int *columns, int *lines) {
-  *columns = *lines = 0;
-#ifdef TIOCGWINSZ
-  struct winsize size;
-  if (ioctl(file, TIOCGWINSZ, &size) == 0) {
-    *columns = size.ws_col;
-    *lines = size.ws_row;
-  }
-#endif
-  (void)file;
-}
-
-int tl_terminal_width(int file) {
-  int columns, lines;
-  measure_terminal(file, &columns, &lines);
-  return columns;
-}
-
-int tl_terminal_height(int file) {
-  int columns, lines;
-  measure_terminal(file, &columns, &lines);
-  return lines;
 }
 
 // Columns for a picture as text: the terminal's, within bounds.
