@@ -1,8 +1,8 @@
 // A line on the terminal for runs of more than a second: which part is done,
 // what is left, and the line of the script that is under way.
 //
-//      42 %, 17 s left  train.tly:12  for epoch in 0..epochs {
-//     66 % after 40 s  <input> has no name   no estimate, as nothing moved
+//     42 %, 17 s left  train.tly:12  for epoch in 0..epochs {
+//     66 % after 40 s  for x in files {      nothing to estimate from yet
 //     12 s  y = linalg.solve(a, b)           the end is not known
 #ifndef TALLY_REPL_PROGRESS_H
 #define TALLY_REPL_PROGRESS_H
@@ -20,8 +20,8 @@ void tl_progress_begin(tally_vm *vm);
 void tl_progress_end(void);
 // tally_options.progress: draws the line.
 void tl_progress_draw(void *context, const tally_progress *at);
-// Something else is about to be written: takes the line off. [ends]: what is
-// written ends its line, so that another may be drawn below.
+// Something else is about to be written: takes the line off. [ends]: that ends
+// its line, so that another progress line may be drawn below.
 void tl_progress_hide(bool ends);
 
 #endif
