@@ -86,6 +86,16 @@ typedef struct tally_device {
   size_t limit;      // bytes on it at once; 0: no limit
 } tally_device;
 
+// What a run is at: the line of its outermost loop over something of known
+// length, or else of its outermost call. Texts are borrowed for the call.
+typedef struct tally_progress {
+  const char *file;  // "" where no script's line is under way
+  int line;          // from 1; 0: unknown
+  const char *text;  // of the line, without the blanks around it
+  size_t nbytes;     // of the text, which has no zero byte behind it
+  double part;       // done, from 0 to 1; below 0: the end is not known
+} tally_progress;
+
 // What a host decides about a VM. Start from tally_default_options().
 typedef struct tally_options {
   size_t size;  // sizeof(tally_options), set by tally_default_options
@@ -133,7 +143,9 @@ typedef struct tally_options {
   tally_native_code native;
   // Whether the value that tally_interact has shown stays, as the variable ans.
   int keep_ans;
-  // Whether pictures that tally_interact shows have a terminal's colours.
+  // How tally_interact shows pictures: as text, 0 without a terminal's colours
+  // and 1 with them, or as images, as terminals take them that know kitty's
+  // graphics (2) or sixels (3).
   int colors;
   // Other memory than the process's, such as a GPU's, on which resources may
   // say that their bytes lie (tally_resource.device): each has a limit of its
@@ -148,6 +160,9 @@ typedef struct tally_options {
   // limit. A piece that would pass it is not written, and ends the call with
   // TALLY_ERR_LIMIT.
   uint64_t output_limit;
+  // Hears what a run is at, once for each tally_ask_progress. It may call
+  // tally_interrupt, but else not use the VM. NULL: nobody asks.
+  void (*progress)(void *context, const tally_progress *at);
 } tally_options;
 
 TALLY_API tally_options tally_default_options(void);
@@ -170,6 +185,11 @@ TALLY_API size_t tally_close(tally_vm *vm);
 // to the run that it meets: where none is under way nothing happens, so a thread
 // that may come before the run begins asks again until it has ended.
 TALLY_API void tally_interrupt(tally_vm *vm);
+
+// Has tally_options.progress called at the next poll of a running script, within
+// milliseconds. From any thread or a signal handler, such as a timer's. It costs
+// the script nothing unless it is called.
+TALLY_API void tally_ask_progress(tally_vm *vm);
 
 TALLY_API const char *tally_version(void);
 
@@ -906,6 +926,10 @@ typedef struct tally_debug_place {
 // TALLY_ERR_INDEX: there are not so many frames.
 TALLY_API tally_status tally_debug_frame(tally_vm *vm, size_t frame,
                                          tally_debug_place *out);
+// The first line from [line] on at which the frame's file can stop; 0: none. Its
+// functions count before they are called.
+TALLY_API tally_status tally_debug_line(tally_vm *vm, size_t frame, int line,
+                                        int *out);
 // The names of the frame's variables that have a value: a list of strings,
 // returns owned.
 TALLY_API tally_status tally_debug_names(tally_vm *vm, size_t frame,
@@ -992,9 +1016,11 @@ TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
 //   "import"  either, of a variable that was imported from a file by its name
 //   "member"  a name behind the module of a file, m.f: home is its own
 //             begin
+//   "argument"  the name of an argument of such a function, m.f(n: 1), likewise
 //
-// file, the path as the import spells it, of the last two, else empty; and
-// is_global, whether it is a variable of the script's own module. Names of the
+// file, the path as the import spells it, of the last three, else empty; of, the
+// function of an argument, or of a parameter if that is the module's function;
+// and is_global, whether it is a variable of the script's own module. Names of the
 // library, of fields and those that mean nothing are not in it. NULL source:
 // reads the file [name].
 //   TALLY_ERR_SYNTAX  it does not parse

@@ -24,11 +24,12 @@ typedef enum tl_occurrence_role {
 } tl_occurrence_role;
 
 // One place. Of an argument and a member the variable is the function's or the
-// module's, and the name its parameter or its variable.
+// module's, and the name its parameter or its variable. [of] is the name of an
+// argument's function, else NULL.
 typedef struct tl_occurrence {
   tl_occurrence_role role;
   tl_variable *variable;
-  const tl_name *name;
+  const tl_name *name, *of;
   tl_span span;
 } tl_occurrence;
 
@@ -44,11 +45,15 @@ typedef struct tl_occurrences {
 // no memory is left out, and the arena has failed.
 void tl_occurs(tl_occurrences *list, tl_occurrence_role role,
                tl_variable *variable, const tl_name *name, tl_span span);
+// The same of an argument that is named in a call of the function [of].
+void tl_occurs_as_argument(tl_occurrences *list, tl_variable *variable,
+                           const tl_name *name, const tl_name *of,
+                           tl_span span);
 
 // A new list of records of all places in the order of the text, each once:
-// begin, end, home, role, file and is_global as tally_resolve_source describes
-// them (tally.h). Returns owned; after tl_fail some are missing, or it is NULL,
-// as where the arena has failed.
+// begin, end, home, role, file, of and is_global as tally_resolve_source
+// describes them (tally.h). Returns owned; after tl_fail some are missing, or
+// it is NULL, as where the arena has failed.
 tl_list *tl_occurrences_list(tl_vm *vm, tl_occurrences *list);
 
 #endif

@@ -526,20 +526,34 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
               variable->library, field->text, near == NULL ? "" : near);
 }
 
+// The variable that holds a called function, or the module of a file that has
+// it, and the function's name; NULL: neither.
+static tl_variable *called_variable(const tl_resolver *r, const tl_ast *callee,
+                                    const tl_name **name) {
+  const tl_ast *object =
+      callee->kind == TL_AST_FIELD ? callee->field.object : callee;
+  if (object->kind != TL_AST_NAME)
+    return NULL;
+  *name = object == callee ? callee->name.name : callee->field.field.name;
+  tl_variable *variable = tl_scope_find(r->scope, object->name.name);
+  bool is_module =
+      variable != NULL && variable->file != NULL && variable->file->count == 0;
+  return object == callee || is_module ? variable : NULL;
+}
+
 // del(name) is no function, so its name is not looked up.
 static void resolve_call(tl_resolver *r, tl_ast *ast) {
   if (!tl_is_del(r->scope, ast))
     resolve(ast->call.callee, r);
+  const tl_name *of = NULL;
   tl_variable *callee =
-      r->occurrences == NULL || ast->call.callee->kind != TL_AST_NAME
-          ? NULL
-          : tl_scope_find(r->scope, ast->call.callee->name.name);
+      r->occurrences == NULL ? NULL : called_variable(r, ast->call.callee, &of);
   for (uint32_t i = 0; i < ast->call.count; i++) {
     const tl_argument *argument = &ast->call.arguments[i];
     resolve(argument->value, r);
     if (argument->name != NULL && callee != NULL)
-      tl_occurs(r->occurrences, TL_OCCURS_AS_ARGUMENT, callee, argument->name,
-                argument->span);
+      tl_occurs_as_argument(r->occurrences, callee, argument->name, of,
+                            argument->span);
   }
 }
 

@@ -84,6 +84,7 @@ struct tl_scope {
   // share one environment.
   tl_closure_group *group;
   tl_ast *body;             // of a function or module
+  const tl_name *of;        // occurrences.c: the module's function, or NULL
   const tl_name **globals;  // declared `global`
   uint32_t global_count, global_capacity;
 };

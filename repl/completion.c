@@ -22,7 +22,6 @@
 #include "repl/screen.h"
 #include "repl/signs.h"
 
-// Adds a copy of a name; without memory for it there is one choice less.
 static void add_choice(tl_choices *c, const char *name) {
   if (c->count == c->capacity) {
     size_t capacity = c->capacity * 2 + 32;
@@ -35,6 +34,13 @@ static void add_choice(tl_choices *c, const char *name) {
   char *copy = malloc(strlen(name) + 1);
   if (copy != NULL)
     c->names[c->count++] = strcpy(copy, name);
+}
+
+void tl_choices_add(tl_choices *c, const char *name) {
+  size_t i = 0;
+  while (i < c->count && strcmp(c->names[i], name) != 0) i++;
+  if (i == c->count)
+    add_choice(c, name);
 }
 
 // Frees the copies and the table.
@@ -153,7 +159,6 @@ static void find_signs(tl_choices *c, const char *slash) {
 // A backslash comes first, as signs are typed within strings as well; behind a
 // blank or a quote it is no sign's any more.
 void tl_choices_find(tl_choices *c, tally_vm *vm, const char *text) {
-  *c = (tl_choices){.names = NULL};
   const char *slash = strrchr(text, '\\'), *file = open_string(text);
   if (file == NULL)
     file = file_of_command(text);

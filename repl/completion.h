@@ -16,8 +16,11 @@ typedef struct tl_choices {
   size_t replaced;   // bytes at the text's end that make way for the sign
 } tl_choices;
 
-// Fills *c, which tl_choices_free frees; what is there is not freed. Without
-// memory there are fewer choices.
+// Adds a copy of a name, unless it is there; without memory for it there is one
+// choice less.
+void tl_choices_add(tl_choices *c, const char *name);
+// Adds to *c, which tl_choices_free frees. Without memory there are fewer
+// choices.
 void tl_choices_find(tl_choices *c, tally_vm *vm, const char *text);
 void tl_choices_free(tl_choices *c);
 

@@ -14,68 +14,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "repl/editor.h"
+#include "repl/debug_internal.h"
 #include "repl/run.h"
 
-// Where a run stops: at line [line] of a file, or where a function begins; and
-// only if the condition holds, where there is one. Texts are its own.
-typedef struct breakpoint {
-  int number, line;
-  char *place;  // the file, or with line 0 the function
-  char *condition;
-} breakpoint;
-
-// Which lines stop the run besides breakpoints: by how many calls are around
-// them.
-typedef enum pace {
-  PACE_RUN,
-  PACE_STEP,    // any
-  PACE_NEXT,    // with no more than [depth]
-  PACE_FINISH,  // with fewer than [depth]
-} pace;
-
-enum { BREAKPOINTS = 64, LIST_LINES = 5 };
-
-// One run that is debugged, on the stack of tl_run_debug. It owns the
-// breakpoints' texts, both lines and the editor; [info] is borrowed, and valid
-// only while the hook runs.
-typedef struct debugger {
-  tally_vm *vm;
-  tl_editor *editor;  // NULL: lines of standard input
-  char *line, *last;  // the command under way, and the one to be repeated
-  size_t line_size;
-  breakpoint breakpoints[BREAKPOINTS];
-  int count, numbered;
-  pace pace;
-  size_t depth;
-  bool catches;   // stops at caught errors, too
-  bool begins;    // a function with a breakpoint begins: stops at its line
-  bool ended;     // by quit, or as there are no more commands
-  size_t frame;   // the selected one
-  size_t listed;  // the line that `list` goes on behind; 0: around the frame's
-  const tally_debug_info *info;
-} debugger;
-
-// What becomes of the run behind a command: another command is read, or the run
-// goes on.
-typedef enum reply { STAY, GO } reply;
-
-// A copy of the bytes with a zero behind them, which the caller frees; NULL
-// without memory.
-static char *copy_text(const char *text, size_t nbytes) {
-  char *copy = malloc(nbytes + 1);
-  if (copy != NULL) {
-    memcpy(copy, text, nbytes);
-    copy[nbytes] = 0;
-  }
-  return copy;
-}
-
-// The error of the last call, which stands in no file.
-static void print_error(const debugger *d) {
-  const tally_error_info *e = tally_error(d->vm);
-  printf("%s error: %s\n", e->kind, e->message);
-}
+enum { LIST_LINES = 5 };
 
 // --- Places -----------------------------------------------------------------
 
@@ -117,46 +59,7 @@ static void print_place(debugger *d, size_t frame) {
     print_line(&place, (size_t)place.line);
 }
 
-// Whether a file's path is, or ends with, the name that was given.
-static bool is_file(const char *path, const char *name) {
-  size_t m = strlen(path), n = strlen(name);
-  return m >= n && strcmp(path + m - n, name) == 0 &&
-         (m == n || path[m - n - 1] == '/');
-}
-
 // --- Stopping ---------------------------------------------------------------
-
-// Whether the breakpoint's condition is true in the innermost frame; without a
-// condition it is. One that fails is told, and stops the run: a mistake in it
-// must not look like a breakpoint that is never met.
-static bool holds(debugger *d, const breakpoint *b) {
-  tally_value value;
-  int truth = 1;
-  if (b->condition == NULL)
-    return true;
-  tally_status status = tally_debug_eval(d->vm, 0, b->condition, &value);
-  if (status == TALLY_OK) {
-    status = tally_to_bool(d->vm, value, &truth);
-    tally_release(d->vm, value);
-  }
-  if (status != TALLY_OK)
-    print_error(d);
-  return status != TALLY_OK || truth != 0;
-}
-
-// One of a line where the line is next, one of a function where that begins.
-static bool is_at_breakpoint(debugger *d, const tally_debug_info *info) {
-  for (int i = 0; i < d->count; i++) {
-    const breakpoint *b = &d->breakpoints[i];
-    bool here = info->event == TALLY_DEBUG_CALL
-                    ? b->line == 0 && strcmp(info->function, b->place) == 0
-                    : b->line == info->line && b->line != 0 &&
-                          is_file(info->file, b->place);
-    if (here && holds(d, b))
-      return true;
-  }
-  return false;
-}
 
 // Whether the line is one that the last command wanted.
 static bool is_wanted(const debugger *d, const tally_debug_info *info) {
@@ -170,7 +73,7 @@ static bool is_wanted(const debugger *d, const tally_debug_info *info) {
 static bool stops(debugger *d, const tally_debug_info *info) {
   switch (info->event) {
     case TALLY_DEBUG_CALL:
-      d->begins = is_at_breakpoint(d, info) || d->begins;
+      d->begins = tl_stops_at(d, info) || d->begins;
       return false;
     case TALLY_DEBUG_RESUME:
       return d->pace == PACE_FINISH && info->depth < d->depth;
@@ -178,7 +81,7 @@ static bool stops(debugger *d, const tally_debug_info *info) {
       if (d->pace == PACE_FINISH && info->depth == d->depth) {
         printf("%s returns ", info->function);
         if (tl_print_value(d->vm, info->value) != TALLY_OK)
-          print_error(d);
+          tl_debugger_error(d);
       }
       return false;
     case TALLY_DEBUG_RAISE:
@@ -190,7 +93,7 @@ static bool stops(debugger *d, const tally_debug_info *info) {
     case TALLY_DEBUG_PAUSE:
       return true;
     default:
-      return is_wanted(d, info) || is_at_breakpoint(d, info);
+      return tl_stops_at(d, info) || is_wanted(d, info);
   }
 }
 
@@ -203,31 +106,6 @@ static reply go(debugger *d, pace pace) {
   return GO;
 }
 
-// Behind it only breakpoints, errors and an interrupt stop the run.
-static reply do_continue(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_RUN);
-}
-
-// Stops at the next line wherever that is, within a call too.
-static reply do_step(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_STEP);
-}
-
-// Stops at the next line that has no more calls around it than this one: what
-// the line calls runs through, and a return stops in the caller.
-static reply do_next(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_NEXT);
-}
-
-// Stops in the caller; on the way the hook shows what the function returns.
-static reply do_finish(debugger *d, char *rest) {
-  (void)rest;
-  return go(d, PACE_FINISH);
-}
-
 // The hook's result then ends the run with an interrupt, which is no failure of
 // the command.
 static reply do_quit(debugger *d, char *rest) {
@@ -236,101 +114,10 @@ static reply do_quit(debugger *d, char *rest) {
   return GO;
 }
 
-// "2: life.tly:5 if n > 3", as break and info print it.
-static void describe(const breakpoint *b) {
-  printf("%d: %s", b->number, b->place);
-  if (b->line > 0)
-    printf(":%d", b->line);
-  printf("%s%s\n", b->condition == NULL ? "" : " if ",
-         b->condition == NULL ? "" : b->condition);
-}
-
-// Takes what stands behind the word `if` off a place, and returns it, borrowed
-// from the same text. NULL: nothing does.
-static char *cut_condition(char *text) {
-  char *at = strstr(text, " if ");
-  if (at == NULL)
-    return NULL;
-  *at = 0;
-  return at + 4 + strspn(at + 4, " ");
-}
-
-// break LINE, FILE:LINE or FUNCTION, and perhaps a condition. A line alone is
-// one of the selected frame's file. Neither file nor function is looked up: it
-// may be imported later.
-static reply do_break(debugger *d, char *rest) {
-  tally_debug_place here;
-  char *condition = cut_condition(rest), *colon = strrchr(rest, ':'), *end;
-  const char *number = colon == NULL ? rest : colon + 1;
-  long line = strtol(number, &end, 10);
-  bool numbered = end > number && *end == 0 && line > 0 && line < 1 << 30;
-  if (*rest == 0 || (colon != NULL && !numbered)) {
-    puts("break wants LINE, FILE:LINE or a function's name");
-    return STAY;
-  }
-  if (d->count == BREAKPOINTS) {
-    printf("there are %d breakpoints already\n", BREAKPOINTS);
-    return STAY;
-  }
-  const char *place = rest;
-  size_t nbytes = colon == NULL ? strlen(rest) : (size_t)(colon - rest);
-  if (numbered && colon == NULL &&
-      tally_debug_frame(d->vm, d->frame, &here) == TALLY_OK) {
-    place = here.file;
-    nbytes = strlen(place);
-  }
-  breakpoint b = {.number = ++d->numbered,
-                  .line = numbered ? (int)line : 0,
-                  .place = copy_text(place, nbytes)};
-  if (condition != NULL)
-    b.condition = copy_text(condition, strlen(condition));
-  if (b.place == NULL || (condition != NULL && b.condition == NULL)) {
-    free(b.place);
-    free(b.condition);
-    puts("no memory for a breakpoint");
-    return STAY;
-  }
-  describe(&b);
-  d->breakpoints[d->count++] = b;
-  return STAY;
-}
-
-// The last one takes its place: numbers stay, the order does not matter.
-static void remove_breakpoint(debugger *d, int at) {
-  free(d->breakpoints[at].place);
-  free(d->breakpoints[at].condition);
-  d->breakpoints[at] = d->breakpoints[--d->count];
-}
-
-// delete NUMBER, or all.
-static reply do_delete(debugger *d, char *rest) {
-  int number = atoi(rest), before = d->count;
-  for (int i = d->count - 1; i >= 0; i--)
-    if (*rest == 0 || d->breakpoints[i].number == number)
-      remove_breakpoint(d, i);
-  if (before == d->count)
-    puts("there is no such breakpoint");
-  return STAY;
-}
-
-// In the order of their numbers.
-static reply do_info(debugger *d, char *rest) {
-  (void)rest;
-  for (int n = 1; n <= d->numbered; n++)
-    for (int i = 0; i < d->count; i++)
-      if (d->breakpoints[i].number == n)
-        describe(&d->breakpoints[i]);
-  if (d->count == 0)
-    puts("no breakpoints");
-  printf("errors stop the run where %s\n",
-         d->catches ? "they are raised" : "no catch waits for them");
-  return STAY;
-}
-
 // catch, catch off: which errors stop the run.
 static reply do_catch(debugger *d, char *rest) {
   d->catches = strcmp(rest, "off") != 0;
-  return do_info(d, rest);
+  return tl_stops_info(d, rest);
 }
 
 // The call that print, locals, list and set speak of.
@@ -399,7 +186,7 @@ static reply do_list(debugger *d, char *rest) {
 static bool evaluate(debugger *d, const char *text, tally_value *out) {
   if (tally_debug_eval(d->vm, d->frame, text, out) == TALLY_OK)
     return true;
-  print_error(d);
+  tl_debugger_error(d);
   return false;
 }
 
@@ -411,35 +198,27 @@ static reply do_print(debugger *d, char *rest) {
     puts("print wants an expression");
   } else if (evaluate(d, rest, &value)) {
     if (tl_print_value(d->vm, value) != TALLY_OK)
-      print_error(d);
+      tl_debugger_error(d);
     tally_release(d->vm, value);
   }
   return STAY;
 }
 
+static void print_variable(debugger *d, const char *name, void *context) {
+  tally_value value;
+  (void)context;
+  if (!evaluate(d, name, &value))
+    return;
+  printf("%s = ", name);
+  tl_print_value(d->vm, value);
+  tally_release(d->vm, value);
+}
+
 // Prints each variable of the selected frame on a line of its own. Those
 // without a value are left out, and so are functions and modules.
 static reply do_locals(debugger *d, char *rest) {
-  tally_value names, item, value;
-  const char *name;
-  size_t nbytes;
   (void)rest;
-  if (tally_debug_names(d->vm, d->frame, &names) != TALLY_OK) {
-    print_error(d);
-    return STAY;
-  }
-  for (size_t i = 0; i < tally_length(d->vm, names); i++) {
-    if (tally_item(d->vm, names, i, &item) != TALLY_OK)
-      break;
-    if (tally_to_string(d->vm, item, &name, &nbytes) == TALLY_OK &&
-        evaluate(d, name, &value)) {
-      printf("%s = ", name);
-      tl_print_value(d->vm, value);
-      tally_release(d->vm, value);
-    }
-    tally_release(d->vm, item);
-  }
-  tally_release(d->vm, names);
+  tl_debugger_names(d, d->frame, print_variable, NULL);
   return STAY;
 }
 
@@ -457,7 +236,7 @@ static reply do_set(debugger *d, char *rest) {
   if (!evaluate(d, behind + 1, &value))
     return STAY;
   if (tally_debug_set(d->vm, d->frame, rest, value) != TALLY_OK)
-    print_error(d);
+    tl_debugger_error(d);
   tally_release(d->vm, value);
   return STAY;
 }
@@ -470,27 +249,32 @@ static reply do_help(debugger *d, char *rest);
 typedef struct command {
   const char *name, *what;
   reply (*run)(debugger *d, char *rest);
+  pace pace;  // where run is NULL: lets the run go on so
 } command;
 
 static const command commands[] = {
-    {"break", "PLACE [if EXPR]  stop at LINE, FILE:LINE or FUNCTION", do_break},
-    {"continue", "until something stops it", do_continue},
-    {"run", "the same", do_continue},
-    {"step", "to the next line, also of a function that is called", do_step},
-    {"next", "to the next line of this function", do_next},
-    {"finish", "until this function returns, and show what", do_finish},
-    {"print", "EXPR", do_print},
-    {"locals", "all variables of the call", do_locals},
-    {"list", "[LINE]", do_list},
-    {"where", "[N]  the calls under way", do_where},
-    {"up", "to the call further out", do_up},
-    {"down", "and back", do_down},
-    {"set", "NAME = EXPR", do_set},
-    {"catch", "[off]  stop at errors that are caught, too", do_catch},
-    {"delete", "[N]  a breakpoint, or all", do_delete},
-    {"info", "the breakpoints", do_info},
-    {"help", "this", do_help},
-    {"quit", "end the run", do_quit},
+    {"break", "PLACE [if EXPR]  stop at LINE, FILE:LINE or FUNCTION",
+     tl_stops_break, PACE_RUN},
+    {"continue", "until something stops it", NULL, PACE_RUN},
+    {"run", "the same", NULL, PACE_RUN},
+    {"step", "to the next line, also of a function that is called", NULL,
+     PACE_STEP},
+    {"next", "to the next line of this function", NULL, PACE_NEXT},
+    {"watch", "NAME [if EXPR]  stop where the variable has changed",
+     tl_stops_watch, PACE_RUN},
+    {"finish", "until this function returns, and show what", NULL, PACE_FINISH},
+    {"print", "EXPR", do_print, PACE_RUN},
+    {"locals", "all variables of the call", do_locals, PACE_RUN},
+    {"list", "[LINE]", do_list, PACE_RUN},
+    {"where", "[N]  the calls under way", do_where, PACE_RUN},
+    {"up", "to the call further out", do_up, PACE_RUN},
+    {"down", "and back", do_down, PACE_RUN},
+    {"set", "NAME = EXPR", do_set, PACE_RUN},
+    {"catch", "[off]  stop at errors that are caught, too", do_catch, PACE_RUN},
+    {"delete", "[N]  a breakpoint, or all", tl_stops_delete, PACE_RUN},
+    {"info", "the breakpoints", tl_stops_info, PACE_RUN},
+    {"help", "this", do_help, PACE_RUN},
+    {"quit", "end the run", do_quit, PACE_RUN},
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
@@ -503,6 +287,38 @@ static reply do_help(debugger *d, char *rest) {
   return STAY;
 }
 
+// The word at the end of a command's line, and what it may go on as.
+typedef struct word {
+  const char *text;
+  tl_choices *choices;
+} word;
+
+static void offer(debugger *d, const char *name, void *context) {
+  const word *w = context;
+  (void)d;
+  if (strncmp(name, w->text, strlen(w->text)) == 0)
+    tl_choices_add(w->choices, name);
+}
+
+// What Tab offers: commands at the line's begin, and behind one variables of
+// the selected call besides the names of the prompt.
+static void choose(void *context, const char *text, tl_choices *c) {
+  debugger *d = context;
+  if (strpbrk(text, " \t") == NULL) {
+    word command = {text, c};
+    for (int i = 0; i < COMMANDS; i++) offer(d, commands[i].name, &command);
+    return;
+  }
+  tl_choices_find(c, d->vm, text);
+  size_t at = strlen(text);
+  while (at > 0 && (isalnum((unsigned char)text[at - 1]) ||
+                    text[at - 1] == '_' || (text[at - 1] & 0x80) != 0))
+    at--;
+  word last = {text + at, c};
+  if (at == 0 || text[at - 1] != '.')
+    tl_debugger_names(d, d->frame, offer, &last);
+}
+
 // Runs a line; an empty one runs the last command again, so that step is typed
 // once. The text is borrowed and copied; without memory nothing happens.
 static reply run_line(debugger *d, const char *text, size_t nbytes) {
@@ -510,10 +326,10 @@ static reply run_line(debugger *d, const char *text, size_t nbytes) {
   while (nbytes > 0 && isspace((unsigned char)*text)) text++, nbytes--;
   if (nbytes > 0) {
     free(d->last);
-    d->last = copy_text(text, nbytes);
+    d->last = strndup(text, nbytes);
   }
   // Commands write into their line.
-  char *line = d->last == NULL ? NULL : copy_text(d->last, strlen(d->last));
+  char *line = d->last == NULL ? NULL : strdup(d->last);
   if (line == NULL)
     return STAY;
   size_t n = strcspn(line, " \t");
@@ -522,7 +338,8 @@ static reply run_line(debugger *d, const char *text, size_t nbytes) {
   int i = 0;
   while (i < COMMANDS && strncmp(line, commands[i].name, n) != 0) i++;
   if (i < COMMANDS)
-    result = commands[i].run(d, rest);
+    result = commands[i].run == NULL ? go(d, commands[i].pace)
+                                     : commands[i].run(d, rest);
   else
     printf("there is no command %.*s: help lists them\n", (int)n, line);
   free(line);
@@ -587,14 +404,16 @@ static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
 // ended it.
 int tl_run_debug(tl_session *session, const tl_command *cmd) {
   debugger d = {.vm = session->vm, .pace = PACE_STEP};
+  const tl_editor_use use = {.prompt = "debug> ",
+                             .history = "_debug",
+                             .choose = choose,
+                             .context = &d};
   if (tally_debug(session->vm, heed, &d) != TALLY_OK) {
     tl_session_report(session);
     return TL_FAILED;
   }
   if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-    d.editor = tl_editor_open(session->vm);
-  if (d.editor != NULL)
-    tl_editor_prompt(d.editor, "debug> ");
+    d.editor = tl_editor_open(session->vm, &use);
   tl_session_begin();
   tl_session_pauses(true);
   tally_status status = tally_run(session->vm, cmd->subject, cmd->argc,
@@ -602,7 +421,7 @@ int tl_run_debug(tl_session *session, const tl_command *cmd) {
   int result = d.ended ? TL_DONE : tl_session_end(session, status);
   tally_debug(session->vm, NULL, NULL);
   tl_editor_close(d.editor);
-  while (d.count > 0) remove_breakpoint(&d, 0);
+  tl_stops_free(&d);
   free(d.line);
   free(d.last);
   return result;

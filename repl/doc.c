@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "repl/doc.h"
+#include "repl/colours.h"
 #include "repl/run.h"
 
 // Columns for the name in a list.
@@ -402,6 +403,15 @@ static bool is_script(const char *name) {
   return n > 4 && strcmp(name + n - 4, ".tly") == 0;
 }
 
+int tl_search_doc(tally_vm *vm, const char *text) {
+  bool found = list_synonyms(vm, text);
+  found |= list_names(vm, text, is_part);
+  if (found || list_names(vm, text, is_said))
+    return TL_DONE;
+  fprintf(stderr, "there is no documentation of %s\n", text);
+  return TL_FAILED;
+}
+
 // From the narrow to the wide: a script's own function, a documented name, a
 // module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
@@ -419,14 +429,7 @@ int tl_show_doc(tally_vm *vm, const char *name) {
     printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
     return TL_DONE;
   }
-  if (list_module(vm, name))
-    return TL_DONE;
-  bool found = list_synonyms(vm, name);
-  found |= list_names(vm, name, is_part);
-  if (found || list_names(vm, name, is_said))
-    return TL_DONE;
-  fprintf(stderr, "there is no documentation of %s\n", name);
-  return TL_FAILED;
+  return list_module(vm, name) ? TL_DONE : tl_search_doc(vm, name);
 }
 
 // Whether an import of a module finds a file of that ending, here or in

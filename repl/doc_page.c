@@ -49,7 +49,8 @@ typedef struct page_form {
   // Begins a topic, whose first name is the one at [at].
   void (*topic)(FILE *out, const char *topic, size_t at);
   // Begins what is said of a name; parameters NULL: of a constant.
-  void (*entry)(FILE *out, const char *name, const char *parameters);
+  void (*entry)(FILE *out, const char *name);  // how its heading begins
+  const char *parameters[2], *end_heading;     // what is around them
   const char *also, *end_entry;  // ahead of the names it is like; its end
 } page_form;
 
@@ -233,11 +234,19 @@ static void write_text(const reference *r, const char *text) {
 // All that is said of the name [at].
 static void write_entry(const reference *r, size_t at) {
   const char *name = r->names[at];
-  r->form->entry(r->out, name, tally_signature(r->vm, name));
+  const page_form *form = r->form;
+  const char *parameters = tally_signature(r->vm, name);
+  form->entry(r->out, name);
+  if (parameters != NULL) {
+    fputs(form->parameters[0], r->out);
+    form->put(r->out, parameters, strlen(parameters));
+    fputs(form->parameters[1], r->out);
+  }
+  fputs(form->end_heading, r->out);
   const char *text = tally_documentation(r->vm, name);
   write_text(r, text == NULL ? "" : text);
   write_related(r, at);
-  fputs(r->form->end_entry, r->out);
+  fputs(form->end_entry, r->out);
 }
 
 // Whether a name before [at] has its topic, which then is written already.
@@ -307,14 +316,8 @@ static void topic_man(FILE *out, const char *topic, size_t at) {
 }
 
 // A paragraph under its signature.
-static void entry_man(FILE *out, const char *name, const char *parameters) {
+static void entry_man(FILE *out, const char *name) {
   fprintf(out, ".TP\n\\fB%s\\fP", name);
-  if (parameters != NULL) {
-    fputc('(', out);
-    put_man(out, parameters, strlen(parameters));
-    fputc(')', out);
-  }
-  fputc('\n', out);
 }
 
 // Everything stands below .TP, so paragraphs are parted by .sp, which keeps the
@@ -334,6 +337,8 @@ static const page_form man_form = {
     .link = link_man,
     .topic = topic_man,
     .entry = entry_man,
+    .parameters = {"(", ")"},
+    .end_heading = "\n",
     .also = ".sp\nSee also ",
     .end_entry = "",
 };
@@ -376,15 +381,9 @@ static void topic_html(FILE *out, const char *topic, size_t at) {
 }
 
 // A heading that links to itself, for others to copy the address.
-static void entry_html(FILE *out, const char *name, const char *parameters) {
+static void entry_html(FILE *out, const char *name) {
   fprintf(out, "<article id=\"%s\"><h3>", name);
   link_html(out, name);
-  if (parameters != NULL) {
-    fputs("<span>(", out);
-    put_html(out, parameters, strlen(parameters));
-    fputs(")</span>", out);
-  }
-  fputs("</h3>\n", out);
 }
 
 // The style follows behind the head, the script behind the end.
@@ -400,6 +399,8 @@ static const page_form html_form = {
     .link = link_html,
     .topic = topic_html,
     .entry = entry_html,
+    .parameters = {"<span>(", ")</span>"},
+    .end_heading = "</h3>\n",
     .also = "<p class=\"also\">See also ",
     .end_entry = "</article>\n",
 };

@@ -44,6 +44,15 @@ static char *earlier_rest(const tl_editor *e) {
   return at < h->count ? strdup(h->entries[at].text + e->nbytes) : NULL;
 }
 
+// What the text up to its zero byte may go on as.
+static void find_choices(const tl_editor *e, tl_choices *c) {
+  *c = (tl_choices){.names = NULL};
+  if (e->use->choose == NULL)
+    tl_choices_find(c, e->vm, e->text);
+  else
+    e->use->choose(e->use->context, e->text, c);
+}
+
 // The same of the only name that the word at the end may become. Within strings
 // nothing is looked up, as those are names of files.
 // A word of one letter is no reason to look: it has many continuations, and
@@ -60,7 +69,7 @@ static char *name_rest(const tl_editor *e) {
   if (!is_word)
     return NULL;
   tl_choices c;
-  tl_choices_find(&c, e->vm, e->text);
+  find_choices(e, &c);
   size_t typed = c.count == 1 ? tl_choices_typed(&c, e->text) : 0;
   char *rest = typed > 0 && c.sign == NULL && c.names[0][typed] != 0
                    ? strdup(c.names[0] + typed)
@@ -148,7 +157,7 @@ static bool spell_call(const tl_editor *e, char *to, size_t size) {
 // searched for, or the choices of Tab, or else how the call is written.
 static void draw(tl_editor *e) {
   char below[512], *hint = hint_of(e);
-  tl_view view = {.prompt = e->prompt,
+  tl_view view = {.prompt = e->use->prompt,
                   .more = "  ...> ",
                   .text = e->text,
                   .nbytes = e->nbytes,
@@ -198,7 +207,7 @@ static void find_wrong(tl_editor *e, tl_view *view) {
 // Without hints, choices and matched brackets, which are of use while the text
 // is edited alone. Output follows in the next line.
 static void draw_last(tl_editor *e) {
-  tl_view view = {.prompt = e->prompt,
+  tl_view view = {.prompt = e->use->prompt,
                   .more = "  ...> ",
                   .text = e->text,
                   .nbytes = e->nbytes,
@@ -305,7 +314,7 @@ static void complete(tl_editor *e) {
   }
   char behind = e->text[e->cursor];
   e->text[e->cursor] = 0;
-  tl_choices_find(&c, e->vm, e->text);
+  find_choices(e, &c);
   size_t typed = c.count == 0 ? 0 : tl_choices_typed(&c, e->text);
   e->text[e->cursor] = behind;
   size_t common = c.count == 0 ? 0 : tl_choices_common(&c);
@@ -676,10 +685,6 @@ tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   return e->reading;
 }
 
-void tl_editor_prompt(tl_editor *e, const char *prompt) {
-  e->prompt = prompt;
-}
-
 void tl_editor_offer(tl_editor *e, const char *text, size_t nbytes) {
   free(e->offered);
   e->offered = malloc(nbytes + 1);
@@ -692,7 +697,7 @@ void tl_editor_offer(tl_editor *e, const char *text, size_t nbytes) {
 // Both ends have to be a terminal: keys come from one and the drawing goes to
 // the other. The history's thousand entries are a part of the editor, so there
 // is one allocation for all of it.
-tl_editor *tl_editor_open(tally_vm *vm) {
+tl_editor *tl_editor_open(tally_vm *vm, const tl_editor_use *use) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !tl_terminal_is_able())
     return NULL;
   tl_editor *e = calloc(1, sizeof *e);
@@ -701,10 +706,10 @@ tl_editor *tl_editor_open(tally_vm *vm) {
     return NULL;
   }
   e->vm = vm;
-  e->prompt = "tally> ";
+  e->use = use;
   e->screen.has_colours = tl_has_colours(STDOUT_FILENO);
   e->is_vi = tl_vi_is_wanted();
-  tl_history_open(&e->history);
+  tl_history_open(&e->history, use->history);
   return e;
 }
 

@@ -19,9 +19,19 @@
 
 #include <stddef.h>
 
+#include "repl/completion.h"
 #include "tally.h"
 
 typedef struct tl_editor tl_editor;
+
+// What an editor is used for. All is borrowed.
+typedef struct tl_editor_use {
+  const char *prompt;   // of as many bytes as "tally> "
+  const char *history;  // what the history's file is called behind its name
+  // Fills *c as tl_choices_find does, which NULL stands for.
+  void (*choose)(void *context, const char *text, tl_choices *c);
+  void *context;
+} tl_editor_use;
 
 // How reading an input ended.
 typedef enum tl_reading {
@@ -31,11 +41,12 @@ typedef enum tl_reading {
   TL_READ_FAILED,
 } tl_reading;
 
-// Opens an editor for names of [vm], and reads the history of earlier prompts.
+// Opens an editor for names of [vm], and reads the history of earlier ones of
+// this use.
 // NULL: there is no memory, or no terminal on both ends that can move its
 // cursor. Keys are those of Emacs, or of vi where TALLY_KEYS is `vi`, ~/.editrc
 // says `bind -v` or ~/.inputrc `set editing-mode vi`.
-tl_editor *tl_editor_open(tally_vm *vm);
+tl_editor *tl_editor_open(tally_vm *vm, const tl_editor_use *use);
 // Frees the editor; NULL is ignored.
 void tl_editor_close(tl_editor *editor);
 
@@ -43,8 +54,6 @@ void tl_editor_close(tl_editor *editor);
 // with an end of line and a zero byte; it belongs to the editor until the next
 // one. The terminal is as it was before when this returns.
 tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
-// The prompt in place of "tally> ", of as many bytes. Borrows it.
-void tl_editor_prompt(tl_editor *editor, const char *prompt);
 // The next input to be read begins with this text. Borrows it.
 void tl_editor_offer(tl_editor *editor, const char *text, size_t nbytes);
 

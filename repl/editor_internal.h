@@ -38,7 +38,7 @@ typedef enum mode { TYPING, COMMANDING, SEARCHING } mode;
 
 struct tl_editor {
   tally_vm *vm;
-  const char *prompt;
+  const tl_editor_use *use;
   tl_screen screen;
   tl_history history;
   char *text;  // with room for an end of line and a zero

@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-// Writes a new file; false if any byte did not arrive.
+// Writes a new file, or what is no file; false if any byte did not arrive.
 static bool write_part(const char *part, const char *text, size_t nbytes) {
   FILE *to = fopen(part, "wb");
   bool ok = to != NULL && fwrite(text, 1, nbytes, to) == nbytes;
@@ -43,10 +43,15 @@ static bool replace(const char *path, const char *text, size_t nbytes) {
   return ok;
 }
 
-// A link stays a link: the file that it names is replaced.
+// A link stays a link: the file that it names is replaced. A device or pipe
+// stays one, too, and is written directly.
 bool tl_write_file(const char *path, const char *text, size_t nbytes) {
+  struct stat old;
   char *real = realpath(path, NULL);
-  bool ok = replace(real != NULL ? real : path, text, nbytes);
+  const char *target = real != NULL ? real : path;
+  bool is_device = stat(target, &old) == 0 && !S_ISREG(old.st_mode);
+  bool ok = is_device ? write_part(target, text, nbytes)
+                      : replace(target, text, nbytes);
   int error = errno;
   free(real);
   errno = error;

@@ -27,15 +27,16 @@ static const char libedit_head[] = "_HiStOrY_V2_";
 
 // ~/.tally_history, or where TALLY_HISTORY says; NULL: nowhere.
 // The caller frees it. NULL also without memory, and then there is no history.
-static char *history_file(void) {
+static char *history_file(const char *behind) {
   const char *given = getenv("TALLY_HISTORY"), *home = getenv("HOME");
   const char *path = given != NULL ? given : home;
   if (path == NULL || path[0] == 0)
     return NULL;
-  size_t size = strlen(path) + 32;
+  size_t size = strlen(path) + strlen(behind) + 32;
   char *file = malloc(size);
   if (file != NULL)
-    snprintf(file, size, "%s%s", path, given != NULL ? "" : "/.tally_history");
+    snprintf(file, size, "%s%s%s", path, given != NULL ? "" : "/.tally_history",
+             behind);
   return file;
 }
 
@@ -155,9 +156,9 @@ static size_t read_lines(tl_history *h, FILE *from, bool *is_libedit) {
 // written anew where most of its lines are no longer of use.
 // Where there is no file yet, h->file is set all the same, and the first input
 // makes it.
-void tl_history_open(tl_history *h) {
+void tl_history_open(tl_history *h, const char *behind) {
   struct stat what;
-  h->file = history_file();
+  h->file = history_file(behind);
   FILE *from = h->file == NULL ? NULL : fopen(h->file, "re");
   if (from == NULL)
     return;

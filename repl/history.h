@@ -22,10 +22,10 @@ typedef struct tl_history {
   char *file;  // NULL: it is not kept
 } tl_history;
 
-// Reads ~/.tally_history, or what TALLY_HISTORY names; where that is empty,
-// nothing is kept. A file that cannot be read or written is none. [history]
+// Reads ~/.tally_history, or what TALLY_HISTORY names, with [behind] behind the
+// name; where that is empty, nothing is kept. A file that cannot be read or written is none. [history]
 // is zero.
-void tl_history_open(tl_history *history);
+void tl_history_open(tl_history *history, const char *behind);
 void tl_history_close(tl_history *history);
 
 // Adds an input, and drops an equal one that is older. Blanks at its end are

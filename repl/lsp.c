@@ -109,6 +109,22 @@ static void leave(tl_server *s, tally_value message) {
   s->is_over = true;
 }
 
+// Notes what the functions of the text say of themselves. One that does not
+// parse, as mostly while a call is typed, leaves what the one before said.
+static void describe(tl_server *s, tl_document *d) {
+  tally_value described;
+  const char *text;
+  size_t nbytes;
+  if (tally_describe_source(s->vm, d->uri, d->text, d->nbytes, &described) !=
+      TALLY_OK)
+    return;
+  if (tally_to_string(s->vm, described, &text, &nbytes) == TALLY_OK) {
+    free(d->described);
+    d->described = strndup(text, nbytes);
+  }
+  tally_release(s->vm, described);
+}
+
 // Takes [text], which may be NULL. NULL, for want of memory or of the member,
 // leaves the old text.
 static void set_text(tl_server *s, tl_document *d, char *text, size_t nbytes) {
@@ -120,6 +136,7 @@ static void set_text(tl_server *s, tl_document *d, char *text, size_t nbytes) {
   d->seen = 0;
   d->line = d->unit = 0;
   tl_lsp_import_modules(s, d);
+  describe(s, d);
   publish(s, d);
 }
 
@@ -172,236 +189,6 @@ static void did_close(tl_server *s, tally_value message) {
   tl_lsp_close(s, d);
 }
 
-// One item of a list of completions.
-static void put_item(tl_server *s, const char *name, size_t nbytes,
-                     int *count) {
-  if ((*count)++ > 0)
-    tl_json_puts(&s->out, ",");
-  tl_json_puts(&s->out, "{\"label\":");
-  tl_json_string(&s->out, name, nbytes);
-  tl_json_puts(&s->out, "}");
-}
-
-// The document's names that go on from its bytes [begin, at), each once: those
-// of which no other stands before. It compares each name with all before it:
-// quadratic, but only for names that begin as the one being typed does.
-static void put_own_names(tl_server *s, const tl_document *d, size_t begin,
-                          size_t at, int *count) {
-  size_t part = at - begin;
-  for (size_t i = 0, n; i < d->nbytes; i += n + 1) {
-    n = 0;
-    while (i + n < d->nbytes && tl_lsp_is_in_name(d->text[i + n])) n++;
-    if (n <= part || i == begin || part == 0 ||
-        memcmp(d->text + i, d->text + begin, part) != 0)
-      continue;
-    bool is_first = true;
-    for (size_t k = 0, m; k < i && is_first; k += m + 1) {
-      m = 0;
-      while (k + m < i && tl_lsp_is_in_name(d->text[k + m])) m++;
-      is_first = m != n || memcmp(d->text + k, d->text + i, n) != 0;
-    }
-    if (is_first)
-      put_item(s, d->text + i, n, count);
-  }
-}
-
-// Names of the document come first, then what the prompt would offer for the
-// line up to the cursor. Behind a point only the second: members are none of
-// the document's names. The list is an array of items, which the client may
-// filter further, as nothing says that it is incomplete.
-static void complete(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at, begin, end, nbytes;
-  tally_value names, item;
-  const char *name;
-  int count = 0;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  size_t line = at;
-  while (line > 0 && d->text[line - 1] != '\n') line--;
-  char *text = malloc(at - line + 1);
-  tl_lsp_begin_result(s, message);
-  tl_json_puts(&s->out, "[");
-  if (text != NULL) {
-    memcpy(text, d->text + line, at - line);
-    text[at - line] = 0;
-    begin = end = at;
-    while (begin > line && tl_lsp_is_in_name(d->text[begin - 1])) begin--;
-    if (begin == line || d->text[begin - 1] != '.')
-      put_own_names(s, d, begin, at, &count);
-    if (tally_complete(s->vm, text, &names) == TALLY_OK) {
-      for (size_t i = 0; i < tally_length(s->vm, names); i++) {
-        if (tally_item(s->vm, names, i, &item) != TALLY_OK)
-          break;
-        if (tally_to_string(s->vm, item, &name, &nbytes) == TALLY_OK)
-          put_item(s, name, nbytes, &count);
-        tally_release(s->vm, item);
-      }
-      tally_release(s->vm, names);
-    }
-  }
-  free(text);
-  tl_json_puts(&s->out, "]");
-  tl_lsp_end(s);
-}
-
-// Whether a paragraph of a description is a signature.
-static bool is_signature(const char *text) {
-  size_t n = 0;
-  while (tl_lsp_is_in_name(text[n])) n++;
-  return n > 0 && text[n] == '(';
-}
-
-// The end of the description that begins here: its signature, and the paragraph
-// behind it unless that is the next one's.
-//
-//     f(x)
-//
-//     What f does.        no signature: it belongs to f
-//
-//     g(x, y)             a name with a parenthesis: the next description
-static const char *description_end(const char *at) {
-  const char *end = strstr(at, "\n\n");
-  if (end != NULL && !is_signature(end + 2))
-    end = strstr(end + 2, "\n\n");
-  return end == NULL ? at + strlen(at) : end;
-}
-
-// What the document's own function of that name says of itself, as
-// tally_describe_source has it. To be freed; NULL: nothing.
-static char *describe_own(tl_server *s, const tl_document *d,
-                          const char *name) {
-  tally_value described;
-  const char *text;
-  char *found = NULL;
-  size_t n = strlen(name), nbytes;
-  if (tally_describe_source(s->vm, d->uri, d->text, d->nbytes, &described) !=
-      TALLY_OK)
-    return NULL;
-  if (tally_to_string(s->vm, described, &text, &nbytes) == TALLY_OK) {
-    const char *at = text;
-    while (at != NULL && (strncmp(at, name, n) != 0 || at[n] != '(')) {
-      at = strstr(at, "\n\n");
-      at = at == NULL ? NULL : at + 2;
-    }
-    if (at != NULL) {
-      size_t length = (size_t)(description_end(at) - at);
-      found = malloc(length + 1);
-      if (found != NULL)
-        snprintf(found, length + 1, "%.*s", (int)length, at);
-    }
-  }
-  tally_release(s->vm, described);
-  return found;
-}
-
-// At most so many bytes of a text, none of a character cut in two.
-static int whole_bytes(const char *text, size_t most) {
-  size_t n = strlen(text);
-  if (n <= most)
-    return (int)n;
-  for (n = most; n > 0 && (text[n] & 0xc0) == 0x80;) n--;
-  return (int)n;
-}
-
-// The first line of a description: name and parameters, as in Tally. Then comes
-// the rest, as Markdown (MarkupContent in the protocol); editors colour what is
-// fenced as tally.
-static void put_markup(tl_json *to, const char *head, const char *text) {
-  tl_json all = {0};
-  tl_json_puts(&all, "```tally\n");
-  tl_json_puts(&all, head);
-  tl_json_puts(&all, "\n```\n");
-  tl_json_puts(&all, text);
-  tl_json_puts(to, "{\"kind\":\"markdown\",\"value\":");
-  tl_json_string(to, all.text == NULL ? "" : all.text, all.nbytes);
-  tl_json_puts(to, "}");
-  free(all.text);
-}
-
-// The document's own function wins over the library's of that name, as it does
-// when the script runs. Neither: null, and the editor shows nothing.
-static void hover(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
-  char name[128], head[512];
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  tl_lsp_name_at(d, at, name, sizeof name);
-  char *own = name[0] == 0 ? NULL : describe_own(s, d, name);
-  const char *text = name[0] == 0 ? NULL : tally_documentation(s->vm, name);
-  tl_lsp_begin_result(s, message);
-  if (own != NULL) {
-    size_t n = strcspn(own, "\n");
-    snprintf(head, sizeof head, "%.*s", whole_bytes(own, n < 500 ? n : 500),
-             own);
-    tl_json_puts(&s->out, "{\"contents\":");
-    put_markup(&s->out, head, own + n);
-    tl_json_puts(&s->out, "}");
-  } else if (text != NULL) {
-    const char *params = tally_signature(s->vm, name);
-    if (params == NULL)
-      snprintf(head, sizeof head, "%s", name);
-    else
-      snprintf(head, sizeof head, "%s(%.*s)", name, whole_bytes(params, 370),
-               params);
-    tl_json_puts(&s->out, "{\"contents\":");
-    put_markup(&s->out, head, text);
-    tl_json_puts(&s->out, "}");
-  } else {
-    tl_json_puts(&s->out, "null");
-  }
-  free(own);
-  tl_lsp_end(s);
-}
-
-// Where the call begins whose arguments stand at a byte; false: there is none.
-// Goes backwards over brackets that are closed; quotation marks and comments
-// are not looked at, so a bracket in a string may hide the call. A list or
-// record that begins in between says that the byte is in none of the call's
-// arguments directly.
-static bool find_call(const tl_document *d, size_t at, size_t *paren) {
-  int depth = 0;
-  while (at-- > 0 && d->text[at] != ';') {
-    if (strchr(")]}", d->text[at]) != NULL)
-      depth++;
-    else if (strchr("([{", d->text[at]) != NULL && depth-- == 0)
-      return *paren = at, d->text[at] == '(';
-  }
-  return false;
-}
-
-// Which parameter is the active one is left to the client's default, the first.
-static void signature_help(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at, paren = 0;
-  char name[128] = "", label[512] = "";
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  if (find_call(d, at, &paren) && paren > 0)
-    tl_lsp_name_at(d, paren - 1, name, sizeof name);
-  const char *params = name[0] == 0 ? NULL : tally_signature(s->vm, name);
-  char *own = name[0] == 0 ? NULL : describe_own(s, d, name);
-  if (own != NULL)
-    snprintf(
-        label, sizeof label, "%.*s",
-        whole_bytes(own, strcspn(own, "\n") < 500 ? strcspn(own, "\n") : 500),
-        own);
-  else if (params != NULL)
-    snprintf(label, sizeof label, "%s(%.*s)", name, whole_bytes(params, 370),
-             params);
-  tl_lsp_begin_result(s, message);
-  if (label[0] != 0) {
-    tl_json_puts(&s->out, "{\"signatures\":[{\"label\":");
-    tl_json_string(&s->out, label, strlen(label));
-    tl_json_puts(&s->out, "}]}");
-  } else {
-    tl_json_puts(&s->out, "null");
-  }
-  free(own);
-  tl_lsp_end(s);
-}
-
 // One edit for the whole text; none where it does not parse. The client
 // computes itself what the edit changes, and keeps the cursor where it is. The
 // options of the request, as tabSize, are not heeded: there is one layout.
@@ -433,26 +220,37 @@ static void format(tl_server *s, tally_value message) {
 static const struct {
   const char *method;
   void (*run)(tl_server *, tally_value message);
+  tl_lsp_answer *answer;  // in place of run: a request about a place
 } methods[] = {
-    {"initialize", initialize},
-    {"initialized", ignore},
-    {"shutdown", shut_down},
-    {"exit", leave},
-    {"textDocument/didOpen", did_open},
-    {"textDocument/didChange", did_change},
-    {"textDocument/didClose", did_close},
-    {"textDocument/didSave", ignore},
-    {"textDocument/completion", complete},
-    {"textDocument/hover", hover},
-    {"textDocument/signatureHelp", signature_help},
-    {"textDocument/definition", tl_lsp_define},
-    {"textDocument/references", tl_lsp_references},
-    {"textDocument/documentHighlight", tl_lsp_highlight},
-    {"textDocument/prepareRename", tl_lsp_prepare_rename},
-    {"textDocument/rename", tl_lsp_rename},
-    {"textDocument/documentSymbol", tl_lsp_symbols},
-    {"textDocument/formatting", format},
+    {"initialize", initialize, NULL},
+    {"initialized", ignore, NULL},
+    {"shutdown", shut_down, NULL},
+    {"exit", leave, NULL},
+    {"textDocument/didOpen", did_open, NULL},
+    {"textDocument/didChange", did_change, NULL},
+    {"textDocument/didClose", did_close, NULL},
+    {"textDocument/didSave", ignore, NULL},
+    {"textDocument/completion", NULL, tl_lsp_complete},
+    {"textDocument/hover", NULL, tl_lsp_hover},
+    {"textDocument/signatureHelp", NULL, tl_lsp_signature},
+    {"textDocument/definition", NULL, tl_lsp_define},
+    {"textDocument/references", NULL, tl_lsp_references},
+    {"textDocument/documentHighlight", NULL, tl_lsp_highlight},
+    {"textDocument/prepareRename", NULL, tl_lsp_prepare_rename},
+    {"textDocument/rename", tl_lsp_rename, NULL},
+    {"textDocument/documentSymbol", tl_lsp_symbols, NULL},
+    {"textDocument/formatting", format, NULL},
 };
+
+// Answers a request about a place: with null where its document is not open.
+static void answer_at(tl_server *s, tally_value message,
+                      tl_lsp_answer *answer) {
+  tl_document *d = tl_lsp_document_of(s, message);
+  tl_lsp_begin_result(s, message);
+  if (d == NULL || !answer(s, message, d, tl_lsp_place_of(s, message, d)))
+    tl_json_puts(&s->out, "null");
+  tl_lsp_end(s);
+}
 
 // A request that is not known is answered with an error, a notification is not
 // answered at all. A request has an id, a notification has none (JSON-RPC
@@ -461,7 +259,10 @@ static void run_method(tl_server *s, tally_value message, const char *method) {
   tally_value id;
   for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
     if (strcmp(methods[i].method, method) == 0) {
-      methods[i].run(s, message);
+      if (methods[i].answer != NULL)
+        answer_at(s, message, methods[i].answer);
+      else
+        methods[i].run(s, message);
       return;
     }
   }

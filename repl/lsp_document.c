@@ -112,6 +112,7 @@ void tl_lsp_close(tl_server *s, tl_document *closed) {
   *at = closed->next;
   free(closed->uri);
   free(closed->text);
+  free(closed->described);
   free(closed);
 }
 
@@ -164,18 +165,8 @@ void tl_lsp_import_modules(tl_server *s, const tl_document *d) {
   }
 }
 
-// The document and the byte that a request is about; false: it is answered with
-// null. On true the caller answers.
-bool tl_lsp_find_place(tl_server *s, tally_value message, tl_document **d,
-                       size_t *at) {
-  *d = tl_lsp_document_of(s, message);
-  if (*d == NULL) {
-    tl_lsp_begin_result(s, message);
-    tl_json_puts(&s->out, "null");
-    tl_lsp_end(s);
-    return false;
-  }
-  *at = tl_lsp_byte_at(*d, tl_lsp_int(s, message, "params.position.line"),
-                       tl_lsp_int(s, message, "params.position.character"));
-  return true;
+size_t tl_lsp_place_of(const tl_server *s, tally_value message,
+                       const tl_document *d) {
+  return tl_lsp_byte_at(d, tl_lsp_int(s, message, "params.position.line"),
+                        tl_lsp_int(s, message, "params.position.character"));
 }

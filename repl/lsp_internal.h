@@ -13,6 +13,7 @@ typedef struct tl_document {
   struct tl_document *next;
   char *uri, *text;
   size_t nbytes;
+  char *described;  // what tally_describe_source said last, or NULL
   // The place that was asked for last: others follow it, mostly. [line] and
   // [unit] are the place of byte [seen]; a new text begins at 0 again.
   //
@@ -75,16 +76,26 @@ tl_document *tl_lsp_document_of(const tl_server *s, tally_value message);
 void tl_lsp_close(tl_server *s, tl_document *closed);
 // Imports the modules of the library that a document imports.
 void tl_lsp_import_modules(tl_server *s, const tl_document *d);
-// The document and the byte that a request is about; false: it is answered with
-// null. On true the caller answers.
-bool tl_lsp_find_place(tl_server *s, tally_value message, tl_document **d,
-                       size_t *at);
+// The byte of its document that a request is about.
+size_t tl_lsp_place_of(const tl_server *s, tally_value message,
+                       const tl_document *d);
+
+// Appends the result of a request about a byte of a document; false: nothing is
+// appended, and the result is null.
+typedef bool tl_lsp_answer(tl_server *s, tally_value message, tl_document *d,
+                           size_t at);
+
+// --- Requests about words (lsp_words.c) -------------------------------------
+
+// tl_lsp_complete: names that the word before the place may go on as.
+// tl_lsp_hover: the documentation of the name there.
+// tl_lsp_signature: the parameters of the call around, and the active one.
+tl_lsp_answer tl_lsp_complete, tl_lsp_hover, tl_lsp_signature;
 
 // --- Requests about names (lsp_names.c) -------------------------------------
 
-// Each answers one request, once: with null or an empty list where its document
-// is not open or nothing is found. [message] is borrowed. The documents are not
-// changed, but for the place that they remember.
+// [message] is borrowed. The documents are not changed, but for the place that
+// they remember.
 //
 //   tl_lsp_define           the Location where a variable stands first
 //   tl_lsp_references       all its Locations, in all open documents
@@ -93,10 +104,9 @@ bool tl_lsp_find_place(tl_server *s, tally_value message, tl_document **d,
 //   tl_lsp_rename           a WorkspaceEdit for the open documents, or an error
 //                           where any name would mean something else after it
 //   tl_lsp_symbols          the functions of a document
-void tl_lsp_define(tl_server *s, tally_value message);
-void tl_lsp_references(tl_server *s, tally_value message);
-void tl_lsp_highlight(tl_server *s, tally_value message);
-void tl_lsp_prepare_rename(tl_server *s, tally_value message);
+tl_lsp_answer tl_lsp_define, tl_lsp_references, tl_lsp_highlight,
+    tl_lsp_prepare_rename;
+// These answer by themselves.
 void tl_lsp_rename(tl_server *s, tally_value message);
 void tl_lsp_symbols(tl_server *s, tally_value message);
 

@@ -7,13 +7,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-// A place where a variable stands, as tally_resolve_source has it. [file] is
-// owned; "" where the variable is of no other file.
+// A place where a variable stands, as tally_resolve_source has it. Texts are
+// owned: [file] is "" where the variable is of no other file, [of] where it is
+// no parameter of a module's function. Whether it [is_far]: its home is in
+// another file, or would be.
 typedef struct name_place {
   size_t begin, end;
   long long home;
-  char *file;
-  bool writes, is_member, is_global;
+  char *file, *of;
+  bool writes, is_far, is_global;
 } name_place;
 
 // All of a document. There are none where it does not parse.
@@ -22,9 +24,14 @@ typedef struct name_list {
   size_t count;
 } name_list;
 
+static void free_place(name_place *p) {
+  free(p->file);
+  free(p->of);
+}
+
 // Leaves an empty list, which may be freed again.
 static void free_names(name_list *list) {
-  for (size_t i = 0; i < list->count; i++) free(list->items[i].file);
+  for (size_t i = 0; i < list->count; i++) free_place(&list->items[i]);
   free(list->items);
   *list = (name_list){0};
 }
@@ -37,10 +44,12 @@ static bool read_place(const tl_server *s, tally_value record, name_place *to) {
                      .end = (size_t)tl_lsp_int(s, record, "end"),
                      .home = tl_lsp_int(s, record, "home"),
                      .file = tl_lsp_text(s, record, "file", &nbytes),
+                     .of = tl_lsp_text(s, record, "of", &nbytes),
                      .writes = role != NULL && strcmp(role, "write") == 0,
-                     .is_member = role != NULL && strcmp(role, "member") == 0,
+                     .is_far = role != NULL && (strcmp(role, "member") == 0 ||
+                                                strcmp(role, "argument") == 0),
                      .is_global = tl_lsp_is_true(s, record, "is_global")};
-  bool ok = role != NULL && to->file != NULL;
+  bool ok = role != NULL && to->file != NULL && to->of != NULL;
   free(role);
   return ok;
 }
@@ -167,17 +176,35 @@ typedef struct meaning {
   char *name;  // owned; its bytes as they stand there
   size_t nbytes;
   char *file;  // owned; "", or the file that is not open
-  bool is_global, is_member;
+  char *of;    // owned; "", or the function whose parameter it is
+  bool is_global, is_far;
 } meaning;
 
 // Of one that find_meaning made.
 static void free_meaning(meaning *m) {
   free(m->name);
   free(m->file);
+  free(m->of);
+}
+
+// Where a function's parameter stands first, as it is spelled at a place of
+// another document; -1: nowhere.
+static long long find_parameter(const tl_server *s, const tl_document *in,
+                                const meaning *m) {
+  name_list list = read_names(s, in->text, in->nbytes);
+  long long home = -1;
+  for (size_t i = 0; i < list.count && home < 0; i++) {
+    const name_place *p = &list.items[i];
+    if (!p->is_far && strcmp(p->of, m->of) == 0 &&
+        is_text(in, p, m->name, m->nbytes))
+      home = p->home;
+  }
+  free_names(&list);
+  return home;
 }
 
 // What the name at a byte means; false: nothing, or memory failed. To be given
-// to free_meaning where it is true. *place is the name's.
+// to free_meaning where it is true. *place is the name's, without texts.
 static bool find_meaning(const tl_server *s, tl_document *d, size_t at,
                          meaning *m, name_place *place) {
   name_list list = read_names(s, d->text, d->nbytes);
@@ -185,23 +212,23 @@ static bool find_meaning(const tl_server *s, tl_document *d, size_t at,
   bool found = p != NULL;
   if (found) {
     tl_document *other = p->file[0] == 0 ? NULL : find_file(s, d, p->file);
+    bool is_param = p->of[0] != 0;
     *m = (meaning){.home = other == NULL ? d : other,
                    .at = p->home,
-                   .is_member = p->is_member,
+                   .is_far = p->is_far && !(is_param && other != NULL),
                    .nbytes = p->end - p->begin,
-                   .is_global = p->file[0] == 0 ? p->is_global : other != NULL,
-                   .name = calloc(1, p->end - p->begin + 1),
-                   .file = calloc(1, strlen(p->file) + 1)};
+                   .is_global = p->file[0] == 0 ? p->is_global
+                                                : other != NULL && !is_param,
+                   .name = strndup(d->text + p->begin, p->end - p->begin),
+                   .file = strdup(other == NULL ? p->file : ""),
+                   .of = strdup(p->of)};
     *place = *p;
-    place->file = NULL;
-    found = m->name != NULL && m->file != NULL;
-    if (found) {
-      memcpy(m->name, d->text + p->begin, m->nbytes);
-      if (other == NULL)
-        strcpy(m->file, p->file);
-    } else {
+    place->file = place->of = NULL;
+    found = m->name != NULL && m->file != NULL && m->of != NULL;
+    if (found && is_param && other != NULL)
+      found = (m->at = find_parameter(s, other, m)) >= 0;
+    if (!found)
       free_meaning(m);
-    }
   }
   free_names(&list);
   return found;
@@ -210,13 +237,19 @@ static bool find_meaning(const tl_server *s, tl_document *d, size_t at,
 // Whether a place of a document is one of the variable.
 static bool is_meant(const meaning *m, const tl_document *d,
                      const name_place *p) {
+  if (strcmp(p->of, m->of) != 0)
+    return false;
+  // A parameter is named in calls of other files.
+  if (m->of[0] != 0 && d != m->home)
+    return p->is_far && is_text(d, p, m->name, m->nbytes) &&
+           is_file(m->home, d, p->file);
   // Of a file that is not open, this document's own places are all that is
   // seen.
   if (m->file[0] != 0 || !m->is_global)
-    return d == m->home && p->is_member == m->is_member &&
-           (m->is_member ? strcmp(p->file, m->file) == 0 &&
-                               is_text(d, p, m->name, m->nbytes)
-                         : p->home == m->at);
+    return d == m->home && p->is_far == m->is_far &&
+           (m->is_far ? strcmp(p->file, m->file) == 0 &&
+                            is_text(d, p, m->name, m->nbytes)
+                      : p->home == m->at);
   if (!is_text(d, p, m->name, m->nbytes))
     return false;
   return p->file[0] == 0 ? d == m->home && p->is_global
@@ -232,7 +265,7 @@ static name_list list_meant(const tl_server *s, const meaning *m,
     if (is_meant(m, d, &list.items[i]))
       list.items[kept++] = list.items[i];
     else
-      free(list.items[i].file);
+      free_place(&list.items[i]);
   }
   list.count = kept;
   return list;
@@ -277,49 +310,42 @@ static void put_location(tl_server *s, tl_document *d, size_t begin,
 // or in that of the module which it is imported from. While one types, the text
 // often does not parse; then the first place that is spelled so is close
 // enough. A rename never guesses like that.
-void tl_lsp_define(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at, begin;
+bool tl_lsp_define(tl_server *s, tally_value message, tl_document *d,
+                   size_t at) {
+  size_t begin;
   char name[128];
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
+  (void)message;
   tl_lsp_name_at(d, at, name, sizeof name);
-  tl_lsp_begin_result(s, message);
   if (find_meaning(s, d, at, &m, &place)) {
     name_list list = list_meant(s, &m, m.home);
-    if (list.count > 0)
+    bool found = list.count > 0;
+    if (found)
       put_location(s, m.home, list.items[0].begin, list.items[0].end);
-    else
-      tl_json_puts(&s->out, "null");
     free_names(&list);
     free_meaning(&m);
-  } else if (find_definition(d, name, &begin)) {
-    put_location(s, d, begin, begin + strlen(name));
-  } else {
-    tl_json_puts(&s->out, "null");
+    return found;
   }
-  tl_lsp_end(s);
+  if (!find_definition(d, name, &begin))
+    return false;
+  put_location(s, d, begin, begin + strlen(name));
+  return true;
 }
 
 // All places in the open documents, as Locations, document by document in the
 // order of their texts; an empty list where nothing is found. Without
 // includeDeclaration the variable's first place is left out; a member of a file
 // that is not open has that elsewhere.
-void tl_lsp_references(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
+bool tl_lsp_references(tl_server *s, tally_value message, tl_document *d,
+                       size_t at) {
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
   bool all = tl_lsp_is_true(s, message, "params.context.includeDeclaration");
   bool any = false;
-  tl_lsp_begin_result(s, message);
   tl_json_puts(&s->out, "[");
   if (find_meaning(s, d, at, &m, &place)) {
-    all = all || (m.is_member && m.file[0] != 0);
+    all = all || (m.is_far && m.file[0] != 0);
     for (tl_document *e = s->documents; e != NULL; e = e->next) {
       name_list list = list_meant(s, &m, e);
       for (size_t i = e == m.home && !all ? 1 : 0; i < list.count; i++) {
@@ -332,19 +358,16 @@ void tl_lsp_references(tl_server *s, tally_value message) {
     free_meaning(&m);
   }
   tl_json_puts(&s->out, "]");
-  tl_lsp_end(s);
+  return true;
 }
 
 // The places in this document, which editors colour while the cursor rests on a
 // name; DocumentHighlightKind 2 is Read, 3 is Write.
-void tl_lsp_highlight(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
+bool tl_lsp_highlight(tl_server *s, tally_value message, tl_document *d,
+                      size_t at) {
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  tl_lsp_begin_result(s, message);
+  (void)message;
   tl_json_puts(&s->out, "[");
   if (find_meaning(s, d, at, &m, &place)) {
     name_list list = list_meant(s, &m, d);
@@ -358,31 +381,26 @@ void tl_lsp_highlight(tl_server *s, tally_value message) {
     free_meaning(&m);
   }
   tl_json_puts(&s->out, "]");
-  tl_lsp_end(s);
+  return true;
 }
 
 // The range of the name, or null where none of a variable stands: the editor
 // then says so before it asks for another name. The whole name is the range,
 // also where the cursor is in the middle or behind it.
-void tl_lsp_prepare_rename(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at;
+bool tl_lsp_prepare_rename(tl_server *s, tally_value message, tl_document *d,
+                           size_t at) {
   meaning m;
   name_place place;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
-  tl_lsp_begin_result(s, message);
-  if (find_meaning(s, d, at, &m, &place)) {
-    tl_json_puts(&s->out, "{\"start\":");
-    tl_lsp_put_place(&s->out, d, place.begin);
-    tl_json_puts(&s->out, ",\"end\":");
-    tl_lsp_put_place(&s->out, d, place.end);
-    tl_json_puts(&s->out, "}");
-    free_meaning(&m);
-  } else {
-    tl_json_puts(&s->out, "null");
-  }
-  tl_lsp_end(s);
+  (void)message;
+  if (!find_meaning(s, d, at, &m, &place))
+    return false;
+  tl_json_puts(&s->out, "{\"start\":");
+  tl_lsp_put_place(&s->out, d, place.begin);
+  tl_json_puts(&s->out, ",\"end\":");
+  tl_lsp_put_place(&s->out, d, place.end);
+  tl_json_puts(&s->out, "}");
+  free_meaning(&m);
+  return true;
 }
 
 // The text of a document with another name at the places. To be freed; NULL:
@@ -477,15 +495,14 @@ static const char *refuse_rename(const tl_server *s, const meaning *m,
 // error (-32803, RequestFailed) that says why not. Files that are not open stay
 // as they are.
 void tl_lsp_rename(tl_server *s, tally_value message) {
-  tl_document *d;
-  size_t at, nbytes = 0;
+  tl_document *d = tl_lsp_document_of(s, message);
+  size_t nbytes = 0;
   meaning m;
   name_place place;
   bool any = false;
-  if (!tl_lsp_find_place(s, message, &d, &at))
-    return;
   char *name = tl_lsp_text(s, message, "params.newName", &nbytes);
-  if (name == NULL || !find_meaning(s, d, at, &m, &place)) {
+  if (name == NULL || d == NULL ||
+      !find_meaning(s, d, tl_lsp_place_of(s, message, d), &m, &place)) {
     tl_lsp_error(
         s, &message, name == NULL ? -32602 : -32803,
         name == NULL ? "rename needs a newName" : "no variable stands there");

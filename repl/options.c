@@ -34,6 +34,7 @@ static const char help[] =
     "  tally doc --man          all of it as a manual page\n"
     "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
     "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
+    "  tally fmt --diff FILE ...   what would change, likewise\n"
     "  tally check FILE ...     errors and warnings, without running anything\n"
     "  tally bind FILE.bind     make a native module of a library's "
     "declarations\n"
@@ -383,16 +384,17 @@ static int read_doc(tl_command *cmd, int argc, char **argv) {
   return 0;
 }
 
-// tally fmt [--check] FILE ...
+// tally fmt [--check | --diff] FILE ...
 static int read_format(tl_command *cmd, int argc, char **argv) {
-  int taken = 1 + read_check(cmd, argc, argv);
+  cmd->diff = argc > 1 && strcmp(argv[1], "--diff") == 0;
+  int taken = 1 + (cmd->diff ? 1 : read_check(cmd, argc, argv));
   if (taken == 1 && is_option(argv[1]))
     return no_option(argv[0], argv[1]);
   cmd->action = TL_ACTION_FORMAT;
   cmd->argc = argc - taken;
   cmd->argv = argv + taken;
   if (cmd->argc == 0)
-    return wrong("usage: tally fmt [--check] FILE ...", "");
+    return wrong("usage: tally fmt [--check | --diff] FILE ...", "");
   return 0;
 }
 

@@ -48,6 +48,7 @@ typedef struct tl_command {
   char **argv;
   tl_stats_form stats;
   bool check;  // of doc and fmt: --check
+  bool diff;   // of fmt: --diff
   // Of doc: the folder behind --html, NULL without; and --man.
   const char *html;
   bool man;

@@ -23,6 +23,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "repl/colours.h"
 #include "repl/commands.h"
 #include "repl/editor.h"
 #include "repl/run.h"
@@ -146,25 +147,33 @@ static int run_input(tl_session *session, reader *in) {
   return result;
 }
 
-// ?NAME asks for documentation.
-// On a terminal alone: in a pipe it is what the grammar makes of it, an error.
-static bool is_question(const reader *in) {
-  return in->is_terminal && in->used > 0 && in->data[0] == '?';
+// ?NAME asks for documentation, and so do help(NAME) and apropos("TEXT"): the
+// bytes that say so; NULL: none do. On a terminal alone: in a pipe it is what
+// the grammar makes of it, an error.
+static const char *question(const reader *in) {
+  static const char *const words[] = {"?", "help(", "apropos("};
+  for (size_t i = 0; in->is_terminal && i < sizeof words / sizeof *words; i++)
+    if (in->used >= strlen(words[i]) &&
+        memcmp(in->data, words[i], strlen(words[i])) == 0)
+      return words[i];
+  return NULL;
 }
 
 // Shows the documentation that was asked for.
 // Parentheses of a call are left out: ?mean() is ?mean. A name of more than
 // 255 bytes is cut, and so is not found.
-static void answer(tl_session *session, const reader *in) {
-  size_t begin = 1, end = in->used;
-  while (begin < end && in->data[begin] == ' ') begin++;
-  while (end > begin && strchr(" \t\r\n()", in->data[end - 1]) != NULL) end--;
+static void answer(tl_session *session, const reader *in, const char *asks) {
+  size_t begin = strlen(asks), end = in->used;
+  while (begin < end && strchr(" \"", in->data[begin]) != NULL) begin++;
+  while (end > begin && strchr(" \t\r\n()\"", in->data[end - 1]) != NULL) end--;
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)(end - begin), in->data + begin);
   if (name[0] == 0)
     puts(
-        "?NAME shows the documentation of NAME, ?linalg what a module has;\n"
-        ":help lists the commands");
+        "?NAME shows the documentation of NAME, ?linalg what a module has,\n"
+        "apropos(\"TEXT\") what speaks of a text; :help lists the commands");
+  else if (*asks == 'a')
+    tl_search_doc(session->vm, name);
   else
     tl_show_doc(session->vm, name);
   fflush(stdout);
@@ -270,8 +279,9 @@ static int run_all(tl_session *session, reader *in) {
       fputc('\n', stdout);
     if (is_last && in->used == 0)
       return status;
-    if (is_question(in)) {
-      answer(session, in);
+    const char *asks = question(in);
+    if (asks != NULL) {
+      answer(session, in, asks);
       continue;
     }
     int failed = tl_is_command(in->data, in->used) ? run_command(session, in)
@@ -291,11 +301,12 @@ static int run_all(tl_session *session, reader *in) {
 // Without an editor (no memory, a dumb terminal) the terminal's own lines
 // serve.
 int tl_prompt_run(tl_session *session) {
+  static const tl_editor_use use = {.prompt = "tally> ", .history = ""};
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
   if (in.is_terminal) {
     printf("Tally %s: ?NAME explains, :help lists commands, Ctrl-D leaves\n",
            tally_version());
-    in.editor = tl_editor_open(session->vm);
+    in.editor = tl_editor_open(session->vm, &use);
   }
   int status = run_all(session, &in);
   tl_editor_close(in.editor);

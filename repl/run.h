@@ -28,5 +28,7 @@ int tl_run_doc(tl_session *session, const tl_command *cmd);
 // has, what another language's word is called here, or else the names and texts
 // that contain it.
 int tl_show_doc(tally_vm *vm, const char *name);
+// The last two of these alone: what is called so elsewhere, or contains it.
+int tl_search_doc(tally_vm *vm, const char *text);
 
 #endif

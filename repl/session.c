@@ -16,12 +16,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/progress.h"
 #include "repl/stats.h"
 #include "repl/wrap.h"
 
@@ -85,10 +85,16 @@ static void take_interrupts(tally_vm *vm) {
   sigaction(SIGINT, &action, NULL);
 }
 
+// Whether runs show what they are at, and whether that is on the terminal that
+// scripts write to.
+static bool shows_progress, writes_to_terminal;
+
 // An interrupt from before belongs to nobody.
 void tl_session_begin(void) {
   was_asked = 0;
   is_running = 1;
+  if (shows_progress)
+    tl_progress_begin(interruptible);
 }
 
 // A debugger's prompt is within the run, which another Ctrl-C must not end.
@@ -115,6 +121,7 @@ bool tl_session_was_interrupted(void) {
 //     others                 TL_FAILED                false, after a report
 int tl_session_end(tl_session *session, tally_status status) {
   is_running = pauses = 0;
+  tl_progress_end();
   // What Ctrl-C cut short of the output is no failure to write.
   if (tl_session_was_interrupted())
     clearerr(stdout);
@@ -166,6 +173,8 @@ static int write_out(void *context, const char *text, size_t nbytes) {
   (void)context;
   if (nbytes > 0)
     is_within_line = text[nbytes - 1] != '\n';
+  if (nbytes > 0 && writes_to_terminal)
+    tl_progress_hide(!is_within_line);
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
 }
 
@@ -176,7 +185,7 @@ static int write_out(void *context, const char *text, size_t nbytes) {
 bool tl_session_open(tl_session *session, const tl_command *cmd) {
   tally_options options = cmd->options;
   options.keep_ans = cmd->action == TL_ACTION_PROMPT;
-  options.colors = tl_has_colours(STDOUT_FILENO);
+  options.colors = tl_picture_form(STDOUT_FILENO);
   if (cmd->action == TL_ACTION_LSP)
     options.capabilities = 0;  // nothing of a document may reach outside
   options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;
@@ -184,7 +193,14 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   session->memory_plot = cmd->memory_plot;
   session->profile = cmd->profile;
   session->ended = false;
-  if (!isatty(STDOUT_FILENO))
+  shows_progress =
+      (cmd->action == TL_ACTION_PROMPT || cmd->action == TL_ACTION_RUN ||
+       cmd->action == TL_ACTION_CODE) &&
+      tl_progress_is_possible();
+  if (shows_progress)
+    options.progress = tl_progress_draw;
+  writes_to_terminal = isatty(STDOUT_FILENO);
+  if (!writes_to_terminal)
     setvbuf(stdout, NULL, _IOFBF, 1 << 16);
   if (tally_open(&options, &session->vm) != TALLY_OK) {
     fputs("tally: no memory to begin with; is --limit-memory too small?\n",
@@ -194,9 +210,8 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   take_interrupts(session->vm);
   if (session->stats != TL_STATS_NONE)
     tally_count(session->vm, 1);
-  unsigned watched =
-      (session->memory_plot != NULL ? TALLY_WATCH_MEMORY : 0u) |
-      (session->profile != NULL ? TALLY_WATCH_TIME : 0u);
+  unsigned watched = (session->memory_plot != NULL ? TALLY_WATCH_MEMORY : 0u) |
+                     (session->profile != NULL ? TALLY_WATCH_TIME : 0u);
   if (watched != 0 && tally_watch(session->vm, watched) != TALLY_OK) {
     tl_session_report(session);
     tally_close(session->vm);
@@ -214,33 +229,6 @@ static bool flush_output(void) {
   fprintf(stderr, "tally: cannot write to standard output: %s\n",
           strerror(errno));
   return false;
-}
-
-// What is no terminal, a file or a pipe, fails the request.
-// A terminal that does not know its size says 0, as do systems without that
-// request.
-static void measure_terminal(int file, int *columns, int *lines) {
-  *columns = *lines = 0;
-#ifdef TIOCGWINSZ
-  struct winsize size;
-  if (ioctl(file, TIOCGWINSZ, &size) == 0) {
-    *columns = size.ws_col;
-    *lines = size.ws_row;
-  }
-#endif
-  (void)file;
-}
-
-int tl_terminal_width(int file) {
-  int columns, lines;
-  measure_terminal(file, &columns, &lines);
-  return columns;
-}
-
-int tl_terminal_height(int file) {
-  int columns, lines;
-  measure_terminal(file, &columns, &lines);
-  return lines;
 }
 
 // Columns for a picture as text: the terminal's, within bounds.

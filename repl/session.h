@@ -52,10 +52,4 @@ void tl_session_report(const tl_session *session);
 // Whether a script has left its last line of output without an end; forgets it.
 bool tl_session_is_within_line(void);
 
-// The columns of the terminal that a descriptor is; 0: it is none, or does not
-// say.
-int tl_terminal_width(int file);
-// Its lines, likewise.
-int tl_terminal_height(int file);
-
 #endif

@@ -222,7 +222,8 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
       if (!add_item(w, columns->fields[k].value, row, count == 1))
         return false;
     }
-    if (!end_row(w) || (row % 1024 == 1023 && !tl_poll(w->vm, 1)))
+    if (!end_row(w) ||
+        (row % 1024 == 1023 && !tl_poll_part(w->vm, 1, row, rows)))
       return false;
   }
   return true;

@@ -396,9 +396,10 @@ run;                        expect 0 '^42 41$' 'a changed module is read anew'
 # --- debug ------------------------------------------------------------------
 
 text 'fn f(x) {\n  y = x * 2\n  y + 1\n}\na = 3\nprint(f(a))\nprint([1][4])\n'
-printf 'break f if x == 3\nbreak 9\ninfo\ndelete 2\ncontinue\nnext\nprint y + a\nset y = 10\nup\nlocals\nfinish\nwhere\nlist 1\ncontinue\nlocals\nnosuch\nquit\n' >"$dir/in"
+printf 'break f if x == 3\nbreak 9\nbreak script.tly:3\ninfo\ndelete 2\ncontinue\nnext\nprint y + a\nset y = 10\nup\nlocals\nfinish\nwhere\nlist 1\ncontinue\nlocals\nnosuch\nquit\n' >"$dir/in"
 run debug "$dir/script.tly"; expect 0 '^1: f if x == 3$' 'debug: break'
-expect 0 '^2: .*script.tly:9$' 'debug: break LINE'
+expect 0 '^.*script.tly has no code at line 9 or behind it$' 'debug: break behind the end'
+expect 0 '^2: .*script.tly:3$' 'debug: break FILE:LINE'
 expect 0 '^>   2 \|   y = x \* 2$' 'debug: a breakpoint of a function'
 expect 0 '^9$' 'debug: print sees the frame and the module'
 expect 0 '^>   6 \| print\(f\(a\)\)$' 'debug: up'
@@ -408,6 +409,16 @@ expect 0 '^index error: .*4' 'debug: an error stops the run'
 expect 0 '^a = 3$' 'debug: locals'
 expect 0 'no command nosuch' 'debug: another word'
 absent '^debug> ' 'debug: no prompts in a pipe'
+text 'fn f(x) {\n  y = x * 2\n\n  # more\n  y += 1\n  y\n}\na = 3\na = f(a)\nprint(a)\n'
+printf 'break :4\nbreak :0\ncontinue\nwatch nosuch\nwatch y\nwatch a if a > 3\ninfo\ncontinue\ncontinue\n' >"$dir/in"
+run debug "$dir/script.tly"; expect 0 '^line 4 has no code, line 5 has$' 'debug: break at a comment'
+expect 0 '^lines count from 1$' 'debug: break 0'
+expect 0 '^name error: nosuch is not defined$' 'debug: watch of no variable'
+expect 0 '^3: watch a if a > 3$' 'debug: watch with a condition'
+expect 0 '^y was 6$' 'debug: a watched variable changes'
+expect 0 '^y is 7$' 'debug: what it has become'
+expect 0 '^the call that had y has ended$' 'debug: a watched variable ends'
+expect 0 '^a is 7$' "debug: a watched variable of the file's"
 printf 'break f\nc\n' >"$dir/in"
 run debug "$dir/script.tly"; expect 0 'script.tly:2 in f$' 'debug: the end of the commands ends the run'
 absent '^7$' 'debug: nothing runs behind that'
@@ -500,6 +511,16 @@ else
 fi
 text ":save $dir/none/x.tly\n1 + 1\n"; run
 expect 1 'io error: .*none/x.tly cannot be written: No such' ':save names the file'
+mkfifo "$dir/pipe"
+cat "$dir/pipe" >"$dir/piped" &
+text "x = 40 + 2\n:save $dir/pipe\n"; run; expect 0 'saved' ':save to a pipe'
+wait $!
+if [ -p "$dir/pipe" ] && grep -q '^x = 40 + 2$' "$dir/piped"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: :save writes into a pipe, which stays one'
+fi
 text ":load $dir/none.tly\n"; run
 expect 1 'io error: cannot read' ':load names what is missing'
 text ':foo\n'; run

@@ -62,6 +62,16 @@ chmod 750 "$dir/a.tly"
 ln -s a.tly "$dir/link.tly"
 status 1 'not laid out' "$tally" fmt --check "$dir/a.tly"
 check 'which file' grep -q 'a.tly is not laid out' "$dir/out"
+printf '# one\n\n\n\n#two\nx=[1,\n  2]\n# 3\n# 4\n# 5\n# 6\n# 7\n# 8\n# 9\n# 10\n\n\ny=1' >"$dir/d.tly"
+status 1 'what would change' "$tally" fmt --diff "$dir/d.tly"
+cp "$dir/d.tly" "$dir/e.tly"
+"$tally" fmt "$dir/d.tly"
+if command -v patch >/dev/null 2>&1; then
+  check 'a difference that patch reads' patch -s "$dir/e.tly" "$dir/out"
+  check 'a difference is what is laid out' cmp "$dir/d.tly" "$dir/e.tly"
+fi
+status 0 'nothing would change' "$tally" fmt --diff "$dir/d.tly"
+check 'no difference' [ ! -s "$dir/out" ]
 check 'not written' [ "$(cat "$dir/a.tly")" = 'x=1' ]
 status 0 'through a link' "$tally" fmt "$dir/link.tly"
 check 'a link stays one' [ -L "$dir/link.tly" ]

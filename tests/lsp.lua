@@ -23,7 +23,7 @@ end
 local help = ask("textDocument/signatureHelp", 6, 12)
 local place = ask('textDocument/definition', 6, 6)
 print('definition ' .. place.range.start.line + 1)
-print("help " .. help.signatures[1].label)
+print("help " .. help.signatures[1].label .. ' active ' .. help.activeParameter)
 for _, symbol in ipairs(ask('textDocument/documentSymbol', 0, 0)) do
   print('symbol ' .. symbol.name)
 end

@@ -141,6 +141,26 @@ serve
 expect 0 '"uri":"file:///lib/b%20c.tly","range":{"start":{"line":0,"character":3}' 'a name is defined in another document'
 grep '"id":"r"' "$dir/out" >"$dir/one" && mv "$dir/one" "$dir/out"; edits
 expect 0 '^0:3 1:6 1:24 2:6 2:16 $' 'a name of a module is renamed in all documents'
+{ open 'import \"m.tly\" as m\nimport \"m.tly\" (f)\nby = 3\nz = m.f(1, by: by) + f(2, by: 5) + m.g(by: 2)\n'
+  message '{"jsonrpc":"2.0","method":"textDocument/didOpen","params":{"textDocument":{"uri":"file:///m.tly","languageId":"tally","version":1,"text":"fn f(x, by: 2) = x * by\ny = f(1, by: 4)\nfn g(by: 1) = by\n"}}}'
+  rename 3 11 q; ask definition 3 26; rename 3 11 x
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"uri":"file:///m.tly","range":{"start":{"line":0,"character":8}' 'an argument is defined in another document'
+expect 0 '"id":"r","error":{"code":-32803,"message":"with that name' 'a parameter that is there is refused'
+grep '"changes"' "$dir/out" >"$dir/one" && mv "$dir/one" "$dir/out"; edits
+expect 0 '^0:8 0:21 1:9 3:11 3:26 $' 'a parameter is renamed in the calls of other documents'
+{ open 'fn f(x, axis: none, by: 2) = x\n'
+  message '{"jsonrpc":"2.0","method":"textDocument/didChange","params":{"textDocument":{"uri":"file:///a.tly","version":2},"contentChanges":[{"text":"fn f(x, axis: none, by: 2) = x\ny = f(1, by: \"a, (\", ax"}]}}'
+  ask signatureHelp 1 6; ask signatureHelp 1 12; ask signatureHelp 1 23
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"parameters":\[{"label":"x"},{"label":"axis: none"},{"label":"by: 2"}\]}\],"activeParameter":0' 'a signature has its parameters'
+expect 0 '"activeParameter":2' 'a parameter that is named is the active one'
+{ open 'print(1, 2\nsum(zeros((2, 3)), ax'; ask signatureHelp 0 9; message "$shut"; message "$leave"; } >"$dir/in"
+serve; expect 0 '"activeParameter":0' 'a rest parameter stays the active one'
+{ open '# apple\napricot = 1\napricot = 2\nap'; ask completion 3 2; ask completion 0 0; message "$shut"; message "$leave"; } >"$dir/in"
+serve; expect 0 '\[{"label":"apricot"},{"label":"append"}' 'names are completed once, words of comments never'
 { open 'import \"b.tly\" as b\nx = b.area\n'; rename 1 7 q; ask references 1 7
   message "$shut"; message "$leave"; } >"$dir/in"
 serve; expect 0 'is of another file' 'a file that is not open stays as it is'
@@ -186,7 +206,7 @@ if command -v nvim >/dev/null 2>&1; then
   expect 0 'hover .*double(x,by=2).*Doubles x' 'the editor shows what a name is'
   expect 0 'completion slogdet' 'the editor completes'
   expect 0 'definition 3' 'the editor goes to a definition'
-  expect 0 'help double(x,by=2)' 'the editor shows a signature' 
+  expect 0 'help double(x,by=2) active 0' 'the editor shows a signature' 
   expect 0 'references 3:12 5:6' 'the editor lists references'
   expect 0 'highlights 3:3 5:2' 'the editor marks a name'
   expect 0 'prepared 2:12 2:14' 'the editor asks what it can rename'

@@ -36,6 +36,8 @@ struct tl_observer {
   // Where vm->timed: the instruction that vm->frame stands at is over, or at
   // least polls. Called for each by the counting loop, and at polls.
   void (*step)(tl_vm *vm);
+  // At a poll, where the host has asked what the run is at.
+  void (*progress)(tl_vm *vm);
   // Where vm->debug is there, in the counting loop: vm->frame stands before its
   // instruction. Returns whether the run is to end there, which is asked of
   // instructions that can fail alone.

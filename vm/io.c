@@ -189,8 +189,13 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
       break;
     if (n < 0 && errno != EINTR)
       return fail(reader->vm, reader->what, "read", reader->path, errno);
-    if (n > 0)
+    if (n > 0) {
       *got += (size_t)n;
+      reader->at += (size_t)n;
+    }
+    // Also for those who work on the piece, as long as there are more.
+    reader->vm->done = (int64_t)reader->at;
+    reader->vm->total = (int64_t)reader->at < reader->size ? reader->size : 0;
     if (!tl_poll(reader->vm, 1))
       return false;
   }
@@ -200,9 +205,10 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
 // For bytes in memory the offset is not checked; the caller sees to it that it
 // is at most their number.
 bool tl_reader_seek(tl_reader *reader, int64_t offset) {
+  reader->at = (size_t)offset;
   if (reader->memory)
-    reader->at = (size_t)offset;
-  else if (faulty("seek") || lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)
+    return true;
+  if (faulty("seek") || lseek(reader->fd, (off_t)offset, SEEK_SET) < 0)
     return fail(reader->vm, reader->what, "read", reader->path, errno);
   return true;
 }
@@ -624,6 +630,7 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
     return tl_write_for(w->vm, w->what ? w->what : "print", data, nbytes);
   if (!tl_output_counts(w->vm, nbytes))
     return false;
+  const size_t total = nbytes;
   while (nbytes > 0) {
     size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
@@ -633,7 +640,9 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
       data += n;
       nbytes -= (size_t)n;
     }
-    if (!tl_poll(w->vm, 1))
+    // Of less the end is known to whoever gathers it here.
+    if (!tl_poll_part(w->vm, 1, (int64_t)(total - nbytes),
+                      total > TL_WRITER_BUFFER ? (int64_t)total : 0))
       return false;
   }
   return true;

@@ -37,7 +37,7 @@ bool tl_is_awaited(tl_vm *vm) {
 // A call into the VM is also a good moment to give old cached memory back. An
 // interrupt belongs to the run that it met.
 void tl_poll_begin(tl_vm *vm) {
-  atomic_fetch_and(&vm->interrupted, ~TL_INTERRUPTED);
+  atomic_fetch_and(&vm->interrupted, ~(TL_INTERRUPTED | TL_ASKED));
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
   int32_t fuel = limit != 0 && limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
@@ -64,6 +64,11 @@ static bool look(tl_vm *vm) {
   // Machine code and long kernels come by here alone.
   if (vm->timed)
     vm->observer->step(vm);
+  if ((atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
+       TL_ASKED) != 0) {
+    atomic_fetch_and(&vm->interrupted, ~TL_ASKED);
+    vm->observer->progress(vm);
+  }
   if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
     int why = atomic_exchange(&vm->interrupted, 0);
     // Only a mapped file was lost: an error that a script may catch.
@@ -128,6 +133,18 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   vm->budget = left - (uint64_t)fuel;
   tl_give_fuel(vm, fuel, vm->fuel_aside > 0 || vm->every_poll);
   return true;
+}
+
+// What comes later knows nothing of this operation. Without a total it is
+// tl_poll.
+bool tl_poll_part(tl_vm *vm, uint64_t work, int64_t done, int64_t total) {
+  if (total == 0)
+    return tl_poll(vm, work);
+  vm->done = done;
+  vm->total = total;
+  bool ok = tl_poll(vm, work);
+  vm->total = 0;
+  return ok;
 }
 
 //

@@ -6,7 +6,8 @@
 //                   called for machine code alone, and looks at nothing
 //     vm->budget    instructions left beyond the fuel, which is taken from it
 //     vm->deadline  a time of the host's clock
-//     interrupted   set by another thread or a signal handler
+//     interrupted   set by another thread or a signal handler, which wants the
+//                   run to end or asks what it is at
 //
 // Whatever runs long calls tl_poll with the work it has done (vm.h), so that a
 // kernel of a second counts as much as the loop it replaces.

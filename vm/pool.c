@@ -218,7 +218,7 @@ bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
     // are paid for.
     uint64_t part = total < 2 * cost ? total : 2 * cost;
     total -= part;  // what the others do is paid for too
-    ok = stops == TL_STOPS_PAID     ? tl_poll(vm, part)
+    ok = stops == TL_STOPS_PAID     ? tl_poll_part(vm, part, chunk, chunks)
          : stops == TL_STOPS_UNSEEN ? tl_poll_over(vm)
                                     : true;
   }
@@ -254,7 +254,7 @@ bool tl_pool_spread(tl_vm *vm, int64_t chunks, tl_pool_work *work,
     return tl_pool_run(vm, chunks - 1, run_rest, &r, TL_STOPS_PAID, cost);
   for (int64_t i = 1; i < chunks; i++) {
     work(context, i);
-    if (!tl_poll(vm, cost))
+    if (!tl_poll_part(vm, cost, i, chunks))
       return false;
   }
   return true;

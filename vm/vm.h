@@ -206,6 +206,10 @@ struct tally_vm {
   // then.
   uint32_t looks;
 
+  // How much of the work under way is done, told by who knows its end, as a
+  // file's size; [total] 0: nobody has since it was asked for.
+  int64_t done, total;
+
   // Nests whose freeing was set aside, as somebody waits for control (value.h);
   // and the items freed since that was asked.
   tl_object *unfreed[TL_UNFREED];
@@ -291,6 +295,9 @@ struct tally_vm {
 // or iterations. False after tl_fail (kind interrupt or limit). Built-ins with
 // long loops call it once per block.
 bool tl_poll(tl_vm *vm, uint64_t work);
+// The same, and says how much of a long operation is done, for
+// tally_ask_progress.
+bool tl_poll_part(tl_vm *vm, uint64_t work, int64_t done, int64_t total);
 // Whether casts take what does not fit, too: the kernels then wrap or saturate.
 static inline bool tl_casts_freely(const tl_vm *vm) {
   return vm->overflow == TL_OVERFLOW_WRAP ||

@@ -337,6 +337,29 @@ static void test_own_functions_describe_themselves(void **state) {
   check_description(h, "nothing.f", "");
 }
 
+// A picture at the prompt, as a terminal of that kind takes it; as text where
+// librsvg is not installed.
+static void check_picture(host *h, int colors, const char *begin) {
+  tally_options options = host_options(h);
+  options.colors = colors;
+  host_close(h);
+  host_open(h, &options);
+  h->length = 0;
+  const char *source =
+      "import plot\nplot.figure(plot.line([1, 2]), width: 160, height: 120)";
+  assert_int_equal(tally_interact(h->vm, source, 80), TALLY_OK);
+  if (h->output[0] != '\033')
+    assert_non_null(strstr(h->output, "│"));
+  else
+    assert_memory_equal(h->output, begin, strlen(begin));
+}
+
+static void test_pictures_are_images_where_that_is_said(void **state) {
+  host *h = *state;
+  check_picture(h, 2, "\033_Ga=T,f=100,q=2,m=0;iVBORw0KGgo");
+  check_picture(h, 3, "\033P0;1q\"1;1;160;120#");
+}
+
 static void test_values_left_are_counted(void **state) {
   (void)state;
   tally_vm *vm;
@@ -427,6 +450,7 @@ int main(void) {
       HOST_TEST(test_wrong_kinds_are_type_errors),
       HOST_TEST(test_globals_and_calls),
       HOST_TEST(test_own_functions_describe_themselves),
+      HOST_TEST(test_pictures_are_images_where_that_is_said),
       HOST_TEST(test_functions_are_compiled_once),
       HOST_TEST(test_errors_tell_kind_place_and_trace),
       HOST_TEST(test_limits),

@@ -148,6 +148,8 @@ static void test_nothing_is_stopped_outside_the_hook(void **state) {
   tally_debug_place place;
   CHECK_ERROR(h, tally_debug_eval(h->vm, 0, "1", &value), TALLY_ERR_HOST, "");
   CHECK_ERROR(h, tally_debug_frame(h->vm, 0, &place), TALLY_ERR_HOST, "");
+  CHECK_ERROR(h, tally_debug_line(h->vm, 0, 1, &place.line), TALLY_ERR_HOST,
+              "");
   tally_debug_pause(h->vm);
 }
 

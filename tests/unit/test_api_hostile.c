@@ -73,6 +73,7 @@ static void test_no_vm(void **state) {
   assert_int_equal(tally_open(NULL, NULL), TALLY_ERR_HOST);
   assert_int_equal(tally_close(NULL), 0);
   tally_interrupt(NULL);
+  tally_ask_progress(NULL);
   tally_release(NULL, gone);
   tally_retain(NULL, gone);
   assert_false(tally_is_live(NULL, gone));

@@ -68,6 +68,92 @@ static void test_an_interrupt_stops_at_the_next_poll(void **state) {
     check_interrupted(h, sources[i]);
 }
 
+// --- Progress ---------------------------------------------------------------
+
+// What a run was at: asked at each poll, and told at the next.
+static struct {
+  host *h;
+  int count, known, line;  // answers, those with a part, and the last line
+  double first, last;      // parts
+  bool falls;              // a part was less than the one before
+  char text[64];
+} told;
+
+static double ask_and_count(void *context) {
+  tally_ask_progress(told.h->vm);
+  return host_clock(context);
+}
+
+static void hear(void *context, const tally_progress *at) {
+  assert_ptr_equal(context, told.h);
+  told.count++;
+  told.line = at->line;
+  snprintf(told.text, sizeof told.text, "%.*s", (int)at->nbytes, at->text);
+  if (at->part < 0)
+    return;
+  assert_true(at->part <= 1);
+  told.falls = told.falls || (told.known > 0 && at->part < told.last);
+  if (told.known++ == 0)
+    told.first = at->part;
+  told.last = at->part;
+}
+
+// Runs the source and gathers what is heard.
+static void follow(host *h, const char *source) {
+  memset(&told, 0, sizeof told);
+  told.h = h;
+  run_ok(h, source);
+  assert_true(told.count > 2);
+}
+
+// The parts rise from near 0 to near 1, of a loop on that line.
+static void check_follows(host *h, int line, const char *text,
+                          const char *source) {
+  follow(h, source);
+  assert_true(told.known > 2 && !told.falls);
+  assert_true(told.first < 0.3 && told.last > 0.7);
+  assert_int_equal(told.line, line);
+  assert_string_equal(told.text, text);
+}
+
+static void test_a_run_says_what_it_is_at(void **state) {
+  host *h = *state;
+  host_close(h);
+  tally_options options = host_options(h);
+  options.clock = ask_and_count;
+  options.time_limit = HOST_LONG;
+  options.progress = hear;
+  told.h = h;
+  host_open(h, &options);
+  check_follows(h, 1, "for i in 0..9000 { }", "for i in 0..9000 { }");
+  check_follows(h, 2, "for i in 100..-9000 by -1 {",
+                "s = 0\n  for i in 100..-9000 by -1 { \n s += i\n}");
+  // A turn of the outer loop has parts, of loops in other functions too.
+  check_follows(h, 5, "for k in 0..2 {",
+                "fn f(xs) {\n s = 0\n for x in xs { for j in 0..90 { s += x } }"
+                "\n s }\nfor k in 0..2 {\n f(0..100) \n }");
+  // A break's own path is not within the loop, whose list may be gone there.
+  follow(h,
+         "n = 0\nfor x in [[1], [2]] { if x[0] == 1 { \n"
+         "while n < 9000 { n += 1 }\nbreak } }");
+  assert_int_equal(told.known, 0);
+  // How often a function is called from C nobody knows.
+  follow(h,
+         "t = fold(0..9, (a, x) => { s = 0\n for i in 0..3000 { s += i }\n s },"
+         " 0..9)");
+  assert_int_equal(told.known, 0);
+  assert_int_equal(told.line, 1);
+  follow(h, "i = 0\nwhile i < 9000 { i += 1 }");
+  assert_int_equal(told.known, 0);
+  follow(h, "x = sum(sin(arange(3000000.0)) + cos(arange(3000000.0)))");
+  assert_true(told.known > 0 && told.last > 0.7);
+  // Nobody is asked where nobody hears it.
+  host_close(h);
+  options.progress = NULL;
+  host_open(h, &options);
+  run_ok(h, "for i in 0..9000 { }");
+}
+
 // Between two polls are at most so many items.
 static void check_polls(host *h, const char *source, int n) {
   h->polls = 0;
@@ -809,6 +895,7 @@ static void test_registers_are_the_hosts(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      HOST_TEST(test_a_run_says_what_it_is_at),
       HOST_TEST(test_an_interrupt_stops_at_the_next_poll),
       HOST_TEST(test_long_operations_poll),
       HOST_TEST(test_a_stopped_sort_leaves_its_variable),

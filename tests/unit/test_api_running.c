@@ -557,28 +557,35 @@ static void expect_findings(host *h, const char *source, const char *expected) {
 }
 
 static void expect_places(host *h, const char *source, const char *expected) {
-  static const char *const fields[] = {"begin", "end",  "home",
-                                       "role",  "file", "is_global"};
+  static const char *const fields[] = {"begin", "end",       "home", "role",
+                                       "file",  "is_global", "of"};
   tally_value found;
   assert_int_equal(
       tally_resolve_source(h->vm, "w.tly", source, strlen(source), &found),
       TALLY_OK);
-  expect_records(h, found, fields, 6, expected);
+  expect_records(h, found, fields, 7, expected);
 }
 
 static void test_places(void **state) {
   host *h = *state;
   tally_value found;
   expect_places(h, "fn f(n: 1) = n\nn = f(n: 2) + sum(nosuch)\n",
-                "3 4 3 write  true; 5 6 5 write  false; 13 14 5 read  false; "
-                "15 16 15 write  true; 19 20 3 read  true; "
-                "21 22 5 read  false; ");
+                "3 4 3 write  true ; 5 6 5 write  false f; "
+                "13 14 5 read  false f; 15 16 15 write  true ; "
+                "19 20 3 read  true ; 21 22 5 read  false f; ");
   expect_places(h, "import \"a.tly\" as m\nimport \"b.tly\" (c)\nm.x + c.y",
-                "18 19 18 write  true; 36 37 36 import b.tly true; "
-                "39 40 18 read  true; 41 42 41 member a.tly false; "
-                "45 46 36 import b.tly true; ");
+                "18 19 18 write  true ; 36 37 36 import b.tly true ; "
+                "39 40 18 read  true ; 41 42 41 member a.tly false ; "
+                "45 46 36 import b.tly true ; ");
+  // Which parameter an argument of another file's function is, that says.
+  expect_places(h,
+                "import \"a.tly\" as m\nimport \"b.tly\" (c)\nm.f(n: c(k: 1))",
+                "18 19 18 write  true ; 36 37 36 import b.tly true ; "
+                "39 40 18 read  true ; 41 42 41 member a.tly false ; "
+                "43 44 43 argument a.tly false f; 46 47 36 import b.tly true ; "
+                "48 49 48 argument b.tly false c; ");
   expect_places(h, "import linalg as la\nla.norm",
-                "17 19 17 write  true; 20 22 17 read  true; ");
+                "17 19 17 write  true ; 20 22 17 read  true ; ");
   expect_places(h, "", "");
   CHECK_ERROR(h, tally_resolve_source(h->vm, "w", "x =", 3, &found),
               TALLY_ERR_SYNTAX, "");

@@ -10,7 +10,7 @@ static char program[1024];
 static const char *with(const char *form, const char *code) {
   static const char given[] =
       "import io\nimport fft\nimport linalg\nimport random\nimport strings\n"
-      "import binary\nimport time\nimport os\nimport json\n"
+      "import binary\nimport time\nimport os\nimport json\nimport plot\n"
       "x = [1.0, 2.0, 3.0]\ny = x + 1\nn = 1\n"
       "fn f(a, b = 0) = a + b\ns = \"[1, 2]\"\n"
       "data = uint8(arange(16))\npath = \"/dev/null\"\n";

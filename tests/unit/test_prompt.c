@@ -182,8 +182,10 @@ static void test_ctrl_c_stops_what_runs(void **state) {
   (void)state;
   terminal *t = start();
   expect(t, "for i in 0..2 { print(i) }; while true { }\n", "\n1");
+  see(t, " s  for i in 0..2");  // what runs long says what it is at
   type(t, "\003");
   see(t, "interrupted");
+  assert_null(strstr(terminal_text(t, t->since, false), " s  for i in 0..2"));
   expect(t, "6 * 7\n", "\n42");
   leave(t);
 }
@@ -195,6 +197,8 @@ static void test_predicates_are_answered(void **state) {
   expect(t, "? cumulative_sum()\n", "cumulative_sum(x");
   expect(t, "?\n", "?NAME shows");
   expect(t, "?no_such\n", "no documentation of no_such");
+  expect(t, "help(rot90)\n", "rot90(x");
+  expect(t, "apropos(\"sort\")\n", "\nargsort");
   leave(t);
 }
 
@@ -511,6 +515,37 @@ static void test_a_difference_has_colours(void **state) {
   see_styles(t, "gppppppppppppppprpppp\n");
   waitpid(t->child, NULL, 0);
   close(t->keys);
+  write_file(name, "x=1\n");
+  char *format[] = {tally, "fmt", "--diff", name, NULL};
+  t = start_command(NULL, format);
+  see(t, "\n@@ -1,1 +1,1 @@\n-x=1\n+x = 1");
+  see_styles(t, "\nccccccccccccccc\nrrrr\ngggggg");
+  waitpid(t->child, NULL, 0);
+  close(t->keys);
+  unlink(name);
+}
+
+// The debugger completes its commands and the variables of the call, and has a
+// history of its own.
+static void test_a_debugger_is_edited(void **state) {
+  (void)state;
+  char name[64];
+  snprintf(name, sizeof name, "%s/debugged.tly", folder);
+  write_file(name, "fn f(of_call) {\n  of_call + 1\n}\nx = f(41)\n");
+  char *arguments[] = {tally, "debug", name, NULL};
+  for (int i = 0; i < 2; i++) {
+    terminal *t = start_command(NULL, arguments);
+    see(t, "debug>");
+    type(t, i == 0 ? "brea\t f\n" : "\033[A\033[A\033[A\033[A\n");
+    see(t, "\n1: f");
+    type(t, "c\n");
+    see(t, "in f");
+    type(t, "print of_c\t + 1\n");
+    see(t, "\n42");
+    type(t, "q\n");
+    waitpid(t->child, NULL, 0);
+    close(t->keys);
+  }
   unlink(name);
 }
 
@@ -618,6 +653,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_dumb_terminal),
       cmocka_unit_test(test_a_history_that_is_none),
       cmocka_unit_test(test_a_difference_has_colours),
+      cmocka_unit_test(test_a_debugger_is_edited),
       cmocka_unit_test(test_an_input_in_an_editor),
       cmocka_unit_test(test_the_session_of_the_readme),
       cmocka_unit_test(test_an_old_history),

@@ -98,6 +98,12 @@ void tally_interrupt(tally_vm *vm) {
                              memory_order_relaxed);
 }
 
+// Likewise. Nothing is asked where nobody would hear the answer.
+void tally_ask_progress(tally_vm *vm) {
+  if (vm != NULL && vm->options.progress != NULL)
+    atomic_fetch_or_explicit(&vm->interrupted, TL_ASKED, memory_order_relaxed);
+}
+
 const char *tally_version(void) {
   return TALLY_VERSION;
 }

@@ -127,6 +127,24 @@ tally_status tally_debug_frame(tally_vm *vm, size_t frame,
   return TALLY_OK;
 }
 
+// A line has code where some instruction of its is marked with it.
+tally_status tally_debug_line(tally_vm *vm, size_t frame, int line, int *out) {
+  TL_ENTER(vm);
+  const tl_frame *f = find_frame(vm, frame);
+  if (f == NULL || !tl_given(vm, out, "the place for the line"))
+    return tl_report(vm);
+  const tl_unit *unit = f->function->unit;
+  uint32_t least = line < 1 ? 1 : (uint32_t)line, found = UINT32_MAX;
+  for (uint32_t i = 0; i < unit->prototype_count; i++) {
+    const tl_prototype *p = unit->prototypes[i];
+    for (uint32_t pc = 0; p->lines != NULL && pc < p->code_count; pc++)
+      if (p->lines[pc] >= least && p->lines[pc] < found)
+        found = p->lines[pc];
+  }
+  *out = found == UINT32_MAX ? 0 : (int)found;
+  return TALLY_OK;
+}
+
 // Whether a variable is listed. Functions and modules are no news to who looks
 // at a module's top, where they would hide the few that change.
 static bool is_shown(tl_slot value) {

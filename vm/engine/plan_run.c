@@ -195,6 +195,7 @@ typedef struct runner {
   tile *tiles;       // TL_PLAN_TILES of them
   int64_t block;     // items
   int64_t unpolled;  // items since the last poll
+  int64_t done;      // items, for who asks how far it is
   bool may_stop;
   // What has_plain_rows says, asked once the block's size is known.
   bool plain_rows;
@@ -212,8 +213,9 @@ static bool poll(runner *r, int64_t items) {
     return r->vm == NULL || tl_poll_over(r->vm);
   }
   uint64_t work = (uint64_t)r->unpolled / 1024;
+  r->done += r->unpolled;
   r->unpolled = 0;
-  return tl_poll(r->vm, work);
+  return tl_poll_part(r->vm, work, r->done, r->plan->size);
 }
 
 // The items of a block of one row, at most [most].
@@ -529,6 +531,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   // Loops walk the first axis to its end, which is the part's end meanwhile.
   int64_t units = plan->shape[0];
   plan->shape[0] = to - from;
+  r.done = plan->size / units * from;
   int axes = plan->ndim - (pairs ? 2 : 1);
   bool ok = plan->tile_count > 0 ? run_tiled(&r, axes) : run_outer(&r, axes);
   plan->shape[0] = units;

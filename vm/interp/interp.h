@@ -245,6 +245,9 @@ void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
 // slots from [a] on. [extra] as tl_unpack_extra has it, for `first, ...rest`.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
                   uint32_t extra);
+// The length that a loop over a value goes up to, in bytes for a string, as
+// NEXT's position counts; -1: there is none, as of a file.
+int64_t tl_walked_length(tl_slot c);
 // Sets *more to whether the loop over [container] has an item at [position], an
 // index (in a string: a byte). Fails where the value cannot be iterated over.
 bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,

@@ -445,10 +445,8 @@ static const tl_resource *walked_resource(tl_slot s) {
   return resource != NULL && resource->walked != NULL ? resource : NULL;
 }
 
-// The length that a loop over a value goes up to, in bytes for a string, since
-// NEXT moves the position by whole characters; -1: there is none.
 // No loop walks a number, none, a function or a single pointer.
-static int64_t walked_length(tl_slot c) {
+int64_t tl_walked_length(tl_slot c) {
   if (tl_is_list(c))
     return c.list->length;
   if (tl_is_array(c))
@@ -471,7 +469,7 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   const tl_resource *resource = walked_resource(*container);
   if (resource != NULL)
     return resource->walked->more(vm, resource->object, more);
-  int64_t length = walked_length(*container);
+  int64_t length = tl_walked_length(*container);
   if (length < 0) {
     char text[TL_DESCRIBE];
     return tl_fail(
@@ -552,7 +550,7 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   tl_slot c = *container;
   int64_t i = position->i;
   const tl_resource *resource = walked_resource(c);
-  bool more = i >= 0 && i < walked_length(c);
+  bool more = i >= 0 && i < tl_walked_length(c);
   if (resource != NULL && !tl_do_more(vm, container, position, &more))
     return false;
   // The compiler puts MORE before each NEXT. Bytecode that a host loaded is not
@@ -624,12 +622,11 @@ bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
   return true;
 }
 
-// A picture as signs of the terminal.
-// In the terminal's colours where the host says that it has some. The text
-// counts as output, as every print.
+// A picture as signs of the terminal, or as what the host says that it can show
+// besides. The text counts as output, as every print.
 static bool draw(tl_vm *vm, tl_slot picture) {
   tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width),
-                    tl_bool(vm->options.colors != 0)};
+                    tl_weak_int(vm->options.colors)};
   tl_slot drawn;
   if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 3, args, &drawn))
     return false;

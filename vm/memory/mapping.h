@@ -23,6 +23,7 @@
 enum {
   TL_INTERRUPTED = 1,  // by the host, or a key
   TL_FILE_LOST = 2,    // a mapped file is not there any more
+  TL_ASKED = 4,        // the host asks what the run is at
 };
 
 typedef struct tl_mapping tl_mapping;

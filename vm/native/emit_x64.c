@@ -27,6 +27,7 @@
 #include "vm/engine/scalars.h"
 #include "vm/kernels/kernels.h"
 #include "vm/native/emit.h"
+#include "vm/memory/mapping.h"
 #include "vm/poll.h"
 
 // Cuts an integer in a register to the width of its dtype, and extends it to 64
@@ -1606,6 +1607,11 @@ static void move_registers(emitter *e, bool back) {
 // look at the slots: their tags are not right.
 static int32_t refuel(tl_vm *vm) {
   vm->jit->has_polled = true;
+  // Who asks what the run is at looks at slots: the unit leaves, and the
+  // interpreter polls.
+  if ((atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
+       TL_ASKED) != 0)
+    return 0;
   vm->jit->is_refused = !tl_refuel(vm);
   int32_t fuel = vm->fuel + vm->fuel_aside;
   vm->fuel_aside = 0;

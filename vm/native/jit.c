@@ -373,9 +373,10 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   const tl_frame *left = vm->frame;
   unit->left_at = (uint32_t)(left->pc - left->function->code);
   unit->left_in = left->function;
-  if (jit->is_refused) {
+  // Without fuel it also leaves for the interpreter to poll.
+  if (jit->is_refused || vm->fuel == 0) {
     tl_give_fuel(vm, 1, false);
-    return TL_JIT_FAILED;
+    return jit->is_refused ? TL_JIT_FAILED : TL_JIT_LEFT;
   }
   // Where it left at once, the same poll would only come back to it.
   bool moved = left != frame || left->pc != entry;

@@ -475,6 +475,7 @@ const tl_observer tl_watch_observer = {
     .alloc = note_alloc,
     .free = note_free,
     .step = tl_profile_step,
+    .progress = tl_progress_tell,
     .before = tl_debug_before,
     .raised = tl_debug_raised,
     .device = note_device,

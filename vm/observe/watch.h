@@ -29,6 +29,12 @@
 #include "vm/events.h"
 #include "vm/bytecode/function.h"
 
+// --- What a run is at (progress.c) -------------------------------------------
+
+// Tells the host's hook (tally_options.progress), which is not NULL. At a poll,
+// with all slots of the frames as the code says.
+void tl_progress_tell(tl_vm *vm);
+
 // --- Live bytes over time (timeline.c) --------------------------------------
 
 enum {
