@@ -648,7 +648,13 @@ static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
     v = tl_peak_plain;
     v.dtype = dtype;
   }
-  return end_operation(w, pc, d, v);
+  // Within a region it is computed first, so that it has memory all the same.
+  v.owns = v.is_known = false;
+  if (!end_operands(w, pc, d) ||
+      (v.kind == TL_PEAK_ARRAY && !make(w, pc, &v, true)))
+    return false;
+  put(w, d, v);
+  return true;
 }
 
 // Casts, and what computes item by item. The result has the operand's shape;
