@@ -616,9 +616,10 @@ static bool make_called(walk *w, uint32_t pc, const tl_decoded *d, int which) {
   return true;
 }
 
-// A reduction: of all items a number, along an axis an array without it. Axes
-// count from the end where they are below 0. A scan has the shape of its
-// operand.
+// A reduction: of all items a number, along the last axis an array without it.
+// Along another one it needs memory of its own meanwhile, which depends on the
+// layout and on threads. Axes count from the end where they are below 0. A scan
+// has the shape of its operand.
 static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
                    const tl_builtin *builtin) {
   tl_peak_value v = w->now[d->window];
@@ -635,13 +636,13 @@ static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
   if (axis.kind != TL_PEAK_NONE && axis.kind != TL_PEAK_PLAIN)
     return fail(w, pc, "", "its axis is not known");
   int64_t at = axis.lengths[0].number;
-  if (axis.kind == TL_PEAK_PLAIN && v.ndim >= 0) {
+  if (axis.kind == TL_PEAK_PLAIN) {
     at = at < 0 ? at + v.ndim : at;
     if (!axis.is_known || axis.lengths[0].symbol >= 0 || at < 0 || at >= v.ndim)
       return fail(w, pc, "", "its axis is not known");
-    memmove(&v.lengths[at], &v.lengths[at + 1],
-            (size_t)(v.ndim - 1 - at) * sizeof v.lengths[0]);
-    v.ndim--;
+    if (at < --v.ndim)
+      return fail(w, pc, builtin->name,
+                  "needs memory of its own along an axis that is not the last");
   }
   if (axis.kind == TL_PEAK_NONE || v.ndim == 0) {
     tl_dtype dtype = v.dtype;
