@@ -480,15 +480,16 @@ static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
 
 // A reduction between operations, of an array that was there before: it is
 // computed now, and what it gives is a value from outside, good for this run.
-// If the region is given up it was for nothing. So it is for large arrays, for
-// which a pass and an array less are worth that.
+// If the region is given up it was for nothing, and the graph is not cached. So
+// it is for large arrays, for which a pass and an array less are worth that.
 static bool read_inner(tl_region_reader *rd, uint32_t pc, const tl_decoded *d,
                        int in) {
+  enum { WORTH_ITEMS = 8192 };  // measured
   const tl_region_use *x = tl_reader_use(rd, in);
   const tl_builtin *builtin = rd->function->constants[d->extra].pointer;
   tl_slot arguments[TL_MAX_PARAMS];
   if (rd->depth > 0 || !tl_builtin_reduces(builtin) || x->wrap > 0 ||
-      !tl_is_array(x->value) || tl_items_of(&x->items) < TL_REGION_LARGE ||
+      !tl_is_array(x->value) || tl_items_of(&x->items) < WORTH_ITEMS ||
       !tl_reader_arguments(rd, d, arguments))
     return false;
   const tl_slot *value = reduce(rd->g, pc, builtin, &x->items, arguments);
