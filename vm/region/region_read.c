@@ -493,7 +493,8 @@ static bool read_inner(tl_region_reader *rd, uint32_t pc, const tl_decoded *d,
       !tl_reader_arguments(rd, d, arguments))
     return false;
   const tl_slot *value = reduce(rd->g, pc, builtin, &x->items, arguments);
-  if (value == NULL)
+  // What is promised to make no array the call itself answers for.
+  if (value == NULL || (tl_is_heap(*value) && tl_is_under_contract(rd->g->vm)))
     return false;
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
   rd->g->uncacheable = true;
