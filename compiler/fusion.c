@@ -274,11 +274,9 @@ static int32_t reach_back(tl_fusion *f, int32_t last, bool inner) {
     barrier = reduced > barrier ? reduced : barrier;
   }
   // Those before its first operation are none of its own.
-  int32_t begin = first;
-  while (begin < last && !makes_array(&f->steps[begin])) begin++;
-  for (int32_t i = begin - 1; i >= first; i--)
+  for (int32_t i = first; i < last && !makes_array(&f->steps[i]); i++)
     if (f->steps[i].kind == TL_STEP_CALL)
-      return i + 1;
+      first = i + 1;
   return first;
 }
 
@@ -310,8 +308,10 @@ static bool has_good_inner(const tl_fusion *f, int32_t first, int32_t last) {
   return true;
 }
 
-// A unit reaches back as far as every result in it is used up inside.
+// A unit reaches back as far as every result in it is used up inside. What ends
+// one may have been tried as inner before.
 static int32_t find_first(tl_fusion *f, int32_t last) {
+  f->steps[last].is_inner = false;
   int32_t first = reach_back(f, last, true);
   return has_good_inner(f, first, last) ? first : reach_back(f, last, false);
 }
@@ -445,6 +445,7 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
       operations += 1 + known;
       others += known;
     }
+    // An inner reduction decides nothing.
     bool ends = kind == TL_STEP_CALL && pc + d.words == region->end;
     others += kind == TL_STEP_VIEW || kind == TL_STEP_ROLL || ends ||
               kind == TL_STEP_PLACE;
