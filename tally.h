@@ -630,8 +630,12 @@ TALLY_API tally_status tally_to_buffer(tally_vm *vm, tally_value v,
 // tally_from_buffer made (T is then what an item of that axis is), or any other
 // of numbers or C structs. ndim 0: a single pointer, without a dimension.
 // *out returns owned; it holds the target.
-//   TALLY_ERR_TYPE   target is no such array
-//   TALLY_ERR_INDEX  an address that is no item's
+//   TALLY_ERR_TYPE    target is no such array
+//   TALLY_ERR_SHAPE   ndim or a length that no array has
+//   TALLY_ERR_INDEX   an address that is no item's
+//   TALLY_ERR_HOST    out, or addresses, or shape where ndim is not 0, is NULL;
+//                     also of no items
+//   TALLY_ERR_MEMORY  memory_limit would be passed
 TALLY_API tally_status tally_from_pointers(tally_vm *vm, tally_value target,
                                            int ndim, const int64_t *shape,
                                            const void *const *addresses,

@@ -227,8 +227,11 @@ static bool is_used_up(const tl_fused_step *s, int32_t last) {
     case TL_STEP_HOLD:
     case TL_STEP_TRANSFER:
       return true;
-    case TL_STEP_PLACE:
     case TL_STEP_CALL:
+      if (s->is_inner)
+        break;
+      return false;
+    case TL_STEP_PLACE:
     case TL_STEP_SELECT:
       return false;
     case TL_STEP_MOVE:
@@ -241,8 +244,81 @@ static bool is_used_up(const tl_fused_step *s, int32_t last) {
   return s->consumer >= 0 && s->consumer <= last;
 }
 
-// From the last step backward: a unit reaches as far as every result in it is
-// used up inside. Returns how many there are.
+// --- Reductions within a unit ------------------------------------------------
+
+// A reduction that only stands between operations, of an array that is there
+// before, is computed when the unit is read:
+//
+//     t = x - mean(x)      inner: std(x), so that x ends with the unit and
+//     r = t / std(x)       may be its memory, in one pass
+//
+// The step that computes its operand in this run; -1: it was there before.
+static int32_t find_reduced(const tl_fusion *f, int32_t i) {
+  int32_t maker = find_maker(f, i, (int32_t)f->steps[i].d.window);
+  bool computes = maker >= 0 && (makes_array(&f->steps[maker]) ||
+                                 tl_fused_is_consumer(&f->steps[maker]));
+  return computes ? maker : -1;
+}
+
+// The first step of the unit that ends with [last], whose reductions of earlier
+// values are inner ones with [inner]. What they reduce lies before the unit.
+static int32_t reach_back(tl_fusion *f, int32_t last, bool inner) {
+  int32_t first = last, barrier = -1;
+  for (; first - 1 > barrier; first--) {
+    tl_fused_step *s = &f->steps[first - 1];
+    s->is_inner = inner && s->kind == TL_STEP_CALL &&
+                  tl_builtin_reduces(f->p->constants[s->d.extra].pointer);
+    if (!is_used_up(s, last))
+      break;
+    int32_t reduced = s->is_inner ? find_reduced(f, first - 1) : -1;
+    barrier = reduced > barrier ? reduced : barrier;
+  }
+  // Those before its first operation are none of its own.
+  for (int32_t i = first; i < last && !makes_array(&f->steps[i]); i++)
+    if (f->steps[i].kind == TL_STEP_CALL)
+      first = i + 1;
+  return first;
+}
+
+// Whether step [i] reads what a reduction between [from] and [to] gives.
+static bool waits(const tl_fusion *f, int32_t i, int32_t from, int32_t to) {
+  const tl_decoded *d = &f->steps[i].d;
+  for (uint32_t k = 0; k < d->operand_count; k++) {
+    int32_t maker = find_maker(f, i, (int32_t)d->operands[k]);
+    if (maker > from && maker < to && f->steps[maker].kind == TL_STEP_CALL)
+      return true;
+  }
+  return false;
+}
+
+// Whether a unit may have inner reductions: what they reduce was there before
+// the run, or the unit waits for something else of it. Else it and the
+// reductions could be computed together with that.
+static bool has_good_inner(const tl_fusion *f, int32_t first, int32_t last) {
+  for (int32_t i = first; i < last; i++) {
+    if (f->steps[i].kind != TL_STEP_CALL)
+      continue;
+    int32_t reduced = find_reduced(f, i);
+    bool good = reduced < 0;
+    for (int32_t k = first; k < last && !good; k++)
+      good = waits(f, k, reduced, first);
+    if (!good)
+      return false;
+  }
+  return true;
+}
+
+// A unit reaches back as far as every result in it is used up inside. What ends
+// one may have been tried as inner before.
+static int32_t find_first(tl_fusion *f, int32_t last) {
+  f->steps[last].is_inner = false;
+  int32_t first = reach_back(f, last, true);
+  return has_good_inner(f, first, last) ? first : reach_back(f, last, false);
+}
+
+// --- Units ------------------------------------------------------------------
+
+// From the last step backward. Returns how many units there are.
 static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   int32_t n = 0;
   for (int32_t last = f->count - 1; last >= 0;) {
@@ -251,8 +327,7 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
       last--;
       continue;
     }
-    int32_t first = last, operations = 0;
-    while (first > 0 && is_used_up(&f->steps[first - 1], last)) first--;
+    int32_t first = find_first(f, last), operations = 0;
     for (int32_t i = first; i <= last; i++) {
       operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
     }
@@ -370,8 +445,10 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
       operations += 1 + known;
       others += known;
     }
-    others += kind == TL_STEP_VIEW || kind == TL_STEP_ROLL ||
-              kind == TL_STEP_CALL || kind == TL_STEP_PLACE;
+    // An inner reduction decides nothing.
+    bool ends = kind == TL_STEP_CALL && pc + d.words == region->end;
+    others += kind == TL_STEP_VIEW || kind == TL_STEP_ROLL || ends ||
+              kind == TL_STEP_PLACE;
     pc += d.words;
   }
   if (others > 0)
@@ -440,8 +517,8 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     f.results[f.count] = d.result;
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] = (tl_fused_step){
-          pc, pc + d.words, d,    kind, may_join(function, &d, kind),
-          -1, -1,           false};
+          pc, pc + d.words, d,     kind, may_join(function, &d, kind),
+          -1, -1,           false, false};
     pc += d.words;
   }
   if (!end_run(&f, false))

@@ -102,7 +102,8 @@ static bool waits_for(const tl_fusion *f, int32_t first,
     int32_t count = (int32_t)(s->d.operand_count + s->d.window_count);
     for (int32_t n = 0; n < count; n++) {
       int32_t root, made = tl_fusion_source(f, i, input(s, n), &root);
-      if (made >= first && tl_fused_is_consumer(&f->steps[made]))
+      if (made >= first && tl_fused_is_consumer(&f->steps[made]) &&
+          !f->steps[made].is_inner)
         return true;
     }
   }

@@ -20,6 +20,7 @@ typedef struct tl_fused_step {
   int32_t consumer;  // the step that uses its result up, -1
   int32_t viewed;    // the first step that takes a view of its result, -1
   bool is_index;     // its result says where a view is
+  bool is_inner;     // a reduction within a unit: see find_first
 } tl_fused_step;
 
 // Steps that are computed together; with [part] only as part of a group.

@@ -198,9 +198,12 @@ static bool may_consume_one(const tl_flow *flow, const tl_cfg_ins *ins,
   return role == TL_ROLE_STORE || role == TL_ROLE_USE;
 }
 
-// Whether both operands are stored by the instruction: it then takes care of
-// their counts itself, and the order does not matter.
-static bool is_kept_safe(int consumer_role, int other_role) {
+// Whether the instruction reads both operands before either ends, or stores
+// both: it then takes care of their counts itself, and the order does not
+// matter.
+static bool is_kept_safe(int op, int consumer_role, int other_role) {
+  if (tl_opcode_reads_first(op))
+    return true;
   return (consumer_role == TL_ROLE_STORE || consumer_role == TL_ROLE_TARGET) &&
          (other_role == TL_ROLE_STORE || other_role == TL_ROLE_VALUE);
 }
@@ -229,7 +232,7 @@ static bool is_borrowed_by_operand(const tl_flow *flow, const tl_cfg_ins *ins,
     if (y != slot && tl_bit(flow->present, y) &&
         tl_state_borrowed_by(&flow->now[y], (uint32_t)slot) &&
         !(risk != NULL && tl_bit(risk, y)) &&
-        !is_kept_safe(role, tl_opcode_role(ins->op, i)))
+        !is_kept_safe(ins->op, role, tl_opcode_role(ins->op, i)))
       return true;
   }
   return false;

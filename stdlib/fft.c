@@ -138,22 +138,27 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
     const char *at = x + k * step;
     tl_c128 c = t->reals ? (tl_c128){load_real(at), 0} : load(at);
     a[k] = t->inverse ? (tl_c128){c.im, c.re} : c;
+    if (!tl_fft_goes_on(vm, k))
+      return false;
   }
-  memset(a + t->given, 0, (size_t)(t->n - t->given) * sizeof *a);
+  if (!tl_fft_clear(vm, a + t->given, t->n - t->given))
+    return false;
   a = tl_fft_run(vm, &t->fft, a, t->b);
-  for (int64_t k = 0; a && k < t->n; k++) {
+  bool ok = a != NULL;
+  for (int64_t k = 0; ok && k < t->n; k++) {
     tl_c128 c = t->inverse ? (tl_c128){a[k].im, a[k].re} : a[k];
     store(out + k * out_step, c, t->factor);
+    ok = tl_fft_goes_on(vm, k);
   }
-  return a != NULL;
+  return ok;
 }
 
 // The result of a real transform from one of half its length, with the even
 // items as real and the odd ones as imaginary parts. With e and o their
 // transforms, Z[k] = e + i o, conj(Z[-k]) = e − i o, and the result is e +
 // root[k] o.
-static void unpack_half(const transform *t, const tl_c128 *z, char *out,
-                        int64_t step) {
+static bool unpack_half(tl_vm *vm, const transform *t, const tl_c128 *z,
+                        char *out, int64_t step) {
   int64_t h = t->n / 2;
   // hfft and ihfft are the transforms of the conjugate.
   double sign = t->conjugate ? -1 : 1;
@@ -164,7 +169,10 @@ static void unpack_half(const transform *t, const tl_c128 *z, char *out,
     tl_c128 c = {e.re + (w.re * o.re - w.im * o.im),
                  sign * (e.im + (w.re * o.im + w.im * o.re))};
     store(out + k * step, c, t->factor);
+    if (!tl_fft_goes_on(vm, k))
+      return false;
   }
+  return true;
 }
 
 // Transforms one lane of n real items to n / 2 + 1 complex ones.
@@ -174,21 +182,27 @@ static bool run_to_half(tl_vm *vm, transform *t, const char *x, int64_t step,
   double *reals = (double *)(void *)t->a;
   tl_c128 *a = t->a;
   if (t->halved) {
-    for (int64_t k = 0; k < t->given; k++) reals[k] = load_real(x + k * step);
-    memset(reals + t->given, 0, (size_t)(t->n - t->given) * sizeof *reals);
+    for (int64_t k = 0; k < t->n; k++) {
+      reals[k] = k < t->given ? load_real(x + k * step) : 0;
+      if (!tl_fft_goes_on(vm, k))
+        return false;
+    }
     a = tl_fft_run(vm, &t->fft, a, t->b);
-    if (a)
-      unpack_half(t, a, out, out_step);
-    return a != NULL;
+    return a != NULL && unpack_half(vm, t, a, out, out_step);
   }
-  for (int64_t k = 0; k < t->n; k++)
+  for (int64_t k = 0; k < t->n; k++) {
     a[k] = (tl_c128){k < t->given ? load_real(x + k * step) : 0, 0};
+    if (!tl_fft_goes_on(vm, k))
+      return false;
+  }
   a = tl_fft_run(vm, &t->fft, a, t->b);
-  for (int64_t k = 0; a && k <= t->n / 2; k++) {
+  bool ok = a != NULL;
+  for (int64_t k = 0; ok && k <= t->n / 2; k++) {
     tl_c128 c = {a[k].re, t->conjugate ? -a[k].im : a[k].im};
     store(out + k * out_step, c, t->factor);
+    ok = tl_fft_goes_on(vm, k);
   }
-  return a != NULL;
+  return ok;
 }
 
 // An item of a half that was given, or 0; the imaginary parts that a real
@@ -204,7 +218,8 @@ static tl_c128 half_item(const transform *t, const char *x, int64_t step,
 }
 
 // Undoes unpack_half, and exchanges re and im for the inverse.
-static void pack_half(const transform *t, const char *x, int64_t step) {
+static bool pack_half(tl_vm *vm, const transform *t, const char *x,
+                      int64_t step) {
   int64_t h = t->n / 2;
   for (int64_t k = 0; k < h; k++) {
     tl_c128 p = half_item(t, x, step, k), q = half_item(t, x, step, h - k);
@@ -212,7 +227,10 @@ static void pack_half(const transform *t, const char *x, int64_t step) {
     tl_c128 e = {p.re + q.re, p.im - q.im}, d = {p.re - q.re, p.im + q.im};
     tl_c128 o = {d.re * w.re + d.im * w.im, d.im * w.re - d.re * w.im};
     t->a[k] = (tl_c128){e.im + o.re, e.re - o.im};
+    if (!tl_fft_goes_on(vm, k))
+      return false;
   }
+  return true;
 }
 
 // Transforms one lane of n / 2 + 1 complex items to n real ones. A real result
@@ -222,23 +240,25 @@ static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                           char *out, int64_t out_step) {
   tl_c128 *a = t->a;
   if (t->halved) {
-    pack_half(t, x, step);
-    a = tl_fft_run(vm, &t->fft, a, t->b);
-    for (int64_t k = 0; a && k < t->n; k++)
-      store_real(out + k * out_step, k % 2 == 0 ? a[k / 2].im : a[k / 2].re,
-                 t->factor);
-    return a != NULL;
+    if (!pack_half(vm, t, x, step))
+      return false;
   }
-  for (int64_t k = 0; k <= t->n / 2; k++) {
+  for (int64_t k = 0; !t->halved && k <= t->n / 2; k++) {
     tl_c128 c = half_item(t, x, step, k);
     a[k] = (tl_c128){c.im, c.re};
     if (k > 0)
       a[t->n - k] = (tl_c128){-c.im, c.re};
+    if (!tl_fft_goes_on(vm, k))
+      return false;
   }
   a = tl_fft_run(vm, &t->fft, a, t->b);
-  for (int64_t k = 0; a && k < t->n; k++)
-    store_real(out + k * out_step, a[k].im, t->factor);
-  return a != NULL;
+  bool ok = a != NULL;
+  for (int64_t k = 0; ok && k < t->n; k++) {
+    double f = !t->halved ? a[k].im : k % 2 == 0 ? a[k / 2].im : a[k / 2].re;
+    store_real(out + k * out_step, f, t->factor);
+    ok = tl_fft_goes_on(vm, k);
+  }
+  return ok;
 }
 
 // Transforms all lanes along [axis], polling between them.

@@ -26,7 +26,7 @@
 enum {
   MAX_RADIX = 101,   // a larger prime factor: Bluestein
   MAX_TABLE = 4096,  // more roots are products of those in short tables
-  PIECE = 1 << 16,   // items between two looks for an interrupt
+  PIECE = TL_FFT_PIECE,
 };
 
 // Complex arithmetic, without C's checks for infinities.
@@ -58,12 +58,14 @@ static void free_items(tl_vm *vm, tl_c128 *items, int64_t n) {
   tl_free(vm, items, (size_t)n * sizeof *items);
 }
 
-// Looks for an interrupt in a loop that has come to item k. The items are paid
-// for elsewhere.
-// tl_poll is given no work, since run_passes has said already what all of it
-// is.
-static bool goes_on(tl_vm *vm, int64_t k) {
-  return (k & (PIECE - 1)) != PIECE - 1 || tl_poll(vm, 0);
+bool tl_fft_clear(tl_vm *vm, tl_c128 *items, int64_t n) {
+  for (int64_t k = 0, some; k < n; k += some) {
+    some = n - k < PIECE ? n - k : PIECE;
+    memset(items + k, 0, (size_t)some * sizeof *items);
+    if (!tl_fft_goes_on(vm, k + some - 1))
+      return false;
+  }
+  return true;
 }
 
 // exp(-2πi k / n), of the cosine and sine of an angle of at most an eighth of
@@ -198,7 +200,7 @@ bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
   bool ok = true;
   for (int64_t k = 0; ok && k < count; k++) {
     items[k] = root_at(&r, k);
-    ok = goes_on(vm, k);
+    ok = tl_fft_goes_on(vm, k);
   }
   close_roots(vm, &r);
   if (!ok) {
@@ -441,16 +443,17 @@ static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
   // becomes a convolution.
   for (int64_t k = 0; k < n; k++) {
     a[k] = multiply(a[k], fft->chirp[k]);
-    if (!goes_on(vm, k))
+    if (!tl_fft_goes_on(vm, k))
       return NULL;
   }
-  memset(a + n, 0, (size_t)(size - n) * sizeof *a);
+  if (!tl_fft_clear(vm, a + n, size - n))
+    return NULL;
   tl_c128 *x = tl_fft_run(vm, fft->inner, a, b);
   if (!x)
     return NULL;
   for (int64_t k = 0; k < size; k++) {
     x[k] = swapped(multiply(x[k], fft->spectrum[k]));
-    if (!goes_on(vm, k))
+    if (!tl_fft_goes_on(vm, k))
       return NULL;
   }
   x = tl_fft_run(vm, fft->inner, x, x == a ? b : a);
@@ -458,7 +461,7 @@ static tl_c128 *run_chirp(tl_vm *vm, const tl_fft *fft, tl_c128 *a,
     return NULL;
   for (int64_t k = 0; k < n; k++) {
     x[k] = multiply(swapped(x[k]), fft->chirp[k]);
-    if (!goes_on(vm, k))
+    if (!tl_fft_goes_on(vm, k))
       return NULL;
   }
   return x;
@@ -478,7 +481,7 @@ static bool make_chirp(tl_vm *vm, tl_fft *fft) {
   for (int64_t k = 0; ok && k < fft->n; k++) {
     fft->chirp[k] = root_at(&r, square);
     square = (square + 2 * k + 1) % (2 * fft->n);
-    ok = goes_on(vm, k);
+    ok = tl_fft_goes_on(vm, k);
   }
   close_roots(vm, &r);
   return ok;
@@ -490,17 +493,17 @@ static bool make_chirp(tl_vm *vm, tl_fft *fft) {
 static bool make_spectrum(tl_vm *vm, tl_fft *fft) {
   int64_t size = fft->size;
   tl_c128 *a = fft->spectrum, *b = new_items(vm, size);
-  if (!b)
-    return false;
-  memset(a, 0, (size_t)size * sizeof *a);
-  for (int64_t k = 0; k < fft->n; k++) {
+  bool ok = b != NULL && tl_fft_clear(vm, a, size);
+  for (int64_t k = 0; ok && k < fft->n; k++) {
     tl_c128 c = scale(fft->chirp[k], 1 / (double)size);
     a[k] = a[k == 0 ? 0 : size - k] = (tl_c128){c.re, -c.im};
+    ok = tl_fft_goes_on(vm, k);
   }
-  tl_c128 *x = tl_fft_run(vm, fft->inner, a, b);
-  if (x == b)
-    memcpy(a, b, (size_t)size * sizeof *a);
-  free_items(vm, b, size);
+  tl_c128 *x = ok ? tl_fft_run(vm, fft->inner, a, b) : NULL;
+  // It ends in either of the two, which are alike.
+  fft->spectrum = x == b && ok ? b : a;
+  if (b != NULL)
+    free_items(vm, fft->spectrum == a ? b : a, size);
   return x != NULL;
 }
 

@@ -8,6 +8,7 @@
 #ifndef TALLY_STDLIB_FFT_PLAN_H
 #define TALLY_STDLIB_FFT_PLAN_H
 
+#include "vm/poll.h"
 #include "vm/value.h"
 
 // What is computed once for a length. Either [passes] or [inner] or [foreign]
@@ -28,6 +29,17 @@ struct tl_fft {
   tl_c128 *chirp;     // exp(-πi k² / n)
   tl_c128 *spectrum;  // of the chirp, conjugate, around 0
 };
+
+enum { TL_FFT_PIECE = 1 << 16 };  // items between two looks for an interrupt
+
+// Looks for an interrupt in a loop that has come to item k. The items are paid
+// for elsewhere: tl_poll is given no work, since the passes have said already
+// what all of it is.
+static inline bool tl_fft_goes_on(tl_vm *vm, int64_t k) {
+  return (k & (TL_FFT_PIECE - 1)) != TL_FFT_PIECE - 1 || tl_poll(vm, 0);
+}
+// Sets n items to 0, looking as well: fresh memory takes its time.
+bool tl_fft_clear(tl_vm *vm, tl_c128 *items, int64_t n);
 
 // Opens a transform of n items, 1 or more. False after tl_fail. Close what was
 // opened; closing a zeroed one does nothing.

@@ -286,6 +286,18 @@ text 'fn f(x) {\n  y = x + 1\n  sort(exp(y) * y)\n}\nfn g(x, n) = exp(x) * zeros
 run explain --peak "$dir/script.tly"
 expect 0 '#:peak 8 . x.size [+] 8 . n$' 'explain --peak: a formula'
 expect 0 'not known, in line 3, `sort.*`: sort is called, whose own needs' 'explain --peak: what is not known'
+text 'fn f(n) {\n  x = zeros(n)\n  x = x[::-1] + x\n  x\n}\nfn g(n) {\n  x = zeros(n)\n  x = roll(x, 1) + x\n  x\n}\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 '#:peak 16 . n$' 'explain --peak: a view keeps its block from the result'
+expect 0 'the most in line 8, `roll' 'explain --peak: so does a rolled array'
+text 'fn f(m :: `N * M * float64`) = sum(m, axis: 0)\nfn g(m :: `N * M * float64`) = sum(m, axis: -1)\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 'not known, in line 1, .*: sum needs memory of its own along' 'explain --peak: a reduction of columns'
+expect 0 '#:peak 8 . m.shape.0.$' 'explain --peak: a reduction of rows'
+text 'fn f(x) = (x - mean(x)) / std(x)\nprint(sum(f(ones(9000))))\n'
+run explain "$dir/script.tly"
+expect 0 'may: computed before the pass of ..x - mean.x' 'explain: a reduction between operations'
+expect 0 'may: in one pass with ..x - mean.x.. . std.x..; no array' 'explain: the pass around it'
 text 'r = (x: 1, l: (1, 2))\nfor i in 0..3 {\n  r.x += i\n  r.l[0] = i\n}\nprint(r)\n'
 run explain "$dir/script.tly"
 expect 0 'ran: in place of r 3 times$' 'explain: places of a record'

@@ -228,6 +228,11 @@ static inline bool tl_builtin_folds(const tl_builtin *builtin) {
   return builtin->fused != TL_FUSED_NOT && builtin->fused < TL_FUSED_CONSUMER;
 }
 
+// Whether it is a reduction by one of the methods of consumers.
+static inline bool tl_builtin_reduces(const tl_builtin *builtin) {
+  return builtin->fused == TL_FUSED_REDUCTION;
+}
+
 // Whether a region of large arrays may begin with its call.
 static inline bool tl_builtin_begins(const tl_builtin *builtin) {
   return builtin->fused >= TL_FUSED_CAST;

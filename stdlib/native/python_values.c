@@ -928,7 +928,7 @@ static const char *dtype_of(const py_buffer *b) {
     if (formats[i].size == (size_t)b->itemsize &&
         ((is_signed && kind == 'i') || (is_unsigned && kind == 'u') ||
          (*format == '?' && kind == 'b') ||
-         (strchr("fd", *format) != NULL && kind == 'f')))
+         (strchr("efd", *format) != NULL && kind == 'f')))
       return formats[i].dtype;
   }
   return NULL;

@@ -439,6 +439,19 @@ static void test_structs_that_do_not_fit(void **state) {
   assert_int_equal(o.count, 1);
 }
 
+// Items of 16 bits are as the host's compiler stores them, if it knows any.
+static void test_halves_are_read_where_they_lie(void **state) {
+  host *h = *state;
+  static uint16_t halves[] = {0x3c00, 0xc100, 0x7c00, 0x0001};
+  owner o = {0, NULL};
+  tally_buffer buffer = BUFFER(halves, "4 * float16", &o);
+  move_in(h, "x", &buffer);
+  check_value(h, "(x, x[1:3] * 2)", "([1.0, -2.5, inf, 6e-08], [-5.0, inf])");
+  check_value(h, "typeof(x)", "4 * float16");
+  run_ok(h, "x = 0");
+  assert_int_equal(o.count, 1);
+}
+
 // --- Pointers ---------------------------------------------------------------
 
 static void test_pointers_go_in_and_come_out(void **state) {
@@ -467,6 +480,11 @@ static void test_pointers_go_in_and_come_out(void **state) {
               TALLY_ERR_INDEX, "no item of its target");
   CHECK_ERROR(h, tally_from_pointers(h->vm, p, 1, shape, to, &back),
               TALLY_ERR_TYPE, "point into an array");
+  const int64_t none[] = {0}, negative[] = {-1};
+  CHECK_ERROR(h, tally_from_pointers(h->vm, target, 1, none, NULL, &back),
+              TALLY_ERR_HOST, "the addresses");
+  CHECK_ERROR(h, tally_from_pointers(h->vm, target, 1, negative, to, &back),
+              TALLY_ERR_SHAPE, "a length of -1");
   CHECK_ERROR(h, tally_to_pointers(h->vm, target, &places, &back),
               TALLY_ERR_TYPE, "pointers");
   assert_int_equal(tally_to_pointers(h->vm, p, &places, &back), TALLY_OK);
@@ -506,6 +524,7 @@ int main(void) {
       HOST_TEST(test_memory_goes_in_and_comes_out),
       HOST_TEST(test_the_hosts_memory_is_counted),
       HOST_TEST(test_c_structs_are_shared),
+      HOST_TEST(test_halves_are_read_where_they_lie),
       HOST_TEST(test_pointers_go_in_and_come_out),
       HOST_TEST(test_structs_that_do_not_fit),
       PLAIN_TEST(test_the_hosts_memory_counts_for_the_limit),

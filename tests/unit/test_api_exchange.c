@@ -726,6 +726,7 @@ static void test_parcels_change_vms(void **state) {
       "arange(5)",
       "1..9",
       "arange(100000)[::2]",
+      "float16([0.1, nan, -inf])",
       "[\"a\", \"b\"]",
       "(1, (\"a\", [1, 2]), (k: [1.5], l: ()))",
       "(1: 2, (1, (\"a\", true)): [3], false: (-5: 0), x: 4)",

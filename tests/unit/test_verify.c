@@ -37,8 +37,8 @@ static void a_borrow_ends_before_its_lender(void **state) {
 }
 
 static void a_lender_is_not_consumed_beside_its_borrower(void **state) {
-  OPEN(TAKE(0), ins(TL_BC_GETEL, 1, 0, 2, 0), ins(TL_BC_ADD, 3, 0, 1, B),
-       RETURN(3));
+  OPEN(TAKE(0), ins(TL_BC_GETEL, 1, 0, 2, 0),
+       ins(TL_BC_MATMUL, 3, 0, 1, B), RETURN(3));
   code[0] = ins(TL_BC_LOADI, 2, 0, 0, 0);
   tl_ins longer[] = {code[0], TAKE(0), code[1], code[2], code[3]};
   p.main.code = longer;
@@ -46,6 +46,12 @@ static void a_lender_is_not_consumed_beside_its_borrower(void **state) {
   owns(&p, 2, 4, 0);
   p.ranges[p.main.range_count++] = (tl_unwind_range){3, 4, 1, 1};
   refuse(*state, &p, "t1 is read, but its lender is consumed");
+  // What reads all of its operands before one ends may.
+  longer[3] = ins(TL_BC_ADD, 3, 0, 1, B | TL_MODE_EITHER << 2);
+  accept(*state, &p);
+  longer[3] = ins(TL_BC_ADD, 3, 0, 1, B);
+  longer[4] = RETURN(1);
+  refuse(*state, &p, "t1 is read but its lender has ended");
 }
 
 static void settling_makes_a_borrower_independent(void **state) {

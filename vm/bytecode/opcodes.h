@@ -364,6 +364,15 @@ static inline int tl_opcode_role(int op, int operand) {
   return tl_opcodes[op].roles[operand < 3 ? operand : 3];
 }
 
+// Whether an operand may end though another borrows from it: all are read before
+// one ends, and none is written where another would still be read. Of operations
+// whose result may lie in an operand's memory; comparisons give bools.
+static inline bool tl_opcode_reads_first(int op) {
+  op = tl_first_opcode(op);
+  return (op >= TL_BC_ADD && op <= TL_BC_SHR) || op == TL_BC_ELEM2 ||
+         op == TL_BC_ELEM3;
+}
+
 // Whether the result goes on borrowing what is stored in it without a count (a
 // borrowing container, see value.c).
 static inline bool tl_opcode_lends(int op) {

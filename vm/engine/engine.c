@@ -171,6 +171,30 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
 // Fewer take less than a millisecond, so that nobody waits for them.
 enum { POLL_ITEMS = 64 * 1024 };
 
+// Copies what shows a small part of operand [at] otherwise than item on item,
+// so that it may be read while that is written: m[0] of m - m[0]. False: the
+// part is not small, or there is no memory, which is no error then.
+static bool copy_parts(tl_vm *vm, tl_operand *x, int arity, int at) {
+  enum { PART_OF = 8 };
+  const tl_array *target = x[at].array;
+  for (int i = 0; i < arity; i++) {
+    const tl_array *part = x[i].array;
+    if (i == at || part == NULL || !tl_arrays_collide(part, target))
+      continue;
+    tl_array *copy =
+        part->size > target->size / PART_OF ? NULL : tl_array_copy(vm, part);
+    if (copy == NULL) {
+      tl_error_clear(vm);
+      return false;
+    }
+    x[i].made = tl_own_array(copy);
+    x[i].owner = &x[i].made;
+    x[i].array = copy;
+    x[i].data = copy->data;
+  }
+  return true;
+}
+
 // The dying operand that takes the result; NULL with *failed where the VM was
 // stopped. A pass over it must finish, so its work is charged before it
 // starts.
@@ -191,6 +215,12 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
   }
   int found = tl_find_reusable(vm, operands, arity, typing->result, ndim, shape,
                                keeps ? TL_REUSE_ANY : TL_REUSE_ROW_MAJOR);
+  for (int i = 0; i < arity && found < 0; i++) {
+    if (x[i].array != NULL &&
+        tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) &&
+        (keeps || tl_is_contiguous(x[i].array)) && copy_parts(vm, x, arity, i))
+      found = i;
+  }
   if (found >= 0) {
     int64_t size = x[found].array->size;
     *failed = size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024);

@@ -107,6 +107,7 @@ enum {
   LEAST_ROWS = 8,
   ROW_TILE_BYTES = 1024 * 1024,  // as long as that leaves LEAST_ROWS
   MOST_BYTES = 4096 * 1024,
+  PART_OF = 4,  // of an array all of its tiles are so much, if there are some
   LINE = 64,
 };
 
@@ -133,7 +134,10 @@ bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
   tile->nbytes = (size_t)(tile->rows * tile->row);
   if (tile->nbytes > MOST_BYTES)
     return false;
-  tile->room = (size_t)count * tile->nbytes;
+  const int64_t fit =
+      length * nrows * itemsize / PART_OF / (int64_t)tile->nbytes;
+  tile->count = count < fit ? count : fit < 1 ? 1 : fit;
+  tile->room = (size_t)tile->count * tile->nbytes;
   tile->items = tl_alloc(vm, tile->room, "rows of a transposed array");
   if (tile->items == NULL)
     tl_error_clear(vm);  // it goes without

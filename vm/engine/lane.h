@@ -28,11 +28,13 @@ typedef struct tl_row_tile {
   char *items;
   int64_t rows, length;  // rows at most, items of each
   int64_t row;           // bytes from one to the next
+  int64_t count;         // tiles
   // Of an item; bytes of a tile; of all tiles, which are one block.
   size_t itemsize, nbytes, room;
 } tl_row_tile;
 // Memory for [count] tiles, nbytes each, of an array of [nrows] rows, steps in
-// bytes. False: it has no such layout, or there is no memory, and it is read as
+// bytes; for fewer where they would be more than a quarter of the array, for one
+// at least. False: it has no such layout, or there is no memory, and it is read as
 // it lies.
 bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
                       int64_t length, int64_t nrows, int64_t row_step,

@@ -416,10 +416,12 @@ static void fold_part(void *context, int64_t part) {
   fold_results(&s);
 }
 
-// Parts of rows are multiples of 8, as many as the kernels take together.
+// Parts of rows are multiples of 8, as many as the kernels take together. There
+// are as many as there are tiles.
 static bool spread_results(tl_vm *vm, const results *s) {
   const int64_t length = s->r->split.length;
-  spread p = {s, (s->n + PARTS - 1) / PARTS};
+  const int64_t parts = s->tile != NULL ? s->tile->count : PARTS;
+  spread p = {s, (s->n + parts - 1) / parts};
   if (s->multi && p.part * length < DENSE_ITEMS && !vm->pool.eager)
     p.part = (DENSE_ITEMS / length + 7) / 8 * 8;
   return tl_pool_spread(vm, (s->n + p.part - 1) / p.part, fold_part, &p,

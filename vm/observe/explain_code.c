@@ -477,17 +477,27 @@ static void end_listed(const tl_explainer *e, int count) {
   tl_text_puts(e->out, count == 0 ? "" : "; ");
 }
 
+// Whether it is a reduction that a region's pass waits for: no part of that.
+static bool is_inner(const tl_explainer *e, const tl_region *r, uint32_t pc,
+                     const tl_decoded *d) {
+  return tl_explain_step(e, pc, d) == TL_STEP_CALL && pc + d->words < r->end;
+}
+
 // "in one pass with `a * b` (line 3)" for the others of the region.
 static void put_region(const tl_explainer *e, const tl_explained *o) {
   int count = 0;
   tl_decoded d;
+  const char *words = is_inner(e, o->region, o->pc, &o->d)
+                          ? "computed before the pass of "
+                          : "in one pass with ";
   for (uint32_t pc = o->region->start; pc < o->region->end; pc += d.words) {
     tl_decode(e->p, pc, &d);
     bool joins =
         tl_explain_joins(e, pc, &d) || tl_explain_selects(o->region, pc, &d);
-    if (pc == o->pc || !joins || tl_explain_says_where(e, o->region, pc, &d))
+    if (pc == o->pc || !joins || is_inner(e, o->region, pc, &d) ||
+        tl_explain_says_where(e, o->region, pc, &d))
       continue;
-    put_listed(e, o, "in one pass with ", count++, pc);
+    put_listed(e, o, words, count++, pc);
   }
   end_listed(e, count);
 }

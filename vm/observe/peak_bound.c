@@ -68,6 +68,9 @@ typedef struct walk {
   int pending_count;
   // The pc behind the region or instruction with which all of them end.
   uint32_t pending_until;
+  // Blocks that are read until then otherwise than item on item.
+  uint32_t shown[PENDING];
+  int shown_count;
   tl_sum peak;
   most most;
   tl_peak_value result;
@@ -157,14 +160,34 @@ static bool is_in_use(const walk *w, uint32_t block) {
   return used;
 }
 
+// Notes that a view of the block is read, x[::-1] or m[0], or a rolled array.
+static bool show(walk *w, uint32_t pc, const tl_peak_value *v) {
+  if (v->kind != TL_PEAK_ARRAY)
+    return true;
+  if (w->shown_count == PENDING)
+    return fail(w, pc, "", "too many views are read in one region");
+  w->shown[w->shown_count++] = v->block;
+  return true;
+}
+
+// Whether the block is among those.
+static bool is_shown(const walk *w, uint32_t block) {
+  for (int i = 0; i < w->shown_count; i++)
+    if (w->shown[i] == block)
+      return true;
+  return false;
+}
+
 // The pending operand whose block a result may get; NULL. As the VM decides it:
-// an owned block that no slot owns, too, of the same shape and item size.
+// an owned block that no slot owns, too, of the same shape and item size. Of a
+// view that is read the VM copies what is small; how small is not known here.
 static tl_peak_value *find_reusable(walk *w, const tl_peak_value *v) {
   for (int i = 0; i < w->pending_count; i++) {
     tl_peak_value *x = &w->pending[i];
     if (x->kind == TL_PEAK_ARRAY && x->owns && !x->is_view &&
         tl_itemsize(x->dtype) == tl_itemsize(v->dtype) &&
-        tl_peak_same_shape(x, v) && !is_counted(w, w->p->slot_count, x->block))
+        tl_peak_same_shape(x, v) &&
+        !is_counted(w, w->p->slot_count, x->block) && !is_shown(w, x->block))
       return x;
   }
   return NULL;
@@ -311,10 +334,13 @@ static bool end_operation(walk *w, uint32_t pc, const tl_decoded *d,
 static bool operate(walk *w, uint32_t pc, const tl_decoded *d, tl_op op) {
   tl_peak_value all = tl_peak_plain;
   bool any = false;
-  for (uint32_t i = 0; i < d->operand_count; i++)
-    if (!add_operand(w, pc, &all, &w->now[d->operands[i]],
-                     tl_ops[op].rule == TL_RULE_SELECT && i == 0, &any))
+  for (uint32_t i = 0; i < d->operand_count; i++) {
+    const tl_peak_value *v = &w->now[d->operands[i]];
+    bool chooses = tl_ops[op].rule == TL_RULE_SELECT && i == 0;
+    if (!add_operand(w, pc, &all, v, chooses, &any) ||
+        (v->is_view && !show(w, pc, v)))
       return false;
+  }
   tl_peak_value literal;
   if ((int)d->operand_count < tl_ops[op].arity) {
     literal = literal_of(w, pc, d);
@@ -461,9 +487,9 @@ static bool index_value(walk *w, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// Attributes of an array. .T is a view with its axes the other way round, or the
-// array itself where that ends and nobody else has it; .size of two axes and
-// more would be a product, which a length cannot be.
+// Attributes of an array. .T is a view with its axes the other way round, or
+// the array itself where that ends and nobody else has it; .size of two axes
+// and more would be a product, which a length cannot be.
 static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
   tl_peak_value from = w->now[d->operands[0]], v = tl_peak_plain;
   const char *name = w->p->unit->names[d->extra]->text;
@@ -485,8 +511,8 @@ static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
     v.owns = from.owns && ends(d, 0);
     if (v.owns)
       w->now[d->operands[0]].owns = false;
-    v.is_view = from.is_view || !v.owns ||
-                is_counted(w, w->p->slot_count, from.block);
+    v.is_view =
+        from.is_view || !v.owns || is_counted(w, w->p->slot_count, from.block);
   } else if (strcmp(name, "shape") == 0) {
     v = (tl_peak_value){.kind = TL_PEAK_UNKNOWN};
   }
@@ -590,9 +616,10 @@ static bool make_called(walk *w, uint32_t pc, const tl_decoded *d, int which) {
   return true;
 }
 
-// A reduction: of all items a number, along an axis an array without it. Axes
-// count from the end where they are below 0. A scan has the shape of its
-// operand.
+// A reduction: of all items a number, along the last axis an array without it.
+// Along another one it needs memory of its own meanwhile, which depends on the
+// layout and on threads. Axes count from the end where they are below 0. A scan
+// has the shape of its operand.
 static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
                    const tl_builtin *builtin) {
   tl_peak_value v = w->now[d->window];
@@ -609,20 +636,26 @@ static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
   if (axis.kind != TL_PEAK_NONE && axis.kind != TL_PEAK_PLAIN)
     return fail(w, pc, "", "its axis is not known");
   int64_t at = axis.lengths[0].number;
-  if (axis.kind == TL_PEAK_PLAIN && v.ndim >= 0) {
+  if (axis.kind == TL_PEAK_PLAIN) {
     at = at < 0 ? at + v.ndim : at;
     if (!axis.is_known || axis.lengths[0].symbol >= 0 || at < 0 || at >= v.ndim)
       return fail(w, pc, "", "its axis is not known");
-    memmove(&v.lengths[at], &v.lengths[at + 1],
-            (size_t)(v.ndim - 1 - at) * sizeof v.lengths[0]);
-    v.ndim--;
+    if (at < --v.ndim)
+      return fail(w, pc, builtin->name,
+                  "needs memory of its own along an axis that is not the last");
   }
   if (axis.kind == TL_PEAK_NONE || v.ndim == 0) {
     tl_dtype dtype = v.dtype;
     v = tl_peak_plain;
     v.dtype = dtype;
   }
-  return end_operation(w, pc, d, v);
+  // Within a region it is computed first, so that it has memory all the same.
+  v.owns = v.is_known = false;
+  if (!end_operands(w, pc, d) ||
+      (v.kind == TL_PEAK_ARRAY && !make(w, pc, &v, true)))
+    return false;
+  put(w, d, v);
+  return true;
 }
 
 // Casts, and what computes item by item. The result has the operand's shape;
@@ -642,7 +675,8 @@ static bool call_items(walk *w, uint32_t pc, const tl_decoded *d,
     v.dtype = TL_BOOL;
   else if (kind == TL_FUSED_TO_INT || kind == TL_FUSED_TO_FLOAT)
     v.dtype = TL_FLOAT64;
-  return end_operation(w, pc, d, v);
+  bool rolls = tl_region_call(builtin) == TL_STEP_ROLL;
+  return (!rolls || show(w, pc, &v)) && end_operation(w, pc, d, v);
 }
 
 // One of the functions that need nothing beside a number.
@@ -1052,7 +1086,7 @@ static bool run_one(walk *w, uint32_t pc, const tl_decoded *d) {
   if (d->target >= 0 && !wait_at(w, (uint32_t)d->target))
     return false;
   if (pc + d->words >= w->pending_until)
-    w->pending_count = 0;
+    w->pending_count = w->shown_count = 0;
   return true;
 }
 
@@ -1128,7 +1162,7 @@ static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count) {
   // were noted in an earlier pass are of states that the later ones cover.
   for (int i = 0; ok && w->changed && i < PASSES; i++) {
     w->changed = false;
-    w->pending_count = 0;
+    w->pending_count = w->shown_count = 0;
     w->pending_until = 0;
     memset(w->now, 0, values_size(w));
     if (size > 0)

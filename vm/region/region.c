@@ -178,18 +178,11 @@ static tl_region_status run_cached(tl_region_cached *k, tl_slot *results) {
   return status;
 }
 
-// Whether what was hoisted met an interrupt or the end of a budget: that
-// is not told twice.
-static bool is_stopped(const tl_vm *vm) {
-  return vm->error.set && (vm->error.status == TALLY_ERR_INTERRUPT ||
-                           vm->error.status == TALLY_ERR_LIMIT);
-}
-
 // Of what did not fit together the instructions before the first that did not:
 // (b * 255), of uint8(b * 255) where an item may be too large.
 static bool fits_before(tl_region_graph *g, uint32_t pc) {
   uint32_t stop = g->stop;
-  if (stop <= pc || is_stopped(g->vm))
+  if (stop <= pc || tl_region_is_stopped(g->vm))
     return false;  // is_small still asks what was hoisted
   tl_region_end_hoisted(g);
   return tl_region_read_before(g, pc, stop) && tl_region_resolve(g);
@@ -225,7 +218,7 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
       is_read && (tl_region_resolve(g) || (!together && fits_before(g, pc)));
   if (!fits) {
     where->was_small = is_small(g);
-    return is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
+    return tl_region_is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
   }
   int64_t size = tl_region_size(g);
   bool caches = keep && g->rows == NULL && !g->uncacheable;
@@ -383,6 +376,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
   }
   if (status == TL_REGION_DECLINED && !where->is_part)
     status = run_fresh(&g, where, pc, false, keep, out->results);
+  tl_region_end_inner(&g);
   out->end = g.end;
   out->together = g.consumer == TL_CONSUMER_MULTI;
   if (status == TL_REGION_DECLINED) {

@@ -41,9 +41,16 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->wraps = room->wraps;
   g->result_arguments = room->result_arguments;
   g->together = false;
+  g->inner_count = 0;
   g->view_room = TL_REGION_VIEW_WORDS;
   g->shape_room = TL_REGION_SHAPES;
   g->cached = g->fresh = NULL;
+}
+
+// Their values are no operands any more.
+void tl_region_end_inner(tl_region_graph *g) {
+  for (int i = 0; i < g->inner_count; i++) tl_drop(g->vm, g->inner[i].value);
+  g->inner_count = 0;
 }
 
 // --- Nodes and results ------------------------------------------------------

@@ -45,6 +45,7 @@ enum {
   TL_REGION_DEPTH = 4,  // of calls in one another
   TL_REGION_INDICES = 32,
   TL_REGION_HOISTED = 8,
+  TL_REGION_INNER = 8,
   TL_REGION_WRAPS = 16,
   TL_REGION_CUTS = 16,  // of an axis
 };
@@ -210,6 +211,12 @@ typedef struct tl_region_graph {
   int view_words, view_room;
   int check_count;
   tl_region_check checks[TL_REGION_CHECKS];
+  // Reductions within the region, kept while it is read in several ways.
+  int inner_count;
+  struct {
+    uint32_t pc;
+    tl_slot value;  // owned
+  } inner[TL_REGION_INNER];
   int hoisted_count;
   tl_slot hoisted[TL_REGION_HOISTED];  // arrays of its own
   int callee_count;
@@ -303,6 +310,14 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 // frame's slots; [function] is NULL for a graph that is not read from code.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
+// Drops the reductions that the readings have made; once, after the last.
+void tl_region_end_inner(tl_region_graph *g);
+// Whether a part that was computed early met an interrupt or the end of a
+// budget: that is not told twice.
+static inline bool tl_region_is_stopped(const tl_vm *vm) {
+  return vm->error.set && (vm->error.status == TALLY_ERR_INTERRUPT ||
+                           vm->error.status == TALLY_ERR_LIMIT);
+}
 // Forgets what was read, not where it stands.
 // For reading the same instructions in another way; arrays that were hoisted
 // are dropped before by tl_region_end_hoisted.

@@ -460,11 +460,56 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   return add_result(rd, (uint32_t)d->result, &result);
 }
 
+// The value of a reduction of [x], an array, which another reading may have
+// computed. NULL: it failed, or there are too many.
+static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
+                             const tl_builtin *builtin, const tl_slot *x,
+                             tl_slot *arguments) {
+  for (int i = 0; i < g->inner_count; i++)
+    if (g->inner[i].pc == pc)
+      return &g->inner[i].value;
+  if (g->inner_count == TL_REGION_INNER)
+    return NULL;
+  tl_slot *value = &g->inner[g->inner_count].value;
+  arguments[0] = tl_borrow(*x);
+  if (!builtin->call(g->vm, arguments, value))
+    return NULL;
+  g->inner[g->inner_count++].pc = pc;
+  return value;
+}
+
+// A reduction between operations, of an array that was there before: it is
+// computed now, and what it gives is a value from outside, good for this run.
+// If the region is given up it was for nothing, and the graph is not cached. So
+// it is for large arrays, for which a pass and an array less are worth that.
+static bool read_inner(tl_region_reader *rd, uint32_t pc, const tl_decoded *d,
+                       int in) {
+  enum { WORTH_ITEMS = 8192 };  // measured
+  const tl_region_use *x = tl_reader_use(rd, in);
+  const tl_builtin *builtin = rd->function->constants[d->extra].pointer;
+  tl_slot arguments[TL_MAX_PARAMS];
+  if (rd->depth > 0 || !tl_builtin_reduces(builtin) || x->wrap > 0 ||
+      !tl_is_array(x->value) || tl_items_of(&x->items) < WORTH_ITEMS ||
+      !tl_reader_arguments(rd, d, arguments))
+    return false;
+  const tl_slot *value = reduce(rd->g, pc, builtin, &x->items, arguments);
+  // What is promised to make no array the call itself answers for.
+  if (value == NULL || (tl_is_heap(*value) && tl_is_under_contract(rd->g->vm)))
+    return false;
+  tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
+  rd->g->uncacheable = true;
+  int made = tl_reader_add_use(rd, tl_borrow(*value), -1, true);
+  return made < 0 &&
+         tl_reader_bind(rd, (uint32_t)d->result, made, !tl_is_heap(*value));
+}
+
 // The consumer's own instruction is remembered (consumer_pc), for when the fold
 // cannot be fed.
 static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int in;
+  if (tl_reader_look_up(rd, d->window, &in) && in < 0)
+    return read_inner(rd, pc, d, in);
   if (g->together)
     return read_result(rd, d);
   g->fold = rd->function->constants[d->extra].pointer;
@@ -679,6 +724,8 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   if (to == pc)
     return false;
   if (to < end) {
+    if (tl_region_is_stopped(g->vm))
+      return false;
     tl_error_clear(g->vm);
     tl_region_clear(g);
     read_to(&rd, pc, to, &last);
@@ -711,6 +758,8 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   uint32_t to = read_to(&rd, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
+  if (tl_region_is_stopped(g->vm))
+    return false;
   bool full = g->node_count == TL_REGION_NODES;
   if (g->node_count < 2 || tl_region_read_before(g, pc, to))
     return g->node_count >= 2;

@@ -167,6 +167,36 @@ static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
   }
 }
 
+// The use that was loaded from the same place before: nothing in a region
+// assigns it. 0: none.
+static int find_loaded(const tl_region_graph *g, const tl_region_guard *from) {
+  for (int i = 0; i < g->guard_count; i++) {
+    const tl_region_guard *guard = &g->guards[i];
+    if (guard->from == from->from && guard->at == from->at &&
+        guard->of[0] == from->of[0])
+      return -1 - guard->use;
+  }
+  return 0;
+}
+
+// A variable or a captured value, with a guard that it is the same. One that is
+// read often is one use, so that a long expression fits.
+static int load_variable(tl_region_reader *rd, const tl_decoded *d,
+                         tl_slot value) {
+  bool captured = d->op == TL_BC_GETC;
+  tl_region_guard guard = {.from = captured              ? TL_FROM_CAPTURE
+                                   : d->op == TL_BC_SELF ? TL_FROM_SELF
+                                                         : TL_FROM_VARIABLE,
+                           .at = captured ? capture_of(d) : d->extra,
+                           .of = {rd->callee}};
+  int in = find_loaded(rd->g, &guard);
+  if (in == 0) {
+    in = tl_reader_add_use(rd, value, -1, true);
+    tl_reader_add_guard(rd, in, guard);
+  }
+  return in;
+}
+
 // A literal needs no guard: it is in the code.
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot value = load_value(rd, d);
@@ -174,16 +204,7 @@ bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
     return false;
   bool is_literal = d->op == TL_BC_LOADK || d->op == TL_BC_LOADI;
   int in = is_literal ? tl_reader_add_literal(rd, value)
-                      : tl_reader_add_use(rd, value, -1, true);
-  if (!is_literal) {
-    bool captured = d->op == TL_BC_GETC;
-    tl_region_guard guard = {.from = captured              ? TL_FROM_CAPTURE
-                                     : d->op == TL_BC_SELF ? TL_FROM_SELF
-                                                           : TL_FROM_VARIABLE,
-                             .at = captured ? capture_of(d) : d->extra,
-                             .of = {rd->callee}};
-    tl_reader_add_guard(rd, in, guard);
-  }
+                      : load_variable(rd, d, value);
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
 }
 

@@ -83,7 +83,10 @@ static bool check_consumed(tl_checker *c, uint32_t i) {
 }
 
 // What is consumed as [role] may be the lender of what is read as [other].
-static bool may_borrow_from(int role, int other, unsigned relations) {
+static bool may_borrow_from(const tl_checker *c, int role, int other,
+                            unsigned relations) {
+  if (tl_opcode_reads_first(c->ins.op))
+    return true;
   if ((role == TL_ROLE_STORE || role == TL_ROLE_TARGET) &&
       (other == TL_ROLE_STORE || other == TL_ROLE_VALUE))
     return true;
@@ -109,12 +112,13 @@ static bool check_conflicts(tl_checker *c, uint32_t i) {
     if (y == x) {
       if (is_consumed(c, j) && (j < i || in_window(c, i)))
         return tl_refuse(c, x, TL_RULE_CONSUMED_TWICE);
-      if (!may_borrow_from(role, operand_role(c, j), 1u << TL_SAME))
+      if (!may_borrow_from(c, role, operand_role(c, j), 1u << TL_SAME))
         return tl_refuse(c, x, TL_RULE_CONSUMED_AND_READ);
       continue;
     }
     unsigned relations = tl_state_relations(&c->now[y], x);
-    if (relations != 0 && !may_borrow_from(role, operand_role(c, j), relations))
+    if (relations != 0 &&
+        !may_borrow_from(c, role, operand_role(c, j), relations))
       return tl_refuse(c, y, TL_RULE_BORROW_OWNER_CONSUMED);
   }
   return true;
