@@ -347,10 +347,10 @@ typedef void tally_see(void *to, tally_value value);
 // script passes them around as it does arrays, and the object is released at
 // its last use there: once, on the calling thread, on error paths too.
 //
-// Every hook but release may be NULL. attribute, index, operate and repr make
-// and read values, but may not run code, import or set variables; call may. A
-// hook that leaves *out untouched and returns TALLY_OK declines: the attribute
-// or operator is then an error (== and != compare identity).
+// Every hook but release may be NULL. attribute, index, put, operate and repr
+// make and read values, but may not run code, import or set variables; call
+// may. A hook that leaves *out untouched and returns TALLY_OK declines: the
+// attribute or operator is then an error (== and != compare identity).
 typedef struct tally_resource {
   size_t size;       // sizeof(tally_resource)
   const char *name;  // as error messages and tally_type call it
@@ -395,6 +395,13 @@ typedef struct tally_resource {
   // How many values of the type a VM may have at once, such as open files; 0:
   // any number.
   size_t limit;
+  // x[i, a:b, ...] = v: *out is what x is afterwards, with indices as index has
+  // them. Nobody else has an object that is [alone]: it may be written, *out is
+  // left untouched then and x stays the same value. Else somebody would see the
+  // write, and *out is a changed copy. On failure x is as it was.
+  tally_status (*put)(tally_vm *vm, void *context, void *object, int alone,
+                      size_t count, const tally_value *indices,
+                      tally_value value, tally_value *out);
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed
