@@ -199,10 +199,11 @@ TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
                                      tally_value *function);
 
 // Calls a function value, or by name a function of the main module, the host
-// or the library ("sqrt", "linalg.det": no import is needed). Borrows args but those marked by tally_take; *out returns
-// owned; NULL: dropped. count: at most 64. From inside a function of the
-// host's too, up to TALLY_MAX_DEPTH deep; such calls share the budget and the
-// deadline of the outermost.
+// or the library ("sqrt", "linalg.det": no import is needed; ".sqrt" is not the
+// main module's, whatever a script calls its own). Borrows args but those marked
+// by tally_take; *out returns owned; NULL: dropped. count: at most 64. From
+// inside a function of the host's too, up to TALLY_MAX_DEPTH deep; such calls
+// share the budget and the deadline of the outermost.
 //
 //   TALLY_ERR_NAME   nothing has that name
 //   TALLY_ERR_TYPE   no function; arguments that its parameters do not take
