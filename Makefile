@@ -275,7 +275,7 @@ torture:
 ## coverage  which lines and branches of vm/ and compiler/ the tests reach
 coverage:
 	@CC='$(CC)' tools/setup --tests
-	$(SUBMAKE) BUILD=build/coverage KERNEL_OPT=-O0 SPELLED_OUT=-O0 \
+	$(SUBMAKE) BUILD=build/coverage KERNEL_OPT=-O1 SPELLED_OUT=-O0 \
 	  CFLAGS='-O0 --coverage' tests
 	@tools/coverage build/coverage
 

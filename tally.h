@@ -219,10 +219,11 @@ TALLY_API tally_status tally_compile(tally_vm *vm, const char *source,
                                      tally_value *function);
 
 // Calls a function value, or by name a function of the main module, the host
-// or the library ("sqrt", "linalg.det": no import is needed). Borrows args but those marked by tally_take; *out returns
-// owned; NULL: dropped. count: at most 64. From inside a function of the
-// host's too, up to TALLY_MAX_DEPTH deep; such calls share the budget and the
-// deadline of the outermost.
+// or the library ("sqrt", "linalg.det": no import is needed; ".sqrt" is not the
+// main module's, whatever a script calls its own). Borrows args but those marked
+// by tally_take; *out returns owned; NULL: dropped. count: at most 64. From
+// inside a function of the host's too, up to TALLY_MAX_DEPTH deep; such calls
+// share the budget and the deadline of the outermost.
 //
 //   TALLY_ERR_NAME   nothing has that name
 //   TALLY_ERR_TYPE   no function; arguments that its parameters do not take
@@ -367,10 +368,10 @@ typedef void tally_see(void *to, tally_value value);
 // script passes them around as it does arrays, and the object is released at
 // its last use there: once, on the calling thread, on error paths too.
 //
-// Every hook but release may be NULL. attribute, index, operate and repr make
-// and read values, but may not run code, import or set variables; call may. A
-// hook that leaves *out untouched and returns TALLY_OK declines: the attribute
-// or operator is then an error (== and != compare identity).
+// Every hook but release may be NULL. attribute, index, put, operate and repr
+// make and read values, but may not run code, import or set variables; call
+// may. A hook that leaves *out untouched and returns TALLY_OK declines: the
+// attribute or operator is then an error (== and != compare identity).
 typedef struct tally_resource {
   size_t size;       // sizeof(tally_resource)
   const char *name;  // as error messages and tally_type call it
@@ -415,6 +416,13 @@ typedef struct tally_resource {
   // How many values of the type a VM may have at once, such as open files; 0:
   // any number.
   size_t limit;
+  // x[i, a:b, ...] = v: *out is what x is afterwards, with indices as index has
+  // them. Nobody else has an object that is [alone]: it may be written, *out is
+  // left untouched then and x stays the same value. Else somebody would see the
+  // write, and *out is a changed copy. On failure x is as it was.
+  tally_status (*put)(tally_vm *vm, void *context, void *object, int alone,
+                      size_t count, const tally_value *indices,
+                      tally_value value, tally_value *out);
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed

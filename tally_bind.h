@@ -303,7 +303,7 @@ static BIND_UNUSED tally_status bind_range(tally_vm *vm, const char *what,
                                            tally_value v, int64_t low,
                                            uint64_t high) {
   // The ends decide for all items between them.
-  static const char *const ends[] = {"min", "max"};
+  static const char *const ends[] = {".min", ".max"};
   tally_value end;
   int64_t i;
   for (int k = 0; k < 2; k++) {
@@ -318,10 +318,8 @@ static BIND_UNUSED tally_status bind_range(tally_vm *vm, const char *what,
   return TALLY_OK;
 }
 
-// Replaces what was made by what a function makes of it. [dtype] is a second
-// argument of it, NULL: there is none.
-// It is called by name, so a function that the script defines under that name
-// is called instead: bind_items looks at what came of it.
+// Replaces what was made by what a function of the library makes of it. [dtype]
+// is a second argument of it, NULL: there is none.
 static BIND_UNUSED tally_status bind_convert(tally_vm *vm, const char *function,
                                              const char *dtype, tally_value v,
                                              bind_array *out) {
@@ -368,25 +366,16 @@ static BIND_UNUSED tally_status bind_items(tally_vm *vm, const char *what,
                        what, dtype, tally_type(vm, v));
   }
   tally_status status = TALLY_OK;
-  size_t size = out->of.size;
   out->ndim = out->of.ndim;
   for (int i = 0; i < out->ndim && i < 4; i++) out->shape[i] = out->of.shape[i];
   if (strcmp(out->of.dtype, dtype) != 0) {
     if (bind_kind(dtype) == 1 && out->of.size > 0)
       status = bind_range(vm, what, v, low, high);
     if (status == TALLY_OK)
-      status = bind_convert(vm, "astype", dtype, v, out);
+      status = bind_convert(vm, ".astype", dtype, v, out);
   }
   if (status == TALLY_OK && !bind_is_dense(&out->of, (int64_t)itemsize))
-    status = bind_convert(vm, "flatten", NULL, v, out);
-  if (status == TALLY_OK &&
-      (strcmp(out->of.dtype, dtype) != 0 || out->of.size != size ||
-       !bind_is_dense(&out->of, (int64_t)itemsize))) {
-    return tally_raise(vm, TALLY_ERR_TYPE,
-                       "%s: it does not become %s: the "
-                       "script has an astype or flatten of its own",
-                       what, dtype);
-  }
+    status = bind_convert(vm, ".flatten", NULL, v, out);
   return status;
 }
 

@@ -175,14 +175,14 @@ static void write_handle(const writer *w, const bind_handle_type *h) {
   if (h->nbytes.n > 0)
     fprintf(w->out,
             "static size_t %.*s_nbytes_hook(void *of) {\n"
-            "  %.*sobject = of;\n  return (size_t)(%.*s);\n}\n\n",
+            "  %.*s object = of;\n  return (size_t)(%.*s);\n}\n\n",
             n, name, SPAN(h->c), SPAN(h->nbytes));
   fprintf(
       w->out,
       "static tally_status %.*s_attribute_hook(tally_vm *vm, void *context,\n"
       "    void *of, const char *name, tally_value *out) {\n"
       "  const bind_handle *h = of;\n"
-      "  %.*sobject = h->object;\n  (void)context, (void)object;\n"
+      "  %.*s object = h->object;\n  (void)context, (void)object;\n"
       "  if (strcmp(name, \"refs\") == 0)\n"
       "    return tally_from_int(vm, h->children, out);\n"
       "  if (object == NULL)\n"
@@ -527,13 +527,14 @@ static void write_outputs(const writer *w) {
     const bind_value *v = &w->f->params[i];
     if (v->form != BIND_ARRAY || !v->is_out)
       continue;
-    fputs("  {\n  void *memory = NULL;\n  status = bind_allocate(vm, ", w->out);
+    fputs("  {\n  void *bind_memory = NULL;\n  status = bind_allocate(vm, ",
+          w->out);
     write_what(w, v);
     fprintf(w->out, ", %d,\n      ", v->axes);
     write_shape(w, v, false);
     fprintf(w->out,
-            ",\n      sizeof(%s), &memory);\n  if (status != TALLY_OK)\n"
-            "    goto done;\n  %.*s = memory;\n  }\n",
+            ",\n      sizeof(%s), &bind_memory);\n  if (status != TALLY_OK)\n"
+            "    goto done;\n  %.*s = bind_memory;\n  }\n",
             v->type->c, SPAN(v->name));
   }
 }
@@ -658,14 +659,15 @@ static void write_failure(const writer *w) {
   span text = e->text.n > 0                 ? e->text
               : e->failure == BIND_BY_ERRNO ? spell("strerror(errno)")
                                             : spell("\"it failed\"");
-  fputs("    {\n    const char *said = ", w->out);
+  fputs("    {\n    const char *bind_said = ", w->out);
   if (e->jumps)
     fputs("jumped ? bind_thrown : ", w->out);
-  fprintf(w->out,
-          "%.*s;\n    status = tally_raise(vm, TALLY_ERR_%s, \"%.*s.%.*s: "
-          "%%s\",\n        said == NULL ? \"it failed\" : said);\n    goto "
-          "done;\n    }\n  }\n",
-          SPAN(text), kind, SPAN(w->file->name), SPAN(f->name));
+  fprintf(
+      w->out,
+      "%.*s;\n    status = tally_raise(vm, TALLY_ERR_%s, \"%.*s.%.*s: "
+      "%%s\",\n        bind_said == NULL ? \"it failed\" : bind_said);\n    goto "
+      "done;\n    }\n  }\n",
+      SPAN(text), kind, SPAN(w->file->name), SPAN(f->name));
 }
 
 // --- Results ----------------------------------------------------------------

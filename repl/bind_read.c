@@ -764,6 +764,19 @@ static bool read_handle_clause(reader *r, bind_handle_type *h) {
   return fail(r, r->at, "a handle has release, nbytes, device, limit and get");
 }
 
+// Whether a C type may be a pointer: "sqlite3 *", or one word that is no
+// number, such as gzFile, of which the C compiler knows the rest.
+static bool is_pointer(span c) {
+  size_t n = 0;
+  while (n < c.n && is_word(c.at[n])) n++;
+  if (c.n == 0 || n < c.n)
+    return c.n > 0 && c.at[c.n - 1] == '*';
+  for (const bind_number *t = numbers; t->word != NULL; t++)
+    if (same(c, spell(t->word)) || same(c, spell(t->c)))
+      return false;
+  return true;
+}
+
 // handle connection = sqlite3 *
 static bool read_handle(reader *r) {
   bind_handle_type h = {.doc = r->doc};
@@ -776,8 +789,10 @@ static bool read_handle(reader *r) {
       return fail(r, h.name.at, "there is a handle %.*s already", SPAN(h.name));
   }
   h.c = rest(r);
-  if (h.c.n == 0 || h.c.at[h.c.n - 1] != '*')
-    return fail(r, h.c.at, "a handle's C type is a pointer: it ends with *");
+  if (!is_pointer(h.c))
+    return fail(r, h.c.at,
+                "a handle's C type is a pointer: it ends with *, or is the "
+                "library's name of one");
   bool ok = true;
   while (ok && next_clause(r)) ok = read_handle_clause(r, &h);
   if (ok && h.release.n == 0)

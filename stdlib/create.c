@@ -433,11 +433,18 @@ static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
   size_t itemsize = tl_itemsize(dtype);
   int64_t row = k < 0 ? (k < -shape[0] ? shape[0] : -k) : 0;
   int64_t column = k > 0 ? (k > shape[1] ? shape[1] : k) : 0;
-  for (; row < shape[0] && column < shape[1]; row++, column++)
+  bool ok = true;
+  for (; ok && row < shape[0] && column < shape[1]; row++, column++) {
     memcpy(a->data + (size_t)(row * shape[1] + column) * itemsize, one,
            itemsize);
-  *out = tl_own_array(a);
-  return true;
+    // Each one may cost a large page that the system has to clear.
+    ok = (row & 15) != 15 || tl_poll(vm, 0);
+  }
+  if (ok)
+    *out = tl_own_array(a);
+  else
+    tl_array_drop(vm, a);
+  return ok;
 }
 
 // The first column of a row that is above diagonal k, clipped.

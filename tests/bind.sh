@@ -117,6 +117,9 @@ echo 'module lacking' >"$there/lacking.bind"
 fails 'which is not installed' "$tally" "$there/broken.tly"
 printf 'module lacking\nlibrary no_such_library\n' >"$there/lacking.bind"
 fails 'this failed' "$tally" bind --build "$there/lacking.bind"
+cp "$tally" "$there/tally"
+echo 'import torch' >"$there/torchless.tly"
+fails '`make torch` builds it' "$there/tally" "$there/torchless.tly"
 
 # --- Python in the child of a fork: of Python's own, and of C's
 cat >"$there/fork.tly" <<'END'

@@ -101,6 +101,11 @@ struct tl_host_ops {
                     tl_slot *out);
   bool (*index)(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                 tl_slot *out);
+  // base[indices] = value, by that type's hook: [count] parts, of which the
+  // last is the value. [alone]: nobody else has the object. *out is what the
+  // base is afterwards, owned, and perhaps itself.
+  bool (*put)(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
+              tl_slot *parts, tl_slot *out);
   bool (*call_resource)(tl_vm *vm, tl_slot callee, uint32_t count,
                         tl_slot *args, tl_slot *out);
   // The operator that is written [sign] on [arity] operands, of which one is a

@@ -25,7 +25,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "stdlib/native/python_values.h"
 
@@ -55,9 +54,14 @@ static void *open_library(void) {
   return NULL;
 }
 
+// Runs in the child.
+static void forked(void) {
+  py_owner = PY_PARENT_PROCESS;
+}
+
 // Finds Python's functions and starts it, unless this process has it already.
 // Called with the mutex. Leaves Python without its lock taken by this thread,
-// in which Py_InitializeEx has it first. An error leaves py_process as it is,
+// in which Py_InitializeEx has it first. An error leaves py_owner as it is,
 // so that the next call tries again; a Python that was started stays.
 static tally_status start(tally_vm *vm) {
   void *library = NULL;
@@ -93,14 +97,16 @@ static tally_status start(tally_vm *vm) {
     py.PyEval_SaveThread();
   if (!ok)
     return tally_raise(vm, TALLY_ERR_HOST, "python: its types cannot be made");
-  py_process = getpid();
+  if (pthread_atfork(NULL, NULL, forked) != 0)
+    return tally_raise(vm, TALLY_ERR_MEMORY, "python: no memory");
+  py_owner = PY_THIS_PROCESS;
   return TALLY_OK;
 }
 
 // Sees to it that Python runs, and that it is this process's.
 static tally_status need_python(tally_vm *vm) {
   pthread_mutex_lock(&opening);
-  tally_status status = py_process == 0 ? start(vm) : TALLY_OK;
+  tally_status status = py_owner == PY_ANY_PROCESS ? start(vm) : TALLY_OK;
   pthread_mutex_unlock(&opening);
   return status == TALLY_OK ? py_need(vm) : status;
 }
@@ -347,7 +353,7 @@ static tally_status version(tally_vm *vm, void *context, size_t count,
 static void end_session(void *context, void *object) {
   py_link *link = object;
   (void)context;
-  if (py_process == getpid() && py.Py_IsInitialized()) {
+  if (py_owner == PY_THIS_PROCESS && py.Py_IsInitialized()) {
     // What Python printed and has not written yet.
     int lock = py.PyGILState_Ensure();
     py_object *sys = py.PyImport_ImportModule("sys");
@@ -363,6 +369,7 @@ static void end_session(void *context, void *object) {
     py_drop(flush);
     py_drop(file);
     py_drop(sys);
+    py_drop(link->asarray);
     link->vm = NULL;  // its values go with it, those that threads left too
     free(link->left);
     link->left = NULL;

@@ -36,7 +36,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 py_api py;
 py_object *py_error_class;
@@ -68,12 +67,12 @@ const char *py_find(void *library) {
   return NULL;
 }
 
-pid_t py_process;
+py_process py_owner = PY_ANY_PROCESS;
 
 // A fork copies the one thread that calls it: a lock that another thread had is
 // held for ever then, so that Python is refused in the child.
 static int is_forked(void) {
-  return py_process != 0 && py_process != getpid();
+  return py_owner == PY_PARENT_PROCESS;
 }
 
 // For what is released, in the child it is lost.
@@ -686,6 +685,20 @@ int py_values_open(void) {
 
 // --- To Python --------------------------------------------------------------
 
+// NumPy's function, borrowed from the link, which keeps it: an import takes as
+// long as all else of an array. NULL, with no exception: arrays stay Tally's.
+// Where NumPy is not installed, each array has Python search its folders again.
+static py_object *find_asarray(py_link *link) {
+  if (!link->numpy || link->asarray != NULL)
+    return link->asarray;
+  py_object *numpy = py.PyImport_ImportModule("numpy");
+  if (numpy != NULL)
+    link->asarray = py.PyObject_GetAttrString(numpy, "asarray");
+  py.PyErr_Clear();
+  py_drop(numpy);
+  return link->asarray;
+}
+
 // An array as an object, and as one of NumPy's where that is wanted and there.
 // Takes nothing; h owns one handle more of v. Where NumPy is asked, the array
 // that it makes keeps h by the buffer protocol, and h is seen by nobody else.
@@ -706,25 +719,17 @@ static py_object *from_array(py_link *link, tally_value v,
     h->shape[i] = (intptr_t)a->shape[i];
     h->strides[i] = (intptr_t)a->strides[i];
   }
-  py_object *made = &h->head;
-  // A dictionary look-up where NumPy is loaded; where it is not installed, each
-  // array has Python search its folders again.
-  py_object *numpy = link->numpy ? py.PyImport_ImportModule("numpy") : NULL;
-  if (numpy == NULL) {
-    py.PyErr_Clear();
+  py_object *made = &h->head, *convert = find_asarray(link);
+  if (convert == NULL)
     return made;
-  }
-  py_object *convert = py.PyObject_GetAttrString(numpy, "asarray");
   py_object *args = py.PyTuple_New(1), *out = NULL;
   if (args != NULL)
     py.PyTuple_SetItem(args, 0, made);
   else
     py_drop(made);
-  if (convert != NULL && args != NULL)
+  if (args != NULL)
     out = py.PyObject_Call(convert, args, NULL);
   py_drop(args);
-  py_drop(convert);
-  py_drop(numpy);
   return out;
 }
 
@@ -782,14 +787,13 @@ static int set_key(py_link *link, py_object *out, tally_value v,
 }
 
 // A dict in the record's order. Keys that are no strings are an error of the
-// VM's, as is a function keys of the script's that gives something else:
-// tally_call finds that first.
+// VM's.
 static py_object *from_record(py_link *link, tally_value v) {
   // By the library's keys, for the header has no other way to a record's keys.
   // A hook that may run no code (x[i], operators) cannot do this: a record
   // there is an error.
   tally_value keys, key;
-  if (tally_call(link->vm, "keys", 1, &v, &keys) != TALLY_OK) {
+  if (tally_call(link->vm, ".keys", 1, &v, &keys) != TALLY_OK) {
     py_set_error(link, NULL);
     return NULL;
   }
@@ -838,9 +842,7 @@ static int starts_with(const char *text, const char *with) {
 }
 
 // tally_type's text lives until its next call, which the items of a list make:
-// hence the copy. The order matters: an object of Python's goes back as what it
-// is before its buffer is asked for, and arrays without a format go item by
-// item.
+// hence the copy. Arrays without a format go item by item.
 py_object *py_from_value(py_link *link, tally_value v) {
   char type[32];
   const char *from;
@@ -866,16 +868,17 @@ py_object *py_from_value(py_link *link, tally_value v) {
              starts_with(type, "complex")) {
     return from_number(link, v, type);
   }
+  // A datashape begins with its first size: "3 * string".
+  if (*type >= '0' && *type <= '9') {
+    if (tally_to_buffer(link->vm, v, &a) == TALLY_OK && is_plain(&a))
+      return from_array(link, v, &a);
+    return from_items(link, v);
+  }
   py_object *object = py_object_of(link, v);
   if (object != NULL) {
     py.Py_IncRef(object);
     return object;
   }
-  if (tally_to_buffer(link->vm, v, &a) == TALLY_OK && is_plain(&a))
-    return from_array(link, v, &a);
-  // A datashape begins with its first size: "3 * string".
-  if (*type >= '0' && *type <= '9')
-    return from_items(link, v);
   // Again, for the attempts above have set errors of the VM's, and texts of
   // its.
   snprintf(type, sizeof type, "%.31s", tally_type(link->vm, v));
@@ -999,17 +1002,25 @@ static tally_status from_copy(py_link *link, py_buffer *b, const char *type,
   return status;
 }
 
+// Writes "n * " and returns what is behind it. Without printf, which takes
+// longer than all else of an array does.
+static char *write_size(char *to, uint64_t n) {
+  uint64_t unit = 1;
+  while (n / unit >= 10) unit *= 10;
+  for (; unit > 0; unit /= 10) *to++ = (char)('0' + n / unit % 10);
+  memcpy(to, " * ", 3);
+  return to + 3;
+}
+
 // An array over a buffer, which it keeps.
 static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
                                 tally_value *out) {
   // A size has at most 20 characters, " * " three; a dtype at most ten.
-  char type[TALLY_MAX_DIMS * 24 + 32];
+  char type[TALLY_MAX_DIMS * 24 + 32], *to = type;
   int64_t strides[TALLY_MAX_DIMS];
-  size_t n = 0;
   const char *first = b->buf, *end = first + b->itemsize;
   for (int i = 0; i < b->ndim; i++) {
-    n += (size_t)snprintf(type + n, sizeof type - n, "%lld * ",
-                          (long long)b->shape[i]);
+    to = write_size(to, (uint64_t)b->shape[i]);
     strides[i] = b->strides[i];
     int64_t reach = b->shape[i] > 0 ? (b->shape[i] - 1) * strides[i] : 0;
     if (reach < 0)
@@ -1017,7 +1028,7 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
     else
       end += reach;
   }
-  snprintf(type + n, sizeof type - n, "%s", dtype);
+  strcpy(to, dtype);
   // first .. end is what the items cover:
   //
   //     x[::2]    ■ □ ■ □ ■        first = buf, end behind the last ■

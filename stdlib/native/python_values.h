@@ -34,7 +34,6 @@
 #define TALLY_STDLIB_PYTHON_VALUES_H
 
 #include <pthread.h>
-#include <sys/types.h>
 
 #include "stdlib/native/python_api.h"
 #include "tally.h"
@@ -47,8 +46,9 @@ typedef struct py_link {
   // Which alone may use the VM. Any other may give values back and look at
   // memory that an array shows.
   pthread_t thread;
-  py_object *keeper;  // an object that keeps the VM open; NULL: none does
-  int numpy;          // arrays become NumPy's, where that is installed
+  py_object *keeper;   // an object that keeps the VM open; NULL: none does
+  int numpy;           // arrays become NumPy's, where that is installed
+  py_object *asarray;  // NumPy's, once it was found; a reference of ours
   // Values that other threads gave up, released by the next call of the VM's.
   pthread_mutex_t lock;
   tally_value *left;
@@ -56,9 +56,14 @@ typedef struct py_link {
   struct py_link *next;  // all of them, so that they are found when VMs end
 } py_link;
 
-// The process that may use Python; 0: each, as Python itself may fork where
-// Tally is inside of it. Set by whoever starts Python.
-extern pid_t py_process;
+// Which process may use Python: any, as Python itself may fork where Tally is
+// inside of it; or the one that started it, of which this may be a child.
+typedef enum py_process {
+  PY_ANY_PROCESS,
+  PY_THIS_PROCESS,
+  PY_PARENT_PROCESS
+} py_process;
+extern py_process py_owner;
 // Whether Python may be used: an error of kind host after its end, and in the
 // child of a fork. Needs no lock of Python's.
 tally_status py_need(tally_vm *vm);

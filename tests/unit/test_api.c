@@ -120,6 +120,15 @@ static void test_globals_and_calls(void **state) {
   assert_int_equal(tally_to_int(h->vm, y, &i), TALLY_OK);
   assert_int_equal(i, 41);
   tally_release(h->vm, y);
+  assert_int_equal(tally_eval(h->vm, "fn max(x) = 0", NULL), TALLY_OK);
+  assert_int_equal(tally_call(h->vm, "max", 1, &x, &y), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, y, &i), TALLY_OK);
+  assert_int_equal(i, 0);
+  assert_int_equal(tally_call(h->vm, ".max", 1, &x, &y), TALLY_OK);
+  assert_int_equal(tally_to_int(h->vm, y, &i), TALLY_OK);
+  assert_int_equal(i, 20);
+  assert_int_equal(tally_call(h->vm, ".add", 1, &x, &y), TALLY_ERR_TYPE);
+  assert_int_equal(tally_call(h->vm, ".", 1, &x, &y), TALLY_ERR_NAME);
   assert_int_equal(tally_call(h->vm, "nosuch", 1, &x, &y), TALLY_ERR_NAME);
   assert_int_equal(tally_call(h->vm, "add", 0, NULL, &y), TALLY_ERR_TYPE);
   assert_int_equal(tally_get_global(h->vm, "nosuch", &y), TALLY_ERR_NAME);

@@ -83,6 +83,32 @@ static tally_status item(tally_vm *vm, void *context, void *object,
   return tally_from_string(vm, t->name + i, 1, out);
 }
 
+static tally_status copy_of(tally_vm *vm, const token *t, tally_value *out);
+
+// t[i] = "x": a letter of the name, in place or in a copy.
+static tally_status put(tally_vm *vm, void *context, void *object, int alone,
+                        size_t count, const tally_value *indices,
+                        tally_value value, tally_value *out) {
+  (void)context;
+  token *t = object;
+  int64_t i;
+  const char *letter;
+  tally_status status = tally_to_int(vm, indices[count - 1], &i);
+  if (status == TALLY_OK)
+    status = tally_to_string(vm, value, &letter, NULL);
+  if (status != TALLY_OK)
+    return status;
+  if (i < 0 || i >= (int64_t)strlen(t->name))
+    return tally_raise(vm, TALLY_ERR_INDEX, "letter %d", (int)i);
+  char before = t->name[i];
+  t->name[i] = letter[0];
+  if (alone)
+    return TALLY_OK;
+  status = copy_of(vm, t, out);
+  t->name[i] = before;
+  return status;
+}
+
 static tally_status call(tally_vm *vm, void *context, void *object,
                          size_t count, const tally_value *args,
                          tally_value *out) {
@@ -106,7 +132,8 @@ static const tally_resource type = {.size = sizeof type,
                                     .attribute = attribute,
                                     .index = item,
                                     .call = call,
-                                    .operate = operate};
+                                    .operate = operate,
+                                    .put = put};
 static const tally_resource bare = {
     .size = sizeof bare, .name = "bare", .context = &all, .release = let_go};
 
@@ -122,6 +149,10 @@ static tally_status make(tally_vm *vm, const tally_resource *of,
   else
     all.made++;
   return status;
+}
+
+static tally_status copy_of(tally_vm *vm, const token *t, tally_value *out) {
+  return make(vm, &type, t->name, out);
 }
 
 static tally_status operate(tally_vm *vm, void *context, const char *op,
@@ -342,6 +373,38 @@ static void test_hooks_answer(void **state) {
               "(true, false, true)");
   check_value(h, "each((T(\"a\"), T(\"b\")), x => x.name)", "(\"a\", \"b\")");
   check_value(h, "t = none", "none");
+}
+
+static void check_output(host *h, const char *expected) {
+  assert_string_equal(h->output, expected);
+  h->output[h->length = 0] = 0;
+}
+
+// An item is set in place at the only owner's, else in a copy; no failure
+// changes the value.
+static void test_items_are_set(void **state) {
+  host *h = *state;
+  run_ok(h, "t = T(\"ab\")\nt[1] = \"x\"\nt[0] = \"y\"");
+  assert_int_equal(all.made, 1);
+  run_ok(h, "u = t\nu[0] = \"z\"\nprint(t, u)");
+  check_output(h, "yx zx\n");
+  assert_int_equal(all.made, 2);
+  run_ok(h, "r = (a: (t, u))\nr.a[1][0] = \"q\"\nprint(r, u)");
+  check_output(h, "(a: (yx, qx)) zx\n");
+  run_ok(h, "fn f(x) { x[0] = x[1]; x }\nprint(f(u), u, f(T(\"cd\")))");
+  check_output(h, "xx zx dd\n");
+  CHECK_ERROR(h, tally_eval(h->vm, "u[5] = \"q\"", NULL), TALLY_ERR_INDEX,
+              "letter 5");
+  CHECK_ERROR(h, tally_eval(h->vm, "r.a[1][0] = 1", NULL), TALLY_ERR_TYPE,
+              "string");
+  CHECK_ERROR(h, tally_eval(h->vm, "u.name = \"q\"", NULL), TALLY_ERR_TYPE,
+              "no items or fields to set");
+  CHECK_ERROR(h, tally_eval(h->vm, "u[0][0] = \"q\"", NULL), TALLY_ERR_TYPE,
+              "the characters of a string cannot be set");
+  CHECK_ERROR(h, tally_eval(h->vm, "b = B(\"b\")\nb[0] = 1", NULL),
+              TALLY_ERR_TYPE, "bare has no items to set");
+  run_ok(h, "print(r, u)");
+  check_output(h, "(a: (yx, qx)) zx\n");
 }
 
 static void test_hooks_refuse(void **state) {
@@ -755,6 +818,7 @@ int main(void) {
       TOKEN_TEST(test_closing_counts_what_the_host_forgot),
       TOKEN_TEST(test_closing_ends_each_once),
       TOKEN_TEST(test_hooks_answer),
+      TOKEN_TEST(test_items_are_set),
       TOKEN_TEST(test_hooks_refuse),
       TOKEN_TEST(test_types_are_told_apart),
       TOKEN_TEST(test_their_bytes_count),

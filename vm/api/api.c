@@ -363,8 +363,9 @@ static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
 }
 
 // The function of the host or the library, with its module's name before a
-// point or without one; NULL: there is none.
+// point or without one; NULL: there is none. ".max" is max.
 static const tl_builtin *find_named(const tl_vm *vm, const char *name) {
+  name += *name == '.';
   const char *point = strchr(name, '.');
   if (point == NULL)
     return tl_function_find(vm, NULL, name, strlen(name));

@@ -23,6 +23,8 @@
 static bool call_hook(tl_vm *vm, tally_debug_info *info, tl_slot returned) {
   tl_debug *d = vm->debug;
   double began = vm->deadline > 0 ? tl_clock_of(vm) : 0;
+  // Since the last time its function may have gone, and another lie there.
+  d->function = NULL;
   if (!tl_handle_borrow(vm, returned, &info->value)) {
     tl_error_clear(vm);
     info->value = tl_plain_value(tl_none());

@@ -24,8 +24,7 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes);
 
 // Loads a native module (load.c): see load_module in vm/objects.h.
-bool tl_load_module(tl_vm *vm, const char *path, const char *name,
-                    bool *found);
+bool tl_load_module(tl_vm *vm, const char *path, const char *name, bool *found);
 
 // Calls [each] with every function of the host, the newest first.
 void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
@@ -79,6 +78,10 @@ bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
 // base[parts]; likewise.
 bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        tl_slot *out);
+// base[parts] = value, which is the last of the parts: what the base is then,
+// owned, perhaps itself. [alone]: this slot is the only one that has it.
+bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
+                     tl_slot *parts, tl_slot *out);
 // callee(args); likewise. The arguments stay the caller's.
 bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
                       tl_slot *out);

@@ -45,6 +45,7 @@ static const struct tl_host_ops host_ops = {
     .free_resource = tl_resource_free,
     .attribute = tl_resource_attribute,
     .index = tl_resource_index,
+    .put = tl_resource_put,
     .call_resource = tl_resource_call,
     .operate = tl_resource_operate,
     .text = tl_resource_text,

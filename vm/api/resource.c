@@ -4,8 +4,9 @@
 // A type is a struct of hooks that may grow in later versions; a hook behind
 // the end of the host's struct is missing (HOOK).
 //
-//   r.name      attribute     r[i]     index      r(x)    call
-//   r + x       operate       print    repr       end     finish, release
+//   r.name      attribute     r[i]     index      r[i] = x   put
+//   r + x       operate       r(x)     call       print      repr
+//   end         finish, release
 //
 // and whoever looks who holds what asks visit (handles.c).
 //
@@ -254,6 +255,7 @@ typedef struct asking {
   const tally_resource *type;
   void *object;
   const char *text;  // the attribute's or the operator's name
+  bool alone;        // put: nobody else has the object
 } asking;
 
 // Adapters from tl_hook to the type's hooks, one for each question.
@@ -270,6 +272,14 @@ static tally_status ask_index(tl_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
   const asking *a = context;
   return a->type->index(vm, a->type->context, a->object, count, args, out);
+}
+
+// The last argument is the value.
+static tally_status ask_put(tl_vm *vm, void *context, size_t count,
+                            const tally_value *args, tally_value *out) {
+  const asking *a = context;
+  return a->type->put(vm, a->type->context, a->object, a->alone, count - 1,
+                      args, args[count - 1], out);
 }
 
 // The call's arguments, in their order; names of arguments do not get here.
@@ -298,7 +308,7 @@ static tally_status ask_repr(tl_vm *vm, void *context, size_t count,
 
 // The hooks and the object of a value.
 static asking asking_of(tl_slot s) {
-  return (asking){resource_of(s)->type, resource_of(s)->object, ""};
+  return (asking){resource_of(s)->type, resource_of(s)->object, "", false};
 }
 
 // The error of a field that the type does not have.
@@ -334,6 +344,26 @@ bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        .count = count,
                        .args = parts};
   return tl_hook_run(vm, &call, ask_index, &a, out, NULL);
+}
+
+// Fails (kind type) for a type without the hook. What the hook leaves untouched
+// is the base, as it wrote into the object.
+bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
+                     tl_slot *parts, tl_slot *out) {
+  asking a = asking_of(base);
+  a.alone = alone;
+  if (HOOK(a.type, put) == NULL)
+    return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set", a.type->name);
+  tl_hook_call call = {.name = a.type->name,
+                       .access = TL_ACCESS_VALUES,
+                       .count = count,
+                       .args = parts};
+  bool same = false;
+  if (!tl_hook_run(vm, &call, ask_put, &a, out, &same))
+    return false;
+  if (same)
+    *out = tl_retain(vm, tl_borrow(base));
+  return true;
 }
 
 // The only hook that may run code, as functions of the host may.

@@ -673,14 +673,12 @@ static bool slice_record(tl_vm *vm, tl_index_item item, const tl_slot **parts,
   return tl_record_put_end(record, out);
 }
 
-// A host's value: slices become records, and an ellipsis the string "...". What
-// the host gives is in [out], owned. False after tl_fail; what was made for it
-// until then is dropped.
-// The values of the step are borrowed; only what is made here is dropped.
-static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
-                         tl_slot *parts, tl_slot *out) {
+// A host's value: slices become records, and an ellipsis the string "...". The
+// values of the step are borrowed; only what is made here is dropped.
+bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
+                   const tl_slot *parts, const tl_slot *value, tl_slot *out) {
   enum { MOST = 2 * TL_MAX_DIMS };
-  tl_slot made[MOST];
+  tl_slot made[MOST + 1];
   const tl_slot *from = parts;
   uint64_t ours = 0;  // which of them are dropped at the end
   uint16_t count = 0;
@@ -707,7 +705,12 @@ static bool resource_get(tl_vm *vm, tl_slot *base, const tl_step *step,
       break;
     ours |= (uint64_t)1 << count;
   }
-  ok = ok && vm->host->index(vm, *base, count, made, out);
+  if (ok && value == NULL) {
+    ok = vm->host->index(vm, base, count, made, out);
+  } else if (ok) {
+    made[count] = tl_borrow(*value);
+    ok = vm->host->put(vm, base, alone, count + 1u, made, out);
+  }
   for (uint16_t i = 0; i < count; i++) {
     if ((ours >> i & 1) != 0)
       tl_drop(vm, made[i]);
@@ -735,7 +738,7 @@ bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
     case TL_KIND_RANGE:
       return range_get(vm, base, step, parts, out);
     case TL_KIND_HANDLE:
-      return resource_get(vm, base, step, parts, out);
+      return tl_index_host(vm, *base, false, step, parts, NULL, out);
     case TL_KIND_NESTED:
       return vm->nested->get(vm, base, step, parts, out);
     default:

@@ -99,6 +99,12 @@ void tl_path_close(tl_vm *vm, tl_open_path *spread);
 bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out);
 
+// base[step], where base is of a host's type; with a value, what base is after
+// base[step] = value: itself or a changed copy, written where [alone] says that
+// nobody else has it. Borrows all; *out is owned. False after tl_fail.
+bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
+                   const tl_slot *parts, const tl_slot *value, tl_slot *out);
+
 // Whether a step takes one item of an array: it has a number for each axis.
 // Whether they lie within the axes is not looked at.
 bool tl_index_is_item(const tl_array *a, const tl_step *step,

@@ -21,15 +21,28 @@ enum {
 // --- Masks ------------------------------------------------------------------
 
 // By the kernel that counts, which adds up whole vectors.
-int64_t tl_count_true(const tl_array *dense_mask) {
+static int64_t count_items(const char *items, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
   int64_t count;
   tl_fold_begin(&state);
-  kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL](&state, dense_mask->data,
-                                             (size_t)dense_mask->size);
+  kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL](&state, items, (size_t)n);
   kernels->fold_end[TL_FOLD_COUNT][TL_BOOL](&state, &count);
   return count;
+}
+
+int64_t tl_count_true(const tl_array *dense_mask) {
+  return count_items(dense_mask->data, dense_mask->size);
+}
+
+// Piece by piece, as the beginning of most masks says so already.
+bool tl_has_true(const tl_array *dense_mask, int64_t least) {
+  for (int64_t at = 0; at < dense_mask->size && least > 0; at += POLL_EACH) {
+    int64_t left = dense_mask->size - at;
+    least -=
+        count_items(dense_mask->data + at, left < POLL_EACH ? left : POLL_EACH);
+  }
+  return least <= 0;
 }
 
 // Such masks need no positions: a kernel goes over array and mask together.

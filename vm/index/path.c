@@ -442,6 +442,30 @@ static bool update_number(tl_vm *vm, way w, tl_slot *target, carried *carried,
   return !tl_is_unset(made) && finish(vm, target, false, made, out);
 }
 
+// A host's value: its type says what it is afterwards. What lies below a step
+// is updated in the value that the index gives, and put back.
+static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
+                            tl_slot *out) {
+  tl_slot value = carried->value, part, made;
+  if (w.count > 1) {
+    if (!tl_index_get(vm, target, w.steps, w.parts, &part))
+      return false;
+    bool ok = update(vm, below(w), &part, carried, &value);
+    tl_drop(vm, part);
+    if (!ok)
+      return false;
+  }
+  bool alone = tl_may_write(vm, *target);
+  if (!alone)
+    count_rejection(vm, *target);
+  bool ok = tl_index_host(vm, *target, alone, w.steps, w.parts, &value, &made);
+  if (w.count > 1)
+    tl_drop(vm, value);
+  if (ok && tl_is_owned(*target))
+    tl_drop(vm, *target);
+  return ok && finish(vm, target, true, made, out);
+}
+
 // --- Any value --------------------------------------------------------------
 
 // The error of a value without items or fields to set.
@@ -480,6 +504,10 @@ static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
       return update_range(vm, w, target, carried, out);
     case TL_KIND_NESTED:
       return update_nested(vm, w, target, carried, out);
+    case TL_KIND_HANDLE:
+      if (w.steps->field == NULL)
+        return update_resource(vm, w, target, carried, out);
+      return fail_target(vm, *target);
     default:
       return fail_target(vm, *target);
   }

@@ -508,6 +508,13 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
                    "numbers need none, %s.sqrt(x) is sqrt(x)",
                    name, name);
   }
+  // The one module of Tally's that is built apart.
+  if (strcmp(name, "torch") == 0) {
+    return tl_fail(vm, TALLY_ERR_IO,
+                   "import: there is no module torch: `make torch` builds it "
+                   "where libtorch is installed, beside Tally's own modules or "
+                   "in TALLY_PATH");
+  }
   return tl_fail(vm, TALLY_ERR_IO,
                  is_path ? "import: there is no file %s beside the importing "
                            "file or in TALLY_PATH"

@@ -196,14 +196,14 @@ static void read_item(emitter *e, const tl_typed *t) {
   }
 }
 
-// --- Storing
-// ------------------------------------------------------------------
+// --- Storing ----------------------------------------------------------------
 
 // The value with its tag, to the place. Tags of items that units write have no
-// bit above 31.
+// bit above 30: the instruction copies bit 31 to those above it.
 static void put_item(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
+  TL_CHECK(tag >> 31 == 0);
   tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, p.base, p.at);
   tl_x64_word(&e->as, (uint32_t)tag);
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,

@@ -289,8 +289,12 @@ bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
 // categories, so it is spelled out first and then looked up in those of [n].
 bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                      tl_slot *value) {
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n};
   tl_slot plain = tl_borrow(*value), codes;
-  if (!tl_spell_out(vm, 1, &plain))
+  bool ellipsis;
+  if ((w.count > 0 && w.steps->field == NULL &&
+       !tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis)) ||
+      !tl_spell_out(vm, 1, &plain))
     return false;
   bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
   tl_clear(vm, &plain);

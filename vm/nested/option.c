@@ -94,6 +94,10 @@ bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                    "an array with missing values is set by one index: x[i] = "
                    "v");
   }
+  tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n};
+  bool ellipsis;
+  if (!tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))
+    return false;
   // The mask is written apart and put in last, so that a value that does not
   // fit leaves all as it was; one item's byte can just be set.
   char *item = NULL;

@@ -177,25 +177,28 @@ int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis) {
   return axes;
 }
 
+bool tl_part_axes(tl_vm *vm, tl_slot base, const tl_step *step,
+                  const tl_slot *parts, bool *ellipsis) {
+  int ndim = tl_nested_ndim(base.nested);
+  int axes = tl_step_axes(step, parts, ellipsis);
+  char text[TL_DESCRIBE];
+  return axes <= ndim ||
+         tl_fail(vm, TALLY_ERR_INDEX,
+                 "%d indices are too many for %s, which has %d %s", axes,
+                 tl_describe(base, text, sizeof text), ndim,
+                 ndim == 1 ? "axis" : "axes");
+}
+
 // Indexes the array's leading axes in one of its parts, which may have more:
-// they stay whole.
-// The error of too many indices is raised here, about the whole array: the part
-// has axes more for its own items, and would take the index. For the same
-// reason an ellipsis needs slices behind it that leave those axes whole.
+// they stay whole. For that an ellipsis needs slices behind it.
 bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
                  tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_slot borrowed = tl_borrow(n->parts[i]);
-  int ndim = tl_nested_ndim(n), more = tl_value_ndim(borrowed) - ndim;
+  int more = tl_value_ndim(borrowed) - tl_nested_ndim(n);
   bool ellipsis;
-  int axes = tl_step_axes(step, parts, &ellipsis);
-  if (axes > ndim) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_INDEX,
-                   "%d indices are too many for %s, which has %d %s", axes,
-                   tl_describe(base, text, sizeof text), ndim,
-                   ndim == 1 ? "axis" : "axes");
-  }
+  if (!tl_part_axes(vm, base, step, parts, &ellipsis))
+    return false;
   if (!ellipsis || more == 0 || step->item_count + more > MOST_ITEMS)
     return tl_index_get(vm, &borrowed, step, parts, out);
   tl_index_item items[MOST_ITEMS];

@@ -80,6 +80,10 @@ bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
 // stay whole. *out as tl_index_get's.
 bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
                  tl_slot *parts, tl_slot *out);
+// Whether an index has no more parts than the whole array has axes; else fails
+// (kind index) about that, since a part may have other axes. base is borrowed.
+bool tl_part_axes(tl_vm *vm, tl_slot base, const tl_step *step,
+                  const tl_slot *parts, bool *ellipsis);
 // The axes that an index takes up, without the ellipsis.
 int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis);
 

@@ -476,6 +476,32 @@ static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
   return true;
 }
 
+// A column into its field of the items, which are new: in pieces of rows,
+// between which it polls.
+static bool fill_column(tl_vm *vm, tl_slot bytes, const tl_type *layout,
+                        int64_t field, tl_slot column) {
+  enum { ROWS = 1 << 16 };
+  const tl_type *type = layout->fields[field].type;
+  const int64_t offset = layout->offsets[field];
+  const int64_t rows = tl_value_length(column, 0);
+  if (rows <= ROWS)
+    return tl_struct_fill(vm, bytes, offset, type, column);
+  bool ok = true;
+  for (int64_t at = 0; ok && at < rows; at += ROWS) {
+    int64_t stop = rows - at < ROWS ? rows : at + ROWS;
+    tl_slot to, from;
+    if (!tl_poll(vm, ROWS / 1024) || !tl_value_slice(vm, bytes, at, stop, &to))
+      return false;
+    ok = tl_value_slice(vm, column, at, stop, &from);
+    if (ok) {
+      ok = tl_struct_fill(vm, to, offset, type, from);
+      tl_drop(vm, from);
+    }
+    tl_drop(vm, to);
+  }
+  return ok;
+}
+
 // Zeros first, then each column is written into its field: that converts and
 // checks as an assignment does. *out is owned.
 static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
@@ -484,15 +510,12 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
   int64_t length = tl_value_length(columns[0], 0);
   if (layout == NULL || !tl_struct_zeros(vm, layout, 1, &length, out))
     return false;
-  for (int64_t i = 0; i < layout->field_count; i++) {
-    if (tl_struct_fill(vm, out->nested->parts[0], layout->offsets[i],
-                       layout->fields[i].type, columns[i])) {
-      continue;
-    }
+  bool ok = true;
+  for (int64_t i = 0; ok && i < layout->field_count; i++)
+    ok = fill_column(vm, out->nested->parts[0], layout, i, columns[i]);
+  if (!ok)
     tl_clear(vm, out);
-    return false;
-  }
-  return true;
+  return ok;
 }
 
 // The type of columns whose names are in the model's fields, which get theirs.

@@ -35,7 +35,8 @@ typedef struct tl_debug {
   ptrdiff_t depth;
   uint32_t pc, line;
   bool returned;
-  // Which slots of [function] have a value before its instruction [at].
+  // Which slots of [function] have a value before its instruction [at]. NULL
+  // until a hook asks: kept for the time of one call of the hook.
   const tl_prototype *function;
   uint32_t at;
   uint8_t has_value[TL_MAX_SLOTS];

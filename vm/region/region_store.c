@@ -210,7 +210,7 @@ enum { RARE = 64 };
 
 // Whether an update by a mask may go over the whole array: the mask has its
 // shape, the new items its dtype, and to compute all of them costs little. A
-// mask that is an array is counted, which reads all of it; one that is computed
+// mask that is an array is counted until there are enough; one that is computed
 // is not there yet. Where it does not fit the operations run one by one.
 static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
   const tl_region_node *choice = &g->nodes[g->value];
@@ -224,7 +224,7 @@ static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
          g->nodes[choice->in[1]].typing.result == tl_array_dtype(a) &&
          tl_region_is_cheap(g) &&
          (mask >= 0 || !tl_is_contiguous(given) ||
-          tl_count_true(given) >= a->size / RARE);
+          tl_has_true(given, a->size / RARE));
 }
 
 // The array is written in place where nobody else has it; else a copy of it is,

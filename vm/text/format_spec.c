@@ -398,7 +398,7 @@ static bool add_complex(tl_text *text, const spec *s, tl_c128 value,
   // The fill would stand between the parts' signs and digits.
   if (s->align == '=' || s->align == '0')
     return fail_spec(vm, s, "a complex number is not filled inside");
-  if (s->type == '%')
+  if (strchr("efgnEFG", s->type) == NULL)
     return fail_type(vm, s, "a complex number", "e f g or n");
   spec part = *s;
   part.width = 0;

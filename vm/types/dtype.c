@@ -111,11 +111,12 @@ tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other) {
   return weak;
 }
 
-// Linear: there are fifteen.
+// Linear: there are fifteen, few of which have one first letter.
 tl_dtype tl_dtype_find(const char *name, size_t nbytes) {
   for (tl_dtype dtype = 0; dtype < TL_DTYPE_COUNT; dtype++) {
     const char *known = tl_dtypes[dtype].name;
-    if (strlen(known) == nbytes && memcmp(known, name, nbytes) == 0)
+    if (*known == *name && strlen(known) == nbytes &&
+        memcmp(known, name, nbytes) == 0)
       return dtype;
   }
   return TL_DTYPE_COUNT;

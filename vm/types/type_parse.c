@@ -143,9 +143,10 @@ static void *fail_at(parser *p, size_t at, const char *what, const char *name) {
 }
 
 // Whether the name is that word.
-// Names are no C strings: they point into the text.
+// Names are no C strings: they point into the text, and have a first letter.
 static bool is_word(const char *name, size_t nbytes, const char *word) {
-  return strlen(word) == nbytes && memcmp(name, word, nbytes) == 0;
+  return *word == *name && strlen(word) == nbytes &&
+         memcmp(name, word, nbytes) == 0;
 }
 
 // What stands here for a word of other datashapes; NULL: nothing is known of

@@ -43,6 +43,7 @@ struct argument {
   bool is_list, item_optional;  // T[], T?[]
   bool optional;                // T?
   bool writes;                  // (a!)
+  bool silent;                  // written, too, but the schema does not say it
   int repeats;                  // int[2]: one number stands for two; 0: no
   int by_name, by_position;     // slots; -1: none
   const c10::Argument *schema;
@@ -101,7 +102,7 @@ kind kind_of(const c10::TypePtr &type) {
 //
 // The schema has to outlive the result, as the dispatcher's do.
 argument read_argument(const c10::Argument &a) {
-  argument out = {NEVER, false, false, false, false, 0, -1, -1, &a};
+  argument out = {NEVER, false, false, false, false, false, 0, -1, -1, &a};
   c10::TypePtr type = a.real_type();
   if (auto o = type->cast<c10::OptionalType>()) {
     out.optional = true;
@@ -117,10 +118,18 @@ argument read_argument(const c10::Argument &a) {
   }
   out.of = kind_of(type);
   out.repeats = a.N() ? *a.N() : 0;
-  // What batch norms write, their schemas do not say.
-  out.writes = (a.alias_info() != nullptr && a.alias_info()->isWrite()) ||
-               a.name() == "running_mean" || a.name() == "running_var";
+  out.writes = a.alias_info() != nullptr && a.alias_info()->isWrite();
   return out;
+}
+
+// Batch norms write the statistics that they are given, in training, and their
+// schemas do not say so. Their derivatives only read them.
+void read_silent(overload &o) {
+  if (o.handle.operator_name().name.find("backward") != std::string::npos)
+    return;
+  for (auto &a : o.arguments)
+    if (a.schema->name() == "running_mean" || a.schema->name() == "running_var")
+      a.writes = a.silent = true;
 }
 
 // A word of libtorch's as one of Tally's.
@@ -201,11 +210,16 @@ void describe(op &f) {
   for (auto &s : f.slots)
     f.params += (f.params.empty() ? "" : ", ") + s + " = none";
   f.doc = "libtorch's " + f.name + ", in these forms:\n";
+  bool silent = false;
   for (auto &o : f.overloads) {
     std::ostringstream text;
     text << o.handle.schema();
     f.doc += text.str() + "\n";
+    silent = silent || std::any_of(o.arguments.begin(), o.arguments.end(),
+                                   [](auto &a) { return a.silent; });
   }
+  if (silent)
+    f.doc += "In training the statistics that it brought up to date follow.\n";
 }
 
 // Reads all of the dispatcher, once in a process.
@@ -238,6 +252,7 @@ const library &read_library() {
       std::string name = n.name.substr(colon + 2);
       if (space != "aten")
         name = space + "_" + name;
+      read_silent(o);
       op &f = l.functions[name];
       f.name = name;
       f.overloads.push_back(o);
@@ -362,14 +377,13 @@ int cost(tally_vm *vm, const argument &a, const given &g) {
   if (g.of != G_LIST)
     return NO;
   int sum = 0;
-  tally_frame frame = tally_begin(vm);
+  frame handles(vm);
   for (auto v : items_of(vm, g.v)) {
     given item = look(vm, v);
     sum += item.of == G_NONE && a.item_optional ? 0 : item_cost(a.of, item.of);
     if (sum >= NO)
       break;
   }
-  tally_end(vm, frame, 0, nullptr);
   return std::min(sum, (int)NO);
 }
 
@@ -514,13 +528,13 @@ c10::IValue box_list(vm_link *l, const argument &a,
   }
 }
 
-// An argument in its box. What the operator writes is released in the script
+// An argument in its box. What the call [writes] is released in the script
 // first, so that libtorch's counts tell whether anybody else has it.
-c10::IValue box(vm_link *l, const argument &a, const given &g) {
+c10::IValue box(vm_link *l, const argument &a, const given &g, bool writes) {
   tally_vm *vm = l->vm;
   if (!a.is_list) {
     c10::IValue out = box_item(l, a.of, g);
-    if (!a.writes)
+    if (!writes)
       return out;
     at::Tensor t = std::move(out).toTensor();
     tally_release(vm, g.v);
@@ -528,12 +542,14 @@ c10::IValue box(vm_link *l, const argument &a, const given &g) {
   }
   if (a.repeats > 0 && item_cost(a.of, g.of) < NO)
     return box_list(l, a, std::vector<given>((size_t)a.repeats, g));
-  tally_frame frame = tally_begin(vm);
-  std::vector<given> items;
-  for (auto v : items_of(vm, g.v)) items.push_back(look(vm, v));
-  c10::IValue out = box_list(l, a, items);
-  tally_end(vm, frame, 0, nullptr);
-  if (!a.writes)
+  c10::IValue out;
+  {
+    frame handles(vm);
+    std::vector<given> items;
+    for (auto v : items_of(vm, g.v)) items.push_back(look(vm, v));
+    out = box_list(l, a, items);
+  }
+  if (!writes)
     return out;
   tally_release(vm, g.v);
   std::vector<at::Tensor> tensors = out.toTensorVector();
@@ -609,16 +625,14 @@ tally_status unbox(vm_link *l, const c10::IValue &v, tally_value *out);
 // handles of the items go with a frame of their own.
 template <class Items>
 tally_status unbox_all(vm_link *l, const Items &items, tally_value *out) {
-  tally_frame frame = tally_begin(l->vm);
+  frame handles(l->vm);
   std::vector<tally_value> values;
   for (const c10::IValue &v : items) {
     values.push_back({0, 0});
     check(unbox(l, v, &values.back()));
   }
-  tally_status status =
-      tally_from_list(l->vm, values.size(), values.data(), out);
-  tally_end(l->vm, frame, status == TALLY_OK, out);
-  return status;
+  return handles.keep(tally_from_list(l->vm, values.size(), values.data(), out),
+                      out);
 }
 
 // A result as a value; *out returns owned. Tuples become lists, and what Tally
@@ -647,6 +661,17 @@ tally_status unbox(vm_link *l, const c10::IValue &v, tally_value *out) {
   return tally_from_string(l->vm, text.str().c_str(), text.str().size(), out);
 }
 
+// Whether a batch norm trains: only then it writes statistics. All that have no
+// argument that says so do.
+bool trains(const overload &o, const given *values, tally_vm *vm) {
+  bool used[MAX_SLOTS];
+  for (auto &a : o.arguments)
+    if (a.schema->name() == "training" || a.schema->name() == "use_input_stats")
+      if (auto g = value_for(a, values, used))
+        return scalar_of(vm, *g).toBool();
+  return true;
+}
+
 // Calls a function with one value for each slot. What was written is the result
 // where libtorch gives none, and follows it where the schema is silent.
 tally_status call_op(vm_link *l, const op &f, const tally_value *args,
@@ -655,23 +680,25 @@ tally_status call_op(vm_link *l, const op &f, const tally_value *args,
   for (size_t i = 0; i < f.slots.size(); i++) values[i] = look(l->vm, args[i]);
   const overload &o = choose(l->vm, f, values);
   std::vector<c10::IValue> stack;
-  std::vector<c10::IValue> written;
+  std::vector<c10::IValue> written, silent;
   bool used[MAX_SLOTS];
   for (auto &a : o.arguments) {
     const given *g = value_for(a, values, used);
+    bool writes = a.writes && (!a.silent || trains(o, values, l->vm));
     if (g != nullptr)
-      stack.push_back(box(l, a, *g));
+      stack.push_back(box(l, a, *g, writes));
     else
       stack.push_back(a.schema->default_value() ? *a.schema->default_value()
                                                 : c10::IValue());
     // libtorch drops its arguments before it gives references to those that it
     // wrote (of several results), so they have to live on here.
-    if (a.writes)
-      written.push_back(stack.back());
+    if (writes && (g != nullptr || !a.silent))
+      (a.silent ? silent : written).push_back(stack.back());
   }
   o.handle.callBoxed(stack);
   if (stack.empty())
     stack = std::move(written);
+  stack.insert(stack.end(), silent.begin(), silent.end());
   return stack.size() == 1 ? unbox(l, stack[0], out) : unbox_all(l, stack, out);
 }
 

@@ -41,6 +41,14 @@ struct bound {
   const op *f;
 };
 
+// Before each block: as long as a line of the cache, so that the block is
+// aligned as libtorch's own are.
+struct alignas(64) block_head {
+  struct vm_link *owner;  // NULL: counted nowhere
+  size_t nbytes;
+  block_head *next;  // of those that other threads left
+};
+
 // A VM as blocks and handles see it. Freed with the last of them, for a block
 // may outlive the VM (in an array that another library holds).
 struct vm_link {
@@ -48,9 +56,9 @@ struct vm_link {
   pthread_t thread;
   std::atomic<int64_t> owners{1};
   size_t counted = 0;  // bytes, of the blocks that are alive
-  // What other threads freed, taken back by the VM's next call.
   std::mutex lock;
-  std::vector<std::pair<void *, size_t>> left;
+  // What other threads are done with: freed by the VM's own thread (take_back).
+  block_head *left = nullptr;
   std::vector<bound> functions;
 };
 
@@ -63,16 +71,32 @@ void drop_link(vm_link *l) {
 // The VM whose function runs on this thread; NULL: allocations are nobody's.
 thread_local vm_link *current = nullptr;
 
-// Names the VM for the time of a call, and takes back what others freed.
-// On every path the one before is put back: calls nest by way of no_grad.
+// Ends a block on the VM's own thread, under the link's lock.
+void end_block(vm_link *l, block_head *head) {
+  tally_unaccount(l->vm, 0, head + 1, head->nbytes);
+  l->counted -= head->nbytes;
+  c10::free_cpu(head);
+}
+
+// Ends what other threads are done with, also under the lock. The VM's own
+// share keeps the link.
+void take_back(vm_link *l) {
+  while (l->left != nullptr) {
+    block_head *head = l->left;
+    l->left = head->next;
+    end_block(l, head);
+    drop_link(l);
+  }
+}
+
+// Names the VM for the time of a call. On every path the one before is put
+// back: calls nest by way of no_grad.
 struct entered {
   vm_link *before;
   explicit entered(vm_link *l) : before(current) {
     std::lock_guard<std::mutex> guard(l->lock);
     current = l;
-    for (auto &block : l->left)
-      tally_unaccount(l->vm, 0, block.first, block.second);
-    l->left.clear();
+    take_back(l);
   }
   ~entered() {
     current = before;
@@ -81,31 +105,29 @@ struct entered {
 
 // --- Memory -----------------------------------------------------------------
 
-// Before each block: as long as a line of the cache, so that the block is
-// aligned as libtorch's own are.
-struct alignas(64) block_head {
-  vm_link *owner;  // NULL: counted nowhere
-  size_t nbytes;
-};
-
-// The deleter of counted blocks, from any thread. The VM is gone, or it is this
-// thread's, or it hears later (left): a VM is used by one thread alone.
+// The deleter of counted blocks, from any thread; nothing in it can fail. The
+// VM is gone, or it is this thread's, or its thread frees the block later: a VM
+// is used by one thread alone.
 void free_block(void *data) {
   if (data == nullptr)
     return;
   block_head *head = static_cast<block_head *>(data) - 1;
   vm_link *l = head->owner;
-  if (l != nullptr) {
+  if (l == nullptr)
+    return c10::free_cpu(head);
+  {
     std::lock_guard<std::mutex> guard(l->lock);
-    if (l->vm != nullptr && pthread_equal(l->thread, pthread_self()))
-      tally_unaccount(l->vm, 0, data, head->nbytes);
-    else if (l->vm != nullptr)
-      l->left.emplace_back(data, head->nbytes);
-    l->counted -= head->nbytes;
+    if (l->vm == nullptr) {
+      c10::free_cpu(head);
+    } else if (pthread_equal(l->thread, pthread_self())) {
+      end_block(l, head);
+    } else {
+      head->next = l->left;
+      l->left = head;
+      return;
+    }
   }
-  c10::free_cpu(head);
-  if (l != nullptr)
-    drop_link(l);
+  drop_link(l);
 }
 
 // libtorch's allocator for the processor's memory, with a count.
@@ -117,9 +139,13 @@ struct counted_allocator final : c10::Allocator {
     auto *head =
         static_cast<block_head *>(c10::alloc_cpu(nbytes + sizeof(block_head)));
     void *data = head + 1;
-    *head = {nullptr, nbytes};
+    *head = {nullptr, nbytes, nullptr};
     vm_link *l = current;
     if (l != nullptr) {
+      {
+        std::lock_guard<std::mutex> guard(l->lock);
+        take_back(l);
+      }
       if (tally_account(l->vm, 0, data, nbytes) != TALLY_OK) {
         c10::free_cpu(head);
         TORCH_CHECK_WITH(OutOfMemoryError, false, tally_error(l->vm)->message);
@@ -190,14 +216,20 @@ bool is_alone(const at::Tensor &t) {
          t.storage().use_count() == 1 && !is_lent(t) && !records;
 }
 
+// A tensor that was written has no grad. Asked in its inner part, since the
+// tensor itself warns of every question about one that is no leaf.
+void forget_grad(const at::Tensor &t) {
+  if (t.unsafeGetTensorImpl()->grad().defined())
+    t.unsafeGetTensorImpl()->mutable_grad().reset();
+}
+
 // The tensor, or a copy of it where somebody else could see the write. Its grad
 // stays with the old value in either case.
 at::Tensor to_write(at::Tensor t) {
   if (!t.defined())
     return t;
   if (is_alone(t)) {
-    if (t.grad().defined())
-      t.mutable_grad().reset();
+    forget_grad(t);
     return t;
   }
   at::Tensor copy = t.clone();

@@ -8,6 +8,7 @@
 //
 // Built by `make torch`, with C++, and by nothing else: Tally needs none of it.
 
+#include <memory>
 #include <sstream>
 
 #include "stdlib/native/torch/ops.h"
@@ -161,19 +162,58 @@ at::indexing::TensorIndex index_of(vm_link *l, tally_value v) {
   return at::tensor(places);
 }
 
+// What is between the brackets, for libtorch. Needs a frame of handles.
+std::vector<at::indexing::TensorIndex> indices_of(vm_link *l, size_t count,
+                                                  const tally_value *indices) {
+  std::vector<at::indexing::TensorIndex> index;
+  for (size_t i = 0; i < count; i++) index.push_back(index_of(l, indices[i]));
+  return index;
+}
+
 // x[i, a:b, ...]: a view where integers and slices allow it, else a copy.
 tally_status item(tally_vm *vm, void *, void *object, size_t count,
                   const tally_value *indices, tally_value *out) {
   handle *h = static_cast<handle *>(object);
-  tally_frame frame = tally_begin(vm);
-  tally_status status = guarded(h->owner, "tensor", [&] {
-    std::vector<at::indexing::TensorIndex> index;
-    for (size_t i = 0; i < count; i++)
-      index.push_back(index_of(h->owner, indices[i]));
-    return from_tensor(h->owner, h->t.index(index), out);
+  return guarded(h->owner, "tensor", [&] {
+    frame handles(vm);
+    auto index = indices_of(h->owner, count, indices);
+    return handles.keep(from_tensor(h->owner, h->t.index(index), out), out);
   });
-  tally_end(vm, frame, status == TALLY_OK, out);
-  return status;
+}
+
+// x[i, a:b, ...] = v. In place where nobody else could see it, in the script or
+// in libtorch. Places that a tensor chooses are read first: one that is out of
+// range is found before anything is written.
+tally_status put(tally_vm *vm, void *, void *object, int alone, size_t count,
+                 const tally_value *indices, tally_value value,
+                 tally_value *out) {
+  handle *h = static_cast<handle *>(object);
+  return guarded(h->owner, "tensor", [&] {
+    frame handles(vm);
+    auto index = indices_of(h->owner, count, indices);
+    given g = look(vm, value);
+    TORCH_CHECK_TYPE(item_cost(TENSOR, g.of) < NO,
+                     "an item is set to a number, an array or a tensor, not ",
+                     tally_type(vm, value));
+    at::Tensor v = tensor_of(h->owner, g);
+    TORCH_CHECK_TYPE(c10::canCast(v.scalar_type(), h->t.scalar_type()),
+                     "an item of ", name_of(h->t.scalar_type()), " cannot be ",
+                     name_of(v.scalar_type()));
+    v = v.to(h->t.options());
+    if (!alone || !is_alone(h->t)) {
+      at::Tensor copy = to_write(at::Tensor(h->t));
+      copy.index_put_(index, v);
+      return handles.keep(from_tensor(h->owner, std::move(copy), out), out);
+    }
+    for (auto &i : index)
+      if (i.is_tensor()) {
+        h->t.index(index);
+        break;
+      }
+    h->t.index_put_(index, v);
+    forget_grad(h->t);
+    return TALLY_OK;
+  });
 }
 
 // The operators that libtorch calls otherwise than Tally's functions.
@@ -243,6 +283,7 @@ const tally_resource tensor_type = [] {
   t.repr = show;
   t.attribute = attribute;
   t.index = item;
+  t.put = put;
   t.operate = operate;
   return t;
 }();
@@ -435,16 +476,13 @@ struct own_function {
 
 // --- The module -------------------------------------------------------------
 
-// The VM closes: blocks that live on are of no VM. What other threads freed is
-// taken back by itself, for it is no longer in the sum.
+// The VM closes: blocks that live on are of no VM.
 void end_session(void *, void *object) {
   vm_link *l = static_cast<vm_link *>(object);
   {
     std::lock_guard<std::mutex> guard(l->lock);
+    take_back(l);
     tally_unaccount(l->vm, 0, l, l->counted);
-    for (auto &block : l->left)
-      tally_unaccount(l->vm, 0, block.first, block.second);
-    l->left.clear();
     l->vm = nullptr;
   }
   drop_link(l);
@@ -492,28 +530,17 @@ std::vector<tally_native> rows_of(vm_link *l) {
   return rows;
 }
 
-}  // namespace
-
-// What `import torch` calls. Makes the VM's link, which a global keeps
-// until the VM closes; the allocator is set once in the process, before
-// any tensor is made, and counts for the VM whose function runs.
-extern "C" TALLY_API tally_status tally_open_torch(tally_vm *vm) {
-  static counted_allocator allocator;
-  static std::once_flag once;
-  std::call_once(once, [] { c10::SetCPUAllocator(&allocator, 1); });
-  vm_link *l = new vm_link;
-  l->vm = vm;
-  l->thread = pthread_self();
+// Makes the VM's link, which a global keeps until the VM closes, and adds the
+// module. Throws what libtorch does where it cannot be asked for its operators.
+tally_status open_module(tally_vm *vm) {
+  std::unique_ptr<vm_link, void (*)(vm_link *)> link(new vm_link, drop_link);
+  link->vm = vm;
+  link->thread = pthread_self();
+  std::vector<tally_native> rows = rows_of(link.get());
   tally_value session;
-  tally_status status = tally_from_resource(vm, &session_type, l, &session);
-  if (status != TALLY_OK) {
-    drop_link(l);
-    return status;
-  }
-  std::vector<tally_native> rows = rows_of(l);
-  status = tally_move_global(vm, "_torch", session);
-  if (status != TALLY_OK)
-    return status;
+  check(tally_from_resource(vm, &session_type, link.get(), &session));
+  link.release();
+  check(tally_move_global(vm, "_torch", session));
   tally_module module = {};
   module.size = sizeof module;
   module.name = "torch";
@@ -522,4 +549,17 @@ extern "C" TALLY_API tally_status tally_open_torch(tally_vm *vm) {
   module.function_count = rows.size();
   module.function_size = sizeof(tally_native);
   return tally_add_module(vm, &module);
+}
+
+}  // namespace
+
+// What `import torch` calls. The allocator is set once in the process, before
+// any tensor is made, and counts for the VM whose function runs.
+extern "C" TALLY_API tally_status tally_open_torch(tally_vm *vm) {
+  static counted_allocator allocator;
+  static std::once_flag once;
+  return caught(vm, "open", [&] {
+    std::call_once(once, [] { c10::SetCPUAllocator(&allocator, 1); });
+    return open_module(vm);
+  });
 }
