@@ -1,7 +1,7 @@
 // Products of stacks of matrices, each by the first loop that fits:
 //
 //   small, no library         small_product      one call of the kernel
-//   m or n is 1               vector_product     the matrix is read in place
+//   m or n is 1               times_vector       the matrix is read in place
 //   a @ a.T, large            symmetric_product  half, then mirrored
 //   other                     all_blocks         blocks, threads, BLAS
 //
@@ -205,12 +205,14 @@ static bool all_blocks(task *t) {
 enum { LEAST_SYMMETRIC = 64 * 64 * 64 };
 
 // Into how many strips a symmetric result is cut, unless a library does it at
-// once: each is computed up to its diagonal block.
+// once: each is computed up to its diagonal block. A strip has no fewer rows
+// than TILE_ROWS: thinner ones pad their tiles and read all terms again.
 enum { STRIPS = 8 };
 
-// Whether half of a symmetric product is computed and mirrored.
+// Whether half of a symmetric product is computed and mirrored: by the kernels
+// only where the result is larger than one strip.
 static bool is_worth_halving(const task *t) {
-  return is_symmetric(t) &&
+  return is_symmetric(t) && (t->blas || t->m > TILE_ROWS) &&
          (double)t->m * (double)t->n * (double)t->k >= LEAST_SYMMETRIC;
 }
 
@@ -255,7 +257,8 @@ static bool diagonal_block(task *t, int64_t i, int64_t rows) {
 static bool symmetric_product(task *t) {
   // A strip computes up to its diagonal block, so a few strips waste little
   // above it.
-  const int64_t strip = (t->m + STRIPS - 1) / STRIPS;
+  const int64_t part = (t->m + STRIPS - 1) / STRIPS;
+  const int64_t strip = part < TILE_ROWS ? TILE_ROWS : part;
   const bool at_once = t->blas && t->rows == t->m && t->columns == t->n;
   const int64_t step =
       at_once ? t->m : smaller(strip, smaller(t->rows, t->columns));
@@ -310,22 +313,13 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
   return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
 }
 
-// A product with a vector on either side: a row times a matrix is the matrix,
-// transposed, times the row.
-static bool vector_product(const task *t) {
-  if (t->n == 1)
-    return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
-                        t->b, t->b_row, t->m, t->k);
-  return times_vector(t->vm, t->dtype, t->out, t->b, t->b_column, t->b_row,
-                      t->a, t->a_column, t->n, t->k);
-}
-
 // --- Stacks ------------------------------------------------------------------
 
 // One product of the stack by the loop that suits it.
 static bool one_product(task *t) {
-  if (t->m == 1 || t->n == 1)
-    return vector_product(t);
+  if (t->n == 1)
+    return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
+                        t->b, t->b_row, t->m, t->k);
   return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
 }
 
@@ -333,20 +327,36 @@ static bool one_product(task *t) {
 // SMALL_AT_ONCE of them are done between two polls.
 enum { SMALL_WORK = 4096, SMALL_AT_ONCE = 64 };
 
-// Whether the product is one of the many small ones.
+// Whether the product is one of the many small ones: with a vector, of one leaf
+// of terms.
 static bool is_small(const task *t) {
-  return !t->blas && t->m > 1 && t->n > 1 && t->m * t->n * t->k <= SMALL_WORK;
+  return !t->blas && t->m * t->n * t->k <= SMALL_WORK &&
+         (t->n > 1 || t->k <= TL_GEMV_LEAF);
 }
 
-// A small product in one call of the kernel, polling now and then.
+// A small product in one call of a kernel, polling now and then.
 static bool small_product(task *t, int64_t done) {
   const int64_t size = (int64_t)tl_itemsize(t->dtype);
-  if (!t->scratch && !make_scratch(t))
-    return false;
-  tl_kernels()->gemm[t->dtype](t->out, t->n * size, t->a, t->a_row, t->a_column,
-                               t->b, t->b_row, t->b_column, (size_t)t->m,
-                               (size_t)t->n, (size_t)t->k, t->scratch);
+  if (t->n == 1) {
+    memset(t->out, 0, (size_t)(t->m * size));
+    tl_kernels()->gemv[t->dtype](t->out, t->a, t->a_row, t->a_column, t->b,
+                                 t->b_row, (size_t)t->m, (size_t)t->k);
+  } else {
+    if (!t->scratch && !make_scratch(t))
+      return false;
+    tl_kernels()->gemm[t->dtype](
+        t->out, t->n * size, t->a, t->a_row, t->a_column, t->b, t->b_row,
+        t->b_column, (size_t)t->m, (size_t)t->n, (size_t)t->k, t->scratch);
+  }
   return done % SMALL_AT_ONCE != 0 || tl_poll(t->vm, SMALL_AT_ONCE / 4);
+}
+
+// The same matrices with rows for columns.
+static tl_matrices transposed(const tl_matrices *x) {
+  tl_matrices turned = *x;
+  turned.row = x->column;
+  turned.column = x->row;
+  return turned;
 }
 
 // Blocks and library are chosen once for the whole stack, whose products all
@@ -360,6 +370,16 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
   for (int i = 0; i < ndim; i++) count *= shape[i];
   if (count == 0 || m == 0 || n == 0)
     return true;
+  // A row times a matrix is the matrix, transposed, times the row.
+  tl_matrices turned[2];
+  if (m == 1 && n > 1) {
+    turned[0] = transposed(b);
+    turned[1] = transposed(a);
+    a = &turned[0];
+    b = &turned[1];
+    m = n;
+    n = 1;
+  }
   task t = {.vm = vm,
             .dtype = dtype,
             .out = out,
@@ -375,7 +395,7 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
   plan_blocks(&t);
   // The library gets one thread: parts of a product are this pool's work.
   t.threads = tl_pool_threads(vm);
-  t.blas = m > 1 && n > 1 && tl_blas_letter(dtype) != 0 &&
+  t.blas = n > 1 && tl_blas_letter(dtype) != 0 &&
            (double)m * (double)n * (double)k >= TL_BLAS_LEAST &&
            tl_blas_ready(vm, 1);
   const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
