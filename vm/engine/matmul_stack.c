@@ -39,6 +39,7 @@ typedef struct task {
   char *out;
   const char *a, *b;
   int64_t a_row, a_column, b_row, b_column;  // bytes
+  int64_t own_row;  // of columns that each row of a has for itself, or 0
   int64_t m, n, k;
   int64_t rows, columns;  // of a block
   int threads;
@@ -275,27 +276,26 @@ static bool symmetric_product(task *t) {
 
 // --- With a vector -----------------------------------------------------------
 
-// A matrix of m rows and k columns, times a vector of k items, in panels
-// between polls. Panels are multiples of a leaf, so that the bits do not
-// depend on them.
-static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
-                         int64_t a_row, int64_t a_column, const char *x,
-                         int64_t x_stride, int64_t m, int64_t k) {
-  const int64_t size = (int64_t)tl_itemsize(dtype);
+// A matrix of m rows and k columns times a vector of k items, or each row times
+// its own, in panels between polls. Panels are multiples of a leaf, so that the
+// bits do not depend on them.
+static bool times_vector(const task *t) {
+  const int64_t size = (int64_t)tl_itemsize(t->dtype), m = t->m, k = t->k;
   // Rows of one panel, so that a panel has at least a leaf of terms.
   const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
   // gemv adds to its target.
-  memset(out, 0, (size_t)(m * size));
+  memset(t->out, 0, (size_t)(m * size));
   for (int64_t i = 0; i < m; i += most) {
     int64_t rows = m - i < most ? m - i : most;
     int64_t panel = VECTOR_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
     for (int64_t p = 0; p < k; p += panel) {
       int64_t terms = k - p < panel ? k - p : panel;
-      if (!tl_poll(vm, 1 + (uint64_t)(rows * terms) / 1024))
+      if (!tl_poll(t->vm, 1 + (uint64_t)(rows * terms) / 1024))
         return false;
-      tl_kernels()->gemv[dtype](out + i * size, a + i * a_row + p * a_column,
-                                a_row, a_column, x + p * x_stride, x_stride,
-                                (size_t)rows, (size_t)terms);
+      tl_kernels()->gemv[t->dtype](
+          t->out + i * size, t->a + i * t->a_row + p * t->a_column, t->a_row,
+          t->a_column, t->b + i * t->own_row + p * t->b_row, t->own_row,
+          t->b_row, (size_t)rows, (size_t)terms);
     }
   }
   return true;
@@ -307,10 +307,20 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t k) {
   if (k <= TL_GEMV_LEAF) {
     memset(item, 0, tl_itemsize(dtype));
-    tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, b_stride, 1, (size_t)k);
+    tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, 0, b_stride, 1,
+                              (size_t)k);
     return tl_poll(vm, 1);
   }
-  return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
+  const task t = {.vm = vm,
+                  .dtype = dtype,
+                  .out = item,
+                  .a = a,
+                  .b = b,
+                  .a_column = a_stride,
+                  .b_row = b_stride,
+                  .m = 1,
+                  .k = k};
+  return times_vector(&t);
 }
 
 // --- Stacks ------------------------------------------------------------------
@@ -318,8 +328,7 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
 // One product of the stack by the loop that suits it.
 static bool one_product(task *t) {
   if (t->n == 1)
-    return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
-                        t->b, t->b_row, t->m, t->k);
+    return times_vector(t);
   return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
 }
 
@@ -340,7 +349,8 @@ static bool small_product(task *t, int64_t done) {
   if (t->n == 1) {
     memset(t->out, 0, (size_t)(t->m * size));
     tl_kernels()->gemv[t->dtype](t->out, t->a, t->a_row, t->a_column, t->b,
-                                 t->b_row, (size_t)t->m, (size_t)t->k);
+                                 t->own_row, t->b_row, (size_t)t->m,
+                                 (size_t)t->k);
   } else {
     if (!t->scratch && !make_scratch(t))
       return false;
@@ -392,6 +402,14 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
             .m = m,
             .n = n,
             .k = k};
+  // A stack of dot products is a matrix whose rows have a column each.
+  if (m == 1 && n == 1 && ndim > 0) {
+    ndim--;
+    count /= shape[ndim];
+    t.m = m = shape[ndim];
+    t.a_row = a->strides[ndim];
+    t.own_row = b->strides[ndim];
+  }
   plan_blocks(&t);
   // The library gets one thread: parts of a product are this pool's work.
   t.threads = tl_pool_threads(vm);
