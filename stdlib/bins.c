@@ -683,7 +683,7 @@ static void find_places(int64_t *place, const double *x, int64_t count,
   for (int64_t i = 1; i < count; i++) ascends &= x[i - 1] <= x[i];
   if (ascends)
     search(place, l->xp, (size_t)l->m, ends, 2, true);
-  if (!ascends || place[1] - place[0] > 2 * count) {
+  if (!ascends || place[1] - place[0] > 8 * count) {
     search(place, l->xp, (size_t)l->m, x, (size_t)count, true);
     return;
   }
