@@ -22,27 +22,21 @@ bool tl_reduce_may_spread(const tl_reducer *r) {
 
 // A complex number is two real ones that are divided by the same.
 void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
-  if (tl_dtype_is_complex(dtype))
-    n *= 2;
-  if (dtype == TL_FLOAT32 || dtype == TL_COMPLEX64) {
-    float *at = (float *)(void *)items;
-    for (int64_t i = 0; i < n; i++) at[i] /= (float)by;
-  } else {
-    double *at = (double *)(void *)items;
-    for (int64_t i = 0; i < n; i++) at[i] /= by;
-  }
+  const bool single = dtype == TL_FLOAT32 || dtype == TL_COMPLEX64;
+  const tl_dtype real = single ? TL_FLOAT32 : TL_FLOAT64;
+  const float narrow = (float)by;
+  if (by != 1)
+    tl_kernels()->binary_vs[TL_OP_DIVIDE][real](
+        items, items, single ? (const void *)&narrow : &by,
+        (size_t)(tl_dtype_is_complex(dtype) ? 2 * n : n));
 }
 
 // The root in the items' own precision.
 void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
                            double divisor, bool root) {
   tl_reduce_divide(real, items, n, divisor);
-  for (int64_t i = 0; root && i < n; i++, items += tl_itemsize(real)) {
-    if (real == TL_FLOAT32)
-      *(float *)(void *)items = sqrtf(*(float *)(void *)items);
-    else
-      *(double *)(void *)items = sqrt(*(double *)(void *)items);
-  }
+  if (root)
+    tl_kernels()->unary[TL_OP_SQRT][real](items, items, (size_t)n);
 }
 
 // Without the test a divisor of 0 or below would give infinite or negative
