@@ -57,7 +57,7 @@ static void panel_vector(const panel *p, const T *a, int64_t n, int64_t m,
   }
   // The product with the old matrix, then the corrections of V and W: half of
   // all the work, by a kernel.
-  tl_kernels()->gemv[DTYPE](w, rest, n * size, size, v, 0, size, (size_t)m,
+  tl_kernels()->gemv[DTYPE](w, rest, n * size, size, v, size, (size_t)m,
                             (size_t)m);
   for (int64_t i = 0; i < m; i++) {
     T sum = 0;

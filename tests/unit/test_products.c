@@ -107,7 +107,7 @@ static void run(const tl_kernel_table *table, tl_dtype dtype, const shape *s,
   for (size_t p = 0; p < s->k; p += piece) {
     const size_t terms = s->k - p < piece ? s->k - p : piece;
     table->gemv[dtype](out, a + (ptrdiff_t)p * s->column * size, s->row * size,
-                       s->column * size, x + (ptrdiff_t)p * s->stride * size, 0,
+                       s->column * size, x + (ptrdiff_t)p * s->stride * size,
                        s->stride * size, s->m, terms);
   }
 }
@@ -163,7 +163,7 @@ static void infinities(void **state) {
       memset(y, 0, sizeof y);
       const double b[6] = {a[0], a[2], a[4], a[1], a[3], a[5]};
       tables[t]->gemv[TL_FLOAT64](y, turned ? b : a, turned ? 8 : 16,
-                                  turned ? 24 : 8, x, 0, 8, 3, 2);
+                                  turned ? 24 : 8, x, 8, 3, 2);
       assert_true(isinf(y[0]));
       assert_true(y[1] == 7);
       assert_true(isnan(y[2]));

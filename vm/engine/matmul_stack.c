@@ -276,6 +276,20 @@ static bool symmetric_product(task *t) {
 
 // --- With a vector -----------------------------------------------------------
 
+// Adds rows of some terms times their vector, or each times its own, to [out].
+static void add_rows(const task *t, char *out, const char *a, const char *x,
+                     int64_t rows, int64_t terms) {
+  tl_gemv *gemv = tl_kernels()->gemv[t->dtype];
+  const int64_t at_once = t->own_row == 0 ? rows : 1;
+  for (int64_t i = 0; i < rows; i += at_once) {
+    gemv(out, a, t->a_row, t->a_column, x, t->b_row, (size_t)at_once,
+         (size_t)terms);
+    out += at_once * (int64_t)tl_itemsize(t->dtype);
+    a += at_once * t->a_row;
+    x += t->own_row;
+  }
+}
+
 // A matrix of m rows and k columns times a vector of k items, or each row times
 // its own, in panels between polls. Panels are multiples of a leaf, so that the
 // bits do not depend on them.
@@ -292,10 +306,8 @@ static bool times_vector(const task *t) {
       int64_t terms = k - p < panel ? k - p : panel;
       if (!tl_poll(t->vm, 1 + (uint64_t)(rows * terms) / 1024))
         return false;
-      tl_kernels()->gemv[t->dtype](
-          t->out + i * size, t->a + i * t->a_row + p * t->a_column, t->a_row,
-          t->a_column, t->b + i * t->own_row + p * t->b_row, t->own_row,
-          t->b_row, (size_t)rows, (size_t)terms);
+      add_rows(t, t->out + i * size, t->a + i * t->a_row + p * t->a_column,
+               t->b + i * t->own_row + p * t->b_row, rows, terms);
     }
   }
   return true;
@@ -307,8 +319,7 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t k) {
   if (k <= TL_GEMV_LEAF) {
     memset(item, 0, tl_itemsize(dtype));
-    tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, 0, b_stride, 1,
-                              (size_t)k);
+    tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, b_stride, 1, (size_t)k);
     return tl_poll(vm, 1);
   }
   const task t = {.vm = vm,
@@ -348,9 +359,7 @@ static bool small_product(task *t, int64_t done) {
   const int64_t size = (int64_t)tl_itemsize(t->dtype);
   if (t->n == 1) {
     memset(t->out, 0, (size_t)(t->m * size));
-    tl_kernels()->gemv[t->dtype](t->out, t->a, t->a_row, t->a_column, t->b,
-                                 t->own_row, t->b_row, (size_t)t->m,
-                                 (size_t)t->k);
+    add_rows(t, t->out, t->a, t->b, t->m, t->k);
   } else {
     if (!t->scratch && !make_scratch(t))
       return false;

@@ -43,96 +43,82 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
 //
 // Rows whose items are nearer to one another than the rows are become dots;
 // otherwise columns are added up. Strided items are packed.
-#define GEMV(sfx, T)                                                          \
-  static const T *packed_##sfx(T *buffer, const char *a, ptrdiff_t stride,    \
-                               size_t n) {                                    \
-    if (stride == (ptrdiff_t)sizeof(T))                                       \
-      return (const T *)(const void *)a;                                      \
-    gather_items(buffer, a, stride, n, sizeof(T));                            \
-    return buffer;                                                            \
-  }                                                                           \
-  static void one_dot_##sfx(T *out, const char *a, ptrdiff_t a_step,          \
-                            const char *x, ptrdiff_t x_step, size_t k) {      \
-    for (size_t p = 0; p < k; p += GEMV_LEAF) {                               \
-      const size_t n = leaf_of(k - p);                                        \
-      const T dot = dot_strided_##sfx(a, a_step, x, x_step, n);               \
-      *out = plus_##sfx(*out, dot);                                           \
-      a += (ptrdiff_t)n * a_step;                                             \
-      x += (ptrdiff_t)n * x_step;                                             \
-    }                                                                         \
-  }                                                                           \
-  static void dots_##sfx(T *out, const char *a, ptrdiff_t a_row,              \
-                         ptrdiff_t a_column, const char *x,                   \
-                         ptrdiff_t x_stride, size_t m, size_t k) {            \
-    T x_buffer[GEMV_LEAF], a_buffer[GEMV_LEAF];                               \
-    const bool near = x_stride == (ptrdiff_t)sizeof(T);                       \
-    const size_t strip = near ? GEMV_STRIP : GEMV_LEAF;                       \
-    for (size_t p = 0; p < k; p += strip) {                                   \
-      const size_t width = k - p < strip ? k - p : strip;                     \
-      const T *from = packed_##sfx(x_buffer, x, x_stride, width);             \
-      const char *row = a;                                                    \
-      for (size_t i = 0; i < m; i++, row += a_row) {                          \
-        T sum = out[i];                                                       \
-        for (size_t q = 0; q < width; q += GEMV_LEAF) {                       \
-          const size_t n = leaf_of(width - q);                                \
-          const char *leaf = row + (ptrdiff_t)q * a_column;                   \
-          sum = plus_##sfx(                                                   \
-              sum, dot_##sfx(packed_##sfx(a_buffer, leaf, a_column, n),       \
-                             from + q, n));                                   \
-        }                                                                     \
-        out[i] = sum;                                                         \
-      }                                                                       \
-      x += (ptrdiff_t)strip * x_stride;                                       \
-      a += (ptrdiff_t)strip * a_column;                                       \
-    }                                                                         \
-  }                                                                           \
-  static void columns_##sfx(T *out, const char *a, ptrdiff_t a_row,           \
-                            ptrdiff_t a_column, const char *x,                \
-                            ptrdiff_t x_stride, size_t m, size_t k) {         \
-    T buffer[GEMV_LINE];                                                      \
-    const bool near = a_row == (ptrdiff_t)sizeof(T);                          \
-    for (size_t i = 0; i < m; i += GEMV_LINE, a += GEMV_LINE * a_row) {       \
-      const size_t n = m - i < GEMV_LINE ? m - i : GEMV_LINE;                 \
-      const char *from = a, *factor = x;                                      \
-      size_t p = 0;                                                           \
-      for (; near && k - p >= 4; p += 4, from += 4 * a_column) {              \
-        const T *four[4];                                                     \
-        T items[4];                                                           \
-        for (int q = 0; q < 4; q++, factor += x_stride) {                     \
-          four[q] = (const T *)(const void *)(from + q * a_column);           \
-          items[q] = *(const T *)(const void *)factor;                        \
-        }                                                                     \
-        axpy4_##sfx(out + i, four, items, n);                                 \
-      }                                                                       \
-      for (; p < k; p++, from += a_column, factor += x_stride)                \
-        axpy1_##sfx(out + i, packed_##sfx(buffer, from, a_row, n),            \
-                    *(const T *)(const void *)factor, n);                     \
-    }                                                                         \
-  }                                                                           \
-  /* Rows that have a vector each. */                                         \
-  static void pairs_##sfx(T *out, const char *a, ptrdiff_t a_row,             \
-                          ptrdiff_t a_column, const char *x, ptrdiff_t x_row, \
-                          ptrdiff_t x_stride, size_t m, size_t k) {           \
-    const ptrdiff_t size = sizeof(T);                                         \
-    const bool near = a_column == size && x_stride == size;                   \
-    for (size_t i = 0; i < m; i++, a += a_row, x += x_row)                    \
-      if (near)                                                               \
-        dots_##sfx(out + i, a, a_row, a_column, x, x_stride, 1, k);           \
-      else                                                                    \
-        one_dot_##sfx(out + i, a, a_column, x, x_stride, k);                  \
-  }                                                                           \
-  void TL_K(gemv_##sfx)(void *out, const void *a, ptrdiff_t a_row,            \
-                        ptrdiff_t a_column, const void *x, ptrdiff_t x_row,   \
-                        ptrdiff_t x_stride, size_t m, size_t k) {             \
-    if (x_row != 0)                                                           \
-      pairs_##sfx(out, a, a_row, a_column, x, x_row, x_stride, m, k);         \
-    else if (m > 1 && distance(a_row) < distance(a_column))                   \
-      columns_##sfx(out, a, a_row, a_column, x, x_stride, m, k);              \
-    else if (m == 1 && (a_column != (ptrdiff_t)sizeof(T) ||                   \
-                        x_stride != (ptrdiff_t)sizeof(T)))                    \
-      one_dot_##sfx(out, a, a_column, x, x_stride, k);                        \
-    else                                                                      \
-      dots_##sfx(out, a, a_row, a_column, x, x_stride, m, k);                 \
+#define GEMV(sfx, T)                                                           \
+  static const T *packed_##sfx(T *buffer, const char *a, ptrdiff_t stride,     \
+                               size_t n) {                                     \
+    if (stride == (ptrdiff_t)sizeof(T))                                        \
+      return (const T *)(const void *)a;                                       \
+    gather_items(buffer, a, stride, n, sizeof(T));                             \
+    return buffer;                                                             \
+  }                                                                            \
+  static void one_dot_##sfx(T *out, const char *a, ptrdiff_t a_step,           \
+                            const char *x, ptrdiff_t x_step, size_t k) {       \
+    for (size_t p = 0; p < k; p += GEMV_LEAF) {                                \
+      const size_t n = leaf_of(k - p);                                         \
+      const T dot = dot_strided_##sfx(a, a_step, x, x_step, n);                \
+      *out = plus_##sfx(*out, dot);                                            \
+      a += (ptrdiff_t)n * a_step;                                              \
+      x += (ptrdiff_t)n * x_step;                                              \
+    }                                                                          \
+  }                                                                            \
+  static void dots_##sfx(T *out, const char *a, ptrdiff_t a_row,               \
+                         ptrdiff_t a_column, const char *x,                    \
+                         ptrdiff_t x_stride, size_t m, size_t k) {             \
+    T x_buffer[GEMV_LEAF], a_buffer[GEMV_LEAF];                                \
+    const bool near = x_stride == (ptrdiff_t)sizeof(T);                        \
+    const size_t strip = near ? GEMV_STRIP : GEMV_LEAF;                        \
+    for (size_t p = 0; p < k; p += strip) {                                    \
+      const size_t width = k - p < strip ? k - p : strip;                      \
+      const T *from = packed_##sfx(x_buffer, x, x_stride, width);              \
+      const char *row = a;                                                     \
+      for (size_t i = 0; i < m; i++, row += a_row) {                           \
+        T sum = out[i];                                                        \
+        for (size_t q = 0; q < width; q += GEMV_LEAF) {                        \
+          const size_t n = leaf_of(width - q);                                 \
+          const char *leaf = row + (ptrdiff_t)q * a_column;                    \
+          sum = plus_##sfx(                                                    \
+              sum, dot_##sfx(packed_##sfx(a_buffer, leaf, a_column, n),        \
+                             from + q, n));                                    \
+        }                                                                      \
+        out[i] = sum;                                                          \
+      }                                                                        \
+      x += (ptrdiff_t)strip * x_stride;                                        \
+      a += (ptrdiff_t)strip * a_column;                                        \
+    }                                                                          \
+  }                                                                            \
+  static void columns_##sfx(T *out, const char *a, ptrdiff_t a_row,            \
+                            ptrdiff_t a_column, const char *x,                 \
+                            ptrdiff_t x_stride, size_t m, size_t k) {          \
+    T buffer[GEMV_LINE];                                                       \
+    const bool near = a_row == (ptrdiff_t)sizeof(T);                           \
+    for (size_t i = 0; i < m; i += GEMV_LINE, a += GEMV_LINE * a_row) {        \
+      const size_t n = m - i < GEMV_LINE ? m - i : GEMV_LINE;                  \
+      const char *from = a, *factor = x;                                       \
+      size_t p = 0;                                                            \
+      for (; near && k - p >= 4; p += 4, from += 4 * a_column) {               \
+        const T *four[4];                                                      \
+        T items[4];                                                            \
+        for (int q = 0; q < 4; q++, factor += x_stride) {                      \
+          four[q] = (const T *)(const void *)(from + q * a_column);            \
+          items[q] = *(const T *)(const void *)factor;                         \
+        }                                                                      \
+        axpy4_##sfx(out + i, four, items, n);                                  \
+      }                                                                        \
+      for (; p < k; p++, from += a_column, factor += x_stride)                 \
+        axpy1_##sfx(out + i, packed_##sfx(buffer, from, a_row, n),             \
+                    *(const T *)(const void *)factor, n);                      \
+    }                                                                          \
+  }                                                                            \
+  void TL_K(gemv_##sfx)(void *out, const void *a, ptrdiff_t a_row,             \
+                        ptrdiff_t a_column, const void *x, ptrdiff_t x_stride, \
+                        size_t m, size_t k) {                                  \
+    if (m > 1 && distance(a_row) < distance(a_column))                         \
+      columns_##sfx(out, a, a_row, a_column, x, x_stride, m, k);               \
+    else if (m == 1 && (a_column != (ptrdiff_t)sizeof(T) ||                    \
+                        x_stride != (ptrdiff_t)sizeof(T)))                     \
+      one_dot_##sfx(out, a, a_column, x, x_stride, k);                         \
+    else                                                                       \
+      dots_##sfx(out, a, a_row, a_column, x, x_stride, m, k);                  \
   }
 
 #endif

@@ -253,14 +253,13 @@ typedef void tl_gemm(void *c, ptrdiff_t c_row, const void *a, ptrdiff_t a_row,
                      void *scratch);
 
 // out += a @ x: out is m contiguous items; a is m by k, and x k items, with any
-// strides in bytes. x_row 0: one x for all rows; else each row has its own, so
-// many bytes from that of the row before. out overlaps neither. The result has the same bits whether
+// strides in bytes. out overlaps neither. The result has the same bits whether
 // k goes at once or in pieces that are multiples of TL_GEMV_LEAF, whatever the
 // instruction set, but not whatever the strides.
 enum { TL_GEMV_LEAF = 1024 };
 typedef void tl_gemv(void *out, const void *a, ptrdiff_t a_row,
-                     ptrdiff_t a_column, const void *x, ptrdiff_t x_row,
-                     ptrdiff_t x_stride, size_t m, size_t k);
+                     ptrdiff_t a_column, const void *x, ptrdiff_t x_stride,
+                     size_t m, size_t k);
 
 // Few enough that places are numbers of 16 bits, and that the text and its
 // three lists stay in the nearer caches while its cells are read.

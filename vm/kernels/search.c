@@ -40,7 +40,7 @@ enum { COUNTED = 12 };
   }                                                                           \
   static void side##_##sfx(int64_t *out, const T *sorted, size_t m,           \
                            const T *queries, size_t count) {                  \
-    if (m <= COUNTED) {                                                       \
+    if (!TL_SMALL && m <= COUNTED) {                                          \
       memset(out, 0, count * sizeof *out);                                    \
       for (size_t i = 0; i < m; i++) {                                        \
         const T x = sorted[i];                                                \
