@@ -662,24 +662,57 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- interp -----------------------------------------------------------------
 
-// Points are searched for 1024 at a time, so that their places stay in the
-// cache. A point that is equal to xp[k - 1] gets fp[k - 1] itself, so that an
-// infinite neighbour cannot make it NaN.
+// The points (xp, fp), m of them, and the values before and behind them.
+typedef struct line {
+  const double *xp, *fp;
+  int64_t m;
+  double left, right;
+} line;
+
+// Points at a time: their places stay in the cache.
+enum { POINTS = 1024 };
+
+// place[i] is how many of the xp are not above x[i]; there is room for one more
+// than [count]. Points in order that lie close together are found by walking
+// along, others by a search.
+static void find_places(int64_t *place, const double *x, int64_t count,
+                        const line *l) {
+  tl_search *search = tl_kernels()->search[TL_FLOAT64];
+  const double ends[2] = {x[0], x[count - 1]};
+  bool ascends = true;
+  for (int64_t i = 1; i < count; i++) ascends &= x[i - 1] <= x[i];
+  if (ascends)
+    search(place, l->xp, (size_t)l->m, ends, 2, true);
+  if (!ascends || place[1] - place[0] > 8 * count) {
+    search(place, l->xp, (size_t)l->m, x, (size_t)count, true);
+    return;
+  }
+  int64_t k = place[0];
+  for (int64_t i = 0; i < count; i++) {
+    while (k < l->m && l->xp[k] <= x[i]) k++;
+    place[i] = k;
+  }
+}
+
+// A point that is equal to xp[k - 1] gets fp[k - 1] itself, so that an infinite
+// neighbour cannot make it NaN.
 static void interpolate(double *out, const double *x, int64_t n,
-                        const double *xp, const double *fp, int64_t m) {
-  for (int64_t at = 0; at < n; at += 1024) {
-    int64_t place[1024], count = n - at < 1024 ? n - at : 1024;
-    tl_kernels()->search[TL_FLOAT64](place, xp, (size_t)m, x + at,
-                                     (size_t)count, true);
+                        const line *l) {
+  const double *xp = l->xp, *fp = l->fp;
+  for (int64_t at = 0; at < n; at += POINTS) {
+    int64_t place[POINTS + 1], count = n - at < POINTS ? n - at : POINTS;
+    find_places(place, x + at, count, l);
     for (int64_t i = 0; i < count; i++) {
       double at_x = x[at + i];
       int64_t k = place[i];  // xp[k - 1] <= x < xp[k]
       if (isnan(at_x))
         out[at + i] = at_x;
       else if (k == 0)
-        out[at + i] = fp[0];
-      else if (k == m || xp[k - 1] == at_x)
+        out[at + i] = l->left;
+      else if (xp[k - 1] == at_x)
         out[at + i] = fp[k - 1];
+      else if (k == l->m)
+        out[at + i] = l->right;
       else
         out[at + i] = fp[k - 1] + (fp[k] - fp[k - 1]) * ((at_x - xp[k - 1]) /
                                                          (xp[k] - xp[k - 1]));
@@ -688,22 +721,29 @@ static void interpolate(double *out, const double *x, int64_t n,
 }
 
 // *points may be dying: the result is then written over it, item by item, after
-// each item was read.
+// each item was read. [ends] are the arguments left and right.
 static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
-                          const tl_array *fp, tl_slot *out) {
+                          const tl_array *fp, const tl_slot *ends,
+                          tl_slot *out) {
   const tl_array *x = points->array;
   if (xp->size == 0 || xp->size != fp->size)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "interp: xp has %lld items and fp "
                    "%lld; they need as many, and one at least",
                    (long long)xp->size, (long long)fp->size);
-  if (!check_increasing(vm, "interp", "xp", (const double *)xp->data, xp->size))
+  line l = {(const double *)xp->data, (const double *)fp->data, xp->size, 0, 0};
+  l.left = l.fp[0];
+  l.right = l.fp[l.m - 1];
+  if (!check_increasing(vm, "interp", "xp", l.xp, l.m) ||
+      (!tl_is_none(ends[0]) &&
+       !tl_arg_float(vm, "interp", "left", ends[0], &l.left)) ||
+      (!tl_is_none(ends[1]) &&
+       !tl_arg_float(vm, "interp", "right", ends[1], &l.right)))
     return false;
   tl_array *a = tl_array_over(vm, points, TL_FLOAT64);
   if (!a)
     return false;
-  interpolate((double *)a->data, (const double *)x->data, x->size,
-              (const double *)xp->data, (const double *)fp->data, xp->size);
+  interpolate((double *)a->data, (const double *)x->data, x->size, &l);
   *out = tl_result(vm, a);
   return true;
 }
@@ -716,7 +756,8 @@ static bool interp(tl_vm *vm, tl_slot *args, tl_slot *out) {
   while (made < 3 &&
          tl_take_contiguous(vm, "interp", &args[made], TL_FLOAT64, &a[made]))
     made++;
-  bool ok = made == 3 && interp_arrays(vm, &a[0], a[1].array, a[2].array, out);
+  bool ok = made == 3 &&
+            interp_arrays(vm, &a[0], a[1].array, a[2].array, &args[3], out);
   while (made > 1) tl_drop(vm, a[--made]);
   if (ok)
     tl_drop(vm, a[0]);
@@ -752,11 +793,13 @@ const tl_builtin tl_bins_builtins[] = {
     {"digitize", "x, bins, right: false", digitize, TL_STOPS,
      .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS},
     /// The values at x of the line through the points (xp, fp), where xp
-    /// increases; before and behind them, the first and last fp.
+    /// increases; before and behind them, the first and last fp, or the numbers
+    /// left and right.
     /// Floats. Lengths of xp and fp that differ are an error (kind shape). Gives
     /// float64.
     ///     interp([0.5, 1.5], [0, 1, 2], [0, 10, 0])    # [5.0, 5.0]
-    {"interp", "x, xp, fp", interp, .restores = TL_ARRAYS,
-     .lifts = TL_OF_ITEMS},
+    ///     interp([-1, 3], [0, 1], [2, 4], right: nan)    # [2.0, nan]
+    {"interp", "x, xp, fp, left: none, right: none", interp,
+     .restores = TL_ARRAYS, .lifts = TL_OF_ITEMS},
     {.name = NULL},
 };

@@ -64,7 +64,8 @@ static void finish_rows(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end) {
 static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
   space s = {.vm = vm};
   room r;
-  bool ok = need_room(&s, n, BLOCK, &r);
+  // A matrix of one block has no rest, and a stack may have many of them.
+  bool ok = n <= BLOCK || need_room(&s, n, BLOCK, &r);
   int so_far = 1;
   for (int64_t k = 0; ok && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
@@ -74,8 +75,8 @@ static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
     so_far *= panel;
     finish_rows(vm, a, n, k, end);
     operand left = {a + end * n + k, n, 1}, right = {a + k * n + end, n, 1};
-    ok = ok && product(&r, a + end * n + end, n, left, right, n - end, n - end,
-                       end - k, true);
+    ok = ok && (end == n || product(&r, a + end * n + end, n, left, right,
+                                    n - end, n - end, end - k, true));
   }
   leave(&s);
   *sign = so_far;
@@ -95,7 +96,7 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
                        T *b, int64_t m) {
   space s = {.vm = vm};
   room r;
-  bool ok = need_room(&s, m, BLOCK, &r);
+  bool ok = n <= BLOCK || need_room(&s, m, BLOCK, &r);
   for (int64_t done = 0; ok && done < n; done += BLOCK) {
     int64_t count = n - done < BLOCK ? n - done : BLOCK;
     int64_t from = lower ? done : n - done - count;
@@ -111,8 +112,8 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
     }
     int64_t rest = lower ? from + count : 0;
     operand left = {a + rest * n + from, n, 1}, right = {b + from * m, m, 1};
-    ok = product(&r, b + rest * m, m, left, right, n - done - count, m, count,
-                 true);
+    ok = done + count == n || product(&r, b + rest * m, m, left, right,
+                                      n - done - count, m, count, true);
   }
   leave(&s);
   return ok;
@@ -200,10 +201,11 @@ static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
 // See tl_dense.
 static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
   space s = {.vm = vm};
-  T *a = matrix, *adjoint = need_matrix(&s, n, BLOCK);
+  const bool has_rest = n > BLOCK;
+  T *a = matrix, *adjoint = has_rest ? need_matrix(&s, n, BLOCK) : NULL;
   room r;
   // Stopped and not definite are different results.
-  bool ok = need_room(&s, n, BLOCK, &r), definite = true;
+  bool ok = !has_rest || need_room(&s, n, BLOCK, &r), definite = true;
   for (int64_t k = 0; ok && definite && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
     ok = poll_items(vm, (n - k) * BLOCK * BLOCK / 2);

@@ -6,7 +6,9 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
+#include "vm/index/select.h"
 #include "vm/kernels/kernels.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- add_at -----------------------------------------------------------------
@@ -67,18 +69,28 @@ static add_rows *const adders[TL_DTYPE_COUNT] = {
     [TL_COMPLEX128] = add_FLOAT64,
 };
 
+// The rows that are added to: places among the first [axes] axes of x, which
+// have [length] rows.
+typedef struct target {
+  tl_slot index;  // dense int64, negative ones still unwrapped
+  int axes;
+  int64_t length;
+} target;
+
 // The values, converted, in the shape of the places that they go to; or one
 // number for all items of a vector.
 static bool spread_values(tl_vm *vm, tl_slot *values, const tl_array *x,
-                          const tl_array *index, tl_slot *out) {
-  int rest = tl_ndim(x) - 1, ndim = tl_ndim(index) + rest;
+                          const target *t, tl_slot *out) {
+  const tl_array *index = t->index.array;
+  int rest = tl_ndim(x) - t->axes, ndim = tl_ndim(index) + rest;
   int64_t shape[2 * TL_MAX_DIMS];
   tl_dtype dtype = tl_array_dtype(x);
   if (ndim > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "add_at: more than %d axes",
                    TL_MAX_DIMS);
   memcpy(shape, tl_shape(index), sizeof *shape * (size_t)tl_ndim(index));
-  memcpy(shape + tl_ndim(index), tl_shape(x) + 1, sizeof *shape * (size_t)rest);
+  memcpy(shape + tl_ndim(index), tl_shape(x) + t->axes,
+         sizeof *shape * (size_t)rest);
   tl_array *from = values->array;
   // No copy where the shape is that of the places, or one number serves all.
   if ((rest == 0 && tl_ndim(from) == 0) ||
@@ -129,14 +141,15 @@ static bool check_kinds(tl_vm *vm, tl_slot *args) {
 }
 
 // All rows are added, or (x NULL) all indices checked.
-static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
-                    int64_t length, const tl_array *values) {
+static bool add_all(tl_vm *vm, tl_array *x, const target *t,
+                    const tl_array *values) {
+  const tl_array *index = t->index.array;
   size_t row = 1, step = 0, nbytes = 0;
   if (x) {
     tl_dtype dtype = tl_array_dtype(x);
     // Items of a row, in floats where items are complex.
     row = tl_dtype_is_complex(dtype) ? 2 : 1;
-    for (int k = 1; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
+    for (int k = t->axes; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
     step = values->size == 1 ? 0 : row;
     nbytes = step * tl_itemsize(dtype) / (tl_dtype_is_complex(dtype) ? 2 : 1);
   }
@@ -147,11 +160,11 @@ static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
     if (!tl_poll(vm, 1 + ((uint64_t)n * row >> 10)))
       return false;
     size_t bad =
-        tl_kernels()->wrap_indices(wrapped, places + i, length, (size_t)n);
+        tl_kernels()->wrap_indices(wrapped, places + i, t->length, (size_t)n);
     if (bad < (size_t)n)
       return tl_fail(vm, TALLY_ERR_INDEX,
                      "add_at: index %lld is outside an axis of length %lld",
-                     (long long)places[i + (int64_t)bad], (long long)length);
+                     (long long)places[i + (int64_t)bad], (long long)t->length);
     if (x && row > 0)
       adders[tl_array_dtype(x)](x->data, values->data + (size_t)i * nbytes,
                                 step, wrapped, (size_t)n, row);
@@ -159,31 +172,79 @@ static bool add_all(tl_vm *vm, tl_array *x, const tl_array *index,
   return true;
 }
 
-// The indices as dense int64, negative ones still unwrapped. An empty list has
-// no integers, and is allowed.
-static bool read_indices(tl_vm *vm, tl_slot *s, tl_slot *out) {
+// An argument of indices as an array of integers, in place of *s. An empty list
+// has no integers, and is allowed.
+static bool read_indices(tl_vm *vm, tl_slot *s) {
   if (!tl_arg_numeric(vm, "add_at", s))
     return false;
-  if (s->array->size > 0 && !tl_dtype_is_integer(tl_array_dtype(s->array)))
-    return tl_arg_fail(vm, "add_at", "indices", "integers", *s);
-  return tl_as_contiguous(vm, "add_at", *s, TL_INT64, out);
+  return s->array->size == 0 || tl_dtype_is_integer(tl_array_dtype(s->array)) ||
+         tl_arg_fail(vm, "add_at", "indices", "integers", *s);
+}
+
+// Index arrays for the first axes of x become places among their rows: what
+// they come to in an array whose strides count rows.
+static bool join_indices(tl_vm *vm, tl_slot x, const tl_arrays *each,
+                         target *t) {
+  tl_fancy fancy[TL_MAX_DIMS];
+  int64_t strides[TL_MAX_DIMS];
+  tl_slot rows;
+  for (int k = t->axes - 1; k >= 0; k--) {
+    if (!read_indices(vm, &each->items[k]))
+      return false;
+    fancy[k] = (tl_fancy){each->items[k].array, k, false};
+    strides[k] = t->length;
+    t->length *= tl_shape(x.array)[k];
+  }
+  tl_slot borrowed = tl_borrow(x);
+  if (!tl_view(vm, &borrowed, x.array->data, t->axes, tl_shape(x.array),
+               strides, &rows))
+    return false;
+  tl_selection s = {.keep = tl_none()};
+  bool ok = tl_positions_make(vm, rows.array, t->axes, fancy, &s);
+  tl_drop(vm, rows);
+  t->index = s.keep;
+  return ok;
+}
+
+// The argument indices: integers for the first axis, or a list of index arrays
+// for as many axes.
+static bool read_target(tl_vm *vm, tl_slot x, tl_slot *indices, target *t) {
+  const int64_t count = tl_is_list(*indices) ? indices->list->length : 1;
+  if (count < 2) {
+    t->axes = 1;
+    t->length = tl_shape(x.array)[0];
+    return read_indices(vm, indices) &&
+           tl_as_contiguous(vm, "add_at", *indices, TL_INT64, &t->index);
+  }
+  tl_arrays each;
+  if (count > tl_ndim(x.array))
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "add_at: %lld index arrays for %d axes of x",
+                   (long long)count, tl_ndim(x.array));
+  if (!tl_arg_arrays(vm, "add_at", *indices, &each))
+    return false;
+  t->axes = (int)count;
+  t->length = 1;
+  bool ok = join_indices(vm, x, &each, t);
+  tl_arrays_close(vm, &each);
+  return ok;
 }
 
 // add_at(x, indices, values): unlike x[indices] += values, an index that comes
 // twice adds twice. In x's own memory where it ends here.
 static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot index = tl_none(), values = tl_none();
+  tl_slot values = tl_none();
+  target t = {.index = tl_none()};
   if (!check_kinds(vm, args))
     return false;
-  int64_t length = tl_shape(args[0].array)[0];
   // Checked before the first write, since x may be written where it is.
-  bool ok = read_indices(vm, &args[1], &index) &&
-            add_all(vm, NULL, index.array, length, NULL) &&
-            spread_values(vm, &args[2], args[0].array, index.array, &values);
+  bool ok = read_target(vm, args[0], &args[1], &t) &&
+            add_all(vm, NULL, &t, NULL) &&
+            spread_values(vm, &args[2], args[0].array, &t, &values);
   tl_array *x = ok ? tl_take_dense(vm, &args[0]) : NULL;
-  ok = x && add_all(vm, x, index.array, length, values.array);
+  ok = x && add_all(vm, x, &t, values.array);
   ok = tl_array_finish(vm, ok, x, out);
-  tl_drop(vm, index);
+  tl_drop(vm, t.index);
   tl_drop(vm, values);
   return ok;
 }
@@ -236,10 +297,12 @@ const tl_builtin tl_places_builtins[] = {
     /// x with values added to its rows (of a vector, items) at indices, one
     /// after the other: an index that is there twice adds twice, unlike in
     /// x[indices] += values. indices are integers of any shape, negative ones
-    /// from the end; values broadcast to indices' shape, then x's other axes.
+    /// from the end, or a list of such for several axes, which broadcast; values
+    /// broadcast to indices' shape, then x's other axes.
     /// The dtype stays: values of a higher kind are a type error, an index out
     /// of range an index error.
     ///     add_at([0, 0, 0], [2, 0, 2], [1, 5, 3])    # [5, 0, 4]
+    ///     add_at([[0, 0], [0, 0]], ([0, 0, 1], [1, 1, 0]), 1)    # [[0, 2], [1, 0]]
     {"add_at", "x, indices, values", add_at},
     /// All windows of a size in x, one behind the other: a view whose last
     /// axes are the window's. size is a number for one axis, or a list for

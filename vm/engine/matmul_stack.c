@@ -1,7 +1,7 @@
 // Products of stacks of matrices, each by the first loop that fits:
 //
 //   small, no library         small_product      one call of the kernel
-//   m or n is 1               vector_product     the matrix is read in place
+//   m or n is 1               times_vector       the matrix is read in place
 //   a @ a.T, large            symmetric_product  half, then mirrored
 //   other                     all_blocks         blocks, threads, BLAS
 //
@@ -39,6 +39,7 @@ typedef struct task {
   char *out;
   const char *a, *b;
   int64_t a_row, a_column, b_row, b_column;  // bytes
+  int64_t own_row;  // of columns that each row of a has for itself, or 0
   int64_t m, n, k;
   int64_t rows, columns;  // of a block
   int threads;
@@ -205,12 +206,14 @@ static bool all_blocks(task *t) {
 enum { LEAST_SYMMETRIC = 64 * 64 * 64 };
 
 // Into how many strips a symmetric result is cut, unless a library does it at
-// once: each is computed up to its diagonal block.
+// once: each is computed up to its diagonal block. A strip has no fewer rows
+// than TILE_ROWS: thinner ones pad their tiles and read all terms again.
 enum { STRIPS = 8 };
 
-// Whether half of a symmetric product is computed and mirrored.
+// Whether half of a symmetric product is computed and mirrored: by the kernels
+// only where the result is larger than one strip.
 static bool is_worth_halving(const task *t) {
-  return is_symmetric(t) &&
+  return is_symmetric(t) && (t->blas || t->m > TILE_ROWS) &&
          (double)t->m * (double)t->n * (double)t->k >= LEAST_SYMMETRIC;
 }
 
@@ -255,7 +258,8 @@ static bool diagonal_block(task *t, int64_t i, int64_t rows) {
 static bool symmetric_product(task *t) {
   // A strip computes up to its diagonal block, so a few strips waste little
   // above it.
-  const int64_t strip = (t->m + STRIPS - 1) / STRIPS;
+  const int64_t part = (t->m + STRIPS - 1) / STRIPS;
+  const int64_t strip = part < TILE_ROWS ? TILE_ROWS : part;
   const bool at_once = t->blas && t->rows == t->m && t->columns == t->n;
   const int64_t step =
       at_once ? t->m : smaller(strip, smaller(t->rows, t->columns));
@@ -272,27 +276,38 @@ static bool symmetric_product(task *t) {
 
 // --- With a vector -----------------------------------------------------------
 
-// A matrix of m rows and k columns, times a vector of k items, in panels
-// between polls. Panels are multiples of a leaf, so that the bits do not
-// depend on them.
-static bool times_vector(tl_vm *vm, tl_dtype dtype, char *out, const char *a,
-                         int64_t a_row, int64_t a_column, const char *x,
-                         int64_t x_stride, int64_t m, int64_t k) {
-  const int64_t size = (int64_t)tl_itemsize(dtype);
+// Adds rows of some terms times their vector, or each times its own, to [out].
+static void add_rows(const task *t, char *out, const char *a, const char *x,
+                     int64_t rows, int64_t terms) {
+  tl_gemv *gemv = tl_kernels()->gemv[t->dtype];
+  const int64_t at_once = t->own_row == 0 ? rows : 1;
+  for (int64_t i = 0; i < rows; i += at_once) {
+    gemv(out, a, t->a_row, t->a_column, x, t->b_row, (size_t)at_once,
+         (size_t)terms);
+    out += at_once * (int64_t)tl_itemsize(t->dtype);
+    a += at_once * t->a_row;
+    x += t->own_row;
+  }
+}
+
+// A matrix of m rows and k columns times a vector of k items, or each row times
+// its own, in panels between polls. Panels are multiples of a leaf, so that the
+// bits do not depend on them.
+static bool times_vector(const task *t) {
+  const int64_t size = (int64_t)tl_itemsize(t->dtype), m = t->m, k = t->k;
   // Rows of one panel, so that a panel has at least a leaf of terms.
   const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
   // gemv adds to its target.
-  memset(out, 0, (size_t)(m * size));
+  memset(t->out, 0, (size_t)(m * size));
   for (int64_t i = 0; i < m; i += most) {
     int64_t rows = m - i < most ? m - i : most;
     int64_t panel = VECTOR_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
     for (int64_t p = 0; p < k; p += panel) {
       int64_t terms = k - p < panel ? k - p : panel;
-      if (!tl_poll(vm, 1 + (uint64_t)(rows * terms) / 1024))
+      if (!tl_poll(t->vm, 1 + (uint64_t)(rows * terms) / 1024))
         return false;
-      tl_kernels()->gemv[dtype](out + i * size, a + i * a_row + p * a_column,
-                                a_row, a_column, x + p * x_stride, x_stride,
-                                (size_t)rows, (size_t)terms);
+      add_rows(t, t->out + i * size, t->a + i * t->a_row + p * t->a_column,
+               t->b + i * t->own_row + p * t->b_row, rows, terms);
     }
   }
   return true;
@@ -307,25 +322,24 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
     tl_kernels()->gemv[dtype](item, a, 0, a_stride, b, b_stride, 1, (size_t)k);
     return tl_poll(vm, 1);
   }
-  return times_vector(vm, dtype, item, a, 0, a_stride, b, b_stride, 1, k);
-}
-
-// A product with a vector on either side: a row times a matrix is the matrix,
-// transposed, times the row.
-static bool vector_product(const task *t) {
-  if (t->n == 1)
-    return times_vector(t->vm, t->dtype, t->out, t->a, t->a_row, t->a_column,
-                        t->b, t->b_row, t->m, t->k);
-  return times_vector(t->vm, t->dtype, t->out, t->b, t->b_column, t->b_row,
-                      t->a, t->a_column, t->n, t->k);
+  const task t = {.vm = vm,
+                  .dtype = dtype,
+                  .out = item,
+                  .a = a,
+                  .b = b,
+                  .a_column = a_stride,
+                  .b_row = b_stride,
+                  .m = 1,
+                  .k = k};
+  return times_vector(&t);
 }
 
 // --- Stacks ------------------------------------------------------------------
 
 // One product of the stack by the loop that suits it.
 static bool one_product(task *t) {
-  if (t->m == 1 || t->n == 1)
-    return vector_product(t);
+  if (t->n == 1)
+    return times_vector(t);
   return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
 }
 
@@ -333,20 +347,35 @@ static bool one_product(task *t) {
 // SMALL_AT_ONCE of them are done between two polls.
 enum { SMALL_WORK = 4096, SMALL_AT_ONCE = 64 };
 
-// Whether the product is one of the many small ones.
+// Whether the product is one of the many small ones: with a vector, of one leaf
+// of terms.
 static bool is_small(const task *t) {
-  return !t->blas && t->m > 1 && t->n > 1 && t->m * t->n * t->k <= SMALL_WORK;
+  return !t->blas && t->m * t->n * t->k <= SMALL_WORK &&
+         (t->n > 1 || t->k <= TL_GEMV_LEAF);
 }
 
-// A small product in one call of the kernel, polling now and then.
+// A small product in one call of a kernel, polling now and then.
 static bool small_product(task *t, int64_t done) {
   const int64_t size = (int64_t)tl_itemsize(t->dtype);
-  if (!t->scratch && !make_scratch(t))
-    return false;
-  tl_kernels()->gemm[t->dtype](t->out, t->n * size, t->a, t->a_row, t->a_column,
-                               t->b, t->b_row, t->b_column, (size_t)t->m,
-                               (size_t)t->n, (size_t)t->k, t->scratch);
+  if (t->n == 1) {
+    memset(t->out, 0, (size_t)(t->m * size));
+    add_rows(t, t->out, t->a, t->b, t->m, t->k);
+  } else {
+    if (!t->scratch && !make_scratch(t))
+      return false;
+    tl_kernels()->gemm[t->dtype](
+        t->out, t->n * size, t->a, t->a_row, t->a_column, t->b, t->b_row,
+        t->b_column, (size_t)t->m, (size_t)t->n, (size_t)t->k, t->scratch);
+  }
   return done % SMALL_AT_ONCE != 0 || tl_poll(t->vm, SMALL_AT_ONCE / 4);
+}
+
+// The same matrices with rows for columns.
+static tl_matrices transposed(const tl_matrices *x) {
+  tl_matrices turned = *x;
+  turned.row = x->column;
+  turned.column = x->row;
+  return turned;
 }
 
 // Blocks and library are chosen once for the whole stack, whose products all
@@ -360,6 +389,16 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
   for (int i = 0; i < ndim; i++) count *= shape[i];
   if (count == 0 || m == 0 || n == 0)
     return true;
+  // A row times a matrix is the matrix, transposed, times the row.
+  tl_matrices turned[2];
+  if (m == 1 && n > 1) {
+    turned[0] = transposed(b);
+    turned[1] = transposed(a);
+    a = &turned[0];
+    b = &turned[1];
+    m = n;
+    n = 1;
+  }
   task t = {.vm = vm,
             .dtype = dtype,
             .out = out,
@@ -372,10 +411,18 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
             .m = m,
             .n = n,
             .k = k};
+  // A stack of dot products is a matrix whose rows have a column each.
+  if (m == 1 && n == 1 && ndim > 0) {
+    ndim--;
+    count /= shape[ndim];
+    t.m = m = shape[ndim];
+    t.a_row = a->strides[ndim];
+    t.own_row = b->strides[ndim];
+  }
   plan_blocks(&t);
   // The library gets one thread: parts of a product are this pool's work.
   t.threads = tl_pool_threads(vm);
-  t.blas = m > 1 && n > 1 && tl_blas_letter(dtype) != 0 &&
+  t.blas = n > 1 && tl_blas_letter(dtype) != 0 &&
            (double)m * (double)n * (double)k >= TL_BLAS_LEAST &&
            tl_blas_ready(vm, 1);
   const int64_t step = m * n * (int64_t)tl_itemsize(dtype);

@@ -22,27 +22,21 @@ bool tl_reduce_may_spread(const tl_reducer *r) {
 
 // A complex number is two real ones that are divided by the same.
 void tl_reduce_divide(tl_dtype dtype, char *items, int64_t n, double by) {
-  if (tl_dtype_is_complex(dtype))
-    n *= 2;
-  if (dtype == TL_FLOAT32 || dtype == TL_COMPLEX64) {
-    float *at = (float *)(void *)items;
-    for (int64_t i = 0; i < n; i++) at[i] /= (float)by;
-  } else {
-    double *at = (double *)(void *)items;
-    for (int64_t i = 0; i < n; i++) at[i] /= by;
-  }
+  const bool single = dtype == TL_FLOAT32 || dtype == TL_COMPLEX64;
+  const tl_dtype real = single ? TL_FLOAT32 : TL_FLOAT64;
+  const float narrow = (float)by;
+  if (by != 1)
+    tl_kernels()->binary_vs[TL_OP_DIVIDE][real](
+        items, items, single ? (const void *)&narrow : &by,
+        (size_t)(tl_dtype_is_complex(dtype) ? 2 * n : n));
 }
 
 // The root in the items' own precision.
 void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
                            double divisor, bool root) {
   tl_reduce_divide(real, items, n, divisor);
-  for (int64_t i = 0; root && i < n; i++, items += tl_itemsize(real)) {
-    if (real == TL_FLOAT32)
-      *(float *)(void *)items = sqrtf(*(float *)(void *)items);
-    else
-      *(double *)(void *)items = sqrt(*(double *)(void *)items);
-  }
+  if (root)
+    tl_kernels()->unary[TL_OP_SQRT][real](items, items, (size_t)n);
 }
 
 // Without the test a divisor of 0 or below would give infinite or negative
@@ -279,13 +273,19 @@ static bool fold_lanes(const results *s) {
 
 enum { TILE_ITEMS = 2048, SIDE_BY_SIDE = 8, DENSE_ITEMS = 64 * 1024 };
 
+// The rows of one position of the outer axes.
+static int64_t rows_of(const tl_split *split) {
+  return split->kept == 0 ? 1 : split->kept_shape[split->kept - 1];
+}
+
 // Whether each row begins where the one before it ends.
 static bool is_dense(const tl_reducer *r) {
   const tl_split *split = &r->split;
   const int64_t itemsize = (int64_t)tl_itemsize(r->from);
-  return r->from == r->dtype && split->reduced_strides[0] == itemsize &&
-         (split->count == 1 ||
-          split->kept_strides[0] == split->length * itemsize);
+  return r->from == r->dtype && split->reduced == 1 &&
+         split->reduced_strides[0] == itemsize &&
+         (rows_of(split) == 1 ||
+          split->kept_strides[split->kept - 1] == split->length * itemsize);
 }
 
 // Whether kernels of several rows may take them: enough rows, of few items.
@@ -299,9 +299,9 @@ static bool has_rows(const tl_reducer *r) {
       r->method.sum_rows != NULL && split->length <= TL_SHORT_ROW
           ? 1
           : SIDE_BY_SIDE;
-  if (split->kept > 1 || split->reduced != 1 || split->length < 1 ||
-      split->length > most || split->count < least ||
-      tl_dtype_is_complex(r->from) || tl_dtype_is_complex(r->dtype))
+  if (split->reduced < 1 || split->length < 1 || split->length > most ||
+      rows_of(split) < least || tl_dtype_is_complex(r->from) ||
+      tl_dtype_is_complex(r->dtype))
     return false;
   // Rows with gaps are packed, and SIDE_BY_SIDE of them have to fit a tile.
   return split->length <= TILE_ITEMS / SIDE_BY_SIDE || is_dense(r);
@@ -325,16 +325,24 @@ static void fold_dense(const tl_reducer *r, const tl_rows *rows, char *out) {
 
 typedef char tile[TILE_ITEMS * sizeof(uint64_t)];
 
-// [n] rows from [at] on, put one behind the other in a tile.
+// [n] rows from [at] on, put one behind the other in a tile: of several axes,
+// for each position of those outside the last its items of all rows.
 static const char *pack_rows(const results *s, const char *at, int64_t n,
                              tile packed, tile converted) {
   const tl_kernel_table *kernels = tl_kernels();
   const tl_reducer *r = s->r;
-  const size_t length = (size_t)r->split.length,
-               itemsize = tl_itemsize(r->from);
-  kernels->pack_tile[tl_move_size(itemsize)](
-      packed, (ptrdiff_t)(length * itemsize), at, s->step,
-      r->split.reduced_strides[0], (size_t)n, length);
+  const tl_split *split = &r->split;
+  const int last = split->reduced - 1;
+  const size_t length = (size_t)split->length, itemsize = tl_itemsize(r->from),
+               inner = (size_t)split->reduced_shape[last];
+  char *to = packed;
+  tl_counter outer;
+  tl_counter_begin(&outer, last, split->reduced_shape, split->reduced_strides,
+                   at);
+  for (; !outer.done; tl_counter_next(&outer), to += inner * itemsize)
+    kernels->pack_tile[tl_move_size(itemsize)](
+        to, (ptrdiff_t)(length * itemsize), outer.at, s->step,
+        split->reduced_strides[last], (size_t)n, inner);
   if (r->from == r->dtype)
     return packed;
   kernels->cast[r->from][r->dtype](converted, packed, (size_t)n * length);
@@ -359,7 +367,8 @@ static bool fold_rows(const results *s) {
   const tl_reducer *r = s->r;
   const int64_t length = r->split.length;
   const bool dense = is_dense(r);
-  const bool transposes = !dense && !r->varies && r->from == r->dtype &&
+  const bool transposes = !dense && !r->varies && r->split.reduced == 1 &&
+                          r->from == r->dtype &&
                           tl_rows_transpose(&r->method, length);
   const int64_t most =
       (dense || transposes ? DENSE_ITEMS : TILE_ITEMS) / length;

@@ -217,28 +217,6 @@ static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
   return true;
 }
 
-// Repeats an index array to the shape that all of them broadcast to.
-// Positions are one row for the whole selection, so what broadcasting leaves
-// out has to be written down. [array] is replaced by the longer one.
-static bool repeat(tl_vm *vm, const tl_selection *selection, tl_slot *array,
-                   tl_positions *positions) {
-  if (array->array->size == selection->fancy_size)
-    return true;
-  tl_array *whole =
-      tl_array_new(vm, TL_INT64, selection->fancy_ndim, selection->fancy_shape);
-  if (whole == NULL)
-    return false;
-  tl_slot owned = tl_own_array(whole);
-  if (!tl_array_assign(vm, whole, array->array)) {
-    tl_drop(vm, owned);
-    return false;
-  }
-  tl_drop(vm, *array);
-  tl_copy_slot(array, &owned);
-  positions->index = (int64_t *)(void *)whole->data;
-  return true;
-}
-
 // Adds the byte offsets of one index array to the sums; false after tl_fail
 // where an index is out of range.
 // The multiplication is not checked: an index within its axis times the axis's
@@ -262,10 +240,38 @@ static bool add_offsets(tl_vm *vm, const tl_positions *p, int64_t *sums,
   return true;
 }
 
+// The same for an index array that broadcasting repeats: its offsets are worked
+// out once, and added wherever they belong.
+static bool add_repeated(tl_vm *vm, const tl_positions *p,
+                         const tl_array *array, tl_selection *out) {
+  tl_array *offsets =
+      tl_array_zeros(vm, TL_INT64, tl_ndim(array), tl_shape(array));
+  if (offsets == NULL)
+    return false;
+  int64_t strides[2][TL_MAX_DIMS];
+  const tl_array *sums = out->keep.array;
+  const int ndim = out->fancy_ndim;
+  bool ok = add_offsets(vm, p, (int64_t *)(void *)offsets->data, array->size);
+  tl_broadcast_strides(sums, ndim, out->fancy_shape, strides[0]);
+  tl_broadcast_strides(offsets, ndim, out->fancy_shape, strides[1]);
+  tl_walk walk;
+  tl_walk_begin(&walk, 2, ndim, out->fancy_shape,
+                (char *[]){sums->data, offsets->data},
+                (const int64_t *[]){strides[0], strides[1]});
+  for (; ok && !walk.done; tl_walk_next(&walk)) {
+    int64_t *to = (int64_t *)(void *)walk.data[0];
+    const int64_t *from = (const int64_t *)(const void *)walk.data[1];
+    const int64_t step = walk.step[1] / (int64_t)sizeof *from;
+    for (int64_t i = 0; i < walk.length; i++) to[i] += from[i * step];
+  }
+  tl_drop(vm, tl_own_array(offsets));
+  return ok;
+}
+
 // Several index arrays become one row of byte offsets.
 // *out->keep owns the sums where this succeeds.
-static bool combine(tl_vm *vm, int count, const tl_positions *each,
-                    tl_selection *out) {
+static bool combine(tl_vm *vm, int count, const tl_slot *arrays,
+                    const tl_positions *each, tl_selection *out) {
   tl_array *sums =
       tl_array_zeros(vm, TL_INT64, out->fancy_ndim, out->fancy_shape);
   if (sums == NULL)
@@ -275,7 +281,11 @@ static bool combine(tl_vm *vm, int count, const tl_positions *each,
       (tl_positions){(int64_t *)(void *)sums->data, -1, 1, 0, each[0].axis};
   for (int i = 0; i < count; i++) {
     out->positions.reach += each[i].reach;
-    if (!add_offsets(vm, &each[i], out->positions.index, out->fancy_size)) {
+    const tl_array *array = arrays[i].array;
+    if (array->size < out->fancy_size
+            ? !add_repeated(vm, &each[i], array, out)
+            : !add_offsets(vm, &each[i], out->positions.index,
+                           out->fancy_size)) {
       tl_clear(vm, &out->keep);
       return false;
     }
@@ -283,25 +293,16 @@ static bool combine(tl_vm *vm, int count, const tl_positions *each,
   return true;
 }
 
-// Broadcasts the index arrays against each other.
-// Fails (kind shape) where they do not broadcast, or to too many.
-static bool broadcast_all(tl_vm *vm, int count, tl_slot *arrays,
-                          tl_positions *each, tl_selection *out) {
+// The shape and size that the index arrays broadcast to. Fails (kind shape)
+// where they do not, or to too many items.
+static bool broadcast_all(tl_vm *vm, int count, const tl_slot *arrays,
+                          tl_selection *out) {
   const tl_array *shapes[TL_MAX_DIMS];
-  for (int i = 0; i < count; i++) shapes[i] = arrays[i].array;
-  if (!tl_broadcast(vm, count, shapes, &out->fancy_ndim, out->fancy_shape)) {
-    return false;
-  }
   size_t nbytes;
-  if (!tl_shape_size(vm, out->fancy_ndim, out->fancy_shape, sizeof(int64_t),
-                     &out->fancy_size, &nbytes)) {
-    return false;
-  }
-  for (int i = 0; i < count; i++) {
-    if (!repeat(vm, out, &arrays[i], &each[i]))
-      return false;
-  }
-  return true;
+  for (int i = 0; i < count; i++) shapes[i] = arrays[i].array;
+  return tl_broadcast(vm, count, shapes, &out->fancy_ndim, out->fancy_shape) &&
+         tl_shape_size(vm, out->fancy_ndim, out->fancy_shape, sizeof(int64_t),
+                       &out->fancy_size, &nbytes);
 }
 
 // One array keeps its own positions; several become sums of byte offsets.
@@ -314,13 +315,13 @@ bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
          make_one(vm, base, &fancy[made], &each[made], &arrays[made])) {
     made++;
   }
-  bool ok = made == count && broadcast_all(vm, count, arrays, each, out);
+  bool ok = made == count && broadcast_all(vm, count, arrays, out);
   if (ok && count == 1) {
     out->positions = each[0];
     tl_copy_slot(&out->keep, &arrays[0]);
     return true;
   }
-  ok = ok && combine(vm, count, each, out);
+  ok = ok && combine(vm, count, arrays, each, out);
   for (int i = 0; i < made; i++) tl_drop(vm, arrays[i]);
   return ok;
 }

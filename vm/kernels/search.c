@@ -15,6 +15,10 @@ enum { STEPS = 32 };
 enum { STEPS = 16 };
 #endif
 
+// Among so few items a query's place is how many of them it lies behind, which
+// vectors count without looking anything up.
+enum { COUNTED = 12 };
+
 // Halves the range of each query, `length` items from at[k] on, until one item
 // is left; count is STEPS but in the last call. `passes` says whether the
 // query lies behind item x.
@@ -36,6 +40,17 @@ enum { STEPS = 16 };
   }                                                                           \
   static void side##_##sfx(int64_t *out, const T *sorted, size_t m,           \
                            const T *queries, size_t count) {                  \
+    if (!TL_SMALL && m <= COUNTED) {                                          \
+      memset(out, 0, count * sizeof *out);                                    \
+      for (size_t i = 0; i < m; i++) {                                        \
+        const T x = sorted[i];                                                \
+        TL_LOOP for (size_t k = 0; k < count; k++) {                          \
+          const T q = queries[k];                                             \
+          out[k] += (passes) ? 1 : 0;                                         \
+        }                                                                     \
+      }                                                                       \
+      return;                                                                 \
+    }                                                                         \
     size_t at[STEPS] = {0};                                                   \
     side##_within_##sfx(out, at, m, sorted, queries, count);                  \
   }

@@ -152,17 +152,19 @@ OTHER_POWERS(float32, float, uint32_t, other_power_short,
 // Ten squarings at most; beyond, most results are infinite or 0.
 enum { EASY_TWICE = 2048 };
 
-// Adding and taking off 1.5 * 2^52 rounds to a whole number, which twice the
-// exponent then is already.
-TL_INLINE bool is_easy_float64(double y) {
-  const double twice = y + y, whole = (twice + WHOLE) - WHOLE;
-  return magnitude(twice) <= EASY_TWICE && twice == whole;
+// The lanes whose exponent is easy; not for NaN and infinities. Adding and
+// taking off 1.5 * 2^52 rounds to a whole number.
+TL_INLINE vec_bits are_easy(vec y) {
+  const vec twice = y + y, size = (vec)((vec_bits)twice & ~VEC_SIGN);
+  return (vec_bits)(size <= EASY_TWICE) &
+         (vec_bits)((twice + WHOLE) - WHOLE == twice);
 }
 
-// The same with 1.5 * 2^23. Both are false for NaN and infinities.
-TL_INLINE bool is_easy_float32(float y) {
-  const float twice = y + y, whole = (twice + 0x1.8p23f) - 0x1.8p23f;
-  return __builtin_fabsf(twice) <= EASY_TWICE && twice == whole;
+// Whether any lane of a mask is set.
+TL_INLINE bool any_lane(vec_bits mask) {
+  uint64_t any = 0;
+  for (int i = 0; i < LANES; i++) any |= mask[i];
+  return any != 0;
 }
 
 // The product of pairs; the product of the low parts is too small to matter.
@@ -263,6 +265,7 @@ TL_INLINE vec easy_float32(vec x, int twice) {
 typedef struct easy_span {
   int bits;
   bool halves, negatives;
+  bool any, all;  // easy ones among them
 } easy_span;
 
 // All ones in the lanes where bit i is set.
@@ -347,7 +350,21 @@ TL_INLINE double settled_float64(double power_of, double x, double y) {
              : pow(x, y);
 }
 
+// The lanes of which that is known: whose results stay as they are.
+TL_INLINE vec_bits are_settled_float64(vec power_of, vec x, vec y) {
+  const vec size = (vec)((vec_bits)x & ~VEC_SIGN);
+  const vec result = (vec)((vec_bits)power_of & ~VEC_SIGN);
+  return (vec_bits)(y == -1) | (vec_bits)(y == 0) | (vec_bits)(y == 0.5) |
+         (vec_bits)(y == 1) | (vec_bits)(y == 2) |
+         ((vec_bits)(size > 0x1p-900) & (vec_bits)(size < 0x1p900) &
+          (vec_bits)(result > 0x1p-900) & (vec_bits)(result < 0x1p900));
+}
+
 // Double has range enough for every float32.
+TL_INLINE vec_bits are_settled_float32(vec power_of, vec x, vec y) {
+  (void)power_of, (void)x;
+  return (vec_bits)(y == y);
+}
 TL_INLINE float settled_float32(float power_of, float x, float y) {
   (void)x, (void)y;
   return power_of;
@@ -372,91 +389,108 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
 // ---- both -------------------------------------------------------------------
 
 // easy_block: all to the power [y], which is easy. easy_items: items with easy
-// exponents among others. An easy exponent gives the same bits wherever it
-// stands. The kernel's target may be an operand, so results go through a block
-// of their own.
-#define POWERS(sfx, T, Bits)                                                 \
-  static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {           \
-    const int twice = (int)(y + y);                                          \
-    if (twice == 1) {                                                        \
-      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = half_power_##sfx(x[i]); \
-      return;                                                                \
-    }                                                                        \
-    T rest[LANES] = {0}, *put = to;                                          \
-    const T *from = x;                                                       \
-    for (size_t i = 0; i < n; i += LANES) {                                  \
-      if (n - i >= LANES) {                                                  \
-        from = x + i;                                                        \
-        put = to + i;                                                        \
-      } else {                                                               \
-        memcpy(rest, x + i, (n - i) * sizeof *x);                            \
-        from = put = rest;                                                   \
-      }                                                                      \
-      store_##sfx(put, easy_##sfx(load_##sfx(from), twice));                 \
-    }                                                                        \
-    if (put == rest)                                                         \
-      memcpy(to + n / LANES * LANES, rest, n % LANES * sizeof *to);          \
-    settle_##sfx(to, x, y, n);                                               \
-  }                                                                          \
-  static easy_span easy_span_##sfx(const T *y, size_t n) {                   \
-    easy_span span = {0, false, false};                                      \
-    T most = 0;                                                              \
-    for (size_t i = 0; i < n; i++) {                                         \
-      const T size = y[i] < 0 ? -y[i] : y[i];                                \
-      const bool easy = is_easy_##sfx(y[i]);                                 \
-      most = easy && size > most ? size : most;                              \
-      span.negatives |= easy && y[i] < 0;                                    \
-      span.halves |= easy && (T)(int)size != size;                           \
-    }                                                                        \
-    if (most != 0)                                                           \
-      span.bits = 32 - __builtin_clz((unsigned)(most + most));               \
-    return span;                                                             \
-  }                                                                          \
-  static bool any_easy_##sfx(const T *y, size_t n) {                         \
-    bool any = false;                                                        \
-    for (size_t i = 0; i < n; i++) any |= is_easy_##sfx(y[i]);               \
-    return any;                                                              \
-  }                                                                          \
-  static void easy_items_##sfx(T *to, const T *x, const T *y, size_t n) {    \
-    const easy_span span = easy_span_##sfx(y, n);                            \
-    for (size_t i = 0; i < n; i += LANES) {                                  \
-      const size_t count = n - i < LANES ? n - i : LANES;                    \
-      T base[LANES] = {0}, exponent[LANES] = {0}, powers[LANES];             \
-      if (!any_easy_##sfx(y + i, count))                                     \
-        continue;                                                            \
-      memcpy(base, x + i, count * sizeof *x);                                \
-      memcpy(exponent, y + i, count * sizeof *y);                            \
-      store_##sfx(powers, easy_lanes_##sfx(load_##sfx(base),                 \
-                                           load_##sfx(exponent), span));     \
-      for (size_t k = 0; k < count; k++)                                     \
-        if (is_easy_##sfx(exponent[k]))                                      \
-          to[i + k] = settled_##sfx(powers[k], base[k], exponent[k]);        \
-    }                                                                        \
-  }                                                                          \
-  static void pow_block_##sfx(T *to, const T *x, const T *y, size_t n) {     \
-    Bits others = 0, easy = 0, hard = 0;                                     \
-    for (size_t i = 0; i < n; i++) {                                         \
-      others |= y[i] != y[0];                                                \
-      easy |= is_easy_##sfx(y[i]);                                           \
-      hard |= !is_easy_##sfx(y[i]);                                          \
-    }                                                                        \
-    if (others == 0 && easy != 0) {                                          \
-      easy_block_##sfx(to, x, y[0], n);                                      \
-      return;                                                                \
-    }                                                                        \
-    if (hard != 0)                                                           \
-      other_powers_##sfx(to, x, y, n);                                       \
-    if (easy != 0)                                                           \
-      easy_items_##sfx(to, x, y, n);                                         \
-  }                                                                          \
-  void TL_K(pow_##sfx)(void *out, const void *a, const void *b, size_t n) {  \
-    T *to = out, result[VMATH_BLOCK];                                        \
-    const T *x = a, *y = b;                                                  \
-    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                         \
-      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;      \
-      pow_block_##sfx(result, x + at, y + at, count);                        \
-      memcpy(to + at, result, count * sizeof *to);                           \
-    }                                                                        \
+// exponents among others. An easy exponent gives
+// the same bits wherever it stands. The kernel's target may be an operand, so
+// results go through a block of their own.
+#define POWERS(sfx, T, Bits)                                                   \
+  static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {             \
+    const int twice = (int)(y + y);                                            \
+    if (twice == 1) {                                                          \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = half_power_##sfx(x[i]);   \
+      return;                                                                  \
+    }                                                                          \
+    T rest[LANES] = {0}, *put = to;                                            \
+    const T *from = x;                                                         \
+    for (size_t i = 0; i < n; i += LANES) {                                    \
+      if (n - i >= LANES) {                                                    \
+        from = x + i;                                                          \
+        put = to + i;                                                          \
+      } else {                                                                 \
+        memcpy(rest, x + i, (n - i) * sizeof *x);                              \
+        from = put = rest;                                                     \
+      }                                                                        \
+      store_##sfx(put, easy_##sfx(load_##sfx(from), twice));                   \
+    }                                                                          \
+    if (put == rest)                                                           \
+      memcpy(to + n / LANES * LANES, rest, n % LANES * sizeof *to);            \
+    settle_##sfx(to, x, y, n);                                                 \
+  }                                                                            \
+  /* A vector from [n] items on, the first of them in lanes behind the end. */ \
+  TL_INLINE vec some_##sfx(const T *x, size_t n) {                             \
+    T some[LANES];                                                             \
+    if (n >= LANES)                                                            \
+      return load_##sfx(x);                                                    \
+    for (size_t i = 0; i < LANES; i++) some[i] = x[i < n ? i : 0];             \
+    return load_##sfx(some);                                                   \
+  }                                                                            \
+  static easy_span easy_span_##sfx(const T *y, size_t n) {                     \
+    vec most = all_of(0);                                                      \
+    vec_bits any = {0}, hard = {0}, halves = {0}, negatives = {0};             \
+    for (size_t i = 0; i < n; i += LANES) {                                    \
+      const vec some = some_##sfx(y + i, n - i);                               \
+      const vec_bits easy = are_easy(some);                                    \
+      const vec size = (vec)((vec_bits)some & easy & ~VEC_SIGN);               \
+      most = vec_choose((vec_bits)(size > most), size, most);                  \
+      any |= easy;                                                             \
+      hard |= ~easy;                                                           \
+      halves |= (vec_bits)((size + WHOLE) - WHOLE != size);                    \
+      negatives |= easy & (vec_bits)(some < 0);                                \
+    }                                                                          \
+    double largest = 0;                                                        \
+    for (int i = 0; i < LANES; i++)                                            \
+      largest = most[i] > largest ? most[i] : largest;                         \
+    return (easy_span){                                                        \
+        largest == 0 ? 0 : 32 - __builtin_clz((unsigned)(largest * 2)),        \
+        any_lane(halves), any_lane(negatives), any_lane(any),                  \
+        !any_lane(hard)};                                                      \
+  }                                                                            \
+  static bool all_equal_##sfx(const T *x, size_t n) {                          \
+    Bits others = 0;                                                           \
+    for (size_t i = 0; i < n; i++) others |= !(x[i] == x[0]);                  \
+    return others == 0;                                                        \
+  }                                                                            \
+  static void easy_items_##sfx(T *to, const T *x, const T *y, size_t n,        \
+                               easy_span span) {                               \
+    for (size_t i = 0; i < n; i += LANES) {                                    \
+      const size_t count = n - i < LANES ? n - i : LANES;                      \
+      const vec base = some_##sfx(x + i, n - i);                               \
+      const vec exponent = some_##sfx(y + i, n - i);                           \
+      const vec_bits easy = are_easy(exponent);                                \
+      if (!any_lane(easy))                                                     \
+        continue;                                                              \
+      const vec power_of = easy_lanes_##sfx(base, exponent, span);             \
+      if (count == LANES &&                                                    \
+          !any_lane(easy & ~are_settled_##sfx(power_of, base, exponent))) {    \
+        store_##sfx(to + i, vec_choose(easy, power_of, load_##sfx(to + i)));   \
+        continue;                                                              \
+      }                                                                        \
+      T powers[LANES];                                                         \
+      store_##sfx(powers, power_of);                                           \
+      for (size_t k = 0; k < count; k++)                                       \
+        if (easy[k] != 0)                                                      \
+          to[i + k] = settled_##sfx(powers[k], x[i + k], y[i + k]);            \
+    }                                                                          \
+  }                                                                            \
+  static void pow_block_##sfx(T *to, const T *x, const T *y, size_t n) {       \
+    const bool one_exponent = all_equal_##sfx(y, n);                           \
+    const easy_span span = easy_span_##sfx(y, one_exponent ? 1 : n);           \
+    if (one_exponent && span.all) {                                            \
+      easy_block_##sfx(to, x, y[0], n);                                        \
+      return;                                                                  \
+    }                                                                          \
+    if (!span.all)                                                             \
+      other_powers_##sfx(to, x, y, n);                                         \
+    if (span.any)                                                              \
+      easy_items_##sfx(to, x, y, n, span);                                     \
+  }                                                                            \
+  void TL_K(pow_##sfx)(void *out, const void *a, const void *b, size_t n) {    \
+    T *to = out, result[VMATH_BLOCK];                                          \
+    const T *x = a, *y = b;                                                    \
+    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                           \
+      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;        \
+      pow_block_##sfx(result, x + at, y + at, count);                          \
+      memcpy(to + at, result, count * sizeof *to);                             \
+    }                                                                          \
   }
 
 POWERS(float64, double, uint64_t)
