@@ -42,6 +42,8 @@ enum {
   // entries when more than half of them had fewer.
   SHORT = 4,
   PATIENCE = 64,
+  // Polls after the first one at which nothing ran.
+  FIRST_WAIT = 7,
   // Native calls take a few bytes of C's stack each: so many at most.
   MOST_CALLS = 4096,
 };
@@ -374,14 +376,29 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   unit->left_at = (uint32_t)(left->pc - left->function->code);
   unit->left_in = left->function;
   if (jit->is_refused) {
-    tl_give_fuel(vm, 1, false);
+    tl_give_fuel(vm, 1, 1);
     return TL_JIT_FAILED;
   }
   // Where it left at once, the same poll would only come back to it.
   bool moved = left != frame || left->pc != entry;
-  tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit));
+  tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit) ? 1 : TL_FUEL);
+  jit->wait = FIRST_WAIT;
   learn(vm, left);
   return TL_JIT_LEFT;
+}
+
+// Nothing runs here. The next poll at which machine code is asked for is a few
+// ahead, and twice as many each time that this happens in a row, so that code
+// of which nothing can be made pays little. Their numbers are odd: loops
+// of which one poll in a power of two is at a place like this are soon met at
+// another. They are above 1, as the poll of this instruction may be done anew.
+static tl_jit_status pass_by(tl_vm *vm) {
+  tl_jit *jit = vm->jit;
+  if (vm->every_poll)
+    return TL_JIT_NOT;
+  tl_give_fuel(vm, vm->fuel + vm->fuel_aside, jit->wait);
+  jit->wait = jit->wait < TL_FUEL ? 2 * jit->wait + 1 : jit->wait;
+  return TL_JIT_NOT;
 }
 
 // Code that was not verified is not entered, since types are what the verifier
@@ -403,7 +420,7 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit_unit *unit = unit_for(vm, frame);
   if (unit == NULL || jit->is_off || unit->is_empty || is_given_up(vm, unit) ||
       !owns_alone(unit, frame->base))
-    return TL_JIT_NOT;
+    return pass_by(vm);
   return run(vm, frame, unit);
 }
 
@@ -428,7 +445,7 @@ void tl_jit_open(tl_vm *vm) {
   vm->jit = tl_spare_alloc(vm, sizeof *vm->jit);
   if (vm->jit == NULL)
     return;
-  *vm->jit = (tl_jit){.door = NULL};
+  *vm->jit = (tl_jit){.wait = FIRST_WAIT};
   vm->pieces = &tl_pieces;
   vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
