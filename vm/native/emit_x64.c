@@ -658,7 +658,7 @@ static void one_float(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// --- Items and variables ----------------------------------------------------
+// --- Items ------------------------------------------------------------------
 
 // Leaves where the index is not below the fact: negative ones too. One unsigned
 // comparison does both, since a negative index is above any length as an
@@ -743,11 +743,24 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
+// The instruction on a register and an item of an array: [offset] items behind
+// the index, -1 for none.
+static void reach_item(emitter *e, tl_dtype dtype, int how, int opcode, int r,
+                       int items, int index, int32_t offset) {
+  int size = (int)tl_itemsize(dtype);
+  if (index < 0)
+    tl_x64_rm(&e->as, how, opcode, r, items, size * offset);
+  else
+    tl_x64_rxd(&e->as, how, opcode, r, items, index, size, size * offset);
+}
+
 // How an item of the dtype is read into a register, extended to 64 bits: movsx
 // and movzx of narrow ones, movss, which clears what is above, of a float32. A
 // complex64 is 8 bytes in its slot, both halves side by side.
-static void load_item(emitter *e, tl_dtype dtype, int to, int items,
-                      int index) {
+//
+// The item is [offset] behind the index; -1 is no index.
+static void load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
+                      int32_t offset) {
   static const struct {
     uint8_t how, opcode;
   } reads[TL_COMPLEX128] = {
@@ -764,14 +777,14 @@ static void load_item(emitter *e, tl_dtype dtype, int to, int items,
       [TL_FLOAT64] = {TL_X64_SD, 0x10},
       [TL_COMPLEX64] = {TL_X64_W, 0x8b},
   };
-  tl_x64_rx(&e->as, reads[dtype].how, reads[dtype].opcode, to, items, index,
-            (int)tl_itemsize(dtype));
+  reach_item(e, dtype, reads[dtype].how, reads[dtype].opcode, to, items, index,
+             offset);
 }
 
 // The same back: the lowest bytes of the register. That the item's dtype has
 // the number was tested before.
 static void store_item(emitter *e, tl_dtype dtype, int from, int items,
-                       int index) {
+                       int index, int32_t offset) {
   int size = (int)tl_itemsize(dtype);
   int how = dtype == TL_FLOAT32   ? TL_X64_SS
             : dtype == TL_FLOAT64 ? TL_X64_SD
@@ -780,7 +793,7 @@ static void store_item(emitter *e, tl_dtype dtype, int from, int items,
             : size == 2           ? TL_X64_66
                                   : 0;
   int opcode = tl_dtype_is_real(dtype) ? 0x11 : size == 1 ? 0x88 : 0x89;
-  tl_x64_rx(&e->as, how, opcode, from, items, index, size);
+  reach_item(e, dtype, how, opcode, from, items, index, offset);
 }
 
 // No item of the unit's arrays can move: nothing in a unit allocates, and
@@ -790,7 +803,7 @@ static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
   int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
-  load_item(e, (tl_dtype)t->dtype, a, items, index);
+  load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
   put(e, t->a, a);
   note_item(e, t);
 }
@@ -814,9 +827,99 @@ static void write_item(emitter *e, const tl_typed *t) {
     if (tl_dtype_is_integer(dtype))
       check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  store_item(e, dtype, a, get(e, facts, TL_DX), index);
+  store_item(e, dtype, a, get(e, facts, TL_DX), index, 0);
   note_item(e, t);
 }
+
+// --- Behind the guards of a loop --------------------------------------------
+
+// Goes to the guard's label unless [offset] more than the register is below the
+// length. A sum that wraps is above every length.
+static void guard_below(emitter *e, const tl_typed *t, int r, int32_t offset) {
+  if (offset != 0) {
+    tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_AX, r, offset);
+    r = TL_AX;
+  }
+  if (e->reg[t->c] >= 0)
+    tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, e->reg[t->c]);
+  else
+    tl_x64_rm(&e->as, TL_X64_W, 0x3b, r, home_base(t->c), home(t->c));
+  jump_to(e, TL_CC_AE, t->to);
+}
+
+// What lies between two tested values is inside as well: of the least and the
+// most that is added, and of the first and the last iteration.
+static void guard_both(emitter *e, const tl_typed *t, int r) {
+  guard_below(e, t, r, tl_jit_low(t));
+  if (tl_jit_high(t) != tl_jit_low(t))
+    guard_below(e, t, r, tl_jit_high(t));
+}
+
+// rcx = the next value and (iterations left - 1) steps, or the guard fails
+// where that is no int64, or no iteration is left.
+static void last_value(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  tl_x64_move(as, TL_CX, get(e, t->b + 1, TL_CX));
+  tl_x64_ri(as, 5, TL_CX, 1);
+  jump_to(e, TL_CC_S, t->to);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xaf, TL_CX, get(e, t->b + 2, TL_AX));
+  jump_to(e, TL_CC_O, t->to);
+  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, get(e, t->b, TL_AX));
+  jump_to(e, TL_CC_O, t->to);
+}
+
+// A guard behind one of the same loop finds the last value in rcx.
+static void guard(emitter *e, const tl_typed *t) {
+  if (t->b < 0) {
+    tl_x64_constant(&e->as, TL_AX, tl_jit_high(t));
+    guard_below(e, t, TL_AX, 0);
+    return;
+  }
+  bool is_known = t > e->code->ops && t[-1].op == TL_TYPED_GUARD &&
+                  t[-1].d == 0 && t[-1].b == t->b;
+  if (t->d == 0 && !is_known)
+    last_value(e, t);
+  guard_both(e, t, get(e, t->b, TL_AX));
+  if (t->d == 0)
+    guard_both(e, t, TL_CX);
+}
+
+// The address of a row: items + index * columns * size of an item.
+static void row(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  if (t->b < 0)
+    tl_x64_constant(as, TL_AX, t->imm);
+  else
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, get(e, t->b, TL_AX), (int32_t)t->imm);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX, get(e, facts + 2, TL_DX));
+  int to = into(e, t->d, TL_AX);
+  tl_x64_rx(as, TL_X64_W, 0x8d, to, get(e, facts, TL_DX), TL_AX,
+            (int)tl_itemsize((tl_dtype)t->dtype));
+  put(e, t->d, to);
+}
+
+// An item, without a test.
+static void read_inside(emitter *e, const tl_typed *t) {
+  int index = t->b < 0 ? -1 : get(e, t->b, TL_AX);
+  int a = into(e, t->a, t->op == TL_TYPED_FREAD ? 0 : TL_AX);
+  load_item(e, (tl_dtype)t->dtype, a, get(e, t->e, TL_DX), index,
+            (int32_t)t->imm);
+  put(e, t->a, a);
+}
+
+// Converting the value takes rax and rdx, so the address comes last.
+static void write_inside(emitter *e, const tl_typed *t) {
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  bool floats = t->op == TL_TYPED_FWRITE;
+  int a = floats ? get_float(e, t, 0, 0) : get(e, t->a, TL_AX);
+  if (!floats && tl_dtype_is_integer(dtype))
+    check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  int index = t->b < 0 ? -1 : get(e, t->b, TL_CX);
+  store_item(e, dtype, a, get(e, t->e, TL_DX), index, (int32_t)t->imm);
+}
+
+// --- Variables --------------------------------------------------------------
 
 // rdx = the module's variables, which may have moved. Returns how far behind
 // rdx the variable is. The code has the address of the module's field, not of
@@ -1283,6 +1386,20 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_FSTORE:
       write_item(e, t);
       break;
+    case TL_TYPED_GUARD:
+      guard(e, t);
+      break;
+    case TL_TYPED_ROW:
+      row(e, t);
+      break;
+    case TL_TYPED_READ:
+    case TL_TYPED_FREAD:
+      read_inside(e, t);
+      break;
+    case TL_TYPED_WRITE:
+    case TL_TYPED_FWRITE:
+      write_inside(e, t);
+      break;
     case TL_TYPED_GET:
     case TL_TYPED_FGET:
     case TL_TYPED_CAPTURED:
@@ -1678,7 +1795,8 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
                  .unit = code->unit,
                  .as = {.vm = code->vm},
                  .fix_capacity = 24 * code->op_count + 8};
-  e->frame_size = 8 * TL_JIT_FACTS_EACH * code->unit->array_count;
+  e->frame_size = 8 * (TL_JIT_FACTS_EACH * code->unit->array_count +
+                       (uint32_t)code->row_count);
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
   e->block = tl_spare_alloc(code->vm, e->nbytes);

@@ -63,7 +63,13 @@ enum {
   TL_JIT_FLOAT = TL_JIT_SLOTS,
   TL_JIT_FACTS = 2 * TL_JIT_SLOTS,
   TL_JIT_FACTS_EACH = 4,
-  TL_JIT_REGISTERS = TL_JIT_FACTS + TL_JIT_FACTS_EACH * TL_JIT_ARRAYS,
+  // Behind the facts of the unit's arrays the addresses of rows that a loop
+  // reads from or writes to: tl_jit_first_row and so on.
+  TL_JIT_ROWS = 8,
+  TL_JIT_REGISTERS =
+      TL_JIT_FACTS + TL_JIT_FACTS_EACH * TL_JIT_ARRAYS + TL_JIT_ROWS,
+  // What a constant may add to an index that a loop's guards have tested.
+  TL_JIT_OFFSET = 1 << 20,
   TL_JIT_NONE = -1,
 };
 
@@ -259,6 +265,13 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(STORE, I, I, A) /* array c [b] = a; exit: out of range, or the   */     \
                      /* dtype has no such integer                     */     \
   OP(FSTORE, N, I, A)                                                        \
+  OP(GUARD, _, K, I) /* to, unless b + low to b + high are below c; where    \
+                        d is 0 in all iterations of the loop of b */         \
+  OP(ROW, _, K, A)   /* d = the address of row b + imm of array c       */   \
+  OP(READ, ID, K, A) /* a = item b + imm of array c, or of its row e    */   \
+  OP(FREAD, FD, K, A)                                                        \
+  OP(WRITE, I, K, A) /* the same item = a; exit as of STORE             */   \
+  OP(FWRITE, N, K, A)                                                        \
   OP(GET, ID, _, _) /* a = variable imm of the module; exit: it has  */      \
                     /* another type                                  */      \
   OP(FGET, FD, _, _)                                                         \
@@ -276,7 +289,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 
 // A step's [d] is the loop's variable, which is written where it jumps alone,
 // or TL_JIT_NONE. Loads and stores have the second index in [d] and the third
-// in [e], or TL_JIT_NONE for arrays of fewer axes.
+// in [e], or TL_JIT_NONE for arrays of fewer axes. What stands behind a loop's
+// guards (hoist.c) is not tested again: a READ's and a WRITE's [e] is the
+// register of the row's address, or of the items' where the array has one axis.
 typedef enum tl_typed_op {
 #define OP(NAME, a, b, c) TL_TYPED_##NAME,
   TL_TYPED_OPS(OP)
@@ -365,6 +380,10 @@ typedef struct tl_jit_label {
   bool is_pending;   // its block is to be typed,
   bool is_deferred;  // but begins with a call whose result is not known
   bool is_placed;    // its operation was seen by the check
+  // The label of the head of the loop whose guards hold here; -1: there is
+  // none.
+  int32_t loop;
+  uint32_t first, last;  // operations that go there, while loops are read
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_label;
 
@@ -458,7 +477,8 @@ typedef struct tl_jit_code {
   uint32_t label_count, label_capacity;
   int32_t *label_at;  // of each pc its newest label, or -1
   float weights[TL_JIT_REGISTERS];
-  void *block;  // all of the above is in it
+  int row_count;  // registers of rows that are used
+  void *block;    // all of the above is in it
   size_t nbytes;
 } tl_jit_code;
 
@@ -483,6 +503,25 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
 typedef tl_jit_unit *tl_jit_find_callee(tl_vm *vm, tl_prototype *function,
                                         const uint64_t *tags, bool make);
 
+// The register of the unit's first row. It is behind the facts of its arrays.
+static inline int tl_jit_first_row(const tl_jit_unit *unit) {
+  return TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)unit->array_count;
+}
+// What a guard tests is added to its index: the least and the most.
+static inline int32_t tl_jit_low(const tl_typed *guard) {
+  return (int32_t)(guard->imm >> 32);
+}
+static inline int32_t tl_jit_high(const tl_typed *guard) {
+  return (int32_t)(uint32_t)guard->imm;
+}
+// Whether control may go on at [to]: all operations that have a target, but
+// those on items, which go there where an item has another type.
+static inline bool tl_jit_jumps(int op) {
+  return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
+         op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF ||
+         op == TL_TYPED_GUARD;
+}
+
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.
 // tl_jit_code_close may be called in either case, and frees the operations, not
 // the unit.
@@ -495,6 +534,11 @@ void tl_jit_code_close(tl_jit_code *code);
 // tl_jit_code_open. The same entry types give the same operations, as long as
 // the types of the module's variables are the same, too.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
+
+// Gives innermost loops over ranges a second form, in which nothing tests the
+// indices that guards before the loop have tested. Called once, for operations
+// that are complete. Where there is no room the operations stay as they are.
+void tl_jit_hoist(tl_jit_code *code);
 
 // Whether the operations keep to the rules: registers of the right kind, each
 // read after it was written with that type, at each label what the label says,

@@ -648,5 +648,7 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   tl_typing_label(&x, u->pc);
   type_blocks(&x);
   tl_spare_free(code->vm, x.pending, nbytes);
+  if (!x.is_full)
+    tl_jit_hoist(code);
   return !x.is_full;
 }
