@@ -41,6 +41,8 @@ typedef struct checking {
   // nothing may write in it.
   int hidden, variable;
   uint64_t fixed;
+  // Polls for which there is fuel in the rest of the loop; 0: not known.
+  int64_t fuel;
 } checking;
 
 // What registers for integers hold: all but floats. What it is in particular
@@ -217,6 +219,10 @@ static bool is_target(const checking *c, int32_t to) {
     return false;
   const tl_jit_label *label = &c->code->labels[to];
   if (label->loop >= 0 && label->loop != c->loop && !is_door(c, to))
+    return false;
+  // What was spent is spent once: in an iteration nothing goes back.
+  if (c->fuel > 0 && label->is_placed && label->loop >= 0 &&
+      c->code->ops[c->at].op != TL_TYPED_STEP)
     return false;
   for (uint32_t s = 0; s < TL_JIT_SLOTS; s++)
     if (label->types[s] != TL_TYPE_UNKNOWN && label->types[s] != c->now[s])
@@ -625,6 +631,18 @@ static const char *check_guard(checking *c, const tl_typed *t) {
   return NULL;
 }
 
+// Fuel is known in the loop, from its first operations on. All that is spent in
+// it counts, whichever way control goes: jumps go forward.
+static const char *check_fuel(checking *c, const tl_typed *t) {
+  bool begins = t->op == TL_TYPED_FUEL;
+  if (begins && (c->loop < 0 || c->tops_end != c->at))
+    return "fuel at a wrong place";
+  if (t->imm < 0 || t->imm > INT32_MAX / 2 || (!begins && t->imm > c->fuel))
+    return "it spends what is not there";
+  c->fuel = begins ? t->imm : c->fuel - t->imm;
+  return NULL;
+}
+
 // Before the loop, of an index that nothing in it writes, or first of all in
 // its body.
 static const char *check_row(checking *c, const tl_typed *t) {
@@ -711,7 +729,12 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
 // operands in registers.
 static const char *check_rest(checking *c, const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
+    case TL_TYPED_FUEL:
+    case TL_TYPED_SPEND:
+      return check_fuel(c, t);
     case TL_TYPED_POLL:
+      c->fuel -= c->fuel > 0;
+      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_EXIT:
     case TL_TYPED_LOAD:
     case TL_TYPED_FLOAD:
@@ -838,8 +861,10 @@ static const char *check_one(checking *c, const tl_typed *t) {
   bool fits = is_target(c, t->to);
   if (moves)
     c->now[t->d] = before;
-  if (t->op == TL_TYPED_STEP)
+  if (t->op == TL_TYPED_STEP) {
     c->loop = -1;
+    c->fuel = 0;
+  }
   return fits ? NULL : "a jump to where other types are";
 }
 
@@ -867,6 +892,7 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
       if (label->loop == t->to ? !begin_loop(&c, t->to)
                                : label->loop >= 0 && label->loop != c.loop)
         return "a loop without guards";
+      c.fuel = label->loop >= 0 && label->loop != t->to ? c.fuel : 0;
       c.loop = label->loop;
       ended = false;
       continue;

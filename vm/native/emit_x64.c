@@ -884,6 +884,13 @@ static void guard(emitter *e, const tl_typed *t) {
     guard_both(e, t, TL_CX);
 }
 
+// cmp (digit 7) or sub (5) of the fuel and a number, of 32 bits: what is above
+// is not known behind a call of C.
+static void with_fuel(emitter *e, int digit, int64_t number) {
+  tl_x64_rr(&e->as, 0, 0x81, digit, TL_R15);
+  tl_x64_word(&e->as, (uint32_t)number);
+}
+
 // The address of a row: items + index * columns * size of an item.
 static void row(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
@@ -1388,6 +1395,13 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_GUARD:
       guard(e, t);
+      break;
+    case TL_TYPED_FUEL:
+      with_fuel(e, 7, t->imm);
+      jump_to(e, TL_CC_LE, t->to);
+      break;
+    case TL_TYPED_SPEND:
+      with_fuel(e, 5, t->imm);
       break;
     case TL_TYPED_ROW:
       row(e, t);

@@ -1,17 +1,17 @@
-// Guards before innermost loops over ranges, so that what they read and write
-// by the loop's variable is tested once and not in each iteration.
+// Second forms of loops over ranges, for what most of their iterations are: all
+// indices inside, and enough fuel.
 //
 //     11                             11
-//         i = move t4                    guard t4 … + 0 < x.length -> 11d
-//         t = fload x[i]   exit 12       jump -> 11c
-//         …                          11c
+//         i = move t4                    guard every t4 < x.length -> 11c
+//         t = fload x[i]   exit 12       jump -> 11b
+//         …                          11b
 //         t4 = step … -> 11              i = move t4
 //         jump -> 18                     t = fread x[i]
 //                                        …
-//                                        t4 = step … -> 11c
+//                                        t4 = step … -> 11b
 //                                        jump -> 18
 //                                    …
-//                                    11d     as the loop was, at the end
+//                                    11c     as the loop was, at the end
 //
 // An index is a *base* and a constant: the loop's variable, a slot that nothing
 // in the loop writes, or nothing at all. Of the variable the first and the last
@@ -20,17 +20,34 @@
 // computed before the loop, or, where it goes with the variable, at the
 // beginning of an iteration.
 //
+// A short loop in it, of a known number of iterations, is written out; with it
+// the loop around it is one without others, and its indices are constants. That
+// there is fuel for all polls of an iteration is then tested once:
+//
+//     for k in 0..n {                k = move t4
+//       for a in 0..3 {              row0 = row x[k]
+//         s += x[k, a]               fuel 4 -> 9c
+//       }                            t = fread row0[0]     s = fadd s, t
+//     }                              t = fread row0[1]     s = fadd s, t
+//                                    t = fread row0[2]     s = fadd s, t
+//                                    spend 3
+//                                    poll …
+//
 // New operations go behind the old ones in the same table, and take their place
 // in the end, so the pass is linear in them; a loop that is large is left
 // alone. Nothing here is believed: check.c proves it from what is emitted.
-#include "vm/native/typed.h"
-
 #include <string.h>
 
+#include "vm/memory/memory.h"
+#include "vm/native/typed.h"
+
 enum {
-  MOST_OPS = 128,  // of a loop, without its label
+  MOST_OPS = 192,  // of a loop, and of its second form
+  MOST_BLOCKS = 48,
+  MOST_SHORT = 4,  // iterations that are written out
   MOST_GUARDS = 16,
   MOST_LOOPS = 64,
+  MOST_TRIES = 256,
 };
 
 // A base with what is added to it. The slot is TL_JIT_NONE for a constant
@@ -41,22 +58,45 @@ typedef struct index {
   int32_t offset;
 } index;
 
-// A loop that gets a second form, from its label to its step, both among them.
+// A loop that gets a second form, by the label of its head.
 typedef struct loop {
-  uint32_t head, step;
-  int32_t slow, first_inner;  // labels of the form that tests everything
+  int32_t head;
+  int32_t slow;  // the head's label in the form that tests everything
+  // Iterations of that form go back to the guards: it is for a moment only.
+  bool returns;
 } loop;
+
+// A loop over a known range in it: its two bodies, of the first iteration and
+// of those behind it, from the move into the variable to the step.
+typedef struct short_loop {
+  int hidden;
+  int64_t start, by, count;
+  uint32_t first, first_step, second, second_step;
+} short_loop;
+
+// The operations of a loop, or of its second form, without the head's label.
+typedef struct body {
+  tl_typed ops[MOST_OPS];
+  uint32_t size;
+} body;
 
 typedef struct hoisting {
   tl_jit_code *code;
   uint32_t old_count;  // operations that were there
-  uint32_t room;       // for operations beyond as many as there were
+  int32_t old_labels;
+  uint32_t room;  // for operations beyond as many as there were
+  uint32_t tries;
   loop loops[MOST_LOOPS];
-  uint32_t loop_count;
-  // Of the loop under way.
-  const loop *at;
+  int32_t loop_count;
+  // Of the loop under way: the labels of its blocks, the head's first and the
+  // step's last; its operations, and those of its second form.
+  loop *at;
+  int32_t blocks[MOST_BLOCKS + 1];
+  uint32_t block_count;
+  body old, new;
   int hidden, variable;
   uint64_t written;  // slots, but for the two and what the step writes
+  int64_t spent;     // fuel, by loops that were written out
   tl_typed guards[MOST_GUARDS];
   uint32_t guard_count;
   tl_typed rows[TL_JIT_ROWS];
@@ -88,55 +128,304 @@ static bool calls(int op) {
          op == TL_TYPED_FCOMPUTE;
 }
 
-// Reads the loop from the label at [head] to the step, and how many labels are
-// in it; false: it has no second form. Control comes to those labels from
-// within alone.
-static bool read_loop(hoisting *x, uint32_t head, uint32_t end,
-                      uint32_t *inner) {
-  const tl_typed *ops = x->code->ops, *top = &ops[head + 1];
-  const tl_jit_label *labels = x->code->labels;
-  bool accesses = false;
-  x->hidden = ops[end].a;
-  x->variable = top->a;
-  x->written = 0;
-  *inner = 0;
-  if (end - head > MOST_OPS || top->op != TL_TYPED_MOVE ||
-      top->b != x->hidden || ops[end].d >= 0 || x->hidden + 2 >= TL_JIT_SLOTS ||
-      ops[end + 1].op != TL_TYPED_JUMP)
+// The last operation before [at] that writes the slot, in the same block, which
+// begins behind operation 0; NULL: it is not known which one.
+static const tl_typed *writer(const tl_typed *ops, int slot, uint32_t at) {
+  while (--at > 0 && ops[at].op != TL_TYPED_LABEL)
+    if (writes(&ops[at], slot))
+      return &ops[at];
+  return NULL;
+}
+
+// The small constant in the slot at [at]; false: it has none.
+static bool read_constant(const tl_typed *ops, int slot, uint32_t at,
+                          int64_t *out) {
+  const tl_typed *t = writer(ops, slot, at);
+  if (t == NULL || t->op != TL_TYPED_CONST || t->imm <= -TL_JIT_OFFSET ||
+      t->imm >= TL_JIT_OFFSET)
     return false;
-  for (uint32_t i = head + 2; i < end; i++) {
-    const tl_typed *t = &ops[i];
-    if (calls(t->op) || t->op == TL_TYPED_STEP || t->op == TL_TYPED_COUNT ||
-        (t->op != TL_TYPED_LABEL && t->to == ops[head].to))
-      return false;
-    if (t->op == TL_TYPED_LABEL) {
-      if (labels[t->to].first < head || labels[t->to].last > end)
-        return false;
-      ++*inner;
+  *out = t->imm;
+  return true;
+}
+
+// Where in the loop the label is; 0: nowhere.
+static uint32_t find_label(const body *loop, int32_t label) {
+  for (uint32_t i = 1; i < loop->size; i++)
+    if (loop->ops[i].op == TL_TYPED_LABEL && loop->ops[i].to == label)
+      return i;
+  return 0;
+}
+
+// The body of a short loop behind its label: one block, from the move into the
+// variable to the step.
+static bool read_body(const hoisting *x, int hidden, int32_t label,
+                      uint32_t *start, uint32_t *step) {
+  const tl_typed *ops = x->old.ops;
+  uint32_t i = find_label(&x->old, label) + 1;
+  *start = i;
+  if (i == 1 || ops[i].op != TL_TYPED_MOVE || ops[i].b != hidden)
+    return false;
+  while (i + 1 < x->old.size && ops[i].op != TL_TYPED_LABEL &&
+         ops[i].op != TL_TYPED_JUMP && ops[i].op != TL_TYPED_STEP)
+    i++;
+  *step = i;
+  return ops[i].op == TL_TYPED_STEP && ops[i].a == hidden && ops[i].d < 0 &&
+         i + 1 < x->old.size && ops[i + 1].op == TL_TYPED_JUMP;
+}
+
+// Reads the loop that the jump at [at] begins, whose start, step and number of
+// iterations are constants; the first iteration may have a label of its own, as
+// it finds other types.
+//
+//         jump -> L
+//     L   body   step -> L2   jump
+//     L2  body   step -> L2   jump
+static bool read_short(const hoisting *x, uint32_t at, short_loop *s) {
+  const tl_typed *ops = x->old.ops;
+  uint32_t label = find_label(&x->old, ops[at].to);
+  int hidden = ops[label + 1].b;
+  if (label == 0 || ops[label + 1].op != TL_TYPED_MOVE || hidden < 0 ||
+      hidden + 2 >= TL_JIT_SLOTS)
+    return false;
+  s->hidden = hidden;
+  if (!read_constant(ops, hidden, at, &s->start) ||
+      !read_constant(ops, hidden + 1, at, &s->count) ||
+      !read_constant(ops, hidden + 2, at, &s->by) || s->count < 1 ||
+      s->count > MOST_SHORT ||
+      !read_body(x, hidden, ops[at].to, &s->first, &s->first_step))
+    return false;
+  int32_t again = ops[s->first_step].to;
+  return read_body(x, hidden, again, &s->second, &s->second_step) &&
+         ops[s->second_step].to == again;
+}
+
+// Adds to a body; too much is noticed in the end.
+static void add(body *to, const tl_typed *t) {
+  if (to->size < MOST_OPS)
+    to->ops[to->size] = *t;
+  to->size++;
+}
+
+// Adds slot = value to the second form.
+static void add_constant(hoisting *x, int slot, int64_t value) {
+  tl_typed t = {.op = TL_TYPED_CONST,
+                .type = TL_TYPE_INT | TL_TYPE_WEAK,
+                .dtype = TL_FLOAT64,
+                .a = (int16_t)slot,
+                .b = TL_JIT_NONE,
+                .c = TL_JIT_NONE,
+                .d = TL_JIT_NONE,
+                .e = TL_JIT_NONE,
+                .to = -1,
+                .exit = -1,
+                .imm = value};
+  add(&x->new, &t);
+}
+
+// Adds all iterations of the loop, which spend fuel instead of polling.
+static void write_out(hoisting *x, const short_loop *s) {
+  const tl_typed *ops = x->old.ops;
+  uint32_t step = 0;
+  for (int64_t i = 0; i < s->count; i++) {
+    uint32_t from = i == 0 ? s->first : s->second;
+    step = i == 0 ? s->first_step : s->second_step;
+    add_constant(x, ops[from].a, s->start + i * s->by);
+    for (uint32_t k = from + 1; k < step; k++) {
+      tl_typed t = ops[k];
+      if (t.op == TL_TYPED_POLL) {
+        t.op = TL_TYPED_SPEND;
+        t.exit = -1;
+        t.imm = 1;
+        x->spent++;
+      }
+      add(&x->new, &t);
     }
+    add_constant(x, s->hidden, s->start + (i + 1) * s->by);
+    add_constant(x, s->hidden + 1, s->count - 1 - i);
+  }
+  add(&x->new, &ops[step + 1]);
+}
+
+// The block's first operation behind its label, and the one behind its last.
+static uint32_t block_end(const hoisting *x, int32_t label) {
+  uint32_t i = x->code->labels[label].at + 1;
+  while (i < x->old_count && x->code->ops[i].op != TL_TYPED_LABEL) i++;
+  return i;
+}
+
+// Marks the blocks that the block goes to.
+static void mark_behind(hoisting *x, int32_t block) {
+  const tl_typed *ops = x->code->ops;
+  uint32_t end = block_end(x, block);
+  for (uint32_t i = x->code->labels[block].at + 1; i < end; i++)
+    if (ops[i].to >= 0 && ops[i].op != TL_TYPED_ROWCALL)
+      x->code->labels[ops[i].to].is_marked = true;
+}
+
+// Whether the block goes to the head by a step, or else to a block that is
+// marked.
+static bool leads_back(const hoisting *x, int32_t block, bool by_step) {
+  const tl_typed *ops = x->code->ops;
+  uint32_t end = block_end(x, block);
+  for (uint32_t i = x->code->labels[block].at + 1; i < end; i++)
+    if (by_step ? ops[i].op == TL_TYPED_STEP && ops[i].to == x->at->head
+                : ops[i].to >= 0 && ops[i].op != TL_TYPED_ROWCALL &&
+                      ops[i].to != x->at->head &&
+                      x->code->labels[ops[i].to].is_marked)
+      return true;
+  return false;
+}
+
+static void unmark(tl_jit_code *code) {
+  for (uint32_t i = 0; i < code->label_count; i++)
+    code->labels[i].is_marked = false;
+}
+
+// Blocks between the head and the step in the bytecode that the head leads to,
+// in that order. False: there are too many.
+static bool find_near(hoisting *x) {
+  const tl_jit_label *labels = x->code->labels;
+  uint32_t first = labels[x->at->head].pc, before = 0;
+  uint32_t step = (uint32_t)x->code->flow->rounds[first];
+  x->block_count = 0;
+  unmark(x->code);
+  mark_behind(x, x->at->head);
+  do {
+    before = x->block_count;
+    x->block_count = 0;
+    for (uint32_t pc = first; pc <= step; pc++)
+      for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next) {
+        if (i >= x->old_labels || !(labels[i].is_marked || i == x->at->head))
+          continue;
+        if (x->block_count == MOST_BLOCKS)
+          return false;
+        mark_behind(x, i);
+        x->blocks[x->block_count++] = i;
+      }
+  } while (x->block_count != before);
+  return true;
+}
+
+// The blocks that the head leads to and that lead to the head again, by one
+// step at the end of the last one. The first is the head; the others are taken
+// in the order of the bytecode, in which all jumps but those of loops go
+// forward.
+static bool find_blocks(hoisting *x) {
+  tl_jit_label *labels = x->code->labels;
+  int32_t head = x->at->head, last = -1, *blocks = x->blocks;
+  if (!find_near(x))
+    return false;
+  unmark(x->code);
+  for (uint32_t i = 0; i < x->block_count; i++) {
+    labels[blocks[i]].is_marked = leads_back(x, blocks[i], true);
+    last = labels[blocks[i]].is_marked ? blocks[i] : last;
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t i = x->block_count; i-- > 0;)
+      if (!labels[blocks[i]].is_marked && leads_back(x, blocks[i], false))
+        again = labels[blocks[i]].is_marked = true;
+  }
+  uint32_t count = 1, near = x->block_count;
+  int32_t others[MOST_BLOCKS];
+  memcpy(others, blocks, near * sizeof *others);
+  blocks[0] = head;
+  for (uint32_t i = 0; i < near; i++)
+    if (labels[others[i]].is_marked && others[i] != head && others[i] != last)
+      blocks[count++] = others[i];
+  if (last != head)
+    blocks[count++] = last;
+  x->block_count = count;
+  return last >= 0;
+}
+
+// All operations of the loop, in the order of its blocks, up to the step.
+// False: they are too many, or another block has a step to the head, too.
+static bool read_blocks(hoisting *x) {
+  const tl_typed *ops = x->code->ops;
+  x->old.size = 0;
+  for (uint32_t i = 0; i < x->block_count; i++) {
+    uint32_t at = x->code->labels[x->blocks[i]].at;
+    uint32_t end = block_end(x, x->blocks[i]);
+    int32_t member = x->code->labels[x->blocks[i]].member;
+    if (member >= 0 && &x->loops[member] != x->at)
+      return false;
+    for (uint32_t k = at + (i == 0); k < end; k++) add(&x->old, &ops[k]);
+  }
+  if (x->old.size > MOST_OPS || x->old.size < 4)
+    return false;
+  const tl_typed *step = &x->old.ops[x->old.size - 2];
+  return step->op == TL_TYPED_STEP && step->to == x->at->head && step->d < 0 &&
+         step[1].op == TL_TYPED_JUMP;
+}
+
+// Makes the second form of the loop's operations, with short loops written out;
+// false: it has none. The bodies of short loops, and their labels, are left to
+// the slow form.
+static bool read_loop(hoisting *x) {
+  const tl_typed *ops = x->old.ops;
+  bool skips[MOST_OPS] = {false};
+  short_loop inner;
+  if (!find_blocks(x) || !read_blocks(x))
+    return false;
+  uint32_t end = x->old.size - 2;
+  int64_t polls = 0;
+  x->hidden = ops[end].a;
+  x->variable = ops[0].a;
+  x->new.size = 0;
+  x->spent = 0;
+  if (ops[0].op != TL_TYPED_MOVE || ops[0].b != x->hidden ||
+      x->hidden + 2 >= TL_JIT_SLOTS)
+    return false;
+  for (uint32_t i = 0; i <= end + 1; i++) {
+    const tl_typed *t = &ops[i];
+    if (skips[i])
+      continue;
+    if (t->op == TL_TYPED_JUMP && read_short(x, i, &inner)) {
+      write_out(x, &inner);
+      for (uint32_t k = inner.first - 1; k < inner.first_step + 2; k++)
+        skips[k] = true;
+      for (uint32_t k = inner.second - 1; k < inner.second_step + 2; k++)
+        skips[k] = true;
+      continue;
+    }
+    if (i < end && (calls(t->op) || t->op == TL_TYPED_STEP ||
+                    t->op == TL_TYPED_COUNT || t->to == x->at->head))
+      return false;
+    polls += t->op == TL_TYPED_POLL;
+    add(&x->new, t);
+  }
+  if (x->spent > 0)
+    x->spent += polls;
+  return x->new.size <= MOST_OPS;
+}
+
+// Whether the second form has accesses to gain by, and nothing in it writes
+// what its guards rely on. Where fuel is asked for at the head, no jump goes
+// back.
+static bool is_worth_it(hoisting *x) {
+  const tl_typed *ops = x->new.ops;
+  bool accesses = false;
+  x->written = 0;
+  for (uint32_t i = 1; i + 2 < x->new.size; i++) {
+    const tl_typed *t = &ops[i];
     if (has_result(t))
       x->written |= UINT64_C(1) << t->a % TL_JIT_SLOTS;
     accesses |= is_access(t);
+    if (x->spent > 0 && t->op != TL_TYPED_LABEL && t->to >= 0) {
+      uint32_t to = find_label(&x->new, t->to);
+      if (to > 0 && to < i)
+        return false;
+    }
   }
   uint64_t fixed = UINT64_C(7) << x->hidden | UINT64_C(1) << x->variable;
   return accesses && (x->written & fixed) == 0;
-}
-
-// The last operation before [at] that writes the slot, in the same block; NULL:
-// it is not known which one.
-static const tl_typed *writer(const hoisting *x, int slot, uint32_t at) {
-  const tl_typed *ops = x->code->ops;
-  for (uint32_t i = at; --i > x->at->head + 1 && ops[i].op != TL_TYPED_LABEL;)
-    if (writes(&ops[i], slot))
-      return &ops[i];
-  return NULL;
 }
 
 // What is in the slot where the operation [at] reads it, as a base and a
 // constant. Sums are those of int64, so that what is added is the same in
 // registers of 64 bits.
 static bool read_index(const hoisting *x, int slot, uint32_t at, index *out) {
-  const tl_typed *ops = x->code->ops;
   int64_t offset = 0;
   for (;;) {
     bool fits = offset > -TL_JIT_OFFSET && offset < TL_JIT_OFFSET;
@@ -147,7 +436,7 @@ static bool read_index(const hoisting *x, int slot, uint32_t at, index *out) {
       return false;
     if (is_variable || (x->written >> slot & 1) == 0)
       return true;
-    const tl_typed *t = writer(x, slot, at);
+    const tl_typed *t = writer(x->new.ops, slot, at);
     if (t == NULL)
       return false;
     if (t->op == TL_TYPED_CONST) {
@@ -162,7 +451,7 @@ static bool read_index(const hoisting *x, int slot, uint32_t at, index *out) {
     if (sums)
       offset += t->op == TL_TYPED_ADD ? t->imm : -t->imm;
     slot = t->b;
-    at = (uint32_t)(t - ops);
+    at = (uint32_t)(t - x->new.ops);
   }
 }
 
@@ -170,11 +459,9 @@ static bool read_index(const hoisting *x, int slot, uint32_t at, index *out) {
 
 // The type of a slot that nothing in the loop writes, or of the variable.
 static tl_jit_type type_of(const hoisting *x, int slot) {
-  const tl_typed *ops = x->code->ops;
-  return slot < 0 ? TL_TYPE_UNKNOWN
-         : slot == x->variable
-             ? TL_TYPE_INT | TL_TYPE_WEAK
-             : x->code->labels[ops[x->at->head].to].types[slot];
+  return slot < 0              ? TL_TYPE_UNKNOWN
+         : slot == x->variable ? TL_TYPE_INT | TL_TYPE_WEAK
+                               : x->code->labels[x->at->head].types[slot];
 }
 
 // An operation of these, which has no result; the caller sets the rest.
@@ -231,18 +518,10 @@ static int row_of(hoisting *x, const tl_typed *access, const index *at) {
   return t->d;
 }
 
-// Changes what registers are worth: this many uses more of one.
-static void weigh(hoisting *x, int r, float uses) {
-  static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
-  uint32_t pc = x->code->labels[x->code->ops[x->at->head].to].pc;
-  if (r >= 0)
-    x->code->weights[r] += uses * weights[x->code->flow->depth[pc]];
-}
-
 // The access [at] without its tests, which become guards. False: its indices
 // are not of that kind.
 static bool hoist_access(hoisting *x, uint32_t at, tl_typed *out) {
-  const tl_typed *t = &x->code->ops[at];
+  const tl_typed *t = &x->new.ops[at];
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   bool has_rows = t->d >= 0;
   index first, last;
@@ -266,15 +545,6 @@ static bool hoist_access(hoisting *x, uint32_t at, tl_typed *out) {
   out->e = (int16_t)address;
   out->imm = last.offset;
   out->exit = t->op == TL_TYPED_STORE ? t->exit : -1;
-  weigh(x, facts + 1, -1);
-  weigh(x, t->b, -1);
-  weigh(x, out->b, 1);
-  if (has_rows) {
-    weigh(x, facts, -1);
-    weigh(x, facts + 2, -2);
-    weigh(x, t->d, -1);
-    weigh(x, address, 1);
-  }
   return true;
 }
 
@@ -345,147 +615,274 @@ static bool is_idle(const hoisting *x, uint32_t at) {
   return false;
 }
 
-// Takes idle operations out of the new ones from [start] on.
-static void drop_idle(hoisting *x, uint32_t start) {
+// Takes an operation out of the new ones.
+static void take_out(tl_jit_code *code, uint32_t at) {
+  code->op_count--;
+  memmove(&code->ops[at], &code->ops[at + 1],
+          (code->op_count - at) * sizeof *code->ops);
+}
+
+// Takes idle operations out of the new ones from [start] on, and makes one of
+// spendings of fuel between which nothing leaves.
+static void tidy(hoisting *x, uint32_t start) {
   tl_jit_code *code = x->code;
-  for (uint32_t i = code->op_count; i-- > start;)
-    if (is_idle(x, i)) {
-      code->op_count--;
-      memmove(&code->ops[i], &code->ops[i + 1],
-              (code->op_count - i) * sizeof *code->ops);
+  int64_t later = 0;
+  for (uint32_t i = code->op_count; i-- > start;) {
+    tl_typed *t = &code->ops[i];
+    bool joins = t->op == TL_TYPED_SPEND && later > 0;
+    if (joins)
+      code->ops[later].imm += t->imm;
+    if (joins || is_idle(x, i)) {
+      take_out(code, i);
+      later -= later > 0;
+    } else if (t->op == TL_TYPED_SPEND) {
+      later = i;
+    } else if (t->exit >= 0 || tl_jit_jumps(t->op) || t->op == TL_TYPED_LABEL) {
+      later = 0;
     }
+  }
 }
 
 // The rows that go with the variable, or those that do not.
 static void append_rows(hoisting *x, bool of_variable) {
   for (uint32_t i = 0; i < x->row_count; i++)
-    if ((x->rows[i].b == x->variable) == of_variable) {
-      weigh(x, x->rows[i].b, of_variable ? 1 : 0);
+    if ((x->rows[i].b == x->variable) == of_variable)
       append(x, &x->rows[i]);
-    }
 }
 
-// The loop's label, its guards and rows, and the loop with what they make of
-// it. Accesses are tried in the old operations first, as their guards come
-// before them.
+// The loop's label, its guards and rows, and the body with what they make of
+// it. Guards of the variable stand together: they share its last value.
 static void append_fast(hoisting *x) {
   tl_jit_code *code = x->code;
-  const loop *at = x->at;
-  tl_typed items[MOST_OPS];
-  bool is_hoisted[MOST_OPS] = {false};
+  tl_typed item, *ops = x->new.ops;
+  uint32_t size = x->new.size;
   x->guard_count = x->row_count = 0;
-  for (uint32_t i = at->head + 2; i < at->step; i++)
-    is_hoisted[i - at->head] =
-        is_access(&code->ops[i]) && hoist_access(x, i, &items[i - at->head]);
-  int32_t label = code->ops[at->head].to;
-  append(x, &code->ops[at->head]);
-  // Those of the variable stand together: they share its last value.
+  // Backwards, as an access is where its index was computed.
+  for (uint32_t i = size - 2; i-- > 1;)
+    if (is_access(&ops[i]) && hoist_access(x, i, &item))
+      ops[i] = item;
+  append_label(x, TL_TYPED_LABEL, x->at->head);
   for (int of = 0; of < 2; of++)
     for (uint32_t i = 0; i < x->guard_count; i++)
       if ((x->guards[i].d == 0) == (of == 0))
         append(x, &x->guards[i]);
   append_rows(x, false);
-  int32_t fast = copy_label(code, label, (int32_t)code->label_count);
+  int32_t fast = copy_label(code, x->at->head, (int32_t)code->label_count);
   append_label(x, TL_TYPED_JUMP, fast);
   append_label(x, TL_TYPED_LABEL, fast);
-  append(x, &code->ops[at->head + 1]);
+  append(x, &ops[0]);
   append_rows(x, true);
+  if (x->spent > 0) {
+    append_label(x, TL_TYPED_FUEL, x->at->slow);
+    code->ops[code->op_count - 1].imm = x->spent;
+  }
   uint32_t start = code->op_count;
-  for (uint32_t i = at->head + 2; i <= at->step; i++) {
-    tl_typed t = is_hoisted[i - at->head] ? items[i - at->head] : code->ops[i];
-    if (t.op == TL_TYPED_LABEL)
-      code->labels[t.to].loop = fast;
-    if (i == at->step)
-      t.to = fast;
-    append(x, &t);
+  ops[size - 2].to = fast;
+  for (uint32_t i = 1; i < size; i++) {
+    if (ops[i].op == TL_TYPED_LABEL)
+      code->labels[ops[i].to].loop = fast;
+    append(x, &ops[i]);
   }
-  append(x, &code->ops[at->step + 1]);
-  drop_idle(x, start);
+  tidy(x, start);
 }
 
-// The loop as it was, with labels of its own.
-static void append_slow(hoisting *x, const loop *at) {
-  tl_jit_code *code = x->code;
-  int32_t from[MOST_OPS], inner = 0;
-  for (uint32_t i = at->head + 1; i < at->step; i++)
-    if (code->ops[i].op == TL_TYPED_LABEL)
-      from[inner++] = code->ops[i].to;
-  for (uint32_t i = at->head; i <= at->step + 1; i++) {
-    tl_typed t = code->ops[i];
-    if (t.to == code->ops[at->head].to)
-      t.to = at->slow;
-    for (int32_t k = 0; k < inner; k++)
-      if (t.to == from[k]) {
-        t.to = at->first_inner + k;
-        break;
-      }
+// A block of the loop as it was. Labels that are in its other form, too, have
+// another one here; those of loops that were written out are here alone.
+static void append_slow(hoisting *x, uint32_t start) {
+  const tl_typed *ops = x->code->ops;
+  const tl_jit_label *labels = x->code->labels;
+  int32_t loop = labels[ops[start].to].member;
+  for (uint32_t i = start;
+       i < x->old_count && (i == start || ops[i].op != TL_TYPED_LABEL); i++) {
+    tl_typed t = ops[i];
+    bool returns = t.op == TL_TYPED_STEP && t.to == x->loops[loop].head &&
+                   x->loops[loop].returns;
+    if (t.to >= 0 && labels[t.to].member == loop && labels[t.to].slow >= 0 &&
+        !returns)
+      t.to = labels[t.to].slow;
     append(x, &t);
   }
 }
 
-// Whether the label at [head] begins a loop, which then is among the loops with
-// labels for its second form. Its step is the last operation that goes there.
-static bool begin_loop(hoisting *x, uint32_t head) {
-  tl_jit_code *code = x->code;
-  uint32_t inner, end = code->labels[code->ops[head].to].last;
-  uint32_t more = end - head + 4 + MOST_GUARDS + TL_JIT_ROWS;
-  loop *at = &x->loops[x->loop_count];
-  if (x->loop_count == MOST_LOOPS || end <= head + 2 ||
-      end + 1 >= x->old_count || code->ops[end].op != TL_TYPED_STEP ||
-      more > x->room)
-    return false;
-  *at = (loop){.head = head, .step = end};
-  x->at = at;
-  if (!read_loop(x, head, end, &inner) ||
-      code->label_count + inner + 2 > code->label_capacity)
-    return false;
-  at->slow = copy_label(code, code->ops[head].to, -1);
-  at->first_inner = (int32_t)code->label_count;
-  for (uint32_t i = head + 1; i < end; i++)
-    if (code->ops[i].op == TL_TYPED_LABEL)
-      copy_label(code, code->ops[i].to, -1);
-  x->loop_count++;
-  x->room -= more;
-  return true;
-}
-
-// The new operations take the place of the old ones.
-static void replace(hoisting *x) {
-  tl_jit_code *code = x->code;
-  code->op_count -= x->old_count;
-  memmove(code->ops, &code->ops[x->old_count],
-          code->op_count * sizeof *code->ops);
-}
-
-// Of each label the first and the last operation that goes there.
-static void find_jumps(tl_jit_code *code) {
-  for (uint32_t i = 0; i < code->label_count; i++) {
-    code->labels[i].first = code->op_count;
-    code->labels[i].last = 0;
-  }
+// Whether anybody comes to a block of loop [number] but its head from outside.
+static bool is_entered(const tl_jit_code *code, int32_t number, int32_t head) {
+  int32_t from = -1;
   for (uint32_t i = 0; i < code->op_count; i++) {
     const tl_typed *t = &code->ops[i];
-    if (t->op == TL_TYPED_LABEL || t->op == TL_TYPED_ROWCALL || t->to < 0)
-      continue;
-    tl_jit_label *label = &code->labels[t->to];
-    label->first = label->first < i ? label->first : i;
-    label->last = i;
+    if (t->op == TL_TYPED_LABEL)
+      from = code->labels[t->to].member;
+    else if (t->to >= 0 && t->op != TL_TYPED_ROWCALL && from != number &&
+             t->to != head && code->labels[t->to].member == number)
+      return true;
   }
+  return code->labels[code->ops[0].to].member == number &&
+         code->ops[0].to != head;
+}
+
+// Tries the label as the head of a loop. With a second form it is among the
+// loops then, and its blocks have labels for the slow form.
+static void try_loop(hoisting *x, int32_t head) {
+  tl_jit_code *code = x->code;
+  loop *at = &x->loops[x->loop_count];
+  uint32_t labels = 2;
+  if (x->loop_count == MOST_LOOPS || x->tries == MOST_TRIES ||
+      code->flow->rounds[code->labels[head].pc] < 0 ||
+      code->labels[head].member >= 0)
+    return;
+  x->tries++;
+  *at = (loop){.head = head};
+  x->at = at;
+  if (!read_loop(x) || !is_worth_it(x))
+    return;
+  for (uint32_t i = 0; i < x->new.size; i++)
+    labels += x->new.ops[i].op == TL_TYPED_LABEL;
+  uint32_t more = x->old.size + x->new.size + 4 + MOST_GUARDS + TL_JIT_ROWS;
+  if (more > x->room || code->label_count + labels + 1 > code->label_capacity)
+    return;
+  x->room -= more;
+  at->slow = copy_label(code, head, -1);
+  code->labels[head].slow = at->slow;
+  for (uint32_t i = 0; i < x->new.size; i++)
+    if (x->new.ops[i].op == TL_TYPED_LABEL)
+      code->labels[x->new.ops[i].to].slow =
+          copy_label(code, x->new.ops[i].to, -1);
+  for (uint32_t i = 0; i < x->block_count; i++)
+    code->labels[x->blocks[i]].member = x->loop_count;
+  at->returns = x->spent > 0 || is_entered(code, x->loop_count, head);
+  x->loop_count++;
+}
+
+// Where the labels are. The places of those that are made later do not count.
+static void find_labels(tl_jit_code *code) {
+  for (uint32_t i = 0; i < code->label_count; i++)
+    code->labels[i].member = code->labels[i].slow = -1;
+  for (uint32_t i = 0; i < code->op_count; i++)
+    if (code->ops[i].op == TL_TYPED_LABEL)
+      code->labels[code->ops[i].to].at = i;
+}
+
+// Finds loops, those around others first, as their heads stand before them.
+static void find_loops(hoisting *x) {
+  const tl_jit_code *code = x->code;
+  for (uint32_t pc = 0; pc < code->flow->count; pc++)
+    for (int32_t i = code->label_at[pc]; i >= 0; i = code->labels[i].next)
+      if (i < x->old_labels)
+        try_loop(x, i);
+}
+
+// Jumps from outside into a loop's second form go to the slow one instead.
+static void redirect(tl_jit_code *code) {
+  int32_t loop = -1;
+  for (uint32_t i = 0; i < code->op_count; i++) {
+    tl_typed *t = &code->ops[i];
+    if (t->op == TL_TYPED_LABEL) {
+      loop = code->labels[t->to].loop;
+    } else if (t->to >= 0 && t->op != TL_TYPED_ROWCALL) {
+      const tl_jit_label *to = &code->labels[t->to];
+      if (to->loop >= 0 && to->loop != loop && to->loop != t->to)
+        t->to = to->slow;
+    }
+    loop = t->op == TL_TYPED_STEP ? -1 : loop;
+  }
+}
+
+// --- What registers are worth -----------------------------------------------
+
+// What an operation's operands weigh: those of loops count tenfold for each
+// level, and those of slow forms next to nothing. An array is weighed by its
+// address and its lengths.
+static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
+  const int16_t operands[] = {t->a, t->b, t->c};
+  const uint8_t *kinds = tl_typed_ops[t->op].kinds;
+  bool is_item = t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE;
+  for (int i = 0; i < 3; i++)
+    if (kinds[i] != TL_OPERAND__ && kinds[i] != TL_OPERAND_A &&
+        operands[i] >= 0)
+      code->weights[operands[i]] += weight;
+  if (t->other != TL_TYPE_UNKNOWN)
+    code->weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
+        weight;
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  if (t->op == TL_TYPED_ROW) {
+    code->weights[t->d] += weight;
+    code->weights[facts] += weight;
+    code->weights[facts + 2] += weight;
+  } else if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_FWRITE) {
+    code->weights[t->e] += weight;
+  } else if (is_item) {
+    const int further[] = {t->d, t->e};
+    code->weights[facts] += weight;
+    code->weights[facts + 1] += weight;
+    for (int i = 0; i < 2 && further[i] >= 0; i++) {
+      code->weights[further[i]] += weight;
+      code->weights[facts + 2 + i] += 2 * weight;
+    }
+  }
+}
+
+// Of all operations; those from [slow] on are of slow forms. Guards and rows
+// before a loop are done as often as it is entered.
+static void weigh_all(tl_jit_code *code, uint32_t slow) {
+  static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
+  float weight = 1;
+  for (uint32_t i = 0; i < code->op_count; i++) {
+    const tl_typed *t = &code->ops[i];
+    if (t->op == TL_TYPED_LABEL)
+      weight = weights[code->flow->depth[code->labels[t->to].pc]] *
+               (i < slow ? 1 : 1e-3f);
+    weigh(code, t, t->op == TL_TYPED_GUARD ? 0.1f * weight : weight);
+  }
+}
+
+// The old operations, with second forms where the heads of their loops were,
+// and behind all of them the slow forms; returns where these begin. The unit
+// begins with the label that it began with, or with one of its types.
+static uint32_t append_all(hoisting *x) {
+  tl_jit_code *code = x->code;
+  const tl_typed *ops = code->ops;
+  const tl_jit_label *first = &code->labels[ops[0].to];
+  int32_t member = -1;
+  if (first->member >= 0) {
+    append_label(x, TL_TYPED_LABEL, copy_label(code, ops[0].to, -1));
+    append_label(x, TL_TYPED_JUMP, ops[0].to);
+  }
+  for (uint32_t i = 0; i < x->old_count; i++) {
+    if (ops[i].op == TL_TYPED_LABEL) {
+      member = code->labels[ops[i].to].member;
+      x->at = member < 0 ? NULL : &x->loops[member];
+      if (x->at != NULL && x->at->head == ops[i].to && read_loop(x) &&
+          is_worth_it(x))
+        append_fast(x);
+    }
+    if (member < 0)
+      append(x, &ops[i]);
+  }
+  uint32_t slow = code->op_count - x->old_count;
+  for (uint32_t i = 0; i < x->old_count; i++)
+    if (ops[i].op == TL_TYPED_LABEL && code->labels[ops[i].to].member >= 0)
+      append_slow(x, i);
+  return slow;
 }
 
 void tl_jit_hoist(tl_jit_code *code) {
-  hoisting x = {.code = code, .old_count = code->op_count};
-  if (code->op_capacity < 2 * x.old_count)
-    return;
-  x.room = code->op_capacity - 2 * x.old_count;
-  find_jumps(code);
-  for (uint32_t i = 0; i < x.old_count;)
-    if (code->ops[i].op == TL_TYPED_LABEL && begin_loop(&x, i)) {
-      append_fast(&x);
-      i = x.at->step + 2;
-    } else {
-      append(&x, &code->ops[i++]);
-    }
-  for (uint32_t i = 0; i < x.loop_count; i++) append_slow(&x, &x.loops[i]);
-  replace(&x);
+  uint32_t slow = code->op_count;
+  hoisting *x = code->op_capacity < 2 * code->op_count + 2
+                    ? NULL
+                    : tl_spare_alloc(code->vm, sizeof *x);
+  if (x != NULL) {
+    memset(x, 0, sizeof *x);
+    x->code = code;
+    x->old_count = code->op_count;
+    x->old_labels = (int32_t)code->label_count;
+    x->room = code->op_capacity - 2 * code->op_count - 2;
+    find_labels(code);
+    find_loops(x);
+    slow = append_all(x);
+    code->op_count -= x->old_count;
+    memmove(code->ops, &code->ops[x->old_count],
+            code->op_count * sizeof *code->ops);
+    redirect(code);
+    tl_spare_free(code->vm, x, sizeof *x);
+  }
+  weigh_all(code, slow);
 }

@@ -276,6 +276,10 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       put_index(out, u, t->b, t->imm);
       tl_text_puts(out, "]");
       break;
+    case TL_TYPED_FUEL:
+    case TL_TYPED_SPEND:
+      tl_text_printf(out, " %lld", (long long)t->imm);
+      break;
     case TL_TYPED_GUARD:
       put_guard(out, u, t);
       break;

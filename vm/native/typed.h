@@ -267,6 +267,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(FSTORE, N, I, A)                                                        \
   OP(GUARD, _, K, I) /* to, unless b + low to b + high are below c; where    \
                         d is 0 in all iterations of the loop of b */         \
+  OP(FUEL, _, _, _)  /* to, unless there is fuel for more than imm polls */  \
+  OP(SPEND, _, _, _) /* imm polls at once, behind a FUEL                */   \
   OP(ROW, _, K, A)   /* d = the address of row b + imm of array c       */   \
   OP(READ, ID, K, A) /* a = item b + imm of array c, or of its row e    */   \
   OP(FREAD, FD, K, A)                                                        \
@@ -383,7 +385,11 @@ typedef struct tl_jit_label {
   // The label of the head of the loop whose guards hold here; -1: there is
   // none.
   int32_t loop;
-  uint32_t first, last;  // operations that go there, while loops are read
+  // While loops are read: the operation, the loop whose block it begins, or -1,
+  // and its other label in the slow form of that, or -1.
+  uint32_t at;
+  int32_t member, slow;
+  bool is_marked;
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_label;
 
@@ -519,7 +525,7 @@ static inline int32_t tl_jit_high(const tl_typed *guard) {
 static inline bool tl_jit_jumps(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
          op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF ||
-         op == TL_TYPED_GUARD;
+         op == TL_TYPED_GUARD || op == TL_TYPED_FUEL;
 }
 
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.
@@ -535,9 +541,10 @@ void tl_jit_code_close(tl_jit_code *code);
 // the types of the module's variables are the same, too.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
 
-// Gives innermost loops over ranges a second form, in which nothing tests the
-// indices that guards before the loop have tested. Called once, for operations
-// that are complete. Where there is no room the operations stay as they are.
+// Gives loops over ranges a second form, in which nothing tests the indices
+// that guards before the loop have tested, and weighs all registers. Called
+// once, for operations that are complete. Where there is no room they stay as
+// they are.
 void tl_jit_hoist(tl_jit_code *code);
 
 // Whether the operations keep to the rules: registers of the right kind, each
