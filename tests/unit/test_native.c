@@ -353,6 +353,77 @@ static void the_check_knows_dtypes(void **state) {
   }
 }
 
+// A loop behind guards in which a short one was written out: nothing is read or
+// written without what proves that it is inside.
+static void the_check_knows_guards(void **state) {
+  (void)state;
+  static const uint64_t tags[] = {TL_TAG_I64, TL_CLASS_ARRAY | TL_FLOAT64 << 8 |
+                                                  UINT64_C(2) << 24 | TL_DENSE |
+                                                  TL_DIRECT | TL_OWNED};
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  uint32_t at;
+  type_loop(vm,
+            "fn g(n, a) {\n  for i in 1..n {\n"
+            "    for k in 0..3 { a[i, k] = a[i - 1, k] * 0.5 }\n  }\n  a\n}",
+            tags, &code, &unit);
+  assert_int_equal(count_of(&code, TL_TYPED_FWRITE), 3);
+  assert_int_equal(count_of(&code, TL_TYPED_ROW), 2);
+  assert_int_equal(count_of(&code, TL_TYPED_FUEL), 1);
+  damage_each(&code);
+  for (uint32_t i = 0; i < code.op_count; i++)
+    for (int what = 0; what < 4; what++) {
+      tl_typed *t = &code.ops[i], before = *t;
+      bool guards = t->op == TL_TYPED_GUARD;
+      bool items = t->op == TL_TYPED_FREAD || t->op == TL_TYPED_FWRITE;
+      if (what == 0 && guards)
+        t->c++;  // another length
+      else if (what == 1 && guards && tl_jit_high(t) > tl_jit_low(t))
+        t->imm--;  // less than what is added
+      else if (what == 0 && t->op == TL_TYPED_ROW)
+        t->imm += 2;
+      else if (what == 1 && t->op == TL_TYPED_ROW)
+        t->d = 0;  // no register of a row
+      else if (what == 0 && items)
+        t->imm += 3;
+      else if (what == 1 && items)
+        t->e = TL_JIT_FACTS;  // the first item instead of its row
+      else if (what == 2 && items)
+        t->b = 0;  // a slot that no guard is of
+      else if (what == 0 && t->op == TL_TYPED_SPEND)
+        t->imm += 2;
+      else if (what == 0 && t->op == TL_TYPED_FUEL)
+        t->imm = 0;
+      else if (what == 3 && t->op == TL_TYPED_POLL && i + 1 < code.op_count &&
+               t[1].op == TL_TYPED_STEP && t[1].d < 0) {
+        // The loop changes what the guards have tested.
+        *t = (tl_typed){.op = TL_TYPED_CONST,
+                        .type = t[1].type,
+                        .a = t[1].a,
+                        .b = TL_JIT_NONE,
+                        .c = TL_JIT_NONE,
+                        .to = -1,
+                        .exit = -1};
+        unplace(&code);
+        bool fast = false;
+        for (uint32_t k = 0; k < i; k++)
+          if (code.ops[k].op == TL_TYPED_LABEL)
+            fast = code.labels[code.ops[k].to].loop >= 0;
+        assert_int_equal(tl_jit_check(&code, &at) != NULL, fast);
+        *t = before;
+        continue;
+      } else
+        continue;
+      unplace(&code);
+      assert_non_null(tl_jit_check(&code, &at));
+      *t = before;
+    }
+  close_loop(&code);
+  tally_close(vm);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_runs_long_is_compiled),
@@ -368,6 +439,7 @@ int main(void) {
     cmocka_unit_test(the_check_finds_what_is_wrong),
     cmocka_unit_test(the_check_knows_owners),
     cmocka_unit_test(the_check_knows_dtypes),
+    cmocka_unit_test(the_check_knows_guards),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
