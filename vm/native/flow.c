@@ -145,7 +145,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (4 * sizeof(uint64_t) + 2 * sizeof(int32_t) + 3);
+                  n * (4 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 3);
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
     return NULL;
@@ -157,7 +157,8 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->seen = pinned + n;
   flow->rounds = (int32_t *)(void *)(flow->seen + 2 * n);
   int32_t *open = flow->rounds + n;
-  flow->depth = (uint8_t *)(open + n);
+  flow->runs = (uint32_t *)(open + n);
+  flow->depth = (uint8_t *)(flow->runs + n);
   flow->jumps = flow->depth + n;
   flow->leads = (bool *)(flow->jumps + n);
   memset(flow->rounds, -1, n * sizeof *flow->rounds);

@@ -42,6 +42,8 @@ enum {
   // entries when more than half of them had fewer.
   SHORT = 4,
   PATIENCE = 64,
+  // A unit that was given up is tried once more at each so many doors.
+  RETRY = 16,
   // Polls after the first one at which nothing ran.
   FIRST_WAIT = 7,
   // Native calls take a few bytes of C's stack each: so many at most.
@@ -268,6 +270,8 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   if (unit == NULL)
     return NULL;
   unit->live = f->flow->live[pc];
+  unit->runs_before = f->flow->runs[pc];
+  f->flow->runs[pc] = 0;
   for (uint32_t s = 0; s < p->slot_count; s++)
     if ((unit->live >> s & 1) != 0)
       unit->tags[s] = frame->base[s].tag;
@@ -280,8 +284,10 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   return unit;
 }
 
-// Where most entries soon leave, the next poll is not worth asking at. With
-// --native=always no unit is, so that tests enter wherever they can.
+// Where most entries soon leave, the next poll is not worth asking at: a loop
+// of three iterations, say. Once in a while one is entered nevertheless, as the
+// same loop may run long when it is given more; then it is no longer given up.
+// With --native=always no unit is, so that tests enter wherever they can.
 static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
   return unit->short_runs > PATIENCE && unit->short_runs > unit->runs / 2 &&
          !vm->every_poll;
@@ -323,7 +329,8 @@ static bool spread(tl_jit *jit) {
 }
 
 // Takes the units that are out of date out of the function's list, and frees
-// them. How often they ran is forgotten with them, and that they were given up.
+// them. How often they ran is kept for the report; that they were given up is
+// forgotten.
 static void free_stale(tl_vm *vm, tl_jit_function *f) {
   tl_jit_unit **at = &f->units;
   while (*at != NULL) {
@@ -332,6 +339,7 @@ static void free_stale(tl_vm *vm, tl_jit_function *f) {
       at = &unit->next;
       continue;
     }
+    f->flow->runs[unit->pc] += (uint32_t)(unit->runs + unit->runs_before);
     *at = unit->next;
     unit->next = NULL;
     free_units(vm, unit);
@@ -371,7 +379,10 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   jit->has_polled = jit->is_refused = false;
   jit->door(vm, frame->base, frame, unit->code);
   unit->runs++;
-  unit->short_runs += !jit->has_polled && before - vm->fuel < SHORT;
+  bool is_short = !jit->has_polled && before - vm->fuel < SHORT;
+  unit->short_runs = is_short                ? unit->short_runs + 1
+                     : is_given_up(vm, unit) ? 0
+                                             : unit->short_runs;
   const tl_frame *left = vm->frame;
   unit->left_at = (uint32_t)(left->pc - left->function->code);
   unit->left_in = left->function;
@@ -418,7 +429,8 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   }
   learn(vm, frame);
   tl_jit_unit *unit = unit_for(vm, frame);
-  if (unit == NULL || jit->is_off || unit->is_empty || is_given_up(vm, unit) ||
+  if (unit == NULL || jit->is_off || unit->is_empty ||
+      (is_given_up(vm, unit) && ++unit->doors % RETRY != 0) ||
       !owns_alone(unit, frame->base))
     return pass_by(vm);
   return run(vm, frame, unit);
@@ -513,7 +525,7 @@ void tl_jit_each(tl_vm *vm,
       if (unit->runs > 0) {
         tl_jit_report report = {.function = f->function,
                                 .pc = unit->pc,
-                                .runs = unit->runs,
+                                .runs = unit->runs + unit->runs_before,
                                 .is_given_up = is_given_up(vm, unit),
                                 .left_in = unit->left_in,
                                 .left_at = unit->left_at};

@@ -423,6 +423,7 @@ typedef struct tl_jit_flow {
   // of the container.
   uint64_t *seen;
   int32_t *rounds;  // the FORR that alone jumps there, or -1
+  uint32_t *runs;   // entries there by units that are out of date
 } tl_jit_flow;
 
 // One unit. The IR is there while it is compiled or listed; what runs needs the
@@ -466,6 +467,9 @@ typedef struct tl_jit_unit {
   // How it went: entries, those that ended soon, and where the last of them
   // left.
   uint64_t runs, short_runs;
+  // Entries at the same place by units that are gone, and how often it was
+  // asked for since it was given up.
+  uint64_t runs_before, doors;
   const tl_prototype *left_in;
   uint32_t left_at;
 } tl_jit_unit;
