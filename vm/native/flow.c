@@ -120,7 +120,8 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
         flow->leads[pc + d.words] = true;
       flow->rounds[to] =
           flow->jumps[to] == 0 && d.op == TL_BC_FORR ? (int32_t)pc : -1;
-      flow->jumps[to] = flow->jumps[to] == 0 ? 1 : 2;
+      if (flow->jumps[to] < 3)
+        flow->jumps[to]++;
       if (to <= pc) {
         open[to]++;
         open[pc + d.words]--;
@@ -132,6 +133,35 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
   for (uint32_t pc = 0; pc < p->code_count; pc++) {
     depth += open[pc];
     flow->depth[pc] = depth < 6 ? (uint8_t)depth : 6;
+  }
+}
+
+// Where the code behind a loop begins with what only its end needs, the loop's
+// beginning is followed by a jump to the body. That brings the variable as the
+// step does, so the body may begin with the move as well. Until the step is
+// found rounds[] has -2 and less, by the beginning's place.
+//
+//      7  forprep t3, i -> 9       jumps[8] = 0
+//      8  jmp -> 11                jumps[11] = 2: by 8 and by 17
+//      9  …
+//     11  body                     rounds[11] = 17
+//     17  forr t3, i -> 11
+static void find_begun(const tl_prototype *p, tl_jit_flow *flow) {
+  for (uint32_t pc = 0; pc < p->code_count;) {
+    tl_decoded d;
+    tl_decode(p, pc, &d);
+    uint32_t then = pc + d.words;
+    if (d.op == TL_BC_FORPREP && then < p->code_count &&
+        p->code[then].op == TL_BC_JMP && flow->jumps[then] == 0) {
+      tl_decode(p, then, &d);
+      if (flow->jumps[d.target] == 2)
+        flow->rounds[d.target] = -2 - (int32_t)pc;
+    } else if (d.op == TL_BC_FORR && flow->rounds[d.target] < -1) {
+      const tl_ins *begin = &p->code[-2 - flow->rounds[d.target]];
+      bool same = begin->a == p->code[pc].a && begin->b == p->code[pc].b;
+      flow->rounds[d.target] = same ? (int32_t)pc : -1;
+    }
+    pc = then;
   }
 }
 
@@ -163,6 +193,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->leads = (bool *)(flow->jumps + n);
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
+  find_begun(p, flow);
   find_pinned(p, pinned);
   find_live(p, pinned, flow->live);
   return flow;

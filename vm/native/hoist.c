@@ -282,7 +282,8 @@ static void unmark(tl_jit_code *code) {
 }
 
 // Blocks between the head and the step in the bytecode that the head leads to,
-// in that order. False: there are too many.
+// in that order. Other versions of the head are heads themselves, of loops with
+// other types. False: there are too many.
 static bool find_near(hoisting *x) {
   const tl_jit_label *labels = x->code->labels;
   uint32_t first = labels[x->at->head].pc, before = 0;
@@ -295,7 +296,9 @@ static bool find_near(hoisting *x) {
     x->block_count = 0;
     for (uint32_t pc = first; pc <= step; pc++)
       for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next) {
-        if (i >= x->old_labels || !(labels[i].is_marked || i == x->at->head))
+        bool is_head = i == x->at->head;
+        if (i >= x->old_labels ||
+            (pc == first ? !is_head : !labels[i].is_marked))
           continue;
         if (x->block_count == MOST_BLOCKS)
           return false;
@@ -842,7 +845,7 @@ static uint32_t append_all(hoisting *x) {
   const tl_typed *ops = code->ops;
   const tl_jit_label *first = &code->labels[ops[0].to];
   int32_t member = -1;
-  if (first->member >= 0) {
+  if (first->member >= 0 && x->loops[first->member].head != ops[0].to) {
     append_label(x, TL_TYPED_LABEL, copy_label(code, ops[0].to, -1));
     append_label(x, TL_TYPED_JUMP, ops[0].to);
   }

@@ -416,13 +416,13 @@ typedef struct tl_jit_flow {
   size_t nbytes;   // of this block
   uint64_t *live;  // slots that live before each instruction, as bits
   uint8_t *depth;  // loops around each instruction
-  uint8_t *jumps;  // how many jumps lead there, at most 2
+  uint8_t *jumps;  // how many jumps lead there, at most 3
   bool *leads;     // a block begins there
   // Of each instruction that reads an item two tags that it has had, without
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.
   uint64_t *seen;
-  int32_t *rounds;  // the FORR that alone jumps there, or -1
+  int32_t *rounds;  // the FORR whose loop begins there, or below 0
   uint32_t *runs;   // entries there by units that are out of date
 } tl_jit_flow;
 
