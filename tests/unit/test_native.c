@@ -430,6 +430,42 @@ static void the_check_knows_guards(void **state) {
   tally_close(vm);
 }
 
+// A loop whose polls are taken at once is left nowhere but at its end.
+static void the_check_knows_chunks(void **state) {
+  (void)state;
+  static const uint64_t tags[] = {TL_TAG_I64, TL_TAG_I64};
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  uint32_t at;
+  type_loop(vm, "fn g(n, s) {\n  for i in 0..n { s += i * i }\n  s\n}", tags,
+            &code, &unit);
+  assert_true(count_of(&code, TL_TYPED_CHUNK) > 0);
+  damage_each(&code);
+  int32_t loop = -1;
+  for (uint32_t i = 0; i < code.op_count; i++) {
+    tl_typed *t = &code.ops[i], before = *t;
+    if (t->op == TL_TYPED_LABEL)
+      loop = code.labels[t->to].loop;
+    for (int what = 0; what < 3; what++) {
+      if (what == 0 && (t->op == TL_TYPED_CHUNK || t->op == TL_TYPED_REST))
+        t->d++;  // another register than the other's
+      else if (what == 1 && t->op == TL_TYPED_REST)
+        t->op = TL_TYPED_MOVE;
+      else if (what == 2 && t->op == TL_TYPED_MUL && loop >= 0)
+        t->b = code.ops[i + 2].b;  // what is left is not known in it
+      else
+        continue;
+      unplace(&code);
+      assert_non_null(tl_jit_check(&code, &at));
+      *t = before;
+    }
+  }
+  close_loop(&code);
+  tally_close(vm);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_runs_long_is_compiled),
@@ -446,6 +482,7 @@ int main(void) {
     cmocka_unit_test(the_check_knows_owners),
     cmocka_unit_test(the_check_knows_dtypes),
     cmocka_unit_test(the_check_knows_guards),
+    cmocka_unit_test(the_check_knows_chunks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

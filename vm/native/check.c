@@ -43,6 +43,7 @@ typedef struct checking {
   uint64_t fixed;
   // Polls for which there is fuel in the rest of the loop; 0: not known.
   int64_t fuel;
+  int32_t chunk;  // the loop, where its iterations left are put aside; or -1
 } checking;
 
 // What registers for integers hold: all but floats. What it is in particular
@@ -611,8 +612,14 @@ static const tl_typed *find_row(const checking *c, int r) {
   return NULL;
 }
 
-// Guards and rows stand side by side before the loop; a constant that is
-// guarded is not below 0.
+// The chunk of the loop, before its head; NULL: it polls in each iteration.
+static const tl_typed *find_chunk(const checking *c) {
+  const tl_typed *last = &c->code->ops[c->claims_end - 1];
+  return c->claims_end > c->claims && last->op == TL_TYPED_CHUNK ? last : NULL;
+}
+
+// Guards, rows and a chunk stand side by side before the loop; a constant that
+// is guarded is not below 0.
 static void claim(checking *c) {
   if (c->claims_end != c->at)
     c->claims = c->at;
@@ -641,6 +648,25 @@ static const char *check_fuel(checking *c, const tl_typed *t) {
     return "it spends what is not there";
   c->fuel = begins ? t->imm : c->fuel - t->imm;
   return NULL;
+}
+
+// How many iterations are left is aside from the chunk, the last before the
+// loop, to behind the step of the same loop, and nobody may leave or ask
+// meanwhile.
+static const char *check_chunk(checking *c, const tl_typed *t) {
+  if (c->loop >= 0 || !is_row_register(c, t->d) || t->b < 0 ||
+      t->b >= TL_JIT_SLOTS)
+    return "a chunk at a wrong place";
+  claim(c);
+  return NULL;
+}
+
+static const char *check_rest_of_chunk(const checking *c, const tl_typed *t) {
+  const tl_typed *step = t - 1, *chunk = find_chunk(c);
+  return c->at > 0 && step->op == TL_TYPED_STEP && chunk != NULL &&
+                 c->chunk == step->to && chunk->d == t->d && step->b == t->a
+             ? NULL
+             : "the rest of no chunk";
 }
 
 // Before the loop, of an index that nothing in it writes, or first of all in
@@ -687,10 +713,19 @@ static bool begin_loop(checking *c, int32_t label) {
   c->fixed = UINT64_C(7) << c->hidden | UINT64_C(1) << c->variable;
   c->tops = c->tops_end = at + 2;
   c->loop = label;
+  const tl_typed *chunk = find_chunk(c);
+  c->chunk = chunk == NULL ? -1 : label;
+  if (chunk != NULL && chunk->b != c->hidden + 1)
+    return false;
   uint64_t moving = c->fixed;
   for (uint32_t i = c->claims; i < c->claims_end; i++) {
-    int b = ops[i].b;
+    bool chunks = ops[i].op == TL_TYPED_CHUNK;
+    int b = chunks ? TL_JIT_NONE : ops[i].b;
     bool every = ops[i].op == TL_TYPED_GUARD && ops[i].d == 0;
+    bool clashes =
+        chunk != NULL && ops[i].op == TL_TYPED_ROW && ops[i].d == chunk->d;
+    if (clashes || (chunks && &ops[i] != chunk))
+      return false;
     if (every ? b != c->hidden : b >= 0 && (moving >> b & 1) != 0)
       return false;
     if (b >= 0)
@@ -698,6 +733,18 @@ static bool begin_loop(checking *c, int32_t label) {
   }
   return c->variable != c->hidden && c->variable >= 0 &&
          c->variable < TL_JIT_SLOTS;
+}
+
+// Whether the operation stays in the loop, whose step a rest follows, and polls
+// nowhere. Registers of rows, of which one has the rest, nobody else writes.
+static bool keeps_chunk(const checking *c, const tl_typed *t) {
+  if (t->exit >= 0 || t->op == TL_TYPED_EXIT || t->op >= TL_TYPED_CALL ||
+      t->b == c->hidden + 1 || t->op == TL_TYPED_FUEL ||
+      (t->op == TL_TYPED_ROW && t->d == find_chunk(c)->d))
+    return t->op == TL_TYPED_STEP && c->at + 1 < c->code->op_count &&
+           t[1].op == TL_TYPED_REST;
+  return !tl_jit_jumps(t->op) ||
+         (t->to >= 0 && c->code->labels[t->to].loop == c->loop);
 }
 
 // Whether the operation leaves a loop's guards as true as they were: it writes
@@ -708,6 +755,8 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
   bool is_head = c->at + 1 == c->tops;
   if (c->loop < 0 || is_head)
     return true;
+  if (c->chunk == c->loop && !keeps_chunk(c, t))
+    return false;
   if (t->op == TL_TYPED_STEP)
     return t->a == c->hidden && t->b == c->hidden + 1 &&
            t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
@@ -729,6 +778,10 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
 // operands in registers.
 static const char *check_rest(checking *c, const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
+    case TL_TYPED_CHUNK:
+      return check_chunk(c, t);
+    case TL_TYPED_REST:
+      return check_rest_of_chunk(c, t);
     case TL_TYPED_FUEL:
     case TL_TYPED_SPEND:
       return check_fuel(c, t);
@@ -873,8 +926,11 @@ static const char *check_one(checking *c, const tl_typed *t) {
 // starts from these types alone. No type is inferred from the operations before
 // it.
 const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
-  checking c = {
-      .code = code, .unit = code->unit, .flow = code->flow, .loop = -1};
+  checking c = {.code = code,
+                .unit = code->unit,
+                .flow = code->flow,
+                .loop = -1,
+                .chunk = -1};
   bool ended = true;
   for (*at = 0; *at < code->op_count; ++*at) {
     const tl_typed *t = &code->ops[*at];

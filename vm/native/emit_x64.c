@@ -891,6 +891,34 @@ static void with_fuel(emitter *e, int digit, int64_t number) {
   tl_x64_word(&e->as, (uint32_t)number);
 }
 
+// The polls of as many iterations as there are, or as there is fuel for but for
+// one poll: they are counted down by the loop alone. Where that is none,
+// nothing has been written.
+//
+//     rcx = fuel - 1, at most b        r15 -= rcx   d = b - rcx   b = rcx
+static void chunk(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  tl_x64_rm(as, 0, 0x8d, TL_CX, TL_R15, -1);
+  tl_x64_rr(as, 0, 0x85, TL_CX, TL_CX);
+  jump_to(e, TL_CC_E, t->to);
+  int b = get(e, t->b, TL_AX), rest = into(e, t->d, TL_DX);
+  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, b);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_A, TL_CX, b);
+  tl_x64_rr(as, 0, 0x2b, TL_R15, TL_CX);
+  tl_x64_move(as, rest, b);
+  tl_x64_rr(as, TL_X64_W, 0x2b, rest, TL_CX);
+  put(e, t->d, rest);
+  tl_x64_move(as, b, TL_CX);
+  put(e, t->b, b);
+}
+
+// The iterations that a chunk has put aside.
+static void take_rest(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, get(e, t->d, TL_AX));
+  put(e, t->a, a);
+}
+
 // The address of a row: items + index * columns * size of an item.
 static void row(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
@@ -1409,6 +1437,12 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_GUARD:
       guard(e, t);
+      break;
+    case TL_TYPED_CHUNK:
+      chunk(e, t);
+      break;
+    case TL_TYPED_REST:
+      take_rest(e, t);
       break;
     case TL_TYPED_FUEL:
       with_fuel(e, 7, t->imm);

@@ -403,9 +403,26 @@ static bool read_loop(hoisting *x) {
   return x->new.size <= MOST_OPS;
 }
 
-// Whether the second form has accesses to gain by, and nothing in it writes
-// what its guards rely on. Where fuel is asked for at the head, no jump goes
-// back.
+// Whether nothing leaves the second form before its end, which is a poll and
+// the step: then the polls of many iterations may be taken at once.
+static bool is_closed(const hoisting *x) {
+  const tl_typed *ops = x->new.ops;
+  if (x->spent > 0 || x->new.size < 4 ||
+      ops[x->new.size - 3].op != TL_TYPED_POLL)
+    return false;
+  for (uint32_t i = 1; i + 3 < x->new.size; i++) {
+    bool goes = tl_jit_jumps(ops[i].op);
+    if (ops[i].exit >= 0 || ops[i].op >= TL_TYPED_CALL ||
+        ops[i].op == TL_TYPED_EXIT || ops[i].op == TL_TYPED_STEP ||
+        (goes && (ops[i].to < 0 || find_label(&x->new, ops[i].to) < i)))
+      return false;
+  }
+  return true;
+}
+
+// Whether the second form has accesses or polls to gain by, and nothing in it
+// writes what its guards rely on. Where fuel is asked for at the head, no jump
+// goes back.
 static bool is_worth_it(hoisting *x) {
   const tl_typed *ops = x->new.ops;
   bool accesses = false;
@@ -422,7 +439,7 @@ static bool is_worth_it(hoisting *x) {
     }
   }
   uint64_t fixed = UINT64_C(7) << x->hidden | UINT64_C(1) << x->variable;
-  return accesses && (x->written & fixed) == 0;
+  return (accesses || is_closed(x)) && (x->written & fixed) == 0;
 }
 
 // What is in the slot where the operation [at] reads it, as a base and a
@@ -653,6 +670,21 @@ static void append_rows(hoisting *x, bool of_variable) {
       append(x, &x->rows[i]);
 }
 
+// Behind the step: what was put aside is left, and the slow form polls.
+static void append_rest(hoisting *x, int rest) {
+  int left = x->hidden + 1;
+  tl_typed t = make(x, TL_TYPED_REST, TL_JIT_NONE, TL_JIT_NONE);
+  t.a = (int16_t)left;
+  t.d = (int16_t)rest;
+  t.type = TL_TYPE_INT | TL_TYPE_WEAK;
+  append(x, &t);
+  t = make(x, TL_TYPED_IF, left, TL_JIT_NONE);
+  t.from[1] = TL_TYPE_INT | TL_TYPE_WEAK;
+  t.condition = TL_IF_NE;
+  t.to = x->at->slow;
+  append(x, &t);
+}
+
 // The loop's label, its guards and rows, and the body with what they make of
 // it. Guards of the variable stand together: they share its last value.
 static void append_fast(hoisting *x) {
@@ -670,6 +702,17 @@ static void append_fast(hoisting *x) {
       if ((x->guards[i].d == 0) == (of == 0))
         append(x, &x->guards[i]);
   append_rows(x, false);
+  int rest = tl_jit_first_row(code->unit) + (int)x->row_count;
+  bool closed = is_closed(x) && x->row_count < TL_JIT_ROWS;
+  if (closed) {
+    tl_typed t = make(x, TL_TYPED_CHUNK, x->hidden + 1, TL_JIT_NONE);
+    t.d = (int16_t)rest;
+    t.to = x->at->slow;
+    append(x, &t);
+    x->at->returns = true;
+    if (code->row_count < (int)x->row_count + 1)
+      code->row_count = (int)x->row_count + 1;
+  }
   int32_t fast = copy_label(code, x->at->head, (int32_t)code->label_count);
   append_label(x, TL_TYPED_JUMP, fast);
   append_label(x, TL_TYPED_LABEL, fast);
@@ -684,7 +727,10 @@ static void append_fast(hoisting *x) {
   for (uint32_t i = 1; i < size; i++) {
     if (ops[i].op == TL_TYPED_LABEL)
       code->labels[ops[i].to].loop = fast;
-    append(x, &ops[i]);
+    if (closed && i == size - 1)
+      append_rest(x, rest);
+    if (!closed || i != size - 3)
+      append(x, &ops[i]);
   }
   tidy(x, start);
 }
@@ -739,7 +785,7 @@ static void try_loop(hoisting *x, int32_t head) {
     return;
   for (uint32_t i = 0; i < x->new.size; i++)
     labels += x->new.ops[i].op == TL_TYPED_LABEL;
-  uint32_t more = x->old.size + x->new.size + 4 + MOST_GUARDS + TL_JIT_ROWS;
+  uint32_t more = x->old.size + x->new.size + 8 + MOST_GUARDS + TL_JIT_ROWS;
   if (more > x->room || code->label_count + labels + 1 > code->label_capacity)
     return;
   x->room -= more;
@@ -806,7 +852,9 @@ static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
     code->weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
         weight;
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  if (t->op == TL_TYPED_ROW) {
+  if (t->op == TL_TYPED_CHUNK) {
+    code->weights[t->d] += weight * 0.01f;
+  } else if (t->op == TL_TYPED_ROW) {
     code->weights[t->d] += weight;
     code->weights[facts] += weight;
     code->weights[facts + 2] += weight;

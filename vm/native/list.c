@@ -276,6 +276,12 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       put_index(out, u, t->b, t->imm);
       tl_text_puts(out, "]");
       break;
+    case TL_TYPED_CHUNK:
+    case TL_TYPED_REST:
+      put_operands(out, u, t);
+      tl_text_puts(out, " ");
+      put_register(out, u, t->d);
+      break;
     case TL_TYPED_FUEL:
     case TL_TYPED_SPEND:
       tl_text_printf(out, " %lld", (long long)t->imm);

@@ -269,6 +269,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
                         d is 0 in all iterations of the loop of b */         \
   OP(FUEL, _, _, _)  /* to, unless there is fuel for more than imm polls */  \
   OP(SPEND, _, _, _) /* imm polls at once, behind a FUEL                */   \
+  OP(CHUNK, _, I, _) /* takes all polls of the next iterations at once, at   \
+                        most b; d = b - those, b = those; to: no fuel */     \
+  OP(REST, ID, _, _) /* a = d, what CHUNK has put aside */                   \
   OP(ROW, _, K, A)   /* d = the address of row b + imm of array c       */   \
   OP(READ, ID, K, A) /* a = item b + imm of array c, or of its row e    */   \
   OP(FREAD, FD, K, A)                                                        \
@@ -529,7 +532,7 @@ static inline int32_t tl_jit_high(const tl_typed *guard) {
 static inline bool tl_jit_jumps(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
          op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF ||
-         op == TL_TYPED_GUARD || op == TL_TYPED_FUEL;
+         op == TL_TYPED_GUARD || op == TL_TYPED_FUEL || op == TL_TYPED_CHUNK;
 }
 
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.
