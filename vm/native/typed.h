@@ -2,6 +2,7 @@
 //
 //     bytecode, tags at an entry ─▶ typing*.c ─▶ operations, labels, exits
 //                                                    │
+//                           hoist.c gives loops second forms
 //                            check.c proves them, list.c prints them
 //                                                    │
 //                                                    ▼
