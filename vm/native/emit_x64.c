@@ -833,12 +833,12 @@ static void write_item(emitter *e, const tl_typed *t) {
 
 // --- Behind the guards of a loop --------------------------------------------
 
-// Goes to the guard's label unless [offset] more than the register is below the
-// length. A sum that wraps is above every length.
+// Goes to the guard's label unless [offset] more than the register, which keeps
+// what it has, is below the length. A sum that wraps is above every length.
 static void guard_below(emitter *e, const tl_typed *t, int r, int32_t offset) {
   if (offset != 0) {
-    tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_AX, r, offset);
-    r = TL_AX;
+    tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_DX, r, offset);
+    r = TL_DX;
   }
   if (e->reg[t->c] >= 0)
     tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, e->reg[t->c]);

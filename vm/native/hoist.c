@@ -200,7 +200,7 @@ static bool hoist_access(tl_hoisting *x, uint32_t at, tl_typed *out) {
 
 // --- Writing ----------------------------------------------------------------
 
-// Appends behind the operations that were there; begin_loop has asked for room.
+// Appends behind the operations that were there; try_loop has asked for room.
 static void append(tl_hoisting *x, const tl_typed *t) {
   tl_jit_code *code = x->code;
   code->ops[code->op_count++] = *t;
@@ -484,7 +484,7 @@ static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
         weight;
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (t->op == TL_TYPED_CHUNK) {
-    code->weights[t->d] += weight * 0.01f;
+    code->weights[t->d] += weight;
   } else if (t->op == TL_TYPED_ROW) {
     code->weights[t->d] += weight;
     code->weights[facts] += weight;
@@ -512,7 +512,8 @@ static void weigh_all(tl_jit_code *code, uint32_t slow) {
     if (t->op == TL_TYPED_LABEL)
       weight = weights[code->flow->depth[code->labels[t->to].pc]] *
                (i < slow ? 1 : 1e-3f);
-    weigh(code, t, t->op == TL_TYPED_GUARD ? 0.1f * weight : weight);
+    bool before = t->op == TL_TYPED_GUARD || t->op == TL_TYPED_CHUNK;
+    weigh(code, t, before ? 0.1f * weight : weight);
   }
 }
 
