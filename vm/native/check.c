@@ -684,7 +684,8 @@ static const char *check_row(checking *c, const tl_typed *t) {
   return NULL;
 }
 
-// An item of a guarded index, by the address of its row or of all items.
+// An item of a guarded index, by the address of its row or of all items. The
+// array's own facts cannot change in a unit; is_array has proven what it is.
 static const char *check_inside(const checking *c, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   const tl_typed *row = is_row_register(c, t->e) ? find_row(c, t->e) : NULL;
@@ -699,7 +700,19 @@ static const char *check_inside(const checking *c, const tl_typed *t) {
 }
 
 // The head of a loop, whose guards stand before the jump to it, and the move
-// into its variable behind it.
+// into its variable behind it. From here to the step nothing may write a slot
+// of theirs, and the variable is the hidden next value of which they say
+// something: only the step changes that, to the next of the values that were
+// tested.
+//
+//     claims       guard every t4 < x.length      fixed: t4, t5, t6, i, k
+//                  guard k < y.length
+//                  row0 = row y[k]
+//     claims_end   jump -> 7c
+//                  7c  (loop = 7c)
+//                  i = move t4                    hidden t4, variable i
+//     tops         row1 = row x[i]
+//     tops_end     …
 static bool begin_loop(checking *c, int32_t label) {
   const tl_typed *ops = c->code->ops;
   uint32_t at = c->at;

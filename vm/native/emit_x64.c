@@ -868,7 +868,11 @@ static void last_value(emitter *e, const tl_typed *t) {
   jump_to(e, TL_CC_O, t->to);
 }
 
-// A guard behind one of the same loop finds the last value in rcx.
+// Two to four comparisons, each of them with a jump to the slow form. A guard
+// behind one of the same loop finds the last value in rcx.
+//
+//     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, rcx - 1 and rcx + 1 are below
+//     n
 static void guard(emitter *e, const tl_typed *t) {
   if (t->b < 0) {
     tl_x64_constant(&e->as, TL_AX, tl_jit_high(t));

@@ -73,7 +73,13 @@ static bool is_worth_it(tl_hoisting *x) {
 
 // What is in the slot where the operation [at] reads it, as a base and a
 // constant. Sums are those of int64, so that what is added is the same in
-// registers of 64 bits.
+// registers of 64 bits. False: it is computed in another way, or in another
+// block.
+//
+//     i = move t4              i        the variable, 0
+//     t9 = sub i, 1            t9       the variable, -1
+//     t9 = const 2             t9       nothing, 2
+//     k, which is not written  k        k, 0
 static bool read_index(const tl_hoisting *x, int slot, uint32_t at,
                        index *out) {
   int64_t offset = 0;
@@ -114,7 +120,8 @@ static tl_jit_type type_of(const tl_hoisting *x, int slot) {
                                : x->code->labels[x->at->head].types[slot];
 }
 
-// An operation of these, which has no result; the caller sets the rest.
+// An operation of these, without target and exit, which has no result; the
+// caller sets the rest.
 static tl_typed make(const tl_hoisting *x, tl_typed_op op, int b, int c) {
   return (tl_typed){.op = (uint8_t)op,
                     .a = TL_JIT_NONE,
@@ -127,7 +134,9 @@ static tl_typed make(const tl_hoisting *x, tl_typed_op op, int b, int c) {
                     .exit = -1};
 }
 
-// Adds to the guards that the index is below the length in the register.
+// Adds to the guards that the index is below the length in the register. What
+// is added to one base is one guard, of the least and the most: x[i - 1] and
+// x[i + 1] want "i -1 to i +1".
 static void guard(tl_hoisting *x, const index *at, int length) {
   int32_t low = at->offset, high = at->offset;
   uint32_t i = 0;
@@ -149,7 +158,9 @@ static void guard(tl_hoisting *x, const index *at, int length) {
   t->imm = (int64_t)((uint64_t)(uint32_t)low << 32 | (uint32_t)high);
 }
 
-// The register with the address of the array's row; -1: there are no more.
+// The register with the address of the array's row; -1: there are no more. Rows
+// of one array and index share it. That of the variable is made in each
+// iteration, where the hidden next value has been moved to it.
 static int row_of(tl_hoisting *x, const tl_typed *access, const index *at) {
   int slot = at->is_variable ? x->variable : at->slot;
   for (uint32_t i = 0; i < x->row_count; i++)
@@ -169,7 +180,12 @@ static int row_of(tl_hoisting *x, const tl_typed *access, const index *at) {
 }
 
 // The access [at] without its tests, which become guards. False: its indices
-// are not of that kind.
+// are not of that kind, or there are too many guards; then it tests as before,
+// beside others that do not. A store of an integer may still leave, as the
+// items' dtype may not have it.
+//
+//     t6 = fload x[i, t9]  exit 12       t6 = fread row0[k -1]
+//     store v[t9], n       exit 14       write v[k -1], n        exit 14
 static bool hoist_access(tl_hoisting *x, uint32_t at, tl_typed *out) {
   const tl_typed *t = &x->new.ops[at];
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
@@ -213,7 +229,8 @@ static void append_label(tl_hoisting *x, tl_typed_op op, int32_t number) {
   append(x, &t);
 }
 
-// A further version of a label, which is there already and has its types.
+// A further version of a label, which is there already and has its types. The
+// caller has asked for room. Versions go on being numbered, for the listing.
 static int32_t copy_label(tl_jit_code *code, int32_t of, int32_t loop) {
   int32_t number = (int32_t)code->label_count++;
   tl_jit_label *label = &code->labels[number];
@@ -248,7 +265,9 @@ static bool reads(const tl_jit_code *code, const tl_typed *t, int slot) {
 }
 
 // Whether nothing reads what the operation [at] of the new ones writes, as
-// happens to indices whose constants moved into the accesses.
+// happens to indices whose constants moved into the accesses. It is known in
+// one block alone: at its end a label says UNKNOWN of what is dead there, and
+// an exit names all that is not.
 static bool is_idle(const tl_hoisting *x, uint32_t at) {
   const tl_jit_code *code = x->code;
   const tl_typed *t = &code->ops[at];
@@ -275,6 +294,12 @@ static void take_out(tl_jit_code *code, uint32_t at) {
 
 // Takes idle operations out of the new ones from [start] on, and makes one of
 // spendings of fuel between which nothing leaves.
+//
+//     t9 = const 0      idle           t6 = fread row0[0]
+//     t6 = fread row0[0]               s = fadd s, t6
+//     s = fadd s, t6                   t6 = fread row0[1]
+//     spend 1           joins          s = fadd s, t6
+//     …                                spend 2
 static void tidy(tl_hoisting *x, uint32_t start) {
   tl_jit_code *code = x->code;
   int64_t later = 0;
@@ -294,14 +319,16 @@ static void tidy(tl_hoisting *x, uint32_t start) {
   }
 }
 
-// The rows that go with the variable, or those that do not.
+// The rows that go with the variable, which stand in the body, or those that do
+// not, which stand before the loop.
 static void append_rows(tl_hoisting *x, bool of_variable) {
   for (uint32_t i = 0; i < x->row_count; i++)
     if ((x->rows[i].b == x->variable) == of_variable)
       append(x, &x->rows[i]);
 }
 
-// Behind the step: what was put aside is left, and the slow form polls.
+// Behind the step: what was put aside is left, and the slow form polls. Its
+// step comes back to the guards, and to the next chunk.
 static void append_rest(tl_hoisting *x, int rest) {
   int left = x->hidden + 1;
   tl_typed t = make(x, TL_TYPED_REST, TL_JIT_NONE, TL_JIT_NONE);
@@ -318,6 +345,13 @@ static void append_rest(tl_hoisting *x, int rest) {
 
 // The loop's label, its guards and rows, and the body with what they make of
 // it. Guards of the variable stand together: they share its last value.
+//
+//     head   guard …  row …  chunk …     fails: to the slow form's head
+//            jump -> fast
+//     fast   variable  row …  fuel …     no fuel: to the slow form's head
+//            body
+//            step -> fast
+//            rest, and on behind the loop
 static void append_fast(tl_hoisting *x) {
   tl_jit_code *code = x->code;
   tl_typed item, *ops = x->new.ops;
@@ -367,7 +401,8 @@ static void append_fast(tl_hoisting *x) {
 }
 
 // A block of the loop as it was. Labels that are in its other form, too, have
-// another one here; those of loops that were written out are here alone.
+// another one here; those of loops that were written out are here alone. Jumps
+// within the loop stay in this form, but for the step of one that returns.
 static void append_slow(tl_hoisting *x, uint32_t start) {
   const tl_typed *ops = x->code->ops;
   const tl_jit_label *labels = x->code->labels;
@@ -384,7 +419,9 @@ static void append_slow(tl_hoisting *x, uint32_t start) {
   }
 }
 
-// Whether anybody comes to a block of loop [number] but its head from outside.
+// Whether anybody comes to a block of loop [number] but its head from outside:
+// a jump of another version of the code, or the unit's own beginning. Such
+// paths come to the slow form, and must not stay there.
 static bool is_entered(const tl_jit_code *code, int32_t number, int32_t head) {
   int32_t from = -1;
   for (uint32_t i = 0; i < code->op_count; i++) {
@@ -450,7 +487,9 @@ static void find_loops(tl_hoisting *x) {
         try_loop(x, i);
 }
 
-// Jumps from outside into a loop's second form go to the slow one instead.
+// Jumps from outside into a loop's second form go to the slow one instead, as
+// its guards have not been asked. The jump to the head itself is that from the
+// guards.
 static void redirect(tl_jit_code *code) {
   int32_t loop = -1;
   for (uint32_t i = 0; i < code->op_count; i++) {

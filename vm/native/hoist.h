@@ -7,6 +7,8 @@
 
 #include "vm/native/typed.h"
 
+// What is larger is left as it is: a form that is written twice has to be
+// small, and the pass linear in the operations.
 enum {
   TL_HOIST_OPS = 192,  // of a loop, and of its second form
   TL_HOIST_BLOCKS = 48,
@@ -16,7 +18,8 @@ enum {
   TL_HOIST_TRIES = 256,
 };
 
-// A loop that gets a second form, by the label of its head.
+// A loop that gets a second form, by the label of its head. Its blocks are
+// those whose labels have its number as their [member].
 typedef struct tl_hoist_loop {
   int32_t head;
   int32_t slow;  // the head's label in the form that tests everything
@@ -30,12 +33,15 @@ typedef struct tl_hoist_body {
   uint32_t size;
 } tl_hoist_body;
 
+// The pass over one unit. The old operations stay as they are until the end,
+// and the new ones are appended behind them, so a loop may be read twice: to
+// see whether it has a second form, and when that is written.
 typedef struct tl_hoisting {
   tl_jit_code *code;
   uint32_t old_count;  // operations that were there
   int32_t old_labels;
-  uint32_t room;  // for operations beyond as many as there were
-  uint32_t tries;
+  uint32_t room;   // for operations beyond as many as there were
+  uint32_t tries;  // labels that were taken for heads so far
   tl_hoist_loop loops[TL_HOIST_LOOPS];
   int32_t loop_count;
   // Of the loop under way: the labels of its blocks, the head's first and the
@@ -47,6 +53,7 @@ typedef struct tl_hoisting {
   int hidden, variable;
   uint64_t written;  // slots, but for the two and what the step writes
   int64_t spent;     // fuel, by loops that were written out
+  // What the second form's accesses want before it.
   tl_typed guards[TL_HOIST_GUARDS];
   uint32_t guard_count;
   tl_typed rows[TL_JIT_ROWS];
@@ -60,6 +67,8 @@ static inline bool tl_typed_has_result(const tl_typed *t) {
          kind == TL_OPERAND_RD;
 }
 
+// Whether it is a result in that slot, as an integer, a float or a reference. A
+// step also writes what is left, which is no slot that the loop may use.
 static inline bool tl_typed_writes(const tl_typed *t, int slot) {
   return tl_typed_has_result(t) && t->a % TL_JIT_SLOTS == slot;
 }

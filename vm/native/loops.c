@@ -11,8 +11,8 @@
 
 #include "vm/native/hoist.h"
 
-// A loop over a known range in it: its two bodies, of the first iteration and
-// of those behind it, from the move into the variable to the step.
+// A loop over a known range in another: its two bodies, of the first iteration
+// and of those behind it, from the move into the variable to the step.
 typedef struct short_loop {
   int hidden;
   int64_t start, by, count;
@@ -26,7 +26,8 @@ static bool calls(int op) {
          op == TL_TYPED_FCOMPUTE;
 }
 
-// The small constant in the slot at [at]; false: it has none.
+// The small constant in the slot at [at]; false: it has none. Only the block's
+// own operations are looked at, which is where a range begins.
 static bool read_constant(const tl_typed *ops, int slot, uint32_t at,
                           int64_t *out) {
   const tl_typed *t = tl_hoist_writer(ops, slot, at);
@@ -103,7 +104,16 @@ static void add_constant(tl_hoisting *x, int slot, int64_t value) {
   add(&x->new, &t);
 }
 
-// Adds all iterations of the loop, which spend fuel instead of polling.
+// Adds all iterations of the loop, which spend fuel instead of polling. The
+// hidden slots are as they would be where something leaves; mostly nothing
+// does, and they are idle.
+//
+//         jump -> L                  a = const 0   body   spend 1
+//     L   a = move t6                t6 = const 1  t7 = const 1
+//         body                       a = const 1   body   spend 1
+//         poll                       t6 = const 2  t7 = const 0
+//         t6 = step t7, t8 -> L      jump
+//         jump
 static void write_out(tl_hoisting *x, const short_loop *s) {
   const tl_typed *ops = x->old.ops;
   uint32_t step = 0;
@@ -134,7 +144,8 @@ static uint32_t block_end(const tl_hoisting *x, int32_t label) {
   return i;
 }
 
-// Marks the blocks that the block goes to.
+// Marks the blocks that the block goes to. Of an operation on an item that is
+// where an item of another type leads.
 static void mark_behind(tl_hoisting *x, int32_t block) {
   const tl_typed *ops = x->code->ops;
   uint32_t end = block_end(x, block);
