@@ -426,6 +426,10 @@ static void the_check_knows_guards(void **state) {
       assert_non_null(tl_jit_check(&code, &at));
       *t = before;
     }
+  // There has to be room for the rows.
+  code.row_count = 1;
+  unplace(&code);
+  assert_non_null(tl_jit_check(&code, &at));
   close_loop(&code);
   tally_close(vm);
 }

@@ -68,10 +68,11 @@ static bool has_float(const checking *c, int r) {
          tl_jit_is_float(c->now[r - TL_JIT_FLOAT]);
 }
 
-// A register with the address of a row.
+// A register with the address of a row, for which there is room in the frame.
 static bool is_row_register(const checking *c, int r) {
   int first = tl_jit_first_row(c->unit);
-  return r >= first && r < first + TL_JIT_ROWS;
+  return r >= first && r < first + c->code->row_count &&
+         c->code->row_count <= TL_JIT_ROWS;
 }
 
 // How many axes the array of an operation on an item has.
