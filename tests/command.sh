@@ -87,6 +87,10 @@ if "$tally" --version | grep -q 'machine code: available'; then
   expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
   run --sandbox explain "$dir/script.tly"
   absent '^native' '--sandbox: no machine code'
+  text 'fn f(n, x) {\n  s = 0\n  for i in 0..n { s += len(x) }\n  s\n}
+for k in 0..90_000 { t = f(2, "{k}") }\nprint(f(300_000, "{t}"))\n'
+  run explain "$dir/script.tly"
+  absent '^  line 3 in f.*given up' 'explain: a loop that was given up runs long'
   text 'fn f() {\n  l = ()\n  for i in 0..5000 { l = append(l, i) }\n  l\n}
 fn g(l) {\n  s = 0\n  while len(l) > 0 { x, l = pop(l); s += x }\n  s\n}
 print(g(f()))\n'

@@ -34,6 +34,11 @@ bool tl_is_awaited(tl_vm *vm) {
          (vm->deadline > 0 && tl_clock_of(vm) > vm->deadline);
 }
 
+// How many polls there are until machine code is asked for: all, but for tests.
+static int32_t first_polls(const tl_vm *vm) {
+  return vm->every_poll ? 1 : TL_FUEL;
+}
+
 // A call into the VM is also a good moment to give old cached memory back. An
 // interrupt belongs to the run that it met.
 void tl_poll_begin(tl_vm *vm) {
@@ -42,7 +47,7 @@ void tl_poll_begin(tl_vm *vm) {
   tl_memory_rest(vm);
   int32_t fuel = limit != 0 && limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
   vm->budget = limit == 0 ? UINT64_MAX : limit - (uint64_t)fuel;
-  tl_give_fuel(vm, fuel, vm->every_poll);
+  tl_give_fuel(vm, fuel, first_polls(vm));
   vm->written = 0;
   vm->deadline =
       vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
@@ -86,7 +91,7 @@ static bool look(tl_vm *vm) {
 // The fuel is taken from the budget, so that both count down together.
 bool tl_refuel(tl_vm *vm) {
   if (vm->fuel_aside > 0) {
-    tl_give_fuel(vm, vm->fuel_aside, vm->every_poll);
+    tl_give_fuel(vm, vm->fuel_aside, first_polls(vm));
     return true;
   }
   // With fuel 1 the next poll looks again, if this one fails.
@@ -97,12 +102,12 @@ bool tl_refuel(tl_vm *vm) {
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
   }
   if (vm->budget == UINT64_MAX) {
-    tl_give_fuel(vm, TL_FUEL, vm->every_poll);
+    tl_give_fuel(vm, TL_FUEL, first_polls(vm));
     return true;
   }
   uint64_t grant = vm->budget < TL_FUEL ? vm->budget : TL_FUEL;
   vm->budget -= grant;
-  tl_give_fuel(vm, (int32_t)grant, vm->every_poll);
+  tl_give_fuel(vm, (int32_t)grant, first_polls(vm));
   return true;
 }
 
@@ -125,13 +130,15 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   // The work is paid from budget and fuel together.
   if (work >= left) {
     vm->budget = 0;
-    tl_give_fuel(vm, 1, false);
+    tl_give_fuel(vm, 1, 1);
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
   }
   left -= work;
   int32_t fuel = left < TL_FUEL ? (int32_t)left : TL_FUEL;
   vm->budget = left - (uint64_t)fuel;
-  tl_give_fuel(vm, fuel, vm->fuel_aside > 0 || vm->every_poll);
+  // A poll that was to come by machine code still does.
+  bool waits = vm->fuel_aside > 0 && vm->fuel > 0;
+  tl_give_fuel(vm, fuel, waits ? vm->fuel : first_polls(vm));
   return true;
 }
 

@@ -22,11 +22,11 @@
 // Iterations or calls between two looks around.
 enum { TL_FUEL = 1024 };
 
-// The VM's fuel is [fuel]; of that all but one poll is set aside where the next
-// one is to come by the entry of machine code.
-static inline void tl_give_fuel(tl_vm *vm, int32_t fuel, bool comes_by) {
-  vm->fuel_aside = comes_by ? fuel - 1 : 0;
-  vm->fuel = fuel - vm->fuel_aside;
+// The VM's fuel is [fuel]; all but the [first] polls of it are set aside, so
+// that the last of these comes by the entry of machine code.
+static inline void tl_give_fuel(tl_vm *vm, int32_t fuel, int32_t first) {
+  vm->fuel = first < fuel ? first : fuel;
+  vm->fuel_aside = fuel - vm->fuel;
 }
 
 // The fuel ran out: looks around and refills vm->fuel. False after tl_fail

@@ -97,6 +97,7 @@ static void say_name(writer *w, kind k) {
 }
 
 static void expression(writer *w, kind k, int depth);
+static void statement(writer *w, int depth);
 
 // (left operator right), in brackets, so that no precedence is asked for.
 static void binary(writer *w, kind left, const char *operator, kind right,
@@ -530,6 +531,109 @@ static void store(writer *w) {
   expression(w, ints || chance(w, 15) ? INT : FLOAT, 2);
 }
 
+// An index that is a loop's variable and a constant, a variable that the loop
+// may write, or a constant: those that units test before loops.
+static void plain_index(writer *w, const char *variable) {
+  static const char *const offsets[] = {"", "", "", " + 1", " - 1", " + 2"};
+  static const char *const others[] = {"0", "1", "2", "m", "at"};
+  if (chance(w, 30)) {
+    ONE_OF(w, others);
+    return;
+  }
+  say(w, variable);
+  ONE_OF(w, offsets);
+}
+
+// An item by such indices, of the kind.
+static void plain_item(writer *w, bool floats, const char *i, const char *j) {
+  bool deep = chance(w, 60);
+  say(w, deep            ? (floats ? "e[" : "u[")
+         : floats        ? "w["
+         : chance(w, 70) ? "v["
+                         : "d[");
+  plain_index(w, i);
+  if (deep) {
+    say(w, ", ");
+    plain_index(w, j);
+  }
+  say(w, "]");
+}
+
+// What is done in the loops of `nest`: items are read and written, and sums
+// change their types in the first iteration.
+static void plain_statement(writer *w, const char *i, const char *j) {
+  bool floats = chance(w, 60);
+  uint32_t t = below(w, 100);
+  if (t < 30) {
+    say(w, floats ? "x += " : "k += ");
+    plain_item(w, floats, i, j);
+  } else if (t < 65) {
+    plain_item(w, floats, i, j);
+    say(w, chance(w, 50) ? " = " : " += ");
+    plain_item(w, floats && chance(w, 80), j, i);
+    say(w, floats ? " * 0.5" : " & 7");
+  } else if (t < 80) {
+    say(w, "if ");
+    plain_item(w, floats, i, j);
+    say(w, floats ? " > x { best, at = " : " > m { m, at = ");
+    plain_item(w, floats, i, j);
+    say(w, ", ");
+    say(w, chance(w, 50) ? i : "k % 4");
+    say(w, " }");
+  } else if (t < 85) {
+    say(w, "if k > 90 { break }");
+  } else {
+    statement(w, 0);
+  }
+}
+
+// Loops as plain code over rows and columns has them, some of a few iterations
+// that are known. Half of them catch errors, so that what was done before is
+// seen.
+static void nest(writer *w) {
+  static const char *const rows[] = {"0..3", "1..3",      "3..0 by -1", "0..4",
+                                     "0..m", "0..8 by 2", "k % 3..5"};
+  static const char *const columns[] = {"0..2",       "0..3", "1..4 by 2",
+                                        "3..0 by -1", "0..6", "0..k % 6"};
+  char i[8], j[8];
+  snprintf(i, sizeof i, "L%d", w->loops++);
+  snprintf(j, sizeof j, "L%d", w->loops++);
+  bool catches = chance(w, 50);
+  say(w, "at, best = 0, 1e9\n");
+  begin_line(w);
+  say(w, catches ? "try {\n" : "if true {\n");
+  w->indent++;
+  begin_line(w);
+  say(w, "for ");
+  say(w, i);
+  say(w, " in ");
+  ONE_OF(w, rows);
+  say(w, " {\n");
+  for (int n = chance(w, 70) ? 0 : 2; n < 3; n++) {
+    const char *second = n == 1 ? j : i;
+    if (n == 1) {
+      say(w, "for ");
+      say(w, j);
+      say(w, " in ");
+      ONE_OF(w, columns);
+      say(w, " {\n");
+    }
+    plain_statement(w, i, second);
+    say(w, "\n");
+    if (n == 1 && chance(w, 50)) {
+      plain_statement(w, second, i);
+      say(w, "\n");
+    }
+    say(w, n == 1 ? "}\n" : "");
+  }
+  say(w, "}\n");
+  w->indent--;
+  begin_line(w);
+  say(w, catches ? "} catch f { print(f.message, k, x) }\n" : "}\n");
+  begin_line(w);
+  say(w, "print(at, best)");
+}
+
 // Those that can be assigned come first. A sum or difference keeps its kind;
 // what else is assigned may not, so that versions of blocks are made.
 static void assign(writer *w) {
@@ -569,6 +673,8 @@ static void statement(writer *w, int depth) {
     say(w, "k = k + G");
   } else if (t < 75) {
     say(w, "try { k = k + v[k] } catch e { k = 3 }");
+  } else if (t < 87 && depth >= DEEPEST - 1) {
+    nest(w);
   } else {
     write_loop(w, depth);
   }
@@ -596,6 +702,7 @@ static void function(writer *w, int number) {
       "(k, x) {\n  global G\n  m = 3\n  y = 0.25\n  p = true\n"
       "  v = arange(8)\n  w = arange(8) * 0.5\n"
       "  u = reshape(arange(12), (3, 4))\n"
+      "  e = reshape(arange(24) * 0.25, (4, 6))\n"
       "  b = arange(5) > 2\n  z = float32(0.7)\n"
       "  t = float32(reshape(arange(24), (2, 3, 4)))\n  d = ");
   say(w, w->narrow);
@@ -614,7 +721,7 @@ static void function(writer *w, int number) {
   block(w, DEEPEST);
   w->indent = 0;
   say(w,
-      "  print(k, m, x, y, p, c, z, v, w, u, b, d, t, G, q, l, r, other)\n  k\n"
+      "  print(k, m, x, y, p, c, z, v, w, u, e, b, d, t, G, q, l, r, other)\n  k\n"
       "}\n");
 }
 

@@ -152,19 +152,25 @@ static void oldest_pieces_make_room(void **state) {
   tally_close(vm);
 }
 
-// Every budget ends at the same poll with and without.
+// Every budget ends at the same poll with and without, also in loops that were
+// written out.
 static void budgets_are_exact(void **state) {
   (void)state;
-  for (uint64_t budget = 1; budget < 4000; budget += 433) {
+  for (uint64_t budget = 100; budget < 4000; budget += 433) {
     host plain = {0}, native = {0};
     host *hosts[] = {&plain, &native};
     for (int i = 0; i < 2; i++) {
       tally_vm *vm = open_with(
           hosts[i], i == 0 ? TALLY_NATIVE_OFF : TALLY_NATIVE_ALWAYS, 0, budget);
       static const char text[] =
-          "n = 0\n"
+          "n = 0\nx = zeros((9, 3))\nx[0] = 1\n"
+          "fn g(k) {\n  global x\n  y = x\n  x = none\n"
+          "  for i in 1..9 {\n"
+          "    for a in 0..3 { y[i, a] = y[i - 1, a] * 0.5 + k }\n  }\n"
+          "  x = y\n  y\n}\n"
           "fn f(k) = if k == 0 { 0 } else { f(k - 1) }\n"
-          "for i in 0..3000 { n += 1; if n % 64 == 0 { print(n, f(n % 50)) } }";
+          "for i in 0..3000 { n += 1; if n % 64 == 0 { print(n, f(n % 50)) }\n"
+          "  if n % 7 == 0 { print(g(n)) } }";
       tally_status status = tally_eval(vm, text, NULL);
       assert_int_equal(status, TALLY_ERR_LIMIT);
       host_write(hosts[i], tally_error(vm)->report,
@@ -391,6 +397,117 @@ static void the_check_knows_dtypes(void **state) {
   }
 }
 
+// A loop behind guards in which a short one was written out: nothing is read or
+// written without what proves that it is inside.
+static void the_check_knows_guards(void **state) {
+  (void)state;
+  static const uint64_t tags[] = {TL_TAG_I64, TL_CLASS_ARRAY | TL_FLOAT64 << 8 |
+                                                  UINT64_C(2) << 24 | TL_DENSE |
+                                                  TL_DIRECT | TL_OWNED};
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  uint32_t at;
+  type_loop(vm,
+            "fn g(n, a) {\n  for i in 1..n {\n"
+            "    for k in 0..3 { a[i, k] = a[i - 1, k] * 0.5 }\n  }\n  a\n}",
+            tags, &code, &unit);
+  assert_int_equal(count_of(&code, TL_TYPED_FWRITE), 3);
+  assert_int_equal(count_of(&code, TL_TYPED_ROW), 2);
+  assert_int_equal(count_of(&code, TL_TYPED_FUEL), 1);
+  damage_each(&code);
+  for (uint32_t i = 0; i < code.op_count; i++)
+    for (int what = 0; what < 4; what++) {
+      tl_typed *t = &code.ops[i], before = *t;
+      bool guards = t->op == TL_TYPED_GUARD;
+      bool items = t->op == TL_TYPED_FREAD || t->op == TL_TYPED_FWRITE;
+      if (what == 0 && guards)
+        t->c++;  // another length
+      else if (what == 1 && guards && tl_jit_high(t) > tl_jit_low(t))
+        t->imm--;  // less than what is added
+      else if (what == 0 && t->op == TL_TYPED_ROW)
+        t->imm += 2;
+      else if (what == 1 && t->op == TL_TYPED_ROW)
+        t->d = 0;  // no register of a row
+      else if (what == 0 && items)
+        t->imm += 3;
+      else if (what == 1 && items)
+        t->e = TL_JIT_FACTS;  // the first item instead of its row
+      else if (what == 2 && items)
+        t->b = 0;  // a slot that no guard is of
+      else if (what == 0 && t->op == TL_TYPED_SPEND)
+        t->imm += 2;
+      else if (what == 0 && t->op == TL_TYPED_FUEL)
+        t->imm = 0;
+      else if (what == 3 && t->op == TL_TYPED_POLL && i + 1 < code.op_count &&
+               t[1].op == TL_TYPED_STEP && t[1].d < 0) {
+        // The loop changes what the guards have tested.
+        *t = (tl_typed){.op = TL_TYPED_CONST,
+                        .type = t[1].type,
+                        .a = t[1].a,
+                        .b = TL_JIT_NONE,
+                        .c = TL_JIT_NONE,
+                        .to = -1,
+                        .exit = -1};
+        unplace(&code);
+        bool fast = false;
+        for (uint32_t k = 0; k < i; k++)
+          if (code.ops[k].op == TL_TYPED_LABEL)
+            fast = code.labels[code.ops[k].to].loop >= 0;
+        assert_int_equal(tl_jit_check(&code, &at) != NULL, fast);
+        *t = before;
+        continue;
+      } else
+        continue;
+      unplace(&code);
+      assert_non_null(tl_jit_check(&code, &at));
+      *t = before;
+    }
+  // There has to be room for the rows.
+  code.row_count = 1;
+  unplace(&code);
+  assert_non_null(tl_jit_check(&code, &at));
+  close_loop(&code);
+  tally_close(vm);
+}
+
+// A loop whose polls are taken at once is left nowhere but at its end.
+static void the_check_knows_chunks(void **state) {
+  (void)state;
+  static const uint64_t tags[] = {TL_TAG_I64, TL_TAG_I64};
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  uint32_t at;
+  type_loop(vm, "fn g(n, s) {\n  for i in 0..n { s += i * i }\n  s\n}", tags,
+            &code, &unit);
+  assert_true(count_of(&code, TL_TYPED_CHUNK) > 0);
+  damage_each(&code);
+  int32_t loop = -1;
+  for (uint32_t i = 0; i < code.op_count; i++) {
+    tl_typed *t = &code.ops[i], before = *t;
+    if (t->op == TL_TYPED_LABEL)
+      loop = code.labels[t->to].loop;
+    for (int what = 0; what < 3; what++) {
+      if (what == 0 && (t->op == TL_TYPED_CHUNK || t->op == TL_TYPED_REST))
+        t->d++;  // another register than the other's
+      else if (what == 1 && t->op == TL_TYPED_REST)
+        t->op = TL_TYPED_MOVE;
+      else if (what == 2 && t->op == TL_TYPED_MUL && loop >= 0)
+        t->b = code.ops[i + 2].b;  // what is left is not known in it
+      else
+        continue;
+      unplace(&code);
+      assert_non_null(tl_jit_check(&code, &at));
+      *t = before;
+    }
+  }
+  close_loop(&code);
+  tally_close(vm);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test(what_runs_long_is_compiled),
@@ -407,6 +524,8 @@ int main(void) {
     cmocka_unit_test(the_check_finds_what_is_wrong),
     cmocka_unit_test(the_check_knows_owners),
     cmocka_unit_test(the_check_knows_dtypes),
+    cmocka_unit_test(the_check_knows_guards),
+    cmocka_unit_test(the_check_knows_chunks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

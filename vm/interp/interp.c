@@ -717,11 +717,11 @@ dispatch:
     }
     OP(FORR) {
       tl_slot *a = RA;
+      // Where the loop ends there is a door behind it: polls may meet no other
+      // place of a program for long.
       if (UNLIKELY(--vm->fuel == 0)) {
         TRY(tl_refuel(vm));
-        if (next_in_range(a, RB))
-          ENTER(SHORT_TARGET);
-        NEXT;
+        ENTER(next_in_range(a, RB) ? SHORT_TARGET : ins + 1);
       }
       if (LIKELY(next_in_range(a, RB)))
         JUMP_SHORT();

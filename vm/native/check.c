@@ -30,6 +30,20 @@ typedef struct checking {
   const tl_jit_unit *unit;
   const tl_jit_flow *flow;
   tl_jit_type now[TL_JIT_SLOTS];
+  // The operation under way.
+  uint32_t at;
+  // The guards and rows that have been read last, before a loop, as a range of
+  // operations; the rows at the beginning of its body; and the head's label, -1
+  // outside of such a loop.
+  uint32_t claims, claims_end, tops, tops_end;
+  int32_t loop;
+  // Of that loop: the hidden next value, the variable, and the slots that
+  // nothing may write in it.
+  int hidden, variable;
+  uint64_t fixed;
+  // Polls for which there is fuel in the rest of the loop; 0: not known.
+  int64_t fuel;
+  int32_t chunk;  // the loop, where its iterations left are put aside; or -1
 } checking;
 
 // What registers for integers hold: all but floats. What it is in particular
@@ -54,6 +68,22 @@ static bool has_float(const checking *c, int r) {
          tl_jit_is_float(c->now[r - TL_JIT_FLOAT]);
 }
 
+// A register with the address of a row, for which there is room in the frame.
+static bool is_row_register(const checking *c, int r) {
+  int first = tl_jit_first_row(c->unit);
+  return r >= first && r < first + c->code->row_count &&
+         c->code->row_count <= TL_JIT_ROWS;
+}
+
+// How many axes the array of an operation on an item has.
+static uint32_t rank_of(const checking *c, const tl_typed *t) {
+  if (t->op == TL_TYPED_ROW)
+    return 2;
+  if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_FWRITE)
+    return is_row_register(c, t->e) ? 2 : 1;
+  return t->d < 0 ? 1 : t->e < 0 ? 2 : 3;
+}
+
 // An array of the rank and dtype that the operation says, whose items lie in
 // rows and which nothing has touched since the entry. What is stored into has
 // to be owned by its slot alone; that the count is 1 is tested at the entry.
@@ -62,15 +92,18 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
     return false;
   const tl_jit_array *array = &c->unit->arrays[k];
   uint64_t tag = array->tag;
-  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE;
-  bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE;
+  bool is_inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_FWRITE;
+  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE ||
+                t->op == TL_TYPED_WRITE || t->op == TL_TYPED_FWRITE;
+  bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE ||
+                t->op == TL_TYPED_FREAD || t->op == TL_TYPED_FWRITE;
   return c->now[array->slot] == TL_TYPE_ENTRY && tl_jit_has_dtype(t->dtype) &&
-         floats == tl_dtype_is_real((tl_dtype)t->dtype) &&
+         (floats == tl_dtype_is_real((tl_dtype)t->dtype) ||
+          t->op == TL_TYPED_ROW) &&
          c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
-         tl_is_of_rank(tag, t->d < 0   ? 1
-                            : t->e < 0 ? 2
-                                       : 3) &&
-         (t->d < 0 || has_whole(c, t->d)) && (t->e < 0 || has_whole(c, t->e)) &&
+         tl_is_of_rank(tag, rank_of(c, t)) &&
+         (is_inside || t->d < 0 || has_whole(c, t->d)) &&
+         (is_inside || t->e < 0 || has_whole(c, t->e)) &&
          t->dtype == (uint8_t)(tag >> 8) &&
          (!stores || (array->is_written && (tag & TL_OWNED) != 0 &&
                       (tag & TL_DIRECT) != 0));
@@ -169,7 +202,16 @@ static bool is_exit(const checking *c, int32_t number) {
   return pc < c->flow->count && is_exit_of(c, number, c->flow->live[pc]);
 }
 
+// Whether the operation under way is the jump from guards into their loop.
+static bool is_door(const checking *c, int32_t to) {
+  const tl_typed *t = &c->code->ops[c->at];
+  return t->op == TL_TYPED_JUMP && t->to == to &&
+         c->at + 1 < c->code->op_count && t[1].op == TL_TYPED_LABEL &&
+         t[1].to == to;
+}
+
 // Whether control may go to [to] from here: all that the label says is so.
+// Into a loop behind its guards it comes by these alone.
 // UNKNOWN in a label asks for nothing, and nothing may be read of it behind the
 // label without being written first.
 static bool is_target(const checking *c, int32_t to) {
@@ -178,6 +220,12 @@ static bool is_target(const checking *c, int32_t to) {
   if ((uint32_t)to >= c->code->label_count)
     return false;
   const tl_jit_label *label = &c->code->labels[to];
+  if (label->loop >= 0 && label->loop != c->loop && !is_door(c, to))
+    return false;
+  // What was spent is spent once: in an iteration nothing goes back.
+  if (c->fuel > 0 && label->is_placed && label->loop >= 0 &&
+      c->code->ops[c->at].op != TL_TYPED_STEP)
+    return false;
   for (uint32_t s = 0; s < TL_JIT_SLOTS; s++)
     if (label->types[s] != TL_TYPE_UNKNOWN && label->types[s] != c->now[s])
       return false;
@@ -537,6 +585,206 @@ static const char *check_place(checking *c, const tl_typed *t) {
   return !leaves || is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
 }
 
+// --- Loops behind guards ----------------------------------------------------
+
+// Whether a guard says that [offset] more than the slot, or the constant alone,
+// is below the length in the register. The variable stands for the hidden next
+// value that it was moved from.
+static bool is_guarded(const checking *c, int slot, int64_t offset,
+                       int length) {
+  for (uint32_t i = c->claims; i < c->claims_end; i++) {
+    const tl_typed *t = &c->code->ops[i];
+    bool same = t->d == 0 ? c->loop >= 0 && slot == c->variable : slot == t->b;
+    if (t->op == TL_TYPED_GUARD && same && t->c == length &&
+        tl_jit_low(t) <= offset && offset <= tl_jit_high(t))
+      return true;
+  }
+  return false;
+}
+
+// The last of the rows that was put into the register; NULL: none.
+static const tl_typed *find_row(const checking *c, int r) {
+  for (uint32_t i = c->tops_end; i-- > c->tops;)
+    if (c->code->ops[i].d == r)
+      return &c->code->ops[i];
+  for (uint32_t i = c->claims_end; i-- > c->claims;)
+    if (c->code->ops[i].op == TL_TYPED_ROW && c->code->ops[i].d == r)
+      return &c->code->ops[i];
+  return NULL;
+}
+
+// The chunk of the loop, before its head; NULL: it polls in each iteration.
+static const tl_typed *find_chunk(const checking *c) {
+  const tl_typed *last = &c->code->ops[c->claims_end - 1];
+  return c->claims_end > c->claims && last->op == TL_TYPED_CHUNK ? last : NULL;
+}
+
+// Guards, rows and a chunk stand side by side before the loop; a constant that
+// is guarded is not below 0.
+static void claim(checking *c) {
+  if (c->claims_end != c->at)
+    c->claims = c->at;
+  c->claims_end = c->at + 1;
+  c->tops = c->tops_end = 0;
+}
+
+static const char *check_guard(checking *c, const tl_typed *t) {
+  bool every = t->d == 0;
+  if (c->loop >= 0 || !is_fact(c, t->c) || tl_jit_low(t) > tl_jit_high(t) ||
+      (t->b < 0 && (tl_jit_low(t) < 0 || every)) ||
+      (every && (t->b + 2 >= TL_JIT_SLOTS || !has_whole(c, t->b + 1) ||
+                 !has_whole(c, t->b + 2))))
+    return "it guards no index";
+  claim(c);
+  return NULL;
+}
+
+// Fuel is known in the loop, from its first operations on. All that is spent in
+// it counts, whichever way control goes: jumps go forward.
+static const char *check_fuel(checking *c, const tl_typed *t) {
+  bool begins = t->op == TL_TYPED_FUEL;
+  if (begins && (c->loop < 0 || c->tops_end != c->at))
+    return "fuel at a wrong place";
+  if (t->imm < 0 || t->imm > INT32_MAX / 2 || (!begins && t->imm > c->fuel))
+    return "it spends what is not there";
+  c->fuel = begins ? t->imm : c->fuel - t->imm;
+  return NULL;
+}
+
+// How many iterations are left is aside from the chunk, the last before the
+// loop, to behind the step of the same loop, and nobody may leave or ask
+// meanwhile.
+static const char *check_chunk(checking *c, const tl_typed *t) {
+  if (c->loop >= 0 || !is_row_register(c, t->d) || t->b < 0 ||
+      t->b >= TL_JIT_SLOTS)
+    return "a chunk at a wrong place";
+  claim(c);
+  return NULL;
+}
+
+static const char *check_rest_of_chunk(const checking *c, const tl_typed *t) {
+  const tl_typed *step = t - 1, *chunk = find_chunk(c);
+  return c->at > 0 && step->op == TL_TYPED_STEP && chunk != NULL &&
+                 c->chunk == step->to && chunk->d == t->d && step->b == t->a
+             ? NULL
+             : "the rest of no chunk";
+}
+
+// Before the loop, of an index that nothing in it writes, or first of all in
+// its body.
+static const char *check_row(checking *c, const tl_typed *t) {
+  int columns = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c + 1;
+  if (!is_row_register(c, t->d) || !is_guarded(c, t->b, t->imm, columns))
+    return "a row that is not guarded";
+  if (c->loop < 0 ? c->claims_end != c->at : c->tops_end != c->at)
+    return "a row at a wrong place";
+  if (c->loop < 0)
+    claim(c);
+  else
+    c->tops_end++;
+  return NULL;
+}
+
+// An item of a guarded index, by the address of its row or of all items. The
+// array's own facts cannot change in a unit; is_array has proven what it is.
+static const char *check_inside(const checking *c, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  const tl_typed *row = is_row_register(c, t->e) ? find_row(c, t->e) : NULL;
+  bool has_address = row != NULL ? row->c == t->c : t->e == facts;
+  if (c->loop < 0 || !has_address || t->imm < -TL_JIT_OFFSET ||
+      t->imm > TL_JIT_OFFSET || (t->op == TL_TYPED_FWRITE && t->a < 0) ||
+      !is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)))
+    return "an item that is not guarded";
+  return t->op != TL_TYPED_WRITE || is_exit(c, t->exit)
+             ? NULL
+             : "its exit forgets a slot";
+}
+
+// The head of a loop, whose guards stand before the jump to it, and the move
+// into its variable behind it. From here to the step nothing may write a slot
+// of theirs, and the variable is the hidden next value of which they say
+// something: only the step changes that, to the next of the values that were
+// tested.
+//
+//     claims       guard every t4 < x.length      fixed: t4, t5, t6, i, k
+//                  guard k < y.length
+//                  row0 = row y[k]
+//     claims_end   jump -> 7c
+//                  7c  (loop = 7c)
+//                  i = move t4                    hidden t4, variable i
+//     tops         row1 = row x[i]
+//     tops_end     …
+static bool begin_loop(checking *c, int32_t label) {
+  const tl_typed *ops = c->code->ops;
+  uint32_t at = c->at;
+  if (c->claims_end == 0 || c->claims_end + 1 != at ||
+      ops[at - 1].op != TL_TYPED_JUMP || ops[at - 1].to != label ||
+      at + 1 >= c->code->op_count || ops[at + 1].op != TL_TYPED_MOVE ||
+      ops[at + 1].b < 0 || ops[at + 1].b + 2 >= TL_JIT_SLOTS)
+    return false;
+  c->hidden = ops[at + 1].b;
+  c->variable = ops[at + 1].a;
+  c->fixed = UINT64_C(7) << c->hidden | UINT64_C(1) << c->variable;
+  c->tops = c->tops_end = at + 2;
+  c->loop = label;
+  const tl_typed *chunk = find_chunk(c);
+  c->chunk = chunk == NULL ? -1 : label;
+  if (chunk != NULL && chunk->b != c->hidden + 1)
+    return false;
+  uint64_t moving = c->fixed;
+  for (uint32_t i = c->claims; i < c->claims_end; i++) {
+    bool chunks = ops[i].op == TL_TYPED_CHUNK;
+    int b = chunks ? TL_JIT_NONE : ops[i].b;
+    bool every = ops[i].op == TL_TYPED_GUARD && ops[i].d == 0;
+    bool clashes =
+        chunk != NULL && ops[i].op == TL_TYPED_ROW && ops[i].d == chunk->d;
+    if (clashes || (chunks && &ops[i] != chunk))
+      return false;
+    if (every ? b != c->hidden : b >= 0 && (moving >> b & 1) != 0)
+      return false;
+    if (b >= 0)
+      c->fixed |= UINT64_C(1) << b;
+  }
+  return c->variable != c->hidden && c->variable >= 0 &&
+         c->variable < TL_JIT_SLOTS;
+}
+
+// Whether the operation stays in the loop, whose step a rest follows, and polls
+// nowhere. Registers of rows, of which one has the rest, nobody else writes.
+static bool keeps_chunk(const checking *c, const tl_typed *t) {
+  if (t->exit >= 0 || t->op == TL_TYPED_EXIT || t->op >= TL_TYPED_CALL ||
+      t->b == c->hidden + 1 || t->op == TL_TYPED_FUEL ||
+      (t->op == TL_TYPED_ROW && t->d == find_chunk(c)->d))
+    return t->op == TL_TYPED_STEP && c->at + 1 < c->code->op_count &&
+           t[1].op == TL_TYPED_REST;
+  return !tl_jit_jumps(t->op) ||
+         (t->to >= 0 && c->code->labels[t->to].loop == c->loop);
+}
+
+// Whether the operation leaves a loop's guards as true as they were: it writes
+// no slot of them but the variable at the head, and calls nobody. The step
+// takes the next of the values that were tested, and ends the loop.
+static bool keeps_loop(checking *c, const tl_typed *t) {
+  int kind = tl_typed_ops[t->op].kinds[0];
+  bool is_head = c->at + 1 == c->tops;
+  if (c->loop < 0 || is_head)
+    return true;
+  if (c->chunk == c->loop && !keeps_chunk(c, t))
+    return false;
+  if (t->op == TL_TYPED_STEP)
+    return t->a == c->hidden && t->b == c->hidden + 1 &&
+           t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
+  if (t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
+      t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
+      t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE)
+    return false;
+  bool writes =
+      kind == TL_OPERAND_ID || kind == TL_OPERAND_FD || kind == TL_OPERAND_RD;
+  return !writes || (c->fixed >> t->a % TL_JIT_SLOTS & 1) == 0;
+}
+
+// --- All operations ---------------------------------------------------------
+
 // What the table does not say of an operation; NULL: all is well, else what is
 // wrong, for whoever debugs the typing pass. Called before
 // the result is written. Constants that would be wrong for the processor (a
@@ -544,7 +792,16 @@ static const char *check_place(checking *c, const tl_typed *t) {
 // operands in registers.
 static const char *check_rest(checking *c, const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
+    case TL_TYPED_CHUNK:
+      return check_chunk(c, t);
+    case TL_TYPED_REST:
+      return check_rest_of_chunk(c, t);
+    case TL_TYPED_FUEL:
+    case TL_TYPED_SPEND:
+      return check_fuel(c, t);
     case TL_TYPED_POLL:
+      c->fuel -= c->fuel > 0;
+      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
     case TL_TYPED_EXIT:
     case TL_TYPED_LOAD:
     case TL_TYPED_FLOAD:
@@ -557,6 +814,15 @@ static const char *check_rest(checking *c, const tl_typed *t) {
     case TL_TYPED_FIT:
     case TL_TYPED_TRUNC:
       return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+    case TL_TYPED_GUARD:
+      return check_guard(c, t);
+    case TL_TYPED_ROW:
+      return check_row(c, t);
+    case TL_TYPED_READ:
+    case TL_TYPED_FREAD:
+    case TL_TYPED_WRITE:
+    case TL_TYPED_FWRITE:
+      return check_inside(c, t);
     case TL_TYPED_SHL:
     case TL_TYPED_SAR:
       if (t->c == TL_JIT_NONE)
@@ -613,12 +879,6 @@ static const char *check_rest(checking *c, const tl_typed *t) {
   }
 }
 
-// The operations with a target, and those that control does not go on behind.
-static bool jumps(int op) {
-  return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
-         op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF;
-}
-
 // Behind these a label has to follow, or the end: what stood there otherwise
 // would be code that nothing leads to, with types that nobody has vouched for.
 static bool ends(int op) {
@@ -646,6 +906,8 @@ static const char *check_one(checking *c, const tl_typed *t) {
     return why;
   if (loses(c, t))
     return "it loses a count";
+  if (!keeps_loop(c, t))
+    return "it changes what guards have tested";
   // What moved is not where it was.
   if (t->op == TL_TYPED_LEND &&
       (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) != 0)
@@ -654,7 +916,7 @@ static const char *check_one(checking *c, const tl_typed *t) {
     c->now[t->a] = t->type;
   if (info->kinds[0] == TL_OPERAND_FD)
     c->now[t->a - TL_JIT_FLOAT] = t->type;
-  if (!jumps(t->op))
+  if (!tl_jit_jumps(t->op))
     return NULL;
   // A step writes the loop's variable on the way back alone.
   tl_jit_type before = TL_TYPE_UNKNOWN;
@@ -666,6 +928,10 @@ static const char *check_one(checking *c, const tl_typed *t) {
   bool fits = is_target(c, t->to);
   if (moves)
     c->now[t->d] = before;
+  if (t->op == TL_TYPED_STEP) {
+    c->loop = -1;
+    c->fuel = 0;
+  }
   return fits ? NULL : "a jump to where other types are";
 }
 
@@ -674,10 +940,15 @@ static const char *check_one(checking *c, const tl_typed *t) {
 // starts from these types alone. No type is inferred from the operations before
 // it.
 const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
-  checking c = {.code = code, .unit = code->unit, .flow = code->flow};
+  checking c = {.code = code,
+                .unit = code->unit,
+                .flow = code->flow,
+                .loop = -1,
+                .chunk = -1};
   bool ended = true;
   for (*at = 0; *at < code->op_count; ++*at) {
     const tl_typed *t = &code->ops[*at];
+    c.at = *at;
     if (t->op >= TL_TYPED_COUNT_OF_OPS)
       return "no operation";
     if (t->op == TL_TYPED_LABEL) {
@@ -688,6 +959,11 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
         return "a label twice";
       label->is_placed = true;
       memcpy(c.now, label->types, sizeof c.now);
+      if (label->loop == t->to ? !begin_loop(&c, t->to)
+                               : label->loop >= 0 && label->loop != c.loop)
+        return "a loop without guards";
+      c.fuel = label->loop >= 0 && label->loop != t->to ? c.fuel : 0;
+      c.loop = label->loop;
       ended = false;
       continue;
     }

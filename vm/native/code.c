@@ -75,7 +75,7 @@ static tl_code_chunk *add_chunk(tl_vm *vm, tl_code_chunk **chunks,
   return chunk;
 }
 
-// Units begin at multiples of 16, where the processor's fetch begins, too. On
+// Units begin at multiples of TL_CODE_ALIGN, as the processor's fetch does. On
 // x86-64 no instruction cache has to be flushed: the processor sees its own
 // stores when it fetches, once a jump lies between (Intel's manual, volume 3,
 // "Self-Modifying Code"), and the door is such a jump.
@@ -90,7 +90,8 @@ void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
     return NULL;
   uint8_t *to = chunk->pages + chunk->used;
   memcpy(to, bytes, size);
-  chunk->used = (chunk->used + size + 15) & ~15u;
+  const uint32_t mask = TL_CODE_ALIGN - 1;
+  chunk->used = (chunk->used + size + mask) & ~mask;
   chunk->units++;
   if (mprotect(chunk->pages, chunk->size, PROT_READ | PROT_EXEC) == 0)
     return to;

@@ -22,6 +22,10 @@
 
 typedef struct tl_code_chunk tl_code_chunk;
 
+// The code of a unit begins at a multiple of these bytes, and so may loops in
+// it.
+enum { TL_CODE_ALIGN = 32 };
+
 // Copies [size] bytes of code to where they can run. NULL: no memory under the
 // VM's limit, or the system makes no page executable. Borrows the bytes. The
 // result stays where it is until tl_code_drop, so absolute addresses of it may

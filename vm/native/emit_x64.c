@@ -659,7 +659,7 @@ static void one_float(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// --- Items and variables ----------------------------------------------------
+// --- Items ------------------------------------------------------------------
 
 // Leaves where the index is not below the fact: negative ones too. One unsigned
 // comparison does both, since a negative index is above any length as an
@@ -744,11 +744,24 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
+// The instruction on a register and an item of an array: [offset] items behind
+// the index, -1 for none.
+static void reach_item(emitter *e, tl_dtype dtype, int how, int opcode, int r,
+                       int items, int index, int32_t offset) {
+  int size = (int)tl_itemsize(dtype);
+  if (index < 0)
+    tl_x64_rm(&e->as, how, opcode, r, items, size * offset);
+  else
+    tl_x64_rxd(&e->as, how, opcode, r, items, index, size, size * offset);
+}
+
 // How an item of the dtype is read into a register, extended to 64 bits: movsx
 // and movzx of narrow ones, movss, which clears what is above, of a float32. A
 // complex64 is 8 bytes in its slot, both halves side by side.
-static void load_item(emitter *e, tl_dtype dtype, int to, int items,
-                      int index) {
+//
+// The item is [offset] behind the index; -1 is no index.
+static void load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
+                      int32_t offset) {
   static const struct {
     uint8_t how, opcode;
   } reads[TL_COMPLEX128] = {
@@ -765,14 +778,14 @@ static void load_item(emitter *e, tl_dtype dtype, int to, int items,
       [TL_FLOAT64] = {TL_X64_SD, 0x10},
       [TL_COMPLEX64] = {TL_X64_W, 0x8b},
   };
-  tl_x64_rx(&e->as, reads[dtype].how, reads[dtype].opcode, to, items, index,
-            (int)tl_itemsize(dtype));
+  reach_item(e, dtype, reads[dtype].how, reads[dtype].opcode, to, items, index,
+             offset);
 }
 
 // The same back: the lowest bytes of the register. That the item's dtype has
 // the number was tested before.
 static void store_item(emitter *e, tl_dtype dtype, int from, int items,
-                       int index) {
+                       int index, int32_t offset) {
   int size = (int)tl_itemsize(dtype);
   int how = dtype == TL_FLOAT32   ? TL_X64_SS
             : dtype == TL_FLOAT64 ? TL_X64_SD
@@ -781,7 +794,7 @@ static void store_item(emitter *e, tl_dtype dtype, int from, int items,
             : size == 2           ? TL_X64_66
                                   : 0;
   int opcode = tl_dtype_is_real(dtype) ? 0x11 : size == 1 ? 0x88 : 0x89;
-  tl_x64_rx(&e->as, how, opcode, from, items, index, size);
+  reach_item(e, dtype, how, opcode, from, items, index, offset);
 }
 
 // No item of the unit's arrays can move: nothing in a unit allocates, and
@@ -791,7 +804,7 @@ static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
   int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
-  load_item(e, (tl_dtype)t->dtype, a, items, index);
+  load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
   put(e, t->a, a);
   note_item(e, t);
 }
@@ -815,9 +828,138 @@ static void write_item(emitter *e, const tl_typed *t) {
     if (tl_dtype_is_integer(dtype))
       check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  store_item(e, dtype, a, get(e, facts, TL_DX), index);
+  store_item(e, dtype, a, get(e, facts, TL_DX), index, 0);
   note_item(e, t);
 }
+
+// --- Behind the guards of a loop --------------------------------------------
+
+// Goes to the guard's label unless [offset] more than the register, which keeps
+// what it has, is below the length. A sum that wraps is above every length.
+static void guard_below(emitter *e, const tl_typed *t, int r, int32_t offset) {
+  if (offset != 0) {
+    tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_DX, r, offset);
+    r = TL_DX;
+  }
+  if (e->reg[t->c] >= 0)
+    tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, e->reg[t->c]);
+  else
+    tl_x64_rm(&e->as, TL_X64_W, 0x3b, r, home_base(t->c), home(t->c));
+  jump_to(e, TL_CC_AE, t->to);
+}
+
+// What lies between two tested values is inside as well: of the least and the
+// most that is added, and of the first and the last iteration.
+static void guard_both(emitter *e, const tl_typed *t, int r) {
+  guard_below(e, t, r, tl_jit_low(t));
+  if (tl_jit_high(t) != tl_jit_low(t))
+    guard_below(e, t, r, tl_jit_high(t));
+}
+
+// rcx = the next value and (iterations left - 1) steps, or the guard fails
+// where that is no int64, or no iteration is left.
+static void last_value(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  tl_x64_move(as, TL_CX, get(e, t->b + 1, TL_CX));
+  tl_x64_ri(as, 5, TL_CX, 1);
+  jump_to(e, TL_CC_S, t->to);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xaf, TL_CX, get(e, t->b + 2, TL_AX));
+  jump_to(e, TL_CC_O, t->to);
+  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, get(e, t->b, TL_AX));
+  jump_to(e, TL_CC_O, t->to);
+}
+
+// Two to four comparisons, each of them with a jump to the slow form. A guard
+// behind one of the same loop finds the last value in rcx.
+//
+//     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, rcx - 1 and rcx + 1 are below
+//     n
+static void guard(emitter *e, const tl_typed *t) {
+  if (t->b < 0) {
+    tl_x64_constant(&e->as, TL_AX, tl_jit_high(t));
+    guard_below(e, t, TL_AX, 0);
+    return;
+  }
+  bool is_known = t > e->code->ops && t[-1].op == TL_TYPED_GUARD &&
+                  t[-1].d == 0 && t[-1].b == t->b;
+  if (t->d == 0 && !is_known)
+    last_value(e, t);
+  guard_both(e, t, get(e, t->b, TL_AX));
+  if (t->d == 0)
+    guard_both(e, t, TL_CX);
+}
+
+// cmp (digit 7) or sub (5) of the fuel and a number, of 32 bits: what is above
+// is not known behind a call of C.
+static void with_fuel(emitter *e, int digit, int64_t number) {
+  tl_x64_rr(&e->as, 0, 0x81, digit, TL_R15);
+  tl_x64_word(&e->as, (uint32_t)number);
+}
+
+// The polls of as many iterations as there are, or as there is fuel for but for
+// one poll: they are counted down by the loop alone. Where that is none,
+// nothing has been written.
+//
+//     rcx = fuel - 1, at most b        r15 -= rcx   d = b - rcx   b = rcx
+static void chunk(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  tl_x64_rm(as, 0, 0x8d, TL_CX, TL_R15, -1);
+  tl_x64_rr(as, 0, 0x85, TL_CX, TL_CX);
+  jump_to(e, TL_CC_E, t->to);
+  int b = get(e, t->b, TL_AX), rest = into(e, t->d, TL_DX);
+  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, b);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_A, TL_CX, b);
+  tl_x64_rr(as, 0, 0x2b, TL_R15, TL_CX);
+  tl_x64_move(as, rest, b);
+  tl_x64_rr(as, TL_X64_W, 0x2b, rest, TL_CX);
+  put(e, t->d, rest);
+  tl_x64_move(as, b, TL_CX);
+  put(e, t->b, b);
+}
+
+// The iterations that a chunk has put aside.
+static void take_rest(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, a, get(e, t->d, TL_AX));
+  put(e, t->a, a);
+}
+
+// The address of a row: items + index * columns * size of an item.
+static void row(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  if (t->b < 0)
+    tl_x64_constant(as, TL_AX, t->imm);
+  else
+    tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, get(e, t->b, TL_AX), (int32_t)t->imm);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX, get(e, facts + 2, TL_DX));
+  int to = into(e, t->d, TL_AX);
+  tl_x64_rx(as, TL_X64_W, 0x8d, to, get(e, facts, TL_DX), TL_AX,
+            (int)tl_itemsize((tl_dtype)t->dtype));
+  put(e, t->d, to);
+}
+
+// An item, without a test.
+static void read_inside(emitter *e, const tl_typed *t) {
+  int index = t->b < 0 ? -1 : get(e, t->b, TL_AX);
+  int a = into(e, t->a, t->op == TL_TYPED_FREAD ? 0 : TL_AX);
+  load_item(e, (tl_dtype)t->dtype, a, get(e, t->e, TL_DX), index,
+            (int32_t)t->imm);
+  put(e, t->a, a);
+}
+
+// Converting the value takes rax and rdx, so the address comes last.
+static void write_inside(emitter *e, const tl_typed *t) {
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  bool floats = t->op == TL_TYPED_FWRITE;
+  int a = floats ? get_float(e, t, 0, 0) : get(e, t->a, TL_AX);
+  if (!floats && tl_dtype_is_integer(dtype))
+    check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  int index = t->b < 0 ? -1 : get(e, t->b, TL_CX);
+  store_item(e, dtype, a, get(e, t->e, TL_DX), index, (int32_t)t->imm);
+}
+
+// --- Variables --------------------------------------------------------------
 
 // rdx = the module's variables, which may have moved. Returns how far behind
 // rdx the variable is. The code has the address of the module's field, not of
@@ -1173,11 +1315,25 @@ static void give_result(emitter *e, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
+// The processor takes code in from 32 bytes at a time, so that a short loop
+// that begins there is fetched in fewer steps, and takes as long wherever the
+// unit stands. nop, with up to three prefixes that mean nothing.
+static void align_loop(emitter *e) {
+  for (uint32_t left = -e->as.size & (TL_CODE_ALIGN - 1); left > 0;) {
+    uint32_t size = left < 4 ? left : 4;
+    for (uint32_t i = 1; i < size; i++) tl_x64_byte(&e->as, 0x66);
+    tl_x64_byte(&e->as, 0x90);
+    left -= size;
+  }
+}
+
 // Dispatch by operation. A jump to the label that comes next is left out.
 static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LABEL:
+      if (e->code->labels[t->to].loop == t->to)
+        align_loop(e);
       e->label_at[t->to] = e->as.size;
       break;
     case TL_TYPED_JUMP:
@@ -1283,6 +1439,33 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_STORE:
     case TL_TYPED_FSTORE:
       write_item(e, t);
+      break;
+    case TL_TYPED_GUARD:
+      guard(e, t);
+      break;
+    case TL_TYPED_CHUNK:
+      chunk(e, t);
+      break;
+    case TL_TYPED_REST:
+      take_rest(e, t);
+      break;
+    case TL_TYPED_FUEL:
+      with_fuel(e, 7, t->imm);
+      jump_to(e, TL_CC_LE, t->to);
+      break;
+    case TL_TYPED_SPEND:
+      with_fuel(e, 5, t->imm);
+      break;
+    case TL_TYPED_ROW:
+      row(e, t);
+      break;
+    case TL_TYPED_READ:
+    case TL_TYPED_FREAD:
+      read_inside(e, t);
+      break;
+    case TL_TYPED_WRITE:
+    case TL_TYPED_FWRITE:
+      write_inside(e, t);
       break;
     case TL_TYPED_GET:
     case TL_TYPED_FGET:
@@ -1684,7 +1867,8 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
                  .unit = code->unit,
                  .as = {.vm = code->vm},
                  .fix_capacity = 24 * code->op_count + 8};
-  e->frame_size = 8 * TL_JIT_FACTS_EACH * code->unit->array_count;
+  e->frame_size = 8 * (TL_JIT_FACTS_EACH * code->unit->array_count +
+                       (uint32_t)code->row_count);
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
   e->block = tl_spare_alloc(code->vm, e->nbytes);

@@ -120,7 +120,8 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
         flow->leads[pc + d.words] = true;
       flow->rounds[to] =
           flow->jumps[to] == 0 && d.op == TL_BC_FORR ? (int32_t)pc : -1;
-      flow->jumps[to] = flow->jumps[to] == 0 ? 1 : 2;
+      if (flow->jumps[to] < 3)
+        flow->jumps[to]++;
       if (to <= pc) {
         open[to]++;
         open[pc + d.words]--;
@@ -135,6 +136,35 @@ static void find_jumps(const tl_prototype *p, tl_jit_flow *flow,
   }
 }
 
+// Where the code behind a loop begins with what only its end needs, the loop's
+// beginning is followed by a jump to the body. That brings the variable as the
+// step does, so the body may begin with the move as well. Until the step is
+// found rounds[] has -2 and less, by the beginning's place.
+//
+//      7  forprep t3, i -> 9       jumps[8] = 0
+//      8  jmp -> 11                jumps[11] = 2: by 8 and by 17
+//      9  …
+//     11  body                     rounds[11] = 17
+//     17  forr t3, i -> 11
+static void find_begun(const tl_prototype *p, tl_jit_flow *flow) {
+  for (uint32_t pc = 0; pc < p->code_count;) {
+    tl_decoded d;
+    tl_decode(p, pc, &d);
+    uint32_t then = pc + d.words;
+    if (d.op == TL_BC_FORPREP && then < p->code_count &&
+        p->code[then].op == TL_BC_JMP && flow->jumps[then] == 0) {
+      tl_decode(p, then, &d);
+      if (flow->jumps[d.target] == 2)
+        flow->rounds[d.target] = -2 - (int32_t)pc;
+    } else if (d.op == TL_BC_FORR && flow->rounds[d.target] < -1) {
+      const tl_ins *begin = &p->code[-2 - flow->rounds[d.target]];
+      bool same = begin->a == p->code[pc].a && begin->b == p->code[pc].b;
+      flow->rounds[d.target] = same ? (int32_t)pc : -1;
+    }
+    pc = then;
+  }
+}
+
 // One block: the parts by falling alignment, then what is needed only here. Two
 // of the parts, what is pinned and where loops open, are not read later, but
 // are too small to be worth a block of their own. [seen] has two words for each
@@ -145,7 +175,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (4 * sizeof(uint64_t) + 2 * sizeof(int32_t) + 3);
+                  n * (4 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 3);
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
     return NULL;
@@ -157,11 +187,13 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->seen = pinned + n;
   flow->rounds = (int32_t *)(void *)(flow->seen + 2 * n);
   int32_t *open = flow->rounds + n;
-  flow->depth = (uint8_t *)(open + n);
+  flow->runs = (uint32_t *)(open + n);
+  flow->depth = (uint8_t *)(flow->runs + n);
   flow->jumps = flow->depth + n;
   flow->leads = (bool *)(flow->jumps + n);
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
+  find_begun(p, flow);
   find_pinned(p, pinned);
   find_live(p, pinned, flow->live);
   return flow;

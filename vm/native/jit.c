@@ -42,6 +42,10 @@ enum {
   // entries when more than half of them had fewer.
   SHORT = 4,
   PATIENCE = 64,
+  // A unit that was given up is tried once more at each so many doors.
+  RETRY = 16,
+  // Polls after the first one at which nothing ran.
+  FIRST_WAIT = 7,
   // Native calls take a few bytes of C's stack each: so many at most.
   MOST_CALLS = 4096,
 };
@@ -266,6 +270,8 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   if (unit == NULL)
     return NULL;
   unit->live = f->flow->live[pc];
+  unit->runs_before = f->flow->runs[pc];
+  f->flow->runs[pc] = 0;
   for (uint32_t s = 0; s < p->slot_count; s++)
     if ((unit->live >> s & 1) != 0)
       unit->tags[s] = frame->base[s].tag;
@@ -278,8 +284,10 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   return unit;
 }
 
-// Where most entries soon leave, the next poll is not worth asking at. With
-// --native=always no unit is, so that tests enter wherever they can.
+// Where most entries soon leave, the next poll is not worth asking at: a loop
+// of three iterations, say. Once in a while one is entered nevertheless, as the
+// same loop may run long when it is given more; then it is no longer given up.
+// With --native=always no unit is, so that tests enter wherever they can.
 static bool is_given_up(const tl_vm *vm, const tl_jit_unit *unit) {
   return unit->short_runs > PATIENCE && unit->short_runs > unit->runs / 2 &&
          !vm->every_poll;
@@ -321,7 +329,8 @@ static bool spread(tl_jit *jit) {
 }
 
 // Takes the units that are out of date out of the function's list, and frees
-// them. How often they ran is forgotten with them, and that they were given up.
+// them. How often they ran is kept for the report; that they were given up is
+// forgotten.
 static void free_stale(tl_vm *vm, tl_jit_function *f) {
   tl_jit_unit **at = &f->units;
   while (*at != NULL) {
@@ -330,6 +339,7 @@ static void free_stale(tl_vm *vm, tl_jit_function *f) {
       at = &unit->next;
       continue;
     }
+    f->flow->runs[unit->pc] += (uint32_t)(unit->runs + unit->runs_before);
     *at = unit->next;
     unit->next = NULL;
     free_units(vm, unit);
@@ -369,20 +379,38 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   jit->has_polled = jit->is_refused = false;
   jit->door(vm, frame->base, frame, unit->code);
   unit->runs++;
-  unit->short_runs += !jit->has_polled && before - vm->fuel < SHORT;
+  bool is_short = !jit->has_polled && before - vm->fuel < SHORT;
+  unit->short_runs = is_short                ? unit->short_runs + 1
+                     : is_given_up(vm, unit) ? 0
+                                             : unit->short_runs;
   const tl_frame *left = vm->frame;
   unit->left_at = (uint32_t)(left->pc - left->function->code);
   unit->left_in = left->function;
   // Without fuel it also leaves for the interpreter to poll.
   if (jit->is_refused || vm->fuel == 0) {
-    tl_give_fuel(vm, 1, false);
+    tl_give_fuel(vm, 1, 1);
     return jit->is_refused ? TL_JIT_FAILED : TL_JIT_LEFT;
   }
   // Where it left at once, the same poll would only come back to it.
   bool moved = left != frame || left->pc != entry;
-  tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit));
+  tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit) ? 1 : TL_FUEL);
+  jit->wait = FIRST_WAIT;
   learn(vm, left);
   return TL_JIT_LEFT;
+}
+
+// Nothing runs here. The next poll at which machine code is asked for is a few
+// ahead, and twice as many each time that this happens in a row, so that code
+// of which nothing can be made pays little. Their numbers are odd: loops
+// of which one poll in a power of two is at a place like this are soon met at
+// another. They are above 1, as the poll of this instruction may be done anew.
+static tl_jit_status pass_by(tl_vm *vm) {
+  tl_jit *jit = vm->jit;
+  if (vm->every_poll)
+    return TL_JIT_NOT;
+  tl_give_fuel(vm, vm->fuel + vm->fuel_aside, jit->wait);
+  jit->wait = jit->wait < TL_FUEL ? 2 * jit->wait + 1 : jit->wait;
+  return TL_JIT_NOT;
 }
 
 // Code that was not verified is not entered, since types are what the verifier
@@ -402,9 +430,10 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   }
   learn(vm, frame);
   tl_jit_unit *unit = unit_for(vm, frame);
-  if (unit == NULL || jit->is_off || unit->is_empty || is_given_up(vm, unit) ||
+  if (unit == NULL || jit->is_off || unit->is_empty ||
+      (is_given_up(vm, unit) && ++unit->doors % RETRY != 0) ||
       !owns_alone(unit, frame->base))
-    return TL_JIT_NOT;
+    return pass_by(vm);
   return run(vm, frame, unit);
 }
 
@@ -429,7 +458,7 @@ void tl_jit_open(tl_vm *vm) {
   vm->jit = tl_spare_alloc(vm, sizeof *vm->jit);
   if (vm->jit == NULL)
     return;
-  *vm->jit = (tl_jit){.door = NULL};
+  *vm->jit = (tl_jit){.wait = FIRST_WAIT};
   vm->pieces = &tl_pieces;
   vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
@@ -497,7 +526,7 @@ void tl_jit_each(tl_vm *vm,
       if (unit->runs > 0) {
         tl_jit_report report = {.function = f->function,
                                 .pc = unit->pc,
-                                .runs = unit->runs,
+                                .runs = unit->runs + unit->runs_before,
                                 .is_given_up = is_given_up(vm, unit),
                                 .left_in = unit->left_in,
                                 .left_at = unit->left_at};

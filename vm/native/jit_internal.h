@@ -39,6 +39,8 @@ typedef struct tl_jit {
   // callee's, and the most slots of a callee.
   int32_t most_step;
   uint32_t most_slots;
+  // Polls until the next look, should nothing run at this one.
+  int32_t wait;
   // Functions that are being compiled, each for a call in the one before.
   int nesting;
   // Memory was refused: the interpreter does all from now on.

@@ -34,6 +34,10 @@ static void put_register(tl_text *out, const tl_jit_unit *u, int r) {
     put_slot(out, u->function, (uint32_t)r % TL_JIT_SLOTS);
     return;
   }
+  if (r >= tl_jit_first_row(u)) {
+    tl_text_printf(out, "row%d", r - tl_jit_first_row(u));
+    return;
+  }
   int k = (r - TL_JIT_FACTS) / TL_JIT_FACTS_EACH;
   put_slot(out, u->function, u->arrays[k].slot);
   tl_text_printf(out, ".%s", facts[(r - TL_JIT_FACTS) % TL_JIT_FACTS_EACH]);
@@ -69,6 +73,38 @@ static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
     put_register(out, u, further[i]);
   }
   tl_text_puts(out, "]");
+}
+
+// An index that is a slot and a constant, or one of these.
+static void put_index(tl_text *out, const tl_jit_unit *u, int b,
+                      int64_t offset) {
+  if (b >= 0)
+    put_slot(out, u->function, (uint32_t)b);
+  if (b < 0 || offset != 0)
+    tl_text_printf(out, b < 0 ? "%lld" : " %+lld", (long long)offset);
+}
+
+// x[i - 1] or row0[2], whose index was tested before the loop.
+static void put_inside(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  if (t->e >= tl_jit_first_row(u))
+    put_register(out, u, t->e);
+  else
+    put_slot(out, u->function, u->arrays[t->c].slot);
+  tl_text_puts(out, "[");
+  put_index(out, u, t->b, t->imm);
+  tl_text_puts(out, "]");
+}
+
+// guard every t4 -1 to t4 +1 < x.length: in all iterations.
+static void put_guard(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  tl_text_puts(out, t->d == 0 ? " every " : " ");
+  put_index(out, u, t->b, tl_jit_low(t));
+  if (tl_jit_high(t) != tl_jit_low(t)) {
+    tl_text_puts(out, " to ");
+    put_index(out, u, t->b, tl_jit_high(t));
+  }
+  tl_text_puts(out, " < ");
+  put_register(out, u, t->c);
 }
 
 // An operation's name, in small letters as bytecode has them.
@@ -167,6 +203,7 @@ static void put_width(tl_text *out, const tl_typed *t) {
   int first = tl_typed_ops[t->op].kinds[0];
   bool writes = first == TL_OPERAND_ID || first == TL_OPERAND_FD;
   bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE ||
+                t->op == TL_TYPED_WRITE || t->op == TL_TYPED_FWRITE ||
                 t->op == TL_TYPED_FIF;
   tl_dtype dtype = stores ? (tl_dtype)t->dtype : tl_jit_dtype(t->type);
   if ((writes || stores) && dtype != TL_INT64 && dtype != TL_FLOAT64 &&
@@ -199,6 +236,10 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     put_register(out, u, t->a);
     tl_text_puts(out, " = ");
   }
+  if (t->op == TL_TYPED_ROW) {
+    put_register(out, u, t->d);
+    tl_text_puts(out, " = ");
+  }
   bool computes = t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE;
   put_name(out,
            computes ? tl_ops[t->condition].name : tl_typed_ops[t->op].name);
@@ -215,6 +256,38 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       put_item(out, u, t);
       tl_text_puts(out, ", ");
       put_register(out, u, t->a);
+      break;
+    case TL_TYPED_READ:
+    case TL_TYPED_FREAD:
+      tl_text_puts(out, " ");
+      put_inside(out, u, t);
+      break;
+    case TL_TYPED_WRITE:
+    case TL_TYPED_FWRITE:
+      tl_text_puts(out, " ");
+      put_inside(out, u, t);
+      tl_text_puts(out, ", ");
+      put_register(out, u, t->a);
+      break;
+    case TL_TYPED_ROW:
+      tl_text_puts(out, " ");
+      put_slot(out, u->function, u->arrays[t->c].slot);
+      tl_text_puts(out, "[");
+      put_index(out, u, t->b, t->imm);
+      tl_text_puts(out, "]");
+      break;
+    case TL_TYPED_CHUNK:
+    case TL_TYPED_REST:
+      put_operands(out, u, t);
+      tl_text_puts(out, " ");
+      put_register(out, u, t->d);
+      break;
+    case TL_TYPED_FUEL:
+    case TL_TYPED_SPEND:
+      tl_text_printf(out, " %lld", (long long)t->imm);
+      break;
+    case TL_TYPED_GUARD:
+      put_guard(out, u, t);
       break;
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:

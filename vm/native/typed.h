@@ -2,6 +2,7 @@
 //
 //     bytecode, tags at an entry ─▶ typing*.c ─▶ operations, labels, exits
 //                                                    │
+//                           hoist.c gives loops second forms
 //                            check.c proves them, list.c prints them
 //                                                    │
 //                                                    ▼
@@ -63,7 +64,13 @@ enum {
   TL_JIT_FLOAT = TL_JIT_SLOTS,
   TL_JIT_FACTS = 2 * TL_JIT_SLOTS,
   TL_JIT_FACTS_EACH = 4,
-  TL_JIT_REGISTERS = TL_JIT_FACTS + TL_JIT_FACTS_EACH * TL_JIT_ARRAYS,
+  // Behind the facts of the unit's arrays the addresses of rows that a loop
+  // reads from or writes to: tl_jit_first_row and so on.
+  TL_JIT_ROWS = 8,
+  TL_JIT_REGISTERS =
+      TL_JIT_FACTS + TL_JIT_FACTS_EACH * TL_JIT_ARRAYS + TL_JIT_ROWS,
+  // What a constant may add to an index that a loop's guards have tested.
+  TL_JIT_OFFSET = 1 << 20,
   TL_JIT_NONE = -1,
 };
 
@@ -259,6 +266,18 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(STORE, I, I, A) /* array c [b] = a; exit: out of range, or the   */     \
                      /* dtype has no such integer                     */     \
   OP(FSTORE, N, I, A)                                                        \
+  OP(GUARD, _, K, I) /* to, unless b + low to b + high are below c; where    \
+                        d is 0 in all iterations of the loop of b */         \
+  OP(FUEL, _, _, _)  /* to, unless there is fuel for more than imm polls */  \
+  OP(SPEND, _, _, _) /* imm polls at once, behind a FUEL                */   \
+  OP(CHUNK, _, I, _) /* takes all polls of the next iterations at once, at   \
+                        most b; d = b - those, b = those; to: no fuel */     \
+  OP(REST, ID, _, _) /* a = d, what CHUNK has put aside */                   \
+  OP(ROW, _, K, A)   /* d = the address of row b + imm of array c       */   \
+  OP(READ, ID, K, A) /* a = item b + imm of array c, or of its row e    */   \
+  OP(FREAD, FD, K, A)                                                        \
+  OP(WRITE, I, K, A) /* the same item = a; exit as of STORE             */   \
+  OP(FWRITE, N, K, A)                                                        \
   OP(GET, ID, _, _) /* a = variable imm of the module; exit: it has  */      \
                     /* another type                                  */      \
   OP(FGET, FD, _, _)                                                         \
@@ -276,7 +295,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 
 // A step's [d] is the loop's variable, which is written where it jumps alone,
 // or TL_JIT_NONE. Loads and stores have the second index in [d] and the third
-// in [e], or TL_JIT_NONE for arrays of fewer axes.
+// in [e], or TL_JIT_NONE for arrays of fewer axes. What stands behind a loop's
+// guards (hoist.c) is not tested again: a READ's and a WRITE's [e] is the
+// register of the row's address, or of the items' where the array has one axis.
 typedef enum tl_typed_op {
 #define OP(NAME, a, b, c) TL_TYPED_##NAME,
   TL_TYPED_OPS(OP)
@@ -365,6 +386,14 @@ typedef struct tl_jit_label {
   bool is_pending;   // its block is to be typed,
   bool is_deferred;  // but begins with a call whose result is not known
   bool is_placed;    // its operation was seen by the check
+  // The label of the head of the loop whose guards hold here; -1: there is
+  // none.
+  int32_t loop;
+  // While loops are read: the operation, the loop whose block it begins, or -1,
+  // and its other label in the slow form of that, or -1.
+  uint32_t at;
+  int32_t member, slow;
+  bool is_marked;
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_label;
 
@@ -391,13 +420,14 @@ typedef struct tl_jit_flow {
   size_t nbytes;   // of this block
   uint64_t *live;  // slots that live before each instruction, as bits
   uint8_t *depth;  // loops around each instruction
-  uint8_t *jumps;  // how many jumps lead there, at most 2
+  uint8_t *jumps;  // how many jumps lead there, at most 3
   bool *leads;     // a block begins there
   // Of each instruction that reads an item two tags that it has had, without
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.
   uint64_t *seen;
-  int32_t *rounds;  // the FORR that alone jumps there, or -1
+  int32_t *rounds;  // the FORR whose loop begins there, or below 0
+  uint32_t *runs;   // entries there by units that are out of date
 } tl_jit_flow;
 
 // One unit. The IR is there while it is compiled or listed; what runs needs the
@@ -441,6 +471,9 @@ typedef struct tl_jit_unit {
   // How it went: entries, those that ended soon, and where the last of them
   // left.
   uint64_t runs, short_runs;
+  // Entries at the same place by units that are gone, and how often it was
+  // asked for since it was given up.
+  uint64_t runs_before, doors;
   const tl_prototype *left_in;
   uint32_t left_at;
 } tl_jit_unit;
@@ -458,7 +491,8 @@ typedef struct tl_jit_code {
   uint32_t label_count, label_capacity;
   int32_t *label_at;  // of each pc its newest label, or -1
   float weights[TL_JIT_REGISTERS];
-  void *block;  // all of the above is in it
+  int row_count;  // registers of rows that are used
+  void *block;    // all of the above is in it
   size_t nbytes;
 } tl_jit_code;
 
@@ -483,6 +517,25 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
 typedef tl_jit_unit *tl_jit_find_callee(tl_vm *vm, tl_prototype *function,
                                         const uint64_t *tags, bool make);
 
+// The register of the unit's first row. It is behind the facts of its arrays.
+static inline int tl_jit_first_row(const tl_jit_unit *unit) {
+  return TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)unit->array_count;
+}
+// What a guard tests is added to its index: the least and the most.
+static inline int32_t tl_jit_low(const tl_typed *guard) {
+  return (int32_t)(guard->imm >> 32);
+}
+static inline int32_t tl_jit_high(const tl_typed *guard) {
+  return (int32_t)(uint32_t)guard->imm;
+}
+// Whether control may go on at [to]: all operations that have a target, but
+// those on items, which go there where an item has another type.
+static inline bool tl_jit_jumps(int op) {
+  return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
+         op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF ||
+         op == TL_TYPED_GUARD || op == TL_TYPED_FUEL || op == TL_TYPED_CHUNK;
+}
+
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.
 // tl_jit_code_close may be called in either case, and frees the operations, not
 // the unit.
@@ -495,6 +548,12 @@ void tl_jit_code_close(tl_jit_code *code);
 // tl_jit_code_open. The same entry types give the same operations, as long as
 // the types of the module's variables are the same, too.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
+
+// Gives loops over ranges a second form, in which nothing tests the indices
+// that guards before the loop have tested, and weighs all registers. Called
+// once, for operations that are complete. Where there is no room they stay as
+// they are.
+void tl_jit_hoist(tl_jit_code *code);
 
 // Whether the operations keep to the rules: registers of the right kind, each
 // read after it was written with that type, at each label what the label says,

@@ -73,6 +73,20 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Loops over ranges ------------------------------------------------------
 
+// How many iterations a range of small constants has; -1: it is not known.
+static int64_t known_count(const tl_typing_operand *bounds) {
+  for (int i = 0; i < 3; i++)
+    if (!bounds[i].is_known || bounds[i].value.i != (int32_t)bounds[i].value.i)
+      return -1;
+  int64_t step = bounds[2].value.i;
+  int64_t span = bounds[1].value.i - bounds[0].value.i;
+  if (step < 0) {
+    step = -step;
+    span = -span;
+  }
+  return step == 0 ? -1 : span <= 0 ? 0 : (span - 1) / step + 1;
+}
+
 // The number of iterations takes the place of the end. Bounds of narrow dtypes
 // are integers like others.
 //
@@ -86,13 +100,17 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
 static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                                   const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
-  for (uint32_t i = 0; i < 3; i++)
+  tl_typing_operand bounds[3];
+  for (uint32_t i = 0; i < 3; i++) {
+    bounds[i] = tl_typing_slot(x, a + i);
     if (!tl_jit_is_integer(x->now[a + i]) ||
         x->now[a + i] == tl_jit_of_dtype(TL_UINT64))
       return TL_TYPING_LEAVES;
-  tl_typing_operand step = tl_typing_slot(x, a + 2);
-  if (step.is_known && (step.value.i == 0 || step.value.i == INT64_MIN))
+  }
+  const tl_typing_operand *step = &bounds[2];
+  if (step->is_known && (step->value.i == 0 || step->value.i == INT64_MIN))
     return TL_TYPING_LEAVES;
+  int64_t count = known_count(bounds);
   for (uint32_t i = 0; i < 3; i++)
     if (!tl_jit_is_int(x->now[a + i])) {
       int32_t exit = tl_typing_exit(x);
@@ -100,22 +118,33 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
                     TL_JIT_NONE)
           ->exit = exit;
     }
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, TL_TYPED_COUNT, a + 1, TL_TYPE_INT | TL_TYPE_WEAK,
-                    (int)a, step.is_known ? TL_JIT_NONE : (int)a + 2);
-  t->imm = step.is_known ? step.value.i : 0;
-  t->exit = exit;
+  if (count >= 0) {
+    tl_typing_set_constant(x, a + 1, tl_weak_int(count));
+  } else {
+    int32_t exit = tl_typing_exit(x);
+    tl_typed *t =
+        tl_typing_set(x, TL_TYPED_COUNT, a + 1, TL_TYPE_INT | TL_TYPE_WEAK,
+                      (int)a, step->is_known ? TL_JIT_NONE : (int)a + 2);
+    t->imm = step->is_known ? step->value.i : 0;
+    t->exit = exit;
+  }
   // The hidden slots become weak; the count is.
   for (uint32_t i = 0; i < 3; i += 2)
     if ((x->now[a + i] & TL_TYPE_WEAK) == 0)
       tl_typing_set(x, TL_TYPED_MOVE, a + i, TL_TYPE_INT | TL_TYPE_WEAK,
                     (int)(a + i), TL_JIT_NONE);
-  t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1, TL_JIT_NONE);
-  t->condition = TL_IF_EQ;
-  uint32_t at = index_of(x, t);
-  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
-  x->code->ops[at].to = to;
+  if (count == 0) {
+    tl_typing_jump(x, (uint32_t)d->target);
+    return TL_TYPING_ENDS;
+  }
+  if (count < 0) {
+    tl_typed *t =
+        tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1, TL_JIT_NONE);
+    t->condition = TL_IF_EQ;
+    uint32_t at = index_of(x, t);
+    int32_t to = tl_typing_edge(x, (uint32_t)d->target);
+    x->code->ops[at].to = to;
+  }
   // The variable is written only where there is an iteration.
   tl_typing_set(x, TL_TYPED_MOVE, ins->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
                 (int)a, TL_JIT_NONE);
@@ -204,17 +233,10 @@ static int array_of(tl_typing_pass *x, uint32_t array, const indices *at,
              : -1;
 }
 
-// The second and third index of an access, and that registers have to be there
-// for what it reads beside the first: the index, and its axis' length, which is
-// both compared with and multiplied by.
-static void put_indices(tl_typing_pass *x, tl_typed *t, const indices *at) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int16_t *further[] = {&t->d, &t->e};
-  for (uint32_t i = 1; i < at->count; i++) {
-    *further[i - 1] = (int16_t)at->slots[i];
-    x->code->weights[at->slots[i]] += x->weight;
-    x->code->weights[facts + 1 + (int)i] += 2 * x->weight;
-  }
+// The second and third index of an access.
+static void put_indices(tl_typed *t, const indices *at) {
+  t->d = at->count > 1 ? (int16_t)at->slots[1] : TL_JIT_NONE;
+  t->e = at->count > 2 ? (int16_t)at->slots[2] : TL_JIT_NONE;
 }
 
 // value = array[indices]. The item is not weak: it has its array's dtype.
@@ -230,7 +252,7 @@ static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
                     value, tl_jit_of_dtype(dtype), (int)at->slots[0], k);
   t->dtype = (uint8_t)dtype;
   t->exit = exit;
-  put_indices(x, t, at);
+  put_indices(t, at);
   return TL_TYPING_GOES_ON;
 }
 
@@ -264,7 +286,7 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
       tl_jit_register(value, has), (int)at->slots[0], k);
   t->dtype = (uint8_t)dtype;
   t->exit = exit;
-  put_indices(x, t, at);
+  put_indices(t, at);
   return TL_TYPING_GOES_ON;
 }
 
@@ -527,7 +549,7 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
 // The rest of the block, from the instruction under way on, is typed later;
 // what was appended from [start] on goes. [number] is the block's label where
 // nothing is left of it; else -1. Operations that were taken back have made
-// exits and weights, which stay and do no harm.
+// exits, which stay and do no harm.
 static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
   x->code->op_count = start;
   if (number < 0) {
@@ -542,10 +564,8 @@ static void defer(tl_typing_pass *x, uint32_t start, int32_t number) {
 
 // From the label on to where control ends or another label is. A block that
 // runs into another label jumps there, even if it is the next one; the emitter
-// leaves such jumps out. The weights stand for a loop's ten iterations per
-// level.
+// leaves such jumps out.
 static void type_block(tl_typing_pass *x, int32_t number) {
-  static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
   uint32_t start = x->code->op_count;
   tl_jit_label *label = &x->code->labels[number];
   uint32_t pc = label->pc;
@@ -554,7 +574,6 @@ static void type_block(tl_typing_pass *x, int32_t number) {
   x->known = 0;
   tl_typing_put(x, TL_TYPED_LABEL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
       number;
-  x->weight = weights[x->flow->depth[pc]];
   const tl_ins *round = tl_typing_round(x, pc, x->now);
   if (round != NULL)
     tl_typing_set(x, TL_TYPED_MOVE, round->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
@@ -567,7 +586,6 @@ static void type_block(tl_typing_pass *x, int32_t number) {
     tl_decoded d;
     tl_decode(x->p, pc, &d);
     x->pc = pc;
-    x->weight = weights[x->flow->depth[pc]];
     uint32_t before = x->code->op_count;
     x->then = pc + d.words;
     tl_typing_step went = step(x, &x->p->code[pc], &d);
@@ -631,8 +649,7 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
                       .unit = u,
                       .p = u->function,
                       .flow = code->flow,
-                      .find = find,
-                      .weight = 1};
+                      .find = find};
   x.pending_count = u->function->code_count / 64 + 1;
   size_t nbytes = x.pending_count * sizeof *x.pending;
   x.pending = tl_spare_alloc(code->vm, nbytes);
@@ -648,5 +665,7 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   tl_typing_label(&x, u->pc);
   type_blocks(&x);
   tl_spare_free(code->vm, x.pending, nbytes);
+  if (!x.is_full)
+    tl_jit_hoist(code);
   return !x.is_full;
 }

@@ -40,12 +40,8 @@ typedef struct tl_typing_pass {
   // label.
   uint64_t known;
   tl_slot values[TL_JIT_SLOTS];
-  // The instruction under way, and what its operands weigh: loops count
-  // tenfold. Weights decide which registers of the unit get one of the
-  // processor's.
-  uint32_t pc;
+  uint32_t pc;    // of the instruction under way
   uint32_t then;  // the next one, unless control goes elsewhere
-  float weight;
   // Blocks that are reached and not yet typed, as a bit set of their pcs; none
   // lies before the word [first].
   uint64_t *pending;

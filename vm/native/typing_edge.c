@@ -57,7 +57,8 @@ int32_t tl_typing_label(tl_typing_pass *x, uint32_t pc) {
   }
   int32_t number = (int32_t)code->label_count++, other = code->label_at[pc];
   tl_jit_label *label = &code->labels[number];
-  *label = (tl_jit_label){.pc = pc, .next = other, .is_pending = true};
+  *label =
+      (tl_jit_label){.pc = pc, .next = other, .is_pending = true, .loop = -1};
   if (other >= 0)
     label->version = (uint8_t)(code->labels[other].version + 1);
   code->label_at[pc] = number;

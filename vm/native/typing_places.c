@@ -174,8 +174,6 @@ static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
     other = TL_TYPE_UNKNOWN;
   }
   tl_typed *t = tl_typing_set(x, form(op, type), a, type, b, c);
-  if (other != TL_TYPE_UNKNOWN)
-    x->code->weights[tl_jit_register(a, other)] += x->weight;
   t->other = other;
   t->to = to;
   t->exit = exit;

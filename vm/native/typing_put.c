@@ -24,23 +24,6 @@ const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
 #undef OP
 };
 
-// Counts the uses of a register, or of an array's facts. An array weighs on its
-// address and its first length, which every access of an item reads; further
-// lengths are weighed by put_indices in typing.c. Weights are never taken back:
-// operations that go again, as of a call that is deferred, have only made some
-// register look more useful than it is.
-static void weigh(tl_typing_pass *x, int kind, int operand) {
-  float *weights = x->code->weights;
-  if (kind == TL_OPERAND__ || operand < 0)
-    return;
-  if (kind != TL_OPERAND_A) {
-    weights[operand] += x->weight;
-    return;
-  }
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * operand;
-  for (int i = 0; i < 2; i++) weights[facts + i] += x->weight;
-}
-
 // The type of what a register holds where the pass stands. Facts are addresses
 // and lengths. An array's number is no register, and has none.
 static tl_jit_type type_in(const tl_typing_pass *x, int kind, int r) {
@@ -72,7 +55,6 @@ tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
   const tl_typed_info *info = &tl_typed_ops[op];
   const int operands[] = {a, b, c};
   for (int i = 0; i < 3; i++) {
-    weigh(x, info->kinds[i], operands[i]);
     t->from[i] = type_in(x, info->kinds[i], operands[i]);
   }
   return t;

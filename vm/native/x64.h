@@ -180,17 +180,27 @@ static inline void tl_x64_three(tl_assembler *as, int how, int opcode, int reg,
   tl_x64_byte(as, (rm < 0 ? 0x05 : 0xc0 | (rm & 7)) | (reg & 7) << 3);
 }
 
-// opcode reg, [base + index * scale]; the scale is 1, 2, 4 or 8
-// rm is 100, for the sib, and the displacement is a byte of 0: without one a
+// opcode reg, [base + index * scale + displacement]; the scale is 1, 2, 4 or 8
+// rm is 100, for the sib, and the displacement is never left out: without one a
 // base of rbp or r13 could not be written. The index is never rsp, whose number
 // means "none".
-static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
-                             int base, int index, int scale) {
+static inline void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg,
+                              int base, int index, int scale,
+                              int32_t displacement) {
+  bool is_short = displacement == (int8_t)displacement;
   tl_x64_open(as, how, opcode, reg, index, base);
-  tl_x64_byte(as, 0x44 | (reg & 7) << 3);
+  tl_x64_byte(as, (is_short ? 0x44 : 0x84) | (reg & 7) << 3);
   tl_x64_byte(
       as, __builtin_ctz((unsigned)scale) << 6 | (index & 7) << 3 | (base & 7));
-  tl_x64_byte(as, 0);
+  if (is_short)
+    tl_x64_byte(as, displacement & 255);
+  else
+    tl_x64_word(as, (uint32_t)displacement);
+}
+// The same without a displacement.
+static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
+                             int base, int index, int scale) {
+  tl_x64_rxd(as, how, opcode, reg, base, index, scale, 0);
 }
 
 // The operation /[digit] of 81 or 83 with an immediate: add 0, or 1, and 4,

@@ -141,6 +141,67 @@ local function go_fast(n, steps)
   return a[2][2] + a[math.floor(n / 2) + 1][math.floor(n / 3) + 1]
 end
 
+local function nbody(n, steps)
+  local p, v, m = square_of(n), {}, {}
+  for i = 1, n do v[i], m[i] = {0.0, 0.0, 0.0}, 1.0 / n end
+  for _ = 1, steps do
+    for i = 1, n do
+      local p_i, v_i = p[i], v[i]
+      for j = i + 1, n do
+        local p_j, v_j = p[j], v[j]
+        local dx, dy = p_i[1] - p_j[1], p_i[2] - p_j[2]
+        local dz = p_i[3] - p_j[3]
+        local d = dx * dx + dy * dy + dz * dz + 0.01
+        local w = 0.01 / (d * math.sqrt(d))
+        v_i[1] = v_i[1] - dx * m[j] * w
+        v_i[2] = v_i[2] - dy * m[j] * w
+        v_i[3] = v_i[3] - dz * m[j] * w
+        v_j[1] = v_j[1] + dx * m[i] * w
+        v_j[2] = v_j[2] + dy * m[i] * w
+        v_j[3] = v_j[3] + dz * m[i] * w
+      end
+    end
+    for i = 1, n do
+      for k = 1, 3 do p[i][k] = p[i][k] + 0.01 * v[i][k] end
+    end
+  end
+  return p[1][1] + p[math.floor(n / 2) + 1][2] + p[n][3]
+end
+
+local function kmeans(n, steps)
+  local p, c = {}, {}
+  for i = 1, n do
+    p[i] = {}
+    for a = 1, 3 do p[i][a] = (i * 3 + a - 4) * 7919 % 10007 / 10007 end
+  end
+  for k = 1, 8 do c[k] = {p[k][1], p[k][2], p[k][3]} end
+  for _ = 1, steps do
+    local s, count = {}, {}
+    for k = 1, 8 do s[k], count[k] = {0.0, 0.0, 0.0}, 0.0 end
+    for i = 1, n do
+      local best, at = 1e9, 1
+      for k = 1, 8 do
+        local d = 0.0
+        for a = 1, 3 do
+          local t = p[i][a] - c[k][a]
+          d = d + t * t
+        end
+        if d < best then best, at = d, k end
+      end
+      for a = 1, 3 do s[at][a] = s[at][a] + p[i][a] end
+      count[at] = count[at] + 1
+    end
+    for k = 1, 8 do
+      if count[k] > 0 then
+        for a = 1, 3 do c[k][a] = s[k][a] / count[k] end
+      end
+    end
+  end
+  local sum = 0.0
+  for k = 1, 8 do for a = 1, 3 do sum = sum + c[k][a] end end
+  return sum
+end
+
 local function repeated(n)
   local x, y, z = {}, {}, {}
   for i = 1, n do
@@ -166,6 +227,8 @@ function groups.scalars()
   bench("crc16_loops", function() return crc16(data) end)
   bench("seidel_loops", function() return seidel(120, 20) end)
   bench("go_fast_loops", function() return go_fast(300, 10) end)
+  bench("nbody_loops", function() return nbody(40, 20) end)
+  bench("kmeans_loops", function() return kmeans(2000, 5) end)
 end
 
 function groups.small()

@@ -1,7 +1,7 @@
 """The scalar workloads in plain Python. usage: python_peer.py DATA GROUP …"""
 
 import collections
-from math import tanh
+from math import sqrt, tanh
 
 from harness import DATA, bench, run
 
@@ -93,6 +93,53 @@ def go_fast(n, steps):
     return a[1][1] + a[n // 2][n // 3]
 
 
+def nbody(n, steps):
+    p, v, m = square_of(n), [[0.0] * 3 for _ in range(n)], [1.0 / n] * n
+    for _ in range(steps):
+        for i in range(n):
+            for j in range(i + 1, n):
+                dx = p[i][0] - p[j][0]
+                dy = p[i][1] - p[j][1]
+                dz = p[i][2] - p[j][2]
+                d = dx * dx + dy * dy + dz * dz + 0.01
+                w = 0.01 / (d * sqrt(d))
+                v[i][0] -= dx * m[j] * w
+                v[i][1] -= dy * m[j] * w
+                v[i][2] -= dz * m[j] * w
+                v[j][0] += dx * m[i] * w
+                v[j][1] += dy * m[i] * w
+                v[j][2] += dz * m[i] * w
+        for i in range(n):
+            for k in range(3):
+                p[i][k] += 0.01 * v[i][k]
+    return p[0][0] + p[n // 2][1] + p[n - 1][2]
+
+
+def kmeans(n, steps):
+    p = [[(i * 3 + a) * 7919 % 10007 / 10007 for a in range(3)]
+         for i in range(n)]
+    c = [list(x) for x in p[:8]]
+    for _ in range(steps):
+        s, count = [[0.0] * 3 for _ in range(8)], [0.0] * 8
+        for i in range(n):
+            best, at = 1e9, 0
+            for k in range(8):
+                d = 0.0
+                for a in range(3):
+                    t = p[i][a] - c[k][a]
+                    d += t * t
+                if d < best:
+                    best, at = d, k
+            for a in range(3):
+                s[at][a] += p[i][a]
+            count[at] += 1
+        for k in range(8):
+            if count[k] > 0:
+                for a in range(3):
+                    c[k][a] = s[k][a] / count[k]
+    return sum(map(sum, c))
+
+
 def scalars():
     bench("fib30", lambda: fib(30))
     bench("loopij", loopij)
@@ -102,6 +149,8 @@ def scalars():
     bench("crc16_loops", lambda: crc16(data))
     bench("seidel_loops", lambda: seidel(120, 20))
     bench("go_fast_loops", lambda: go_fast(300, 10))
+    bench("nbody_loops", lambda: nbody(40, 20))
+    bench("kmeans_loops", lambda: kmeans(2000, 5))
 
 
 def repeated(n, turns):

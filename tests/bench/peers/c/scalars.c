@@ -142,6 +142,72 @@ static void go_fast_loops(void) {
   check = a[1][1] + a[WIDE / 2][WIDE / 3];
 }
 
+/* Bodies that attract each other, pair by pair. */
+static void nbody_loops(void) {
+  enum { N = 40 };
+  static double p[N][3], v[N][3], m[N];
+  fill_square(N);
+  memset(v, 0, sizeof v);
+  for (int i = 0; i < N; i++) {
+    m[i] = 1.0 / N;
+    for (int k = 0; k < 3; k++) p[i][k] = square[i * N + k];
+  }
+  for (int step = 0; step < 20; step++) {
+    for (int i = 0; i < N; i++)
+      for (int j = i + 1; j < N; j++) {
+        double dx = p[i][0] - p[j][0], dy = p[i][1] - p[j][1];
+        double dz = p[i][2] - p[j][2];
+        double d = dx * dx + dy * dy + dz * dz + 0.01;
+        double w = 0.01 / (d * sqrt(d));
+        v[i][0] -= dx * m[j] * w;
+        v[i][1] -= dy * m[j] * w;
+        v[i][2] -= dz * m[j] * w;
+        v[j][0] += dx * m[i] * w;
+        v[j][1] += dy * m[i] * w;
+        v[j][2] += dz * m[i] * w;
+      }
+    for (int i = 0; i < N; i++)
+      for (int k = 0; k < 3; k++) p[i][k] += 0.01 * v[i][k];
+  }
+  check = p[0][0] + p[N / 2][1] + p[N - 1][2];
+}
+
+/* Points to the nearest of 8 centres, which move to the middle of theirs. */
+static void kmeans_loops(void) {
+  enum { N = 2000, K = 8 };
+  static double p[N][3];
+  double c[K][3], sum = 0;
+  for (size_t k = 0; k < 3 * N; k++)
+    p[k / 3][k % 3] = (double)(k * 7919 % 10007) / 10007;
+  memcpy(c, p, sizeof c);
+  for (int step = 0; step < 5; step++) {
+    double s[K][3] = {{0}}, count[K] = {0};
+    for (int i = 0; i < N; i++) {
+      double best = 1e9;
+      int at = 0;
+      for (int k = 0; k < K; k++) {
+        double d = 0;
+        for (int a = 0; a < 3; a++) {
+          double t = p[i][a] - c[k][a];
+          d += t * t;
+        }
+        if (d < best) {
+          best = d;
+          at = k;
+        }
+      }
+      for (int a = 0; a < 3; a++) s[at][a] += p[i][a];
+      count[at] += 1;
+    }
+    for (int k = 0; k < K; k++)
+      if (count[k] > 0)
+        for (int a = 0; a < 3; a++) c[k][a] = s[k][a] / count[k];
+  }
+  for (int k = 0; k < K; k++)
+    for (int a = 0; a < 3; a++) sum += c[k][a];
+  check = sum;
+}
+
 void scalars(void) {
   some = room(LONG);
   bench("fib30", fib30);
@@ -152,6 +218,8 @@ void scalars(void) {
   bench("crc16_loops", crc16_loops);
   bench("seidel_loops", seidel_loops);
   bench("go_fast_loops", go_fast_loops);
+  bench("nbody_loops", nbody_loops);
+  bench("kmeans_loops", kmeans_loops);
 }
 
 // --- Words ------------------------------------------------------------------

@@ -1,0 +1,311 @@
+// Loops over ranges among typed operations: which blocks they have, and what
+// their second forms are made of (hoist.c).
+//
+//     label 60 ─▶ blocks it leads to ─▶ those that lead back ─▶ operations
+//                                                                   │
+//                          short loops among them written out ◀─────┘
+//
+// Blocks have versions, and were typed in the order in which paths came to
+// them, so those of a loop are not always side by side.
+#include <string.h>
+
+#include "vm/native/hoist.h"
+
+// A loop over a known range in another: its two bodies, of the first iteration
+// and of those behind it, from the move into the variable to the step.
+typedef struct short_loop {
+  int hidden;
+  int64_t start, by, count;
+  uint32_t first, first_step, second, second_step;
+} short_loop;
+
+// Whether the registers of rows would be lost behind it.
+static bool calls(int op) {
+  return op == TL_TYPED_CALL || op == TL_TYPED_FCALL || op == TL_TYPED_RCALL ||
+         op == TL_TYPED_ROWCALL || op == TL_TYPED_COMPUTE ||
+         op == TL_TYPED_FCOMPUTE;
+}
+
+// The small constant in the slot at [at]; false: it has none. Only the block's
+// own operations are looked at, which is where a range begins.
+static bool read_constant(const tl_typed *ops, int slot, uint32_t at,
+                          int64_t *out) {
+  const tl_typed *t = tl_hoist_writer(ops, slot, at);
+  if (t == NULL || t->op != TL_TYPED_CONST || t->imm <= -TL_JIT_OFFSET ||
+      t->imm >= TL_JIT_OFFSET)
+    return false;
+  *out = t->imm;
+  return true;
+}
+
+// The body of a short loop behind its label: one block, from the move into the
+// variable to the step.
+static bool read_body(const tl_hoisting *x, int hidden, int32_t label,
+                      uint32_t *start, uint32_t *step) {
+  const tl_typed *ops = x->old.ops;
+  uint32_t i = tl_hoist_find_label(&x->old, label) + 1;
+  *start = i;
+  if (i == 1 || ops[i].op != TL_TYPED_MOVE || ops[i].b != hidden)
+    return false;
+  while (i + 1 < x->old.size && ops[i].op != TL_TYPED_LABEL &&
+         ops[i].op != TL_TYPED_JUMP && ops[i].op != TL_TYPED_STEP)
+    i++;
+  *step = i;
+  return ops[i].op == TL_TYPED_STEP && ops[i].a == hidden && ops[i].d < 0 &&
+         i + 1 < x->old.size && ops[i + 1].op == TL_TYPED_JUMP;
+}
+
+// Reads the loop that the jump at [at] begins, whose start, step and number of
+// iterations are constants; the first iteration may have a label of its own, as
+// it finds other types.
+//
+//         jump -> L
+//     L   body   step -> L2   jump
+//     L2  body   step -> L2   jump
+static bool read_short(const tl_hoisting *x, uint32_t at, short_loop *s) {
+  const tl_typed *ops = x->old.ops;
+  uint32_t label = tl_hoist_find_label(&x->old, ops[at].to);
+  int hidden = ops[label + 1].b;
+  if (label == 0 || ops[label + 1].op != TL_TYPED_MOVE || hidden < 0 ||
+      hidden + 2 >= TL_JIT_SLOTS)
+    return false;
+  s->hidden = hidden;
+  if (!read_constant(ops, hidden, at, &s->start) ||
+      !read_constant(ops, hidden + 1, at, &s->count) ||
+      !read_constant(ops, hidden + 2, at, &s->by) || s->count < 1 ||
+      s->count > TL_HOIST_SHORT ||
+      !read_body(x, hidden, ops[at].to, &s->first, &s->first_step))
+    return false;
+  int32_t again = ops[s->first_step].to;
+  return read_body(x, hidden, again, &s->second, &s->second_step) &&
+         ops[s->second_step].to == again;
+}
+
+// Adds to a body; too much is noticed in the end.
+static void add(tl_hoist_body *to, const tl_typed *t) {
+  if (to->size < TL_HOIST_OPS)
+    to->ops[to->size] = *t;
+  to->size++;
+}
+
+// Adds slot = value to the second form.
+static void add_constant(tl_hoisting *x, int slot, int64_t value) {
+  tl_typed t = {.op = TL_TYPED_CONST,
+                .type = TL_TYPE_INT | TL_TYPE_WEAK,
+                .dtype = TL_FLOAT64,
+                .a = (int16_t)slot,
+                .b = TL_JIT_NONE,
+                .c = TL_JIT_NONE,
+                .d = TL_JIT_NONE,
+                .e = TL_JIT_NONE,
+                .to = -1,
+                .exit = -1,
+                .imm = value};
+  add(&x->new, &t);
+}
+
+// Adds all iterations of the loop, which spend fuel instead of polling. The
+// hidden slots are as they would be where something leaves; mostly nothing
+// does, and they are idle.
+//
+//         jump -> L                  a = const 0   body   spend 1
+//     L   a = move t6                t6 = const 1  t7 = const 1
+//         body                       a = const 1   body   spend 1
+//         poll                       t6 = const 2  t7 = const 0
+//         t6 = step t7, t8 -> L      jump
+//         jump
+static void write_out(tl_hoisting *x, const short_loop *s) {
+  const tl_typed *ops = x->old.ops;
+  uint32_t step = 0;
+  for (int64_t i = 0; i < s->count; i++) {
+    uint32_t from = i == 0 ? s->first : s->second;
+    step = i == 0 ? s->first_step : s->second_step;
+    add_constant(x, ops[from].a, s->start + i * s->by);
+    for (uint32_t k = from + 1; k < step; k++) {
+      tl_typed t = ops[k];
+      if (t.op == TL_TYPED_POLL) {
+        t.op = TL_TYPED_SPEND;
+        t.exit = -1;
+        t.imm = 1;
+        x->spent++;
+      }
+      add(&x->new, &t);
+    }
+    add_constant(x, s->hidden, s->start + (i + 1) * s->by);
+    add_constant(x, s->hidden + 1, s->count - 1 - i);
+  }
+  add(&x->new, &ops[step + 1]);
+}
+
+// The block's first operation behind its label, and the one behind its last.
+static uint32_t block_end(const tl_hoisting *x, int32_t label) {
+  uint32_t i = x->code->labels[label].at + 1;
+  while (i < x->old_count && x->code->ops[i].op != TL_TYPED_LABEL) i++;
+  return i;
+}
+
+// Marks the blocks that the block goes to. Of an operation on an item that is
+// where an item of another type leads.
+static void mark_behind(tl_hoisting *x, int32_t block) {
+  const tl_typed *ops = x->code->ops;
+  uint32_t end = block_end(x, block);
+  for (uint32_t i = x->code->labels[block].at + 1; i < end; i++)
+    if (ops[i].to >= 0 && ops[i].op != TL_TYPED_ROWCALL)
+      x->code->labels[ops[i].to].is_marked = true;
+}
+
+// Whether the block goes to the head by a step, or else to a block that is
+// marked.
+static bool leads_back(const tl_hoisting *x, int32_t block, bool by_step) {
+  const tl_typed *ops = x->code->ops;
+  uint32_t end = block_end(x, block);
+  for (uint32_t i = x->code->labels[block].at + 1; i < end; i++)
+    if (by_step ? ops[i].op == TL_TYPED_STEP && ops[i].to == x->at->head
+                : ops[i].to >= 0 && ops[i].op != TL_TYPED_ROWCALL &&
+                      ops[i].to != x->at->head &&
+                      x->code->labels[ops[i].to].is_marked)
+      return true;
+  return false;
+}
+
+static void unmark(tl_jit_code *code) {
+  for (uint32_t i = 0; i < code->label_count; i++)
+    code->labels[i].is_marked = false;
+}
+
+// Blocks between the head and the step in the bytecode that the head leads to,
+// in that order. Other versions of the head are heads themselves, of loops with
+// other types. False: there are too many.
+static bool find_near(tl_hoisting *x) {
+  const tl_jit_label *labels = x->code->labels;
+  uint32_t first = labels[x->at->head].pc, before = 0;
+  uint32_t step = (uint32_t)x->code->flow->rounds[first];
+  x->block_count = 0;
+  unmark(x->code);
+  mark_behind(x, x->at->head);
+  do {
+    before = x->block_count;
+    x->block_count = 0;
+    for (uint32_t pc = first; pc <= step; pc++)
+      for (int32_t i = x->code->label_at[pc]; i >= 0; i = labels[i].next) {
+        bool is_head = i == x->at->head;
+        if (i >= x->old_labels ||
+            (pc == first ? !is_head : !labels[i].is_marked))
+          continue;
+        if (x->block_count == TL_HOIST_BLOCKS)
+          return false;
+        mark_behind(x, i);
+        x->blocks[x->block_count++] = i;
+      }
+  } while (x->block_count != before);
+  return true;
+}
+
+// The blocks that the head leads to and that lead to the head again, by one
+// step at the end of the last one. The first is the head; the others are taken
+// in the order of the bytecode, in which all jumps but those of loops go
+// forward.
+static bool find_blocks(tl_hoisting *x) {
+  tl_jit_label *labels = x->code->labels;
+  int32_t head = x->at->head, last = -1, *blocks = x->blocks;
+  if (!find_near(x))
+    return false;
+  unmark(x->code);
+  for (uint32_t i = 0; i < x->block_count; i++) {
+    labels[blocks[i]].is_marked = leads_back(x, blocks[i], true);
+    last = labels[blocks[i]].is_marked ? blocks[i] : last;
+  }
+  for (bool again = true; again;) {
+    again = false;
+    for (uint32_t i = x->block_count; i-- > 0;)
+      if (!labels[blocks[i]].is_marked && leads_back(x, blocks[i], false))
+        again = labels[blocks[i]].is_marked = true;
+  }
+  uint32_t count = 1, near = x->block_count;
+  int32_t others[TL_HOIST_BLOCKS];
+  memcpy(others, blocks, near * sizeof *others);
+  blocks[0] = head;
+  for (uint32_t i = 0; i < near; i++)
+    if (labels[others[i]].is_marked && others[i] != head && others[i] != last)
+      blocks[count++] = others[i];
+  if (last != head)
+    blocks[count++] = last;
+  x->block_count = count;
+  return last >= 0;
+}
+
+// All operations of the loop, in the order of its blocks, up to the step.
+// False: they are too many, or another block has a step to the head, too.
+static bool read_blocks(tl_hoisting *x) {
+  const tl_typed *ops = x->code->ops;
+  x->old.size = 0;
+  for (uint32_t i = 0; i < x->block_count; i++) {
+    uint32_t at = x->code->labels[x->blocks[i]].at;
+    uint32_t end = block_end(x, x->blocks[i]);
+    int32_t member = x->code->labels[x->blocks[i]].member;
+    if (member >= 0 && &x->loops[member] != x->at)
+      return false;
+    for (uint32_t k = at + (i == 0); k < end; k++) add(&x->old, &ops[k]);
+  }
+  if (x->old.size > TL_HOIST_OPS || x->old.size < 4)
+    return false;
+  const tl_typed *step = &x->old.ops[x->old.size - 2];
+  return step->op == TL_TYPED_STEP && step->to == x->at->head && step->d < 0 &&
+         step[1].op == TL_TYPED_JUMP;
+}
+
+bool tl_hoist_read(tl_hoisting *x) {
+  const tl_typed *ops = x->old.ops;
+  bool skips[TL_HOIST_OPS] = {false};
+  short_loop inner;
+  if (!find_blocks(x) || !read_blocks(x))
+    return false;
+  uint32_t end = x->old.size - 2;
+  int64_t polls = 0;
+  x->hidden = ops[end].a;
+  x->variable = ops[0].a;
+  x->new.size = 0;
+  x->spent = 0;
+  if (ops[0].op != TL_TYPED_MOVE || ops[0].b != x->hidden ||
+      x->hidden + 2 >= TL_JIT_SLOTS)
+    return false;
+  for (uint32_t i = 0; i <= end + 1; i++) {
+    const tl_typed *t = &ops[i];
+    if (skips[i])
+      continue;
+    if (t->op == TL_TYPED_JUMP && read_short(x, i, &inner)) {
+      write_out(x, &inner);
+      for (uint32_t k = inner.first - 1; k < inner.first_step + 2; k++)
+        skips[k] = true;
+      for (uint32_t k = inner.second - 1; k < inner.second_step + 2; k++)
+        skips[k] = true;
+      continue;
+    }
+    if (i < end && (calls(t->op) || t->op == TL_TYPED_STEP ||
+                    t->op == TL_TYPED_COUNT || t->to == x->at->head))
+      return false;
+    polls += t->op == TL_TYPED_POLL;
+    add(&x->new, t);
+  }
+  if (x->spent > 0)
+    x->spent += polls;
+  return x->new.size <= TL_HOIST_OPS;
+}
+
+// Whether nothing leaves the second form before its end, which is a poll and
+// the step: then the polls of many iterations may be taken at once.
+bool tl_hoist_is_closed(const tl_hoisting *x) {
+  const tl_typed *ops = x->new.ops;
+  if (x->spent > 0 || x->new.size < 4 ||
+      ops[x->new.size - 3].op != TL_TYPED_POLL)
+    return false;
+  for (uint32_t i = 1; i + 3 < x->new.size; i++) {
+    bool goes = tl_jit_jumps(ops[i].op);
+    if (ops[i].exit >= 0 || ops[i].op >= TL_TYPED_CALL ||
+        ops[i].op == TL_TYPED_EXIT || ops[i].op == TL_TYPED_STEP ||
+        (goes &&
+         (ops[i].to < 0 || tl_hoist_find_label(&x->new, ops[i].to) < i)))
+      return false;
+  }
+  return true;
+}
