@@ -22,6 +22,9 @@
 
 typedef struct tl_code_chunk tl_code_chunk;
 
+// No chunk is counted from now on, though code in it may still be running.
+void tl_code_forgo(tl_vm *vm, tl_code_chunk *chunks);
+
 // Copies [size] bytes of code to where they can run. NULL: no memory under the
 // VM's limit, or the system makes no page executable. Borrows the bytes. The
 // result stays where it is until tl_code_drop, so absolute addresses of it may
