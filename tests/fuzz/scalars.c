@@ -242,6 +242,22 @@ static void store_below(writer *w) {
                                        "if len(q) > 3 { m, q = pop(q) }",
                                        "if len(q) > 3 { y, q = pop(q) }",
                                        "r.next = none",
+                                       "keys[\"{k % 9}\"] = m",
+                                       "keys[k % 5] = r",
+                                       "if \"{k % 7}\" in keys { m += 1 }",
+                                       "keys = (:)",
+                                       "if found(keys, k) != none { m -= 2 }",
+                                       "q = append(q, (k, x))",
+                                       "l = append(l[1:], (n: k, x: x, w: w))",
+                                       "if s[k % 5] > \"b\" { m -= 1 }",
+                                       "s = s[1:] + s[0]",
+                                       "q[1] = (k,)",
+                                       "q[0] = r.a",
+                                       "other = v",
+                                       "q[2] = v",
+                                       "v = v + 1",
+                                       "a, m, o = (m, k, s)",
+                                       "for o, a in keys { m += len(o) }",
                                        "r = (n: k, x: x, p: p, a: v, next: r)"};
   if (chance(w, 35)) {
     ONE_OF(w, others);
@@ -603,7 +619,7 @@ static void function(writer *w, int number) {
   say(w, w->narrow);
   say(w,
       "(5)\n"
-      "  s = \"abcde\"\n  q = (1, 2, 3.5)\n"
+      "  s = \"abcde\"\n  q = (1, 2, 3.5)\n  keys = (:)\n"
       "  l = ((n: i, x: 0.5, w: [0.5, 1.5, 2.5, 3.5]) for i in 0..3)\n"
       "  r = (n: 1, x: 0.25, p: true, a: [1, 2, 3, 4], next: none)\n"
       "  r = (n: 2, x: 0.5, p: false, a: [4, 3, 2, 1], next: r)\n"
@@ -614,7 +630,7 @@ static void function(writer *w, int number) {
   block(w, DEEPEST);
   w->indent = 0;
   say(w,
-      "  print(k, m, x, y, p, c, z, v, w, u, b, d, t, G, q, l, r, other)\n  k\n"
+      "  print(k, m, x, y, p, c, z, v, w, u, b, d, t, G, q, l, r, other, s,\n        keys)\n  k\n"
       "}\n");
 }
 
@@ -666,6 +682,8 @@ static void write_program(writer *w, uint64_t seed) {
       "  r.n % 7 + len(r.a) + weight(r.next, d - 1)\n}\n"
       "fn moved(r, k) {\n  r.n += k % 3\n  r.a[1] = k % 5\n"
       "  if k % 11 == 3 { return r, 2.5 }\n  r, k + 1\n}\n"
+      "fn found(keys, k) = if \"{k % 9}\" in keys { keys[\"{k % 9}\"] }\n"
+      "                    else { none }\n"
       "fn shifted(l, k) {\n  for i in 0..len(l) {\n    l[i].n += i\n"
       "    l[i].x -= 0.25\n    l[i].w[i] = l[i].x + k\n  }\n  l, k - 1\n}\n");
   function(w, 0);
