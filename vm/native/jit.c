@@ -381,6 +381,15 @@ static bool remake(tl_vm *vm, tl_jit_function *f) {
   return true;
 }
 
+// Whether a unit that others call does not say what it gives.
+static bool lacks_result(const tl_jit_function *f) {
+  const tl_jit_unit *unit = f->units;
+  while (unit != NULL &&
+         !(unit->is_function && unit->result == TL_TYPE_UNKNOWN))
+    unit = unit->next;
+  return unit != NULL;
+}
+
 // How a frame comes to be looked at: a unit is to be entered in it, was left in
 // it, or was left in a function that the unit had called.
 enum way { ENTERS, LEAVES, LEAVES_CALLED };
@@ -411,13 +420,14 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
   f->is_behind |= is_new;
   if (!is_new && !(way == LEAVES_CALLED && f->is_behind))
     return;
-  // Units that were not left go on as they are until they are.
-  if (way == LEAVES_CALLED || !stays) {
+  // Units that were not left go on as they are until they are; but nobody calls
+  // one whose result is not known.
+  if (way == LEAVES_CALLED || !stays || lacks_result(f)) {
     stays = stays && remake(vm, f);
     f->is_behind = false;
   }
   for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
-    unit->is_stale = !unit->is_function || !stays;
+    unit->is_stale = !unit->is_function || !stays || unit->is_empty;
   while (spread(vm->jit)) {
   }
   for (f = vm->jit->functions; f != NULL; f = f->next) free_stale(vm, f);
