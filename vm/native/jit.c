@@ -440,16 +440,6 @@ static void drop_chunks(tl_vm *vm) {
   vm->jit->door = NULL;
 }
 
-// The fuel is all in one place while a unit runs, and what C polls for may put
-// some of it aside.
-tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_one how = vm->one(vm, base, ins);
-  vm->fuel += vm->fuel_aside;
-  vm->fuel_aside = 0;
-  vm->jit->has_failed = how == TL_ONE_FAILED;
-  return how;
-}
-
 // Runs the unit in the frame. Before it all fuel is put together, so that the
 // unit counts down one number; behind it the fuel is split again. Calls of the
 // unit are bounded here, too: beyond, it leaves at the call, and the

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "vm/builtin.h"
-#include "vm/native/jit.h"
+#include "vm/native/jit_internal.h"
 
 // A set of slots with one of them.
 static uint64_t bit(uint32_t slot) {
@@ -293,6 +293,18 @@ tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
   if (target >= 0)
     return jump(x, t, target);
   return tl_typing_fetch(x, ins, one.changed, before);
+}
+
+// --- Doing it ---------------------------------------------------------------
+
+// The fuel is all in one place while a unit runs, and what C polls for may put
+// some of it aside.
+tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_one how = vm->one(vm, base, ins);
+  vm->fuel += vm->fuel_aside;
+  vm->fuel_aside = 0;
+  vm->jit->has_failed = how == TL_ONE_FAILED;
+  return how;
 }
 
 // --- Ways around ------------------------------------------------------------
