@@ -34,6 +34,7 @@
 typedef struct tl_unit tl_unit;      // a compiled module's code (function.h)
 typedef struct tl_module tl_module;  // its variables (module.h)
 typedef struct tl_frame tl_frame;    // a call record (function.h)
+struct tl_ins;                       // an instruction (function.h)
 struct tl_memory;                    // free lists and the block cache
 struct tl_handles;                   // values held by the host (handles.c)
 struct tl_types;                     // interned types (type.c)
@@ -134,6 +135,16 @@ struct tl_kept {
   void (*free)(tl_vm *vm, struct tl_kept *kept);
 };
 
+// One instruction that machine code does not do itself: [ins] of vm->frame,
+// whose slots begin at [base] and whose pc is there. Never calls a script.
+typedef enum tl_one {
+  TL_ONE_LEFT,    // declined; nothing has happened
+  TL_ONE_FAILED,  // after tl_fail; the frame's pc is the instruction's
+  TL_ONE_DONE,    // the slots are as behind it
+  TL_ONE_JUMPS,   // done, and it is a jump that is taken
+} tl_one;
+typedef tl_one tl_one_fn(tl_vm *vm, tl_slot *base, const struct tl_ins *ins);
+
 // The VM itself. Fields stand in groups, as the diagram above has them.
 struct tally_vm {
   // What the host decided; a copy.
@@ -146,6 +157,7 @@ struct tally_vm {
   const struct tl_nested_ops *nested;
   const struct tl_fusion_ops *fusion;
   const struct tl_host_ops *host;
+  tl_one_fn *one;  // the interpreter's (interp/one.c)
 
   // The slot stack, reserved at open and never moved, and the frame records
   // behind it (interp/slots.h). The ends are those of the part that has been

@@ -152,6 +152,65 @@ static void oldest_pieces_make_room(void **state) {
   tally_close(vm);
 }
 
+// What units have done by C: building, keys, texts, results that vary.
+static const char *const building =
+    "fn found(r, k) = if k in r { r[k] } else { none }\n"
+    "fn built(n, most) {\n"
+    "  r, l, s = (:), (), 0\n"
+    "  for i in 0..n {\n"
+    "    k = \"k{i % 70}\"\n"
+    "    if i % 70 < 50 { r[k] = i }\n"
+    "    v = found(r, k)\n"
+    "    l = append(l, (i: i, v: v))\n"
+    "    if len(l) > most { l = l[most // 2:] }\n"
+    "    if v != none { s += v }\n"
+    "  }\n"
+    "  s, len(l)\n"
+    "}\n";
+
+static void sum_runs(void *context, const tl_jit_report *report) {
+  *(uint64_t *)context += report->is_given_up ? 1000 : report->runs;
+}
+
+// A loop of 20,000 iterations is left a few times while its types are learned,
+// which forgets how often units ran, and at its end then.
+static void what_c_does_stays_within(void **state) {
+  (void)state;
+  host h = {0};
+  uint64_t runs = 0;
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_USUAL, 0, 0);
+  char text[1000];
+  int size = snprintf(text, sizeof text, "%s%s", building,
+                      "for _ in 0..6 { r = built(20000, 20) }\nprint(r)\n");
+  assert_int_equal(
+      tally_run_source(vm, "building", text, (size_t)size, 0, NULL), TALLY_OK);
+  assert_string_equal(h.output, "(142992850, 20)\n");
+  tl_jit_each(vm, sum_runs, &runs);
+  assert_true(runs < 30 && (runs > 0) == (tally_has_native_code() != 0));
+  tally_close(vm);
+}
+
+// A value that a unit asks for takes the room of the unit's own code, which
+// goes when it has left, whether there is room enough by then or not.
+static void running_code_gives_way(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_ALWAYS, 0, 0);
+  assert_int_equal(tally_eval(vm, building, NULL), TALLY_OK);
+  assert_int_equal(tally_eval(vm, "print(built(400, 20))", NULL), TALLY_OK);
+  size_t code = vm->memory->code_bytes;
+  size_t limit = (size_t)vm->stats.live_bytes + code;
+  do {
+    vm->options.memory_limit = limit += 20000;
+  } while (tally_eval(vm, "print(built(2000, 2000))", NULL) != TALLY_OK);
+  if (vm->jit != NULL) {
+    assert_true(code > 0 && vm->jit->is_off && vm->jit->chunks == NULL);
+    assert_int_equal(vm->memory->code_bytes, 0);
+  }
+  tally_close(vm);
+  assert_int_equal(h.blocks, 0);
+}
+
 // Every budget ends at the same poll with and without, also in loops that were
 // written out.
 static void budgets_are_exact(void **state) {
@@ -515,6 +574,8 @@ int main(void) {
     cmocka_unit_test(refused_memory_is_no_error),
     cmocka_unit_test(pieces_give_way_to_values),
     cmocka_unit_test(oldest_pieces_make_room),
+    cmocka_unit_test(what_c_does_stays_within),
+    cmocka_unit_test(running_code_gives_way),
     cmocka_unit_test(budgets_are_exact),
     cmocka_unit_test(code_goes_with_its_function),
 #if defined(__linux__)

@@ -68,6 +68,7 @@ void tl_vm_bind(tl_vm *vm, const tl_library *library) {
   vm->nested = &tl_nested_ops;
   vm->fusion = &tl_fusion_ops;
   vm->host = &host_ops;
+  vm->one = tl_do_one;
 }
 
 // The VM itself comes from the host's allocator and is not counted.

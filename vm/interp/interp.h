@@ -332,6 +332,9 @@ void tl_do_keepof(tl_vm *vm, tl_slot *x, tl_slot *y);
 bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                 uint32_t count, tl_slot *window, bool *pushed, tl_slot *out);
 
+// One instruction for machine code (one.c); see tl_one_fn.
+tl_one_fn tl_do_one;
+
 // In audit builds, before each instruction: recounts every reference of the VM
 // and compares (verify/audit.c).
 void tl_audit(tl_vm *vm, const tl_ins *pc);

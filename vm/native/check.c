@@ -174,6 +174,7 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
 //     lives   written   now           passes
 //     yes     yes       x             where the exit says x, too
 //     yes     no        ENTRY         the slot's memory is as it was
+//     yes     no        MEMORY        the slot's memory is right
 //     yes     no        other         no: memory has what was there before
 //     no      yes       any           no
 static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
@@ -186,16 +187,21 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
         (!lives || e->types[s] != c->now[s] ||
          !(tl_jit_is_scalar(c->now[s]) || tl_jit_is_reference(c->now[s]))))
       return false;
-    if (lives && !written && c->now[s] != TL_TYPE_ENTRY)
+    if (lives && !written && c->now[s] != TL_TYPE_ENTRY &&
+        c->now[s] != TL_TYPE_MEMORY)
       return false;
   }
   return true;
 }
 
+static bool is_target(const checking *c, int32_t to);
+
 // Leaving before the exit's own instruction: all that lives there is right.
 // What lives is the flow's word, not the exit's: an exit that forgets a slot
 // does not pass.
 static bool is_exit(const checking *c, int32_t number) {
+  if (number < -1)
+    return is_target(c, -2 - number);
   if (number < 0 || (uint32_t)number >= c->code->exit_count)
     return false;
   uint32_t pc = c->code->exits[number].pc;
@@ -234,10 +240,10 @@ static bool is_target(const checking *c, int32_t to) {
 
 // A slot gets a result with that tag; false: the unit has no type for it.
 static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
-  tl_jit_type type = tl_jit_type_of(tag);
+  tl_jit_type type = tag == 0 ? TL_TYPE_MEMORY : tl_jit_type_of(tag);
   if (slot >= TL_JIT_SLOTS)
     return false;
-  for (uint32_t i = 0; !tl_jit_is_scalar(type) && i < c->unit->reference_count;
+  for (uint32_t i = 0; type == TL_TYPE_ENTRY && i < c->unit->reference_count;
        i++)
     if (c->unit->references[i] == tag)
       type = (tl_jit_type)(TL_TYPE_REFERENCE + i);
@@ -280,8 +286,9 @@ static bool is_call(checking *c, const tl_typed *t) {
     return false;
   // The callee's slots are those behind.
   for (int s = a; s < TL_JIT_SLOTS; s++) c->now[s] = TL_TYPE_UNKNOWN;
+  uint32_t first = (uint32_t)a + (callee->is_single ? 0 : 1);
   for (uint32_t i = 0; row && i < callee->result_count; i++)
-    if (!set_result(c, (uint32_t)a + 1 + i, callee->result_tags[i]))
+    if (!set_result(c, first + i, callee->result_tags[i]))
       return false;
   return true;
 }
@@ -300,9 +307,39 @@ static bool is_computed(checking *c, const tl_typed *t) {
       t->condition >= (one ? TL_OP_COUNT : TL_BINARY_OPS))
     return false;
   for (int s = 0; s < TL_JIT_SLOTS; s++)
-    if (c->now[s] != TL_TYPE_ENTRY && (kept >> s & 1) == 0)
+    if (c->now[s] != TL_TYPE_ENTRY && c->now[s] != TL_TYPE_MEMORY &&
+        (kept >> s & 1) == 0)
       c->now[s] = TL_TYPE_UNKNOWN;
   return true;
+}
+
+// An instruction that C does: its operands are in their slots, as all is that
+// lives there, and the types behind it are those that the bytecode says.
+static bool is_done(checking *c, const tl_typed *t) {
+  const tl_jit_exit *exit = &c->code->exits[t->exit];
+  tl_jit_one_slots one;
+  if (!tl_jit_read_one(c->flow, c->unit->function, exit->pc,
+                       c->unit->is_function, &one) ||
+      t->imm != one.then || !c->unit->does)
+    return false;
+  tl_jit_types_behind(&one, exit->slots, c->now);
+  return true;
+}
+
+// What is fetched is in memory with its tag, which the code compares; else
+// control leaves behind the instruction, or goes on with the other type.
+static bool is_fetched(checking *c, const tl_typed *t) {
+  uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
+  tl_jit_type before = c->now[slot];
+  bool fits =
+      before == TL_TYPE_MEMORY && tl_jit_tag_of(c->unit, slot, t->type) != 0;
+  if (t->other != TL_TYPE_UNKNOWN) {
+    c->now[slot] = t->other;
+    fits = fits && tl_jit_tag_of(c->unit, slot, t->other) != 0 &&
+           is_target(c, t->to);
+    c->now[slot] = before;
+  }
+  return fits;
 }
 
 // Whether the widths of what is read and of the result fit. Integers are cut by
@@ -357,9 +394,14 @@ static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
       c->unit->result !=
           (t->op == TL_TYPED_ROWRETURN ? TL_TYPE_ROW : TL_TYPE_REFERENCE))
     return false;
-  for (uint32_t i = 0; i < count; i++)
-    if (tag_in(c, (int)(first + i)) != c->unit->result_tags[i])
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t tag = c->unit->result_tags[i];
+    if (t->op == TL_TYPED_ROWRETURN && t->from[i] != c->now[first + i])
       return false;
+    if (tag == 0 ? c->now[first + i] == TL_TYPE_UNKNOWN
+                 : tag_in(c, (int)(first + i)) != tag)
+      return false;
+  }
   return true;
 }
 
@@ -493,6 +535,23 @@ static bool loses(const checking *c, const tl_typed *t) {
          (tag_in(c, (int)slot) & TL_OWNED) != 0;
 }
 
+// Whether an owned value with that tag may give its count to a container, as
+// it is: of a view the block would have to be counted.
+static bool moves_in(uint64_t tag) {
+  return (tag & TL_OWNED) != 0 &&
+         (is_of_kind(tag, TL_KIND_LIST) || is_of_kind(tag, TL_KIND_RECORD) ||
+          is_of_kind(tag, TL_KIND_STRING));
+}
+
+// Whether a value with that tag is one of [kind], and has a length.
+static bool has_length(uint64_t tag, int kind) {
+  return kind == TL_KIND_ARRAY
+             ? (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0)
+             : is_of_kind(tag, kind) &&
+                   (kind == TL_KIND_LIST || kind == TL_KIND_RECORD ||
+                    kind == TL_KIND_STRING || kind == TL_KIND_RANGE);
+}
+
 // The operations on references: what each wants of its container, and that it
 // may leave where it says. NULL: all is well.
 static const char *check_place(checking *c, const tl_typed *t) {
@@ -533,7 +592,8 @@ static const char *check_place(checking *c, const tl_typed *t) {
       ok = is_of_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
            item != 0 && t->a % TL_JIT_SLOTS != t->b &&
            item == tl_jit_tag_of(c->unit, 0, t->type) &&
-           ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING);
+           ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING ||
+            moves_in(item));
       break;
     }
     case TL_TYPED_POP:
@@ -542,17 +602,11 @@ static const char *check_place(checking *c, const tl_typed *t) {
            (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
            t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
       break;
-    case TL_TYPED_LENGTH: {
-      uint64_t tag = tag_in(c, t->b);
-      ok = t->dtype == TL_KIND_ARRAY
-               ? (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0)
-               : is_of_kind(tag, t->dtype) &&
-                     (t->dtype == TL_KIND_LIST || t->dtype == TL_KIND_RECORD ||
-                      t->dtype == TL_KIND_STRING);
+    case TL_TYPED_LENGTH:
+      ok = has_length(tag_in(c, t->b), t->dtype) && t->dtype != TL_KIND_RANGE;
       break;
-    }
     case TL_TYPED_MORE:
-      ok = is_of_kind(tag_in(c, t->c), TL_KIND_LIST);
+      ok = has_length(tag_in(c, t->c), t->dtype);
       leaves = false;
       break;
     case TL_TYPED_RIF:
@@ -776,7 +830,8 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
            t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
   if (t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
       t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
-      t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE)
+      t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE ||
+      t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF || t->exit < TL_JIT_NONE)
     return false;
   bool writes =
       kind == TL_OPERAND_ID || kind == TL_OPERAND_FD || kind == TL_OPERAND_RD;
@@ -861,6 +916,14 @@ static const char *check_rest(checking *c, const tl_typed *t) {
     case TL_TYPED_FCOMPUTE:
       return is_exit(c, t->exit) && is_computed(c, t) ? NULL
                                                       : "a wrong operation";
+    case TL_TYPED_DO:
+    case TL_TYPED_DOIF:
+      return is_exit(c, t->exit) && is_done(c, t) ? NULL : "not to be done so";
+    case TL_TYPED_FETCH:
+    case TL_TYPED_FFETCH:
+    case TL_TYPED_RFETCH:
+      return is_exit(c, t->exit) && is_fetched(c, t) ? NULL
+                                                     : "nothing to fetch";
     case TL_TYPED_CALL:
     case TL_TYPED_FCALL:
     case TL_TYPED_RCALL:
@@ -909,6 +972,8 @@ static const char *check_one(checking *c, const tl_typed *t) {
   if (!keeps_loop(c, t))
     return "it changes what guards have tested";
   // What moved is not where it was.
+  if (t->op == TL_TYPED_RAPPEND && (tag_in(c, t->a) & TL_OWNED) != 0)
+    c->now[t->a] = TL_TYPE_UNKNOWN;
   if (t->op == TL_TYPED_LEND &&
       (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) != 0)
     c->now[t->b] = TL_TYPE_UNKNOWN;

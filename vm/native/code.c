@@ -30,6 +30,7 @@ struct tl_code_chunk {
   uint8_t *pages;
   uint32_t size, used;
   uint32_t units;  // that are in use
+  bool is_forgone;
 };
 
 // Pages to be written, not yet to be run; NULL: the system has none. A mapping
@@ -110,13 +111,22 @@ void tl_code_drop(tl_code_chunk *chunks, const void *code) {
   }
 }
 
+void tl_code_forgo(tl_vm *vm, tl_code_chunk *chunks) {
+  for (tl_code_chunk *c = chunks; c != NULL; c = c->next) {
+    if (!c->is_forgone)
+      tl_unaccount_code(vm, c->size);
+    c->is_forgone = true;
+  }
+}
+
 // Takes all chunks, whether units still stand in them or not: the functions
 // that could enter these are gone.
 void tl_code_close(tl_vm *vm, tl_code_chunk *chunks) {
   while (chunks != NULL) {
     tl_code_chunk *next = chunks->next;
     munmap(chunks->pages, chunks->size);
-    tl_unaccount_code(vm, chunks->size);
+    if (!chunks->is_forgone)
+      tl_unaccount_code(vm, chunks->size);
     tl_spare_free(vm, chunks, sizeof *chunks);
     chunks = next;
   }

@@ -25,6 +25,8 @@ typedef struct tl_code_chunk tl_code_chunk;
 // The code of a unit begins at a multiple of these bytes, and so may loops in
 // it.
 enum { TL_CODE_ALIGN = 32 };
+// No chunk is counted from now on, though code in it may still be running.
+void tl_code_forgo(tl_vm *vm, tl_code_chunk *chunks);
 
 // Copies [size] bytes of code to where they can run. NULL: no memory under the
 // VM's limit, or the system makes no page executable. Borrows the bytes. The

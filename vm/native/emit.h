@@ -28,6 +28,7 @@ typedef enum fix_kind {
   FIX_EXIT,    // [to] is the exit's number
   FIX_POLL,    // a poll that leaves by the exit
   FIX_WITHIN,  // a callee has left; [to] is the operation's index
+  FIX_UNDONE,  // C has not done the operation with the index [to]
   FIX_SELF,    // the unit's own beginning
   FIX_DATA,    // 8 bytes of a float, imm of the operation with the index [to]
 } fix_kind;
@@ -146,7 +147,10 @@ static inline void jump_to(emitter *e, int condition, int32_t to) {
 // Nothing of the operation may have been written yet, neither a register nor
 // memory: the exit says what is there before it.
 static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
-  jump_if(e, condition, FIX_EXIT, t->exit);
+  if (t->exit < -1)
+    jump_if(e, condition, FIX_LABEL, -2 - t->exit);
+  else
+    jump_if(e, condition, FIX_EXIT, t->exit);
 }
 
 // Appends the code of an operation of TL_TYPED_PLACE_OPS.

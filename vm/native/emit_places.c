@@ -24,6 +24,7 @@
 #if TL_HAS_JIT
 
 #include "vm/array/array.h"
+#include "vm/array/range.h"
 #include "vm/string.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
@@ -124,18 +125,13 @@ static void load_payload(emitter *e, place p, int r) {
   put(e, r, a);
 }
 
-// The item to the result's register, if it has the type; of the other type to
-// that one's, and on to where the operation says. Whether the container owns
-// the item (bit 16) makes no difference: it is borrowed. The whole tag is
-// compared, so a weak number is another type than one of its dtype, and an
-// array of other rank another than the one that was seen.
-static void read_place(emitter *e, const tl_typed *t, place p) {
+// Of an item whose tag is in rax: the payload to the result's register, if it
+// has the type; of the other type to that one's, and on to where the operation
+// says.
+static void load_typed(emitter *e, const tl_typed *t, place p) {
   tl_assembler *as = &e->as;
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   uint64_t tag = tl_jit_tag_of(e->unit, slot, t->type);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, p.base, p.at);
-  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xba, 6, TL_AX);  // btr rax, 16
-  tl_x64_byte(as, 16);
   tl_x64_ri(as, 7, TL_AX, (int32_t)tag);
   if (t->other == TL_TYPE_UNKNOWN) {
     leave_if(e, TL_CC_NE, t);
@@ -148,6 +144,25 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
     tl_x64_here(as, same);
   }
   load_payload(e, p, t->a);
+}
+
+// An item by its type. Whether the container owns
+// the item (bit 16) makes no difference: it is borrowed. The whole tag is
+// compared, so a weak number is another type than one of its dtype, and an
+// array of other rank another than the one that was seen.
+static void read_place(emitter *e, const tl_typed *t, place p) {
+  tl_assembler *as = &e->as;
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, p.base, p.at);
+  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xba, 6, TL_AX);  // btr rax, 16
+  tl_x64_byte(as, 16);
+  load_typed(e, t, p);
+}
+
+// What the slot has in memory, whose own tag counts.
+static void fetch(emitter *e, const tl_typed *t) {
+  int32_t at = t->a % TL_JIT_SLOTS * 16;
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_AX, TL_BX, at);
+  load_typed(e, t, (place){TL_BX, at});
 }
 
 // A letter of a text, one of those that all VMs share; leaves where characters
@@ -238,16 +253,19 @@ static void pop_item(emitter *e, const tl_typed *t) {
 }
 
 // Behind the last item, where there is room. A text that a list may refer to
-// without a count is immortal. The length is raised in memory while rcx has the
+// without a count is immortal, and what gives its own count away borrows
+// nothing. The length is raised in memory while rcx has the
 // old one, which becomes the new item's address.
 static void append_item(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   int base = get(e, t->b, TL_DX);
   check_alone(e, t, base);
-  if (tl_jit_is_reference(t->type) &&
-      (tl_jit_tag_of(e->unit, 0, t->type) & TL_CLASS_HEAP) != 0) {
-    test_byte(e, get(e, t->a, TL_AX), offsetof(tl_object, flags), TL_IMMORTAL);
-    leave_if(e, TL_CC_E, t);
+  uint64_t tag = tl_jit_tag_of(e->unit, 0, t->type);
+  if (tl_jit_is_reference(t->type) && (tag & TL_CLASS_HEAP) != 0) {
+    bool owned = (tag & TL_OWNED) != 0;
+    test_byte(e, get(e, t->a, TL_AX), offsetof(tl_object, flags),
+              owned ? TL_BORROWED : TL_IMMORTAL);
+    leave_if(e, owned ? TL_CC_NE : TL_CC_E, t);
   }
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
   tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, capacity));
@@ -361,29 +379,34 @@ static void at_place(emitter *e, const tl_typed *t, bool writes) {
 // --- Others
 // -------------------------------------------------------------------
 
-// len(b): of a text its bytes, where each of them is a character; of an array
-// its first axis.
+// Where a container has its length: of a text its bytes, of an array its first
+// axis.
+static int32_t length_of(int kind) {
+  return kind == TL_KIND_STRING   ? offsetof(tl_string, length)
+         : kind == TL_KIND_LIST   ? offsetof(tl_list, length)
+         : kind == TL_KIND_RECORD ? offsetof(tl_record, length)
+         : kind == TL_KIND_RANGE  ? offsetof(tl_range, length)
+                                  : offsetof(tl_array, dims);
+}
+
+// len(b); of a text its bytes, where each of them is a character.
 static void put_length(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, TL_DX);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
     leave_if(e, TL_CC_E, t);
   }
-  int32_t at = t->dtype == TL_KIND_STRING   ? offsetof(tl_string, length)
-               : t->dtype == TL_KIND_LIST   ? offsetof(tl_list, length)
-               : t->dtype == TL_KIND_RECORD ? offsetof(tl_record, length)
-                                            : offsetof(tl_array, dims);
   int a = into(e, t->a, TL_AX);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, a, base, at);
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, a, base, length_of(t->dtype));
   put(e, t->a, a);
 }
 
-// Into the body while the position is below the list's length, which is read
+// Into the body while the position is below the length, which is read
 // again each time, as the interpreter does. Positions begin at 0 and count up,
 // so the comparison may have a sign.
 static void more(emitter *e, const tl_typed *t) {
   int position = get(e, t->b, TL_AX), base = get(e, t->c, TL_DX);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, position, base, offsetof(tl_list, length));
+  tl_x64_rm(&e->as, TL_X64_W, 0x3b, position, base, length_of(t->dtype));
   jump_to(e, TL_CC_L, t->to);
 }
 
@@ -453,19 +476,32 @@ static void get_variable(emitter *e, const tl_typed *t) {
 // Several results: to the callee's first slots, which may have been the places
 // of some of them. So all are on the stack before the first is written.
 //
+// With those that vary go their tags.
+//
 //     push last … push first    pop first ─▶ slot 0 … pop last ─▶ slot n - 1
 static void give_row(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
-  int count = (int)t->imm;
+  int count = (int)t->imm, first = e->unit->is_single ? -1 : 0;
   for (int i = count; i-- > 0;) {
-    int r = t->d + i;
-    if (tl_jit_is_float(tl_jit_type_of(e->unit->result_tags[i])))
-      r += TL_JIT_FLOAT;
-    if (e->reg[r] >= 0)
+    int s = t->d + i;
+    uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)s, t->from[i]);
+    int r = tl_jit_register((uint32_t)s, t->from[i]);
+    if (tag != 0 && e->reg[r] >= 0)
       store(e, e->reg[r], r);
     tl_x64_rm(as, 0, 0xff, 6, TL_BX, home(r));
+    if (e->unit->result_tags[i] != 0)
+      continue;
+    if (tag != 0) {
+      tl_x64_rm(as, TL_X64_W, 0xc7, 0, TL_BX, s * 16);
+      tl_x64_word(as, (uint32_t)tag);
+    }
+    tl_x64_rm(as, 0, 0xff, 6, TL_BX, s * 16);
   }
-  for (int i = 0; i < count; i++) tl_x64_rm(as, 0, 0x8f, 0, TL_BX, home(i));
+  for (int i = 0; i < count; i++) {
+    if (e->unit->result_tags[i] == 0)
+      tl_x64_rm(as, 0, 0x8f, 0, TL_BX, (first + i) * 16);
+    tl_x64_rm(as, 0, 0x8f, 0, TL_BX, (first + i) * 16 + 8);
+  }
 }
 
 // Dispatch by operation. Operands that may be at home go to rdx if they are
@@ -527,6 +563,11 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_FPOKE:
     case TL_TYPED_RPOKE:
       at_place(e, t, true);
+      break;
+    case TL_TYPED_FETCH:
+    case TL_TYPED_FFETCH:
+    case TL_TYPED_RFETCH:
+      fetch(e, t);
       break;
     default:
       give_row(e, t);

@@ -797,9 +797,9 @@ static void store_item(emitter *e, tl_dtype dtype, int from, int items,
   reach_item(e, dtype, how, opcode, from, items, index, offset);
 }
 
-// No item of the unit's arrays can move: nothing in a unit allocates, and
-// whoever else could is not called. So the address that was read at the entry
-// is good until the unit leaves, behind calls and polls, too.
+// No item of the unit's arrays can move as long as their slots have the type of
+// the entry: what C does may allocate, but changes only what it names. So the
+// address that was read at the entry is good behind calls and polls, too.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
@@ -809,11 +809,23 @@ static void read_item(emitter *e, const tl_typed *t) {
   note_item(e, t);
 }
 
+// Leaves where the array has got a second owner since the entry, which an
+// instruction done by C may give it. Takes rdx.
+static void check_owner(emitter *e, const tl_typed *t) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_BX,
+            e->unit->arrays[t->c].slot * 16 + 8);
+  tl_x64_rm(&e->as, 0, 0x81, 7, TL_DX, offsetof(tl_object, count));
+  tl_x64_word(&e->as, 1);
+  leave_if(e, TL_CC_NE, t);
+}
+
 // A number that goes into an array of floats is converted on the way; an
 // integer has to be one of the array's dtype. The address needs rdx, the index
 // rax or rcx, and the value what is left of these.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  if (e->unit->does)
+    check_owner(e, t);
   int index = item_index(e, t, facts), a;
   tl_dtype dtype = (tl_dtype)t->dtype;
   if (t->op == TL_TYPED_FSTORE) {
@@ -1207,6 +1219,34 @@ static void compute(emitter *e, const tl_typed *t) {
   put_result(e, t);
 }
 
+// Whether frames of the unit, or of those that it calls, may be looked at while
+// code runs: their records then have to be whole.
+static bool needs_record(const tl_jit_unit *unit) {
+  bool needs = unit->does;
+  for (uint32_t i = 0; i < unit->callee_count; i++)
+    needs |= unit->callees[i]->has_record ||
+             (unit->callees[i]->is_open && unit->callees[i] != unit);
+  return needs;
+}
+
+// The unit's place in its record, and in the code.
+static void write_pc(emitter *e, uint32_t pc) {
+  const tl_ins *ins = &e->unit->function->code[pc];
+  tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)ins);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, pc));
+}
+
+// Of a function that units call, who it is.
+static void write_record(emitter *e) {
+  tl_assembler *as = &e->as;
+  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)e->unit->function);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, function));
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
+  tl_x64_constant(as, TL_AX, 0);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, closure));
+  tl_x64_rm(as, 0, 0x89, TL_AX, TL_R14, offsetof(tl_frame, flags));
+}
+
 // Arguments that are references have their tags in memory: the callee takes
 // what it does not touch for being as at its entry, and its exits leave that
 // out. Scalars are written back by every exit, so their tags can wait.
@@ -1225,8 +1265,9 @@ static void write_reference_tags(emitter *e, uint64_t slots,
 // are not there: types have them, and exits write them.
 static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
   for (uint32_t i = 0; i < callee->result_count; i++) {
-    int r = tl_jit_register(first + i, tl_jit_type_of(callee->result_tags[i]));
-    if (e->reg[r] >= 0)
+    uint64_t tag = callee->result_tags[i];
+    int r = tl_jit_register(first + i, tl_jit_type_of(tag));
+    if (tag != 0 && e->reg[r] >= 0)
       load(e, e->reg[r], r);
   }
 }
@@ -1266,6 +1307,8 @@ static void call(emitter *e, const tl_typed *t) {
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
   write_reference_tags(e, arguments & before->slots, before->types);
+  if (e->unit->has_record)
+    write_pc(e, before->pc);
   tl_x64_rm(as, TL_X64_W, 0x3b, TL_R14, TL_BP, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
   poll(e, t->exit);
@@ -1284,7 +1327,7 @@ static void call(emitter *e, const tl_typed *t) {
   jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
   come_back(e, within);
   if (row) {
-    load_row(e, callee, (uint32_t)base);
+    load_row(e, callee, (uint32_t)base - callee->is_single);
     return;
   }
   int a = into(e, t->a, floats ? 0 : TL_AX);
@@ -1310,6 +1353,63 @@ static void give_result(emitter *e, const tl_typed *t) {
   else
     tl_x64_move(&e->as, TL_AX, get(e, t->a, TL_AX));
   tl_x64_rr(&e->as, 0, 0x31, TL_DX, TL_DX);
+  go_back(e);
+}
+
+// --- What C does ------------------------------------------------------------
+
+// The tags of slots that the exit writes back.
+static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
+  for (slots &= exit->slots; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
+    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, exit->types[s]));
+  }
+}
+
+// An instruction by vm->one: tl_jit_one(vm, base, ins), which says in eax how
+// it went. What lives is in memory, with the tags of what it touches; what it
+// did not change comes back behind it.
+static void do_one(emitter *e, const tl_typed *t) {
+  tl_assembler *as = &e->as;
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_jit_one_slots one;
+  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
+                       e->unit->is_function, &one))
+    return;
+  tl_jit_exit behind = *exit;
+  behind.slots &= ~one.changed & one.live;
+  move_slots(e, exit->slots, exit->types, false);
+  write_tags(e, exit, one.touched);
+  write_pc(e, exit->pc);
+  tl_x64_rm(as, TL_X64_W, 0x89, TL_R14, TL_BP, offsetof(tl_vm, frame));
+  tl_x64_rm(as, 0, 0x89, TL_R15, TL_BP, offsetof(tl_vm, fuel));
+  tl_x64_move(as, TL_DX, TL_AX);
+  open_room(e);
+  tl_x64_move(as, TL_DI, TL_BP);
+  tl_x64_move(as, TL_SI, TL_BX);
+  call_c(e, (intptr_t)tl_jit_one);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
+  tl_x64_rm(as, 0, 0x8b, TL_R15, TL_BP, offsetof(tl_vm, fuel));
+  tl_x64_ri(as, 7, TL_AX, TL_ONE_DONE);
+  jump_if(e, TL_CC_B, FIX_UNDONE, (int32_t)(t - e->code->ops));
+  // Loads leave the flags as they are.
+  come_back(e, &behind);
+  if (t->op == TL_TYPED_DOIF)
+    jump_to(e, t->condition == TL_IF_NE ? TL_CC_A : TL_CC_BE, t->to);
+}
+
+// It was declined, or has failed: the unit leaves before it, with what it has
+// left in the slots that it touches.
+static void leave_undone(emitter *e, const tl_typed *t) {
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_jit_one_slots one;
+  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
+                       e->unit->is_function, &one))
+    return;
+  write_tags(e, exit, ~one.touched);
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
+  tl_x64_constant(&e->as, TL_DX, 1);
   go_back(e);
 }
 
@@ -1486,6 +1586,10 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_ROWRETURN:
       tl_jit_emit_place(e, t);
       give_result(e, t);
+      break;
+    case TL_TYPED_DO:
+    case TL_TYPED_DOIF:
+      do_one(e, t);
       break;
     case TL_TYPED_RETURN:
     case TL_TYPED_FRETURN:
@@ -1685,6 +1789,9 @@ static uint32_t choose(emitter *e, uint32_t at) {
 static void prologue(emitter *e) {
   tl_assembler *as = &e->as;
   const tl_jit_unit *u = e->unit;
+  e->unit->has_record = needs_record(u);
+  if (u->has_record && u->is_function)
+    write_record(e);
   if (e->frame_size > 0)
     tl_x64_ri(as, 5, TL_SP, (int32_t)e->frame_size);
   for (uint32_t k = 0; k < u->array_count; k++) {
@@ -1718,11 +1825,7 @@ static void prologue(emitter *e) {
 static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   if (payloads)
     move_slots(e, exit->slots, exit->types, false);
-  for (uint64_t slots = exit->slots; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
-    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, exit->types[s]));
-  }
+  write_tags(e, exit, ~UINT64_C(0));
 }
 
 // The call record stands at the exit's instruction, and the unit ends. The
@@ -1730,9 +1833,7 @@ static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
 // where it is as long as its units do.
 static void leave(emitter *e, const tl_jit_exit *exit) {
   tl_assembler *as = &e->as;
-  const tl_ins *pc = &e->unit->function->code[exit->pc];
-  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)pc);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, pc));
+  write_pc(e, exit->pc);
   tl_x64_rm(as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
   tl_x64_constant(as, TL_DX, 1);
   go_back(e);
@@ -1745,7 +1846,14 @@ static uint32_t emit_exit(emitter *e, int32_t number) {
   if (*at != 0)
     return *at;
   *at = e->as.size;
-  write_back(e, &e->code->exits[number], true);
+  const tl_jit_exit *exit = &e->code->exits[number];
+  write_back(e, exit, true);
+  if (exit->did >= 0) {
+    const tl_ins *did = &e->unit->function->code[exit->did];
+    tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)did);
+    tl_x64_constant(&e->as, TL_CX, (int64_t)(intptr_t)&e->code->vm->jit->did);
+    tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_CX, 0);
+  }
   tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_R14, TL_BP, offsetof(tl_vm, frame));
   leave(e, &e->code->exits[number]);
   return *at;
@@ -1785,14 +1893,14 @@ static void move_registers(emitter *e, bool back) {
 }
 
 // More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
-// place while a unit runs. Of the functions of C that units call it is the
-// only one that knows a VM. Nothing in it may run a script, ask for memory or
+// place while a unit runs. Nothing in it may run a script, ask for memory or
 // look at the slots: their tags are not right.
 static int32_t refuel(tl_vm *vm) {
   vm->jit->has_polled = true;
-  // Who asks what the run is at looks at slots: the unit leaves, and the
-  // interpreter polls.
-  if ((atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
+  // The pages have to go: the interpreter goes on, with the same poll. Who asks
+  // what the run is at looks at slots: it polls there as well.
+  if (vm->jit->is_off ||
+      (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
        TL_ASKED) != 0)
     return 0;
   vm->jit->is_refused = !tl_refuel(vm);
@@ -1853,6 +1961,11 @@ static uint32_t target_of(emitter *e, const fix *f) {
       return emit_within(e, f->to);
     case FIX_DATA:
       return emit_data(e, f->to);
+    case FIX_UNDONE: {
+      uint32_t at = e->as.size;
+      leave_undone(e, &e->code->ops[f->to]);
+      return at;
+    }
     default:
       return 0;
   }
@@ -1874,7 +1987,7 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
   e->block = tl_spare_alloc(code->vm, e->nbytes);
   if (e->block == NULL)
     return false;
-  memset(e->block, 0, e->nbytes);
+  memset(e->block, 0, (labels + exits) * sizeof(uint32_t));
   e->label_at = e->block;
   e->exit_at = e->label_at + labels;
   e->fixes = (fix *)(void *)(e->exit_at + exits);

@@ -175,7 +175,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (4 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 3);
+                  n * (6 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 4) + 2;
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
     return NULL;
@@ -185,12 +185,15 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->live = (uint64_t *)(void *)(flow + 1);
   uint64_t *pinned = flow->live + n;
   flow->seen = pinned + n;
-  flow->rounds = (int32_t *)(void *)(flow->seen + 2 * n);
+  flow->made = flow->seen + 2 * n;
+  flow->rounds = (int32_t *)(void *)(flow->made + 2 * n);
   int32_t *open = flow->rounds + n;
   flow->runs = (uint32_t *)(open + n);
   flow->depth = (uint8_t *)(flow->runs + n);
   flow->jumps = flow->depth + n;
   flow->leads = (bool *)(flow->jumps + n);
+  flow->detours = flow->leads + n;
+  flow->varies = (uint8_t *)(flow->detours + n);
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
   find_begun(p, flow);

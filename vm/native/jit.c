@@ -11,8 +11,9 @@
 //          └────▶ learn, of where it left
 //
 // Code runs within `run` alone. All that makes or frees units happens before or
-// behind that, so no return address on C's stack leads into code that is gone;
-// and nothing that code calls asks for memory, at whose limit code is dropped.
+// behind that, so no return address on C's stack leads into code that is gone.
+// An instruction that C does for a unit may ask for memory, at whose limit code
+// is dropped: it is no longer counted then, and goes when the unit has left.
 #include "vm/native/jit_internal.h"
 #include "vm/native/pieces.h"
 
@@ -125,6 +126,24 @@ static bool does_nothing(const tl_jit_code *code) {
   return true;
 }
 
+// Copies what a unit of a function gives to another one.
+static void give_result(const tl_jit_unit *from, tl_jit_unit *to) {
+  to->result = from->result;
+  to->is_single = from->is_single;
+  to->result_count = from->result_count;
+  memcpy(to->result_tags, from->result_tags, sizeof to->result_tags);
+}
+
+// What the function gives is known when a unit of it is made anew for the same
+// arguments: so two functions that call each other both find what the other
+// one gives, whichever is first.
+static void keep_result(tl_jit_function *f, const tl_jit_unit *unit) {
+  f->has_result = true;
+  f->result.function = unit->function;
+  memcpy(f->result.tags, unit->tags, sizeof unit->tags);
+  give_result(unit, &f->result);
+}
+
 // Types, checks and emits. A unit that fails is empty; where others call it
 // already, or memory is refused, there is no machine code from now on. The unit
 // is open meanwhile, so that a recursive call finds it instead of making
@@ -148,6 +167,8 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
   tl_jit_code_close(&code);
   unit->is_open = false;
   unit->is_empty = unit->code == NULL;
+  if (unit->is_function && !unit->is_empty && unit->result != TL_TYPE_UNKNOWN)
+    keep_result(f, unit);
   if (unit->is_function && unit->is_empty) {
     unit->result = TL_TYPE_UNKNOWN;
     jit->is_off |= unit->is_called;
@@ -164,7 +185,10 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
   tl_jit_unit *unit = tl_spare_alloc(vm, sizeof *unit);
   if (unit == NULL)
     return NULL;
-  *unit = (tl_jit_unit){.next = f->units, .function = f->function, .pc = pc};
+  *unit = (tl_jit_unit){.next = f->units,
+                        .function = f->function,
+                        .pc = pc,
+                        .results = &f->flow->made[2 * f->flow->count]};
   f->units = unit;
   jit->unit_count++;
   return unit;
@@ -196,6 +220,8 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
     unit->is_function = true;
     unit->live = (UINT64_C(1) << function->param_count) - 1;
     memcpy(unit->tags, tags, function->param_count * sizeof *tags);
+    if (f->has_result && takes(&f->result, tags))
+      give_result(&f->result, unit);
     jit->nesting++;
     compile(vm, f, unit);
     jit->nesting--;
@@ -346,23 +372,92 @@ static void free_stale(tl_vm *vm, tl_jit_function *f) {
   }
 }
 
-// Looks at what the frame is about to read. Where that is new, the function's
-// units go, and all that call them, so that nobody is left who has a pointer to
-// one. No unit is running. All of the function's units go, since it is not
-// known which of them come by the instruction; they are made again when a poll
-// asks. Each instruction teaches twice at most, so this comes to an end.
-static void learn(tl_vm *vm, const tl_frame *frame) {
-  const tl_ins *pc = frame->pc;
+// Makes the function's units anew that others call, in their places, so that
+// those need not be made again; false: one of them has another result now, or
+// none, or keeps its record where it did not.
+static bool remake(tl_vm *vm, tl_jit_function *f) {
+  for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next) {
+    if (!unit->is_function || unit->code == NULL)
+      continue;
+    tl_jit_unit before = *unit;
+    unit->code = NULL;
+    unit->is_called = false;
+    compile(vm, f, unit);
+    tl_code_drop(vm->jit->chunks, before.code);
+    if (unit->is_empty || unit->result != before.result ||
+        (unit->has_record && !before.has_record))
+      return false;
+  }
+  return true;
+}
+
+// Whether a unit that others call does not say what it gives.
+static bool lacks_result(const tl_jit_function *f) {
+  const tl_jit_unit *unit = f->units;
+  while (unit != NULL &&
+         !(unit->is_function && unit->result == TL_TYPE_UNKNOWN))
+    unit = unit->next;
+  return unit != NULL;
+}
+
+// How a frame comes to be looked at: a unit is to be entered in it, was left in
+// it, or was left in a function that the unit had called.
+enum way { ENTERS, LEAVES, LEAVES_CALLED };
+
+// Looks at what the frame is about to read, and at what the instruction [did]
+// has made, if that came before (NULL: none did); else at why a unit has left
+// there. Where that is new, the function's units go, since it is not known
+// which of them come by the instruction; they are made again when a poll asks.
+// Those that others call are made again, in their places, when one of them is
+// left; where that fails all go that call them, so that nobody is left who has
+// a pointer to one. No unit is running. Each instruction teaches a few times at
+// most, so this comes to an end.
+static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
+                  enum way way) {
+  const tl_ins *pc = frame->pc, *code = frame->function->code;
+  const tl_ins *end = code + frame->function->code_count;
   tl_jit_function *f = (tl_jit_function *)frame->function->machine_code;
-  if (f == NULL || f->flow == NULL || pc < frame->function->code ||
-      pc >= frame->function->code + frame->function->code_count ||
-      !tl_jit_learn(f->flow, frame))
+  if (f == NULL || f->flow == NULL || pc < code || pc >= end)
     return;
+  uint8_t varied = f->flow->varies[0];
+  bool is_new =
+      did >= code && did < end ? tl_jit_learn_made(f->flow, frame, did) : false;
+  is_new |= tl_jit_learn(f->flow, frame);
+  is_new |= did == NULL && !is_new && way != ENTERS &&
+            tl_jit_learn_detour(f->flow, frame);
+  bool stays = varied == f->flow->varies[0];
+  f->has_result &= stays;
+  f->is_behind |= is_new;
+  if (!is_new && !(way == LEAVES_CALLED && f->is_behind))
+    return;
+  // Units that were not left go on as they are until they are; but nobody calls
+  // one whose result is not known.
+  if (way == LEAVES_CALLED || !stays || lacks_result(f)) {
+    stays = stays && remake(vm, f);
+    f->is_behind = false;
+  }
   for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
-    unit->is_stale = true;
+    unit->is_stale = !unit->is_function || !stays || unit->is_empty;
   while (spread(vm->jit)) {
   }
-  for (f = vm->jit->functions; f != NULL; f = f->next) free_stale(vm, f);
+  vm->jit->has_stale = true;
+}
+
+// Frees all units that are out of date. That waits for the next door, so that
+// what ran last is still there to be told and listed.
+static void free_all_stale(tl_vm *vm) {
+  if (!vm->jit->has_stale)
+    return;
+  vm->jit->has_stale = false;
+  for (tl_jit_function *f = vm->jit->functions; f != NULL; f = f->next)
+    free_stale(vm, f);
+}
+
+// Frees the pages of all code, none of which is running.
+static void drop_chunks(tl_vm *vm) {
+  tl_code_close(vm, vm->jit->chunks);
+  vm->jit->chunks = NULL;
+  vm->jit->door = NULL;
 }
 
 // Runs the unit in the frame. Before it all fuel is put together, so that the
@@ -376,8 +471,13 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   vm->fuel = before;
   vm->fuel_aside = 0;
   vm->native_end = frame + most_calls(vm, frame);
-  jit->has_polled = jit->is_refused = false;
+  jit->has_polled = jit->is_refused = jit->has_failed = false;
+  jit->did = NULL;
+  jit->is_running = true;
   jit->door(vm, frame->base, frame, unit->code);
+  jit->is_running = false;
+  if (jit->is_off)
+    drop_chunks(vm);
   unit->runs++;
   bool is_short = !jit->has_polled && before - vm->fuel < SHORT;
   unit->short_runs = is_short                ? unit->short_runs + 1
@@ -395,7 +495,9 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   bool moved = left != frame || left->pc != entry;
   tl_give_fuel(vm, vm->fuel, moved && !is_given_up(vm, unit) ? 1 : TL_FUEL);
   jit->wait = FIRST_WAIT;
-  learn(vm, left);
+  if (jit->has_failed)
+    return TL_JIT_FAILED;
+  learn(vm, left, jit->did, left == frame ? LEAVES : LEAVES_CALLED);
   return TL_JIT_LEFT;
 }
 
@@ -418,7 +520,7 @@ static tl_jit_status pass_by(tl_vm *vm) {
 // cast from an object's address to a function's.
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
-  if (jit->is_off || frame->function->verified != 1 ||
+  if (jit->is_off || jit->is_running || frame->function->verified != 1 ||
       (vm->counting && !jit->while_counting))
     return TL_JIT_NOT;
   if (jit->door == NULL) {
@@ -428,7 +530,9 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
       return TL_JIT_NOT;
     memcpy(&jit->door, &door, sizeof door);
   }
-  learn(vm, frame);
+  free_all_stale(vm);
+  learn(vm, frame, NULL, ENTERS);
+  free_all_stale(vm);
   tl_jit_unit *unit = unit_for(vm, frame);
   if (unit == NULL || jit->is_off || unit->is_empty ||
       (is_given_up(vm, unit) && ++unit->doors % RETRY != 0) ||
@@ -439,15 +543,15 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
 
 // --- Life -------------------------------------------------------------------
 
-// Values need the memory: the interpreter does all from now on. No code is
-// running, since that asks for no memory.
+// Values need the memory: the interpreter does all from now on. What is running
+// leaves at its next poll at the latest, and keeps its pages until then.
 static void drop_code(tl_vm *vm) {
   tl_jit *jit = vm->jit;
   tl_pieces_drop(vm);
-  tl_code_close(vm, jit->chunks);
-  jit->chunks = NULL;
-  jit->door = NULL;
   jit->is_off = true;
+  tl_code_forgo(vm, jit->chunks);
+  if (!jit->is_running)
+    drop_chunks(vm);
 }
 
 // A page is tried for each VM: a process may give up the right to make pages

@@ -14,7 +14,7 @@
 //
 // What runs does the same as the interpreter, with the same bits, the same
 // errors at the same places, and the same number of polls: whatever is not
-// plain it leaves to that. It counts nothing. Where the system gives no
+// plain it leaves to that, or has done by vm->one. Where the system gives no
 // executable pages nothing here does anything.
 #ifndef TALLY_VM_JIT_H
 #define TALLY_VM_JIT_H
@@ -47,6 +47,10 @@ void tl_jit_while_counting(tl_vm *vm, bool enters);
 // After TL_JIT_FAILED the error unwinds from there. Fuel is taken for the polls
 // that ran; the rest is in vm->fuel and vm->fuel_aside.
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame);
+
+// Whether the call of [builtin] at [ins] gives a list of two that the next
+// instruction takes apart and ends: a unit takes both for one.
+bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins);
 
 // Appends the typed operations of all units, the oldest function first. False
 // where memory was short. Units are typed anew for it, as operations are not

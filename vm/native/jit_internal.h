@@ -17,6 +17,11 @@ typedef struct tl_jit_function {
   tl_jit_flow *flow;  // NULL: it is not compiled
   // The newest first: one of them was asked for a moment ago.
   tl_jit_unit *units;
+  // Units that others call were made before something was learned.
+  bool is_behind;
+  // What a unit gave, for arguments of its tags; nothing else of it counts.
+  bool has_result;
+  tl_jit_unit result;
 } tl_jit_function;
 
 // Code that is called: the VM, slots and record of the frame, a unit's code. It
@@ -50,7 +55,15 @@ typedef struct tl_jit {
   // Of the unit under way: it polled, and was refused. Written by C that the
   // unit calls, and read by C that called the unit.
   bool has_polled, is_refused;
+  // A unit is under way: its code stays, and no other is entered.
+  bool is_running;
+  // Of it: an instruction has failed; and the last one that was done for it.
+  bool has_failed;
+  const tl_ins *did;
 } tl_jit;
+
+// Does an instruction for a unit: vm->one, with the fuel where that expects it.
+tl_one_fn tl_jit_one;
 
 // Looks at what the frame's next instruction is about to read, and keeps its
 // tag. Returns whether it is one that was not known; units of the function, and
@@ -62,6 +75,15 @@ typedef struct tl_jit {
 //                      before it; float64 is new: true. The next unit has both
 //                      types, and a third item's text would not be kept.
 bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame);
+
+// The same of what [did], which was the last instruction before the frame's pc,
+// has made.
+bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
+                       const tl_ins *did);
+
+// A unit has left at the frame's pc: its next version goes around, if C can do
+// the instruction. Returns whether that is new.
+bool tl_jit_learn_detour(const tl_jit_flow *flow, const tl_frame *frame);
 
 // Makes the door; NULL: no memory.
 void *tl_jit_make_door(tl_vm *vm);

@@ -99,14 +99,14 @@ static const tl_slot *find_popped(const tl_frame *frame, const tl_ins *ins) {
 
 // The tag of what the instruction is about to read, or 0. [second] is the
 // container's tag of an update. Nothing changes but hints, and nothing is
-// counted: the item is in [item] for as long as its tag is read. What the
+// counted. Of a field or an item of a list *item is that, borrowed. What the
 // instruction would refuse has no tag; the error is the interpreter's.
-static uint64_t look(const tl_frame *frame, const tl_ins *ins,
-                     uint64_t *second) {
+static uint64_t look(const tl_frame *frame, const tl_ins *ins, uint64_t *second,
+                     tl_slot *item) {
   const tl_unit *unit = frame->function->unit;
   const tl_slot *b = slot_at(frame, ins->b), *found = NULL;
-  tl_slot item;
   *second = 0;
+  *item = tl_none();
   switch (ins->op) {
     case TL_BC_GETF:
       found = tl_is_record(*b)
@@ -114,14 +114,16 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins,
                                          unit->names[tl_ins_extra(ins[1])],
                                          tl_ins_hint(ins))
                   : NULL;
+      if (found != NULL)
+        *item = tl_borrow(*found);
       return found == NULL ? 0 : found->tag;
     case TL_BC_GETEL:
     case TL_BC_TAKEEL:
-      return tl_is_list(*b) && tl_item_get(&item, b, slot_at(frame, ins->c))
-                 ? item.tag
+      return tl_is_list(*b) && tl_item_get(item, b, slot_at(frame, ins->c))
+                 ? item->tag
                  : 0;
     case TL_BC_NEXT:
-      return tl_is_list(*b) && tl_item_get(&item, b, b + 1) ? item.tag : 0;
+      return tl_is_list(*b) && tl_item_get(item, b, b + 1) ? item->tag : 0;
     case TL_BC_CALLB:
       found = find_popped(frame, ins);
       return found == NULL ? 0 : found->tag;
@@ -152,15 +154,35 @@ static bool keep(uint64_t *seen, uint64_t tag, int room) {
   return false;
 }
 
-// An item that is not there, or that the instruction does not read, teaches
-// nothing. A container is kept even where the item's tag was known.
-bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame) {
-  uint32_t pc = (uint32_t)(frame->pc - frame->function->code);
-  uint64_t container, tag = look(frame, frame->pc, &container);
-  uint64_t *seen = &flow->seen[2 * pc];
-  if (tag == 0)
-    return false;
-  switch (frame->pc->op) {
+// What was found to differ between the function's returns, when units of it
+// were typed, is told apart from now on; whether that is new.
+static bool let_vary(const tl_jit_flow *flow) {
+  bool is_new = (flow->varies[1] & ~flow->varies[0]) != 0;
+  flow->varies[0] |= flow->varies[1];
+  return is_new;
+}
+
+// Where an instruction that reads an item finds none that a unit could read, as
+// of a record by its key, nobody need look again: whether that is new.
+static bool see_nothing(const tl_ins *ins, uint64_t *seen) {
+  bool reads = ins->op == TL_BC_GETF || ins->op == TL_BC_GETEL ||
+               ins->op == TL_BC_TAKEEL || ins->op == TL_BC_NEXT ||
+               ins->op == TL_BC_TAKE || ins->op == TL_BC_SETPATH ||
+               ins->op == TL_BC_CALLB;
+  bool is_new = false;
+  for (int i = 0; i < 2 && reads; i++)
+    if (seen[i] == 0) {
+      is_new = true;
+      seen[i] = TL_JIT_MANY;
+    }
+  return is_new;
+}
+
+// Keeps what was looked at; whether that is new. A container is kept even where
+// the item's tag was known.
+static bool keep_seen(const tl_ins *ins, uint64_t *seen, uint64_t tag,
+                      uint64_t container) {
+  switch (ins->op) {
     // An update has one of each: what the number is, and what it is in.
     case TL_BC_TAKE: {
       bool kept = keep(&seen[0], tag & ~TL_OWNED, 1);
@@ -171,4 +193,158 @@ bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame) {
     default:
       return keep(seen, tag & ~TL_OWNED, 2);
   }
+}
+
+// What an instruction gives as far as that is seen from here; false: it is not.
+static bool foresee(const tl_frame *at, const tl_ins *ins, tl_slot *out) {
+  const tl_prototype *p = at->function;
+  switch (ins->op) {
+    case TL_BC_MOV:
+      *out = *slot_at(at, ins->b);
+      return true;
+    case TL_BC_MOVB:
+      *out = tl_borrow(*slot_at(at, ins->b));
+      return true;
+    case TL_BC_LOADK:
+      *out = p->constants[tl_ins_extra(*ins)];
+      return true;
+    case TL_BC_LOADI:
+      *out = tl_weak_int((int32_t)tl_ins_extra(*ins));
+      return true;
+    case TL_BC_GETG:
+      *out = tl_borrow(p->unit->module->variables[tl_ins_extra(*ins)]);
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Goes on over the instructions behind the frame's pc, as far as what they read
+// is seen from here, so that a function is not made anew for each of them.
+// Nothing runs: what an instruction would compute is not known behind it. Paths
+// that would not be taken, and values of another iteration, do no harm.
+//
+//     t7 = getf c.nodes    seen
+//     t6 = getel t7, i     seen, by t7 as it will be
+//     i = add i, 1         i is not known from here on
+static bool look_ahead(const tl_jit_flow *flow, const tl_frame *frame) {
+  enum { AHEAD = 40 };
+  const tl_prototype *p = frame->function;
+  uint32_t pc = (uint32_t)(frame->pc - p->code);
+  uint64_t known = flow->live[pc];
+  tl_slot slots[TL_JIT_SLOTS + 1];
+  tl_frame at = *frame;
+  bool is_new = false;
+  memcpy(slots, frame->base, p->slot_count * sizeof *slots);
+  at.base = slots;
+  for (int i = 0; i < AHEAD && pc < flow->count; i++) {
+    const tl_ins *ins = &p->code[pc];
+    tl_decoded d;
+    tl_jit_one_slots one;
+    tl_decode(p, pc, &d);
+    tl_slot item = tl_none();
+    uint64_t container, reads = 0;
+    for (uint32_t k = 0; k < d.operand_count; k++)
+      reads |= UINT64_C(1) << d.operands[k];
+    for (uint32_t k = 0; k < d.window_count; k++)
+      reads |= UINT64_C(1) << (d.window + k);
+    if (ins->op == TL_BC_NEXT)
+      reads |= reads << 1;
+    bool sees = (reads & ~known) == 0 && foresee(&at, ins, &item);
+    if ((reads & ~known) == 0 && !sees) {
+      uint64_t tag = look(&at, ins, &container, &item);
+      sees = tag != 0 && !tl_is_none(item);
+      if (tag != 0)
+        is_new |= keep_seen(ins, &flow->seen[2 * pc], tag, container);
+    }
+    if (tl_jit_read_one(flow, p, pc, true, &one))
+      known &= ~one.changed;
+    for (uint32_t k = 0; k < d.result_count; k++)
+      known &= ~(UINT64_C(1) << ((uint32_t)d.result + k));
+    if (sees && d.result_count == 1) {
+      slots[d.result] = item;
+      known |= UINT64_C(1) << d.result;
+    }
+    if (!d.falls_through && d.target <= pc)
+      break;
+    pc = d.falls_through ? pc + d.words : (uint32_t)d.target;
+  }
+  return is_new;
+}
+
+// An item that is not there, or that the instruction does not read, teaches
+// nothing.
+bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame) {
+  uint32_t pc = (uint32_t)(frame->pc - frame->function->code);
+  if (frame->pc->op == TL_BC_RET || frame->pc->op == TL_BC_LIST)
+    return let_vary(flow);
+  tl_slot item;
+  uint64_t container, tag = look(frame, frame->pc, &container, &item);
+  uint64_t *seen = &flow->seen[2 * pc];
+  bool is_new = tag == 0 ? see_nothing(frame->pc, seen)
+                         : keep_seen(frame->pc, seen, tag, container);
+  return (is_new && look_ahead(flow, frame)) || is_new;
+}
+
+// Where two tags are kept that a varying result of the callee has had anywhere:
+// behind those of the callee's own instructions.
+static uint64_t *results_of(const tl_prototype *p, const tl_ins *call) {
+  const tl_prototype *callee = p->constants[tl_ins_extra(call[1])].pointer;
+  const tl_jit_function *f = (const tl_jit_function *)callee->machine_code;
+  return &f->flow->made[2 * f->flow->count];
+}
+
+// The slots that an instruction has made, and the pc behind it: of a call those
+// of its results that vary.
+static bool read_made(const tl_jit_flow *flow, const tl_prototype *p,
+                      uint32_t pc, tl_jit_one_slots *out) {
+  const tl_ins *ins = &p->code[pc];
+  if (ins->op != TL_BC_CALLK)
+    return tl_jit_read_one(flow, p, pc, true, out);
+  const tl_prototype *callee = p->constants[tl_ins_extra(ins[1])].pointer;
+  const tl_jit_function *f = (const tl_jit_function *)callee->machine_code;
+  if (f == NULL || f->flow == NULL)
+    return false;
+  uint64_t varies = f->flow->varies[0];
+  bool single = (varies & TL_JIT_SINGLE) != 0;
+  out->then = pc + (single ? 2 : 4);
+  out->changed =
+      (single ? 1 : varies << 1) << (ins->a >> 4) & flow->live[out->then];
+  return true;
+}
+
+// A third tag of a result is kept as TL_JIT_MANY, so that it stays in memory
+// from then on. The frame's slots are those behind the instruction.
+bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
+                       const tl_ins *did) {
+  const tl_prototype *p = frame->function;
+  tl_jit_one_slots one;
+  uint32_t pc = (uint32_t)(did - p->code);
+  if (!read_made(flow, p, pc, &one) || frame->pc != &p->code[one.then])
+    return false;
+  uint64_t *made = &flow->made[2 * pc];
+  if (did->op == TL_BC_CALLK && one.changed != 0)
+    keep(results_of(p, did), frame->base[__builtin_ctzll(one.changed)].tag, 2);
+  bool single = (one.changed & (one.changed - 1)) == 0, kept = false;
+  for (int i = 0; i < 2 && one.changed != 0; i++) {
+    uint64_t tag = frame->base[__builtin_ctzll(one.changed)].tag;
+    one.changed &= one.changed - 1;
+    if (keep(&made[i], tag, single ? 2 : 1)) {
+      kept = true;
+    } else if (made[i] != tag && (!single || made[1] != tag)) {
+      kept |= made[single] != TL_JIT_MANY;
+      made[single ? 1 : i] = TL_JIT_MANY;
+    }
+  }
+  return kept;
+}
+
+bool tl_jit_learn_detour(const tl_jit_flow *flow, const tl_frame *frame) {
+  tl_jit_one_slots one;
+  uint32_t pc = (uint32_t)(frame->pc - frame->function->code);
+  if (flow->detours[pc] ||
+      !tl_jit_read_one(flow, frame->function, pc, true, &one))
+    return false;
+  flow->detours[pc] = true;
+  return true;
 }

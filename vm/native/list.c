@@ -178,6 +178,13 @@ static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   tl_text_puts(out, ")");
 }
 
+// do getel: the instruction that C does.
+static void put_done(tl_text *out, const tl_jit_code *code, const tl_typed *t) {
+  uint8_t op = code->unit->function->code[code->exits[t->exit].pc].op;
+  tl_text_puts(out, " ");
+  put_name(out, tl_opcodes[op].name);
+}
+
 // A label by its pc, and by a letter for all but the first version.
 static void put_label(tl_text *out, const tl_jit_code *code, int32_t number) {
   const tl_jit_label *label = &code->labels[number];
@@ -321,6 +328,10 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     case TL_TYPED_FCAPTURED:
       tl_text_printf(out, " %s", u->function->capture_names[t->imm]->text);
       break;
+    case TL_TYPED_DO:
+    case TL_TYPED_DOIF:
+      put_done(out, code, t);
+      break;
     case TL_TYPED_CONST:
     case TL_TYPED_FCONST:
       tl_text_puts(out, " ");
@@ -339,6 +350,10 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     put_target(out, code, t->to);
   if (t->exit >= 0)
     tl_text_printf(out, "    exit %u", code->exits[t->exit].pc);
+  if (t->exit < -1) {
+    tl_text_puts(out, "    else");
+    put_target(out, code, -2 - t->exit);
+  }
   tl_text_putc(out, '\n');
 }
 

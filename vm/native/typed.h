@@ -16,9 +16,10 @@
 //
 // An *exit* leaves before an instruction: it writes payloads and tags of what
 // lives on and was touched back to its slots, and the interpreter goes on
-// there, error and all. So there are no edges for errors; a unit drops, counts
-// and allocates nothing (what a slot owns may move to another one), and no tag
-// in memory is right in it until it leaves.
+// there, error and all. So there are no edges for errors; operations drop,
+// count and allocate nothing (what a slot owns may move to another one), and no
+// tag in memory is right until the unit leaves. What they cannot do C does, one
+// instruction at a time (typing_one.c), with what that touches in memory.
 //
 //     for i in 0..n { s += x[i] }      x, s float64; label 7 is the body
 //
@@ -72,6 +73,12 @@ enum {
   // What a constant may add to an index that a loop's guards have tested.
   TL_JIT_OFFSET = 1 << 20,
   TL_JIT_NONE = -1,
+
+  // A function's one result varies, so that it goes to its slot with its tag.
+  TL_JIT_SINGLE = 0x80,
+
+  // No tag: a result has had more than are told apart.
+  TL_JIT_MANY = 1,
 };
 
 // The type of a slot at a place: how its tag is known.
@@ -80,6 +87,8 @@ enum {
 //   TL_TYPE_ENTRY          as at the entry of the unit: not touched, and no
 //                          scalar that units compute with; its tag is the
 //                          unit's
+//   TL_TYPE_MEMORY         the slot's memory is right, tag and all, and the tag
+//                          is not known
 //   TL_TYPE_SCALAR + d     a scalar of dtype d, with TL_TYPE_WEAK if it is weak
 //   TL_TYPE_REFERENCE + k  anything else, whose tag is the unit's
 //   references[k];
@@ -89,6 +98,7 @@ typedef uint8_t tl_jit_type;
 enum {
   TL_TYPE_UNKNOWN = 0,
   TL_TYPE_ENTRY = 1,
+  TL_TYPE_MEMORY = 2,
   TL_TYPE_SCALAR = 0x20,
   TL_TYPE_REFERENCE = 0x40,
   TL_TYPE_ROW = 0x60,
@@ -184,37 +194,44 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 // three forms, for what the item is: an integer, a float, a reference. [dtype]
 // is that of an array's items, or the kind of what is no array. Where an item
 // has the type [other], control goes on at [to] instead; UNKNOWN: it leaves.
-#define TL_TYPED_PLACE_OPS(OP)                                                \
-  OP(LEND, RD, R, _)   /* a = b, moved where its type owns                */  \
-  OP(RCONST, RD, _, _) /* imm: the address                                */  \
-  OP(RGET, RD, _, _)   /* a = variable imm of the module, borrowed        */  \
-  OP(FIELD, ID, R, _)  /* a = field imm of record b, which was found at d */  \
-  OP(FFIELD, FD, R, _)                                                        \
-  OP(RFIELD, RD, R, _)                                                        \
-  OP(ITEM, ID, R, I) /* a = b[c]                                          */  \
-  OP(FITEM, FD, R, I)                                                         \
-  OP(RITEM, RD, R, I)                                                         \
-  OP(SETITEM, I, R, I) /* b[c] = a; exit: b is shared, or its item counted */ \
-  OP(FSETITEM, N, R, I)                                                       \
-  OP(APPEND, I, R, _) /* list b gets a at its end; exit: b is shared or    */ \
-                      /* full, or a has a count                            */ \
-  OP(FAPPEND, F, R, _)                                                        \
-  OP(RAPPEND, R, R, _)                                                        \
-  OP(POP, ID, R, _) /* a = the last item of list b, which loses it; exit:  */ \
-                    /* b is shared or empty, or a has another type         */ \
-  OP(FPOP, FD, R, _)                                                          \
-  OP(LENGTH, ID, R, _)                                                        \
-  OP(MORE, _, I, R)  /* to: where b is below the length of c              */  \
-  OP(RIF, _, R, T)   /* cond: to; of two texts                            */  \
-  OP(RSET, ID, R, T) /* a = b cond c                                      */  \
-  OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */  \
-  OP(FPEEK, FD, R, _)                                                         \
-  OP(POKE, I, R, _) /* the place imm below b = a                          */  \
-  OP(FPOKE, N, R, _)                                                          \
-  OP(RPOKE, R, R, _) /* of what needs no count                            */  \
-  OP(RCALL, RD, _, _)                                                         \
-  OP(ROWCALL, _, _, _) /* slots from d's first argument on = its results  */  \
-  OP(RRETURN, R, _, _)                                                        \
+#define TL_TYPED_PLACE_OPS(OP)                                                 \
+  OP(LEND, RD, R, _)   /* a = b, moved where its type owns                */   \
+  OP(RCONST, RD, _, _) /* imm: the address                                */   \
+  OP(RGET, RD, _, _)   /* a = variable imm of the module, borrowed        */   \
+  OP(FIELD, ID, R, _)  /* a = field imm of record b, which was found at d */   \
+  OP(FFIELD, FD, R, _)                                                         \
+  OP(RFIELD, RD, R, _)                                                         \
+  OP(ITEM, ID, R, I) /* a = b[c]                                          */   \
+  OP(FITEM, FD, R, I)                                                          \
+  OP(RITEM, RD, R, I)                                                          \
+  OP(SETITEM, I, R, I) /* b[c] = a; exit: b is shared, or its item counted */  \
+  OP(FSETITEM, N, R, I)                                                        \
+  OP(APPEND, I, R, _) /* list b gets a at its end; exit: b is shared or    */  \
+                      /* full, or a has a count                            */  \
+  OP(FAPPEND, F, R, _)                                                         \
+  OP(RAPPEND, R, R, _)                                                         \
+  OP(POP, ID, R, _) /* a = the last item of list b, which loses it; exit:  */  \
+                    /* b is shared or empty, or a has another type         */  \
+  OP(FPOP, FD, R, _)                                                           \
+  OP(LENGTH, ID, R, _)                                                         \
+  OP(MORE, _, I, R)  /* to: where b is below the length of c              */   \
+  OP(RIF, _, R, T)   /* cond: to; of two texts                            */   \
+  OP(RSET, ID, R, T) /* a = b cond c                                      */   \
+  OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */   \
+  OP(FPEEK, FD, R, _)                                                          \
+  OP(POKE, I, R, _) /* the place imm below b = a                          */   \
+  OP(FPOKE, N, R, _)                                                           \
+  OP(RPOKE, R, R, _) /* of what needs no count                            */   \
+  OP(DO, _, _, _) /* the exit's instruction, by vm->one; imm: the pc behind */ \
+  OP(DOIF, _, _,                                                               \
+     _) /* the same of a jump; cond NE: to where it is taken, EQ:  */          \
+        /* where it is not                                      */             \
+  OP(FETCH, ID, _, _) /* a = what its slot has in memory */                    \
+  OP(FFETCH, FD, _, _)                                                         \
+  OP(RFETCH, RD, _, _)                                                         \
+  OP(RCALL, RD, _, _)                                                          \
+  OP(ROWCALL, _, _, _) /* slots from d's first argument on = its results  */   \
+  OP(RRETURN, R, _, _)                                                         \
   OP(ROWRETURN, _, _, _) /* imm results, from slot d on                   */
 
 #define TL_TYPED_OPS(OP)                                                     \
@@ -346,7 +363,8 @@ typedef enum tl_typed_condition {
 
 struct tl_jit_unit;
 
-// One operation. Jumps go to the label of that number, or, where [to] is below
+// One operation. An exit of -2 - n is label n, where C does the instruction.
+// Jumps go to the label of that number, or, where [to] is below
 // 0, to exit number -1 - to. [imm] is the constant where an operand is
 // TL_JIT_NONE, the bits of a float where it is a float's.
 typedef struct tl_typed {
@@ -360,8 +378,8 @@ typedef struct tl_typed {
   uint8_t dtype;      // of an array's items; the width that floats have
   int16_t a, b, c, d, e;
   // The types of a, b and c where they are read, and of a constant; UNKNOWN:
-  // there is no operand.
-  tl_jit_type from[3];
+  // there is no operand. Of ROWRETURN those of the results.
+  tl_jit_type from[4];
   int32_t to, exit;
   int64_t imm;
   struct tl_jit_unit *callee;  // of calls
@@ -372,6 +390,8 @@ typedef struct tl_typed {
 // since the entry. Types outside the set mean nothing.
 typedef struct tl_jit_exit {
   uint32_t pc;
+  // The instruction whose result has another tag, for learn.c; -1: none.
+  int32_t did;
   uint64_t slots;
   tl_jit_type types[TL_JIT_SLOTS];
 } tl_jit_exit;
@@ -386,6 +406,7 @@ typedef struct tl_jit_label {
   bool is_pending;   // its block is to be typed,
   bool is_deferred;  // but begins with a call whose result is not known
   bool is_placed;    // its operation was seen by the check
+  bool is_detour;    // C does its first instruction; no jump in the bytecode
   // The label of the head of the loop whose guards hold here; -1: there is
   // none.
   int32_t loop;
@@ -422,10 +443,17 @@ typedef struct tl_jit_flow {
   uint8_t *depth;  // loops around each instruction
   uint8_t *jumps;  // how many jumps lead there, at most 3
   bool *leads;     // a block begins there
+  bool *detours;   // a unit has left there, at an operation of its own
   // Of each instruction that reads an item two tags that it has had, without
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.
   uint64_t *seen;
+  // Of each instruction that vm->one did two tags of what it has made, or those
+  // of its first two results; 0: none, TL_JIT_MANY: too many.
+  uint64_t *made;
+  // Of results of the function those that vary by their tags, as bits, and
+  // TL_JIT_SINGLE; and those that were found to since.
+  uint8_t *varies;
   int32_t *rounds;  // the FORR whose loop begins there, or below 0
   uint32_t *runs;   // entries there by units that are out of date
 } tl_jit_flow;
@@ -454,14 +482,23 @@ typedef struct tl_jit_unit {
   uint64_t pinned;
   uint32_t reference_count;
   uint64_t references[TL_JIT_TAGS];
-  // Of results that are references their tags.
+  // Of results that are references their tags; 0: it varies, and its slot gets
+  // the tag, too. A single one that does is a row that begins at the result's
+  // slot.
+  bool is_single;
   uint32_t result_count;
   uint64_t result_tags[TL_JIT_RESULTS];
+  // Two tags that a result which varies has had at some call of the function;
+  // part of its flow, where learn.c keeps them.
+  const uint64_t *results;
   // The units that it calls: what they were made for, it was, too.
   struct tl_jit_unit *callees[TL_JIT_CALLEES];
   uint32_t callee_count;
   bool is_curious;  // it leaves where no tag was seen yet
   bool is_stale;    // a tag was seen since
+  bool does;        // it has an operation DO
+  // It does, or a unit that it calls: call records are then whole.
+  bool has_record;
   // Callers of the unit read this field when they call, so that it may be set
   // after they were compiled.
   void *code;     // to be called; NULL: none
@@ -510,6 +547,21 @@ static inline uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
 // outlive it. Nothing fails: no error is set.
 tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *function);
 
+// The slots of an instruction that a unit has done by vm->one: those that it
+// reads or writes, those of them that it changes and that live behind it, and
+// the pc behind it. False: it has to be done by the interpreter.
+typedef struct tl_jit_one_slots {
+  uint64_t touched, changed;
+  uint64_t live;  // slots that live behind it, wherever it goes
+  uint32_t then;
+} tl_jit_one_slots;
+bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *function,
+                     uint32_t pc, bool is_function, tl_jit_one_slots *out);
+// What it makes of the types, where [kept] are the slots that were written to
+// their memory before it.
+void tl_jit_types_behind(const tl_jit_one_slots *one, uint64_t kept,
+                         tl_jit_type *types);
+
 // The unit of a function that is called with arguments of those tags, made if
 // need be; NULL: there is none. Its result is UNKNOWN while it is not found.
 // Returns borrowed: it goes with its function. Where [make] is false only units
@@ -533,7 +585,8 @@ static inline int32_t tl_jit_high(const tl_typed *guard) {
 static inline bool tl_jit_jumps(int op) {
   return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
          op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF ||
-         op == TL_TYPED_GUARD || op == TL_TYPED_FUEL || op == TL_TYPED_CHUNK;
+         op == TL_TYPED_DOIF || op == TL_TYPED_GUARD || op == TL_TYPED_FUEL ||
+         op == TL_TYPED_CHUNK;
 }
 
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.

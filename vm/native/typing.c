@@ -587,11 +587,23 @@ static void type_block(tl_typing_pass *x, int32_t number) {
     tl_decode(x->p, pc, &d);
     x->pc = pc;
     uint32_t before = x->code->op_count;
+    tl_jit_type types[TL_JIT_SLOTS];
+    if (x->flow->detours[pc])
+      memcpy(types, x->now, sizeof types);
     x->then = pc + d.words;
-    tl_typing_step went = step(x, &x->p->code[pc], &d);
-    if (went == TL_TYPING_LEAVES) {
+    x->is_unseen = false;
+    bool around = first && label->is_detour;
+    tl_typing_step went =
+        around ? TL_TYPING_LEAVES : step(x, &x->p->code[pc], &d);
+    if (went == TL_TYPING_LEAVES && !around) {
       x->code->op_count = before;
       went = tl_typing_place(x, &x->p->code[pc], &d);
+    }
+    if (went == TL_TYPING_LEAVES) {
+      x->code->op_count = before;
+      x->unit->is_curious |= x->is_unseen;
+      if (!x->is_unseen)
+        went = tl_typing_one(x, &x->p->code[pc], d.target);
     }
     if (went == TL_TYPING_LEAVES) {
       x->code->op_count = before;
@@ -601,6 +613,12 @@ static void type_block(tl_typing_pass *x, int32_t number) {
       defer(x, first ? start : before, first ? number : -1);
     if (went != TL_TYPING_GOES_ON)
       return;
+    if (x->flow->detours[pc] && !around) {
+      uint32_t count = x->code->op_count;
+      tl_typing_detour(x, before, types);
+      if (x->code->op_count > count)
+        return;
+    }
     pc = x->then;
   }
 }
@@ -658,7 +676,7 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   memset(x.pending, 0, nbytes);
   u->array_count = u->reference_count = u->callee_count = 0;
   u->pinned = 0;
-  u->is_curious = false;
+  u->is_curious = u->does = false;
   for (uint32_t s = 0; s < u->function->slot_count; s++)
     if ((u->live & bit(s)) != 0)
       x.now[s] = tl_jit_type_of(u->tags[s]);

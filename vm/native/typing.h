@@ -3,8 +3,8 @@
 //     typing.c ─▶ typing_arithmetic.c ─▶ typing_put.c
 //     control flow,   operators,          operations, exits, operands,
 //     arrays          conditions          and the room for them
-//        ├──────▶ typing_places.c, typing_calls.c
-//        │        references, their items; calls and results
+//        ├──────▶ typing_places.c, typing_calls.c, typing_one.c
+//        │        references, their items; calls and results; all else
 //        └──────▶ typing_edge.c
 //                 labels, and jumps to them
 //
@@ -46,6 +46,8 @@ typedef struct tl_typing_pass {
   // lies before the word [first].
   uint64_t *pending;
   uint32_t pending_count, first;
+  // The instruction reads an item that nobody has looked at yet.
+  bool is_unseen;
   // Blocks that were deferred are typed now.
   bool defers;
   bool is_full;
@@ -127,6 +129,19 @@ tl_jit_type tl_typing_type(tl_typing_pass *x, uint64_t tag);
 // leaves.
 tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d);
+// Types what the interpreter's function does for the unit, and fetches what it
+// gives. [target] is the pc that it may jump to; -1: none.
+tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
+                             int64_t target);
+// Where operations from number [start] on are the instruction's and have exits,
+// they go around instead; control then ends with a jump. [before] are the types
+// before the instruction. Nothing happens where there are no such exits.
+void tl_typing_detour(tl_typing_pass *x, uint32_t start,
+                      const tl_jit_type *before);
+// Fetches what slots have in memory behind the instruction: [changed], which
+// have the type MEMORY. [before] are tags of all slots before it.
+tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
+                               uint64_t changed, const uint64_t *before);
 // Types a call of a known function, with what takes its results apart, and the
 // end of one.
 tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,

@@ -45,8 +45,9 @@ static bool read_arguments(tl_typing_pass *x, const tl_prototype *callee,
 }
 
 // The unit that is called counts as one of this unit's; false: there are too
-// many. Where one of them goes, as its function has learned something, this one
-// goes as well: the code has the address of the callee's [code] field.
+// many. It counts even if its result is not known yet, as when an item in it
+// was not seen. Where one of them goes, as its function has learned something,
+// this one goes as well: the code has the address of the callee's [code] field.
 static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
   for (uint32_t i = 0; i < u->callee_count; i++)
     if (u->callees[i] == callee)
@@ -79,7 +80,9 @@ static bool result_types(tl_typing_pass *x, const tl_jit_unit *callee,
     return true;
   }
   for (uint32_t i = 0; i < callee->result_count; i++) {
-    types[i] = tl_typing_type(x, callee->result_tags[i]);
+    types[i] = callee->result_tags[i] == 0
+                   ? TL_TYPE_MEMORY
+                   : tl_typing_type(x, callee->result_tags[i]);
     if (types[i] == TL_TYPE_UNKNOWN)
       return false;
   }
@@ -107,8 +110,8 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
                       TL_JIT_NONE);
     t->to = (int32_t)a;
     for (uint32_t i = 0; i < callee->result_count; i++)
-      x->now[a + 1 + i] = types[i];
-    x->then = x->pc + 4;
+      x->now[a + (callee->is_single ? 0 : 1) + i] = types[i];
+    x->then = x->pc + (callee->is_single ? 2 : 4);
   } else {
     t = tl_typing_set(x,
                       tl_jit_is_reference(types[0]) ? TL_TYPED_RCALL
@@ -143,28 +146,60 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
   tl_jit_unit *unit = x->find(x->code->vm, callee, tags, x->defers);
   if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
     return TL_TYPING_WAITS;
-  if (unit == NULL || unit->result == TL_TYPE_UNKNOWN ||
-      (unit->result == TL_TYPE_ROW && !takes_row(x, ins, unit)) ||
-      !result_types(x, unit, types) || !add_callee(x->unit, unit))
+  if (unit == NULL || !add_callee(x->unit, unit) ||
+      unit->result == TL_TYPE_UNKNOWN ||
+      (unit->result == TL_TYPE_ROW && !unit->is_single &&
+       !takes_row(x, ins, unit)) ||
+      !result_types(x, unit, types))
     return TL_TYPING_LEAVES;
   put_call(x, a, count, unit, types);
-  return TL_TYPING_GOES_ON;
+  uint64_t varied = 0, before[TL_JIT_SLOTS] = {0};
+  for (uint32_t s = a; s < x->p->slot_count; s++)
+    varied |= x->now[s] == TL_TYPE_MEMORY ? bit(s) : 0;
+  // What other calls of the function gave is likely here, too.
+  uint64_t *made = &x->flow->made[2 * x->pc];
+  if (varied != 0 && made[0] == 0)
+    memcpy(made, unit->results, 2 * sizeof *made);
+  return tl_typing_fetch(x, ins, varied & x->flow->live[x->then], before);
 }
 
 // Whether the unit may give results of that type and those tags. The first
-// return that is typed says what they are; one of others leaves, and the
-// interpreter returns. So a function whose rare path gives none beside a number
-// is a unit all the same.
-static bool agrees(tl_jit_unit *u, tl_jit_type type, uint32_t count,
+// return that is typed says what they are. One of others leaves, and it is
+// noted what differs: units that are made after that has come up (learn.c) give
+// such a result with its tag, and the caller looks at it. So none beside a
+// number is a result like others.
+//
+//     return r, none        varies: bit 1
+//     return r, 5           the first is a record each time
+//     return none           varies: TL_JIT_SINGLE, so that lists are made
+static bool agrees(tl_typing_pass *x, tl_jit_type type, uint32_t count,
                    const uint64_t *tags) {
+  tl_jit_unit *u = x->unit;
+  uint8_t *varies = x->flow->varies, differs = 0;
   if (u->result == TL_TYPE_UNKNOWN) {
     u->result = type;
     u->result_count = count;
     memcpy(u->result_tags, tags, count * sizeof *tags);
-    return true;
   }
-  return u->result == type && u->result_count == count &&
-         memcmp(u->result_tags, tags, count * sizeof *tags) == 0;
+  if (u->result != type || u->result_count != count)
+    differs = TL_JIT_SINGLE;
+  for (uint32_t i = 0; i < count && differs != TL_JIT_SINGLE; i++)
+    if (u->result_tags[i] != tags[i])
+      differs |= (uint8_t)(type == TL_TYPE_ROW ? 1u << i : TL_JIT_SINGLE);
+  if (differs != TL_JIT_SINGLE || (varies[1] & ~varies[0]) == 0)
+    varies[1] |= differs;
+  return differs == 0;
+}
+
+// Appends the end with results that stand in slots side by side from [first].
+static tl_typing_step put_row(tl_typing_pass *x, uint32_t first,
+                              uint32_t count) {
+  tl_typed *t = tl_typing_put(x, TL_TYPED_ROWRETURN, TL_JIT_NONE, TL_JIT_NONE,
+                              TL_JIT_NONE);
+  t->d = (int16_t)first;
+  t->imm = count;
+  memcpy(t->from, &x->now[first], count);
+  return TL_TYPING_ENDS;
 }
 
 // Functions return to their caller's machine code; a frame that the interpreter
@@ -174,11 +209,20 @@ static bool agrees(tl_jit_unit *u, tl_jit_type type, uint32_t count,
 tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   tl_jit_type type = x->now[a];
-  uint64_t tag = tl_typing_tag(x, a);
+  uint64_t tag = tl_typing_tag(x, a), none = 0;
   bool whole = tl_jit_is_scalar(type);
-  if (tag == 0 || !x->unit->is_function ||
-      ((ins->modes >> 4 & 3u) == TL_MODE_BORROW && (tag & TL_OWNED) != 0) ||
-      !agrees(x->unit, whole ? type : TL_TYPE_REFERENCE, whole ? 0 : 1, &tag))
+  bool lends = (ins->modes >> 4 & 3u) == TL_MODE_BORROW;
+  if (!x->unit->is_function || (lends && (tag == 0 || (tag & TL_OWNED) != 0)))
+    return TL_TYPING_LEAVES;
+  if ((x->flow->varies[0] & TL_JIT_SINGLE) != 0) {
+    x->unit->is_single = true;
+    return agrees(x, TL_TYPE_ROW, 1, &none) ? put_row(x, a, 1)
+                                            : TL_TYPING_LEAVES;
+  }
+  if (tag == 0)
+    x->flow->varies[1] |= TL_JIT_SINGLE;
+  if (tag == 0 ||
+      !agrees(x, whole ? type : TL_TYPE_REFERENCE, whole ? 0 : 1, &tag))
     return TL_TYPING_LEAVES;
   tl_typing_put(x,
                 !whole                  ? TL_TYPED_RRETURN
@@ -198,18 +242,16 @@ tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins) {
   uint64_t tags[TL_JIT_RESULTS];
   if (!x->unit->is_function || then->op != TL_BC_RET || then->a != ins->a ||
       (then->modes >> 4 & 3u) == TL_MODE_BORROW || count == 0 ||
-      count > TL_JIT_RESULTS || x->flow->leads[x->pc + 2])
+      count > TL_JIT_RESULTS || x->flow->leads[x->pc + 2] ||
+      (x->flow->varies[0] & TL_JIT_SINGLE) != 0)
     return TL_TYPING_LEAVES;
   for (uint32_t i = 0; i < count; i++) {
     tags[i] = tl_typing_tag(x, a + 1 + i);
     if (tags[i] == 0 || is_array(tags[i]))
       return TL_TYPING_LEAVES;
+    if ((x->flow->varies[0] >> i & 1) != 0)
+      tags[i] = 0;
   }
-  if (!agrees(x->unit, TL_TYPE_ROW, count, tags))
-    return TL_TYPING_LEAVES;
-  tl_typed *t = tl_typing_put(x, TL_TYPED_ROWRETURN, TL_JIT_NONE, TL_JIT_NONE,
-                              TL_JIT_NONE);
-  t->d = (int16_t)(a + 1);
-  t->imm = count;
-  return TL_TYPING_ENDS;
+  return agrees(x, TL_TYPE_ROW, count, tags) ? put_row(x, a + 1, count)
+                                             : TL_TYPING_LEAVES;
 }

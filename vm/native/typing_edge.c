@@ -94,7 +94,7 @@ int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc) {
   const tl_jit_code *code = x->code;
   int32_t newest = code->label_at[pc];
   for (int32_t i = newest; i >= 0; i = code->labels[i].next)
-    if (has_types_of(x, &code->labels[i]))
+    if (!code->labels[i].is_detour && has_types_of(x, &code->labels[i]))
       return i;
   if (newest < 0 || code->labels[newest].version + 1 < TL_JIT_VERSIONS)
     return tl_typing_label(x, pc);

@@ -17,8 +17,8 @@
 //                    stored into: one owner, no borrowed items, and the item
 //                    that goes has no count, as the one that comes has none
 //
-// So a store is a move of 16 bytes. All else is the interpreter's: items that
-// are to be dropped or counted, copies of what is shared, and every error.
+// So a store is a move of 16 bytes. All else is C's: items that are to be
+// dropped or counted, copies of what is shared, and every error.
 #include "vm/native/typing.h"
 
 #include <string.h>
@@ -99,32 +99,28 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
 
 // What the operations on ownership have nothing to do for: a slot that owns
 // nothing, or, of those that keep what another slot needs, one that needs
-// nothing (interp.c has the same tests).
+// nothing (interp.c has the same tests). Of one of the two the tag need not be
+// known.
 static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
-  uint64_t a = tl_typing_tag(x, ins->a >> 4);
-  if (a == 0)
-    return false;
+  uint64_t a = tl_typing_tag(x, ins->a >> 4), b;
   switch (ins->op) {
     case TL_BC_CHECKSET:
-      return (a >> 8 & 0xff) != TL_KIND_UNSET;
+      return a != 0 && (a >> 8 & 0xff) != TL_KIND_UNSET;
     case TL_BC_DROP:
     case TL_BC_SETTLE:
     case TL_BC_LEAVE:
-      return !owns(a);
+      return a != 0 && !owns(a);
     case TL_BC_OWN:
     case TL_BC_KEEPALL:
-      return !is_heap(a);
+      return a != 0 && !is_heap(a);
     case TL_BC_KEEP:
     case TL_BC_INHERIT:
+      b = tl_typing_tag(x, ins->b >> 4);
+      return (a != 0 && !owns(a)) || (b != 0 && !is_heap(b));
     case TL_BC_HOLD:
-    case TL_BC_DETACH: {
-      uint64_t b = tl_typing_tag(x, ins->b >> 4);
-      if (b == 0)
-        return false;
-      return ins->op == TL_BC_HOLD || ins->op == TL_BC_DETACH
-                 ? !owns(b) || (a & TL_CLASS_ARRAY) == 0
-                 : !owns(a) || !is_heap(b);
-    }
+    case TL_BC_DETACH:
+      b = tl_typing_tag(x, ins->b >> 4);
+      return (b != 0 && !owns(b)) || (a != 0 && (a & TL_CLASS_ARRAY) == 0);
     default:
       return false;
   }
@@ -137,9 +133,9 @@ static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
 // [which] is 0, or 1 for another that it had, too. UNKNOWN: none was seen.
 static tl_jit_type seen(tl_typing_pass *x, int which) {
   uint64_t tag = x->flow->seen[2 * x->pc + (uint32_t)which];
-  if (tag == 0 && which == 0)
-    x->unit->is_curious = true;
-  return tag == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, tag);
+  x->is_unseen |= tag == 0 && which == 0;
+  return tag == 0 || tag == TL_JIT_MANY ? TL_TYPE_UNKNOWN
+                                        : tl_typing_type(x, tag);
 }
 
 // Which of an operation's three forms has a result of that type: they stand
@@ -288,18 +284,21 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
 // --- Loops over lists, and lengths
 // --------------------------------------------
 
-// While the position is below the length, on into the body. The list stays in
-// its slot for all of the loop, so its length is read from it each time.
+// While the position is below the length, on into the body. The container stays
+// in its slot for all of the loop, so its length is read from it each time.
 static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   uint64_t tag = tl_typing_tag(x, a);
-  if (!is_kind(tag, TL_KIND_LIST) || !tl_jit_is_int(x->now[a + 1]))
+  bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
+  if ((!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
+       !is_kind(tag, TL_KIND_STRING) && !is_kind(tag, TL_KIND_RANGE)) ||
+      !tl_jit_is_int(x->now[a + 1]))
     return TL_TYPING_LEAVES;
   tl_typing_poll(x);
   tl_typed *t =
       tl_typing_put(x, TL_TYPED_MORE, TL_JIT_NONE, (int)a + 1, (int)a);
-  t->dtype = TL_KIND_LIST;
+  t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
   uint32_t at = (uint32_t)(t - x->code->ops);
   int32_t to = tl_typing_edge(x, (uint32_t)d->target);
   x->code->ops[at].to = to;
@@ -342,29 +341,59 @@ static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
   return TL_TYPING_GOES_ON;
 }
 
-// append(x, value) to a list that its slot owns, which moves into the result.
-// The value has no count to write: a number, none, or a text, which is asked
-// each time whether it is an immortal one. A list without room leaves, so that
-// one that doubles when it grows leaves ever more seldom.
-//
-//     t7 = callb append(t8, t9)      append t9, t8
-//                                    t7 = lend t8     now[t8] = UNKNOWN
-static tl_typing_step append(tl_typing_pass *x, const tl_ins *ins) {
-  uint32_t a = ins->a >> 4, list = a + 1, value = a + 2;
+// Whether a value with that tag, which ends here, moves into a container as it
+// is: it is owned, and no view, of which a stored one counts its block. That it
+// borrows nothing itself is tested each time.
+static bool moves_in(uint64_t tag) {
+  return owns(tag) &&
+         (is_kind(tag, TL_KIND_LIST) || is_kind(tag, TL_KIND_RECORD) ||
+          is_kind(tag, TL_KIND_STRING));
+}
+
+// Appends the value to the list, which its slot owns. The value has no count to
+// write: a number, none, or a text, which is asked each time whether it is an
+// immortal one; or it gives its own count away. A list without room leaves, so
+// that one that doubles when it grows leaves ever more seldom.
+static bool put_append(tl_typing_pass *x, uint32_t list, uint32_t value) {
   uint64_t tag = tl_typing_tag(x, list), has = tl_typing_tag(x, value);
-  tl_jit_type type = tl_typing_type(x, tag), item = tl_typing_type(x, has);
-  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || type == TL_TYPE_UNKNOWN ||
-      has == 0 || (is_heap(has) && has != TL_TAG_STRING) ||
+  tl_jit_type item = tl_typing_type(x, has);
+  bool moves = moves_in(has) && (x->flow->live[x->then] & bit(value)) == 0;
+  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || has == 0 ||
+      (is_heap(has) && has != TL_TAG_STRING && !moves) ||
       item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
-    return TL_TYPING_LEAVES;
+    return false;
   int32_t exit = tl_typing_exit(x);
   tl_typed *t =
       tl_typing_put(x, form(TL_TYPED_APPEND, item),
                     tl_jit_register(value, item), (int)list, TL_JIT_NONE);
   t->type = item;
   t->exit = exit;
+  if (moves)
+    x->now[value] = TL_TYPE_UNKNOWN;
+  return true;
+}
+
+// append(x, value), where the list moves into the result.
+//
+//     t7 = callb append(t8, t9)      append t9, t8
+//                                    t7 = lend t8     now[t8] = UNKNOWN
+static tl_typing_step append(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, list = a + 1;
+  tl_jit_type type = tl_typing_type(x, tl_typing_tag(x, list));
+  if (type == TL_TYPE_UNKNOWN || !put_append(x, list, a + 2))
+    return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_LEND, a, type, (int)list, TL_JIT_NONE);
   x->now[list] = TL_TYPE_UNKNOWN;
+  return TL_TYPING_GOES_ON;
+}
+
+// list += item, as comprehensions do.
+static tl_typing_step push(tl_typing_pass *x, const tl_ins *ins) {
+  uint64_t has = tl_typing_tag(x, ins->b >> 4);
+  if ((owns(has) && (ins->modes & 3u) == TL_MODE_BORROW) ||
+      (ins->modes >> 4 & 3u) == TL_MODE_BORROW ||
+      !put_append(x, ins->a >> 4, ins->b >> 4))
+    return TL_TYPING_LEAVES;
   return TL_TYPING_GOES_ON;
 }
 
@@ -447,8 +476,8 @@ static uint64_t last_container(tl_typing_pass *x, const tl_path *path,
   if (path->steps[path->step_count - 1].field != NULL)
     return TL_TAG_RECORD | TL_OWNED;
   uint64_t tag = x->flow->seen[2 * x->pc + (uint32_t)which];
-  x->unit->is_curious |= tag == 0;
-  return tag;
+  x->is_unseen |= tag == 0;
+  return tag == TL_JIT_MANY ? 0 : tag;
 }
 
 // Whether the first step fits the target, and the last one its container. Those
@@ -542,14 +571,16 @@ static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
 }
 
 // Whether values of two tags are equal, which is known where one of them is
-// none and the other none, a record, a list or a text; false: it is not known.
+// none and the other none, a scalar, a record, a list or a text; false: it is
+// not known.
 static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
   bool first = a == TL_TAG_NONE, second = b == TL_TAG_NONE;
   uint64_t other = first ? b : a;
   *equal = first && second;
   return (first || second) &&
-         (*equal || is_kind(other, TL_KIND_RECORD) ||
-          is_kind(other, TL_KIND_STRING) || is_kind(other, TL_KIND_LIST));
+         (*equal || tl_jit_is_scalar(tl_jit_type_of(other)) ||
+          is_kind(other, TL_KIND_RECORD) || is_kind(other, TL_KIND_STRING) ||
+          is_kind(other, TL_KIND_LIST));
 }
 
 // Appends the comparison of two texts; [a] is the slot that gets the truth, or
@@ -665,6 +696,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return poke(x, ins, d);
     case TL_BC_CALLB:
       return call_library(x, ins);
+    case TL_BC_PUSH:
+      return push(x, ins);
     case TL_BC_MORE:
       return has_more(x, ins, d);
     case TL_BC_NEXT:

@@ -1,7 +1,7 @@
 // What the typing pass appends to: operations, exits, and the room for them.
 //
 //     block ─▶ │ operations │ exits │ labels │ newest label of each pc │
-//               8 n + 32      4 n + 16  n + 8   n + 1      n words of code
+//               8 n + 32      4 n + 16  2 n + 8 n + 1      n words of code
 //
 // None of the tables grows: a unit with more of anything is not made.
 #include "vm/native/typing.h"
@@ -95,7 +95,7 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
     return 0;
   }
   tl_jit_exit *e = &code->exits[code->exit_count];
-  *e = (tl_jit_exit){.pc = pc};
+  *e = (tl_jit_exit){.pc = pc, .did = -1};
   for (uint32_t s = 0; s < x->p->slot_count; s++)
     if ((live & bit(s)) != 0 &&
         (tl_jit_is_scalar(x->now[s]) || tl_jit_is_reference(x->now[s]))) {
@@ -176,7 +176,7 @@ bool tl_jit_code_open(tl_jit_code *code, tl_vm *vm, tl_jit_unit *unit,
                         .flow = flow,
                         .op_capacity = 8 * n + 32,
                         .exit_capacity = 4 * n + 16,
-                        .label_capacity = n + 8};
+                        .label_capacity = 2 * n + 8};
   code->nbytes = code->op_capacity * sizeof(tl_typed) +
                  code->exit_capacity * sizeof(tl_jit_exit) +
                  code->label_capacity * sizeof(tl_jit_label) +

@@ -1,0 +1,322 @@
+// One instruction by itself, for machine code: what the dispatch loop does for
+// it, where that is longer than a few operations on scalars.
+//
+//     unit's code ─▶ tl_jit_one ─▶ tl_do_one ─▶ tl_exec_…, tl_do_…
+//
+// The loop's short ways for numbers are left out: machine code has these
+// itself. What would begin a region, call a script or wait for a host is
+// declined before anything has happened, and the loop does it.
+
+#include "vm/interp/handlers.h"
+
+#include "vm/array/element.h"
+#include "vm/array/range.h"
+#include "vm/engine/short.h"
+#include "vm/events.h"
+#include "vm/index/select.h"
+#include "vm/interp/interp.h"
+#include "vm/native/jit.h"
+#include "vm/values/record.h"
+
+#define RA tl_slot_at(base, ins->a)
+#define RB tl_slot_at(base, ins->b)
+#define RC tl_slot_at(base, ins->c)
+#define RD tl_slot_at(base, ins[1].a)
+#define EXTRA() tl_ins_extra(ins[1])
+#define MODE_A (ins->modes >> 4 & 3u)
+#define MODE_B (ins->modes & 3u)
+#define MODE_C (ins->modes >> 2 & 3u)
+
+// Whether nothing is to be dropped where the operand was read.
+static bool stays(const tl_slot *s, unsigned mode) {
+  return mode == TL_MODE_BORROW || !tl_is_owned(*s);
+}
+
+// Whether a region may begin with the instruction, by an operand's items.
+static bool may_begin(const tl_vm *vm, const tl_ins *ins, const tl_slot *s) {
+  return tl_is_nested(*s) ||
+         tl_may_fuse(vm->frame->function, ins, tl_items_of(s));
+}
+
+static tl_one done(bool ok) {
+  return ok ? TL_ONE_DONE : TL_ONE_FAILED;
+}
+
+// --- Reading ----------------------------------------------------------------
+
+// The value of a record's key, borrowed; NULL: the general way finds it, or
+// says that there is none.
+static const tl_slot *find_value(const tl_slot *b, const tl_slot *c,
+                                 unsigned c_mode) {
+  return tl_is_record(*b) && stays(c, c_mode) && tl_key_allowed(*c)
+             ? tl_record_get_key(b->record, *c)
+             : NULL;
+}
+
+static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *b = RB, *c = RC, *value;
+  if (stays(b, MODE_B)) {
+    if (tl_element_get(RA, b, c))
+      return TL_ONE_DONE;
+    value = find_value(b, c, MODE_C);
+    if (value != NULL) {
+      tl_slot borrowed = tl_borrow(*value);
+      tl_copy_slot(RA, &borrowed);
+      return TL_ONE_DONE;
+    }
+  }
+  if (may_begin(vm, ins, b))
+    return TL_ONE_LEFT;
+  return done(tl_do_getel(vm, RA, b, c, ins->modes));
+}
+
+static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return may_begin(vm, ins, RB)
+             ? TL_ONE_LEFT
+             : done(tl_do_getel2(vm, RA, RB, RC, RD, ins->modes));
+}
+
+// What is more than one plain index; a number of an array of three axes is the
+// loop's.
+static tl_one get_part(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *a = RA;
+  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  if (may_begin(vm, ins, RB))
+    return TL_ONE_LEFT;
+  return done(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
+}
+
+static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *b = RB;
+  tl_string *name = vm->frame->function->unit->names[EXTRA()];
+  if (stays(b, MODE_B) && tl_is_record(*b)) {
+    const tl_slot *field =
+        tl_record_get_hinted(b->record, name, tl_ins_hint(ins));
+    if (field != NULL) {
+      tl_slot borrowed = tl_borrow(*field);
+      tl_copy_slot(RA, &borrowed);
+      return TL_ONE_DONE;
+    }
+  }
+  if (may_begin(vm, ins, b))
+    return TL_ONE_LEFT;
+  return done(tl_do_getf(vm, RA, b, MODE_B, name));
+}
+
+// The item of b[c] for an update; a number is read, other items may move out.
+static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *b = RB, *value;
+  if (tl_element_peek(RA, b, RC))
+    return TL_ONE_DONE;
+  value = find_value(b, RC, MODE_C);
+  if (value != NULL && tl_is_scalar(*value)) {
+    tl_copy_slot(RA, value);
+    return TL_ONE_DONE;
+  }
+  if (may_begin(vm, ins, b))
+    return TL_ONE_LEFT;
+  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
+}
+
+// The same of a path. What is a scalar is read.
+static tl_one take_place(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  const tl_slot *place = tl_place_scalar(RB, path, RA + 1);
+  if (place == NULL)
+    return done(tl_exec_take(vm, base, ins));
+  tl_copy_slot(RA, place);
+  return TL_ONE_DONE;
+}
+
+static tl_one next_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *b = RB;
+  if (!tl_is_list(*b) && tl_element_get(RA, b, b + 1)) {
+    b[1].u++;
+    return TL_ONE_DONE;
+  }
+  return done(tl_do_next(vm, RA, b, b + 1, MODE_B, EXTRA()));
+}
+
+// --- Storing ----------------------------------------------------------------
+
+// A scalar takes the place of another; all else may have to be copied.
+static tl_one set_place(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  const tl_slot *b = RB;
+  tl_slot *place = MODE_A == TL_MODE_BORROW || tl_is_heap(*b) || vm->no_reuse
+                       ? NULL
+                       : tl_place_scalar(RA, path, RC);
+  if (place == NULL)
+    return done(tl_exec_setpath(vm, base, ins));
+  tl_changed_in_place(vm, *RA);
+  tl_copy_slot(place, b);
+  return TL_ONE_DONE;
+}
+
+// --- Calls and operators ----------------------------------------------------
+
+// A call of the library that calls nothing itself, and with it the instruction
+// that takes its pair apart, which the unit takes for one with it.
+static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *a = RA, result = tl_none();
+  tl_frame *frame = vm->frame;
+  const tl_builtin *builtin = frame->function->constants[EXTRA()].pointer;
+  if (builtin->at_once != NULL &&
+      tl_call_at_once(vm, builtin, base, ins) != NULL)
+    return TL_ONE_DONE;
+  if (tl_builtin_begins(builtin) && may_begin(vm, ins, a + 1))
+    return TL_ONE_LEFT;
+  bool keeps = ins->c != 0;
+  tl_call_mode mode =
+      keeps ? tl_call_restores(frame->function, builtin, ins) : TL_CALL_BORROWS;
+  if (!tl_do_builtin(vm, builtin, mode, ins->b, a + 1, &result)) {
+    if (keeps)
+      tl_copy_slot(RD, a + 1);
+    return TL_ONE_FAILED;
+  }
+  tl_copy_slot(a, &result);
+  if (!tl_jit_is_pair(builtin, ins))
+    return TL_ONE_DONE;
+  frame->pc = ins += 2;
+  return done(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));
+}
+
+// An operator on what is no number. Regions, which begin with large arrays, and
+// ragged rows are the loop's.
+static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_prototype *function = vm->frame->function;
+  tl_format format = (tl_format)tl_opcodes[ins->op].format;
+  const tl_slot *b = RB, *c = b;
+  if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX)
+    c = RC;
+  if (may_begin(vm, ins, b) || may_begin(vm, ins, c))
+    return TL_ONE_LEFT;
+  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*c))
+    return done(tl_do_concat(vm, RA, b, c, ins->modes));
+  tl_op op = tl_region_op(ins->op, EXTRA());
+  if (format == TL_FORMAT_ABC && tl_short_binary(vm, op, RA, b, c, ins->modes))
+    return TL_ONE_DONE;
+  return done(tl_do_elementwise(vm, function, base, ins) != NULL);
+}
+
+// What a jump compares by; [negate] is set for those on the opposite.
+static tl_op compared_by(const tl_ins *ins, bool *negate) {
+  *negate = ins->op == TL_BC_JNLT || ins->op == TL_BC_JNLTK ||
+            ins->op == TL_BC_JNLE || ins->op == TL_BC_JNGTK;
+  switch (ins->op) {
+    case TL_BC_JEQ:
+    case TL_BC_JEQK:
+      return TL_OP_EQUAL;
+    case TL_BC_JNE:
+    case TL_BC_JNEK:
+      return TL_OP_NOT_EQUAL;
+    case TL_BC_JLE:
+    case TL_BC_JNLE:
+      return TL_OP_LESS_EQUAL;
+    case TL_BC_JGTK:
+    case TL_BC_JNGTK:
+      return TL_OP_GREATER;
+    default:
+      return TL_OP_LESS;
+  }
+}
+
+// A jump on a comparison; polls are the caller's.
+static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *c = RB;
+  bool truth, negate;
+  tl_op op = compared_by(ins, &negate);
+  if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP)
+    c = tl_slot_at(vm->frame->function->constants, ins->b);
+  if (may_begin(vm, ins, RA) || may_begin(vm, ins, c))
+    return TL_ONE_LEFT;
+  if (!tl_do_compare(vm, op, RA, MODE_A, c, MODE_B, &truth))
+    return TL_ONE_FAILED;
+  return truth != negate ? TL_ONE_JUMPS : TL_ONE_DONE;
+}
+
+// --- Ownership and moves ----------------------------------------------------
+
+static tl_one drop(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot *a = RA;
+  if (tl_is_owned(*a)) {
+    tl_drop(vm, *a);
+    a->tag &= ~TL_OWNED;
+  }
+  return TL_ONE_DONE;
+}
+
+static tl_one borrow(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  (void)vm;
+  tl_slot borrowed = tl_borrow(*RB);
+  tl_copy_slot(RA, &borrowed);
+  return TL_ONE_DONE;
+}
+
+// --- All of them ------------------------------------------------------------
+
+// do_NAME is the function of an opcode whose work is one expression.
+#define DO(NAME, expression)                                             \
+  static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
+    (void)vm;                                                            \
+    return done((expression, true));                                     \
+  }
+#define TRY(NAME, expression)                                            \
+  static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
+    return done(expression);                                             \
+  }
+#define OWNED(NAME, call) DO(NAME, tl_is_owned(*RA) ? (call) : (void)0)
+
+DO(MOV, tl_copy_slot(RA, RB))
+OWNED(SETTLE, tl_do_settle(RA, RB))
+OWNED(KEEP, tl_is_heap(*RB) ? tl_do_keep(vm, RA, RB) : (void)0)
+OWNED(INHERIT, tl_is_heap(*RB) ? tl_do_inherit(vm, RA, RB) : (void)0)
+OWNED(LEAVE, tl_do_leave(vm, RA, RB))
+DO(HOLD,
+   tl_is_owned(*RB) && tl_is_array(*RA) ? tl_do_hold(vm, RA, RB) : (void)0)
+TRY(DETACH, !tl_is_owned(*RB) || !tl_is_array(*RA) || tl_do_detach(vm, RA, RB))
+DO(OWN, tl_do_own(vm, RA))
+DO(KEEPALL, tl_do_keepall(vm, RA))
+DO(KEEPOF, tl_do_keepof(vm, RA, RB))
+TRY(LIST, tl_do_list(vm, ins->b, RA + 1, RA))
+TRY(PUSH, tl_do_push(vm, RA, RB, ins->modes))
+TRY(UNPACK, tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()))
+TRY(SETEL, tl_element_set(RA, RB, RC) ||
+               tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu))
+TRY(SETEL2, tl_element_set2(RA, RB, RC, RD) ||
+                tl_exec_setel(vm, RA, RB, 2, RC, RD, ins->modes))
+TRY(REPLACE, tl_exec_replace(vm, RA, RB, RC, RD, ins->modes & 0x3fu))
+#define CALLED(name, handler, words) TRY(name, tl_exec_##handler(vm, base, ins))
+TL_CALLED_OPCODES(CALLED)
+#undef CALLED
+
+// A function for each, so that none saves more registers than it needs.
+static tl_one_fn *const ones[TL_OPCODE_COUNT] = {
+    [TL_BC_MOV] = do_MOV,         [TL_BC_MOVB] = borrow,
+    [TL_BC_DROP] = drop,          [TL_BC_SETTLE] = do_SETTLE,
+    [TL_BC_KEEP] = do_KEEP,       [TL_BC_INHERIT] = do_INHERIT,
+    [TL_BC_LEAVE] = do_LEAVE,     [TL_BC_HOLD] = do_HOLD,
+    [TL_BC_DETACH] = do_DETACH,   [TL_BC_OWN] = do_OWN,
+    [TL_BC_KEEPALL] = do_KEEPALL, [TL_BC_KEEPOF] = do_KEEPOF,
+    [TL_BC_LIST] = do_LIST,       [TL_BC_PUSH] = do_PUSH,
+    [TL_BC_GETEL] = get_item,     [TL_BC_GETEL2] = get_item2,
+    [TL_BC_INDEX] = get_part,     [TL_BC_GETF] = get_field,
+    [TL_BC_TAKEEL] = take_item,   [TL_BC_TAKE] = take_place,
+    [TL_BC_NEXT] = next_item,     [TL_BC_UNPACK] = do_UNPACK,
+    [TL_BC_SETPATH] = set_place,  [TL_BC_SETEL] = do_SETEL,
+    [TL_BC_SETEL2] = do_SETEL2,   [TL_BC_REPLACE] = do_REPLACE,
+    [TL_BC_CALLB] = call,
+#define CALLED(name, handler, words) [TL_BC_##name] = do_##name,
+    TL_CALLED_OPCODES(CALLED)
+#undef CALLED
+};
+
+tl_one tl_do_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  if (ones[ins->op] != NULL)
+    return ones[ins->op](vm, base, ins);
+  if (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK)
+    return compare(vm, base, ins);
+  return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
+                                                       : TL_ONE_LEFT;
+}

@@ -1,0 +1,339 @@
+// Instructions that a unit does not do itself: the interpreter's function does
+// them (vm->one), and the unit goes on behind it.
+//
+//     t7 = record(t8, t9)      do          exit 12   declined: leaves before it
+//                              t7 = rfetch exit 14   another tag: leaves behind
+//
+// What lives is in its slots meanwhile, with the tags of what the instruction
+// touches. Behind it what it changes is in memory, tag and all, and nothing
+// else has changed: no slot but those that the bytecode names. A result is then
+// fetched, if it has the tag that is likely: the one that the opcode says, or
+// one that it has had before (flow->made, by learn.c). One with many tags stays
+// in memory, where the next such instruction finds it.
+//
+// What it stores may get more owners by it, so that units with such an
+// instruction ask before each store into an array whether it is alone.
+#include "vm/native/typing.h"
+
+#include <string.h>
+
+#include "vm/builtin.h"
+#include "vm/native/jit_internal.h"
+
+// A set of slots with one of them.
+static uint64_t bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
+bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
+  const tl_ins *then = ins + 2;
+  return builtin->result == TL_PAIR && then->op == TL_BC_UNPACK &&
+         then->b == ins->a && tl_ins_extra(then[1]) == 2 &&
+         (then->modes & 3u) != TL_MODE_BORROW;
+}
+
+// --- What an instruction touches --------------------------------------------
+
+// Whether the function of C does the instruction at [pc]: it calls no script
+// and no host. A list that is made to be returned is left to the interpreter
+// in frames that return to it, as no list may be needed.
+static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
+                   bool is_function) {
+  const tl_ins *ins = &p->code[pc];
+  switch (ins->op) {
+    case TL_BC_LIST:
+      return is_function || (ins[2].op != TL_BC_RET && ins[2].op != TL_BC_OWN);
+    case TL_BC_CALLB: {
+      const tl_builtin *builtin = p->constants[tl_ins_extra(ins[1])].pointer;
+      return builtin->call != NULL && builtin->name != NULL &&
+             (builtin->flags & (TL_FILES | TL_CLOCK | TL_ENVIRONMENT |
+                                TL_EFFECT | TL_CALLS)) == 0 &&
+             !(tl_jit_is_pair(builtin, ins) && flow->leads[pc + 2]);
+    }
+    case TL_BC_LOADK:
+    case TL_BC_LOADI:
+    case TL_BC_GETG:
+    case TL_BC_GETC:
+    case TL_BC_SELF:
+    case TL_BC_CHECKSET:
+    case TL_BC_CALLK:
+    case TL_BC_CALL:
+    case TL_BC_CHECKTYPES:
+    case TL_BC_IMPORT:
+    case TL_BC_SHOW:
+    case TL_BC_CATCH:
+    case TL_BC_ELEM3:
+      return false;
+    default:
+      return ins->op < TL_BC_JMP || ins->op == TL_BC_NEXT ||
+             (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK);
+  }
+}
+
+// The operands that the instruction changes, beside its results.
+static uint64_t changed_operands(const tl_prototype *p, const tl_decoded *d,
+                                 uint32_t pc) {
+  uint32_t a = p->code[pc].a >> 4, b = p->code[pc].b >> 4;
+  switch (d->op) {
+    case TL_BC_OWN:
+    case TL_BC_DROP:
+      return bit(a);
+    case TL_BC_KEEP:
+    case TL_BC_INHERIT:
+    case TL_BC_KEEPOF:
+      return bit(b);
+    case TL_BC_SETTLE:
+    case TL_BC_LEAVE:
+    case TL_BC_HOLD:
+    case TL_BC_DETACH:
+      return bit(a) | bit(b);
+    case TL_BC_REPLACE:
+      return bit(d->operands[d->operand_count - 1]);
+    case TL_BC_NEXT:
+      return bit(b + 1);
+    default:
+      return 0;
+  }
+}
+
+bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
+                     uint32_t pc, bool is_function, tl_jit_one_slots *out) {
+  tl_decoded d;
+  if (pc >= flow->count || p->code[pc].op == TL_BC_EXTRA ||
+      !may_do(flow, p, pc, is_function))
+    return false;
+  tl_decode(p, pc, &d);
+  out->then = pc + d.words;
+  uint64_t results = 0, touched = d.back < 0 ? 0 : bit((uint32_t)d.back);
+  for (uint32_t i = 0; i < d.operand_count; i++) touched |= bit(d.operands[i]);
+  for (uint32_t i = 0; i < d.window_count; i++) touched |= bit(d.window + i);
+  for (uint32_t i = 0; i < d.result_count; i++)
+    results |= bit((uint32_t)d.result + i);
+  if (d.op == TL_BC_CALLB &&
+      tl_jit_is_pair(p->constants[d.extra].pointer, &p->code[pc])) {
+    results |= bit(d.window) | bit(d.window + 1);
+    out->then += 2;
+  }
+  out->live = flow->live[out->then];
+  if (d.target >= 0)
+    out->live |= flow->live[d.target];
+  out->changed = (results | changed_operands(p, &d, pc)) & out->live;
+  out->touched = touched | results | out->changed;
+  return true;
+}
+
+void tl_jit_types_behind(const tl_jit_one_slots *one, uint64_t kept,
+                         tl_jit_type *types) {
+  for (uint32_t s = 0; s < TL_JIT_SLOTS; s++) {
+    bool in_memory = types[s] == TL_TYPE_ENTRY || types[s] == TL_TYPE_MEMORY;
+    if ((one->changed & bit(s)) != 0)
+      types[s] = TL_TYPE_MEMORY;
+    else if ((!in_memory && (kept & bit(s)) == 0) ||
+             ((one->touched & ~one->live) & bit(s)) != 0)
+      types[s] = TL_TYPE_UNKNOWN;
+  }
+}
+
+// --- Typing -----------------------------------------------------------------
+
+// The tag of a result by the opcode, or as it was before of what is updated; 0:
+// it is not known. [before] is the tag that the slot had.
+static uint64_t likely_tag(const tl_typing_pass *x, const tl_ins *ins,
+                           uint32_t slot, uint64_t before) {
+  switch (ins->op) {
+    case TL_BC_LIST:
+    case TL_BC_PUSH:
+      return TL_TAG_LIST | TL_OWNED;
+    case TL_BC_RECORD:
+      return TL_TAG_RECORD | TL_OWNED;
+    case TL_BC_FORMAT:
+    case TL_BC_JOIN:
+      return TL_TAG_STRING | TL_OWNED;
+    case TL_BC_IN:
+      return TL_TAG_BOOL;
+    case TL_BC_SETEL:
+    case TL_BC_SETEL2:
+    case TL_BC_SETPATH:
+    case TL_BC_UNTAKE:
+    case TL_BC_REPLACE:
+      return before | TL_OWNED;
+    case TL_BC_GETEL:
+    case TL_BC_GETF:
+    case TL_BC_TAKEEL:
+      return x->flow->seen[2 * x->pc] == TL_JIT_MANY ? 0
+                                                     : x->flow->seen[2 * x->pc];
+    case TL_BC_OWN:
+      return before == 0 ? 0 : before | TL_OWNED;
+    case TL_BC_NEXT:
+    case TL_BC_KEEP:
+    case TL_BC_KEEPOF:
+    case TL_BC_INHERIT:
+    case TL_BC_HOLD:
+    case TL_BC_DETACH:
+      return before;
+    // What the first slot owns the second one has taken over, or it is gone.
+    case TL_BC_SETTLE:
+    case TL_BC_LEAVE:
+      return slot == (uint32_t)ins->a >> 4            ? before & ~TL_OWNED
+             : before != 0 && ins->op == TL_BC_SETTLE ? before | TL_OWNED
+                                                      : before;
+    default:
+      return 0;
+  }
+}
+
+// Whether the instruction passes on what it finds, so that a slot of which the
+// tag is not known before is no better known behind it.
+static bool passes_on(int op) {
+  return op == TL_BC_MOV || op == TL_BC_MOVB ||
+         tl_opcodes[op].format == TL_FORMAT_A ||
+         tl_opcodes[op].format == TL_FORMAT_AA;
+}
+
+// Which of an operation's three forms gives the type.
+static tl_typed_op form(tl_jit_type type) {
+  return tl_jit_is_reference(type) ? TL_TYPED_RFETCH
+         : tl_jit_is_float(type)   ? TL_TYPED_FFETCH
+                                   : TL_TYPED_FETCH;
+}
+
+// Leaving behind the instruction, so that what it has made is looked at.
+static int32_t exit_behind(tl_typing_pass *x) {
+  int32_t exit = tl_typing_exit_with(x, x->then, x->flow->live[x->then]);
+  x->code->exits[exit].did = (int32_t)x->pc;
+  return exit;
+}
+
+// Fetches what the slot has behind the instruction; with another type, if that
+// is known, control goes on in a version of what follows.
+static void fetch(tl_typing_pass *x, uint32_t slot, tl_jit_type type,
+                  tl_jit_type other) {
+  int32_t exit = exit_behind(x), to = -1;
+  if (other != TL_TYPE_UNKNOWN) {
+    x->now[slot] = other;
+    to = tl_typing_edge(x, x->then);
+    x->now[slot] = TL_TYPE_MEMORY;
+    x->code->weights[tl_jit_register(slot, other)] += x->weight;
+  }
+  tl_typed *t =
+      tl_typing_set(x, form(type), slot, type, TL_JIT_NONE, TL_JIT_NONE);
+  t->other = other;
+  t->to = to;
+  t->exit = exit;
+}
+
+// The results, as far as their tags are known. Where one is not, the unit
+// leaves behind the instruction, for learn.c to look at it.
+tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
+                               uint64_t changed, const uint64_t *before) {
+  bool one = (changed & (changed - 1)) == 0;
+  const uint64_t *made = &x->flow->made[2 * x->pc];
+  for (int i = 0; changed != 0; changed &= changed - 1, i++) {
+    uint32_t slot = (uint32_t)__builtin_ctzll(changed);
+    uint64_t tag = i < 2 ? made[i] : 0, also = one ? made[1] : 0;
+    if (tag == 0)
+      tag = likely_tag(x, ins, slot, before[slot]);
+    if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
+        (tag == 0 && passes_on(ins->op)))
+      continue;
+    tl_jit_type type = tl_typing_type(x, tag);
+    tl_jit_type other = also == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, also);
+    if (tag == 0 && i < 2) {
+      x->unit->is_curious = true;
+      int32_t exit = exit_behind(x);
+      tl_typing_put(x, TL_TYPED_EXIT, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)
+          ->exit = exit;
+      return TL_TYPING_ENDS;
+    }
+    if (type != TL_TYPE_UNKNOWN)
+      fetch(x, slot, type, other == type ? TL_TYPE_UNKNOWN : other);
+  }
+  return TL_TYPING_GOES_ON;
+}
+
+// A jump on a comparison. One that goes back polls once it is taken, as in
+// typing.c.
+static tl_typing_step jump(tl_typing_pass *x, tl_typed *t, int64_t target) {
+  uint32_t at = (uint32_t)(t - x->code->ops);
+  bool back = target <= x->pc;
+  t->condition = back ? TL_IF_EQ : TL_IF_NE;
+  int32_t to = tl_typing_edge(x, back ? x->then : (uint32_t)target);
+  x->code->ops[at].to = to;
+  if (!back)
+    return TL_TYPING_GOES_ON;
+  tl_typing_poll(x);
+  tl_typing_jump(x, (uint32_t)target);
+  return TL_TYPING_ENDS;
+}
+
+tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
+                             int64_t target) {
+  tl_jit_one_slots one;
+  uint64_t before[TL_JIT_SLOTS];
+  if (!tl_jit_read_one(x->flow, x->p, x->pc, x->unit->is_function, &one))
+    return TL_TYPING_LEAVES;
+  uint64_t live = x->flow->live[x->pc];
+  // Behind a jump back comes a poll, which leaves before it: it is done anew.
+  if (target >= 0 && target <= x->pc && (one.touched & ~one.live) != 0)
+    return TL_TYPING_LEAVES;
+  for (uint32_t s = 0; s < x->p->slot_count; s++) {
+    before[s] = tl_jit_tag_of(x->unit, s, x->now[s]);
+    if ((live & bit(s)) != 0 && x->now[s] == TL_TYPE_UNKNOWN)
+      return TL_TYPING_LEAVES;
+  }
+  int32_t exit = tl_typing_exit(x);
+  tl_typed *t = tl_typing_put(x, target < 0 ? TL_TYPED_DO : TL_TYPED_DOIF,
+                              TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE);
+  t->exit = exit;
+  t->imm = one.then;
+  x->unit->does = true;
+  tl_jit_types_behind(&one, x->code->exits[exit].slots, x->now);
+  x->known &= ~one.touched;
+  x->then = one.then;
+  if (target >= 0)
+    return jump(x, t, target);
+  return tl_typing_fetch(x, ins, one.changed, before);
+}
+
+// --- Doing it ---------------------------------------------------------------
+
+// The fuel is all in one place while a unit runs, and what C polls for may put
+// some of it aside.
+tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_one how = vm->one(vm, base, ins);
+  vm->fuel += vm->fuel_aside;
+  vm->fuel_aside = 0;
+  vm->jit->has_failed = how == TL_ONE_FAILED;
+  return how;
+}
+
+// --- Ways around ------------------------------------------------------------
+
+// An operation that has left the unit lately has a way around instead: where it
+// finds what it cannot do, C does the instruction, in a block of its own.
+//
+//     rpoke t3, s.packet   else -> 18b     18b   do setpath
+//     jump -> 20                                 s = rfetch     exit 20
+//                                                jump -> 20
+void tl_typing_detour(tl_typing_pass *x, uint32_t start,
+                      const tl_jit_type *before) {
+  tl_jit_type behind[TL_JIT_SLOTS];
+  int32_t label = -1;
+  for (uint32_t i = start; i < x->code->op_count; i++) {
+    tl_typed *t = &x->code->ops[i];
+    if (t->exit < 0 || t->op == TL_TYPED_POLL || t->op == TL_TYPED_DO ||
+        t->op == TL_TYPED_DOIF || t->op == TL_TYPED_COMPUTE ||
+        t->op == TL_TYPED_FCOMPUTE || x->code->exits[t->exit].pc != x->pc)
+      continue;
+    if (label < 0) {
+      memcpy(behind, x->now, sizeof behind);
+      memcpy(x->now, before, sizeof behind);
+      label = tl_typing_label(x, x->pc);
+      x->code->labels[label].is_detour = true;
+      memcpy(x->now, behind, sizeof behind);
+    }
+    t->exit = -2 - label;
+  }
+  if (label >= 0)
+    tl_typing_jump(x, x->then);
+}
