@@ -21,7 +21,7 @@
 // and the slots, as they were before the instruction.
 #include "vm/native/emit.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
 #include "vm/array/array.h"
 #include "vm/string.h"
@@ -45,13 +45,13 @@ static int32_t payload_of(place p) {
 static void compare_memory(emitter *e, int width, int base, int32_t at,
                            uint32_t with) {
   tl_x64_rm(&e->as, width, 0x81, 7, base, at);
-  tl_x64_word(&e->as, with);
+  tl_as_word(&e->as, with);
 }
 
 // test byte [base + at], bits
 static void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
-  tl_x64_byte(&e->as, bits);
+  tl_as_byte(&e->as, bits);
 }
 
 // --- Finding
@@ -88,7 +88,7 @@ static place list_item(emitter *e, const tl_typed *t, int base, int index) {
   leave_if(e, TL_CC_AE, t);
   tl_x64_here(&e->as, below);
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_x64_byte(&e->as, 4);
+  tl_as_byte(&e->as, 4);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, base);
   return (place){TL_CX, offsetof(tl_list, items)};
 }
@@ -135,7 +135,7 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, slot, t->type);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, p.base, p.at);
   tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xba, 6, TL_AX);  // btr rax, 16
-  tl_x64_byte(as, 16);
+  tl_as_byte(as, 16);
   tl_x64_ri(as, 7, TL_AX, (int32_t)tag);
   if (t->other == TL_TYPE_UNKNOWN) {
     leave_if(e, TL_CC_NE, t);
@@ -162,7 +162,7 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   tl_x64_rm(as, TL_X64_W, 0x8d, TL_CX, base, offsetof(tl_string, text));
   tl_x64_rx(as, TL_X64_0F, 0xb6, TL_AX, TL_CX, index, 1);
   tl_x64_rr(as, TL_X64_W, 0x69, TL_AX, TL_AX);
-  tl_x64_word(as, (uint32_t)sizeof(tl_letter));
+  tl_as_word(as, (uint32_t)sizeof(tl_letter));
   tl_x64_constant(as, TL_CX, (int64_t)(intptr_t)tl_letters);
   tl_x64_rr(as, TL_X64_W, 0x03, TL_AX, TL_CX);
   int a = into(e, t->a, TL_AX);
@@ -205,7 +205,7 @@ static void put_item(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
   tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, p.base, p.at);
-  tl_x64_word(&e->as, (uint32_t)tag);
+  tl_as_word(&e->as, (uint32_t)tag);
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
             get(e, t->a, floats ? 0 : TL_AX), p.base, payload_of(p));
 }
@@ -229,7 +229,7 @@ static void pop_item(emitter *e, const tl_typed *t) {
   leave_if(e, TL_CC_E, t);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
   tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_x64_byte(as, 4);
+  tl_as_byte(as, 4);
   tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
   read_place(e, t,
              (place){TL_CX, (int32_t)offsetof(tl_list, items) -
@@ -254,7 +254,7 @@ static void append_item(emitter *e, const tl_typed *t) {
   leave_if(e, TL_CC_AE, t);
   tl_x64_rm(as, TL_X64_W, 0xff, 0, base, offsetof(tl_list, length));
   tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_x64_byte(as, 4);
+  tl_as_byte(as, 4);
   tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
   put_item(e, t, (place){TL_CX, offsetof(tl_list, items)});
 }
@@ -409,15 +409,15 @@ static void compare_texts(emitter *e, const tl_typed *t) {
   tl_x64_rm(as, TL_X64_0F, 0xb6, TL_CX, TL_AX, text);
   tl_x64_rm(as, TL_X64_BYTE, 0x3a, TL_CX, TL_DX, text);
   uint32_t differs = tl_x64_skip(as, TL_CC_NE);
-  tl_x64_byte(as, 0x50 | TL_SI);
-  tl_x64_byte(as, 0x50 | TL_DI);
+  tl_as_byte(as, 0x50 | TL_SI);
+  tl_as_byte(as, 0x50 | TL_DI);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
   tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_AX, text);
   tl_x64_rm(as, TL_X64_W, 0x8d, TL_DI, TL_DX, text);
-  tl_x64_byte(as, 0xf3);
-  tl_x64_byte(as, 0xa6);
-  tl_x64_byte(as, 0x58 | TL_DI);
-  tl_x64_byte(as, 0x58 | TL_SI);
+  tl_as_byte(as, 0xf3);
+  tl_as_byte(as, 0xa6);
+  tl_as_byte(as, 0x58 | TL_DI);
+  tl_as_byte(as, 0x58 | TL_SI);
   tl_x64_here(as, same);
   tl_x64_here(as, longer);
   tl_x64_here(as, differs);
@@ -470,7 +470,7 @@ static void give_row(emitter *e, const tl_typed *t) {
 
 // Dispatch by operation. Operands that may be at home go to rdx if they are
 // containers, and to rax if they are indices.
-void tl_jit_emit_place(emitter *e, const tl_typed *t) {
+bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
   int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LEND:
@@ -528,9 +528,21 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_RPOKE:
       at_place(e, t, true);
       break;
-    default:
+    case TL_TYPED_ROWRETURN:
       give_row(e, t);
+      break;
+    default:
+      return false;
   }
+  return true;
+}
+
+#elif TL_HAS_JIT
+
+// References are left to the interpreter.
+bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
+  (void)e, (void)t;
+  return false;
 }
 
 #endif

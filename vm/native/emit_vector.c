@@ -32,7 +32,9 @@
 // Built for size.
 #include "vm/native/pieces.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
+
+#include "vm/native/x64.h"
 
 // [prefix] is EVEX's pp: none, 66, F3, F2; [map] 0f, 0f38, 0f3a.
 enum { P_NONE, P_66, P_F3, P_F2 };
@@ -86,14 +88,14 @@ static const int8_t addresses[TL_PIECE_VALUES] = {
 static void evex(emitter *e, code c, int bytes, int reg, int first, int base,
                  int x, int mask, bool zeros) {
   int length = bytes >= 64 ? 2 : bytes == 32 ? 1 : 0;
-  tl_x64_byte(&e->as, 0x62);
-  tl_x64_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
+  tl_as_byte(&e->as, 0x62);
+  tl_as_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
                           (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
                           c.map);
-  tl_x64_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
-  tl_x64_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
+  tl_as_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
+  tl_as_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
                           (~(first >> 4) & 1) << 3 | mask);
-  tl_x64_byte(&e->as, c.opcode);
+  tl_as_byte(&e->as, c.opcode);
 }
 
 // reg = first op rm, all registers. Lanes outside of [mask] keep what reg had,
@@ -101,17 +103,17 @@ static void evex(emitter *e, code c, int bytes, int reg, int first, int base,
 static void three(emitter *e, code c, int bytes, int reg, int first, int rm,
                   int mask, bool zeros) {
   evex(e, c, bytes, reg, first, rm, rm >> 4, mask, zeros);
-  tl_x64_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+  tl_as_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
 }
 
 // The operand is [base + rcx * scale]; the displacement is a byte of 0.
 static void with_memory(emitter *e, code c, int bytes, int reg, int base,
                         int scale, int mask, bool zeros) {
   evex(e, c, bytes, reg, 0, base, 0, mask, zeros);
-  tl_x64_byte(&e->as, 0x44 | (reg & 7) << 3);
-  tl_x64_byte(&e->as,
+  tl_as_byte(&e->as, 0x44 | (reg & 7) << 3);
+  tl_as_byte(&e->as,
               __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
-  tl_x64_byte(&e->as, 0);
+  tl_as_byte(&e->as, 0);
 }
 
 // Between masks of 64 lanes, in VEX's form: reg = first op rm. Without a first,
@@ -119,11 +121,11 @@ static void with_memory(emitter *e, code c, int bytes, int reg, int base,
 // bit, as no store looks at them.
 static void masks(emitter *e, int opcode, int reg, int first, int rm) {
   bool two = first < 0;  // knot
-  tl_x64_byte(&e->as, 0xc4);
-  tl_x64_byte(&e->as, 0xe1);
-  tl_x64_byte(&e->as, 0x80 | (two ? 15 : ~first & 15) << 3 | (two ? 0 : 4));
-  tl_x64_byte(&e->as, opcode);
-  tl_x64_byte(&e->as, 0xc0 | reg << 3 | rm);
+  tl_as_byte(&e->as, 0xc4);
+  tl_as_byte(&e->as, 0xe1);
+  tl_as_byte(&e->as, 0x80 | (two ? 15 : ~first & 15) << 3 | (two ? 0 : 4));
+  tl_as_byte(&e->as, opcode);
+  tl_as_byte(&e->as, 0xc0 | reg << 3 | rm);
 }
 
 // --- Registers --------------------------------------------------------------
@@ -355,7 +357,7 @@ static void emit_comparison(emitter *e, const tl_piece_operation *o, int to,
                    (uint8_t)((size < 4 ? 0x3f : 0x1f) - is_unsigned(dtype)),
                    size == 8 || size == 2};
   three(e, c, bytes_of(e, dtype), to, a, b, 0, false);
-  tl_x64_byte(&e->as, is_float(dtype) ? predicates[k].of_floats
+  tl_as_byte(&e->as, is_float(dtype) ? predicates[k].of_floats
                                       : predicates[k].of_integers);
 }
 
@@ -366,7 +368,7 @@ static void emit_extreme(emitter *e, code c, int bytes, int to, int x, int y) {
   const code unordered = {c.prefix, M_0F, 0xc2, c.wide};
   const code move = {c.prefix, M_0F, 0x28, c.wide};
   three(e, unordered, bytes, mask, y, y, 0, false);
-  tl_x64_byte(&e->as, 3);
+  tl_as_byte(&e->as, 3);
   three(e, c, bytes, to, y, x, 0, false);
   three(e, move, bytes, to, 0, y, mask, false);
   e->free_masks |= 1u << mask;
@@ -530,9 +532,9 @@ static int open_bits(emitter *e, int size, int digit, int count) {
   const code shift = {P_66, M_0F, size == 8 ? 0x73 : 0x72, size == 8};
   int reg = add_single(e);
   three(e, fill, 64, reg, reg, reg, 0, false);
-  tl_x64_byte(&e->as, 0xff);
+  tl_as_byte(&e->as, 0xff);
   three(e, shift, 64, digit, reg, reg, 0, false);
-  tl_x64_byte(&e->as, count);
+  tl_as_byte(&e->as, count);
   return reg;
 }
 
@@ -547,7 +549,7 @@ static void open_constants(emitter *e) {
     if (is_mask && o->is_stored && e->ones < 0) {
       e->ones = (int8_t)add_single(e);
       three(e, fill, 64, e->ones, e->ones, e->ones, 0, false);
-      tl_x64_byte(&e->as, 0xff);
+      tl_as_byte(&e->as, 0xff);
       three(e, absolute, 64, e->ones, 0, e->ones, 0, false);
     }
     if (!is_float(o->dtype))
@@ -608,15 +610,15 @@ static void save(emitter *e, int count, bool back) {
 
 // Appends bytes that are the same in each piece.
 static void put(emitter *e, const uint8_t *bytes, size_t count) {
-  for (size_t i = 0; i < count; i++) tl_x64_byte(&e->as, bytes[i]);
+  for (size_t i = 0; i < count; i++) tl_as_byte(&e->as, bytes[i]);
 }
 
 // A jump whose target is [to], or set by land where that is not known yet.
 // Returns the place behind it, from which its 32 bits count.
 static uint32_t jump_if(emitter *e, int condition, uint32_t to) {
-  tl_x64_byte(&e->as, 0x0f);
-  tl_x64_byte(&e->as, 0x80 | condition);
-  tl_x64_word(&e->as, to - (e->as.size + 4));
+  tl_as_byte(&e->as, 0x0f);
+  tl_as_byte(&e->as, 0x80 | condition);
+  tl_as_word(&e->as, to - (e->as.size + 4));
   return e->as.size;
 }
 
@@ -715,7 +717,7 @@ bool tl_piece_emit(const tl_vector_piece *piece, tl_assembler *as) {
   emit_loop(&e);
   put(&e, vzeroupper, sizeof vzeroupper);
   save(&e, count, true);
-  tl_x64_byte(&e.as, 0xc3);
+  tl_as_byte(&e.as, 0xc3);
   *as = e.as;
   return !e.failed;
 }

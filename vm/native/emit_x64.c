@@ -21,7 +21,7 @@
 //     exits      of those that are jumped to; polls, which call C
 #include "vm/native/jit_internal.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
 #include "vm/array/array.h"
 #include "vm/engine/scalars.h"
@@ -148,8 +148,8 @@ static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
   tl_x64_rr(as, TL_X64_W, 0x85, from, from);
   uint32_t large = tl_x64_skip(as, TL_CC_S);
   tl_x64_rr(as, how, 0x2a, to, from);
-  tl_x64_byte(as, 0xeb);  // jmp over the rest
-  tl_x64_byte(as, 0);
+  tl_as_byte(as, 0xeb);  // jmp over the rest
+  tl_as_byte(as, 0);
   uint32_t done = as->size;
   tl_x64_here(as, large);
   tl_x64_move(as, TL_DX, from);
@@ -298,7 +298,7 @@ static void with_constant(emitter *e, const tl_typed *t, int digit) {
 static void times_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
-  tl_x64_word(&e->as, (uint32_t)t->imm);
+  tl_as_word(&e->as, (uint32_t)t->imm);
   put_cut(e, t, a);
 }
 
@@ -333,7 +333,7 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, a);
-  tl_x64_byte(&e->as, amount);
+  tl_as_byte(&e->as, amount);
   put_cut(e, t, a);
 }
 
@@ -404,8 +404,8 @@ static void divide(emitter *e, const tl_typed *t) {
     leave_if(e, TL_CC_BE, t);
   }
   tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
-  tl_x64_byte(as, 0x48);  // cqo
-  tl_x64_byte(as, 0x99);
+  tl_as_byte(as, 0x48);  // cqo
+  tl_as_byte(as, 0x99);
   tl_x64_rr(as, TL_X64_W, 0xf7, 7, TL_CX);
   tl_x64_rr(as, TL_X64_W, 0x85, TL_DX, TL_DX);
   uint32_t whole = tl_x64_skip(as, TL_CC_E);
@@ -843,7 +843,7 @@ static void get_variable(emitter *e, const tl_typed *t) {
   bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
   int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
   tl_x64_rm(&e->as, TL_X64_W, 0x81, 7, TL_DX, at);
-  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
+  tl_as_word(&e->as, (uint32_t)tl_jit_tag(t->type));
   leave_if(e, TL_CC_NE, t);
   int a = into(e, t->a, floats ? 0 : TL_AX);
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
@@ -858,10 +858,10 @@ static void put_variable(emitter *e, const tl_typed *t) {
   bool floats = t->op == TL_TYPED_FPUT;
   int32_t at = find_variable(e, t);
   tl_x64_rm(&e->as, 0, 0xf7, 0, TL_DX, at);  // test: does it own?
-  tl_x64_word(&e->as, (uint32_t)TL_OWNED);
+  tl_as_word(&e->as, (uint32_t)TL_OWNED);
   leave_if(e, TL_CC_NE, t);
   tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_DX, at);
-  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
+  tl_as_word(&e->as, (uint32_t)tl_jit_tag(t->type));
   tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
             get(e, t->a, floats ? 0 : TL_AX), TL_DX, at + 8);
 }
@@ -905,7 +905,7 @@ static void come_back(emitter *e, const tl_jit_exit *exit) {
 // The tag of a scalar's type, where rdx, rbx or rsp points.
 static void store_tag(emitter *e, tl_jit_type type, int base, int32_t at) {
   tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, base, at);
-  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(type));
+  tl_as_word(&e->as, (uint32_t)tl_jit_tag(type));
 }
 
 // Room on the stack for a call of C, aligned to 16 bytes as the ABI wants it
@@ -1011,9 +1011,9 @@ static bool round_float(emitter *e, const tl_typed *t) {
     b = a;
   }
   tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
-  tl_x64_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
-  tl_x64_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
-  tl_x64_byte(&e->as, mode);
+  tl_as_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
+  tl_as_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
+  tl_as_byte(&e->as, mode);
   put(e, t->a, a);
   return true;
 }
@@ -1074,7 +1074,7 @@ static void write_reference_tags(emitter *e, uint64_t slots,
     if (!tl_jit_is_reference(types[s]))
       continue;
     tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
-    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, types[s]));
+    tl_as_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, types[s]));
   }
 }
 
@@ -1129,7 +1129,7 @@ static void call(emitter *e, const tl_typed *t) {
   tl_x64_ri(as, 0, TL_BX, base * 16);
   tl_x64_ri(as, 0, TL_R14, (int32_t)sizeof(tl_frame));
   if (callee == e->unit) {
-    tl_x64_byte(as, 0xe8);
+    tl_as_byte(as, 0xe8);
     add_fix(e, FIX_SELF, 0);
   } else {
     tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)&callee->code);
@@ -1154,7 +1154,7 @@ static void call(emitter *e, const tl_typed *t) {
 static void go_back(emitter *e) {
   if (e->frame_size > 0)
     tl_x64_ri(&e->as, 0, TL_SP, (int32_t)e->frame_size);
-  tl_x64_byte(&e->as, 0xc3);
+  tl_as_byte(&e->as, 0xc3);
 }
 
 // The result goes where callers look, with 0 for "it has one". What the slot
@@ -1419,7 +1419,7 @@ static void compute_side(emitter *e, const side *s, int in) {
     if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR) {
       int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
       tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, in);
-      tl_x64_byte(&e->as, (int)t->imm);
+      tl_as_byte(&e->as, (int)t->imm);
     } else if (t->op != TL_TYPED_MOVE) {
       tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
     }
@@ -1537,7 +1537,7 @@ static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   for (uint64_t slots = exit->slots; slots != 0; slots &= slots - 1) {
     uint32_t s = (uint32_t)__builtin_ctzll(slots);
     tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
-    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, exit->types[s]));
+    tl_as_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, exit->types[s]));
   }
 }
 
@@ -1633,9 +1633,9 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   move_registers(e, true);
   tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, ROOM - 8);
   tl_x64_rr(as, 0, 0x85, TL_R15, TL_R15);
-  tl_x64_byte(as, 0x0f);
-  tl_x64_byte(as, 0x80 | TL_CC_NE);
-  tl_x64_word(as, after - (as->size + 4));
+  tl_as_byte(as, 0x0f);
+  tl_as_byte(as, 0x80 | TL_CC_NE);
+  tl_as_word(as, after - (as->size + 4));
   jump(e, FIX_EXIT, exit);
   return at;
 }
@@ -1645,8 +1645,8 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
 static uint32_t emit_data(emitter *e, int32_t op) {
   uint32_t at = e->as.size;
   uint64_t bits = (uint64_t)e->code->ops[op].imm;
-  tl_x64_word(&e->as, (uint32_t)bits);
-  tl_x64_word(&e->as, (uint32_t)(bits >> 32));
+  tl_as_word(&e->as, (uint32_t)bits);
+  tl_as_word(&e->as, (uint32_t)(bits >> 32));
   return at;
 }
 
@@ -1721,7 +1721,7 @@ bool tl_jit_emit(tl_jit_code *code) {
     code->unit->code =
         tl_code_put(code->vm, &jit->chunks, e.as.bytes, e.as.size);
   code->unit->size = e.as.size;
-  tl_x64_close(&e.as);
+  tl_as_close(&e.as);
   tl_spare_free(code->vm, e.block, e.nbytes);
   return code->unit->code != NULL;
 }
@@ -1749,10 +1749,10 @@ void *tl_jit_make_door(tl_vm *vm) {
   tl_x64_ri(&as, 0, TL_SP, 8);
   for (int i = 5; i >= 0; i--)
     tl_x64_open(&as, 0, 0x58 | (kept[i] & 7), 0, 0, kept[i]);
-  tl_x64_byte(&as, 0xc3);
+  tl_as_byte(&as, 0xc3);
   void *door =
       as.is_full ? NULL : tl_code_put(vm, &vm->jit->chunks, as.bytes, as.size);
-  tl_x64_close(&as);
+  tl_as_close(&as);
   return door;
 }
 
