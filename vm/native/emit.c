@@ -448,8 +448,10 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       call(e, t);
       break;
     case TL_TYPED_ROWRETURN:
-      tl_jit_emit_place(e, t);
-      give_result(e, t);
+      if (tl_jit_emit_place(e, t))
+        give_result(e, t);
+      else
+        leave_unknown(e, t);
       break;
     case TL_TYPED_RETURN:
     case TL_TYPED_FRETURN:

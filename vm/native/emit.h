@@ -161,7 +161,13 @@ uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
 // Appends the code of an operation on scalars or items of arrays. False: it is
 // another one, and nothing was appended.
 bool tl_jit_emit_scalar(emitter *e, const tl_typed *t);
-// The same of a COMPUTE that has instructions of its own.
+// An item of the dtype to a register, extended to 64 bits, and back, which
+// writes the lowest bytes of the register: that the dtype has the number was
+// tested before. [items] has the address of item 0.
+void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index);
+void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
+                       int index);
+// Appends a COMPUTE that has instructions of its own. False: it has none.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 // Appends the branch at [at] as a choice, if it is one. Returns how many
 // operations that were, without the jump behind them; 0: nothing was appended.

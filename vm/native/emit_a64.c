@@ -444,6 +444,15 @@ static const struct {
     [TL_COMPLEX64] = {TL_A64_LDR, TL_A64_STR},
 };
 
+void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items,
+                      int index) {
+  tl_a64_indexed(&e->as, accesses[dtype].read, to, items, index);
+}
+void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
+                       int index) {
+  tl_a64_indexed(&e->as, accesses[dtype].write, from, items, index);
+}
+
 // No item of the unit's arrays can move: nothing in a unit allocates, and
 // whoever else could is not called. So the address that was read at the entry
 // is good until the unit leaves, behind calls and polls, too.
@@ -451,7 +460,7 @@ static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
   int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
-  tl_a64_indexed(&e->as, accesses[t->dtype].read, a, items, index);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
   put(e, t->a, a);
   tl_jit_note_item(e, t);
 }
@@ -470,7 +479,7 @@ static void write_item(emitter *e, const tl_typed *t) {
     if (tl_dtype_is_integer(dtype))
       check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  tl_a64_indexed(&e->as, accesses[dtype].write, a, get(e, facts, T2), index);
+  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index);
   tl_jit_note_item(e, t);
 }
 

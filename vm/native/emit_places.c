@@ -6,12 +6,12 @@
 //     record   fields[k]   at + 24 k: key, tag, payload
 //     list     items[i]    at + 16 i: tag, payload
 //
-// What is free for it, beside xmm0 and xmm1:
+// What is free for it, beside two registers for floats:
 //
-//     rdx   the container, where its slot has no register of its own; in a
+//     T2   the container, where its slot has no register of its own; in a
 //           path the container that the next step indexes
-//     rax   an index from memory; then the item's tag, or a key
-//     rcx   the address of a list's item, or of an array's items
+//     T0   an index from memory; then the item's tag, or a key
+//     T1   the address of a list's item, or of an array's items
 //
 // Payloads are moved in 8 bytes whatever the dtype: a slot has narrow integers
 // extended, and nothing above a float32. Items of arrays have no slots, and
@@ -21,7 +21,7 @@
 // and the slots, as they were before the instruction.
 #include "vm/native/emit.h"
 
-#if TL_JIT_X64
+#if TL_HAS_JIT
 
 #include "vm/array/array.h"
 #include "vm/string.h"
@@ -41,36 +41,20 @@ static int32_t payload_of(place p) {
   return p.at + (int32_t)offsetof(tl_slot, u);
 }
 
-// Compares 8 or 4 bytes in memory with a constant of 32 bits.
-static void compare_memory(emitter *e, int width, int base, int32_t at,
-                           uint32_t with) {
-  tl_x64_rm(&e->as, width, 0x81, 7, base, at);
-  tl_as_word(&e->as, with);
-}
-
-// test byte [base + at], bits
-static void test_byte(emitter *e, int base, int32_t at, int bits) {
-  tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
-  tl_as_byte(&e->as, bits);
-}
-
-// --- Finding
-// ------------------------------------------------------------------
+// --- Finding -----------------------------------------------------------------
 
 // The field of the record in [base] at a position; leaves where another key is
-// there, or the record is shorter. rax is used. A name is compared
+// there, or the record is shorter. T0 is used. A name is compared
 // by its address, as the interpreter's hint is: an equal one that was made
 // elsewhere, as when a file was parsed, leaves.
 static place field(emitter *e, const tl_typed *t, int base, int64_t key,
                    int position) {
   int32_t at = (int32_t)offsetof(tl_record, fields) +
                position * (int32_t)sizeof(tl_field);
-  compare_memory(e, TL_X64_W, base, offsetof(tl_record, length),
-                 (uint32_t)position);
+  compare_memory(e, base, offsetof(tl_record, length), position);
   leave_if(e, TL_CC_BE, t);
-  tl_x64_constant(&e->as, TL_AX, key);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_AX, base,
-            at + (int32_t)offsetof(tl_field, key));
+  set_constant(e, T0, key);
+  compare_word(e, T0, base, at + (int32_t)offsetof(tl_field, key));
   leave_if(e, TL_CC_NE, t);
   return (place){base, at + (int32_t)offsetof(tl_field, value)};
 }
@@ -78,49 +62,46 @@ static place field(emitter *e, const tl_typed *t, int base, int64_t key,
 // The item of the list in [base]; leaves where there is none. An index that is
 // not below the length, which is an unsigned comparison, may be one from the
 // end: then it is below the length once that is added, and no other index is.
-// rcx has the address behind it, and may have been neither base nor index.
+// T1 has the address behind it, and may have been neither base nor index.
 static place list_item(emitter *e, const tl_typed *t, int base, int index) {
-  tl_x64_move(&e->as, TL_CX, index);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
-  uint32_t below = tl_x64_skip(&e->as, TL_CC_B);
-  tl_x64_rm(&e->as, TL_X64_W, 0x03, TL_CX, base, offsetof(tl_list, length));
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
+  move_int(e, T1, index);
+  compare_word(e, T1, base, offsetof(tl_list, length));
+  uint32_t below = skip(e, TL_CC_B);
+  add_word(e, T1, base, offsetof(tl_list, length));
+  compare_word(e, T1, base, offsetof(tl_list, length));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_here(&e->as, below);
-  tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_as_byte(&e->as, 4);
-  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, base);
-  return (place){TL_CX, offsetof(tl_list, items)};
+  here(e, below);
+  shift_left(e, T1, 4);
+  add_int(e, T1, base);
+  return (place){T1, offsetof(tl_list, items)};
 }
 
-// rcx = the items of the array of one axis in [base]; leaves where the index is
+// T1 = the items of the array of one axis in [base]; leaves where the index is
 // not below the length. Index and items are then the operands of one move: the
 // tag has said that the items lie without gaps.
 static void array_items(emitter *e, const tl_typed *t, int base, int index) {
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, base, offsetof(tl_array, dims));
+  compare_word(e, index, base, offsetof(tl_array, dims));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_array, data));
+  read_word(e, T1, base, offsetof(tl_array, data));
 }
 
 // Leaves where the object in [base] has a second owner, or is a container that
 // borrows items: storing into it would have to make these owned first. The same
 // as tl_is_unique of a slot that owns it; arrays never have the flag.
 static void check_alone(emitter *e, const tl_typed *t, int base) {
-  compare_memory(e, 0, base, offsetof(tl_object, count), 1);
+  compare_half(e, base, offsetof(tl_object, count), 1);
   leave_if(e, TL_CC_NE, t);
   test_byte(e, base, offsetof(tl_object, flags), TL_BORROWED);
   leave_if(e, TL_CC_NE, t);
 }
 
-// --- Reading
-// ------------------------------------------------------------------
+// --- Reading -----------------------------------------------------------------
 
 // Loads the payload of an item into the slot's register of that type.
 static void load_payload(emitter *e, place p, int r) {
   bool floats = is_float(r);
-  int a = into(e, r, floats ? 0 : TL_AX);
-  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-            p.base, payload_of(p));
+  int a = into(e, r, floats ? 0 : T0);
+  read_payload(e, floats, a, p.base, payload_of(p));
   put(e, r, a);
 }
 
@@ -130,22 +111,20 @@ static void load_payload(emitter *e, place p, int r) {
 // compared, so a weak number is another type than one of its dtype, and an
 // array of other rank another than the one that was seen.
 static void read_place(emitter *e, const tl_typed *t, place p) {
-  tl_assembler *as = &e->as;
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   uint64_t tag = tl_jit_tag_of(e->unit, slot, t->type);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, p.base, p.at);
-  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xba, 6, TL_AX);  // btr rax, 16
-  tl_as_byte(as, 16);
-  tl_x64_ri(as, 7, TL_AX, (int32_t)tag);
+  read_word(e, T0, p.base, p.at);
+  clear_owned(e, T0);
+  compare_constant(e, T0, (int64_t)tag);
   if (t->other == TL_TYPE_UNKNOWN) {
     leave_if(e, TL_CC_NE, t);
   } else {
-    uint32_t same = tl_x64_skip(as, TL_CC_E);
-    tl_x64_ri(as, 7, TL_AX, (int32_t)tl_jit_tag_of(e->unit, slot, t->other));
+    uint32_t same = skip(e, TL_CC_E);
+    compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
     leave_if(e, TL_CC_NE, t);
     load_payload(e, p, tl_jit_register(slot, t->other));
     jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-    tl_x64_here(as, same);
+    here(e, same);
   }
   load_payload(e, p, t->a);
 }
@@ -154,38 +133,32 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
 // are not single bytes. The object of byte c is the table's entry c, as such a
 // text is ASCII: tl_letters + c * sizeof(tl_letter).
 static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
-  tl_assembler *as = &e->as;
   test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
   leave_if(e, TL_CC_E, t);
-  tl_x64_rm(as, TL_X64_W, 0x3b, index, base, offsetof(tl_string, length));
+  compare_word(e, index, base, offsetof(tl_string, length));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_CX, base, offsetof(tl_string, text));
-  tl_x64_rx(as, TL_X64_0F, 0xb6, TL_AX, TL_CX, index, 1);
-  tl_x64_rr(as, TL_X64_W, 0x69, TL_AX, TL_AX);
-  tl_as_word(as, (uint32_t)sizeof(tl_letter));
-  tl_x64_constant(as, TL_CX, (int64_t)(intptr_t)tl_letters);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_AX, TL_CX);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(as, a, TL_AX);
+  take_address(e, T1, base, offsetof(tl_string, text));
+  tl_jit_load_item(e, TL_UINT8, T0, T1, index);
+  multiply_constant(e, T0, (int32_t)sizeof(tl_letter));
+  set_constant(e, T1, (int64_t)(intptr_t)tl_letters);
+  add_int(e, T0, T1);
+  int a = into(e, t->a, T0);
+  move_int(e, a, T0);
   put(e, t->a, a);
 }
 
-// An item of an array, whose items are in rcx: of 8 bytes, or a bool's one.
+// An item of an array, whose items are in T1: of 8 bytes, or a bool's one.
 static void read_number(emitter *e, const tl_typed *t, int index) {
   bool floats = is_float(t->a);
-  int a = into(e, t->a, floats ? 0 : TL_AX);
-  if (t->dtype == TL_BOOL)
-    tl_x64_rx(&e->as, TL_X64_0F, 0xb6, a, TL_CX, index, 1);
-  else
-    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-              TL_CX, index, 8);
+  int a = into(e, t->a, floats ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, T1, index);
   put(e, t->a, a);
 }
 
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
 static void read_item(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
+  int base = get(e, t->b, T2), index = get(e, t->c, T0);
   if (t->dtype == TL_KIND_LIST) {
     read_place(e, t, list_item(e, t, base, index));
   } else if (t->dtype == TL_KIND_STRING) {
@@ -196,18 +169,16 @@ static void read_item(emitter *e, const tl_typed *t) {
   }
 }
 
-// --- Storing
-// ------------------------------------------------------------------
+// --- Storing -----------------------------------------------------------------
 
 // The value with its tag, to the place. Tags of items that units write have no
 // bit above 31.
 static void put_item(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
-  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, p.base, p.at);
-  tl_as_word(&e->as, (uint32_t)tag);
-  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
-            get(e, t->a, floats ? 0 : TL_AX), p.base, payload_of(p));
+  write_tag(e, tag, p.base, p.at);
+  write_payload(e, floats, get(e, t->a, floats ? 0 : T0), p.base,
+                payload_of(p));
 }
 
 // The value with its tag takes the place of what has no count; leaves where
@@ -222,68 +193,55 @@ static void write_place(emitter *e, const tl_typed *t, place p) {
 // The last item, and then one less in the list: what was read is a number, so
 // nothing of it is left behind that anybody owns.
 static void pop_item(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  int base = get(e, t->b, TL_DX);
+  int base = get(e, t->b, T2);
   check_alone(e, t, base);
-  compare_memory(e, TL_X64_W, base, offsetof(tl_list, length), 0);
+  compare_memory(e, base, offsetof(tl_list, length), 0);
   leave_if(e, TL_CC_E, t);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
-  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_as_byte(as, 4);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
+  read_word(e, T1, base, offsetof(tl_list, length));
+  shift_left(e, T1, 4);
+  add_int(e, T1, base);
   read_place(e, t,
-             (place){TL_CX, (int32_t)offsetof(tl_list, items) -
-                                (int32_t)sizeof(tl_slot)});
-  tl_x64_rm(as, TL_X64_W, 0xff, 1, base, offsetof(tl_list, length));
+             (place){T1, (int32_t)offsetof(tl_list, items) -
+                             (int32_t)sizeof(tl_slot)});
+  add_to_word(e, base, offsetof(tl_list, length), -1);
 }
 
 // Behind the last item, where there is room. A text that a list may refer to
-// without a count is immortal. The length is raised in memory while rcx has the
+// without a count is immortal. The length is raised in memory while T1 has the
 // old one, which becomes the new item's address.
 static void append_item(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  int base = get(e, t->b, TL_DX);
+  int base = get(e, t->b, T2);
   check_alone(e, t, base);
   if (tl_jit_is_reference(t->type) &&
       (tl_jit_tag_of(e->unit, 0, t->type) & TL_CLASS_HEAP) != 0) {
-    test_byte(e, get(e, t->a, TL_AX), offsetof(tl_object, flags), TL_IMMORTAL);
+    test_byte(e, get(e, t->a, T0), offsetof(tl_object, flags), TL_IMMORTAL);
     leave_if(e, TL_CC_E, t);
   }
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, capacity));
+  read_word(e, T1, base, offsetof(tl_list, length));
+  compare_word(e, T1, base, offsetof(tl_list, capacity));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_rm(as, TL_X64_W, 0xff, 0, base, offsetof(tl_list, length));
-  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_as_byte(as, 4);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
-  put_item(e, t, (place){TL_CX, offsetof(tl_list, items)});
+  add_to_word(e, base, offsetof(tl_list, length), 1);
+  shift_left(e, T1, 4);
+  add_int(e, T1, base);
+  put_item(e, t, (place){T1, offsetof(tl_list, items)});
 }
 
-// Into an array, whose items are in rcx. An integer is converted in an array of
-// floats. rdx is free: the container's address is not needed any more, and rax
+// Into an array, whose items are in T1. An integer is converted in an array of
+// floats. T2 is free: the container's address is not needed any more, and T0
 // may be the index.
 static void write_number(emitter *e, const tl_typed *t, int index) {
-  tl_assembler *as = &e->as;
-  if (t->dtype == TL_FLOAT64) {
-    int a = 0;
-    if (is_float(t->a)) {
-      a = get(e, t->a, 0);
-    } else {
-      tl_x64_rr(as, TL_X64_PD, 0x57, 0, 0);
-      tl_x64_rr(as, TL_X64_SD | TL_X64_W, 0x2a, 0, get(e, t->a, TL_DX));
-    }
-    tl_x64_rx(as, TL_X64_SD, 0x11, a, TL_CX, index, 8);
-  } else if (t->dtype == TL_BOOL) {
-    tl_x64_rx(as, TL_X64_BYTE, 0x88, get(e, t->a, TL_DX), TL_CX, index, 1);
-  } else {
-    tl_x64_rx(as, TL_X64_W, 0x89, get(e, t->a, TL_DX), TL_CX, index, 8);
-  }
+  int a = t->dtype == TL_FLOAT64 ? 0 : T2;
+  if (t->dtype == TL_FLOAT64 && !is_float(t->a))
+    convert_int(e, a, t->a, T2);
+  else
+    a = get(e, t->a, a);
+  tl_jit_store_item(e, (tl_dtype)t->dtype, a, T1, index);
 }
 
 // b[c] = a. The container is tested before the index: where it has a second
 // owner the interpreter copies it, whatever the index is.
 static void write_item(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
+  int base = get(e, t->b, T2), index = get(e, t->c, T0);
   check_alone(e, t, base);
   if (t->dtype == TL_KIND_LIST) {
     write_place(e, t, list_item(e, t, base, index));
@@ -293,8 +251,7 @@ static void write_item(emitter *e, const tl_typed *t) {
   }
 }
 
-// --- Places
-// -------------------------------------------------------------------
+// --- Places ------------------------------------------------------------------
 
 // The tag that a container on the way has to have, so that the next step may
 // index it: it is owned by what it is in. What the last step indexes is what
@@ -307,33 +264,32 @@ static uint32_t wanted_tag(const tl_typed *t, const tl_step *step, bool last) {
   return (uint32_t)(tag | TL_OWNED);
 }
 
-// Goes down to the container of the last step, from that in rdx on. Each has
+// Goes down to the container of the last step, from that in T2 on. Each has
 // one owner: were one shared, storing below it would be seen by the others.
 // Returns the last step; *part is the slot of its index.
 //
-//     l[k].w[i]     rdx = l                   alone?
-//                   rcx = item k of rdx       a record, owned by the list?
-//                   rdx = its payload         alone?
-//                   field w of rdx            an array, owned by the record?
-//                   rdx = its payload         alone?  its item i is the place
+//     l[k].w[i]     T2 = l                   alone?
+//                   T1 = item k of T2       a record, owned by the list?
+//                   T2 = its payload         alone?
+//                   field w of T2            an array, owned by the record?
+//                   T2 = its payload         alone?  its item i is the place
 static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   const tl_step *step = path->steps;
   *part = t->d;
-  tl_x64_move(&e->as, TL_DX, get(e, t->b, TL_DX));
+  move_int(e, T2, get(e, t->b, T2));
   for (int i = 0; i + 1 < path->step_count; i++, step++) {
-    check_alone(e, t, TL_DX);
-    place p =
-        step->field != NULL
-            ? field(e, t, TL_DX, (int64_t)tl_key_of_string(step->field).word,
-                    step->hint)
-            : list_item(e, t, TL_DX, get(e, (*part)++, TL_AX));
-    compare_memory(e, TL_X64_W, p.base, p.at,
+    check_alone(e, t, T2);
+    place p = step->field != NULL
+                  ? field(e, t, T2, (int64_t)tl_key_of_string(step->field).word,
+                          step->hint)
+                  : list_item(e, t, T2, get(e, (*part)++, T0));
+    compare_memory(e, p.base, p.at,
                    wanted_tag(t, step + 1, i + 2 == path->step_count));
     leave_if(e, TL_CC_NE, t);
-    tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, p.base, payload_of(p));
+    read_word(e, T2, p.base, payload_of(p));
   }
-  check_alone(e, t, TL_DX);
+  check_alone(e, t, T2);
   return step;
 }
 
@@ -345,26 +301,25 @@ static void at_place(emitter *e, const tl_typed *t, bool writes) {
   const tl_step *step = go_down(e, t, &part);
   place p;
   if (step->field != NULL) {
-    p = field(e, t, TL_DX, (int64_t)tl_key_of_string(step->field).word,
+    p = field(e, t, T2, (int64_t)tl_key_of_string(step->field).word,
               step->hint);
   } else if (t->dtype == TL_KIND_LIST) {
-    p = list_item(e, t, TL_DX, get(e, part, TL_AX));
+    p = list_item(e, t, T2, get(e, part, T0));
   } else {
-    int index = get(e, part, TL_AX);
-    array_items(e, t, TL_DX, index);
+    int index = get(e, part, T0);
+    array_items(e, t, T2, index);
     writes ? write_number(e, t, index) : read_number(e, t, index);
     return;
   }
   writes ? write_place(e, t, p) : read_place(e, t, p);
 }
 
-// --- Others
-// -------------------------------------------------------------------
+// --- Others ------------------------------------------------------------------
 
 // len(b): of a text its bytes, where each of them is a character; of an array
 // its first axis.
 static void put_length(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, TL_DX);
+  int base = get(e, t->b, T2);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
     leave_if(e, TL_CC_E, t);
@@ -373,8 +328,8 @@ static void put_length(emitter *e, const tl_typed *t) {
                : t->dtype == TL_KIND_LIST   ? offsetof(tl_list, length)
                : t->dtype == TL_KIND_RECORD ? offsetof(tl_record, length)
                                             : offsetof(tl_array, dims);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, a, base, at);
+  int a = into(e, t->a, T0);
+  read_word(e, a, base, at);
   put(e, t->a, a);
 }
 
@@ -382,45 +337,32 @@ static void put_length(emitter *e, const tl_typed *t) {
 // again each time, as the interpreter does. Positions begin at 0 and count up,
 // so the comparison may have a sign.
 static void more(emitter *e, const tl_typed *t) {
-  int position = get(e, t->b, TL_AX), base = get(e, t->c, TL_DX);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, position, base, offsetof(tl_list, length));
+  int position = get(e, t->b, T0), base = get(e, t->c, T2);
+  compare_word(e, position, base, offsetof(tl_list, length));
   jump_to(e, TL_CC_L, t->to);
 }
 
 // Compares two texts by their bytes, so that the zero flag says whether they
 // are equal. Most that differ do so in their length or first byte; others go
-// byte by byte (repe cmpsb takes rsi, rdi and rcx), for which the registers are
+// byte by byte (repe cmpsb takes rsi, rdi and T1), for which the registers are
 // on the stack meanwhile. Of two empty ones the flag is that of their NUL, as
 // nothing is compared then. mov, lea and pop leave the flags.
 static void compare_texts(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
   const int32_t text = offsetof(tl_string, text);
   const int32_t bytes = offsetof(tl_string, length);
-  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  move_int(e, T0, get(e, t->b, T0));
   if (t->c < 0)
-    tl_x64_constant(as, TL_DX, t->imm);
+    set_constant(e, T2, t->imm);
   else
-    tl_x64_move(as, TL_DX, get(e, t->c, TL_DX));
-  tl_x64_rr(as, TL_X64_W, 0x3b, TL_AX, TL_DX);
-  uint32_t same = tl_x64_skip(as, TL_CC_E);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, TL_DX, bytes);
-  uint32_t longer = tl_x64_skip(as, TL_CC_NE);
-  tl_x64_rm(as, TL_X64_0F, 0xb6, TL_CX, TL_AX, text);
-  tl_x64_rm(as, TL_X64_BYTE, 0x3a, TL_CX, TL_DX, text);
-  uint32_t differs = tl_x64_skip(as, TL_CC_NE);
-  tl_as_byte(as, 0x50 | TL_SI);
-  tl_as_byte(as, 0x50 | TL_DI);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_AX, text);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_DI, TL_DX, text);
-  tl_as_byte(as, 0xf3);
-  tl_as_byte(as, 0xa6);
-  tl_as_byte(as, 0x58 | TL_DI);
-  tl_as_byte(as, 0x58 | TL_SI);
-  tl_x64_here(as, same);
-  tl_x64_here(as, longer);
-  tl_x64_here(as, differs);
+    move_int(e, T2, get(e, t->c, T2));
+  compare_int(e, T0, T2);
+  uint32_t same = skip(e, TL_CC_E);
+  read_word(e, T1, T0, bytes);
+  compare_word(e, T1, T2, bytes);
+  uint32_t longer = skip(e, TL_CC_NE);
+  compare_bytes(e, bytes, text);
+  here(e, same);
+  here(e, longer);
 }
 
 // The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
@@ -432,9 +374,8 @@ static void on_texts(emitter *e, const tl_typed *t) {
     jump_to(e, condition, t->to);
     return;
   }
-  tl_x64_rr(&e->as, TL_X64_0F | TL_X64_BYTE, 0x90 | condition, 0, TL_AX);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
+  int a = into(e, t->a, T0);
+  set_condition(e, a, condition);
   put(e, t->a, a);
 }
 
@@ -445,9 +386,9 @@ static void get_variable(emitter *e, const tl_typed *t) {
   const tl_module *module = e->unit->function->unit->module;
   tl_typed plain = *t;
   plain.other = TL_TYPE_UNKNOWN;
-  tl_x64_constant(&e->as, TL_DX, (int64_t)(intptr_t)&module->variables);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_DX, 0);
-  read_place(e, &plain, (place){TL_DX, (int32_t)t->imm * 16});
+  set_constant(e, T2, (int64_t)(intptr_t)&module->variables);
+  read_word(e, T2, T2, 0);
+  read_place(e, &plain, (place){T2, (int32_t)t->imm * 16});
 }
 
 // Several results: to the callee's first slots, which may have been the places
@@ -455,7 +396,6 @@ static void get_variable(emitter *e, const tl_typed *t) {
 //
 //     push last … push first    pop first ─▶ slot 0 … pop last ─▶ slot n - 1
 static void give_row(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
   int count = (int)t->imm;
   for (int i = count; i-- > 0;) {
     int r = t->d + i;
@@ -463,24 +403,24 @@ static void give_row(emitter *e, const tl_typed *t) {
       r += TL_JIT_FLOAT;
     if (e->reg[r] >= 0)
       store(e, e->reg[r], r);
-    tl_x64_rm(as, 0, 0xff, 6, TL_BX, home(r));
+    push_word(e, SLOTS, home(r));
   }
-  for (int i = 0; i < count; i++) tl_x64_rm(as, 0, 0x8f, 0, TL_BX, home(i));
+  for (int i = 0; i < count; i++) pop_word(e, SLOTS, home(i));
 }
 
-// Dispatch by operation. Operands that may be at home go to rdx if they are
-// containers, and to rax if they are indices.
+// Dispatch by operation. Operands that may be at home go to T2 if they are
+// containers, and to T0 if they are indices.
 bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
   int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LEND:
-      a = into(e, t->a, TL_AX);
-      tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
+      a = into(e, t->a, T0);
+      move_int(e, a, get(e, t->b, T0));
       put(e, t->a, a);
       break;
     case TL_TYPED_RCONST:
-      a = into(e, t->a, TL_AX);
-      tl_x64_constant(&e->as, a, t->imm);
+      a = into(e, t->a, T0);
+      set_constant(e, a, t->imm);
       put(e, t->a, a);
       break;
     case TL_TYPED_RGET:
@@ -489,7 +429,7 @@ bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_FIELD:
     case TL_TYPED_FFIELD:
     case TL_TYPED_RFIELD:
-      read_place(e, t, field(e, t, get(e, t->b, TL_DX), t->imm, t->d));
+      read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
       break;
     case TL_TYPED_ITEM:
     case TL_TYPED_FITEM:
@@ -535,14 +475,6 @@ bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
       return false;
   }
   return true;
-}
-
-#elif TL_HAS_JIT
-
-// References are left to the interpreter.
-bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
-  (void)e, (void)t;
-  return false;
 }
 
 #endif

@@ -90,11 +90,11 @@ static void evex(emitter *e, code c, int bytes, int reg, int first, int base,
   int length = bytes >= 64 ? 2 : bytes == 32 ? 1 : 0;
   tl_as_byte(&e->as, 0x62);
   tl_as_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
-                          (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
-                          c.map);
+                         (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
+                         c.map);
   tl_as_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
   tl_as_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
-                          (~(first >> 4) & 1) << 3 | mask);
+                         (~(first >> 4) & 1) << 3 | mask);
   tl_as_byte(&e->as, c.opcode);
 }
 
@@ -112,7 +112,7 @@ static void with_memory(emitter *e, code c, int bytes, int reg, int base,
   evex(e, c, bytes, reg, 0, base, 0, mask, zeros);
   tl_as_byte(&e->as, 0x44 | (reg & 7) << 3);
   tl_as_byte(&e->as,
-              __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
+             __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
   tl_as_byte(&e->as, 0);
 }
 
@@ -358,7 +358,7 @@ static void emit_comparison(emitter *e, const tl_piece_operation *o, int to,
                    size == 8 || size == 2};
   three(e, c, bytes_of(e, dtype), to, a, b, 0, false);
   tl_as_byte(&e->as, is_float(dtype) ? predicates[k].of_floats
-                                      : predicates[k].of_integers);
+                                     : predicates[k].of_integers);
 }
 
 // The processor's maximum of y and x gives x where they are equal or one is

@@ -746,7 +746,7 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
 // How an item of the dtype is read into a register, extended to 64 bits: movsx
 // and movzx of narrow ones, movss, which clears what is above, of a float32. A
 // complex64 is 8 bytes in its slot, both halves side by side.
-static void load_item(emitter *e, tl_dtype dtype, int to, int items,
+void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items,
                       int index) {
   static const struct {
     uint8_t how, opcode;
@@ -770,7 +770,7 @@ static void load_item(emitter *e, tl_dtype dtype, int to, int items,
 
 // The same back: the lowest bytes of the register. That the item's dtype has
 // the number was tested before.
-static void store_item(emitter *e, tl_dtype dtype, int from, int items,
+void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index) {
   int size = (int)tl_itemsize(dtype);
   int how = dtype == TL_FLOAT32   ? TL_X64_SS
@@ -790,7 +790,7 @@ static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
   int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
-  load_item(e, (tl_dtype)t->dtype, a, items, index);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
   put(e, t->a, a);
   note_item(e, t);
 }
@@ -814,7 +814,7 @@ static void write_item(emitter *e, const tl_typed *t) {
     if (tl_dtype_is_integer(dtype))
       check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  store_item(e, dtype, a, get(e, facts, TL_DX), index);
+  tl_jit_store_item(e, dtype, a, get(e, facts, TL_DX), index);
   note_item(e, t);
 }
 

@@ -72,6 +72,45 @@ static inline void write_tag(emitter *e, uint64_t tag, int base, int32_t at) {
 static inline void take_address(emitter *e, int to, int base, int32_t at) {
   tl_a64_sum(&e->as, TL_A64_ADD, to, base, at);
 }
+static inline void add_int(emitter *e, int to, int from) {
+  tl_a64_rrr(&e->as, TL_A64_ADD, to, to, from);
+}
+static inline void add_word(emitter *e, int to, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  add_int(e, to, TL_X16);
+}
+// A few to 8 bytes in memory.
+static inline void add_to_word(emitter *e, int base, int32_t at, int by) {
+  read_word(e, TL_X16, base, at);
+  tl_a64_sum(&e->as, TL_A64_ADD, TL_X16, TL_X16, by);
+  write_word(e, TL_X16, base, at);
+}
+static inline void shift_left(emitter *e, int to, int by) {
+  tl_a64_shift(&e->as, TL_A64_LSL, to, to, by);
+}
+static inline void multiply_constant(emitter *e, int to, int32_t by) {
+  tl_a64_constant(&e->as, TL_X17, by);
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, TL_X17);
+}
+// Bit 16 of a tag is cleared: and, with all bits but that one.
+static inline void clear_owned(emitter *e, int tag) {
+  const int and_but_16 = (int)0x926ff800;
+  tl_a64_rr(&e->as, and_but_16, tag, tag);
+}
+// An integer as a float64.
+static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
+  tl_a64_rr(&e->as, TL_A64_SCVTF, to_float, get(e, r, scratch));
+}
+// 8 bytes to the stack's end, and from it: str and ldr that move the stack's
+// pointer by 16.
+static inline void push_word(emitter *e, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  tl_as_word(&e->as, 0xf81f0ff0);
+}
+static inline void pop_word(emitter *e, int base, int32_t at) {
+  tl_as_word(&e->as, 0xf84107f0);
+  write_word(e, TL_X16, base, at);
+}
 static inline void add_constant(emitter *e, int to, int32_t imm) {
   tl_a64_sum(&e->as, TL_A64_ADD, to, to, imm);
 }
@@ -81,25 +120,40 @@ static inline void add_constant(emitter *e, int to, int32_t imm) {
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_a64_compare(&e->as, r, with);
 }
+static inline void compare_int(emitter *e, int r, int with) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, with);
+}
 // A register with 8 bytes in memory.
 static inline void compare_word(emitter *e, int r, int base, int32_t at) {
   read_word(e, TL_X16, base, at);
-  tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, TL_X16);
+  compare_int(e, r, TL_X16);
 }
-// 8 bytes in memory with a constant.
+// 8 bytes in memory with a constant, and 4 bytes.
 static inline void compare_memory(emitter *e, int base, int32_t at,
                                   int64_t with) {
   read_word(e, TL_X16, base, at);
   compare_constant(e, TL_X16, with);
 }
-// Not equal where the 4 bytes have one of the bits.
-static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
+static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_a64_memory(&e->as, TL_A64_LDR_32, TL_X16, base, at);
+  compare_constant(e, TL_X16, with);
+}
+// Not equal where the 4 bytes, or one, have one of the bits.
+static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
+  tl_a64_memory(&e->as, bits > 255 ? TL_A64_LDR_32 : TL_A64_LDR_8, TL_X16, base,
+                at);
   tl_a64_constant(&e->as, TL_X17, bits);
   tl_a64_rrr(&e->as, TL_A64_ANDS, TL_ZERO, TL_X16, TL_X17);
 }
+static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
+  test_memory(e, base, at, bits);
+}
+// 0 or 1.
+static inline void set_condition(emitter *e, int to, int condition) {
+  tl_a64_set(&e->as, to, condition);
+}
 static inline void compare_fact(emitter *e, int r, int fact) {
-  tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, get(e, fact, TL_X16));
+  compare_int(e, r, get(e, fact, TL_X16));
 }
 // Equal where a function of C has returned false: of a bool 8 bits are defined.
 static inline void test_truth(emitter *e) {
@@ -139,6 +193,33 @@ static inline void jump_back(emitter *e, int condition, uint32_t to) {
     aim(e, &f, to);
 }
 
+// Forward over a few instructions, to where `here` is called with what this
+// returns.
+static inline uint32_t skip(emitter *e, int condition) {
+  return tl_a64_skip(&e->as, condition);
+}
+static inline void here(emitter *e, uint32_t from) {
+  tl_a64_here(&e->as, from);
+}
+
+// Equal where the bytes of two objects, in T0 and T2, are the same from [first]
+// on: as many as the 8 bytes at [count] say, and the NUL behind them.
+static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
+  tl_assembler *as = &e->as;
+  const int ldrb_and_next = 0x38401400;
+  read_word(e, T1, T0, count);
+  tl_a64_sum(as, TL_A64_ADD, T1, T1, 1);
+  tl_a64_sum(as, TL_A64_ADD, T0, T0, first);
+  tl_a64_sum(as, TL_A64_ADD, T2, T2, first);
+  uint32_t again = as->size;
+  tl_a64_rr(as, ldrb_and_next, TL_X16, T0);
+  tl_a64_rr(as, ldrb_and_next, TL_X17, T2);
+  compare_int(e, TL_X16, TL_X17);
+  uint32_t differs = tl_a64_skip(as, TL_CC_NE);
+  tl_a64_sum(as, TL_A64_SUBS, T1, T1, 1);
+  jump_back(e, TL_CC_NE, again);
+  tl_a64_here(as, differs);
+}
 // One less fuel; equal where there is none left.
 static inline void count_fuel(emitter *e) {
   tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, 1);

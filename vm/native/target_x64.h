@@ -13,8 +13,10 @@ enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
 static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
                                            TL_R10, TL_R11, TL_R12, TL_R13};
 
-// The frame's slots.
-enum { SLOTS = TL_BX };
+// Free ones, and the frame's slots.
+enum { T0 = TL_AX, T1 = TL_CX, T2 = TL_DX, SLOTS = TL_BX };
+
+// --- Registers and memory ---------------------------------------------------
 
 static inline int home_base(int r) {
   return r < TL_JIT_FACTS ? SLOTS : TL_SP;
@@ -29,6 +31,137 @@ static inline void load(emitter *e, int to, int r) {
 static inline void store(emitter *e, int from, int r) {
   tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
             is_float(r) ? 0x11 : 0x89, from, home_base(r), home(r));
+}
+static inline void set_constant(emitter *e, int to, int64_t value) {
+  tl_x64_constant(&e->as, to, value);
+}
+static inline void move_int(emitter *e, int to, int from) {
+  tl_x64_move(&e->as, to, from);
+}
+// 8 bytes at [base + at].
+static inline void read_word(emitter *e, int to, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8b, to, base, at);
+}
+// 8 bytes, to or from a register for floats where [floats] says so.
+static inline void read_payload(emitter *e, bool floats, int to, int base,
+                                int32_t at) {
+  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, to,
+            base, at);
+}
+static inline void write_payload(emitter *e, bool floats, int from, int base,
+                                 int32_t at) {
+  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89, from,
+            base, at);
+}
+// The tag, of 31 bits, to memory.
+static inline void write_tag(emitter *e, uint64_t tag, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, base, at);
+  tl_as_word(&e->as, (uint32_t)tag);
+}
+// Bit 16 of a tag is cleared: btr.
+static inline void clear_owned(emitter *e, int tag) {
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xba, 6, tag);
+  tl_as_byte(&e->as, 16);
+}
+// to = base + at
+static inline void take_address(emitter *e, int to, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8d, to, base, at);
+}
+static inline void add_int(emitter *e, int to, int from) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x03, to, from);
+}
+static inline void add_word(emitter *e, int to, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x03, to, base, at);
+}
+// 1 or -1 to 8 bytes in memory.
+static inline void add_to_word(emitter *e, int base, int32_t at, int by) {
+  tl_x64_rm(&e->as, TL_X64_W, 0xff, by < 0, base, at);
+}
+static inline void shift_left(emitter *e, int to, int by) {
+  tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, to);
+  tl_as_byte(&e->as, by);
+}
+static inline void multiply_constant(emitter *e, int to, int32_t by) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x69, to, to);
+  tl_as_word(&e->as, (uint32_t)by);
+}
+// An integer as a float64.
+static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
+  tl_x64_rr(&e->as, TL_X64_PD, 0x57, to_float, to_float);
+  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, to_float, get(e, r, scratch));
+}
+// 8 bytes to the stack's end, and from it.
+static inline void push_word(emitter *e, int base, int32_t at) {
+  tl_x64_rm(&e->as, 0, 0xff, 6, base, at);
+}
+static inline void pop_word(emitter *e, int base, int32_t at) {
+  tl_x64_rm(&e->as, 0, 0x8f, 0, base, at);
+}
+
+// --- Comparisons ------------------------------------------------------------
+
+static inline void compare_constant(emitter *e, int r, int64_t with) {
+  tl_x64_ri(&e->as, 7, r, (int32_t)with);
+}
+static inline void compare_int(emitter *e, int r, int with) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, with);
+}
+// A register with 8 bytes in memory.
+static inline void compare_word(emitter *e, int r, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x3b, r, base, at);
+}
+// 8 bytes in memory with a constant of 32 bits, and 4 bytes.
+static inline void compare_memory(emitter *e, int base, int32_t at,
+                                  int64_t with) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x81, 7, base, at);
+  tl_as_word(&e->as, (uint32_t)with);
+}
+static inline void compare_half(emitter *e, int base, int32_t at, int with) {
+  tl_x64_rm(&e->as, 0, 0x81, 7, base, at);
+  tl_as_word(&e->as, (uint32_t)with);
+}
+// Not equal where the byte has one of the bits.
+static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
+  tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
+  tl_as_byte(&e->as, bits);
+}
+// Equal where the bytes of two objects, in T0 and T2, are the same from [first]
+// on: as many as the 8 bytes at [count] say, and not more than 0 where the
+// first ones are. Most that differ do so in the first. Others go byte by byte
+// (repe cmpsb takes rsi, rdi and rcx), for which the registers are on the stack
+// meanwhile. Of two empty ones the flag is that of their NUL, as nothing is
+// compared then. mov, lea and pop leave the flags.
+static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
+  tl_assembler *as = &e->as;
+  tl_x64_rm(as, TL_X64_0F, 0xb6, TL_CX, TL_AX, first);
+  tl_x64_rm(as, TL_X64_BYTE, 0x3a, TL_CX, TL_DX, first);
+  uint32_t differs = tl_x64_skip(as, TL_CC_NE);
+  tl_as_byte(as, 0x50 | TL_SI);
+  tl_as_byte(as, 0x50 | TL_DI);
+  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, count);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_AX, first);
+  tl_x64_rm(as, TL_X64_W, 0x8d, TL_DI, TL_DX, first);
+  tl_as_byte(as, 0xf3);
+  tl_as_byte(as, 0xa6);
+  tl_as_byte(as, 0x58 | TL_DI);
+  tl_as_byte(as, 0x58 | TL_SI);
+  tl_x64_here(as, differs);
+}
+// 0 or 1. setcc writes a byte alone, so movzx widens it.
+static inline void set_condition(emitter *e, int to, int condition) {
+  tl_x64_rr(&e->as, TL_X64_0F | TL_X64_BYTE, 0x90 | condition, 0, TL_AX);
+  tl_x64_rr(&e->as, TL_X64_0F, 0xb6, to, TL_AX);
+}
+
+// --- Jumps ------------------------------------------------------------------
+
+// Forward over a few bytes, at most 127, to where `here` is called with what
+// this returns.
+static inline uint32_t skip(emitter *e, int condition) {
+  return tl_x64_skip(&e->as, condition);
+}
+static inline void here(emitter *e, uint32_t from) {
+  tl_x64_here(&e->as, from);
 }
 // Leaves 32 bits open for where a jump goes.
 static inline void add_fix(emitter *e, fix_kind kind, int32_t to) {
