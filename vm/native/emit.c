@@ -1,6 +1,6 @@
 // Machine code from typed operations, as far as it is the same for all
 // processors: who is where, items and variables, calls, exits, jumps. What
-// computes is emit_a64.c's, and references are emit_places.c's.
+// computes is emit_x64.c's and emit_a64.c's; references are emit_places.c's.
 //
 // What an integer's register has is the slot's payload: 64 bits, extended from
 // its dtype. A float's register has what is below; above a float32 stands 0, as
@@ -21,7 +21,7 @@
 //     exits      of those that are jumped to; polls, which call C
 #include "vm/native/jit_internal.h"
 
-#if TL_JIT_A64
+#if TL_HAS_JIT
 
 #include "vm/array/array.h"
 #include "vm/engine/scalars.h"
@@ -237,7 +237,7 @@ static void call_kernel(emitter *e, const tl_typed *t, tl_kernel1 *kernel) {
   open_room(e, ROOM);
   set_constant(e, T0, 0);
   write_word(e, T0, TL_SP, 0);
-  take_address(e, ARG0, TL_SP, 0);
+  take_stack(e, ARG0);
   take_address(e, ARG1, SLOTS, home(t->b));
   set_constant(e, ARG2, 1);
   call_c(e, (intptr_t)kernel);
@@ -264,7 +264,7 @@ static void call_scalar(emitter *e, const tl_typed *t) {
     write_word(e, T0, TL_SP, CONSTANT + 8);
     take_address(e, ARG2, TL_SP, CONSTANT);
   }
-  take_address(e, binary ? ARG3 : ARG2, TL_SP, 0);
+  take_stack(e, binary ? ARG3 : ARG2);
   set_constant(e, ARG0, t->condition);
   call_c(e, binary ? (intptr_t)tl_scalar_binary : (intptr_t)tl_scalar_unary);
   read_word(e, T1, TL_SP, 0);
@@ -698,6 +698,7 @@ static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
   take_fuel(e);
   move_registers(e, true);
   close_room(e, room);
+  test_fuel(e);
   jump_back(e, TL_CC_NE, after);
   jump(e, FIX_EXIT, exit);
   return at;

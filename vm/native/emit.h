@@ -1,8 +1,8 @@
 // What the emitters share: where registers are, jumps and exits.
 //
-//     emit_x64.c ─▶ emit_places.c         emit_a64.c ─▶ emit.c
-//     scalars, calls,    items of         scalars       calls, items,
-//     entry and exits    references                     entry and exits
+//     emit.c ─▶ emit_x64.c, or emit_a64.c    scalars, items of arrays
+//        │
+//        └────▶ emit_places.c                items of references, places
 //
 // What a processor has for it, its registers and how to reach memory, is in
 // target_x64.h and target_a64.h.

@@ -224,9 +224,11 @@ static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
 static inline void count_fuel(emitter *e) {
   tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, 1);
 }
-// What refuel returned, 32 bits, becomes the fuel; equal where it is 0.
+// What refuel returned, 32 bits, becomes the fuel; and whether that is 0.
 static inline void take_fuel(emitter *e) {
   tl_a64_extend(&e->as, TL_A64_UBFM, FUEL, T0, 32);
+}
+static inline void test_fuel(emitter *e) {
   compare_constant(e, FUEL, 0);
 }
 
@@ -271,6 +273,9 @@ static inline void go_back(emitter *e) {
 // reach meanwhile.
 static inline void open_room(emitter *e, int32_t nbytes) {
   add_constant(e, TL_SP, -nbytes);
+}
+static inline void take_stack(emitter *e, int to) {
+  take_address(e, to, TL_SP, 0);
 }
 static inline void close_room(emitter *e, int32_t nbytes) {
   add_constant(e, TL_SP, nbytes);

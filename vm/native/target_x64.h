@@ -9,12 +9,17 @@
 // ABI, 3.2.1), so each call of C moves all of them to the stack; units call one
 // another without, since everything that lives across a call is in its slot by
 // then.
-enum { INTS = 8, FLOATS = 14, FIRST_FLOAT = 2 };
+enum { INTS = 8, FLOATS = 14 };
 static const int8_t int_registers[INTS] = {TL_SI,  TL_DI,  TL_R8,  TL_R9,
                                            TL_R10, TL_R11, TL_R12, TL_R13};
+static const int8_t float_registers[FLOATS] = {2, 3,  4,  5,  6,  7,  8,
+                                               9, 10, 11, 12, 13, 14, 15};
 
-// Free ones, and the frame's slots.
-enum { T0 = TL_AX, T1 = TL_CX, T2 = TL_DX, SLOTS = TL_BX };
+// Free ones, C's first arguments (System V ABI, 3.2.3); the frame's slots, the
+// VM, the call record and the fuel.
+enum { T0 = TL_AX, T1 = TL_CX, T2 = TL_DX };
+enum { ARG0 = TL_DI, ARG1 = TL_SI, ARG2 = TL_DX, ARG3 = TL_CX };
+enum { SLOTS = TL_BX, MACHINE = TL_BP, RECORD = TL_R14, FUEL = TL_R15 };
 
 // --- Registers and memory ---------------------------------------------------
 
@@ -38,9 +43,23 @@ static inline void set_constant(emitter *e, int to, int64_t value) {
 static inline void move_int(emitter *e, int to, int from) {
   tl_x64_move(&e->as, to, from);
 }
+static inline void move_float(emitter *e, int to, int from) {
+  tl_x64_move_float(&e->as, to, from);
+}
+// 64 bits as a float's.
+static inline void move_bits(emitter *e, int to_float, int from) {
+  tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, to_float, from);
+}
 // 8 bytes at [base + at].
 static inline void read_word(emitter *e, int to, int base, int32_t at) {
   tl_x64_rm(&e->as, TL_X64_W, 0x8b, to, base, at);
+}
+static inline void write_word(emitter *e, int from, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x89, from, base, at);
+}
+// 4 bytes.
+static inline void write_half(emitter *e, int from, int base, int32_t at) {
+  tl_x64_rm(&e->as, 0, 0x89, from, base, at);
 }
 // 8 bytes, to or from a register for floats where [floats] says so.
 static inline void read_payload(emitter *e, bool floats, int to, int base,
@@ -66,6 +85,9 @@ static inline void clear_owned(emitter *e, int tag) {
 // to = base + at
 static inline void take_address(emitter *e, int to, int base, int32_t at) {
   tl_x64_rm(&e->as, TL_X64_W, 0x8d, to, base, at);
+}
+static inline void add_constant(emitter *e, int to, int32_t imm) {
+  tl_x64_ri(&e->as, imm < 0 ? 5 : 0, to, imm < 0 ? -imm : imm);
 }
 static inline void add_int(emitter *e, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W, 0x03, to, from);
@@ -120,10 +142,31 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_x64_rm(&e->as, 0, 0x81, 7, base, at);
   tl_as_word(&e->as, (uint32_t)with);
 }
-// Not equal where the byte has one of the bits.
+// Not equal where the 4 bytes, or one, have one of the bits.
+static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
+  tl_x64_rm(&e->as, 0, 0xf7, 0, base, at);
+  tl_as_word(&e->as, (uint32_t)bits);
+}
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
   tl_as_byte(&e->as, bits);
+}
+static inline void compare_fact(emitter *e, int r, int fact) {
+  if (e->reg[fact] >= 0)
+    compare_int(e, r, e->reg[fact]);
+  else
+    compare_word(e, r, TL_SP, home(fact));
+}
+// Equal where a function of C has returned false: of a bool 8 bits are defined.
+static inline void test_truth(emitter *e) {
+  tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, T0, T0);
+}
+// to = first * fact + next
+static inline void multiply_add(emitter *e, int to, int first, int fact,
+                                int next) {
+  move_int(e, to, first);
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
+  add_int(e, to, next);
 }
 // Equal where the bytes of two objects, in T0 and T2, are the same from [first]
 // on: as many as the 8 bytes at [count] say, and not more than 0 where the
@@ -153,7 +196,8 @@ static inline void set_condition(emitter *e, int to, int condition) {
   tl_x64_rr(&e->as, TL_X64_0F, 0xb6, to, TL_AX);
 }
 
-// --- Jumps ------------------------------------------------------------------
+// --- Jumps and calls
+// ------------------------------------------------------------------
 
 // Forward over a few bytes, at most 127, to where `here` is called with what
 // this returns.
@@ -181,6 +225,80 @@ static inline void jump_if(emitter *e, int condition, fix_kind kind,
   tl_as_byte(&e->as, 0x0f);
   tl_as_byte(&e->as, 0x80 | condition);
   add_fix(e, kind, to);
+}
+// The place of a fix now goes there.
+static inline void aim(emitter *e, const fix *f, uint32_t to) {
+  uint32_t distance = to - (f->at + 4);
+  memcpy(e->as.bytes + f->at, &distance, sizeof distance);
+}
+// Back to a place that is known.
+static inline void jump_back(emitter *e, int condition, uint32_t to) {
+  tl_as_byte(&e->as, 0x0f);
+  tl_as_byte(&e->as, 0x80 | condition);
+  tl_as_word(&e->as, to - (e->as.size + 4));
+}
+
+// One less fuel; equal where there is none left. `dec` is ff /1.
+static inline void count_fuel(emitter *e) {
+  tl_x64_rr(&e->as, 0, 0xff, 1, FUEL);
+}
+// What refuel returned, 32 bits, becomes the fuel; and whether that is 0.
+static inline void take_fuel(emitter *e) {
+  tl_x64_move(&e->as, FUEL, T0);
+}
+static inline void test_fuel(emitter *e) {
+  tl_x64_rr(&e->as, 0, 0x85, FUEL, FUEL);
+}
+
+// Calls a function of C, which may write all registers but rbx, rbp, r12 to
+// r15. Its arguments are in theirs already; rax is not among them.
+static inline void call_c(emitter *e, intptr_t function) {
+  tl_x64_constant(&e->as, TL_AX, (int64_t)function);
+  tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
+}
+// The code of a unit; what is in registers is lost.
+static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
+  if (callee == e->unit) {
+    tl_as_byte(&e->as, 0xe8);
+    add_fix(e, FIX_SELF, 0);
+    return;
+  }
+  tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)&callee->code);
+  tl_x64_rm(&e->as, 0, 0xff, 2, TL_AX, 0);
+}
+// A unit has returned 1 in edx, and so it has left: not equal.
+static inline void test_left(emitter *e) {
+  tl_x64_rr(&e->as, 0, 0x85, T2, T2);
+}
+
+// --- The stack --------------------------------------------------------------
+
+// A unit's own frame: its facts. The return address is the processor's stack's,
+// so returns are predicted.
+static inline void open_frame(emitter *e) {
+  if (e->frame_size > 0)
+    add_constant(e, TL_SP, -(int32_t)e->frame_size);
+}
+static inline void go_back(emitter *e) {
+  if (e->frame_size > 0)
+    add_constant(e, TL_SP, (int32_t)e->frame_size);
+  tl_as_byte(&e->as, 0xc3);
+}
+// Room on it for a call of C, [nbytes], a multiple of 16; facts are out of
+// reach meanwhile. It is aligned to 16 bytes as the ABI wants it (System V,
+// 3.2.2), wherever in the unit's calls this is; the old rsp is behind it. Takes
+// rax.
+static inline void open_room(emitter *e, int32_t nbytes) {
+  tl_x64_move(&e->as, TL_AX, TL_SP);
+  tl_x64_ri(&e->as, 4, TL_SP, -16);
+  tl_x64_ri(&e->as, 5, TL_SP, nbytes + 16);
+  write_word(e, TL_AX, TL_SP, nbytes + 8);
+}
+static inline void take_stack(emitter *e, int to) {
+  tl_x64_move(&e->as, to, TL_SP);
+}
+static inline void close_room(emitter *e, int32_t nbytes) {
+  read_word(e, TL_SP, TL_SP, nbytes + 8);
 }
 
 #endif
