@@ -127,6 +127,46 @@ int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
+// No item of the unit's arrays can move: nothing in a unit allocates, and
+// whoever else could is not called. So the address that was read at the entry
+// is good until the unit leaves, behind calls and polls, too.
+static void read_item(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
+  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
+  put(e, t->a, a);
+  tl_jit_note_item(e, t);
+}
+
+// Cutting an integer to the width changes those that are not there; but between
+// uint64 and signed ones the sign says it.
+void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
+                      tl_dtype to) {
+  bool was_signed = tl_dtypes[from].kind == 'I';
+  bool is_signed = tl_dtypes[to].kind == 'I';
+  if (from == to)
+    return;
+  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
+    compare_zero(e, has);
+    leave_if(e, TL_CC_S, t);
+  }
+  if (tl_itemsize(to) == 8)
+    return;
+  tl_jit_cut(e, to, T2, has);
+  compare_int(e, T2, has);
+  leave_if(e, TL_CC_NE, t);
+}
+
+// The same integer in another dtype: the register has it already, so there is
+// nothing to do but the test.
+static void fit(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0), b = get(e, t->b, T0);
+  tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
+  move_int(e, a, b);
+  put(e, t->a, a);
+}
+
 // T2 = the module's variables, which may have moved. Returns how far behind
 // T2 the variable is. The code has the address of the module's field, not of
 // the variables: those are moved when the module gets another one.
@@ -411,6 +451,7 @@ static void leave_unknown(emitter *e, const tl_typed *t) {
 
 // Dispatch by operation. A jump to the label that comes next is left out.
 static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
+  int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LABEL:
       e->label_at[t->to] = e->as.size;
@@ -426,6 +467,18 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       break;
     case TL_TYPED_EXIT:
       jump(e, FIX_EXIT, t->exit);
+      break;
+    case TL_TYPED_CONST:
+      a = into(e, t->a, T0);
+      set_constant(e, a, t->imm);
+      put(e, t->a, a);
+      break;
+    case TL_TYPED_FIT:
+      fit(e, t);
+      break;
+    case TL_TYPED_LOAD:
+    case TL_TYPED_FLOAD:
+      read_item(e, t);
       break;
     case TL_TYPED_COMPUTE:
     case TL_TYPED_FCOMPUTE:

@@ -117,6 +117,15 @@ static inline void put(emitter *e, int r, int from) {
 #include "vm/native/target_x64.h"
 #endif
 
+// The integer operand c, or the constant, in a register: its own one, or
+// [scratch], which then must not hold anything that is still needed.
+static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
+  if (t->c >= 0)
+    return get(e, t->c, scratch);
+  set_constant(e, scratch, t->imm);
+  return scratch;
+}
+
 // --- Jumps ------------------------------------------------------------------
 
 // To where an operation says.
@@ -141,6 +150,11 @@ bool tl_jit_emit_place(emitter *e, const tl_typed *t);
 // free behind it. tl_jit_note_item comes behind the access.
 int tl_jit_item_index(emitter *e, const tl_typed *t, int facts);
 void tl_jit_note_item(emitter *e, const tl_typed *t);
+
+// Leaves where the dtype [to] does not have the integer in the register [has],
+// which is one of [from]. Takes T2.
+void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
+                      tl_dtype to);
 
 // One side of a branch: operations from [at] on, what they leave in [result]
 // (-1: nothing), and the label behind. [written] are all slots that it sets on
@@ -167,6 +181,9 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t);
 void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index);
 void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index);
+// Cuts an integer to the width of its dtype, and extends it to 64 bits again,
+// as slots have it.
+void tl_jit_cut(emitter *e, tl_dtype dtype, int to, int from);
 // Appends a COMPUTE that has instructions of its own. False: it has none.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 // Appends the branch at [at] as a choice, if it is one. Returns how many

@@ -14,9 +14,7 @@
 #include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
 
-// Cuts an integer in a register to the width of its dtype, and extends it to 64
-// bits again, as slots have it.
-static void cut(emitter *e, tl_dtype dtype, int to, int from) {
+void tl_jit_cut(emitter *e, tl_dtype dtype, int to, int from) {
   int width = 8 * (int)tl_itemsize(dtype);
   if (width == 64 || !tl_dtype_is_integer(dtype))
     tl_a64_move(&e->as, to, from);
@@ -29,20 +27,11 @@ static void cut(emitter *e, tl_dtype dtype, int to, int from) {
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
   tl_dtype dtype = tl_jit_dtype(t->type);
-  cut(e, dtype, from, from);
+  tl_jit_cut(e, dtype, from, from);
   put(e, t->a, from);
 }
 
 // --- Comparisons ------------------------------------------------------------
-
-// The integer operand c, or the constant, in a register: its own one, or
-// [scratch], which then must not hold anything that is still needed.
-static int get_int(emitter *e, const tl_typed *t, int scratch) {
-  if (t->c >= 0)
-    return get(e, t->c, scratch);
-  tl_a64_constant(&e->as, scratch, t->imm);
-  return scratch;
-}
 
 // Compares b with c; returns the condition code for what the operation asks.
 // Where an operand is a uint64, the other is not below 0 either, and they
@@ -307,35 +296,6 @@ static void extreme(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Leaves where the dtype [to] does not have an integer that is one of [from].
-// Takes x2. Cutting it to the width changes those that are not there; but
-// between uint64 and signed ones the sign says it.
-static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to) {
-  bool was_signed = tl_dtypes[from].kind == 'I';
-  bool is_signed = tl_dtypes[to].kind == 'I';
-  if (from == to)
-    return;
-  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    tl_a64_compare(&e->as, has, 0);
-    leave_if(e, TL_CC_S, t);
-  }
-  if (tl_itemsize(to) == 8)
-    return;
-  cut(e, to, T2, has);
-  tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, T2, has);
-  leave_if(e, TL_CC_NE, t);
-}
-
-// The same integer in another dtype: the register has it already, so there is
-// nothing to do but the test.
-static void fit(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
-  check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  tl_a64_move(&e->as, a, b);
-  put(e, t->a, a);
-}
-
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. The processor gives the nearest integer for what
 // it cannot convert, of which twice overflows; and 0 for NaN, which is asked
@@ -453,18 +413,6 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
   tl_a64_indexed(&e->as, accesses[dtype].write, from, items, index);
 }
 
-// No item of the unit's arrays can move: nothing in a unit allocates, and
-// whoever else could is not called. So the address that was read at the entry
-// is good until the unit leaves, behind calls and polls, too.
-static void read_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
-  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
-  put(e, t->a, a);
-  tl_jit_note_item(e, t);
-}
-
 // A number that goes into an array of floats is converted on the way; an
 // integer has to be one of the array's dtype. The address needs x2, the index
 // x0, and the value x1.
@@ -477,7 +425,7 @@ static void write_item(emitter *e, const tl_typed *t) {
   } else {
     a = get(e, t->a, T1);
     if (tl_dtype_is_integer(dtype))
-      check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
   tl_jit_store_item(e, dtype, a, get(e, facts, T2), index);
   tl_jit_note_item(e, t);
@@ -503,11 +451,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
     case TL_TYPED_SET:
     case TL_TYPED_FSET:
       set_truth(e, t);
-      return true;
-    case TL_TYPED_CONST:
-      a = into(e, t->a, T0);
-      tl_a64_constant(&e->as, a, t->imm);
-      put(e, t->a, a);
       return true;
     case TL_TYPED_FCONST:
       a = into(e, t->a, 0);
@@ -546,9 +489,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
     case TL_TYPED_MAX:
       extreme(e, t);
       return true;
-    case TL_TYPED_FIT:
-      fit(e, t);
-      return true;
     case TL_TYPED_TRUNC:
       truncate_float(e, t);
       return true;
@@ -567,10 +507,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
     case TL_TYPED_FMUL:
     case TL_TYPED_FDIV:
       two_floats(e, t, opcodes[t->op]);
-      return true;
-    case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-      read_item(e, t);
       return true;
     case TL_TYPED_STORE:
     case TL_TYPED_FSTORE:
@@ -606,7 +542,7 @@ static void compute_side(emitter *e, const tl_jit_side *s, int in) {
       tl_a64_move(&e->as, in, b);
     else
       tl_a64_rrr(&e->as, opcodes[t->op], in, b, get_int(e, t, T1));
-    cut(e, tl_jit_dtype(t->type), in, in);
+    tl_jit_cut(e, tl_jit_dtype(t->type), in, in);
     has = t->a;
   }
 }

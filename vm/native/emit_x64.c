@@ -10,9 +10,8 @@
 #include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
 
-// Cuts an integer in a register to the width of its dtype, and extends it to 64
-// bits again, as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
-static void cut(emitter *e, tl_dtype dtype, int to, int from) {
+// movsx, movsxd, movzx, or a move of 32 bits.
+void tl_jit_cut(emitter *e, tl_dtype dtype, int to, int from) {
   const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
   switch (dtype) {
     case TL_INT8:
@@ -40,20 +39,11 @@ static void cut(emitter *e, tl_dtype dtype, int to, int from) {
 // Like put, of what was computed in 64 bits. Sums, products and bits have the
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
-  cut(e, tl_jit_dtype(t->type), from, from);
+  tl_jit_cut(e, tl_jit_dtype(t->type), from, from);
   put(e, t->a, from);
 }
 
 // --- Comparisons ------------------------------------------------------------
-
-// The integer operand c, or the constant, in a register: its own one, or
-// [scratch], which then must not hold anything that is still needed.
-static int get_int(emitter *e, const tl_typed *t, int scratch) {
-  if (t->c >= 0)
-    return get(e, t->c, scratch);
-  tl_x64_constant(&e->as, scratch, t->imm);
-  return scratch;
-}
 
 // Whether the constant c fits the 32 bits that instructions have for one.
 static bool has_short_constant(const tl_typed *t) {
@@ -504,35 +494,6 @@ static void extreme(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Leaves where the dtype [to] does not have an integer that is one of [from].
-// Takes rdx. Cutting it to the width changes those that are not there; but
-// between uint64 and signed ones the sign says it.
-static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to) {
-  bool was_signed = tl_dtypes[from].kind == 'I';
-  bool is_signed = tl_dtypes[to].kind == 'I';
-  if (from == to)
-    return;
-  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    tl_x64_rr(&e->as, TL_X64_W, 0x85, has, has);
-    leave_if(e, TL_CC_S, t);
-  }
-  if (tl_itemsize(to) == 8)
-    return;
-  cut(e, to, TL_DX, has);
-  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_DX, has);
-  leave_if(e, TL_CC_NE, t);
-}
-
-// The same integer in another dtype: the register has it already, so there is
-// nothing to do but the test.
-static void fit(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
-  check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  tl_x64_move(&e->as, a, b);
-  put(e, t->a, a);
-}
-
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
 // convert, NaN among it, and twice that overflows, too.
@@ -709,18 +670,6 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
   tl_x64_rx(&e->as, how, opcode, from, items, index, size);
 }
 
-// No item of the unit's arrays can move: nothing in a unit allocates, and
-// whoever else could is not called. So the address that was read at the entry
-// is good until the unit leaves, behind calls and polls, too.
-static void read_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = tl_jit_item_index(e, t, facts), items = get(e, facts, TL_DX);
-  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
-  put(e, t->a, a);
-  tl_jit_note_item(e, t);
-}
-
 // A number that goes into an array of floats is converted on the way; an
 // integer has to be one of the array's dtype. The address needs rdx, the index
 // rax or rcx, and the value what is left of these.
@@ -738,7 +687,7 @@ static void write_item(emitter *e, const tl_typed *t) {
   } else {
     a = get(e, t->a, TL_CX);
     if (tl_dtype_is_integer(dtype))
-      check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
   tl_jit_store_item(e, dtype, a, get(e, facts, TL_DX), index);
   tl_jit_note_item(e, t);
@@ -758,11 +707,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
     case TL_TYPED_SET:
     case TL_TYPED_FSET:
       set_truth(e, t);
-      break;
-    case TL_TYPED_CONST:
-      a = into(e, t->a, TL_AX);
-      tl_x64_constant(&e->as, a, t->imm);
-      put(e, t->a, a);
       break;
     case TL_TYPED_FCONST:
       a = into(e, t->a, 0);
@@ -801,9 +745,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
     case TL_TYPED_MAX:
       extreme(e, t);
       break;
-    case TL_TYPED_FIT:
-      fit(e, t);
-      break;
     case TL_TYPED_TRUNC:
       truncate_float(e, t);
       break;
@@ -828,10 +769,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
       break;
     case TL_TYPED_FDIV:
       two_floats(e, t, 0x5e);
-      break;
-    case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-      read_item(e, t);
       break;
     case TL_TYPED_STORE:
     case TL_TYPED_FSTORE:
@@ -870,7 +807,7 @@ static void compute_side(emitter *e, const tl_jit_side *s, int in) {
     } else if (t->op != TL_TYPED_MOVE) {
       tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
     }
-    cut(e, tl_jit_dtype(t->type), in, in);
+    tl_jit_cut(e, tl_jit_dtype(t->type), in, in);
     has = t->a;
   }
 }

@@ -120,6 +120,9 @@ static inline void add_constant(emitter *e, int to, int32_t imm) {
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_a64_compare(&e->as, r, with);
 }
+static inline void compare_zero(emitter *e, int r) {
+  tl_a64_compare(&e->as, r, 0);
+}
 static inline void compare_int(emitter *e, int r, int with) {
   tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, with);
 }

@@ -125,6 +125,9 @@ static inline void pop_word(emitter *e, int base, int32_t at) {
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_x64_ri(&e->as, 7, r, (int32_t)with);
 }
+static inline void compare_zero(emitter *e, int r) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x85, r, r);
+}
 static inline void compare_int(emitter *e, int r, int with) {
   tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, with);
 }
