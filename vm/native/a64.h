@@ -10,6 +10,9 @@
 #define TALLY_VM_A64_H
 
 #include "vm/native/assembler.h"
+#include "vm/native/code.h"
+
+#if TL_JIT_A64
 
 // Number 31 is the stack's pointer where it is a base or an operand of a sum
 // with an immediate, and 0 elsewhere.
@@ -226,5 +229,7 @@ static inline void tl_a64_here(tl_assembler *as, uint32_t from) {
   if (!as->is_full)
     (void)tl_a64_aim(as, from, as->size);
 }
+
+#endif
 
 #endif

@@ -212,7 +212,7 @@ static void divide(emitter *e, const tl_typed *t) {
 // cannot overflow; and 0 where end is not above start. Down it is the same with
 // start and end exchanged. A difference of more than 63 bits shows as a sign,
 // and leaves.
-static void count(emitter *e, const tl_typed *t) {
+static void count_range(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool down = t->c < 0 && t->imm < 0;
   tl_typed by = *t;
@@ -480,7 +480,7 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
         divide(e, t);
       return true;
     case TL_TYPED_COUNT:
-      count(e, t);
+      count_range(e, t);
       return true;
     case TL_TYPED_STEP:
       step(e, t);

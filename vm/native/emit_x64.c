@@ -401,7 +401,7 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
 // start and end exchanged. A difference of more
 // than 63 bits shows as a sign, and leaves. The division is unsigned (div, f7
 // /6): both are positive, and rdx is 0.
-static void count(emitter *e, const tl_typed *t) {
+static void count_range(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool down = t->c < 0 && t->imm < 0;
   tl_typed by = *t;
@@ -736,7 +736,7 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
         divide(e, t);
       break;
     case TL_TYPED_COUNT:
-      count(e, t);
+      count_range(e, t);
       break;
     case TL_TYPED_STEP:
       step(e, t);

@@ -1,7 +1,13 @@
-// What AArch64 has for emit.h, which alone includes this: registers, memory,
-// jumps, and the stack. No operation here but a comparison changes the flags.
+// What AArch64 has for emit.c and its like: registers, memory, jumps, and the
+// stack. target_x64.h has operations of the same names. None of those here but
+// a comparison changes the flags.
 #ifndef TALLY_VM_TARGET_A64_H
 #define TALLY_VM_TARGET_A64_H
+
+#include "vm/native/emitter.h"
+#include "vm/native/a64.h"
+
+#if TL_JIT_A64
 
 // Slots get registers that are the caller's to save in C's convention (AAPCS64,
 // 6.1), so each call of C moves all of them to the stack, and the door saves
@@ -283,5 +289,7 @@ static inline void take_stack(emitter *e, int to) {
 static inline void close_room(emitter *e, int32_t nbytes) {
   add_constant(e, TL_SP, nbytes);
 }
+
+#endif
 
 #endif

@@ -1,7 +1,12 @@
-// What x86-64 has for emit.h, which alone includes this: registers, homes and
-// jumps.
+// What x86-64 has for emit.c and its like: registers, memory, jumps, and the
+// stack. target_a64.h has operations of the same names.
 #ifndef TALLY_VM_TARGET_X64_H
 #define TALLY_VM_TARGET_X64_H
+
+#include "vm/native/emitter.h"
+#include "vm/native/x64.h"
+
+#if TL_JIT_X64
 
 // Slots get registers that instructions do not need for themselves: shifts take
 // cl, divisions rax and rdx, and xmm0 and xmm1 are for operands that have none.
@@ -303,5 +308,7 @@ static inline void take_stack(emitter *e, int to) {
 static inline void close_room(emitter *e, int32_t nbytes) {
   read_word(e, TL_SP, TL_SP, nbytes + 8);
 }
+
+#endif
 
 #endif

@@ -5,6 +5,9 @@
 #define TALLY_VM_X64_H
 
 #include "vm/native/assembler.h"
+#include "vm/native/code.h"
+
+#if TL_JIT_X64
 
 // The registers for integers; those for floats are their numbers, 0 to 15. The
 // numbers are those of the processor (Intel's manual, volume 2, table 3-1): the
@@ -200,5 +203,7 @@ static inline void tl_x64_here(tl_assembler *as, uint32_t from) {
   if (!as->is_full)
     as->bytes[from - 1] = (uint8_t)(as->size - from);
 }
+
+#endif
 
 #endif
