@@ -49,84 +49,6 @@ static void assign(emitter *e) {
 
 // --- Items and variables ----------------------------------------------------
 
-// Leaves where the index is not below the fact: negative ones too. One unsigned
-// comparison does both, since a negative index is above any length as an
-// unsigned number.
-static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
-  compare_fact(e, index, fact);
-  leave_if(e, TL_CC_AE, t);
-}
-
-// Whether both are of the item at the same place of one array: by the same
-// slots, which nothing has written in between (keeps_index).
-static bool is_same_item(const tl_typed *x, const tl_typed *y) {
-  return x->b == y->b && x->c == y->c && x->d == y->d && x->e == y->e;
-}
-
-// Whether what the operation makes leaves the index of the item as it was
-// checked: x[i] += 1 asks once whether i is below the length. So it writes none
-// of its slots, and of several axes not T0, where the index is: its operands
-// are in registers, and none is converted.
-//
-//     t = load x[i, j]      T0 = i * columns + j     checked
-//     t = add t, 1          in t's register           kept
-//     store x[i, j], t      by T0 at once
-//
-// Operations on references use T0 and T1, and end it, as does every label,
-// jump and call: only what is listed here is known to keep it.
-static bool keeps_index(const emitter *e, const tl_typed *t) {
-  const tl_typed *item = e->checked;
-  const int16_t operands[] = {t->a, t->b, t->c};
-  int a = t->a % TL_JIT_SLOTS;
-  bool has_slot = a != item->b && a != item->d && a != item->e;
-  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE)
-    return true;
-  if (t->op >= TL_TYPED_FCONST && t->op <= TL_TYPED_FMAX) {
-    for (int i = 1; i < 3; i++)
-      if (operands[i] >= 0 &&
-          (operands[i] < TL_JIT_FLOAT || tl_jit_dtype(t->from[i]) != t->dtype))
-        return false;
-    return has_slot;
-  }
-  if (t->op < TL_TYPED_CONST || t->op > TL_TYPED_XOR || !has_slot)
-    return false;
-  for (int i = 0; i < 3; i++)
-    if (item->d >= 0 && operands[i] >= 0 && e->reg[operands[i]] < 0)
-      return false;
-  return true;
-}
-
-// Notes the access behind its instructions: what is read into T0 or into a
-// slot of the index ends it, and so does a value that is converted, since that
-// goes through T0. What is noted is the operation, which stays in its table.
-void tl_jit_note_item(emitter *e, const tl_typed *t) {
-  bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
-  int a = t->a % TL_JIT_SLOTS;
-  bool ends = reads ? a == t->b || a == t->d || a == t->e ||
-                          (t->op == TL_TYPED_LOAD && e->reg[t->a] < 0)
-                    : t->op == TL_TYPED_FSTORE && t->a < TL_JIT_FLOAT;
-  e->checked = ends ? NULL : t;
-}
-
-// The register with the number of the item. Of several axes that is first *
-// columns + second and so on, which cannot overflow: all were compared with
-// lengths whose product is that of the items. It is in a slot's register or in
-// T0; T1 and T2 are free behind it.
-int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
-  if (e->checked != NULL && is_same_item(e->checked, t))
-    return t->d < 0 ? get(e, t->b, T0) : T0;
-  int first = get(e, t->b, T0);
-  check_index(e, t, first, facts + 1);
-  const int further[] = {t->d, t->e};
-  for (int i = 0; i < 2 && further[i] >= 0; i++) {
-    int next = get(e, further[i], T1), length = facts + 2 + i;
-    check_index(e, t, next, length);
-    multiply_add(e, T0, first, length, next);
-    first = T0;
-  }
-  return first;
-}
-
 // No item of the unit's arrays can move: nothing in a unit allocates, and
 // whoever else could is not called. So the address that was read at the entry
 // is good until the unit leaves, behind calls and polls, too.
@@ -137,25 +59,6 @@ static void read_item(emitter *e, const tl_typed *t) {
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
   put(e, t->a, a);
   tl_jit_note_item(e, t);
-}
-
-// Cutting an integer to the width changes those that are not there; but between
-// uint64 and signed ones the sign says it.
-void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to) {
-  bool was_signed = tl_dtypes[from].kind == 'I';
-  bool is_signed = tl_dtypes[to].kind == 'I';
-  if (from == to)
-    return;
-  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    compare_zero(e, has);
-    leave_if(e, TL_CC_S, t);
-  }
-  if (tl_itemsize(to) == 8)
-    return;
-  tl_jit_cut(e, to, T2, has);
-  compare_int(e, T2, has);
-  leave_if(e, TL_CC_NE, t);
 }
 
 // The same integer in another dtype: the register has it already, so there is
@@ -517,114 +420,6 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   }
 }
 
-// --- Choices ----------------------------------------------------------------
-
-// A branch over a few operations on one integer becomes a choice: both sides
-// are computed, and one is taken. Where nobody could foretell the branch, as in
-// a checksum, that is several times as fast.
-//
-//     if t != 1 -> 17          x0 = crc >> 1 ^ 33800
-//        crc = crc >> 1 ^ 33800       x2 = crc >> 1
-//     17 crc = crc >> 1        cmp t, 1;  csel crc, x2, x0, ne
-enum { MOST_IN_SIDE = 4 };
-
-// Whether the operation computes one integer of others, in one instruction, and
-// never leaves. Both sides are computed whatever the branch, so what could trap
-// or takes long is not among them.
-static bool is_simple(const tl_typed *t) {
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_MOVE:
-    case TL_TYPED_CONST:
-    case TL_TYPED_ADD:
-    case TL_TYPED_SUB:
-    case TL_TYPED_AND:
-    case TL_TYPED_OR:
-    case TL_TYPED_XOR:
-      return true;
-    case TL_TYPED_SHL:
-    case TL_TYPED_SAR:
-      return t->c < 0;
-    default:
-      return false;
-  }
-}
-
-// Whether a register may be read in the side: it is no slot that the side has
-// written.
-static bool is_old(const tl_jit_side *s, int r) {
-  return r < 0 || r >= TL_JIT_FLOAT || (s->written >> r & 1) == 0;
-}
-
-// Reads a side that begins at [at] and ends with a jump. Each operation uses
-// what the one before it has made, or nothing that the side has made; constants
-// that are not the last stand in the operations already.
-static bool read_side(const emitter *e, uint32_t at, tl_jit_side *s) {
-  const tl_jit_code *code = e->code;
-  *s = (tl_jit_side){.at = at, .result = -1};
-  for (uint32_t i = at; i < code->op_count; i++) {
-    const tl_typed *t = &code->ops[i];
-    if (t->op == TL_TYPED_JUMP) {
-      s->to = t->to;
-      return t->to >= 0;
-    }
-    bool follows = t->b >= 0 && t->b == s->result;
-    if (!is_simple(t) || s->count == MOST_IN_SIDE ||
-        (!follows && !is_old(s, t->b)) || !is_old(s, t->c))
-      return false;
-    s->written |= UINT64_C(1) << t->a;
-    if (t->op != TL_TYPED_CONST || code->ops[i + 1].op == TL_TYPED_JUMP)
-      s->result = t->a;
-    s->count++;
-  }
-  return false;
-}
-
-// Whether nobody behind the label reads what a side has written but its result.
-// The label says UNKNOWN of what is dead there, and the check lets nobody read
-// that.
-static bool is_dead_behind(const emitter *e, const tl_jit_side *s) {
-  const tl_jit_label *label = &e->code->labels[s->to];
-  for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
-    if ((s->written >> slot & 1) != 0 && (int)slot != s->result &&
-        label->types[slot] != TL_TYPE_UNKNOWN)
-      return false;
-  return true;
-}
-
-// Whether one operation alone has the label as its target: it goes with the
-// branch, and nobody may want to come there in another way.
-static bool is_single(const emitter *e, int32_t label) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < e->code->op_count && count < 2; i++) {
-    const tl_typed *t = &e->code->ops[i];
-    count += t->op != TL_TYPED_LABEL && t->to == label;
-  }
-  return count == 1;
-}
-
-//     if → E    jump → T    T …  jump → J    E …  jump → J    J
-//     if → J    jump → T    T …  jump → J    J
-uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
-                            tl_jit_side *other) {
-  const tl_typed *ops = e->code->ops, *t = &ops[at];
-  if (at + 3 >= e->code->op_count || t->to < 0 ||
-      ops[at + 1].op != TL_TYPED_JUMP || ops[at + 2].op != TL_TYPED_LABEL ||
-      ops[at + 1].to != ops[at + 2].to || !read_side(e, at + 3, taken) ||
-      taken->result < 0 || !is_dead_behind(e, taken))
-    return 0;
-  uint32_t end = taken->at + taken->count;
-  *other = (tl_jit_side){.result = -1, .to = t->to};
-  if (taken->to != t->to) {
-    if (end + 2 >= e->code->op_count || ops[end + 1].op != TL_TYPED_LABEL ||
-        ops[end + 1].to != t->to || !read_side(e, end + 2, other) ||
-        other->to != taken->to || other->result != taken->result ||
-        !is_dead_behind(e, other) || !is_single(e, t->to))
-      return 0;
-    end = other->at + other->count;
-  }
-  return is_single(e, ops[at + 1].to) ? end + 1 - at : 0;
-}
-
 // --- Entry and exits --------------------------------------------------------
 
 // Facts go home as well as into their registers: after a call they come from
@@ -818,7 +613,7 @@ bool tl_jit_emit(tl_jit_code *code) {
     return false;
   prologue(&e);
   for (uint32_t i = 0; i < code->op_count;) {
-    if (e.checked != NULL && !keeps_index(&e, &code->ops[i]))
+    if (e.checked != NULL && !tl_jit_keeps_index(&e, &code->ops[i]))
       e.checked = NULL;
     uint32_t chosen = tl_jit_emit_choice(&e, i);
     if (chosen == 0)

@@ -38,18 +38,22 @@ static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
 // one, and nothing was appended.
 bool tl_jit_emit_place(emitter *e, const tl_typed *t);
 
-// --- emit.c -----------------------------------------------------------------
+// --- emit_items.c -----------------------------------------------------------
 
 // The register with the number of the item that the operation reads or writes
 // in the array with these facts; leaves where it is out of range. T1 and T2 are
 // free behind it. tl_jit_note_item comes behind the access.
 int tl_jit_item_index(emitter *e, const tl_typed *t, int facts);
 void tl_jit_note_item(emitter *e, const tl_typed *t);
+// Whether the item that was noted is good behind the operation, too.
+bool tl_jit_keeps_index(const emitter *e, const tl_typed *t);
 
 // Leaves where the dtype [to] does not have the integer in the register [has],
 // which is one of [from]. Takes T2.
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
                       tl_dtype to);
+
+// --- emit_choice.c ----------------------------------------------------------
 
 // One side of a branch: operations from [at] on, what they leave in [result]
 // (-1: nothing), and the label behind. [written] are all slots that it sets on
@@ -76,9 +80,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t);
 void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index);
 void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index);
-// Cuts an integer to the width of its dtype, and extends it to 64 bits again,
-// as slots have it.
-void tl_jit_cut(emitter *e, tl_dtype dtype, int to, int from);
 // Appends a COMPUTE that has instructions of its own. False: it has none.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 // Appends the branch at [at] as a choice, if it is one. Returns how many

@@ -14,20 +14,11 @@
 #include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
 
-void tl_jit_cut(emitter *e, tl_dtype dtype, int to, int from) {
-  int width = 8 * (int)tl_itemsize(dtype);
-  if (width == 64 || !tl_dtype_is_integer(dtype))
-    tl_a64_move(&e->as, to, from);
-  else
-    tl_a64_extend(&e->as,
-                  tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
-                  from, width);
-}
 // Like put, of what was computed in 64 bits. Sums, products and bits have the
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
   tl_dtype dtype = tl_jit_dtype(t->type);
-  tl_jit_cut(e, dtype, from, from);
+  cut(e, dtype, from, from);
   put(e, t->a, from);
 }
 
@@ -542,7 +533,7 @@ static void compute_side(emitter *e, const tl_jit_side *s, int in) {
       tl_a64_move(&e->as, in, b);
     else
       tl_a64_rrr(&e->as, opcodes[t->op], in, b, get_int(e, t, T1));
-    tl_jit_cut(e, tl_jit_dtype(t->type), in, in);
+    cut(e, tl_jit_dtype(t->type), in, in);
     has = t->a;
   }
 }

@@ -10,36 +10,10 @@
 #include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
 
-// movsx, movsxd, movzx, or a move of 32 bits.
-void tl_jit_cut(emitter *e, tl_dtype dtype, int to, int from) {
-  const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
-  switch (dtype) {
-    case TL_INT8:
-      tl_x64_rr(&e->as, wide, 0xbe, to, from);
-      break;
-    case TL_INT16:
-      tl_x64_rr(&e->as, wide, 0xbf, to, from);
-      break;
-    case TL_INT32:
-      tl_x64_rr(&e->as, TL_X64_W, 0x63, to, from);
-      break;
-    case TL_UINT8:
-      tl_x64_rr(&e->as, narrow, 0xb6, to, from);
-      break;
-    case TL_UINT16:
-      tl_x64_rr(&e->as, narrow, 0xb7, to, from);
-      break;
-    case TL_UINT32:
-      tl_x64_rr(&e->as, 0, 0x8b, to, from);
-      break;
-    default:
-      tl_x64_move(&e->as, to, from);
-  }
-}
 // Like put, of what was computed in 64 bits. Sums, products and bits have the
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
-  tl_jit_cut(e, tl_jit_dtype(t->type), from, from);
+  cut(e, tl_jit_dtype(t->type), from, from);
   put(e, t->a, from);
 }
 
@@ -807,7 +781,7 @@ static void compute_side(emitter *e, const tl_jit_side *s, int in) {
     } else if (t->op != TL_TYPED_MOVE) {
       tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
     }
-    tl_jit_cut(e, tl_jit_dtype(t->type), in, in);
+    cut(e, tl_jit_dtype(t->type), in, in);
     has = t->a;
   }
 }

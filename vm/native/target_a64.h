@@ -107,6 +107,17 @@ static inline void clear_owned(emitter *e, int tag) {
 static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
   tl_a64_rr(&e->as, TL_A64_SCVTF, to_float, get(e, r, scratch));
 }
+// Cuts an integer to the width of its dtype, and extends it to 64 bits again,
+// as slots have it.
+static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
+  int width = 8 * (int)tl_itemsize(dtype);
+  if (width == 64 || !tl_dtype_is_integer(dtype))
+    tl_a64_move(&e->as, to, from);
+  else
+    tl_a64_extend(&e->as,
+                  tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
+                  from, width);
+}
 // 8 bytes to the stack's end, and from it: str and ldr that move the stack's
 // pointer by 16.
 static inline void push_word(emitter *e, int base, int32_t at) {

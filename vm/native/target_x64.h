@@ -117,6 +117,33 @@ static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
   tl_x64_rr(&e->as, TL_X64_PD, 0x57, to_float, to_float);
   tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, to_float, get(e, r, scratch));
 }
+// Cuts an integer to the width of its dtype, and extends it to 64 bits again,
+// as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
+static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
+  const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
+  switch (dtype) {
+    case TL_INT8:
+      tl_x64_rr(&e->as, wide, 0xbe, to, from);
+      break;
+    case TL_INT16:
+      tl_x64_rr(&e->as, wide, 0xbf, to, from);
+      break;
+    case TL_INT32:
+      tl_x64_rr(&e->as, TL_X64_W, 0x63, to, from);
+      break;
+    case TL_UINT8:
+      tl_x64_rr(&e->as, narrow, 0xb6, to, from);
+      break;
+    case TL_UINT16:
+      tl_x64_rr(&e->as, narrow, 0xb7, to, from);
+      break;
+    case TL_UINT32:
+      tl_x64_rr(&e->as, 0, 0x8b, to, from);
+      break;
+    default:
+      tl_x64_move(&e->as, to, from);
+  }
+}
 // 8 bytes to the stack's end, and from it.
 static inline void push_word(emitter *e, int base, int32_t at) {
   tl_x64_rm(&e->as, 0, 0xff, 6, base, at);
