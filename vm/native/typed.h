@@ -5,7 +5,7 @@
 //                            check.c proves them, list.c prints them
 //                                                    │
 //                                                    ▼
-//                                     emit_x64.c ─▶ code memory (code.c)
+//                                        emit.c ─▶ code memory (code.c)
 //
 // A *unit* is the code from one entry on: a place in a running frame, or a
 // function that other units call. In it each slot that is touched has one type
