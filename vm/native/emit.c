@@ -342,9 +342,9 @@ static void give_result(emitter *e, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
-// What no emitter knows, references where there is none for them, leaves if it
-// may, which is always right: the interpreter does the instruction. What cannot
-// leave makes the unit decline.
+// What the processor's emitter does not know leaves if it may, which is always
+// right: the interpreter does the instruction. What cannot leave makes the unit
+// decline.
 static void leave_unknown(emitter *e, const tl_typed *t) {
   if (t->exit >= 0)
     jump(e, FIX_EXIT, t->exit);

@@ -1,8 +1,10 @@
 // What the emitters share.
 //
-//     emit.c ─▶ emit_x64.c, or emit_a64.c    scalars, items of arrays
+//     emit.c ─▶ emit_x64.c, or emit_a64.c ─▶ emit_items.c, emit_choice.c
+//        │      scalars, items of arrays       indices, branches without jumps
 //        │
-//        └────▶ emit_places.c                items of references, places
+//        └────▶ emit_places.c
+//               items of references, places
 //
 // What a processor has for it, its registers and how to reach memory, is in
 // target_x64.h and target_a64.h.
@@ -27,9 +29,9 @@ static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
 static inline void jump_to(emitter *e, int condition, int32_t to) {
   jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
 }
-// To the exit of an operation that turned out not to be plain.
-// Nothing of the operation may have been written yet, neither a register nor
-// memory: the exit says what is there before it.
+// To the exit of an operation that turned out not to be plain. Nothing of the
+// operation may have been written yet, neither a register nor memory: the exit
+// says what is there before it.
 static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
   jump_if(e, condition, FIX_EXIT, t->exit);
 }
