@@ -276,17 +276,18 @@ static inline void test_left(emitter *e) {
 
 // --- The stack --------------------------------------------------------------
 
-// A unit's own frame: its facts, and above them the return address. The stack
-// is at a multiple of 16 always.
+// A unit's own frame: its facts, and the return address at its upper end. The
+// stack is at a multiple of 16 always.
+static inline int32_t frame_bytes(const emitter *e) {
+  return (int32_t)((e->frame_size + 8 + 15) & ~15u);
+}
 static inline void open_frame(emitter *e) {
-  int32_t size = (int32_t)e->frame_size;
-  add_constant(e, TL_SP, -(size + 16));
-  write_word(e, TL_LINK, TL_SP, size);
+  add_constant(e, TL_SP, -frame_bytes(e));
+  write_word(e, TL_LINK, TL_SP, frame_bytes(e) - 8);
 }
 static inline void go_back(emitter *e) {
-  int32_t size = (int32_t)e->frame_size;
-  read_word(e, TL_LINK, TL_SP, size);
-  add_constant(e, TL_SP, size + 16);
+  read_word(e, TL_LINK, TL_SP, frame_bytes(e) - 8);
+  add_constant(e, TL_SP, frame_bytes(e));
   tl_a64_rr(&e->as, TL_A64_RET, 0, 0);
 }
 // Room on it for a call of C, [nbytes], a multiple of 16; facts are out of
