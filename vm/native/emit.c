@@ -70,6 +70,40 @@ static void fit(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
+// Counts down, moves on and jumps. Where the body begins with the move into the
+// variable, one jump does: the hidden value may then go too far at the end,
+// where nobody reads it.
+//
+//     at once:  a += c, --b, jump if b != 0     one jump per iteration
+//     else:     --b, jump over if b = 0, a += c, variable = a, jump
+static void step(emitter *e, const tl_typed *t) {
+  bool at_once = t->d < 0 && t->to >= 0;
+  int a, b;
+  if (!at_once) {
+    b = get(e, t->b, T0);
+    count_down(e, b);
+    put(e, t->b, b);
+  }
+  uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
+  a = get(e, t->a, T0);
+  add_int(e, a, get(e, t->c, T1));
+  put(e, t->a, a);
+  if (at_once) {
+    b = get(e, t->b, T0);
+    count_down(e, b);
+    put(e, t->b, b);  // a move: the flags stay
+    jump_to(e, TL_CC_NE, t->to);
+    return;
+  }
+  if (t->d >= 0) {
+    int to = into(e, t->d, a);
+    move_int(e, to, a);
+    put(e, t->d, to);
+  }
+  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
+  here(e, over);
+}
+
 // T2 = the module's variables, which may have moved. Returns how far behind
 // T2 the variable is. The code has the address of the module's field, not of
 // the variables: those are moved when the module gets another one.
@@ -375,6 +409,9 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       a = into(e, t->a, T0);
       set_constant(e, a, t->imm);
       put(e, t->a, a);
+      break;
+    case TL_TYPED_STEP:
+      step(e, t);
       break;
     case TL_TYPED_FIT:
       fit(e, t);

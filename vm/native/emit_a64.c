@@ -232,37 +232,6 @@ static void count_range(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Counts down, moves on and jumps. Where the body begins with the move into the
-// variable, one jump does: the hidden value may then go too far at the end,
-// where nobody reads it.
-//
-//     at once:  a += c, --b, jump if b != 0     one jump per iteration
-//     else:     --b, jump over if b = 0, a += c, variable = a, jump
-static void step(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  bool at_once = t->d < 0 && t->to >= 0;
-  uint32_t over = 0;
-  int b = get(e, t->b, T2);
-  tl_a64_sum(as, TL_A64_SUBS, b, b, 1);
-  put(e, t->b, b);
-  if (!at_once)
-    over = tl_a64_skip(as, TL_CC_E);
-  int a = get(e, t->a, T0);
-  tl_a64_rrr(as, TL_A64_ADD, a, a, get(e, t->c, T1));
-  put(e, t->a, a);
-  if (at_once) {
-    jump_to(e, TL_CC_NE, t->to);
-    return;
-  }
-  if (t->d >= 0) {
-    int to = into(e, t->d, a);
-    tl_a64_move(as, to, a);
-    put(e, t->d, to);
-  }
-  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-  tl_a64_here(as, over);
-}
-
 // Copies, or changes the sign, or negates a bool, which is 0 or 1. The least
 // integer of a width is its own negative, as it is cut.
 static void one_int(emitter *e, const tl_typed *t) {
@@ -472,9 +441,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
       return true;
     case TL_TYPED_COUNT:
       count_range(e, t);
-      return true;
-    case TL_TYPED_STEP:
-      step(e, t);
       return true;
     case TL_TYPED_MIN:
     case TL_TYPED_MAX:

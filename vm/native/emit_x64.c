@@ -408,41 +408,6 @@ static void count_range(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Counts down, moves on and jumps. Where the body begins with the move into the
-// variable, one jump does: the hidden value may then go too far at the end,
-// where nobody reads it.
-//
-//     at once:  a += c, --b, jump if b != 0     one jump per iteration
-//     else:     --b, jump over if b = 0, a += c, variable = a, jump
-static void step(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  bool at_once = t->d < 0 && t->to >= 0;
-  int a, b;
-  if (!at_once) {
-    b = get(e, t->b, TL_AX);
-    tl_x64_rr(as, TL_X64_W, 0xff, 1, b);
-    put(e, t->b, b);
-  }
-  uint32_t over = at_once ? 0 : tl_x64_skip(as, TL_CC_E);
-  a = get(e, t->a, TL_AX);
-  tl_x64_rr(as, TL_X64_W, 0x03, a, get(e, t->c, TL_CX));
-  put(e, t->a, a);
-  if (at_once) {
-    b = get(e, t->b, TL_AX);
-    tl_x64_rr(as, TL_X64_W, 0xff, 1, b);
-    put(e, t->b, b);  // a move: the flags stay
-    jump_to(e, TL_CC_NE, t->to);
-    return;
-  }
-  if (t->d >= 0) {
-    int to = into(e, t->d, a);
-    tl_x64_move(as, to, a);
-    put(e, t->d, to);
-  }
-  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-  tl_x64_here(as, over);
-}
-
 // Copies, or changes the sign, or negates a bool. A bool is 0 or 1, so `xor 1`
 // negates it. The least integer of a width is its own negative, as it is cut.
 static void one_int(emitter *e, const tl_typed *t) {
@@ -711,9 +676,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
       break;
     case TL_TYPED_COUNT:
       count_range(e, t);
-      break;
-    case TL_TYPED_STEP:
-      step(e, t);
       break;
     case TL_TYPED_MIN:
     case TL_TYPED_MAX:

@@ -118,6 +118,10 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
                   tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
                   from, width);
 }
+// One less; equal where that is 0.
+static inline void count_down(emitter *e, int to) {
+  tl_a64_sum(&e->as, TL_A64_SUBS, to, to, 1);
+}
 // 8 bytes to the stack's end, and from it: str and ldr that move the stack's
 // pointer by 16.
 static inline void push_word(emitter *e, int base, int32_t at) {

@@ -144,6 +144,10 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
       tl_x64_move(&e->as, to, from);
   }
 }
+// One less; equal where that is 0: dec.
+static inline void count_down(emitter *e, int to) {
+  tl_x64_rr(&e->as, TL_X64_W, 0xff, 1, to);
+}
 // 8 bytes to the stack's end, and from it.
 static inline void push_word(emitter *e, int base, int32_t at) {
   tl_x64_rm(&e->as, 0, 0xff, 6, base, at);
