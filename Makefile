@@ -223,7 +223,8 @@ check-threads:
 # install libutf8proc-dev:arm64 zlib1g:arm64 libzstd1:arm64 libpcre2-8-0:arm64
 ## check-arm64  golden tests and kernels on 64-bit ARM, emulated by QEMU
 check-arm64: all
-	$(SUBMAKE) CC=aarch64-linux-gnu-gcc BUILD=build/arm64 programs
+	$(SUBMAKE) CC=aarch64-linux-gnu-gcc BUILD=build/arm64 programs \
+	  build/arm64/tests/fuzz/scalars
 	@tests/arm64.sh build/arm64 $(BUILD)/tally
 
 # Counts recounted, but no sanitizers: several times as fast.

@@ -362,8 +362,8 @@ static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (size_t at = 0, end; at < s->length; at = end) {
     // Clusters end between two characters of ASCII, but for \r\n.
     end = s->length - at > PIECE ? at + PIECE : s->length;
-    if (end < s->length &&
-        ((s->text[end - 1] | s->text[end]) < 0 || s->text[end] == '\n')) {
+    if (end < s->length && (((s->text[end - 1] | s->text[end]) & 0x80) != 0 ||
+                            s->text[end] == '\n')) {
       end = at;
       while (end < s->length && end - at < PIECE)
         end = tl_grapheme_end(s->text, s->length, end);

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Tally on 64-bit ARM, emulated: the golden tests, and the numeric kernels, whose
+# Tally on 64-bit ARM, emulated: the golden tests, once more with machine code at
+# every poll, random programs with and without it, and the numeric kernels, whose
 # outputs are the bits that they are here (but for products of matrices).
 #
 #   tests/arm64.sh BUILD HERE     (make check-arm64)
@@ -34,6 +35,12 @@ for script in tests/lang/*.tly tests/lib/*.tly; do
   $emulate test --timeout 3600 "$script" >"$out/log" 2>&1
   conclude $? "$script"
 done
+
+$emulate --native=always test --timeout 3600 tests/lang tests/counting \
+  >"$out/log" 2>&1
+conclude $? "machine code at every poll"
+qemu-aarch64-static "$build/tests/fuzz/scalars" 300 >"$out/log" 2>&1
+conclude $? "random programs with machine code"
 
 for script in examples/kernels/*.tly; do
   kernel=$(basename "$script" .tly)

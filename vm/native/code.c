@@ -77,9 +77,10 @@ static tl_code_chunk *add_chunk(tl_vm *vm, tl_code_chunk **chunks,
 }
 
 // Units begin at multiples of TL_CODE_ALIGN, as the processor's fetch does. On
-// x86-64 no instruction cache has to be flushed: the processor sees its own
-// stores when it fetches, once a jump lies between (Intel's manual, volume 3,
-// "Self-Modifying Code"), and the door is such a jump.
+// AArch64 instructions are fetched from a cache of their own, which has to be
+// told. On x86-64 that is nothing: the processor sees its own stores when it
+// fetches, once a jump lies between (Intel's manual, volume 3, "Self-Modifying
+// Code"), and the door is such a jump.
 void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
                   uint32_t size) {
   tl_code_chunk *chunk = *chunks;
@@ -91,6 +92,7 @@ void *tl_code_put(tl_vm *vm, tl_code_chunk **chunks, const uint8_t *bytes,
     return NULL;
   uint8_t *to = chunk->pages + chunk->used;
   memcpy(to, bytes, size);
+  __builtin___clear_cache((char *)to, (char *)to + size);
   const uint32_t mask = TL_CODE_ALIGN - 1;
   chunk->used = (chunk->used + size + mask) & ~mask;
   chunk->units++;

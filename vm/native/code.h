@@ -12,13 +12,21 @@
 
 #include "vm/vm.h"
 
-// Whether there is an emitter for this processor and system.
+// Whether there is an emitter for this processor and system. That of AArch64
+// was never run under macOS, whose pages of code have rules of their own.
 #if defined(__x86_64__) && !defined(__ILP32__) && \
     (defined(__unix__) || defined(__APPLE__))
-#define TL_HAS_JIT 1
+#define TL_JIT_X64 1
 #else
-#define TL_HAS_JIT 0
+#define TL_JIT_X64 0
 #endif
+#if defined(__aarch64__) && !defined(__ILP32__) && defined(__AARCH64EL__) && \
+    defined(__unix__)
+#define TL_JIT_A64 1
+#else
+#define TL_JIT_A64 0
+#endif
+#define TL_HAS_JIT (TL_JIT_X64 || TL_JIT_A64)
 
 typedef struct tl_code_chunk tl_code_chunk;
 

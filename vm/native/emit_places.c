@@ -6,12 +6,12 @@
 //     record   fields[k]   at + 24 k: key, tag, payload
 //     list     items[i]    at + 16 i: tag, payload
 //
-// What is free for it, beside xmm0 and xmm1:
+// What is free for it, beside two registers for floats:
 //
-//     rdx   the container, where its slot has no register of its own; in a
+//     T2   the container, where its slot has no register of its own; in a
 //           path the container that the next step indexes
-//     rax   an index from memory; then the item's tag, or a key
-//     rcx   the address of a list's item, or of an array's items
+//     T0   an index from memory; then the item's tag, or a key
+//     T1   the address of a list's item, or of an array's items
 //
 // Payloads are moved in 8 bytes whatever the dtype: a slot has narrow integers
 // extended, and nothing above a float32. Items of arrays have no slots, and
@@ -42,36 +42,20 @@ static int32_t payload_of(place p) {
   return p.at + (int32_t)offsetof(tl_slot, u);
 }
 
-// Compares 8 or 4 bytes in memory with a constant of 32 bits.
-static void compare_memory(emitter *e, int width, int base, int32_t at,
-                           uint32_t with) {
-  tl_x64_rm(&e->as, width, 0x81, 7, base, at);
-  tl_x64_word(&e->as, with);
-}
-
-// test byte [base + at], bits
-static void test_byte(emitter *e, int base, int32_t at, int bits) {
-  tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
-  tl_x64_byte(&e->as, bits);
-}
-
-// --- Finding
-// ------------------------------------------------------------------
+// --- Finding -----------------------------------------------------------------
 
 // The field of the record in [base] at a position; leaves where another key is
-// there, or the record is shorter. rax is used. A name is compared
+// there, or the record is shorter. T0 is used. A name is compared
 // by its address, as the interpreter's hint is: an equal one that was made
 // elsewhere, as when a file was parsed, leaves.
 static place field(emitter *e, const tl_typed *t, int base, int64_t key,
                    int position) {
   int32_t at = (int32_t)offsetof(tl_record, fields) +
                position * (int32_t)sizeof(tl_field);
-  compare_memory(e, TL_X64_W, base, offsetof(tl_record, length),
-                 (uint32_t)position);
+  compare_memory(e, base, offsetof(tl_record, length), position);
   leave_if(e, TL_CC_BE, t);
-  tl_x64_constant(&e->as, TL_AX, key);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_AX, base,
-            at + (int32_t)offsetof(tl_field, key));
+  set_constant(e, T0, key);
+  compare_word(e, T0, base, at + (int32_t)offsetof(tl_field, key));
   leave_if(e, TL_CC_NE, t);
   return (place){base, at + (int32_t)offsetof(tl_field, value)};
 }
@@ -79,128 +63,116 @@ static place field(emitter *e, const tl_typed *t, int base, int64_t key,
 // The item of the list in [base]; leaves where there is none. An index that is
 // not below the length, which is an unsigned comparison, may be one from the
 // end: then it is below the length once that is added, and no other index is.
-// rcx has the address behind it, and may have been neither base nor index.
+// T1 has the address behind it, and may have been neither base nor index.
 static place list_item(emitter *e, const tl_typed *t, int base, int index) {
-  tl_x64_move(&e->as, TL_CX, index);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
-  uint32_t below = tl_x64_skip(&e->as, TL_CC_B);
-  tl_x64_rm(&e->as, TL_X64_W, 0x03, TL_CX, base, offsetof(tl_list, length));
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, length));
+  move_int(e, T1, index);
+  compare_word(e, T1, base, offsetof(tl_list, length));
+  uint32_t below = skip(e, TL_CC_B);
+  add_word(e, T1, base, offsetof(tl_list, length));
+  compare_word(e, T1, base, offsetof(tl_list, length));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_here(&e->as, below);
-  tl_x64_rr(&e->as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_x64_byte(&e->as, 4);
-  tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, base);
-  return (place){TL_CX, offsetof(tl_list, items)};
+  here(e, below);
+  shift_left(e, T1, 4);
+  add_int(e, T1, base);
+  return (place){T1, offsetof(tl_list, items)};
 }
 
-// rcx = the items of the array of one axis in [base]; leaves where the index is
+// T1 = the items of the array of one axis in [base]; leaves where the index is
 // not below the length. Index and items are then the operands of one move: the
 // tag has said that the items lie without gaps.
 static void array_items(emitter *e, const tl_typed *t, int base, int index) {
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, base, offsetof(tl_array, dims));
+  compare_word(e, index, base, offsetof(tl_array, dims));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_array, data));
+  read_word(e, T1, base, offsetof(tl_array, data));
 }
 
 // Leaves where the object in [base] has a second owner, or is a container that
 // borrows items: storing into it would have to make these owned first. The same
 // as tl_is_unique of a slot that owns it; arrays never have the flag.
 static void check_alone(emitter *e, const tl_typed *t, int base) {
-  compare_memory(e, 0, base, offsetof(tl_object, count), 1);
+  compare_half(e, base, offsetof(tl_object, count), 1);
   leave_if(e, TL_CC_NE, t);
   test_byte(e, base, offsetof(tl_object, flags), TL_BORROWED);
   leave_if(e, TL_CC_NE, t);
 }
 
-// --- Reading
-// ------------------------------------------------------------------
+// --- Reading -----------------------------------------------------------------
 
 // Loads the payload of an item into the slot's register of that type.
 static void load_payload(emitter *e, place p, int r) {
   bool floats = is_float(r);
-  int a = into(e, r, floats ? 0 : TL_AX);
-  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-            p.base, payload_of(p));
+  int a = into(e, r, floats ? 0 : T0);
+  read_payload(e, floats, a, p.base, payload_of(p));
   put(e, r, a);
 }
 
-// Of an item whose tag is in rax: the payload to the result's register, if it
+// Of an item whose tag is in T0: the payload to the result's register, if it
 // has the type; of the other type to that one's, and on to where the operation
 // says.
 static void load_typed(emitter *e, const tl_typed *t, place p) {
-  tl_assembler *as = &e->as;
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   uint64_t tag = tl_jit_tag_of(e->unit, slot, t->type);
-  tl_x64_ri(as, 7, TL_AX, (int32_t)tag);
+  compare_constant(e, T0, (int64_t)tag);
   if (t->other == TL_TYPE_UNKNOWN) {
     leave_if(e, TL_CC_NE, t);
   } else {
-    uint32_t same = tl_x64_skip(as, TL_CC_E);
-    tl_x64_ri(as, 7, TL_AX, (int32_t)tl_jit_tag_of(e->unit, slot, t->other));
+    uint32_t same = skip(e, TL_CC_E);
+    compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
     leave_if(e, TL_CC_NE, t);
     load_payload(e, p, tl_jit_register(slot, t->other));
     jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-    tl_x64_here(as, same);
+    here(e, same);
   }
   load_payload(e, p, t->a);
 }
 
-// An item by its type. Whether the container owns
-// the item (bit 16) makes no difference: it is borrowed. The whole tag is
-// compared, so a weak number is another type than one of its dtype, and an
-// array of other rank another than the one that was seen.
+// An item by its type. Whether the container owns the item (bit 16) makes no
+// difference: it is borrowed. The whole tag is compared, so a weak number is
+// another type than one of its dtype, and an array of other rank another than
+// the one that was seen.
 static void read_place(emitter *e, const tl_typed *t, place p) {
-  tl_assembler *as = &e->as;
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, p.base, p.at);
-  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xba, 6, TL_AX);  // btr rax, 16
-  tl_x64_byte(as, 16);
+  read_word(e, T0, p.base, p.at);
+  clear_owned(e, T0);
   load_typed(e, t, p);
 }
 
 // What the slot has in memory, whose own tag counts.
 static void fetch(emitter *e, const tl_typed *t) {
   int32_t at = t->a % TL_JIT_SLOTS * 16;
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_AX, TL_BX, at);
-  load_typed(e, t, (place){TL_BX, at});
+  read_word(e, T0, SLOTS, at);
+  load_typed(e, t, (place){SLOTS, at});
 }
 
 // A letter of a text, one of those that all VMs share; leaves where characters
 // are not single bytes. The object of byte c is the table's entry c, as such a
 // text is ASCII: tl_letters + c * sizeof(tl_letter).
 static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
-  tl_assembler *as = &e->as;
   test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
   leave_if(e, TL_CC_E, t);
-  tl_x64_rm(as, TL_X64_W, 0x3b, index, base, offsetof(tl_string, length));
+  compare_word(e, index, base, offsetof(tl_string, length));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_CX, base, offsetof(tl_string, text));
-  tl_x64_rx(as, TL_X64_0F, 0xb6, TL_AX, TL_CX, index, 1);
-  tl_x64_rr(as, TL_X64_W, 0x69, TL_AX, TL_AX);
-  tl_x64_word(as, (uint32_t)sizeof(tl_letter));
-  tl_x64_constant(as, TL_CX, (int64_t)(intptr_t)tl_letters);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_AX, TL_CX);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(as, a, TL_AX);
+  take_address(e, T1, base, offsetof(tl_string, text));
+  tl_jit_load_item(e, TL_UINT8, T0, T1, index);
+  multiply_constant(e, T0, (int32_t)sizeof(tl_letter));
+  set_constant(e, T1, (int64_t)(intptr_t)tl_letters);
+  add_int(e, T0, T1);
+  int a = into(e, t->a, T0);
+  move_int(e, a, T0);
   put(e, t->a, a);
 }
 
-// An item of an array, whose items are in rcx: of 8 bytes, or a bool's one.
+// An item of an array, whose items are in T1: of 8 bytes, or a bool's one.
 static void read_number(emitter *e, const tl_typed *t, int index) {
   bool floats = is_float(t->a);
-  int a = into(e, t->a, floats ? 0 : TL_AX);
-  if (t->dtype == TL_BOOL)
-    tl_x64_rx(&e->as, TL_X64_0F, 0xb6, a, TL_CX, index, 1);
-  else
-    tl_x64_rx(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-              TL_CX, index, 8);
+  int a = into(e, t->a, floats ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, T1, index);
   put(e, t->a, a);
 }
 
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
 static void read_item(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
+  int base = get(e, t->b, T2), index = get(e, t->c, T0);
   if (t->dtype == TL_KIND_LIST) {
     read_place(e, t, list_item(e, t, base, index));
   } else if (t->dtype == TL_KIND_STRING) {
@@ -211,18 +183,17 @@ static void read_item(emitter *e, const tl_typed *t) {
   }
 }
 
-// --- Storing ----------------------------------------------------------------
+// --- Storing -----------------------------------------------------------------
 
 // The value with its tag, to the place. Tags of items that units write have no
-// bit above 30: the instruction copies bit 31 to those above it.
+// bit above 30: x86-64 copies bit 31 to those above it.
 static void put_item(emitter *e, const tl_typed *t, place p) {
   uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
   bool floats = is_float(t->a);
   TL_CHECK(tag >> 31 == 0);
-  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, p.base, p.at);
-  tl_x64_word(&e->as, (uint32_t)tag);
-  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
-            get(e, t->a, floats ? 0 : TL_AX), p.base, payload_of(p));
+  write_tag(e, tag, p.base, p.at);
+  write_payload(e, floats, get(e, t->a, floats ? 0 : T0), p.base,
+                payload_of(p));
 }
 
 // The value with its tag takes the place of what has no count; leaves where
@@ -237,71 +208,58 @@ static void write_place(emitter *e, const tl_typed *t, place p) {
 // The last item, and then one less in the list: what was read is a number, so
 // nothing of it is left behind that anybody owns.
 static void pop_item(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  int base = get(e, t->b, TL_DX);
+  int base = get(e, t->b, T2);
   check_alone(e, t, base);
-  compare_memory(e, TL_X64_W, base, offsetof(tl_list, length), 0);
+  compare_memory(e, base, offsetof(tl_list, length), 0);
   leave_if(e, TL_CC_E, t);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
-  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_x64_byte(as, 4);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
+  read_word(e, T1, base, offsetof(tl_list, length));
+  shift_left(e, T1, 4);
+  add_int(e, T1, base);
   read_place(e, t,
-             (place){TL_CX, (int32_t)offsetof(tl_list, items) -
-                                (int32_t)sizeof(tl_slot)});
-  tl_x64_rm(as, TL_X64_W, 0xff, 1, base, offsetof(tl_list, length));
+             (place){T1, (int32_t)offsetof(tl_list, items) -
+                             (int32_t)sizeof(tl_slot)});
+  add_to_word(e, base, offsetof(tl_list, length), -1);
 }
 
 // Behind the last item, where there is room. A text that a list may refer to
 // without a count is immortal, and what gives its own count away borrows
-// nothing. The length is raised in memory while rcx has the
-// old one, which becomes the new item's address.
+// nothing. The length is raised in memory while T1 has the old one, which
+// becomes the new item's address.
 static void append_item(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  int base = get(e, t->b, TL_DX);
+  int base = get(e, t->b, T2);
   check_alone(e, t, base);
   uint64_t tag = tl_jit_tag_of(e->unit, 0, t->type);
   if (tl_jit_is_reference(t->type) && (tag & TL_CLASS_HEAP) != 0) {
     bool owned = (tag & TL_OWNED) != 0;
-    test_byte(e, get(e, t->a, TL_AX), offsetof(tl_object, flags),
+    test_byte(e, get(e, t->a, T0), offsetof(tl_object, flags),
               owned ? TL_BORROWED : TL_IMMORTAL);
     leave_if(e, owned ? TL_CC_NE : TL_CC_E, t);
   }
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, base, offsetof(tl_list, length));
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, base, offsetof(tl_list, capacity));
+  read_word(e, T1, base, offsetof(tl_list, length));
+  compare_word(e, T1, base, offsetof(tl_list, capacity));
   leave_if(e, TL_CC_AE, t);
-  tl_x64_rm(as, TL_X64_W, 0xff, 0, base, offsetof(tl_list, length));
-  tl_x64_rr(as, TL_X64_W, 0xc1, 4, TL_CX);
-  tl_x64_byte(as, 4);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, base);
-  put_item(e, t, (place){TL_CX, offsetof(tl_list, items)});
+  add_to_word(e, base, offsetof(tl_list, length), 1);
+  shift_left(e, T1, 4);
+  add_int(e, T1, base);
+  put_item(e, t, (place){T1, offsetof(tl_list, items)});
 }
 
-// Into an array, whose items are in rcx. An integer is converted in an array of
-// floats. rdx is free: the container's address is not needed any more, and rax
+// Into an array, whose items are in T1. An integer is converted in an array of
+// floats. T2 is free: the container's address is not needed any more, and T0
 // may be the index.
 static void write_number(emitter *e, const tl_typed *t, int index) {
-  tl_assembler *as = &e->as;
-  if (t->dtype == TL_FLOAT64) {
-    int a = 0;
-    if (is_float(t->a)) {
-      a = get(e, t->a, 0);
-    } else {
-      tl_x64_rr(as, TL_X64_PD, 0x57, 0, 0);
-      tl_x64_rr(as, TL_X64_SD | TL_X64_W, 0x2a, 0, get(e, t->a, TL_DX));
-    }
-    tl_x64_rx(as, TL_X64_SD, 0x11, a, TL_CX, index, 8);
-  } else if (t->dtype == TL_BOOL) {
-    tl_x64_rx(as, TL_X64_BYTE, 0x88, get(e, t->a, TL_DX), TL_CX, index, 1);
-  } else {
-    tl_x64_rx(as, TL_X64_W, 0x89, get(e, t->a, TL_DX), TL_CX, index, 8);
-  }
+  int a = t->dtype == TL_FLOAT64 ? 0 : T2;
+  if (t->dtype == TL_FLOAT64 && !is_float(t->a))
+    convert_int(e, a, t->a, T2);
+  else
+    a = get(e, t->a, a);
+  tl_jit_store_item(e, (tl_dtype)t->dtype, a, T1, index);
 }
 
 // b[c] = a. The container is tested before the index: where it has a second
 // owner the interpreter copies it, whatever the index is.
 static void write_item(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, TL_DX), index = get(e, t->c, TL_AX);
+  int base = get(e, t->b, T2), index = get(e, t->c, T0);
   check_alone(e, t, base);
   if (t->dtype == TL_KIND_LIST) {
     write_place(e, t, list_item(e, t, base, index));
@@ -311,8 +269,7 @@ static void write_item(emitter *e, const tl_typed *t) {
   }
 }
 
-// --- Places
-// -------------------------------------------------------------------
+// --- Places ------------------------------------------------------------------
 
 // The tag that a container on the way has to have, so that the next step may
 // index it: it is owned by what it is in. What the last step indexes is what
@@ -325,33 +282,32 @@ static uint32_t wanted_tag(const tl_typed *t, const tl_step *step, bool last) {
   return (uint32_t)(tag | TL_OWNED);
 }
 
-// Goes down to the container of the last step, from that in rdx on. Each has
+// Goes down to the container of the last step, from that in T2 on. Each has
 // one owner: were one shared, storing below it would be seen by the others.
 // Returns the last step; *part is the slot of its index.
 //
-//     l[k].w[i]     rdx = l                   alone?
-//                   rcx = item k of rdx       a record, owned by the list?
-//                   rdx = its payload         alone?
-//                   field w of rdx            an array, owned by the record?
-//                   rdx = its payload         alone?  its item i is the place
+//     l[k].w[i]     T2 = l                   alone?
+//                   T1 = item k of T2       a record, owned by the list?
+//                   T2 = its payload         alone?
+//                   field w of T2            an array, owned by the record?
+//                   T2 = its payload         alone?  its item i is the place
 static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
   const tl_path *path = (const tl_path *)(intptr_t)t->imm;
   const tl_step *step = path->steps;
   *part = t->d;
-  tl_x64_move(&e->as, TL_DX, get(e, t->b, TL_DX));
+  move_int(e, T2, get(e, t->b, T2));
   for (int i = 0; i + 1 < path->step_count; i++, step++) {
-    check_alone(e, t, TL_DX);
-    place p =
-        step->field != NULL
-            ? field(e, t, TL_DX, (int64_t)tl_key_of_string(step->field).word,
-                    step->hint)
-            : list_item(e, t, TL_DX, get(e, (*part)++, TL_AX));
-    compare_memory(e, TL_X64_W, p.base, p.at,
+    check_alone(e, t, T2);
+    place p = step->field != NULL
+                  ? field(e, t, T2, (int64_t)tl_key_of_string(step->field).word,
+                          step->hint)
+                  : list_item(e, t, T2, get(e, (*part)++, T0));
+    compare_memory(e, p.base, p.at,
                    wanted_tag(t, step + 1, i + 2 == path->step_count));
     leave_if(e, TL_CC_NE, t);
-    tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, p.base, payload_of(p));
+    read_word(e, T2, p.base, payload_of(p));
   }
-  check_alone(e, t, TL_DX);
+  check_alone(e, t, T2);
   return step;
 }
 
@@ -363,21 +319,20 @@ static void at_place(emitter *e, const tl_typed *t, bool writes) {
   const tl_step *step = go_down(e, t, &part);
   place p;
   if (step->field != NULL) {
-    p = field(e, t, TL_DX, (int64_t)tl_key_of_string(step->field).word,
+    p = field(e, t, T2, (int64_t)tl_key_of_string(step->field).word,
               step->hint);
   } else if (t->dtype == TL_KIND_LIST) {
-    p = list_item(e, t, TL_DX, get(e, part, TL_AX));
+    p = list_item(e, t, T2, get(e, part, T0));
   } else {
-    int index = get(e, part, TL_AX);
-    array_items(e, t, TL_DX, index);
+    int index = get(e, part, T0);
+    array_items(e, t, T2, index);
     writes ? write_number(e, t, index) : read_number(e, t, index);
     return;
   }
   writes ? write_place(e, t, p) : read_place(e, t, p);
 }
 
-// --- Others
-// -------------------------------------------------------------------
+// --- Others ------------------------------------------------------------------
 
 // Where a container has its length: of a text its bytes, of an array its first
 // axis.
@@ -391,13 +346,13 @@ static int32_t length_of(int kind) {
 
 // len(b); of a text its bytes, where each of them is a character.
 static void put_length(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, TL_DX);
+  int base = get(e, t->b, T2);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
     leave_if(e, TL_CC_E, t);
   }
-  int a = into(e, t->a, TL_AX);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, a, base, length_of(t->dtype));
+  int a = into(e, t->a, T0);
+  read_word(e, a, base, length_of(t->dtype));
   put(e, t->a, a);
 }
 
@@ -405,45 +360,32 @@ static void put_length(emitter *e, const tl_typed *t) {
 // again each time, as the interpreter does. Positions begin at 0 and count up,
 // so the comparison may have a sign.
 static void more(emitter *e, const tl_typed *t) {
-  int position = get(e, t->b, TL_AX), base = get(e, t->c, TL_DX);
-  tl_x64_rm(&e->as, TL_X64_W, 0x3b, position, base, length_of(t->dtype));
+  int position = get(e, t->b, T0), base = get(e, t->c, T2);
+  compare_word(e, position, base, length_of(t->dtype));
   jump_to(e, TL_CC_L, t->to);
 }
 
 // Compares two texts by their bytes, so that the zero flag says whether they
 // are equal. Most that differ do so in their length or first byte; others go
-// byte by byte (repe cmpsb takes rsi, rdi and rcx), for which the registers are
+// byte by byte (repe cmpsb takes rsi, rdi and T1), for which the registers are
 // on the stack meanwhile. Of two empty ones the flag is that of their NUL, as
 // nothing is compared then. mov, lea and pop leave the flags.
 static void compare_texts(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
   const int32_t text = offsetof(tl_string, text);
   const int32_t bytes = offsetof(tl_string, length);
-  tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
+  move_int(e, T0, get(e, t->b, T0));
   if (t->c < 0)
-    tl_x64_constant(as, TL_DX, t->imm);
+    set_constant(e, T2, t->imm);
   else
-    tl_x64_move(as, TL_DX, get(e, t->c, TL_DX));
-  tl_x64_rr(as, TL_X64_W, 0x3b, TL_AX, TL_DX);
-  uint32_t same = tl_x64_skip(as, TL_CC_E);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_CX, TL_DX, bytes);
-  uint32_t longer = tl_x64_skip(as, TL_CC_NE);
-  tl_x64_rm(as, TL_X64_0F, 0xb6, TL_CX, TL_AX, text);
-  tl_x64_rm(as, TL_X64_BYTE, 0x3a, TL_CX, TL_DX, text);
-  uint32_t differs = tl_x64_skip(as, TL_CC_NE);
-  tl_x64_byte(as, 0x50 | TL_SI);
-  tl_x64_byte(as, 0x50 | TL_DI);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, bytes);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_AX, text);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_DI, TL_DX, text);
-  tl_x64_byte(as, 0xf3);
-  tl_x64_byte(as, 0xa6);
-  tl_x64_byte(as, 0x58 | TL_DI);
-  tl_x64_byte(as, 0x58 | TL_SI);
-  tl_x64_here(as, same);
-  tl_x64_here(as, longer);
-  tl_x64_here(as, differs);
+    move_int(e, T2, get(e, t->c, T2));
+  compare_int(e, T0, T2);
+  uint32_t same = skip(e, TL_CC_E);
+  read_word(e, T1, T0, bytes);
+  compare_word(e, T1, T2, bytes);
+  uint32_t longer = skip(e, TL_CC_NE);
+  compare_bytes(e, bytes, text);
+  here(e, same);
+  here(e, longer);
 }
 
 // The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
@@ -455,9 +397,8 @@ static void on_texts(emitter *e, const tl_typed *t) {
     jump_to(e, condition, t->to);
     return;
   }
-  tl_x64_rr(&e->as, TL_X64_0F | TL_X64_BYTE, 0x90 | condition, 0, TL_AX);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_rr(&e->as, TL_X64_0F, 0xb6, a, TL_AX);
+  int a = into(e, t->a, T0);
+  set_condition(e, a, condition);
   put(e, t->a, a);
 }
 
@@ -468,9 +409,9 @@ static void get_variable(emitter *e, const tl_typed *t) {
   const tl_module *module = e->unit->function->unit->module;
   tl_typed plain = *t;
   plain.other = TL_TYPE_UNKNOWN;
-  tl_x64_constant(&e->as, TL_DX, (int64_t)(intptr_t)&module->variables);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_DX, 0);
-  read_place(e, &plain, (place){TL_DX, (int32_t)t->imm * 16});
+  set_constant(e, T2, (int64_t)(intptr_t)&module->variables);
+  read_word(e, T2, T2, 0);
+  read_place(e, &plain, (place){T2, (int32_t)t->imm * 16});
 }
 
 // Several results: to the callee's first slots, which may have been the places
@@ -480,7 +421,6 @@ static void get_variable(emitter *e, const tl_typed *t) {
 //
 //     push last … push first    pop first ─▶ slot 0 … pop last ─▶ slot n - 1
 static void give_row(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
   int count = (int)t->imm, first = e->unit->is_single ? -1 : 0;
   for (int i = count; i-- > 0;) {
     int s = t->d + i;
@@ -488,35 +428,33 @@ static void give_row(emitter *e, const tl_typed *t) {
     int r = tl_jit_register((uint32_t)s, t->from[i]);
     if (tag != 0 && e->reg[r] >= 0)
       store(e, e->reg[r], r);
-    tl_x64_rm(as, 0, 0xff, 6, TL_BX, home(r));
+    push_word(e, SLOTS, home(r));
     if (e->unit->result_tags[i] != 0)
       continue;
-    if (tag != 0) {
-      tl_x64_rm(as, TL_X64_W, 0xc7, 0, TL_BX, s * 16);
-      tl_x64_word(as, (uint32_t)tag);
-    }
-    tl_x64_rm(as, 0, 0xff, 6, TL_BX, s * 16);
+    if (tag != 0)
+      write_tag(e, tag, SLOTS, s * 16);
+    push_word(e, SLOTS, s * 16);
   }
   for (int i = 0; i < count; i++) {
     if (e->unit->result_tags[i] == 0)
-      tl_x64_rm(as, 0, 0x8f, 0, TL_BX, (first + i) * 16);
-    tl_x64_rm(as, 0, 0x8f, 0, TL_BX, (first + i) * 16 + 8);
+      pop_word(e, SLOTS, (first + i) * 16);
+    pop_word(e, SLOTS, (first + i) * 16 + 8);
   }
 }
 
-// Dispatch by operation. Operands that may be at home go to rdx if they are
-// containers, and to rax if they are indices.
-void tl_jit_emit_place(emitter *e, const tl_typed *t) {
+// Dispatch by operation. Operands that may be at home go to T2 if they are
+// containers, and to T0 if they are indices.
+bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
   int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LEND:
-      a = into(e, t->a, TL_AX);
-      tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
+      a = into(e, t->a, T0);
+      move_int(e, a, get(e, t->b, T0));
       put(e, t->a, a);
       break;
     case TL_TYPED_RCONST:
-      a = into(e, t->a, TL_AX);
-      tl_x64_constant(&e->as, a, t->imm);
+      a = into(e, t->a, T0);
+      set_constant(e, a, t->imm);
       put(e, t->a, a);
       break;
     case TL_TYPED_RGET:
@@ -525,7 +463,7 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_FIELD:
     case TL_TYPED_FFIELD:
     case TL_TYPED_RFIELD:
-      read_place(e, t, field(e, t, get(e, t->b, TL_DX), t->imm, t->d));
+      read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
       break;
     case TL_TYPED_ITEM:
     case TL_TYPED_FITEM:
@@ -569,9 +507,13 @@ void tl_jit_emit_place(emitter *e, const tl_typed *t) {
     case TL_TYPED_RFETCH:
       fetch(e, t);
       break;
-    default:
+    case TL_TYPED_ROWRETURN:
       give_row(e, t);
+      break;
+    default:
+      return false;
   }
+  return true;
 }
 
 #endif

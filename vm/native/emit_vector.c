@@ -31,7 +31,9 @@
 // Built for size.
 #include "vm/native/emit_vector.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
+
+#include "vm/native/x64.h"
 
 enum { MASKS = 6, FAILED = -1 };
 
@@ -293,7 +295,7 @@ static void save(emitter *e, int count, bool back) {
 static uint32_t jump_if(emitter *e, int condition, uint32_t to) {
   tl_vector_byte(e, 0x0f);
   tl_vector_byte(e, 0x80 | condition);
-  tl_x64_word(&e->as, to - (e->as.size + 4));
+  tl_as_word(&e->as, to - (e->as.size + 4));
   return e->as.size;
 }
 
@@ -414,9 +416,9 @@ bool tl_piece_emit(const tl_vector_piece *piece, const tl_vector_form *form,
   open_constants(&e);
   load_addresses(&e);
   emit_loop(&e);
-  for (int i = 0; i < 3; i++) tl_x64_byte(&e.as, vzeroupper[i]);
+  for (int i = 0; i < 3; i++) tl_as_byte(&e.as, vzeroupper[i]);
   save(&e, count, true);
-  tl_x64_byte(&e.as, 0xc3);
+  tl_as_byte(&e.as, 0xc3);
   *as = e.as;
   return !e.failed;
 }

@@ -1,62 +1,15 @@
-// Machine code for x86-64, from typed operations.
-//
-// What an integer's register has is the slot's payload: 64 bits, extended from
-// its dtype. A float's register has what is below; above a float32 stands 0, as
-// whole slots are moved with it.
-//
-// Each register of a unit has one place for the whole unit: one of the
-// processor's, for those that loops use most, else its home. The home of a
-// slot's registers is its payload, the home of a fact is on the stack.
+// Machine code for x86-64: what computes, and items of arrays. The rest is
+// emit.c's.
 //
 //     rbx  the frame's slots     rbp  the VM       r14  the call record
 //     r15d the fuel              rax, rcx, rdx, xmm0, xmm1  free
-//
-// A unit is called. It returns 1 in edx where it left: all live slots, the
-// record and vm->frame are then as the interpreter wants them. A function that
-// has its result returns 0, and the result in rax or xmm0. So a caller whose
-// callee has left completes the callee's record and leaves too, with its own.
-//
-//     prologue   entry's slots and facts to their registers
-//     operations
-//     exits      of those that are jumped to; polls, which call C
 #include "vm/native/jit_internal.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
-#include "vm/array/array.h"
-#include "vm/engine/scalars.h"
-#include "vm/kernels/kernels.h"
+#include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
-#include "vm/memory/mapping.h"
-#include "vm/poll.h"
 
-// Cuts an integer in a register to the width of its dtype, and extends it to 64
-// bits again, as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
-static void cut(emitter *e, tl_dtype dtype, int to, int from) {
-  const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
-  switch (dtype) {
-    case TL_INT8:
-      tl_x64_rr(&e->as, wide, 0xbe, to, from);
-      break;
-    case TL_INT16:
-      tl_x64_rr(&e->as, wide, 0xbf, to, from);
-      break;
-    case TL_INT32:
-      tl_x64_rr(&e->as, TL_X64_W, 0x63, to, from);
-      break;
-    case TL_UINT8:
-      tl_x64_rr(&e->as, narrow, 0xb6, to, from);
-      break;
-    case TL_UINT16:
-      tl_x64_rr(&e->as, narrow, 0xb7, to, from);
-      break;
-    case TL_UINT32:
-      tl_x64_rr(&e->as, 0, 0x8b, to, from);
-      break;
-    default:
-      tl_x64_move(&e->as, to, from);
-  }
-}
 // Like put, of what was computed in 64 bits. Sums, products and bits have the
 // same lowest bits whatever stands above, so one cut at the end is enough.
 static void put_cut(emitter *e, const tl_typed *t, int from) {
@@ -64,35 +17,7 @@ static void put_cut(emitter *e, const tl_typed *t, int from) {
   put(e, t->a, from);
 }
 
-// The registers that are used most get the processor's. There is no allocation
-// over intervals: a place for the whole unit needs no moves at labels, so any
-// jump may go to any label, and an exit's code is the same wherever it is
-// jumped to from. Facts compete with slots for the integer registers.
-static void assign(emitter *e) {
-  const float *weights = e->code->weights;
-  memset(e->reg, -1, sizeof e->reg);
-  for (int k = 0; k < INTS + FLOATS; k++) {
-    int best = -1;
-    for (int r = 0; r < TL_JIT_REGISTERS; r++)
-      if (is_float(r) == (k >= INTS) && e->reg[r] < 0 && weights[r] > 0 &&
-          (best < 0 || weights[r] > weights[best]))
-        best = r;
-    if (best >= 0)
-      e->reg[best] =
-          (int8_t)(k < INTS ? int_registers[k] : FIRST_FLOAT + k - INTS);
-  }
-}
-
 // --- Comparisons ------------------------------------------------------------
-
-// The integer operand c, or the constant, in a register: its own one, or
-// [scratch], which then must not hold anything that is still needed.
-static int get_int(emitter *e, const tl_typed *t, int scratch) {
-  if (t->c >= 0)
-    return get(e, t->c, scratch);
-  tl_x64_constant(&e->as, scratch, t->imm);
-  return scratch;
-}
 
 // Whether the constant c fits the 32 bits that instructions have for one.
 static bool has_short_constant(const tl_typed *t) {
@@ -149,8 +74,8 @@ static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
   tl_x64_rr(as, TL_X64_W, 0x85, from, from);
   uint32_t large = tl_x64_skip(as, TL_CC_S);
   tl_x64_rr(as, how, 0x2a, to, from);
-  tl_x64_byte(as, 0xeb);  // jmp over the rest
-  tl_x64_byte(as, 0);
+  tl_as_byte(as, 0xeb);  // jmp over the rest
+  tl_as_byte(as, 0);
   uint32_t done = as->size;
   tl_x64_here(as, large);
   tl_x64_move(as, TL_DX, from);
@@ -168,7 +93,7 @@ static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
 // to nearest, ties to even, as a cast of C does, unless the host has changed
 // MXCSR, which would change the interpreter's results too. Takes rax, of a
 // uint64 also rdx.
-static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
   const int16_t registers[] = {t->a, t->b, t->c};
   int r = registers[i];
   if (r < 0) {
@@ -214,7 +139,7 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
                                   TL_CC_BE, TL_CC_B};
-  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   bool swaps = t->condition == TL_IF_LT || t->condition == TL_IF_LE ||
                t->condition == TL_IF_NLT || t->condition == TL_IF_NLE;
   *parity = t->condition == TL_IF_EQ   ? PARITY_AND_ORDERED
@@ -299,7 +224,7 @@ static void with_constant(emitter *e, const tl_typed *t, int digit) {
 static void times_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
-  tl_x64_word(&e->as, (uint32_t)t->imm);
+  tl_as_word(&e->as, (uint32_t)t->imm);
   put_cut(e, t, a);
 }
 
@@ -334,7 +259,7 @@ static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
   tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, a);
-  tl_x64_byte(&e->as, amount);
+  tl_as_byte(&e->as, amount);
   put_cut(e, t, a);
 }
 
@@ -405,8 +330,8 @@ static void divide(emitter *e, const tl_typed *t) {
     leave_if(e, TL_CC_BE, t);
   }
   tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
-  tl_x64_byte(as, 0x48);  // cqo
-  tl_x64_byte(as, 0x99);
+  tl_as_byte(as, 0x48);  // cqo
+  tl_as_byte(as, 0x99);
   tl_x64_rr(as, TL_X64_W, 0xf7, 7, TL_CX);
   tl_x64_rr(as, TL_X64_W, 0x85, TL_DX, TL_DX);
   uint32_t whole = tl_x64_skip(as, TL_CC_E);
@@ -450,7 +375,7 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
 // start and end exchanged. A difference of more
 // than 63 bits shows as a sign, and leaves. The division is unsigned (div, f7
 // /6): both are positive, and rdx is 0.
-static void count(emitter *e, const tl_typed *t) {
+static void count_range(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool down = t->c < 0 && t->imm < 0;
   tl_typed by = *t;
@@ -483,41 +408,6 @@ static void count(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// Counts down, moves on and jumps. Where the body begins with the move into the
-// variable, one jump does: the hidden value may then go too far at the end,
-// where nobody reads it.
-//
-//     at once:  a += c, --b, jump if b != 0     one jump per iteration
-//     else:     --b, jump over if b = 0, a += c, variable = a, jump
-static void step(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  bool at_once = t->d < 0 && t->to >= 0;
-  int a, b;
-  if (!at_once) {
-    b = get(e, t->b, TL_AX);
-    tl_x64_rr(as, TL_X64_W, 0xff, 1, b);
-    put(e, t->b, b);
-  }
-  uint32_t over = at_once ? 0 : tl_x64_skip(as, TL_CC_E);
-  a = get(e, t->a, TL_AX);
-  tl_x64_rr(as, TL_X64_W, 0x03, a, get(e, t->c, TL_CX));
-  put(e, t->a, a);
-  if (at_once) {
-    b = get(e, t->b, TL_AX);
-    tl_x64_rr(as, TL_X64_W, 0xff, 1, b);
-    put(e, t->b, b);  // a move: the flags stay
-    jump_to(e, TL_CC_NE, t->to);
-    return;
-  }
-  if (t->d >= 0) {
-    int to = into(e, t->d, a);
-    tl_x64_move(as, to, a);
-    put(e, t->d, to);
-  }
-  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-  tl_x64_here(as, over);
-}
-
 // Copies, or changes the sign, or negates a bool. A bool is 0 or 1, so `xor 1`
 // negates it. The least integer of a width is its own negative, as it is cut.
 static void one_int(emitter *e, const tl_typed *t) {
@@ -540,35 +430,6 @@ static void extreme(emitter *e, const tl_typed *t) {
             0x40 | (t->op == TL_TYPED_MIN ? TL_CC_G : TL_CC_L), TL_AX, c);
   int a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, a, TL_AX);
-  put(e, t->a, a);
-}
-
-// Leaves where the dtype [to] does not have an integer that is one of [from].
-// Takes rdx. Cutting it to the width changes those that are not there; but
-// between uint64 and signed ones the sign says it.
-static void check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to) {
-  bool was_signed = tl_dtypes[from].kind == 'I';
-  bool is_signed = tl_dtypes[to].kind == 'I';
-  if (from == to)
-    return;
-  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    tl_x64_rr(&e->as, TL_X64_W, 0x85, has, has);
-    leave_if(e, TL_CC_S, t);
-  }
-  if (tl_itemsize(to) == 8)
-    return;
-  cut(e, to, TL_DX, has);
-  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_DX, has);
-  leave_if(e, TL_CC_NE, t);
-}
-
-// The same integer in another dtype: the register has it already, so there is
-// nothing to do but the test.
-static void fit(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
-  check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  tl_x64_move(&e->as, a, b);
   put(e, t->a, a);
 }
 
@@ -595,7 +456,8 @@ static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
   // A constant is read by the instruction itself.
   bool reads = t->c < 0 && t->imm != 0;
-  int b = get_float(e, t, 1, 0), c = reads ? -1 : get_float(e, t, 2, 1);
+  int b = tl_jit_get_float(e, t, 1, 0),
+      c = reads ? -1 : tl_jit_get_float(e, t, 2, 1);
   if (__builtin_cpu_supports("avx")) {
     tl_x64_three(&e->as, width(t), opcode, a, b, c);
   } else {
@@ -618,7 +480,7 @@ static void two_floats(emitter *e, const tl_typed *t, int opcode) {
 // equal, and where b is NaN; c where c alone is.
 static void extreme_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   tl_x64_move_float(&e->as, 0, b);
   bool smaller = t->op == TL_TYPED_FMIN;
   compare_pair(e, t, smaller ? c : 0, smaller ? 0 : c);
@@ -638,7 +500,7 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 static void one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    int b = get_float(e, t, 1, 1);
+    int b = tl_jit_get_float(e, t, 1, 1);
     // What stands above a float32 would stay as the register has it.
     if (t->dtype == TL_FLOAT32) {
       tl_x64_move_float(&e->as, a, b);
@@ -646,7 +508,7 @@ static void one_float(emitter *e, const tl_typed *t) {
     }
     tl_x64_rr(&e->as, width(t), 0x51, a, b);
   } else if (t->op == TL_TYPED_FMOVE) {
-    tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
+    tl_x64_move_float(&e->as, a, tl_jit_get_float(e, t, 1, 0));
   } else {
     bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
     int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
@@ -659,90 +521,54 @@ static void one_float(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// --- Items ------------------------------------------------------------------
-
-// Leaves where the index is not below the fact: negative ones too. One unsigned
-// comparison does both, since a negative index is above any length as an
-// unsigned number.
-static void check_index(emitter *e, const tl_typed *t, int index, int fact) {
-  if (e->reg[fact] >= 0)
-    tl_x64_rr(&e->as, TL_X64_W, 0x3b, index, e->reg[fact]);
-  else
-    tl_x64_rm(&e->as, TL_X64_W, 0x3b, index, TL_SP, home(fact));
-  leave_if(e, TL_CC_AE, t);
-}
-
-// Whether both are of the item at the same place of one array: by the same
-// slots, which nothing has written in between (keeps_index).
-static bool is_same_item(const tl_typed *x, const tl_typed *y) {
-  return x->b == y->b && x->c == y->c && x->d == y->d && x->e == y->e;
-}
-
-// Whether what the operation makes leaves the index of the item as it was
-// checked: x[i] += 1 asks once whether i is below the length. So it writes none
-// of its slots, and of several axes not rax, where the index is: its operands
-// are in registers, and none is converted.
-//
-//     t = load x[i, j]      rax = i * columns + j     checked
-//     t = add t, 1          in t's register           kept
-//     store x[i, j], t      by rax at once
-//
-// Operations on references use rax and rcx, and end it, as does every label,
-// jump and call: only what is listed here is known to keep it.
-static bool keeps_index(const emitter *e, const tl_typed *t) {
-  const tl_typed *item = e->checked;
-  const int16_t operands[] = {t->a, t->b, t->c};
-  int a = t->a % TL_JIT_SLOTS;
-  bool has_slot = a != item->b && a != item->d && a != item->e;
-  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE)
-    return true;
-  if (t->op >= TL_TYPED_FCONST && t->op <= TL_TYPED_FMAX) {
-    for (int i = 1; i < 3; i++)
-      if (operands[i] >= 0 &&
-          (operands[i] < TL_JIT_FLOAT || tl_jit_dtype(t->from[i]) != t->dtype))
-        return false;
-    return has_slot;
-  }
-  if (t->op < TL_TYPED_CONST || t->op > TL_TYPED_XOR || !has_slot)
+// The rounding of floats has an instruction where the processor has SSE 4.1
+// (roundss and roundsd, 66 0f 3a 0a and 0b), which rounds as C's function does
+// and raises nothing. False: it has not, or it is another operation.
+static bool round_float(emitter *e, const tl_typed *t) {
+  // Bit 3 of the mode says that inexact results are no exception.
+  int mode = t->condition == TL_OP_ROUND   ? 8
+             : t->condition == TL_OP_FLOOR ? 9
+             : t->condition == TL_OP_CEIL  ? 10
+             : t->condition == TL_OP_TRUNC ? 11
+                                           : 0;
+  if (mode == 0 || t->op != TL_TYPED_FCOMPUTE ||
+      tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
     return false;
-  for (int i = 0; i < 3; i++)
-    if (item->d >= 0 && operands[i] >= 0 && e->reg[operands[i]] < 0)
-      return false;
+  int a = into(e, t->a, 0), b = get(e, t->b, 0);
+  if (t->dtype == TL_FLOAT32) {
+    tl_x64_move_float(&e->as, a, b);
+    b = a;
+  }
+  tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
+  tl_as_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
+  tl_as_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
+  tl_as_byte(&e->as, mode);
+  put(e, t->a, a);
   return true;
 }
 
-// Notes the access behind its instructions: what is read into rax or into a
-// slot of the index ends it, and so does a value that is converted, since that
-// goes through rax. What is noted is the operation, which stays in its table.
-static void note_item(emitter *e, const tl_typed *t) {
-  bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
-  int a = t->a % TL_JIT_SLOTS;
-  bool ends = reads ? a == t->b || a == t->d || a == t->e ||
-                          (t->op == TL_TYPED_LOAD && e->reg[t->a] < 0)
-                    : t->op == TL_TYPED_FSTORE && t->a < TL_JIT_FLOAT;
-  e->checked = ends ? NULL : t;
+// The magnitude of an integer: neg, and cmovs where that is below 0. False: it
+// is another operation.
+static bool magnitude(emitter *e, const tl_typed *t) {
+  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
+      !tl_jit_is_integer(t->type) || t->type != t->from[1])
+    return false;
+  int b = get(e, t->b, TL_CX), a = into(e, t->a, TL_AX);
+  tl_x64_move(&e->as, TL_AX, b);
+  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
+    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, TL_AX);
+    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_S, TL_AX, b);
+  }
+  tl_x64_move(&e->as, a, TL_AX);
+  put_cut(e, t, a);
+  return true;
 }
 
-// The register with the number of the item. Of several axes that is first *
-// columns + second and so on, which cannot overflow: all were compared with
-// lengths whose product is that of the items. It is in a slot's register or in
-// rax; rcx and rdx are free behind it.
-static int item_index(emitter *e, const tl_typed *t, int facts) {
-  if (e->checked != NULL && is_same_item(e->checked, t))
-    return t->d < 0 ? get(e, t->b, TL_AX) : TL_AX;
-  int first = get(e, t->b, TL_AX);
-  check_index(e, t, first, facts + 1);
-  const int further[] = {t->d, t->e};
-  for (int i = 0; i < 2 && further[i] >= 0; i++) {
-    int next = get(e, further[i], TL_CX), length = facts + 2 + i;
-    check_index(e, t, next, length);
-    tl_x64_move(&e->as, TL_AX, first);
-    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX, get(e, length, TL_DX));
-    tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_AX, next);
-    first = TL_AX;
-  }
-  return first;
+bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
+  return round_float(e, t) || magnitude(e, t);
 }
+
+// --- Items ---------------------------------------------------------------
 
 // The instruction on a register and an item of an array: [offset] items behind
 // the index, -1 for none.
@@ -758,9 +584,7 @@ static void reach_item(emitter *e, tl_dtype dtype, int how, int opcode, int r,
 // How an item of the dtype is read into a register, extended to 64 bits: movsx
 // and movzx of narrow ones, movss, which clears what is above, of a float32. A
 // complex64 is 8 bytes in its slot, both halves side by side.
-//
-// The item is [offset] behind the index; -1 is no index.
-static void load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
+void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
                       int32_t offset) {
   static const struct {
     uint8_t how, opcode;
@@ -784,7 +608,7 @@ static void load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
 
 // The same back: the lowest bytes of the register. That the item's dtype has
 // the number was tested before.
-static void store_item(emitter *e, tl_dtype dtype, int from, int items,
+void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index, int32_t offset) {
   int size = (int)tl_itemsize(dtype);
   int how = dtype == TL_FLOAT32   ? TL_X64_SS
@@ -797,36 +621,13 @@ static void store_item(emitter *e, tl_dtype dtype, int from, int items,
   reach_item(e, dtype, how, opcode, from, items, index, offset);
 }
 
-// No item of the unit's arrays can move as long as their slots have the type of
-// the entry: what C does may allocate, but changes only what it names. So the
-// address that was read at the entry is good behind calls and polls, too.
-static void read_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = item_index(e, t, facts), items = get(e, facts, TL_DX);
-  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : TL_AX);
-  load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
-  put(e, t->a, a);
-  note_item(e, t);
-}
-
-// Leaves where the array has got a second owner since the entry, which an
-// instruction done by C may give it. Takes rdx.
-static void check_owner(emitter *e, const tl_typed *t) {
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_BX,
-            e->unit->arrays[t->c].slot * 16 + 8);
-  tl_x64_rm(&e->as, 0, 0x81, 7, TL_DX, offsetof(tl_object, count));
-  tl_x64_word(&e->as, 1);
-  leave_if(e, TL_CC_NE, t);
-}
-
 // A number that goes into an array of floats is converted on the way; an
 // integer has to be one of the array's dtype. The address needs rdx, the index
 // rax or rcx, and the value what is left of these.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  if (e->unit->does)
-    check_owner(e, t);
-  int index = item_index(e, t, facts), a;
+  tl_jit_check_owner(e, t);
+  int index = tl_jit_item_index(e, t, facts), a;
   tl_dtype dtype = (tl_dtype)t->dtype;
   if (t->op == TL_TYPED_FSTORE) {
     if (t->a < TL_JIT_FLOAT && index == TL_AX) {
@@ -834,620 +635,21 @@ static void write_item(emitter *e, const tl_typed *t) {
       tl_x64_move(&e->as, TL_CX, TL_AX);
       index = TL_CX;
     }
-    a = get_float(e, t, 0, 0);
+    a = tl_jit_get_float(e, t, 0, 0);
   } else {
     a = get(e, t->a, TL_CX);
     if (tl_dtype_is_integer(dtype))
-      check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  store_item(e, dtype, a, get(e, facts, TL_DX), index, 0);
-  note_item(e, t);
-}
-
-// --- Behind the guards of a loop --------------------------------------------
-
-// Goes to the guard's label unless [offset] more than the register, which keeps
-// what it has, is below the length. A sum that wraps is above every length.
-static void guard_below(emitter *e, const tl_typed *t, int r, int32_t offset) {
-  if (offset != 0) {
-    tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_DX, r, offset);
-    r = TL_DX;
-  }
-  if (e->reg[t->c] >= 0)
-    tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, e->reg[t->c]);
-  else
-    tl_x64_rm(&e->as, TL_X64_W, 0x3b, r, home_base(t->c), home(t->c));
-  jump_to(e, TL_CC_AE, t->to);
-}
-
-// What lies between two tested values is inside as well: of the least and the
-// most that is added, and of the first and the last iteration.
-static void guard_both(emitter *e, const tl_typed *t, int r) {
-  guard_below(e, t, r, tl_jit_low(t));
-  if (tl_jit_high(t) != tl_jit_low(t))
-    guard_below(e, t, r, tl_jit_high(t));
-}
-
-// rcx = the next value and (iterations left - 1) steps, or the guard fails
-// where that is no int64, or no iteration is left.
-static void last_value(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  tl_x64_move(as, TL_CX, get(e, t->b + 1, TL_CX));
-  tl_x64_ri(as, 5, TL_CX, 1);
-  jump_to(e, TL_CC_S, t->to);
-  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xaf, TL_CX, get(e, t->b + 2, TL_AX));
-  jump_to(e, TL_CC_O, t->to);
-  tl_x64_rr(as, TL_X64_W, 0x03, TL_CX, get(e, t->b, TL_AX));
-  jump_to(e, TL_CC_O, t->to);
-}
-
-// Two to four comparisons, each of them with a jump to the slow form. A guard
-// behind one of the same loop finds the last value in rcx.
-//
-//     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, rcx - 1 and rcx + 1 are below
-//     n
-static void guard(emitter *e, const tl_typed *t) {
-  if (t->b < 0) {
-    tl_x64_constant(&e->as, TL_AX, tl_jit_high(t));
-    guard_below(e, t, TL_AX, 0);
-    return;
-  }
-  bool is_known = t > e->code->ops && t[-1].op == TL_TYPED_GUARD &&
-                  t[-1].d == 0 && t[-1].b == t->b;
-  if (t->d == 0 && !is_known)
-    last_value(e, t);
-  guard_both(e, t, get(e, t->b, TL_AX));
-  if (t->d == 0)
-    guard_both(e, t, TL_CX);
-}
-
-// cmp (digit 7) or sub (5) of the fuel and a number, of 32 bits: what is above
-// is not known behind a call of C.
-static void with_fuel(emitter *e, int digit, int64_t number) {
-  tl_x64_rr(&e->as, 0, 0x81, digit, TL_R15);
-  tl_x64_word(&e->as, (uint32_t)number);
-}
-
-// The polls of as many iterations as there are, or as there is fuel for but for
-// one poll: they are counted down by the loop alone. Where that is none,
-// nothing has been written.
-//
-//     rcx = fuel - 1, at most b        r15 -= rcx   d = b - rcx   b = rcx
-static void chunk(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  tl_x64_rm(as, 0, 0x8d, TL_CX, TL_R15, -1);
-  tl_x64_rr(as, 0, 0x85, TL_CX, TL_CX);
-  jump_to(e, TL_CC_E, t->to);
-  int b = get(e, t->b, TL_AX), rest = into(e, t->d, TL_DX);
-  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, b);
-  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_A, TL_CX, b);
-  tl_x64_rr(as, 0, 0x2b, TL_R15, TL_CX);
-  tl_x64_move(as, rest, b);
-  tl_x64_rr(as, TL_X64_W, 0x2b, rest, TL_CX);
-  put(e, t->d, rest);
-  tl_x64_move(as, b, TL_CX);
-  put(e, t->b, b);
-}
-
-// The iterations that a chunk has put aside.
-static void take_rest(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, get(e, t->d, TL_AX));
-  put(e, t->a, a);
-}
-
-// The address of a row: items + index * columns * size of an item.
-static void row(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  if (t->b < 0)
-    tl_x64_constant(as, TL_AX, t->imm);
-  else
-    tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, get(e, t->b, TL_AX), (int32_t)t->imm);
-  tl_x64_rr(as, TL_X64_W | TL_X64_0F, 0xaf, TL_AX, get(e, facts + 2, TL_DX));
-  int to = into(e, t->d, TL_AX);
-  tl_x64_rx(as, TL_X64_W, 0x8d, to, get(e, facts, TL_DX), TL_AX,
-            (int)tl_itemsize((tl_dtype)t->dtype));
-  put(e, t->d, to);
-}
-
-// An item, without a test.
-static void read_inside(emitter *e, const tl_typed *t) {
-  int index = t->b < 0 ? -1 : get(e, t->b, TL_AX);
-  int a = into(e, t->a, t->op == TL_TYPED_FREAD ? 0 : TL_AX);
-  load_item(e, (tl_dtype)t->dtype, a, get(e, t->e, TL_DX), index,
-            (int32_t)t->imm);
-  put(e, t->a, a);
-}
-
-// Converting the value takes rax and rdx, so the address comes last.
-static void write_inside(emitter *e, const tl_typed *t) {
-  tl_dtype dtype = (tl_dtype)t->dtype;
-  bool floats = t->op == TL_TYPED_FWRITE;
-  int a = floats ? get_float(e, t, 0, 0) : get(e, t->a, TL_AX);
-  if (!floats && tl_dtype_is_integer(dtype))
-    check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
-  int index = t->b < 0 ? -1 : get(e, t->b, TL_CX);
-  store_item(e, dtype, a, get(e, t->e, TL_DX), index, (int32_t)t->imm);
-}
-
-// --- Variables --------------------------------------------------------------
-
-// rdx = the module's variables, which may have moved. Returns how far behind
-// rdx the variable is. The code has the address of the module's field, not of
-// the variables: those are moved when the module gets another one.
-static int32_t find_variable(emitter *e, const tl_typed *t) {
-  const tl_module *module = e->unit->function->unit->module;
-  tl_x64_constant(&e->as, TL_DX, (int64_t)(intptr_t)&module->variables);
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_DX, 0);
-  return (int32_t)t->imm * 16;
-}
-
-// rdx = the closure, which the frame's record has. Returns how far behind rdx
-// the captured value is.
-static int32_t find_captured(emitter *e, const tl_typed *t) {
-  tl_x64_rm(&e->as, TL_X64_W, 0x8b, TL_DX, TL_R14, offsetof(tl_frame, closure));
-  return (int32_t)offsetof(tl_closure, captures) + (int32_t)t->imm * 16;
-}
-
-// A variable of the module, or a captured value. Leaves where it has another
-// tag than the type says. Tags of scalars fit the 32 bits that cmp extends by
-// their sign.
-static void get_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FGET || t->op == TL_TYPED_FCAPTURED;
-  bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
-  int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
-  tl_x64_rm(&e->as, TL_X64_W, 0x81, 7, TL_DX, at);
-  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
-  leave_if(e, TL_CC_NE, t);
-  int a = into(e, t->a, floats ? 0 : TL_AX);
-  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x10 : 0x8b, a,
-            TL_DX, at + 8);
-  put(e, t->a, a);
-}
-
-// Leaves where the variable owns what it has, which would have to be dropped.
-// The tag is written with the payload: the variable may have had another type,
-// which units that read it notice by the tag.
-static void put_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FPUT;
-  int32_t at = find_variable(e, t);
-  tl_x64_rm(&e->as, 0, 0xf7, 0, TL_DX, at);  // test: does it own?
-  tl_x64_word(&e->as, (uint32_t)TL_OWNED);
-  leave_if(e, TL_CC_NE, t);
-  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_DX, at);
-  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(t->type));
-  tl_x64_rm(&e->as, floats ? TL_X64_SD : TL_X64_W, floats ? 0x11 : 0x89,
-            get(e, t->a, floats ? 0 : TL_AX), TL_DX, at + 8);
-}
-
-// --- Calls ------------------------------------------------------------------
-
-// Stores to their slots what is in registers of those that the exit names, or
-// loads it. What is at home needs no move. Of a slot's two registers that of
-// its type is moved; the other one has nothing that anybody reads.
-static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
-                       bool back) {
-  for (; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    int r = tl_jit_register(s, types[s]);
-    if (e->reg[r] >= 0)
-      back ? load(e, e->reg[r], r) : store(e, e->reg[r], r);
-  }
-}
-
-// Loads what lies in slots of the entry as references. Those that have been
-// written since are loaded again behind it, by their types there; of a slot
-// that is dead by now whatever is loaded does no harm.
-static void load_pinned(emitter *e) {
-  const tl_jit_unit *u = e->unit;
-  for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
-    int s = __builtin_ctzll(slots);
-    if (e->reg[s] >= 0 && !tl_jit_is_scalar(tl_jit_type_of(u->tags[s])))
-      load(e, e->reg[s], s);
-  }
-}
-
-// What lives comes back from its slots, and facts from the stack.
-static void come_back(emitter *e, const tl_jit_exit *exit) {
-  load_pinned(e);
-  move_slots(e, exit->slots, exit->types, true);
-  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
-    if (e->reg[TL_JIT_FACTS + i] >= 0)
-      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
-}
-
-// The tag of a scalar's type, where rdx, rbx or rsp points.
-static void store_tag(emitter *e, tl_jit_type type, int base, int32_t at) {
-  tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, base, at);
-  tl_x64_word(&e->as, (uint32_t)tl_jit_tag(type));
-}
-
-// Room on the stack for a call of C, aligned to 16 bytes as the ABI wants it
-// (System V, 3.2.2), wherever in the unit's calls this is; the old rsp is in
-// it.
-//
-//     rsp  │ result │ constant │   │ old rsp │    16, 16, 8 and 8 bytes
-enum { CONSTANT = 16, OLD = 40, ROOM = 48 };
-static void open_room(emitter *e) {
-  tl_x64_move(&e->as, TL_AX, TL_SP);
-  tl_x64_ri(&e->as, 4, TL_SP, -16);
-  tl_x64_ri(&e->as, 5, TL_SP, ROOM);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_SP, OLD);
-}
-
-// Calls a function of C, which may write all registers but rbx, rbp, r12 to
-// r15. Its arguments are in theirs already; rax is not among them.
-static void call_c(emitter *e, intptr_t function) {
-  tl_x64_constant(&e->as, TL_AX, (int64_t)function);
-  tl_x64_rr(&e->as, 0, 0xff, 2, TL_AX);
-}
-
-// The result, which is in rdx: a slot's payload, 0 above a float32.
-static void put_result(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FCOMPUTE;
-  int a = into(e, t->a, floats ? 0 : TL_DX);
-  floats ? tl_x64_rr(&e->as, TL_X64_PD | TL_X64_W, 0x6e, a, TL_DX)
-         : tl_x64_move(&e->as, a, TL_DX);
-  put(e, t->a, a);
-}
-
-// The kernel of an operation on one float that gives a float of its width,
-// which is what tl_scalar_unary calls for it; NULL: it is another one. The
-// table of kernels is that of the processor, chosen once, so the address is
-// good for the code's life.
-static tl_kernel1 *kernel_of(const tl_typed *t) {
-  tl_dtype dtype = tl_jit_dtype(t->type);
-  return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
-                 tl_jit_dtype(t->from[1]) == dtype &&
-                 tl_op_compute_dtype((tl_op)t->condition, dtype) == dtype
-             ? tl_kernels()->unary[t->condition][dtype]
-             : NULL;
-}
-
-// kernel(&result, &b, 1), which never fails. The result's upper half is 0 where
-// it has 32 bits.
-static void call_kernel(emitter *e, const tl_typed *t, tl_kernel1 *kernel) {
-  tl_assembler *as = &e->as;
-  open_room(e);
-  tl_x64_constant(as, TL_AX, 0);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, 0);
-  tl_x64_move(as, TL_DI, TL_SP);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, home(t->b));
-  tl_x64_constant(as, TL_DX, 1);
-  call_c(e, (intptr_t)kernel);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 0);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
-}
-
-// tl_scalar_binary(op, b, c, a) or tl_scalar_unary(op, b, a), which know no VM.
-// Operands get their tags in their slots; a constant stands on the stack.
-// Behind it al says whether it was done; rcx and rdx are the result's tag and
-// payload.
-static void call_scalar(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  bool binary = t->from[2] != TL_TYPE_UNKNOWN;
-  store_tag(e, t->from[1], TL_BX, t->b % TL_JIT_SLOTS * 16);
-  open_room(e);
-  tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_BX, t->b % TL_JIT_SLOTS * 16);
-  if (binary && t->c >= 0) {
-    store_tag(e, t->from[2], TL_BX, t->c % TL_JIT_SLOTS * 16);
-    tl_x64_rm(as, TL_X64_W, 0x8d, TL_DX, TL_BX, t->c % TL_JIT_SLOTS * 16);
-  } else if (binary) {
-    store_tag(e, t->from[2], TL_SP, CONSTANT);
-    tl_x64_constant(as, TL_AX, t->imm);
-    tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, CONSTANT + 8);
-    tl_x64_rm(as, TL_X64_W, 0x8d, TL_DX, TL_SP, CONSTANT);
-  }
-  tl_x64_move(as, binary ? TL_CX : TL_DX, TL_SP);
-  tl_x64_constant(as, TL_DI, t->condition);
-  call_c(e, binary ? (intptr_t)tl_scalar_binary : (intptr_t)tl_scalar_unary);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_SP, 0);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_DX, TL_SP, 8);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
-}
-
-// The rounding of floats has an instruction where the processor has SSE 4.1
-// (roundss and roundsd, 66 0f 3a 0a and 0b), which rounds as C's function does
-// and raises nothing. False: it has not, or it is another operation.
-static bool round_float(emitter *e, const tl_typed *t) {
-  // Bit 3 of the mode says that inexact results are no exception.
-  int mode = t->condition == TL_OP_ROUND   ? 8
-             : t->condition == TL_OP_FLOOR ? 9
-             : t->condition == TL_OP_CEIL  ? 10
-             : t->condition == TL_OP_TRUNC ? 11
-                                           : 0;
-  if (mode == 0 || t->op != TL_TYPED_FCOMPUTE ||
-      tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
-    return false;
-  int a = into(e, t->a, 0), b = get(e, t->b, 0);
-  if (t->dtype == TL_FLOAT32) {
-    tl_x64_move_float(&e->as, a, b);
-    b = a;
-  }
-  tl_x64_open(&e->as, TL_X64_PD, 0x3a, a, 0, b);
-  tl_x64_byte(&e->as, t->dtype == TL_FLOAT32 ? 0x0a : 0x0b);
-  tl_x64_byte(&e->as, 0xc0 | (a & 7) << 3 | (b & 7));
-  tl_x64_byte(&e->as, mode);
-  put(e, t->a, a);
-  return true;
-}
-
-// The magnitude of an integer: neg, and cmovs where that is below 0. False: it
-// is another operation.
-static bool magnitude(emitter *e, const tl_typed *t) {
-  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
-      !tl_jit_is_integer(t->type) || t->type != t->from[1])
-    return false;
-  int b = get(e, t->b, TL_CX), a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, TL_AX, b);
-  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
-    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, TL_AX);
-    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_S, TL_AX, b);
-  }
-  tl_x64_move(&e->as, a, TL_AX);
-  put_cut(e, t, a);
-  return true;
-}
-
-// An operation by a function of C. What lives is in its slots meanwhile. Leaves
-// where the function declines, or the result has another tag than was likely.
-// The few that have instructions of their own need no call.
-//
-//     registers ─▶ slots        of all that the exit names
-//     tags of the operands      in their slots
-//     call                      on an aligned stack
-//     slots ─▶ registers        and facts from the unit's frame
-//     did it? the right tag?    else by the exit, with all as it was
-static void compute(emitter *e, const tl_typed *t) {
-  if (round_float(e, t) || magnitude(e, t))
-    return;
-  const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_kernel1 *kernel = kernel_of(t);
-  move_slots(e, exit->slots, exit->types, false);
-  if (kernel != NULL)
-    call_kernel(e, t, kernel);
-  else
-    call_scalar(e, t);
-  come_back(e, exit);
-  if (kernel == NULL) {
-    tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, TL_AX, TL_AX);
-    leave_if(e, TL_CC_E, t);
-    tl_x64_ri(&e->as, 7, TL_CX, (int32_t)tl_jit_tag(t->type));
-    leave_if(e, TL_CC_NE, t);
-  }
-  put_result(e, t);
-}
-
-// Whether frames of the unit, or of those that it calls, may be looked at while
-// code runs: their records then have to be whole.
-static bool needs_record(const tl_jit_unit *unit) {
-  bool needs = unit->does;
-  for (uint32_t i = 0; i < unit->callee_count; i++)
-    needs |= unit->callees[i]->has_record ||
-             (unit->callees[i]->is_open && unit->callees[i] != unit);
-  return needs;
-}
-
-// The unit's place in its record, and in the code.
-static void write_pc(emitter *e, uint32_t pc) {
-  const tl_ins *ins = &e->unit->function->code[pc];
-  tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)ins);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, pc));
-}
-
-// Of a function that units call, who it is.
-static void write_record(emitter *e) {
-  tl_assembler *as = &e->as;
-  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)e->unit->function);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, function));
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
-  tl_x64_constant(as, TL_AX, 0);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_R14, offsetof(tl_frame, closure));
-  tl_x64_rm(as, 0, 0x89, TL_AX, TL_R14, offsetof(tl_frame, flags));
-}
-
-// Arguments that are references have their tags in memory: the callee takes
-// what it does not touch for being as at its entry, and its exits leave that
-// out. Scalars are written back by every exit, so their tags can wait.
-static void write_reference_tags(emitter *e, uint64_t slots,
-                                 const tl_jit_type *types) {
-  for (; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    if (!tl_jit_is_reference(types[s]))
-      continue;
-    tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
-    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, types[s]));
-  }
-}
-
-// Loads several results, which the callee left in its first slots. Their tags
-// are not there: types have them, and exits write them.
-static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
-  for (uint32_t i = 0; i < callee->result_count; i++) {
-    uint64_t tag = callee->result_tags[i];
-    int r = tl_jit_register(first + i, tl_jit_type_of(tag));
-    if (tag != 0 && e->reg[r] >= 0)
-      load(e, e->reg[r], r);
-  }
-}
-
-// One poll: the fuel counts down; what happens at 0 stands behind the code.
-// `dec r15d` is ff /1 and sets the zero flag; comparing is not needed. So a
-// poll costs a loop two instructions per iteration.
-static void poll(emitter *e, int32_t exit) {
-  tl_x64_rr(&e->as, 0, 0xff, 1, TL_R15);
-  jump_if(e, TL_CC_E, FIX_POLL, exit);
-}
-
-// Its arguments and what lives across it go through their slots. Where there is
-// no room for another call, the interpreter makes it, or says so: jit.c has put
-// records and slots into one bound, to which each call adds what it takes.
-//
-//     caller's slots    … │ a │ argument 0 │ argument 1 │ …
-//                           ▲   ▲
-//         the result's slot ┘   └ the callee's slot 0, its rbx
-//
-// The callee's registers are the same ones for other slots, so all that lives
-// comes back from memory behind the call. Of the record above only its place is
-// counted: the callee writes to it when it leaves, and emit_within the rest.
-static void call(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  const tl_jit_exit *within = &e->code->exits[t->imm];
-  const tl_jit_exit *before = &e->code->exits[t->exit];
-  const tl_jit_unit *callee = t->callee;
-  bool floats = t->op == TL_TYPED_FCALL, row = t->op == TL_TYPED_ROWCALL;
-  int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
-  uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
-  tl_jit *jit = e->code->vm->jit;
-  if (base > jit->most_step)
-    jit->most_step = base;
-  if (callee->function->slot_count > jit->most_slots)
-    jit->most_slots = callee->function->slot_count;
-  move_slots(e, within->slots, within->types, false);
-  move_slots(e, arguments & before->slots, before->types, false);
-  write_reference_tags(e, arguments & before->slots, before->types);
-  if (e->unit->has_record)
-    write_pc(e, before->pc);
-  tl_x64_rm(as, TL_X64_W, 0x3b, TL_R14, TL_BP, offsetof(tl_vm, native_end));
-  leave_if(e, TL_CC_AE, t);
-  poll(e, t->exit);
-  tl_x64_ri(as, 0, TL_BX, base * 16);
-  tl_x64_ri(as, 0, TL_R14, (int32_t)sizeof(tl_frame));
-  if (callee == e->unit) {
-    tl_x64_byte(as, 0xe8);
-    add_fix(e, FIX_SELF, 0);
-  } else {
-    tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)&callee->code);
-    tl_x64_rm(as, 0, 0xff, 2, TL_AX, 0);
-  }
-  tl_x64_ri(as, 5, TL_BX, base * 16);
-  tl_x64_ri(as, 5, TL_R14, (int32_t)sizeof(tl_frame));
-  tl_x64_rr(as, 0, 0x85, TL_DX, TL_DX);
-  jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
-  come_back(e, within);
-  if (row) {
-    load_row(e, callee, (uint32_t)base - callee->is_single);
-    return;
-  }
-  int a = into(e, t->a, floats ? 0 : TL_AX);
-  floats ? tl_x64_move_float(as, a, 0) : tl_x64_move(as, a, TL_AX);
-  put(e, t->a, a);
-}
-
-// Ends the unit's own frame on the stack, in which the facts are. The return
-// address is the processor's stack's, so returns are predicted.
-static void go_back(emitter *e) {
-  if (e->frame_size > 0)
-    tl_x64_ri(&e->as, 0, TL_SP, (int32_t)e->frame_size);
-  tl_x64_byte(&e->as, 0xc3);
-}
-
-// The result goes where callers look, with 0 for "it has one". What the slot
-// owned the caller's slot owns from here on: its type says so.
-static void give_result(emitter *e, const tl_typed *t) {
-  if (t->op == TL_TYPED_ROWRETURN)
-    ;  // they are in their slots
-  else if (t->op == TL_TYPED_FRETURN)
-    tl_x64_move_float(&e->as, 0, get(e, t->a, 0));
-  else
-    tl_x64_move(&e->as, TL_AX, get(e, t->a, TL_AX));
-  tl_x64_rr(&e->as, 0, 0x31, TL_DX, TL_DX);
-  go_back(e);
-}
-
-// --- What C does ------------------------------------------------------------
-
-// The tags of slots that the exit writes back.
-static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
-  for (slots &= exit->slots; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    tl_x64_rm(&e->as, TL_X64_W, 0xc7, 0, TL_BX, (int32_t)s * 16);
-    tl_x64_word(&e->as, (uint32_t)tl_jit_tag_of(e->unit, s, exit->types[s]));
-  }
-}
-
-// An instruction by vm->one: tl_jit_one(vm, base, ins), which says in eax how
-// it went. What lives is in memory, with the tags of what it touches; what it
-// did not change comes back behind it.
-static void do_one(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one;
-  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
-                       e->unit->is_function, &one))
-    return;
-  tl_jit_exit behind = *exit;
-  behind.slots &= ~one.changed & one.live;
-  move_slots(e, exit->slots, exit->types, false);
-  write_tags(e, exit, one.touched);
-  write_pc(e, exit->pc);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_R14, TL_BP, offsetof(tl_vm, frame));
-  tl_x64_rm(as, 0, 0x89, TL_R15, TL_BP, offsetof(tl_vm, fuel));
-  tl_x64_move(as, TL_DX, TL_AX);
-  open_room(e);
-  tl_x64_move(as, TL_DI, TL_BP);
-  tl_x64_move(as, TL_SI, TL_BX);
-  call_c(e, (intptr_t)tl_jit_one);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, OLD);
-  tl_x64_rm(as, 0, 0x8b, TL_R15, TL_BP, offsetof(tl_vm, fuel));
-  tl_x64_ri(as, 7, TL_AX, TL_ONE_DONE);
-  jump_if(e, TL_CC_B, FIX_UNDONE, (int32_t)(t - e->code->ops));
-  // Loads leave the flags as they are.
-  come_back(e, &behind);
-  if (t->op == TL_TYPED_DOIF)
-    jump_to(e, t->condition == TL_IF_NE ? TL_CC_A : TL_CC_BE, t->to);
-}
-
-// It was declined, or has failed: the unit leaves before it, with what it has
-// left in the slots that it touches.
-static void leave_undone(emitter *e, const tl_typed *t) {
-  const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one;
-  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
-                       e->unit->is_function, &one))
-    return;
-  write_tags(e, exit, ~one.touched);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
-  tl_x64_constant(&e->as, TL_DX, 1);
-  go_back(e);
+  tl_jit_store_item(e, dtype, a, get(e, facts, TL_DX), index, 0);
+  tl_jit_note_item(e, t);
 }
 
 // --- All operations ---------------------------------------------------------
 
-// The processor takes code in from 32 bytes at a time, so that a short loop
-// that begins there is fetched in fewer steps, and takes as long wherever the
-// unit stands. nop, with up to three prefixes that mean nothing.
-static void align_loop(emitter *e) {
-  for (uint32_t left = -e->as.size & (TL_CODE_ALIGN - 1); left > 0;) {
-    uint32_t size = left < 4 ? left : 4;
-    for (uint32_t i = 1; i < size; i++) tl_x64_byte(&e->as, 0x66);
-    tl_x64_byte(&e->as, 0x90);
-    left -= size;
-  }
-}
-
-// Dispatch by operation. A jump to the label that comes next is left out.
-static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
+bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
   int a;
   switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LABEL:
-      if (e->code->labels[t->to].loop == t->to)
-        align_loop(e);
-      e->label_at[t->to] = e->as.size;
-      break;
-    case TL_TYPED_JUMP:
-      if (t->to < 0)
-        jump(e, FIX_EXIT, -1 - t->to);
-      else if (next == NULL || next->op != TL_TYPED_LABEL || next->to != t->to)
-        jump(e, FIX_LABEL, t->to);
-      break;
-    case TL_TYPED_POLL:
-      poll(e, t->exit);
-      break;
-    case TL_TYPED_EXIT:
-      jump(e, FIX_EXIT, t->exit);
-      break;
     case TL_TYPED_IF:
       jump_to(e, compare_ints(e, t), t->to);
       break;
@@ -1457,11 +659,6 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_SET:
     case TL_TYPED_FSET:
       set_truth(e, t);
-      break;
-    case TL_TYPED_CONST:
-      a = into(e, t->a, TL_AX);
-      tl_x64_constant(&e->as, a, t->imm);
-      put(e, t->a, a);
       break;
     case TL_TYPED_FCONST:
       a = into(e, t->a, 0);
@@ -1491,17 +688,11 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
         divide(e, t);
       break;
     case TL_TYPED_COUNT:
-      count(e, t);
-      break;
-    case TL_TYPED_STEP:
-      step(e, t);
+      count_range(e, t);
       break;
     case TL_TYPED_MIN:
     case TL_TYPED_MAX:
       extreme(e, t);
-      break;
-    case TL_TYPED_FIT:
-      fit(e, t);
       break;
     case TL_TYPED_TRUNC:
       truncate_float(e, t);
@@ -1509,10 +700,6 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_FMIN:
     case TL_TYPED_FMAX:
       extreme_float(e, t);
-      break;
-    case TL_TYPED_COMPUTE:
-    case TL_TYPED_FCOMPUTE:
-      compute(e, t);
       break;
     case TL_TYPED_FMOVE:
     case TL_TYPED_FNEG:
@@ -1532,163 +719,21 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
     case TL_TYPED_FDIV:
       two_floats(e, t, 0x5e);
       break;
-    case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-      read_item(e, t);
-      break;
     case TL_TYPED_STORE:
     case TL_TYPED_FSTORE:
       write_item(e, t);
       break;
-    case TL_TYPED_GUARD:
-      guard(e, t);
-      break;
-    case TL_TYPED_CHUNK:
-      chunk(e, t);
-      break;
-    case TL_TYPED_REST:
-      take_rest(e, t);
-      break;
-    case TL_TYPED_FUEL:
-      with_fuel(e, 7, t->imm);
-      jump_to(e, TL_CC_LE, t->to);
-      break;
-    case TL_TYPED_SPEND:
-      with_fuel(e, 5, t->imm);
-      break;
-    case TL_TYPED_ROW:
-      row(e, t);
-      break;
-    case TL_TYPED_READ:
-    case TL_TYPED_FREAD:
-      read_inside(e, t);
-      break;
-    case TL_TYPED_WRITE:
-    case TL_TYPED_FWRITE:
-      write_inside(e, t);
-      break;
-    case TL_TYPED_GET:
-    case TL_TYPED_FGET:
-    case TL_TYPED_CAPTURED:
-    case TL_TYPED_FCAPTURED:
-      get_variable(e, t);
-      break;
-    case TL_TYPED_PUT:
-    case TL_TYPED_FPUT:
-      put_variable(e, t);
-      break;
-    case TL_TYPED_CALL:
-    case TL_TYPED_FCALL:
-    case TL_TYPED_RCALL:
-    case TL_TYPED_ROWCALL:
-      call(e, t);
-      break;
-    case TL_TYPED_ROWRETURN:
-      tl_jit_emit_place(e, t);
-      give_result(e, t);
-      break;
-    case TL_TYPED_DO:
-    case TL_TYPED_DOIF:
-      do_one(e, t);
-      break;
-    case TL_TYPED_RETURN:
-    case TL_TYPED_FRETURN:
-    case TL_TYPED_RRETURN:
-      give_result(e, t);
-      break;
-    case TL_TYPED_COUNT_OF_OPS:
-      break;
     default:
-      tl_jit_emit_place(e, t);
+      return false;
   }
+  return true;
 }
 
 // --- Choices ----------------------------------------------------------------
 
-// A branch over a few operations on one integer becomes a choice: both sides
-// are computed, and one is taken. Where nobody could foretell the branch, as in
-// a checksum, that is several times as fast.
-//
-//     if t != 1 -> 17          rax = crc >> 1 ^ 33800
-//        crc = crc >> 1 ^ 33800       rdx = crc >> 1
-//     17 crc = crc >> 1        cmp t, 1;  cmovne rax, rdx;  crc = rax
-enum { MOST_IN_SIDE = 4 };
-
-// One side: operations from [at] on, what they leave in [result] (-1: nothing),
-// and the label behind. [written] are all slots that it sets on the way.
-typedef struct side {
-  uint32_t at, count;
-  int result;
-  int32_t to;
-  uint64_t written;
-} side;
-
-// Whether the operation computes one integer of others, in one instruction, and
-// never leaves. Both sides are computed whatever the branch, so what could trap
-// or takes long is not among them.
-static bool is_simple(const tl_typed *t) {
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_MOVE:
-    case TL_TYPED_CONST:
-    case TL_TYPED_ADD:
-    case TL_TYPED_SUB:
-    case TL_TYPED_AND:
-    case TL_TYPED_OR:
-    case TL_TYPED_XOR:
-      return true;
-    case TL_TYPED_SHL:
-    case TL_TYPED_SAR:
-      return t->c < 0;
-    default:
-      return false;
-  }
-}
-
-// Whether a register may be read in the side: it is no slot that the side has
-// written.
-static bool is_old(const side *s, int r) {
-  return r < 0 || r >= TL_JIT_FLOAT || (s->written >> r & 1) == 0;
-}
-
-// Reads a side that begins at [at] and ends with a jump. Each operation uses
-// what the one before it has made, or nothing that the side has made; constants
-// that are not the last stand in the operations already.
-static bool read_side(const emitter *e, uint32_t at, side *s) {
-  const tl_jit_code *code = e->code;
-  *s = (side){.at = at, .result = -1};
-  for (uint32_t i = at; i < code->op_count; i++) {
-    const tl_typed *t = &code->ops[i];
-    if (t->op == TL_TYPED_JUMP) {
-      s->to = t->to;
-      return t->to >= 0;
-    }
-    bool follows = t->b >= 0 && t->b == s->result;
-    if (!is_simple(t) || s->count == MOST_IN_SIDE ||
-        (!follows && !is_old(s, t->b)) || !is_old(s, t->c))
-      return false;
-    s->written |= UINT64_C(1) << t->a;
-    if (t->op != TL_TYPED_CONST || code->ops[i + 1].op == TL_TYPED_JUMP)
-      s->result = t->a;
-    s->count++;
-  }
-  return false;
-}
-
-// Whether nobody behind the label reads what a side has written but its result.
-// The label says UNKNOWN of what is dead there, and the check lets nobody read
-// that.
-static bool is_dead_behind(const emitter *e, const side *s) {
-  const tl_jit_label *label = &e->code->labels[s->to];
-  for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
-    if ((s->written >> slot & 1) != 0 && (int)slot != s->result &&
-        label->types[slot] != TL_TYPE_UNKNOWN)
-      return false;
-  return true;
-}
-
 // Computes the side in a register, which is rax or rdx; constants may take rcx.
 // No slot is written, so the other side finds them all as they were.
-static void compute_side(emitter *e, const side *s, int in) {
+static void compute_side(emitter *e, const tl_jit_side *s, int in) {
   static const uint8_t opcodes[] = {[TL_TYPED_ADD] = 0x03,
                                     [TL_TYPED_SUB] = 0x2b,
                                     [TL_TYPED_AND] = 0x23,
@@ -1707,7 +752,7 @@ static void compute_side(emitter *e, const side *s, int in) {
     if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR) {
       int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
       tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, in);
-      tl_x64_byte(&e->as, (int)t->imm);
+      tl_as_byte(&e->as, (int)t->imm);
     } else if (t->op != TL_TYPED_MOVE) {
       tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
     }
@@ -1716,52 +761,13 @@ static void compute_side(emitter *e, const side *s, int in) {
   }
 }
 
-// Whether one operation alone has the label as its target: it goes with the
-// branch, and nobody may want to come there in another way.
-static bool is_single(const emitter *e, int32_t label) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < e->code->op_count && count < 2; i++) {
-    const tl_typed *t = &e->code->ops[i];
-    count += t->op != TL_TYPED_LABEL && t->to == label;
-  }
-  return count == 1;
-}
-
-// The two sides of the branch at [at]: over nothing, or over another side.
-// Returns how many operations they are; 0: it is no choice.
-//
-//     if → E    jump → T    T …  jump → J    E …  jump → J    J
-//     if → J    jump → T    T …  jump → J    J
-static uint32_t read_choice(const emitter *e, uint32_t at, side *taken,
-                            side *other) {
-  const tl_typed *ops = e->code->ops, *t = &ops[at];
-  if (at + 3 >= e->code->op_count || t->to < 0 ||
-      ops[at + 1].op != TL_TYPED_JUMP || ops[at + 2].op != TL_TYPED_LABEL ||
-      ops[at + 1].to != ops[at + 2].to || !read_side(e, at + 3, taken) ||
-      taken->result < 0 || !is_dead_behind(e, taken))
-    return 0;
-  uint32_t end = taken->at + taken->count;
-  *other = (side){.result = -1, .to = t->to};
-  if (taken->to != t->to) {
-    if (end + 2 >= e->code->op_count || ops[end + 1].op != TL_TYPED_LABEL ||
-        ops[end + 1].to != t->to || !read_side(e, end + 2, other) ||
-        other->to != taken->to || other->result != taken->result ||
-        !is_dead_behind(e, other) || !is_single(e, t->to))
-      return 0;
-    end = other->at + other->count;
-  }
-  return is_single(e, ops[at + 1].to) ? end + 1 - at : 0;
-}
-
-// Emits the branch at [at] as a choice, if it is one. Returns how many
-// operations that were; 0: nothing was emitted.
-static uint32_t choose(emitter *e, uint32_t at) {
+uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
   const tl_typed *t = &e->code->ops[at];
-  side taken, other;
+  tl_jit_side taken, other;
   if (t->op != TL_TYPED_IF || e->reg[t->b] < 0 ||
       (t->c >= 0 ? e->reg[t->c] < 0 : !has_short_constant(t)))
     return 0;
-  uint32_t count = read_choice(e, at, &taken, &other);
+  uint32_t count = tl_jit_read_choice(e, at, &taken, &other);
   if (count == 0)
     return 0;
   int r = taken.result, result = into(e, r, TL_AX);
@@ -1773,260 +779,7 @@ static uint32_t choose(emitter *e, uint32_t at) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, TL_AX, otherwise);
   tl_x64_move(&e->as, result, TL_AX);
   put(e, r, result);
-  const tl_typed *jumps = &e->code->ops[at + count - 1];
-  operation(e, jumps,
-            jumps + 1 < e->code->ops + e->code->op_count ? jumps + 1 : NULL);
-  return count;
-}
-
-// --- Entry and exits --------------------------------------------------------
-
-// Facts go home as well as into their registers: after a call they come from
-// there. Tags of arrays were compared by C (has_types in jit.c), so their
-// descriptors are read unchecked. Slots without a register are at home already.
-//
-//     slot ─▶ tl_array:  data ─▶ items      facts: data, dims[0] to dims[2]
-static void prologue(emitter *e) {
-  tl_assembler *as = &e->as;
-  const tl_jit_unit *u = e->unit;
-  e->unit->has_record = needs_record(u);
-  if (u->has_record && u->is_function)
-    write_record(e);
-  if (e->frame_size > 0)
-    tl_x64_ri(as, 5, TL_SP, (int32_t)e->frame_size);
-  for (uint32_t k = 0; k < u->array_count; k++) {
-    int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
-    int rank = (int)(u->arrays[k].tag >> 24 & 7);
-    tl_x64_rm(as, TL_X64_W, 0x8b, TL_AX, TL_BX, u->arrays[k].slot * 16 + 8);
-    for (int i = 0; i <= rank; i++) {
-      int32_t field = i == 0 ? (int32_t)offsetof(tl_array, data)
-                             : (int32_t)offsetof(tl_array, dims) + 8 * (i - 1);
-      int to = into(e, facts + i, TL_CX);
-      tl_x64_rm(as, TL_X64_W, 0x8b, to, TL_AX, field);
-      store(e, to, facts + i);
-    }
-  }
-  load_pinned(e);
-  for (uint32_t s = 0; s < u->function->slot_count; s++) {
-    tl_jit_type type = tl_jit_type_of(u->tags[s]);
-    if ((u->live >> s & 1) == 0 || !tl_jit_is_scalar(type))
-      continue;
-    int r = tl_jit_register(s, type);
-    if (e->reg[r] >= 0)
-      load(e, e->reg[r], r);
-  }
-}
-
-// The tags of what an exit writes back, and its payloads unless they are there.
-// A slot's tag in memory is that of the entry or older until then, and nobody
-// reads it before. The owned bit is part of what is written: a slot that a
-// reference moved to owns it from here on. The slot that it left is dead, and
-// its tag stays, as behind the interpreter's own moves.
-static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
-  if (payloads)
-    move_slots(e, exit->slots, exit->types, false);
-  write_tags(e, exit, ~UINT64_C(0));
-}
-
-// The call record stands at the exit's instruction, and the unit ends. The
-// address of the instruction stands in the code: a function's bytecode stays
-// where it is as long as its units do.
-static void leave(emitter *e, const tl_jit_exit *exit) {
-  tl_assembler *as = &e->as;
-  write_pc(e, exit->pc);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_BX, TL_R14, offsetof(tl_frame, base));
-  tl_x64_constant(as, TL_DX, 1);
-  go_back(e);
-}
-
-// The exit's code, made when it is first jumped to. Place 0 is that of the
-// prologue, or of the first operation, and never an exit's.
-static uint32_t emit_exit(emitter *e, int32_t number) {
-  uint32_t *at = &e->exit_at[number];
-  if (*at != 0)
-    return *at;
-  *at = e->as.size;
-  const tl_jit_exit *exit = &e->code->exits[number];
-  write_back(e, exit, true);
-  if (exit->did >= 0) {
-    const tl_ins *did = &e->unit->function->code[exit->did];
-    tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)did);
-    tl_x64_constant(&e->as, TL_CX, (int64_t)(intptr_t)&e->code->vm->jit->did);
-    tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_CX, 0);
-  }
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_R14, TL_BP, offsetof(tl_vm, frame));
-  leave(e, &e->code->exits[number]);
-  return *at;
-}
-
-// A callee has left: its record lacks who it is. r14 is the caller's own record
-// again, and the callee's is the one above it. vm->frame was set by the unit
-// that left first, the innermost one, and is not touched here. Payloads are in
-// their slots since the call.
-static uint32_t emit_within(emitter *e, int32_t op) {
-  const tl_typed *t = &e->code->ops[op];
-  const tl_jit_exit *exit = &e->code->exits[t->imm];
-  const int32_t next = sizeof(tl_frame);
-  uint32_t at = e->as.size;
-  tl_x64_constant(&e->as, TL_AX, (int64_t)(intptr_t)t->callee->function);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_R14,
-            next + (int32_t)offsetof(tl_frame, function));
-  tl_x64_constant(&e->as, TL_AX, 0);
-  tl_x64_rm(&e->as, TL_X64_W, 0x89, TL_AX, TL_R14,
-            next + (int32_t)offsetof(tl_frame, closure));
-  tl_x64_rm(&e->as, 0, 0x89, TL_AX, TL_R14,
-            next + (int32_t)offsetof(tl_frame, flags));
-  write_back(e, exit, false);
-  leave(e, exit);
-  return at;
-}
-
-// Everything in registers to the stack, or back from there. In the order of the
-// unit's registers, from rsp on: the same both times.
-static void move_registers(emitter *e, bool back) {
-  int at = 0;
-  for (int r = 0; r < TL_JIT_REGISTERS; r++)
-    if (e->reg[r] >= 0)
-      tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-                is_float(r) ? (back ? 0x10 : 0x11) : (back ? 0x8b : 0x89),
-                e->reg[r], TL_SP, 8 * at++);
-}
-
-// More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
-// place while a unit runs. Nothing in it may run a script, ask for memory or
-// look at the slots: their tags are not right.
-static int32_t refuel(tl_vm *vm) {
-  vm->jit->has_polled = true;
-  // The pages have to go: the interpreter goes on, with the same poll. Who asks
-  // what the run is at looks at slots: it polls there as well.
-  if (vm->jit->is_off ||
-      (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
-       TL_ASKED) != 0)
-    return 0;
-  vm->jit->is_refused = !tl_refuel(vm);
-  int32_t fuel = vm->fuel + vm->fuel_aside;
-  vm->fuel_aside = 0;
-  return vm->jit->is_refused ? 0 : fuel;
-}
-
-// The fuel ran out: asks C for more, and goes on behind [after]; where there is
-// none, an error is pending. The stack is aligned to 16 bytes for the call, as
-// the ABI wants it (System V, 3.2.2), wherever in the unit's calls this is; the
-// old rsp is at its upper end. rbx, rbp and r14 are C's to save, and so is r15,
-// which is new here anyway.
-static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
-  enum { ROOM = 8 * (INTS + FLOATS + 2) };
-  tl_assembler *as = &e->as;
-  uint32_t at = as->size;
-  tl_x64_move(as, TL_AX, TL_SP);
-  tl_x64_ri(as, 4, TL_SP, -16);
-  tl_x64_ri(as, 5, TL_SP, ROOM);
-  tl_x64_rm(as, TL_X64_W, 0x89, TL_AX, TL_SP, ROOM - 8);
-  move_registers(e, false);
-  tl_x64_move(as, TL_DI, TL_BP);
-  tl_x64_constant(as, TL_AX, (int64_t)(intptr_t)refuel);
-  tl_x64_rr(as, 0, 0xff, 2, TL_AX);
-  tl_x64_move(as, TL_R15, TL_AX);
-  move_registers(e, true);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_SP, TL_SP, ROOM - 8);
-  tl_x64_rr(as, 0, 0x85, TL_R15, TL_R15);
-  tl_x64_byte(as, 0x0f);
-  tl_x64_byte(as, 0x80 | TL_CC_NE);
-  tl_x64_word(as, after - (as->size + 4));
-  jump(e, FIX_EXIT, exit);
-  return at;
-}
-
-// The constant of an operation, behind the code: 8 bytes, which pages of code
-// let be read. Each has its own copy, as few are used twice.
-static uint32_t emit_data(emitter *e, int32_t op) {
-  uint32_t at = e->as.size;
-  uint64_t bits = (uint64_t)e->code->ops[op].imm;
-  tl_x64_word(&e->as, (uint32_t)bits);
-  tl_x64_word(&e->as, (uint32_t)(bits >> 32));
-  return at;
-}
-
-// Where a fix goes; what is not there yet is made. Exits and polls are appended
-// behind all that is there. FIX_SELF is the unit's first byte.
-static uint32_t target_of(emitter *e, const fix *f) {
-  switch ((fix_kind)f->kind) {
-    case FIX_LABEL:
-      return e->label_at[f->to];
-    case FIX_EXIT:
-      return emit_exit(e, f->to);
-    case FIX_POLL:
-      return emit_poll(e, f->to, f->at + 4);
-    case FIX_WITHIN:
-      return emit_within(e, f->to);
-    case FIX_DATA:
-      return emit_data(e, f->to);
-    case FIX_UNDONE: {
-      uint32_t at = e->as.size;
-      leave_undone(e, &e->code->ops[f->to]);
-      return at;
-    }
-    default:
-      return 0;
-  }
-}
-
-// One block for all tables of the emitter; false: no memory. No operation has
-// more than 24 jumps: a store into a place of three steps has the most, with
-// up to seven tests for each.
-static bool open_emitter(emitter *e, tl_jit_code *code) {
-  uint32_t labels = code->label_count, exits = code->exit_count;
-  *e = (emitter){.code = code,
-                 .unit = code->unit,
-                 .as = {.vm = code->vm},
-                 .fix_capacity = 24 * code->op_count + 8};
-  e->frame_size = 8 * (TL_JIT_FACTS_EACH * code->unit->array_count +
-                       (uint32_t)code->row_count);
-  e->nbytes =
-      (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
-  e->block = tl_spare_alloc(code->vm, e->nbytes);
-  if (e->block == NULL)
-    return false;
-  memset(e->block, 0, (labels + exits) * sizeof(uint32_t));
-  e->label_at = e->block;
-  e->exit_at = e->label_at + labels;
-  e->fixes = (fix *)(void *)(e->exit_at + exits);
-  assign(e);
-  return true;
-}
-
-// Operations first, then what they jump to that is not there yet. Exits may
-// jump to exits, so the table grows while it is walked. The unit's size is set
-// even on failure; its code is NULL then.
-bool tl_jit_emit(tl_jit_code *code) {
-  emitter e;
-  if (!open_emitter(&e, code))
-    return false;
-  prologue(&e);
-  for (uint32_t i = 0; i < code->op_count;) {
-    if (e.checked != NULL && !keeps_index(&e, &code->ops[i]))
-      e.checked = NULL;
-    uint32_t chosen = choose(&e, i);
-    if (chosen == 0)
-      operation(&e, &code->ops[i],
-                i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
-    i += chosen == 0 ? 1 : chosen;
-  }
-  // Exits have jumps of their own, so the number grows on the way.
-  for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
-    fix f = e.fixes[i];
-    uint32_t distance = target_of(&e, &f) - (f.at + 4);
-    if (!e.as.is_full)
-      memcpy(e.as.bytes + f.at, &distance, sizeof distance);
-  }
-  tl_jit *jit = code->vm->jit;
-  if (!e.as.is_full)
-    code->unit->code =
-        tl_code_put(code->vm, &jit->chunks, e.as.bytes, e.as.size);
-  code->unit->size = e.as.size;
-  tl_x64_close(&e.as);
-  tl_spare_free(code->vm, e.block, e.nbytes);
-  return code->unit->code != NULL;
+  return count - 1;
 }
 
 // --- The door ---------------------------------------------------------------
@@ -2052,10 +805,10 @@ void *tl_jit_make_door(tl_vm *vm) {
   tl_x64_ri(&as, 0, TL_SP, 8);
   for (int i = 5; i >= 0; i--)
     tl_x64_open(&as, 0, 0x58 | (kept[i] & 7), 0, 0, kept[i]);
-  tl_x64_byte(&as, 0xc3);
+  tl_as_byte(&as, 0xc3);
   void *door =
       as.is_full ? NULL : tl_code_put(vm, &vm->jit->chunks, as.bytes, as.size);
-  tl_x64_close(&as);
+  tl_as_close(&as);
   return door;
 }
 

@@ -18,7 +18,7 @@
 #include "vm/memory/memory.h"
 #include "vm/native/jit_internal.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
 // Pieces of one VM: 1,024 of them take about a megabyte.
 enum { PLACES = 512, MOST = 1024 };
@@ -200,7 +200,7 @@ static void make_code(tl_vm *vm, kept_piece *k) {
     else
       tl_pieces_drop(vm);
   }
-  tl_x64_close(&as);
+  tl_as_close(&as);
 }
 
 // A piece that can run, encoded if it is not in the table; NULL: it cannot.
@@ -512,5 +512,20 @@ static void make(tl_vm *vm, tl_plan *plan) {
 }
 
 const tl_piece_maker tl_pieces = {.make = make, .hold = hold};
+
+#else
+
+// No emitter for the processor's vectors: plans stay as they are.
+static bool is_never_on(const tl_vm *vm) {
+  (void)vm;
+  return false;
+}
+const tl_piece_maker tl_pieces = {.is_on = is_never_on};
+void tl_pieces_drop(tl_vm *vm) {
+  (void)vm;
+}
+void tl_pieces_close(tl_vm *vm) {
+  (void)vm;
+}
 
 #endif

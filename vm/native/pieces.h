@@ -20,8 +20,8 @@
 #define TALLY_VM_PIECES_H
 
 #include "vm/engine/plan.h"
+#include "vm/native/assembler.h"
 #include "vm/native/code.h"
-#include "vm/native/x64.h"
 
 // Pieces are on with machine code and AVX2. Code for the same operations is
 // shared by all plans, and is made when the first one asks for it: most regions

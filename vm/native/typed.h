@@ -6,7 +6,7 @@
 //                            check.c proves them, list.c prints them
 //                                                    │
 //                                                    ▼
-//                                     emit_x64.c ─▶ code memory (code.c)
+//                                        emit.c ─▶ code memory (code.c)
 //
 // A *unit* is the code from one entry on: a place in a running frame, or a
 // function that other units call. In it each slot that is touched has one type
@@ -621,7 +621,9 @@ void tl_jit_list(const tl_jit_code *code, tl_text *out);
 
 // Makes machine code of the operations and puts it where it can run. False: no
 // memory for it. The operations have to be checked: nothing is tested here. On
-// success unit->code and unit->size are set.
+// success unit->code and unit->size are set; the code is NULL where the
+// processor's emitter does not know an operation that cannot leave, or the unit
+// is larger than its jumps reach.
 bool tl_jit_emit(tl_jit_code *code);
 
 #endif

@@ -1,15 +1,13 @@
 // Instructions of x86-64 as bytes, as far as emit_x64.c needs them.
 //
 //     [prefix] [REX] [0f] opcode modrm [sib] [displacement] [immediate]
-//
-// Bytes go into a buffer that grows; where there is no memory for it, the
-// assembler is full, and what is written is lost.
 #ifndef TALLY_VM_X64_H
 #define TALLY_VM_X64_H
 
-#include <string.h>
+#include "vm/native/assembler.h"
+#include "vm/native/code.h"
 
-#include "vm/memory/memory.h"
+#if TL_JIT_X64
 
 // The registers for integers; those for floats are their numbers, 0 to 15. The
 // numbers are those of the processor (Intel's manual, volume 2, table 3-1): the
@@ -74,46 +72,6 @@ enum {
   TL_X64_PD = TL_X64_66 | TL_X64_0F,
 };
 
-// Begins with the VM and zeros; tl_x64_close ends it. While is_full is set,
-// [bytes] is no code: whoever made it has to look before using it. [size] is at
-// once the place of the next byte.
-typedef struct tl_assembler {
-  tl_vm *vm;
-  uint8_t *bytes;
-  uint32_t size, capacity;
-  bool is_full;
-} tl_assembler;
-
-// Room doubles from a page on. A full assembler asks for no more memory, so
-// that a unit that does not fit costs one refused allocation.
-static inline void tl_x64_byte(tl_assembler *as, int byte) {
-  if (as->size == as->capacity) {
-    uint32_t more = as->capacity == 0 ? 4096 : 2 * as->capacity;
-    uint8_t *to = as->is_full ? NULL : tl_spare_alloc(as->vm, more);
-    if (to == NULL) {
-      as->is_full = true;
-      return;
-    }
-    if (as->bytes != NULL) {
-      memcpy(to, as->bytes, as->size);
-      tl_spare_free(as->vm, as->bytes, as->capacity);
-    }
-    as->bytes = to;
-    as->capacity = more;
-  }
-  as->bytes[as->size++] = (uint8_t)byte;
-}
-// Immediates and displacements stand with their lowest byte first.
-static inline void tl_x64_word(tl_assembler *as, uint32_t word) {
-  for (int i = 0; i < 4; i++) tl_x64_byte(as, (int)(word >> 8 * i & 255));
-}
-// Frees the bytes; tl_code_put has copied them by then.
-static inline void tl_x64_close(tl_assembler *as) {
-  if (as->bytes != NULL)
-    tl_spare_free(as->vm, as->bytes, as->capacity);
-  as->bytes = NULL;
-}
-
 // Prefix, REX and opcode; of registers their high bits. REX is 0100WRXB: W is
 // 64 bits, R, X and B are the fourth bits of the register in modrm.reg, of the
 // index, and of the base or modrm.rm. It is left out where it would say
@@ -121,18 +79,18 @@ static inline void tl_x64_close(tl_assembler *as) {
 static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
                                int index, int base) {
   if ((how & TL_X64_F2) != 0)
-    tl_x64_byte(as, 0xf2);
+    tl_as_byte(as, 0xf2);
   if ((how & TL_X64_F3) != 0)
-    tl_x64_byte(as, 0xf3);
+    tl_as_byte(as, 0xf3);
   if ((how & TL_X64_66) != 0)
-    tl_x64_byte(as, 0x66);
+    tl_as_byte(as, 0x66);
   int rex = ((how & TL_X64_W) != 0 ? 8 : 0) | (reg >> 3) << 2 |
             (index >> 3) << 1 | base >> 3;
   if (rex != 0 || (how & TL_X64_BYTE) != 0)
-    tl_x64_byte(as, 0x40 | rex);
+    tl_as_byte(as, 0x40 | rex);
   if ((how & TL_X64_0F) != 0)
-    tl_x64_byte(as, 0x0f);
-  tl_x64_byte(as, opcode);
+    tl_as_byte(as, 0x0f);
+  tl_as_byte(as, opcode);
 }
 
 // opcode reg, rm
@@ -141,7 +99,7 @@ static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
 static inline void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg,
                              int rm) {
   tl_x64_open(as, how, opcode, reg, 0, rm);
-  tl_x64_byte(as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+  tl_as_byte(as, 0xc0 | (reg & 7) << 3 | (rm & 7));
 }
 
 // opcode reg, [base + displacement]
@@ -152,19 +110,19 @@ static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
                              int base, int32_t displacement) {
   bool is_short = displacement == (int8_t)displacement;
   tl_x64_open(as, how, opcode, reg, 0, base);
-  tl_x64_byte(as, (is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7));
+  tl_as_byte(as, (is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7));
   if ((base & 7) == TL_SP)
-    tl_x64_byte(as, 0x24);
+    tl_as_byte(as, 0x24);
   if (is_short)
-    tl_x64_byte(as, displacement & 255);
+    tl_as_byte(as, displacement & 255);
   else
-    tl_x64_word(as, (uint32_t)displacement);
+    tl_as_word(as, (uint32_t)displacement);
 }
 
 // opcode reg, [rip + the 32 bits that follow]
 static inline void tl_x64_rip(tl_assembler *as, int how, int opcode, int reg) {
   tl_x64_open(as, how, opcode, reg, 0, 0);
-  tl_x64_byte(as, 0x05 | (reg & 7) << 3);
+  tl_as_byte(as, 0x05 | (reg & 7) << 3);
 }
 
 // opcode reg, first, rm in AVX's form of three operands (VEX, c4), of scalars:
@@ -173,11 +131,11 @@ static inline void tl_x64_rip(tl_assembler *as, int how, int opcode, int reg) {
 static inline void tl_x64_three(tl_assembler *as, int how, int opcode, int reg,
                                 int first, int rm) {
   int base = rm < 0 ? 0 : rm >> 3;
-  tl_x64_byte(as, 0xc4);
-  tl_x64_byte(as, (~(reg >> 3) & 1) << 7 | 1 << 6 | (~base & 1) << 5 | 1);
-  tl_x64_byte(as, (~first & 15) << 3 | ((how & TL_X64_F3) != 0 ? 2 : 3));
-  tl_x64_byte(as, opcode);
-  tl_x64_byte(as, (rm < 0 ? 0x05 : 0xc0 | (rm & 7)) | (reg & 7) << 3);
+  tl_as_byte(as, 0xc4);
+  tl_as_byte(as, (~(reg >> 3) & 1) << 7 | 1 << 6 | (~base & 1) << 5 | 1);
+  tl_as_byte(as, (~first & 15) << 3 | ((how & TL_X64_F3) != 0 ? 2 : 3));
+  tl_as_byte(as, opcode);
+  tl_as_byte(as, (rm < 0 ? 0x05 : 0xc0 | (rm & 7)) | (reg & 7) << 3);
 }
 
 // opcode reg, [base + index * scale + displacement]; the scale is 1, 2, 4 or 8
@@ -189,13 +147,13 @@ static inline void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg,
                               int32_t displacement) {
   bool is_short = displacement == (int8_t)displacement;
   tl_x64_open(as, how, opcode, reg, index, base);
-  tl_x64_byte(as, (is_short ? 0x44 : 0x84) | (reg & 7) << 3);
-  tl_x64_byte(
+  tl_as_byte(as, (is_short ? 0x44 : 0x84) | (reg & 7) << 3);
+  tl_as_byte(
       as, __builtin_ctz((unsigned)scale) << 6 | (index & 7) << 3 | (base & 7));
   if (is_short)
-    tl_x64_byte(as, displacement & 255);
+    tl_as_byte(as, displacement & 255);
   else
-    tl_x64_word(as, (uint32_t)displacement);
+    tl_as_word(as, (uint32_t)displacement);
 }
 // The same without a displacement.
 static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
@@ -210,9 +168,9 @@ static inline void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {
   bool is_short = imm == (int8_t)imm;
   tl_x64_rr(as, TL_X64_W, is_short ? 0x83 : 0x81, digit, rm);
   if (is_short)
-    tl_x64_byte(as, imm & 255);
+    tl_as_byte(as, imm & 255);
   else
-    tl_x64_word(as, (uint32_t)imm);
+    tl_as_word(as, (uint32_t)imm);
 }
 
 // Sets all 64 bits of a register in 2 or 3, 7, or 10 bytes: xor clears the
@@ -223,11 +181,11 @@ static inline void tl_x64_constant(tl_assembler *as, int reg, int64_t value) {
     tl_x64_rr(as, 0, 0x31, reg, reg);
   } else if (value == (int32_t)value) {
     tl_x64_rr(as, TL_X64_W, 0xc7, 0, reg);
-    tl_x64_word(as, (uint32_t)value);
+    tl_as_word(as, (uint32_t)value);
   } else {
     tl_x64_open(as, TL_X64_W, 0xb8 | (reg & 7), 0, 0, reg);
-    tl_x64_word(as, (uint32_t)value);
-    tl_x64_word(as, (uint32_t)((uint64_t)value >> 32));
+    tl_as_word(as, (uint32_t)value);
+    tl_as_word(as, (uint32_t)((uint64_t)value >> 32));
   }
 }
 
@@ -247,13 +205,15 @@ static inline void tl_x64_move_float(tl_assembler *as, int to, int from) {
 // place behind the jump, from which its 8 bits count; at most 127 bytes may
 // come between the two calls.
 static inline uint32_t tl_x64_skip(tl_assembler *as, int condition) {
-  tl_x64_byte(as, 0x70 | condition);
-  tl_x64_byte(as, 0);
+  tl_as_byte(as, 0x70 | condition);
+  tl_as_byte(as, 0);
   return as->size;
 }
 static inline void tl_x64_here(tl_assembler *as, uint32_t from) {
   if (!as->is_full)
     as->bytes[from - 1] = (uint8_t)(as->size - from);
 }
+
+#endif
 
 #endif

@@ -1,0 +1,678 @@
+// Machine code from typed operations, as far as it is the same for all
+// processors: who is where, items and variables, calls, exits, jumps. What
+// computes is emit_x64.c's and emit_a64.c's; references are emit_places.c's.
+//
+// What an integer's register has is the slot's payload: 64 bits, extended from
+// its dtype. A float's register has what is below; above a float32 stands 0, as
+// whole slots are moved with it.
+//
+// Each register of a unit has one place for the whole unit: one of the
+// processor's, for those that loops use most, else its home. The home of a
+// slot's registers is its payload, the home of a fact is on the stack.
+//
+// A unit is called. It returns 1 in T2 where it left: all live slots, the
+// record and vm->frame are then as the interpreter wants them. A function that
+// has its result returns 0, and the result in T0 or the first register for
+// floats. So a caller whose callee has left completes the callee's record and
+// leaves too, with its own.
+//
+//     prologue   entry's slots and facts to their registers
+//     operations
+//     exits      of those that are jumped to; polls, which call C
+#include "vm/native/jit_internal.h"
+
+#if TL_HAS_JIT
+
+#include "vm/array/array.h"
+#include "vm/engine/scalars.h"
+#include "vm/kernels/kernels.h"
+#include "vm/native/emit.h"
+#include "vm/poll.h"
+
+// The registers that are used most get the processor's. There is no allocation
+// over intervals: a place for the whole unit needs no moves at labels, so any
+// jump may go to any label, and an exit's code is the same wherever it is
+// jumped to from. Facts compete with slots for the integer registers.
+static void assign(emitter *e) {
+  const float *weights = e->code->weights;
+  memset(e->reg, -1, sizeof e->reg);
+  for (int k = 0; k < INTS + FLOATS; k++) {
+    int best = -1;
+    for (int r = 0; r < TL_JIT_REGISTERS; r++)
+      if (is_float(r) == (k >= INTS) && e->reg[r] < 0 && weights[r] > 0 &&
+          (best < 0 || weights[r] > weights[best]))
+        best = r;
+    if (best >= 0)
+      e->reg[best] = k < INTS ? int_registers[k] : float_registers[k - INTS];
+  }
+}
+
+// --- Items and variables ----------------------------------------------------
+
+// No item of the unit's arrays can move: nothing in a unit allocates, and
+// whoever else could is not called. So the address that was read at the entry
+// is good until the unit leaves, behind calls and polls, too.
+static void read_item(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
+  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
+  put(e, t->a, a);
+  tl_jit_note_item(e, t);
+}
+
+// The same integer in another dtype: the register has it already, so there is
+// nothing to do but the test.
+static void fit(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0), b = get(e, t->b, T0);
+  tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
+  move_int(e, a, b);
+  put(e, t->a, a);
+}
+
+// Counts down, moves on and jumps. Where the body begins with the move into the
+// variable, one jump does: the hidden value may then go too far at the end,
+// where nobody reads it.
+//
+//     at once:  a += c, --b, jump if b != 0     one jump per iteration
+//     else:     --b, jump over if b = 0, a += c, variable = a, jump
+static void step(emitter *e, const tl_typed *t) {
+  bool at_once = t->d < 0 && t->to >= 0;
+  int a, b;
+  if (!at_once) {
+    b = get(e, t->b, T0);
+    count_down(e, b);
+    put(e, t->b, b);
+  }
+  uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
+  a = get(e, t->a, T0);
+  add_int(e, a, get(e, t->c, T1));
+  put(e, t->a, a);
+  if (at_once) {
+    b = get(e, t->b, T0);
+    count_down(e, b);
+    put(e, t->b, b);  // a move: the flags stay
+    jump_to(e, TL_CC_NE, t->to);
+    return;
+  }
+  if (t->d >= 0) {
+    int to = into(e, t->d, a);
+    move_int(e, to, a);
+    put(e, t->d, to);
+  }
+  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
+  here(e, over);
+}
+
+// T2 = the module's variables, which may have moved. Returns how far behind
+// T2 the variable is. The code has the address of the module's field, not of
+// the variables: those are moved when the module gets another one.
+static int32_t find_variable(emitter *e, const tl_typed *t) {
+  const tl_module *module = e->unit->function->unit->module;
+  set_constant(e, T2, (int64_t)(intptr_t)&module->variables);
+  read_word(e, T2, T2, 0);
+  return (int32_t)t->imm * 16;
+}
+
+// T2 = the closure, which the frame's record has. Returns how far behind T2
+// the captured value is.
+static int32_t find_captured(emitter *e, const tl_typed *t) {
+  read_word(e, T2, RECORD, offsetof(tl_frame, closure));
+  return (int32_t)offsetof(tl_closure, captures) + (int32_t)t->imm * 16;
+}
+
+// A variable of the module, or a captured value. Leaves where it has another
+// tag than the type says.
+static void get_variable(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FGET || t->op == TL_TYPED_FCAPTURED;
+  bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
+  int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
+  compare_memory(e, T2, at, (int64_t)tl_jit_tag(t->type));
+  leave_if(e, TL_CC_NE, t);
+  int a = into(e, t->a, floats ? 0 : T0);
+  read_payload(e, floats, a, T2, at + 8);
+  put(e, t->a, a);
+}
+
+// Leaves where the variable owns what it has, which would have to be dropped.
+// The tag is written with the payload: the variable may have had another type,
+// which units that read it notice by the tag.
+static void put_variable(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FPUT;
+  int32_t at = find_variable(e, t);
+  test_memory(e, T2, at, TL_OWNED);
+  leave_if(e, TL_CC_NE, t);
+  write_tag(e, tl_jit_tag(t->type), T2, at);
+  write_payload(e, floats, get(e, t->a, floats ? 0 : T0), T2, at + 8);
+}
+
+// --- Calls of C -------------------------------------------------------------
+
+// Stores to their slots what is in registers of those that the exit names, or
+// loads it. What is at home needs no move. Of a slot's two registers that of
+// its type is moved; the other one has nothing that anybody reads.
+static void move_slots(emitter *e, uint64_t slots, const tl_jit_type *types,
+                       bool back) {
+  for (; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    int r = tl_jit_register(s, types[s]);
+    if (e->reg[r] >= 0)
+      back ? load(e, e->reg[r], r) : store(e, e->reg[r], r);
+  }
+}
+
+// Loads what lies in slots of the entry as references. Those that have been
+// written since are loaded again behind it, by their types there; of a slot
+// that is dead by now whatever is loaded does no harm.
+static void load_pinned(emitter *e) {
+  const tl_jit_unit *u = e->unit;
+  for (uint64_t slots = u->pinned & u->live; slots != 0; slots &= slots - 1) {
+    int s = __builtin_ctzll(slots);
+    if (e->reg[s] >= 0 && !tl_jit_is_scalar(tl_jit_type_of(u->tags[s])))
+      load(e, e->reg[s], s);
+  }
+}
+
+// What lives comes back from its slots, and facts from the stack.
+static void come_back(emitter *e, const tl_jit_exit *exit) {
+  load_pinned(e);
+  move_slots(e, exit->slots, exit->types, true);
+  for (uint32_t i = 0; i < TL_JIT_FACTS_EACH * e->unit->array_count; i++)
+    if (e->reg[TL_JIT_FACTS + i] >= 0)
+      load(e, e->reg[TL_JIT_FACTS + i], TL_JIT_FACTS + (int)i);
+}
+
+// Room on the stack for a call of C.
+//
+//     TL_SP  │ result │ constant │    16 and 16 bytes
+enum { CONSTANT = 16, ROOM = 32 };
+
+// The result, which is in T2: a slot's payload, 0 above a float32.
+static void put_result(emitter *e, const tl_typed *t) {
+  bool floats = t->op == TL_TYPED_FCOMPUTE;
+  int a = into(e, t->a, floats ? 0 : T2);
+  floats ? move_bits(e, a, T2) : move_int(e, a, T2);
+  put(e, t->a, a);
+}
+
+// The kernel of an operation on one float that gives a float of its width,
+// which is what tl_scalar_unary calls for it; NULL: it is another one. The
+// table of kernels is that of the processor, chosen once, so the address is
+// good for the code's life.
+static tl_kernel1 *kernel_of(const tl_typed *t) {
+  tl_dtype dtype = tl_jit_dtype(t->type);
+  return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
+                 tl_jit_dtype(t->from[1]) == dtype &&
+                 tl_op_compute_dtype((tl_op)t->condition, dtype) == dtype
+             ? tl_kernels()->unary[t->condition][dtype]
+             : NULL;
+}
+
+// kernel(&result, &b, 1), which never fails. The result's upper half is 0 where
+// it has 32 bits.
+static void call_kernel(emitter *e, const tl_typed *t, tl_kernel1 *kernel) {
+  open_room(e, ROOM);
+  set_constant(e, T0, 0);
+  write_word(e, T0, TL_SP, 0);
+  take_stack(e, ARG0);
+  take_address(e, ARG1, SLOTS, home(t->b));
+  set_constant(e, ARG2, 1);
+  call_c(e, (intptr_t)kernel);
+  read_word(e, T2, TL_SP, 0);
+  close_room(e, ROOM);
+}
+
+// tl_scalar_binary(op, b, c, a) or tl_scalar_unary(op, b, a), which know no VM.
+// Operands get their tags in their slots; a constant stands on the stack.
+// Behind it T0 says whether it was done; T1 and T2 are the result's tag and
+// payload.
+static void call_scalar(emitter *e, const tl_typed *t) {
+  bool binary = t->from[2] != TL_TYPE_UNKNOWN;
+  int32_t b = t->b % TL_JIT_SLOTS * 16, c = t->c % TL_JIT_SLOTS * 16;
+  write_tag(e, tl_jit_tag(t->from[1]), SLOTS, b);
+  open_room(e, ROOM);
+  take_address(e, ARG1, SLOTS, b);
+  if (binary && t->c >= 0) {
+    write_tag(e, tl_jit_tag(t->from[2]), SLOTS, c);
+    take_address(e, ARG2, SLOTS, c);
+  } else if (binary) {
+    write_tag(e, tl_jit_tag(t->from[2]), TL_SP, CONSTANT);
+    set_constant(e, T0, t->imm);
+    write_word(e, T0, TL_SP, CONSTANT + 8);
+    take_address(e, ARG2, TL_SP, CONSTANT);
+  }
+  take_stack(e, binary ? ARG3 : ARG2);
+  set_constant(e, ARG0, t->condition);
+  call_c(e, binary ? (intptr_t)tl_scalar_binary : (intptr_t)tl_scalar_unary);
+  read_word(e, T1, TL_SP, 0);
+  read_word(e, T2, TL_SP, 8);
+  close_room(e, ROOM);
+}
+
+// An operation by a function of C. What lives is in its slots meanwhile. Leaves
+// where the function declines, or the result has another tag than was likely.
+// The few that have instructions of their own need no call.
+//
+//     registers ─▶ slots        of all that the exit names
+//     tags of the operands      in their slots
+//     call                      on an aligned stack
+//     slots ─▶ registers        and facts from the unit's frame
+//     did it? the right tag?    else by the exit, with all as it was
+static void compute(emitter *e, const tl_typed *t) {
+  if (tl_jit_emit_math(e, t))
+    return;
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_kernel1 *kernel = kernel_of(t);
+  move_slots(e, exit->slots, exit->types, false);
+  if (kernel != NULL)
+    call_kernel(e, t, kernel);
+  else
+    call_scalar(e, t);
+  come_back(e, exit);
+  if (kernel == NULL) {
+    test_truth(e);
+    leave_if(e, TL_CC_E, t);
+    compare_constant(e, T1, (int64_t)tl_jit_tag(t->type));
+    leave_if(e, TL_CC_NE, t);
+  }
+  put_result(e, t);
+}
+
+// --- Calls of units ---------------------------------------------------------
+
+// Arguments that are references have their tags in memory: the callee takes
+// what it does not touch for being as at its entry, and its exits leave that
+// out. Scalars are written back by every exit, so their tags can wait.
+static void write_reference_tags(emitter *e, uint64_t slots,
+                                 const tl_jit_type *types) {
+  for (; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    if (!tl_jit_is_reference(types[s]))
+      continue;
+    write_tag(e, tl_jit_tag_of(e->unit, s, types[s]), SLOTS, (int32_t)s * 16);
+  }
+}
+
+// Loads several results, which the callee left in its first slots. Their tags
+// are not there: types have them, and exits write them.
+static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
+  for (uint32_t i = 0; i < callee->result_count; i++) {
+    int r = tl_jit_register(first + i, tl_jit_type_of(callee->result_tags[i]));
+    if (e->reg[r] >= 0)
+      load(e, e->reg[r], r);
+  }
+}
+
+// One poll: the fuel counts down; what happens at 0 stands behind the code. So
+// a poll costs a loop two instructions per iteration.
+static void poll(emitter *e, int32_t exit) {
+  count_fuel(e);
+  jump_if(e, TL_CC_E, FIX_POLL, exit);
+}
+
+// What jit.c bounds the depth of calls by: the callee's slots begin so many
+// behind its caller's.
+static void note_callee(tl_jit *jit, const tl_jit_unit *callee, int step) {
+  if (step > jit->most_step)
+    jit->most_step = step;
+  if (callee->function->slot_count > jit->most_slots)
+    jit->most_slots = callee->function->slot_count;
+}
+
+// Its arguments and what lives across it go through their slots. Where there is
+// no room for another call, the interpreter makes it, or says so: jit.c has put
+// records and slots into one bound, to which each call adds what it takes.
+//
+//     caller's slots    … │ a │ argument 0 │ argument 1 │ …
+//                           ▲   ▲
+//         the result's slot ┘   └ the callee's slot 0, its SLOTS
+//
+// The callee's registers are the same ones for other slots, so all that lives
+// comes back from memory behind the call. Of the record above only its place is
+// counted: the callee writes to it when it leaves, and emit_within the rest.
+static void call(emitter *e, const tl_typed *t) {
+  const tl_jit_exit *within = &e->code->exits[t->imm];
+  const tl_jit_exit *before = &e->code->exits[t->exit];
+  const tl_jit_unit *callee = t->callee;
+  bool floats = t->op == TL_TYPED_FCALL, row = t->op == TL_TYPED_ROWCALL;
+  int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
+  uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
+  note_callee(e->code->vm->jit, callee, base);
+  move_slots(e, within->slots, within->types, false);
+  move_slots(e, arguments & before->slots, before->types, false);
+  write_reference_tags(e, arguments & before->slots, before->types);
+  compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
+  leave_if(e, TL_CC_AE, t);
+  poll(e, t->exit);
+  add_constant(e, SLOTS, base * 16);
+  add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
+  call_unit(e, callee);
+  add_constant(e, SLOTS, -base * 16);
+  add_constant(e, RECORD, -(int32_t)sizeof(tl_frame));
+  test_left(e);
+  jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
+  come_back(e, within);
+  if (row) {
+    load_row(e, callee, (uint32_t)base);
+    return;
+  }
+  int a = into(e, t->a, floats ? 0 : T0);
+  floats ? move_float(e, a, 0) : move_int(e, a, T0);
+  put(e, t->a, a);
+}
+
+// The result goes where callers look, with 0 for "it has one". What the slot
+// owned the caller's slot owns from here on: its type says so.
+static void give_result(emitter *e, const tl_typed *t) {
+  if (t->op == TL_TYPED_ROWRETURN)
+    ;  // they are in their slots
+  else if (t->op == TL_TYPED_FRETURN)
+    move_float(e, 0, get(e, t->a, 0));
+  else
+    move_int(e, T0, get(e, t->a, T0));
+  set_constant(e, T2, 0);
+  go_back(e);
+}
+
+// --- All operations ---------------------------------------------------------
+
+// What the processor's emitter does not know leaves if it may, which is always
+// right: the interpreter does the instruction. What cannot leave makes the unit
+// decline.
+static void leave_unknown(emitter *e, const tl_typed *t) {
+  if (t->exit >= 0)
+    jump(e, FIX_EXIT, t->exit);
+  else
+    e->declines = true;
+}
+
+// Dispatch by operation. A jump to the label that comes next is left out.
+static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
+  int a;
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_LABEL:
+      e->label_at[t->to] = e->as.size;
+      break;
+    case TL_TYPED_JUMP:
+      if (t->to < 0)
+        jump(e, FIX_EXIT, -1 - t->to);
+      else if (next == NULL || next->op != TL_TYPED_LABEL || next->to != t->to)
+        jump(e, FIX_LABEL, t->to);
+      break;
+    case TL_TYPED_POLL:
+      poll(e, t->exit);
+      break;
+    case TL_TYPED_EXIT:
+      jump(e, FIX_EXIT, t->exit);
+      break;
+    case TL_TYPED_CONST:
+      a = into(e, t->a, T0);
+      set_constant(e, a, t->imm);
+      put(e, t->a, a);
+      break;
+    case TL_TYPED_STEP:
+      step(e, t);
+      break;
+    case TL_TYPED_FIT:
+      fit(e, t);
+      break;
+    case TL_TYPED_LOAD:
+    case TL_TYPED_FLOAD:
+      read_item(e, t);
+      break;
+    case TL_TYPED_COMPUTE:
+    case TL_TYPED_FCOMPUTE:
+      compute(e, t);
+      break;
+    case TL_TYPED_GET:
+    case TL_TYPED_FGET:
+    case TL_TYPED_CAPTURED:
+    case TL_TYPED_FCAPTURED:
+      get_variable(e, t);
+      break;
+    case TL_TYPED_PUT:
+    case TL_TYPED_FPUT:
+      put_variable(e, t);
+      break;
+    case TL_TYPED_CALL:
+    case TL_TYPED_FCALL:
+    case TL_TYPED_RCALL:
+    case TL_TYPED_ROWCALL:
+      call(e, t);
+      break;
+    case TL_TYPED_ROWRETURN:
+      if (tl_jit_emit_place(e, t))
+        give_result(e, t);
+      else
+        leave_unknown(e, t);
+      break;
+    case TL_TYPED_RETURN:
+    case TL_TYPED_FRETURN:
+    case TL_TYPED_RRETURN:
+      give_result(e, t);
+      break;
+    default:
+      if (!tl_jit_emit_scalar(e, t) && !tl_jit_emit_place(e, t))
+        leave_unknown(e, t);
+  }
+}
+
+// --- Entry and exits --------------------------------------------------------
+
+// Facts go home as well as into their registers: after a call they come from
+// there. Tags of arrays were compared by C (has_types in jit.c), so their
+// descriptors are read unchecked. Slots without a register are at home already.
+//
+//     slot ─▶ tl_array:  data ─▶ items      facts: data, dims[0] to dims[2]
+static void prologue(emitter *e) {
+  const tl_jit_unit *u = e->unit;
+  open_frame(e);
+  for (uint32_t k = 0; k < u->array_count; k++) {
+    int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
+    int rank = (int)(u->arrays[k].tag >> 24 & 7);
+    read_word(e, T0, SLOTS, u->arrays[k].slot * 16 + 8);
+    for (int i = 0; i <= rank; i++) {
+      int32_t field = i == 0 ? (int32_t)offsetof(tl_array, data)
+                             : (int32_t)offsetof(tl_array, dims) + 8 * (i - 1);
+      int to = into(e, facts + i, T1);
+      read_word(e, to, T0, field);
+      store(e, to, facts + i);
+    }
+  }
+  load_pinned(e);
+  for (uint32_t s = 0; s < u->function->slot_count; s++) {
+    tl_jit_type type = tl_jit_type_of(u->tags[s]);
+    if ((u->live >> s & 1) == 0 || !tl_jit_is_scalar(type))
+      continue;
+    int r = tl_jit_register(s, type);
+    if (e->reg[r] >= 0)
+      load(e, e->reg[r], r);
+  }
+}
+
+// The tags of what an exit writes back, and its payloads unless they are there.
+// A slot's tag in memory is that of the entry or older until then, and nobody
+// reads it before. The owned bit is part of what is written: a slot that a
+// reference moved to owns it from here on. The slot that it left is dead, and
+// its tag stays, as behind the interpreter's own moves.
+static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
+  if (payloads)
+    move_slots(e, exit->slots, exit->types, false);
+  for (uint64_t slots = exit->slots; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    write_tag(e, tl_jit_tag_of(e->unit, s, exit->types[s]), SLOTS,
+              (int32_t)s * 16);
+  }
+}
+
+// The call record stands at the exit's instruction, and the unit ends. The
+// address of the instruction stands in the code: a function's bytecode stays
+// where it is as long as its units do.
+static void leave(emitter *e, const tl_jit_exit *exit) {
+  const tl_ins *pc = &e->unit->function->code[exit->pc];
+  set_constant(e, T0, (int64_t)(intptr_t)pc);
+  write_word(e, T0, RECORD, offsetof(tl_frame, pc));
+  write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+  set_constant(e, T2, 1);
+  go_back(e);
+}
+
+// The exit's code, made when it is first jumped to. Place 0 is that of the
+// prologue, or of the first operation, and never an exit's.
+static uint32_t emit_exit(emitter *e, int32_t number) {
+  uint32_t *at = &e->exit_at[number];
+  if (*at != 0)
+    return *at;
+  *at = e->as.size;
+  write_back(e, &e->code->exits[number], true);
+  write_word(e, RECORD, MACHINE, offsetof(tl_vm, frame));
+  leave(e, &e->code->exits[number]);
+  return *at;
+}
+
+// A callee has left: its record lacks who it is. RECORD is the caller's own
+// again, and the callee's is the one above it. vm->frame was set by the unit
+// that left first, the innermost one, and is not touched here. Payloads are in
+// their slots since the call.
+static uint32_t emit_within(emitter *e, int32_t op) {
+  const tl_typed *t = &e->code->ops[op];
+  const tl_jit_exit *exit = &e->code->exits[t->imm];
+  const int32_t next = sizeof(tl_frame);
+  uint32_t at = e->as.size;
+  set_constant(e, T0, (int64_t)(intptr_t)t->callee->function);
+  write_word(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, function));
+  set_constant(e, T0, 0);
+  write_word(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, closure));
+  write_half(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, flags));
+  write_back(e, exit, false);
+  leave(e, exit);
+  return at;
+}
+
+// Everything in registers to the stack, or back from there. In the order of the
+// unit's registers, from the stack's end on: the same both times.
+static void move_registers(emitter *e, bool back) {
+  int at = 0;
+  for (int r = 0; r < TL_JIT_REGISTERS; r++)
+    if (e->reg[r] >= 0)
+      back ? read_payload(e, is_float(r), e->reg[r], TL_SP, 8 * at++)
+           : write_payload(e, is_float(r), e->reg[r], TL_SP, 8 * at++);
+}
+
+// More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
+// place while a unit runs. Of the functions of C that units call it is the
+// only one that knows a VM. Nothing in it may run a script, ask for memory or
+// look at the slots: their tags are not right.
+static int32_t refuel(tl_vm *vm) {
+  vm->jit->has_polled = true;
+  vm->jit->is_refused = !tl_refuel(vm);
+  int32_t fuel = vm->fuel + vm->fuel_aside;
+  vm->fuel_aside = 0;
+  return vm->jit->is_refused ? 0 : fuel;
+}
+
+// The fuel ran out: asks C for more, and goes on behind [after]; where there is
+// none, an error is pending.
+static uint32_t emit_poll(emitter *e, int32_t exit, uint32_t after) {
+  const int32_t room = (8 * (INTS + FLOATS) + 15) & ~15;
+  uint32_t at = e->as.size;
+  open_room(e, room);
+  move_registers(e, false);
+  move_int(e, ARG0, MACHINE);
+  call_c(e, (intptr_t)refuel);
+  take_fuel(e);
+  move_registers(e, true);
+  close_room(e, room);
+  test_fuel(e);
+  jump_back(e, TL_CC_NE, after);
+  jump(e, FIX_EXIT, exit);
+  return at;
+}
+
+// The constant of an operation, behind the code: 8 bytes, which pages of code
+// let be read. Each has its own copy, as few are used twice.
+static uint32_t emit_data(emitter *e, int32_t op) {
+  uint32_t at = e->as.size;
+  uint64_t bits = (uint64_t)e->code->ops[op].imm;
+  tl_as_word(&e->as, (uint32_t)bits);
+  tl_as_word(&e->as, (uint32_t)(bits >> 32));
+  return at;
+}
+
+// Where a fix goes; what is not there yet is made. Exits and polls are appended
+// behind all that is there. FIX_SELF is the unit's first byte.
+static uint32_t target_of(emitter *e, const fix *f) {
+  switch ((fix_kind)f->kind) {
+    case FIX_LABEL:
+      return e->label_at[f->to];
+    case FIX_EXIT:
+      return emit_exit(e, f->to);
+    case FIX_POLL:
+      return emit_poll(e, f->to, f->at + 4);
+    case FIX_WITHIN:
+      return emit_within(e, f->to);
+    case FIX_DATA:
+      return emit_data(e, f->to);
+    default:
+      return 0;
+  }
+}
+
+// One block for all tables of the emitter; false: no memory. No operation has
+// more than 24 jumps: a store into a place of three steps has the most, with
+// up to seven tests for each.
+static bool open_emitter(emitter *e, tl_jit_code *code) {
+  uint32_t labels = code->label_count, exits = code->exit_count;
+  *e = (emitter){.code = code,
+                 .unit = code->unit,
+                 .as = {.vm = code->vm},
+                 .fix_capacity = 24 * code->op_count + 8};
+  e->frame_size = 8 * TL_JIT_FACTS_EACH * code->unit->array_count;
+  e->nbytes =
+      (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
+  e->block = tl_spare_alloc(code->vm, e->nbytes);
+  if (e->block == NULL)
+    return false;
+  memset(e->block, 0, e->nbytes);
+  e->label_at = e->block;
+  e->exit_at = e->label_at + labels;
+  e->fixes = (fix *)(void *)(e->exit_at + exits);
+  assign(e);
+  return true;
+}
+
+// Operations first, then what they jump to that is not there yet. Exits may
+// jump to exits, so the table grows while it is walked. The unit's size is set
+// even on failure; its code is NULL then.
+bool tl_jit_emit(tl_jit_code *code) {
+  emitter e;
+  if (!open_emitter(&e, code))
+    return false;
+  prologue(&e);
+  for (uint32_t i = 0; i < code->op_count;) {
+    if (e.checked != NULL && !tl_jit_keeps_index(&e, &code->ops[i]))
+      e.checked = NULL;
+    uint32_t chosen = tl_jit_emit_choice(&e, i);
+    if (chosen == 0)
+      operation(&e, &code->ops[i],
+                i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+    i += chosen == 0 ? 1 : chosen;
+  }
+  // Exits have jumps of their own, so the number grows on the way.
+  for (uint32_t i = 0; i < e.fix_count && !e.as.is_full; i++) {
+    fix f = e.fixes[i];
+    uint32_t to = target_of(&e, &f);
+    if (!e.as.is_full)
+      aim(&e, &f, to);
+  }
+  tl_jit *jit = code->vm->jit;
+  if (!e.as.is_full && !e.declines)
+    code->unit->code =
+        tl_code_put(code->vm, &jit->chunks, e.as.bytes, e.as.size);
+  code->unit->size = e.as.size;
+  tl_as_close(&e.as);
+  tl_spare_free(code->vm, e.block, e.nbytes);
+  return code->unit->code != NULL || e.declines;
+}
+
+#endif

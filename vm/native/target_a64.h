@@ -1,0 +1,311 @@
+// What AArch64 has for emit.c and its like: registers, memory, jumps, and the
+// stack. target_x64.h has operations of the same names. None of those here but
+// a comparison changes the flags.
+#ifndef TALLY_VM_TARGET_A64_H
+#define TALLY_VM_TARGET_A64_H
+
+#include "vm/native/emitter.h"
+#include "vm/native/a64.h"
+
+#if TL_JIT_A64
+
+// Slots get registers that are the caller's to save in C's convention (AAPCS64,
+// 6.1), so each call of C moves all of them to the stack, and the door saves
+// few. x0 to x2, v0 and v1 are for operands that have none; x16 and x17 are for
+// the instructions below, and x18 is the system's.
+enum { INTS = 13, FLOATS = 22 };
+static const int8_t int_registers[INTS] = {3,  4,  5,  6,  7,  8, 9,
+                                           10, 11, 12, 13, 14, 15};
+static const int8_t float_registers[FLOATS] = {2,  3,  4,  5,  6,  7,  16, 17,
+                                               18, 19, 20, 21, 22, 23, 24, 25,
+                                               26, 27, 28, 29, 30, 31};
+
+// Free ones, which the first arguments of C are in, too; the frame's slots, the
+// VM, the call record and the fuel.
+enum { ARG0, ARG1, ARG2, ARG3 };
+enum { T0, T1, T2, SLOTS = 19, MACHINE = 20, RECORD = 21, FUEL = 22 };
+
+// --- Registers and memory ---------------------------------------------------
+
+static inline void load(emitter *e, int to, int r) {
+  tl_a64_memory(&e->as, is_float(r) ? TL_A64_LDR_D : TL_A64_LDR, to,
+                r < TL_JIT_FACTS ? SLOTS : TL_SP, home(r));
+}
+static inline void store(emitter *e, int from, int r) {
+  tl_a64_memory(&e->as, is_float(r) ? TL_A64_STR_D : TL_A64_STR, from,
+                r < TL_JIT_FACTS ? SLOTS : TL_SP, home(r));
+}
+static inline void set_constant(emitter *e, int to, int64_t value) {
+  tl_a64_constant(&e->as, to, value);
+}
+static inline void move_int(emitter *e, int to, int from) {
+  tl_a64_move(&e->as, to, from);
+}
+static inline void move_float(emitter *e, int to, int from) {
+  if (to != from)
+    tl_a64_rr(&e->as, TL_A64_FMOV, to, from);
+}
+// 64 bits as a float's.
+static inline void move_bits(emitter *e, int to_float, int from) {
+  tl_a64_rr(&e->as, TL_A64_FMOV_TO_FLOAT, to_float, from);
+}
+// 8 bytes at [base + at].
+static inline void read_word(emitter *e, int to, int base, int32_t at) {
+  tl_a64_memory(&e->as, TL_A64_LDR, to, base, at);
+}
+static inline void write_word(emitter *e, int from, int base, int32_t at) {
+  tl_a64_memory(&e->as, TL_A64_STR, from, base, at);
+}
+// 4 bytes.
+static inline void write_half(emitter *e, int from, int base, int32_t at) {
+  tl_a64_memory(&e->as, TL_A64_STR_32, from, base, at);
+}
+// 8 bytes, to or from a register for floats where [floats] says so.
+static inline void read_payload(emitter *e, bool floats, int to, int base,
+                                int32_t at) {
+  tl_a64_memory(&e->as, floats ? TL_A64_LDR_D : TL_A64_LDR, to, base, at);
+}
+static inline void write_payload(emitter *e, bool floats, int from, int base,
+                                 int32_t at) {
+  tl_a64_memory(&e->as, floats ? TL_A64_STR_D : TL_A64_STR, from, base, at);
+}
+// The tag, of 31 bits, to memory.
+static inline void write_tag(emitter *e, uint64_t tag, int base, int32_t at) {
+  tl_a64_constant(&e->as, TL_X16, (int64_t)tag);
+  write_word(e, TL_X16, base, at);
+}
+// to = base + at
+static inline void take_address(emitter *e, int to, int base, int32_t at) {
+  tl_a64_sum(&e->as, TL_A64_ADD, to, base, at);
+}
+static inline void add_int(emitter *e, int to, int from) {
+  tl_a64_rrr(&e->as, TL_A64_ADD, to, to, from);
+}
+static inline void add_word(emitter *e, int to, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  add_int(e, to, TL_X16);
+}
+// A few to 8 bytes in memory.
+static inline void add_to_word(emitter *e, int base, int32_t at, int by) {
+  read_word(e, TL_X16, base, at);
+  tl_a64_sum(&e->as, TL_A64_ADD, TL_X16, TL_X16, by);
+  write_word(e, TL_X16, base, at);
+}
+static inline void shift_left(emitter *e, int to, int by) {
+  tl_a64_shift(&e->as, TL_A64_LSL, to, to, by);
+}
+static inline void multiply_constant(emitter *e, int to, int32_t by) {
+  tl_a64_constant(&e->as, TL_X17, by);
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, TL_X17);
+}
+// Bit 16 of a tag is cleared: and, with all bits but that one.
+static inline void clear_owned(emitter *e, int tag) {
+  const int and_but_16 = (int)0x926ff800;
+  tl_a64_rr(&e->as, and_but_16, tag, tag);
+}
+// An integer as a float64.
+static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
+  tl_a64_rr(&e->as, TL_A64_SCVTF, to_float, get(e, r, scratch));
+}
+// Cuts an integer to the width of its dtype, and extends it to 64 bits again,
+// as slots have it.
+static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
+  int width = 8 * (int)tl_itemsize(dtype);
+  if (width == 64 || !tl_dtype_is_integer(dtype))
+    tl_a64_move(&e->as, to, from);
+  else
+    tl_a64_extend(&e->as,
+                  tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
+                  from, width);
+}
+// One less; equal where that is 0.
+static inline void count_down(emitter *e, int to) {
+  tl_a64_sum(&e->as, TL_A64_SUBS, to, to, 1);
+}
+// 8 bytes to the stack's end, and from it: str and ldr that move the stack's
+// pointer by 16.
+static inline void push_word(emitter *e, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  tl_as_word(&e->as, 0xf81f0ff0);
+}
+static inline void pop_word(emitter *e, int base, int32_t at) {
+  tl_as_word(&e->as, 0xf84107f0);
+  write_word(e, TL_X16, base, at);
+}
+static inline void add_constant(emitter *e, int to, int32_t imm) {
+  tl_a64_sum(&e->as, TL_A64_ADD, to, to, imm);
+}
+
+// --- Comparisons ------------------------------------------------------------
+
+static inline void compare_constant(emitter *e, int r, int64_t with) {
+  tl_a64_compare(&e->as, r, with);
+}
+static inline void compare_zero(emitter *e, int r) {
+  tl_a64_compare(&e->as, r, 0);
+}
+static inline void compare_int(emitter *e, int r, int with) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, with);
+}
+// A register with 8 bytes in memory.
+static inline void compare_word(emitter *e, int r, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  compare_int(e, r, TL_X16);
+}
+// 8 bytes in memory with a constant, and 4 bytes.
+static inline void compare_memory(emitter *e, int base, int32_t at,
+                                  int64_t with) {
+  read_word(e, TL_X16, base, at);
+  compare_constant(e, TL_X16, with);
+}
+static inline void compare_half(emitter *e, int base, int32_t at, int with) {
+  tl_a64_memory(&e->as, TL_A64_LDR_32, TL_X16, base, at);
+  compare_constant(e, TL_X16, with);
+}
+// Not equal where the 4 bytes, or one, have one of the bits.
+static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
+  tl_a64_memory(&e->as, bits > 255 ? TL_A64_LDR_32 : TL_A64_LDR_8, TL_X16, base,
+                at);
+  tl_a64_constant(&e->as, TL_X17, bits);
+  tl_a64_rrr(&e->as, TL_A64_ANDS, TL_ZERO, TL_X16, TL_X17);
+}
+static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
+  test_memory(e, base, at, bits);
+}
+// 0 or 1.
+static inline void set_condition(emitter *e, int to, int condition) {
+  tl_a64_set(&e->as, to, condition);
+}
+static inline void compare_fact(emitter *e, int r, int fact) {
+  compare_int(e, r, get(e, fact, TL_X16));
+}
+// Equal where a function of C has returned false: of a bool 8 bits are defined.
+static inline void test_truth(emitter *e) {
+  tl_a64_extend(&e->as, TL_A64_UBFM, T0, T0, 8);
+  compare_constant(e, T0, 0);
+}
+// to = first * fact + next, without a flag.
+static inline void multiply_add(emitter *e, int to, int first, int fact,
+                                int next) {
+  int length = get(e, fact, TL_X16);
+  tl_a64_rrr(&e->as, TL_A64_MADD | next << 10, to, first, length);
+}
+
+// --- Jumps and calls --------------------------------------------------------
+
+static inline void jump(emitter *e, fix_kind kind, int32_t to) {
+  note_fix(e, kind, to);
+  tl_as_word(&e->as, TL_A64_B);
+}
+// The flags are those of the comparison that was emitted last.
+static inline void jump_if(emitter *e, int condition, fix_kind kind,
+                           int32_t to) {
+  note_fix(e, kind, to);
+  tl_as_word(&e->as, (uint32_t)(TL_A64_B_IF | condition));
+}
+// The place of a fix now goes there. Conditions and data reach a megabyte: what
+// is larger declines.
+static inline void aim(emitter *e, const fix *f, uint32_t to) {
+  if (!tl_a64_aim(&e->as, f->at, to))
+    e->declines = true;
+}
+// Back to a place that is known.
+static inline void jump_back(emitter *e, int condition, uint32_t to) {
+  fix f = {.at = e->as.size};
+  tl_as_word(&e->as, (uint32_t)(TL_A64_B_IF | condition));
+  if (!e->as.is_full)
+    aim(e, &f, to);
+}
+
+// Forward over a few instructions, to where `here` is called with what this
+// returns.
+static inline uint32_t skip(emitter *e, int condition) {
+  return tl_a64_skip(&e->as, condition);
+}
+static inline void here(emitter *e, uint32_t from) {
+  tl_a64_here(&e->as, from);
+}
+
+// Equal where the bytes of two objects, in T0 and T2, are the same from [first]
+// on: as many as the 8 bytes at [count] say, and the NUL behind them.
+static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
+  tl_assembler *as = &e->as;
+  const int ldrb_and_next = 0x38401400;
+  read_word(e, T1, T0, count);
+  tl_a64_sum(as, TL_A64_ADD, T1, T1, 1);
+  tl_a64_sum(as, TL_A64_ADD, T0, T0, first);
+  tl_a64_sum(as, TL_A64_ADD, T2, T2, first);
+  uint32_t again = as->size;
+  tl_a64_rr(as, ldrb_and_next, TL_X16, T0);
+  tl_a64_rr(as, ldrb_and_next, TL_X17, T2);
+  compare_int(e, TL_X16, TL_X17);
+  uint32_t differs = tl_a64_skip(as, TL_CC_NE);
+  tl_a64_sum(as, TL_A64_SUBS, T1, T1, 1);
+  jump_back(e, TL_CC_NE, again);
+  tl_a64_here(as, differs);
+}
+// One less fuel; equal where there is none left.
+static inline void count_fuel(emitter *e) {
+  tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, 1);
+}
+// What refuel returned, 32 bits, becomes the fuel; and whether that is 0.
+static inline void take_fuel(emitter *e) {
+  tl_a64_extend(&e->as, TL_A64_UBFM, FUEL, T0, 32);
+}
+static inline void test_fuel(emitter *e) {
+  compare_constant(e, FUEL, 0);
+}
+
+// Calls a function of C, which may write all of x0 to x18. Its arguments are in
+// theirs already.
+static inline void call_c(emitter *e, intptr_t function) {
+  tl_a64_constant(&e->as, TL_X16, function);
+  tl_a64_rr(&e->as, TL_A64_BLR, 0, TL_X16);
+}
+// The code of a unit; what is in registers is lost.
+static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
+  if (callee == e->unit) {
+    note_fix(e, FIX_SELF, 0);
+    tl_as_word(&e->as, (uint32_t)TL_A64_BL);
+    return;
+  }
+  tl_a64_constant(&e->as, TL_X16, (int64_t)(intptr_t)&callee->code);
+  read_word(e, TL_X16, TL_X16, 0);
+  tl_a64_rr(&e->as, TL_A64_BLR, 0, TL_X16);
+}
+// A unit has returned 1 in x2, and so it has left: not equal.
+static inline void test_left(emitter *e) {
+  compare_constant(e, T2, 0);
+}
+
+// --- The stack --------------------------------------------------------------
+
+// A unit's own frame: its facts, and the return address at its upper end. The
+// stack is at a multiple of 16 always.
+static inline int32_t frame_bytes(const emitter *e) {
+  return (int32_t)((e->frame_size + 8 + 15) & ~15u);
+}
+static inline void open_frame(emitter *e) {
+  add_constant(e, TL_SP, -frame_bytes(e));
+  write_word(e, TL_LINK, TL_SP, frame_bytes(e) - 8);
+}
+static inline void go_back(emitter *e) {
+  read_word(e, TL_LINK, TL_SP, frame_bytes(e) - 8);
+  add_constant(e, TL_SP, frame_bytes(e));
+  tl_a64_rr(&e->as, TL_A64_RET, 0, 0);
+}
+// Room on it for a call of C, [nbytes], a multiple of 16; facts are out of
+// reach meanwhile.
+static inline void open_room(emitter *e, int32_t nbytes) {
+  add_constant(e, TL_SP, -nbytes);
+}
+static inline void take_stack(emitter *e, int to) {
+  take_address(e, to, TL_SP, 0);
+}
+static inline void close_room(emitter *e, int32_t nbytes) {
+  add_constant(e, TL_SP, nbytes);
+}
+
+#endif
+
+#endif
