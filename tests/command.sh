@@ -84,7 +84,7 @@ absent '^native' 'explain --static: no run, no machine code'
 if "$tally" --version | grep -q 'machine code: available'; then
   run dis --native "$dir/script.tly"; expect 0 '^ +s = add s, i$' 'dis --native: an operation'
   run explain "$dir/script.tly"
-  expect 0 '^  line 2: entered once, left last at line 3 .list.$' 'explain: a loop as machine code'
+  expect 0 '^  line 2: entered once, left last at line 3 .callb.$' 'explain: a loop as machine code'
   run --sandbox explain "$dir/script.tly"
   absent '^native' '--sandbox: no machine code'
   text 'fn f(n, x) {\n  s = 0\n  for i in 0..n { s += len(x) }\n  s\n}

@@ -286,6 +286,7 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
 #define tally_account(...) REFUSED_CALL(tally_account, __VA_ARGS__)
 #define tally_debug(...) REFUSED_CALL(tally_debug, __VA_ARGS__)
 #define tally_debug_frame(...) REFUSED_CALL(tally_debug_frame, __VA_ARGS__)
+#define tally_debug_line(...) REFUSED_CALL(tally_debug_line, __VA_ARGS__)
 #define tally_debug_names(...) REFUSED_CALL(tally_debug_names, __VA_ARGS__)
 #define tally_debug_eval(...) REFUSED_CALL(tally_debug_eval, __VA_ARGS__)
 #define tally_debug_set(...) REFUSED_CALL(tally_debug_set, __VA_ARGS__)

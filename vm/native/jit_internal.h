@@ -55,6 +55,8 @@ typedef struct tl_jit {
   // Of the unit under way: it polled, and was refused. Written by C that the
   // unit calls, and read by C that called the unit.
   bool has_polled, is_refused;
+  // There are units that are out of date, to be freed at the next door.
+  bool has_stale;
   // A unit is under way: its code stays, and no other is entered.
   bool is_running;
   // Of it: an instruction has failed; and the last one that was done for it.
