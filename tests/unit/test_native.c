@@ -531,6 +531,28 @@ static void the_check_knows_guards(void **state) {
   tally_close(vm);
 }
 
+// Where no index can be tested before the loop there is nothing to gain: it has
+// one form, which the check takes.
+static void loops_without_guards_have_one_form(void **state) {
+  (void)state;
+  static const uint64_t tags[] = {TL_TAG_I64, TL_CLASS_ARRAY | TL_UINT8 << 8 |
+                                                  UINT64_C(1) << 24 | TL_DENSE |
+                                                  TL_DIRECT | TL_OWNED};
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+  tl_jit_code code;
+  tl_jit_unit unit;
+  type_loop(vm, "fn g(n, a) {\n  for i in 0..n { a[i % 8] = i }\n  a\n}", tags,
+            &code, &unit);
+  assert_int_equal(count_of(&code, TL_TYPED_STORE),
+                   count_of(&code, TL_TYPED_STEP));
+  for (uint32_t i = 0; i < code.label_count; i++)
+    assert_int_equal(code.labels[i].loop, -1);
+  damage_each(&code);
+  close_loop(&code);
+  tally_close(vm);
+}
+
 // A loop whose polls are taken at once is left nowhere but at its end.
 static void the_check_knows_chunks(void **state) {
   (void)state;
@@ -586,6 +608,7 @@ int main(void) {
     cmocka_unit_test(the_check_knows_owners),
     cmocka_unit_test(the_check_knows_dtypes),
     cmocka_unit_test(the_check_knows_guards),
+    cmocka_unit_test(loops_without_guards_have_one_form),
     cmocka_unit_test(the_check_knows_chunks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,28 +49,6 @@ typedef struct index {
   int32_t offset;
 } index;
 
-// Whether the second form has accesses or polls to gain by, and nothing in it
-// writes what its guards rely on. Where fuel is asked for at the head, no jump
-// goes back.
-static bool is_worth_it(tl_hoisting *x) {
-  const tl_typed *ops = x->new.ops;
-  bool accesses = false;
-  x->written = 0;
-  for (uint32_t i = 1; i + 2 < x->new.size; i++) {
-    const tl_typed *t = &ops[i];
-    if (tl_typed_has_result(t))
-      x->written |= UINT64_C(1) << t->a % TL_JIT_SLOTS;
-    accesses |= tl_hoist_is_access(t);
-    if (x->spent > 0 && t->op != TL_TYPED_LABEL && t->to >= 0) {
-      uint32_t to = tl_hoist_find_label(&x->new, t->to);
-      if (to > 0 && to < i)
-        return false;
-    }
-  }
-  uint64_t fixed = UINT64_C(7) << x->hidden | UINT64_C(1) << x->variable;
-  return (accesses || tl_hoist_is_closed(x)) && (x->written & fixed) == 0;
-}
-
 // What is in the slot where the operation [at] reads it, as a base and a
 // constant. Sums are those of int64, so that what is added is the same in
 // registers of 64 bits. False: it is computed in another way, or in another
@@ -109,6 +87,39 @@ static bool read_index(const tl_hoisting *x, int slot, uint32_t at,
     slot = t->b;
     at = (uint32_t)(t - x->new.ops);
   }
+}
+
+// Whether the access [at] has indices that guards can test. [*last] is that of
+// the items of a row; of one axis it is [*first], too.
+static bool read_indices(const tl_hoisting *x, uint32_t at, index *first,
+                         index *last) {
+  const tl_typed *t = &x->new.ops[at];
+  return tl_hoist_is_access(t) && read_index(x, t->b, at, first) &&
+         read_index(x, t->d < 0 ? t->b : t->d, at, last);
+}
+
+// Whether the second form has a guard or polls to gain by, and nothing in it
+// writes what its guards rely on. Where fuel is asked for at the head, no jump
+// goes back.
+static bool is_worth_it(tl_hoisting *x) {
+  const tl_typed *ops = x->new.ops;
+  bool gains = tl_hoist_is_closed(x);
+  x->written = 0;
+  for (uint32_t i = 1; i + 2 < x->new.size; i++) {
+    const tl_typed *t = &ops[i];
+    if (tl_typed_has_result(t))
+      x->written |= UINT64_C(1) << t->a % TL_JIT_SLOTS;
+    if (x->spent > 0 && t->op != TL_TYPED_LABEL && t->to >= 0) {
+      uint32_t to = tl_hoist_find_label(&x->new, t->to);
+      if (to > 0 && to < i)
+        return false;
+    }
+  }
+  uint64_t fixed = UINT64_C(7) << x->hidden | UINT64_C(1) << x->variable;
+  index first, last;
+  for (uint32_t i = 1; i + 2 < x->new.size && !gains; i++)
+    gains = read_indices(x, i, &first, &last);
+  return gains && (x->written & fixed) == 0;
 }
 
 // --- What is tested before it -----------------------------------------------
@@ -179,10 +190,10 @@ static int row_of(tl_hoisting *x, const tl_typed *access, const index *at) {
   return t->d;
 }
 
-// The access [at] without its tests, which become guards. False: its indices
-// are not of that kind, or there are too many guards; then it tests as before,
-// beside others that do not. A store of an integer may still leave, as the
-// items' dtype may not have it.
+// The access [at] without its tests, which become guards. False: it is none,
+// its indices are not of that kind, or there are too many guards; then it tests
+// as before, beside others that do not. A store of an integer may still leave,
+// as the items' dtype may not have it.
 //
 //     t6 = fload x[i, t9]  exit 12       t6 = fread row0[k -1]
 //     store v[t9], n       exit 14       write v[k -1], n        exit 14
@@ -191,10 +202,8 @@ static bool hoist_access(tl_hoisting *x, uint32_t at, tl_typed *out) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   bool has_rows = t->d >= 0;
   index first, last;
-  if (x->guard_count + 2 > TL_HOIST_GUARDS || !read_index(x, t->b, at, &first))
-    return false;
-  last = first;
-  if (has_rows && !read_index(x, t->d, at, &last))
+  if (x->guard_count + 2 > TL_HOIST_GUARDS ||
+      !read_indices(x, at, &first, &last))
     return false;
   int address = has_rows ? row_of(x, t, &first) : facts;
   if (address < 0)
@@ -359,7 +368,7 @@ static void append_fast(tl_hoisting *x) {
   x->guard_count = x->row_count = 0;
   // Backwards, as an access is where its index was computed.
   for (uint32_t i = size - 2; i-- > 1;)
-    if (tl_hoist_is_access(&ops[i]) && hoist_access(x, i, &item))
+    if (hoist_access(x, i, &item))
       ops[i] = item;
   append_label(x, TL_TYPED_LABEL, x->at->head);
   for (int of = 0; of < 2; of++)
