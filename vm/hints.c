@@ -75,6 +75,9 @@ static const hint hints[] = {
     {"ix_", "rows by columns are x[rows[:, none], columns]"},
     {"mgrid",
      "coordinates are meshgrid(arange(n), arange(m), indexing: \"ij\")"},
+    {"at",
+     "at repeated places k, add_at(x, k, y) adds; for others, group_by(k, y) "
+     "gives the values of each place as a row"},
     {"reduceat", "sums of rows are sum(ragged(x, counts), axis: 1)"},
     {"self", "there are no methods: a function takes all that it reads"},
     {"this", "there are no methods: a function takes all that it reads"},

@@ -83,6 +83,18 @@ bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   return tl_indexed_new(vm, TL_FORM_OPTION, &missing, &values, out);
 }
 
+// A mask that does not fit its places was refused as such, "3 * bool"; that is
+// said of the whole value instead. Other errors stay. Gives false.
+static bool fail_fit(tl_vm *vm, tl_slot value) {
+  char text[TL_DESCRIBE];
+  if (vm->error.status != TALLY_ERR_SHAPE)
+    return false;
+  tl_error_clear(vm);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "cannot store %s into places of another shape",
+                 tl_describe(value, text, sizeof text));
+}
+
 // Four kinds of value: none marks places as missing and leaves the values
 // there; a plain value sets both; an array with missing values brings a mask of
 // its own; an error of kind type is a step by field or more steps than one.
@@ -118,7 +130,7 @@ bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
     mask = tl_own_array(copy);
     if (!tl_part_update(vm, w, &mask, &flag)) {
       tl_clear(vm, &mask);
-      return false;
+      return is_option && fail_fit(vm, value);
     }
   }
   tl_slot borrowed = tl_borrow(given);
