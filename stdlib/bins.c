@@ -12,6 +12,7 @@
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/kernels/kernels.h"
+#include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
@@ -662,7 +663,8 @@ static bool digitize(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- interp -----------------------------------------------------------------
 
-// The points (xp, fp), m of them, and the values before and behind them.
+// The points (xp, fp), m of them, at least one, and the values before and
+// behind them. xp ascends, and neighbours may be equal.
 typedef struct line {
   const double *xp, *fp;
   int64_t m;
@@ -695,12 +697,15 @@ static void find_places(int64_t *place, const double *x, int64_t count,
 }
 
 // A point that is equal to xp[k - 1] gets fp[k - 1] itself, so that an infinite
-// neighbour cannot make it NaN.
-static void interpolate(double *out, const double *x, int64_t n,
+// neighbour cannot make it NaN. A NaN among the x stays. out may be x. False
+// where the VM was stopped, with some of the values written.
+static bool interpolate(tl_vm *vm, double *out, const double *x, int64_t n,
                         const line *l) {
   const double *xp = l->xp, *fp = l->fp;
   for (int64_t at = 0; at < n; at += POINTS) {
     int64_t place[POINTS + 1], count = n - at < POINTS ? n - at : POINTS;
+    if (!tl_poll_over(vm))
+      return false;
     find_places(place, x + at, count, l);
     for (int64_t i = 0; i < count; i++) {
       double at_x = x[at + i];
@@ -718,6 +723,7 @@ static void interpolate(double *out, const double *x, int64_t n,
                                                          (xp[k] - xp[k - 1]));
     }
   }
+  return true;
 }
 
 // *points may be dying: the result is then written over it, item by item, after
@@ -743,9 +749,16 @@ static bool interp_arrays(tl_vm *vm, tl_slot *points, const tl_array *xp,
   tl_array *a = tl_array_over(vm, points, TL_FLOAT64);
   if (!a)
     return false;
-  interpolate((double *)a->data, (const double *)x->data, x->size, &l);
-  *out = tl_result(vm, a);
-  return true;
+  if (interpolate(vm, (double *)a->data, (const double *)x->data, x->size,
+                  &l)) {
+    *out = tl_result(vm, a);
+    return true;
+  }
+  if (a == x)
+    *points = tl_own_array(a);  // it has the points' memory, for the caller
+  else
+    tl_array_drop(vm, a);
+  return false;
 }
 
 // Only x is put back on failure: xp and fp are read and never written, so that

@@ -189,6 +189,7 @@ static void test_long_operations_poll(void **state) {
       "y = [v for v in x]",
 
       "y = searchsorted(sort(x), x)",
+      "y = interp(x, [1.0, 9.0], [2.0, 3.0])",
   };
   char source[200];
   snprintf(source, sizeof source,
