@@ -52,15 +52,19 @@ static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
   return true;
 }
 
-// The rows [from, end) of U to the right of the panel.
+// The rows [from, end) of U to the right of the panel: what L of the panel took
+// from the rows above is taken from these as well. A stop shows in the product
+// that follows.
 static void finish_rows(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end) {
   for (int64_t i = from + 1; i < end && poll_long(vm, n); i++)
     for (int64_t k = from; k < i; k++)
       add_row(a + i * n + end, -a[i * n + k], a + k * n + end, n - end);
 }
 
-// Factors a in place into L and U; pivot[k] is the row that changed places
-// with row k. False where the VM was stopped.
+// Factors a, n rows of n, in place into L, whose diagonal of ones is left out,
+// and U; pivot[k] is the row that changed places with row k. *sign is 1 or -1 by
+// their number, or 0 for a singular matrix, whose factors are not to be used.
+// False where the VM was stopped.
 static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
   space s = {.vm = vm};
   room r;
@@ -90,8 +94,10 @@ static tl_dense_result lu(tl_vm *vm, void *a, int64_t n, int *sign) {
   return leave_with(&s, pivot && factor(vm, a, n, pivot, sign));
 }
 
-// b := inverse(triangle) @ b, in blocks of its rows: inside of a block row by
-// row, the rest by a product.
+// b := inverse(triangle) @ b, for n rows of m, in blocks of its rows: inside of
+// a block row by row, the rest by a product. [lower] reads the triangle of a
+// below the diagonal, else the one above; [unit] takes ones for the diagonal,
+// which is not looked at. False where the VM was stopped.
 static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
                        T *b, int64_t m) {
   space s = {.vm = vm};
@@ -145,7 +151,8 @@ static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
   return ok && sign == 0 ? TL_DENSE_SINGULAR : result;
 }
 
-// Solves a @ x == identity.
+// Solves a @ x == identity: a becomes its inverse, and where that fails holds
+// factors that are of no use.
 static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
   // The identity, whose columns become those of the inverse.
   space s = {.vm = vm};
@@ -182,6 +189,8 @@ static bool cholesky_panel(T *a, int64_t n, int64_t from, int64_t end) {
 // Subtracts the panel times its adjoint from the rest of the lower triangle, in
 // strips that end at the diagonal. The strips reach a little above the
 // diagonal, into items that nothing reads and that are cleared in the end.
+// [adjoint] has room for n - end columns of the panel's width. False where the
+// VM was stopped.
 static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
                           T *adjoint) {
   const int64_t terms = end - from;

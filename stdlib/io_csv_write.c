@@ -38,7 +38,8 @@ bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out) {
 
 // --- write_csv --------------------------------------------------------------
 
-// A row is made in memory and written at once.
+// A row is made in memory and written at once. Adding text to it cannot fail:
+// memory that was missing is noted in the text, and end_row reports it.
 typedef struct csv_writer {
   tl_vm *vm;
   tl_writer file;
@@ -46,7 +47,8 @@ typedef struct csv_writer {
   char separator;
 } csv_writer;
 
-// Blanks at the ends need them too, as some readers leave them out.
+// Whether a cell of this text would be read as another or as two without
+// quotes. Blanks at the ends need them too, as some readers leave them out.
 static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
   if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' '))
     return true;
@@ -56,7 +58,8 @@ static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
   return false;
 }
 
-// A quote within is written twice (RFC 4180, 2.7).
+// Adds a cell to the row, in quotes where it needs them. A quote within is
+// written twice (RFC 4180, 2.7).
 static void add_text(csv_writer *w, const char *text, size_t nbytes) {
   if (!needs_quotes(w, text, nbytes)) {
     tl_text_add(&w->row, text, nbytes);
@@ -84,8 +87,9 @@ static void end_number(csv_writer *w, size_t start) {
   add_text(w, digits, nbytes);
 }
 
-// [alone]: of the only column, where an empty cell would be an empty line,
-// which is no row. There NaN is written as a word.
+// Adds one value, borrowed, as a cell. False after tl_fail (kind type): it is
+// no number, bool or string. [alone]: of the only column, where an empty cell
+// would be an empty line, which is no row. There NaN is written as a word.
 static bool add_value(csv_writer *w, tl_slot value, bool alone) {
   if (tl_is_string(value)) {
     // An empty row would be no row.
@@ -116,13 +120,14 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
   return true;
 }
 
-// Of a column that check_columns lets pass.
+// How many cells a column has that check_columns lets pass.
 static int64_t column_length(tl_slot s) {
   if (tl_is_range(s))
     return s.range->length;
   return tl_is_list(s) ? s.list->length : tl_value_length(s, 0);
 }
 
+// Adds item [row] of a column, borrowed, as add_value does.
 // float64, the most frequent dtype, is written without a slot in between.
 // Nested columns give each item as a value of its own, to be dropped.
 static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
@@ -157,7 +162,8 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
   return ok;
 }
 
-// Text that found no memory on the way is reported here, once a row.
+// Writes the row and empties it, keeping its memory for the next. False: the
+// file cannot be written, or text found no memory on the way.
 static bool end_row(csv_writer *w) {
   tl_text_putc(&w->row, '\n');
   if (w->row.failed)
@@ -200,7 +206,8 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
   return true;
 }
 
-// A record without fields gives an empty file.
+// The line of names where [header] asks for it, and all rows; polls once in
+// 1024 of them. A record without fields gives an empty file.
 static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   int64_t count = columns->length;
   int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;

@@ -140,7 +140,9 @@ static bool check_kinds(tl_vm *vm, tl_slot *args) {
   return true;
 }
 
-// All rows are added, or (x NULL) all indices checked.
+// All rows are added, or (x NULL) all indices checked, in pieces between which
+// it polls. Called twice, so that an index out of range (kind index) is met
+// before x is written.
 static bool add_all(tl_vm *vm, tl_array *x, const target *t,
                     const tl_array *values) {
   const tl_array *index = t->index.array;
@@ -182,7 +184,9 @@ static bool read_indices(tl_vm *vm, tl_slot *s) {
 }
 
 // Index arrays for the first axes of x become places among their rows: what
-// they come to in an array whose strides count rows.
+// they come to in an array whose strides count rows. That array has the memory
+// of x, which is never read through it. The arrays broadcast, and an index out
+// of its axis is an error of kind index that names the axis.
 static bool join_indices(tl_vm *vm, tl_slot x, const tl_arrays *each,
                          target *t) {
   tl_fancy fancy[TL_MAX_DIMS];
@@ -207,7 +211,8 @@ static bool join_indices(tl_vm *vm, tl_slot x, const tl_arrays *each,
 }
 
 // The argument indices: integers for the first axis, or a list of index arrays
-// for as many axes.
+// for as many axes. The index of *t returns owned, to be dropped after a
+// failure, too.
 static bool read_target(tl_vm *vm, tl_slot x, tl_slot *indices, target *t) {
   const int64_t count = tl_is_list(*indices) ? indices->list->length : 1;
   if (count < 2) {

@@ -455,7 +455,8 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 
 // --- From columns -----------------------------------------------------------
 
-// Whether the columns are arrays of one length; fields name them.
+// Whether the columns are arrays of one length; fields name them in the errors,
+// of kind type for what has no axis, shape for another length.
 static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                           const tl_slot *columns) {
   char text[TL_DESCRIBE];
@@ -476,8 +477,9 @@ static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
   return true;
 }
 
-// A column into its field of the items, which are new: in pieces of rows,
-// between which it polls.
+// A column, borrowed, into its field of the items, which are new: in pieces of
+// rows, between which it polls. [bytes] are the items, a row of bytes each;
+// what was written before a failure stays, and the caller drops all of it.
 static bool fill_column(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                         int64_t field, tl_slot column) {
   enum { ROWS = 1 << 16 };
@@ -519,6 +521,7 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
 }
 
 // The type of columns whose names are in the model's fields, which get theirs.
+// Interned, so that it is the VM's; NULL after tl_fail as check_columns does.
 static tl_type *type_columns(tl_vm *vm, const tl_type *model,
                              const tl_slot *columns) {
   if (!check_columns(vm, model->field_count, model->fields, columns))
