@@ -214,8 +214,8 @@ static bool join_indices(tl_vm *vm, tl_slot x, const tl_arrays *each,
 // for as many axes. The index of *t returns owned, to be dropped after a
 // failure, too.
 static bool read_target(tl_vm *vm, tl_slot x, tl_slot *indices, target *t) {
-  const int64_t count = tl_is_list(*indices) ? indices->list->length : 1;
-  if (count < 2) {
+  const int64_t count = tl_is_list(*indices) ? indices->list->length : 0;
+  if (count == 0) {
     t->axes = 1;
     t->length = tl_shape(x.array)[0];
     return read_indices(vm, indices) &&

@@ -12,7 +12,6 @@
 
 #include "vm/interp/interp.h"
 
-
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
 #include "vm/events.h"

@@ -495,7 +495,7 @@ c10::IValue list_of(const std::vector<given> &items, F f) {
 }
 
 // A list's items, which were looked at already, in a box of the argument's
-// type.
+// type; items of no kind that is named below are read as text.
 c10::IValue box_list(vm_link *l, const argument &a,
                      const std::vector<given> &items) {
   auto boxed = [&](const given &g) { return box_item(l, a.of, g); };
@@ -528,8 +528,9 @@ c10::IValue box_list(vm_link *l, const argument &a,
   }
 }
 
-// An argument in its box. What the call [writes] is released in the script
-// first, so that libtorch's counts tell whether anybody else has it.
+// An argument in its box. What the call [writes], a tensor or a list of them,
+// is released in the script first, so that libtorch's counts tell whether
+// anybody else has it; the box then has what to_write gives.
 c10::IValue box(vm_link *l, const argument &a, const given &g, bool writes) {
   tally_vm *vm = l->vm;
   if (!a.is_list) {
@@ -672,8 +673,10 @@ bool trains(const overload &o, const given *values, tally_vm *vm) {
   return true;
 }
 
-// Calls a function with one value for each slot. What was written is the result
-// where libtorch gives none, and follows it where the schema is silent.
+// Calls a function with one value for each slot, none where it is not given.
+// What was written is the result where libtorch gives none, and follows it
+// where the schema is silent. *out returns owned: one result as itself, several
+// as a list. Throws what choose, box and libtorch do.
 tally_status call_op(vm_link *l, const op &f, const tally_value *args,
                      tally_value *out) {
   given values[MAX_SLOTS];

@@ -132,7 +132,9 @@ void free_block(void *data) {
 
 // libtorch's allocator for the processor's memory, with a count.
 struct counted_allocator final : c10::Allocator {
-  // Throws OutOfMemoryError at the VM's limit, before anything was allocated.
+  // Throws OutOfMemoryError at the VM's limit; nothing is kept then. What other
+  // threads are done with is freed first, so that it does not count against the
+  // limit. No bytes at all have no block.
   c10::DataPtr allocate(size_t nbytes) const override {
     if (nbytes == 0)
       return {nullptr, nullptr, &free_block, c10::kCPU};
@@ -185,7 +187,9 @@ tally_status from_tensor(vm_link *l, at::Tensor t, tally_value *out) {
   return status;
 }
 
-// An array of Tally's that a tensor reads: released with its storage.
+// An array of Tally's that a tensor reads: released with its storage. The array
+// is a handle of its own, and the VM's link is shared, since the storage may
+// outlive the VM.
 struct lent_array {
   vm_link *owner;
   tally_value array;
@@ -223,8 +227,9 @@ void forget_grad(const at::Tensor &t) {
     t.unsafeGetTensorImpl()->mutable_grad().reset();
 }
 
-// The tensor, or a copy of it where somebody else could see the write. Its grad
-// stays with the old value in either case.
+// The tensor, or a copy of it where somebody else could see the write. Takes
+// the caller's reference, which has to be the last one for the tensor itself to
+// come back. Its grad stays with the old value in either case.
 at::Tensor to_write(at::Tensor t) {
   if (!t.defined())
     return t;
@@ -330,8 +335,11 @@ void end_shown(void *context, void *data) {
   delete static_cast<at::Tensor *>(context);
 }
 
-// An array over a tensor's memory; a tensor without an axis becomes a number.
-// [alone]: the array may be written. *out returns owned.
+// An array over a tensor's memory, which it keeps; a tensor without an axis
+// becomes a number. Copied are tensors elsewhere than in the processor's memory,
+// sparse ones, conjugates that are not computed yet, and halves, which become
+// float32. [alone]: the array may be written. *out returns owned; throws (kind
+// type) for a dtype that Tally lacks.
 tally_status to_array(vm_link *l, at::Tensor t, bool alone, tally_value *out) {
   if (t.layout() != at::kStrided || !t.device().is_cpu())
     t = t.to_dense().cpu();

@@ -182,8 +182,10 @@ tally_status item(tally_vm *vm, void *, void *object, size_t count,
 }
 
 // x[i, a:b, ...] = v. In place where nobody else could see it, in the script or
-// in libtorch. Places that a tensor chooses are read first: one that is out of
-// range is found before anything is written.
+// in libtorch, and *out then stays as it is; else on a copy, which *out returns
+// owned. The value comes to the tensor's dtype, and a kind that would lose a
+// part (a float in integers) throws. Places that a tensor chooses are read
+// first: one that is out of range is found before anything is written.
 tally_status put(tally_vm *vm, void *, void *object, int alone, size_t count,
                  const tally_value *indices, tally_value value,
                  tally_value *out) {
