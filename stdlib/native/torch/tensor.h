@@ -336,10 +336,10 @@ void end_shown(void *context, void *data) {
 }
 
 // An array over a tensor's memory, which it keeps; a tensor without an axis
-// becomes a number. Copied are tensors elsewhere than in the processor's memory,
-// sparse ones, conjugates that are not computed yet, and halves, which become
-// float32. [alone]: the array may be written. *out returns owned; throws (kind
-// type) for a dtype that Tally lacks.
+// becomes a number. Copied are tensors elsewhere than in the processor's
+// memory, sparse ones, conjugates that are not computed yet, and bfloat16,
+// which becomes float32. [alone]: the array may be written. *out returns owned;
+// throws (kind type) for a dtype that Tally lacks.
 tally_status to_array(vm_link *l, at::Tensor t, bool alone, tally_value *out) {
   if (t.layout() != at::kStrided || !t.device().is_cpu())
     t = t.to_dense().cpu();
@@ -355,7 +355,7 @@ tally_status to_array(vm_link *l, at::Tensor t, bool alone, tally_value *out) {
       return tally_from_float(l->vm, t.item().toDouble(), out);
     return tally_from_int(l->vm, t.item().toLong(), out);
   }
-  if (t.scalar_type() == at::kHalf || t.scalar_type() == at::kBFloat16)
+  if (t.scalar_type() == at::kBFloat16)
     t = t.to(at::kFloat);
   TORCH_CHECK_TYPE(dtype_called(name_of(t.scalar_type())) != nullptr,
                    "no array has the dtype ", t.scalar_type());

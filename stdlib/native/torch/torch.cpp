@@ -457,7 +457,8 @@ struct own_function {
      make_tensor, 0},
     {"array", "t",
      "A tensor as an array over its memory, or one without an axis as a\n"
-     "number. Of what is not dense or on another device a copy is made.",
+     "number. Of what is not dense or on another device a copy is made, and\n"
+     "of bfloat16 one of float32.",
      make_array, 1},
     {"grad", "y, x, gradient = none, create_graph = false",
      "The derivatives of y, a tensor without an axis, by x, a tensor or a\n"
