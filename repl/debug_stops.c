@@ -41,15 +41,15 @@ static bool is_file(const char *path, const char *name) {
 
 // --- Stopping ---------------------------------------------------------------
 
-// Whether the breakpoint's condition is true in the innermost frame; without a
-// condition it is. One that fails is told, and stops the run: a mistake in it
-// must not look like a breakpoint that is never met.
-static bool holds(debugger *d, const breakpoint *b) {
+// Whether the breakpoint's condition is true in a frame; without a condition it
+// is. One that fails is told, and stops the run: a mistake in it must not look
+// like a breakpoint that is never met.
+static bool holds(debugger *d, const breakpoint *b, size_t frame) {
   tally_value value;
   int truth = 1;
   if (b->condition == NULL)
     return true;
-  tally_status status = tally_debug_eval(d->vm, 0, b->condition, &value);
+  tally_status status = tally_debug_eval(d->vm, frame, b->condition, &value);
   if (status == TALLY_OK) {
     status = tally_to_bool(d->vm, value, &truth);
     tally_release(d->vm, value);
@@ -68,7 +68,7 @@ static bool is_at_breakpoint(debugger *d, const tally_debug_info *info) {
                             strcmp(info->function, b->place) == 0
                       : b->kind == STOP_LINE && b->line == info->line &&
                             is_file(info->file, b->place);
-    if (here && holds(d, b))
+    if (here && holds(d, b, 0))
       return true;
   }
   return false;
@@ -106,20 +106,30 @@ static bool look_up(debugger *d, const breakpoint *b, size_t calls,
 }
 
 // Whether both are the same in all that they hold; what cannot be compared is
-// not.
+// not. The library's function is asked, whatever the script calls its own.
 static bool are_same(debugger *d, tally_value a, tally_value b) {
   tally_value args[] = {a, b}, answer;
   int truth = 0;
-  if (tally_call(d->vm, "same", 2, args, &answer) != TALLY_OK)
+  if (tally_call(d->vm, ".same", 2, args, &answer) != TALLY_OK)
     return false;
   tally_to_bool(d->vm, answer, &truth);
   tally_release(d->vm, answer);
   return truth != 0;
 }
 
-// Whether the watched variable has another value than before, which is told.
-// The value before is kept, so that an array is copied where the script changes
-// it. A call that has ended ends the watching of its variables.
+// "y was 6": prints the value that is kept of a watched variable.
+static void print_watched(const debugger *d, const breakpoint *b,
+                          const char *verb) {
+  printf("%s %s ", b->place, verb);
+  if (!b->has_value)
+    puts("not set");
+  else if (tl_print_value(d->vm, b->value) != TALLY_OK)
+    tl_debugger_error(d);
+}
+
+// Whether the watched variable has another value than before, and its condition
+// holds in its own call: then that is told. The value is kept in any case, so
+// that an array is copied where the script changes it.
 static bool has_changed(debugger *d, breakpoint *b, size_t calls) {
   tally_value value;
   bool has_value = look_up(d, b, calls, &value);
@@ -129,24 +139,20 @@ static bool has_changed(debugger *d, breakpoint *b, size_t calls) {
       tally_release(d->vm, value);
     return false;
   }
-  printf("%s was ", b->place);
-  if (!b->has_value)
-    puts("not set");
-  else if (tl_print_value(d->vm, b->value) != TALLY_OK)
-    tl_debugger_error(d);
+  const bool stops = holds(d, b, calls - b->calls);
+  if (stops)
+    print_watched(d, b, "was");
   if (b->has_value)
     tally_release(d->vm, b->value);
   b->has_value = has_value;
   b->value = value;
-  printf("%s is ", b->place);
-  if (!has_value)
-    puts("not set");
-  else if (tl_print_value(d->vm, value) != TALLY_OK)
-    tl_debugger_error(d);
-  return true;
+  if (stops)
+    print_watched(d, b, "is");
+  return stops;
 }
 
-// All of them are looked at, so that each has the value of now.
+// All of them are looked at, so that each has the value of now. A call that has
+// ended ends the watching of its variables.
 static bool sees_change(debugger *d) {
   bool changed = false;
   size_t calls = 0;
@@ -160,8 +166,8 @@ static bool sees_change(debugger *d) {
       printf("the call that had %s has ended\n", b->place);
       remove_breakpoint(d, i);
       changed = true;
-    } else if (has_changed(d, b, calls) && holds(d, b)) {
-      changed = true;
+    } else {
+      changed = has_changed(d, b, calls) || changed;
     }
   }
   return changed;
@@ -292,14 +298,24 @@ static void compare_name(debugger *d, const char *name, void *context) {
   s->found = s->found || strcmp(name, s->name) == 0;
 }
 
-// watch NAME: a variable of the selected call, or else of its file.
+// Whether the selected call and the outermost one are of the same file, whose
+// variables live as long as the run.
+static bool is_of_main_file(debugger *d, size_t calls) {
+  tally_debug_place here, main;
+  return tally_debug_frame(d->vm, d->frame, &here) == TALLY_OK &&
+         tally_debug_frame(d->vm, calls - 1, &main) == TALLY_OK &&
+         strcmp(here.file, main.file) == 0;
+}
+
+// watch NAME: a variable of the selected call, or else of its file: one of an
+// imported file is watched until the call ends.
 reply tl_stops_watch(debugger *d, char *rest) {
   char *condition = cut_condition(rest);
   size_t calls = count_calls(d);
   breakpoint b = {.kind = STOP_WATCH, .place = rest};
   sought_name own = {rest, false};
   tl_debugger_names(d, d->frame, compare_name, &own);
-  b.calls = own.found ? calls - d->frame : 1;
+  b.calls = own.found || !is_of_main_file(d, calls) ? calls - d->frame : 1;
   b.has_value = *rest != 0 && look_up(d, &b, calls, &b.value);
   if (!b.has_value) {
     if (*rest == 0)
