@@ -147,15 +147,27 @@ static int run_input(tl_session *session, reader *in) {
   return result;
 }
 
-// ?NAME asks for documentation, and so do help(NAME) and apropos("TEXT"): the
-// bytes that say so; NULL: none do. On a terminal alone: in a pipe it is what
-// the grammar makes of it, an error.
-static const char *question(const reader *in) {
-  static const char *const words[] = {"?", "help(", "apropos("};
-  for (size_t i = 0; in->is_terminal && i < sizeof words / sizeof *words; i++)
-    if (in->used >= strlen(words[i]) &&
-        memcmp(in->data, words[i], strlen(words[i])) == 0)
-      return words[i];
+// Whether the session has a variable of that name.
+static bool is_variable(tally_vm *vm, const char *name) {
+  tally_value value;
+  if (tally_get_global(vm, name, &value) != TALLY_OK)
+    return false;
+  tally_release(vm, value);
+  return true;
+}
+
+// ?NAME asks for documentation, and so do help(NAME) and apropos("TEXT"), unless
+// a script calls something so: the bytes that say so; NULL: none do. On a
+// terminal alone: in a pipe it is what the grammar makes of it, an error.
+static const char *question(tally_vm *vm, const reader *in) {
+  static const struct {
+    const char *begin, *name;
+  } words[] = {{"?", "?"}, {"help(", "help"}, {"apropos(", "apropos"}};
+  for (size_t i = 0; in->is_terminal && i < sizeof words / sizeof *words; i++) {
+    size_t n = strlen(words[i].begin);
+    if (in->used >= n && memcmp(in->data, words[i].begin, n) == 0)
+      return is_variable(vm, words[i].name) ? NULL : words[i].begin;
+  }
   return NULL;
 }
 
@@ -279,7 +291,7 @@ static int run_all(tl_session *session, reader *in) {
       fputc('\n', stdout);
     if (is_last && in->used == 0)
       return status;
-    const char *asks = question(in);
+    const char *asks = question(session->vm, in);
     if (asks != NULL) {
       answer(session, in, asks);
       continue;

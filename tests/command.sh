@@ -438,6 +438,16 @@ expect 0 '^a is 7$' "debug: a watched variable of the file's"
 printf 'break f\nc\n' >"$dir/in"
 run debug "$dir/script.tly"; expect 0 'script.tly:2 in f$' 'debug: the end of the commands ends the run'
 absent '^7$' 'debug: nothing runs behind that'
+text 'fn same(a, b) { print("asked"); false }\nfn g(x) = x\nfn f() {\n  y = 1\n  y = 2; z = g(5)\n  y = 5\n  z\n}\nprint(f())\n'
+printf 'break 5\ncontinue\nwatch y if y > 3\ncontinue\n' >"$dir/in"
+run debug "$dir/script.tly"; expect 0 '^y was 2$' 'debug: a condition is of the call that is watched'
+absent '^y was 1$' 'debug: a change without the condition is not told'
+absent '^asked$' "debug: a script's same is not called"
+text 'count = 0\nfn bump(n) {\n  z = n\n  z\n}\n'; mv "$dir/script.tly" "$dir/counted.tly"
+text 'import "counted.tly" as m\ncount = 8\nm.bump(1)\ncount = 9\n'
+printf 'break bump\ncontinue\nwatch count\ncontinue\n' >"$dir/in"
+run debug "$dir/script.tly"; expect 0 '^the call that had count has ended$' "debug: a variable of an imported file's"
+absent '^count is' "debug: another file's variable of that name"
 run debug;                  expect 2 'usage: tally debug' 'debug without a FILE'
 run debug "$dir/nosuch";    expect 1 'nosuch' 'debug: no such file'
 : >"$dir/in"

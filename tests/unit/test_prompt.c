@@ -199,6 +199,9 @@ static void test_predicates_are_answered(void **state) {
   expect(t, "?no_such\n", "no documentation of no_such");
   expect(t, "help(rot90)\n", "rot90(x");
   expect(t, "apropos(\"sort\")\n", "\nargsort");
+  // A script's own function of that name is called.
+  expect(t, "fn help(x) = x * 21\n", "tally> ");
+  expect(t, "help(2)\n", "42");
   leave(t);
 }
 
