@@ -58,8 +58,8 @@ int tl_picture_form(int file) {
   return 1;
 }
 
-// What is no terminal, a file or a pipe, fails the request.
-// A terminal that does not know its size says 0, as do systems without that
+// What is no terminal, a file or a pipe, fails the request, and both are 0. A
+// terminal that does not know its size says 0, as do systems without that
 // request.
 static void measure_terminal(int file, int *columns, int *lines) {
   *columns = *lines = 0;

@@ -22,6 +22,7 @@
 #include "repl/screen.h"
 #include "repl/signs.h"
 
+// Adds a copy of the name, also of one that is there; without memory none.
 static void add_choice(tl_choices *c, const char *name) {
   if (c->count == c->capacity) {
     size_t capacity = c->capacity * 2 + 32;

@@ -204,6 +204,7 @@ static reply do_print(debugger *d, char *rest) {
   return STAY;
 }
 
+// "y = 6", for one name; an error of it is told in its place.
 static void print_variable(debugger *d, const char *name, void *context) {
   tally_value value;
   (void)context;
@@ -293,6 +294,7 @@ typedef struct word {
   tl_choices *choices;
 } word;
 
+// Adds a copy of the name to the choices if it goes on from the word.
 static void offer(debugger *d, const char *name, void *context) {
   const word *w = context;
   (void)d;

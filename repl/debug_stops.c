@@ -13,6 +13,7 @@ void tl_debugger_error(const debugger *d) {
   printf("%s error: %s\n", e->kind, e->message);
 }
 
+// Names are borrowed for the call of [see]. What cannot be listed is told.
 void tl_debugger_names(debugger *d, size_t frame, name_hook *see,
                        void *context) {
   tally_value names, item;
@@ -179,6 +180,7 @@ bool tl_stops_at(debugger *d, const tally_debug_info *info) {
   return is_at_breakpoint(d, info) || changed;
 }
 
+// The VM is still open: the values that were kept are released.
 void tl_stops_free(debugger *d) {
   while (d->count > 0) remove_breakpoint(d, 0);
 }
@@ -292,6 +294,7 @@ typedef struct sought_name {
   bool found;
 } sought_name;
 
+// For tl_debugger_names: notes whether the name is the one that is looked for.
 static void compare_name(debugger *d, const char *name, void *context) {
   sought_name *s = context;
   (void)d;

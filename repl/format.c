@@ -42,12 +42,14 @@ static void flush_changes(changes *c) {
   c->later_count = 0;
 }
 
+// At least as many as take_line takes: one more where the text ends with one.
 static size_t count_lines(span s) {
   size_t n = 1;
   for (size_t i = 0; i < s.n; i++) n += s.at[i] == '\n';
   return n;
 }
 
+// Whether the line has nothing but blanks, as those that fmt adds and removes.
 static bool is_blank(span line) {
   return trim_left(trim_right(line)).n == 0;
 }
@@ -61,7 +63,8 @@ static bool take_line(span *rest, span *line) {
   return any;
 }
 
-// Pairs the lines of both texts. Laying out keeps all lines but empty ones in
+// Pairs the lines of both texts, of which the changes borrow; the caller frees
+// their items. Laying out keeps all lines but empty ones in
 // their order, so that one look ahead says which came or went.
 static changes list_changes(span from, span to) {
   size_t most = count_lines(from) + count_lines(to);

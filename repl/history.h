@@ -23,8 +23,8 @@ typedef struct tl_history {
 } tl_history;
 
 // Reads ~/.tally_history, or what TALLY_HISTORY names, with [behind] behind the
-// name; where that is empty, nothing is kept. A file that cannot be read or written is none. [history]
-// is zero.
+// name; where that is empty, nothing is kept. A file that cannot be read or
+// written is none. [history] is zero.
 void tl_history_open(tl_history *history, const char *behind);
 void tl_history_close(tl_history *history);
 

@@ -35,12 +35,14 @@ static struct {
   double part, over;       // the last part, and when all of it may be done
 } estimate;
 
+// Not the wall clock's, which may be set back meanwhile.
 static double seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
+// The line goes to standard error, so that output in files and pipes is whole.
 bool tl_progress_is_possible(void) {
   return isatty(STDERR_FILENO) && tl_terminal_is_able();
 }
@@ -196,6 +198,7 @@ void tl_progress_draw(void *context, const tally_progress *at) {
   is_shown = true;
 }
 
+// Written before the text that follows, which goes through another buffer.
 void tl_progress_hide(bool ends) {
   is_elsewhere = !ends;
   if (!is_shown)

@@ -156,9 +156,9 @@ static bool is_variable(tally_vm *vm, const char *name) {
   return true;
 }
 
-// ?NAME asks for documentation, and so do help(NAME) and apropos("TEXT"), unless
-// a script calls something so: the bytes that say so; NULL: none do. On a
-// terminal alone: in a pipe it is what the grammar makes of it, an error.
+// ?NAME asks for documentation, and so do help(NAME) and apropos("TEXT"),
+// unless a script calls something so: the bytes that say so; NULL: none do. On
+// a terminal alone: in a pipe it is what the grammar makes of it, an error.
 static const char *question(tally_vm *vm, const reader *in) {
   static const struct {
     const char *begin, *name;
