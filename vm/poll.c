@@ -74,8 +74,9 @@ static bool look(tl_vm *vm) {
     atomic_fetch_and(&vm->interrupted, ~TL_ASKED);
     vm->observer->progress(vm);
   }
-  if (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) != 0) {
-    int why = atomic_exchange(&vm->interrupted, 0);
+  // Who asks meanwhile is answered at the next poll.
+  int why = atomic_fetch_and(&vm->interrupted, TL_ASKED) & ~TL_ASKED;
+  if (why != 0) {
     // Only a mapped file was lost: an error that a script may catch.
     if ((why & TL_INTERRUPTED) == 0)
       return tl_mapping_fail(vm);

@@ -550,7 +550,7 @@ static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
   }
 }
 
-// Of all operations; those from [slow] on are of slow forms. Guards and rows
+// Of all operations; those from [slow] on are of slow forms. Guards and chunks
 // before a loop are done as often as it is entered.
 static void weigh_all(tl_jit_code *code, uint32_t slow) {
   static const float weights[] = {1, 10, 1e2f, 1e3f, 1e4f, 1e5f, 1e6f};
