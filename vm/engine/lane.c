@@ -1,5 +1,6 @@
-// Walking an axis slice: positions of the outer axes, and the items of a lane as
-// contiguous pieces, packed and converted where they lie otherwise. See lane.h.
+// Walking an axis slice: positions of the outer axes, and the items of a lane
+// as contiguous pieces, packed and converted where they lie otherwise. See
+// lane.h.
 
 #include "vm/engine/lane.h"
 
@@ -97,8 +98,7 @@ void tl_split_as_stored(tl_split *split) {
   }
 }
 
-// --- Tiles of rows
-// -----------------------------------------------------------------
+// --- Tiles of rows ----------------------------------------------------------
 
 enum {
   // Fewer than LEAST_ROWS items of 8 bytes would leave parts of each line that

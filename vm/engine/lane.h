@@ -33,9 +33,9 @@ typedef struct tl_row_tile {
   size_t itemsize, nbytes, room;
 } tl_row_tile;
 // Memory for [count] tiles, nbytes each, of an array of [nrows] rows, steps in
-// bytes; for fewer where they would be more than a quarter of the array, for one
-// at least. False: it has no such layout, or there is no memory, and it is read as
-// it lies.
+// bytes; for fewer where they would be more than a quarter of the array, for
+// one at least. False: it has no such layout, or there is no memory, which is
+// no error, and it is read as it lies.
 bool tl_row_tile_open(tl_vm *vm, tl_row_tile *tile, tl_dtype dtype,
                       int64_t length, int64_t nrows, int64_t row_step,
                       int64_t column_step, int64_t count);

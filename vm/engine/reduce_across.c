@@ -153,9 +153,8 @@ static bool all_blocks(tl_reducer *r, bool direct) {
   const size_t width = (size_t)s.width, nrows = (size_t)split->length;
   const size_t items = tl_align_64(nrows * width * tl_itemsize(r->from));
   const size_t converted =
-      r->from == r->dtype
-          ? 0
-          : tl_align_64(nrows * width * tl_itemsize(r->dtype));
+      r->from == r->dtype ? 0
+                          : tl_align_64(nrows * width * tl_itemsize(r->dtype));
   const size_t nbytes =
       (direct ? 0 : items + converted) + scratch_nbytes(r, nrows, width);
   char *block = NULL;

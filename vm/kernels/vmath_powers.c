@@ -389,9 +389,9 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
 // ---- both -------------------------------------------------------------------
 
 // easy_block: all to the power [y], which is easy. easy_items: items with easy
-// exponents among others. An easy exponent gives
-// the same bits wherever it stands. The kernel's target may be an operand, so
-// results go through a block of their own.
+// exponents among others. An easy exponent gives the same bits wherever it
+// stands. The kernel's target may be an operand, so results go through a block
+// of their own.
 #define POWERS(sfx, T, Bits)                                                   \
   static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {             \
     const int twice = (int)(y + y);                                            \

@@ -31,8 +31,7 @@
 #include "vm/index/select.h"
 
 // The largest region: what exceeds one of these is read up to there, or left to
-// the instructions one by one. Uses, guards
-// and roots are int8_t elsewhere.
+// the instructions one by one. Uses, guards and roots are int8_t elsewhere.
 enum {
   TL_REGION_NODES = 48,
   TL_REGION_USES = 120,  // int8_t, as guards
@@ -505,15 +504,15 @@ struct tl_region_cached {
   tl_region *where;
   const tl_unit *unit;
   uint32_t pc;
-  bool is_busy;                // a run is under way
-  bool is_stale;               // its values are of different runs
-  bool is_good;                // to be used again
-  bool any_length;             // arrays may be of other lengths this time
-  bool is_reshaped;            // some are: the nodes' shapes are of another run
-  bool is_restrided;           // and so are the streams' strides of the plan
-  bool is_short;               // tl_region_run_short does it
-  uint16_t fused;              // operations that make no array of their own
-  int view_words;              // without what a run adds
+  bool is_busy;       // a run is under way
+  bool is_stale;      // its values are of different runs
+  bool is_good;       // to be used again
+  bool any_length;    // arrays may be of other lengths this time
+  bool is_reshaped;   // some are: the nodes' shapes are of another run
+  bool is_restrided;  // and so are the streams' strides of the plan
+  bool is_short;      // tl_region_run_short does it
+  uint16_t fused;     // operations that make no array of their own
+  int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
   void *plan_memory;
   tl_region_graph graph;
