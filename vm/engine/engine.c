@@ -173,7 +173,8 @@ enum { POLL_ITEMS = 64 * 1024 };
 
 // Copies what shows a small part of operand [at] otherwise than item on item,
 // so that it may be read while that is written: m[0] of m - m[0]. False: the
-// part is not small, or there is no memory, which is no error then.
+// part is not small, or there is no memory, which is no error then. What was
+// copied until then is in x[i].made, which owns it.
 static bool copy_parts(tl_vm *vm, tl_operand *x, int arity, int at) {
   enum { PART_OF = 8 };
   const tl_array *target = x[at].array;

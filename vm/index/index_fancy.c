@@ -241,7 +241,8 @@ static bool add_offsets(tl_vm *vm, const tl_positions *p, int64_t *sums,
 }
 
 // The same for an index array that broadcasting repeats: its offsets are worked
-// out once, and added wherever they belong.
+// out once, and added wherever they belong: *out->keep has the sums, of the
+// shape that all arrays broadcast to. Borrows [array]. False after tl_fail.
 static bool add_repeated(tl_vm *vm, const tl_positions *p,
                          const tl_array *array, tl_selection *out) {
   tl_array *offsets =

@@ -27,6 +27,7 @@ typedef struct tl_vector_emitter tl_vector_emitter;
 
 // Vectors are numbered; operands are read before [to] is written, which may be
 // one of them, but for pick_extreme.
+// What is taken on the way is given back; where none is free, the piece fails.
 struct tl_vector_form {
   int nbytes;        // of a vector
   int vectors;       // how many there are
@@ -113,6 +114,7 @@ static inline bool tl_vector_is_unsigned(tl_dtype dtype) {
   return dtype >= TL_UINT8 && dtype <= TL_UINT64;
 }
 
+// Whether it is one of the floats that pieces compute in: float16 is not.
 static inline bool tl_vector_is_float(tl_dtype dtype) {
   return dtype == TL_FLOAT64 || dtype == TL_FLOAT32;
 }
@@ -122,6 +124,7 @@ static inline bool tl_vector_compares(tl_op op) {
   return op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
 }
 
+// Whether the result is bools, which a form keeps in its own way.
 static inline bool tl_vector_gives_bools(const tl_piece_operation *o) {
   return o->dtype == TL_BOOL || tl_vector_compares((tl_op)o->op);
 }

@@ -30,10 +30,13 @@ static const tl_vector_code differences[] = {{TL_P_66, TL_M_0F, 0xf8, 0},
                                           {TL_P_66, TL_M_0F, 0x66, 0},
                                           {TL_P_66, TL_M_38, 0x37, 0}};
 
+// to = a op b of whole vectors; [a] is 0 where there is one operand, and the
+// digit of the opcode in [to] where a shift writes [a].
 static void all(tl_vector_emitter *e, tl_vector_code c, int to, int a, int b) {
   tl_vector_three(e, c, NBYTES, to, a, b);
 }
 
+// Gives back a vector that tl_vector_take gave.
 static void release(tl_vector_emitter *e, int room) {
   e->free |= 1u << room;
 }
@@ -61,6 +64,8 @@ static int width_of(const tl_vector_emitter *e) {
   return __builtin_ctz((unsigned)(NBYTES / e->lanes));
 }
 
+// Whole vectors lie in memory as they are read. Of the rest each item is
+// repeated in all lanes, so that no lane computes with what is behind the end.
 static void load_value(tl_vector_emitter *e, int value, tl_dtype dtype) {
   static const tl_vector_code repeats[] = {{TL_P_66, TL_M_38, 0x78, 0},
                                            {TL_P_66, TL_M_38, 0x79, 0},
@@ -127,6 +132,8 @@ static void store_bools(tl_vector_emitter *e, int from, int base) {
   release(e, room);
 }
 
+// The value stays in its register. Of the rest, whose lanes are all equal, one
+// item is written.
 static void store_value(tl_vector_emitter *e, int value, tl_dtype dtype) {
   int reg = e->at[value], base = e->pointer[value];
   int size = tl_vector_size(dtype);
@@ -165,6 +172,8 @@ static void is_greater(tl_vector_emitter *e, tl_dtype dtype, int to, int a,
   release(e, y);
 }
 
+// Integers have "equal" and "greater" alone: the others swap the operands or
+// turn the result. [to] may be an operand.
 static void compare(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                     int a, int b) {
   tl_dtype dtype = (tl_dtype)o->dtype;
@@ -194,6 +203,7 @@ static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
   tl_vector_byte(e, by << 4);
 }
 
+// Lanes are all ones or zeros, and stay so: any width of them will do.
 static void join(tl_vector_emitter *e, tl_op op, int to, int a, int b) {
   if (tl_ops[op].arity == 1)
     turn(e, to, a);

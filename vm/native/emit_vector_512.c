@@ -15,6 +15,7 @@ static tl_vector_code mover(int size, bool stores) {
                           stores ? 0x7f : 0x6f, size == 8 || size == 2};
 }
 
+// The mask of loads and stores; 0: none, in whole vectors.
 static int mask_of(const tl_vector_emitter *e) {
   return e->is_rest ? TAIL : 0;
 }
@@ -61,6 +62,8 @@ static void store_value(tl_vector_emitter *e, int value, tl_dtype dtype) {
   e->free |= 1u << room;
 }
 
+// To mask [to]: instructions for integers have a predicate, as those for floats
+// have, of bytes and words by other opcodes.
 static void compare(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                     int a, int b) {
   static const uint8_t of_integers[] = {
@@ -83,6 +86,7 @@ static void compare(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                              : of_integers[o->op - TL_OP_EQUAL]);
 }
 
+// The lanes of [x] where mask [by] is set, of [y] elsewhere.
 static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
                    int y) {
   const tl_vector_code blend = {TL_P_66, TL_M_38, size >= 4 ? 0x64 : 0x66,
@@ -119,6 +123,7 @@ static void pick_extreme(tl_vector_emitter *e, tl_vector_code c, int bytes,
   e->free_masks |= 1u << mask;
 }
 
+// AVX-512 has an instruction for each operation that tl_piece_knows.
 static bool compute(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                     int a, int b) {
   (void)e, (void)o, (void)to, (void)a, (void)b;

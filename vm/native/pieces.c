@@ -54,6 +54,8 @@ static const tl_vector_form *find_form(void) {
                                      : NULL;
 }
 
+// Whether plans are given pieces: machine code is on and has not been refused,
+// and there is a form for the kernels in use.
 static bool is_on(const tl_vm *vm) {
   const struct tl_pieces *all = vm->jit == NULL ? NULL : vm->jit->pieces;
   return vm->jit != NULL && !vm->jit->is_off && find_form() != NULL &&

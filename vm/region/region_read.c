@@ -461,7 +461,9 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
 }
 
 // The value of a reduction of [x], an array, which another reading may have
-// computed. NULL: it failed, or there are too many.
+// computed. NULL: it failed, or there are too many. The graph owns it until
+// tl_region_end_inner, the caller borrows it. An error stays set until the
+// region is given up, where the instruction at fault raises it anew.
 static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
                              const tl_builtin *builtin, const tl_slot *x,
                              tl_slot *arguments) {
