@@ -40,6 +40,9 @@ bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
 static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
                    bool is_function) {
   const tl_ins *ins = &p->code[pc];
+  // Two operations on small arrays, which the interpreter computes at once.
+  if (tl_may_join(ins->op) && (ins->modes & TL_WITH_NEXT) != 0)
+    return false;
   switch (ins->op) {
     case TL_BC_LIST:
       return is_function || (ins[2].op != TL_BC_RET && ins[2].op != TL_BC_OWN);
