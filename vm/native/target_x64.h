@@ -235,8 +235,7 @@ static inline void set_condition(emitter *e, int to, int condition) {
   tl_x64_rr(&e->as, TL_X64_0F, 0xb6, to, TL_AX);
 }
 
-// --- Jumps and calls
-// ------------------------------------------------------------------
+// --- Jumps and calls --------------------------------------------------------
 
 // Forward over a few bytes, at most 127, to where `here` is called with what
 // this returns.
