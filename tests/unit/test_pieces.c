@@ -176,7 +176,7 @@ static void check_form(tl_vm *vm, const tl_vector_form *form) {
       tl_code_drop(chunks, code);
       made++;
     }
-    tl_x64_close(&as);
+    tl_as_close(&as);
   }
   tl_code_close(vm, chunks);
   // Few need more registers than there are.

@@ -26,6 +26,7 @@
 #include "vm/array/array.h"
 #include "vm/engine/scalars.h"
 #include "vm/kernels/kernels.h"
+#include "vm/memory/mapping.h"
 #include "vm/native/emit.h"
 #include "vm/poll.h"
 
@@ -49,14 +50,14 @@ static void assign(emitter *e) {
 
 // --- Items and variables ----------------------------------------------------
 
-// No item of the unit's arrays can move: nothing in a unit allocates, and
-// whoever else could is not called. So the address that was read at the entry
-// is good until the unit leaves, behind calls and polls, too.
+// No item of the unit's arrays can move as long as their slots have the type of
+// the entry: what C does may allocate, but changes only what it names. So the
+// address that was read at the entry is good behind calls and polls, too.
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
   int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
   put(e, t->a, a);
   tl_jit_note_item(e, t);
 }
@@ -280,6 +281,33 @@ static void compute(emitter *e, const tl_typed *t) {
 
 // --- Calls of units ---------------------------------------------------------
 
+// Whether frames of the unit, or of those that it calls, may be looked at while
+// code runs: their records then have to be whole.
+static bool needs_record(const tl_jit_unit *unit) {
+  bool needs = unit->does;
+  for (uint32_t i = 0; i < unit->callee_count; i++)
+    needs |= unit->callees[i]->has_record ||
+             (unit->callees[i]->is_open && unit->callees[i] != unit);
+  return needs;
+}
+
+// The unit's place in its record, and in the code, which is in T0 behind it.
+static void write_pc(emitter *e, uint32_t pc) {
+  const tl_ins *ins = &e->unit->function->code[pc];
+  set_constant(e, T0, (int64_t)(intptr_t)ins);
+  write_word(e, T0, RECORD, offsetof(tl_frame, pc));
+}
+
+// Of a function that units call, who it is.
+static void write_record(emitter *e) {
+  set_constant(e, T0, (int64_t)(intptr_t)e->unit->function);
+  write_word(e, T0, RECORD, offsetof(tl_frame, function));
+  write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+  set_constant(e, T0, 0);
+  write_word(e, T0, RECORD, offsetof(tl_frame, closure));
+  write_half(e, T0, RECORD, offsetof(tl_frame, flags));
+}
+
 // Arguments that are references have their tags in memory: the callee takes
 // what it does not touch for being as at its entry, and its exits leave that
 // out. Scalars are written back by every exit, so their tags can wait.
@@ -297,8 +325,9 @@ static void write_reference_tags(emitter *e, uint64_t slots,
 // are not there: types have them, and exits write them.
 static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
   for (uint32_t i = 0; i < callee->result_count; i++) {
-    int r = tl_jit_register(first + i, tl_jit_type_of(callee->result_tags[i]));
-    if (e->reg[r] >= 0)
+    uint64_t tag = callee->result_tags[i];
+    int r = tl_jit_register(first + i, tl_jit_type_of(tag));
+    if (tag != 0 && e->reg[r] >= 0)
       load(e, e->reg[r], r);
   }
 }
@@ -341,6 +370,8 @@ static void call(emitter *e, const tl_typed *t) {
   move_slots(e, within->slots, within->types, false);
   move_slots(e, arguments & before->slots, before->types, false);
   write_reference_tags(e, arguments & before->slots, before->types);
+  if (e->unit->has_record)
+    write_pc(e, before->pc);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
   poll(e, t->exit);
@@ -353,7 +384,7 @@ static void call(emitter *e, const tl_typed *t) {
   jump_if(e, TL_CC_NE, FIX_WITHIN, (int32_t)(t - e->code->ops));
   come_back(e, within);
   if (row) {
-    load_row(e, callee, (uint32_t)base);
+    load_row(e, callee, (uint32_t)base - callee->is_single);
     return;
   }
   int a = into(e, t->a, floats ? 0 : T0);
@@ -374,16 +405,75 @@ static void give_result(emitter *e, const tl_typed *t) {
   go_back(e);
 }
 
+// --- What C does ------------------------------------------------------------
+
+// The tags of slots that the exit writes back.
+static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
+  for (slots &= exit->slots; slots != 0; slots &= slots - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(slots);
+    write_tag(e, tl_jit_tag_of(e->unit, s, exit->types[s]), SLOTS,
+              (int32_t)s * 16);
+  }
+}
+
+// An instruction by vm->one: tl_jit_one(vm, base, ins), which says in the 32
+// bits that it returns how it went. What lives is in memory, with the tags of
+// what it touches; what it did not change comes back behind it.
+static void do_one(emitter *e, const tl_typed *t) {
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_jit_one_slots one;
+  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
+                       e->unit->is_function, &one))
+    return;
+  tl_jit_exit behind = *exit;
+  behind.slots &= ~one.changed & one.live;
+  move_slots(e, exit->slots, exit->types, false);
+  write_tags(e, exit, one.touched);
+  write_pc(e, exit->pc);
+  write_word(e, RECORD, MACHINE, offsetof(tl_vm, frame));
+  write_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
+  move_int(e, ARG2, T0);
+  open_room(e, ROOM);
+  move_int(e, ARG0, MACHINE);
+  move_int(e, ARG1, SLOTS);
+  call_c(e, (intptr_t)tl_jit_one);
+  close_room(e, ROOM);
+  read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
+  cut(e, TL_UINT32, T0, T0);
+  compare_constant(e, T0, TL_ONE_DONE);
+  jump_if(e, TL_CC_B, FIX_UNDONE, (int32_t)(t - e->code->ops));
+  // Loads leave the flags as they are.
+  come_back(e, &behind);
+  if (t->op == TL_TYPED_DOIF)
+    jump_to(e, t->condition == TL_IF_NE ? TL_CC_A : TL_CC_BE, t->to);
+}
+
+// It was declined, or has failed: the unit leaves before it, with what it has
+// left in the slots that it touches.
+static void leave_undone(emitter *e, const tl_typed *t) {
+  const tl_jit_exit *exit = &e->code->exits[t->exit];
+  tl_jit_one_slots one;
+  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
+                       e->unit->is_function, &one))
+    return;
+  write_tags(e, exit, ~one.touched);
+  write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+  set_constant(e, T2, 1);
+  go_back(e);
+}
+
 // --- All operations ---------------------------------------------------------
 
 // What the processor's emitter does not know leaves if it may, which is always
 // right: the interpreter does the instruction. What cannot leave makes the unit
 // decline.
 static void leave_unknown(emitter *e, const tl_typed *t) {
-  if (t->exit >= 0)
-    jump(e, FIX_EXIT, t->exit);
-  else
+  if (t->exit == -1)
     e->declines = true;
+  else if (t->exit < 0)
+    jump(e, FIX_LABEL, -2 - t->exit);
+  else
+    jump(e, FIX_EXIT, t->exit);
 }
 
 // Dispatch by operation. A jump to the label that comes next is left out.
@@ -391,6 +481,8 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
   int a;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LABEL:
+      if (e->code->labels[t->to].loop == t->to)
+        align_loop(e);
       e->label_at[t->to] = e->as.size;
       break;
     case TL_TYPED_JUMP:
@@ -446,13 +538,18 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       else
         leave_unknown(e, t);
       break;
+    case TL_TYPED_DO:
+    case TL_TYPED_DOIF:
+      do_one(e, t);
+      break;
     case TL_TYPED_RETURN:
     case TL_TYPED_FRETURN:
     case TL_TYPED_RRETURN:
       give_result(e, t);
       break;
     default:
-      if (!tl_jit_emit_scalar(e, t) && !tl_jit_emit_place(e, t))
+      if (!tl_jit_emit_scalar(e, t) && !tl_jit_emit_loop(e, t) &&
+          !tl_jit_emit_place(e, t))
         leave_unknown(e, t);
   }
 }
@@ -466,6 +563,9 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 //     slot ─▶ tl_array:  data ─▶ items      facts: data, dims[0] to dims[2]
 static void prologue(emitter *e) {
   const tl_jit_unit *u = e->unit;
+  e->unit->has_record = needs_record(u);
+  if (u->has_record && u->is_function)
+    write_record(e);
   open_frame(e);
   for (uint32_t k = 0; k < u->array_count; k++) {
     int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
@@ -498,20 +598,14 @@ static void prologue(emitter *e) {
 static void write_back(emitter *e, const tl_jit_exit *exit, bool payloads) {
   if (payloads)
     move_slots(e, exit->slots, exit->types, false);
-  for (uint64_t slots = exit->slots; slots != 0; slots &= slots - 1) {
-    uint32_t s = (uint32_t)__builtin_ctzll(slots);
-    write_tag(e, tl_jit_tag_of(e->unit, s, exit->types[s]), SLOTS,
-              (int32_t)s * 16);
-  }
+  write_tags(e, exit, ~UINT64_C(0));
 }
 
 // The call record stands at the exit's instruction, and the unit ends. The
 // address of the instruction stands in the code: a function's bytecode stays
 // where it is as long as its units do.
 static void leave(emitter *e, const tl_jit_exit *exit) {
-  const tl_ins *pc = &e->unit->function->code[exit->pc];
-  set_constant(e, T0, (int64_t)(intptr_t)pc);
-  write_word(e, T0, RECORD, offsetof(tl_frame, pc));
+  write_pc(e, exit->pc);
   write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
   set_constant(e, T2, 1);
   go_back(e);
@@ -524,9 +618,16 @@ static uint32_t emit_exit(emitter *e, int32_t number) {
   if (*at != 0)
     return *at;
   *at = e->as.size;
-  write_back(e, &e->code->exits[number], true);
+  const tl_jit_exit *exit = &e->code->exits[number];
+  write_back(e, exit, true);
+  if (exit->did >= 0) {
+    const tl_ins *did = &e->unit->function->code[exit->did];
+    set_constant(e, T0, (int64_t)(intptr_t)did);
+    set_constant(e, T1, (int64_t)(intptr_t)&e->code->vm->jit->did);
+    write_word(e, T0, T1, 0);
+  }
   write_word(e, RECORD, MACHINE, offsetof(tl_vm, frame));
-  leave(e, &e->code->exits[number]);
+  leave(e, exit);
   return *at;
 }
 
@@ -560,11 +661,16 @@ static void move_registers(emitter *e, bool back) {
 }
 
 // More fuel for a unit that ran out of it; 0 after tl_fail. All of it is in one
-// place while a unit runs. Of the functions of C that units call it is the
-// only one that knows a VM. Nothing in it may run a script, ask for memory or
+// place while a unit runs. Nothing in it may run a script, ask for memory or
 // look at the slots: their tags are not right.
 static int32_t refuel(tl_vm *vm) {
   vm->jit->has_polled = true;
+  // The pages have to go: the interpreter goes on, with the same poll. Who asks
+  // what the run is at looks at slots: it polls there as well.
+  if (vm->jit->is_off ||
+      (atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
+       TL_ASKED) != 0)
+    return 0;
   vm->jit->is_refused = !tl_refuel(vm);
   int32_t fuel = vm->fuel + vm->fuel_aside;
   vm->fuel_aside = 0;
@@ -613,6 +719,11 @@ static uint32_t target_of(emitter *e, const fix *f) {
       return emit_within(e, f->to);
     case FIX_DATA:
       return emit_data(e, f->to);
+    case FIX_UNDONE: {
+      uint32_t at = e->as.size;
+      leave_undone(e, &e->code->ops[f->to]);
+      return at;
+    }
     default:
       return 0;
   }
@@ -627,13 +738,14 @@ static bool open_emitter(emitter *e, tl_jit_code *code) {
                  .unit = code->unit,
                  .as = {.vm = code->vm},
                  .fix_capacity = 24 * code->op_count + 8};
-  e->frame_size = 8 * TL_JIT_FACTS_EACH * code->unit->array_count;
+  e->frame_size = 8 * (TL_JIT_FACTS_EACH * code->unit->array_count +
+                       (uint32_t)code->row_count);
   e->nbytes =
       (labels + exits) * sizeof(uint32_t) + e->fix_capacity * sizeof(fix);
   e->block = tl_spare_alloc(code->vm, e->nbytes);
   if (e->block == NULL)
     return false;
-  memset(e->block, 0, e->nbytes);
+  memset(e->block, 0, (labels + exits) * sizeof(uint32_t));
   e->label_at = e->block;
   e->exit_at = e->label_at + labels;
   e->fixes = (fix *)(void *)(e->exit_at + exits);

@@ -62,6 +62,12 @@ void tl_jit_check_owner(emitter *e, const tl_typed *t);
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
                       tl_dtype to);
 
+// --- emit_loops.c -----------------------------------------------------------
+
+// Appends the code of an operation before or behind the guards of a loop.
+// False: it is another one, and nothing was appended.
+bool tl_jit_emit_loop(emitter *e, const tl_typed *t);
+
 // --- emit_choice.c ----------------------------------------------------------
 
 // One side of a branch: operations from [at] on, what they leave in [result]
@@ -85,10 +91,16 @@ uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
 bool tl_jit_emit_scalar(emitter *e, const tl_typed *t);
 // An item of the dtype to a register, extended to 64 bits, and back, which
 // writes the lowest bytes of the register: that the dtype has the number was
-// tested before. [items] has the address of item 0.
-void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index);
+// tested before. [items] has the address of item 0; the item is [offset] behind
+// the index, and -1 is no index.
+void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
+                      int32_t offset);
 void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
-                       int index);
+                       int index, int32_t offset);
+// Operand number i of an operation of floats, 0 to 2 for a to c, in a register:
+// what has another type is converted into [scratch], none is the constant.
+// Takes T0 and T2 on x86-64, T1 on AArch64.
+int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch);
 // Appends a COMPUTE that has instructions of its own. False: it has none.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 // Appends the branch at [at] as a choice, if it is one. Returns how many

@@ -59,7 +59,7 @@ static int wide(const tl_typed *t, int opcode) {
 
 // Operand number i of an operation of floats, 0 to 2 for a to c: what has
 // another type is converted, none is the constant. Takes x1.
-static int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
   const int16_t registers[] = {t->a, t->b, t->c};
   int r = registers[i];
   if (r < 0) {
@@ -82,7 +82,7 @@ static int compare_floats(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_S,  TL_CC_BE, TL_CC_G,  TL_CC_GE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_NS, TL_CC_A,
                                   TL_CC_LE, TL_CC_L};
-  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, TL_A64_FCMP), 0, b, c);
   return codes[t->condition];
 }
@@ -275,7 +275,7 @@ static void truncate_float(emitter *e, const tl_typed *t) {
 
 static void two_floats(emitter *e, const tl_typed *t, int opcode) {
   int a = into(e, t->a, 0);
-  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, opcode), a, b, c);
   put(e, t->a, a);
 }
@@ -284,7 +284,7 @@ static void two_floats(emitter *e, const tl_typed *t, int opcode) {
 // equal, and where b is NaN; c where c alone is.
 static void extreme_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   bool smaller = t->op == TL_TYPED_FMIN;
   int compare = wide(t, TL_A64_FCMP), select = wide(t, TL_A64_FCSEL);
   tl_a64_rrr(&e->as, compare, 0, smaller ? c : b, smaller ? b : c);
@@ -296,7 +296,7 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 
 // Roots are correctly rounded. NaNs change their sign and nothing else.
 static void one_float(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, 0), b = get_float(e, t, 1, 0);
+  int a = into(e, t->a, 0), b = tl_jit_get_float(e, t, 1, 0);
   if (t->op == TL_TYPED_FMOVE)
     move_float(e, a, b);
   else
@@ -364,13 +364,28 @@ static const struct {
     [TL_COMPLEX64] = {TL_A64_LDR, TL_A64_STR},
 };
 
-void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items,
-                      int index) {
-  tl_a64_indexed(&e->as, accesses[dtype].read, to, items, index);
+// The instruction on a register and an item of an array: [offset] items behind
+// the index, -1 for none.
+static void reach_item(emitter *e, int opcode, int r, int items, int index,
+                       int32_t offset) {
+  if (index < 0) {
+    int size = 1 << ((uint32_t)opcode >> 30);
+    tl_a64_memory(&e->as, opcode, r, items, size * offset);
+    return;
+  }
+  if (offset != 0) {
+    tl_a64_sum(&e->as, TL_A64_ADD, TL_X16, index, offset);
+    index = TL_X16;
+  }
+  tl_a64_indexed(&e->as, opcode, r, items, index);
+}
+void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
+                      int32_t offset) {
+  reach_item(e, accesses[dtype].read, to, items, index, offset);
 }
 void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
-                       int index) {
-  tl_a64_indexed(&e->as, accesses[dtype].write, from, items, index);
+                       int index, int32_t offset) {
+  reach_item(e, accesses[dtype].write, from, items, index, offset);
 }
 
 // A number that goes into an array of floats is converted on the way; an
@@ -378,16 +393,17 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
 // x0, and the value x1.
 static void write_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  tl_jit_check_owner(e, t);
   int index = tl_jit_item_index(e, t, facts), a;
   tl_dtype dtype = (tl_dtype)t->dtype;
   if (t->op == TL_TYPED_FSTORE) {
-    a = get_float(e, t, 0, 0);
+    a = tl_jit_get_float(e, t, 0, 0);
   } else {
     a = get(e, t->a, T1);
     if (tl_dtype_is_integer(dtype))
       tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index);
+  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
   tl_jit_note_item(e, t);
 }
 

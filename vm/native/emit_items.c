@@ -84,6 +84,15 @@ int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
+// An instruction done by C may have given the array a second owner.
+void tl_jit_check_owner(emitter *e, const tl_typed *t) {
+  if (!e->unit->does)
+    return;
+  read_word(e, T2, SLOTS, e->unit->arrays[t->c].slot * 16 + 8);
+  compare_half(e, T2, offsetof(tl_object, count), 1);
+  leave_if(e, TL_CC_NE, t);
+}
+
 // Cutting an integer to the width changes those that are not there; but between
 // uint64 and signed ones the sign says it.
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,

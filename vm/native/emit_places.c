@@ -152,7 +152,7 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   compare_word(e, index, base, offsetof(tl_string, length));
   leave_if(e, TL_CC_AE, t);
   take_address(e, T1, base, offsetof(tl_string, text));
-  tl_jit_load_item(e, TL_UINT8, T0, T1, index);
+  tl_jit_load_item(e, TL_UINT8, T0, T1, index, 0);
   multiply_constant(e, T0, (int32_t)sizeof(tl_letter));
   set_constant(e, T1, (int64_t)(intptr_t)tl_letters);
   add_int(e, T0, T1);
@@ -165,7 +165,7 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
 static void read_number(emitter *e, const tl_typed *t, int index) {
   bool floats = is_float(t->a);
   int a = into(e, t->a, floats ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, T1, index);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, T1, index, 0);
   put(e, t->a, a);
 }
 
@@ -253,7 +253,7 @@ static void write_number(emitter *e, const tl_typed *t, int index) {
     convert_int(e, a, t->a, T2);
   else
     a = get(e, t->a, a);
-  tl_jit_store_item(e, (tl_dtype)t->dtype, a, T1, index);
+  tl_jit_store_item(e, (tl_dtype)t->dtype, a, T1, index, 0);
 }
 
 // b[c] = a. The container is tested before the index: where it has a second

@@ -6,7 +6,7 @@
 // Built for size.
 #include "vm/native/emit_vector.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
 enum { NBYTES = 32, HALF = 16 };
 

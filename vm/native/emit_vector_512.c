@@ -5,7 +5,7 @@
 // Built for size.
 #include "vm/native/emit_vector.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
 enum { TAIL = 7 };
 

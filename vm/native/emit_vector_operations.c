@@ -4,7 +4,9 @@
 // Built for size.
 #include "vm/native/emit_vector.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
+
+#include "vm/native/x64.h"
 
 // --- Encoding ---------------------------------------------------------------
 
@@ -17,31 +19,31 @@
 static void evex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
                  int first, int base, int x, int mask, bool zeros) {
   int length = bytes >= 64 ? 2 : bytes == 32 ? 1 : 0;
-  tl_x64_byte(&e->as, 0x62);
-  tl_x64_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
+  tl_as_byte(&e->as, 0x62);
+  tl_as_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
                           (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
                           c.map);
-  tl_x64_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
-  tl_x64_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
+  tl_as_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
+  tl_as_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
                           (~(first >> 4) & 1) << 3 | mask);
-  tl_x64_byte(&e->as, c.opcode);
+  tl_as_byte(&e->as, c.opcode);
 }
 
 // The same of 16 registers, without masks: three bytes and the opcode. Wherever
 // a piece has one of both forms, W is 0.
 static void vex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
                 int first, int base) {
-  tl_x64_byte(&e->as, 0xc4);
-  tl_x64_byte(&e->as, (~(reg >> 3) & 1) << 7 | 1 << 6 |
+  tl_as_byte(&e->as, 0xc4);
+  tl_as_byte(&e->as, (~(reg >> 3) & 1) << 7 | 1 << 6 |
                           (~(base >> 3) & 1) << 5 | c.map);
-  tl_x64_byte(&e->as, (~first & 15) << 3 | (bytes == 32) << 2 | c.prefix);
-  tl_x64_byte(&e->as, c.opcode);
+  tl_as_byte(&e->as, (~first & 15) << 3 | (bytes == 32) << 2 | c.prefix);
+  tl_as_byte(&e->as, c.opcode);
 }
 
 void tl_vector_masked(tl_vector_emitter *e, tl_vector_code c, int bytes,
                       int reg, int first, int rm, int mask, bool zeros) {
   evex(e, c, bytes, reg, first, rm, rm >> 4, mask, zeros);
-  tl_x64_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+  tl_as_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
 }
 
 void tl_vector_three(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
@@ -51,7 +53,7 @@ void tl_vector_three(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
     return;
   }
   vex(e, c, bytes, reg, first, rm);
-  tl_x64_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
+  tl_as_byte(&e->as, 0xc0 | (reg & 7) << 3 | (rm & 7));
 }
 
 // The displacement is a byte of 0.
@@ -61,14 +63,14 @@ void tl_vector_memory(tl_vector_emitter *e, tl_vector_code c, int bytes,
     evex(e, c, bytes, reg, 0, base, 0, mask, zeros);
   else
     vex(e, c, bytes, reg, 0, base);
-  tl_x64_byte(&e->as, 0x44 | (reg & 7) << 3);
-  tl_x64_byte(&e->as,
+  tl_as_byte(&e->as, 0x44 | (reg & 7) << 3);
+  tl_as_byte(&e->as,
               __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
-  tl_x64_byte(&e->as, 0);
+  tl_as_byte(&e->as, 0);
 }
 
 void tl_vector_byte(tl_vector_emitter *e, int byte) {
-  tl_x64_byte(&e->as, byte);
+  tl_as_byte(&e->as, byte);
 }
 
 int tl_vector_take(tl_vector_emitter *e, uint32_t *free) {

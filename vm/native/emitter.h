@@ -14,6 +14,7 @@ typedef enum fix_kind {
   FIX_EXIT,    // [to] is the exit's number
   FIX_POLL,    // a poll that leaves by the exit
   FIX_WITHIN,  // a callee has left; [to] is the operation's index
+  FIX_UNDONE,  // C has not done the operation with the index [to]
   FIX_SELF,    // the unit's own beginning
   FIX_DATA,    // 8 bytes of a float, imm of the operation with the index [to]
 } fix_kind;

@@ -23,7 +23,7 @@ typedef struct short_loop {
 static bool calls(int op) {
   return op == TL_TYPED_CALL || op == TL_TYPED_FCALL || op == TL_TYPED_RCALL ||
          op == TL_TYPED_ROWCALL || op == TL_TYPED_COMPUTE ||
-         op == TL_TYPED_FCOMPUTE;
+         op == TL_TYPED_FCOMPUTE || op == TL_TYPED_DO || op == TL_TYPED_DOIF;
 }
 
 // The small constant in the slot at [at]; false: it has none. Only the block's
@@ -281,8 +281,10 @@ bool tl_hoist_read(tl_hoisting *x) {
         skips[k] = true;
       continue;
     }
-    if (i < end && (calls(t->op) || t->op == TL_TYPED_STEP ||
-                    t->op == TL_TYPED_COUNT || t->to == x->at->head))
+    // An exit below -1 goes to where C does the instruction.
+    if (i < end &&
+        (calls(t->op) || t->op == TL_TYPED_STEP || t->exit < TL_JIT_NONE ||
+         t->op == TL_TYPED_COUNT || t->to == x->at->head))
       return false;
     polls += t->op == TL_TYPED_POLL;
     add(&x->new, t);

@@ -518,11 +518,15 @@ const tl_piece_maker tl_pieces = {.make = make, .hold = hold};
 #else
 
 // No emitter for the processor's vectors: plans stay as they are.
-static bool is_never_on(const tl_vm *vm) {
+static void make_none(tl_vm *vm, tl_plan *plan) {
   (void)vm;
-  return false;
+  (void)plan;
 }
-const tl_piece_maker tl_pieces = {.is_on = is_never_on};
+static void hold_none(const tl_plan *plan, int change) {
+  (void)plan;
+  (void)change;
+}
+const tl_piece_maker tl_pieces = {.make = make_none, .hold = hold_none};
 void tl_pieces_drop(tl_vm *vm) {
   (void)vm;
 }

@@ -56,7 +56,10 @@ static inline void read_word(emitter *e, int to, int base, int32_t at) {
 static inline void write_word(emitter *e, int from, int base, int32_t at) {
   tl_a64_memory(&e->as, TL_A64_STR, from, base, at);
 }
-// 4 bytes.
+// 4 bytes; above what is read stands 0.
+static inline void read_half(emitter *e, int to, int base, int32_t at) {
+  tl_a64_memory(&e->as, TL_A64_LDR_32, to, base, at);
+}
 static inline void write_half(emitter *e, int from, int base, int32_t at) {
   tl_a64_memory(&e->as, TL_A64_STR_32, from, base, at);
 }
@@ -118,7 +121,7 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
                   tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
                   from, width);
 }
-// One less; equal where that is 0.
+// One less; equal where that is 0, signed where it is below.
 static inline void count_down(emitter *e, int to) {
   tl_a64_sum(&e->as, TL_A64_SUBS, to, to, 1);
 }
@@ -178,6 +181,37 @@ static inline void set_condition(emitter *e, int to, int condition) {
 }
 static inline void compare_fact(emitter *e, int r, int fact) {
   compare_int(e, r, get(e, fact, TL_X16));
+}
+// to *= by; returns the condition that says that it does not fit: the upper
+// half is not the sign of the lower one. And to += from, which has TL_CC_O for
+// that.
+static inline int multiply_checked(emitter *e, int to, int by) {
+  const int smulh = (int)0x9b407c00;
+  tl_a64_rrr(&e->as, smulh, TL_X16, to, by);
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, by);
+  tl_a64_shift(&e->as, TL_A64_SBFM, TL_X17, to, 63);
+  compare_int(e, TL_X16, TL_X17);
+  return TL_CC_NE;
+}
+static inline void add_checked(emitter *e, int to, int from) {
+  tl_a64_rrr(&e->as, TL_A64_ADDS, to, to, from);
+}
+// to = from where the condition holds.
+static inline void move_if(emitter *e, int condition, int to, int from) {
+  tl_a64_select(&e->as, TL_A64_CSEL, to, from, to, condition);
+}
+// to = from - less
+static inline void subtract_int(emitter *e, int to, int from, int less) {
+  tl_a64_rrr(&e->as, TL_A64_SUB, to, from, less);
+}
+static inline void multiply_fact(emitter *e, int to, int fact) {
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, get(e, fact, TL_X16));
+}
+// to = the address of an item of [size] bytes.
+static inline void take_item(emitter *e, int to, int items, int index,
+                             int size) {
+  tl_a64_rrr(&e->as, TL_A64_ADD | __builtin_ctz((unsigned)size) << 10, to,
+             items, index);
 }
 // Equal where a function of C has returned false: of a bool 8 bits are defined.
 static inline void test_truth(emitter *e) {
@@ -256,6 +290,20 @@ static inline void test_fuel(emitter *e) {
   compare_constant(e, FUEL, 0);
 }
 
+// The fuel has 32 bits. to = one less than it; equal where that is 0.
+static inline void less_fuel(emitter *e, int to) {
+  tl_a64_sum(&e->as, TL_A64_SUBS_32, to, FUEL, 1);
+}
+static inline void spend_fuel(emitter *e, int from) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS_32, FUEL, FUEL, from);
+}
+static inline void compare_fuel(emitter *e, int32_t number) {
+  tl_a64_sum(&e->as, TL_A64_SUBS_32, TL_ZERO, FUEL, number);
+}
+static inline void spend_constant(emitter *e, int32_t number) {
+  tl_a64_sum(&e->as, TL_A64_SUBS_32, FUEL, FUEL, number);
+}
+
 // Calls a function of C, which may write all of x0 to x18. Its arguments are in
 // theirs already.
 static inline void call_c(emitter *e, intptr_t function) {
@@ -276,6 +324,11 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
 // A unit has returned 1 in x2, and so it has left: not equal.
 static inline void test_left(emitter *e) {
   compare_constant(e, T2, 0);
+}
+
+// Loops need not begin at any particular place.
+static inline void align_loop(emitter *e) {
+  (void)e;
 }
 
 // --- The stack --------------------------------------------------------------

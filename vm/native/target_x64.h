@@ -62,7 +62,10 @@ static inline void read_word(emitter *e, int to, int base, int32_t at) {
 static inline void write_word(emitter *e, int from, int base, int32_t at) {
   tl_x64_rm(&e->as, TL_X64_W, 0x89, from, base, at);
 }
-// 4 bytes.
+// 4 bytes; above what is read stands 0.
+static inline void read_half(emitter *e, int to, int base, int32_t at) {
+  tl_x64_rm(&e->as, 0, 0x8b, to, base, at);
+}
 static inline void write_half(emitter *e, int from, int base, int32_t at) {
   tl_x64_rm(&e->as, 0, 0x89, from, base, at);
 }
@@ -144,7 +147,7 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
       tl_x64_move(&e->as, to, from);
   }
 }
-// One less; equal where that is 0: dec.
+// One less; equal where that is 0, signed where it is below: dec.
 static inline void count_down(emitter *e, int to) {
   tl_x64_rr(&e->as, TL_X64_W, 0xff, 1, to);
 }
@@ -195,6 +198,32 @@ static inline void compare_fact(emitter *e, int r, int fact) {
     compare_int(e, r, e->reg[fact]);
   else
     compare_word(e, r, TL_SP, home(fact));
+}
+// to *= by; returns the condition that says that it does not fit. And to +=
+// from, which has TL_CC_O for that.
+static inline int multiply_checked(emitter *e, int to, int by) {
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, by);
+  return TL_CC_O;
+}
+static inline void add_checked(emitter *e, int to, int from) {
+  add_int(e, to, from);
+}
+// to = from where the condition holds: cmov.
+static inline void move_if(emitter *e, int condition, int to, int from) {
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, to, from);
+}
+// to = from - less
+static inline void subtract_int(emitter *e, int to, int from, int less) {
+  move_int(e, to, from);
+  tl_x64_rr(&e->as, TL_X64_W, 0x2b, to, less);
+}
+static inline void multiply_fact(emitter *e, int to, int fact) {
+  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
+}
+// to = the address of an item of [size] bytes.
+static inline void take_item(emitter *e, int to, int items, int index,
+                             int size) {
+  tl_x64_rx(&e->as, TL_X64_W, 0x8d, to, items, index, size);
 }
 // Equal where a function of C has returned false: of a bool 8 bits are defined.
 static inline void test_truth(emitter *e) {
@@ -288,6 +317,24 @@ static inline void test_fuel(emitter *e) {
   tl_x64_rr(&e->as, 0, 0x85, FUEL, FUEL);
 }
 
+// The fuel has 32 bits: what is above is not known behind a call of C. to = one
+// less than it; equal where that is 0. cmp has digit 7 of 81, sub 5.
+static inline void less_fuel(emitter *e, int to) {
+  tl_x64_rm(&e->as, 0, 0x8d, to, FUEL, -1);
+  tl_x64_rr(&e->as, 0, 0x85, to, to);
+}
+static inline void spend_fuel(emitter *e, int from) {
+  tl_x64_rr(&e->as, 0, 0x2b, FUEL, from);
+}
+static inline void compare_fuel(emitter *e, int32_t number) {
+  tl_x64_rr(&e->as, 0, 0x81, 7, FUEL);
+  tl_as_word(&e->as, (uint32_t)number);
+}
+static inline void spend_constant(emitter *e, int32_t number) {
+  tl_x64_rr(&e->as, 0, 0x81, 5, FUEL);
+  tl_as_word(&e->as, (uint32_t)number);
+}
+
 // Calls a function of C, which may write all registers but rbx, rbp, r12 to
 // r15. Its arguments are in theirs already; rax is not among them.
 static inline void call_c(emitter *e, intptr_t function) {
@@ -307,6 +354,18 @@ static inline void call_unit(emitter *e, const tl_jit_unit *callee) {
 // A unit has returned 1 in edx, and so it has left: not equal.
 static inline void test_left(emitter *e) {
   tl_x64_rr(&e->as, 0, 0x85, T2, T2);
+}
+
+// The processor takes code in from 32 bytes at a time, so that a short loop
+// that begins there is fetched in fewer steps, and takes as long wherever the
+// unit stands. nop, with up to three prefixes that mean nothing.
+static inline void align_loop(emitter *e) {
+  for (uint32_t left = -e->as.size & (TL_CODE_ALIGN - 1); left > 0;) {
+    uint32_t size = left < 4 ? left : 4;
+    for (uint32_t i = 1; i < size; i++) tl_as_byte(&e->as, 0x66);
+    tl_as_byte(&e->as, 0x90);
+    left -= size;
+  }
 }
 
 // --- The stack --------------------------------------------------------------

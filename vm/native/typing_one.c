@@ -216,7 +216,6 @@ static void fetch(tl_typing_pass *x, uint32_t slot, tl_jit_type type,
     x->now[slot] = other;
     to = tl_typing_edge(x, x->then);
     x->now[slot] = TL_TYPE_MEMORY;
-    x->code->weights[tl_jit_register(slot, other)] += x->weight;
   }
   tl_typed *t =
       tl_typing_set(x, form(type), slot, type, TL_JIT_NONE, TL_JIT_NONE);
