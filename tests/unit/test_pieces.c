@@ -5,7 +5,7 @@
 #include "tests/unit/kernel_items.h"
 #include "vm/native/pieces.h"
 
-#if TL_HAS_JIT
+#if TL_JIT_X64
 
 enum { PIECES = 3000, MOST = 150, GUARD = 16 };
 enum { INPUTS = 4, SINGLES = 2, GIVEN = INPUTS + SINGLES, VALUES = 20 };

@@ -21,11 +21,11 @@ static void evex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
   int length = bytes >= 64 ? 2 : bytes == 32 ? 1 : 0;
   tl_as_byte(&e->as, 0x62);
   tl_as_byte(&e->as, (~(reg >> 3) & 1) << 7 | (~x & 1) << 6 |
-                          (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
-                          c.map);
+                         (~(base >> 3) & 1) << 5 | (~(reg >> 4) & 1) << 4 |
+                         c.map);
   tl_as_byte(&e->as, c.wide << 7 | (~first & 15) << 3 | 4 | c.prefix);
   tl_as_byte(&e->as, (zeros ? 0x80 : 0) | length << 5 |
-                          (~(first >> 4) & 1) << 3 | mask);
+                         (~(first >> 4) & 1) << 3 | mask);
   tl_as_byte(&e->as, c.opcode);
 }
 
@@ -34,8 +34,8 @@ static void evex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
 static void vex(tl_vector_emitter *e, tl_vector_code c, int bytes, int reg,
                 int first, int base) {
   tl_as_byte(&e->as, 0xc4);
-  tl_as_byte(&e->as, (~(reg >> 3) & 1) << 7 | 1 << 6 |
-                          (~(base >> 3) & 1) << 5 | c.map);
+  tl_as_byte(&e->as,
+             (~(reg >> 3) & 1) << 7 | 1 << 6 | (~(base >> 3) & 1) << 5 | c.map);
   tl_as_byte(&e->as, (~first & 15) << 3 | (bytes == 32) << 2 | c.prefix);
   tl_as_byte(&e->as, c.opcode);
 }
@@ -65,7 +65,7 @@ void tl_vector_memory(tl_vector_emitter *e, tl_vector_code c, int bytes,
     vex(e, c, bytes, reg, 0, base);
   tl_as_byte(&e->as, 0x44 | (reg & 7) << 3);
   tl_as_byte(&e->as,
-              __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
+             __builtin_ctz((unsigned)scale) << 6 | TL_CX << 3 | (base & 7));
   tl_as_byte(&e->as, 0);
 }
 
