@@ -531,26 +531,31 @@ static void the_check_knows_guards(void **state) {
   tally_close(vm);
 }
 
-// Where no index can be tested before the loop there is nothing to gain: it has
-// one form, which the check takes.
-static void loops_without_guards_have_one_form(void **state) {
+// A loop has one form, which the check takes, where no index can be tested
+// before it, and where an operation of C is in a short loop of it.
+static void some_loops_have_one_form(void **state) {
   (void)state;
-  static const uint64_t tags[] = {TL_TAG_I64, TL_CLASS_ARRAY | TL_UINT8 << 8 |
+  static const uint64_t tags[] = {TL_TAG_I64, TL_CLASS_ARRAY | TL_FLOAT64 << 8 |
                                                   UINT64_C(1) << 24 | TL_DENSE |
                                                   TL_DIRECT | TL_OWNED};
-  host h = {0};
-  tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
-  tl_jit_code code;
-  tl_jit_unit unit;
-  type_loop(vm, "fn g(n, a) {\n  for i in 0..n { a[i % 8] = i }\n  a\n}", tags,
-            &code, &unit);
-  assert_int_equal(count_of(&code, TL_TYPED_STORE),
-                   count_of(&code, TL_TYPED_STEP));
-  for (uint32_t i = 0; i < code.label_count; i++)
-    assert_int_equal(code.labels[i].loop, -1);
-  damage_each(&code);
-  close_loop(&code);
-  tally_close(vm);
+  static const char *const sources[] = {
+      "fn g(n, a) {\n  for i in 0..n { a[i % 8] = i }\n  a\n}",
+      "fn g(n, a) {\n  for i in 0..n {\n"
+      "    for k in 0..3 { a[i] = sin(a[i] + k) }\n  }\n  a\n}"};
+  for (int s = 0; s < 2; s++) {
+    host h = {0};
+    tally_vm *vm = open_with(&h, TALLY_NATIVE_OFF, 0, 0);
+    tl_jit_code code;
+    tl_jit_unit unit;
+    type_loop(vm, sources[s], tags, &code, &unit);
+    assert_true(count_of(&code, TL_TYPED_FSTORE) > 0);
+    assert_int_equal(count_of(&code, TL_TYPED_FCOMPUTE) > 0, s == 1);
+    for (uint32_t i = 0; i < code.label_count; i++)
+      assert_int_equal(code.labels[i].loop, -1);
+    damage_each(&code);
+    close_loop(&code);
+    tally_close(vm);
+  }
 }
 
 // A loop whose polls are taken at once is left nowhere but at its end.
@@ -608,7 +613,7 @@ int main(void) {
     cmocka_unit_test(the_check_knows_owners),
     cmocka_unit_test(the_check_knows_dtypes),
     cmocka_unit_test(the_check_knows_guards),
-    cmocka_unit_test(loops_without_guards_have_one_form),
+    cmocka_unit_test(some_loops_have_one_form),
     cmocka_unit_test(the_check_knows_chunks),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -19,11 +19,15 @@ typedef struct short_loop {
   uint32_t first, first_step, second, second_step;
 } short_loop;
 
-// Whether the registers of rows would be lost behind it.
-static bool calls(int op) {
-  return op == TL_TYPED_CALL || op == TL_TYPED_FCALL || op == TL_TYPED_RCALL ||
-         op == TL_TYPED_ROWCALL || op == TL_TYPED_COMPUTE ||
-         op == TL_TYPED_FCOMPUTE || op == TL_TYPED_DO || op == TL_TYPED_DOIF;
+// Whether no second form may have the operation: registers of rows would be
+// lost behind a call, a range has counts of its own, and an exit below -1 goes
+// to where C does the instruction.
+static bool is_refused(const tl_typed *t) {
+  return t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
+         t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
+         t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE ||
+         t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF ||
+         t->op == TL_TYPED_COUNT || t->exit < TL_JIT_NONE;
 }
 
 // The small constant in the slot at [at]; false: it has none. Only the block's
@@ -48,7 +52,8 @@ static bool read_body(const tl_hoisting *x, int hidden, int32_t label,
   if (i == 1 || ops[i].op != TL_TYPED_MOVE || ops[i].b != hidden)
     return false;
   while (i + 1 < x->old.size && ops[i].op != TL_TYPED_LABEL &&
-         ops[i].op != TL_TYPED_JUMP && ops[i].op != TL_TYPED_STEP)
+         ops[i].op != TL_TYPED_JUMP && ops[i].op != TL_TYPED_STEP &&
+         !is_refused(&ops[i]))
     i++;
   *step = i;
   return ops[i].op == TL_TYPED_STEP && ops[i].a == hidden && ops[i].d < 0 &&
@@ -281,10 +286,8 @@ bool tl_hoist_read(tl_hoisting *x) {
         skips[k] = true;
       continue;
     }
-    // An exit below -1 goes to where C does the instruction.
     if (i < end &&
-        (calls(t->op) || t->op == TL_TYPED_STEP || t->exit < TL_JIT_NONE ||
-         t->op == TL_TYPED_COUNT || t->to == x->at->head))
+        (is_refused(t) || t->op == TL_TYPED_STEP || t->to == x->at->head))
       return false;
     polls += t->op == TL_TYPED_POLL;
     add(&x->new, t);
