@@ -69,8 +69,11 @@ static bool look(tl_vm *vm) {
   // Machine code and long kernels come by here alone.
   if (vm->timed)
     vm->observer->step(vm);
+  // Tags of slots are not right while machine code runs: who asks then is
+  // answered behind it, which is soon, since it leaves for that.
   if ((atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
-       TL_ASKED) != 0) {
+       TL_ASKED) != 0 &&
+      vm->native_end == NULL) {
     atomic_fetch_and(&vm->interrupted, ~TL_ASKED);
     vm->observer->progress(vm);
   }

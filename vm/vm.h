@@ -235,7 +235,7 @@ struct tally_vm {
   int region_count;
   const struct tl_piece_maker *pieces;  // of machine code, or NULL
   struct tl_jit *jit;      // machine code (vm/native/jit.h), or NULL
-  tl_frame *native_end;    // while it runs: the last record that may call
+  tl_frame *native_end;    // the last record that may call; NULL: none runs
   tl_pool pool;            // threads for long work on arrays
   struct tl_watch *watch;  // NULL: nobody watches
   struct tl_debug *debug;  // NULL: nobody debugs (observe/debug.h)

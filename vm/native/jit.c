@@ -476,6 +476,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   jit->is_running = true;
   jit->door(vm, frame->base, frame, unit->code);
   jit->is_running = false;
+  vm->native_end = NULL;
   if (jit->is_off)
     drop_chunks(vm);
   unit->runs++;
