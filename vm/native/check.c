@@ -669,8 +669,10 @@ static const tl_typed *find_row(const checking *c, int r) {
 
 // The chunk of the loop, before its head; NULL: it polls in each iteration.
 static const tl_typed *find_chunk(const checking *c) {
+  if (c->claims_end <= c->claims)
+    return NULL;
   const tl_typed *last = &c->code->ops[c->claims_end - 1];
-  return c->claims_end > c->claims && last->op == TL_TYPED_CHUNK ? last : NULL;
+  return last->op == TL_TYPED_CHUNK ? last : NULL;
 }
 
 // Guards, rows and a chunk stand side by side before the loop; a constant that
