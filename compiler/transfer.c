@@ -277,7 +277,8 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
     return false;  // (b)
   if (is_borrowed_by_operand(flow, ins, x, role, flow->risk, borrowed_count))
     return false;  // (c)
-  if (role == TL_ROLE_CONTAINER && items_are_borrowed(flow, x))
+  if (role == TL_ROLE_CONTAINER && ins->op != TL_BC_INDEX &&
+      items_are_borrowed(flow, x))
     return false;
   return role != TL_ROLE_ARG ||  // (d)
          ((!tl_state_in(state, 1u << TL_HELD) || tl_bit(flow->taken, x)) &&

@@ -120,11 +120,17 @@ void tl_do_keep(tl_vm *vm, const tl_slot *x, tl_slot *y) {
 // on, and so do those that it is in, as others may take them out of x: they are
 // marked TL_BORROWED. TL_KEEPING tells others who borrow that item not to take
 // it for one that x borrows.
-static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
+//
+// The search begins at item *from, and leaves there the place behind the one
+// where it was found: a slice borrows one item behind the other.
+static bool inherit_within(const tl_slot *x, tl_slot *y, int64_t *from,
+                           int *left) {
   if (x->object->count != 1)
     return false;
   int64_t count = item_count(x);
-  for (int64_t i = 0; i < count && --*left >= 0; i++) {
+  for (int64_t k = 0, i = *from; k < count && --*left >= 0; k++, i++) {
+    if (i >= count)
+      i = 0;
     tl_slot *item = item_at(x, i);
     if (!tl_is_owned(*item))
       continue;
@@ -133,19 +139,20 @@ static bool inherit_within(const tl_slot *x, tl_slot *y, int *left) {
       item->tag &= ~TL_OWNED;
       y->tag |= TL_OWNED;
     }
-    if (is_y || inherit_within(item, y, left)) {
+    if (is_y || inherit_within(item, y, &(int64_t){0}, left)) {
       x->object->flags |= TL_BORROWED | TL_KEEPING;
+      *from = i + 1;
       return true;
     }
   }
   return false;
 }
 
-// Whether y took over a count from x or from within it.
-static bool inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
+// Whether y took over a count from x or from within it; *from as above.
+static bool inherit(tl_vm *vm, const tl_slot *x, tl_slot *y, int64_t *from) {
   enum { FEW = 64 };
   int left = FEW;
-  if (!inherit_within(x, y, &left))
+  if (!inherit_within(x, y, from, &left))
     return false;
   // If counts of y's own items were given away earlier, y may not go on
   // borrowing them: it gets its own.
@@ -168,12 +175,24 @@ static bool inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
   return true;
 }
 
-// Visitor: the container borrows an item of x, so it takes that item's count.
+// What ends, where in it the next item is looked for first, and how many items
+// were not found in it.
+typedef struct {
+  const tl_slot *x;
+  int64_t next;
+  int misses;
+} search;
+
+// Visitor: the container borrows an item of x, so it takes that item's count;
+// of items that are somewhere else only a few are looked for.
 static bool inherit_item(tl_vm *vm, tl_slot *item, tl_cause cause,
                          void *context) {
+  enum { MOST_MISSES = 16 };
+  search *s = context;
   (void)cause;
-  if (tl_is_counted(*item))
-    inherit(vm, context, item);
+  if (tl_is_counted(*item) && s->misses < MOST_MISSES &&
+      !inherit(vm, s->x, item, &s->next))
+    s->misses++;
   return true;
 }
 
@@ -206,7 +225,7 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
     return;
   tl_each_borrowed(vm, y->object, inherit_whole, x);
   if (tl_is_owned(*x))
-    tl_each_borrowed(vm, y->object, inherit_item, x);
+    tl_each_borrowed(vm, y->object, inherit_item, &(search){.x = x});
   keep_items_of(vm, x, y);
 }
 
@@ -214,7 +233,7 @@ static void inherit_items(tl_vm *vm, tl_slot *x, tl_slot *y) {
 // found, y gets one of its own.
 void tl_do_inherit(tl_vm *vm, const tl_slot *x, tl_slot *y) {
   if (tl_is_owned(*x) &&
-      (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(vm, x, y)))
+      (!tl_is_heap(*y) || tl_is_owned(*y) || !inherit(vm, x, y, &(int64_t){0})))
     tl_do_keep(vm, x, y);
 }
 
