@@ -7,8 +7,10 @@
 // parameter of it that is given behind (vm/interp/named_errors.c).
 
 #include <math.h>
+#include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
 #include "vm/array/nested.h"
@@ -96,6 +98,20 @@ static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// As many as there may be axes.
+static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int count;
+  int64_t values[TL_MAX_DIMS];
+  if (!tl_arg_ints(vm, "integers", name_in(args[1]), args[0], TL_MAX_DIMS,
+                   &count, values))
+    return false;
+  const int64_t n = count;
+  tl_array *a = tl_array_new(vm, TL_INT64, 1, &n);
+  if (a != NULL)
+    memcpy(a->data, values, sizeof *values * (size_t)count);
+  return tl_array_finish(vm, true, a, out);
+}
+
 // For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
@@ -171,6 +187,8 @@ const tl_builtin tl_checks_module[] = {
     {"real", "x, name", real, TL_EFFECT},
     // x, an integer.
     {"integer", "x, name", integer, TL_EFFECT},
+    // The integers of x, a number, list or array, as a vector.
+    {"integers", "x, name", integers, TL_EFFECT},
     // x, an integer that is not negative.
     {"count", "x, name", count, TL_EFFECT},
     // x, a bool.
