@@ -18,6 +18,7 @@
 #include "stdlib/ragged.h"
 #include "vm/half.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/values/list.h"
 #include "vm/nested/parts.h"
 #include "vm/values/record.h"
@@ -283,41 +284,12 @@ static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
   return ok;
 }
 
-// Whether the first items of [codes], as many as [found] has, are among the
-// others; all are below [count].
-static bool codes_among(tl_vm *vm, const tl_array *codes, int64_t count,
-                        tl_array *found) {
-  const int64_t *code = (const int64_t *)(void *)codes->data;
-  tl_array *is = tl_array_zeros(vm, TL_BOOL, 1, &count);
-  for (int64_t i = found->size; is && i < codes->size; i++)
-    is->data[code[i]] = 1;
-  for (int64_t i = 0; is && i < found->size; i++)
-    found->data[i] = is->data[code[i]];
-  tl_array_drop(vm, is);
-  return is != NULL;
-}
-
-// Complex numbers, which the search does not take: both as places among the
-// distinct items of both.
-static bool complex_among(tl_vm *vm, const tl_array *queries,
-                          const tl_array *items, tl_array *found) {
-  tl_dtype dtype = tl_array_dtype(queries);
-  int64_t n = queries->size + items->size;
-  size_t nbytes = (size_t)queries->size * tl_itemsize(dtype);
-  tl_array *all = tl_array_new(vm, dtype, 1, &n), *values, *codes;
-  if (!all)
-    return false;
-  memcpy(all->data, queries->data, nbytes);
-  memcpy(all->data + nbytes, items->data,
-         (size_t)items->size * tl_itemsize(dtype));
-  bool ok = tl_distinct_inverse(vm, "isin", all, &values, &codes);
-  tl_drop(vm, tl_own_array(all));
-  if (!ok)
-    return false;
-  ok = codes_among(vm, codes, values->size, found);
-  tl_drop(vm, tl_own_array(codes));
-  tl_drop(vm, tl_own_array(values));
-  return ok;
+// Complex numbers and structs, which no search takes: in Tally, by their places
+// among the distinct items of both.
+static bool among(tl_vm *vm, tl_slot queries, tl_slot items, bool invert,
+                  tl_slot *out) {
+  tl_slot given[] = {tl_borrow(queries), tl_borrow(items), tl_bool(invert)};
+  return tl_call_embedded(vm, "inner/arrays", "among", 3, given, out);
 }
 
 // The answer, or where [invert] is true the other one.
@@ -329,7 +301,6 @@ static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
 // The way is chosen by the items' dtype:
 //
 //   integers in a narrow range    a table with a flag for each value
-//   complex                       places among the distinct items of both
 //   strings                       a hash table (tl_strings_among)
 //   all else                      items sorted, queries searched in them
 //
@@ -344,42 +315,12 @@ static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
     return false;
   uint8_t *is = (uint8_t *)found->data;
   bool ok = !fits || tl_integers_among(vm, queries, items, is, &fits);
-  if (ok && tl_dtype_is_complex(tl_array_dtype(items)))
-    ok = complex_among(vm, queries, items, found);
-  else if (ok && !fits)
+  if (ok && !fits)
     ok = search_members(vm, queries, items, is);
   if (ok)
     *out = transposed(vm, found, invert);
   else
     tl_drop(vm, tl_own_array(found));
-  return ok;
-}
-
-// isin of structs: both joined and coded together, so that equal structs have
-// equal codes whatever array they come from.
-static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
-  tl_slot all;
-  tl_coded coded;
-  for (int i = 0; i < 2; i++) {
-    if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
-      return tl_arg_fail(vm, "isin", i == 0 ? "x1" : "x2",
-                         "an axis of structs beside structs", args[i]);
-  }
-  if (!tl_value_concat(vm, 2, args, &all))
-    return false;
-  bool ok = tl_struct_codes(vm, "isin", all, &coded);
-  tl_drop(vm, all);
-  if (!ok)
-    return false;
-  int64_t n = tl_value_length(args[0], 0);
-  tl_array *found = tl_array_new(vm, TL_BOOL, 1, &n);
-  ok = found && codes_among(vm, coded.codes.array,
-                            tl_value_length(coded.values, 0), found);
-  tl_coded_close(vm, &coded);
-  if (ok)
-    *out = transposed(vm, found, invert);
-  else
-    tl_array_drop(vm, found);
   return ok;
 }
 
@@ -395,8 +336,13 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return false;
   if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert))
     return false;
-  if (tl_has_fields(args[0]) || tl_has_fields(args[1]))
-    return isin_structs(vm, args, invert, out);
+  if (tl_has_fields(args[0]) || tl_has_fields(args[1])) {
+    for (int i = 0; i < 2; i++)
+      if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
+        return tl_arg_fail(vm, "isin", i == 0 ? "x1" : "x2",
+                           "an axis of structs beside structs", args[i]);
+    return among(vm, args[0], args[1], invert, out);
+  }
   if (!plain_items(vm, &args[1], &missing))
     return false;
   // What the script wrote, for the rule of weak numbers; the arrays made of
@@ -416,7 +362,11 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *items = tl_array_dtype(args[1].array) == dtype
                         ? tl_array_copy(vm, args[1].array)
                         : tl_array_cast(vm, args[1].array, dtype);
-  bool ok = items && find_members(vm, queries.array, items, invert, out);
+  bool ok = items != NULL;
+  if (ok && tl_dtype_is_complex(dtype))
+    ok = among(vm, queries, tl_borrow(tl_own_array(items)), invert, out);
+  else if (ok)
+    ok = find_members(vm, queries.array, items, invert, out);
   tl_array_drop(vm, items);
   tl_drop(vm, queries);
   return ok;

@@ -16,6 +16,7 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "stdlib/sort_parts.h"
+#include "vm/bytecode/module.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
@@ -90,38 +91,12 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   return ok;
 }
 
-// The items of one axis in the order of what key gives for each.
+// The items of one axis in the order of what key gives for each: in Tally.
 static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool descending;
-  int64_t n = tl_value_length(args[0], 0), made = 0;
-  size_t nbytes = ((size_t)n + 1) * sizeof(tl_slot);
-  tl_slot keys;
-  tl_array *order;
-  if (!tl_arg_bool(vm, "sort", "descending", args[2], &descending))
-    return false;
-  tl_slot *found = tl_alloc(vm, nbytes, "sort");
-  bool ok = found != NULL;
-  for (; ok && made < n; made += ok) {
-    tl_slot item;
-    ok = tl_nested_at(vm, args[0], made, &item);
-    if (!ok)
-      break;
-    // The function may store the item, so a view must count its block.
-    tl_hold(vm, item, TL_CAUSE_VIEW);
-    ok = tl_call(vm, args[4], 1, &item, &found[made]);
-  }
-  ok = ok && tl_stack_any(vm, n, found, &keys);
-  while (made > 0) tl_drop(vm, found[--made]);
-  tl_free(vm, found, nbytes);
-  if (!ok)
-    return false;
-  ok = tl_order_of(vm, "sort", keys, descending, &order);
-  tl_drop(vm, keys);
-  if (!ok)
-    return false;
-  ok = tl_value_take(vm, args[0], order, out);
-  tl_drop(vm, tl_own_array(order));
-  return ok;
+  tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[4]), args[2]};
+  return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
+         tl_call_embedded(vm, "inner/arrays", "sorted_by", 3, given, out);
 }
 
 // sort(x, axis, descending, stable, key), in x's own memory where it ends here.
