@@ -21,6 +21,7 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
@@ -135,108 +136,13 @@ static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
   return true;
 }
 
-// An end that is joined to x before the differences are taken: an array, or a
-// scalar that stands for one item everywhere.
-static bool push_end(tl_vm *vm, tl_slot end, const tl_array *x, int axis,
-                     tl_list **parts) {
-  tl_slot s = tl_borrow(end), spread;
-  if (tl_is_none(end))
-    return true;
-  bool is_array = tl_is_array(end) && !tl_is_number(end);
-  if (is_array && tl_ndim(end.array) != tl_ndim(x))
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "diff: what is joined to x must have its %d axes, not %d",
-                   tl_ndim(x), tl_ndim(end.array));
-  if (is_array)
-    return tl_list_push(vm, parts, &s);
-  if (!tl_is_number(end))
-    return tl_arg_fail(vm, "diff", "what is joined to x",
-                       "an array or a number", end);
-  int64_t shape[TL_MAX_DIMS];
-  memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)tl_ndim(x));
-  shape[axis] = 1;
-  tl_array *to = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), shape);
-  if (!to)
-    return false;
-  spread = tl_own_array(to);
-  bool ok = tl_arg_array(vm, "diff", &s) &&
-            tl_assign_part(vm, to, to->data, tl_ndim(x), shape, tl_strides(to),
-                           s.array) &&
-            tl_list_push(vm, parts, &spread);
-  tl_drop(vm, s);
-  tl_drop(vm, spread);
-  return ok;
-}
-
-// x between its two ends, in place of x.
-static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
-                      int axis) {
-  tl_list *parts = tl_list_new(vm, 3);
-  tl_slot middle = tl_borrow(*x), joined;
-  bool ok = parts && push_end(vm, before, x->array, axis, &parts) &&
-            tl_list_push(vm, &parts, &middle) &&
-            push_end(vm, after, x->array, axis, &parts);
-  if (!tl_concat_parts(vm, parts, ok, axis, &joined))
-    return false;
-  tl_clear(vm, x);
-  *x = joined;
-  return true;
-}
-
-// What is joined to a mask for what is joined to the values: its own mask, or
-// false in its shape.
-static bool mask_of_end(tl_vm *vm, tl_slot end, tl_slot *out) {
-  if (tl_is_form(end, TL_FORM_OPTION)) {
-    *out = tl_borrow(end.nested->parts[0]);
-    return true;
-  }
-  bool is_array = tl_is_array(end) && !tl_is_number(end);
-  *out = tl_is_none(end) ? end : tl_bool(false);
-  if (!is_array)
-    return true;
-  tl_array *none =
-      tl_array_zeros(vm, TL_BOOL, tl_ndim(end.array), tl_shape(end.array));
-  return tl_array_finish(vm, true, none, out);
-}
-
-static tl_builtin_fn diff;
-
-// A difference is missing where one of its items is.
-static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot values, mask = tl_none(), ends[2] = {tl_none(), tl_none()};
-  int axis;
-  int64_t times;
-  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
-      !tl_arg_numeric(vm, "diff", &args[0]))
-    return false;
-  if (!tl_call_beneath(vm, diff, args, 5, 1u << 0 | 1u << 3 | 1u << 4, &values))
-    return false;
-  bool ok =
-      mask_of_end(vm, args[0], &mask) &&
-      tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) &&
-      tl_arg_count(vm, "diff", "n", args[2], &times) &&
-      mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
-  if (ok && times > 0 && !(tl_is_none(ends[0]) && tl_is_none(ends[1])))
-    ok = join_ends(vm, &mask, ends[0], ends[1], axis);
-  // Beyond its length nothing is left, however many times it is asked for.
-  if (ok && times > tl_shape(mask.array)[axis])
-    times = tl_shape(mask.array)[axis];
-  for (; ok && times > 0; times--) {
-    tl_slot next;
-    ok = neighbours(vm, TL_OP_LOGICAL_OR, mask, axis, &next);
-    if (!ok)
-      break;
-    tl_clear(vm, &mask);
-    mask = next;
-  }
-  for (int i = 0; i < 2; i++) tl_clear(vm, &ends[i]);
-  if (ok && !tl_is_owned(mask))
-    mask = tl_retain(vm, mask);
-  if (ok)
-    return tl_option_of(vm, &mask, &values, out);
-  tl_clear(vm, &mask);
-  tl_drop(vm, values);
-  return false;
+// x, an array of numbers of which some may be missing, or a failure that says
+// what it is instead.
+static bool need_numbers(tl_vm *vm, const char *function, tl_slot *x) {
+  if (!tl_is_form(*x, TL_FORM_OPTION))
+    return tl_arg_numeric(vm, function, x);
+  tl_slot values = tl_borrow(x->nested->parts[1]);
+  return tl_arg_numeric(vm, function, &values);
 }
 
 // --- Rows of different lengths ----------------------------------------------
@@ -352,18 +258,17 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t n;
   if (tl_is_form(args[0], TL_FORM_RAGGED))
     return diff_ragged(vm, args, out);
-  if (tl_is_form(args[0], TL_FORM_OPTION) ||
-      tl_is_form(args[3], TL_FORM_OPTION) ||
-      tl_is_form(args[4], TL_FORM_OPTION))
-    return diff_present(vm, args, out);
-  if (!tl_arg_numeric(vm, "diff", &args[0]) ||
-      !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
+  if (!need_numbers(vm, "diff", &args[0]) ||
+      !tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) ||
       !tl_arg_count(vm, "diff", "n", args[2], &n))
     return false;
   // No differences leave x as it is, without its ends, as NumPy has it.
-  if (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
-      !join_ends(vm, &args[0], args[3], args[4], axis))
-    return false;
+  if (tl_is_form(args[0], TL_FORM_OPTION) ||
+      (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])))) {
+    tl_slot given[] = {tl_take(vm, &args[0]), tl_weak_int(axis), tl_weak_int(n),
+                       tl_borrow(args[3]), tl_borrow(args[4])};
+    return tl_call_embedded(vm, "inner/arrays", "differences", 5, given, out);
+  }
   tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
                                                       : TL_OP_SUBTRACT;
   // Differences of more steps than there are items are none at all.
@@ -432,37 +337,20 @@ static bool widths(tl_vm *vm, tl_slot *args, int axis, tl_slot *out) {
   return ok;
 }
 
-static tl_builtin_fn trapezoid;
-
-// The area is missing where a point of its line is.
-static bool trapezoid_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const tl_nested *n = args[0].nested;
-  int axis, ndim = tl_nested_ndim(n);
-  tl_slot areas, lost, mask = tl_borrow(n->parts[0]);
-  if (!tl_call_beneath(vm, trapezoid, args, 4, 1u << 0, &areas))
-    return false;
-  bool ok = tl_arg_axis(vm, "trapezoid", args[3], ndim, -1, &axis) &&
-            tl_reduce(vm, TL_REDUCE_ANY, &mask, UINT32_C(1) << axis, false,
-                      TL_DTYPE_COUNT, 0, &lost);
-  if (ok && tl_is_array(lost))
-    return tl_option_of(vm, &lost, &areas, out);
-  if (!ok || lost.i != 0)
-    tl_clear(vm, &areas);
-  *out = ok && lost.i != 0 ? tl_none() : areas;
-  return ok;
-}
-
 // In C: two slices and a sum in Tally take 2 to 2.5 times as long for up to 16
-// items, as long for 10^3 and 0.4 of the time for 10^5, but rows and missing
-// values, which the call is lifted over here, would have to be told apart
-// there.
+// items, as long for 10^3 and 0.4 of the time for 10^5, but rows, which the
+// call is lifted over here, would have to be told apart there. Where values may
+// be missing, it is Tally.
 static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  if (tl_is_form(args[0], TL_FORM_OPTION))
-    return trapezoid_present(vm, args, out);
-  if (!tl_arg_numeric(vm, "trapezoid", &args[0]) ||
-      !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
+  if (!need_numbers(vm, "trapezoid", &args[0]) ||
+      !tl_arg_axis(vm, "trapezoid", args[3], tl_value_ndim(args[0]), -1, &axis))
     return false;
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[1]),
+                       tl_borrow(args[2]), tl_weak_int(axis)};
+    return tl_call_embedded(vm, "inner/arrays", "area", 4, given, out);
+  }
   tl_slot sums[2], areas[2], product;
   if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0]))
     return false;
