@@ -23,6 +23,7 @@
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
+#include "vm/kernels/kernels.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
@@ -147,47 +148,29 @@ static bool need_numbers(tl_vm *vm, const char *function, tl_slot *x) {
 
 // --- Rows of different lengths ----------------------------------------------
 
-// Copies [n] bytes, of which there are [room] to read and to write: short runs
-// without a call or a branch on their length.
-static void copy_run(char *to, const char *from, size_t n, size_t room) {
-  enum { CHUNK = 64, MOST = 2 * CHUNK };
-  if (n > MOST || room < MOST) {
-    memcpy(to, from, n);
-    return;
-  }
-  memcpy(to, from, CHUNK);
-  if (n > CHUNK)
-    memcpy(to + CHUNK, from + CHUNK, CHUNK);
-}
-
-// The differences of all items in pieces, and of each piece those within rows.
+// The differences of all items in pieces, and of each piece those within rows:
+// all but the one behind a row's last item.
 static bool keep_within_rows(tl_vm *vm, tl_op op, const tl_array *x,
                              const int64_t *at, int64_t rows, tl_slot parts[2],
                              tl_array *piece, tl_array *to) {
   size_t itemsize = tl_itemsize(tl_array_dtype(x)), done = 0;
-  int64_t last = x->size - 1, row = 0;
+  tl_compress_kernel *keep = tl_kernels()->compress[tl_move_size(itemsize)];
+  int64_t last = x->size - 1, row = 1;
   for (int64_t begin = 0; begin < last; begin += PIECE) {
     int64_t count = last - begin < PIECE ? last - begin : PIECE;
     char *data = x->data + (size_t)begin * itemsize;
+    uint8_t within[PIECE];
     stand_for(parts[0].array, data + itemsize, count);
     stand_for(parts[1].array, data, count);
     stand_for(piece, piece->data, count);
     if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
       return false;
-    for (int64_t i = 0; i < count; i++) {
-      // A run ends with the last difference inside of the row; the one behind
-      // it lies between two rows and is left out.
-      while (row < rows && at[row + 1] - 1 < begin + i) row++;
-      int64_t stop = at[row + 1] - 1 - begin;
-      stop = stop < count ? stop : count;
-      size_t run = (size_t)(stop - i) * itemsize;
-      size_t left = (size_t)to->size * itemsize - done;
-      size_t behind = (size_t)(PIECE - i) * itemsize;
-      copy_run(to->data + done, piece->data + (size_t)i * itemsize, run,
-               left < behind ? left : behind);
-      done += run;
-      i = stop;
-    }
+    memset(within, 1, (size_t)count);
+    for (; row <= rows && at[row] <= begin + count; row++)
+      if (at[row] > begin)
+        within[at[row] - 1 - begin] = 0;
+    done +=
+        itemsize * keep(to->data + done, piece->data, within, (size_t)count);
   }
   return true;
 }
