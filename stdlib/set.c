@@ -26,17 +26,12 @@
 
 // --- Distinct items ---------------------------------------------------------
 
-// Gives the parts that have a name to a record. Takes [values] in place of the
-// array of them, unless it is NULL.
-static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *values,
+// Gives the parts that have a name to a record.
+static bool distinct_record(tl_vm *vm, tl_distinct *d,
                             const char *const names[4], tl_slot *out) {
   tl_array **parts[] = {&d->values, &d->indices, &d->inverse, &d->counts};
   tl_record *record = tl_record_new(vm, 4);
-  if (values != NULL) {
-    tl_record_put(vm, &record, names[0], *values);
-    *values = tl_none();
-  }
-  for (int i = values != NULL; record && i < 4; i++) {
+  for (int i = 0; record && i < 4; i++) {
     if (!names[i])
       continue;
     // The counts and indices of a scalar are scalars.
@@ -92,38 +87,12 @@ static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
   return true;
 }
 
-// --- Distinct rows ----------------------------------------------------------
+// --- Distinct parts along an axis -------------------------------------------
 
-// The parts of such an array at these places along an axis.
-typedef struct places {
-  const tl_array *at;
-  int axis;
-} places;
-
-// Takes from one part of a nested array, for tl_nested_map.
-static bool take_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
-                      tl_slot *out) {
-  const places *p = context;
-  (void)i;
-  return tl_take_axis(vm, part.array,
-                      (const int64_t *)(const void *)p->at->data, p->at->size,
-                      p->axis, out);
-}
-
-// The rows of x at these places, masks and values alike.
-static bool take_rows(tl_vm *vm, tl_slot x, const tl_array *at, int axis,
-                      tl_slot *out) {
-  places p = {at, axis};
-  if (tl_is_array(x))
-    return take_part(vm, &p, 0, x, out);
-  return tl_nested_map(vm, x.nested, tl_value_ndim(x), true, take_part, &p,
-                       out);
-}
-
-// What there is of the distinct parts of x along an axis (args[1]), in the
-// order of their items in turn; without values, which *values gets.
-static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
-                      tl_distinct *d, tl_slot *values) {
+// In Tally: the distinct parts of x along an axis (args[1]), and of their
+// indices, inverse indices and counts what has a name; NULL: the parts alone.
+static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
+                           const char *const names[4], tl_slot *out) {
   int axis;
   bool has_gaps = tl_is_form(args[0], TL_FORM_OPTION) &&
                   tl_is_array(args[0].nested->parts[1]);
@@ -132,36 +101,15 @@ static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
   if (tl_value_ndim(args[0]) == 0)
     return tl_fail(vm, TALLY_ERR_INDEX, "%s: a single value has no axes",
                    function);
-  tl_slot x;
-  tl_array *codes;
-  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(args[0]);
-  if (!tl_arg_axis(vm, function, args[1], ndim, 0, &axis))
+  if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis))
     return false;
-  // The axis comes first, the others in order: 2, 0, 1 for axis 2 of three.
-  for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
-  if (!tl_value_permute(vm, args[0], axes, ndim, &x))
-    return false;
-  bool ok = tl_row_codes(vm, function, x, &codes);
-  tl_drop(vm, x);
-  if (!ok)
-    return false;
-  tl_slot all = tl_own_array(codes);
-  ok = tl_distinct_find(vm, function, &all, true, true, d);
-  tl_clear(vm, &all);
-  if (ok && !take_rows(vm, args[0], d->indices, axis, values)) {
-    tl_distinct_close(vm, d);
-    ok = false;
-  }
-  return ok;
-}
-
-// A record of what has a name.
-static bool distinct_rows(tl_vm *vm, const char *function, tl_slot *args,
-                          const char *const names[4], tl_slot *out) {
-  tl_distinct d;
-  tl_slot values;
-  return find_rows(vm, function, args, &d, &values) &&
-         distinct_record(vm, &d, &values, names, out);
+  const int wanted = names == NULL      ? 0
+                     : names[1] != NULL ? 3
+                     : names[2] != NULL ? 2
+                                        : 1;
+  tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis),
+                     tl_weak_int(wanted)};
+  return tl_call_embedded(vm, "inner/arrays", "distinct_parts", 3, given, out);
 }
 
 // --- The functions ----------------------------------------------------------
@@ -181,12 +129,8 @@ static bool has_axis(const tl_slot *args) {
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
-  if (has_axis(args)) {
-    if (!find_rows(vm, "unique", args, &d, out))
-      return false;
-    tl_distinct_close(vm, &d);
-    return true;
-  }
+  if (has_axis(args))
+    return distinct_parts(vm, "unique", args, NULL, out);
   if (tl_has_fields(args[0]))
     return distinct_structs(vm, args[0], out);
   if (!plain_items(vm, &args[0], &missing) ||
@@ -209,13 +153,13 @@ static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
                          tl_slot *out) {
   tl_distinct d;
   if (has_axis(args))
-    return distinct_rows(vm, function, args, names, out);
+    return distinct_parts(vm, function, args, names, out);
   if (tl_needs_codes(args[0]))
     return tl_coded_call(vm, function, self, false, TL_ANSWER_RECORD, args,
                          out);
   return tl_distinct_find(vm, function, &args[0], names[2] != NULL,
                           names[3] != NULL, &d) &&
-         distinct_record(vm, &d, NULL, names, out);
+         distinct_record(vm, &d, names, out);
 }
 
 // unique_counts(x, axis): rows of different lengths are counted together, as
