@@ -102,33 +102,22 @@ static bool firsts_open(firsts *f) {
   return true;
 }
 
-// Whether none of m floats from number i on comes as early as the last one.
-// Others are not looked at.
-static bool has_none(const tl_ranks *r, int64_t i, int64_t m, tl_c128 last) {
-#define X(W)                                              \
-  const W *items = (const W *)(const void *)r->items + i; \
-  int64_t j = 0;                                          \
-  W at;                                                   \
-  memcpy(&at, &last, sizeof at);                          \
-  if (r->descending)                                      \
-    while (j < m && items[j] < at) j++;                   \
-  else                                                    \
-    while (j < m && items[j] > at) j++;                   \
-  return j == m;
-  if (r->dtype == TL_FLOAT64) {
-    X(double)
-  }
-  if (r->dtype == TL_FLOAT32) {
-    X(float)
-  }
-#undef X
-  return false;
+// Whether all of m items from number i on come behind the last one that counts,
+// which [last] holds as often: NaN does not.
+static bool has_none(const tl_ranks *r, int64_t i, int64_t m,
+                     const uint64_t *last) {
+  uint8_t behind[TL_NTH_CHUNK];
+  const char *items = r->items + (size_t)i * tl_itemsize(r->dtype);
+  tl_op op = r->descending ? TL_OP_LESS : TL_OP_GREATER;
+  tl_kernels()->binary[op][r->dtype](behind, items, last, (size_t)m);
+  return memchr(behind, 0, (size_t)m) == NULL;
 }
 
 // Which they are; equal ones as they stand.
 static bool firsts_find(firsts *f) {
-  uint64_t buffer[TL_NTH_CHUNK];
+  uint64_t buffer[TL_NTH_CHUNK], sought[TL_NTH_CHUNK];
   const tl_ranks *r = &f->ranks;
+  const size_t size = tl_itemsize(r->dtype);
   tl_nth last;
   if (!tl_nth_find(r, f->k - 1, &last))
     return false;
@@ -136,11 +125,12 @@ static bool firsts_find(firsts *f) {
   // first of them first: that makes the choice stable.
   int64_t count = 0, same = f->k - last.less;
   tl_c128 item = {0, 0};
-  // The item of that key, so that chunks of floats are skipped without keys.
+  // The item of that key, so that chunks are skipped without keys.
   tl_sort_from_wide(r->dtype, &item, &last.key, 1, r->descending, NULL);
+  tl_kernels()->fill[tl_move_size(size)](sought, &item, TL_NTH_CHUNK);
   for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
     const int64_t m = least(TL_NTH_CHUNK, r->n - i);
-    if (r->n > m && has_none(r, i, m, item))
+    if (r->n > m && has_none(r, i, m, sought))
       continue;
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
     for (int64_t j = 0; j < m && count < f->k; j++) {
@@ -150,7 +140,6 @@ static bool firsts_find(firsts *f) {
       same -= is_same;
     }
   }
-  const size_t size = tl_itemsize(r->dtype);
   for (int64_t i = 0; i < f->k; i++)
     memcpy(f->taken + (size_t)i * size, r->items + (size_t)f->places[i] * size,
            size);
