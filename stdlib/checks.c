@@ -142,6 +142,13 @@ static bool spreadable(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
+// Whether x is no plain array: structs, rows, what may be missing.
+static bool nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  *out = tl_bool(tl_is_nested(args[0]));
+  return true;
+}
+
 // For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
@@ -221,6 +228,7 @@ const tl_builtin tl_checks_module[] = {
     {"integers", "x, name", integers, TL_EFFECT},
     // A shape, of which x is one, as a vector.
     {"lengths", "x, name", lengths, TL_EFFECT},
+    {"nested", "x", nested, .takes = TL_FORMS},
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},
     // x, an integer that is not negative.

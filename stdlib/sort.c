@@ -41,22 +41,6 @@ static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
          tl_arg_bool(vm, function, "stable", args[3], &stable);
 }
 
-// Each row of two axes of values that may be missing.
-static bool sort_table(tl_vm *vm, tl_slot x, bool descending, bool order,
-                       tl_slot *out) {
-  int64_t shape[2] = {tl_value_length(x, 0), tl_value_length(x, 1)};
-  tl_slot rows, sorted, items;
-  if (!tl_ragged_of_regular(vm, x, &rows))
-    return false;
-  bool ok = tl_ragged_sort(vm, rows, descending, order, &sorted);
-  tl_drop(vm, rows);
-  if (!ok)
-    return false;
-  items = tl_retain(vm, tl_borrow(sorted.nested->parts[1]));
-  tl_drop(vm, sorted);
-  return tl_value_split_axis(vm, &items, 2, shape, out);
-}
-
 // Rows one by one; of values that may be missing, those come last.
 static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   bool descending, stable;
@@ -78,7 +62,10 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
     return false;
   if (tl_is_form(args[0], TL_FORM_OPTION) && tl_value_ndim(args[0]) == 2 &&
       (axis == -1 || axis == 1))
-    return sort_table(vm, args[0], descending, order, out);
+    return tl_call_embedded(
+        vm, "inner/arrays", "sort_rows", 3,
+        (tl_slot[]){tl_borrow(args[0]), tl_bool(descending), tl_bool(order)},
+        out);
   tl_array *places;
   if (!tl_order_of(vm, name, args[0], descending, &places))
     return false;
