@@ -248,7 +248,7 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // No differences leave x as it is, without its ends, as NumPy has it.
   if (tl_is_form(args[0], TL_FORM_OPTION) ||
       (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])))) {
-    tl_slot given[] = {tl_take(vm, &args[0]), tl_weak_int(axis), tl_weak_int(n),
+    tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis), tl_weak_int(n),
                        tl_borrow(args[3]), tl_borrow(args[4])};
     return tl_call_embedded(vm, "inner/arrays", "differences", 5, given, out);
   }
