@@ -7,7 +7,6 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
-#include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
@@ -67,8 +66,7 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
 // order of the axes of *like, unless that is NULL. *out is owned.
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
                      const int64_t *shape, tl_slot *out) {
-  return tl_result_give(
-      vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
+  return tl_result_give(vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
 }
 
 // As zeros_of, in the memory of *like where it dies. Bools get true, as an
@@ -236,12 +234,13 @@ static bool is_integer(tl_slot s) {
 
 enum { PIECE = 1 << 17 };  // items between two polls
 
-// Item i is start + i step.
-static bool fill_spaced(tl_vm *vm, tl_array *a, double start, double step) {
-  double *item = (double *)(void *)a->data;
-  for (int64_t i = 0, end; i < a->size; i = end) {
-    end = a->size - i < PIECE ? a->size : i + PIECE;
-    for (int64_t k = i; k < end; k++) item[k] = start + (double)k * step;
+// item i is start + i step; items are [apart] doubles from one to the next.
+static bool fill_spaced(tl_vm *vm, double *item, int64_t apart, int64_t n,
+                        double start, double step) {
+  for (int64_t i = 0, end; i < n; i = end) {
+    end = n - i < PIECE ? n : i + PIECE;
+    for (int64_t k = i; k < end; k++)
+      item[k * apart] = start + (double)k * step;
     if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
       return false;
   }
@@ -307,7 +306,9 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
   int64_t shape = n > 0 ? (int64_t)n : 0;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
   if (a)
-    a = if_filled(vm, a, fill_spaced(vm, a, start, step));
+    a = if_filled(
+        vm, a,
+        fill_spaced(vm, (double *)(void *)a->data, 1, shape, start, step));
   return a && tl_cast_own(vm, a, dtype, out);
 }
 
@@ -343,46 +344,67 @@ static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return arange_floats(vm, from, to, by, dtype, out);
 }
 
-// Whether a value is a complex number, which is no scalar where it has 16
-// bytes.
-static bool is_complex_number(tl_slot s) {
-  return (tl_is_scalar(s) || tl_is_number(s)) &&
-         tl_dtype_is_complex((tl_dtype)tl_dtype_of(s));
+// The same from start to stop, which is exact at the end.
+static bool fill_line(tl_vm *vm, double *item, int64_t apart, int64_t n,
+                      double start, double stop, bool endpoint) {
+  int64_t gaps = endpoint ? n - 1 : n;
+  double step = gaps > 0 ? (stop - start) / (double)gaps : 0;
+  if (!fill_spaced(vm, item, apart, n, start, step))
+    return false;
+  // Whatever rounding did on the way.
+  if (endpoint && n > 1)
+    item[(n - 1) * apart] = stop;
+  return true;
 }
 
-// Exact at both ends. Complex ones in Tally, their parts each for itself.
+// Whether start or stop is complex. complex64 is a scalar, complex128 an array
+// of rank 0: that is how a slot holds them.
+static bool complex_ends(tl_slot *args) {
+  for (int i = 0; i < 2; i++)
+    if ((tl_is_scalar(args[i]) || tl_is_number(args[i])) &&
+        tl_dtype_is_complex((tl_dtype)tl_dtype_of(args[i])))
+      return true;
+  return false;
+}
+
+// One end as a complex number, whatever real or complex number it is.
+static bool complex_end(tl_vm *vm, const char *name, tl_slot s, tl_c128 *out) {
+  *out = (tl_c128){0, 0};
+  if (tl_is_number(s) && tl_is_array(s))
+    *out = *(tl_c128 *)(void *)s.array->data;
+  else if (tl_is_scalar(s) && tl_dtype_of(s) == TL_COMPLEX64)
+    *out = (tl_c128){s.c64.re, s.c64.im};
+  else
+    return tl_arg_float(vm, "linspace", name, s, &out->re);
+  return true;
+}
+
+// The real and the imaginary parts are spaced each for itself.
 static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  double start, stop;
+  tl_c128 start, stop;
   int64_t num;
   tl_dtype dtype;
   bool endpoint;
-  if (is_complex_number(args[0]) || is_complex_number(args[1])) {
-    if (!tl_arg_dtype(vm, "linspace", args[3], TL_COMPLEX128, &dtype))
-      return false;
-    if (!tl_dtype_is_complex(dtype))
-      return tl_arg_fail(vm, "linspace", "dtype", "complex as start or stop is",
-                         args[3]);
-    tl_slot given[5];
-    for (int i = 0; i < 5; i++) given[i] = tl_borrow(args[i]);
-    return tl_call_embedded(vm, "inner/arrays", "complex_line", 5, given, out);
-  }
-  if (!tl_arg_float(vm, "linspace", "start", args[0], &start) ||
-      !tl_arg_float(vm, "linspace", "stop", args[1], &stop) ||
+  const int parts = complex_ends(args) ? 2 : 1;
+  const tl_dtype own = parts == 2 ? TL_COMPLEX128 : TL_FLOAT64;
+  if (!complex_end(vm, "start", args[0], &start) ||
+      !complex_end(vm, "stop", args[1], &stop) ||
       !tl_arg_count(vm, "linspace", "num", args[2], &num) ||
-      !tl_arg_dtype(vm, "linspace", args[3], TL_FLOAT64, &dtype) ||
+      !tl_arg_dtype(vm, "linspace", args[3], own, &dtype) ||
       !tl_arg_bool(vm, "linspace", "endpoint", args[4], &endpoint))
     return false;
-  int64_t gaps = endpoint ? num - 1 : num;
-  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &num);
-  if (!a)
-    return false;
-  a = if_filled(
-      vm, a,
-      fill_spaced(vm, a, start, gaps > 0 ? (stop - start) / (double)gaps : 0));
-  // Whatever rounding did on the way.
-  if (a && endpoint && num > 1)
-    ((double *)(void *)a->data)[num - 1] = stop;
-  return a && tl_cast_own(vm, a, dtype, out);
+  if (parts == 2 && !tl_dtype_is_complex(dtype))
+    return tl_arg_fail(vm, "linspace", "dtype", "complex as start or stop is",
+                       args[3]);
+  tl_array *a = tl_array_new(vm, own, 1, &num);
+  double *item = a ? (double *)(void *)a->data : NULL;
+  bool ok = a && fill_line(vm, item, parts, num, start.re, stop.re, endpoint) &&
+            (parts == 1 ||
+             fill_line(vm, item + 1, parts, num, start.im, stop.im, endpoint));
+  if (ok)
+    return tl_cast_own(vm, a, dtype, out);
+  tl_array_drop(vm, a);
+  return false;
 }
 
 // --- Matrices ---------------------------------------------------------------
