@@ -15,6 +15,7 @@
 #include "stdlib/text.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/nested.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -149,6 +150,13 @@ static bool nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Missing where gone, a mask of x's shape, is true.
+static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
+  tl_slot values = tl_retain(vm, tl_borrow(args[1]));
+  return tl_option_of(vm, &mask, &values, out);
+}
+
 // For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
@@ -229,6 +237,7 @@ const tl_builtin tl_checks_module[] = {
     // A shape, of which x is one, as a vector.
     {"lengths", "x, name", lengths, TL_EFFECT},
     {"nested", "x", nested, .takes = TL_FORMS},
+    {"option", "gone, x", option},
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},
     // x, an integer that is not negative.

@@ -367,6 +367,64 @@ static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The view of x at index i of an axis, without that axis.
+static bool one_of(tl_vm *vm, tl_slot x, int axis, int64_t i, tl_slot *out) {
+  const tl_array *a = x.array;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  int ndim = 0;
+  for (int k = 0; k < tl_ndim(a); k++) {
+    if (k == axis)
+      continue;
+    shape[ndim] = tl_shape(a)[k];
+    strides[ndim++] = tl_strides(a)[k];
+  }
+  tl_slot base = tl_borrow(x);
+  return tl_view_or_item(vm, &base, a->data + i * tl_strides(a)[axis], ndim,
+                         shape, strides, out);
+}
+
+// Structs, rows, what may be missing: along the first axis.
+static bool unstack_nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (!tl_arg_axis(vm, "unstack", args[1], tl_value_axes(args[0]), 0, &axis))
+    return false;
+  if (axis != 0) {
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "unstack: an array with missing values, rows or structs is "
+                   "taken apart along axis 0 (moveaxis(x, axis, 0))");
+  }
+  int64_t n = tl_value_length(args[0], 0);
+  tl_list *list = tl_list_new(vm, n);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < n; i++) {
+    tl_slot item = tl_none();
+    ok = tl_nested_at(vm, args[0], i, &item) && tl_list_push(vm, &list, &item);
+    if (!ok)
+      tl_clear(vm, &item);
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
+// unstack(x, axis): a list of views, not of copies. Each refers to x, whose
+// items stay alive as long as any of them does.
+static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int axis;
+  if (tl_is_nested(args[0]))
+    return unstack_nested(vm, args, out);
+  if (!tl_arg_array(vm, "unstack", &args[0]) ||
+      !tl_arg_axis(vm, "unstack", args[1], tl_ndim(args[0].array), 0, &axis))
+    return false;
+  int64_t n = tl_shape(args[0].array)[axis];
+  tl_list *list = tl_list_new(vm, n);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < n; i++) {
+    tl_slot item = tl_none();
+    ok = one_of(vm, args[0], axis, i, &item) && tl_list_push(vm, &list, &item);
+    tl_drop(vm, item);
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
 // --- Repeating --------------------------------------------------------------
 
 // An array of this shape from the items of x as a view of [pieces] axes has
@@ -459,21 +517,59 @@ static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
          spread(vm, x, ndim, shape, pieces, split, from, out);
 }
 
-// By counts of each item's own, in Tally.
-static bool repeat_each(tl_vm *vm, tl_slot x, tl_slot repeats, int axis,
-                        tl_slot *out) {
+enum { POLLED = 1 << 16 };  // items between two polls
+
+// Writes, for each item along the axis, its position as often as it repeats.
+static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
   tl_slot counts;
-  if (tl_as_contiguous(vm, "repeat", repeats, TL_INT64, &counts)) {
-    tl_slot given[] = {tl_borrow(x), counts, tl_weak_int(axis)};
-    return tl_call_embedded(vm, "inner/arrays", "repeat_each", 3, given, out);
+  tl_dtype dtype = TL_INT64;
+  if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts)) {
+    // A float that is no whole number: the message of a cast would not say what
+    // it was for.
+    if (vm->error.status == TALLY_ERR_VALUE) {
+      tl_error_clear(vm);
+      tl_fail(vm, TALLY_ERR_VALUE,
+              "repeat: repeats has items that are no int64");
+    }
+    return NULL;
   }
-  // A float that is no whole number: the message of a cast would not say what
-  // it was for.
-  if (vm->error.status != TALLY_ERR_VALUE)
-    return false;
-  tl_error_clear(vm);
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "repeat: repeats has items that are no int64");
+  const int64_t *count = (const int64_t *)counts.array->data;
+  int64_t given = counts.array->size, total = 0;
+  tl_array *index = NULL;
+  bool ok = tl_ndim(counts.array) <= 1 && (given == 1 || given == length);
+  if (!ok)
+    tl_fail(vm, TALLY_ERR_SHAPE, "repeat: %lld repeats for %lld items",
+            (long long)given, (long long)length);
+  for (int64_t i = 0; ok && i < length; i++) {
+    int64_t times = count[given == 1 ? 0 : i];
+    if (times < 0)
+      ok = tl_fail(vm, TALLY_ERR_VALUE,
+                   "repeat: repeats has %lld, which is negative",
+                   (long long)times);
+    else if (__builtin_add_overflow(total, times, &total))
+      ok = tl_fail(vm, TALLY_ERR_SHAPE, "repeat: too many items");
+  }
+  if (ok)
+    index = tl_array_new(vm, TL_INT64, 1, &total);
+  int64_t done = 0, polled = 0;
+  for (int64_t i = 0; index != NULL && i < length; i++) {
+    int64_t *at = (int64_t *)index->data;
+    for (int64_t left = count[given == 1 ? 0 : i]; ok && left > 0;) {
+      const int64_t stop = done + (left < POLLED ? left : POLLED);
+      left -= stop - done;
+      while (done < stop) at[done++] = i;
+      if (done - polled >= POLLED) {
+        ok = tl_poll(vm, (uint64_t)(done - polled) / 1024);
+        polled = done;
+      }
+    }
+    if (!ok) {
+      tl_drop(vm, tl_own_array(index));
+      index = NULL;
+    }
+  }
+  tl_drop(vm, counts);
+  return index;
 }
 
 // repeat(x, repeats, axis): without an axis the items are flattened first. One
@@ -506,7 +602,13 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     if (vm->error.status != TALLY_OK)
       return false;
   }
-  return repeat_each(vm, args[0], args[1], axis, out);
+  tl_array *index = repeat_index(vm, args[1], tl_shape(args[0].array)[axis]);
+  if (!index)
+    return false;
+  bool ok = tl_take_axis(vm, args[0].array, (const int64_t *)index->data,
+                         index->size, axis, out);
+  tl_drop(vm, tl_own_array(index));
+  return ok;
 }
 
 // --- The table --------------------------------------------------------------
@@ -525,6 +627,12 @@ const tl_builtin tl_join_builtins[] = {
     ///     stack(([1, 2], [3, 4]))    # [[1, 2], [3, 4]]
     ///     stack(([1, 2], [3, 4]), axis: 1)    # [[1, 3], [2, 4]]
     {"stack", "arrays, axis: 0", stack, .takes = TL_BYTES},
+    /// The list of the parts of x along an axis.
+    /// An axis that x lacks is an error (kind index).
+    ///     unstack([[1, 2], [3, 4]])    # ([1, 2], [3, 4])
+    ///     a, b = unstack([[1, 2], [3, 4]])
+    ///     b    # [3, 4]
+    {"unstack", "x, axis: 0", unstack, .takes = TL_BYTES},
     /// Copies of x side by side, so many along each axis.
     /// Any dtype, which stays. A negative number of repetitions is an error
     /// (kind value).

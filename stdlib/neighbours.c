@@ -137,6 +137,54 @@ static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
   return true;
 }
 
+// An end that is joined to x before the differences are taken: an array, or a
+// scalar that stands for one item everywhere.
+static bool push_end(tl_vm *vm, tl_slot end, const tl_array *x, int axis,
+                     tl_list **parts) {
+  tl_slot s = tl_borrow(end), spread;
+  if (tl_is_none(end))
+    return true;
+  bool is_array = tl_is_array(end) && !tl_is_number(end);
+  if (is_array && tl_ndim(end.array) != tl_ndim(x))
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "diff: what is joined to x must have its %d axes, not %d",
+                   tl_ndim(x), tl_ndim(end.array));
+  if (is_array)
+    return tl_list_push(vm, parts, &s);
+  if (!tl_is_number(end))
+    return tl_arg_fail(vm, "diff", "what is joined to x",
+                       "an array or a number", end);
+  int64_t shape[TL_MAX_DIMS];
+  memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)tl_ndim(x));
+  shape[axis] = 1;
+  tl_array *to = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), shape);
+  if (!to)
+    return false;
+  spread = tl_own_array(to);
+  bool ok = tl_arg_array(vm, "diff", &s) &&
+            tl_assign_part(vm, to, to->data, tl_ndim(x), shape, tl_strides(to),
+                           s.array) &&
+            tl_list_push(vm, parts, &spread);
+  tl_drop(vm, s);
+  tl_drop(vm, spread);
+  return ok;
+}
+
+// x between its two ends, in place of x.
+static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
+                      int axis) {
+  tl_list *parts = tl_list_new(vm, 3);
+  tl_slot middle = tl_borrow(*x), joined;
+  bool ok = parts && push_end(vm, before, x->array, axis, &parts) &&
+            tl_list_push(vm, &parts, &middle) &&
+            push_end(vm, after, x->array, axis, &parts);
+  if (!tl_concat_parts(vm, parts, ok, axis, &joined))
+    return false;
+  tl_clear(vm, x);
+  *x = joined;
+  return true;
+}
+
 // x, an array of numbers of which some may be missing, or a failure that says
 // what it is instead.
 static bool need_numbers(tl_vm *vm, const char *function, tl_slot *x) {
@@ -245,13 +293,23 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) ||
       !tl_arg_count(vm, "diff", "n", args[2], &n))
     return false;
-  // No differences leave x as it is, without its ends, as NumPy has it.
   if (tl_is_form(args[0], TL_FORM_OPTION) ||
-      (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])))) {
-    tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis), tl_weak_int(n),
-                       tl_borrow(args[3]), tl_borrow(args[4])};
-    return tl_call_embedded(vm, "inner/arrays", "differences", 5, given, out);
+      tl_is_form(args[3], TL_FORM_OPTION) ||
+      tl_is_form(args[4], TL_FORM_OPTION)) {
+    bool option = tl_is_form(args[0], TL_FORM_OPTION);
+    const tl_slot *parts = option ? args[0].nested->parts : NULL;
+    tl_slot given[] = {option ? tl_borrow(parts[0]) : tl_none(),
+                       tl_borrow(option ? parts[1] : args[0]),
+                       tl_weak_int(axis),
+                       tl_weak_int(n),
+                       tl_borrow(args[3]),
+                       tl_borrow(args[4])};
+    return tl_call_embedded(vm, "inner/arrays", "differences", 6, given, out);
   }
+  // No differences leave x as it is, without its ends, as NumPy has it.
+  if (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
+      !join_ends(vm, &args[0], args[3], args[4], axis))
+    return false;
   tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
                                                       : TL_OP_SUBTRACT;
   // Differences of more steps than there are items are none at all.
@@ -330,9 +388,11 @@ static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_axis(vm, "trapezoid", args[3], tl_value_ndim(args[0]), -1, &axis))
     return false;
   if (tl_is_form(args[0], TL_FORM_OPTION)) {
-    tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[1]),
-                       tl_borrow(args[2]), tl_weak_int(axis)};
-    return tl_call_embedded(vm, "inner/arrays", "area", 4, given, out);
+    const tl_slot *parts = args[0].nested->parts;
+    tl_slot given[] = {tl_borrow(parts[0]), tl_borrow(parts[1]),
+                       tl_borrow(args[1]), tl_borrow(args[2]),
+                       tl_weak_int(axis)};
+    return tl_call_embedded(vm, "inner/arrays", "area", 5, given, out);
   }
   tl_slot sums[2], areas[2], product;
   if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0]))
