@@ -144,7 +144,7 @@ static bool spreadable(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // Whether x is no plain array: structs, rows, what may be missing.
-static bool nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool not_plain(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
   *out = tl_bool(tl_is_nested(args[0]));
   return true;
@@ -236,7 +236,7 @@ const tl_builtin tl_checks_module[] = {
     {"integers", "x, name", integers, TL_EFFECT},
     // A shape, of which x is one, as a vector.
     {"lengths", "x, name", lengths, TL_EFFECT},
-    {"nested", "x", nested, .takes = TL_FORMS},
+    {"nested", "x", not_plain, .takes = TL_FORMS},
     {"option", "gone, x", option},
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},

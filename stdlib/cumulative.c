@@ -110,7 +110,7 @@ static bool read_call(tl_vm *vm, const form *f, const tl_slot *args,
 }
 
 // Any of the functions.
-static bool call(tl_vm *vm, const form *f, tl_slot *args, tl_slot *out) {
+static bool run_form(tl_vm *vm, const form *f, tl_slot *args, tl_slot *out) {
   running r;
   if (!tl_arg_items(vm, f->name, &args[0]) || !read_call(vm, f, args, &r))
     return false;
@@ -131,7 +131,7 @@ static bool call(tl_vm *vm, const form *f, tl_slot *args, tl_slot *out) {
   static bool name(tl_vm *vm, tl_slot *args, tl_slot *out) {            \
     const form f = {name, #name, TL_REDUCE_##REDUCTION, dtype, initial, \
                     skip, method};                                      \
-    return call(vm, &f, args, out);                                     \
+    return run_form(vm, &f, args, out);                                 \
   }
 FORMS(X)
 #undef X

@@ -83,7 +83,7 @@ static char *read_items(workspace *p, char *data, int64_t step, int64_t n) {
 typedef struct firsts {
   tl_ranks ranks;  // items: the lane's, side by side
   int64_t k;
-  workspace *room;  // keys: of the k places, their order and items
+  workspace *work;  // keys: of the k places, their order and items
   int64_t *places, *order;
   char *taken;
 } firsts;
@@ -93,10 +93,10 @@ static bool firsts_open(firsts *f) {
   //   words   order k | places k + 1 | taken k items
   const size_t k = (size_t)f->k, size = tl_itemsize(f->ranks.dtype);
   // One more place: it is written before it is known to be one.
-  if (!room_for(f->ranks.vm, "topk", &f->room->keys,
+  if (!room_for(f->ranks.vm, "topk", &f->work->keys,
                 (2 * k + 1) * sizeof(int64_t) + k * size))
     return false;
-  f->order = (int64_t *)(void *)f->room->keys.bytes;
+  f->order = (int64_t *)(void *)f->work->keys.bytes;
   f->places = f->order + k;
   f->taken = (char *)(f->places + k + 1);
   return true;
@@ -160,13 +160,13 @@ static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
                         .same_zero = true,
                         .n = tl_shape(x)[axis]},
               .k = tl_shape(values)[axis]};
-  workspace room = {.vm = vm, .function = "topk", .dtype = dtype};
-  f.room = &room;
+  workspace work = {.vm = vm, .function = "topk", .dtype = dtype};
+  f.work = &work;
   bool ok = firsts_open(&f);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 3, (tl_array *[]){x, values, places}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    f.ranks.items = read_items(f.room, lanes.data[0], lanes.step[0], f.ranks.n);
+    f.ranks.items = read_items(f.work, lanes.data[0], lanes.step[0], f.ranks.n);
     ok = f.ranks.items != NULL && firsts_find(&f);
     for (int64_t i = 0; ok && i < f.k; i++) {
       int64_t at = f.order[i];
@@ -176,7 +176,7 @@ static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
              sizeof *f.places);
     }
   }
-  workspace_close(&room);
+  workspace_close(&work);
   return ok;
 }
 
