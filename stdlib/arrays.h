@@ -29,10 +29,6 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
 // The view of an array with its axes in another order.
 bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out);
 
-// A new array of the items of x moved on by shift[k], from 0 and below its
-// length, along each axis, round the end.
-bool tl_roll(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out);
-
 // x at the positions index[0 .. n) along an axis; all are within its length.
 bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
                   int axis, tl_slot *out);

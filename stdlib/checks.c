@@ -7,12 +7,15 @@
 // parameter of it that is given behind (vm/interp/named_errors.c).
 
 #include <math.h>
+#include <string.h>
 
 #include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/nested.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -96,6 +99,64 @@ static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// A new vector of them; *out is owned.
+static bool give_integers(tl_vm *vm, int count, const int64_t *values,
+                          tl_slot *out) {
+  const int64_t n = count;
+  tl_array *a = tl_array_new(vm, TL_INT64, 1, &n);
+  if (a != NULL)
+    memcpy(a->data, values, sizeof *values * (size_t)count);
+  return tl_array_finish(vm, true, a, out);
+}
+
+// As many as there may be axes.
+static bool integers(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int count;
+  int64_t values[TL_MAX_DIMS];
+  return tl_arg_ints(vm, "integers", name_in(args[1]), args[0], TL_MAX_DIMS,
+                     &count, values) &&
+         give_integers(vm, count, values, out);
+}
+
+// A length, or a list of them.
+static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int count;
+  int64_t values[TL_MAX_DIMS];
+  return tl_arg_shape(vm, "lengths", name_in(args[1]), args[0], &count,
+                      values) &&
+         give_integers(vm, count, values, out);
+}
+
+// What is masked or has fields stays as it is; rows have no shape.
+static bool spreadable(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_list *given = args[0].list;
+  tl_list *list = tl_list_new(vm, given->length);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < given->length; i++) {
+    tl_slot s = given->items[i], item = tl_borrow(s);
+    bool nested = tl_is_nested(s) && !tl_is_form(s, TL_FORM_RAGGED) &&
+                  !tl_is_form(s, TL_FORM_GRID);
+    ok = (nested || tl_arg_array_at(vm, "broadcast_arrays", s, i, &item)) &&
+         tl_list_push(vm, &list, &item);
+    tl_clear(vm, &item);
+  }
+  return tl_list_give(vm, list, ok, out);
+}
+
+// Whether x is no plain array: structs, rows, what may be missing.
+static bool not_plain(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  *out = tl_bool(tl_is_nested(args[0]));
+  return true;
+}
+
+// Missing where gone, a mask of x's shape, is true.
+static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
+  tl_slot values = tl_retain(vm, tl_borrow(args[1]));
+  return tl_option_of(vm, &mask, &values, out);
+}
+
 // For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *name = name_in(args[1]);
@@ -171,6 +232,14 @@ const tl_builtin tl_checks_module[] = {
     {"real", "x, name", real, TL_EFFECT},
     // x, an integer.
     {"integer", "x, name", integer, TL_EFFECT},
+    // The integers of x, a number, list or array, as a vector.
+    {"integers", "x, name", integers, TL_EFFECT},
+    // A shape, of which x is one, as a vector.
+    {"lengths", "x, name", lengths, TL_EFFECT},
+    {"nested", "x", not_plain, .takes = TL_FORMS},
+    {"option", "gone, x", option},
+    // The items of a list as arrays or other forms that broadcast.
+    {"spreadable", "xs", spreadable, .takes = TL_BYTES},
     // x, an integer that is not negative.
     {"count", "x, name", count, TL_EFFECT},
     // x, a bool.

@@ -1,14 +1,16 @@
-// The module fft: discrete Fourier transforms along axes, of any length.
+// The module fft: discrete Fourier transforms along an axis, of any length.
 //
 // All is computed in float64 and rounded once at the end: float32 and
 // complex64 give complex64. Names, arguments and defaults are the array API
 // standard's. A call goes
 //
-//   call_one, call_axes   arguments; then for each axis
+//   call                  arguments
 //   one_axis              the factor of the norm
 //   along_axis            a new array for the result
 //   run_lanes             run_complex, run_to_half or run_from_half per lane
 //   tl_fft_run            the transform itself (fft_plan.c)
+//
+// Those along several axes are made of these in fft.tly.
 //
 // Built for speed.
 
@@ -382,10 +384,10 @@ static bool check_length(tl_vm *vm, const char *function, const char *what,
                           function, what, (long long)n);
 }
 
-// Transforms along one axis; only the [last] one is halved.
-static bool one_axis(tl_vm *vm, const recipe *r, bool last, norm norm,
-                     tl_slot *items, int axis, int64_t n) {
-  transform t = {.kind = last ? r->kind : COMPLEX,
+// Transforms along one axis.
+static bool one_axis(tl_vm *vm, const recipe *r, norm norm, tl_slot *items,
+                     int axis, int64_t n) {
+  transform t = {.kind = r->kind,
                  .inverse = r->inverse,
                  .conjugate = r->conjugate,
                  .factor = 1,
@@ -398,23 +400,10 @@ static bool one_axis(tl_vm *vm, const recipe *r, bool last, norm norm,
   return along_axis(vm, &t, items, axis);
 }
 
-// The length of a transform along an axis where none is given.
-static int64_t own_length(const recipe *r, bool last, int64_t length) {
-  return last && r->kind == FROM_HALF ? 2 * (length - 1) : length;
-}
-
-// Rounds the result to its dtype. Takes [items], which are not the call's own
-// yet where no axis was transformed.
-static bool give(tl_vm *vm, tl_slot items, tl_dtype dtype, tl_slot *out) {
-  tl_array *own = tl_take_dense(vm, &items);
-  tl_drop(vm, items);
-  return own && tl_cast_own(vm, own, dtype, out);
-}
-
 // A function of "x, n: none, axis: -1, norm: none".
-static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
+static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   tl_slot items;
-  tl_dtype dtype;
+  tl_dtype dtype = TL_COMPLEX128;
   norm norm;
   int axis;
   int64_t n = 0;
@@ -425,104 +414,31 @@ static bool call_one(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
       !read_items(vm, r, &args[0], &items, &dtype))
     return false;
   bool ok = tl_arg_axis(vm, r->name, args[2], tl_ndim(items.array), -1, &axis);
-  if (ok && !is_given)
-    n = own_length(r, true, tl_shape(items.array)[axis]);
+  if (ok && !is_given) {
+    n = tl_shape(items.array)[axis];
+    if (r->kind == FROM_HALF)
+      n = 2 * (n - 1);
+  }
   ok = ok && check_length(vm, r->name, is_given ? "n" : "x", n) &&
-       one_axis(vm, r, true, norm, &items, axis, n);
-  if (!ok) {
-    tl_drop(vm, items);
-    return false;
-  }
-  return give(vm, items, dtype, out);
+       one_axis(vm, r, norm, &items, axis, n);
+  if (ok)
+    return tl_cast_own(vm, items.array, dtype, out);
+  tl_drop(vm, items);
+  return false;
 }
 
-// The axes of a transform along several, with the length of each.
-typedef struct axis_list {
-  int count, axes[TL_MAX_DIMS];
-  int64_t lengths[TL_MAX_DIMS];
-} axis_list;
-
-// The arguments s and axes: without axes, the last ones.
-static bool read_axis_list(tl_vm *vm, const recipe *r, const tl_array *x,
-                           tl_slot s, tl_slot axes, axis_list *out) {
-  int ndim = tl_ndim(x), lengths = -1;
-  int64_t given[TL_MAX_DIMS];
-  if (!tl_is_none(s) &&
-      !tl_arg_ints(vm, r->name, "s", s, TL_MAX_DIMS, &lengths, given))
-    return false;
-  if (!tl_is_none(axes)) {
-    if (!tl_arg_axes(vm, r->name, axes, ndim, &out->count, out->axes))
-      return false;
-  } else {
-    out->count = lengths >= 0 && lengths <= ndim ? lengths : ndim;
-    for (int i = 0; i < out->count; i++) out->axes[i] = ndim - out->count + i;
-  }
-  if (lengths >= 0 && lengths != out->count)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: s has %d lengths, but there are %d axes", r->name,
-                   lengths, out->count);
-  if (out->count == 0 && r->kind != COMPLEX)
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s: x has no axis to transform",
-                   r->name);
-  for (int i = 0; i < out->count; i++) {
-    int64_t own = own_length(r, i == out->count - 1, tl_shape(x)[out->axes[i]]);
-    bool is_given = lengths >= 0 && given[i] != -1;
-    out->lengths[i] = is_given ? given[i] : own;
-    if (!check_length(vm, r->name, is_given ? "s" : "x", out->lengths[i]))
-      return false;
-  }
-  return true;
-}
-
-// Transforms along each axis. The half comes first where it is made, and last
-// where it is undone, since only then the items are real.
-static bool each_axis(tl_vm *vm, const recipe *r, const axis_list *list,
-                      norm norm, tl_slot *items) {
-  int last = list->count - 1;
-  for (int i = 0; i <= last; i++) {
-    int k = r->kind == FROM_HALF ? i : last - i;
-    if (!one_axis(vm, r, k == last, norm, items, list->axes[k],
-                  list->lengths[k]))
-      return false;
-  }
-  return true;
-}
-
-// A function of "x, s: none, axes: none, norm: none".
-static bool call_axes(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
-  tl_slot items;
-  tl_dtype dtype;
-  norm norm;
-  axis_list list;
-  if (!tl_arg_items(vm, r->name, &args[0]) ||
-      !read_norm(vm, r->name, args[3], &norm) ||
-      !read_items(vm, r, &args[0], &items, &dtype))
-    return false;
-  if (!read_axis_list(vm, r, items.array, args[1], args[2], &list) ||
-      !each_axis(vm, r, &list, norm, &items)) {
-    tl_drop(vm, items);
-    return false;
-  }
-  return give(vm, items, dtype, out);
-}
-
-// Defines a function of the module: its name, how its arguments are read, and
-// its recipe.
-#define FUNCTION(function, call, kind, inverse, conjugate)         \
+// Defines a function of the module: its name and its recipe.
+#define FUNCTION(function, kind, inverse, conjugate)               \
   static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {   \
     static const recipe r = {#function, kind, inverse, conjugate}; \
     return call(vm, &r, args, out);                                \
   }
-FUNCTION(fft, call_one, COMPLEX, false, false)
-FUNCTION(ifft, call_one, COMPLEX, true, false)
-FUNCTION(rfft, call_one, TO_HALF, false, false)
-FUNCTION(irfft, call_one, FROM_HALF, true, false)
-FUNCTION(hfft, call_one, FROM_HALF, false, true)
-FUNCTION(ihfft, call_one, TO_HALF, true, true)
-FUNCTION(fftn, call_axes, COMPLEX, false, false)
-FUNCTION(ifftn, call_axes, COMPLEX, true, false)
-FUNCTION(rfftn, call_axes, TO_HALF, false, false)
-FUNCTION(irfftn, call_axes, FROM_HALF, true, false)
+FUNCTION(fft, COMPLEX, false, false)
+FUNCTION(ifft, COMPLEX, true, false)
+FUNCTION(rfft, TO_HALF, false, false)
+FUNCTION(irfft, FROM_HALF, true, false)
+FUNCTION(hfft, FROM_HALF, false, true)
+FUNCTION(ihfft, TO_HALF, true, true)
 
 // --- Whose code -------------------------------------------------------------
 
@@ -543,38 +459,9 @@ static bool use(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// --- Shifts -----------------------------------------------------------------
-
-// Each axis moves on by half its length, or back. The items go to new memory.
-static bool shift(tl_vm *vm, const char *function, bool inverse, tl_slot *args,
-                  tl_slot *out) {
-  int count, axes[TL_MAX_DIMS];
-  int64_t by[TL_MAX_DIMS] = {0};
-  if (!tl_arg_array(vm, function, &args[0]) ||
-      !tl_arg_axes_or_all(vm, function, args[1], tl_ndim(args[0].array), &count,
-                          axes))
-    return false;
-  for (int i = 0; i < count; i++) {
-    int64_t n = tl_shape(args[0].array)[axes[i]];
-    by[axes[i]] = n == 0 ? 0 : (inverse ? n - n / 2 : n / 2) % n;
-  }
-  return tl_roll(vm, args[0].array, by, out);
-}
-
-// By n / 2: the items of frequency 0 go to the middle.
-static bool fftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return shift(vm, "fftshift", false, args, out);
-}
-
-// By n - n / 2, which differs from it for odd lengths and undoes it.
-static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return shift(vm, "ifftshift", true, args, out);
-}
-
 // --- The table --------------------------------------------------------------
 
 #define ONE "x, n: none, axis: -1, norm: \"backward\""
-#define SEVERAL "x, s: none, axes: none, norm: \"backward\""
 
 /// ABOUT:
 /// float32 and complex64 give 32-bit items, all else 64-bit ones. norm says what
@@ -583,10 +470,6 @@ static bool ifftshift(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 /// LENGTH:
 /// n is the transform's length: x is cut, or filled up with zeros.
-
-/// LENGTHS:
-/// s holds the lengths along axes: x is cut, or filled up with zeros. Unless
-/// axes are given they are the last ones, as many as s has, or all.
 
 // The standard's names. use is the only row with an effect: it chooses the
 // code of later calls.
@@ -604,16 +487,6 @@ const tl_builtin tl_fft_module[] = {
     /// {ABOUT}
     ///     fft.ifft([4, 0, 0, 0]).real    # [1.0, 1.0, 1.0, 1.0]
     {"ifft", ONE, ifft},
-    /// fft along several axes.
-    /// {LENGTHS}
-    /// {ABOUT}
-    ///     fft.fftn([[1, 2], [3, 4]]).real    # [[10.0, -2.0], [-4.0, 0.0]]
-    {"fftn", SEVERAL, fftn},
-    /// ifft along several axes.
-    /// {LENGTHS}
-    /// {ABOUT}
-    ///     fft.ifftn([[4, 0], [0, 0]]).real    # [[1.0, 1.0], [1.0, 1.0]]
-    {"ifftn", SEVERAL, ifftn},
     /// fft of real items: the first n / 2 + 1 results, of which the others are
     /// the mirror image. Complex items are a type error.
     /// {LENGTH}
@@ -625,16 +498,6 @@ const tl_builtin tl_fft_module[] = {
     /// {ABOUT}
     ///     fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]
     {"irfft", ONE, irfft},
-    /// rfft along the last of the axes, then fft along the others.
-    /// {LENGTHS}
-    /// {ABOUT}
-    ///     fft.rfftn([[1, 2], [3, 4]]).shape    # (2, 2)
-    {"rfftn", SEVERAL, rfftn},
-    /// The inverse of rfftn: ifft along all axes but the last, irfft along that.
-    /// {LENGTHS}
-    /// {ABOUT}
-    ///     fft.irfftn([[10, -2], [-4, 0]])    # [[1.0, 2.0], [3.0, 4.0]]
-    {"irfftn", SEVERAL, irfftn},
     /// The real transform of items whose second half is the mirror image of the
     /// first: n items, 2 (m − 1) unless given, of m along the axis.
     /// {ABOUT}
@@ -646,15 +509,6 @@ const tl_builtin tl_fft_module[] = {
     /// {ABOUT}
     ///     fft.ihfft([4, 4]).real    # [4.0, 0.0]
     {"ihfft", ONE, ihfft},
-    /// x with frequency 0 in the middle, along all axes or those given. Any dtype.
-    /// An axis that x lacks is an error (kind index).
-    ///     fft.fftshift([0, 1, -2, -1])    # [-2, -1, 0, 1]
-    {"fftshift", "x, axes: none", fftshift, .lifts = TL_OF_MASKS},
-    /// Undoes fftshift.
-    /// An array of any dtype, which stays. An axis that x lacks is an error
-    /// (kind index).
-    ///     fft.ifftshift([-2, -1, 0, 1])    # [0, 1, -2, -1]
-    {"ifftshift", "x, axes: none", ifftshift, .lifts = TL_OF_MASKS},
     /// Whose code computes the transforms that follow, in all of the program:
     /// "own" is Tally's, as in the beginning; "fftw" is FFTW 3 (Frigo and
     /// Johnson, 2005), loaded from the machine. Results differ by rounding, not

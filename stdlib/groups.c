@@ -9,6 +9,7 @@
 #include "stdlib/nested.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -178,32 +179,6 @@ static bool take_groups(tl_vm *vm, tl_slot *args, tl_slot *keys,
   return ok;
 }
 
-// Structs are grouped by their codes, which are a vector: see below.
-static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out);
-
-// By structs: their codes stand for them.
-static bool group_by_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_coded coded;
-  tl_slot p = args[0];
-  if (!tl_struct_codes(vm, "group_by", p, &coded))
-    return false;
-  args[0] = coded.codes;
-  coded.codes = tl_none();
-  bool ok = group_by(vm, args, out);
-  tl_clear(vm, &args[0]);
-  args[0] = p;
-  if (ok) {
-    // Each code occurs: the keys are all values in order.
-    tl_record *record = out->record;
-    tl_record_put(vm, &record, "keys", coded.values);
-    coded.values = tl_none();
-    *out = tl_none();
-    ok = tl_record_put_end(record, out);
-  }
-  tl_coded_close(vm, &coded);
-  return ok;
-}
-
 // The record of keys and values, which is owned:
 //
 //   keys b a b, values 1 2 3     order 1 0 2
@@ -211,13 +186,17 @@ static bool group_by_structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
 //
 // The order is stable, so that the values of a key stay in the order they had.
 static bool group_by(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (tl_has_fields(args[0]))
-    return group_by_structs(vm, args, out);
-  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
+  const bool structs = tl_has_fields(args[0]);
+  if (!structs && !tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_array_or_string(vm, "group_by", &args[0]))
     return false;
   if (tl_value_ndim(args[0]) != 1)
     return tl_arg_fail(vm, "group_by", "keys", "of one axis", args[0]);
+  if (structs) {
+    tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[1])};
+    return tl_call_embedded(vm, "inner/arrays", "group_by_structs", 2, given,
+                            out);
+  }
   if (tl_value_ndim(args[1]) == 0 && !tl_arg_array(vm, "group_by", &args[1]))
     return false;
   int64_t n = tl_value_length(args[0], 0);

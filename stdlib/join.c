@@ -16,6 +16,7 @@
 #include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/values/list.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
@@ -344,20 +345,11 @@ static bool stack_parts(tl_vm *vm, tl_arrays *parts, tl_slot axis_slot,
 // stack of the rows of an array: the same items with the first axis at another
 // place. Not row by row, since an array may have very many.
 static bool stack_rows(tl_vm *vm, tl_slot x, tl_slot axis_slot, tl_slot *out) {
-  const int ndim = tl_ndim(x.array);
-  int axis, order[TL_MAX_DIMS];
-  if (!tl_arg_axis(vm, "stack", axis_slot, ndim, 0, &axis))
+  int axis;
+  if (!tl_arg_axis(vm, "stack", axis_slot, tl_ndim(x.array), 0, &axis))
     return false;
-  for (int k = 0, next = 1; k < ndim; k++) order[k] = k == axis ? 0 : next++;
-  tl_slot base = tl_borrow(x), moved;
-  if (!tl_permute(vm, &base, order, &moved))
-    return false;
-  const tl_array *from = moved.array;
-  tl_array *a = tl_array_new(vm, tl_array_dtype(from), ndim, tl_shape(from));
-  const bool ok = a != NULL && tl_assign_part(vm, a, a->data, ndim, tl_shape(a),
-                                              tl_strides(a), from);
-  tl_drop(vm, moved);
-  return tl_array_finish(vm, ok, a, out);
+  tl_slot given[] = {tl_borrow(x), tl_weak_int(axis)};
+  return tl_call_embedded(vm, "inner/arrays", "stack_rows", 2, given, out);
 }
 
 // stack(arrays, axis), with nested parts by ragged_join.c.

@@ -55,6 +55,7 @@ static const tl_module_topic topics[] = {
     {"global/numbers", NUMBERS},
     {"global/ordering", ORDER},
     {"global/polynomials", POLYNOMIALS},
+    {"global/products", LINEAR},
     {"global/rows", RAGGED},
     {"global/sets", ORDER},
     {"global/shaping", SHAPE},

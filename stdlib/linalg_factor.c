@@ -11,7 +11,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
-#include "vm/engine/engine.h"
+#include "vm/bytecode/module.h"
 #include "vm/vm.h"
 
 // Part number i of an array of parts of so many items.
@@ -20,27 +20,6 @@ static char *part(const tl_array *a, int64_t i, int64_t items) {
 }
 
 // --- cholesky ---------------------------------------------------------------
-
-// The conjugate transpose of each matrix. Takes [lower].
-static bool adjoint(tl_vm *vm, tl_slot lower, tl_slot *out) {
-  int axes[TL_MAX_DIMS], ndim = tl_ndim(lower.array);
-  if (tl_dtype_is_complex(tl_array_dtype(lower.array))) {
-    // In the memory of the dying operand.
-    tl_slot conjugate, operand = lower;
-    bool ok = tl_elementwise(vm, TL_OP_CONJ, &operand, &conjugate);
-    tl_drop(vm, operand);
-    if (!ok)
-      return false;
-    lower = conjugate;
-  }
-  for (int k = 0; k < ndim; k++) axes[k] = k;
-  // A view with the last two axes exchanged.
-  axes[ndim - 2] = ndim - 1;
-  axes[ndim - 1] = ndim - 2;
-  bool ok = tl_permute(vm, &lower, axes, out);
-  tl_drop(vm, lower);
-  return ok;
-}
 
 // linalg.cholesky(x, upper).
 static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -62,7 +41,7 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_cast_own(vm, s.slot.array, s.result, &lower))
     return false;
   if (upper)
-    return adjoint(vm, lower, out);
+    return tl_call_embedded(vm, "inner/arrays", "adjoint", 1, &lower, out);
   *out = lower;
   return true;
 }

@@ -1,13 +1,6 @@
-// Products of matrices and vectors, diagonals, products of all with all.
-//
-//
-// All of them become work for matmul, a reduction or an elementwise operation
-// on views; what is done here is to bring axes into the order that these want:
-//
-//   tensordot   axes moved and joined   2 matrices        matmul
-//   vecdot      broadcast strides       1 * n by n * 1    stacks of matmul
-//   trace       the diagonal's view     its last axis     sum
-//   kron        m by 1 and 1 by n axes  all pairs         multiply
+// Products of matrices and vectors, and diagonals. A vecdot is a stack of
+// products of a row and a column, which strides alone describe; tensordot,
+// trace and kron are made of these in Tally (_products.tly).
 
 #include <string.h>
 
@@ -15,140 +8,12 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
-#include "vm/kernels/kernels.h"
-#include "vm/values/list.h"
 #include "vm/engine/matmul.h"
 #include "vm/vm.h"
 
 // matmul(x1, x2), which is the operator @ as a function. *out is owned.
 static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_matmul(vm, args, out);
-}
-
-// An owned array in another shape. Takes [x].
-static bool reshape_own(tl_vm *vm, tl_slot x, int ndim, const int64_t *shape,
-                        tl_slot *out) {
-  bool ok = tl_reshape(vm, &x, ndim, shape, out);
-  tl_drop(vm, x);
-  return ok;
-}
-
-// --- tensordot --------------------------------------------------------------
-
-// Which axes are summed over: counts are equal, lengths are checked.
-typedef struct contraction {
-  int count;
-  int axes[2][TL_MAX_DIMS];
-} contraction;
-
-// Reads tensordot's axes into *c: a number k means the last k axes of the first
-// operand ([n] axes) and the first k of the second ([m]); a pair of lists names
-// them. Lengths are not compared here.
-//
-//   2            axes n-2, n-1   with  axes 0, 1
-//   ([0], [1])   axis 0          with  axis 1
-static bool parse_axes(tl_vm *vm, tl_slot s, int n, int m, contraction *c) {
-  if (tl_is_list(s)) {
-    int counts[2];
-    if (s.list->length != 2)
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "tensordot: axes must be a number or "
-                     "two lists of axes");
-    if (!tl_arg_axes(vm, "tensordot", s.list->items[0], n, &counts[0],
-                     c->axes[0]) ||
-        !tl_arg_axes(vm, "tensordot", s.list->items[1], m, &counts[1],
-                     c->axes[1]))
-      return false;
-    c->count = counts[0];
-    return counts[0] == counts[1] ||
-           tl_fail(vm, TALLY_ERR_VALUE,
-                   "tensordot: %d axes of x1 against %d "
-                   "of x2",
-                   counts[0], counts[1]);
-  }
-  int64_t count;
-  if (!tl_arg_count(vm, "tensordot", "axes", s, &count))
-    return false;
-  if (count > n || count > m)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "tensordot: %lld axes of arrays with "
-                   "%d and %d",
-                   (long long)count, n, m);
-  c->count = (int)count;
-  for (int i = 0; i < c->count; i++) {
-    c->axes[0][i] = n - c->count + i;
-    c->axes[1][i] = i;
-  }
-  return true;
-}
-
-// The array as a matrix: its summed axes last (left) or first, the others in
-// order, whose lengths go to [shape].
-static bool as_matrix(tl_vm *vm, tl_slot x, const contraction *c, bool left,
-                      int *ndim, int64_t *shape, tl_slot *out) {
-  const tl_array *a = x.array;
-  const int *summed = c->axes[left ? 0 : 1];
-  int order[TL_MAX_DIMS], at = left ? 0 : c->count;
-  int64_t free_size = 1, summed_size = 1;
-  uint32_t is_summed = 0;
-  for (int i = 0; i < c->count; i++) {
-    // The summed axes keep the order in which they were named: that of the left
-    // operand belongs to that of the right one.
-    is_summed |= UINT32_C(1) << summed[i];
-    summed_size *= tl_shape(a)[summed[i]];
-    order[left ? tl_ndim(a) - c->count + i : i] = summed[i];
-  }
-  for (int k = 0; k < tl_ndim(a); k++) {
-    if (is_summed >> k & 1)
-      continue;
-    order[at++] = k;
-    shape[(*ndim)++] = tl_shape(a)[k];
-    free_size *= tl_shape(a)[k];
-  }
-  tl_slot base = tl_borrow(x), transposed;
-  int64_t matrix[2] = {left ? free_size : summed_size,
-                       left ? summed_size : free_size};
-  if (tl_ndim(a) == 0)
-    return tl_reshape(vm, &base, 2, matrix, out);
-  return tl_permute(vm, &base, order, &transposed) &&
-         reshape_own(vm, transposed, 2, matrix, out);
-}
-
-// tensordot(x1, x2, axes) as one product of matrices: both operands become
-// matrices whose inner side is all summed axes, and the product's sides are the
-// remaining axes again. A transposed operand costs a copy here, which the
-// product repays.
-static bool tensordot(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  contraction c;
-  if (!tl_arg_numeric(vm, "tensordot", &args[0]) ||
-      !tl_arg_numeric(vm, "tensordot", &args[1]))
-    return false;
-  const tl_array *a = args[0].array, *b = args[1].array;
-  if (!parse_axes(vm, args[2], tl_ndim(a), tl_ndim(b), &c))
-    return false;
-  for (int i = 0; i < c.count; i++) {
-    int64_t m = tl_shape(a)[c.axes[0][i]], n = tl_shape(b)[c.axes[1][i]];
-    if (m != n)
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "tensordot: axis %d of x1 is %lld, "
-                     "axis %d of x2 is %lld",
-                     c.axes[0][i], (long long)m, c.axes[1][i], (long long)n);
-  }
-  int ndim = 0;
-  int64_t shape[2 * TL_MAX_DIMS];
-  if (tl_ndim(a) + tl_ndim(b) - 2 * c.count > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "tensordot: more than %d axes",
-                   TL_MAX_DIMS);
-  tl_slot matrices[2], product;
-  if (!as_matrix(vm, args[0], &c, true, &ndim, shape, &matrices[0]))
-    return false;
-  bool ok = as_matrix(vm, args[1], &c, false, &ndim, shape, &matrices[1]);
-  if (ok) {
-    ok = tl_matmul(vm, matrices, &product);
-    tl_drop(vm, matrices[1]);
-  }
-  tl_drop(vm, matrices[0]);
-  return ok && reshape_own(vm, product, ndim, shape, out);
 }
 
 // --- vecdot -----------------------------------------------------------------
@@ -292,23 +157,6 @@ static bool diagonal(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diagonal_view(vm, "diagonal", &args[0], args[1], out);
 }
 
-// trace(x, offset, dtype): the sum along the diagonal's view, so that dtypes
-// and the order of additions are those of sum.
-static bool trace(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot view, x;
-  tl_dtype dtype;
-  if (!tl_arg_numeric(vm, "trace", &args[0]) ||
-      !tl_arg_dtype(vm, "trace", args[2], TL_DTYPE_COUNT, &dtype))
-    return false;
-  x = tl_borrow(args[0]);
-  if (!diagonal_view(vm, "trace", &x, args[1], &view))
-    return false;
-  uint32_t axis = UINT32_C(1) << (tl_ndim(view.array) - 1);
-  bool ok = tl_reduce(vm, TL_REDUCE_SUM, &view, axis, false, dtype, 0, out);
-  tl_drop(vm, view);
-  return ok;
-}
-
 // diag of a vector: a square matrix of zeros with x on diagonal k, which makes
 // a side of n + |k|. k is not INT64_MIN, whose magnitude is no int64.
 static bool diag_matrix(tl_vm *vm, const tl_array *x, int64_t k, tl_slot *out) {
@@ -346,59 +194,14 @@ static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return diagonal_view(vm, "diag", &args[0], args[1], out);
 }
 
-// --- Products of all with all -----------------------------------------------
-
-// In C: reshape(…) * reshape(…) in Tally takes 2 to 3.6 times as long for small
-// matrices, and as long from 300 × 300 on.
-static bool kron(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  for (int i = 0; i < 2; i++)
-    if (!tl_arg_numeric(vm, "kron", &args[i]))
-      return false;
-  const tl_array *a = args[0].array, *b = args[1].array;
-  int ndim = tl_ndim(a) > tl_ndim(b) ? tl_ndim(a) : tl_ndim(b);
-  if (2 * ndim > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "kron: more than %d axes",
-                   TL_MAX_DIMS / 2);
-  // Every axis is one of a's items and, within, one of b's.
-  int64_t shapes[2][TL_MAX_DIMS], shape[TL_MAX_DIMS];
-  for (int k = 0; k < ndim; k++) {
-    int own[2] = {k - (ndim - tl_ndim(a)), k - (ndim - tl_ndim(b))};
-    shapes[0][2 * k] = own[0] < 0 ? 1 : tl_shape(a)[own[0]];
-    shapes[0][2 * k + 1] = shapes[1][2 * k] = 1;
-    shapes[1][2 * k + 1] = own[1] < 0 ? 1 : tl_shape(b)[own[1]];
-    if (__builtin_mul_overflow(shapes[0][2 * k], shapes[1][2 * k + 1],
-                               &shape[k]))
-      return tl_fail(vm, TALLY_ERR_SHAPE, "kron: axis %d is too long", k);
-  }
-  if (ndim == 0)
-    return tl_elementwise(vm, TL_OP_MULTIPLY, args, out);
-  tl_slot parts[2], product, base = tl_borrow(args[0]);
-  if (!tl_reshape(vm, &base, 2 * ndim, shapes[0], &parts[0]))
-    return false;
-  base = tl_borrow(args[1]);
-  bool ok = tl_reshape(vm, &base, 2 * ndim, shapes[1], &parts[1]);
-  if (ok) {
-    ok = tl_elementwise(vm, TL_OP_MULTIPLY, parts, &product);
-    tl_drop(vm, parts[1]);
-  }
-  tl_drop(vm, parts[0]);
-  return ok && reshape_own(vm, product, ndim, shape, out);
-}
-
 // --- The table --------------------------------------------------------------
 
 #define MATMUL \
   { "matmul", "x1, x2", matmul }
-#define TENSORDOT \
-  { "tensordot", "x1, x2, axes: 2", tensordot }
 #define VECDOT \
   { "vecdot", "x1, x2, axis: -1", vecdot }
 #define DIAGONAL \
   { "diagonal", "x, offset: 0", diagonal, .lifts = TL_OF_MASKS }
-#define TRACE \
-  { "trace", "x, offset: 0, dtype: none", trace }
-#define KRON \
-  { "kron", "a, b", kron }
 
 const tl_builtin tl_linear_builtins[] = {
     /// The matrix product, also x1 @ x2. Vectors are rows on the left and
@@ -407,12 +210,6 @@ const tl_builtin tl_linear_builtins[] = {
     /// scalar is too.
     ///     matmul([[1, 2], [3, 4]], [1, 1])    # [3, 7]
     MATMUL,
-    /// Products summed over axes: so many last ones of x1 with first ones of
-    /// x2, or the two lists of axes that axes gives; the result has the axes
-    /// that are left of x1, then of x2. Any numeric dtypes, promoted. Lengths
-    /// that differ are an error (kind shape).
-    ///     tensordot([1, 2], [3, 4], axes: 1)    # 11
-    TENSORDOT,
     /// The dot products of the vectors along an axis, complex x1 conjugated;
     /// the other axes broadcast. Any numeric dtypes, promoted. Vectors of
     /// different lengths are an error (kind shape).
@@ -423,16 +220,6 @@ const tl_builtin tl_linear_builtins[] = {
     /// (kind shape).
     ///     diagonal([[1, 2], [3, 4]])    # [1, 4]
     DIAGONAL,
-    /// The sum of a diagonal of the last two axes. Narrow integers are summed
-    /// as int64 or uint64, other dtypes stay, unless dtype is given. Fewer than
-    /// two axes are an error (kind shape).
-    ///     trace([[1, 2], [3, 4]])    # 5
-    TRACE,
-    /// Every item of a times all of b, side by side: axis by axis as long as
-    /// both together. Any numeric dtypes, promoted. More than 16 axes are an
-    /// error (kind shape).
-    ///     kron([1, 10], [1, 2])    # [1, 2, 10, 20]
-    KRON,
     /// A matrix with the items of a vector on its diagonal number k; or of a
     /// matrix, that diagonal.
     /// Any dtype, which stays. More axes than two give a diagonal of each
@@ -445,5 +232,8 @@ const tl_builtin tl_linear_builtins[] = {
 // The same functions as members of linalg, where the standard has most of them.
 /// {tl_linear_builtins}
 const tl_builtin tl_linear_module[] = {
-    MATMUL, TENSORDOT, VECDOT, DIAGONAL, TRACE, KRON, {.name = NULL},
+    MATMUL,
+    VECDOT,
+    DIAGONAL,
+    {.name = NULL},
 };

@@ -156,21 +156,6 @@ static bool refine_by(tl_vm *vm, const char *function, tl_slot p, int64_t i,
   return ok;
 }
 
-// A row is taken as a struct with as many fields as it has items.
-bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x,
-                  tl_array **codes) {
-  tl_array *ranks;
-  int64_t count, n = tl_value_length(x, 0);
-  if (!rank_field(vm, function, x, &ranks, &count))
-    return false;
-  *codes = tl_array_zeros(vm, TL_INT64, 1, &n);
-  bool ok = *codes != NULL && refine(vm, function, codes, ranks, count);
-  tl_drop(vm, tl_own_array(ranks));
-  if (!ok && *codes != NULL)
-    tl_drop(vm, tl_own_array(*codes));
-  return ok;
-}
-
 // Codes of the fields, folded from the first field on; each step ranks again,
 // so that the numbers stay below the count of structs:
 //

@@ -23,10 +23,6 @@ bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
 // with kind type for more than one axis, and for fields that have no order,
 // such as rows.
 bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p, tl_coded *out);
-// Of the rows of an array along its first axis, whose items may be missing: the
-// place of each row among the distinct ones, in the order of their items in
-// turn. *codes is owned, one axis of int64.
-bool tl_row_codes(tl_vm *vm, const char *function, tl_slot x, tl_array **codes);
 // Of either.
 // The caller has asked tl_needs_codes before.
 bool tl_codes_of(tl_vm *vm, const char *function, tl_slot x, bool first,

@@ -21,7 +21,9 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
+#include "vm/kernels/kernels.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
@@ -183,105 +185,40 @@ static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
   return true;
 }
 
-// What is joined to a mask for what is joined to the values: its own mask, or
-// false in its shape.
-static bool mask_of_end(tl_vm *vm, tl_slot end, tl_slot *out) {
-  if (tl_is_form(end, TL_FORM_OPTION)) {
-    *out = tl_borrow(end.nested->parts[0]);
-    return true;
-  }
-  bool is_array = tl_is_array(end) && !tl_is_number(end);
-  *out = tl_is_none(end) ? end : tl_bool(false);
-  if (!is_array)
-    return true;
-  tl_array *none =
-      tl_array_zeros(vm, TL_BOOL, tl_ndim(end.array), tl_shape(end.array));
-  return tl_array_finish(vm, true, none, out);
-}
-
-static tl_builtin_fn diff;
-
-// A difference is missing where one of its items is.
-static bool diff_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot values, mask = tl_none(), ends[2] = {tl_none(), tl_none()};
-  int axis;
-  int64_t times;
-  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
-      !tl_arg_numeric(vm, "diff", &args[0]))
-    return false;
-  if (!tl_call_beneath(vm, diff, args, 5, 1u << 0 | 1u << 3 | 1u << 4, &values))
-    return false;
-  bool ok =
-      mask_of_end(vm, args[0], &mask) &&
-      tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) &&
-      tl_arg_count(vm, "diff", "n", args[2], &times) &&
-      mask_of_end(vm, args[3], &ends[0]) && mask_of_end(vm, args[4], &ends[1]);
-  if (ok && times > 0 && !(tl_is_none(ends[0]) && tl_is_none(ends[1])))
-    ok = join_ends(vm, &mask, ends[0], ends[1], axis);
-  // Beyond its length nothing is left, however many times it is asked for.
-  if (ok && times > tl_shape(mask.array)[axis])
-    times = tl_shape(mask.array)[axis];
-  for (; ok && times > 0; times--) {
-    tl_slot next;
-    ok = neighbours(vm, TL_OP_LOGICAL_OR, mask, axis, &next);
-    if (!ok)
-      break;
-    tl_clear(vm, &mask);
-    mask = next;
-  }
-  for (int i = 0; i < 2; i++) tl_clear(vm, &ends[i]);
-  if (ok && !tl_is_owned(mask))
-    mask = tl_retain(vm, mask);
-  if (ok)
-    return tl_option_of(vm, &mask, &values, out);
-  tl_clear(vm, &mask);
-  tl_drop(vm, values);
-  return false;
+// x, an array of numbers of which some may be missing, or a failure that says
+// what it is instead.
+static bool need_numbers(tl_vm *vm, const char *function, tl_slot *x) {
+  if (!tl_is_form(*x, TL_FORM_OPTION))
+    return tl_arg_numeric(vm, function, x);
+  tl_slot values = tl_borrow(x->nested->parts[1]);
+  return tl_arg_numeric(vm, function, &values);
 }
 
 // --- Rows of different lengths ----------------------------------------------
 
-// Copies [n] bytes, of which there are [room] to read and to write: short runs
-// without a call or a branch on their length.
-static void copy_run(char *to, const char *from, size_t n, size_t room) {
-  enum { CHUNK = 64, MOST = 2 * CHUNK };
-  if (n > MOST || room < MOST) {
-    memcpy(to, from, n);
-    return;
-  }
-  memcpy(to, from, CHUNK);
-  if (n > CHUNK)
-    memcpy(to + CHUNK, from + CHUNK, CHUNK);
-}
-
-// The differences of all items in pieces, and of each piece those within rows.
+// The differences of all items in pieces, and of each piece those within rows:
+// all but the one behind a row's last item.
 static bool keep_within_rows(tl_vm *vm, tl_op op, const tl_array *x,
                              const int64_t *at, int64_t rows, tl_slot parts[2],
                              tl_array *piece, tl_array *to) {
   size_t itemsize = tl_itemsize(tl_array_dtype(x)), done = 0;
-  int64_t last = x->size - 1, row = 0;
+  tl_compress_kernel *keep = tl_kernels()->compress[tl_move_size(itemsize)];
+  int64_t last = x->size - 1, row = 1;
   for (int64_t begin = 0; begin < last; begin += PIECE) {
     int64_t count = last - begin < PIECE ? last - begin : PIECE;
     char *data = x->data + (size_t)begin * itemsize;
+    uint8_t within[PIECE];
     stand_for(parts[0].array, data + itemsize, count);
     stand_for(parts[1].array, data, count);
     stand_for(piece, piece->data, count);
     if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
       return false;
-    for (int64_t i = 0; i < count; i++) {
-      // A run ends with the last difference inside of the row; the one behind
-      // it lies between two rows and is left out.
-      while (row < rows && at[row + 1] - 1 < begin + i) row++;
-      int64_t stop = at[row + 1] - 1 - begin;
-      stop = stop < count ? stop : count;
-      size_t run = (size_t)(stop - i) * itemsize;
-      size_t left = (size_t)to->size * itemsize - done;
-      size_t behind = (size_t)(PIECE - i) * itemsize;
-      copy_run(to->data + done, piece->data + (size_t)i * itemsize, run,
-               left < behind ? left : behind);
-      done += run;
-      i = stop;
-    }
+    memset(within, 1, (size_t)count);
+    for (; row <= rows && at[row] <= begin + count; row++)
+      if (at[row] > begin)
+        within[at[row] - 1 - begin] = 0;
+    done +=
+        itemsize * keep(to->data + done, piece->data, within, (size_t)count);
   }
   return true;
 }
@@ -352,14 +289,23 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t n;
   if (tl_is_form(args[0], TL_FORM_RAGGED))
     return diff_ragged(vm, args, out);
-  if (tl_is_form(args[0], TL_FORM_OPTION) ||
-      tl_is_form(args[3], TL_FORM_OPTION) ||
-      tl_is_form(args[4], TL_FORM_OPTION))
-    return diff_present(vm, args, out);
-  if (!tl_arg_numeric(vm, "diff", &args[0]) ||
-      !tl_arg_axis(vm, "diff", args[1], tl_ndim(args[0].array), -1, &axis) ||
+  if (!need_numbers(vm, "diff", &args[0]) ||
+      !tl_arg_axis(vm, "diff", args[1], tl_value_ndim(args[0]), -1, &axis) ||
       !tl_arg_count(vm, "diff", "n", args[2], &n))
     return false;
+  if (tl_is_form(args[0], TL_FORM_OPTION) ||
+      tl_is_form(args[3], TL_FORM_OPTION) ||
+      tl_is_form(args[4], TL_FORM_OPTION)) {
+    bool option = tl_is_form(args[0], TL_FORM_OPTION);
+    const tl_slot *parts = option ? args[0].nested->parts : NULL;
+    tl_slot given[] = {option ? tl_borrow(parts[0]) : tl_none(),
+                       tl_borrow(option ? parts[1] : args[0]),
+                       tl_weak_int(axis),
+                       tl_weak_int(n),
+                       tl_borrow(args[3]),
+                       tl_borrow(args[4])};
+    return tl_call_embedded(vm, "inner/arrays", "differences", 6, given, out);
+  }
   // No differences leave x as it is, without its ends, as NumPy has it.
   if (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
       !join_ends(vm, &args[0], args[3], args[4], axis))
@@ -432,37 +378,22 @@ static bool widths(tl_vm *vm, tl_slot *args, int axis, tl_slot *out) {
   return ok;
 }
 
-static tl_builtin_fn trapezoid;
-
-// The area is missing where a point of its line is.
-static bool trapezoid_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const tl_nested *n = args[0].nested;
-  int axis, ndim = tl_nested_ndim(n);
-  tl_slot areas, lost, mask = tl_borrow(n->parts[0]);
-  if (!tl_call_beneath(vm, trapezoid, args, 4, 1u << 0, &areas))
-    return false;
-  bool ok = tl_arg_axis(vm, "trapezoid", args[3], ndim, -1, &axis) &&
-            tl_reduce(vm, TL_REDUCE_ANY, &mask, UINT32_C(1) << axis, false,
-                      TL_DTYPE_COUNT, 0, &lost);
-  if (ok && tl_is_array(lost))
-    return tl_option_of(vm, &lost, &areas, out);
-  if (!ok || lost.i != 0)
-    tl_clear(vm, &areas);
-  *out = ok && lost.i != 0 ? tl_none() : areas;
-  return ok;
-}
-
 // In C: two slices and a sum in Tally take 2 to 2.5 times as long for up to 16
-// items, as long for 10^3 and 0.4 of the time for 10^5, but rows and missing
-// values, which the call is lifted over here, would have to be told apart
-// there.
+// items, as long for 10^3 and 0.4 of the time for 10^5, but rows, which the
+// call is lifted over here, would have to be told apart there. Where values may
+// be missing, it is Tally.
 static bool trapezoid(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  if (tl_is_form(args[0], TL_FORM_OPTION))
-    return trapezoid_present(vm, args, out);
-  if (!tl_arg_numeric(vm, "trapezoid", &args[0]) ||
-      !tl_arg_axis(vm, "trapezoid", args[3], tl_ndim(args[0].array), -1, &axis))
+  if (!need_numbers(vm, "trapezoid", &args[0]) ||
+      !tl_arg_axis(vm, "trapezoid", args[3], tl_value_ndim(args[0]), -1, &axis))
     return false;
+  if (tl_is_form(args[0], TL_FORM_OPTION)) {
+    const tl_slot *parts = args[0].nested->parts;
+    tl_slot given[] = {tl_borrow(parts[0]), tl_borrow(parts[1]),
+                       tl_borrow(args[1]), tl_borrow(args[2]),
+                       tl_weak_int(axis)};
+    return tl_call_embedded(vm, "inner/arrays", "area", 5, given, out);
+  }
   tl_slot sums[2], areas[2], product;
   if (!neighbours(vm, TL_OP_ADD, args[0], axis, &sums[0]))
     return false;

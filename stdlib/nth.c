@@ -29,7 +29,7 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Only floats can be compared as they are, and have NaN.
+// Only floats have NaN.
 static bool is_float(tl_dtype dtype) {
   return dtype == TL_FLOAT32 || dtype == TL_FLOAT64;
 }
@@ -241,11 +241,11 @@ static tl_nth found_at(const search *s, int64_t k, bool nan) {
 // Two keys, between which some number of keys are written down.
 typedef struct range {
   uint64_t from, to;
-  double low, high;  // the same of floats, ascending
+  // Their items, ascending, as often as one chunk compares them with.
+  uint64_t low[TL_NTH_CHUNK], high[TL_NTH_CHUNK];
   uint64_t *keys;
   int64_t count, most;
-  int64_t less;  // items before it
-  bool nan;      // there is NaN
+  tl_fold_state reached, nans;  // items not before the range, NaN
 } range;
 
 // Key k of a sample in order, without changing the sample.
@@ -278,100 +278,70 @@ static void guess(const tl_ranks *r, int64_t k, range *out) {
     out->from = out->to = key_of_place(keys, place);
 }
 
-// Counts the lesser items of a chunk and writes down the keys of those in the
-// range. Floats are compared as they are: few need keys.
-typedef void take_chunk(const tl_ranks *r, range *g, int64_t i, int64_t m);
-
-// The chunk by keys. Every key is written behind the last one that counts, and
-// the count decides whether it stays: no branch, which would be wrong about as
-// often as not. A single comparison without a sign does for both bounds.
-static void take_keys(const tl_ranks *r, range *g, int64_t i, int64_t m) {
-  uint64_t buffer[TL_NTH_CHUNK];
-  const uint64_t from = g->from, wide = g->to - from;
-  const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
-  int64_t count = g->count;
-  for (int64_t j = 0; j < m; j++) g->less += keys[j] < from;
-  for (int64_t j = 0; j < m; j++) {
-    g->keys[count] = keys[j];
-    count += keys[j] - from <= wide;
+// Counts the items of a chunk that are not before the range, and writes down
+// the keys of those in it: only these need keys. NaN is in no range.
+static void take_chunk(const tl_ranks *r, range *g, int64_t i, int64_t m) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const size_t n = (size_t)m, size = tl_itemsize(r->dtype);
+  const char *items = r->items + (size_t)i * size;
+  tl_fold_feed *count = kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL];
+  uint64_t taken[TL_NTH_CHUNK];
+  uint8_t within[TL_NTH_CHUNK], below[TL_NTH_CHUNK];
+  kernels->binary[TL_OP_GREATER_EQUAL][r->dtype](within, items, g->low, n);
+  kernels->binary[TL_OP_LESS_EQUAL][r->dtype](below, items, g->high, n);
+  count(&g->reached, r->descending ? below : within, n);
+  kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL](within, within, below, n);
+  if (is_float(r->dtype)) {
+    kernels->unary[TL_OP_ISNAN][r->dtype](below, items, n);
+    count(&g->nans, below, n);
   }
-  g->count = count;
+  size_t found = kernels->compress[tl_move_size(size)](taken, items, within, n);
+  tl_sort_keys(r->dtype, g->keys + g->count, taken, found, r->descending,
+               r->same_zero, NULL);
+  g->count += (int64_t)found;
 }
 
-// M: an integer of W's size, in which a comparison of vectors ends: all ones
-// where it holds. The compiler makes no vectors of such loops by itself.
-#define TAKE_FLOATS(W, M)                                                   \
-  typedef W W##_vector __attribute__((vector_size(16)));                    \
-  typedef M W##_mask __attribute__((vector_size(16)));                      \
-  static void take_##W(const tl_ranks *r, range *g, int64_t i, int64_t m) { \
-    enum { LANES = 16 / sizeof(W) };                                        \
-    const W *items = (const W *)(const void *)r->items + i;                 \
-    const W low = (W)g->low, high = (W)g->high;                             \
-    W taken[TL_NTH_CHUNK + 1];                                              \
-    M within[TL_NTH_CHUNK];                                                 \
-    W##_mask lanes[2] = {{0}, {0}};                                         \
-    int64_t count = 0, below = 0, nan = 0, j = 0;                           \
-    for (; j + LANES <= m; j += LANES) {                                    \
-      W##_vector x;                                                         \
-      memcpy(&x, items + j, sizeof x);                                      \
-      W##_mask in = (x >= low) & (x <= high);                               \
-      lanes[0] -= x < low;                                                  \
-      lanes[1] -= x != x;                                                   \
-      memcpy(within + j, &in, sizeof in);                                   \
-    }                                                                       \
-    for (int k = 0; k < LANES; k++) {                                       \
-      below += lanes[0][k];                                                 \
-      nan += lanes[1][k];                                                   \
-    }                                                                       \
-    for (; j < m; j++) {                                                    \
-      below += items[j] < low;                                              \
-      nan += items[j] != items[j];                                          \
-      within[j] = -(M)(items[j] >= low && items[j] <= high);                \
-    }                                                                       \
-    for (j = 0; j < m; j++) {                                               \
-      taken[count] = items[j];                                              \
-      count -= within[j];                                                   \
-    }                                                                       \
-    tl_sort_keys(r->dtype, g->keys + g->count, taken, (size_t)count,        \
-                 r->descending, r->same_zero, NULL);                        \
-    g->less += r->descending ? m - below - nan - count : below;             \
-    g->nan |= nan > 0;                                                      \
-    g->count += count;                                                      \
-  }
-TAKE_FLOATS(float, int32_t)
-TAKE_FLOATS(double, int64_t)
-
-// The float that a key stands for.
-static double float_of(const tl_ranks *r, uint64_t key) {
+// Fills one chunk with the item that a key stands for; floats of the outermost
+// keys become infinities.
+static void fill_bound(const tl_ranks *r, uint64_t key, bool first,
+                       uint64_t bound[TL_NTH_CHUNK]) {
   tl_c128 item = {0, 0};
-  float narrow;
   tl_sort_from_wide(r->dtype, &item, &key, 1, r->descending, NULL);
-  memcpy(&narrow, &item, sizeof narrow);
-  return r->dtype == TL_FLOAT32 ? (double)narrow : item.re;
+  if (is_float(r->dtype) && (first ? key == 0 : key == UINT64_MAX)) {
+    const double end = first == r->descending ? INFINITY : -INFINITY;
+    const float narrow = (float)end;
+    item.re = end;
+    if (r->dtype == TL_FLOAT32)
+      memcpy(&item, &narrow, sizeof narrow);
+  }
+  tl_kernels()->fill[tl_move_size(tl_itemsize(r->dtype))](bound, &item,
+                                                          TL_NTH_CHUNK);
 }
 
-// Chooses how chunks are taken, and makes floats of the bounds where items are
-// compared as floats. The outermost keys become infinities, so that NaN is in
-// no range. A descending order has its keys the other way round.
-static take_chunk *open_range(const tl_ranks *r, range *g) {
-  if (!is_float(r->dtype))
-    return take_keys;
-  const double end = r->descending ? -(double)INFINITY : (double)INFINITY;
-  const double first = g->from == 0 ? -end : float_of(r, g->from);
-  const double last = g->to == UINT64_MAX ? end : float_of(r, g->to);
-  g->low = r->descending ? last : first;
-  g->high = r->descending ? first : last;
-  return r->dtype == TL_FLOAT32 ? take_float : take_double;
+// Begins the counts, and makes items of the bounds. A descending order has its
+// keys the other way round.
+static void open_range(const tl_ranks *r, range *g) {
+  tl_fold_begin(&g->reached);
+  tl_fold_begin(&g->nans);
+  fill_bound(r, g->from, true, r->descending ? g->high : g->low);
+  fill_bound(r, g->to, false, r->descending ? g->low : g->high);
+}
+
+// How many items were counted.
+static int64_t counted(tl_fold_state *state) {
+  int64_t n;
+  tl_kernels()->fold_end[TL_FOLD_COUNT][TL_BOOL](state, &n);
+  return n;
 }
 
 // *found: false where the key is not in the range, or too many are.
 static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
                          bool *found) {
-  take_chunk *take = open_range(r, g);
   int64_t same = 0;
+  open_range(r, g);
   *found = false;
   for (int64_t i = 0; i < r->n; i += TL_NTH_CHUNK) {
-    take(r, g, i, least(TL_NTH_CHUNK, r->n - i));
+    take_chunk(r, g, i, least(TL_NTH_CHUNK, r->n - i));
     if (g->from == g->to) {  // what is written down is known
       same += g->count;
       g->count = 0;
@@ -381,19 +351,21 @@ static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
     if (!goes_on(r, i))
       return false;
   }
+  const int64_t nans = counted(&g->nans);
+  const int64_t less = r->n - nans - counted(&g->reached);
   if (g->from == g->to) {
-    *found = k >= g->less && k - g->less < same;
-    *out = (tl_nth){g->from, UINT64_MAX, g->nan, g->less, same};
+    *found = k >= less && k - less < same;
+    *out = (tl_nth){g->from, UINT64_MAX, nans > 0, less, same};
     return true;
   }
   search s = {.left = g->count,
-              .place = k - g->less,
+              .place = k - less,
               .wants_next = r->wants_next,
               .next = UINT64_MAX};
   if (s.place < 0 || s.place >= g->count)
     return true;
   search_all(g->keys, &s);
-  *out = found_at(&s, k, g->nan);
+  *out = found_at(&s, k, nans > 0);
   *found = true;
   return true;
 }
@@ -402,11 +374,13 @@ static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
 // use: too few items, too small ones, or a sample that misled.
 static bool find_in_range(const tl_ranks *r, int64_t k, tl_nth *out,
                           bool *found) {
-  range g = {.most = r->n / PART};
+  range g;  // large: not cleared
   *found = false;
   if (r->n <= TL_NTH_FREE || tl_itemsize(r->dtype) < 4)
     return true;
   guess(r, k, &g);
+  g.most = r->n / PART;
+  g.count = 0;
   // What one chunk more may write, and one key behind those that count.
   size_t nbytes = ((size_t)g.most + TL_NTH_CHUNK + 1) * sizeof *g.keys;
   g.keys = tl_alloc(r->vm, nbytes, r->function);

@@ -414,14 +414,17 @@ static bool poisson(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- The table --------------------------------------------------------------
 
+/// DRAW:
+/// shape is a length, a list of them, or none for one number. generator is a
+/// seed, or a list of a seed and a stream: then the same call gives the same
+/// numbers; what random.generator made, which goes on with each draw; or none
+/// for the VM's own (random.seed).
+
 const tl_builtin tl_random_module[] = {
     /// Random uint64 words of all 64 bits, by Philox4x64-10 (Salmon et al.,
     /// 2011): item i is word i % 4 of the counter (i // 4, 0, 0, 0) under the
     /// key (seed, stream).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// A negative length is a value error.
     ///     random.bits(1, generator: 0)    # [1609277786247541068]
     {"bits", "shape = none, generator: none", bits},
@@ -433,80 +436,56 @@ const tl_builtin tl_random_module[] = {
     {"philox", "counter, key", philox},
     /// Numbers from low on and below high, float64, each interval as likely as
     /// any of its length: 53 bits of a word.
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// low must not be above high, and both be finite numbers. These, and a
     /// negative length, are value errors; arrays as low or high a type error.
     ///     random.uniform((2, 3), generator: 1).shape    # (2, 3)
     {"uniform", "shape = none, low: 0, high: 1, generator: none", uniform},
     /// Integers from low on and below high, int64, all equally likely (Lemire,
     /// 2019).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// high must be above low; this and a negative length are value errors, what
     /// is no integer is a type error.
     ///     max(random.integers(1000, 1, 7, generator: 1))    # 6
     {"integers", "shape, low, high, generator: none", integers},
     /// Numbers of the normal distribution, float64, by the ziggurat of Marsaglia
     /// and Tsang (2000).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// mean and std are finite numbers, std not negative; these and a negative
     /// length are value errors, arrays in their place a type error.
     ///     random.normal(3, std: 0, mean: 2)    # [2.0, 2.0, 2.0]
     {"normal", "shape = none, mean: 0, std: 1, generator: none", normal},
     /// Numbers of the exponential distribution of mean scale, float64:
     /// −scale log(1 − u), by inversion (Devroye, 1986).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// scale is a finite number, not negative; this and a negative length are
     /// value errors, an array in its place is a type error.
     ///     min(random.exponential(100, generator: 1)) >= 0    # true
     {"exponential", "shape = none, scale: 1, generator: none", exponential},
     /// Numbers of the gamma distribution of mean a × scale, float64 (Marsaglia
     /// and Tsang, 2000).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// a and scale are finite numbers, a above 0, scale not negative; these and
     /// a negative length are value errors, arrays in their place a type error.
     ///     min(random.gamma(100, 2, generator: 1)) > 0    # true
     {"gamma", "shape, a, scale: 1, generator: none", gamma_draw},
     /// Numbers of the beta distribution, float64, from two gamma variables:
     /// x / (x + y) (Devroye, 1986).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// a and b are finite numbers above 0; these and a negative length are value
     /// errors, arrays in their place a type error.
     ///     max(random.beta(100, 2, 3, generator: 1)) <= 1    # true
     {"beta", "shape, a, b, generator: none", beta_draw},
     /// How many of n trials succeed, each with probability p: int64. By inversion,
     /// and from n p = 10 on by BTRS (Hörmann, 1993).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// n is an integer from 0 to 2^53, p from 0 to 1; these and a negative
     /// length are value errors, arrays in their place a type error.
     ///     random.binomial(3, 5, 1)    # [5, 5, 5]
     {"binomial", "shape, n, p, generator: none", binomial},
     /// How many events happen where mean are expected, int64. By inversion,
     /// and from 10 on by PTRS (Hörmann, 1993).
-    /// shape is a length, a list of them, or none for one number. generator is a
-    /// seed, or a list of a seed and a stream: then the same call gives the same
-    /// numbers; what random.generator made, which goes on with each draw; or none
-    /// for the VM's own (random.seed).
+    /// {DRAW}
     /// mean is a number from 0 to 2^53; this and a negative length are value
     /// errors, an array in its place is a type error.
     ///     random.poisson(3, 0)    # [0, 0, 0]

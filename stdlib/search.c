@@ -254,20 +254,15 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
   return true;
 }
 
-// One lane, of items that are more than their bytes.
-static bool take_items_along(tl_vm *vm, tl_array *to, tl_array *x,
-                             const tl_lanes *lanes, int64_t n) {
+// One lane of strings, each of which counts its text.
+static void take_strings_along(tl_vm *vm, const tl_lanes *lanes, int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     int64_t at =
         *(const int64_t *)(void *)(lanes->data[2] + i * lanes->step[2]);
-    tl_slot item = tl_item(vm, x, lanes->data[1] + at * lanes->step[1]);
-    bool ok = !tl_is_unset(item) &&
-              tl_item_store(vm, to, lanes->data[0] + i * lanes->step[0], item);
-    tl_drop(vm, item);
-    if (!ok)
-      return false;
+    tl_string_item_copy(
+        vm, tl_string_item_at(lanes->data[0] + i * lanes->step[0]),
+        tl_string_item_at(lanes->data[1] + at * lanes->step[1]));
   }
-  return true;
 }
 
 // One lane of others: some at a time, through dense memory.
@@ -297,10 +292,10 @@ static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
   tl_dtype dtype = tl_array_dtype(x);
   tl_lanes_begin(&lanes, 3, (tl_array *[]){to, x, index}, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
-    if (dtype != TL_STRING)
+    if (dtype == TL_STRING)
+      take_strings_along(vm, &lanes, n);
+    else
       take_bytes_along(&lanes, n, tl_itemsize(dtype));
-    else if (!take_items_along(vm, to, x, &lanes, n))
-      return false;
     unpolled += n;
     if (unpolled >= POLL_ITEMS) {
       if (!tl_poll(vm, (uint64_t)unpolled >> 10))

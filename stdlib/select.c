@@ -50,14 +50,40 @@ static uint64_t *words_of(const room *r) {
   return (uint64_t *)(void *)r->bytes;
 }
 
+// Work memory of all lanes of a call, made when it is first needed.
+typedef struct workspace {
+  tl_vm *vm;
+  const char *function;
+  tl_dtype dtype;
+  room items, aside;
+  room keys, order, moved, before;  // of argpartition
+} workspace;
+
+// Frees all rooms, whichever of them have been used.
+static void workspace_close(workspace *p) {
+  room *all[] = {&p->items, &p->aside, &p->keys,
+                 &p->order, &p->moved, &p->before};
+  for (int i = 0; i < 6; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
+}
+
+// A lane's items side by side, where they are or copied; NULL after tl_fail.
+static char *read_items(workspace *p, char *data, int64_t step, int64_t n) {
+  size_t size = tl_itemsize(p->dtype);
+  if (step == (int64_t)size)
+    return data;
+  if (!room_for(p->vm, p->function, &p->items, (size_t)n * size))
+    return NULL;
+  tl_kernels()->pack[tl_move_size(size)](p->items.bytes, data, step, (size_t)n);
+  return p->items.bytes;
+}
+
 // --- topk --------------------------------------------------------------------
 
 // The k first items of a lane, in order, and their places.
 typedef struct firsts {
   tl_ranks ranks;  // items: the lane's, side by side
   int64_t k;
-  room items;  // a copy of the lane, where it is not dense
-  room words;  // of the k: places, their order, items
+  workspace *work;  // keys: of the k places, their order and items
   int64_t *places, *order;
   char *taken;
 } firsts;
@@ -67,62 +93,31 @@ static bool firsts_open(firsts *f) {
   //   words   order k | places k + 1 | taken k items
   const size_t k = (size_t)f->k, size = tl_itemsize(f->ranks.dtype);
   // One more place: it is written before it is known to be one.
-  if (!room_for(f->ranks.vm, "topk", &f->words,
+  if (!room_for(f->ranks.vm, "topk", &f->work->keys,
                 (2 * k + 1) * sizeof(int64_t) + k * size))
     return false;
-  f->order = (int64_t *)(void *)f->words.bytes;
+  f->order = (int64_t *)(void *)f->work->keys.bytes;
   f->places = f->order + k;
   f->taken = (char *)(f->places + k + 1);
   return true;
 }
 
-// Frees the copy of the lane, and the one block of order, places and items.
-static void firsts_close(firsts *f) {
-  tl_free(f->ranks.vm, f->items.bytes, f->items.nbytes);
-  tl_free(f->ranks.vm, f->words.bytes, f->words.nbytes);
-}
-
-// Makes a lane the one that is looked at; it is copied only if its items do not
-// lie side by side.
-static bool firsts_read(firsts *f, char *data, int64_t step) {
-  const size_t size = tl_itemsize(f->ranks.dtype), n = (size_t)f->ranks.n;
-  f->ranks.items = data;
-  if (step == (int64_t)size)
-    return true;
-  if (!room_for(f->ranks.vm, "topk", &f->items, n * size))
-    return false;
-  tl_kernels()->pack[tl_move_size(size)](f->items.bytes, data, step, n);
-  f->ranks.items = f->items.bytes;
-  return tl_poll(f->ranks.vm, (uint64_t)n >> 10);
-}
-
-// Whether none of m floats from number i on comes as early as the last one.
-// Others are not looked at.
-static bool has_none(const tl_ranks *r, int64_t i, int64_t m, tl_c128 last) {
-#define X(W)                                              \
-  const W *items = (const W *)(const void *)r->items + i; \
-  int64_t j = 0;                                          \
-  W at;                                                   \
-  memcpy(&at, &last, sizeof at);                          \
-  if (r->descending)                                      \
-    while (j < m && items[j] < at) j++;                   \
-  else                                                    \
-    while (j < m && items[j] > at) j++;                   \
-  return j == m;
-  if (r->dtype == TL_FLOAT64) {
-    X(double)
-  }
-  if (r->dtype == TL_FLOAT32) {
-    X(float)
-  }
-#undef X
-  return false;
+// Whether all of m items from number i on come behind the last one that counts,
+// which [last] holds as often: NaN does not.
+static bool has_none(const tl_ranks *r, int64_t i, int64_t m,
+                     const uint64_t *last) {
+  uint8_t behind[TL_NTH_CHUNK];
+  const char *items = r->items + (size_t)i * tl_itemsize(r->dtype);
+  tl_op op = r->descending ? TL_OP_LESS : TL_OP_GREATER;
+  tl_kernels()->binary[op][r->dtype](behind, items, last, (size_t)m);
+  return memchr(behind, 0, (size_t)m) == NULL;
 }
 
 // Which they are; equal ones as they stand.
 static bool firsts_find(firsts *f) {
-  uint64_t buffer[TL_NTH_CHUNK];
+  uint64_t buffer[TL_NTH_CHUNK], sought[TL_NTH_CHUNK];
   const tl_ranks *r = &f->ranks;
+  const size_t size = tl_itemsize(r->dtype);
   tl_nth last;
   if (!tl_nth_find(r, f->k - 1, &last))
     return false;
@@ -130,11 +125,12 @@ static bool firsts_find(firsts *f) {
   // first of them first: that makes the choice stable.
   int64_t count = 0, same = f->k - last.less;
   tl_c128 item = {0, 0};
-  // The item of that key, so that chunks of floats are skipped without keys.
+  // The item of that key, so that chunks are skipped without keys.
   tl_sort_from_wide(r->dtype, &item, &last.key, 1, r->descending, NULL);
+  tl_kernels()->fill[tl_move_size(size)](sought, &item, TL_NTH_CHUNK);
   for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
     const int64_t m = least(TL_NTH_CHUNK, r->n - i);
-    if (r->n > m && has_none(r, i, m, item))
+    if (r->n > m && has_none(r, i, m, sought))
       continue;
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
     for (int64_t j = 0; j < m && count < f->k; j++) {
@@ -144,7 +140,6 @@ static bool firsts_find(firsts *f) {
       same -= is_same;
     }
   }
-  const size_t size = tl_itemsize(r->dtype);
   for (int64_t i = 0; i < f->k; i++)
     memcpy(f->taken + (size_t)i * size, r->items + (size_t)f->places[i] * size,
            size);
@@ -165,11 +160,14 @@ static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
                         .same_zero = true,
                         .n = tl_shape(x)[axis]},
               .k = tl_shape(values)[axis]};
+  workspace work = {.vm = vm, .function = "topk", .dtype = dtype};
+  f.work = &work;
   bool ok = firsts_open(&f);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 3, (tl_array *[]){x, values, places}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    ok = firsts_read(&f, lanes.data[0], lanes.step[0]) && firsts_find(&f);
+    f.ranks.items = read_items(f.work, lanes.data[0], lanes.step[0], f.ranks.n);
+    ok = f.ranks.items != NULL && firsts_find(&f);
     for (int64_t i = 0; ok && i < f.k; i++) {
       int64_t at = f.order[i];
       memcpy(lanes.data[1] + i * lanes.step[1], f.taken + (size_t)at * size,
@@ -178,7 +176,7 @@ static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
              sizeof *f.places);
     }
   }
-  firsts_close(&f);
+  workspace_close(&work);
   return ok;
 }
 
@@ -232,51 +230,9 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Two of three kinds of items, those that are less, the same and greater, keep
 // to their end of the lane; the others are put aside meanwhile.
 
-// Work memory of all lanes of a call, made when it is first needed.
-typedef struct container_end {
-  tl_vm *vm;
-  const char *function;
-  tl_dtype dtype;
-  room items, aside;
-  room keys, order, moved, before;  // of argpartition
-} container_end;
-
-// Allocated, not on the stack: a call may come from deep inside a program.
-// Returns owned, NULL after tl_fail.
-static container_end *container_end_open(tl_vm *vm, const char *function,
-                                         tl_dtype dtype) {
-  container_end *p = tl_alloc(vm, sizeof *p, function);
-  if (p == NULL)
-    return NULL;
-  *p = (container_end){.vm = vm, .function = function, .dtype = dtype};
-  return p;
-}
-
-// Frees all rooms and itself, whichever of them have been used. NULL: nothing
-// was opened.
-static void container_end_close(container_end *p) {
-  if (p == NULL)
-    return;
-  room *all[] = {&p->items, &p->aside, &p->keys,
-                 &p->order, &p->moved, &p->before};
-  for (int i = 0; i < 6; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
-  tl_free(p->vm, p, sizeof *p);
-}
-
-// A lane's items side by side, where they are or copied; NULL after tl_fail.
-static char *read_items(container_end *p, char *data, int64_t step, int64_t n) {
-  size_t size = tl_itemsize(p->dtype);
-  if (step == (int64_t)size)
-    return data;
-  if (!room_for(p->vm, p->function, &p->items, (size_t)n * size))
-    return NULL;
-  tl_kernels()->pack[tl_move_size(size)](p->items.bytes, data, step, (size_t)n);
-  return p->items.bytes;
-}
-
 // Keys of a lane's items, once for all places: splits move numbers of items and
 // read keys through them.
-static bool make_keys(container_end *p, const char *items, int64_t n) {
+static bool make_keys(workspace *p, const char *items, int64_t n) {
   tl_stop stop = tl_stop_of(p->vm);
   if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(uint64_t)))
     return false;
@@ -358,7 +314,7 @@ static int64_t aside_of(const tl_nth *at, int64_t n) {
 
 // Lesser items to the front, the same and greater ones behind them, each as
 // they stood.
-static bool cut_items(container_end *p, char *items, int64_t n, int64_t k,
+static bool cut_items(workspace *p, char *items, int64_t n, int64_t k,
                       int64_t *end) {
   const size_t size = tl_itemsize(p->dtype);
   const tl_ranks ranks = {.vm = p->vm,
@@ -389,7 +345,7 @@ static bool cut_items(container_end *p, char *items, int64_t n, int64_t k,
 }
 
 // The places in [kth] are in order.
-static bool partition_items(container_end *p, char *items, int64_t n,
+static bool partition_items(workspace *p, char *items, int64_t n,
                             const int64_t *kth, int count) {
   size_t size = tl_itemsize(p->dtype);
   int64_t from = 0, end;
@@ -404,21 +360,6 @@ static bool partition_items(container_end *p, char *items, int64_t n,
   return true;
 }
 
-// Of dtypes without keys.
-static bool sort_items(container_end *p, char *items, int64_t n) {
-  size_t size = tl_itemsize(p->dtype), nbytes = (size_t)n * size;
-  if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(int64_t)) ||
-      !room_for(p->vm, p->function, &p->aside, nbytes))
-    return false;
-  int64_t *order = (int64_t *)(void *)p->keys.bytes;
-  if (!tl_argsort_items(p->vm, p->dtype, order, items, n, false))
-    return false;
-  tl_kernels()->take[tl_move_size(size)](p->aside.bytes, items, (ptrdiff_t)size,
-                                         order, (size_t)n);
-  memcpy(items, p->aside.bytes, nbytes);
-  return true;
-}
-
 // The array's items, where they are.
 static bool partition_values(tl_vm *vm, tl_array *a, int axis,
                              const int64_t *kth, int count) {
@@ -427,23 +368,22 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
   int64_t n = tl_shape(a)[axis];
   if (a->size == 0)
     return true;
-  container_end *p = container_end_open(vm, "partition", dtype);
+  if (!has_keys(dtype))
+    return tl_sort_lanes(vm, a, axis, false);
+  workspace p = {.vm = vm, .function = "partition", .dtype = dtype};
   bool ok =
-      p != NULL && (n > TL_NTH_FREE ||
-                    room_for(vm, p->function, &p->aside, (size_t)n * size));
+      n > TL_NTH_FREE || room_for(vm, p.function, &p.aside, (size_t)n * size);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, (tl_array *[]){a}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    char *items = read_items(p, lanes.data[0], lanes.step[0], n);
-    ok = items != NULL &&
-         (has_keys(dtype) ? partition_items(p, items, n, kth, count)
-                          : sort_items(p, items, n));
+    char *items = read_items(&p, lanes.data[0], lanes.step[0], n);
+    ok = items != NULL && partition_items(&p, items, n, kth, count);
     if (ok && items != lanes.data[0])
       tl_kernels()->unpack[tl_move_size(size)](lanes.data[0], lanes.step[0],
                                                items, (size_t)n);
     ok = ok && tl_poll(vm, (uint64_t)n >> 10);
   }
-  container_end_close(p);
+  workspace_close(&p);
   return ok;
 }
 
@@ -452,8 +392,8 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
 // Puts the places order[from, n) apart at place k, as cut_items does items;
 // *end: where those of greater ones begin. Places that no one moved yet are not
 // written down.
-static bool split_places(container_end *p, int64_t *order, int64_t n,
-                         int64_t from, int64_t k, int64_t *end) {
+static bool split_places(workspace *p, int64_t *order, int64_t n, int64_t from,
+                         int64_t k, int64_t *end) {
   const uint64_t *keys = words_of(&p->keys);
   size_t nbytes = (size_t)(n - from) * sizeof *order;
   const int64_t *before = NULL;
@@ -494,11 +434,9 @@ static bool split_places(container_end *p, int64_t *order, int64_t n,
   return tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
-// The places of the items, which [order] may lie over where they have keys.
-static bool order_items(container_end *p, const char *items, int64_t n,
+// The places of the items, which [order] may lie over.
+static bool order_items(workspace *p, const char *items, int64_t n,
                         const int64_t *kth, int count, int64_t *order) {
-  if (!has_keys(p->dtype))
-    return tl_argsort_items(p->vm, p->dtype, order, items, n, false);
   if (!make_keys(p, items, n))
     return false;
   if (count == 0)
@@ -517,26 +455,27 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
   int64_t n = tl_shape(x)[axis], *order;
   if (x->size == 0)
     return true;
-  container_end *p = container_end_open(vm, "argpartition", dtype);
-  bool ok = p != NULL;
+  if (!has_keys(dtype))
+    return tl_argsort_lanes(vm, out, x, dtype, axis, false);
+  workspace p = {.vm = vm, .function = "argpartition", .dtype = dtype};
+  bool ok = true;
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    // An order by keys may lie over the items, as these are read first; an
-    // order of items without keys is made beside them.
-    bool dense = has_keys(dtype) && lanes.step[1] == sizeof *order;
-    const char *items = read_items(p, lanes.data[0], lanes.step[0], n);
-    ok = items != NULL && (dense || room_for(vm, p->function, &p->order,
+    // The order may lie over the items, whose keys are made first.
+    bool dense = lanes.step[1] == sizeof *order;
+    const char *items = read_items(&p, lanes.data[0], lanes.step[0], n);
+    ok = items != NULL && (dense || room_for(vm, p.function, &p.order,
                                              (size_t)n * sizeof *order));
     if (!ok)
       break;
-    order = (int64_t *)(void *)(dense ? lanes.data[1] : p->order.bytes);
-    ok = order_items(p, items, n, kth, count, order);
+    order = (int64_t *)(void *)(dense ? lanes.data[1] : p.order.bytes);
+    ok = order_items(&p, items, n, kth, count, order);
     if (ok && !dense)
       tl_kernels()->unpack[tl_move_size(sizeof *order)](
           lanes.data[1], lanes.step[1], order, (size_t)n);
   }
-  container_end_close(p);
+  workspace_close(&p);
   return ok;
 }
 

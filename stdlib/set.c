@@ -18,6 +18,7 @@
 #include "stdlib/ragged.h"
 #include "vm/half.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/values/list.h"
 #include "vm/nested/parts.h"
 #include "vm/values/record.h"
@@ -25,17 +26,12 @@
 
 // --- Distinct items ---------------------------------------------------------
 
-// Gives the parts that have a name to a record. Takes [values] in place of the
-// array of them, unless it is NULL.
-static bool distinct_record(tl_vm *vm, tl_distinct *d, tl_slot *values,
+// Gives the parts that have a name to a record.
+static bool distinct_record(tl_vm *vm, tl_distinct *d,
                             const char *const names[4], tl_slot *out) {
   tl_array **parts[] = {&d->values, &d->indices, &d->inverse, &d->counts};
   tl_record *record = tl_record_new(vm, 4);
-  if (values != NULL) {
-    tl_record_put(vm, &record, names[0], *values);
-    *values = tl_none();
-  }
-  for (int i = values != NULL; record && i < 4; i++) {
+  for (int i = 0; record && i < 4; i++) {
     if (!names[i])
       continue;
     // The counts and indices of a scalar are scalars.
@@ -91,38 +87,12 @@ static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
   return true;
 }
 
-// --- Distinct rows ----------------------------------------------------------
+// --- Distinct parts along an axis -------------------------------------------
 
-// The parts of such an array at these places along an axis.
-typedef struct places {
-  const tl_array *at;
-  int axis;
-} places;
-
-// Takes from one part of a nested array, for tl_nested_map.
-static bool take_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
-                      tl_slot *out) {
-  const places *p = context;
-  (void)i;
-  return tl_take_axis(vm, part.array,
-                      (const int64_t *)(const void *)p->at->data, p->at->size,
-                      p->axis, out);
-}
-
-// The rows of x at these places, masks and values alike.
-static bool take_rows(tl_vm *vm, tl_slot x, const tl_array *at, int axis,
-                      tl_slot *out) {
-  places p = {at, axis};
-  if (tl_is_array(x))
-    return take_part(vm, &p, 0, x, out);
-  return tl_nested_map(vm, x.nested, tl_value_ndim(x), true, take_part, &p,
-                       out);
-}
-
-// What there is of the distinct parts of x along an axis (args[1]), in the
-// order of their items in turn; without values, which *values gets.
-static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
-                      tl_distinct *d, tl_slot *values) {
+// In Tally: the distinct parts of x along an axis (args[1]), and of their
+// indices, inverse indices and counts what has a name; NULL: the parts alone.
+static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
+                           const char *const names[4], tl_slot *out) {
   int axis;
   bool has_gaps = tl_is_form(args[0], TL_FORM_OPTION) &&
                   tl_is_array(args[0].nested->parts[1]);
@@ -131,36 +101,15 @@ static bool find_rows(tl_vm *vm, const char *function, tl_slot *args,
   if (tl_value_ndim(args[0]) == 0)
     return tl_fail(vm, TALLY_ERR_INDEX, "%s: a single value has no axes",
                    function);
-  tl_slot x;
-  tl_array *codes;
-  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(args[0]);
-  if (!tl_arg_axis(vm, function, args[1], ndim, 0, &axis))
+  if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis))
     return false;
-  // The axis comes first, the others in order: 2, 0, 1 for axis 2 of three.
-  for (int k = 0; k < ndim; k++) axes[k] = k == 0 ? axis : k - (k <= axis);
-  if (!tl_value_permute(vm, args[0], axes, ndim, &x))
-    return false;
-  bool ok = tl_row_codes(vm, function, x, &codes);
-  tl_drop(vm, x);
-  if (!ok)
-    return false;
-  tl_slot all = tl_own_array(codes);
-  ok = tl_distinct_find(vm, function, &all, true, true, d);
-  tl_clear(vm, &all);
-  if (ok && !take_rows(vm, args[0], d->indices, axis, values)) {
-    tl_distinct_close(vm, d);
-    ok = false;
-  }
-  return ok;
-}
-
-// A record of what has a name.
-static bool distinct_rows(tl_vm *vm, const char *function, tl_slot *args,
-                          const char *const names[4], tl_slot *out) {
-  tl_distinct d;
-  tl_slot values;
-  return find_rows(vm, function, args, &d, &values) &&
-         distinct_record(vm, &d, &values, names, out);
+  const int wanted = names == NULL      ? 0
+                     : names[1] != NULL ? 3
+                     : names[2] != NULL ? 2
+                                        : 1;
+  tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis),
+                     tl_weak_int(wanted)};
+  return tl_call_embedded(vm, "inner/arrays", "distinct_parts", 3, given, out);
 }
 
 // --- The functions ----------------------------------------------------------
@@ -180,12 +129,8 @@ static bool has_axis(const tl_slot *args) {
 static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_distinct d;
   int64_t missing;
-  if (has_axis(args)) {
-    if (!find_rows(vm, "unique", args, &d, out))
-      return false;
-    tl_distinct_close(vm, &d);
-    return true;
-  }
+  if (has_axis(args))
+    return distinct_parts(vm, "unique", args, NULL, out);
   if (tl_has_fields(args[0]))
     return distinct_structs(vm, args[0], out);
   if (!plain_items(vm, &args[0], &missing) ||
@@ -208,13 +153,13 @@ static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
                          tl_slot *out) {
   tl_distinct d;
   if (has_axis(args))
-    return distinct_rows(vm, function, args, names, out);
+    return distinct_parts(vm, function, args, names, out);
   if (tl_needs_codes(args[0]))
     return tl_coded_call(vm, function, self, false, TL_ANSWER_RECORD, args,
                          out);
   return tl_distinct_find(vm, function, &args[0], names[2] != NULL,
                           names[3] != NULL, &d) &&
-         distinct_record(vm, &d, NULL, names, out);
+         distinct_record(vm, &d, names, out);
 }
 
 // unique_counts(x, axis): rows of different lengths are counted together, as
@@ -283,41 +228,12 @@ static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
   return ok;
 }
 
-// Whether the first items of [codes], as many as [found] has, are among the
-// others; all are below [count].
-static bool codes_among(tl_vm *vm, const tl_array *codes, int64_t count,
-                        tl_array *found) {
-  const int64_t *code = (const int64_t *)(void *)codes->data;
-  tl_array *is = tl_array_zeros(vm, TL_BOOL, 1, &count);
-  for (int64_t i = found->size; is && i < codes->size; i++)
-    is->data[code[i]] = 1;
-  for (int64_t i = 0; is && i < found->size; i++)
-    found->data[i] = is->data[code[i]];
-  tl_array_drop(vm, is);
-  return is != NULL;
-}
-
-// Complex numbers, which the search does not take: both as places among the
-// distinct items of both.
-static bool complex_among(tl_vm *vm, const tl_array *queries,
-                          const tl_array *items, tl_array *found) {
-  tl_dtype dtype = tl_array_dtype(queries);
-  int64_t n = queries->size + items->size;
-  size_t nbytes = (size_t)queries->size * tl_itemsize(dtype);
-  tl_array *all = tl_array_new(vm, dtype, 1, &n), *values, *codes;
-  if (!all)
-    return false;
-  memcpy(all->data, queries->data, nbytes);
-  memcpy(all->data + nbytes, items->data,
-         (size_t)items->size * tl_itemsize(dtype));
-  bool ok = tl_distinct_inverse(vm, "isin", all, &values, &codes);
-  tl_drop(vm, tl_own_array(all));
-  if (!ok)
-    return false;
-  ok = codes_among(vm, codes, values->size, found);
-  tl_drop(vm, tl_own_array(codes));
-  tl_drop(vm, tl_own_array(values));
-  return ok;
+// Complex numbers and structs, which no search takes: in Tally, by their places
+// among the distinct items of both.
+static bool among(tl_vm *vm, tl_slot queries, tl_slot items, bool invert,
+                  tl_slot *out) {
+  tl_slot given[] = {tl_borrow(queries), tl_borrow(items), tl_bool(invert)};
+  return tl_call_embedded(vm, "inner/arrays", "among", 3, given, out);
 }
 
 // The answer, or where [invert] is true the other one.
@@ -329,7 +245,6 @@ static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
 // The way is chosen by the items' dtype:
 //
 //   integers in a narrow range    a table with a flag for each value
-//   complex                       places among the distinct items of both
 //   strings                       a hash table (tl_strings_among)
 //   all else                      items sorted, queries searched in them
 //
@@ -344,42 +259,12 @@ static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
     return false;
   uint8_t *is = (uint8_t *)found->data;
   bool ok = !fits || tl_integers_among(vm, queries, items, is, &fits);
-  if (ok && tl_dtype_is_complex(tl_array_dtype(items)))
-    ok = complex_among(vm, queries, items, found);
-  else if (ok && !fits)
+  if (ok && !fits)
     ok = search_members(vm, queries, items, is);
   if (ok)
     *out = transposed(vm, found, invert);
   else
     tl_drop(vm, tl_own_array(found));
-  return ok;
-}
-
-// isin of structs: both joined and coded together, so that equal structs have
-// equal codes whatever array they come from.
-static bool isin_structs(tl_vm *vm, tl_slot *args, bool invert, tl_slot *out) {
-  tl_slot all;
-  tl_coded coded;
-  for (int i = 0; i < 2; i++) {
-    if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
-      return tl_arg_fail(vm, "isin", i == 0 ? "x1" : "x2",
-                         "an axis of structs beside structs", args[i]);
-  }
-  if (!tl_value_concat(vm, 2, args, &all))
-    return false;
-  bool ok = tl_struct_codes(vm, "isin", all, &coded);
-  tl_drop(vm, all);
-  if (!ok)
-    return false;
-  int64_t n = tl_value_length(args[0], 0);
-  tl_array *found = tl_array_new(vm, TL_BOOL, 1, &n);
-  ok = found && codes_among(vm, coded.codes.array,
-                            tl_value_length(coded.values, 0), found);
-  tl_coded_close(vm, &coded);
-  if (ok)
-    *out = transposed(vm, found, invert);
-  else
-    tl_array_drop(vm, found);
   return ok;
 }
 
@@ -395,8 +280,13 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
       return false;
   if (!tl_arg_bool(vm, "isin", "invert", args[2], &invert))
     return false;
-  if (tl_has_fields(args[0]) || tl_has_fields(args[1]))
-    return isin_structs(vm, args, invert, out);
+  if (tl_has_fields(args[0]) || tl_has_fields(args[1])) {
+    for (int i = 0; i < 2; i++)
+      if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
+        return tl_arg_fail(vm, "isin", i == 0 ? "x1" : "x2",
+                           "an axis of structs beside structs", args[i]);
+    return among(vm, args[0], args[1], invert, out);
+  }
   if (!plain_items(vm, &args[1], &missing))
     return false;
   // What the script wrote, for the rule of weak numbers; the arrays made of
@@ -416,7 +306,11 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *items = tl_array_dtype(args[1].array) == dtype
                         ? tl_array_copy(vm, args[1].array)
                         : tl_array_cast(vm, args[1].array, dtype);
-  bool ok = items && find_members(vm, queries.array, items, invert, out);
+  bool ok = items != NULL;
+  if (ok && tl_dtype_is_complex(dtype))
+    ok = among(vm, queries, tl_borrow(tl_own_array(items)), invert, out);
+  else if (ok)
+    ok = find_members(vm, queries.array, items, invert, out);
   tl_array_drop(vm, items);
   tl_drop(vm, queries);
   return ok;

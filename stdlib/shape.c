@@ -290,14 +290,8 @@ static bool turn(tl_vm *vm, tl_array *a, const int64_t *shift) {
   return true;
 }
 
-// A copy, as what comes round the end lies in no regular steps behind the rest.
-bool tl_roll(tl_vm *vm, tl_array *x, const int64_t *shift, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), tl_shape(x));
-  bool ok = a && (x->size == 0 || roll_blocks(vm, a, x, shift));
-  return tl_result_give(vm, a, ok, out);
-}
-
-// The same in x's own memory where it is dying.
+// In x's own memory where it is dying, else a copy, as what comes round the end
+// lies in no regular steps behind the rest.
 static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
   tl_array *x = s->array;
   tl_dtype dtype = tl_array_dtype(x);

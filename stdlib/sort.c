@@ -16,6 +16,7 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "stdlib/sort_parts.h"
+#include "vm/bytecode/module.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
@@ -40,22 +41,6 @@ static bool sort_arguments(tl_vm *vm, const char *function, tl_slot *args,
          tl_arg_bool(vm, function, "stable", args[3], &stable);
 }
 
-// Each row of two axes of values that may be missing.
-static bool sort_table(tl_vm *vm, tl_slot x, bool descending, bool order,
-                       tl_slot *out) {
-  int64_t shape[2] = {tl_value_length(x, 0), tl_value_length(x, 1)};
-  tl_slot rows, sorted, items;
-  if (!tl_ragged_of_regular(vm, x, &rows))
-    return false;
-  bool ok = tl_ragged_sort(vm, rows, descending, order, &sorted);
-  tl_drop(vm, rows);
-  if (!ok)
-    return false;
-  items = tl_retain(vm, tl_borrow(sorted.nested->parts[1]));
-  tl_drop(vm, sorted);
-  return tl_value_split_axis(vm, &items, 2, shape, out);
-}
-
 // Rows one by one; of values that may be missing, those come last.
 static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   bool descending, stable;
@@ -77,7 +62,10 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
     return false;
   if (tl_is_form(args[0], TL_FORM_OPTION) && tl_value_ndim(args[0]) == 2 &&
       (axis == -1 || axis == 1))
-    return sort_table(vm, args[0], descending, order, out);
+    return tl_call_embedded(
+        vm, "inner/arrays", "sort_rows", 3,
+        (tl_slot[]){tl_borrow(args[0]), tl_bool(descending), tl_bool(order)},
+        out);
   tl_array *places;
   if (!tl_order_of(vm, name, args[0], descending, &places))
     return false;
@@ -90,38 +78,12 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   return ok;
 }
 
-// The items of one axis in the order of what key gives for each.
+// The items of one axis in the order of what key gives for each: in Tally.
 static bool sort_by_key(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool descending;
-  int64_t n = tl_value_length(args[0], 0), made = 0;
-  size_t nbytes = ((size_t)n + 1) * sizeof(tl_slot);
-  tl_slot keys;
-  tl_array *order;
-  if (!tl_arg_bool(vm, "sort", "descending", args[2], &descending))
-    return false;
-  tl_slot *found = tl_alloc(vm, nbytes, "sort");
-  bool ok = found != NULL;
-  for (; ok && made < n; made += ok) {
-    tl_slot item;
-    ok = tl_nested_at(vm, args[0], made, &item);
-    if (!ok)
-      break;
-    // The function may store the item, so a view must count its block.
-    tl_hold(vm, item, TL_CAUSE_VIEW);
-    ok = tl_call(vm, args[4], 1, &item, &found[made]);
-  }
-  ok = ok && tl_stack_any(vm, n, found, &keys);
-  while (made > 0) tl_drop(vm, found[--made]);
-  tl_free(vm, found, nbytes);
-  if (!ok)
-    return false;
-  ok = tl_order_of(vm, "sort", keys, descending, &order);
-  tl_drop(vm, keys);
-  if (!ok)
-    return false;
-  ok = tl_value_take(vm, args[0], order, out);
-  tl_drop(vm, tl_own_array(order));
-  return ok;
+  tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[4]), args[2]};
+  return tl_arg_bool(vm, "sort", "descending", args[2], &descending) &&
+         tl_call_embedded(vm, "inner/arrays", "sorted_by", 3, given, out);
 }
 
 // sort(x, axis, descending, stable, key), in x's own memory where it ends here.
