@@ -176,40 +176,31 @@ static const char *text_of(py_object *o, size_t *nbytes) {
   return text;
 }
 
+// A new reference, NULL with an exception: from is not UTF-8. Errors of a VM
+// are (tally_raise sees to it).
+static py_object *text(const char *from) {
+  return py.PyUnicode_FromStringAndSize(from, (intptr_t)strlen(from));
+}
+
 // All of an exception as Python prints it, a new reference; NULL.
 // By Python's own traceback.format_exception, so that chained exceptions
-// ("during the handling of …") are in it. Borrows all three; NULL ones count as
-// None. What goes wrong here is cleared: the error that is told matters more.
+// ("during the handling of …") are in it. Borrows all three; a value of NULL
+// counts as None. What goes wrong here is cleared: the error that is told
+// matters more.
 static py_object *format_exception(py_object *type, py_object *value,
                                    py_object *trace) {
-  py_object *module = py.PyImport_ImportModule("traceback"), *out = NULL;
-  py_object *format =
-      module == NULL ? NULL
-                     : py.PyObject_GetAttrString(module, "format_exception");
-  py_object *args = py.PyTuple_New(3), *lines = NULL, *empty, *join;
-  py_object *const items[] = {type, value, trace};
-  for (int i = 0; args != NULL && i < 3; i++) {
-    py_object *item = items[i] == NULL ? py._Py_NoneStruct : items[i];
-    py.Py_IncRef(item);
-    py.PyTuple_SetItem(args, i, item);
-  }
-  if (format != NULL && args != NULL)
-    lines = py.PyObject_Call(format, args, NULL);
-  py_drop(args);
-  // "".join(lines)
-  empty = py.PyUnicode_FromStringAndSize("", 0);
-  join = empty == NULL ? NULL : py.PyObject_GetAttrString(empty, "join");
-  args = py.PyTuple_New(1);
-  if (lines != NULL && join != NULL && args != NULL) {
-    py.Py_IncRef(lines);
-    py.PyTuple_SetItem(args, 0, lines);
-    out = py.PyObject_Call(join, args, NULL);
-  }
-  py_drop(args);
-  py_drop(join);
+  py_object *const none = py._Py_NoneStruct, *out = NULL;
+  py_object *module = py.PyImport_ImportModule("traceback");
+  py_object *lines =
+      module == NULL
+          ? NULL
+          : py.PyObject_CallMethod(module, "format_exception", "OOO", type,
+                                   value == NULL ? none : value, trace);
+  py_object *empty = lines == NULL ? NULL : text("");
+  if (empty != NULL)
+    out = py.PyObject_CallMethod(empty, "join", "(O)", lines);
   py_drop(empty);
   py_drop(lines);
-  py_drop(format);
   py_drop(module);
   py.PyErr_Clear();
   return out;
@@ -246,26 +237,13 @@ tally_status py_raise(py_link *link) {
   return status;
 }
 
-// A new reference, NULL with an exception: from is not UTF-8. Errors of a VM
-// are (tally_raise sees to it).
-static py_object *text(const char *from) {
-  return py.PyUnicode_FromStringAndSize(from, (intptr_t)strlen(from));
-}
-
 // The arguments of tally.Error: report, kind, message, file, line, column.
 // e is borrowed from the VM, and copied before anything of Python's runs that
 // may call into the VM. PyErr_SetObject calls the class with the tuple's items.
 static void set_own_error(const tally_error_info *e) {
-  py_object *args = py.PyTuple_New(6);
-  py_object *items[] = {text(e->report),
-                        text(e->kind),
-                        text(e->message),
-                        text(e->file == NULL ? "" : e->file),
-                        py.PyLong_FromLongLong(e->line),
-                        py.PyLong_FromLongLong(e->column)};
-  // PyTuple_SetItem takes each. One is NULL only where there is no memory.
-  for (int i = 0; args != NULL && i < 6; i++)
-    py.PyTuple_SetItem(args, i, items[i]);
+  py_object *args = py.Py_BuildValue("ssssLL", e->report, e->kind, e->message,
+                                     e->file == NULL ? "" : e->file,
+                                     (long long)e->line, (long long)e->column);
   if (args != NULL)
     py.PyErr_SetObject(py_error_class, args);
   py_drop(args);
@@ -288,6 +266,18 @@ void py_set_error(py_link *link, py_object *class) {
 
 // --- Arrays and functions in Python -----------------------------------------
 
+// How the buffer protocol calls a dtype: as the module struct writes an item.
+// NumPy's letter of the kind is the first one of our name: b, i, u, f or c.
+static const struct format {
+  const char *dtype, *format;
+  size_t size;
+} formats[] = {
+    {"bool", "?", 1},       {"int8", "b", 1},         {"int16", "h", 2},
+    {"int32", "i", 4},      {"int64", "q", 8},        {"uint8", "B", 1},
+    {"uint16", "H", 2},     {"uint32", "I", 4},       {"uint64", "Q", 8},
+    {"float16", "e", 2},    {"float32", "f", 4},      {"float64", "d", 8},
+    {"complex64", "Zf", 8}, {"complex128", "Zd", 16}, {NULL, NULL, 0}};
+
 // tally.Array and tally.Function: a value of a VM's. The shape and strides are
 // what a buffer of it refers to.
 // The head has to be first: Python knows the object by it. Objects are made
@@ -299,27 +289,22 @@ typedef struct held {
   py_link *link;
   tally_value value;
   // What value's memory is: valid as long as value, which is released last. Its
-  // dtype is not, for the text is the VM's: see format.
+  // dtype is not, for the text is the VM's: see item.
   tally_array of;
   intptr_t shape[TALLY_MAX_DIMS], strides[TALLY_MAX_DIMS];
-  // As the module struct writes an item: "d", "Zd"; NUL-terminated.
-  char format[3];
-  size_t itemsize;
+  const struct format *item;  // what its items are
 } held;
+
+// Of an array's dtype; NULL where the buffer protocol has no name for it, as of
+// strings, structs and decimals.
+static const struct format *format_of(const char *dtype) {
+  const struct format *f = formats;
+  while (f->dtype != NULL && strcmp(f->dtype, dtype) != 0) f++;
+  return f->dtype == NULL ? NULL : f;
+}
 
 // Made once, by py_values_open; each instance has a reference to its type.
 static py_object *array_type, *function_type;
-
-// How the buffer protocol calls a dtype; "" where it has no name for it.
-static const struct {
-  const char *dtype, *format;
-  size_t size;
-} formats[] = {
-    {"bool", "?", 1},       {"int8", "b", 1},         {"int16", "h", 2},
-    {"int32", "i", 4},      {"int64", "q", 8},        {"uint8", "B", 1},
-    {"uint16", "H", 2},     {"uint32", "I", 4},       {"uint64", "Q", 8},
-    {"float16", "e", 2},    {"float32", "f", 4},      {"float64", "d", 8},
-    {"complex64", "Zf", 8}, {"complex128", "Zd", 16}, {NULL, NULL, 0}};
 
 // Called by Python when the last reference is gone, in any thread. The keeper
 // goes last, for its end may close the VM and needs the value given back; the
@@ -351,7 +336,7 @@ static held *hold(py_link *link, py_object *type, tally_value v) {
 // Whether the items lie one behind the other, the last axis the fastest, or the
 // first where [by_columns].
 static int is_dense(const held *h, int by_columns) {
-  size_t step = h->itemsize;
+  size_t step = h->item->size;
   for (int i = 0; i < h->of.ndim; i++) {
     int axis = by_columns ? i : h->of.ndim - 1 - i;
     if (h->shape[axis] != 1 && h->strides[axis] != (intptr_t)step)
@@ -372,6 +357,18 @@ static int is_as_wanted(const held *h, int flags) {
   return (flags & PY_ANY_CONTIGUOUS) == 0 || is_by_rows || is_dense(h, 1);
 }
 
+// Whether the array's memory is still there; else an exception.
+static int is_open(const held *h) {
+  if (h->link->vm == NULL)
+    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+  return h->link->vm != NULL;
+}
+
+// Whether the caller may use the VM: it is open, and this its thread.
+static int is_callable(const held *h) {
+  return h->link->vm != NULL && pthread_equal(h->link->thread, pthread_self());
+}
+
 // The array's memory, for reading. The buffer has a reference to the array,
 // which keeps the value, its shape and its strides in place.
 // Needs no thread of the VM's: the value is kept, and its memory not written
@@ -379,27 +376,26 @@ static int is_as_wanted(const held *h, int flags) {
 static int get_buffer(py_object *self, py_buffer *out, int flags) {
   held *h = (held *)(void *)self;
   out->obj = NULL;
-  if (h->link->vm == NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+  const char *why = (flags & PY_WRITABLE) != 0 ? "arrays of Tally are read only"
+                    : !is_as_wanted(h, flags)  ? "the array is not contiguous"
+                                               : NULL;
+  if (!is_open(h))
     return -1;
-  }
-  if ((flags & PY_WRITABLE) != 0) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "arrays of Tally are read only");
-    return -1;
-  }
-  if (!is_as_wanted(h, flags)) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "the array is not contiguous");
+  if (why != NULL) {
+    py.PyErr_SetString(*py.PyExc_BufferError, why);
     return -1;
   }
   // PyBuffer_Release gives this back; there is nothing else to do at its end.
   py.Py_IncRef(self);
   *out = (py_buffer){.buf = h->of.data,
                      .obj = self,
-                     .len = (intptr_t)(h->of.size * h->itemsize),
-                     .itemsize = (intptr_t)h->itemsize,
+                     .len = (intptr_t)(h->of.size * h->item->size),
+                     .itemsize = (intptr_t)h->item->size,
                      .readonly = 1,
                      .ndim = (flags & PY_SHAPE) != 0 ? h->of.ndim : 1,
-                     .format = (flags & PY_FORMAT) != 0 ? h->format : NULL,
+                     .format = (flags & PY_FORMAT) != 0
+                                   ? (char *)(uintptr_t)h->item->format
+                                   : NULL,
                      .shape = (flags & PY_SHAPE) != 0 ? h->shape : NULL,
                      .strides = (flags & PY_STRIDES) != 0 ? h->strides : NULL};
   return 0;
@@ -425,49 +421,26 @@ static py_object *get_shape(py_object *self, void *closure) {
 // there without NumPy.
 static py_object *get_dtype(py_object *self, void *closure) {
   (void)closure;
-  for (int i = 0; formats[i].dtype != NULL; i++)
-    if (strcmp(formats[i].format, ((held *)(void *)self)->format) == 0)
-      return text(formats[i].dtype);
-  return text("?");
+  return text(((held *)(void *)self)->item->dtype);
 }
 
 // NumPy's own description: {"shape": …, "typestr": "<f8", "data": (place,
 // True)}.
 // For what knows neither the buffer protocol's Zd nor DLPack. The reader keeps
-// the array itself, and with it the memory. Integers have the size behind the
-// kind's letter; bytes have no order, which the bar says.
+// the array itself, and with it the memory. The kind's letter has the size
+// behind it; bytes have no order, which the bar says.
 static py_object *get_interface(py_object *self, void *closure) {
   held *h = (held *)(void *)self;
-  // Kinds of NumPy's: b bool, i and u integers, f floats, c complex ones.
-  char type[16], letter = h->format[0] == 'Z' ? 'c' : h->format[0];
+  char type[16];
   (void)closure;
-  if (h->link->vm == NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+  if (!is_open(h))
     return NULL;
-  }
-  letter = strchr("bhiq", letter) != NULL   ? 'i'
-           : strchr("BHIQ", letter) != NULL ? 'u'
-           : letter == '?'                  ? 'b'
-           : letter == 'c'                  ? 'c'
-                                            : 'f';
-  snprintf(type, sizeof type, "%c%c%zu", h->itemsize == 1 ? '|' : '<', letter,
-           h->itemsize);
-  py_object *out = py.PyDict_New(), *data = py.PyTuple_New(2);
-  py_object *values[] = {sizes(h->shape, h->of.ndim),
-                         sizes(h->strides, h->of.ndim), text(type), data,
-                         py.PyLong_FromLongLong(3)};
-  static const char *const names[] = {"shape", "strides", "typestr", "data",
-                                      "version"};
-  if (data != NULL) {
-    py.PyTuple_SetItem(data, 0, py.PyLong_FromVoidPtr(h->of.data));
-    py.PyTuple_SetItem(data, 1, py.PyBool_FromLong(1));
-  }
-  for (int i = 0; i < 5; i++) {
-    if (out != NULL && values[i] != NULL)
-      py.PyDict_SetItemString(out, names[i], values[i]);
-    py_drop(values[i]);
-  }
-  return out;
+  snprintf(type, sizeof type, "%c%c%zu", h->item->size == 1 ? '|' : '<',
+           h->item->dtype[0], h->item->size);
+  return py.Py_BuildValue(
+      "{s:N,s:N,s:s,s:(NN),s:i}", "shape", sizes(h->shape, h->of.ndim),
+      "strides", sizes(h->strides, h->of.ndim), "typestr", type, "data",
+      py.PyLong_FromVoidPtr(h->of.data), py.PyBool_FromLong(1), "version", 3);
 }
 
 // A DLManagedTensor (dlpack.h) of an array. It has a reference to the array
@@ -476,7 +449,7 @@ static py_object *get_interface(py_object *self, void *closure) {
 typedef struct tensor {
   void *data;
   int32_t device_type, device_id, ndim;
-  uint8_t code, bits;  // of a dtype: see to_dlpack
+  uint8_t code, bits;  // of a dtype: see code_of
   uint16_t lanes;
   int64_t *shape, *strides;  // strides in items
   uint64_t offset;
@@ -485,13 +458,19 @@ typedef struct tensor {
   int64_t sizes[];  // shape, then strides
 } tensor;
 
-// Called by whoever took the tensor, with Python's lock or without.
+// One reference less, with Python's lock or without, which nests. After
+// Python's end the object is gone with all others.
+static void drop_anywhere(py_object *o) {
+  if (!is_usable())
+    return;
+  int lock = py.PyGILState_Ensure();
+  py.Py_DecRef(o);
+  py.PyGILState_Release(lock);
+}
+
+// Called by whoever took the tensor.
 static void end_tensor(tensor *t) {
-  if (is_usable()) {
-    int lock = py.PyGILState_Ensure();
-    py.Py_DecRef(t->array);
-    py.PyGILState_Release(lock);
-  }
+  drop_anywhere(t->array);
   free(t);
 }
 
@@ -501,47 +480,45 @@ static void end_capsule(py_object *capsule) {
     end_tensor(py.PyCapsule_GetPointer(capsule, "dltensor"));
 }
 
+// The kind of a dtype in dlpack.h:
+// kDLInt 0, kDLUInt 1, kDLFloat 2, kDLComplex 5, kDLBool 6.
+static uint8_t code_of(const struct format *item) {
+  static const char kinds[] = "iuf--cb";
+  return (uint8_t)(strchr(kinds, item->dtype[0]) - kinds);
+}
+
 // array.__dlpack__(): arguments, as of a stream, say nothing to a processor.
 static py_object *to_dlpack(py_object *self, py_object *args,
                             py_object *named) {
   held *h = (held *)(void *)self;
   int ndim = h->of.ndim;
   (void)args, (void)named;
-  if (h->link->vm == NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+  if (!is_open(h))
     return NULL;
-  }
   tensor *t = calloc(1, sizeof *t + 2 * (size_t)ndim * sizeof *t->sizes);
   if (t == NULL) {
     py.PyErr_SetString(*py.PyExc_BufferError, "no memory for a tensor");
     return NULL;
   }
-  // What the letters of the buffer protocol are in dlpack.h:
-  // kDLInt 0, kDLUInt 1, kDLFloat 2, kDLComplex 5, kDLBool 6.
-  char kind = *h->format;
-  t->code = strchr("bhiq", kind) != NULL   ? 0
-            : strchr("BHIQ", kind) != NULL ? 1
-            : kind == 'Z'                  ? 5
-            : kind == '?'                  ? 6
-                                           : 2;
-  t->bits = (uint8_t)(h->itemsize * 8);
-  t->lanes = 1;
-  t->device_type = 1;  // kDLCPU
-  t->data = h->of.data;
-  t->ndim = ndim;
-  t->shape = t->sizes;
-  t->strides = t->sizes + ndim;
+  *t = (tensor){.data = h->of.data,
+                .device_type = 1,  // kDLCPU
+                .ndim = ndim,
+                .code = code_of(h->item),
+                .bits = (uint8_t)(h->item->size * 8),
+                .lanes = 1,
+                .shape = t->sizes,
+                .strides = t->sizes + ndim,
+                .array = self,
+                .deleter = end_tensor};
   for (int i = 0; i < ndim; i++) {
     t->shape[i] = h->shape[i];
-    t->strides[i] = h->strides[i] / (intptr_t)h->itemsize;
-    if (h->strides[i] % (intptr_t)h->itemsize != 0) {
+    t->strides[i] = h->strides[i] / (intptr_t)h->item->size;
+    if (h->strides[i] % (intptr_t)h->item->size != 0) {
       py.PyErr_SetString(*py.PyExc_BufferError, "strides of no whole items");
       free(t);
       return NULL;
     }
   }
-  t->array = self;
-  t->deleter = end_tensor;
   py_object *capsule = py.PyCapsule_New(t, "dltensor", end_capsule);
   if (capsule == NULL)
     free(t);
@@ -572,7 +549,7 @@ static py_object *show(py_object *self) {
   const char *from;
   size_t n;
   py_object *out = NULL;
-  if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self()))
+  if (!is_callable(h))
     return text("<a value of a closed VM, or of another thread's>");
   if (tally_format(h->link->vm, h->value, &shown) != TALLY_OK) {
     py_set_error(h->link, NULL);
@@ -593,7 +570,7 @@ static py_object *call_function(py_object *self, py_object *args,
   // args is a tuple of Python's own making, whose size and items cannot fail.
   intptr_t count = py.PyObject_Size(args), made = 0;
   py_object *out = NULL;
-  if (h->link->vm == NULL || !pthread_equal(h->link->thread, pthread_self())) {
+  if (!is_callable(h)) {
     py.PyErr_SetString(*py.PyExc_RuntimeError,
                        "the VM is closed, or of another thread");
     return NULL;
@@ -708,13 +685,7 @@ static py_object *from_array(py_link *link, tally_value v,
   if (h == NULL)
     return NULL;
   h->of = *a;
-  for (int i = 0; formats[i].dtype != NULL; i++) {
-    if (strcmp(formats[i].dtype, a->dtype) != 0)
-      continue;
-    // At most two letters and the NUL.
-    memcpy(h->format, formats[i].format, strlen(formats[i].format) + 1);
-    h->itemsize = formats[i].size;
-  }
+  h->item = format_of(a->dtype);
   for (int i = 0; i < a->ndim; i++) {
     h->shape[i] = (intptr_t)a->shape[i];
     h->strides[i] = (intptr_t)a->strides[i];
@@ -722,24 +693,21 @@ static py_object *from_array(py_link *link, tally_value v,
   py_object *made = &h->head, *convert = find_asarray(link);
   if (convert == NULL)
     return made;
-  py_object *args = py.PyTuple_New(1), *out = NULL;
-  if (args != NULL)
-    py.PyTuple_SetItem(args, 0, made);
-  else
-    py_drop(made);
-  if (args != NULL)
-    out = py.PyObject_Call(convert, args, NULL);
-  py_drop(args);
+  py_object *out = py.PyObject_CallFunctionObjArgs(convert, made, NULL);
+  py_drop(made);
   return out;
 }
 
-// Whether the buffer protocol has a format for the array.
-// Others (strings, structs, decimals) go item by item, or not at all.
-static int is_plain(const tally_array *a) {
-  for (int i = 0; formats[i].dtype != NULL; i++)
-    if (strcmp(formats[i].dtype, a->dtype) == 0)
-      return 1;
-  return 0;
+// Item i of a list, an array or a record; NULL with an exception.
+static py_object *from_item(py_link *link, tally_value v, size_t i) {
+  tally_value item;
+  if (tally_item(link->vm, v, i, &item) != TALLY_OK) {
+    py_set_error(link, NULL);
+    return NULL;
+  }
+  py_object *made = py_from_value(link, item);
+  tally_release(link->vm, item);
+  return made;
 }
 
 // A list, or an array of strings, item by item.
@@ -749,40 +717,34 @@ static py_object *from_items(py_link *link, tally_value v) {
   size_t n = tally_length(link->vm, v);
   py_object *out = py.PyList_New((intptr_t)n);
   for (size_t i = 0; out != NULL && i < n; i++) {
-    tally_value item;
-    py_object *made = NULL;
-    if (tally_item(link->vm, v, i, &item) == TALLY_OK) {
-      made = py_from_value(link, item);
-      tally_release(link->vm, item);
-    } else {
-      py_set_error(link, NULL);
+    py_object *made = from_item(link, v, i);
+    if (made == NULL) {
+      py_drop(out);
+      return NULL;
     }
-    if (made != NULL) {
-      py.PyList_SetItem(out, (intptr_t)i, made);
-      continue;
-    }
-    py_drop(out);
-    return NULL;
+    py.PyList_SetItem(out, (intptr_t)i, made);
   }
   return out;
 }
 
-// Sets one key of a dict from a record; 0 with an exception.
-// The item is found by its place, which is that of its key in keys(v).
+// Sets the key of a dict that the record has at that place; 0 with an
+// exception.
 static int set_key(py_link *link, py_object *out, tally_value v,
-                   tally_value key, size_t at) {
+                   tally_value keys, size_t at) {
+  tally_value key;
   const char *name;
-  size_t n;
-  tally_value item;
-  if (tally_to_string(link->vm, key, &name, &n) != TALLY_OK ||
-      tally_item(link->vm, v, at, &item) != TALLY_OK) {
+  py_object *made = NULL;
+  if (tally_item(link->vm, keys, at, &key) != TALLY_OK) {
     py_set_error(link, NULL);
     return 0;
   }
-  py_object *made = py_from_value(link, item);
-  tally_release(link->vm, item);
+  if (tally_to_string(link->vm, key, &name, NULL) == TALLY_OK)
+    made = from_item(link, v, at);
+  else
+    py_set_error(link, NULL);
   int ok = made != NULL && py.PyDict_SetItemString(out, name, made) == 0;
   py_drop(made);
+  tally_release(link->vm, key);
   return ok;
 }
 
@@ -792,7 +754,7 @@ static py_object *from_record(py_link *link, tally_value v) {
   // By the library's keys, for the header has no other way to a record's keys.
   // A hook that may run no code (x[i], operators) cannot do this: a record
   // there is an error.
-  tally_value keys, key;
+  tally_value keys;
   if (tally_call(link->vm, ".keys", 1, &v, &keys) != TALLY_OK) {
     py_set_error(link, NULL);
     return NULL;
@@ -800,17 +762,10 @@ static py_object *from_record(py_link *link, tally_value v) {
   py_object *out = py.PyDict_New();
   size_t n = tally_length(link->vm, keys);
   for (size_t i = 0; out != NULL && i < n; i++) {
-    int ok = tally_item(link->vm, keys, i, &key) == TALLY_OK;
-    if (ok) {
-      ok = set_key(link, out, v, key, i);
-      tally_release(link->vm, key);
-    } else {
-      py_set_error(link, NULL);
-    }
-    if (!ok) {
-      py_drop(out);
-      out = NULL;
-    }
+    if (set_key(link, out, v, keys, i))
+      continue;
+    py_drop(out);
+    out = NULL;
   }
   tally_release(link->vm, keys);
   return out;
@@ -870,7 +825,8 @@ py_object *py_from_value(py_link *link, tally_value v) {
   }
   // A datashape begins with its first size: "3 * string".
   if (*type >= '0' && *type <= '9') {
-    if (tally_to_buffer(link->vm, v, &a) == TALLY_OK && is_plain(&a))
+    if (tally_to_buffer(link->vm, v, &a) == TALLY_OK &&
+        format_of(a.dtype) != NULL)
       return from_array(link, v, &a);
     return from_items(link, v);
   }
@@ -893,23 +849,18 @@ py_object *py_from_value(py_link *link, tally_value v) {
 // A handle of an object: what is neither number, text nor container.
 static tally_status wrap(py_link *link, py_object *o, tally_value *out);
 
-// A Py_buffer that an array of Tally's lies over.
-typedef struct seen {
-  py_buffer buffer;
-} seen;
-
 // At the array's last use, or when the VM closes, on its thread, which may have
 // Python's lock or not: PyGILState_Ensure nests. After Python's end its memory
 // is nobody's, and only the record is freed.
 static void end_seen(void *context, void *data) {
-  seen *s = context;
+  py_buffer *buffer = context;
   (void)data;
   if (is_usable()) {
     int lock = py.PyGILState_Ensure();
-    py.PyBuffer_Release(&s->buffer);
+    py.PyBuffer_Release(buffer);
     py.PyGILState_Release(lock);
   }
-  free(s);
+  free(buffer);
 }
 
 // The dtype of a format; NULL: there is none.
@@ -918,10 +869,10 @@ static void end_seen(void *context, void *data) {
 static const char *dtype_of(const py_buffer *b) {
   const char *format = b->format == NULL ? "B" : b->format;
   format += *format != 0 && strchr("@=<|", *format) != NULL;
-  if (strcmp(format, "Zf") == 0 && b->itemsize == 8)
-    return "complex64";
-  if (strcmp(format, "Zd") == 0 && b->itemsize == 16)
-    return "complex128";
+  for (const struct format *f = formats; f->dtype != NULL; f++)
+    if (f->format[0] == 'Z' && strcmp(format, f->format) == 0 &&
+        f->size == (size_t)b->itemsize)
+      return f->dtype;
   if (*format == 0 || format[1] != 0)
     return NULL;
   int is_signed = strchr("bhilqn", *format) != NULL;
@@ -1037,11 +988,11 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
   // stride is negative.
   if (first != b->buf)
     return from_copy(link, b, type, out);
-  seen *s = malloc(sizeof *s);
-  if (s == NULL)
+  py_buffer *seen = malloc(sizeof *seen);
+  if (seen == NULL)
     return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for an array");
   // The struct moves here from the caller's stack; see py_buffer's strides.
-  s->buffer = *b;
+  *seen = *b;
   tally_buffer buffer = {.size = sizeof buffer,
                          .data = b->buf,
                          .type = type,
@@ -1049,10 +1000,10 @@ static tally_status from_buffer(py_link *link, py_buffer *b, const char *dtype,
                          .read_only = 1,
                          .nbytes = (size_t)(end - first),
                          .release = end_seen,
-                         .context = s};
+                         .context = seen};
   tally_status status = tally_from_buffer(link->vm, &buffer, out);
   if (status != TALLY_OK)
-    free(s);
+    free(seen);
   return status;
 }
 
@@ -1231,64 +1182,54 @@ typedef struct handle {
   py_object *object;
 } handle;
 
-// The lock is taken also where it is held already.
 // May run __del__. A function of this VM that it calls fails there, for the end
 // of a value runs no code (tally_resource.release); Python prints that and goes
 // on.
 static void end_handle(void *context, void *object) {
   handle *h = object;
   (void)context;
-  // After Python's end the object is gone with all others.
-  if (is_usable()) {
-    int lock = py.PyGILState_Ensure();
-    py.Py_DecRef(h->object);
-    py.PyGILState_Release(lock);
-  }
+  drop_anywhere(h->object);
   free(h);
 }
 
-// False after an error of py_need.
-static int is_there(tally_vm *vm, tally_status *status) {
-  *status = py_need(vm);
-  return *status == TALLY_OK;
+tally_status py_lock(tally_vm *vm, int *lock) {
+  tally_status status = py_need(vm);
+  if (status == TALLY_OK)
+    *lock = py.PyGILState_Ensure();
+  return status;
+}
+
+tally_status py_give(py_link *link, int lock, py_object *o, tally_value *out) {
+  tally_status status =
+      o == NULL ? py_raise(link) : py_to_value(link, o, 0, out);
+  py_drop(o);
+  py.PyGILState_Release(lock);
+  return status;
 }
 
 // print(object): Python's str.
 static tally_status show_handle(tally_vm *vm, void *context, void *object,
                                 tally_value *out) {
   handle *h = object;
-  tally_status status;
-  size_t n;
+  int lock;
   (void)context;
-  if (!is_there(vm, &status))
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
     return status;
-  int lock = py.PyGILState_Ensure();
-  py_object *shown = py.PyObject_Str(h->object);
-  const char *from = text_of(shown, &n);
-  status =
-      from == NULL ? py_raise(h->link) : tally_from_string(vm, from, n, out);
-  py_drop(shown);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(h->link, lock, py.PyObject_Str(h->object), out);
 }
 
 // object.name: numbers and texts become values, all else handles.
 static tally_status get_attribute(tally_vm *vm, void *context, void *object,
                                   const char *name, tally_value *out) {
   handle *h = object;
-  tally_status status;
+  int lock;
   (void)context;
-  if (!is_there(vm, &status))
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
     return status;
-  int lock = py.PyGILState_Ensure();
-  py_object *found = py.PyObject_GetAttrString(h->object, name);
-  if (found == NULL)
-    status = py_raise(h->link);
-  else
-    status = py_to_value(h->link, found, 0, out);
-  py_drop(found);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(h->link, lock, py.PyObject_GetAttrString(h->object, name),
+                 out);
 }
 
 // A slice of the language's, which is a record of its own keys; NULL: it is a
@@ -1327,6 +1268,22 @@ static py_object *index_of(py_link *link, tally_value v) {
   return slice != NULL ? slice : py_from_value(link, v);
 }
 
+// Values as a tuple, each by [convert]; NULL with an exception. Returns owned.
+static py_object *tuple_of(py_link *link, size_t count,
+                           const tally_value *values,
+                           py_object *(*convert)(py_link *, tally_value)) {
+  py_object *tuple = py.PyTuple_New((intptr_t)count);
+  for (size_t i = 0; tuple != NULL && i < count; i++) {
+    py_object *item = convert(link, values[i]);
+    if (item == NULL) {
+      py_drop(tuple);
+      return NULL;
+    }
+    py.PyTuple_SetItem(tuple, (intptr_t)i, item);
+  }
+  return tuple;
+}
+
 // x[i], x[a:b], x[i, ..., j] with a tuple. A record or text as an index, which
 // looks like a slice or an ellipsis, is one: no dict has such a record as a
 // key, and for the text "..." there is python.call(x.__getitem__, "...").
@@ -1334,30 +1291,17 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {
   handle *h = object;
-  tally_status status = TALLY_OK;
+  int lock;
   (void)context;
-  if (!is_there(vm, &status))
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
     return status;
-  int lock = py.PyGILState_Ensure();
   // One index is itself, several are a tuple, as Python's own x[i, j].
   py_object *key = count == 1 ? index_of(h->link, indices[0])
-                              : py.PyTuple_New((intptr_t)count);
-  for (size_t i = 0; count > 1 && key != NULL && i < count; i++) {
-    py_object *part = index_of(h->link, indices[i]);
-    if (part == NULL) {
-      py_drop(key);
-      key = NULL;
-    } else {
-      py.PyTuple_SetItem(key, (intptr_t)i, part);
-    }
-  }
+                              : tuple_of(h->link, count, indices, index_of);
   py_object *found = key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
-  status =
-      found == NULL ? py_raise(h->link) : py_to_value(h->link, found, 0, out);
   py_drop(key);
-  py_drop(found);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(h->link, lock, found, out);
 }
 
 // object(…): by position; python.call has names, too. The one hook that may run
@@ -1366,17 +1310,16 @@ static tally_status call_handle(tally_vm *vm, void *context, void *object,
                                 size_t count, const tally_value *args,
                                 tally_value *out) {
   handle *h = object;
-  tally_status status;
+  int lock;
   (void)context;
-  if (!is_there(vm, &status))
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
     return status;
   // A call may run code, so that what threads left can be released; the other
   // hooks may not.
-  int lock = py.PyGILState_Ensure();
   py_link_sweep(h->link);
-  status = py_call(h->link, h->object, count, args, NULL, out);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(h->link, lock, py_call(h->link, h->object, count, args, NULL),
+                 out);
 }
 
 // Operators by the functions of Python's module operator.
@@ -1401,7 +1344,7 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
                             tally_value *out) {
   const char *name = NULL;
   void *object = NULL;
-  tally_status status;
+  int lock;
   (void)context;
   for (int i = 0; operators[i].op != NULL && name == NULL; i++)
     if (strcmp(operators[i].op, op) == 0)
@@ -1413,20 +1356,19 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
   // the object.
   if (name == NULL || object == NULL)
     return TALLY_OK;  // declined
-  if (!is_there(vm, &status))
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
     return status;
   py_link *link = ((handle *)object)->link;
-  int lock = py.PyGILState_Ensure();
   // Loaded by Python's own start: a look-up in sys.modules.
-  py_object *module = py.PyImport_ImportModule("operator");
+  py_object *module = py.PyImport_ImportModule("operator"), *result = NULL;
   py_object *f =
       module == NULL ? NULL : py.PyObject_GetAttrString(module, name);
-  status =
-      f == NULL ? py_raise(link) : py_call(link, f, count, operands, NULL, out);
+  if (f != NULL)
+    result = py_call(link, f, count, operands, NULL);
   py_drop(f);
   py_drop(module);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(link, lock, result, out);
 }
 
 static const tally_resource object_type = {.size = sizeof object_type,
@@ -1462,22 +1404,10 @@ py_object *py_object_of(py_link *link, tally_value v) {
   return ((handle *)object)->object;
 }
 
-// PyTuple_SetItem takes the item also where it fails. Places that were not
-// filled are NULL, which the tuple's end allows.
-tally_status py_call(py_link *link, py_object *f, size_t count,
-                     const tally_value *args, py_object *named,
-                     tally_value *out) {
-  py_object *tuple = py.PyTuple_New((intptr_t)count), *result = NULL;
-  int ok = tuple != NULL;
-  for (size_t i = 0; ok && i < count; i++) {
-    py_object *item = py_from_value(link, args[i]);
-    ok = item != NULL && py.PyTuple_SetItem(tuple, (intptr_t)i, item) == 0;
-  }
-  if (ok)
-    result = py.PyObject_Call(f, tuple, named);
+py_object *py_call(py_link *link, py_object *f, size_t count,
+                   const tally_value *args, py_object *named) {
+  py_object *tuple = tuple_of(link, count, args, py_from_value);
+  py_object *result = tuple == NULL ? NULL : py.PyObject_Call(f, tuple, named);
   py_drop(tuple);
-  tally_status status =
-      result == NULL ? py_raise(link) : py_to_value(link, result, 0, out);
-  py_drop(result);
-  return status;
+  return result;
 }

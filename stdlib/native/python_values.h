@@ -96,6 +96,13 @@ py_object *py_from_value(py_link *link, tally_value v);
 // dicts and arrays are converted; else they are handles, too.
 tally_status py_to_value(py_link *link, py_object *o, int deep,
                          tally_value *out);
+// Takes Python's lock; an error of py_need. *lock is for PyGILState_Release or
+// py_give, one of which the caller owes behind TALLY_OK. The lock may be held
+// already.
+tally_status py_lock(tally_vm *vm, int *lock);
+// Ends what py_lock began: *out is what [o] is, not deep, or the error of the
+// exception where that is NULL. Takes o, and gives the lock back.
+tally_status py_give(py_link *link, int lock, py_object *o, tally_value *out);
 // Raises Python's exception, which is cleared, as an error of kind host: first
 // "python: ValueError: no", then the traceback's first 2,000 bytes. Where none
 // is set the message is "python: an error". Returns TALLY_ERR_HOST or, where
@@ -109,13 +116,12 @@ void py_set_error(py_link *link, py_object *class);
 // The object of a python.object; returns borrowed: valid while v is. NULL: the
 // value is another (the VM's last error is set then, and no exception).
 py_object *py_object_of(py_link *link, tally_value v);
-// Calls f; args are count values, [named] a dict or NULL. *out as by
-// py_to_value, which is not deep: f's list stays a handle. Borrows all. While f
-// runs, other threads of Python's may; a function of the VM that it calls runs
-// in this VM, nested in the call.
-tally_status py_call(py_link *link, py_object *f, size_t count,
-                     const tally_value *args, py_object *named,
-                     tally_value *out);
+// Calls f; args are count values, [named] a dict or NULL. Its result, a new
+// reference; NULL with an exception. Borrows all. While f runs, other threads
+// of Python's may; a function of the VM that it calls runs in this VM, nested
+// in the call.
+py_object *py_call(py_link *link, py_object *f, size_t count,
+                   const tally_value *args, py_object *named);
 
 // The class of errors that py_set_error uses, called with six arguments
 // (report, kind, message, file, line, column); NULL: RuntimeError. Set once by
