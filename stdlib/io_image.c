@@ -112,22 +112,7 @@ static bool read_pnm(pnm *p, char kind, tl_slot *out) {
   return tl_array_finish(p->vm, ok, image, out);
 }
 
-// Writes the formats of bytes. The rows are dense and have the higher byte
-// first already: see write_image.
-static bool write_pnm(tl_vm *vm, const tl_pixels *x, tl_writer *to) {
-  // The header is text, whatever the samples are.
-  tl_string *header = tl_string_format(
-      vm, "P%d\n%lld %lld\n%d\n", x->channels == 1 ? 5 : 6, (long long)x->width,
-      (long long)x->height, x->itemsize == 1 ? 255 : 65535);
-  if (!header)
-    return false;
-  bool ok = tl_writer_write(to, header->text, header->length);
-  tl_drop(vm, tl_own_string(header));
-  size_t row = (size_t)x->width * (size_t)x->channels * x->itemsize;
-  return ok && tl_writer_write(to, x->rows, row * (size_t)x->height);
-}
-
-// --- read_image, write_image ------------------------------------------------
+// --- read_image -------------------------------------------------------------
 
 // io.read_image(path): the format by the file's first bytes, whatever its
 // name.
@@ -153,87 +138,8 @@ static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// Reads dtype and shape of the array to write; the rows are set later.
-static bool read_pixels(tl_vm *vm, tl_slot *s, tl_pixels *out) {
-  if (!tl_arg_numeric(vm, "write_image", s))
-    return false;
-  const tl_array *x = s->array;
-  tl_dtype dtype = tl_array_dtype(x);
-  if (dtype != TL_UINT8 && dtype != TL_UINT16)
-    return tl_arg_fail(vm, "write_image", "x", "of dtype uint8 or uint16", *s);
-  int ndim = tl_ndim(x);
-  *out = (tl_pixels){.itemsize = tl_itemsize(dtype), .channels = 1};
-  // The last axis of three has the channels.
-  if (ndim == 3 && tl_shape(x)[2] >= 1 && tl_shape(x)[2] <= 4)
-    out->channels = (int)tl_shape(x)[2];
-  else if (ndim != 2)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "write_image: x has %d axes, but must be rows * columns, or "
-                   "rows * columns * channels with 1 to 4 of these",
-                   ndim);
-  out->height = tl_shape(x)[0];
-  out->width = tl_shape(x)[1];
-  if (out->height < 1 || out->width < 1 || out->height > INT32_MAX ||
-      out->width > INT32_MAX)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "write_image: x has %lld rows and %lld columns, but each "
-                   "must be from 1 to 2^31 - 1",
-                   (long long)out->height, (long long)out->width);
-  return true;
-}
-
-// Writes the format that the path's ending says. A failure leaves the old
-// file.
-static bool write_pixels(tl_vm *vm, const char *path, const tl_pixels *x) {
-  // The name decides the format; a mismatch of channels is an error before the
-  // file is opened.
-  bool is_png = tl_path_ends(path, ".png");
-  if (!is_png && !tl_path_ends(path, x->channels == 1 ? ".pgm" : ".ppm"))
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "write_image: \"%s\" must end in .png, or .pgm for one "
-                   "channel, .ppm for three",
-                   path);
-  if (!is_png && x->channels != 1 && x->channels != 3)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "write_image: a PPM image has 3 channels, not %d",
-                   x->channels);
-  tl_writer file;
-  if (!tl_writer_open(vm, "write_image", path, &file))
-    return false;
-  return tl_writer_end(
-      &file, is_png ? tl_png_write(vm, x, &file) : write_pnm(vm, x, &file));
-}
-
-// io.write_image(path, x).
-static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  tl_pixels pixels;
-  tl_slot dense;
-  if (!tl_arg_path(vm, "write_image", args[0], &path) ||
-      !read_pixels(vm, &args[1], &pixels))
-    return false;
-  bool wide = pixels.itemsize == 2 && !tl_is_big_endian();
-  // A copy of our own where bytes change places.
-  tl_array *own = NULL;
-  if (wide) {
-    own = tl_array_copy(vm, args[1].array);
-    if (!own)
-      return false;
-    tl_swap_bytes(own->data, 2, (size_t)own->size);
-    dense = tl_own_array(own);
-  } else if (!tl_as_contiguous(vm, "write_image", args[1],
-                               tl_array_dtype(args[1].array), &dense)) {
-    return false;
-  }
-  pixels.rows = (const unsigned char *)dense.array->data;
-  bool ok = write_pixels(vm, path, &pixels);
-  tl_drop(vm, dense);
-  *out = tl_none();
-  return ok;
-}
-
-// The format is found by the file's first bytes when reading, by its name when
-// writing.
+// The format is found by the file's first bytes. What writes images is in
+// io.tly.
 const tl_builtin tl_io_image_module[] = {
     /// The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *
     /// columns * channels (2: gray and opacity, 3: red, green, blue, 4: and
@@ -242,11 +148,5 @@ const tl_builtin tl_io_image_module[] = {
     /// error, a damaged one a value error.
     ///     io.read_image("photo.png")
     {"read_image", "path", read_image, TL_FILES | TL_EFFECT},
-    /// Writes pixels, shaped as read_image gives them, of uint8 or uint16, to
-    /// a file whose name ends in .png, .pgm or .ppm; it is replaced when all of
-    /// it is written. Another dtype is a type error, another shape, or one of no
-    /// pixels, a shape error, another ending of the name a value error.
-    ///     io.write_image("gray.png", uint8([[0, 255], [255, 0]]))
-    {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };
