@@ -150,6 +150,7 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
       [TL_OPERATOR_IN] = "contained",
       [TL_OPERATOR_AND] = "both",
       [TL_OPERATOR_OR] = "either",
+      [TL_OPERATOR_COMPOSE] = "compose",
   };
   const char *text = functions[ast->op.op];
   const tl_name *name = tl_names_get(l->b->names, text, strlen(text));
@@ -160,12 +161,14 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // f ∘ g is a call of compose.
 int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
-  const tl_builtin *compose =
-      tl_builtin_find(l->b->vm->library, NULL, "compose", 7);
-  // The two functions are its arguments, in a window.
-  tl_ast *items[2] = {ast->binary.left, ast->binary.right};
-  uint32_t k = tl_add_constant(l, tl_builtin_slot(compose));
-  return tl_lower_window(l, TL_BC_CALLB, items, 2, k, want, ast->span);
+  tl_ast compose = {
+      .kind = TL_AST_OPERATOR, .span = ast->span, .op.op = TL_OPERATOR_COMPOSE};
+  tl_argument both[2] = {{.value = ast->binary.left},
+                         {.value = ast->binary.right}};
+  tl_ast call = {.kind = TL_AST_CALL,
+                 .span = ast->span,
+                 .call = {.callee = &compose, .arguments = both, .count = 2}};
+  return tl_lower_call(l, &call, want);
 }
 
 // object.name. A function of a library module is a constant; os.args and the

@@ -118,6 +118,14 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
                 args, out);
 }
 
+// What can be called.
+static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(
+      tl_is_function(args[0]) || tl_is_type(args[0]) ||
+          tl_arg_fail(vm, "function", name_in(args[1]), "a function", args[0]),
+      args, out);
+}
+
 // A file's path as a string, also of a standard stream.
 static bool path(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *text;
@@ -176,6 +184,8 @@ const tl_builtin tl_checks_module[] = {
     {"flag", "x, name", flag, TL_EFFECT},
     // x, a string.
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
+    // f, a function or a type.
+    {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
     // The path that a function of files is given, which may use them.
     {"path", "path", path, TL_FILES | TL_EFFECT},
     // p, an axis of structs, of pointers their values.

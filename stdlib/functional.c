@@ -806,61 +806,9 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// --- compose ----------------------------------------------------------------
-
-// compose(f, g) called: f(g(…)). Its values f and g come first in args, then
-// the list of arguments.
-static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], inner;
-  const tl_list *rest = args[2].list;
-  int count = 0;
-  if (rest->length > TL_MAX_PARAMS) {
-    return tl_fail(vm, TALLY_ERR_VALUE, "compose: more than %d arguments",
-                   TL_MAX_PARAMS);
-  }
-  // The list of arguments is dying in most calls: its items go to g without a
-  // count.
-  bool gives = tl_is_unique(args[2]);
-  for (int64_t i = 0; i < rest->length; i++) {
-    tl_slot *item = &args[2].list->items[i];
-    given[count] = *item;
-    if (gives) {
-      *item = tl_none();
-    } else {
-      given[count].tag &= ~TL_OWNED;
-    }
-    count++;
-  }
-  return tl_call(vm, tl_borrow(args[1]), count, given, &inner) &&
-         tl_call(vm, tl_borrow(args[0]), 1, &inner, out);
-}
-
-// The row of the function that compose makes; it is in no table, since only
-// its values say what it does.
-static const tl_builtin composed_builtin = {
-    "compose", "f, g, ...arguments", composed, TL_CALLS,
-    .doc = "A composition of two functions.\n"};
-
-// compose(f, g): a native function, which retains both and drops them with its
-// last use.
-static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  // Both are checked when they are composed, not when the result is called.
-  callee unused;
-  if (!open_callee(vm, "compose", args[0], &unused) ||
-      !open_callee(vm, "compose", args[1], &unused)) {
-    return false;
-  }
-  tl_native *native = tl_native_new(vm, &composed_builtin, 2, args);
-  if (native == NULL)
-    return false;
-  *out = (tl_slot){.tag = TL_TAG_NATIVE | TL_OWNED, .pointer = native};
-  return true;
-}
-
 // --- The table --------------------------------------------------------------
 
-// All call functions that they are given (TL_CALLS), except compose, which
-// only holds them.
+// All call functions that they are given (TL_CALLS).
 const tl_builtin tl_functional_builtins[] = {
     /// f(f(f(init, x0), x1), x2) …, from left to right; without init it starts
     /// with the first item. xs is an array (its rows), a list, a range …
@@ -899,10 +847,5 @@ const tl_builtin tl_functional_builtins[] = {
     /// axis that x lacks another (index).
     ///     map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]
     {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST},
-    /// The function that applies g, then f; also written f ∘ g.
-    /// The results may be any value. Values that are no functions are an error
-    /// (kind type).
-    ///     compose(sqrt, abs)(-4.0)    # 2.0
-    {"compose", "f, g", compose},
     {.name = NULL},
 };
