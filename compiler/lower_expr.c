@@ -150,25 +150,12 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
       [TL_OPERATOR_IN] = "contained",
       [TL_OPERATOR_AND] = "both",
       [TL_OPERATOR_OR] = "either",
-      [TL_OPERATOR_COMPOSE] = "compose",
   };
   const char *text = functions[ast->op.op];
   const tl_name *name = tl_names_get(l->b->names, text, strlen(text));
   if (name == NULL)
     return tl_into(l, want);
   return tl_lower_known(l, NULL, name, ast->span, want);
-}
-
-// f ∘ g is a call of compose.
-int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
-  tl_ast compose = {
-      .kind = TL_AST_OPERATOR, .span = ast->span, .op.op = TL_OPERATOR_COMPOSE};
-  tl_argument both[2] = {{.value = ast->binary.left},
-                         {.value = ast->binary.right}};
-  tl_ast call = {.kind = TL_AST_CALL,
-                 .span = ast->span,
-                 .call = {.callee = &compose, .arguments = both, .count = 2}};
-  return tl_lower_call(l, &call, want);
 }
 
 // object.name. A function of a library module is a constant; os.args and the
