@@ -154,10 +154,8 @@ static bool devices(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_record_put(vm, &record, "limit",
                   d->limit > 0 ? tl_weak_int((int64_t)d->limit) : tl_none());
     tl_slot value;
-    if (tl_record_put_end(record, &value))
-      tl_record_put(vm, &all, d->name, value);
-    else
-      tl_record_put_nothing(vm, &all);
+    tl_record_put_made(vm, &all, d->name, tl_record_put_end(record, &value),
+                       &value);
   }
   return tl_record_put_end(all, out);
 }
