@@ -454,37 +454,6 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// A real array of the common shape for one part, its items one after another.
-// Returns owned; NULL after tl_fail.
-static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
-                             int ndim, const int64_t *shape) {
-  tl_array *to = tl_array_new(vm, dtype, ndim, shape);
-  if (to &&
-      !tl_assign_part(vm, to, to->data, ndim, shape, tl_strides(to), from)) {
-    tl_drop(vm, tl_own_array(to));
-    to = NULL;
-  }
-  return to;
-}
-
-// The complex array of two dense parts. They are put side by side: im * 1i
-// would make NaN of infinities.
-static tl_array *join_parts(tl_vm *vm, const tl_array *re, const tl_array *im) {
-  // Both parts have one dtype, float32 or float64.
-  bool narrow = tl_array_dtype(re) == TL_FLOAT32;
-  tl_array *to = tl_array_new(vm, narrow ? TL_COMPLEX64 : TL_COMPLEX128,
-                              tl_ndim(re), tl_shape(re));
-  for (int64_t i = 0; to && i < to->size; i++) {
-    if (narrow)
-      ((tl_c64 *)to->data)[i] =
-          (tl_c64){((float *)re->data)[i], ((float *)im->data)[i]};
-    else
-      ((tl_c128 *)to->data)[i] =
-          (tl_c128){((double *)re->data)[i], ((double *)im->data)[i]};
-  }
-  return to;
-}
-
 // complex(re, im).
 static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_none(args[1]))
@@ -507,16 +476,22 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   if (!tl_broadcast(vm, 2, given, &ndim, shape))
     return false;
-  // Both parts are brought to one shape and dtype, contiguous, and then
-  // interleaved.
-  tl_array *parts[2] = {NULL, NULL}, *joined = NULL;
-  parts[0] = spread_part(vm, given[0], dtype, ndim, shape);
-  if (parts[0])
-    parts[1] = spread_part(vm, given[1], dtype, ndim, shape);
-  if (parts[1])
-    joined = join_parts(vm, parts[0], parts[1]);
-  for (int i = 0; i < 2; i++) tl_array_drop(vm, parts[i]);
-  return tl_result_give(vm, joined, true, out);
+  // Each part is written where it lies in the items: im * 1i would make NaN of
+  // infinities.
+  tl_array *to = tl_array_new(
+      vm, dtype == TL_FLOAT32 ? TL_COMPLEX64 : TL_COMPLEX128, ndim, shape);
+  bool ok = to != NULL;
+  for (size_t i = 0; ok && i < 2; i++) {
+    tl_slot base = tl_borrow(tl_own_array(to));
+    char *first = to->data + i * tl_itemsize(dtype);
+    tl_array *from = tl_array_cast(vm, given[i], dtype);
+    tl_array *part =
+        tl_view_new(vm, &base, dtype, first, ndim, shape, tl_strides(to));
+    ok = from != NULL && part != NULL && tl_array_fill(vm, part, from);
+    tl_array_drop(vm, part);
+    tl_array_drop(vm, from);
+  }
+  return tl_result_give(vm, to, ok, out);
 }
 
 // --- Errors -----------------------------------------------------------------
