@@ -551,10 +551,6 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
   // one by one.
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   int ndim = tl_ndim(a) + tl_ndim(other);
-  if (ndim > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
-                   TL_MAX_DIMS);
-  }
   for (int i = 0; i < ndim; i++) {
     shape[i] = i < tl_ndim(a) ? tl_shape(a)[i] : 1;
     strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
@@ -591,29 +587,28 @@ static char *item_pointer(const tl_array *a, int64_t position) {
   return item;
 }
 
-// The results of pairs, stacked one after the other, in the shape of both
-// arrays.
-static bool shape_pairs(tl_vm *vm, const tl_array *a, const tl_array *b,
-                        tl_slot *stacked, tl_slot *out) {
-  if (!tl_is_array(*stacked)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "outer: the results of f do not stack: got %s",
-                   tl_describe(*stacked, text, sizeof text));
-  }
-  int64_t shape[TL_MAX_DIMS];
-  const tl_array *s = stacked->array;
-  // The results may be arrays: their axes come after those of a and b. Of no
-  // results their shape is unknown.
-  int ndim = 0, inner = a->size * b->size > 0 ? tl_ndim(s) - 1 : 0;
-  if (tl_ndim(a) + tl_ndim(b) + inner > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
-                   TL_MAX_DIMS);
-  }
-  for (int i = 0; i < tl_ndim(a); i++) shape[ndim++] = tl_shape(a)[i];
-  for (int i = 0; i < tl_ndim(b); i++) shape[ndim++] = tl_shape(b)[i];
-  for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
-  return tl_reshape(vm, stacked, ndim, shape, out);
+// The results of [name], an array whose first axis becomes the [outer] ones of
+// [shape]; the axes of a result come behind. Takes the list, or NULL after
+// tl_fail. Fails (kind type) where they do not stack.
+static bool give_results(tl_vm *vm, const char *name, tl_list *list, int outer,
+                         int64_t shape[TL_MAX_DIMS], tl_slot *out) {
+  tl_slot stacked;
+  char text[TL_DESCRIBE];
+  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
+    return false;
+  bool ok =
+      tl_is_array(stacked) ||
+      tl_fail(vm, TALLY_ERR_TYPE, "%s: the results of f do not stack: got %s",
+              name, tl_describe(stacked, text, sizeof text));
+  int ndim = ok ? outer + tl_ndim(stacked.array) - 1 : 0;
+  ok = ok && (ndim <= TL_MAX_DIMS ||
+              tl_fail(vm, TALLY_ERR_SHAPE, "%s: more than %d axes", name,
+                      TL_MAX_DIMS));
+  for (int i = outer; ok && i < ndim; i++)
+    shape[i] = tl_shape(stacked.array)[i - outer + 1];
+  ok = ok && tl_reshape(vm, &stacked, ndim, shape, out);
+  tl_drop(vm, stacked);
+  return ok;
 }
 
 // Calls f with every pair of items.
@@ -621,6 +616,8 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
                         tl_slot *out) {
   tl_vm *vm = c->vm;
   tl_list *list = tl_list_new(vm, 0);
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = 0;
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < a->size; i++) {
     for (int64_t j = 0; ok && j < b->size; j++) {
@@ -631,13 +628,10 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
       ok = ok && push_call(c, 2, args, &list);
     }
   }
-  tl_slot stacked;
   list = collected(vm, list, ok);
-  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
-    return false;
-  ok = shape_pairs(vm, a, b, &stacked, out);
-  tl_drop(vm, stacked);
-  return ok;
+  for (int i = 0; i < tl_ndim(a); i++) shape[ndim++] = tl_shape(a)[i];
+  for (int i = 0; i < tl_ndim(b); i++) shape[ndim++] = tl_shape(b)[i];
+  return give_results(vm, "outer", list, ndim, shape, out);
 }
 
 // outer(a, b, f).
@@ -653,6 +647,9 @@ static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   }
   const tl_array *a = args[0].array, *b = args[1].array;
+  if (tl_ndim(a) + tl_ndim(b) > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
+                   TL_MAX_DIMS);
   if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2) {
     return outer_op(vm, c.op, a, b, out);
   }
@@ -683,48 +680,6 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
     }
   }
   return collected(vm, list, ok);
-}
-
-// The lanes' results, stacked, as an array with the axes of a result where
-// axis was.
-static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
-                        tl_slot *stacked, tl_slot *out) {
-  if (!tl_is_array(*stacked)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "map_axis: the results of f do not stack: got %s",
-                   tl_describe(*stacked, text, sizeof text));
-  }
-  int64_t shape[TL_MAX_DIMS];
-  int order[TL_MAX_DIMS], ndim = 0;
-  const tl_array *s = stacked->array;
-  // The stacked results have their axes last; the permutation moves these to
-  // where the lane's axis was.
-  int outer = tl_ndim(x) - 1;
-  int inner = s->size > 0 || tl_ndim(s) > 1 ? tl_ndim(s) - 1 : 0;
-  if (outer + inner > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "map_axis: more than %d axes",
-                   TL_MAX_DIMS);
-  }
-  for (int i = 0; i < tl_ndim(x); i++) {
-    if (i != axis)
-      shape[ndim++] = tl_shape(x)[i];
-  }
-  for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
-  tl_slot shaped;
-  if (!tl_reshape(vm, stacked, ndim, shape, &shaped))
-    return false;
-  if (ndim == 0 || !tl_is_array(shaped)) {
-    *out = shaped;
-    return true;
-  }
-  for (int i = 0, next = 0; i < ndim; i++) {
-    bool is_inner = i >= axis && i < axis + inner;
-    order[i] = is_inner ? outer + i - axis : next++;
-  }
-  bool ok = tl_permute(vm, &shaped, order, out);
-  tl_drop(vm, shaped);
-  return ok;
 }
 
 // Calls f with every row; the results in a list.
@@ -797,12 +752,29 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_axis(vm, "map_axis", args[2], tl_ndim(args[0].array), 0, &axis)) {
     return false;
   }
-  tl_list *list = map_lanes(&c, args[0], axis);
-  tl_slot stacked;
-  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
+  const tl_array *x = args[0].array;
+  int64_t shape[TL_MAX_DIMS];
+  int outer = 0, order[TL_MAX_DIMS];
+  for (int i = 0; i < tl_ndim(x); i++) {
+    if (i != axis)
+      shape[outer++] = tl_shape(x)[i];
+  }
+  tl_slot shaped;
+  if (!give_results(vm, "map_axis", map_lanes(&c, args[0], axis), outer, shape,
+                    &shaped))
     return false;
-  bool ok = shape_lanes(vm, args[0].array, axis, &stacked, out);
-  tl_drop(vm, stacked);
+  int ndim = tl_value_ndim(shaped), inner = ndim - outer;
+  if (ndim == 0) {
+    *out = shaped;
+    return true;
+  }
+  // A result's axes are the last ones, and go to where the lane's was.
+  for (int i = 0, next = 0; i < ndim; i++) {
+    bool is_inner = i >= axis && i < axis + inner;
+    order[i] = is_inner ? outer + i - axis : next++;
+  }
+  bool ok = tl_permute(vm, &shaped, order, out);
+  tl_drop(vm, shaped);
   return ok;
 }
 
