@@ -12,6 +12,7 @@
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "stdlib/npy_texts.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/io.h"
 #include "vm/nested/nested.h"
@@ -386,17 +387,12 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
   }
   tl_text fields;
   tl_text_open(&fields, vm);
-  if (!tl_npy_write_fields(vm, &fields, s->nested->layout, &texts)) {
-    tl_text_close(&fields);
+  bool ok = tl_npy_write_fields(vm, &fields, s->nested->layout, &texts);
+  if (!tl_text_give(&fields, ok, descr))
     return false;
-  }
-  tl_string *text = tl_text_finish(&fields);
-  if (text == NULL)
-    return false;
-  *descr = tl_own_string(text);
   out->a = s->nested->parts[0].array;
   out->layout = s->nested->layout;
-  out->fields = text->text;
+  out->fields = descr->string->text;
   return true;
 }
 

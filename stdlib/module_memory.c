@@ -267,7 +267,7 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
     write_array(&text, s.array);
   if (tl_is_nested(s))
     tl_nested_tree(&text, s.nested, 1);
-  return tl_string_give(tl_text_finish(&text), out);
+  return tl_text_give(&text, true, out);
 }
 
 // Everything here depends on what ran before, so even the functions that only

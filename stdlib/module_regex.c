@@ -587,10 +587,7 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ok)
     tl_text_add(&text, m.text->text + at, m.text->length - at);
   matcher_close(&m);
-  if (ok)
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  return tl_text_give(&text, ok, out);
 }
 
 // strings.split_matches(s, pattern, ignore_case). Empty matches do not split.

@@ -470,10 +470,7 @@ static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_drop(vm, points);
     }
   }
-  if (ok)
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  return tl_text_give(&text, ok, out);
 }
 
 // --- The table --------------------------------------------------------------

@@ -92,16 +92,6 @@ static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// Makes *out the string of [text], which is closed in any case; [ok] is
-// whether it is whole.
-static bool finish(tl_text *text, bool ok, tl_slot *out) {
-  if (!ok) {
-    tl_text_close(text);
-    return false;
-  }
-  return tl_string_give(tl_text_finish(text), out);
-}
-
 // format(x, spec).
 static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *spec = NULL;
@@ -112,7 +102,7 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_text_open(&text, vm);
   bool ok = tl_format_spec(vm, &text, args[0], spec ? spec->text : "",
                            spec ? spec->length : 0);
-  return finish(&text, ok, out);
+  return tl_text_give(&text, ok, out);
 }
 
 // string(x): a string is its own text.
@@ -123,7 +113,8 @@ static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_text text;
   tl_text_open(&text, vm);
-  return finish(&text, tl_format_value(vm, &text, args[0], false, 0), out);
+  return tl_text_give(&text, tl_format_value(vm, &text, args[0], false, 0),
+                      out);
 }
 
 // --- Asking -----------------------------------------------------------------
