@@ -98,6 +98,13 @@ static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
   return tl_items_count(vm, function, *source, &out->count);
 }
 
+// Opens both: args[0] has the items, args[1] is called.
+static bool open_both(tl_vm *vm, const char *function, tl_slot *args, callee *c,
+                      items *xs) {
+  return open_callee(vm, function, args[1], c) &&
+         open_items(vm, function, &args[0], xs);
+}
+
 // The item at [index]: borrowed from a list that lives on, else owned.
 static bool get_item(items *x, int64_t index, tl_slot *out) {
   if (tl_is_list(*x->source)) {
@@ -339,10 +346,8 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
 static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  if (!open_callee(vm, "fold", args[1], &c) ||
-      !open_items(vm, "fold", &args[0], &xs)) {
+  if (!open_both(vm, "fold", args, &c, &xs))
     return false;
-  }
   tl_slot result = tl_none();
   int64_t from = 0;
   if (tl_is_none(args[2])) {
@@ -411,10 +416,8 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
   tl_fold fold;
-  if (!open_callee(vm, "scan", args[1], &c) ||
-      !open_items(vm, "scan", &args[0], &xs)) {
+  if (!open_both(vm, "scan", args, &c, &xs))
     return false;
-  }
   if (tl_is_none(args[2]) && has_scan(args[0], c.op, &fold)) {
     return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
@@ -444,10 +447,8 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
   const tl_list *more = tl_is_list(args[2]) ? args[2].list : NULL;
-  if (!open_callee(vm, "each", args[1], &c) ||
-      !open_items(vm, "each", &args[0], &xs)) {
+  if (!open_both(vm, "each", args, &c, &xs))
     return false;
-  }
   int64_t extra = more == NULL ? 0 : more->length;
   if (extra >= TL_MAX_PARAMS) {
     return tl_fail(vm, TALLY_ERR_VALUE, "each: more than %d arguments",
@@ -520,10 +521,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
 static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  if (!open_callee(vm, "filter", args[1], &c) ||
-      !open_items(vm, "filter", &args[0], &xs)) {
+  if (!open_both(vm, "filter", args, &c, &xs))
     return false;
-  }
   // An item that is selected is read a second time.
   xs.gives = false;  // each is needed again
   // One more, since tl_alloc takes no 0. A range may have more items than a
