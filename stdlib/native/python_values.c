@@ -16,7 +16,7 @@
 //     y = none                  end_seen, NumPy's array ends, end_held: block 0
 //
 // What must not happen meanwhile: a value is released by a thread that is not
-// the VM's (give_back leaves it for the next call), an object of Python's is
+// the VM's (py_give_back leaves it for the next call), an object of Python's is
 // touched without its lock (each hook of the VM's takes it, for a value may end
 // while Tally runs), and either side is asked after it has ended (link->vm is
 // NULL, Py_IsInitialized is 0).
@@ -28,549 +28,31 @@
 //     to_value       None, bool, int, float, complex, str, tally's own,
 //                    buffer, list or tuple, dict, handle
 
-#define _GNU_SOURCE 1  // for RTLD_DEFAULT
-
 #include "stdlib/native/python_values.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-py_api py;
-py_object *py_error_class;
+#include "stdlib/native/python_held.h"
 
 // Lists in lists, at most; Python's may contain themselves.
 // 100 calls of to_value are some 50 KiB of a stack that Python's own calls
 // share.
 enum { DEEPEST = 100 };
 
-// --- The table --------------------------------------------------------------
-
-const char *py_find(void *library) {
-  // dlsym gives objects where the table has functions: memcpy, for ISO C has no
-  // cast from one to the other.
-  void *from = library == NULL ? RTLD_DEFAULT : library, *found;
-#define X(result, name, params)             \
-  if ((found = dlsym(from, #name)) == NULL) \
-    return #name;                           \
-  memcpy(&py.name, &found, sizeof found);
-  PY_FUNCTIONS(X)
-#undef X
-#define X(name)                             \
-  if ((found = dlsym(from, #name)) == NULL) \
-    return #name;                           \
-  py.name = found;
-  PY_OBJECTS(X)
-  PY_EXCEPTIONS(X)
-#undef X
-  return NULL;
-}
-
-py_process py_owner = PY_ANY_PROCESS;
-
-// A fork copies the one thread that calls it: a lock that another thread had is
-// held for ever then, so that Python is refused in the child.
-static int is_forked(void) {
-  return py_owner == PY_PARENT_PROCESS;
-}
-
-// For what is released, in the child it is lost.
-static int is_usable(void) {
-  return !is_forked() && py.Py_IsInitialized();
-}
-
-tally_status py_need(tally_vm *vm) {
-  if (is_forked())
-    return tally_raise(vm, TALLY_ERR_HOST,
-                       "python: it was started before this process forked, "
-                       "and cannot be used after");
-  // Where Tally is inside of Python, VMs may be closed behind Py_Finalize.
-  if (!py.Py_IsInitialized())
-    return tally_raise(vm, TALLY_ERR_HOST, "python: the interpreter has ended");
-  return TALLY_OK;
-}
-
-// --- VMs that Python knows --------------------------------------------------
-
-// Records are never freed; the list is there so that they do not count as lost
-// memory. VMs of several threads may import python at once.
-static py_link *links;
-static pthread_mutex_t linking = PTHREAD_MUTEX_INITIALIZER;
-
-py_link *py_link_new(tally_vm *vm, py_object *keeper) {
-  py_link *link = calloc(1, sizeof *link);
-  if (link == NULL)
-    return NULL;
-  link->vm = vm;
-  link->thread = pthread_self();
-  link->keeper = keeper;
-  pthread_mutex_init(&link->lock, NULL);
-  pthread_mutex_lock(&linking);
-  link->next = links;
-  links = link;
-  pthread_mutex_unlock(&linking);
-  return link;
-}
-
-void py_link_sweep(py_link *link) {
-  // The end of a value may run Python, which may let a thread go on that waits
-  // for the mutex with Python's lock: nothing is released with the mutex held.
-  pthread_mutex_lock(&link->lock);
-  tally_value *left = link->left;
-  size_t count = link->left_count;
-  link->left = NULL;
-  link->left_count = link->left_capacity = 0;
-  pthread_mutex_unlock(&link->lock);
-  // Each may leave values of its own, which give_back releases at once: this is
-  // the VM's thread.
-  for (size_t i = 0; i < count; i++) tally_release(link->vm, left[i]);
-  free(left);
-}
-
-// The record stays: objects of Python's may still refer to it.
-void py_link_close(py_link *link) {
-  py_link_sweep(link);
-  link->vm = NULL;
-}
-
-// Gives a value back, from any thread and after the VM, too. Where there is no
-// memory to remember it, it lives until the VM closes.
-// Called with Python's lock, in which link->vm does not change meanwhile. A VM
-// that is never called again keeps what was left until it closes.
-static void give_back(py_link *link, tally_value v) {
-  if (link->vm == NULL)
-    return;
-  // In the VM's own thread it runs at most up the stack, in a call to Python,
-  // where tally_release is allowed.
-  if (pthread_equal(link->thread, pthread_self())) {
-    tally_release(link->vm, v);
-    return;
-  }
-  pthread_mutex_lock(&link->lock);
-  if (link->left_count == link->left_capacity) {
-    size_t more = link->left_capacity * 2 + 16;
-    tally_value *block = realloc(link->left, more * sizeof *block);
-    if (block != NULL) {
-      link->left = block;
-      link->left_capacity = more;
-    }
-  }
-  // Python's lock and then this mutex: nobody takes them the other way round.
-  if (link->left_count < link->left_capacity)
-    link->left[link->left_count++] = v;
-  pthread_mutex_unlock(&link->lock);
-}
-
-// --- Errors -----------------------------------------------------------------
-
-// A text of Python's; NULL where it is none. Borrowed from the object.
-// An exception that the attempt sets is cleared. Valid while the object is, for
-// that keeps its UTF-8; NUL-terminated, and may have NULs within.
-static const char *text_of(py_object *o, size_t *nbytes) {
-  intptr_t n = 0;
-  const char *text = o == NULL ? NULL : py.PyUnicode_AsUTF8AndSize(o, &n);
-  *nbytes = (size_t)n;
-  if (text == NULL)
-    py.PyErr_Clear();
-  return text;
-}
-
-// A new reference, NULL with an exception: from is not UTF-8. Errors of a VM
-// are (tally_raise sees to it).
-static py_object *text(const char *from) {
-  return py.PyUnicode_FromStringAndSize(from, (intptr_t)strlen(from));
-}
-
-// All of an exception as Python prints it, a new reference; NULL.
-// By Python's own traceback.format_exception, so that chained exceptions
-// ("during the handling of …") are in it. Borrows all three; a value of NULL
-// counts as None. What goes wrong here is cleared: the error that is told
-// matters more.
-static py_object *format_exception(py_object *type, py_object *value,
-                                   py_object *trace) {
-  py_object *const none = py._Py_NoneStruct, *out = NULL;
-  py_object *module = py.PyImport_ImportModule("traceback");
-  py_object *lines =
-      module == NULL
-          ? NULL
-          : py.PyObject_CallMethod(module, "format_exception", "OOO", type,
-                                   value == NULL ? none : value, trace);
-  py_object *empty = lines == NULL ? NULL : text("");
-  if (empty != NULL)
-    out = py.PyObject_CallMethod(empty, "join", "(O)", lines);
-  py_drop(empty);
-  py_drop(lines);
-  py_drop(module);
-  py.PyErr_Clear();
-  return out;
-}
-
-// "ValueError: no" first, then where it came from.
-tally_status py_raise(py_link *link) {
-  py_object *type = NULL, *value = NULL, *trace = NULL;
-  // Fetch and Normalize, for 3.12's PyErr_GetRaisedException is not in 3.9.
-  // Fetch clears, and what follows may set others, which the last clear is for.
-  size_t n, m;
-  py.PyErr_Fetch(&type, &value, &trace);
-  py.PyErr_NormalizeException(&type, &value, &trace);
-  // str(value) may run Python and fail; then only the class is told.
-  py_object *said = value == NULL ? NULL : py.PyObject_Str(value);
-  py_object *name =
-      type == NULL ? NULL : py.PyObject_GetAttrString(type, "__name__");
-  py.PyErr_Clear();
-  const char *what = text_of(said, &n), *class = text_of(name, &m);
-  py_object *whole =
-      trace == NULL ? NULL : format_exception(type, value, trace);
-  const char *text = text_of(whole, &n);
-  tally_status status = tally_raise(
-      link->vm, TALLY_ERR_HOST, "python: %s%s%s%s%.2000s",
-      class == NULL ? "an error" : class,
-      what == NULL || *what == 0 ? "" : ": ", what == NULL ? "" : what,
-      text == NULL ? "" : "\n", text == NULL ? "" : text);
-  py_drop(whole);
-  py_drop(said);
-  py_drop(name);
-  py_drop(type);
-  py_drop(value);
-  py_drop(trace);
-  return status;
-}
-
-// The arguments of tally.Error: report, kind, message, file, line, column.
-// e is borrowed from the VM, and copied before anything of Python's runs that
-// may call into the VM. PyErr_SetObject calls the class with the tuple's items.
-static void set_own_error(const tally_error_info *e) {
-  py_object *args = py.Py_BuildValue("ssssLL", e->report, e->kind, e->message,
-                                     e->file == NULL ? "" : e->file,
-                                     (long long)e->line, (long long)e->column);
-  if (args != NULL)
-    py.PyErr_SetObject(py_error_class, args);
-  py_drop(args);
-}
-
-// An interrupt of the VM's is Python's KeyboardInterrupt.
-void py_set_error(py_link *link, py_object *class) {
-  const tally_error_info *e = tally_error(link->vm);
-  // So that Ctrl-C goes through "except Exception" in Python.
-  if (class == NULL && e->status == TALLY_ERR_INTERRUPT)
-    class = *py.PyExc_KeyboardInterrupt;
-  if (class == NULL && py_error_class != NULL) {
-    set_own_error(e);
-    return;
-  }
-  py.PyErr_SetString(
-      class == NULL ? *py.PyExc_RuntimeError : class,
-      e->report != NULL && e->report[0] != 0 ? e->report : e->message);
-}
-
-// --- Arrays and functions in Python -----------------------------------------
-
-// How the buffer protocol calls a dtype: as the module struct writes an item.
-// NumPy's letter of the kind is the first one of our name: b, i, u, f or c.
-static const struct format {
-  const char *dtype, *format;
-  size_t size;
-} formats[] = {
-    {"bool", "?", 1},       {"int8", "b", 1},         {"int16", "h", 2},
-    {"int32", "i", 4},      {"int64", "q", 8},        {"uint8", "B", 1},
-    {"uint16", "H", 2},     {"uint32", "I", 4},       {"uint64", "Q", 8},
-    {"float16", "e", 2},    {"float32", "f", 4},      {"float64", "d", 8},
-    {"complex64", "Zf", 8}, {"complex128", "Zd", 16}, {NULL, NULL, 0}};
-
-// tally.Array and tally.Function: a value of a VM's. The shape and strides are
-// what a buffer of it refers to.
-// The head has to be first: Python knows the object by it. Objects are made
-// zeroed by their type, and changed by nobody once from_array has filled them;
-// so that their getters need no thread of the VM's.
-typedef struct held {
-  py_object head;
-  // Never NULL: refuse_new sees to it that only hold makes one.
-  py_link *link;
-  tally_value value;
-  // What value's memory is: valid as long as value, which is released last. Its
-  // dtype is not, for the text is the VM's: see item.
-  tally_array of;
-  intptr_t shape[TALLY_MAX_DIMS], strides[TALLY_MAX_DIMS];
-  const struct format *item;  // what its items are
-} held;
-
-// Of an array's dtype; NULL where the buffer protocol has no name for it, as of
-// strings, structs and decimals.
-static const struct format *format_of(const char *dtype) {
-  const struct format *f = formats;
-  while (f->dtype != NULL && strcmp(f->dtype, dtype) != 0) f++;
-  return f->dtype == NULL ? NULL : f;
-}
-
-// Made once, by py_values_open; each instance has a reference to its type.
-static py_object *array_type, *function_type;
-
-// Called by Python when the last reference is gone, in any thread. The keeper
-// goes last, for its end may close the VM and needs the value given back; the
-// type, as for every type made from a spec, is counted by its objects.
-static void end_held(py_object *self) {
-  held *h = (held *)(void *)self;
-  py_object *type = self->type, *keeper = h->link->keeper;
-  // Nothing of h is read behind this: it may run code of Python's that ends
-  // others.
-  give_back(h->link, h->value);
-  py.PyObject_Free(self);
-  py.Py_DecRef(type);
-  py_drop(keeper);
-}
-
-// A new object of the type that holds the value; NULL with an exception.
-// The VM has one more owner of v until end_held; the keeper one more reference.
-static held *hold(py_link *link, py_object *type, tally_value v) {
-  held *h = (held *)(void *)py.PyType_GenericAlloc(type, 0);
-  if (h == NULL)
-    return NULL;
-  h->link = link;
-  h->value = tally_retain(link->vm, v);
-  if (link->keeper != NULL)
-    py.Py_IncRef(link->keeper);
-  return h;
-}
-
-// Whether the items lie one behind the other, the last axis the fastest, or the
-// first where [by_columns].
-static int is_dense(const held *h, int by_columns) {
-  size_t step = h->item->size;
-  for (int i = 0; i < h->of.ndim; i++) {
-    int axis = by_columns ? i : h->of.ndim - 1 - i;
-    if (h->shape[axis] != 1 && h->strides[axis] != (intptr_t)step)
-      return h->of.size == 0;
-    step *= (size_t)h->shape[axis];
-  }
-  return 1;
-}
-
-// Whether the array lies as the flags of a buffer's user want it: who asks for
-// no strides gets items row by row.
-static int is_as_wanted(const held *h, int flags) {
-  int is_by_rows = is_dense(h, 0);
-  if ((flags & PY_STRIDES) == 0 || (flags & PY_C_CONTIGUOUS) != 0)
-    return is_by_rows;
-  if ((flags & PY_F_CONTIGUOUS) != 0)
-    return is_dense(h, 1);
-  return (flags & PY_ANY_CONTIGUOUS) == 0 || is_by_rows || is_dense(h, 1);
-}
-
-// Whether the array's memory is still there; else an exception.
-static int is_open(const held *h) {
-  if (h->link->vm == NULL)
-    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
-  return h->link->vm != NULL;
-}
-
-// Whether the caller may use the VM: it is open, and this its thread.
-static int is_callable(const held *h) {
-  return h->link->vm != NULL && pthread_equal(h->link->thread, pthread_self());
-}
-
-// The array's memory, for reading. The buffer has a reference to the array,
-// which keeps the value, its shape and its strides in place.
-// Needs no thread of the VM's: the value is kept, and its memory not written
-// while it has two owners.
-static int get_buffer(py_object *self, py_buffer *out, int flags) {
-  held *h = (held *)(void *)self;
-  out->obj = NULL;
-  const char *why = (flags & PY_WRITABLE) != 0 ? "arrays of Tally are read only"
-                    : !is_as_wanted(h, flags)  ? "the array is not contiguous"
-                                               : NULL;
-  if (!is_open(h))
-    return -1;
-  if (why != NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, why);
-    return -1;
-  }
-  // PyBuffer_Release gives this back; there is nothing else to do at its end.
-  py.Py_IncRef(self);
-  *out = (py_buffer){.buf = h->of.data,
-                     .obj = self,
-                     .len = (intptr_t)(h->of.size * h->item->size),
-                     .itemsize = (intptr_t)h->item->size,
-                     .readonly = 1,
-                     .ndim = (flags & PY_SHAPE) != 0 ? h->of.ndim : 1,
-                     .format = (flags & PY_FORMAT) != 0
-                                   ? (char *)(uintptr_t)h->item->format
-                                   : NULL,
-                     .shape = (flags & PY_SHAPE) != 0 ? h->shape : NULL,
-                     .strides = (flags & PY_STRIDES) != 0 ? h->strides : NULL};
-  return 0;
-}
-
-// Sizes as a tuple.
-// A new reference, or NULL with an exception.
-static py_object *sizes(const intptr_t *from, int n) {
-  py_object *out = py.PyTuple_New(n);
-  for (int i = 0; out != NULL && i < n; i++)
-    py.PyTuple_SetItem(out, i, py.PyLong_FromLongLong(from[i]));
-  return out;
-}
-
-// array.shape, as NumPy's: a tuple.
-static py_object *get_shape(py_object *self, void *closure) {
-  held *h = (held *)(void *)self;
-  (void)closure;
-  return sizes(h->shape, h->of.ndim);
-}
-
-// array.dtype: a name of Tally's and NumPy's, not NumPy's object, so that it is
-// there without NumPy.
-static py_object *get_dtype(py_object *self, void *closure) {
-  (void)closure;
-  return text(((held *)(void *)self)->item->dtype);
-}
-
-// NumPy's own description: {"shape": …, "typestr": "<f8", "data": (place,
-// True)}.
-// For what knows neither the buffer protocol's Zd nor DLPack. The reader keeps
-// the array itself, and with it the memory. The kind's letter has the size
-// behind it; bytes have no order, which the bar says.
-static py_object *get_interface(py_object *self, void *closure) {
-  held *h = (held *)(void *)self;
-  char type[16];
-  (void)closure;
-  if (!is_open(h))
-    return NULL;
-  snprintf(type, sizeof type, "%c%c%zu", h->item->size == 1 ? '|' : '<',
-           h->item->dtype[0], h->item->size);
-  return py.Py_BuildValue(
-      "{s:N,s:N,s:s,s:(NN),s:i}", "shape", sizes(h->shape, h->of.ndim),
-      "strides", sizes(h->strides, h->of.ndim), "typestr", type, "data",
-      py.PyLong_FromVoidPtr(h->of.data), py.PyBool_FromLong(1), "version", 3);
-}
-
-// A DLManagedTensor (dlpack.h) of an array. It has a reference to the array
-// instead of a value of the VM's (tally_to_dlpack), for it may outlive all that
-// a program sees of the VM, and may be deleted by any thread.
-typedef struct tensor {
-  void *data;
-  int32_t device_type, device_id, ndim;
-  uint8_t code, bits;  // of a dtype: see code_of
-  uint16_t lanes;
-  int64_t *shape, *strides;  // strides in items
-  uint64_t offset;
-  py_object *array;
-  void (*deleter)(struct tensor *);
-  int64_t sizes[];  // shape, then strides
-} tensor;
-
-// One reference less, with Python's lock or without, which nests. After
-// Python's end the object is gone with all others.
-static void drop_anywhere(py_object *o) {
-  if (!is_usable())
-    return;
-  int lock = py.PyGILState_Ensure();
-  py.Py_DecRef(o);
-  py.PyGILState_Release(lock);
-}
-
-// Called by whoever took the tensor.
-static void end_tensor(tensor *t) {
-  drop_anywhere(t->array);
-  free(t);
-}
-
-// A tensor that nobody took ends with its capsule: who takes one renames it.
-static void end_capsule(py_object *capsule) {
-  if (py.PyCapsule_IsValid(capsule, "dltensor"))
-    end_tensor(py.PyCapsule_GetPointer(capsule, "dltensor"));
-}
-
-// The kind of a dtype in dlpack.h:
-// kDLInt 0, kDLUInt 1, kDLFloat 2, kDLComplex 5, kDLBool 6.
-static uint8_t code_of(const struct format *item) {
-  static const char kinds[] = "iuf--cb";
-  return (uint8_t)(strchr(kinds, item->dtype[0]) - kinds);
-}
-
-// array.__dlpack__(): arguments, as of a stream, say nothing to a processor.
-static py_object *to_dlpack(py_object *self, py_object *args,
-                            py_object *named) {
-  held *h = (held *)(void *)self;
-  int ndim = h->of.ndim;
-  (void)args, (void)named;
-  if (!is_open(h))
-    return NULL;
-  tensor *t = calloc(1, sizeof *t + 2 * (size_t)ndim * sizeof *t->sizes);
-  if (t == NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "no memory for a tensor");
-    return NULL;
-  }
-  *t = (tensor){.data = h->of.data,
-                .device_type = 1,  // kDLCPU
-                .ndim = ndim,
-                .code = code_of(h->item),
-                .bits = (uint8_t)(h->item->size * 8),
-                .lanes = 1,
-                .shape = t->sizes,
-                .strides = t->sizes + ndim,
-                .array = self,
-                .deleter = end_tensor};
-  for (int i = 0; i < ndim; i++) {
-    t->shape[i] = h->shape[i];
-    t->strides[i] = h->strides[i] / (intptr_t)h->item->size;
-    if (h->strides[i] % (intptr_t)h->item->size != 0) {
-      py.PyErr_SetString(*py.PyExc_BufferError, "strides of no whole items");
-      free(t);
-      return NULL;
-    }
-  }
-  py_object *capsule = py.PyCapsule_New(t, "dltensor", end_capsule);
-  if (capsule == NULL)
-    free(t);
-  else
-    py.Py_IncRef(self);
-  return capsule;
-}
-
-// The processor's memory: kDLCPU, 0.
-// A method without arguments: nothing is NULL.
-static py_object *get_device(py_object *self, py_object *nothing) {
-  static const intptr_t cpu[] = {1, 0};
-  (void)self, (void)nothing;
-  return sizes(cpu, 2);
-}
-
-// len(array): items of the leading axis.
-static intptr_t length(py_object *self) {
-  held *h = (held *)(void *)self;
-  return h->of.ndim == 0 ? 0 : h->shape[0];
-}
-
-// repr of both types: what print shows of the value. Another thread gets a text
-// all the same, for a debugger shows what it can reach.
-static py_object *show(py_object *self) {
-  held *h = (held *)(void *)self;
-  tally_value shown;
-  const char *from;
-  size_t n;
-  py_object *out = NULL;
-  if (!is_callable(h))
-    return text("<a value of a closed VM, or of another thread's>");
-  if (tally_format(h->link->vm, h->value, &shown) != TALLY_OK) {
-    py_set_error(h->link, NULL);
-    return NULL;
-  }
-  if (tally_to_string(h->link->vm, shown, &from, &n) == TALLY_OK)
-    out = py.PyUnicode_FromStringAndSize(from, (intptr_t)n);
-  tally_release(h->link->vm, shown);
-  return out;
-}
+// --- Functions in Python ----------------------------------------------------
 
 // tally.Function(…): its arguments become values, its result an object.
 static py_object *call_function(py_object *self, py_object *args,
                                 py_object *named) {
-  held *h = (held *)(void *)self;
+  py_held *h = (py_held *)(void *)self;
   // 64, as for python.call (python.c).
   tally_value values[64], result = {0, 0};
   // args is a tuple of Python's own making, whose size and items cannot fail.
   intptr_t count = py.PyObject_Size(args), made = 0;
   py_object *out = NULL;
-  if (!is_callable(h)) {
+  if (!py_is_callable(h)) {
     py.PyErr_SetString(*py.PyExc_RuntimeError,
                        "the VM is closed, or of another thread");
     return NULL;
@@ -607,96 +89,11 @@ static py_object *call_function(py_object *self, py_object *args,
   return out;
 }
 
-// type(f)(): a slot of its own, for else the types inherit object's, and what
-// that makes has no link. A flag that forbids it is there only from 3.10 on.
-static py_object *refuse_new(py_object *type, py_object *args,
-                             py_object *named) {
-  (void)type, (void)args, (void)named;
-  py.PyErr_SetString(*py.PyExc_TypeError,
-                     "arrays and functions of Tally's are made by scripts");
-  return NULL;
-}
-
-// C keeps functions apart from objects; Python's tables do not.
-#define SLOT(function) ((void *)(uintptr_t)(function))
-#define METHOD(function) ((void (*)(void))(function))
-
-// The tables are static, for types refer to them for ever. A type that could
-// not be made is tried again by the next call.
 int py_values_open(void) {
-  static py_method methods[] = {
-      {"__dlpack__", METHOD(to_dlpack), PY_VARARGS_KEYWORDS, NULL},
-      {"__dlpack_device__", METHOD(get_device), PY_NO_ARGUMENTS, NULL},
-      {NULL, NULL, 0, NULL}};
-  static py_getter getters[] = {
-      {"shape", METHOD(get_shape), NULL, "its sizes", NULL},
-      {"dtype", METHOD(get_dtype), NULL, "the name of its dtype", NULL},
-      {"__array_interface__", METHOD(get_interface), NULL, NULL, NULL},
-      {NULL, NULL, NULL, NULL, NULL}};
-  static py_slot array_slots[] = {
-      {PY_TP_DEALLOC, SLOT(end_held)},
-      {PY_BF_GETBUFFER, SLOT(get_buffer)},
-      {PY_MP_LENGTH, SLOT(length)},
-      {PY_TP_REPR, SLOT(show)},
-      {PY_TP_METHODS, methods},
-      {PY_TP_GETSET, getters},
-      {PY_TP_NEW, SLOT(refuse_new)},
-      {PY_TP_DOC, "An array of Tally's, to be read by the buffer protocol."},
-      {0, NULL}};
-  static py_slot function_slots[] = {{PY_TP_DEALLOC, SLOT(end_held)},
-                                     {PY_TP_CALL, SLOT(call_function)},
-                                     {PY_TP_REPR, SLOT(show)},
-                                     {PY_TP_NEW, SLOT(refuse_new)},
-                                     {PY_TP_DOC, "A function of Tally's."},
-                                     {0, NULL}};
-  static py_spec array_spec = {"tally.Array", sizeof(held), 0, 0, array_slots};
-  static py_spec function_spec = {"tally.Function", sizeof(held), 0, 0,
-                                  function_slots};
-  // The exception of the first that fails is the caller's.
-  if (array_type == NULL)
-    array_type = py.PyType_FromSpec(&array_spec);
-  if (function_type == NULL)
-    function_type = py.PyType_FromSpec(&function_spec);
-  return array_type != NULL && function_type != NULL;
+  return py_held_open(call_function);
 }
 
 // --- To Python --------------------------------------------------------------
-
-// NumPy's function, borrowed from the link, which keeps it: an import takes as
-// long as all else of an array. NULL, with no exception: arrays stay Tally's.
-// Where NumPy is not installed, each array has Python search its folders again.
-static py_object *find_asarray(py_link *link) {
-  if (!link->numpy || link->asarray != NULL)
-    return link->asarray;
-  py_object *numpy = py.PyImport_ImportModule("numpy");
-  if (numpy != NULL)
-    link->asarray = py.PyObject_GetAttrString(numpy, "asarray");
-  py.PyErr_Clear();
-  py_drop(numpy);
-  return link->asarray;
-}
-
-// An array as an object, and as one of NumPy's where that is wanted and there.
-// Takes nothing; h owns one handle more of v. Where NumPy is asked, the array
-// that it makes keeps h by the buffer protocol, and h is seen by nobody else.
-static py_object *from_array(py_link *link, tally_value v,
-                             const tally_array *a) {
-  held *h = hold(link, array_type, v);
-  if (h == NULL)
-    return NULL;
-  h->of = *a;
-  h->item = format_of(a->dtype);
-  for (int i = 0; i < a->ndim; i++) {
-    h->shape[i] = (intptr_t)a->shape[i];
-    h->strides[i] = (intptr_t)a->strides[i];
-  }
-  py_object *made = &h->head, *convert = find_asarray(link);
-  if (convert == NULL)
-    return made;
-  py_object *out = py.PyObject_CallFunctionObjArgs(convert, made, NULL);
-  py_drop(made);
-  return out;
-}
 
 // Item i of a list, an array or a record; NULL with an exception.
 static py_object *from_item(py_link *link, tally_value v, size_t i) {
@@ -812,8 +209,7 @@ py_object *py_from_value(py_link *link, tally_value v) {
     if (tally_to_string(link->vm, v, &from, &n) == TALLY_OK)
       return py.PyUnicode_FromStringAndSize(from, (intptr_t)n);
   } else if (strcmp(type, "function") == 0) {
-    held *h = hold(link, function_type, v);
-    return h == NULL ? NULL : &h->head;
+    return py_from_function(link, v);
   } else if (strcmp(type, "list") == 0) {
     return from_items(link, v);
   } else if (strcmp(type, "record") == 0) {
@@ -826,8 +222,8 @@ py_object *py_from_value(py_link *link, tally_value v) {
   // A datashape begins with its first size: "3 * string".
   if (*type >= '0' && *type <= '9') {
     if (tally_to_buffer(link->vm, v, &a) == TALLY_OK &&
-        format_of(a.dtype) != NULL)
-      return from_array(link, v, &a);
+        py_format_of(a.dtype) != NULL)
+      return py_from_array(link, v, &a);
     return from_items(link, v);
   }
   py_object *object = py_object_of(link, v);
@@ -855,7 +251,7 @@ static tally_status wrap(py_link *link, py_object *o, tally_value *out);
 static void end_seen(void *context, void *data) {
   py_buffer *buffer = context;
   (void)data;
-  if (is_usable()) {
+  if (py_is_usable()) {
     int lock = py.PyGILState_Ensure();
     py.PyBuffer_Release(buffer);
     py.PyGILState_Release(lock);
@@ -869,7 +265,7 @@ static void end_seen(void *context, void *data) {
 static const char *dtype_of(const py_buffer *b) {
   const char *format = b->format == NULL ? "B" : b->format;
   format += *format != 0 && strchr("@=<|", *format) != NULL;
-  for (const struct format *f = formats; f->dtype != NULL; f++)
+  for (const py_format *f = py_formats; f->dtype != NULL; f++)
     if (f->format[0] == 'Z' && strcmp(format, f->format) == 0 &&
         f->size == (size_t)b->itemsize)
       return f->dtype;
@@ -877,13 +273,13 @@ static const char *dtype_of(const py_buffer *b) {
     return NULL;
   int is_signed = strchr("bhilqn", *format) != NULL;
   int is_unsigned = strchr("BHILQN", *format) != NULL;
-  for (int i = 0; formats[i].dtype != NULL; i++) {
-    char kind = formats[i].dtype[0];
-    if (formats[i].size == (size_t)b->itemsize &&
+  for (int i = 0; py_formats[i].dtype != NULL; i++) {
+    char kind = py_formats[i].dtype[0];
+    if (py_formats[i].size == (size_t)b->itemsize &&
         ((is_signed && kind == 'i') || (is_unsigned && kind == 'u') ||
          (*format == '?' && kind == 'b') ||
          (strchr("efd", *format) != NULL && kind == 'f')))
-      return formats[i].dtype;
+      return py_formats[i].dtype;
   }
   return NULL;
 }
@@ -1086,7 +482,7 @@ static tally_status from_dict(py_link *link, py_object *o, int depth,
     py.Py_IncRef(key);
     py.Py_IncRef(value);
     owners[taken++] = key;
-    keys[made] = text_of(key, &nbytes);
+    keys[made] = py_text_of(key, &nbytes);
     status = keys[made] == NULL
                  ? tally_raise(link->vm, TALLY_ERR_TYPE,
                                "python: the keys of a dict must be texts")
@@ -1127,7 +523,7 @@ static int try_simple(py_link *link, py_object *o, tally_status *status,
     *status = tally_from_complex(link->vm, py.PyComplex_RealAsDouble(o),
                                  py.PyComplex_ImagAsDouble(o), out);
   } else if (py_is(o, py.PyUnicode_Type)) {
-    const char *from = text_of(o, &n);
+    const char *from = py_text_of(o, &n);
     *status = from == NULL ? tally_raise(link->vm, TALLY_ERR_VALUE,
                                          "python: a text that is no UTF-8")
                            : tally_from_string(link->vm, from, n, out);
@@ -1143,8 +539,8 @@ static tally_status to_value(py_link *link, py_object *o, int depth,
   tally_status status;
   if (try_simple(link, o, &status, out))
     return status;
-  if (o->type == array_type || o->type == function_type) {
-    held *h = (held *)(void *)o;
+  const py_held *h = py_held_of(o);
+  if (h != NULL) {
     // An array of another VM could be read as a buffer; a function could not be
     // called, and a handle's number would mean another value.
     if (h->link != link)
@@ -1188,15 +584,8 @@ typedef struct handle {
 static void end_handle(void *context, void *object) {
   handle *h = object;
   (void)context;
-  drop_anywhere(h->object);
+  py_drop_anywhere(h->object);
   free(h);
-}
-
-tally_status py_lock(tally_vm *vm, int *lock) {
-  tally_status status = py_need(vm);
-  if (status == TALLY_OK)
-    *lock = py.PyGILState_Ensure();
-  return status;
 }
 
 tally_status py_give(py_link *link, int lock, py_object *o, tally_value *out) {
