@@ -1,7 +1,7 @@
 // Higher-order functions: the data first, then the function.
 //
 // All of them walk items, call f and collect the results in a list, which
-// becomes an array where the results stack (stdlib/stacking.h). Two cases are
+// becomes an array where the results stack. Two cases are
 // faster and give the same bits: an operation of the engine in place of f, and
 // kernels for fold and scan of vectors: by blocks where the order of items does
 // not count (& of integers), else one item after the other (+ of floats).
@@ -12,10 +12,11 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
-#include "stdlib/stacking.h"
 #include "vm/array/describe.h"
+#include "vm/array/stack.h"
 #include "vm/engine/engine.h"
 #include "vm/bytecode/function.h"
+#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
@@ -143,6 +144,41 @@ static tl_list *collected(tl_vm *vm, tl_list *list, bool ok) {
     return list;
   tl_drop(vm, tl_own_list(list));
   return NULL;
+}
+
+// --- Results ---------------------------------------------------------------
+
+// Of no results, which have no type: float64, as [] is.
+static bool empty_array(tl_vm *vm, tl_slot *out) {
+  int64_t none = 0;
+  return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &none), out);
+}
+
+// An array of a list's items where they stack: scalars to one dimension, arrays
+// of one shape to one more, strings to a string array; where [nested] is true
+// also rows of different lengths, records and none. Else the list itself:
+//
+//   1, 2, 3             [1, 2, 3]
+//   [1, 2], [3, 4]      2 * 2
+//   [1, 2], [3]         rows where [nested], else the list of both
+//   1, "a"              the list of both
+//
+// Takes the list; *out is owned. Results that do not stack are no error: the
+// list is the result then. An error of another kind, such as lack of memory,
+// remains one.
+static bool stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
+  tl_slot owned = tl_own_list(list);
+  bool ok = list->length == 0 ? empty_array(vm, out)
+            : nested          ? tl_stack_any(vm, list->length, list->items, out)
+                              : tl_stack(vm, list->length, list->items, out);
+  if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
+              vm->error.status == TALLY_ERR_SHAPE)) {
+    tl_error_clear(vm);
+    *out = owned;
+    return true;
+  }
+  tl_drop(vm, owned);
+  return ok;
 }
 
 // --- fold and scan ----------------------------------------------------------
@@ -397,7 +433,7 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
 // an array or a range, an array where the results stack. Takes [list].
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   if (tl_is_array(source) || tl_is_range(source) || tl_is_nested(source)) {
-    return tl_stack_results(vm, list, tl_is_nested(source), out);
+    return stack_results(vm, list, tl_is_nested(source), out);
   }
   *out = tl_own_list(list);
   return true;
@@ -593,7 +629,7 @@ static bool give_results(tl_vm *vm, const char *name, tl_list *list, int outer,
                          int64_t shape[TL_MAX_DIMS], tl_slot *out) {
   tl_slot stacked;
   char text[TL_DESCRIBE];
-  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
+  if (list == NULL || !stack_results(vm, list, false, &stacked))
     return false;
   bool ok =
       tl_is_array(stacked) ||
@@ -720,7 +756,7 @@ static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
   }
   if (tl_is_form(x, TL_FORM_RAGGED) || ndim == 2) {
     tl_list *list = map_rows(c, x);
-    return list != NULL && tl_stack_results(vm, list, true, out);
+    return list != NULL && stack_results(vm, list, true, out);
   }
   int64_t shape[TL_MAX_DIMS];
   tl_slot flat = tl_retain(vm, tl_borrow(x)), next;
@@ -735,7 +771,7 @@ static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
   }
   tl_list *list = ok ? map_rows(c, flat) : NULL;
   tl_clear(vm, &flat);
-  return list != NULL && tl_stack_results(vm, list, true, &next) &&
+  return list != NULL && stack_results(vm, list, true, &next) &&
          tl_value_split_axis(vm, &next, ndim - 1, shape, out);
 }
 

@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/csv.h"
 #include "stdlib/csv_table.h"
 #include "stdlib/csv_types.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/io.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"

@@ -13,7 +13,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/nested/indexed.h"
 #include "vm/types/layout.h"
