@@ -214,16 +214,19 @@ typedef struct output {
   int64_t least;  // the length of the shortest
 } output;
 
-// The longest and the shortest item, and whether one ends in a zero.
-static bool measure_bytes(void *context, const char *item) {
+// The longest and the shortest item, in code points or bytes, and whether one
+// ends in a zero, as only bytes do that are no text.
+static bool measure_item(void *context, const char *item) {
   output *o = context;
   const tl_string_item *s = tl_string_item_at(item);
-  int64_t n = (int64_t)tl_string_item_length(s);
+  size_t nbytes = tl_string_item_length(s);
+  int64_t n = o->raw_bytes ? (int64_t)nbytes : tl_npy_count_points(s);
   if (n > o->width)
     o->width = n;
   if (n < o->least)
     o->least = n;
-  o->zero_ended |= n > 0 && tl_string_item_text(s)[n - 1] == 0;
+  o->zero_ended |=
+      o->raw_bytes && nbytes > 0 && tl_string_item_text(s)[nbytes - 1] == 0;
   return true;
 }
 
@@ -249,15 +252,6 @@ static bool fits_bytes(const output *o) {
                  "%s: an item of bytes ends in a zero, which is kept only "
                  "where all have one length",
                  o->file.what);
-}
-
-// The longest string in code points, which is the width of U.
-static bool measure_string(void *context, const char *item) {
-  output *o = context;
-  int64_t n = tl_npy_count_points(tl_string_item_at(item));
-  if (n > o->width)
-    o->width = n;
-  return true;
 }
 
 // Four bytes for each code point, in this machine's order as the header says.
@@ -288,52 +282,46 @@ static bool write_number(void *context, const char *item) {
 // Fails (kind value) where the length needs more than 16 bits: version 1.0 has
 // no more.
 static bool write_header(output *o) {
-  char fixed[1024], *text = fixed;
   tl_dtype dtype = tl_array_dtype(o->a);
-  char order = tl_is_big_endian() ? '>' : '<';
-  size_t room = sizeof fixed, n;
+  char order = tl_is_big_endian() ? '>' : '<', spelled[16];
   int ndim = tl_ndim(o->a) - (o->layout != NULL);
+  tl_text text;
+  tl_text_open(&text, o->vm);
+  tl_text_puts(&text, "{'descr': ");
   if (o->layout != NULL) {
-    room += strlen(o->fields);
-    text = tl_alloc(o->vm, room, "a header");
-    if (text == NULL)
-      return false;
-    n = (size_t)snprintf(text, room, "{'descr': %s", o->fields);
-  } else if (dtype == TL_STRING)
-    n = (size_t)snprintf(text, room, "{'descr': '%c%c%lld'",
-                         o->raw_bytes ? '|' : order,
-                         !o->raw_bytes   ? 'U'
-                         : o->zero_ended ? 'V'
-                                         : 'S',
-                         (long long)o->width);
-  else {
-    n = (size_t)snprintf(text, room, "{'descr': ");
-    n += (size_t)tl_npy_spell_dtype(dtype, text + n, room - n);
+    tl_text_puts(&text, o->fields);
+  } else if (dtype == TL_STRING) {
+    tl_text_printf(&text, "'%c%c%lld'", o->raw_bytes ? '|' : order,
+                   !o->raw_bytes   ? 'U'
+                   : o->zero_ended ? 'V'
+                                   : 'S',
+                   (long long)o->width);
+  } else {
+    tl_npy_spell_dtype(dtype, spelled, sizeof spelled);
+    tl_text_puts(&text, spelled);
   }
-  n += (size_t)snprintf(text + n, room - n,
-                        ", 'fortran_order': False, 'shape': (");
+  tl_text_puts(&text, ", 'fortran_order': False, 'shape': (");
   for (int k = 0; k < ndim; k++)
-    n += (size_t)snprintf(text + n, room - n,
-                          k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
-                          (long long)tl_shape(o->a)[k]);
-  n += (size_t)snprintf(text + n, room - n, "), }");
+    tl_text_printf(&text, k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
+                   (long long)tl_shape(o->a)[k]);
+  tl_text_puts(&text, "), }");
   // The items begin at a multiple of 64, so that they can be mapped.
-  size_t nbytes =
-      (TL_NPY_PREFIX + 2 + n + 1 + 63) / 64 * 64 - TL_NPY_PREFIX - 2;
-  memset(text + n, ' ', nbytes - n);
-  text[nbytes - 1] = '\n';
+  while (!text.failed && (TL_NPY_PREFIX + 2 + text.length + 1) % 64 != 0)
+    tl_text_putc(&text, ' ');
+  tl_text_putc(&text, '\n');
+  size_t nbytes = text.length;
   unsigned char start[TL_NPY_PREFIX + 2] = {0};
   memcpy(start, tl_npy_magic, sizeof tl_npy_magic);
   start[6] = 1;
   start[8] = (unsigned char)(nbytes & 0xff);
   start[9] = (unsigned char)(nbytes >> 8);
-  bool ok = nbytes <= UINT16_MAX ||
-            tl_fail(o->vm, TALLY_ERR_VALUE,
-                    "write_npy: the fields' names are too long for a header");
+  bool ok = !text.failed &&
+            (nbytes <= UINT16_MAX ||
+             tl_fail(o->vm, TALLY_ERR_VALUE,
+                     "write_npy: the fields' names are too long for a header"));
   ok = ok && tl_writer_write(&o->file, start, sizeof start) &&
-       tl_writer_write(&o->file, text, nbytes);
-  if (text != fixed)
-    tl_free(o->vm, text, room);
+       tl_writer_write(&o->file, text.bytes, nbytes);
+  tl_text_close(&text);
   return ok;
 }
 
@@ -350,8 +338,7 @@ static bool write_items(output *o) {
 // The header and items, wherever the writer leads.
 static bool write_array(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING &&
-      (!visit_items(o->a, o->raw_bytes ? measure_bytes : measure_string, o) ||
-       !fits_bytes(o)))
+      (!visit_items(o->a, measure_item, o) || !fits_bytes(o)))
     return false;
   // NumPy has no strings of width 0.
   if (o->width == 0)
