@@ -13,7 +13,6 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/array/element.h"
-#include "vm/array/stack.h"
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
@@ -134,6 +133,14 @@ static bool as_row(tl_vm *vm, tl_slot value, tl_dtype dtype, tl_slot *out) {
   return ok;
 }
 
+// A string as an array of one.
+static bool string_row(tl_vm *vm, tl_slot value, tl_slot *out) {
+  int64_t one = 1;
+  tl_array *row = tl_array_new(vm, TL_STRING, 1, &one);
+  bool ok = row != NULL && tl_item_store(vm, row, row->data, value);
+  return tl_array_finish(vm, ok, row, out);
+}
+
 // append to a plain array, by the cheapest way that its dtype and owner allow:
 //
 //   a scalar of the dtype, x ends here    behind the items where they are
@@ -148,7 +155,7 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype = TL_STRING;
   tl_slot row;
   bool ok = tl_is_string(args[1])
-                ? tl_stack(vm, 1, &args[1], &row)
+                ? string_row(vm, args[1], &row)
                 : tl_promote_slots(vm, "append", args[0], args[1], &dtype) &&
                       as_row(vm, args[1], dtype, &row);
   if (!ok)

@@ -475,12 +475,14 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (size_t i = 0; ok && i < 2; i++) {
     tl_slot base = tl_borrow(tl_own_array(to));
     char *first = to->data + i * tl_itemsize(dtype);
-    tl_array *from = tl_array_cast(vm, given[i], dtype);
+    const bool fits = tl_array_dtype(given[i]) == dtype;
+    tl_array *cast = fits ? NULL : tl_array_cast(vm, given[i], dtype);
     tl_array *part =
         tl_view_new(vm, &base, dtype, first, ndim, shape, tl_strides(to));
-    ok = from != NULL && part != NULL && tl_array_fill(vm, part, from);
+    ok = (fits || cast != NULL) && part != NULL &&
+         tl_array_fill(vm, part, fits ? given[i] : cast);
     tl_array_drop(vm, part);
-    tl_array_drop(vm, from);
+    tl_array_drop(vm, cast);
   }
   return tl_result_give(vm, to, ok, out);
 }
