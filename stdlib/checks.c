@@ -126,13 +126,6 @@ static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
       args, out);
 }
 
-// A file's path as a string, also of a standard stream.
-static bool path(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *text;
-  return tl_arg_path(vm, "path", args[0], &text) &&
-         tl_string_give(tl_string_from(vm, text), out);
-}
-
 // For sort and its like, which order an axis of structs by fields. The message
 // says what to write for lists of other things.
 static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -186,8 +179,6 @@ const tl_builtin tl_checks_module[] = {
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
     // f, a function or a type.
     {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
-    // The path that a function of files is given, which may use them.
-    {"path", "path", path, TL_FILES | TL_EFFECT},
     // p, an axis of structs, of pointers their values.
     {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS},
     // #:peak nbytes above what stands at the bytes [begin, end) of the source.

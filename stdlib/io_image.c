@@ -21,6 +21,7 @@
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/vm.h"
 
 // --- PNG --------------------------------------------------------------------
@@ -484,8 +485,24 @@ static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// The format is found by the file's first bytes. What writes images is in
-// io.tly.
+// io.write_image(path, x): by inner/image.tly.
+static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *path;
+  if (!tl_arg_path(vm, "write_image", args[0], &path) ||
+      !tl_arg_numeric(vm, "write_image", &args[1]))
+    return false;
+  tl_string *name = tl_string_from(vm, path);
+  if (name == NULL)
+    return false;
+  tl_slot given[2] = {tl_own_string(name), tl_take(vm, &args[1])};
+  if (tl_call_embedded(vm, "inner/image", "write_image", 2, given, out))
+    return true;
+  vm->error.named = false;  // it gets this function's name
+  return false;
+}
+
+// The format is found by the file's first bytes when reading, by its name when
+// writing.
 const tl_builtin tl_io_image_module[] = {
     /// The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *
     /// columns * channels (2: gray and opacity, 3: red, green, blue, 4: and
@@ -494,5 +511,11 @@ const tl_builtin tl_io_image_module[] = {
     /// error, a damaged one a value error.
     ///     io.read_image("photo.png")
     {"read_image", "path", read_image, TL_FILES | TL_EFFECT},
+    /// Writes pixels, shaped as read_image gives them, of uint8 or uint16, to
+    /// a file whose name ends in .png, .pgm or .ppm; it is replaced when all of
+    /// it is written. Another dtype is a type error, another shape, or one of no
+    /// pixels, a shape error, another ending of the name a value error.
+    ///     io.write_image("gray.png", uint8([[0, 255], [255, 0]]))
+    {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

@@ -306,8 +306,9 @@ static bool write_header(output *o) {
                    (long long)tl_shape(o->a)[k]);
   tl_text_puts(&text, "), }");
   // The items begin at a multiple of 64, so that they can be mapped.
-  while (!text.failed && (TL_NPY_PREFIX + 2 + text.length + 1) % 64 != 0)
-    tl_text_putc(&text, ' ');
+  static const char blanks[64] =
+      "                                                               ";
+  tl_text_add(&text, blanks, 63 - (TL_NPY_PREFIX + 2 + text.length) % 64);
   tl_text_putc(&text, '\n');
   size_t nbytes = text.length;
   unsigned char start[TL_NPY_PREFIX + 2] = {0};

@@ -269,10 +269,15 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
   }
   if (!tl_is_form(*values, TL_FORM_OPTION))
     return tl_indexed_new(vm, TL_FORM_OPTION, gaps, values, out);
-  bool ok = tl_compute3(vm, TL_OP_WHERE, *gaps, tl_none(), *values, out);
-  tl_clear(vm, gaps);
+  tl_slot either[2] = {*gaps, tl_borrow(values->nested->parts[0])}, mask;
+  tl_slot there = tl_retain(vm, tl_borrow(values->nested->parts[1]));
+  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, either, &mask);
+  tl_clear(vm, &either[0]);
   tl_clear(vm, values);
-  return ok;
+  if (ok)
+    return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
+  tl_drop(vm, there);
+  return false;
 }
 
 // Each item of one axis as a row of its own, a missing one as an empty row.
