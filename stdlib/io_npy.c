@@ -282,47 +282,52 @@ static bool write_number(void *context, const char *item) {
 // Fails (kind value) where the length needs more than 16 bits: version 1.0 has
 // no more.
 static bool write_header(output *o) {
+  char fixed[1024], *text = fixed;
   tl_dtype dtype = tl_array_dtype(o->a);
-  char order = tl_is_big_endian() ? '>' : '<', spelled[16];
+  char order = tl_is_big_endian() ? '>' : '<';
+  size_t room = sizeof fixed, n;
   int ndim = tl_ndim(o->a) - (o->layout != NULL);
-  tl_text text;
-  tl_text_open(&text, o->vm);
-  tl_text_puts(&text, "{'descr': ");
   if (o->layout != NULL) {
-    tl_text_puts(&text, o->fields);
-  } else if (dtype == TL_STRING) {
-    tl_text_printf(&text, "'%c%c%lld'", o->raw_bytes ? '|' : order,
-                   !o->raw_bytes   ? 'U'
-                   : o->zero_ended ? 'V'
-                                   : 'S',
-                   (long long)o->width);
-  } else {
-    tl_npy_spell_dtype(dtype, spelled, sizeof spelled);
-    tl_text_puts(&text, spelled);
+    room += strlen(o->fields);
+    text = tl_alloc(o->vm, room, "a header");
+    if (text == NULL)
+      return false;
+    n = (size_t)snprintf(text, room, "{'descr': %s", o->fields);
+  } else if (dtype == TL_STRING)
+    n = (size_t)snprintf(text, room, "{'descr': '%c%c%lld'",
+                         o->raw_bytes ? '|' : order,
+                         !o->raw_bytes   ? 'U'
+                         : o->zero_ended ? 'V'
+                                         : 'S',
+                         (long long)o->width);
+  else {
+    n = (size_t)snprintf(text, room, "{'descr': ");
+    n += (size_t)tl_npy_spell_dtype(dtype, text + n, room - n);
   }
-  tl_text_puts(&text, ", 'fortran_order': False, 'shape': (");
+  n += (size_t)snprintf(text + n, room - n,
+                        ", 'fortran_order': False, 'shape': (");
   for (int k = 0; k < ndim; k++)
-    tl_text_printf(&text, k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
-                   (long long)tl_shape(o->a)[k]);
-  tl_text_puts(&text, "), }");
+    n += (size_t)snprintf(text + n, room - n,
+                          k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
+                          (long long)tl_shape(o->a)[k]);
+  n += (size_t)snprintf(text + n, room - n, "), }");
   // The items begin at a multiple of 64, so that they can be mapped.
-  static const char blanks[64] =
-      "                                                               ";
-  tl_text_add(&text, blanks, 63 - (TL_NPY_PREFIX + 2 + text.length) % 64);
-  tl_text_putc(&text, '\n');
-  size_t nbytes = text.length;
+  size_t nbytes =
+      (TL_NPY_PREFIX + 2 + n + 1 + 63) / 64 * 64 - TL_NPY_PREFIX - 2;
+  memset(text + n, ' ', nbytes - n);
+  text[nbytes - 1] = '\n';
   unsigned char start[TL_NPY_PREFIX + 2] = {0};
   memcpy(start, tl_npy_magic, sizeof tl_npy_magic);
   start[6] = 1;
   start[8] = (unsigned char)(nbytes & 0xff);
   start[9] = (unsigned char)(nbytes >> 8);
-  bool ok = !text.failed &&
-            (nbytes <= UINT16_MAX ||
-             tl_fail(o->vm, TALLY_ERR_VALUE,
-                     "write_npy: the fields' names are too long for a header"));
+  bool ok = nbytes <= UINT16_MAX ||
+            tl_fail(o->vm, TALLY_ERR_VALUE,
+                    "write_npy: the fields' names are too long for a header");
   ok = ok && tl_writer_write(&o->file, start, sizeof start) &&
-       tl_writer_write(&o->file, text.bytes, nbytes);
-  tl_text_close(&text);
+       tl_writer_write(&o->file, text, nbytes);
+  if (text != fixed)
+    tl_free(o->vm, text, room);
   return ok;
 }
 
