@@ -385,6 +385,20 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   return finish(l, base, want, ast->span);
 }
 
+// f ∘ g is a call of the library's compose, of which a script may nest many: so
+// it has no arguments that would have to be bound.
+int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
+  const tl_name *name = tl_names_get(l->b->names, "compose", 7);
+  if (name == NULL)
+    return tl_into(l, want);
+  int32_t operands[3] = {tl_lower_known(l, NULL, name, ast->span, -1)};
+  int32_t base = tl_temp(l), first = tl_temps(l, 2);
+  operands[1] = tl_lower_expr(l, ast->binary.left, first);
+  operands[2] = tl_lower_expr(l, ast->binary.right, first + 1);
+  tl_emit_window(l, TL_BC_CALL, base, operands, 3, 0, ast->span);
+  return finish(l, base, want, ast->span);
+}
+
 // An elementwise function called with just its operands, as add(x, y), is the
 // operator's instruction, so that it can be fused. False: it is not one.
 static bool lower_elementwise(tl_lower *l, tl_ast *ast,

@@ -158,16 +158,6 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
   return tl_lower_known(l, NULL, name, ast->span, want);
 }
 
-// f ∘ g is a call of compose.
-int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
-  const tl_builtin *compose =
-      tl_builtin_find(l->b->vm->library, NULL, "compose", 7);
-  // The two functions are its arguments, in a window.
-  tl_ast *items[2] = {ast->binary.left, ast->binary.right};
-  uint32_t k = tl_add_constant(l, tl_builtin_slot(compose));
-  return tl_lower_window(l, TL_BC_CALLB, items, 2, k, want, ast->span);
-}
-
 // object.name. A function of a library module is a constant; os.args and the
 // like are asked for when they are read.
 int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want) {

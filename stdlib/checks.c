@@ -79,24 +79,25 @@ static bool arrays(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
-// The value that is read is not the one that is given back: an integer stays an
+// The argument as it is where it is what was asked for: an integer stays an
 // integer, and a weak number weak. So do all that follow.
+static bool passed(bool ok, tl_slot *args, tl_slot *out) {
+  if (ok)
+    *out = tl_pass_on(&args[0]);
+  return ok;
+}
+
 static bool real(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *name = name_in(args[1]);
   double value;
-  if (!tl_arg_float(vm, "real", name, args[0], &value))
-    return false;
-  *out = tl_pass_on(&args[0]);
-  return true;
+  return passed(tl_arg_float(vm, "real", name_in(args[1]), args[0], &value),
+                args, out);
 }
 
 // Any integer dtype that int64 holds; a bool is none.
 static bool integer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t value;
-  if (!tl_arg_int(vm, "integer", name_in(args[1]), args[0], &value))
-    return false;
-  *out = tl_pass_on(&args[0]);
-  return true;
+  return passed(tl_arg_int(vm, "integer", name_in(args[1]), args[0], &value),
+                args, out);
 }
 
 // A new vector of them; *out is owned.
@@ -159,32 +160,31 @@ static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *name = name_in(args[1]);
   int64_t value;
-  if (!tl_arg_count(vm, "count", name, args[0], &value))
-    return false;
-  *out = tl_pass_on(&args[0]);
-  return true;
+  return passed(tl_arg_count(vm, "count", name_in(args[1]), args[0], &value),
+                args, out);
 }
 
 // Also not a number that is 0 or 1.
 static bool flag(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *name = name_in(args[1]);
   bool value;
-  if (!tl_arg_bool(vm, "flag", name, args[0], &value))
-    return false;
-  *out = tl_pass_on(&args[0]);
-  return true;
+  return passed(tl_arg_bool(vm, "flag", name_in(args[1]), args[0], &value),
+                args, out);
 }
 
 // Strings alone: what has a text form is not converted.
 static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *name = name_in(args[1]);
   tl_string *value;
-  if (!tl_arg_string(vm, "text", name, args[0], &value))
-    return false;
-  *out = tl_pass_on(&args[0]);
-  return true;
+  return passed(tl_arg_string(vm, "text", name_in(args[1]), args[0], &value),
+                args, out);
+}
+
+// What can be called.
+static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(
+      tl_is_function(args[0]) || tl_is_type(args[0]) ||
+          tl_arg_fail(vm, "function", name_in(args[1]), "a function", args[0]),
+      args, out);
 }
 
 // For sort and its like, which order an axis of structs by fields. The message
@@ -246,6 +246,8 @@ const tl_builtin tl_checks_module[] = {
     {"flag", "x, name", flag, TL_EFFECT},
     // x, a string.
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
+    // f, a function or a type.
+    {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
     // p, an axis of structs, of pointers their values.
     {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS},
     // #:peak nbytes above what stands at the bytes [begin, end) of the source.

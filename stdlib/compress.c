@@ -462,13 +462,13 @@ bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
 
 // A path that is nothing but the ending, such as ".gz", does not end so: it
 // names a hidden file.
-bool tl_path_ends(const char *path, const char *ending) {
+static bool path_ends(const char *path, const char *ending) {
   size_t n = strlen(path), m = strlen(ending);
   return n > m && strcmp(path + n - m, ending) == 0;
 }
 
 bool tl_io_packs(const char *path) {
-  return tl_path_ends(path, ".gz") || tl_path_ends(path, ".zst");
+  return path_ends(path, ".gz") || path_ends(path, ".zst");
 }
 
 // Writes a file whole or not at all.
@@ -484,7 +484,7 @@ static bool write_whole(tl_vm *vm, const char *what, const char *path,
 bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes) {
   // The name decides, as for reading the first bytes do.
-  bool gzip = tl_path_ends(path, ".gz");
+  bool gzip = path_ends(path, ".gz");
   if (!tl_io_packs(path))
     return write_whole(vm, what, path, data, nbytes);
   tl_bytes packed;

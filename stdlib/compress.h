@@ -56,10 +56,6 @@ bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out);
 
-// Whether the path ends so, behind at least one more character.
-//
-//   "a.gz", ".gz"    true        ".gz", ".gz"    false
-bool tl_path_ends(const char *path, const char *ending);
 // Whether a file of this name is compressed: it ends in .gz or .zst.
 bool tl_io_packs(const char *path);
 

@@ -26,16 +26,14 @@ static bool as_optional(tl_vm *vm, tl_slot *args, tl_overflow how,
     *out = made;
     return true;
   }
-  if (!tl_is_owned(made))
-    made = tl_retain(vm, made);
-  tl_array *none =
-      tl_array_zeros(vm, TL_BOOL, tl_ndim(made.array), tl_shape(made.array));
-  if (none == NULL) {
-    tl_drop(vm, made);
-    return false;
-  }
-  mask = tl_own_array(none);
-  return tl_option_of(vm, &mask, &made, out);
+  made = tl_is_owned(made) ? made : tl_retain(vm, made);
+  if (tl_array_finish(vm, true,
+                      tl_array_zeros(vm, TL_BOOL, tl_ndim(made.array),
+                                     tl_shape(made.array)),
+                      &mask))
+    return tl_option_of(vm, &mask, &made, out);
+  tl_drop(vm, made);
+  return false;
 }
 
 // Whether the value is a type ?T of a plain dtype T.

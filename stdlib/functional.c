@@ -1,7 +1,7 @@
 // Higher-order functions: the data first, then the function.
 //
 // All of them walk items, call f and collect the results in a list, which
-// becomes an array where the results stack (stdlib/stacking.h). Two cases are
+// becomes an array where the results stack. Two cases are
 // faster and give the same bits: an operation of the engine in place of f, and
 // kernels for fold and scan of vectors: by blocks where the order of items does
 // not count (& of integers), else one item after the other (+ of floats).
@@ -12,10 +12,11 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
-#include "stdlib/stacking.h"
 #include "vm/array/describe.h"
+#include "vm/array/stack.h"
 #include "vm/engine/engine.h"
 #include "vm/bytecode/function.h"
+#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
@@ -98,6 +99,13 @@ static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
   return tl_items_count(vm, function, *source, &out->count);
 }
 
+// Opens both: args[0] has the items, args[1] is called.
+static bool open_both(tl_vm *vm, const char *function, tl_slot *args, callee *c,
+                      items *xs) {
+  return open_callee(vm, function, args[1], c) &&
+         open_items(vm, function, &args[0], xs);
+}
+
 // The item at [index]: borrowed from a list that lives on, else owned.
 static bool get_item(items *x, int64_t index, tl_slot *out) {
   if (tl_is_list(*x->source)) {
@@ -136,6 +144,41 @@ static tl_list *collected(tl_vm *vm, tl_list *list, bool ok) {
     return list;
   tl_drop(vm, tl_own_list(list));
   return NULL;
+}
+
+// --- Results ---------------------------------------------------------------
+
+// Of no results, which have no type: float64, as [] is.
+static bool empty_array(tl_vm *vm, tl_slot *out) {
+  int64_t none = 0;
+  return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &none), out);
+}
+
+// An array of a list's items where they stack: scalars to one dimension, arrays
+// of one shape to one more, strings to a string array; where [nested] is true
+// also rows of different lengths, records and none. Else the list itself:
+//
+//   1, 2, 3             [1, 2, 3]
+//   [1, 2], [3, 4]      2 * 2
+//   [1, 2], [3]         rows where [nested], else the list of both
+//   1, "a"              the list of both
+//
+// Takes the list; *out is owned. Results that do not stack are no error: the
+// list is the result then. An error of another kind, such as lack of memory,
+// remains one.
+static bool stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
+  tl_slot owned = tl_own_list(list);
+  bool ok = list->length == 0 ? empty_array(vm, out)
+            : nested          ? tl_stack_any(vm, list->length, list->items, out)
+                              : tl_stack(vm, list->length, list->items, out);
+  if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
+              vm->error.status == TALLY_ERR_SHAPE)) {
+    tl_error_clear(vm);
+    *out = owned;
+    return true;
+  }
+  tl_drop(vm, owned);
+  return ok;
 }
 
 // --- fold and scan ----------------------------------------------------------
@@ -339,10 +382,8 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
 static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  if (!open_callee(vm, "fold", args[1], &c) ||
-      !open_items(vm, "fold", &args[0], &xs)) {
+  if (!open_both(vm, "fold", args, &c, &xs))
     return false;
-  }
   tl_slot result = tl_none();
   int64_t from = 0;
   if (tl_is_none(args[2])) {
@@ -392,7 +433,7 @@ static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
 // an array or a range, an array where the results stack. Takes [list].
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   if (tl_is_array(source) || tl_is_range(source) || tl_is_nested(source)) {
-    return tl_stack_results(vm, list, tl_is_nested(source), out);
+    return stack_results(vm, list, tl_is_nested(source), out);
   }
   *out = tl_own_list(list);
   return true;
@@ -411,10 +452,8 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
   tl_fold fold;
-  if (!open_callee(vm, "scan", args[1], &c) ||
-      !open_items(vm, "scan", &args[0], &xs)) {
+  if (!open_both(vm, "scan", args, &c, &xs))
     return false;
-  }
   if (tl_is_none(args[2]) && has_scan(args[0], c.op, &fold)) {
     return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
@@ -444,10 +483,8 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
   const tl_list *more = tl_is_list(args[2]) ? args[2].list : NULL;
-  if (!open_callee(vm, "each", args[1], &c) ||
-      !open_items(vm, "each", &args[0], &xs)) {
+  if (!open_both(vm, "each", args, &c, &xs))
     return false;
-  }
   int64_t extra = more == NULL ? 0 : more->length;
   if (extra >= TL_MAX_PARAMS) {
     return tl_fail(vm, TALLY_ERR_VALUE, "each: more than %d arguments",
@@ -520,10 +557,8 @@ static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
 static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  if (!open_callee(vm, "filter", args[1], &c) ||
-      !open_items(vm, "filter", &args[0], &xs)) {
+  if (!open_both(vm, "filter", args, &c, &xs))
     return false;
-  }
   // An item that is selected is read a second time.
   xs.gives = false;  // each is needed again
   // One more, since tl_alloc takes no 0. A range may have more items than a
@@ -551,10 +586,6 @@ static bool widen(tl_vm *vm, const tl_array *a, const tl_array *other,
   // one by one.
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   int ndim = tl_ndim(a) + tl_ndim(other);
-  if (ndim > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
-                   TL_MAX_DIMS);
-  }
   for (int i = 0; i < ndim; i++) {
     shape[i] = i < tl_ndim(a) ? tl_shape(a)[i] : 1;
     strides[i] = i < tl_ndim(a) ? tl_strides(a)[i] : 0;
@@ -591,29 +622,28 @@ static char *item_pointer(const tl_array *a, int64_t position) {
   return item;
 }
 
-// The results of pairs, stacked one after the other, in the shape of both
-// arrays.
-static bool shape_pairs(tl_vm *vm, const tl_array *a, const tl_array *b,
-                        tl_slot *stacked, tl_slot *out) {
-  if (!tl_is_array(*stacked)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "outer: the results of f do not stack: got %s",
-                   tl_describe(*stacked, text, sizeof text));
-  }
-  int64_t shape[TL_MAX_DIMS];
-  const tl_array *s = stacked->array;
-  // The results may be arrays: their axes come after those of a and b. Of no
-  // results their shape is unknown.
-  int ndim = 0, inner = a->size * b->size > 0 ? tl_ndim(s) - 1 : 0;
-  if (tl_ndim(a) + tl_ndim(b) + inner > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
-                   TL_MAX_DIMS);
-  }
-  for (int i = 0; i < tl_ndim(a); i++) shape[ndim++] = tl_shape(a)[i];
-  for (int i = 0; i < tl_ndim(b); i++) shape[ndim++] = tl_shape(b)[i];
-  for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
-  return tl_reshape(vm, stacked, ndim, shape, out);
+// The results of [name], an array whose first axis becomes the [outer] ones of
+// [shape]; the axes of a result come behind. Takes the list, or NULL after
+// tl_fail. Fails (kind type) where they do not stack.
+static bool give_results(tl_vm *vm, const char *name, tl_list *list, int outer,
+                         int64_t shape[TL_MAX_DIMS], tl_slot *out) {
+  tl_slot stacked;
+  char text[TL_DESCRIBE];
+  if (list == NULL || !stack_results(vm, list, false, &stacked))
+    return false;
+  bool ok =
+      tl_is_array(stacked) ||
+      tl_fail(vm, TALLY_ERR_TYPE, "%s: the results of f do not stack: got %s",
+              name, tl_describe(stacked, text, sizeof text));
+  int ndim = ok ? outer + tl_ndim(stacked.array) - 1 : 0;
+  ok = ok && (ndim <= TL_MAX_DIMS ||
+              tl_fail(vm, TALLY_ERR_SHAPE, "%s: more than %d axes", name,
+                      TL_MAX_DIMS));
+  for (int i = outer; ok && i < ndim; i++)
+    shape[i] = tl_shape(stacked.array)[i - outer + 1];
+  ok = ok && tl_reshape(vm, &stacked, ndim, shape, out);
+  tl_drop(vm, stacked);
+  return ok;
 }
 
 // Calls f with every pair of items.
@@ -621,6 +651,8 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
                         tl_slot *out) {
   tl_vm *vm = c->vm;
   tl_list *list = tl_list_new(vm, 0);
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = 0;
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < a->size; i++) {
     for (int64_t j = 0; ok && j < b->size; j++) {
@@ -631,13 +663,10 @@ static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
       ok = ok && push_call(c, 2, args, &list);
     }
   }
-  tl_slot stacked;
   list = collected(vm, list, ok);
-  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
-    return false;
-  ok = shape_pairs(vm, a, b, &stacked, out);
-  tl_drop(vm, stacked);
-  return ok;
+  for (int i = 0; i < tl_ndim(a); i++) shape[ndim++] = tl_shape(a)[i];
+  for (int i = 0; i < tl_ndim(b); i++) shape[ndim++] = tl_shape(b)[i];
+  return give_results(vm, "outer", list, ndim, shape, out);
 }
 
 // outer(a, b, f).
@@ -653,6 +682,9 @@ static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   }
   const tl_array *a = args[0].array, *b = args[1].array;
+  if (tl_ndim(a) + tl_ndim(b) > TL_MAX_DIMS)
+    return tl_fail(vm, TALLY_ERR_SHAPE, "outer: more than %d axes",
+                   TL_MAX_DIMS);
   if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2) {
     return outer_op(vm, c.op, a, b, out);
   }
@@ -683,48 +715,6 @@ static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
     }
   }
   return collected(vm, list, ok);
-}
-
-// The lanes' results, stacked, as an array with the axes of a result where
-// axis was.
-static bool shape_lanes(tl_vm *vm, const tl_array *x, int axis,
-                        tl_slot *stacked, tl_slot *out) {
-  if (!tl_is_array(*stacked)) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "map_axis: the results of f do not stack: got %s",
-                   tl_describe(*stacked, text, sizeof text));
-  }
-  int64_t shape[TL_MAX_DIMS];
-  int order[TL_MAX_DIMS], ndim = 0;
-  const tl_array *s = stacked->array;
-  // The stacked results have their axes last; the permutation moves these to
-  // where the lane's axis was.
-  int outer = tl_ndim(x) - 1;
-  int inner = s->size > 0 || tl_ndim(s) > 1 ? tl_ndim(s) - 1 : 0;
-  if (outer + inner > TL_MAX_DIMS) {
-    return tl_fail(vm, TALLY_ERR_SHAPE, "map_axis: more than %d axes",
-                   TL_MAX_DIMS);
-  }
-  for (int i = 0; i < tl_ndim(x); i++) {
-    if (i != axis)
-      shape[ndim++] = tl_shape(x)[i];
-  }
-  for (int i = 0; i < inner; i++) shape[ndim++] = tl_shape(s)[i + 1];
-  tl_slot shaped;
-  if (!tl_reshape(vm, stacked, ndim, shape, &shaped))
-    return false;
-  if (ndim == 0 || !tl_is_array(shaped)) {
-    *out = shaped;
-    return true;
-  }
-  for (int i = 0, next = 0; i < ndim; i++) {
-    bool is_inner = i >= axis && i < axis + inner;
-    order[i] = is_inner ? outer + i - axis : next++;
-  }
-  bool ok = tl_permute(vm, &shaped, order, out);
-  tl_drop(vm, shaped);
-  return ok;
 }
 
 // Calls f with every row; the results in a list.
@@ -766,7 +756,7 @@ static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
   }
   if (tl_is_form(x, TL_FORM_RAGGED) || ndim == 2) {
     tl_list *list = map_rows(c, x);
-    return list != NULL && tl_stack_results(vm, list, true, out);
+    return list != NULL && stack_results(vm, list, true, out);
   }
   int64_t shape[TL_MAX_DIMS];
   tl_slot flat = tl_retain(vm, tl_borrow(x)), next;
@@ -781,7 +771,7 @@ static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
   }
   tl_list *list = ok ? map_rows(c, flat) : NULL;
   tl_clear(vm, &flat);
-  return list != NULL && tl_stack_results(vm, list, true, &next) &&
+  return list != NULL && stack_results(vm, list, true, &next) &&
          tl_value_split_axis(vm, &next, ndim - 1, shape, out);
 }
 
@@ -797,70 +787,35 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_axis(vm, "map_axis", args[2], tl_ndim(args[0].array), 0, &axis)) {
     return false;
   }
-  tl_list *list = map_lanes(&c, args[0], axis);
-  tl_slot stacked;
-  if (list == NULL || !tl_stack_results(vm, list, false, &stacked))
+  const tl_array *x = args[0].array;
+  int64_t shape[TL_MAX_DIMS];
+  int outer = 0, order[TL_MAX_DIMS];
+  for (int i = 0; i < tl_ndim(x); i++) {
+    if (i != axis)
+      shape[outer++] = tl_shape(x)[i];
+  }
+  tl_slot shaped;
+  if (!give_results(vm, "map_axis", map_lanes(&c, args[0], axis), outer, shape,
+                    &shaped))
     return false;
-  bool ok = shape_lanes(vm, args[0].array, axis, &stacked, out);
-  tl_drop(vm, stacked);
+  int ndim = tl_value_ndim(shaped), inner = ndim - outer;
+  if (ndim == 0) {
+    *out = shaped;
+    return true;
+  }
+  // A result's axes are the last ones, and go to where the lane's was.
+  for (int i = 0, next = 0; i < ndim; i++) {
+    bool is_inner = i >= axis && i < axis + inner;
+    order[i] = is_inner ? outer + i - axis : next++;
+  }
+  bool ok = tl_permute(vm, &shaped, order, out);
+  tl_drop(vm, shaped);
   return ok;
-}
-
-// --- compose ----------------------------------------------------------------
-
-// compose(f, g) called: f(g(…)). Its values f and g come first in args, then
-// the list of arguments.
-static bool composed(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], inner;
-  const tl_list *rest = args[2].list;
-  int count = 0;
-  if (rest->length > TL_MAX_PARAMS) {
-    return tl_fail(vm, TALLY_ERR_VALUE, "compose: more than %d arguments",
-                   TL_MAX_PARAMS);
-  }
-  // The list of arguments is dying in most calls: its items go to g without a
-  // count.
-  bool gives = tl_is_unique(args[2]);
-  for (int64_t i = 0; i < rest->length; i++) {
-    tl_slot *item = &args[2].list->items[i];
-    given[count] = *item;
-    if (gives) {
-      *item = tl_none();
-    } else {
-      given[count].tag &= ~TL_OWNED;
-    }
-    count++;
-  }
-  return tl_call(vm, tl_borrow(args[1]), count, given, &inner) &&
-         tl_call(vm, tl_borrow(args[0]), 1, &inner, out);
-}
-
-// The row of the function that compose makes; it is in no table, since only
-// its values say what it does.
-static const tl_builtin composed_builtin = {
-    "compose", "f, g, ...arguments", composed, TL_CALLS,
-    .doc = "A composition of two functions.\n"};
-
-// compose(f, g): a native function, which retains both and drops them with its
-// last use.
-static bool compose(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  // Both are checked when they are composed, not when the result is called.
-  callee unused;
-  if (!open_callee(vm, "compose", args[0], &unused) ||
-      !open_callee(vm, "compose", args[1], &unused)) {
-    return false;
-  }
-  tl_native *native = tl_native_new(vm, &composed_builtin, 2, args);
-  if (native == NULL)
-    return false;
-  *out = (tl_slot){.tag = TL_TAG_NATIVE | TL_OWNED, .pointer = native};
-  return true;
 }
 
 // --- The table --------------------------------------------------------------
 
-// All call functions that they are given (TL_CALLS), except compose, which
-// only holds them.
+// All call functions that they are given (TL_CALLS).
 const tl_builtin tl_functional_builtins[] = {
     /// f(f(f(init, x0), x1), x2) …, from left to right; without init it starts
     /// with the first item. xs is an array (its rows), a list, a range …
@@ -899,10 +854,5 @@ const tl_builtin tl_functional_builtins[] = {
     /// axis that x lacks another (index).
     ///     map_axis([[1, 2], [3, 5]], v => v[-1] - v[0])    # [2, 3]
     {"map_axis", "x, f, axis: 0", map_axis, TL_CALLS, .lifts = TL_INNERMOST},
-    /// The function that applies g, then f; also written f ∘ g.
-    /// The results may be any value. Values that are no functions are an error
-    /// (kind type).
-    ///     compose(sqrt, abs)(-4.0)    # 2.0
-    {"compose", "f, g", compose},
     {.name = NULL},
 };

@@ -6,7 +6,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/missing_order.h"
-#include "stdlib/nested.h"
+#include "stdlib/shared.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"

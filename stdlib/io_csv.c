@@ -7,13 +7,13 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/csv.h"
 #include "stdlib/csv_table.h"
 #include "stdlib/csv_types.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/io.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -43,8 +43,8 @@ static bool add_column(tl_vm *vm, tl_csv_table *t, const char *name,
   return true;
 }
 
-// The columns of the first row, by what its cells say; without a header they are
-// numbered, and the row is read again.
+// The columns of the first row, by what its cells say; without a header they
+// are numbered, and the row is read again.
 static bool read_names(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
                        bool header) {
   tl_csv_part ahead = *start, *part = header ? start : &ahead;
@@ -292,41 +292,25 @@ static bool has_text_in_place(const tl_type *type) {
   return any;
 }
 
-// [names] and [columns] have room for all fields. Columns are joined as they
-// are; structs in which text lies in place are one block, to which they are
-// converted.
-static bool join_columns(tl_vm *vm, tl_csv_table *t, tl_type *type,
-                         tl_string **names, tl_slot *columns, tl_slot *out) {
-  for (int64_t i = 0; i < type->field_count; i++) {
-    names[i] = type->fields[i].name;
-    columns[i] = tl_borrow(field_column(t, type, i)->array);
-  }
-  if (type->kind == TL_TYPE_TUPLE
-          ? !tl_tuples_of_columns(vm, type->field_count, columns, out)
-          : !tl_struct_of_columns(vm, type->field_count, names, columns, out))
-    return false;
-  if (!has_text_in_place(type))
-    return true;
-  tl_slot loose = *out;
-  bool ok = tl_struct_convert(vm, type, loose, out);
-  tl_drop(vm, loose);
-  return ok;
-}
-
-// Both tables of pointers share one allocation.
+// Columns are joined as they are; structs in which text lies in place are one
+// block, to which they are converted.
 static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
                          tl_slot *out) {
   for (int64_t k = 0; k < t->count; k++)
     if (t->targets[k].type && !convert_column(vm, t, &t->targets[k]))
       return false;
-  size_t count = (size_t)type->field_count;
-  size_t nbytes = count * (sizeof(tl_slot) + sizeof(tl_string *));
-  tl_slot *columns = tl_alloc(vm, nbytes, "the columns of a table");
-  if (!columns)
+  tl_slot *columns = tl_slots_new(vm, type->field_count, "a table");
+  if (columns == NULL)
     return false;
-  bool ok =
-      join_columns(vm, t, type, (tl_string **)(columns + count), columns, out);
-  tl_free(vm, columns, nbytes);
+  for (int64_t i = 0; i < type->field_count; i++)
+    columns[i] = tl_borrow(field_column(t, type, i)->array);
+  bool ok = tl_struct_like(vm, type, columns, out);
+  tl_slots_free(vm, columns, type->field_count);
+  if (!ok || !has_text_in_place(type))
+    return ok;
+  tl_slot loose = *out;
+  ok = tl_struct_convert(vm, type, loose, out);
+  tl_drop(vm, loose);
   return ok;
 }
 

@@ -5,10 +5,9 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
-#include "stdlib/csv.h"
 #include "stdlib/csv_scan.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/text/format.h"
 #include "vm/io.h"

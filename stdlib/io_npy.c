@@ -12,6 +12,7 @@
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "stdlib/npy_texts.h"
+#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/io.h"
 #include "vm/nested/nested.h"
@@ -213,16 +214,19 @@ typedef struct output {
   int64_t least;  // the length of the shortest
 } output;
 
-// The longest and the shortest item, and whether one ends in a zero.
-static bool measure_bytes(void *context, const char *item) {
+// The longest and the shortest item, in code points or bytes, and whether one
+// ends in a zero, as only bytes do that are no text.
+static bool measure_item(void *context, const char *item) {
   output *o = context;
   const tl_string_item *s = tl_string_item_at(item);
-  int64_t n = (int64_t)tl_string_item_length(s);
+  size_t nbytes = tl_string_item_length(s);
+  int64_t n = o->raw_bytes ? (int64_t)nbytes : tl_npy_count_points(s);
   if (n > o->width)
     o->width = n;
   if (n < o->least)
     o->least = n;
-  o->zero_ended |= n > 0 && tl_string_item_text(s)[n - 1] == 0;
+  o->zero_ended |=
+      o->raw_bytes && nbytes > 0 && tl_string_item_text(s)[nbytes - 1] == 0;
   return true;
 }
 
@@ -248,15 +252,6 @@ static bool fits_bytes(const output *o) {
                  "%s: an item of bytes ends in a zero, which is kept only "
                  "where all have one length",
                  o->file.what);
-}
-
-// The longest string in code points, which is the width of U.
-static bool measure_string(void *context, const char *item) {
-  output *o = context;
-  int64_t n = tl_npy_count_points(tl_string_item_at(item));
-  if (n > o->width)
-    o->width = n;
-  return true;
 }
 
 // Four bytes for each code point, in this machine's order as the header says.
@@ -349,8 +344,7 @@ static bool write_items(output *o) {
 // The header and items, wherever the writer leads.
 static bool write_array(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING &&
-      (!visit_items(o->a, o->raw_bytes ? measure_bytes : measure_string, o) ||
-       !fits_bytes(o)))
+      (!visit_items(o->a, measure_item, o) || !fits_bytes(o)))
     return false;
   // NumPy has no strings of width 0.
   if (o->width == 0)
@@ -386,17 +380,12 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
   }
   tl_text fields;
   tl_text_open(&fields, vm);
-  if (!tl_npy_write_fields(vm, &fields, s->nested->layout, &texts)) {
-    tl_text_close(&fields);
+  bool ok = tl_npy_write_fields(vm, &fields, s->nested->layout, &texts);
+  if (!tl_text_give(&fields, ok, descr))
     return false;
-  }
-  tl_string *text = tl_text_finish(&fields);
-  if (text == NULL)
-    return false;
-  *descr = tl_own_string(text);
   out->a = s->nested->parts[0].array;
   out->layout = s->nested->layout;
-  out->fields = text->text;
+  out->fields = descr->string->text;
   return true;
 }
 

@@ -310,8 +310,6 @@ static bool standard_errors(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // input(prompt).
 static bool input(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *prompt;
-  if (!tl_require(vm, TALLY_MAY_FILES, "input"))
-    return false;
   // The prompt is written before the line is waited for.
   if (!tl_is_none(args[0]) &&
       (!tl_arg_string(vm, "input", "prompt", args[0], &prompt) ||

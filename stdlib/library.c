@@ -48,6 +48,7 @@ static const tl_module_topic topics[] = {
     {"global/correlation", STATISTICS},
     {"global/dtypes", DTYPES},
     {"global/einsum", LINEAR},
+    {"global/functions", FUNCTIONS},
     {"global/grids", CREATING},
     {"global/missing", REDUCTIONS},
     {"global/nearness", ITEMS},

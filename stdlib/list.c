@@ -16,6 +16,7 @@
 #include "vm/engine/engine.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
+#include "vm/nested/parts.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
@@ -136,13 +137,8 @@ static bool as_row(tl_vm *vm, tl_slot value, tl_dtype dtype, tl_slot *out) {
 static bool string_row(tl_vm *vm, tl_slot value, tl_slot *out) {
   int64_t one = 1;
   tl_array *row = tl_array_new(vm, TL_STRING, 1, &one);
-  if (row == NULL)
-    return false;
-  *out = tl_own_array(row);
-  if (tl_item_store(vm, row, row->data, value))
-    return true;
-  tl_drop(vm, *out);
-  return false;
+  bool ok = row != NULL && tl_item_store(vm, row, row->data, value);
+  return tl_array_finish(vm, ok, row, out);
 }
 
 // append to a plain array, by the cheapest way that its dtype and owner allow:
@@ -283,20 +279,7 @@ static bool insert(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// (item, what is left). Takes both, on failure too.
-static bool give_pair(tl_vm *vm, tl_slot item, tl_slot rest, tl_slot *out) {
-  tl_list *pair = tl_list_new(vm, 2);
-  if (pair == NULL) {
-    tl_drop(vm, item);
-    tl_drop(vm, rest);
-    return false;
-  }
-  bool ok = tl_list_push_own(vm, &pair, item);
-  ok = tl_list_push_own(vm, &pair, rest) && ok;
-  return tl_list_give(vm, pair, ok, out);
-}
-
-// The same into a list that was made before anything was taken.
+// (item, what is left) in a list that was made before anything was taken.
 static bool fill_pair(tl_list *pair, tl_slot item, tl_slot rest, tl_slot *out) {
   pair->items[0] = item;
   pair->items[1] = rest;
@@ -432,10 +415,14 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, count);
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot item, pair;
-    ok = tl_items_get(vm, args[0], i, &at, &item) &&
-         give_pair(vm, tl_weak_int(start + i), item, &pair) &&
-         tl_list_push_own(vm, &list, pair);
+    tl_slot item, made;
+    tl_list *pair = tl_list_new(vm, 2);
+    ok = pair != NULL && tl_items_get(vm, args[0], i, &at, &item);
+    if (ok)
+      fill_pair(pair, tl_weak_int(start + i), item, &made);
+    else
+      tl_list_give(vm, pair, false, &made);
+    ok = ok && tl_list_push_own(vm, &list, made);
     if ((i & 1023) == 1023)
       ok = ok && tl_poll(vm, 1);
   }
@@ -600,14 +587,10 @@ static bool reverse_array(tl_vm *vm, tl_slot *s, tl_slot *out) {
 // from the last to the first.
 static bool reverse_nested(tl_vm *vm, tl_slot s, tl_slot *out) {
   int64_t length = tl_value_length(s, 0);
-  tl_array *places = tl_array_new(vm, TL_INT64, 1, &length);
-  if (places == NULL)
-    return false;
-  for (int64_t i = 0; i < length; i++)
-    ((int64_t *)(void *)places->data)[i] = length - 1 - i;
-  bool ok = tl_value_take(vm, s, places, out);
-  tl_drop(vm, tl_own_array(places));
-  return ok;
+  tl_array *places = tl_positions_new(vm, length);
+  for (int64_t i = 0; places != NULL && i < length; i++)
+    tl_offsets_data(places)[i] = length - 1 - i;
+  return tl_take_at(vm, places != NULL, s, places, out);
 }
 
 // reverse(xs): a view of an array, and a new value of the other kinds.

@@ -261,15 +261,15 @@ static bool add_object(void *context, const tl_reference *r) {
   tl_record_put_int(s->vm, &sum, "count", count);
   tl_record_put_int(s->vm, &sum, "bytes", bytes);
   tl_slot value;
-  if (tl_record_put_end(sum, &value))
-    tl_record_put(s->vm, &s->record, kind, value);
-  s->ok = sum != NULL && s->record != NULL;
+  tl_record_put_made(s->vm, &s->record, kind, tl_record_put_end(sum, &value),
+                     &value);
+  s->ok = s->record != NULL;
   return s->ok;
 }
 
 // Sums all objects by kind, for [function]. *out is owned, and untouched on
 // failure.
-static bool count_types(tl_vm *vm, const char *function, tl_record **out) {
+static bool count_types(tl_vm *vm, const char *function, tl_slot *out) {
   bool complete = true;
   sums s = {.vm = vm, .record = tl_record_new(vm, 8), .ok = true};
   if (s.record == NULL)
@@ -277,23 +277,15 @@ static bool count_types(tl_vm *vm, const char *function, tl_record **out) {
   tl_each_reference(vm, true, add_object, &s, &complete);
   if (!complete && s.ok)
     s.ok = tl_fail_incomplete(vm, function);
-  if (!s.ok) {
-    if (s.record != NULL)
-      tl_drop(vm, tl_own_record(s.record));
-    return false;
-  }
-  *out = s.record;
-  return true;
+  if (!s.ok)
+    tl_record_put_nothing(vm, &s.record);
+  return tl_record_put_end(s.record, out);
 }
 
 // memory.by_type().
 static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  tl_record *record;
-  if (!count_types(vm, "by_type", &record))
-    return false;
-  *out = tl_own_record(record);
-  return true;
+  return count_types(vm, "by_type", out);
 }
 
 // The count of a kind in sums of count_types; 0 where it has none. The record
@@ -307,8 +299,8 @@ static int64_t counted(tl_record *record, const char *kind) {
 }
 
 // The types of which [now] has more than [before] (a record or none), and how
-// many more; NULL after tl_fail.
-static tl_record *compare(tl_vm *vm, tl_record *now, tl_slot before) {
+// many more. *out is owned.
+static bool compare(tl_vm *vm, tl_record *now, tl_slot before, tl_slot *out) {
   tl_record *gained = tl_record_new(vm, 4);
   for (int64_t i = 0; gained != NULL && i < now->length; i++) {
     const char *kind = tl_key_string(now->fields[i].key)->text;
@@ -318,29 +310,24 @@ static tl_record *compare(tl_vm *vm, tl_record *now, tl_slot before) {
     if (more > 0)
       tl_record_put_int(vm, &gained, kind, (uint64_t)more);
   }
-  return gained;
+  return tl_record_put_end(gained, out);
 }
 
 // memory.growth(before): since the last call without an argument, whose sums
 // are in vm->grown, or since the sums given. Only the former are replaced.
 static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_record *now, *gained;
+  tl_slot now;
   bool since_last = tl_is_none(args[0]);
   if (!since_last && !tl_is_record(args[0]))
     return tl_arg_fail(vm, "memory.growth", "before",
                        "a record of memory.by_type, or none", args[0]);
   if (!count_types(vm, "growth", &now))
     return false;
-  gained = compare(vm, now, since_last ? vm->grown : args[0]);
-  if (gained == NULL || !since_last) {
-    tl_drop(vm, tl_own_record(now));
-  } else {
-    tl_drop(vm, vm->grown);
-    vm->grown = tl_own_record(now);
-  }
-  if (gained != NULL)
-    *out = tl_own_record(gained);
-  return gained != NULL;
+  bool ok = compare(vm, now.record, since_last ? vm->grown : args[0], out);
+  tl_drop(vm, ok && since_last ? vm->grown : now);
+  if (ok && since_last)
+    vm->grown = now;
+  return ok;
 }
 
 // --- Graphs -----------------------------------------------------------------
@@ -502,12 +489,12 @@ static bool graph_record(tl_vm *vm, const graph *g, tl_slot *out) {
     ok = tl_record_put_into(vm, &nodes, node_record(vm, &g->nodes[i]));
   for (int i = 0; ok && i < g->edge_count; i++)
     ok = tl_record_put_into(vm, &edges, edge_record(vm, &g->edges[i]));
-  tl_record *record = ok ? tl_record_new(vm, 3) : NULL;
-  tl_slot lists[2] = {tl_none(), tl_none()};
-  if (tl_list_give(vm, nodes, record != NULL, &lists[0]))
-    tl_record_put(vm, &record, "nodes", lists[0]);
-  if (tl_list_give(vm, edges, record != NULL, &lists[1]))
-    tl_record_put(vm, &record, "edges", lists[1]);
+  tl_record *record = tl_record_new(vm, 3);
+  tl_slot list;
+  tl_record_put_made(vm, &record, "nodes", tl_list_give(vm, nodes, ok, &list),
+                     &list);
+  tl_record_put_made(vm, &record, "edges", tl_list_give(vm, edges, ok, &list),
+                     &list);
   tl_record_put(vm, &record, "has_more", tl_bool(g->has_more));
   return tl_record_put_end(record, out);
 }

@@ -97,34 +97,11 @@ static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Views that keep more ---------------------------------------------------
 
-// Objects that were noted.
-typedef struct objects {
-  tl_vm *vm;
-  const tl_object **found;
-  size_t count, room;
-  bool ok;
-} objects;
-
-// Appends an object, which may be there already. Sets o->ok to false after
-// tl_fail.
-static void add_object(objects *o, const tl_object *object) {
-  if (o->count == o->room) {
-    size_t room = o->room != 0 ? 2 * o->room : 256;
-    void *more = tl_realloc(o->vm, o->found, o->room * sizeof *o->found,
-                            room * sizeof *o->found, "a list of objects");
-    o->ok = more != NULL;
-    if (!o->ok)
-      return;
-    o->found = more;
-    o->room = room;
-  }
-  o->found[o->count++] = object;
-}
-
 typedef struct retention {
   tl_vm *vm;
   tl_list *list;
-  objects views;  // whose blocks may have an owner of their own
+  tl_reach noted;   // views that show less than their blocks have
+  tl_reach wanted;  // of these the ones whose blocks nothing else refers to
   bool ok;
 } retention;
 
@@ -137,8 +114,8 @@ static bool is_view(tl_slot s) {
 static bool note_view(void *context, const tl_reference *r) {
   retention *t = context;
   if (is_view(r->to) && tl_value_shown(r->to) < tl_value_held(r->to))
-    add_object(&t->views, r->to.object);
-  return t->views.ok;
+    tl_reach_meet(&t->noted, r->to);
+  return !t->noted.failed;
 }
 
 // Whether something other than views refers to a block: then the views keep
@@ -160,13 +137,8 @@ static bool look_for(void *context, const tl_reference *r) {
 // place is only valid during one.
 static bool list_view(void *context, const tl_reference *r) {
   retention *t = context;
-  if (!is_view(r->to))
-    return true;
   // A view made since the first walk is not among those that were noted.
-  bool wanted = false;
-  for (size_t i = 0; i < t->views.count && !wanted; i++)
-    wanted = t->views.found[i] == r->to.object;
-  if (!wanted)
+  if (!is_view(r->to) || !tl_reach_has(&t->wanted, r->to.object))
     return true;
   char type[TL_DESCRIBE];
   tl_record *record = tl_record_new(t->vm, 4);
@@ -179,38 +151,33 @@ static bool list_view(void *context, const tl_reference *r) {
   return t->ok;
 }
 
-// Leaves out the views whose blocks something else keeps.
-static bool drop_harmless(tl_vm *vm, retention *t, bool *complete) {
-  size_t kept = 0;
-  for (size_t i = 0; i < t->views.count && *complete; i++) {
-    const tl_object *view = t->views.found[i];
-    search s = {tl_array_owner((const tl_array *)view), false};
-    tl_each_reference(vm, true, look_for, &s, complete);
-    if (!s.found)
-      t->views.found[kept++] = view;
-  }
-  t->views.count = kept;
-  return *complete;
-}
-
 // memory.retained(): views that alone keep a block alive, of which they show a
 // part. Three walks: note the views, leave out those whose block has another
 // owner, list the places of the others.
 static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   bool complete = true;
-  retention t = {
-      .vm = vm, .list = tl_list_new(vm, 4), .views = {.vm = vm, .ok = true}};
+  tl_slot view;
+  retention t = {.vm = vm,
+                 .list = tl_list_new(vm, 4),
+                 .noted = {.vm = vm},
+                 .wanted = {.vm = vm}};
   t.ok = t.list != NULL;
-  if (t.ok) {
+  if (t.ok)
     tl_each_reference(vm, true, note_view, &t, &complete);
-    t.ok = t.views.ok && complete && drop_harmless(vm, &t, &complete);
-    if (t.ok)
-      tl_each_reference(vm, true, list_view, &t, &complete);
+  while (complete && tl_reach_next(&t.noted, &view)) {
+    search s = {tl_array_owner(view.array), false};
+    tl_each_reference(vm, true, look_for, &s, &complete);
+    if (!s.found)
+      tl_reach_meet(&t.wanted, view);
   }
-  if (!complete && !tl_failed(vm))
+  complete = complete && !t.noted.failed && !t.wanted.failed;
+  if (t.ok && complete)
+    tl_each_reference(vm, true, list_view, &t, &complete);
+  if (!complete)
     t.ok = tl_fail_incomplete(vm, "retained");
-  tl_free(vm, t.views.found, t.views.room * sizeof *t.views.found);
+  tl_reach_end(&t.noted);
+  tl_reach_end(&t.wanted);
   return tl_list_give(vm, t.list, t.ok, out);
 }
 

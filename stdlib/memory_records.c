@@ -30,13 +30,11 @@ void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
   int64_t shape[1] = {count};
   size_t size = tl_itemsize(dtype);
   tl_array *a = *record ? tl_array_new(vm, dtype, 1, shape) : NULL;
-  if (a == NULL) {
-    tl_record_put_nothing(vm, record);
-    return;
-  }
-  for (uint32_t i = 0; i < count; i++)
+  for (uint32_t i = 0; a != NULL && i < count; i++)
     memcpy(a->data + i * size, (const char *)first + i * step, size);
-  tl_record_put(vm, record, name, tl_own_array(a));
+  tl_slot value;
+  tl_record_put_made(vm, record, name, tl_array_finish(vm, true, a, &value),
+                     &value);
 }
 
 // Takes the record, or NULL of one that failed: then false, too. *list may
@@ -59,10 +57,8 @@ static void put_texts(tl_vm *vm, tl_record **record, const char *name,
     ok = tl_list_push_text(vm, &list, text, strlen(text));
   }
   tl_slot value;
-  if (tl_list_give(vm, list, ok, &value))
-    tl_record_put(vm, record, name, value);
-  else
-    tl_record_put_nothing(vm, record);
+  tl_record_put_made(vm, record, name, tl_list_give(vm, list, ok, &value),
+                     &value);
 }
 
 // The blocks that are told apart, in columns.
@@ -80,10 +76,8 @@ static void put_bands(tl_vm *vm, tl_record **record, const tl_timeline *t) {
   COLUMN(times, TL_UINT32);
 #undef COLUMN
   tl_slot value;
-  if (tl_record_put_end(bands, &value))
-    tl_record_put(vm, record, "bands", value);
-  else
-    tl_record_put_nothing(vm, record);
+  tl_record_put_made(vm, record, "bands", tl_record_put_end(bands, &value),
+                     &value);
 }
 
 // The host's devices, each with a column of the most in each stretch.
@@ -103,10 +97,8 @@ static void put_devices(tl_vm *vm, tl_record **record, const tl_timeline *t) {
     ok = tl_record_put_into(vm, &list, device);
   }
   tl_slot value;
-  if (tl_list_give(vm, list, ok, &value))
-    tl_record_put(vm, record, "devices", value);
-  else
-    tl_record_put_nothing(vm, record);
+  tl_record_put_made(vm, record, "devices", tl_list_give(vm, list, ok, &value),
+                     &value);
 }
 
 // Samples and blocks are columns, one array for each of their fields: thousands
@@ -158,10 +150,8 @@ static void put_profile_texts(tl_vm *vm, tl_record **record,
   for (uint32_t i = 0; ok && (text = tl_profile_text(p, i)) != NULL; i++)
     ok = tl_list_push_text(vm, &list, text, strlen(text));
   tl_slot value;
-  if (tl_list_give(vm, list, ok, &value))
-    tl_record_put(vm, record, "texts", value);
-  else
-    tl_record_put_nothing(vm, record);
+  tl_record_put_made(vm, record, "texts", tl_list_give(vm, list, ok, &value),
+                     &value);
 }
 
 // Columns again, one for each field of a place:

@@ -132,10 +132,7 @@ static bool read_string(reader *r, tl_slot *out) {
     else if (*r->at != '"')
       ok = fail_at(r, "a control character in a string");
   }
-  if (ok)
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  return tl_text_give(&text, ok, out);
 }
 
 // Whether there is another character, and it is a digit.
@@ -606,10 +603,7 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = w.open != NULL && write_value(&w, args[0]);
   if (w.open != NULL)
     tl_drop(vm, tl_own_list(w.open));
-  if (ok)
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  return tl_text_give(&text, ok, out);
 }
 
 // --- The table --------------------------------------------------------------

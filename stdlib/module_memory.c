@@ -154,10 +154,8 @@ static bool devices(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_record_put(vm, &record, "limit",
                   d->limit > 0 ? tl_weak_int((int64_t)d->limit) : tl_none());
     tl_slot value;
-    if (tl_record_put_end(record, &value))
-      tl_record_put(vm, &all, d->name, value);
-    else
-      tl_record_put_nothing(vm, &all);
+    tl_record_put_made(vm, &all, d->name, tl_record_put_end(record, &value),
+                       &value);
   }
   return tl_record_put_end(all, out);
 }
@@ -269,7 +267,7 @@ static bool debug_repr(tl_vm *vm, tl_slot *args, tl_slot *out) {
     write_array(&text, s.array);
   if (tl_is_nested(s))
     tl_nested_tree(&text, s.nested, 1);
-  return tl_string_give(tl_text_finish(&text), out);
+  return tl_text_give(&text, true, out);
 }
 
 // Everything here depends on what ran before, so even the functions that only

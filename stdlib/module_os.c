@@ -1,7 +1,6 @@
 // The module os: folders and names of files.
 //
-// Every function asks whether the VM may use files (TALLY_MAY_FILES) before it
-// looks at anything; errors of the system are of kind io and name the path:
+// Errors of the system are of kind io and name the path:
 //
 //   os.list: "data": No such file or directory
 //
@@ -36,13 +35,6 @@ static bool os_fail(tl_vm *vm, const char *function, const char *path) {
                  tl_io_reason(errno, text, sizeof text));
 }
 
-// The argument as a path, if the VM may use files.
-static bool path_of(tl_vm *vm, const char *function, tl_slot s,
-                    const char **path) {
-  return tl_require(vm, TALLY_MAY_FILES, function) &&
-         tl_arg_path(vm, function, s, path);
-}
-
 // Appends the names in a folder, opened from [path], but . and .. to *list.
 // False after tl_fail.
 static bool list_names(tl_vm *vm, const char *path, DIR *directory,
@@ -70,7 +62,7 @@ static bool list_names(tl_vm *vm, const char *path, DIR *directory,
 // os.list(path): sorted, because the system's order is not the same twice.
 static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
-  if (!path_of(vm, "os.list", args[0], &path))
+  if (!tl_arg_path(vm, "os.list", args[0], &path))
     return false;
   DIR *directory = opendir(path);
   if (!directory)
@@ -92,7 +84,7 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool status(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   struct stat about;
-  if (!path_of(vm, "os.status", args[0], &path))
+  if (!tl_arg_path(vm, "os.status", args[0], &path))
     return false;
   *out = tl_none();
   if (stat(path, &about) != 0)
@@ -112,7 +104,7 @@ static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   struct stat about;
   *out = tl_none();
-  if (!path_of(vm, "os.make_folder", args[0], &path))
+  if (!tl_arg_path(vm, "os.make_folder", args[0], &path))
     return false;
   if (mkdir(path, 0777) == 0)
     return true;
@@ -128,7 +120,7 @@ static bool make_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool remove_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   *out = tl_none();
-  return path_of(vm, "os.remove", args[0], &path) &&
+  return tl_arg_path(vm, "os.remove", args[0], &path) &&
          (remove(path) == 0 || os_fail(vm, "os.remove", path));
 }
 
@@ -136,8 +128,8 @@ static bool remove_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool rename_path(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *from, *to;
   *out = tl_none();
-  return path_of(vm, "os.rename", args[0], &from) &&
-         path_of(vm, "os.rename", args[1], &to) &&
+  return tl_arg_path(vm, "os.rename", args[0], &from) &&
+         tl_arg_path(vm, "os.rename", args[1], &to) &&
          (rename(from, to) == 0 || os_fail(vm, "os.rename", from));
 }
 
@@ -155,8 +147,6 @@ static bool folder_named(tl_vm *vm, const char *function, const char *path,
 static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char path[4096];
   (void)args;
-  if (!tl_require(vm, TALLY_MAY_FILES, "os.working_folder"))
-    return false;
   if (!getcwd(path, sizeof path))
     return os_fail(vm, "os.working_folder", ".");
   return folder_named(vm, "os.working_folder", path, out);
@@ -166,8 +156,6 @@ static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // a while.
 static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  if (!tl_require(vm, TALLY_MAY_FILES, "os.temporary_folder"))
-    return false;
   const char *path = getenv("TMPDIR");
   if (path == NULL || path[0] == 0)
     path = "/tmp";
@@ -177,8 +165,6 @@ static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // os.script_folder(): the folder of the calling code's file, made absolute.
 static bool script_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
-  if (!tl_require(vm, TALLY_MAY_FILES, "os.script_folder"))
-    return false;
   // The frame is that of the code that calls: a module's functions find their
   // own folder.
   const tl_frame *frame = vm->frame;

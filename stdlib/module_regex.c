@@ -436,13 +436,9 @@ static bool describe(const matcher *m, tl_slot *out) {
   // The functions that fill a record pass a failure on, so only the end is
   // checked.
   tl_record *record = tl_record_new(m->vm, 4);
-  bool ok = record && part(m, 0, &text);
-  if (ok)
-    tl_record_put(m->vm, &record, "text", text);
-  if (ok && record && groups_of(m, &groups))
-    tl_record_put(m->vm, &record, "groups", groups);
-  else
-    tl_record_put_nothing(m->vm, &record);
+  tl_record_put_made(m->vm, &record, "text", part(m, 0, &text), &text);
+  tl_record_put_made(m->vm, &record, "groups",
+                     record != NULL && groups_of(m, &groups), &groups);
   tl_record_put_int(m->vm, &record, "start", m->places[0]);
   tl_record_put_int(m->vm, &record, "end", m->places[1]);
   return tl_record_put_end(record, out);
@@ -591,10 +587,7 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (ok)
     tl_text_add(&text, m.text->text + at, m.text->length - at);
   matcher_close(&m);
-  if (ok)
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  return tl_text_give(&text, ok, out);
 }
 
 // strings.split_matches(s, pattern, ignore_case). Empty matches do not split.

@@ -166,7 +166,7 @@ static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
     }
   }
   close_points(vm, &p);
-  return tl_text_give(&text, out);
+  return tl_text_give(&text, true, out);
 }
 
 // strings.normalize(s, form).

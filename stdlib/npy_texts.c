@@ -55,32 +55,6 @@ int64_t tl_npy_count_points(const tl_string_item *item) {
 
 // --- Fields of structs ------------------------------------------------------
 
-// Room for the names and columns of a struct.
-typedef struct table {
-  tl_vm *vm;
-  int64_t count;  // of columns so far
-  size_t nbytes;
-  tl_slot *columns;
-  tl_string **names;
-} table;
-
-// One allocation has both arrays. Close it on success only.
-static bool open_table(tl_vm *vm, int64_t fields, table *t) {
-  size_t each = sizeof *t->columns + sizeof *t->names;
-  *t = (table){.vm = vm, .nbytes = (size_t)fields * each};
-  t->columns = tl_alloc(vm, t->nbytes, "fields");
-  if (t->columns == NULL)
-    return false;
-  t->names = (tl_string **)(void *)(t->columns + fields);
-  return true;
-}
-
-// Names are borrowed from the layout; the columns are owned.
-static void close_table(table *t) {
-  while (t->count > 0) tl_drop(t->vm, t->columns[--t->count]);
-  tl_free(t->vm, t->columns, t->nbytes);
-}
-
 // Field i of each struct, w code points, as strings.
 static bool read_column(tl_reader *reader, const tl_npy *from, tl_slot p,
                         int64_t i, tl_slot *out) {
@@ -107,14 +81,9 @@ static bool copy_column(tl_vm *vm, tl_slot p, int64_t i, tl_slot *out) {
   tl_slot borrowed = tl_borrow(p), field;
   if (!tl_nested_field(vm, &borrowed, i, &field))
     return false;
-  bool ok;
-  if (tl_is_array(field)) {
-    tl_array *a = tl_array_copy(vm, field.array);
-    ok = a != NULL;
-    *out = ok ? tl_own_array(a) : tl_none();
-  } else {
-    ok = tl_nested_copy(vm, field, out);
-  }
+  bool ok = tl_is_array(field)
+                ? tl_array_finish(vm, true, tl_array_copy(vm, field.array), out)
+                : tl_nested_copy(vm, field, out);
   tl_drop(vm, field);
   return ok;
 }
@@ -123,20 +92,17 @@ static bool copy_column(tl_vm *vm, tl_slot p, int64_t i, tl_slot *out) {
 // field, texts and others.
 bool tl_npy_open_texts(tl_reader *reader, const tl_npy *from, tl_slot p,
                        tl_slot *out) {
+  tl_vm *vm = reader->vm;
   const tl_type *layout = from->layout;
-  table t;
-  if (!open_table(reader->vm, layout->field_count, &t))
-    return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < layout->field_count; i++) {
-    t.names[i] = layout->fields[i].name;
-    ok = tl_npy_is_text(&from->texts, i)
-             ? read_column(reader, from, p, i, &t.columns[i])
-             : copy_column(reader->vm, p, i, &t.columns[i]);
-    t.count += ok;
-  }
-  ok = ok && tl_struct_of_columns(reader->vm, t.count, t.names, t.columns, out);
-  close_table(&t);
+  int64_t made = 0;
+  tl_slot *columns = tl_slots_new(vm, layout->field_count, "fields");
+  bool ok = columns != NULL;
+  for (; ok && made < layout->field_count; made += ok)
+    ok = tl_npy_is_text(&from->texts, made)
+             ? read_column(reader, from, p, made, &columns[made])
+             : copy_column(vm, p, made, &columns[made]);
+  ok = ok && tl_struct_like(vm, layout, columns, out);
+  tl_slots_free(vm, columns, made);
   return ok;
 }
 

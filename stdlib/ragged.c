@@ -274,11 +274,10 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
   bool ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, either, &mask);
   tl_clear(vm, &either[0]);
   tl_clear(vm, values);
-  if (!ok) {
-    tl_drop(vm, there);
-    return false;
-  }
-  return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
+  if (ok)
+    return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
+  tl_drop(vm, there);
+  return false;
 }
 
 // Each item of one axis as a row of its own, a missing one as an empty row.

@@ -129,6 +129,20 @@ static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *all,
 static bool join_along(tl_vm *vm, const joining *j, int64_t count,
                        const tl_slot *items, int axis, tl_slot *out);
 
+// Joins what [open] gives of each item.
+static bool join_opened(tl_vm *vm, const joining *j, tl_opener *open,
+                        int64_t count, const tl_slot *items, int axis,
+                        tl_slot *out) {
+  tl_slot *opened = tl_slots_new(vm, count, j->name);
+  int64_t made = 0;
+  bool ok = opened != NULL;
+  for (; ok && made < count; made += ok)
+    ok = open(vm, items[made], &opened[made]);
+  ok = ok && join_along(vm, j, count, opened, axis, out);
+  tl_slots_free(vm, opened, made);
+  return ok;
+}
+
 // The rows of the same place have one length: what is in them is joined.
 static bool join_within(tl_vm *vm, const joining *j, int64_t count,
                         const tl_slot *items, int axis, tl_slot *out) {
@@ -137,19 +151,11 @@ static bool join_within(tl_vm *vm, const joining *j, int64_t count,
     if (!tl_ragged_agree(items[0].nested, items[i].nested, &row))
       return tl_fail_ragged_rows(vm, j->name, items[0], items[i], row);
   }
-  tl_slot *flat = tl_slots_new(vm, count, j->name), offsets = tl_none(), whole;
-  int64_t made = 0;
-  bool ok = flat != NULL;
-  for (; ok && made < count; made += ok) {
-    tl_slot at;
-    ok = tl_ragged_flat(vm, items[made], &at, &flat[made]);
-    if (ok) {
-      tl_clear(vm, &offsets);
-      tl_copy_slot(&offsets, &at);
-    }
-  }
-  ok = ok && join_along(vm, j, count, flat, axis - 1, &whole);
-  tl_slots_free(vm, flat, made);
+  tl_slot offsets, first, whole;
+  if (!tl_ragged_flat(vm, items[0], &offsets, &first))
+    return false;
+  tl_drop(vm, first);
+  bool ok = join_opened(vm, j, tl_ragged_items, count, items, axis - 1, &whole);
   return tl_rows_close(vm, ok, &offsets, &whole, out);
 }
 
@@ -164,14 +170,10 @@ static bool join_grids(tl_vm *vm, const joining *j, int64_t count,
         return fail_shapes(vm, j, items, i);
     }
   }
-  tl_slot *rows = tl_slots_new(vm, count, j->name), made;
-  int64_t opened = 0;
-  bool ok = rows != NULL;
-  for (; ok && opened < count; opened += ok)
-    ok = tl_grid_rows(vm, items[opened], &rows[opened]);
-  ok = ok && join_along(vm, j, count, rows, axis - ndim + 1, &made);
-  tl_slots_free(vm, rows, opened);
-  return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
+  tl_slot made;
+  return join_opened(vm, j, tl_grid_rows, count, items, axis - ndim + 1,
+                     &made) &&
+         tl_value_split_axis(vm, &made, ndim, shape, out);
 }
 
 // Whether all are of a form with as many fixed axes as the first.

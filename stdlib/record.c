@@ -6,7 +6,6 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/index/index.h"

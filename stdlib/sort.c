@@ -11,7 +11,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"

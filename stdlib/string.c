@@ -305,28 +305,26 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return !tl_failed(vm);
 }
 
-// Bytes decide: a prefix of code points is one of bytes in UTF-8.
-static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
+// Whether s begins with the part, or ends with it. Bytes decide: UTF-8 is
+// self-synchronising, so equal bytes are whole code points.
+static bool has_part(tl_vm *vm, const char *function, tl_slot *args,
+                     bool at_end, tl_slot *out) {
   tl_string *s, *part;
-  if (!tl_arg_string(vm, "starts_with", "s", args[0], &s) ||
-      !tl_arg_string(vm, "starts_with", "part", args[1], &part))
+  if (!tl_arg_string(vm, function, "s", args[0], &s) ||
+      !tl_arg_string(vm, function, "part", args[1], &part))
     return false;
   *out = tl_bool(s->length >= part->length &&
-                 memcmp(s->text, part->text, part->length) == 0);
+                 memcmp(s->text + (at_end ? s->length - part->length : 0),
+                        part->text, part->length) == 0);
   return true;
 }
 
-// UTF-8 is self-synchronising, so equal bytes at the end are whole code
-// points.
+static bool starts_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return has_part(vm, "starts_with", args, false, out);
+}
+
 static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_string *s, *part;
-  if (!tl_arg_string(vm, "ends_with", "s", args[0], &s) ||
-      !tl_arg_string(vm, "ends_with", "part", args[1], &part))
-    return false;
-  *out = tl_bool(s->length >= part->length &&
-                 memcmp(s->text + s->length - part->length, part->text,
-                        part->length) == 0);
-  return true;
+  return has_part(vm, "ends_with", args, true, out);
 }
 
 // --- strip ------------------------------------------------------------------
@@ -470,10 +468,7 @@ static bool char_(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_drop(vm, points);
     }
   }
-  if (ok)
-    return tl_text_give(&text, out);
-  tl_text_close(&text);
-  return false;
+  return tl_text_give(&text, ok, out);
 }
 
 // --- The table --------------------------------------------------------------

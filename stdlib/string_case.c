@@ -205,5 +205,5 @@ bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
     in_word = tl_is_letter(point) || (in_word && joins);
     after_letter = is_cased(point) || (after_letter && is_between(point));
   }
-  return tl_text_give(&text, out);
+  return tl_text_give(&text, true, out);
 }

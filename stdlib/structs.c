@@ -13,7 +13,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/nested.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/nested/indexed.h"
 #include "vm/types/layout.h"
@@ -62,14 +62,18 @@ static bool as_column(tl_vm *vm, tl_slot s, tl_slot *out) {
                                           "an array or a list", s));
 }
 
-// A list of columns: tuples.
-static bool rows_of_list(tl_vm *vm, const tl_list *l, tl_slot *out) {
-  tl_slot *made = tl_slots_new(vm, l->length, "rows");
-  int64_t count = 0;
+// Structs of the columns in a record, or tuples of those in a list.
+static bool join_columns(tl_vm *vm, const tl_record *record,
+                         const tl_list *list, tl_slot *out) {
+  int64_t length = record != NULL ? record->length : list->length, count = 0;
+  tl_slot *made = tl_slots_new(vm, length, "rows");
   bool ok = made != NULL;
-  for (; ok && count < l->length; count += ok)
-    ok = as_column(vm, l->items[count], &made[count]);
-  ok = ok && tl_tuples_of_columns(vm, count, made, out);
+  for (; ok && count < length; count += ok)
+    ok = as_column(
+        vm, record != NULL ? record->fields[count].value : list->items[count],
+        &made[count]);
+  ok = ok && (record != NULL ? tl_struct_of_record(vm, record, made, out)
+                             : tl_tuples_of_columns(vm, count, made, out));
   tl_slots_free(vm, made, count);
   return ok;
 }
@@ -81,7 +85,7 @@ static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     tl_list *l = args[0].list;
     if (l->length > 0 && !tl_is_record(l->items[0]))
-      return rows_of_list(vm, l, out);
+      return join_columns(vm, NULL, l, out);
     for (int64_t i = 0; i < l->length; i++) {
       if (!tl_is_record(l->items[i]))
         return tl_arg_fail(vm, "rows", "each item", "a record", l->items[i]);
@@ -94,17 +98,8 @@ static bool rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_record(args[0]))
     return tl_arg_fail(vm, "rows", "c",
                        "a record of columns or a list of records", args[0]);
-  const tl_record *record = args[0].record;
-  if (!tl_record_check_names(vm, record, "rows"))
-    return false;
-  tl_slot *made = tl_slots_new(vm, record->length, "rows");
-  int64_t count = 0;
-  bool ok = made != NULL;
-  for (; ok && count < record->length; count += ok)
-    ok = as_column(vm, record->fields[count].value, &made[count]);
-  ok = ok && tl_struct_of_record(vm, record, made, out);
-  tl_slots_free(vm, made, count);
-  return ok;
+  return tl_record_check_names(vm, args[0].record, "rows") &&
+         join_columns(vm, args[0].record, NULL, out);
 }
 
 // --- Layouts ----------------------------------------------------------------

@@ -1,8 +1,8 @@
 // The small modules about the world outside: time, and the part of os that is
 // about the process.
 //
-// Each function names the capability that it needs (tl_require), which a host
-// can withhold: without TALLY_MAY_CLOCK there is no time, without
+// Each function's row names the capability that it needs, which a host can
+// withhold: without TALLY_MAY_CLOCK there is no time, without
 // TALLY_MAY_ENVIRONMENT no environment. A host may also give a clock of its
 // own, so that a run can be repeated exactly.
 
@@ -19,12 +19,10 @@
 
 // --- time -------------------------------------------------------------------
 
-// Reads a clock of the system, if the VM may.
+// Reads a clock of the system.
 static bool seconds(tl_vm *vm, const char *function, clockid_t clock,
                     tl_slot *out) {
   struct timespec t;
-  if (!tl_require(vm, TALLY_MAY_CLOCK, function))
-    return false;
   if (clock_gettime(clock, &t) != 0)
     return tl_fail(vm, TALLY_ERR_IO, "%s: the system's clock cannot be read",
                    function);
@@ -38,8 +36,6 @@ static bool host_seconds(tl_vm *vm, const char *function, clockid_t clock,
                          tl_slot *out) {
   if (vm->options.clock == NULL)
     return seconds(vm, function, clock, out);
-  if (!tl_require(vm, TALLY_MAY_CLOCK, function))
-    return false;
   *out = tl_weak_float(tl_clock_of(vm));
   return true;
 }
@@ -66,8 +62,7 @@ static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // it.
 static bool sleep_seconds(tl_vm *vm, tl_slot *args, tl_slot *out) {
   double wanted;
-  if (!tl_require(vm, TALLY_MAY_CLOCK, "time.sleep") ||
-      !tl_arg_float(vm, "time.sleep", "seconds", args[0], &wanted))
+  if (!tl_arg_float(vm, "time.sleep", "seconds", args[0], &wanted))
     return false;
   // NaN too.
   if (!(wanted >= 0))
@@ -130,8 +125,7 @@ static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *name;
   size_t at;
-  if (!tl_require(vm, TALLY_MAY_ENVIRONMENT, "os.getenv") ||
-      !tl_arg_string(vm, "os.getenv", "name", args[0], &name))
+  if (!tl_arg_string(vm, "os.getenv", "name", args[0], &name))
     return false;
   const char *value = getenv(name->text);
   *out = tl_none();

@@ -26,8 +26,11 @@ bool tl_string_give(tl_string *string, tl_slot *out) {
 }
 
 // An error that the text met on the way shows here: puts need no checks.
-bool tl_text_give(tl_text *text, tl_slot *out) {
-  return tl_string_give(tl_text_finish(text), out);
+bool tl_text_give(tl_text *text, bool ok, tl_slot *out) {
+  if (ok)
+    return tl_string_give(tl_text_finish(text), out);
+  tl_text_close(text);
+  return false;
 }
 
 // The list counts the new string; the caller never has it.

@@ -9,8 +9,9 @@
 // Appends a code point in UTF-8; an invalid one appends nothing.
 // Failures are noted in the text, as for all that is added to one.
 void tl_text_point(tl_text *text, int32_t point);
-// Closes the text; *out is its string, owned. False after tl_fail.
-bool tl_text_give(tl_text *text, tl_slot *out);
+// Closes the text; *out is its string, owned, where [ok] is. False after
+// tl_fail.
+bool tl_text_give(tl_text *text, bool ok, tl_slot *out);
 
 // *out owns the string; false where it is NULL, for which there was no memory.
 bool tl_string_give(tl_string *string, tl_slot *out);

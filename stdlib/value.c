@@ -92,16 +92,6 @@ static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// Makes *out the string of [text], which is closed in any case; [ok] is
-// whether it is whole.
-static bool finish(tl_text *text, bool ok, tl_slot *out) {
-  if (!ok) {
-    tl_text_close(text);
-    return false;
-  }
-  return tl_string_give(tl_text_finish(text), out);
-}
-
 // format(x, spec).
 static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *spec = NULL;
@@ -112,7 +102,7 @@ static bool format(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_text_open(&text, vm);
   bool ok = tl_format_spec(vm, &text, args[0], spec ? spec->text : "",
                            spec ? spec->length : 0);
-  return finish(&text, ok, out);
+  return tl_text_give(&text, ok, out);
 }
 
 // string(x): a string is its own text.
@@ -123,7 +113,8 @@ static bool string(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   tl_text text;
   tl_text_open(&text, vm);
-  return finish(&text, tl_format_value(vm, &text, args[0], false, 0), out);
+  return tl_text_give(&text, tl_format_value(vm, &text, args[0], false, 0),
+                      out);
 }
 
 // --- Asking -----------------------------------------------------------------
@@ -454,37 +445,6 @@ static bool bool_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// A real array of the common shape for one part, its items one after another.
-// Returns owned; NULL after tl_fail.
-static tl_array *spread_part(tl_vm *vm, const tl_array *from, tl_dtype dtype,
-                             int ndim, const int64_t *shape) {
-  tl_array *to = tl_array_new(vm, dtype, ndim, shape);
-  if (to &&
-      !tl_assign_part(vm, to, to->data, ndim, shape, tl_strides(to), from)) {
-    tl_drop(vm, tl_own_array(to));
-    to = NULL;
-  }
-  return to;
-}
-
-// The complex array of two dense parts. They are put side by side: im * 1i
-// would make NaN of infinities.
-static tl_array *join_parts(tl_vm *vm, const tl_array *re, const tl_array *im) {
-  // Both parts have one dtype, float32 or float64.
-  bool narrow = tl_array_dtype(re) == TL_FLOAT32;
-  tl_array *to = tl_array_new(vm, narrow ? TL_COMPLEX64 : TL_COMPLEX128,
-                              tl_ndim(re), tl_shape(re));
-  for (int64_t i = 0; to && i < to->size; i++) {
-    if (narrow)
-      ((tl_c64 *)to->data)[i] =
-          (tl_c64){((float *)re->data)[i], ((float *)im->data)[i]};
-    else
-      ((tl_c128 *)to->data)[i] =
-          (tl_c128){((double *)re->data)[i], ((double *)im->data)[i]};
-  }
-  return to;
-}
-
 // complex(re, im).
 static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_none(args[1]))
@@ -507,16 +467,24 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS];
   if (!tl_broadcast(vm, 2, given, &ndim, shape))
     return false;
-  // Both parts are brought to one shape and dtype, contiguous, and then
-  // interleaved.
-  tl_array *parts[2] = {NULL, NULL}, *joined = NULL;
-  parts[0] = spread_part(vm, given[0], dtype, ndim, shape);
-  if (parts[0])
-    parts[1] = spread_part(vm, given[1], dtype, ndim, shape);
-  if (parts[1])
-    joined = join_parts(vm, parts[0], parts[1]);
-  for (int i = 0; i < 2; i++) tl_array_drop(vm, parts[i]);
-  return tl_result_give(vm, joined, true, out);
+  // Each part is written where it lies in the items: im * 1i would make NaN of
+  // infinities.
+  tl_array *to = tl_array_new(
+      vm, dtype == TL_FLOAT32 ? TL_COMPLEX64 : TL_COMPLEX128, ndim, shape);
+  bool ok = to != NULL;
+  for (size_t i = 0; ok && i < 2; i++) {
+    tl_slot base = tl_borrow(tl_own_array(to));
+    char *first = to->data + i * tl_itemsize(dtype);
+    const bool fits = tl_array_dtype(given[i]) == dtype;
+    tl_array *cast = fits ? NULL : tl_array_cast(vm, given[i], dtype);
+    tl_array *part =
+        tl_view_new(vm, &base, dtype, first, ndim, shape, tl_strides(to));
+    ok = (fits || cast != NULL) && part != NULL &&
+         tl_array_fill(vm, part, fits ? given[i] : cast);
+    tl_array_drop(vm, part);
+    tl_array_drop(vm, cast);
+  }
+  return tl_result_give(vm, to, ok, out);
 }
 
 // --- Errors -----------------------------------------------------------------

@@ -243,10 +243,6 @@ static items items_of(tl_object *object) {
       tl_closure *closure = (tl_closure *)object;
       return ITEMS(closure->captures, closure->capture_count);
     }
-    case TL_KIND_NATIVE: {
-      tl_native *native = (tl_native *)object;
-      return ITEMS(native->values, native->count);
-    }
     case TL_KIND_NESTED: {
       tl_nested *nested = (tl_nested *)object;
       return ITEMS(nested->parts, nested->count);

@@ -58,7 +58,6 @@ typedef enum tl_kind {
   TL_KIND_BUILTIN,   // a function of the library; never counted
   TL_KIND_FUNCTION,  // a script function without captures; immortal
   TL_KIND_CLOSURE,   // a closure group: captures, one count (function.h)
-  TL_KIND_NATIVE,    // a library function with captured values (compose)
   TL_KIND_NESTED,    // an array of structs, ragged or with missing values
   TL_KIND_COUNT
 } tl_kind;
@@ -177,7 +176,6 @@ enum {
 #define TL_TAG_BUILTIN TL_TAG(TL_CLASS_FUNC, TL_KIND_BUILTIN)
 #define TL_TAG_FUNCTION TL_TAG(TL_CLASS_FUNC, TL_KIND_FUNCTION)
 #define TL_TAG_CLOSURE TL_TAG(TL_CLASS_FUNC, TL_KIND_CLOSURE)
-#define TL_TAG_NATIVE TL_TAG(TL_CLASS_FUNC, TL_KIND_NATIVE)
 #define TL_TAG_NESTED TL_TAG(TL_CLASS_OBJ, TL_KIND_NESTED)
 
 // The class byte of a slot, one bit for each class, so that two slots can be

@@ -113,17 +113,15 @@ static tally_status need_python(tally_vm *vm) {
 
 // --- Functions --------------------------------------------------------------
 
-// Takes Python's lock for a call of the link's VM; an error where there is no
-// Python.
-// *lock is for PyGILState_Release, which the caller owes on each path behind
-// TALLY_OK. What other threads gave up in the meantime is released first.
+// py_lock for a call of the link's VM, before which Python is started. What
+// other threads gave up in the meantime is released first.
 static tally_status enter(py_link *link, int *lock) {
   tally_status status = need_python(link->vm);
-  if (status != TALLY_OK)
-    return status;
-  *lock = py.PyGILState_Ensure();
-  py_link_sweep(link);
-  return TALLY_OK;
+  if (status == TALLY_OK)
+    status = py_lock(link->vm, lock);
+  if (status == TALLY_OK)
+    py_link_sweep(link);
+  return status;
 }
 
 // python.import(name), with points in it: "os.path".
@@ -139,12 +137,7 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
   status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
-  py_object *module = py.PyImport_ImportModule(name);
-  status =
-      module == NULL ? py_raise(context) : py_to_value(context, module, 0, out);
-  py_drop(module);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(context, lock, py.PyImport_ImportModule(name), out);
 }
 
 // python.value(x): what x is in Tally, items and all.
@@ -176,11 +169,7 @@ static tally_status as_object(tally_vm *vm, void *context, size_t count,
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
-  py_object *o = py_from_value(context, args[0]);
-  status = o == NULL ? py_raise(context) : py_to_value(context, o, 0, out);
-  py_drop(o);
-  py.PyGILState_Release(lock);
-  return status;
+  return py_give(context, lock, py_from_value(context, args[0]), out);
 }
 
 // The arguments behind the first as an array; their number is at most 64.
@@ -209,7 +198,7 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
-  py_object *f = py_object_of(context, args[0]), *named = NULL;
+  py_object *f = py_object_of(context, args[0]), *named = NULL, *result = NULL;
   int has_names = strcmp(tally_type(vm, args[2]), "none") != 0;
   status = f == NULL
                ? tally_raise(vm, TALLY_ERR_TYPE,
@@ -222,14 +211,17 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
     status = tally_raise(vm, TALLY_ERR_TYPE,
                          "python.call: named must be a record, not %s",
                          tally_type(vm, args[2]));
-  if (status == TALLY_OK && has_names &&
-      (named = py_from_value(context, args[2])) == NULL)
-    status = py_raise(context);
-  if (status == TALLY_OK)
-    status = py_call(context, f, n, items, named, out);
-  // A record of Tally's has become a dict, which f's **named copied.
-  py_drop(named);
-  py.PyGILState_Release(lock);
+  if (status == TALLY_OK) {
+    if (has_names)
+      named = py_from_value(context, args[2]);
+    if (!has_names || named != NULL)
+      result = py_call(context, f, n, items, named);
+    // A record of Tally's has become a dict, which f's **named copied.
+    py_drop(named);
+    status = py_give(context, lock, result, out);
+  } else {
+    py.PyGILState_Release(lock);
+  }
   for (size_t i = 0; i < n; i++) tally_release(vm, items[i]);
   return status;
 }
@@ -287,30 +279,15 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
   tally_status status = enter(link, &lock);
   if (status != TALLY_OK)
     return status;
-  py_object *module = py.PyImport_ImportModule("builtins");
-  py_object *f = module == NULL ? NULL : py.PyObject_GetAttrString(module, how);
-  // Each of these may fail; the exception of the first is the one told, and the
-  // rest is given back below.
-  py_object *main = py.PyImport_AddModule("__main__");  // borrowed
-  py_object *names = main == NULL ? NULL : py.PyModule_GetDict(main);
-  py_object *args = py.PyTuple_New(2), *result = NULL;
-  py_object *code =
-      py.PyUnicode_FromStringAndSize(text, (intptr_t)strlen(text));
-  if (f != NULL && names != NULL && args != NULL && code != NULL) {
-    py.Py_IncRef(names);
-    py.PyTuple_SetItem(args, 0, code);
-    py.PyTuple_SetItem(args, 1, names);
-    result = py.PyObject_Call(f, args, NULL);
-  } else {
-    py_drop(code);
-  }
-  status = result == NULL ? py_raise(link) : py_to_value(link, result, 0, out);
-  py_drop(result);
-  py_drop(args);
-  py_drop(f);
-  py_drop(module);
-  py.PyGILState_Release(lock);
-  return status;
+  // The exception of the first that fails is the one told.
+  py_object *builtins = py.PyImport_ImportModule("builtins"), *result = NULL;
+  py_object *main =
+      builtins == NULL ? NULL : py.PyImport_AddModule("__main__");  // borrowed
+  if (main != NULL)
+    result = py.PyObject_CallMethod(builtins, how, "sO", text,
+                                    py.PyModule_GetDict(main));
+  py_drop(builtins);
+  return py_give(link, lock, result, out);
 }
 
 // python.eval(text): an expression's value.
@@ -359,14 +336,9 @@ static void end_session(void *context, void *object) {
     py_object *sys = py.PyImport_ImportModule("sys");
     py_object *file =
         sys == NULL ? NULL : py.PyObject_GetAttrString(sys, "stdout");
-    py_object *flush =
-        file == NULL ? NULL : py.PyObject_GetAttrString(file, "flush");
-    py_object *none = py.PyTuple_New(0);
-    if (flush != NULL && none != NULL)
-      py_drop(py.PyObject_Call(flush, none, NULL));
+    if (file != NULL)
+      py_drop(py.PyObject_CallMethod(file, "flush", NULL));
     py.PyErr_Clear();
-    py_drop(none);
-    py_drop(flush);
     py_drop(file);
     py_drop(sys);
     py_drop(link->asarray);

@@ -111,6 +111,8 @@ enum {
 //     PyDict_Next                             gives borrowed key and value
 //     PyErr_Fetch                             returns owned, each may be NULL
 //     PyErr_Occurred                          returns borrowed
+//     PyObject_CallFunctionObjArgs            arguments, then NULL
+//     Py_BuildValue, PyObject_CallMethod      take what the format has N for
 //     all others                              return owned, take nothing
 //
 // Each needs the lock, except Py_InitializeEx, Py_IsInitialized, Py_GetVersion,
@@ -139,6 +141,10 @@ enum {
   X(py_object *, PyObject_GetAttrString, (py_object *, const char *))          \
   X(py_object *, PyObject_GetItem, (py_object *, py_object *))                 \
   X(py_object *, PyObject_Call, (py_object *, py_object *, py_object *))       \
+  X(py_object *, PyObject_CallFunctionObjArgs, (py_object *, ...))             \
+  X(py_object *, PyObject_CallMethod,                                          \
+    (py_object *, const char *, const char *, ...))                            \
+  X(py_object *, Py_BuildValue, (const char *, ...))                           \
   X(py_object *, PyObject_GetIter, (py_object *))                              \
   X(py_object *, PyIter_Next, (py_object *))                                   \
   X(py_object *, PyObject_Str, (py_object *))                                  \

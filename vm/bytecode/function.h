@@ -330,19 +330,6 @@ static inline tl_prototype *tl_function_prototype(tl_slot s) {
   return closure->members[tl_member_index(s)];
 }
 
-// A library function with values of its own, such as the result of compose(f,
-// g): a call passes the values before its arguments.
-typedef struct tl_native {
-  tl_object head;
-  const tl_builtin *builtin;  // gets values before the call's arguments
-  uint32_t count;
-  tl_slot values[];  // heap slots
-} tl_native;
-// Makes such a function from [count] values, which are stored: a slot that owns
-// gives its count away, another gets one. Returns owned, NULL after tl_fail.
-tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                         tl_slot *values);
-
 // The functions of a closure object that CLOSURE makes.
 typedef struct tl_group {
   uint32_t member_count;

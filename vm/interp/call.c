@@ -116,9 +116,6 @@ static bool describe(tl_vm *vm, tl_slot function, params *p) {
     case TL_KIND_BUILTIN:
       p->builtin = function.pointer;
       break;
-    case TL_KIND_NATIVE:
-      p->builtin = ((tl_native *)function.pointer)->builtin;
-      break;
     default: {
       char text[TL_DESCRIBE];
       return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
@@ -148,8 +145,6 @@ typedef struct binder {
   tl_vm *vm;
   const params *p;
   tl_slot *out;  // one for each parameter
-  // Leading parameters that have their values already (of tl_native).
-  uint32_t skip;
   // The next parameter that takes an argument by position.
   uint32_t next;
   // Arguments by position so far.
@@ -158,15 +153,14 @@ typedef struct binder {
   int32_t rest;
 } binder;
 
-// The error for an argument too many: it lists what the function takes, without
-// the parameters that were filled in beforehand.
+// The error for an argument too many: it lists what the function takes.
 static bool fail_too_many(const binder *b) {
-  tl_param left[TL_MAX_PARAMS];  // those that were not there already
+  tl_param left[TL_MAX_PARAMS];
   int count = 0;
-  if (b->p->count - b->skip > TL_MAX_PARAMS)
+  if (b->p->count > TL_MAX_PARAMS)
     return tl_fail(b->vm, TALLY_ERR_TYPE, "%s takes fewer arguments",
                    b->p->function);
-  for (uint32_t i = b->skip; i < b->p->count; i++, count++) {
+  for (uint32_t i = 0; i < b->p->count; i++, count++) {
     left[count].name = name_of(b->p, i, &left[count].name_length);
     left[count].kind = kind_of(b->p, i);
   }
@@ -276,7 +270,7 @@ static bool bind_all(binder *b, const tl_call_shape *shape, uint32_t count,
 // Fills in what was not given: a default of a built-in's signature. Defaults of
 // script functions are code at their beginning, which looks for unset slots.
 static bool bind_defaults(binder *b) {
-  for (uint32_t i = b->skip; i < b->p->count; i++) {
+  for (uint32_t i = 0; i < b->p->count; i++) {
     if (!tl_is_unset(b->out[i]))
       continue;
     if (kind_of(b->p, i) == TL_PARAM_REQUIRED) {
@@ -291,7 +285,7 @@ static bool bind_defaults(binder *b) {
   return true;
 }
 
-// Fills out[skip …) with one slot for each parameter. What args own is taken,
+// Fills out with one slot for each parameter. What args own is taken,
 // on failure too.
 // f(1, ...xs, k: 2) for fn f(a, b = 0, ...rest, k: 0) and xs = (5, 6, 7):
 //
@@ -299,11 +293,10 @@ static bool bind_defaults(binder *b) {
 //
 // A slot that stays unset is a default, which code of the function fills in.
 static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
-                 uint32_t count, tl_slot *args, uint32_t skip, tl_slot *out) {
-  binder b = {
-      .vm = vm, .p = p, .out = out, .skip = skip, .next = skip, .rest = -1};
+                 uint32_t count, tl_slot *args, tl_slot *out) {
+  binder b = {.vm = vm, .p = p, .out = out, .rest = -1};
   bool ok = true;
-  for (uint32_t i = skip; i < p->count; i++) {
+  for (uint32_t i = 0; i < p->count; i++) {
     out[i] = tl_unset();
     if (kind_of(p, i) != TL_PARAM_REST)
       continue;
@@ -319,7 +312,7 @@ static bool bind(tl_vm *vm, const params *p, const tl_call_shape *shape,
   tl_drop_all(vm, args, count);
   if (ok)
     return true;
-  for (uint32_t i = skip; i < p->count; i++) tl_drop(vm, out[i]);
+  for (uint32_t i = 0; i < p->count; i++) tl_drop(vm, out[i]);
   return false;
 }
 
@@ -678,13 +671,11 @@ static bool run_bound(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   return ok;
 }
 
-// Binds the arguments of a call of a built-in, or of a tl_native, whose own
-// values come first, and runs it.
+// Binds the arguments of a call of a built-in, and runs it.
 static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                          uint32_t count, tl_slot *args, tl_slot *out) {
   params p;
   tl_slot bound[TL_MAX_PARAMS];
-  uint32_t skip = 0;
   if (is_bound(callee, shape, count)) {
     for (uint32_t i = 0; i < count; i++) {
       bound[i] = args[i];
@@ -693,12 +684,7 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     return run_bound(vm, callee.pointer, count, bound, out);
   }
   describe(vm, callee, &p);
-  if (tl_is_kind(callee, TL_KIND_NATIVE)) {
-    const tl_native *native = callee.pointer;
-    skip = native->count;
-    for (uint32_t i = 0; i < skip; i++) bound[i] = tl_borrow(native->values[i]);
-  }
-  if (!bind(vm, &p, shape, count, args, skip, bound)) {
+  if (!bind(vm, &p, shape, count, args, bound)) {
     tl_error_of_builtin(vm, p.builtin, bound);
     return false;
   }
@@ -745,7 +731,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
       return drop_failed(vm, count, window);
     params p;
     describe(vm, callee, &p);
-    bool ok = bind(vm, &p, shape, count, window, 0, bound);
+    bool ok = bind(vm, &p, shape, count, window, bound);
     for (uint32_t i = 0; ok && i < p.count; i++) window[i] = bound[i];
     tl_free(vm, bound, (function->param_count + 1) * sizeof(tl_slot));
     if (!ok) {
@@ -774,10 +760,8 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     describe(vm, callee, &p);
     return drop_failed(vm, count, window);
   }
-  if (tl_is_kind(callee, TL_KIND_BUILTIN) ||
-      tl_is_kind(callee, TL_KIND_NATIVE)) {
+  if (tl_is_kind(callee, TL_KIND_BUILTIN))
     return call_library(vm, callee, shape, count, window, out);
-  }
   if (!enter(vm, callee, shape, count, window, TL_FRAME_OWNS))
     return false;
   *pushed = true;
@@ -788,8 +772,6 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
 static const char *name_of_callee(tl_slot callee) {
   if (tl_is_kind(callee, TL_KIND_BUILTIN))
     return ((const tl_builtin *)callee.pointer)->name;
-  if (tl_is_kind(callee, TL_KIND_NATIVE))
-    return ((const tl_native *)callee.pointer)->builtin->name;
   if (tl_is_function(callee))
     return tl_function_prototype(callee)->name->text;
   return "this call";  // of a type or of a host's value
@@ -922,21 +904,4 @@ bool tl_run_unit(tl_vm *vm, tl_unit *unit, tl_slot *out) {
   }
   tl_slot function = {.tag = TL_TAG_FUNCTION, .pointer = unit->prototypes[0]};
   return tl_call(vm, function, 0, NULL, out);
-}
-
-// On failure the values are still the caller's.
-tl_native *tl_native_new(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                         tl_slot *values) {
-  tl_native *native =
-      tl_object_new(vm, TL_KIND_NATIVE,
-                    sizeof *native + count * sizeof(tl_slot), "a function");
-  if (native == NULL)
-    return NULL;
-  native->builtin = builtin;
-  native->count = count;
-  for (uint32_t i = 0; i < count; i++) {
-    // The values are on the heap from now on, so they are counted.
-    native->values[i] = tl_escape(vm, &values[i], TL_CAUSE_CAPTURE);
-  }
-  return native;
 }

@@ -237,8 +237,10 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
   tl_pending_error *error = &vm->error;
   const char *module = function->unit->module->name->text;
   const char *name = function->name->text;
-  // A module read from a file is the user's own, with its own places.
+  // A module read from a file is the user's own, with its own places; and a
+  // function that one of the library has made only calls what it was given.
   if (error->placed || function->unit->module->path != NULL ||
+      function->capture_count > 0 ||
       tl_embedded_member(vm->library, module, name) == NULL)
     return;
   size_t length = name_length(vm, error->message);

@@ -172,11 +172,6 @@ static void look_into(marking *m, tl_slot s) {
     case TL_KIND_NESTED:
       look_all(m, s.nested->parts, (uint64_t)s.nested->count);
       return;
-    case TL_KIND_NATIVE: {
-      const tl_native *n = s.pointer;
-      look_all(m, n->values, n->count);
-      return;
-    }
     default:
       return;
   }

@@ -41,7 +41,7 @@ void tl_spell_owner(const tl_reference *r, char *out, size_t size) {
     from.tag = tl_array_tag(from.array);
   else if (r->from->kind == TL_KIND_LIST)
     from.tag = TL_TAG_LIST;
-  else if (r->from->kind == TL_KIND_CLOSURE || r->from->kind == TL_KIND_NATIVE)
+  else if (r->from->kind == TL_KIND_CLOSURE)
     from.tag = TL_TAG(TL_CLASS_FUNC, r->from->kind);
   snprintf(out, size, "%s of a %s", r->name,
            tl_describe(from, type, sizeof type));
@@ -329,10 +329,6 @@ bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
       return visit_captures(s, visit, context);
     case TL_KIND_NESTED:
       return visit_parts(s, visit, context);
-    case TL_KIND_NATIVE: {
-      const tl_native *n = s.pointer;
-      return visit_slots(s, n->values, n->count, "value ", visit, context);
-    }
     case TL_KIND_HANDLE:
       return visit_resource(s, visit, context);
     default:

@@ -187,16 +187,10 @@ static bool add_type(tl_text *text, const tl_type *type, bool quoted) {
 
 // The name of any function; "" for a lambda.
 static const char *function_name(tl_slot s) {
-  switch (tl_dtype_of(s)) {
-    case TL_KIND_BUILTIN:
-      return ((const tl_builtin *)s.pointer)->name;
-    case TL_KIND_NATIVE:
-      return ((const tl_native *)s.pointer)->builtin->name;
-    default: {
-      const tl_prototype *prototype = tl_function_prototype(s);
-      return prototype->name ? prototype->name->text : "";
-    }
-  }
+  if (tl_is_kind(s, TL_KIND_BUILTIN))
+    return ((const tl_builtin *)s.pointer)->name;
+  const tl_prototype *prototype = tl_function_prototype(s);
+  return prototype->name ? prototype->name->text : "";
 }
 
 // "<fn name>"

@@ -502,6 +502,14 @@ void tl_record_put_text(tl_vm *vm, tl_record **record, const char *name,
     tl_record_put_nothing(vm, record);
 }
 
+void tl_record_put_made(tl_vm *vm, tl_record **record, const char *name,
+                        bool ok, const tl_slot *value) {
+  if (ok)
+    tl_record_put(vm, record, name, *value);
+  else
+    tl_record_put_nothing(vm, record);
+}
+
 // NULL says that something failed on the way; the error is pending.
 bool tl_record_put_end(tl_record *record, tl_slot *out) {
   if (record != NULL)

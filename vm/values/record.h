@@ -116,6 +116,9 @@ void tl_record_put_text(tl_vm *vm, tl_record **record, const char *name,
                         const char *text);
 // A field's value could not be made: gives the record up.
 void tl_record_put_nothing(tl_vm *vm, tl_record **record);
+// As tl_record_put where [ok], else as tl_record_put_nothing.
+void tl_record_put_made(tl_vm *vm, tl_record **record, const char *name,
+                        bool ok, const tl_slot *value);
 // *out owns the finished record; false after tl_fail, where it was given up.
 bool tl_record_put_end(tl_record *record, tl_slot *out);
 // Takes the field at [position] out; *out owns its value.

@@ -157,11 +157,6 @@ static void look_into(audit *a, tl_object *object) {
       count_slots(a, closure->captures, closure->capture_count);
       break;
     }
-    case TL_KIND_NATIVE: {
-      const tl_native *native = (const tl_native *)object;
-      count_slots(a, native->values, native->count);
-      break;
-    }
     case TL_KIND_NESTED: {
       const tl_nested *nested = (const tl_nested *)object;
       count_slots(a, nested->parts, (uint64_t)nested->count);
