@@ -79,7 +79,7 @@ static bool is_row_register(const checking *c, int r) {
 static uint32_t rank_of(const checking *c, const tl_typed *t) {
   if (t->op == TL_TYPED_ROW)
     return 2;
-  if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_FWRITE)
+  if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_WRITE)
     return is_row_register(c, t->e) ? 2 : 1;
   return t->d < 0 ? 1 : t->e < 0 ? 2 : 3;
 }
@@ -92,15 +92,14 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
     return false;
   const tl_jit_array *array = &c->unit->arrays[k];
   uint64_t tag = array->tag;
-  bool is_inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_FWRITE;
-  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE ||
-                t->op == TL_TYPED_WRITE || t->op == TL_TYPED_FWRITE;
-  bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE ||
-                t->op == TL_TYPED_FREAD || t->op == TL_TYPED_FWRITE;
+  bool is_inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_WRITE;
+  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_WRITE;
+  bool fits = t->op == TL_TYPED_ROW ||
+              (stores ? tl_typed_is_of_float(t) ? tl_jit_is_scalar(t->from[0])
+                                                : has_whole(c, t->a)
+                      : t->type == tl_jit_of_dtype((tl_dtype)t->dtype));
   return c->now[array->slot] == TL_TYPE_ENTRY && tl_jit_has_dtype(t->dtype) &&
-         (floats == tl_dtype_is_real((tl_dtype)t->dtype) ||
-          t->op == TL_TYPED_ROW) &&
-         c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
+         fits && c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
          tl_is_of_rank(tag, rank_of(c, t)) &&
          (is_inside || t->d < 0 || has_whole(c, t->d)) &&
          (is_inside || t->e < 0 || has_whole(c, t->e)) &&
@@ -149,6 +148,8 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return none || has_whole(c, r);
     case TL_OPERAND_S:
       return none || (r < TL_JIT_FACTS && (has_whole(c, r) || has_float(c, r)));
+    case TL_OPERAND_V:
+      return has_whole(c, r) || has_float(c, r) || has_reference(c, r);
     case TL_OPERAND_A:
       return is_array(c, r, t);
     case TL_OPERAND_R:
@@ -162,6 +163,10 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return r >= 0 && r < TL_JIT_FLOAT && is_whole(t->type);
     case TL_OPERAND_FD:
       return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS && tl_jit_is_float(t->type);
+    case TL_OPERAND_VD:
+      return is_operand(c, t, TL_OPERAND_ID, r) ||
+             is_operand(c, t, TL_OPERAND_FD, r) ||
+             is_operand(c, t, TL_OPERAND_RD, r);
     default:
       return none;
   }
@@ -264,14 +269,14 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
 static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callee;
   bool row = t->op == TL_TYPED_ROWCALL;
-  int a = row ? t->to : t->a - (t->op == TL_TYPED_FCALL ? TL_JIT_FLOAT : 0);
+  int a = row ? t->to : t->a % TL_JIT_SLOTS;
   if (callee == NULL || !callee->is_function || a < 0 ||
       callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
       (uint32_t)t->exit >= c->code->exit_count)
     return false;
   bool result =
       row ? callee->result == TL_TYPE_ROW
-      : t->op == TL_TYPED_RCALL
+      : tl_jit_is_reference(t->type)
           ? callee->result == TL_TYPE_REFERENCE &&
                 tl_jit_tag_of(c->unit, 0, t->type) == callee->result_tags[0]
           : t->type == callee->result;
@@ -378,9 +383,8 @@ static bool has_widths(const tl_typed *t) {
     case TL_TYPED_FSET:
       return t->b >= 0 && (t->dtype == TL_FLOAT32 || t->dtype == TL_FLOAT64);
     default:
-      return tl_typed_ops[t->op].kinds[0] != TL_OPERAND_FD ||
-             t->op == TL_TYPED_FLOAD || t->op > TL_TYPED_FRETURN ||
-             t->dtype == tl_jit_dtype(t->type);
+      return !tl_typed_has_result(t) || !tl_jit_is_float(t->type) ||
+             t->op > TL_TYPED_RETURN || t->dtype == tl_jit_dtype(t->type);
   }
 }
 
@@ -403,6 +407,14 @@ static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
       return false;
   }
   return true;
+}
+
+// Whether the one result is what the unit says: a scalar by its type.
+static bool is_result(const checking *c, const tl_typed *t) {
+  return c->unit->result == TL_TYPE_REFERENCE
+             ? is_row(c, t, (uint32_t)t->a, 1)
+             : c->unit->is_function && t->a < TL_JIT_FACTS &&
+                   c->now[t->a % TL_JIT_SLOTS] == c->unit->result;
 }
 
 // Whether [to] follows from [from]: the same reference, or one that borrows it.
@@ -445,13 +457,12 @@ static bool is_container(const checking *c, const tl_typed *t, bool writes) {
     return false;
   if (t->dtype == TL_KIND_LIST)
     return is_of_kind(tag, TL_KIND_LIST) &&
-           (!writes || (t->op == TL_TYPED_FSETITEM) == (t->a >= TL_JIT_FLOAT));
+           (!writes || tl_jit_is_scalar(t->type));
   if (t->dtype == TL_KIND_STRING)
     return !writes && is_of_kind(tag, TL_KIND_STRING) &&
            tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_STRING;
   return is_row_of(tag, t->dtype) && fits(t, t->type, writes) &&
-         (!writes || ((tag & TL_DIRECT) != 0 && (t->op == TL_TYPED_FSETITEM) ==
-                                                    (t->dtype == TL_FLOAT64)));
+         (!writes || (tag & TL_DIRECT) != 0);
 }
 
 // A place below an owned container, whose indices are integers. Containers on
@@ -493,11 +504,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
     return false;
   if (!writes)
     return tl_jit_is_scalar(t->type);
-  bool floats = array ? t->dtype == TL_FLOAT64 : t->a >= TL_JIT_FLOAT;
   uint64_t value =
       tl_jit_tag_of(c->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
-  return value == tag_in(c, t->a) && (value & TL_CLASS_HEAP) == 0 &&
-         value != 0 && (t->op == TL_TYPED_FPOKE) == floats;
+  return value == tag_in(c, t->a) && (value & TL_CLASS_HEAP) == 0 && value != 0;
 }
 
 // What a read of an item does where it has the other type: the slot then has
@@ -527,8 +536,7 @@ static bool borrows(const checking *c, const tl_typed *t) {
 // the entry that nobody reads it is not known here; that no instruction does
 // so was proven when the bytecode was verified.
 static bool loses(const checking *c, const tl_typed *t) {
-  int kind = tl_typed_ops[t->op].kinds[0];
-  if (kind != TL_OPERAND_ID && kind != TL_OPERAND_FD && kind != TL_OPERAND_RD)
+  if (!tl_typed_has_result(t))
     return false;
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   return tl_jit_is_reference(c->now[slot]) &&
@@ -555,39 +563,28 @@ static bool has_length(uint64_t tag, int kind) {
 // The operations on references: what each wants of its container, and that it
 // may leave where it says. NULL: all is well.
 static const char *check_place(checking *c, const tl_typed *t) {
-  bool ok = true, leaves = true;
+  bool ok = true;
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LEND:
       ok = may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
            t->a != t->b;
-      leaves = false;
       break;
     case TL_TYPED_RCONST:
-      ok = borrows(c, t);
-      leaves = false;
-      break;
-    case TL_TYPED_RGET:
+    case TL_TYPED_GET:
       ok = borrows(c, t);
       break;
     case TL_TYPED_FIELD:
-    case TL_TYPED_FFIELD:
-    case TL_TYPED_RFIELD:
       ok = is_of_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
            t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
       break;
     case TL_TYPED_ITEM:
-    case TL_TYPED_FITEM:
-    case TL_TYPED_RITEM:
       ok = is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
            (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
       break;
     case TL_TYPED_SETITEM:
-    case TL_TYPED_FSETITEM:
       ok = is_container(c, t, true);
       break;
-    case TL_TYPED_APPEND:
-    case TL_TYPED_FAPPEND:
-    case TL_TYPED_RAPPEND: {
+    case TL_TYPED_APPEND: {
       uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
       ok = is_of_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
            item != 0 && t->a % TL_JIT_SLOTS != t->b &&
@@ -597,7 +594,6 @@ static const char *check_place(checking *c, const tl_typed *t) {
       break;
     }
     case TL_TYPED_POP:
-    case TL_TYPED_FPOP:
       ok = is_of_kind(tag_in(c, t->b), TL_KIND_LIST) &&
            (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
            t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
@@ -607,36 +603,26 @@ static const char *check_place(checking *c, const tl_typed *t) {
       break;
     case TL_TYPED_MORE:
       ok = has_length(tag_in(c, t->c), t->dtype);
-      leaves = false;
       break;
     case TL_TYPED_RIF:
     case TL_TYPED_RSET:
       ok = is_of_kind(tag_in(c, t->b), TL_KIND_STRING) &&
            (t->c < 0 || is_of_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
            (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
-      leaves = false;
       break;
     case TL_TYPED_PEEK:
-    case TL_TYPED_FPEEK:
       ok = is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
       break;
     case TL_TYPED_POKE:
-    case TL_TYPED_FPOKE:
-    case TL_TYPED_RPOKE:
       ok = is_place(c, t, true);
       break;
-    case TL_TYPED_RRETURN:
-      return is_row(c, t, (uint32_t)t->a, 1) ? NULL : "a wrong result";
     case TL_TYPED_ROWRETURN:
-      return t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm)
-                 ? NULL
-                 : "a wrong result";
+      ok = t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm);
+      break;
     default:
-      return NULL;
+      break;
   }
-  if (!ok)
-    return "not on such a reference";
-  return !leaves || is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+  return ok ? NULL : "not on such a reference";
 }
 
 // --- Loops behind guards ----------------------------------------------------
@@ -748,10 +734,11 @@ static const char *check_inside(const checking *c, const tl_typed *t) {
   const tl_typed *row = is_row_register(c, t->e) ? find_row(c, t->e) : NULL;
   bool has_address = row != NULL ? row->c == t->c : t->e == facts;
   if (c->loop < 0 || !has_address || t->imm < -TL_JIT_OFFSET ||
-      t->imm > TL_JIT_OFFSET || (t->op == TL_TYPED_FWRITE && t->a < 0) ||
+      t->imm > TL_JIT_OFFSET ||
       !is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)))
     return "an item that is not guarded";
-  return t->op != TL_TYPED_WRITE || is_exit(c, t->exit)
+  return t->op == TL_TYPED_READ || tl_typed_is_of_float(t) ||
+                 is_exit(c, t->exit)
              ? NULL
              : "its exit forgets a slot";
 }
@@ -821,7 +808,6 @@ static bool keeps_chunk(const checking *c, const tl_typed *t) {
 // no slot of them but the variable at the head, and calls nobody. The step
 // takes the next of the values that were tested, and ends the loop.
 static bool keeps_loop(checking *c, const tl_typed *t) {
-  int kind = tl_typed_ops[t->op].kinds[0];
   bool is_head = c->at + 1 == c->tops;
   if (c->loop < 0 || is_head)
     return true;
@@ -830,14 +816,8 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
   if (t->op == TL_TYPED_STEP)
     return t->a == c->hidden && t->b == c->hidden + 1 &&
            t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
-  if (t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
-      t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
-      t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE ||
-      t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF || t->exit < TL_JIT_NONE)
-    return false;
-  bool writes =
-      kind == TL_OPERAND_ID || kind == TL_OPERAND_FD || kind == TL_OPERAND_RD;
-  return !writes || (c->fixed >> t->a % TL_JIT_SLOTS & 1) == 0;
+  return !tl_typed_is_by_c(t) && (!tl_typed_has_result(t) ||
+                                  (c->fixed >> t->a % TL_JIT_SLOTS & 1) == 0);
 }
 
 // --- All operations ---------------------------------------------------------
@@ -858,46 +838,33 @@ static const char *check_rest(checking *c, const tl_typed *t) {
       return check_fuel(c, t);
     case TL_TYPED_POLL:
       c->fuel -= c->fuel > 0;
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
-    case TL_TYPED_EXIT:
-    case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-    case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
-    case TL_TYPED_GET:
-    case TL_TYPED_FGET:
+      return NULL;
     case TL_TYPED_PUT:
-    case TL_TYPED_FPUT:
-    case TL_TYPED_FIT:
-    case TL_TYPED_TRUNC:
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+      return tl_jit_is_scalar(t->from[0]) ? NULL : "it puts what is counted";
     case TL_TYPED_GUARD:
       return check_guard(c, t);
     case TL_TYPED_ROW:
       return check_row(c, t);
     case TL_TYPED_READ:
-    case TL_TYPED_FREAD:
     case TL_TYPED_WRITE:
-    case TL_TYPED_FWRITE:
       return check_inside(c, t);
     case TL_TYPED_SHL:
     case TL_TYPED_SAR:
-      if (t->c == TL_JIT_NONE)
-        return t->imm >= 0 &&
-                       t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type))
-                   ? NULL
-                   : "it shifts too far";
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+      return t->c != TL_JIT_NONE ||
+                     (t->imm >= 0 &&
+                      t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type)))
+                 ? NULL
+                 : "it shifts too far";
     case TL_TYPED_FLOORDIV:
     case TL_TYPED_MOD:
-      if (t->c == TL_JIT_NONE)
-        return t->imm != 0 && t->imm != -1 ? NULL : "its divisor is not plain";
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+      return t->c != TL_JIT_NONE || (t->imm != 0 && t->imm != -1)
+                 ? NULL
+                 : "its divisor is not plain";
     case TL_TYPED_COUNT:
-      if (!has_whole(c, t->a) ||
-          (t->c == TL_JIT_NONE && (t->imm == 0 || t->imm == INT64_MIN)))
-        return "it counts what is no range";
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
+      return has_whole(c, t->a) && (t->c != TL_JIT_NONE ||
+                                    (t->imm != 0 && t->imm != INT64_MIN))
+                 ? NULL
+                 : "it counts what is no range";
     case TL_TYPED_STEP:
       return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT &&
                      t->d < TL_JIT_SLOTS
@@ -908,48 +875,31 @@ static const char *check_rest(checking *c, const tl_typed *t) {
                  ? NULL
                  : "not of no bool";
     case TL_TYPED_CAPTURED:
-    case TL_TYPED_FCAPTURED:
-      return is_exit(c, t->exit) && !c->unit->is_function && t->imm >= 0 &&
-                     t->imm < TL_JIT_CAPTURES &&
+      return !c->unit->is_function && t->imm >= 0 && t->imm < TL_JIT_CAPTURES &&
                      c->unit->captures[t->imm] == t->type
                  ? NULL
                  : "a captured value that is not there";
     case TL_TYPED_COMPUTE:
-    case TL_TYPED_FCOMPUTE:
-      return is_exit(c, t->exit) && is_computed(c, t) ? NULL
-                                                      : "a wrong operation";
+      return is_computed(c, t) ? NULL : "a wrong operation";
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:
-      return is_exit(c, t->exit) && is_done(c, t) ? NULL : "not to be done so";
+      return is_done(c, t) ? NULL : "not to be done so";
     case TL_TYPED_FETCH:
-    case TL_TYPED_FFETCH:
-    case TL_TYPED_RFETCH:
-      return is_exit(c, t->exit) && is_fetched(c, t) ? NULL
-                                                     : "nothing to fetch";
+      return is_fetched(c, t) ? NULL : "nothing to fetch";
     case TL_TYPED_CALL:
-    case TL_TYPED_FCALL:
-    case TL_TYPED_RCALL:
     case TL_TYPED_ROWCALL:
-      return is_exit(c, t->exit) && is_call(c, t) ? NULL : "a wrong call";
+      return is_call(c, t) ? NULL : "a wrong call";
     case TL_TYPED_RETURN:
-    case TL_TYPED_FRETURN:
-      return c->unit->is_function && !is_fact(c, t->a) &&
-                     c->now[t->a -
-                            (t->op == TL_TYPED_FRETURN ? TL_JIT_FLOAT : 0)] ==
-                         c->unit->result
-                 ? NULL
-                 : "a result of another type";
+      return is_result(c, t) ? NULL : "a result of another type";
     default:
       return check_place(c, t);
   }
 }
 
-// Behind these a label has to follow, or the end: what stood there otherwise
-// would be code that nothing leads to, with types that nobody has vouched for.
-static bool ends(int op) {
-  return op == TL_TYPED_JUMP || op == TL_TYPED_EXIT || op == TL_TYPED_RETURN ||
-         op == TL_TYPED_FRETURN || op == TL_TYPED_RRETURN ||
-         op == TL_TYPED_ROWRETURN;
+// Whether the operation has to have an exit.
+static bool leaves(const tl_typed *t) {
+  int goes = tl_typed_ops[t->op].goes;
+  return (goes & TL_GOES_E) != 0 || ((goes & TL_GOES_C) != 0 && t->c >= 0);
 }
 
 // One operation: its operands, what is particular to it, and then what it
@@ -961,11 +911,13 @@ static const char *check_one(checking *c, const tl_typed *t) {
     if (!is_operand(c, t, info->kinds[i], operands[i]))
       return "an operand of another kind";
   for (int i = 0; i < 3; i++)
-    if (info->kinds[i] >= TL_OPERAND_I && info->kinds[i] <= TL_OPERAND_S &&
+    if (info->kinds[i] >= TL_OPERAND_I && info->kinds[i] <= TL_OPERAND_V &&
         !is_from(c, operands[i], t->from[i]))
       return "an operand of another type";
   if (!has_widths(t))
     return "a result of another width";
+  if (leaves(t) && !is_exit(c, t->exit))
+    return "its exit forgets a slot";
   const char *why = check_rest(c, t);
   if (why != NULL)
     return why;
@@ -974,15 +926,13 @@ static const char *check_one(checking *c, const tl_typed *t) {
   if (!keeps_loop(c, t))
     return "it changes what guards have tested";
   // What moved is not where it was.
-  if (t->op == TL_TYPED_RAPPEND && (tag_in(c, t->a) & TL_OWNED) != 0)
+  if (t->op == TL_TYPED_APPEND && (tag_in(c, t->a) & TL_OWNED) != 0)
     c->now[t->a] = TL_TYPE_UNKNOWN;
   if (t->op == TL_TYPED_LEND &&
       (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) != 0)
     c->now[t->b] = TL_TYPE_UNKNOWN;
-  if (info->kinds[0] == TL_OPERAND_ID || info->kinds[0] == TL_OPERAND_RD)
-    c->now[t->a] = t->type;
-  if (info->kinds[0] == TL_OPERAND_FD)
-    c->now[t->a - TL_JIT_FLOAT] = t->type;
+  if (tl_typed_has_result(t))
+    c->now[t->a % TL_JIT_SLOTS] = t->type;
   if (!tl_jit_jumps(t->op))
     return NULL;
   // A step writes the loop's variable on the way back alone.
@@ -1039,7 +989,9 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
     const char *why = check_one(&c, t);
     if (why != NULL)
       return why;
-    ended = ends(t->op);
+    // Behind it a label has to follow, or the end: what stood there otherwise
+    // would be code that nothing leads to, with types that nobody has proven.
+    ended = (tl_typed_ops[t->op].goes & TL_GOES_Z) != 0;
   }
   for (uint32_t i = 0; i < code->label_count; i++)
     if (!code->labels[i].is_placed)

@@ -56,7 +56,7 @@ static void assign(emitter *e) {
 static void read_item(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
-  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
+  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
   put(e, t->a, a);
   tl_jit_note_item(e, t);
@@ -125,9 +125,13 @@ static int32_t find_captured(emitter *e, const tl_typed *t) {
 // A variable of the module, or a captured value. Leaves where it has another
 // tag than the type says.
 static void get_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FGET || t->op == TL_TYPED_FCAPTURED;
-  bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
-  int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
+  bool floats = is_float(t->a);
+  int32_t at =
+      t->op == TL_TYPED_CAPTURED ? find_captured(e, t) : find_variable(e, t);
+  if (tl_jit_is_reference(t->type)) {
+    tl_jit_get_reference(e, t, at);
+    return;
+  }
   compare_memory(e, T2, at, (int64_t)tl_jit_tag(t->type));
   leave_if(e, TL_CC_NE, t);
   int a = into(e, t->a, floats ? 0 : T0);
@@ -139,7 +143,7 @@ static void get_variable(emitter *e, const tl_typed *t) {
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.
 static void put_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FPUT;
+  bool floats = is_float(t->a);
   int32_t at = find_variable(e, t);
   test_memory(e, T2, at, TL_OWNED);
   leave_if(e, TL_CC_NE, t);
@@ -190,7 +194,7 @@ enum { CONSTANT = 16, ROOM = 32 };
 
 // The result, which is in T2: a slot's payload, 0 above a float32.
 static void put_result(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FCOMPUTE;
+  bool floats = is_float(t->a);
   int a = into(e, t->a, floats ? 0 : T2);
   floats ? move_bits(e, a, T2) : move_int(e, a, T2);
   put(e, t->a, a);
@@ -202,7 +206,7 @@ static void put_result(emitter *e, const tl_typed *t) {
 // good for the code's life.
 static tl_kernel1 *kernel_of(const tl_typed *t) {
   tl_dtype dtype = tl_jit_dtype(t->type);
-  return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
+  return is_float(t->a) && t->from[2] == TL_TYPE_UNKNOWN &&
                  tl_jit_dtype(t->from[1]) == dtype &&
                  tl_op_compute_dtype((tl_op)t->condition, dtype) == dtype
              ? tl_kernels()->unary[t->condition][dtype]
@@ -363,7 +367,7 @@ static void call(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
   const tl_jit_unit *callee = t->callee;
-  bool floats = t->op == TL_TYPED_FCALL, row = t->op == TL_TYPED_ROWCALL;
+  bool floats = is_float(t->a), row = t->op == TL_TYPED_ROWCALL;
   int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
   note_callee(e->code->vm->jit, callee, base);
@@ -397,7 +401,7 @@ static void call(emitter *e, const tl_typed *t) {
 static void give_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
     ;  // they are in their slots
-  else if (t->op == TL_TYPED_FRETURN)
+  else if (is_float(t->a))
     move_float(e, 0, get(e, t->a, 0));
   else
     move_int(e, T0, get(e, t->a, T0));
@@ -509,26 +513,19 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       fit(e, t);
       break;
     case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
       read_item(e, t);
       break;
     case TL_TYPED_COMPUTE:
-    case TL_TYPED_FCOMPUTE:
       compute(e, t);
       break;
     case TL_TYPED_GET:
-    case TL_TYPED_FGET:
     case TL_TYPED_CAPTURED:
-    case TL_TYPED_FCAPTURED:
       get_variable(e, t);
       break;
     case TL_TYPED_PUT:
-    case TL_TYPED_FPUT:
       put_variable(e, t);
       break;
     case TL_TYPED_CALL:
-    case TL_TYPED_FCALL:
-    case TL_TYPED_RCALL:
     case TL_TYPED_ROWCALL:
       call(e, t);
       break;
@@ -543,8 +540,6 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
       do_one(e, t);
       break;
     case TL_TYPED_RETURN:
-    case TL_TYPED_FRETURN:
-    case TL_TYPED_RRETURN:
       give_result(e, t);
       break;
     default:

@@ -43,6 +43,11 @@ static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
 // one, and nothing was appended.
 bool tl_jit_emit_place(emitter *e, const tl_typed *t);
 
+// Reads a reference of the variable or captured value at [T2 + at], borrowed:
+// whether the module owns it makes no difference. Leaves where it has another
+// tag. Takes T0.
+void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at);
+
 // --- emit_items.c -----------------------------------------------------------
 
 // The register with the number of the item that the operation reads or writes

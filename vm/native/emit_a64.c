@@ -320,15 +320,14 @@ static int rounding(int op) {
 // The rounding of floats, and the magnitude of an integer.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
   int opcode = rounding(t->condition), a;
-  if (t->op == TL_TYPED_FCOMPUTE && opcode != 0 &&
-      tl_jit_dtype(t->from[1]) == t->dtype) {
+  if (is_float(t->a) && opcode != 0 && tl_jit_dtype(t->from[1]) == t->dtype) {
     a = into(e, t->a, 0);
     tl_a64_rr(&e->as, wide(t, opcode), a, get(e, t->b, 0));
     put(e, t->a, a);
     return true;
   }
-  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
-      !tl_jit_is_integer(t->type) || t->type != t->from[1])
+  if (t->condition != TL_OP_ABS || !tl_jit_is_integer(t->type) ||
+      t->type != t->from[1])
     return false;
   int b = get(e, t->b, T0);
   a = into(e, t->a, T0);
@@ -396,7 +395,7 @@ static void write_item(emitter *e, const tl_typed *t) {
   tl_jit_check_owner(e, t);
   int index = tl_jit_item_index(e, t, facts), a;
   tl_dtype dtype = (tl_dtype)t->dtype;
-  if (t->op == TL_TYPED_FSTORE) {
+  if (tl_typed_is_of_float(t)) {
     a = tl_jit_get_float(e, t, 0, 0);
   } else {
     a = get(e, t->a, T1);
@@ -482,7 +481,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
       two_floats(e, t, opcodes[t->op]);
       return true;
     case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
       write_item(e, t);
       return true;
     default:

@@ -36,7 +36,7 @@ bool tl_jit_keeps_index(const emitter *e, const tl_typed *t) {
   const int16_t operands[] = {t->a, t->b, t->c};
   int a = t->a % TL_JIT_SLOTS;
   bool has_slot = a != item->b && a != item->d && a != item->e;
-  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE)
+  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE)
     return true;
   if (t->op >= TL_TYPED_FCONST && t->op <= TL_TYPED_FMAX) {
     for (int i = 1; i < 3; i++)
@@ -57,11 +57,11 @@ bool tl_jit_keeps_index(const emitter *e, const tl_typed *t) {
 // slot of the index ends it, and so does a value that is converted, since that
 // goes through T0. What is noted is the operation, which stays in its table.
 void tl_jit_note_item(emitter *e, const tl_typed *t) {
-  bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
+  bool reads = t->op == TL_TYPED_LOAD;
   int a = t->a % TL_JIT_SLOTS;
   bool ends = reads ? a == t->b || a == t->d || a == t->e ||
-                          (t->op == TL_TYPED_LOAD && e->reg[t->a] < 0)
-                    : t->op == TL_TYPED_FSTORE && t->a < TL_JIT_FLOAT;
+                          (!is_float(t->a) && e->reg[t->a] < 0)
+                    : tl_typed_is_of_float(t) && !is_float(t->a);
   e->checked = ends ? NULL : t;
 }
 

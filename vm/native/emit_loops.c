@@ -95,7 +95,7 @@ static void row(emitter *e, const tl_typed *t) {
 // An item, without a test.
 static void read_inside(emitter *e, const tl_typed *t) {
   int index = t->b < 0 ? -1 : get(e, t->b, T0);
-  int a = into(e, t->a, t->op == TL_TYPED_FREAD ? 0 : T0);
+  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, get(e, t->e, T2), index,
                    (int32_t)t->imm);
   put(e, t->a, a);
@@ -104,7 +104,7 @@ static void read_inside(emitter *e, const tl_typed *t) {
 // Converting the value takes T0 and T2, so the address comes last.
 static void write_inside(emitter *e, const tl_typed *t) {
   tl_dtype dtype = (tl_dtype)t->dtype;
-  bool floats = t->op == TL_TYPED_FWRITE;
+  bool floats = tl_typed_is_of_float(t);
   int a = floats ? tl_jit_get_float(e, t, 0, 0) : get(e, t->a, T0);
   if (!floats && tl_dtype_is_integer(dtype))
     tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
@@ -134,11 +134,9 @@ bool tl_jit_emit_loop(emitter *e, const tl_typed *t) {
       row(e, t);
       return true;
     case TL_TYPED_READ:
-    case TL_TYPED_FREAD:
       read_inside(e, t);
       return true;
     case TL_TYPED_WRITE:
-    case TL_TYPED_FWRITE:
       write_inside(e, t);
       return true;
     default:

@@ -143,6 +143,10 @@ static void fetch(emitter *e, const tl_typed *t) {
   load_typed(e, t, (place){SLOTS, at});
 }
 
+void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at) {
+  read_place(e, t, (place){T2, at});
+}
+
 // A letter of a text, one of those that all VMs share; leaves where characters
 // are not single bytes. The object of byte c is the table's entry c, as such a
 // text is ASCII: tl_letters + c * sizeof(tl_letter).
@@ -402,18 +406,6 @@ static void on_texts(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// A borrowed variable of the module. Whether the module owns its value makes no
-// difference. The array of variables may move when the module gets another one,
-// so its address is read from the module each time.
-static void get_variable(emitter *e, const tl_typed *t) {
-  const tl_module *module = e->unit->function->unit->module;
-  tl_typed plain = *t;
-  plain.other = TL_TYPE_UNKNOWN;
-  set_constant(e, T2, (int64_t)(intptr_t)&module->variables);
-  read_word(e, T2, T2, 0);
-  read_place(e, &plain, (place){T2, (int32_t)t->imm * 16});
-}
-
 // Several results: to the callee's first slots, which may have been the places
 // of some of them. So all are on the stack before the first is written.
 //
@@ -457,30 +449,19 @@ bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
       set_constant(e, a, t->imm);
       put(e, t->a, a);
       break;
-    case TL_TYPED_RGET:
-      get_variable(e, t);
-      break;
     case TL_TYPED_FIELD:
-    case TL_TYPED_FFIELD:
-    case TL_TYPED_RFIELD:
       read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
       break;
     case TL_TYPED_ITEM:
-    case TL_TYPED_FITEM:
-    case TL_TYPED_RITEM:
       read_item(e, t);
       break;
     case TL_TYPED_SETITEM:
-    case TL_TYPED_FSETITEM:
       write_item(e, t);
       break;
     case TL_TYPED_APPEND:
-    case TL_TYPED_FAPPEND:
-    case TL_TYPED_RAPPEND:
       append_item(e, t);
       break;
     case TL_TYPED_POP:
-    case TL_TYPED_FPOP:
       pop_item(e, t);
       break;
     case TL_TYPED_LENGTH:
@@ -494,17 +475,12 @@ bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
       on_texts(e, t);
       break;
     case TL_TYPED_PEEK:
-    case TL_TYPED_FPEEK:
       at_place(e, t, false);
       break;
     case TL_TYPED_POKE:
-    case TL_TYPED_FPOKE:
-    case TL_TYPED_RPOKE:
       at_place(e, t, true);
       break;
     case TL_TYPED_FETCH:
-    case TL_TYPED_FFETCH:
-    case TL_TYPED_RFETCH:
       fetch(e, t);
       break;
     case TL_TYPED_ROWRETURN:

@@ -531,8 +531,8 @@ static bool round_float(emitter *e, const tl_typed *t) {
              : t->condition == TL_OP_CEIL  ? 10
              : t->condition == TL_OP_TRUNC ? 11
                                            : 0;
-  if (mode == 0 || t->op != TL_TYPED_FCOMPUTE ||
-      tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
+  if (mode == 0 || !is_float(t->a) || tl_jit_dtype(t->from[1]) != t->dtype ||
+      !__builtin_cpu_supports("sse4.1"))
     return false;
   int a = into(e, t->a, 0), b = get(e, t->b, 0);
   if (t->dtype == TL_FLOAT32) {
@@ -550,8 +550,8 @@ static bool round_float(emitter *e, const tl_typed *t) {
 // The magnitude of an integer: neg, and cmovs where that is below 0. False: it
 // is another operation.
 static bool magnitude(emitter *e, const tl_typed *t) {
-  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
-      !tl_jit_is_integer(t->type) || t->type != t->from[1])
+  if (t->condition != TL_OP_ABS || !tl_jit_is_integer(t->type) ||
+      t->type != t->from[1])
     return false;
   int b = get(e, t->b, TL_CX), a = into(e, t->a, TL_AX);
   tl_x64_move(&e->as, TL_AX, b);
@@ -629,7 +629,7 @@ static void write_item(emitter *e, const tl_typed *t) {
   tl_jit_check_owner(e, t);
   int index = tl_jit_item_index(e, t, facts), a;
   tl_dtype dtype = (tl_dtype)t->dtype;
-  if (t->op == TL_TYPED_FSTORE) {
+  if (tl_typed_is_of_float(t)) {
     if (t->a < TL_JIT_FLOAT && index == TL_AX) {
       // Converting takes rax.
       tl_x64_move(&e->as, TL_CX, TL_AX);
@@ -720,7 +720,6 @@ bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
       two_floats(e, t, 0x5e);
       break;
     case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
       write_item(e, t);
       break;
     default:

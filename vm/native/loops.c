@@ -20,14 +20,9 @@ typedef struct short_loop {
 } short_loop;
 
 // Whether no second form may have the operation: registers of rows would be
-// lost behind a call, a range has counts of its own, and an exit below -1 goes
-// to where C does the instruction.
+// lost, or it is a range, which has counts of its own.
 static bool is_refused(const tl_typed *t) {
-  return t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
-         t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
-         t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE ||
-         t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF ||
-         t->op == TL_TYPED_COUNT || t->exit < TL_JIT_NONE;
+  return tl_typed_is_by_c(t) || t->op == TL_TYPED_COUNT;
 }
 
 // The small constant in the slot at [at]; false: it has none. Only the block's

@@ -247,9 +247,8 @@ static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
     return TL_TYPING_LEAVES;
   tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, tl_dtype_is_real(dtype) ? TL_TYPED_FLOAD : TL_TYPED_LOAD,
-                    value, tl_jit_of_dtype(dtype), (int)at->slots[0], k);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_LOAD, value, tl_jit_of_dtype(dtype),
+                              (int)at->slots[0], k);
   t->dtype = (uint8_t)dtype;
   t->exit = exit;
   put_indices(t, at);
@@ -281,9 +280,8 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
   if (k < 0)
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(
-      x, tl_dtype_is_real(dtype) ? TL_TYPED_FSTORE : TL_TYPED_STORE,
-      tl_jit_register(value, has), (int)at->slots[0], k);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_STORE, tl_jit_register(value, has),
+                              (int)at->slots[0], k);
   t->dtype = (uint8_t)dtype;
   t->exit = exit;
   put_indices(t, at);
@@ -414,9 +412,8 @@ static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FGET : TL_TYPED_GET,
-                    ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_GET, ins->a >> 4, type, TL_JIT_NONE,
+                              TL_JIT_NONE);
   t->imm = index;
   t->exit = exit;
   return TL_TYPING_GOES_ON;
@@ -432,10 +429,8 @@ static tl_typing_step get_captured(tl_typing_pass *x, const tl_ins *ins) {
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  bool is_float = tl_jit_is_float(type);
-  tl_typed *t =
-      tl_typing_set(x, is_float ? TL_TYPED_FCAPTURED : TL_TYPED_CAPTURED,
-                    ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_CAPTURED, ins->a >> 4, type,
+                              TL_JIT_NONE, TL_JIT_NONE);
   t->imm = index;
   t->exit = exit;
   return TL_TYPING_GOES_ON;
@@ -449,9 +444,8 @@ static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_put(x, tl_jit_is_float(type) ? TL_TYPED_FPUT : TL_TYPED_PUT,
-                    tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_PUT, tl_jit_register(a, type),
+                              TL_JIT_NONE, TL_JIT_NONE);
   t->type = type;
   t->imm = tl_ins_extra(*ins);
   t->exit = exit;

@@ -125,9 +125,8 @@ static void put_computed(tl_typing_pass *x, int op, uint32_t a,
                          tl_jit_type type, const tl_typing_operand *b,
                          const tl_typing_operand *c) {
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_set(
-      x, tl_jit_is_float(type) ? TL_TYPED_FCOMPUTE : TL_TYPED_COMPUTE, a, type,
-      register_of(b), c == NULL ? TL_JIT_NONE : register_of(c));
+  tl_typed *t = tl_typing_set(x, TL_TYPED_COMPUTE, a, type, register_of(b),
+                              c == NULL ? TL_JIT_NONE : register_of(c));
   if (c != NULL && c->slot < 0) {
     t->from[2] = c->type;
     t->imm = c->value.i;

@@ -113,11 +113,7 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
       x->now[a + (callee->is_single ? 0 : 1) + i] = types[i];
     x->then = x->pc + (callee->is_single ? 2 : 4);
   } else {
-    t = tl_typing_set(x,
-                      tl_jit_is_reference(types[0]) ? TL_TYPED_RCALL
-                      : tl_jit_is_float(types[0])   ? TL_TYPED_FCALL
-                                                    : TL_TYPED_CALL,
-                      a, types[0], TL_JIT_NONE, TL_JIT_NONE);
+    t = tl_typing_set(x, TL_TYPED_CALL, a, types[0], TL_JIT_NONE, TL_JIT_NONE);
   }
   t->d = (int16_t)count;
   t->imm = within;
@@ -224,11 +220,8 @@ tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
   if (tag == 0 ||
       !agrees(x, whole ? type : TL_TYPE_REFERENCE, whole ? 0 : 1, &tag))
     return TL_TYPING_LEAVES;
-  tl_typing_put(x,
-                !whole                  ? TL_TYPED_RRETURN
-                : tl_jit_is_float(type) ? TL_TYPED_FRETURN
-                                        : TL_TYPED_RETURN,
-                tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  tl_typing_put(x, TL_TYPED_RETURN, tl_jit_register(a, type), TL_JIT_NONE,
+                TL_JIT_NONE);
   return TL_TYPING_ENDS;
 }
 

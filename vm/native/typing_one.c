@@ -193,13 +193,6 @@ static bool passes_on(int op) {
          tl_opcodes[op].format == TL_FORMAT_AA;
 }
 
-// Which of an operation's three forms gives the type.
-static tl_typed_op form(tl_jit_type type) {
-  return tl_jit_is_reference(type) ? TL_TYPED_RFETCH
-         : tl_jit_is_float(type)   ? TL_TYPED_FFETCH
-                                   : TL_TYPED_FETCH;
-}
-
 // Leaving behind the instruction, so that what it has made is looked at.
 static int32_t exit_behind(tl_typing_pass *x) {
   int32_t exit = tl_typing_exit_with(x, x->then, x->flow->live[x->then]);
@@ -218,7 +211,7 @@ static void fetch(tl_typing_pass *x, uint32_t slot, tl_jit_type type,
     x->now[slot] = TL_TYPE_MEMORY;
   }
   tl_typed *t =
-      tl_typing_set(x, form(type), slot, type, TL_JIT_NONE, TL_JIT_NONE);
+      tl_typing_set(x, TL_TYPED_FETCH, slot, type, TL_JIT_NONE, TL_JIT_NONE);
   t->other = other;
   t->to = to;
   t->exit = exit;
@@ -325,7 +318,7 @@ void tl_typing_detour(tl_typing_pass *x, uint32_t start,
     tl_typed *t = &x->code->ops[i];
     if (t->exit < 0 || t->op == TL_TYPED_POLL || t->op == TL_TYPED_DO ||
         t->op == TL_TYPED_DOIF || t->op == TL_TYPED_COMPUTE ||
-        t->op == TL_TYPED_FCOMPUTE || x->code->exits[t->exit].pc != x->pc)
+        x->code->exits[t->exit].pc != x->pc)
       continue;
     if (label < 0) {
       memcpy(behind, x->now, sizeof behind);

@@ -90,7 +90,7 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
   if (type == TL_TYPE_UNKNOWN || (tag >> 8 & 0xff) == TL_KIND_UNSET)
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_set(x, TL_TYPED_RGET, ins->a >> 4, type, TL_JIT_NONE,
+  tl_typed *t = tl_typing_set(x, TL_TYPED_GET, ins->a >> 4, type, TL_JIT_NONE,
                               TL_JIT_NONE);
   t->imm = index;
   t->exit = exit;
@@ -138,16 +138,8 @@ static tl_jit_type seen(tl_typing_pass *x, int which) {
                                         : tl_typing_type(x, tag);
 }
 
-// Which of an operation's three forms has a result of that type: they stand
-// side by side in the table, FIELD, FFIELD, RFIELD.
-static tl_typed_op form(tl_typed_op op, tl_jit_type type) {
-  return tl_jit_is_reference(type) ? op + 2
-         : tl_jit_is_float(type)   ? op + 1
-                                   : op;
-}
-
-// Appends a read of an item, in [form] for the type; an item of the other type
-// that was seen goes on in a version of what follows.
+// Appends a read of an item; an item of the other type that was seen goes on in
+// a version of what follows.
 //
 //     t9 = fitem l, k -> 8    a float: on to the next operation
 //                      │      an int: to block 8, where t9 is an int
@@ -169,7 +161,7 @@ static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   } else {
     other = TL_TYPE_UNKNOWN;
   }
-  tl_typed *t = tl_typing_set(x, form(op, type), a, type, b, c);
+  tl_typed *t = tl_typing_set(x, op, a, type, b, c);
   t->other = other;
   t->to = to;
   t->exit = exit;
@@ -236,7 +228,7 @@ static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
     t = put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
   } else {
     int32_t exit = tl_typing_exit(x);
-    t = tl_typing_set(x, form(TL_TYPED_ITEM, type), a, type, (int)b, (int)c);
+    t = tl_typing_set(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
     t->exit = exit;
   }
   t->dtype = (uint8_t)(tag >> 8);
@@ -268,13 +260,11 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
                                uint32_t c) {
   uint64_t tag = tl_typing_tag(x, a);
   tl_jit_type has = x->now[b];
-  bool floats = is_kind(tag, TL_KIND_LIST) ? tl_jit_is_float(has)
-                                           : item_type(tag) == TL_TYPE_FLOAT;
   if (!takes(tag, has) || !tl_jit_is_int(x->now[c]) || x->code->vm->no_reuse)
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(x, floats ? TL_TYPED_FSETITEM : TL_TYPED_SETITEM,
-                              tl_jit_register(b, has), (int)a, (int)c);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_SETITEM, tl_jit_register(b, has),
+                              (int)a, (int)c);
   t->type = has;
   t->dtype = (uint8_t)(tag >> 8);
   t->exit = exit;
@@ -363,9 +353,8 @@ static bool put_append(tl_typing_pass *x, uint32_t list, uint32_t value) {
       item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
     return false;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_put(x, form(TL_TYPED_APPEND, item),
-                    tl_jit_register(value, item), (int)list, TL_JIT_NONE);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_APPEND, tl_jit_register(value, item),
+                              (int)list, TL_JIT_NONE);
   t->type = item;
   t->exit = exit;
   if (moves)
@@ -417,15 +406,12 @@ static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
       (then->modes & 3u) == TL_MODE_BORROW || tl_ins_extra(then[1]) != 2 ||
       x->flow->leads[x->pc + 2])
     return TL_TYPING_LEAVES;
-  bool floats = tl_jit_is_float(item);
   int32_t exit = tl_typing_exit(x);
-  tl_typing_set(x, floats ? TL_TYPED_FPOP : TL_TYPED_POP, a, item, (int)list,
-                TL_JIT_NONE)
-      ->exit = exit;
+  tl_typing_set(x, TL_TYPED_POP, a, item, (int)list, TL_JIT_NONE)->exit = exit;
   tl_typing_set(x, TL_TYPED_LEND, key, type, (int)list, TL_JIT_NONE);
   x->now[list] = TL_TYPE_UNKNOWN;
-  tl_typing_set(x, floats ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list, item,
-                tl_jit_register(a, item), TL_JIT_NONE);
+  tl_typing_set(x, tl_jit_is_float(item) ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list,
+                item, tl_jit_register(a, item), TL_JIT_NONE);
   x->then = x->pc + 4;
   return TL_TYPING_GOES_ON;
 }
@@ -509,9 +495,7 @@ static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
       (is_row_of_items(container) && item_type(container) != type))
     return TL_TYPING_LEAVES;
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FPEEK : TL_TYPED_PEEK,
-                    a, type, (int)b, TL_JIT_NONE);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_PEEK, a, type, (int)b, TL_JIT_NONE);
   t->imm = (int64_t)(intptr_t)path;
   t->d = (int16_t)(a + 1);
   t->dtype = (uint8_t)(container >> 8);
@@ -535,14 +519,9 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
       x->code->vm->no_reuse || (array && !fits(container, type)) ||
       (type = tl_typing_type(x, has)) == TL_TYPE_UNKNOWN)
     return TL_TYPING_LEAVES;
-  bool floats =
-      array ? item_type(container) == TL_TYPE_FLOAT : tl_jit_is_float(type);
   int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(x,
-                              floats                      ? TL_TYPED_FPOKE
-                              : tl_jit_is_reference(type) ? TL_TYPED_RPOKE
-                                                          : TL_TYPED_POKE,
-                              tl_jit_register(b, type), (int)a, TL_JIT_NONE);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_POKE, tl_jit_register(b, type),
+                              (int)a, TL_JIT_NONE);
   t->type = type;
   t->imm = (int64_t)(intptr_t)path;
   t->d = (int16_t)parts;

@@ -18,8 +18,8 @@ static uint64_t bit(uint32_t slot) {
 // --- Appending --------------------------------------------------------------
 
 const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
-#define OP(NAME, a, b, c) \
-  {#NAME, {TL_OPERAND_##a, TL_OPERAND_##b, TL_OPERAND_##c}},
+#define OP(NAME, a, b, c, goes) \
+  {#NAME, {TL_OPERAND_##a, TL_OPERAND_##b, TL_OPERAND_##c}, TL_GOES_##goes},
     TL_TYPED_OPS(OP)
 #undef OP
 };
