@@ -48,62 +48,7 @@ static void assign(emitter *e) {
   }
 }
 
-// --- Items and variables ----------------------------------------------------
-
-// No item of the unit's arrays can move as long as their slots have the type of
-// the entry: what C does may allocate, but changes only what it names. So the
-// address that was read at the entry is good behind calls and polls, too.
-static void read_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
-  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
-  put(e, t->a, a);
-  tl_jit_note_item(e, t);
-}
-
-// The same integer in another dtype: the register has it already, so there is
-// nothing to do but the test.
-static void fit(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
-  tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  move_int(e, a, b);
-  put(e, t->a, a);
-}
-
-// Counts down, moves on and jumps. Where the body begins with the move into the
-// variable, one jump does: the hidden value may then go too far at the end,
-// where nobody reads it.
-//
-//     at once:  a += c, --b, jump if b != 0     one jump per iteration
-//     else:     --b, jump over if b = 0, a += c, variable = a, jump
-static void step(emitter *e, const tl_typed *t) {
-  bool at_once = t->d < 0 && t->to >= 0;
-  int a, b;
-  if (!at_once) {
-    b = get(e, t->b, T0);
-    count_down(e, b);
-    put(e, t->b, b);
-  }
-  uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
-  a = get(e, t->a, T0);
-  add_int(e, a, get(e, t->c, T1));
-  put(e, t->a, a);
-  if (at_once) {
-    b = get(e, t->b, T0);
-    count_down(e, b);
-    put(e, t->b, b);  // a move: the flags stay
-    jump_to(e, TL_CC_NE, t->to);
-    return;
-  }
-  if (t->d >= 0) {
-    int to = into(e, t->d, a);
-    move_int(e, to, a);
-    put(e, t->d, to);
-  }
-  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-  here(e, over);
-}
+// --- Variables --------------------------------------------------------------
 
 // T2 = the module's variables, which may have moved. Returns how far behind
 // T2 the variable is. The code has the address of the module's field, not of
@@ -338,9 +283,9 @@ static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code. So
 // a poll costs a loop two instructions per iteration.
-static void poll(emitter *e, int32_t exit) {
+static void poll(emitter *e, const tl_typed *t) {
   count_fuel(e);
-  jump_if(e, TL_CC_E, FIX_POLL, exit);
+  jump_if(e, TL_CC_E, FIX_POLL, t->exit);
 }
 
 // What jit.c bounds the depth of calls by: the callee's slots begin so many
@@ -378,7 +323,7 @@ static void call(emitter *e, const tl_typed *t) {
     write_pc(e, before->pc);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
-  poll(e, t->exit);
+  poll(e, t);
   add_constant(e, SLOTS, base * 16);
   add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
   call_unit(e, callee);
@@ -400,7 +345,7 @@ static void call(emitter *e, const tl_typed *t) {
 // owned the caller's slot owns from here on: its type says so.
 static void give_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
-    ;  // they are in their slots
+    tl_jit_give_row(e, t);
   else if (is_float(t->a))
     move_float(e, 0, get(e, t->a, 0));
   else
@@ -468,85 +413,52 @@ static void leave_undone(emitter *e, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
-// What the processor's emitter does not know leaves if it may, which is always
-// right: the interpreter does the instruction. What cannot leave makes the unit
-// decline.
-static void leave_unknown(emitter *e, const tl_typed *t) {
-  if (t->exit == -1)
-    e->declines = true;
-  else if (t->exit < 0)
-    jump(e, FIX_LABEL, -2 - t->exit);
-  else
-    jump(e, FIX_EXIT, t->exit);
+static void place_label(emitter *e, const tl_typed *t) {
+  if (e->code->labels[t->to].loop == t->to)
+    align_loop(e);
+  e->label_at[t->to] = e->as.size;
 }
 
-// Dispatch by operation. A jump to the label that comes next is left out.
-static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
-  int a;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LABEL:
-      if (e->code->labels[t->to].loop == t->to)
-        align_loop(e);
-      e->label_at[t->to] = e->as.size;
-      break;
-    case TL_TYPED_JUMP:
-      if (t->to < 0)
-        jump(e, FIX_EXIT, -1 - t->to);
-      else if (next == NULL || next->op != TL_TYPED_LABEL || next->to != t->to)
-        jump(e, FIX_LABEL, t->to);
-      break;
-    case TL_TYPED_POLL:
-      poll(e, t->exit);
-      break;
-    case TL_TYPED_EXIT:
-      jump(e, FIX_EXIT, t->exit);
-      break;
-    case TL_TYPED_CONST:
-      a = into(e, t->a, T0);
-      set_constant(e, a, t->imm);
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_STEP:
-      step(e, t);
-      break;
-    case TL_TYPED_FIT:
-      fit(e, t);
-      break;
-    case TL_TYPED_LOAD:
-      read_item(e, t);
-      break;
-    case TL_TYPED_COMPUTE:
-      compute(e, t);
-      break;
-    case TL_TYPED_GET:
-    case TL_TYPED_CAPTURED:
-      get_variable(e, t);
-      break;
-    case TL_TYPED_PUT:
-      put_variable(e, t);
-      break;
-    case TL_TYPED_CALL:
-    case TL_TYPED_ROWCALL:
-      call(e, t);
-      break;
-    case TL_TYPED_ROWRETURN:
-      if (tl_jit_emit_place(e, t))
-        give_result(e, t);
-      else
-        leave_unknown(e, t);
-      break;
-    case TL_TYPED_DO:
-    case TL_TYPED_DOIF:
-      do_one(e, t);
-      break;
-    case TL_TYPED_RETURN:
-      give_result(e, t);
-      break;
-    default:
-      if (!tl_jit_emit_scalar(e, t) && !tl_jit_emit_loop(e, t) &&
-          !tl_jit_emit_place(e, t))
-        leave_unknown(e, t);
-  }
+// A jump to the label that comes next is left out.
+static void jump_on(emitter *e, const tl_typed *t) {
+  const tl_typed *next = t + 1, *end = e->code->ops + e->code->op_count;
+  if (t->to < 0 || next == end || next->op != TL_TYPED_LABEL ||
+      next->to != t->to)
+    go_to(e, t->to);
+}
+
+static void leave_by_exit(emitter *e, const tl_typed *t) {
+  jump(e, FIX_EXIT, t->exit);
+}
+
+static tl_jit_emit_fn *const others[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_LABEL] = place_label,
+    [TL_TYPED_JUMP] = jump_on,
+    [TL_TYPED_POLL] = poll,
+    [TL_TYPED_EXIT] = leave_by_exit,
+    [TL_TYPED_COMPUTE] = compute,
+    [TL_TYPED_GET] = get_variable,
+    [TL_TYPED_CAPTURED] = get_variable,
+    [TL_TYPED_PUT] = put_variable,
+    [TL_TYPED_CALL] = call,
+    [TL_TYPED_ROWCALL] = call,
+    [TL_TYPED_RETURN] = give_result,
+    [TL_TYPED_ROWRETURN] = give_result,
+    [TL_TYPED_DO] = do_one,
+    [TL_TYPED_DOIF] = do_one,
+};
+
+// Dispatch by operation.
+static void operation(emitter *e, const tl_typed *t) {
+  static tl_jit_emit_fn *const *const tables[] = {others,
+                                                  tl_jit_emit_scalars,
+                                                  tl_jit_emit_computed,
+                                                  tl_jit_emit_items,
+                                                  tl_jit_emit_loops,
+                                                  tl_jit_emit_places};
+  int i = 0;
+  while (tables[i][t->op] == NULL) i++;
+  tables[i][t->op](e, t);
 }
 
 // --- Entry and exits --------------------------------------------------------
@@ -761,8 +673,7 @@ bool tl_jit_emit(tl_jit_code *code) {
       e.checked = NULL;
     uint32_t chosen = tl_jit_emit_choice(&e, i);
     if (chosen == 0)
-      operation(&e, &code->ops[i],
-                i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+      operation(&e, &code->ops[i]);
     i += chosen == 0 ? 1 : chosen;
   }
   // Exits have jumps of their own, so the number grows on the way.

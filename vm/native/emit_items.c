@@ -56,7 +56,7 @@ bool tl_jit_keeps_index(const emitter *e, const tl_typed *t) {
 // Notes the access behind its instructions: what is read into T0 or into a
 // slot of the index ends it, and so does a value that is converted, since that
 // goes through T0. What is noted is the operation, which stays in its table.
-void tl_jit_note_item(emitter *e, const tl_typed *t) {
+static void note_item(emitter *e, const tl_typed *t) {
   bool reads = t->op == TL_TYPED_LOAD;
   int a = t->a % TL_JIT_SLOTS;
   bool ends = reads ? a == t->b || a == t->d || a == t->e ||
@@ -69,7 +69,7 @@ void tl_jit_note_item(emitter *e, const tl_typed *t) {
 // columns + second and so on, which cannot overflow: all were compared with
 // lengths whose product is that of the items. It is in a slot's register or in
 // T0; T1 and T2 are free behind it.
-int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
+static int item_index(emitter *e, const tl_typed *t, int facts) {
   if (e->checked != NULL && is_same_item(e->checked, t))
     return t->d < 0 ? get(e, t->b, T0) : T0;
   int first = get(e, t->b, T0);
@@ -85,13 +85,51 @@ int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
 }
 
 // An instruction done by C may have given the array a second owner.
-void tl_jit_check_owner(emitter *e, const tl_typed *t) {
+static void check_owner(emitter *e, const tl_typed *t) {
   if (!e->unit->does)
     return;
   read_word(e, T2, SLOTS, e->unit->arrays[t->c].slot * 16 + 8);
   compare_half(e, T2, offsetof(tl_object, count), 1);
   leave_if(e, TL_CC_NE, t);
 }
+
+// No item of the unit's arrays can move as long as their slots have the type of
+// the entry: what C does may allocate, but changes only what it names. So the
+// address that was read at the entry is good behind calls and polls, too.
+static void read_item(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int index = item_index(e, t, facts), items = get(e, facts, T2);
+  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
+  put(e, t->a, a);
+  note_item(e, t);
+}
+
+// A number that goes into an array of floats is converted on the way, for which
+// T0 is taken; an integer has to be one of the array's dtype. The address needs
+// T2, the index T0 or T1, and the value what is left of these.
+static void write_item(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  check_owner(e, t);
+  int index = item_index(e, t, facts), a;
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  if (tl_typed_is_of_float(t)) {
+    if (!is_float(t->a) && index == T0) {
+      move_int(e, T1, T0);
+      index = T1;
+    }
+    a = tl_jit_get_float(e, t, 0, 0);
+  } else {
+    a = get(e, t->a, T1);
+    if (tl_dtype_is_integer(dtype))
+      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  }
+  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
+  note_item(e, t);
+}
+
+tl_jit_emit_fn *const tl_jit_emit_items[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_LOAD] = read_item, [TL_TYPED_STORE] = write_item};
 
 // Cutting an integer to the width changes those that are not there; but between
 // uint64 and signed ones the sign says it.

@@ -112,36 +112,19 @@ static void write_inside(emitter *e, const tl_typed *t) {
   tl_jit_store_item(e, dtype, a, get(e, t->e, T2), index, (int32_t)t->imm);
 }
 
-bool tl_jit_emit_loop(emitter *e, const tl_typed *t) {
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_GUARD:
-      guard(e, t);
-      return true;
-    case TL_TYPED_CHUNK:
-      chunk(e, t);
-      return true;
-    case TL_TYPED_REST:
-      take_rest(e, t);
-      return true;
-    case TL_TYPED_FUEL:
-      compare_fuel(e, (int32_t)t->imm);
-      jump_to(e, TL_CC_LE, t->to);
-      return true;
-    case TL_TYPED_SPEND:
-      spend_constant(e, (int32_t)t->imm);
-      return true;
-    case TL_TYPED_ROW:
-      row(e, t);
-      return true;
-    case TL_TYPED_READ:
-      read_inside(e, t);
-      return true;
-    case TL_TYPED_WRITE:
-      write_inside(e, t);
-      return true;
-    default:
-      return false;
-  }
+static void ask_fuel(emitter *e, const tl_typed *t) {
+  compare_fuel(e, (int32_t)t->imm);
+  jump_to(e, TL_CC_LE, t->to);
 }
+static void spend(emitter *e, const tl_typed *t) {
+  spend_constant(e, (int32_t)t->imm);
+}
+
+tl_jit_emit_fn *const tl_jit_emit_loops[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_GUARD] = guard,      [TL_TYPED_CHUNK] = chunk,
+    [TL_TYPED_REST] = take_rest,   [TL_TYPED_FUEL] = ask_fuel,
+    [TL_TYPED_SPEND] = spend,      [TL_TYPED_ROW] = row,
+    [TL_TYPED_READ] = read_inside, [TL_TYPED_WRITE] = write_inside,
+};
 
 #endif

@@ -120,7 +120,7 @@ static void load_typed(emitter *e, const tl_typed *t, place p) {
     compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
     leave_if(e, TL_CC_NE, t);
     load_payload(e, p, tl_jit_register(slot, t->other));
-    jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
+    go_to(e, t->to);
     here(e, same);
   }
   load_payload(e, p, t->a);
@@ -134,6 +134,10 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
   read_word(e, T0, p.base, p.at);
   clear_owned(e, T0);
   load_typed(e, t, p);
+}
+
+static void read_field(emitter *e, const tl_typed *t) {
+  read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
 }
 
 // What the slot has in memory, whose own tag counts.
@@ -318,7 +322,8 @@ static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
 // Reads or writes the place that a path leads to. Reading asks for single
 // owners, too: it is the first half of an update, and what the interpreter
 // would have to copy for it is left to the interpreter.
-static void at_place(emitter *e, const tl_typed *t, bool writes) {
+static void at_place(emitter *e, const tl_typed *t) {
+  bool writes = t->op == TL_TYPED_POKE;
   int part;
   const tl_step *step = go_down(e, t, &part);
   place p;
@@ -412,7 +417,7 @@ static void on_texts(emitter *e, const tl_typed *t) {
 // With those that vary go their tags.
 //
 //     push last … push first    pop first ─▶ slot 0 … pop last ─▶ slot n - 1
-static void give_row(emitter *e, const tl_typed *t) {
+void tl_jit_give_row(emitter *e, const tl_typed *t) {
   int count = (int)t->imm, first = e->unit->is_single ? -1 : 0;
   for (int i = count; i-- > 0;) {
     int s = t->d + i;
@@ -434,62 +439,15 @@ static void give_row(emitter *e, const tl_typed *t) {
   }
 }
 
-// Dispatch by operation. Operands that may be at home go to T2 if they are
-// containers, and to T0 if they are indices.
-bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
-  int a;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LEND:
-      a = into(e, t->a, T0);
-      move_int(e, a, get(e, t->b, T0));
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_RCONST:
-      a = into(e, t->a, T0);
-      set_constant(e, a, t->imm);
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_FIELD:
-      read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
-      break;
-    case TL_TYPED_ITEM:
-      read_item(e, t);
-      break;
-    case TL_TYPED_SETITEM:
-      write_item(e, t);
-      break;
-    case TL_TYPED_APPEND:
-      append_item(e, t);
-      break;
-    case TL_TYPED_POP:
-      pop_item(e, t);
-      break;
-    case TL_TYPED_LENGTH:
-      put_length(e, t);
-      break;
-    case TL_TYPED_MORE:
-      more(e, t);
-      break;
-    case TL_TYPED_RIF:
-    case TL_TYPED_RSET:
-      on_texts(e, t);
-      break;
-    case TL_TYPED_PEEK:
-      at_place(e, t, false);
-      break;
-    case TL_TYPED_POKE:
-      at_place(e, t, true);
-      break;
-    case TL_TYPED_FETCH:
-      fetch(e, t);
-      break;
-    case TL_TYPED_ROWRETURN:
-      give_row(e, t);
-      break;
-    default:
-      return false;
-  }
-  return true;
-}
+// Operands that may be at home go to T2 if they are containers, and to T0 if
+// they are indices.
+tl_jit_emit_fn *const tl_jit_emit_places[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_FIELD] = read_field,   [TL_TYPED_ITEM] = read_item,
+    [TL_TYPED_SETITEM] = write_item, [TL_TYPED_APPEND] = append_item,
+    [TL_TYPED_POP] = pop_item,       [TL_TYPED_LENGTH] = put_length,
+    [TL_TYPED_MORE] = more,          [TL_TYPED_RIF] = on_texts,
+    [TL_TYPED_RSET] = on_texts,      [TL_TYPED_PEEK] = at_place,
+    [TL_TYPED_POKE] = at_place,      [TL_TYPED_FETCH] = fetch,
+};
 
 #endif

@@ -121,6 +121,28 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
                   tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
                   from, width);
 }
+// The other sign, whose sign the flags tell. And 1 of a bool's 0, 0 of 1.
+static inline void negate(emitter *e, int to) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS, to, TL_ZERO, to);
+}
+static inline void flip_truth(emitter *e, int to) {
+  const int xor_1 = (int)0xd2400000;
+  tl_a64_rr(&e->as, xor_1, to, to);
+}
+// T1 = T1 divided by a register, rounded up; both are positive.
+static inline void divide_up(emitter *e, int by) {
+  tl_a64_sum(&e->as, TL_A64_SUB, T1, T1, 1);
+  tl_a64_rrr(&e->as, TL_A64_UDIV, T1, T1, by);
+  tl_a64_sum(&e->as, TL_A64_ADD, T1, T1, 1);
+}
+// 0.0, and the constant of operation number [op], which stands behind the code.
+static inline void clear_float(emitter *e, int to) {
+  tl_a64_rr(&e->as, TL_A64_FZERO, to, 0);
+}
+static inline void load_data(emitter *e, int to, int32_t op) {
+  note_fix(e, FIX_DATA, op);
+  tl_as_word(&e->as, (uint32_t)(TL_A64_LDR_D_NEAR | to));
+}
 // One less; equal where that is 0, signed where it is below.
 static inline void count_down(emitter *e, int to) {
   tl_a64_sum(&e->as, TL_A64_SUBS, to, to, 1);
@@ -141,6 +163,11 @@ static inline void add_constant(emitter *e, int to, int32_t imm) {
 
 // --- Comparisons ------------------------------------------------------------
 
+// Whether a comparison may have the constant.
+static inline bool is_immediate(int64_t imm) {
+  (void)imm;
+  return true;
+}
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_a64_compare(&e->as, r, with);
 }
@@ -195,6 +222,9 @@ static inline int multiply_checked(emitter *e, int to, int by) {
 }
 static inline void add_checked(emitter *e, int to, int from) {
   tl_a64_rrr(&e->as, TL_A64_ADDS, to, to, from);
+}
+static inline void subtract_checked(emitter *e, int to, int from) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS, to, to, from);
 }
 // to = from where the condition holds.
 static inline void move_if(emitter *e, int condition, int to, int from) {

@@ -147,6 +147,31 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
       tl_x64_move(&e->as, to, from);
   }
 }
+// The other sign, whose sign the flags tell: neg. And 1 of a bool's 0, 0 of 1.
+static inline void negate(emitter *e, int to) {
+  tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, to);
+}
+static inline void flip_truth(emitter *e, int to) {
+  tl_x64_ri(&e->as, 6, to, 1);
+}
+// T1 = T1 divided by a register, rounded up; both are positive. The division is
+// unsigned (div, f7 /6): it divides rdx:rax.
+static inline void divide_up(emitter *e, int by) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_AX, TL_CX, -1);
+  tl_x64_move(&e->as, TL_CX, by);
+  tl_x64_rr(&e->as, 0, 0x31, TL_DX, TL_DX);
+  tl_x64_rr(&e->as, TL_X64_W, 0xf7, 6, TL_CX);
+  tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_CX, TL_AX, 1);
+}
+// 0.0, and the constant of operation number [op], which stands behind the code.
+static inline void add_fix(emitter *e, fix_kind kind, int32_t to);
+static inline void clear_float(emitter *e, int to) {
+  tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
+}
+static inline void load_data(emitter *e, int to, int32_t op) {
+  tl_x64_rip(&e->as, TL_X64_SD, 0x10, to);
+  add_fix(e, FIX_DATA, op);
+}
 // One less; equal where that is 0, signed where it is below: dec.
 static inline void count_down(emitter *e, int to) {
   tl_x64_rr(&e->as, TL_X64_W, 0xff, 1, to);
@@ -161,6 +186,10 @@ static inline void pop_word(emitter *e, int base, int32_t at) {
 
 // --- Comparisons ------------------------------------------------------------
 
+// Whether a comparison may have the constant.
+static inline bool is_immediate(int64_t imm) {
+  return imm == (int32_t)imm;
+}
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_x64_ri(&e->as, 7, r, (int32_t)with);
 }
@@ -208,6 +237,9 @@ static inline int multiply_checked(emitter *e, int to, int by) {
 static inline void add_checked(emitter *e, int to, int from) {
   add_int(e, to, from);
 }
+static inline void subtract_checked(emitter *e, int to, int from) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x2b, to, from);
+}
 // to = from where the condition holds: cmov.
 static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, to, from);
@@ -215,7 +247,7 @@ static inline void move_if(emitter *e, int condition, int to, int from) {
 // to = from - less
 static inline void subtract_int(emitter *e, int to, int from, int less) {
   move_int(e, to, from);
-  tl_x64_rr(&e->as, TL_X64_W, 0x2b, to, less);
+  subtract_checked(e, to, less);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));

@@ -222,9 +222,15 @@ static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
   return true;
 }
 
+static bool is_power(int64_t n) {
+  return n > 0 && (n & (n - 1)) == 0;
+}
+
 // Operations of integers alone; a divisor or a shift that is known to be out of
 // the way is not plain. A divisor of -1 is left to the interpreter, since the
-// processor traps on the one quotient that does not fit.
+// processor traps on the one quotient that does not fit. By a power of two that
+// is known both round to minus infinity: an arithmetic shift is the quotient
+// and the low bits are the rest, for negative numbers too.
 static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
                         const tl_typing_operand *b,
                         const tl_typing_operand *c) {
@@ -242,6 +248,12 @@ static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
     return false;
   if (!bits && !shift && c->is_known && (c->value.i == 0 || c->value.i == -1))
     return false;
+  if (!bits && !shift && c->is_known && is_power(c->value.i)) {
+    tl_typing_operand by = *c;
+    by.value.i = op == TL_BC_MOD ? c->value.i - 1 : __builtin_ctzll(c->value.u);
+    put_int(x, op == TL_BC_MOD ? TL_TYPED_AND : TL_TYPED_SAR, a, type, b, &by);
+    return true;
+  }
   put_int(x,
           op == TL_BC_BITAND     ? TL_TYPED_AND
           : op == TL_BC_BITOR    ? TL_TYPED_OR

@@ -1,0 +1,221 @@
+// Machine code that computes with scalars, as far as it is the same for all
+// processors: comparisons of integers, ranges, the smaller of two, operands of
+// floats. Sums, quotients, shifts and floats are emit_x64.c's and emit_a64.c's.
+#include "vm/native/emit.h"
+
+#if TL_HAS_JIT
+
+#include "vm/engine/elementwise.h"
+
+void tl_jit_put_cut(emitter *e, const tl_typed *t, int from) {
+  cut(e, tl_jit_dtype(t->type), from, from);
+  put(e, t->a, from);
+}
+
+// Computes a slot's register from one of the processor's.
+static void put_from(emitter *e, int r, int from) {
+  int a = into(e, r, from);
+  move_int(e, a, from);
+  put(e, r, a);
+}
+
+// Of integers and references.
+static void constant(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0);
+  set_constant(e, a, t->imm);
+  put(e, t->a, a);
+}
+static void lend(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0);
+  move_int(e, a, get(e, t->b, T0));
+  put(e, t->a, a);
+}
+
+// --- Comparisons ------------------------------------------------------------
+
+// Where an operand is a uint64, the other is not below 0 either, and they
+// compare without a sign.
+int tl_jit_compare_ints(emitter *e, const tl_typed *t) {
+  static const uint8_t codes[2][6] = {
+      {TL_CC_L, TL_CC_LE, TL_CC_G, TL_CC_GE, TL_CC_E, TL_CC_NE},
+      {TL_CC_B, TL_CC_BE, TL_CC_A, TL_CC_AE, TL_CC_E, TL_CC_NE}};
+  bool is_unsigned = t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
+                     t->from[2] == tl_jit_of_dtype(TL_UINT64);
+  int b = get(e, t->b, T0);
+  if (t->c < 0 && t->imm == 0)
+    compare_zero(e, b);
+  else if (t->c < 0 && is_immediate(t->imm))
+    compare_constant(e, b, t->imm);
+  else
+    compare_int(e, b, get_int(e, t, T1));
+  return codes[is_unsigned][t->condition];
+}
+
+static void jump_on_ints(emitter *e, const tl_typed *t) {
+  jump_to(e, tl_jit_compare_ints(e, t), t->to);
+}
+
+// The result of a comparison as 0 or 1.
+static void set_on_ints(emitter *e, const tl_typed *t) {
+  int condition = tl_jit_compare_ints(e, t), a = into(e, t->a, T0);
+  set_condition(e, a, condition);
+  put(e, t->a, a);
+}
+
+// --- Integers ---------------------------------------------------------------
+
+// Copies, or changes the sign, or negates a bool, which is 0 or 1. The least
+// integer of a width is its own negative, as it is cut.
+static void one_int(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0);
+  move_int(e, a, get(e, t->b, T0));
+  if (t->op == TL_TYPED_NEG)
+    negate(e, a);
+  else if (t->op == TL_TYPED_NOT)
+    flip_truth(e, a);
+  tl_jit_put_cut(e, t, a);
+}
+
+// The smaller or larger of b and c. Both are compared as signed numbers of 64
+// bits, which is right for all but uint64.
+static void extreme(emitter *e, const tl_typed *t) {
+  move_int(e, T0, get(e, t->b, T0));
+  int c = get_int(e, t, T1);
+  compare_int(e, T0, c);
+  move_if(e, t->op == TL_TYPED_MIN ? TL_CC_G : TL_CC_L, T0, c);
+  put_from(e, t->a, T0);
+}
+
+// The magnitude of an integer. False: it is another operation.
+static bool magnitude(emitter *e, const tl_typed *t) {
+  if (t->condition != TL_OP_ABS || !tl_jit_is_integer(t->type) ||
+      t->type != t->from[1])
+    return false;
+  int b = get(e, t->b, T1), a = into(e, t->a, T0);
+  move_int(e, T0, b);
+  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
+    negate(e, T0);
+    move_if(e, TL_CC_S, T0, b);
+  }
+  move_int(e, a, T0);
+  tl_jit_put_cut(e, t, a);
+  return true;
+}
+
+bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
+  return tl_jit_round(e, t) || magnitude(e, t);
+}
+
+// The same integer in another dtype: the register has it already, so there is
+// nothing to do but the test.
+static void fit(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0), b = get(e, t->b, T0);
+  tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
+  move_int(e, a, b);
+  put(e, t->a, a);
+}
+
+// --- Ranges -----------------------------------------------------------------
+
+// The iterations of a range from b to a by c. They are (end - start) divided by
+// the step and rounded up, written as (end - start - 1) / step + 1, which
+// cannot overflow; and 0 where end is not above start. Down it is the same with
+// start and end exchanged. A difference of more than 63 bits shows as a sign,
+// and leaves.
+static void count_range(emitter *e, const tl_typed *t) {
+  bool down = t->c < 0 && t->imm < 0;
+  tl_typed by = *t;
+  by.imm = down ? -t->imm : t->imm;
+  int low = get(e, down ? t->a : t->b, T0);
+  move_int(e, T1, get(e, down ? t->b : t->a, T1));
+  compare_int(e, T1, low);
+  uint32_t some = skip(e, TL_CC_G);
+  move_int(e, T1, low);
+  here(e, some);
+  subtract_checked(e, T1, low);
+  leave_if(e, TL_CC_S, t);
+  if (t->c >= 0 || by.imm != 1) {
+    int step = get_int(e, &by, T2);
+    if (t->c >= 0) {
+      compare_zero(e, step);
+      leave_if(e, TL_CC_LE, t);
+    }
+    compare_zero(e, T1);
+    uint32_t none = skip(e, TL_CC_E);
+    divide_up(e, step);
+    here(e, none);
+  }
+  put_from(e, t->a, T1);
+}
+
+// Counts down, moves on and jumps. Where the body begins with the move into the
+// variable, one jump does: the hidden value may then go too far at the end,
+// where nobody reads it.
+//
+//     at once:  a += c, --b, jump if b != 0     one jump per iteration
+//     else:     --b, jump over if b = 0, a += c, variable = a, jump
+static void step(emitter *e, const tl_typed *t) {
+  bool at_once = t->d < 0 && t->to >= 0;
+  int a, b;
+  if (!at_once) {
+    b = get(e, t->b, T0);
+    count_down(e, b);
+    put(e, t->b, b);
+  }
+  uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
+  a = get(e, t->a, T0);
+  add_int(e, a, get(e, t->c, T1));
+  put(e, t->a, a);
+  if (at_once) {
+    b = get(e, t->b, T0);
+    count_down(e, b);
+    put(e, t->b, b);  // a move: the flags stay
+    jump_to(e, TL_CC_NE, t->to);
+    return;
+  }
+  if (t->d >= 0)
+    put_from(e, t->d, a);
+  go_to(e, t->to);
+  here(e, over);
+}
+
+// --- Floats -----------------------------------------------------------------
+
+// A float from its bits. 0.0 needs no constant; others stand behind the code.
+// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
+static void load_float(emitter *e, const tl_typed *t, int to) {
+  if (t->imm == 0)
+    clear_float(e, to);
+  else
+    load_data(e, to, (int32_t)(t - e->code->ops));
+}
+
+static void float_constant(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, 0);
+  load_float(e, t, a);
+  put(e, t->a, a);
+}
+
+int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+  const int16_t registers[] = {t->a, t->b, t->c};
+  int r = registers[i];
+  if (r < 0)
+    load_float(e, t, scratch);
+  else if (tl_jit_dtype(t->from[i]) == t->dtype)
+    return get(e, r, scratch);
+  else
+    tl_jit_convert(e, t, i, r, scratch);
+  return scratch;
+}
+
+tl_jit_emit_fn *const tl_jit_emit_scalars[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_CONST] = constant,  [TL_TYPED_RCONST] = constant,
+    [TL_TYPED_LEND] = lend,       [TL_TYPED_IF] = jump_on_ints,
+    [TL_TYPED_SET] = set_on_ints, [TL_TYPED_MOVE] = one_int,
+    [TL_TYPED_NEG] = one_int,     [TL_TYPED_NOT] = one_int,
+    [TL_TYPED_MIN] = extreme,     [TL_TYPED_MAX] = extreme,
+    [TL_TYPED_FIT] = fit,         [TL_TYPED_COUNT] = count_range,
+    [TL_TYPED_STEP] = step,       [TL_TYPED_FCONST] = float_constant,
+};
+
+#endif
