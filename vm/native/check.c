@@ -896,12 +896,6 @@ static const char *check_rest(checking *c, const tl_typed *t) {
   }
 }
 
-// Whether the operation has to have an exit.
-static bool leaves(const tl_typed *t) {
-  int goes = tl_typed_ops[t->op].goes;
-  return (goes & TL_GOES_E) != 0 || ((goes & TL_GOES_C) != 0 && t->c >= 0);
-}
-
 // One operation: its operands, what is particular to it, and then what it
 // writes and where it jumps. NULL: all is well.
 static const char *check_one(checking *c, const tl_typed *t) {
@@ -916,7 +910,8 @@ static const char *check_one(checking *c, const tl_typed *t) {
       return "an operand of another type";
   if (!has_widths(t))
     return "a result of another width";
-  if (leaves(t) && !is_exit(c, t->exit))
+  bool leaves = tl_typed_leaves(t->op, t->c) || (info->goes & TL_GOES_X) != 0;
+  if (leaves && !is_exit(c, t->exit))
     return "its exit forgets a slot";
   const char *why = check_rest(c, t);
   if (why != NULL)

@@ -109,6 +109,11 @@ enum {
   TL_TYPE_BOOL = TL_TYPE_SCALAR + TL_BOOL,
 };
 
+// A set of slots with one of them, as all sets of slots here are 64 bits.
+static inline uint64_t tl_jit_bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
 // Whether units compute with items and scalars of the dtype: float16 is left to
 // the interpreter, as are complex128 and texts, which have no slot of their
 // own.
@@ -186,8 +191,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //   A  the number of an array                _   nothing
 //   T  a text's register, or TL_JIT_NONE: imm is its address
 //
-//   E  it may leave by [exit]                J   it may jump to [to]
-//   C  the same, unless c is a constant      Z   nothing comes behind it
+//   E  it may leave by [exit], which is before the instruction under way
+//   C  the same, unless c is a constant      J   it may jump to [to]
+//   X  it may leave by another exit          Z   nothing comes behind it
 //
 // Further field: [imm]. Integers are computed in 64 bits and cut to the width
 // of the result's type, as the interpreter does; quotients, shifts to the right
@@ -218,8 +224,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
                           /* pc behind                                     */  \
   OP(DOIF, _, _, _, EJ)   /* the same of a jump; cond NE: to where it is   */  \
                           /* taken, EQ: where it is not                    */  \
-  OP(FETCH, VD, _, _, E)  /* a = what its slot has in memory               */  \
-  OP(ROWCALL, _, _, _, E) /* slots from d's first argument on = results   */   \
+  OP(FETCH, VD, _, _, X)  /* a = what its slot has in memory               */  \
+  OP(ROWCALL, _, _, _, X) /* slots from d's first argument on = results   */   \
   OP(ROWRETURN, _, _, _, Z) /* imm results, from slot d on                */
 
 #define TL_TYPED_OPS(OP)                                                     \
@@ -285,7 +291,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(CAPTURED, VD, _, _, E) /* a = captured value imm; exit as of GET     */ \
   OP(PUT, V, _, _, E)       /* module variable imm = a, a scalar; exit:   */ \
                             /* it owns what it has                        */ \
-  OP(CALL, VD, _, _, E) /* a = callee(d slots behind a's); exit: before   */ \
+  OP(CALL, VD, _, _, X) /* a = callee(d slots behind a's); exit: before   */ \
                         /* the call, imm: the callee has left             */ \
   OP(RETURN, V, _, _, Z)                                                     \
   TL_TYPED_PLACE_OPS(OP)
@@ -327,6 +333,7 @@ enum {
   TL_GOES_C = 2,
   TL_GOES_J = 4,
   TL_GOES_Z = 8,
+  TL_GOES_X = 16,
   TL_GOES_EJ = TL_GOES_E | TL_GOES_J,
   TL_GOES_EZ = TL_GOES_E | TL_GOES_Z,
   TL_GOES_JZ = TL_GOES_J | TL_GOES_Z,
@@ -579,6 +586,11 @@ static inline int32_t tl_jit_high(const tl_typed *guard) {
 // those on items, which go there where an item has another type.
 static inline bool tl_jit_jumps(int op) {
   return (tl_typed_ops[op].goes & TL_GOES_J) != 0;
+}
+// Whether the operation has an exit before the instruction that it is of.
+static inline bool tl_typed_leaves(int op, int c) {
+  int goes = tl_typed_ops[op].goes;
+  return (goes & TL_GOES_E) != 0 || ((goes & TL_GOES_C) != 0 && c >= 0);
 }
 // Whether the operation's first operand is its result.
 static inline bool tl_typed_has_result(const tl_typed *t) {

@@ -75,17 +75,13 @@ static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
 
 // Of integers a value that is known stands in the operation. Amounts and
 // divisors that are known have been tested by put_integer, so only those in
-// registers need an exit. The exit is made first, with the slot's old type.
+// registers have an exit.
 static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                     tl_jit_type type, const tl_typing_operand *b,
                     const tl_typing_operand *c) {
-  bool leaves = op == TL_TYPED_SHL || op == TL_TYPED_SAR ||
-                op == TL_TYPED_FLOORDIV || op == TL_TYPED_MOD;
-  int32_t exit = leaves && !c->is_known ? tl_typing_exit(x) : -1;
   tl_typed *t = tl_typing_set(x, op, a, type, b->slot,
                               c->is_known ? TL_JIT_NONE : c->slot);
   t->imm = c->is_known ? c->value.i : 0;
-  t->exit = exit;
 }
 
 // The bits of a constant operand as a float of the dtype, rounded once: by way
@@ -124,7 +120,6 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 static void put_computed(tl_typing_pass *x, int op, uint32_t a,
                          tl_jit_type type, const tl_typing_operand *b,
                          const tl_typing_operand *c) {
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_set(x, TL_TYPED_COMPUTE, a, type, register_of(b),
                               c == NULL ? TL_JIT_NONE : register_of(c));
   if (c != NULL && c->slot < 0) {
@@ -132,7 +127,6 @@ static void put_computed(tl_typing_pass *x, int op, uint32_t a,
     t->imm = c->value.i;
   }
   t->condition = (uint8_t)op;
-  t->exit = exit;
 }
 
 // The type that an operation of one scalar gives, or of two that meet in
@@ -605,9 +599,7 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   bool cuts = dtype == TL_INT64 && tl_jit_dtype(b.type) == TL_FLOAT64;
   if (!cuts && (!tl_dtype_is_integer(dtype) || !is_int(&b)))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typing_set(x, cuts ? TL_TYPED_TRUNC : TL_TYPED_FIT, a, type,
-                register_of(&b), TL_JIT_NONE)
-      ->exit = exit;
+                register_of(&b), TL_JIT_NONE);
   return TL_TYPING_GOES_ON;
 }

@@ -26,11 +26,6 @@
 #include "vm/array/element.h"
 #include "vm/values/record.h"
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
 // What a tag says. One of 0 is not known, and neither owns nor is of any kind.
 // Whether a slot owns makes no difference to the kind.
 static bool owns(uint64_t tag) {
@@ -59,7 +54,7 @@ static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
   bool moves = owns(tag) && !borrows;
   tl_jit_type type = tl_typing_type(x, borrows ? tag & ~TL_OWNED : tag);
   if (tag == 0 || type == TL_TYPE_UNKNOWN || a == b ||
-      (moves && (x->flow->live[x->then] & bit(b)) != 0))
+      (moves && (x->flow->live[x->then] & tl_jit_bit(b)) != 0))
     return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_LEND, a, type, (int)b, TL_JIT_NONE);
   if (moves)
@@ -75,7 +70,7 @@ static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
     return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_RCONST, a, type, TL_JIT_NONE, TL_JIT_NONE)->imm =
       value.i;
-  x->known |= bit(a);
+  x->known |= tl_jit_bit(a);
   x->values[a] = value;
   return TL_TYPING_GOES_ON;
 }
@@ -89,11 +84,9 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
   tl_jit_type type = tl_typing_type(x, tag & ~TL_OWNED);
   if (type == TL_TYPE_UNKNOWN || (tag >> 8 & 0xff) == TL_KIND_UNSET)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_set(x, TL_TYPED_GET, ins->a >> 4, type, TL_JIT_NONE,
                               TL_JIT_NONE);
   t->imm = index;
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -150,11 +143,11 @@ static tl_jit_type seen(tl_typing_pass *x, int which) {
 static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                           tl_jit_type type, int b, int c) {
   tl_jit_type other = seen(x, 1), before = x->now[a];
-  int32_t exit = tl_typing_exit(x), to = -1;
+  int32_t to = -1;
   if (other != TL_TYPE_UNKNOWN && other != type) {
     uint64_t known = x->known;
     x->now[a] = other;
-    x->known &= ~bit(a);
+    x->known &= ~tl_jit_bit(a);
     to = tl_typing_edge(x, x->then);
     x->now[a] = before;
     x->known = known;
@@ -164,7 +157,6 @@ static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
   tl_typed *t = tl_typing_set(x, op, a, type, b, c);
   t->other = other;
   t->to = to;
-  t->exit = exit;
   return t;
 }
 
@@ -227,9 +219,7 @@ static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
   if (list) {
     t = put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
   } else {
-    int32_t exit = tl_typing_exit(x);
     t = tl_typing_set(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
-    t->exit = exit;
   }
   t->dtype = (uint8_t)(tag >> 8);
   return TL_TYPING_GOES_ON;
@@ -262,12 +252,10 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
   tl_jit_type has = x->now[b];
   if (!takes(tag, has) || !tl_jit_is_int(x->now[c]) || x->code->vm->no_reuse)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_SETITEM, tl_jit_register(b, has),
                               (int)a, (int)c);
   t->type = has;
   t->dtype = (uint8_t)(tag >> 8);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -289,9 +277,7 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   tl_typed *t =
       tl_typing_put(x, TL_TYPED_MORE, TL_JIT_NONE, (int)a + 1, (int)a);
   t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
-  uint32_t at = (uint32_t)(t - x->code->ops);
-  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
-  x->code->ops[at].to = to;
+  t->to = tl_typing_edge(x, (uint32_t)d->target);
   return TL_TYPING_GOES_ON;
 }
 
@@ -323,11 +309,9 @@ static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
       (!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
        !is_kind(tag, TL_KIND_STRING)))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT | TL_TYPE_WEAK,
                               (int)a + 1, TL_JIT_NONE);
   t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -347,16 +331,15 @@ static bool moves_in(uint64_t tag) {
 static bool put_append(tl_typing_pass *x, uint32_t list, uint32_t value) {
   uint64_t tag = tl_typing_tag(x, list), has = tl_typing_tag(x, value);
   tl_jit_type item = tl_typing_type(x, has);
-  bool moves = moves_in(has) && (x->flow->live[x->then] & bit(value)) == 0;
+  bool moves =
+      moves_in(has) && (x->flow->live[x->then] & tl_jit_bit(value)) == 0;
   if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || has == 0 ||
       (is_heap(has) && has != TL_TAG_STRING && !moves) ||
       item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
     return false;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_APPEND, tl_jit_register(value, item),
                               (int)list, TL_JIT_NONE);
   t->type = item;
-  t->exit = exit;
   if (moves)
     x->now[value] = TL_TYPE_UNKNOWN;
   return true;
@@ -406,8 +389,7 @@ static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
       (then->modes & 3u) == TL_MODE_BORROW || tl_ins_extra(then[1]) != 2 ||
       x->flow->leads[x->pc + 2])
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typing_set(x, TL_TYPED_POP, a, item, (int)list, TL_JIT_NONE)->exit = exit;
+  tl_typing_set(x, TL_TYPED_POP, a, item, (int)list, TL_JIT_NONE);
   tl_typing_set(x, TL_TYPED_LEND, key, type, (int)list, TL_JIT_NONE);
   x->now[list] = TL_TYPE_UNKNOWN;
   tl_typing_set(x, tl_jit_is_float(item) ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list,
@@ -494,12 +476,10 @@ static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
       !leads(path, target, container) || x->code->vm->no_reuse ||
       (is_row_of_items(container) && item_type(container) != type))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_set(x, TL_TYPED_PEEK, a, type, (int)b, TL_JIT_NONE);
   t->imm = (int64_t)(intptr_t)path;
   t->d = (int16_t)(a + 1);
   t->dtype = (uint8_t)(container >> 8);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -519,14 +499,12 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
       x->code->vm->no_reuse || (array && !fits(container, type)) ||
       (type = tl_typing_type(x, has)) == TL_TYPE_UNKNOWN)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_POKE, tl_jit_register(b, type),
                               (int)a, TL_JIT_NONE);
   t->type = type;
   t->imm = (int64_t)(intptr_t)path;
   t->d = (int16_t)parts;
   t->dtype = (uint8_t)(container >> 8);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -591,8 +569,7 @@ static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
   return TL_TYPING_ENDS;
 }
 
-// A jump on whether two values are equal, or differ. One that goes back polls
-// once it is taken, as in typing.c.
+// A jump on whether two values are equal, or differ.
 static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
                                     const tl_decoded *d) {
   bool wanted = ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK, equal;
@@ -611,14 +588,7 @@ static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
   tl_typed *t = put_compare(x, wanted != back, TL_JIT_NONE, &a, &b);
   if (t == NULL)
     return TL_TYPING_LEAVES;
-  uint32_t at = (uint32_t)(t - x->code->ops);
-  int32_t to = tl_typing_edge(x, back ? x->then : (uint32_t)d->target);
-  x->code->ops[at].to = to;
-  if (!back)
-    return TL_TYPING_GOES_ON;
-  tl_typing_poll(x);
-  tl_typing_jump(x, (uint32_t)d->target);
-  return TL_TYPING_ENDS;
+  return tl_typing_branch(x, t, d->target);
 }
 
 // The comparison itself.
