@@ -283,7 +283,7 @@ static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code. So
 // a poll costs a loop two instructions per iteration.
-static void poll(emitter *e, const tl_typed *t) {
+static void poll_once(emitter *e, const tl_typed *t) {
   count_fuel(e);
   jump_if(e, TL_CC_E, FIX_POLL, t->exit);
 }
@@ -308,7 +308,7 @@ static void note_callee(tl_jit *jit, const tl_jit_unit *callee, int step) {
 // The callee's registers are the same ones for other slots, so all that lives
 // comes back from memory behind the call. Of the record above only its place is
 // counted: the callee writes to it when it leaves, and emit_within the rest.
-static void call(emitter *e, const tl_typed *t) {
+static void call_known(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
   const tl_jit_unit *callee = t->callee;
@@ -323,7 +323,7 @@ static void call(emitter *e, const tl_typed *t) {
     write_pc(e, before->pc);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
-  poll(e, t);
+  poll_once(e, t);
   add_constant(e, SLOTS, base * 16);
   add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
   call_unit(e, callee);
@@ -368,7 +368,7 @@ static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
 // An instruction by vm->one: tl_jit_one(vm, base, ins), which says in the 32
 // bits that it returns how it went. What lives is in memory, with the tags of
 // what it touches; what it did not change comes back behind it.
-static void do_one(emitter *e, const tl_typed *t) {
+static void do_instruction(emitter *e, const tl_typed *t) {
   const tl_jit_exit *exit = &e->code->exits[t->exit];
   tl_jit_one_slots one;
   if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
@@ -420,7 +420,7 @@ static void place_label(emitter *e, const tl_typed *t) {
 }
 
 // A jump to the label that comes next is left out.
-static void jump_on(emitter *e, const tl_typed *t) {
+static void jump_unless_next(emitter *e, const tl_typed *t) {
   const tl_typed *next = t + 1, *end = e->code->ops + e->code->op_count;
   if (t->to < 0 || next == end || next->op != TL_TYPED_LABEL ||
       next->to != t->to)
@@ -431,35 +431,44 @@ static void leave_by_exit(emitter *e, const tl_typed *t) {
   jump(e, FIX_EXIT, t->exit);
 }
 
-static tl_jit_emit_fn *const others[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_LABEL] = place_label,
-    [TL_TYPED_JUMP] = jump_on,
-    [TL_TYPED_POLL] = poll,
-    [TL_TYPED_EXIT] = leave_by_exit,
-    [TL_TYPED_COMPUTE] = compute,
-    [TL_TYPED_GET] = get_variable,
-    [TL_TYPED_CAPTURED] = get_variable,
-    [TL_TYPED_PUT] = put_variable,
-    [TL_TYPED_CALL] = call,
-    [TL_TYPED_ROWCALL] = call,
-    [TL_TYPED_RETURN] = give_result,
-    [TL_TYPED_ROWRETURN] = give_result,
-    [TL_TYPED_DO] = do_one,
-    [TL_TYPED_DOIF] = do_one,
-};
-
-// Dispatch by operation.
-static void operation(emitter *e, const tl_typed *t) {
-  static tl_jit_emit_fn *const *const tables[] = {others,
-                                                  tl_jit_emit_scalars,
-                                                  tl_jit_emit_computed,
-                                                  tl_jit_emit_items,
-                                                  tl_jit_emit_loops,
-                                                  tl_jit_emit_places};
-  int i = 0;
-  while (tables[i][t->op] == NULL) i++;
-  tables[i][t->op](e, t);
-}
+static tl_jit_emit_fn *const emits[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_LABEL] = place_label,      [TL_TYPED_JUMP] = jump_unless_next,
+    [TL_TYPED_POLL] = poll_once,         [TL_TYPED_EXIT] = leave_by_exit,
+    [TL_TYPED_IF] = tl_gen_jump_if,      [TL_TYPED_FIF] = tl_gen_fjump_if,
+    [TL_TYPED_SET] = tl_gen_truth,       [TL_TYPED_FSET] = tl_gen_ftruth,
+    [TL_TYPED_CONST] = tl_gen_constant,  [TL_TYPED_MOVE] = tl_gen_one_int,
+    [TL_TYPED_ADD] = tl_gen_arithmetic,  [TL_TYPED_SUB] = tl_gen_arithmetic,
+    [TL_TYPED_MUL] = tl_gen_arithmetic,  [TL_TYPED_AND] = tl_gen_arithmetic,
+    [TL_TYPED_OR] = tl_gen_arithmetic,   [TL_TYPED_XOR] = tl_gen_arithmetic,
+    [TL_TYPED_SHL] = tl_gen_shift,       [TL_TYPED_SAR] = tl_gen_shift,
+    [TL_TYPED_FLOORDIV] = tl_gen_divide, [TL_TYPED_MOD] = tl_gen_divide,
+    [TL_TYPED_MIN] = tl_gen_extreme,     [TL_TYPED_MAX] = tl_gen_extreme,
+    [TL_TYPED_NEG] = tl_gen_one_int,     [TL_TYPED_FIT] = tl_gen_fit,
+    [TL_TYPED_TRUNC] = tl_gen_truncate,  [TL_TYPED_NOT] = tl_gen_one_int,
+    [TL_TYPED_COUNT] = tl_gen_count,     [TL_TYPED_STEP] = tl_gen_step,
+    [TL_TYPED_FCONST] = tl_gen_fconst,   [TL_TYPED_FMOVE] = tl_gen_one_float,
+    [TL_TYPED_FADD] = tl_gen_two_floats, [TL_TYPED_FSUB] = tl_gen_two_floats,
+    [TL_TYPED_FMUL] = tl_gen_two_floats, [TL_TYPED_FDIV] = tl_gen_two_floats,
+    [TL_TYPED_FNEG] = tl_gen_one_float,  [TL_TYPED_FSQRT] = tl_gen_one_float,
+    [TL_TYPED_FABS] = tl_gen_one_float,  [TL_TYPED_FMIN] = tl_gen_fextreme,
+    [TL_TYPED_FMAX] = tl_gen_fextreme,   [TL_TYPED_COMPUTE] = compute,
+    [TL_TYPED_LOAD] = tl_gen_load,       [TL_TYPED_STORE] = tl_gen_store,
+    [TL_TYPED_GUARD] = tl_gen_guard,     [TL_TYPED_FUEL] = tl_gen_ask_fuel,
+    [TL_TYPED_SPEND] = tl_gen_spend,     [TL_TYPED_CHUNK] = tl_gen_chunk,
+    [TL_TYPED_REST] = tl_gen_rest,       [TL_TYPED_ROW] = tl_gen_row,
+    [TL_TYPED_READ] = tl_gen_read,       [TL_TYPED_WRITE] = tl_gen_write,
+    [TL_TYPED_GET] = get_variable,       [TL_TYPED_CAPTURED] = get_variable,
+    [TL_TYPED_PUT] = put_variable,       [TL_TYPED_CALL] = call_known,
+    [TL_TYPED_RETURN] = give_result,     [TL_TYPED_LEND] = tl_gen_lend,
+    [TL_TYPED_RCONST] = tl_gen_constant, [TL_TYPED_FIELD] = tl_gen_field,
+    [TL_TYPED_ITEM] = tl_gen_item,       [TL_TYPED_SETITEM] = tl_gen_setitem,
+    [TL_TYPED_APPEND] = tl_gen_append,   [TL_TYPED_POP] = tl_gen_pop,
+    [TL_TYPED_LENGTH] = tl_gen_length,   [TL_TYPED_MORE] = tl_gen_more,
+    [TL_TYPED_RIF] = tl_gen_on_texts,    [TL_TYPED_RSET] = tl_gen_on_texts,
+    [TL_TYPED_PEEK] = tl_gen_place,      [TL_TYPED_POKE] = tl_gen_place,
+    [TL_TYPED_DO] = do_instruction,      [TL_TYPED_DOIF] = do_instruction,
+    [TL_TYPED_FETCH] = tl_gen_fetch,     [TL_TYPED_ROWCALL] = call_known,
+    [TL_TYPED_ROWRETURN] = give_result};
 
 // --- Entry and exits --------------------------------------------------------
 
@@ -673,7 +682,7 @@ bool tl_jit_emit(tl_jit_code *code) {
       e.checked = NULL;
     uint32_t chosen = tl_jit_emit_choice(&e, i);
     if (chosen == 0)
-      operation(&e, &code->ops[i]);
+      emits[code->ops[i].op](&e, &code->ops[i]);
     i += chosen == 0 ? 1 : chosen;
   }
   // Exits have jumps of their own, so the number grows on the way.

@@ -17,15 +17,26 @@
 #include "vm/native/target_a64.h"
 #include "vm/native/target_x64.h"
 
-// Appends the code of an operation, which has been checked.
+// Appends the code of an operation, which has been checked: emit.c has a table
+// of them.
 typedef void tl_jit_emit_fn(emitter *e, const tl_typed *t);
-// What appends each operation; each is in one of these. NULL: it is in another.
-extern tl_jit_emit_fn *const tl_jit_emit_scalars[TL_TYPED_COUNT_OF_OPS];
-extern tl_jit_emit_fn *const tl_jit_emit_items[TL_TYPED_COUNT_OF_OPS];
-extern tl_jit_emit_fn *const tl_jit_emit_loops[TL_TYPED_COUNT_OF_OPS];
-extern tl_jit_emit_fn *const tl_jit_emit_places[TL_TYPED_COUNT_OF_OPS];
-// The processor's.
-extern tl_jit_emit_fn *const tl_jit_emit_computed[TL_TYPED_COUNT_OF_OPS];
+// In emit_scalars.c.
+tl_jit_emit_fn tl_gen_constant, tl_gen_lend, tl_gen_jump_if, tl_gen_truth,
+    tl_gen_one_int, tl_gen_extreme, tl_gen_fit, tl_gen_count, tl_gen_step,
+    tl_gen_fconst;
+// In the processor's file.
+tl_jit_emit_fn tl_gen_fjump_if, tl_gen_ftruth, tl_gen_arithmetic, tl_gen_shift,
+    tl_gen_divide, tl_gen_truncate, tl_gen_fextreme, tl_gen_one_float,
+    tl_gen_two_floats;
+// In emit_items.c.
+tl_jit_emit_fn tl_gen_load, tl_gen_store;
+// In emit_loops.c.
+tl_jit_emit_fn tl_gen_guard, tl_gen_chunk, tl_gen_rest, tl_gen_ask_fuel,
+    tl_gen_spend, tl_gen_row, tl_gen_read, tl_gen_write;
+// In emit_places.c.
+tl_jit_emit_fn tl_gen_field, tl_gen_item, tl_gen_setitem, tl_gen_append,
+    tl_gen_pop, tl_gen_length, tl_gen_more, tl_gen_on_texts, tl_gen_place,
+    tl_gen_fetch;
 
 // The integer operand c, or the constant, in a register: its own one, or
 // [scratch], which then must not hold anything that is still needed.

@@ -40,10 +40,10 @@ static int compare_floats(emitter *e, const tl_typed *t) {
   return codes[t->condition];
 }
 
-static void jump_on_floats(emitter *e, const tl_typed *t) {
+void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
   jump_to(e, compare_floats(e, t), t->to);
 }
-static void set_on_floats(emitter *e, const tl_typed *t) {
+void tl_gen_ftruth(emitter *e, const tl_typed *t) {
   int condition = compare_floats(e, t), a = into(e, t->a, T0);
   tl_a64_set(&e->as, a, condition);
   put(e, t->a, a);
@@ -61,7 +61,7 @@ static const int opcodes[] = {
 
 // a = b op c. A sum with a constant has it in the instruction, and the lowest
 // bits are one instruction, too. Overflow wraps, as the language says.
-static void two_ints(emitter *e, const tl_typed *t) {
+void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), b = get(e, t->b, T0), opcode = opcodes[t->op];
   bool is_mask = t->imm > 0 && (t->imm & (t->imm + 1)) == 0;
   if (t->c < 0 && (t->op == TL_TYPED_ADD || t->op == TL_TYPED_SUB))
@@ -88,7 +88,7 @@ static int shift_opcode(const tl_typed *t) {
 
 // Shifts by the width or more are not plain; the processor would take them
 // modulo 64. The comparison is unsigned, so amounts below 0 leave, too.
-static void shift(emitter *e, const tl_typed *t) {
+void tl_gen_shift(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
   if (t->c < 0) {
     tl_a64_shift(&e->as, shift_opcode(t), a, get(e, t->b, T0),
@@ -114,7 +114,7 @@ static void shift(emitter *e, const tl_typed *t) {
 //
 //          7 // -2:  x2 = -3, x1 = 1     →  -4, rest -1
 //         -7 // -2:  x2 = 3,  x1 = -1    →   3, rest -1
-static void divide(emitter *e, const tl_typed *t) {
+void tl_gen_divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool is_unsigned = t->type == tl_jit_of_dtype(TL_UINT64);
   int c = get_int(e, t, T1), b, a = into(e, t->a, T0);
@@ -148,7 +148,7 @@ static void divide(emitter *e, const tl_typed *t) {
 // twice the result fits, too. The processor gives the nearest integer for what
 // it cannot convert, of which twice overflows; and 0 for NaN, which is asked
 // for.
-static void truncate_float(emitter *e, const tl_typed *t) {
+void tl_gen_truncate(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), b = get(e, t->b, 0);
   tl_a64_rr(&e->as, TL_A64_FCVTZS, T0, b);
   tl_a64_rrr(&e->as, TL_A64_ADDS, TL_ZERO, T0, T0);
@@ -161,7 +161,7 @@ static void truncate_float(emitter *e, const tl_typed *t) {
 
 // --- Floats -----------------------------------------------------------------
 
-static void two_floats(emitter *e, const tl_typed *t) {
+void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, opcodes[t->op]), a, b, c);
@@ -170,7 +170,7 @@ static void two_floats(emitter *e, const tl_typed *t) {
 
 // The smaller or larger of b and c as the kernels have it: b where they are
 // equal, and where b is NaN; c where c alone is.
-static void extreme_float(emitter *e, const tl_typed *t) {
+void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   bool smaller = t->op == TL_TYPED_FMIN;
@@ -183,7 +183,7 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 }
 
 // Roots are correctly rounded. NaNs change their sign and nothing else.
-static void one_float(emitter *e, const tl_typed *t) {
+void tl_gen_one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0), b = tl_jit_get_float(e, t, 1, 0);
   if (t->op == TL_TYPED_FMOVE)
     move_float(e, a, b);
@@ -269,32 +269,6 @@ void tl_jit_combine(emitter *e, const tl_typed *t, int in) {
   else
     tl_a64_rrr(&e->as, opcodes[t->op], in, in, get_int(e, t, T1));
 }
-
-tl_jit_emit_fn *const tl_jit_emit_computed[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_FIF] = jump_on_floats,
-    [TL_TYPED_FSET] = set_on_floats,
-    [TL_TYPED_ADD] = two_ints,
-    [TL_TYPED_SUB] = two_ints,
-    [TL_TYPED_MUL] = two_ints,
-    [TL_TYPED_AND] = two_ints,
-    [TL_TYPED_OR] = two_ints,
-    [TL_TYPED_XOR] = two_ints,
-    [TL_TYPED_SHL] = shift,
-    [TL_TYPED_SAR] = shift,
-    [TL_TYPED_FLOORDIV] = divide,
-    [TL_TYPED_MOD] = divide,
-    [TL_TYPED_TRUNC] = truncate_float,
-    [TL_TYPED_FMIN] = extreme_float,
-    [TL_TYPED_FMAX] = extreme_float,
-    [TL_TYPED_FMOVE] = one_float,
-    [TL_TYPED_FNEG] = one_float,
-    [TL_TYPED_FSQRT] = one_float,
-    [TL_TYPED_FABS] = one_float,
-    [TL_TYPED_FADD] = two_floats,
-    [TL_TYPED_FSUB] = two_floats,
-    [TL_TYPED_FMUL] = two_floats,
-    [TL_TYPED_FDIV] = two_floats,
-};
 
 // --- The door ---------------------------------------------------------------
 

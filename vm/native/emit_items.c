@@ -96,7 +96,7 @@ static void check_owner(emitter *e, const tl_typed *t) {
 // No item of the unit's arrays can move as long as their slots have the type of
 // the entry: what C does may allocate, but changes only what it names. So the
 // address that was read at the entry is good behind calls and polls, too.
-static void read_item(emitter *e, const tl_typed *t) {
+void tl_gen_load(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   int index = item_index(e, t, facts), items = get(e, facts, T2);
   int a = into(e, t->a, is_float(t->a) ? 0 : T0);
@@ -108,7 +108,7 @@ static void read_item(emitter *e, const tl_typed *t) {
 // A number that goes into an array of floats is converted on the way, for which
 // T0 is taken; an integer has to be one of the array's dtype. The address needs
 // T2, the index T0 or T1, and the value what is left of these.
-static void write_item(emitter *e, const tl_typed *t) {
+void tl_gen_store(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   check_owner(e, t);
   int index = item_index(e, t, facts), a;
@@ -127,9 +127,6 @@ static void write_item(emitter *e, const tl_typed *t) {
   tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
   note_item(e, t);
 }
-
-tl_jit_emit_fn *const tl_jit_emit_items[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_LOAD] = read_item, [TL_TYPED_STORE] = write_item};
 
 // Cutting an integer to the width changes those that are not there; but between
 // uint64 and signed ones the sign says it.

@@ -39,7 +39,7 @@ static void last_value(emitter *e, const tl_typed *t) {
 // behind one of the same loop finds the last value in T1.
 //
 //     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, T1 - 1 and T1 + 1 are below n
-static void guard(emitter *e, const tl_typed *t) {
+void tl_gen_guard(emitter *e, const tl_typed *t) {
   if (t->b < 0) {
     set_constant(e, T0, tl_jit_high(t));
     guard_below(e, t, T0, 0);
@@ -59,7 +59,7 @@ static void guard(emitter *e, const tl_typed *t) {
 // nothing has been written.
 //
 //     T1 = fuel - 1, at most b        fuel -= T1   d = b - T1   b = T1
-static void chunk(emitter *e, const tl_typed *t) {
+void tl_gen_chunk(emitter *e, const tl_typed *t) {
   less_fuel(e, T1);
   jump_to(e, TL_CC_E, t->to);
   int b = get(e, t->b, T0), rest = into(e, t->d, T2);
@@ -73,14 +73,14 @@ static void chunk(emitter *e, const tl_typed *t) {
 }
 
 // The iterations that a chunk has put aside.
-static void take_rest(emitter *e, const tl_typed *t) {
+void tl_gen_rest(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   move_int(e, a, get(e, t->d, T0));
   put(e, t->a, a);
 }
 
 // The address of a row: items + index * columns * size of an item.
-static void row(emitter *e, const tl_typed *t) {
+void tl_gen_row(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (t->b < 0)
     set_constant(e, T0, t->imm);
@@ -93,7 +93,7 @@ static void row(emitter *e, const tl_typed *t) {
 }
 
 // An item, without a test.
-static void read_inside(emitter *e, const tl_typed *t) {
+void tl_gen_read(emitter *e, const tl_typed *t) {
   int index = t->b < 0 ? -1 : get(e, t->b, T0);
   int a = into(e, t->a, is_float(t->a) ? 0 : T0);
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, get(e, t->e, T2), index,
@@ -102,7 +102,7 @@ static void read_inside(emitter *e, const tl_typed *t) {
 }
 
 // Converting the value takes T0 and T2, so the address comes last.
-static void write_inside(emitter *e, const tl_typed *t) {
+void tl_gen_write(emitter *e, const tl_typed *t) {
   tl_dtype dtype = (tl_dtype)t->dtype;
   bool floats = tl_typed_is_of_float(t);
   int a = floats ? tl_jit_get_float(e, t, 0, 0) : get(e, t->a, T0);
@@ -112,19 +112,12 @@ static void write_inside(emitter *e, const tl_typed *t) {
   tl_jit_store_item(e, dtype, a, get(e, t->e, T2), index, (int32_t)t->imm);
 }
 
-static void ask_fuel(emitter *e, const tl_typed *t) {
+void tl_gen_ask_fuel(emitter *e, const tl_typed *t) {
   compare_fuel(e, (int32_t)t->imm);
   jump_to(e, TL_CC_LE, t->to);
 }
-static void spend(emitter *e, const tl_typed *t) {
+void tl_gen_spend(emitter *e, const tl_typed *t) {
   spend_constant(e, (int32_t)t->imm);
 }
-
-tl_jit_emit_fn *const tl_jit_emit_loops[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_GUARD] = guard,      [TL_TYPED_CHUNK] = chunk,
-    [TL_TYPED_REST] = take_rest,   [TL_TYPED_FUEL] = ask_fuel,
-    [TL_TYPED_SPEND] = spend,      [TL_TYPED_ROW] = row,
-    [TL_TYPED_READ] = read_inside, [TL_TYPED_WRITE] = write_inside,
-};
 
 #endif

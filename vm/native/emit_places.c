@@ -136,12 +136,12 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
   load_typed(e, t, p);
 }
 
-static void read_field(emitter *e, const tl_typed *t) {
+void tl_gen_field(emitter *e, const tl_typed *t) {
   read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
 }
 
 // What the slot has in memory, whose own tag counts.
-static void fetch(emitter *e, const tl_typed *t) {
+void tl_gen_fetch(emitter *e, const tl_typed *t) {
   int32_t at = t->a % TL_JIT_SLOTS * 16;
   read_word(e, T0, SLOTS, at);
   load_typed(e, t, (place){SLOTS, at});
@@ -179,7 +179,7 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
 
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
-static void read_item(emitter *e, const tl_typed *t) {
+void tl_gen_item(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2), index = get(e, t->c, T0);
   if (t->dtype == TL_KIND_LIST) {
     read_place(e, t, list_item(e, t, base, index));
@@ -215,7 +215,7 @@ static void write_place(emitter *e, const tl_typed *t, place p) {
 
 // The last item, and then one less in the list: what was read is a number, so
 // nothing of it is left behind that anybody owns.
-static void pop_item(emitter *e, const tl_typed *t) {
+void tl_gen_pop(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2);
   check_alone(e, t, base);
   compare_memory(e, base, offsetof(tl_list, length), 0);
@@ -233,7 +233,7 @@ static void pop_item(emitter *e, const tl_typed *t) {
 // without a count is immortal, and what gives its own count away borrows
 // nothing. The length is raised in memory while T1 has the old one, which
 // becomes the new item's address.
-static void append_item(emitter *e, const tl_typed *t) {
+void tl_gen_append(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2);
   check_alone(e, t, base);
   uint64_t tag = tl_jit_tag_of(e->unit, 0, t->type);
@@ -266,7 +266,7 @@ static void write_number(emitter *e, const tl_typed *t, int index) {
 
 // b[c] = a. The container is tested before the index: where it has a second
 // owner the interpreter copies it, whatever the index is.
-static void write_item(emitter *e, const tl_typed *t) {
+void tl_gen_setitem(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2), index = get(e, t->c, T0);
   check_alone(e, t, base);
   if (t->dtype == TL_KIND_LIST) {
@@ -322,7 +322,7 @@ static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
 // Reads or writes the place that a path leads to. Reading asks for single
 // owners, too: it is the first half of an update, and what the interpreter
 // would have to copy for it is left to the interpreter.
-static void at_place(emitter *e, const tl_typed *t) {
+void tl_gen_place(emitter *e, const tl_typed *t) {
   bool writes = t->op == TL_TYPED_POKE;
   int part;
   const tl_step *step = go_down(e, t, &part);
@@ -354,7 +354,7 @@ static int32_t length_of(int kind) {
 }
 
 // len(b); of a text its bytes, where each of them is a character.
-static void put_length(emitter *e, const tl_typed *t) {
+void tl_gen_length(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
@@ -368,7 +368,7 @@ static void put_length(emitter *e, const tl_typed *t) {
 // Into the body while the position is below the length, which is read
 // again each time, as the interpreter does. Positions begin at 0 and count up,
 // so the comparison may have a sign.
-static void more(emitter *e, const tl_typed *t) {
+void tl_gen_more(emitter *e, const tl_typed *t) {
   int position = get(e, t->b, T0), base = get(e, t->c, T2);
   compare_word(e, position, base, length_of(t->dtype));
   jump_to(e, TL_CC_L, t->to);
@@ -399,7 +399,7 @@ static void compare_texts(emitter *e, const tl_typed *t) {
 
 // The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
 // it.
-static void on_texts(emitter *e, const tl_typed *t) {
+void tl_gen_on_texts(emitter *e, const tl_typed *t) {
   int condition = t->condition == TL_IF_EQ ? TL_CC_E : TL_CC_NE;
   compare_texts(e, t);
   if (t->op == TL_TYPED_RIF) {
@@ -441,13 +441,4 @@ void tl_jit_give_row(emitter *e, const tl_typed *t) {
 
 // Operands that may be at home go to T2 if they are containers, and to T0 if
 // they are indices.
-tl_jit_emit_fn *const tl_jit_emit_places[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_FIELD] = read_field,   [TL_TYPED_ITEM] = read_item,
-    [TL_TYPED_SETITEM] = write_item, [TL_TYPED_APPEND] = append_item,
-    [TL_TYPED_POP] = pop_item,       [TL_TYPED_LENGTH] = put_length,
-    [TL_TYPED_MORE] = more,          [TL_TYPED_RIF] = on_texts,
-    [TL_TYPED_RSET] = on_texts,      [TL_TYPED_PEEK] = at_place,
-    [TL_TYPED_POKE] = at_place,      [TL_TYPED_FETCH] = fetch,
-};
-
 #endif

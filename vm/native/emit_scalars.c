@@ -20,12 +20,12 @@ static void put_from(emitter *e, int r, int from) {
 }
 
 // Of integers and references.
-static void constant(emitter *e, const tl_typed *t) {
+void tl_gen_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   set_constant(e, a, t->imm);
   put(e, t->a, a);
 }
-static void lend(emitter *e, const tl_typed *t) {
+void tl_gen_lend(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   move_int(e, a, get(e, t->b, T0));
   put(e, t->a, a);
@@ -51,12 +51,12 @@ int tl_jit_compare_ints(emitter *e, const tl_typed *t) {
   return codes[is_unsigned][t->condition];
 }
 
-static void jump_on_ints(emitter *e, const tl_typed *t) {
+void tl_gen_jump_if(emitter *e, const tl_typed *t) {
   jump_to(e, tl_jit_compare_ints(e, t), t->to);
 }
 
 // The result of a comparison as 0 or 1.
-static void set_on_ints(emitter *e, const tl_typed *t) {
+void tl_gen_truth(emitter *e, const tl_typed *t) {
   int condition = tl_jit_compare_ints(e, t), a = into(e, t->a, T0);
   set_condition(e, a, condition);
   put(e, t->a, a);
@@ -66,7 +66,7 @@ static void set_on_ints(emitter *e, const tl_typed *t) {
 
 // Copies, or changes the sign, or negates a bool, which is 0 or 1. The least
 // integer of a width is its own negative, as it is cut.
-static void one_int(emitter *e, const tl_typed *t) {
+void tl_gen_one_int(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
   move_int(e, a, get(e, t->b, T0));
   if (t->op == TL_TYPED_NEG)
@@ -78,7 +78,7 @@ static void one_int(emitter *e, const tl_typed *t) {
 
 // The smaller or larger of b and c. Both are compared as signed numbers of 64
 // bits, which is right for all but uint64.
-static void extreme(emitter *e, const tl_typed *t) {
+void tl_gen_extreme(emitter *e, const tl_typed *t) {
   move_int(e, T0, get(e, t->b, T0));
   int c = get_int(e, t, T1);
   compare_int(e, T0, c);
@@ -108,7 +108,7 @@ bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
 
 // The same integer in another dtype: the register has it already, so there is
 // nothing to do but the test.
-static void fit(emitter *e, const tl_typed *t) {
+void tl_gen_fit(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), b = get(e, t->b, T0);
   tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
   move_int(e, a, b);
@@ -122,7 +122,7 @@ static void fit(emitter *e, const tl_typed *t) {
 // cannot overflow; and 0 where end is not above start. Down it is the same with
 // start and end exchanged. A difference of more than 63 bits shows as a sign,
 // and leaves.
-static void count_range(emitter *e, const tl_typed *t) {
+void tl_gen_count(emitter *e, const tl_typed *t) {
   bool down = t->c < 0 && t->imm < 0;
   tl_typed by = *t;
   by.imm = down ? -t->imm : t->imm;
@@ -154,7 +154,7 @@ static void count_range(emitter *e, const tl_typed *t) {
 //
 //     at once:  a += c, --b, jump if b != 0     one jump per iteration
 //     else:     --b, jump over if b = 0, a += c, variable = a, jump
-static void step(emitter *e, const tl_typed *t) {
+void tl_gen_step(emitter *e, const tl_typed *t) {
   bool at_once = t->d < 0 && t->to >= 0;
   int a, b;
   if (!at_once) {
@@ -190,7 +190,7 @@ static void load_float(emitter *e, const tl_typed *t, int to) {
     load_data(e, to, (int32_t)(t - e->code->ops));
 }
 
-static void float_constant(emitter *e, const tl_typed *t) {
+void tl_gen_fconst(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   load_float(e, t, a);
   put(e, t->a, a);
@@ -207,15 +207,5 @@ int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
     tl_jit_convert(e, t, i, r, scratch);
   return scratch;
 }
-
-tl_jit_emit_fn *const tl_jit_emit_scalars[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_CONST] = constant,  [TL_TYPED_RCONST] = constant,
-    [TL_TYPED_LEND] = lend,       [TL_TYPED_IF] = jump_on_ints,
-    [TL_TYPED_SET] = set_on_ints, [TL_TYPED_MOVE] = one_int,
-    [TL_TYPED_NEG] = one_int,     [TL_TYPED_NOT] = one_int,
-    [TL_TYPED_MIN] = extreme,     [TL_TYPED_MAX] = extreme,
-    [TL_TYPED_FIT] = fit,         [TL_TYPED_COUNT] = count_range,
-    [TL_TYPED_STEP] = step,       [TL_TYPED_FCONST] = float_constant,
-};
 
 #endif

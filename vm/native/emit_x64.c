@@ -99,7 +99,7 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
 // Equality of floats needs two tests: NaN sets the parity, and is equal to
 // nothing. Both jumps of "not equal" go to one target, and stand in this order
 // because the flags outlive the first.
-static void jump_on_floats(emitter *e, const tl_typed *t) {
+void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
   parity parity;
   int condition = compare_floats(e, t, &parity);
   if (parity == PARITY_AND_ORDERED) {
@@ -115,7 +115,7 @@ static void jump_on_floats(emitter *e, const tl_typed *t) {
 
 // The result of a comparison as 0 or 1. setcc writes a byte alone, so movzx
 // widens it; the operands have been read before al and cl are written.
-static void set_on_floats(emitter *e, const tl_typed *t) {
+void tl_gen_ftruth(emitter *e, const tl_typed *t) {
   parity parity = PARITY_NO;
   int condition = compare_floats(e, t, &parity);
   const int set = TL_X64_0F | TL_X64_BYTE;
@@ -164,7 +164,7 @@ static void two_ints(emitter *e, const tl_typed *t) {
 // The same with a constant of 32 bits where it fits. A sum into another
 // register is one lea, which leaves its operand as it is, and a product one
 // instruction, too.
-static void arithmetic(emitter *e, const tl_typed *t) {
+void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
   if (!has_short_constant(t)) {
     two_ints(e, t);
     return;
@@ -199,7 +199,7 @@ static void shift_by(emitter *e, const tl_typed *t, int in) {
 // Shifts by the width or more are not plain; the processor would take them
 // modulo 64. The comparison is unsigned, so amounts below 0 leave, too. The
 // result is computed in rax because a may be the register of c.
-static void shift(emitter *e, const tl_typed *t) {
+void tl_gen_shift(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
   if (t->c < 0) {
     tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
@@ -243,7 +243,7 @@ static void divide_unsigned(emitter *e, const tl_typed *t) {
 //
 //          7 // -2:  rax = -3, rdx = 1     →  -4, rest -1
 //         -7 // -2:  rax = 3,  rdx = -1    →   3, rest -1
-static void divide(emitter *e, const tl_typed *t) {
+void tl_gen_divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool rest = t->op == TL_TYPED_MOD;
   if (t->type == tl_jit_of_dtype(TL_UINT64)) {
@@ -283,7 +283,7 @@ static void divide(emitter *e, const tl_typed *t) {
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
 // convert, NaN among it, and twice that overflows, too.
-static void truncate_float(emitter *e, const tl_typed *t) {
+void tl_gen_truncate(emitter *e, const tl_typed *t) {
   tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
   tl_x64_move(&e->as, TL_CX, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, TL_CX);
@@ -305,7 +305,7 @@ static const uint8_t float_opcodes[] = {[TL_TYPED_FADD] = 0x58,
 // they are not swapped where a is c. addsd and its like return the first
 // operand where both are NaN, made quiet (Intel's manual, volume 1, table 4-7),
 // and compilers emit b op c in the same order for the interpreter.
-static void two_floats(emitter *e, const tl_typed *t) {
+void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0), opcode = float_opcodes[t->op];
   // A constant is read by the instruction itself.
   bool reads = t->c < 0 && t->imm != 0;
@@ -331,7 +331,7 @@ static void two_floats(emitter *e, const tl_typed *t) {
 
 // The smaller or larger of b and c as the kernels have it: b where they are
 // equal, and where b is NaN; c where c alone is.
-static void extreme_float(emitter *e, const tl_typed *t) {
+void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
   tl_x64_move_float(&e->as, 0, b);
@@ -350,7 +350,7 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 // Roots are the processor's, correctly rounded. Signs change by masks, as C
 // does: the sign alone for xorpd, all but the sign for andpd. So NaNs change
 // their sign and nothing else.
-static void one_float(emitter *e, const tl_typed *t) {
+void tl_gen_one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
     int b = tl_jit_get_float(e, t, 1, 1);
@@ -461,32 +461,6 @@ void tl_jit_combine(emitter *e, const tl_typed *t, int in) {
   else
     tl_x64_rr(&e->as, TL_X64_W, sums[t->op].opcode, in, get_int(e, t, TL_CX));
 }
-
-tl_jit_emit_fn *const tl_jit_emit_computed[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_FIF] = jump_on_floats,
-    [TL_TYPED_FSET] = set_on_floats,
-    [TL_TYPED_ADD] = arithmetic,
-    [TL_TYPED_SUB] = arithmetic,
-    [TL_TYPED_MUL] = arithmetic,
-    [TL_TYPED_AND] = arithmetic,
-    [TL_TYPED_OR] = arithmetic,
-    [TL_TYPED_XOR] = arithmetic,
-    [TL_TYPED_SHL] = shift,
-    [TL_TYPED_SAR] = shift,
-    [TL_TYPED_FLOORDIV] = divide,
-    [TL_TYPED_MOD] = divide,
-    [TL_TYPED_TRUNC] = truncate_float,
-    [TL_TYPED_FMIN] = extreme_float,
-    [TL_TYPED_FMAX] = extreme_float,
-    [TL_TYPED_FMOVE] = one_float,
-    [TL_TYPED_FNEG] = one_float,
-    [TL_TYPED_FSQRT] = one_float,
-    [TL_TYPED_FABS] = one_float,
-    [TL_TYPED_FADD] = two_floats,
-    [TL_TYPED_FSUB] = two_floats,
-    [TL_TYPED_FMUL] = two_floats,
-    [TL_TYPED_FDIV] = two_floats,
-};
 
 // --- The door ---------------------------------------------------------------
 
