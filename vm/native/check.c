@@ -186,7 +186,8 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
   if (number < 0 || (uint32_t)number >= c->code->exit_count)
     return false;
   const tl_jit_exit *e = &c->code->exits[number];
-  for (uint32_t s = 0; s < TL_JIT_SLOTS; s++) {
+  for (uint64_t left = e->slots | live; left != 0; left &= left - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(left);
     bool written = (e->slots >> s & 1) != 0, lives = (live >> s & 1) != 0;
     if (written &&
         (!lives || e->types[s] != c->now[s] ||

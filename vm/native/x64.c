@@ -1,4 +1,7 @@
-// Instructions of x86-64 as bytes: see x64.h.
+// Instructions of x86-64 as bytes: see x64.h. Most of what compiling takes is
+// here.
+//
+// Built for speed.
 #include "vm/native/x64.h"
 
 #if TL_JIT_X64
