@@ -768,6 +768,9 @@ static bool begin_loop(checking *c, int32_t label) {
     return false;
   c->hidden = ops[at + 1].b;
   c->variable = ops[at + 1].a;
+  if (c->variable < 0 || c->variable >= TL_JIT_SLOTS ||
+      c->variable == c->hidden)
+    return false;
   c->fixed = UINT64_C(7) << c->hidden | UINT64_C(1) << c->variable;
   c->tops = c->tops_end = at + 2;
   c->loop = label;
@@ -789,8 +792,7 @@ static bool begin_loop(checking *c, int32_t label) {
     if (b >= 0)
       c->fixed |= UINT64_C(1) << b;
   }
-  return c->variable != c->hidden && c->variable >= 0 &&
-         c->variable < TL_JIT_SLOTS;
+  return true;
 }
 
 // Whether the operation stays in the loop, whose step a rest follows, and polls
