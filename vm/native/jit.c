@@ -51,6 +51,9 @@ enum {
   // is longer than one of a unit; entering one that leaves is so many polls.
   BYTES_OF_POLL = 32,
   POLLS_OF_ENTRY = 16,
+  // So much is learned at once: what a function reads first it mostly reads
+  // again.
+  FREE_POLLS = 600,
   // Native calls take a few bytes of C's stack each: so many at most.
   MOST_CALLS = 4096,
 };
@@ -98,7 +101,8 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
   *f = (tl_jit_function){.kept = {.free = forget},
                          .next = vm->jit->functions,
                          .function = p,
-                         .flow = tl_jit_read_flow(vm, p)};
+                         .flow = tl_jit_read_flow(vm, p),
+                         .owed = -FREE_POLLS};
   if (f->next != NULL)
     f->next->previous = f;
   vm->jit->functions = f;
