@@ -15,7 +15,6 @@
 // proven here is tested by the code each time: indices, counts of owners, tags
 // of items. That borrows do not outlive what they borrow from was proven of
 // the bytecode (vm/verify), and moves in a unit are those of the bytecode.
-#include "vm/array/element.h"
 #include "vm/engine/elementwise.h"
 #include "vm/index/index.h"
 #include "vm/native/typed.h"
@@ -424,22 +423,6 @@ static bool may_lend(uint64_t from, uint64_t to) {
   return from == to || (from & ~TL_OWNED) == to;
 }
 
-// A list has a class of its own; of all else the kind is in the tag's dtype.
-// Whether the slot owns makes no difference.
-static bool is_of_kind(uint64_t tag, int kind) {
-  return (tag & ~TL_OWNED) ==
-         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
-}
-
-// An array of one axis whose items lie in a row and are of that dtype, one that
-// operations on references have: of 8 bytes, or a bool. Other dtypes have items
-// of other widths, which the code for places does not extend.
-static bool is_row_of(uint64_t tag, int dtype) {
-  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
-         (uint8_t)(tag >> 8) == dtype &&
-         (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
-}
-
 // Whether what an operation reads or writes of an array fits its dtype. A store
 // may turn an int64 into a float64, which cannot fail; a load converts nothing.
 static bool fits(const tl_typed *t, tl_jit_type type, bool writes) {
@@ -457,13 +440,13 @@ static bool is_container(const checking *c, const tl_typed *t, bool writes) {
       ((tag & TL_OWNED) == 0 || t->type != c->now[t->a % TL_JIT_SLOTS]))
     return false;
   if (t->dtype == TL_KIND_LIST)
-    return is_of_kind(tag, TL_KIND_LIST) &&
+    return tl_tag_is_kind(tag, TL_KIND_LIST) &&
            (!writes || tl_jit_is_scalar(t->type));
   if (t->dtype == TL_KIND_STRING)
-    return !writes && is_of_kind(tag, TL_KIND_STRING) &&
+    return !writes && tl_tag_is_kind(tag, TL_KIND_STRING) &&
            tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_STRING;
-  return is_row_of(tag, t->dtype) && fits(t, t->type, writes) &&
-         (!writes || (tag & TL_DIRECT) != 0);
+  return tl_tag_is_row(tag) && (uint8_t)(tag >> 8) == t->dtype &&
+         fits(t, t->type, writes) && (!writes || (tag & TL_DIRECT) != 0);
 }
 
 // A place below an owned container, whose indices are integers. Containers on
@@ -494,8 +477,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
     if (last && kind != t->dtype)
       return false;
     bool array = kind < TL_DTYPE_COUNT;
-    if (i == 0 && (array ? !is_row_of(tag, kind) || (tag & TL_DIRECT) == 0
-                         : !is_of_kind(tag, kind)))
+    if (i == 0 && (array ? !tl_tag_is_row(tag) || (uint8_t)(tag >> 8) != kind ||
+                               (tag & TL_DIRECT) == 0
+                         : !tl_tag_is_kind(tag, kind)))
       return false;
     if (last && array && !fits(t, t->type, writes))
       return false;
@@ -544,23 +528,6 @@ static bool loses(const checking *c, const tl_typed *t) {
          (tag_in(c, (int)slot) & TL_OWNED) != 0;
 }
 
-// Whether an owned value with that tag may give its count to a container, as
-// it is: of a view the block would have to be counted.
-static bool moves_in(uint64_t tag) {
-  return (tag & TL_OWNED) != 0 &&
-         (is_of_kind(tag, TL_KIND_LIST) || is_of_kind(tag, TL_KIND_RECORD) ||
-          is_of_kind(tag, TL_KIND_STRING));
-}
-
-// Whether a value with that tag is one of [kind], and has a length.
-static bool has_length(uint64_t tag, int kind) {
-  return kind == TL_KIND_ARRAY
-             ? (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0)
-             : is_of_kind(tag, kind) &&
-                   (kind == TL_KIND_LIST || kind == TL_KIND_RECORD ||
-                    kind == TL_KIND_STRING || kind == TL_KIND_RANGE);
-}
-
 // The operations on references: what each wants of its container, and that it
 // may leave where it says. NULL: all is well.
 static const char *check_place(checking *c, const tl_typed *t) {
@@ -575,7 +542,7 @@ static const char *check_place(checking *c, const tl_typed *t) {
       ok = borrows(c, t);
       break;
     case TL_TYPED_FIELD:
-      ok = is_of_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
+      ok = tl_tag_is_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
            t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
       break;
     case TL_TYPED_ITEM:
@@ -587,28 +554,29 @@ static const char *check_place(checking *c, const tl_typed *t) {
       break;
     case TL_TYPED_APPEND: {
       uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
-      ok = is_of_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
+      ok = tl_tag_is_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
            item != 0 && t->a % TL_JIT_SLOTS != t->b &&
            item == tl_jit_tag_of(c->unit, 0, t->type) &&
            ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING ||
-            moves_in(item));
+            tl_tag_moves_in(item));
       break;
     }
     case TL_TYPED_POP:
-      ok = is_of_kind(tag_in(c, t->b), TL_KIND_LIST) &&
+      ok = tl_tag_is_kind(tag_in(c, t->b), TL_KIND_LIST) &&
            (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
            t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
       break;
     case TL_TYPED_LENGTH:
-      ok = has_length(tag_in(c, t->b), t->dtype) && t->dtype != TL_KIND_RANGE;
+      ok = tl_tag_length_kind(tag_in(c, t->b)) == t->dtype &&
+           t->dtype != TL_KIND_RANGE;
       break;
     case TL_TYPED_MORE:
-      ok = has_length(tag_in(c, t->c), t->dtype);
+      ok = tl_tag_length_kind(tag_in(c, t->c)) == t->dtype;
       break;
     case TL_TYPED_RIF:
     case TL_TYPED_RSET:
-      ok = is_of_kind(tag_in(c, t->b), TL_KIND_STRING) &&
-           (t->c < 0 || is_of_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
+      ok = tl_tag_is_kind(tag_in(c, t->b), TL_KIND_STRING) &&
+           (t->c < 0 || tl_tag_is_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
            (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
       break;
     case TL_TYPED_PEEK:

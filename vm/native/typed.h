@@ -33,6 +33,7 @@
 #ifndef TALLY_VM_TYPED_H
 #define TALLY_VM_TYPED_H
 
+#include "vm/array/element.h"
 #include "vm/bytecode/function.h"
 
 enum {
@@ -170,6 +171,44 @@ static inline uint64_t tl_jit_tag(tl_jit_type t) {
   tl_dtype dtype = tl_jit_dtype(t);
   return TL_TAG(tl_scalar_class(dtype), dtype) |
          ((t & TL_TYPE_WEAK) != 0 ? TL_WEAK : 0);
+}
+// What a tag says; one of 0 is not known, and neither owns nor is of any kind.
+// A list has a class of its own; whether the slot owns makes no difference to
+// the kind.
+static inline bool tl_tag_owns(uint64_t tag) {
+  return (tag & TL_OWNED) != 0;
+}
+static inline bool tl_tag_is_kind(uint64_t tag, int kind) {
+  return (tag & ~TL_OWNED) ==
+         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
+}
+// Whether an owned value may give its count to a container, as it is: of a view
+// the block would have to be counted. That it borrows nothing itself is tested
+// each time.
+static inline bool tl_tag_moves_in(uint64_t tag) {
+  return tl_tag_owns(tag) && (tl_tag_is_kind(tag, TL_KIND_LIST) ||
+                              tl_tag_is_kind(tag, TL_KIND_RECORD) ||
+                              tl_tag_is_kind(tag, TL_KIND_STRING));
+}
+// An array of one axis whose items lie without gaps and are of a dtype that
+// operations on references have: of 8 bytes, or a bool. Other dtypes have items
+// of other widths, which the code for places does not extend.
+static inline bool tl_tag_is_row(uint64_t tag) {
+  uint8_t dtype = (uint8_t)(tag >> 8);
+  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
+         (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
+}
+// What has a length, by the kind that operations have of it: of all arrays
+// ARRAY; -1: it has none.
+static inline int tl_tag_length_kind(uint64_t tag) {
+  if ((tag & TL_CLASS_ARRAY) != 0)
+    return tl_is_of_rank(tag, 0) ? -1 : TL_KIND_ARRAY;
+  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
+                 tl_tag_is_kind(tag, TL_KIND_RECORD) ||
+                 tl_tag_is_kind(tag, TL_KIND_STRING) ||
+                 tl_tag_is_kind(tag, TL_KIND_RANGE)
+             ? (uint8_t)(tag >> 8)
+             : -1;
 }
 // The register of a slot that has a scalar of the type.
 static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {

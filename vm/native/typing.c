@@ -15,7 +15,6 @@
 
 #include <string.h>
 
-#include "vm/array/element.h"
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 
@@ -407,37 +406,12 @@ static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
 
 // --- Blocks -----------------------------------------------------------------
 
-// Operations on ownership have nothing to do for scalars. Scalars own nothing,
-// so retaining, dropping and checking them changes nothing; for anything else
-// these instructions leave.
-static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
-  bool a = tl_jit_is_scalar(x->now[ins->a >> 4]);
-  switch (ins->op) {
-    case TL_BC_DROP:
-    case TL_BC_OWN:
-    case TL_BC_SETTLE:
-    case TL_BC_LEAVE:
-    case TL_BC_KEEPALL:
-    case TL_BC_CHECKSET:
-      return a;
-    case TL_BC_KEEP:
-    case TL_BC_INHERIT:
-    case TL_BC_HOLD:
-    case TL_BC_DETACH:
-      return a || tl_jit_is_scalar(x->now[ins->b >> 4]);
-    default:
-      return false;
-  }
-}
-
 // One instruction of the bytecode: those that units know, by opcode. What is
 // not in the list computes or leaves. JSET asks whether a slot was ever
 // written, which types do not say.
 static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
                            const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
-  if (is_idle(x, ins))
-    return TL_TYPING_GOES_ON;
   switch (ins->op) {
     case TL_BC_MOV:
     case TL_BC_MOVB:

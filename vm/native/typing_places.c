@@ -23,20 +23,8 @@
 
 #include <string.h>
 
-#include "vm/array/element.h"
 #include "vm/values/record.h"
 
-// What a tag says. One of 0 is not known, and neither owns nor is of any kind.
-// Whether a slot owns makes no difference to the kind.
-static bool owns(uint64_t tag) {
-  return (tag & TL_OWNED) != 0;
-}
-// Whether the tag is that of an object of the kind; lists have a class of
-// their own.
-static bool is_kind(uint64_t tag, tl_kind kind) {
-  return (tag & ~TL_OWNED) ==
-         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
-}
 // Whether the slot refers to an object, which is counted unless it is immortal.
 static bool is_heap(uint64_t tag) {
   return (tag & TL_CLASS_HEAP) != 0;
@@ -51,7 +39,7 @@ static bool is_heap(uint64_t tag) {
 static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
                            bool borrows) {
   uint64_t tag = tl_typing_tag(x, b);
-  bool moves = owns(tag) && !borrows;
+  bool moves = tl_tag_owns(tag) && !borrows;
   tl_jit_type type = tl_typing_type(x, borrows ? tag & ~TL_OWNED : tag);
   if (tag == 0 || type == TL_TYPE_UNKNOWN || a == b ||
       (moves && (x->flow->live[x->then] & tl_jit_bit(b)) != 0))
@@ -66,7 +54,7 @@ static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
 // the code, which goes with the function, and the constant with that.
 static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   tl_jit_type type = tl_typing_type(x, value.tag);
-  if (type == TL_TYPE_UNKNOWN || owns(value.tag))
+  if (type == TL_TYPE_UNKNOWN || tl_tag_owns(value.tag))
     return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_RCONST, a, type, TL_JIT_NONE, TL_JIT_NONE)->imm =
       value.i;
@@ -93,8 +81,15 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
 // What the operations on ownership have nothing to do for: a slot that owns
 // nothing, or, of those that keep what another slot needs, one that needs
 // nothing (interp.c has the same tests). Of one of the two the tag need not be
-// known.
+// known; where one is a scalar, that suffices.
 static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
+  bool two = ins->op == TL_BC_KEEP || ins->op == TL_BC_INHERIT ||
+             ins->op == TL_BC_HOLD || ins->op == TL_BC_DETACH;
+  if (ins->op < TL_BC_CHECKSET || ins->op > TL_BC_KEEPALL)
+    return false;
+  if (tl_jit_is_scalar(x->now[ins->a >> 4]) ||
+      (two && tl_jit_is_scalar(x->now[ins->b >> 4])))
+    return true;
   uint64_t a = tl_typing_tag(x, ins->a >> 4), b;
   switch (ins->op) {
     case TL_BC_CHECKSET:
@@ -102,18 +97,19 @@ static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
     case TL_BC_DROP:
     case TL_BC_SETTLE:
     case TL_BC_LEAVE:
-      return a != 0 && !owns(a);
+      return a != 0 && !tl_tag_owns(a);
     case TL_BC_OWN:
     case TL_BC_KEEPALL:
       return a != 0 && !is_heap(a);
     case TL_BC_KEEP:
     case TL_BC_INHERIT:
       b = tl_typing_tag(x, ins->b >> 4);
-      return (a != 0 && !owns(a)) || (b != 0 && !is_heap(b));
+      return (a != 0 && !tl_tag_owns(a)) || (b != 0 && !is_heap(b));
     case TL_BC_HOLD:
     case TL_BC_DETACH:
       b = tl_typing_tag(x, ins->b >> 4);
-      return (b != 0 && !owns(b)) || (a != 0 && (a & TL_CLASS_ARRAY) == 0);
+      return (b != 0 && !tl_tag_owns(b)) ||
+             (a != 0 && (a & TL_CLASS_ARRAY) == 0);
     default:
       return false;
   }
@@ -164,7 +160,7 @@ static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 // owns nothing. Else the instruction is the last that needs it: its items may
 // move out, and it is dropped.
 static bool stays(const tl_ins *ins, uint64_t tag) {
-  return (ins->modes & 3u) == TL_MODE_BORROW || !owns(tag);
+  return (ins->modes & 3u) == TL_MODE_BORROW || !tl_tag_owns(tag);
 }
 
 // a = b.name, where the instruction found it the last time: at the position of
@@ -174,7 +170,8 @@ static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
   uint32_t b = ins->b >> 4;
   uint64_t tag = tl_typing_tag(x, b);
   uint16_t at = *tl_ins_hint(ins);
-  if (!is_kind(tag, TL_KIND_RECORD) || !stays(ins, tag) || at >= TL_JIT_FIELDS)
+  if (!tl_tag_is_kind(tag, TL_KIND_RECORD) || !stays(ins, tag) ||
+      at >= TL_JIT_FIELDS)
     return TL_TYPING_LEAVES;
   tl_jit_type type = seen(x, 0);
   if (type == TL_TYPE_UNKNOWN)
@@ -194,13 +191,6 @@ static tl_jit_type item_type(uint64_t tag) {
          : dtype == TL_BOOL  ? TL_TYPE_BOOL
                              : TL_TYPE_UNKNOWN;
 }
-// An array of one axis without gaps, whose items units know: the address of an
-// item is then that of the first and the index.
-static bool is_row_of_items(uint64_t tag) {
-  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
-         item_type(tag) != TL_TYPE_UNKNOWN;
-}
-
 // a = b[c] of a list, an array of one axis, or a text. Arrays come here where
 // the slot has been written since the entry, so that there are no facts of
 // them: each access reads address and length anew. Of a text the item is a
@@ -208,11 +198,12 @@ static bool is_row_of_items(uint64_t tag) {
 static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
                            uint32_t c) {
   uint64_t tag = tl_typing_tag(x, b);
-  bool list = is_kind(tag, TL_KIND_LIST), text = is_kind(tag, TL_KIND_STRING);
-  tl_jit_type type = list                   ? seen(x, 0)
-                     : text                 ? tl_typing_type(x, TL_TAG_STRING)
-                     : is_row_of_items(tag) ? item_type(tag)
-                                            : TL_TYPE_UNKNOWN;
+  bool list = tl_tag_is_kind(tag, TL_KIND_LIST),
+       text = tl_tag_is_kind(tag, TL_KIND_STRING);
+  tl_jit_type type = list                 ? seen(x, 0)
+                     : text               ? tl_typing_type(x, TL_TAG_STRING)
+                     : tl_tag_is_row(tag) ? item_type(tag)
+                                          : TL_TYPE_UNKNOWN;
   if (type == TL_TYPE_UNKNOWN || !tl_jit_is_int(x->now[c]))
     return TL_TYPING_LEAVES;
   tl_typed *t;
@@ -237,10 +228,10 @@ static bool fits(uint64_t tag, tl_jit_type has) {
 // What may be stored into: its slot owns it, and, of an array, it owns its
 // items. That nobody else has it is tested each time.
 static bool takes(uint64_t tag, tl_jit_type has) {
-  if (!owns(tag) || !tl_jit_is_scalar(has))
+  if (!tl_tag_owns(tag) || !tl_jit_is_scalar(has))
     return false;
-  return is_kind(tag, TL_KIND_LIST) ||
-         (is_row_of_items(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
+  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
+         (tl_tag_is_row(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
 }
 
 // a[c] = b of a list or an array of one axis. A list takes any scalar with its
@@ -268,15 +259,13 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   uint64_t tag = tl_typing_tag(x, a);
-  bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
-  if ((!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
-       !is_kind(tag, TL_KIND_STRING) && !is_kind(tag, TL_KIND_RANGE)) ||
-      !tl_jit_is_int(x->now[a + 1]))
+  int kind = tl_tag_length_kind(tag);
+  if (kind < 0 || !tl_jit_is_int(x->now[a + 1]))
     return TL_TYPING_LEAVES;
   tl_typing_poll(x);
   tl_typed *t =
       tl_typing_put(x, TL_TYPED_MORE, TL_JIT_NONE, (int)a + 1, (int)a);
-  t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
+  t->dtype = (uint8_t)kind;
   t->to = tl_typing_edge(x, (uint32_t)d->target);
   return TL_TYPING_GOES_ON;
 }
@@ -288,7 +277,7 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
-  if (!is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
+  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
       x->flow->seen[2 * x->pc + 1] != 0)
     return seen(x, 0), TL_TYPING_LEAVES;
   tl_jit_type type = x->now[position];
@@ -304,24 +293,13 @@ static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
 static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   uint64_t tag = tl_typing_tag(x, a + 1);
-  bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
-  if (tag == 0 || owns(tag) ||
-      (!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
-       !is_kind(tag, TL_KIND_STRING)))
+  int kind = tl_tag_length_kind(tag);
+  if (tl_tag_owns(tag) || kind < 0 || kind == TL_KIND_RANGE)
     return TL_TYPING_LEAVES;
   tl_typed *t = tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT | TL_TYPE_WEAK,
                               (int)a + 1, TL_JIT_NONE);
-  t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
+  t->dtype = (uint8_t)kind;
   return TL_TYPING_GOES_ON;
-}
-
-// Whether a value with that tag, which ends here, moves into a container as it
-// is: it is owned, and no view, of which a stored one counts its block. That it
-// borrows nothing itself is tested each time.
-static bool moves_in(uint64_t tag) {
-  return owns(tag) &&
-         (is_kind(tag, TL_KIND_LIST) || is_kind(tag, TL_KIND_RECORD) ||
-          is_kind(tag, TL_KIND_STRING));
 }
 
 // Appends the value to the list, which its slot owns. The value has no count to
@@ -332,8 +310,8 @@ static bool put_append(tl_typing_pass *x, uint32_t list, uint32_t value) {
   uint64_t tag = tl_typing_tag(x, list), has = tl_typing_tag(x, value);
   tl_jit_type item = tl_typing_type(x, has);
   bool moves =
-      moves_in(has) && (x->flow->live[x->then] & tl_jit_bit(value)) == 0;
-  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || has == 0 ||
+      tl_tag_moves_in(has) && (x->flow->live[x->then] & tl_jit_bit(value)) == 0;
+  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !tl_tag_owns(tag) || has == 0 ||
       (is_heap(has) && has != TL_TAG_STRING && !moves) ||
       item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
     return false;
@@ -362,7 +340,7 @@ static tl_typing_step append(tl_typing_pass *x, const tl_ins *ins) {
 // list += item, as comprehensions do.
 static tl_typing_step push(tl_typing_pass *x, const tl_ins *ins) {
   uint64_t has = tl_typing_tag(x, ins->b >> 4);
-  if ((owns(has) && (ins->modes & 3u) == TL_MODE_BORROW) ||
+  if ((tl_tag_owns(has) && (ins->modes & 3u) == TL_MODE_BORROW) ||
       (ins->modes >> 4 & 3u) == TL_MODE_BORROW ||
       !put_append(x, ins->a >> 4, ins->b >> 4))
     return TL_TYPING_LEAVES;
@@ -382,12 +360,12 @@ static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, list = a + 1, key = a + 2;
   uint64_t tag = tl_typing_tag(x, list);
   tl_jit_type type = tl_typing_type(x, tag), item = seen(x, 0);
-  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || type == TL_TYPE_UNKNOWN ||
-      tl_typing_tag(x, key) != TL_TAG_NONE || !tl_jit_is_scalar(item) ||
-      seen(x, 1) != TL_TYPE_UNKNOWN || x->code->vm->no_reuse ||
-      then->op != TL_BC_UNPACK || then->b != ins->a || then->a != ins->a + 16 ||
-      (then->modes & 3u) == TL_MODE_BORROW || tl_ins_extra(then[1]) != 2 ||
-      x->flow->leads[x->pc + 2])
+  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !tl_tag_owns(tag) ||
+      type == TL_TYPE_UNKNOWN || tl_typing_tag(x, key) != TL_TAG_NONE ||
+      !tl_jit_is_scalar(item) || seen(x, 1) != TL_TYPE_UNKNOWN ||
+      x->code->vm->no_reuse || then->op != TL_BC_UNPACK || then->b != ins->a ||
+      then->a != ins->a + 16 || (then->modes & 3u) == TL_MODE_BORROW ||
+      tl_ins_extra(then[1]) != 2 || x->flow->leads[x->pc + 2])
     return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_POP, a, item, (int)list, TL_JIT_NONE);
   tl_typing_set(x, TL_TYPED_LEND, key, type, (int)list, TL_JIT_NONE);
@@ -452,14 +430,15 @@ static uint64_t last_container(tl_typing_pass *x, const tl_path *path,
 // between are tested when they are taken.
 static bool leads(const tl_path *path, uint64_t target, uint64_t container) {
   const tl_step *last = &path->steps[path->step_count - 1];
-  bool first = path->steps[0].field != NULL
-                   ? is_kind(target, TL_KIND_RECORD)
-                   : is_kind(target, TL_KIND_LIST) || path->step_count == 1;
-  bool ends = last->field != NULL ? is_kind(container, TL_KIND_RECORD)
-                                  : is_kind(container, TL_KIND_LIST) ||
-                                        (is_row_of_items(container) &&
+  bool first =
+      path->steps[0].field != NULL
+          ? tl_tag_is_kind(target, TL_KIND_RECORD)
+          : tl_tag_is_kind(target, TL_KIND_LIST) || path->step_count == 1;
+  bool ends = last->field != NULL ? tl_tag_is_kind(container, TL_KIND_RECORD)
+                                  : tl_tag_is_kind(container, TL_KIND_LIST) ||
+                                        (tl_tag_is_row(container) &&
                                          (container & TL_DIRECT) != 0);
-  return first && ends && owns(target) && owns(container);
+  return first && ends && tl_tag_owns(target) && tl_tag_owns(container);
 }
 
 // a = the place below b that is about to be updated, where that is a number. It
@@ -474,7 +453,7 @@ static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
   uint64_t container = last_container(x, path, target, 1);
   if (!is_plain(x, path, a + 1) || !tl_jit_is_scalar(type) ||
       !leads(path, target, container) || x->code->vm->no_reuse ||
-      (is_row_of_items(container) && item_type(container) != type))
+      (tl_tag_is_row(container) && item_type(container) != type))
     return TL_TYPING_LEAVES;
   tl_typed *t = tl_typing_set(x, TL_TYPED_PEEK, a, type, (int)b, TL_JIT_NONE);
   t->imm = (int64_t)(intptr_t)path;
@@ -493,7 +472,7 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
   uint64_t target = tl_typing_tag(x, a), has = tl_typing_tag(x, b);
   uint64_t container = last_container(x, path, target, 0);
   tl_jit_type type = x->now[b];
-  bool array = is_row_of_items(container);
+  bool array = tl_tag_is_row(container);
   if ((ins->modes >> 4 & 3u) == TL_MODE_BORROW || has == 0 || is_heap(has) ||
       !is_plain(x, path, parts) || !leads(path, target, container) ||
       x->code->vm->no_reuse || (array && !fits(container, type)) ||
@@ -523,8 +502,8 @@ typedef struct compared {
 // text.
 static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
   uint64_t tag = tl_typing_tag(x, slot);
-  return (compared){owns(tag) && mode != TL_MODE_BORROW ? 0 : tag, (int)slot,
-                    0};
+  return (compared){tl_tag_owns(tag) && mode != TL_MODE_BORROW ? 0 : tag,
+                    (int)slot, 0};
 }
 
 // Whether values of two tags are equal, which is known where one of them is
@@ -536,8 +515,9 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
   *equal = first && second;
   return (first || second) &&
          (*equal || tl_jit_is_scalar(tl_jit_type_of(other)) ||
-          is_kind(other, TL_KIND_RECORD) || is_kind(other, TL_KIND_STRING) ||
-          is_kind(other, TL_KIND_LIST));
+          tl_tag_is_kind(other, TL_KIND_RECORD) ||
+          tl_tag_is_kind(other, TL_KIND_STRING) ||
+          tl_tag_is_kind(other, TL_KIND_LIST));
 }
 
 // Appends the comparison of two texts; [a] is the slot that gets the truth, or
@@ -545,7 +525,8 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
 // and nothing was appended. Texts are equal where their bytes are.
 static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
                              const compared *b, const compared *c) {
-  if (!is_kind(b->tag, TL_KIND_STRING) || !is_kind(c->tag, TL_KIND_STRING))
+  if (!tl_tag_is_kind(b->tag, TL_KIND_STRING) ||
+      !tl_tag_is_kind(c->tag, TL_KIND_STRING))
     return NULL;
   tl_typed *t =
       a >= 0 ? tl_typing_set(x, TL_TYPED_RSET, (uint32_t)a, TL_TYPE_BOOL,
