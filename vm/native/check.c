@@ -528,72 +528,6 @@ static bool loses(const checking *c, const tl_typed *t) {
          (tag_in(c, (int)slot) & TL_OWNED) != 0;
 }
 
-// The operations on references: what each wants of its container, and that it
-// may leave where it says. NULL: all is well.
-static const char *check_place(checking *c, const tl_typed *t) {
-  bool ok = true;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LEND:
-      ok = may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
-           t->a != t->b;
-      break;
-    case TL_TYPED_RCONST:
-    case TL_TYPED_GET:
-      ok = borrows(c, t);
-      break;
-    case TL_TYPED_FIELD:
-      ok = tl_tag_is_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
-           t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
-      break;
-    case TL_TYPED_ITEM:
-      ok = is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
-           (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
-      break;
-    case TL_TYPED_SETITEM:
-      ok = is_container(c, t, true);
-      break;
-    case TL_TYPED_APPEND: {
-      uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
-      ok = tl_tag_is_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
-           item != 0 && t->a % TL_JIT_SLOTS != t->b &&
-           item == tl_jit_tag_of(c->unit, 0, t->type) &&
-           ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING ||
-            tl_tag_moves_in(item));
-      break;
-    }
-    case TL_TYPED_POP:
-      ok = tl_tag_is_kind(tag_in(c, t->b), TL_KIND_LIST) &&
-           (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
-           t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
-      break;
-    case TL_TYPED_LENGTH:
-      ok = tl_tag_length_kind(tag_in(c, t->b)) == t->dtype &&
-           t->dtype != TL_KIND_RANGE;
-      break;
-    case TL_TYPED_MORE:
-      ok = tl_tag_length_kind(tag_in(c, t->c)) == t->dtype;
-      break;
-    case TL_TYPED_RIF:
-    case TL_TYPED_RSET:
-      ok = tl_tag_is_kind(tag_in(c, t->b), TL_KIND_STRING) &&
-           (t->c < 0 || tl_tag_is_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
-           (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
-      break;
-    case TL_TYPED_PEEK:
-      ok = is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
-      break;
-    case TL_TYPED_POKE:
-      ok = is_place(c, t, true);
-      break;
-    case TL_TYPED_ROWRETURN:
-      ok = t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm);
-      break;
-    default:
-      break;
-  }
-  return ok ? NULL : "not on such a reference";
-}
-
 // --- Loops behind guards ----------------------------------------------------
 
 // Whether a guard says that [offset] more than the slot, or the constant alone,
@@ -639,77 +573,65 @@ static void claim(checking *c) {
   c->tops = c->tops_end = 0;
 }
 
-static const char *check_guard(checking *c, const tl_typed *t) {
+static bool is_guard(checking *c, const tl_typed *t) {
   bool every = t->d == 0;
-  if (c->loop >= 0 || !is_fact(c, t->c) || tl_jit_low(t) > tl_jit_high(t) ||
-      (t->b < 0 && (tl_jit_low(t) < 0 || every)) ||
-      (every && (t->b + 2 >= TL_JIT_SLOTS || !has_whole(c, t->b + 1) ||
-                 !has_whole(c, t->b + 2))))
-    return "it guards no index";
   claim(c);
-  return NULL;
+  return c->loop < 0 && is_fact(c, t->c) && tl_jit_low(t) <= tl_jit_high(t) &&
+         (t->b >= 0 || (tl_jit_low(t) >= 0 && !every)) &&
+         (!every || (t->b + 2 < TL_JIT_SLOTS && has_whole(c, t->b + 1) &&
+                     has_whole(c, t->b + 2)));
 }
 
 // Fuel is known in the loop, from its first operations on. All that is spent in
 // it counts, whichever way control goes: jumps go forward.
-static const char *check_fuel(checking *c, const tl_typed *t) {
+static bool is_fuel(checking *c, const tl_typed *t) {
   bool begins = t->op == TL_TYPED_FUEL;
-  if (begins && (c->loop < 0 || c->tops_end != c->at))
-    return "fuel at a wrong place";
-  if (t->imm < 0 || t->imm > INT32_MAX / 2 || (!begins && t->imm > c->fuel))
-    return "it spends what is not there";
-  c->fuel = begins ? t->imm : c->fuel - t->imm;
-  return NULL;
+  int64_t before = c->fuel;
+  c->fuel = begins ? t->imm : before - t->imm;
+  return t->imm >= 0 && t->imm <= INT32_MAX / 2 &&
+         (begins ? c->loop >= 0 && c->tops_end == c->at : t->imm <= before);
 }
 
 // How many iterations are left is aside from the chunk, the last before the
 // loop, to behind the step of the same loop, and nobody may leave or ask
 // meanwhile.
-static const char *check_chunk(checking *c, const tl_typed *t) {
-  if (c->loop >= 0 || !is_row_register(c, t->d) || t->b < 0 ||
-      t->b >= TL_JIT_SLOTS)
-    return "a chunk at a wrong place";
+static bool is_chunk(checking *c, const tl_typed *t) {
   claim(c);
-  return NULL;
+  return c->loop < 0 && is_row_register(c, t->d) && t->b >= 0 &&
+         t->b < TL_JIT_SLOTS;
 }
 
-static const char *check_rest_of_chunk(const checking *c, const tl_typed *t) {
+static bool is_rest_of_chunk(const checking *c, const tl_typed *t) {
   const tl_typed *step = t - 1, *chunk = find_chunk(c);
   return c->at > 0 && step->op == TL_TYPED_STEP && chunk != NULL &&
-                 c->chunk == step->to && chunk->d == t->d && step->b == t->a
-             ? NULL
-             : "the rest of no chunk";
+         c->chunk == step->to && chunk->d == t->d && step->b == t->a;
 }
 
 // Before the loop, of an index that nothing in it writes, or first of all in
 // its body.
-static const char *check_row(checking *c, const tl_typed *t) {
+static bool is_row_address(checking *c, const tl_typed *t) {
   int columns = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c + 1;
-  if (!is_row_register(c, t->d) || !is_guarded(c, t->b, t->imm, columns))
-    return "a row that is not guarded";
-  if (c->loop < 0 ? c->claims_end != c->at : c->tops_end != c->at)
-    return "a row at a wrong place";
+  if (!is_row_register(c, t->d) || !is_guarded(c, t->b, t->imm, columns) ||
+      (c->loop < 0 ? c->claims_end : c->tops_end) != c->at)
+    return false;
   if (c->loop < 0)
     claim(c);
   else
     c->tops_end++;
-  return NULL;
+  return true;
 }
 
 // An item of a guarded index, by the address of its row or of all items. The
 // array's own facts cannot change in a unit; is_array has proven what it is.
-static const char *check_inside(const checking *c, const tl_typed *t) {
+static bool is_inside(const checking *c, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   const tl_typed *row = is_row_register(c, t->e) ? find_row(c, t->e) : NULL;
   bool has_address = row != NULL ? row->c == t->c : t->e == facts;
-  if (c->loop < 0 || !has_address || t->imm < -TL_JIT_OFFSET ||
-      t->imm > TL_JIT_OFFSET ||
-      !is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)))
-    return "an item that is not guarded";
-  return t->op == TL_TYPED_READ || tl_typed_is_of_float(t) ||
-                 is_exit(c, t->exit)
-             ? NULL
-             : "its exit forgets a slot";
+  return c->loop >= 0 && has_address && t->imm >= -TL_JIT_OFFSET &&
+         t->imm <= TL_JIT_OFFSET &&
+         is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)) &&
+         (t->op == TL_TYPED_READ || tl_typed_is_of_float(t) ||
+          is_exit(c, t->exit));
 }
 
 // The head of a loop, whose guards stand before the jump to it, and the move
@@ -793,77 +715,111 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
-// What the table does not say of an operation; NULL: all is well, else what is
-// wrong, for whoever debugs the typing pass. Called before
-// the result is written. Constants that would be wrong for the processor (a
-// shift of 64, a divisor of 0) are refused here, since the emitter tests only
-// operands in registers.
-static const char *check_rest(checking *c, const tl_typed *t) {
+// Whether the list [list] may get the value of the operation at its end: one
+// that has no count, is asked each time, or gives its own count away.
+static bool may_append(const checking *c, const tl_typed *t) {
+  uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
+  return tl_tag_is_kind(list, TL_KIND_LIST) && tl_tag_owns(list) && item != 0 &&
+         t->a % TL_JIT_SLOTS != t->b &&
+         item == tl_jit_tag_of(c->unit, 0, t->type) &&
+         ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING ||
+          tl_tag_moves_in(item));
+}
+
+// What the table does not say of an operation. Called before the result is
+// written. Constants that would be wrong for the processor (a shift of 64, a
+// divisor of 0) are refused here, since the emitter tests only operands in
+// registers.
+static bool is_sound(checking *c, const tl_typed *t) {
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_CHUNK:
-      return check_chunk(c, t);
+      return is_chunk(c, t);
     case TL_TYPED_REST:
-      return check_rest_of_chunk(c, t);
+      return is_rest_of_chunk(c, t);
     case TL_TYPED_FUEL:
     case TL_TYPED_SPEND:
-      return check_fuel(c, t);
+      return is_fuel(c, t);
     case TL_TYPED_POLL:
       c->fuel -= c->fuel > 0;
-      return NULL;
+      return true;
     case TL_TYPED_PUT:
-      return tl_jit_is_scalar(t->from[0]) ? NULL : "it puts what is counted";
+      return tl_jit_is_scalar(t->from[0]);
     case TL_TYPED_GUARD:
-      return check_guard(c, t);
+      return is_guard(c, t);
     case TL_TYPED_ROW:
-      return check_row(c, t);
+      return is_row_address(c, t);
     case TL_TYPED_READ:
     case TL_TYPED_WRITE:
-      return check_inside(c, t);
+      return is_inside(c, t);
     case TL_TYPED_SHL:
     case TL_TYPED_SAR:
-      return t->c != TL_JIT_NONE ||
-                     (t->imm >= 0 &&
-                      t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type)))
-                 ? NULL
-                 : "it shifts too far";
+      return t->c >= 0 ||
+             (t->imm >= 0 &&
+              t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type)));
     case TL_TYPED_FLOORDIV:
     case TL_TYPED_MOD:
-      return t->c != TL_JIT_NONE || (t->imm != 0 && t->imm != -1)
-                 ? NULL
-                 : "its divisor is not plain";
+      return t->c >= 0 || (t->imm != 0 && t->imm != -1);
     case TL_TYPED_COUNT:
-      return has_whole(c, t->a) && (t->c != TL_JIT_NONE ||
-                                    (t->imm != 0 && t->imm != INT64_MIN))
-                 ? NULL
-                 : "it counts what is no range";
+      return has_whole(c, t->a) &&
+             (t->c >= 0 || (t->imm != 0 && t->imm != INT64_MIN));
     case TL_TYPED_STEP:
       return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT &&
-                     t->d < TL_JIT_SLOTS
-                 ? NULL
-                 : "it steps what is no range";
+             t->d < TL_JIT_SLOTS;
     case TL_TYPED_NOT:
-      return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL
-                 ? NULL
-                 : "not of no bool";
+      return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL;
     case TL_TYPED_CAPTURED:
       return !c->unit->is_function && t->imm >= 0 && t->imm < TL_JIT_CAPTURES &&
-                     c->unit->captures[t->imm] == t->type
-                 ? NULL
-                 : "a captured value that is not there";
+             c->unit->captures[t->imm] == t->type;
     case TL_TYPED_COMPUTE:
-      return is_computed(c, t) ? NULL : "a wrong operation";
+      return is_computed(c, t);
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:
-      return is_done(c, t) ? NULL : "not to be done so";
+      return is_done(c, t);
     case TL_TYPED_FETCH:
-      return is_fetched(c, t) ? NULL : "nothing to fetch";
+      return is_fetched(c, t);
     case TL_TYPED_CALL:
     case TL_TYPED_ROWCALL:
-      return is_call(c, t) ? NULL : "a wrong call";
+      return is_call(c, t);
     case TL_TYPED_RETURN:
-      return is_result(c, t) ? NULL : "a result of another type";
+      return is_result(c, t);
+    case TL_TYPED_LEND:
+      return may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
+             t->a != t->b;
+    case TL_TYPED_RCONST:
+    case TL_TYPED_GET:
+      return borrows(c, t);
+    case TL_TYPED_FIELD:
+      return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
+             t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
+    case TL_TYPED_ITEM:
+      return is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
+             (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
+    case TL_TYPED_SETITEM:
+      return is_container(c, t, true);
+    case TL_TYPED_APPEND:
+      return may_append(c, t);
+    case TL_TYPED_POP:
+      return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_LIST) &&
+             (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
+             t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
+    case TL_TYPED_LENGTH:
+      return tl_tag_length_kind(tag_in(c, t->b)) == t->dtype &&
+             t->dtype != TL_KIND_RANGE;
+    case TL_TYPED_MORE:
+      return tl_tag_length_kind(tag_in(c, t->c)) == t->dtype;
+    case TL_TYPED_RIF:
+    case TL_TYPED_RSET:
+      return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_STRING) &&
+             (t->c < 0 || tl_tag_is_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
+             (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
+    case TL_TYPED_PEEK:
+      return is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
+    case TL_TYPED_POKE:
+      return is_place(c, t, true);
+    case TL_TYPED_ROWRETURN:
+      return t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm);
     default:
-      return check_place(c, t);
+      return true;
   }
 }
 
@@ -884,9 +840,8 @@ static const char *check_one(checking *c, const tl_typed *t) {
   bool leaves = tl_typed_leaves(t->op, t->c) || (info->goes & TL_GOES_X) != 0;
   if (leaves && !is_exit(c, t->exit))
     return "its exit forgets a slot";
-  const char *why = check_rest(c, t);
-  if (why != NULL)
-    return why;
+  if (!is_sound(c, t))
+    return "it is not what the operation wants";
   if (loses(c, t))
     return "it loses a count";
   if (!keeps_loop(c, t))
