@@ -70,7 +70,6 @@ static int32_t find_captured(emitter *e, const tl_typed *t) {
 // A variable of the module, or a captured value. Leaves where it has another
 // tag than the type says.
 static void get_variable(emitter *e, const tl_typed *t) {
-  bool floats = is_float(t->a);
   int32_t at =
       t->op == TL_TYPED_CAPTURED ? find_captured(e, t) : find_variable(e, t);
   if (tl_jit_is_reference(t->type)) {
@@ -79,9 +78,7 @@ static void get_variable(emitter *e, const tl_typed *t) {
   }
   compare_memory(e, T2, at, (int64_t)tl_jit_tag(t->type));
   leave_if(e, TL_CC_NE, t);
-  int a = into(e, t->a, floats ? 0 : T0);
-  read_payload(e, floats, a, T2, at + 8);
-  put(e, t->a, a);
+  put_word(e, t->a, T2, at + 8);
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
@@ -336,9 +333,7 @@ static void call_known(emitter *e, const tl_typed *t) {
     load_row(e, callee, (uint32_t)base - callee->is_single);
     return;
   }
-  int a = into(e, t->a, floats ? 0 : T0);
-  floats ? move_float(e, a, 0) : move_int(e, a, T0);
-  put(e, t->a, a);
+  put_from(e, t->a, floats ? 0 : T0);
 }
 
 // The result goes where callers look, with 0 for "it has one". What the slot

@@ -38,6 +38,27 @@ tl_jit_emit_fn tl_gen_field, tl_gen_item, tl_gen_setitem, tl_gen_append,
     tl_gen_pop, tl_gen_length, tl_gen_more, tl_gen_on_texts, tl_gen_place,
     tl_gen_fetch;
 
+static inline int home_base(int r) {
+  return r < TL_JIT_FACTS ? SLOTS : TL_SP;
+}
+static inline void load(emitter *e, int to, int r) {
+  read_payload(e, is_float(r), to, home_base(r), home(r));
+}
+static inline void store(emitter *e, int from, int r) {
+  write_payload(e, is_float(r), from, home_base(r), home(r));
+}
+// Computes r from a register of its kind, or from 8 bytes at [base + at].
+static inline void put_from(emitter *e, int r, int from) {
+  int to = into(e, r, from);
+  is_float(r) ? move_float(e, to, from) : move_int(e, to, from);
+  put(e, r, to);
+}
+static inline void put_word(emitter *e, int r, int base, int32_t at) {
+  int to = into(e, r, is_float(r) ? 0 : T0);
+  read_payload(e, is_float(r), to, base, at);
+  put(e, r, to);
+}
+
 // The integer operand c, or the constant, in a register: its own one, or
 // [scratch], which then must not hold anything that is still needed.
 static inline int get_int(emitter *e, const tl_typed *t, int scratch) {

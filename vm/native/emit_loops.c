@@ -74,9 +74,7 @@ void tl_gen_chunk(emitter *e, const tl_typed *t) {
 
 // The iterations that a chunk has put aside.
 void tl_gen_rest(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0);
-  move_int(e, a, get(e, t->d, T0));
-  put(e, t->a, a);
+  put_from(e, t->a, get(e, t->d, T0));
 }
 
 // The address of a row: items + index * columns * size of an item.

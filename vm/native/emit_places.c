@@ -98,14 +98,6 @@ static void check_alone(emitter *e, const tl_typed *t, int base) {
 
 // --- Reading -----------------------------------------------------------------
 
-// Loads the payload of an item into the slot's register of that type.
-static void load_payload(emitter *e, place p, int r) {
-  bool floats = is_float(r);
-  int a = into(e, r, floats ? 0 : T0);
-  read_payload(e, floats, a, p.base, payload_of(p));
-  put(e, r, a);
-}
-
 // Of an item whose tag is in T0: the payload to the result's register, if it
 // has the type; of the other type to that one's, and on to where the operation
 // says.
@@ -119,11 +111,11 @@ static void load_typed(emitter *e, const tl_typed *t, place p) {
     uint32_t same = skip(e, TL_CC_E);
     compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
     leave_if(e, TL_CC_NE, t);
-    load_payload(e, p, tl_jit_register(slot, t->other));
+    put_word(e, tl_jit_register(slot, t->other), p.base, payload_of(p));
     go_to(e, t->to);
     here(e, same);
   }
-  load_payload(e, p, t->a);
+  put_word(e, t->a, p.base, payload_of(p));
 }
 
 // An item by its type. Whether the container owns the item (bit 16) makes no
@@ -164,9 +156,7 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   multiply_constant(e, T0, (int32_t)sizeof(tl_letter));
   set_constant(e, T1, (int64_t)(intptr_t)tl_letters);
   add_int(e, T0, T1);
-  int a = into(e, t->a, T0);
-  move_int(e, a, T0);
-  put(e, t->a, a);
+  put_from(e, t->a, T0);
 }
 
 // An item of an array, whose items are in T1: of 8 bytes, or a bool's one.
@@ -360,9 +350,7 @@ void tl_gen_length(emitter *e, const tl_typed *t) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
     leave_if(e, TL_CC_E, t);
   }
-  int a = into(e, t->a, T0);
-  read_word(e, a, base, length_of(t->dtype));
-  put(e, t->a, a);
+  put_word(e, t->a, base, length_of(t->dtype));
 }
 
 // Into the body while the position is below the length, which is read

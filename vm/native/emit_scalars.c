@@ -12,13 +12,6 @@ void tl_jit_put_cut(emitter *e, const tl_typed *t, int from) {
   put(e, t->a, from);
 }
 
-// Computes a slot's register from one of the processor's.
-static void put_from(emitter *e, int r, int from) {
-  int a = into(e, r, from);
-  move_int(e, a, from);
-  put(e, r, a);
-}
-
 // Of integers and references.
 void tl_gen_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
@@ -26,9 +19,7 @@ void tl_gen_constant(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 void tl_gen_lend(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0);
-  move_int(e, a, get(e, t->b, T0));
-  put(e, t->a, a);
+  put_from(e, t->a, get(e, t->b, T0));
 }
 
 // --- Comparisons ------------------------------------------------------------
@@ -109,10 +100,9 @@ bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
 // The same integer in another dtype: the register has it already, so there is
 // nothing to do but the test.
 void tl_gen_fit(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
+  int b = get(e, t->b, T0);
   tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  move_int(e, a, b);
-  put(e, t->a, a);
+  put_from(e, t->a, b);
 }
 
 // --- Ranges -----------------------------------------------------------------

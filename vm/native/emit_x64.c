@@ -229,9 +229,7 @@ static void divide_unsigned(emitter *e, const tl_typed *t) {
   tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
   tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
   tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
-  int from = t->op == TL_TYPED_MOD ? TL_DX : TL_AX, a = into(e, t->a, from);
-  tl_x64_move(as, a, from);
-  put(e, t->a, a);
+  put_from(e, t->a, t->op == TL_TYPED_MOD ? TL_DX : TL_AX);
 }
 
 // Towards minus infinity: where the rest is not 0 and has another sign than the
@@ -288,9 +286,7 @@ void tl_gen_truncate(emitter *e, const tl_typed *t) {
   tl_x64_move(&e->as, TL_CX, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, TL_CX);
   leave_if(e, TL_CC_O, t);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, TL_AX);
-  put(e, t->a, a);
+  put_from(e, t->a, TL_AX);
 }
 
 // --- Floats -----------------------------------------------------------------

@@ -27,14 +27,6 @@ enum { T0, T1, T2, SLOTS = 19, MACHINE = 20, RECORD = 21, FUEL = 22 };
 
 // --- Registers and memory ---------------------------------------------------
 
-static inline void load(emitter *e, int to, int r) {
-  tl_a64_memory(&e->as, is_float(r) ? TL_A64_LDR_D : TL_A64_LDR, to,
-                r < TL_JIT_FACTS ? SLOTS : TL_SP, home(r));
-}
-static inline void store(emitter *e, int from, int r) {
-  tl_a64_memory(&e->as, is_float(r) ? TL_A64_STR_D : TL_A64_STR, from,
-                r < TL_JIT_FACTS ? SLOTS : TL_SP, home(r));
-}
 static inline void set_constant(emitter *e, int to, int64_t value) {
   tl_a64_constant(&e->as, to, value);
 }

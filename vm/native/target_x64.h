@@ -28,20 +28,6 @@ enum { SLOTS = TL_BX, MACHINE = TL_BP, RECORD = TL_R14, FUEL = TL_R15 };
 
 // --- Registers and memory ---------------------------------------------------
 
-static inline int home_base(int r) {
-  return r < TL_JIT_FACTS ? SLOTS : TL_SP;
-}
-
-// Between a register of the processor and a home. mov is 8b and 89, movsd is F2
-// 0f 10 and 11: to and from a register.
-static inline void load(emitter *e, int to, int r) {
-  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-            is_float(r) ? 0x10 : 0x8b, to, home_base(r), home(r));
-}
-static inline void store(emitter *e, int from, int r) {
-  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-            is_float(r) ? 0x11 : 0x89, from, home_base(r), home(r));
-}
 static inline void set_constant(emitter *e, int to, int64_t value) {
   tl_x64_constant(&e->as, to, value);
 }
