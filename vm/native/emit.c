@@ -244,14 +244,13 @@ static void write_pc(emitter *e, uint32_t pc) {
   write_word(e, T0, RECORD, offsetof(tl_frame, pc));
 }
 
-// Of a function that units call, who it is.
-static void write_record(emitter *e) {
-  set_constant(e, T0, (int64_t)(intptr_t)e->unit->function);
-  write_word(e, T0, RECORD, offsetof(tl_frame, function));
-  write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+// Whose record it is, [at] bytes behind the unit's own.
+static void write_owner(emitter *e, const tl_prototype *function, int32_t at) {
+  set_constant(e, T0, (int64_t)(intptr_t)function);
+  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
   set_constant(e, T0, 0);
-  write_word(e, T0, RECORD, offsetof(tl_frame, closure));
-  write_half(e, T0, RECORD, offsetof(tl_frame, flags));
+  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
+  write_half(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, flags));
 }
 
 // Arguments that are references have their tags in memory: the callee takes
@@ -360,15 +359,22 @@ static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
   }
 }
 
+// The slots of the exit's instruction, of which the check has found that C may
+// do it.
+static tl_jit_one_slots read_done(const emitter *e, const tl_jit_exit *exit) {
+  tl_jit_one_slots one = {0};
+  bool may = tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
+                             e->unit->is_function, &one);
+  TL_CHECK(may);
+  return one;
+}
+
 // An instruction by vm->one: tl_jit_one(vm, base, ins), which says in the 32
 // bits that it returns how it went. What lives is in memory, with the tags of
 // what it touches; what it did not change comes back behind it.
 static void do_instruction(emitter *e, const tl_typed *t) {
   const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one;
-  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
-                       e->unit->is_function, &one))
-    return;
+  tl_jit_one_slots one = read_done(e, exit);
   tl_jit_exit behind = *exit;
   behind.slots &= ~one.changed & one.live;
   move_slots(e, exit->slots, exit->types, false);
@@ -396,10 +402,7 @@ static void do_instruction(emitter *e, const tl_typed *t) {
 // left in the slots that it touches.
 static void leave_undone(emitter *e, const tl_typed *t) {
   const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one;
-  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
-                       e->unit->is_function, &one))
-    return;
+  tl_jit_one_slots one = read_done(e, exit);
   write_tags(e, exit, ~one.touched);
   write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
   set_constant(e, T2, 1);
@@ -475,8 +478,10 @@ static tl_jit_emit_fn *const emits[TL_TYPED_COUNT_OF_OPS] = {
 static void prologue(emitter *e) {
   const tl_jit_unit *u = e->unit;
   e->unit->has_record = needs_record(u);
-  if (u->has_record && u->is_function)
-    write_record(e);
+  if (u->has_record && u->is_function) {
+    write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+    write_owner(e, u->function, 0);
+  }
   open_frame(e);
   for (uint32_t k = 0; k < u->array_count; k++) {
     int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
@@ -549,13 +554,8 @@ static uint32_t emit_exit(emitter *e, int32_t number) {
 static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_typed *t = &e->code->ops[op];
   const tl_jit_exit *exit = &e->code->exits[t->imm];
-  const int32_t next = sizeof(tl_frame);
   uint32_t at = e->as.size;
-  set_constant(e, T0, (int64_t)(intptr_t)t->callee->function);
-  write_word(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, function));
-  set_constant(e, T0, 0);
-  write_word(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, closure));
-  write_half(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, flags));
+  write_owner(e, t->callee->function, sizeof(tl_frame));
   write_back(e, exit, false);
   leave(e, exit);
   return at;

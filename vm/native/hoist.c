@@ -131,18 +131,11 @@ static tl_jit_type type_of(const tl_hoisting *x, int slot) {
                                : x->code->labels[x->at->head].types[slot];
 }
 
-// An operation of these, without target and exit, which has no result; the
-// caller sets the rest.
+// An operation of these, which has no result.
 static tl_typed make(const tl_hoisting *x, tl_typed_op op, int b, int c) {
-  return (tl_typed){.op = (uint8_t)op,
-                    .a = TL_JIT_NONE,
-                    .b = (int16_t)b,
-                    .c = (int16_t)c,
-                    .d = TL_JIT_NONE,
-                    .e = TL_JIT_NONE,
-                    .from = {TL_TYPE_UNKNOWN, type_of(x, b), TL_TYPE_UNKNOWN},
-                    .to = -1,
-                    .exit = -1};
+  tl_typed t = tl_typed_of(op, TL_JIT_NONE, b, c);
+  t.from[1] = type_of(x, b);
+  return t;
 }
 
 // Adds to the guards that the index is below the length in the register. What

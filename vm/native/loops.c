@@ -90,17 +90,9 @@ static void add(tl_hoist_body *to, const tl_typed *t) {
 
 // Adds slot = value to the second form.
 static void add_constant(tl_hoisting *x, int slot, int64_t value) {
-  tl_typed t = {.op = TL_TYPED_CONST,
-                .type = TL_TYPE_INT | TL_TYPE_WEAK,
-                .dtype = TL_FLOAT64,
-                .a = (int16_t)slot,
-                .b = TL_JIT_NONE,
-                .c = TL_JIT_NONE,
-                .d = TL_JIT_NONE,
-                .e = TL_JIT_NONE,
-                .to = -1,
-                .exit = -1,
-                .imm = value};
+  tl_typed t = tl_typed_of(TL_TYPED_CONST, slot, TL_JIT_NONE, TL_JIT_NONE);
+  t.type = TL_TYPE_INT | TL_TYPE_WEAK;
+  t.imm = value;
   add(&x->new, &t);
 }
 

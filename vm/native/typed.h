@@ -621,6 +621,19 @@ static inline int32_t tl_jit_low(const tl_typed *guard) {
 static inline int32_t tl_jit_high(const tl_typed *guard) {
   return (int32_t)(uint32_t)guard->imm;
 }
+// An operation of these registers, or TL_JIT_NONE, with nothing else set:
+// floats are float64, and it has neither target nor exit.
+static inline tl_typed tl_typed_of(int op, int a, int b, int c) {
+  return (tl_typed){.op = (uint8_t)op,
+                    .dtype = TL_FLOAT64,
+                    .a = (int16_t)a,
+                    .b = (int16_t)b,
+                    .c = (int16_t)c,
+                    .d = TL_JIT_NONE,
+                    .e = TL_JIT_NONE,
+                    .to = -1,
+                    .exit = -1};
+}
 // Whether control may go on at [to]: all operations that have a target, but
 // those on items, which go there where an item has another type.
 static inline bool tl_jit_jumps(int op) {

@@ -18,14 +18,6 @@
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 
-// --- Leaving ----------------------------------------------------------------
-
-// The unit ends here; the interpreter does the instruction under way, from its
-// beginning on, with all that lives as it was there.
-static void leave(tl_typing_pass *x) {
-  tl_typing_put_plain(x, TL_TYPED_EXIT);
-}
-
 // --- Where control goes -----------------------------------------------------
 
 // A branch on a bool, or on two operands.
@@ -527,7 +519,8 @@ static void type_block(tl_typing_pass *x, int32_t number) {
     }
     if (went == TL_TYPING_LEAVES) {
       x->code->op_count = before;
-      leave(x);
+      // The interpreter does it, from its beginning on.
+      tl_typing_put_plain(x, TL_TYPED_EXIT);
     }
     if (went == TL_TYPING_WAITS)
       defer(x, first ? start : before, first ? number : -1);

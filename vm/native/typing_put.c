@@ -40,15 +40,8 @@ tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
     code->op_count--;
   }
   tl_typed *t = &code->ops[code->op_count++];
-  *t = (tl_typed){.op = (uint8_t)op,
-                  .a = (int16_t)a,
-                  .b = (int16_t)b,
-                  .c = (int16_t)c,
-                  .d = TL_JIT_NONE,
-                  .e = TL_JIT_NONE,
-                  .dtype = TL_FLOAT64,
-                  .to = -1,
-                  .exit = exit};
+  *t = tl_typed_of(op, a, b, c);
+  t->exit = exit;
   const tl_typed_info *info = &tl_typed_ops[op];
   const int operands[] = {a, b, c};
   for (int i = 0; i < 3; i++) {
