@@ -87,7 +87,7 @@ static void get_variable(emitter *e, const tl_typed *t) {
 static void put_variable(emitter *e, const tl_typed *t) {
   bool floats = is_float(t->a);
   int32_t at = find_variable(e, t);
-  test_memory(e, T2, at, TL_OWNED);
+  test_byte(e, T2, at + 2, TL_OWNED >> 16);
   leave_if(e, TL_CC_NE, t);
   write_tag(e, tl_jit_tag(t->type), T2, at);
   write_payload(e, floats, get(e, t->a, floats ? 0 : T0), T2, at + 8);

@@ -78,7 +78,9 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   for (int i = 0; i < 2 && further[i] >= 0; i++) {
     int next = get(e, further[i], T1), length = facts + 2 + i;
     check_index(e, t, next, length);
-    multiply_add(e, T0, first, length, next);
+    move_int(e, T0, first);
+    multiply_fact(e, T0, length);
+    add_int(e, T0, next);
     first = T0;
   }
   return first;
@@ -137,7 +139,7 @@ void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
   if (from == to)
     return;
   if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    compare_zero(e, has);
+    compare_constant(e, has, 0);
     leave_if(e, TL_CC_S, t);
   }
   if (tl_itemsize(to) == 8)

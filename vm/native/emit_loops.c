@@ -31,7 +31,7 @@ static void last_value(emitter *e, const tl_typed *t) {
   jump_to(e, TL_CC_S, t->to);
   int overflows = multiply_checked(e, T1, get(e, t->b + 2, T0));
   jump_to(e, overflows, t->to);
-  add_checked(e, T1, get(e, t->b, T0));
+  add_int(e, T1, get(e, t->b, T0));
   jump_to(e, TL_CC_O, t->to);
 }
 
@@ -66,7 +66,8 @@ void tl_gen_chunk(emitter *e, const tl_typed *t) {
   compare_int(e, T1, b);
   move_if(e, TL_CC_A, T1, b);
   spend_fuel(e, T1);
-  subtract_int(e, rest, b, T1);
+  move_int(e, rest, b);
+  subtract_checked(e, rest, T1);
   put(e, t->d, rest);
   move_int(e, b, T1);
   put(e, t->b, b);

@@ -33,9 +33,7 @@ int tl_jit_compare_ints(emitter *e, const tl_typed *t) {
   bool is_unsigned = t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
                      t->from[2] == tl_jit_of_dtype(TL_UINT64);
   int b = get(e, t->b, T0);
-  if (t->c < 0 && t->imm == 0)
-    compare_zero(e, b);
-  else if (t->c < 0 && is_immediate(t->imm))
+  if (t->c < 0 && is_immediate(t->imm))
     compare_constant(e, b, t->imm);
   else
     compare_int(e, b, get_int(e, t, T1));
@@ -127,10 +125,10 @@ void tl_gen_count(emitter *e, const tl_typed *t) {
   if (t->c >= 0 || by.imm != 1) {
     int step = get_int(e, &by, T2);
     if (t->c >= 0) {
-      compare_zero(e, step);
+      compare_constant(e, step, 0);
       leave_if(e, TL_CC_LE, t);
     }
-    compare_zero(e, T1);
+    compare_constant(e, T1, 0);
     uint32_t none = skip(e, TL_CC_E);
     divide_up(e, step);
     here(e, none);

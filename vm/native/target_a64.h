@@ -1,6 +1,6 @@
 // What AArch64 has for emit.c and its like: registers, memory, jumps, and the
-// stack. target_x64.h has operations of the same names. None of those here but
-// a comparison changes the flags.
+// stack. target_x64.h has operations of the same names. Of those here sums
+// and comparisons change the flags; a sum that does not fit has TL_CC_O.
 #ifndef TALLY_VM_TARGET_A64_H
 #define TALLY_VM_TARGET_A64_H
 
@@ -74,7 +74,7 @@ static inline void take_address(emitter *e, int to, int base, int32_t at) {
   tl_a64_sum(&e->as, TL_A64_ADD, to, base, at);
 }
 static inline void add_int(emitter *e, int to, int from) {
-  tl_a64_rrr(&e->as, TL_A64_ADD, to, to, from);
+  tl_a64_rrr(&e->as, TL_A64_ADDS, to, to, from);
 }
 static inline void add_word(emitter *e, int to, int base, int32_t at) {
   read_word(e, TL_X16, base, at);
@@ -163,9 +163,6 @@ static inline bool is_immediate(int64_t imm) {
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_a64_compare(&e->as, r, with);
 }
-static inline void compare_zero(emitter *e, int r) {
-  tl_a64_compare(&e->as, r, 0);
-}
 static inline void compare_int(emitter *e, int r, int with) {
   tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, with);
 }
@@ -184,15 +181,11 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_a64_memory(&e->as, TL_A64_LDR_32, TL_X16, base, at);
   compare_constant(e, TL_X16, with);
 }
-// Not equal where the 4 bytes, or one, have one of the bits.
-static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
-  tl_a64_memory(&e->as, bits > 255 ? TL_A64_LDR_32 : TL_A64_LDR_8, TL_X16, base,
-                at);
+// Not equal where the byte has one of the bits.
+static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
+  tl_a64_memory(&e->as, TL_A64_LDR_8, TL_X16, base, at);
   tl_a64_constant(&e->as, TL_X17, bits);
   tl_a64_rrr(&e->as, TL_A64_ANDS, TL_ZERO, TL_X16, TL_X17);
-}
-static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
-  test_memory(e, base, at, bits);
 }
 // 0 or 1.
 static inline void set_condition(emitter *e, int to, int condition) {
@@ -202,8 +195,7 @@ static inline void compare_fact(emitter *e, int r, int fact) {
   compare_int(e, r, get(e, fact, TL_X16));
 }
 // to *= by; returns the condition that says that it does not fit: the upper
-// half is not the sign of the lower one. And to += from, which has TL_CC_O for
-// that.
+// half is not the sign of the lower one.
 static inline int multiply_checked(emitter *e, int to, int by) {
   const int smulh = (int)0x9b407c00;
   tl_a64_rrr(&e->as, smulh, TL_X16, to, by);
@@ -212,19 +204,12 @@ static inline int multiply_checked(emitter *e, int to, int by) {
   compare_int(e, TL_X16, TL_X17);
   return TL_CC_NE;
 }
-static inline void add_checked(emitter *e, int to, int from) {
-  tl_a64_rrr(&e->as, TL_A64_ADDS, to, to, from);
-}
 static inline void subtract_checked(emitter *e, int to, int from) {
   tl_a64_rrr(&e->as, TL_A64_SUBS, to, to, from);
 }
 // to = from where the condition holds.
 static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_a64_select(&e->as, TL_A64_CSEL, to, from, to, condition);
-}
-// to = from - less
-static inline void subtract_int(emitter *e, int to, int from, int less) {
-  tl_a64_rrr(&e->as, TL_A64_SUB, to, from, less);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
   tl_a64_rrr(&e->as, TL_A64_MUL, to, to, get(e, fact, TL_X16));
@@ -239,12 +224,6 @@ static inline void take_item(emitter *e, int to, int items, int index,
 static inline void test_truth(emitter *e) {
   tl_a64_extend(&e->as, TL_A64_UBFM, T0, T0, 8);
   compare_constant(e, T0, 0);
-}
-// to = first * fact + next, without a flag.
-static inline void multiply_add(emitter *e, int to, int first, int fact,
-                                int next) {
-  int length = get(e, fact, TL_X16);
-  tl_a64_rrr(&e->as, TL_A64_MADD | next << 10, to, first, length);
 }
 
 // --- Jumps and calls --------------------------------------------------------

@@ -176,11 +176,13 @@ static inline void pop_word(emitter *e, int base, int32_t at) {
 static inline bool is_immediate(int64_t imm) {
   return imm == (int32_t)imm;
 }
+// `test r, r` compares with 0 in fewer bytes and sets the flags as cmp does:
+// the carry and the overflow are 0.
 static inline void compare_constant(emitter *e, int r, int64_t with) {
-  tl_x64_ri(&e->as, 7, r, (int32_t)with);
-}
-static inline void compare_zero(emitter *e, int r) {
-  tl_x64_rr(&e->as, TL_X64_W, 0x85, r, r);
+  if (with == 0)
+    tl_x64_rr(&e->as, TL_X64_W, 0x85, r, r);
+  else
+    tl_x64_ri(&e->as, 7, r, (int32_t)with);
 }
 static inline void compare_int(emitter *e, int r, int with) {
   tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, with);
@@ -199,11 +201,7 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_x64_rm(&e->as, 0, 0x81, 7, base, at);
   tl_as_word(&e->as, (uint32_t)with);
 }
-// Not equal where the 4 bytes, or one, have one of the bits.
-static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
-  tl_x64_rm(&e->as, 0, 0xf7, 0, base, at);
-  tl_as_word(&e->as, (uint32_t)bits);
-}
+// Not equal where the byte has one of the bits.
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
   tl_as_byte(&e->as, bits);
@@ -214,14 +212,10 @@ static inline void compare_fact(emitter *e, int r, int fact) {
   else
     compare_word(e, r, TL_SP, home(fact));
 }
-// to *= by; returns the condition that says that it does not fit. And to +=
-// from, which has TL_CC_O for that.
+// to *= by; returns the condition that says that it does not fit.
 static inline int multiply_checked(emitter *e, int to, int by) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, by);
   return TL_CC_O;
-}
-static inline void add_checked(emitter *e, int to, int from) {
-  add_int(e, to, from);
 }
 static inline void subtract_checked(emitter *e, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W, 0x2b, to, from);
@@ -229,11 +223,6 @@ static inline void subtract_checked(emitter *e, int to, int from) {
 // to = from where the condition holds: cmov.
 static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, to, from);
-}
-// to = from - less
-static inline void subtract_int(emitter *e, int to, int from, int less) {
-  move_int(e, to, from);
-  subtract_checked(e, to, less);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
@@ -246,13 +235,6 @@ static inline void take_item(emitter *e, int to, int items, int index,
 // Equal where a function of C has returned false: of a bool 8 bits are defined.
 static inline void test_truth(emitter *e) {
   tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, T0, T0);
-}
-// to = first * fact + next
-static inline void multiply_add(emitter *e, int to, int first, int fact,
-                                int next) {
-  move_int(e, to, first);
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
-  add_int(e, to, next);
 }
 // Equal where the bytes of two objects, in T0 and T2, are the same from [first]
 // on: as many as the 8 bytes at [count] say, and not more than 0 where the
