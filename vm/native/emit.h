@@ -68,6 +68,40 @@ static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
   return scratch;
 }
 
+// Like put, of what was computed in 64 bits. Sums, products and bits have the
+// same lowest bits whatever stands above, so one cut at the end is enough.
+static inline void put_cut(emitter *e, const tl_typed *t, int from) {
+  cut(e, tl_jit_dtype(t->type), from, from);
+  put(e, t->a, from);
+}
+
+// A float from its bits. 0.0 needs no constant; others stand behind the code.
+// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
+static inline void load_float(emitter *e, const tl_typed *t, int to) {
+  if (t->imm == 0)
+    clear_float(e, to);
+  else
+    load_data(e, to, (int32_t)(t - e->code->ops));
+}
+
+// Register r, which is operand number i, as a float of the operation's width.
+// Takes T0, and on x86-64 T2.
+void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to);
+// Operand number i of an operation of floats, 0 to 2 for a to c, in a register:
+// what has another type is converted into [scratch], none is the constant.
+// Takes T0, and on x86-64 T2.
+static inline int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+  const int16_t registers[] = {t->a, t->b, t->c};
+  int r = registers[i];
+  if (r < 0)
+    load_float(e, t, scratch);
+  else if (tl_jit_dtype(t->from[i]) == t->dtype)
+    return get(e, r, scratch);
+  else
+    tl_jit_convert(e, t, i, r, scratch);
+  return scratch;
+}
+
 // --- Jumps ------------------------------------------------------------------
 
 // To where an operation says.
@@ -102,11 +136,6 @@ void tl_jit_give_row(emitter *e, const tl_typed *t);
 // Whether the item that was noted is good behind the operation, too.
 bool tl_jit_keeps_index(const emitter *e, const tl_typed *t);
 
-// Leaves where the dtype [to] does not have the integer in the register [has],
-// which is one of [from]. Takes T2.
-void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to);
-
 // --- emit_choice.c ----------------------------------------------------------
 
 // Appends the branch at [at] as a choice, if it is one. Returns how many
@@ -115,16 +144,13 @@ uint32_t tl_jit_emit_choice(emitter *e, uint32_t at);
 
 // --- emit_scalars.c ---------------------------------------------------------
 
-// Like put, of what was computed in 64 bits. Sums, products and bits have the
-// same lowest bits whatever stands above, so one cut at the end is enough.
-void tl_jit_put_cut(emitter *e, const tl_typed *t, int from);
 // Compares the integers b and c; returns the condition for what the operation
 // asks.
 int tl_jit_compare_ints(emitter *e, const tl_typed *t);
-// Operand number i of an operation of floats, 0 to 2 for a to c, in a register:
-// what has another type is converted into [scratch], none is the constant.
-// Takes T0, and on x86-64 T2.
-int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch);
+// Leaves where the dtype [to] does not have the integer in the register [has],
+// which is one of [from]. Takes T2.
+void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
+                      tl_dtype to);
 // Appends a COMPUTE that has instructions of its own. False: it has none.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 
@@ -138,9 +164,6 @@ void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
                       int32_t offset);
 void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index, int32_t offset);
-// Register r, which is operand number i, as a float of the operation's width.
-// Takes T0, and on x86-64 T2.
-void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to);
 // Appends the rounding of a float, if that is what the COMPUTE does, and there
 // is an instruction.
 bool tl_jit_round(emitter *e, const tl_typed *t);

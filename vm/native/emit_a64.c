@@ -35,7 +35,7 @@ static int compare_floats(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_S,  TL_CC_BE, TL_CC_G,  TL_CC_GE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_NS, TL_CC_A,
                                   TL_CC_LE, TL_CC_L};
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, TL_A64_FCMP), 0, b, c);
   return codes[t->condition];
 }
@@ -71,7 +71,7 @@ void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
                   64 - __builtin_clzll((uint64_t)t->imm));
   else
     tl_a64_rrr(&e->as, opcode, a, b, get_int(e, t, T1));
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // To the right only a uint64 shifts without a sign: narrower ones have none in
@@ -103,7 +103,7 @@ void tl_gen_shift(emitter *e, const tl_typed *t) {
                                      : TL_A64_ASR,
                a, get(e, t->b, T0), c);
   }
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // Towards minus infinity: where the rest is not 0 and has another sign than the
@@ -141,7 +141,7 @@ void tl_gen_divide(emitter *e, const tl_typed *t) {
     tl_a64_here(as, whole);
   }
   tl_a64_move(as, a, t->op == TL_TYPED_MOD ? TL_X16 : T2);
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
@@ -163,7 +163,7 @@ void tl_gen_truncate(emitter *e, const tl_typed *t) {
 
 void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, opcodes[t->op]), a, b, c);
   put(e, t->a, a);
 }
@@ -172,7 +172,7 @@ void tl_gen_two_floats(emitter *e, const tl_typed *t) {
 // equal, and where b is NaN; c where c alone is.
 void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   bool smaller = t->op == TL_TYPED_FMIN;
   int compare = wide(t, TL_A64_FCMP), select = wide(t, TL_A64_FCSEL);
   tl_a64_rrr(&e->as, compare, 0, smaller ? c : b, smaller ? b : c);
@@ -184,7 +184,7 @@ void tl_gen_fextreme(emitter *e, const tl_typed *t) {
 
 // Roots are correctly rounded. NaNs change their sign and nothing else.
 void tl_gen_one_float(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, 0), b = tl_jit_get_float(e, t, 1, 0);
+  int a = into(e, t->a, 0), b = get_float(e, t, 1, 0);
   if (t->op == TL_TYPED_FMOVE)
     move_float(e, a, b);
   else

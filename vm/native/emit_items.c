@@ -1,4 +1,4 @@
-// Items of arrays: their indices, and integers that have to fit.
+// Items of arrays, and their indices.
 //
 // What was found of an index is used again while it holds, so an item that is
 // read and written is looked for once.
@@ -120,7 +120,7 @@ void tl_gen_store(emitter *e, const tl_typed *t) {
       move_int(e, T1, T0);
       index = T1;
     }
-    a = tl_jit_get_float(e, t, 0, 0);
+    a = get_float(e, t, 0, 0);
   } else {
     a = get(e, t->a, T1);
     if (tl_dtype_is_integer(dtype))
@@ -128,25 +128,6 @@ void tl_gen_store(emitter *e, const tl_typed *t) {
   }
   tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
   note_item(e, t);
-}
-
-// Cutting an integer to the width changes those that are not there; but between
-// uint64 and signed ones the sign says it.
-void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to) {
-  bool was_signed = tl_dtypes[from].kind == 'I';
-  bool is_signed = tl_dtypes[to].kind == 'I';
-  if (from == to)
-    return;
-  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    compare_constant(e, has, 0);
-    leave_if(e, TL_CC_S, t);
-  }
-  if (tl_itemsize(to) == 8)
-    return;
-  cut(e, to, T2, has);
-  compare_int(e, T2, has);
-  leave_if(e, TL_CC_NE, t);
 }
 
 #endif

@@ -104,7 +104,7 @@ void tl_gen_read(emitter *e, const tl_typed *t) {
 void tl_gen_write(emitter *e, const tl_typed *t) {
   tl_dtype dtype = (tl_dtype)t->dtype;
   bool floats = tl_typed_is_of_float(t);
-  int a = floats ? tl_jit_get_float(e, t, 0, 0) : get(e, t->a, T0);
+  int a = floats ? get_float(e, t, 0, 0) : get(e, t->a, T0);
   if (!floats && tl_dtype_is_integer(dtype))
     tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   int index = t->b < 0 ? -1 : get(e, t->b, T1);

@@ -7,11 +7,6 @@
 
 #include "vm/engine/elementwise.h"
 
-void tl_jit_put_cut(emitter *e, const tl_typed *t, int from) {
-  cut(e, tl_jit_dtype(t->type), from, from);
-  put(e, t->a, from);
-}
-
 // Of integers and references.
 void tl_gen_constant(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0);
@@ -62,7 +57,7 @@ void tl_gen_one_int(emitter *e, const tl_typed *t) {
     negate(e, a);
   else if (t->op == TL_TYPED_NOT)
     flip_truth(e, a);
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // The smaller or larger of b and c. Both are compared as signed numbers of 64
@@ -87,12 +82,31 @@ static bool magnitude(emitter *e, const tl_typed *t) {
     move_if(e, TL_CC_S, T0, b);
   }
   move_int(e, a, T0);
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
   return true;
 }
 
 bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
   return tl_jit_round(e, t) || magnitude(e, t);
+}
+
+// Cutting an integer to the width changes those that are not there; but between
+// uint64 and signed ones the sign says it.
+void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
+                      tl_dtype to) {
+  bool was_signed = tl_dtypes[from].kind == 'I';
+  bool is_signed = tl_dtypes[to].kind == 'I';
+  if (from == to)
+    return;
+  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
+    compare_constant(e, has, 0);
+    leave_if(e, TL_CC_S, t);
+  }
+  if (tl_itemsize(to) == 8)
+    return;
+  cut(e, to, T2, has);
+  compare_int(e, T2, has);
+  leave_if(e, TL_CC_NE, t);
 }
 
 // The same integer in another dtype: the register has it already, so there is
@@ -169,31 +183,10 @@ void tl_gen_step(emitter *e, const tl_typed *t) {
 
 // --- Floats -----------------------------------------------------------------
 
-// A float from its bits. 0.0 needs no constant; others stand behind the code.
-// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
-static void load_float(emitter *e, const tl_typed *t, int to) {
-  if (t->imm == 0)
-    clear_float(e, to);
-  else
-    load_data(e, to, (int32_t)(t - e->code->ops));
-}
-
 void tl_gen_fconst(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   load_float(e, t, a);
   put(e, t->a, a);
-}
-
-int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
-  const int16_t registers[] = {t->a, t->b, t->c};
-  int r = registers[i];
-  if (r < 0)
-    load_float(e, t, scratch);
-  else if (tl_jit_dtype(t->from[i]) == t->dtype)
-    return get(e, r, scratch);
-  else
-    tl_jit_convert(e, t, i, r, scratch);
-  return scratch;
 }
 
 #endif

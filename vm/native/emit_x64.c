@@ -86,7 +86,7 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
                                   TL_CC_BE, TL_CC_B};
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   bool swaps = t->condition == TL_IF_LT || t->condition == TL_IF_LE ||
                t->condition == TL_IF_NLT || t->condition == TL_IF_NLE;
   *parity = t->condition == TL_IF_EQ   ? PARITY_AND_ORDERED
@@ -158,7 +158,7 @@ static void two_ints(emitter *e, const tl_typed *t) {
   }
   tl_x64_rr(&e->as, t->op == TL_TYPED_MUL ? TL_X64_W | TL_X64_0F : TL_X64_W,
             sums[t->op].opcode, a, c);
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // The same with a constant of 32 bits where it fits. A sum into another
@@ -180,7 +180,7 @@ void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
     tl_x64_move(&e->as, a, b);
     tl_x64_ri(&e->as, sums[t->op].digit, a, imm);
   }
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // Which shift it is: 4 is to the left, 7 to the right, and 5 without a sign. To
@@ -213,7 +213,7 @@ void tl_gen_shift(emitter *e, const tl_typed *t) {
     tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit_of(t), TL_AX);
     tl_x64_move(&e->as, a, TL_AX);
   }
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // Of uint64: div, f7 /6, which divides rdx:rax by rcx and traps on 0 alone, as
@@ -275,7 +275,7 @@ void tl_gen_divide(emitter *e, const tl_typed *t) {
   tl_x64_here(as, whole);
   int from = rest ? TL_DX : TL_AX, a = into(e, t->a, from);
   tl_x64_move(as, a, from);
-  tl_jit_put_cut(e, t, a);
+  put_cut(e, t, a);
 }
 
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
@@ -305,8 +305,7 @@ void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0), opcode = float_opcodes[t->op];
   // A constant is read by the instruction itself.
   bool reads = t->c < 0 && t->imm != 0;
-  int b = tl_jit_get_float(e, t, 1, 0),
-      c = reads ? -1 : tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = reads ? -1 : get_float(e, t, 2, 1);
   if (__builtin_cpu_supports("avx")) {
     tl_x64_three(&e->as, width(t), opcode, a, b, c);
   } else {
@@ -329,7 +328,7 @@ void tl_gen_two_floats(emitter *e, const tl_typed *t) {
 // equal, and where b is NaN; c where c alone is.
 void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   tl_x64_move_float(&e->as, 0, b);
   bool smaller = t->op == TL_TYPED_FMIN;
   compare_pair(e, t, smaller ? c : 0, smaller ? 0 : c);
@@ -349,7 +348,7 @@ void tl_gen_fextreme(emitter *e, const tl_typed *t) {
 void tl_gen_one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    int b = tl_jit_get_float(e, t, 1, 1);
+    int b = get_float(e, t, 1, 1);
     // What stands above a float32 would stay as the register has it.
     if (t->dtype == TL_FLOAT32) {
       tl_x64_move_float(&e->as, a, b);
@@ -357,7 +356,7 @@ void tl_gen_one_float(emitter *e, const tl_typed *t) {
     }
     tl_x64_rr(&e->as, width(t), 0x51, a, b);
   } else if (t->op == TL_TYPED_FMOVE) {
-    tl_x64_move_float(&e->as, a, tl_jit_get_float(e, t, 1, 0));
+    tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
   } else {
     bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
     int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
