@@ -62,19 +62,6 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
     tl_text_printf(out, "%lld", (long long)t->imm);
 }
 
-// x[i] or x[i, j].
-static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
-  put_slot(out, u->function, u->arrays[t->c].slot);
-  tl_text_puts(out, "[");
-  put_register(out, u, t->b);
-  const int further[] = {t->d, t->e};
-  for (int i = 0; i < 2 && further[i] >= 0; i++) {
-    tl_text_puts(out, ", ");
-    put_register(out, u, further[i]);
-  }
-  tl_text_puts(out, "]");
-}
-
 // An index that is a slot and a constant, or one of these.
 static void put_index(tl_text *out, const tl_jit_unit *u, int b,
                       int64_t offset) {
@@ -84,15 +71,27 @@ static void put_index(tl_text *out, const tl_jit_unit *u, int b,
     tl_text_printf(out, b < 0 ? "%lld" : " %+lld", (long long)offset);
 }
 
-// x[i - 1] or row0[2], whose index was tested before the loop.
-static void put_inside(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
-  if (t->e >= tl_jit_first_row(u))
+// x[i] or x[i, j]; x[i - 1] or row0[2], whose index was tested before the loop;
+// and what is stored there.
+static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  bool inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_WRITE;
+  const int further[] = {t->d, t->e};
+  tl_text_puts(out, " ");
+  if (inside && t->e >= tl_jit_first_row(u))
     put_register(out, u, t->e);
   else
     put_slot(out, u->function, u->arrays[t->c].slot);
   tl_text_puts(out, "[");
-  put_index(out, u, t->b, t->imm);
+  put_index(out, u, t->b, inside ? t->imm : 0);
+  for (int i = 0; i < 2 && !inside && further[i] >= 0; i++) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, further[i]);
+  }
   tl_text_puts(out, "]");
+  if (t->op == TL_TYPED_STORE || t->op == TL_TYPED_WRITE) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, t->a);
+  }
 }
 
 // guard every t4 -1 to t4 +1 < x.length: in all iterations.
@@ -257,31 +256,11 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
   put_width(out, t);
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LOAD:
-      tl_text_puts(out, " ");
-      put_item(out, u, t);
-      break;
     case TL_TYPED_STORE:
-      tl_text_puts(out, " ");
-      put_item(out, u, t);
-      tl_text_puts(out, ", ");
-      put_register(out, u, t->a);
-      break;
     case TL_TYPED_READ:
-      tl_text_puts(out, " ");
-      put_inside(out, u, t);
-      break;
     case TL_TYPED_WRITE:
-      tl_text_puts(out, " ");
-      put_inside(out, u, t);
-      tl_text_puts(out, ", ");
-      put_register(out, u, t->a);
-      break;
     case TL_TYPED_ROW:
-      tl_text_puts(out, " ");
-      put_slot(out, u->function, u->arrays[t->c].slot);
-      tl_text_puts(out, "[");
-      put_index(out, u, t->b, t->imm);
-      tl_text_puts(out, "]");
+      put_item(out, u, t);
       break;
     case TL_TYPED_CHUNK:
     case TL_TYPED_REST:
@@ -335,8 +314,7 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     put_register(out, u, t->d);
   }
   bool goes = t->to >= 0 && t->op != TL_TYPED_ROWCALL;
-  if (goes || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
-      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP || t->op == TL_TYPED_RIF)
+  if (goes || tl_jit_jumps(t->op))
     put_target(out, code, t->to);
   if (t->exit >= 0)
     tl_text_printf(out, "    exit %u", code->exits[t->exit].pc);

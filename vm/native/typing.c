@@ -430,7 +430,7 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_GETC:
       return get_captured(x, ins);
     case TL_BC_CALLK:
-      return tl_typing_call(x, ins, d);
+      return tl_typing_call(x, ins);
     case TL_BC_CALLB:
       return tl_typing_convert(x, ins);
     case TL_BC_LIST:

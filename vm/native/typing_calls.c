@@ -123,9 +123,7 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
 //       if n < 2 { return n }        typed first: the result is int64
 //       fib(n - 1) + fib(n - 2)      deferred until then
 //     }
-tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
-                              const tl_decoded *d) {
-  (void)d;
+tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, count = ins->b;
   tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint64_t tags[TL_JIT_SLOTS] = {0};
