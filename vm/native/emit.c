@@ -1,6 +1,6 @@
 // Machine code from typed operations, as far as it is the same for all
-// processors: who is where, items and variables, calls, exits, jumps. What
-// computes is emit_x64.c's and emit_a64.c's; references are emit_places.c's.
+// processors: who is where, variables, calls, exits, jumps. The others of
+// emit.h append what computes, and items.
 //
 // What an integer's register has is the slot's payload: 64 bits, extended from
 // its dtype. A float's register has what is below; above a float32 stands 0, as

@@ -698,9 +698,8 @@ void tl_jit_list(const tl_jit_code *code, tl_text *out);
 
 // Makes machine code of the operations and puts it where it can run. False: no
 // memory for it. The operations have to be checked: nothing is tested here. On
-// success unit->code and unit->size are set; the code is NULL where the
-// processor's emitter does not know an operation that cannot leave, or the unit
-// is larger than its jumps reach.
+// success unit->code and unit->size are set; the code is NULL where the unit is
+// larger than the processor's jumps reach.
 bool tl_jit_emit(tl_jit_code *code);
 
 #endif
