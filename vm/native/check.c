@@ -586,10 +586,11 @@ static bool is_guard(checking *c, const tl_typed *t) {
 // it counts, whichever way control goes: jumps go forward.
 static bool is_fuel(checking *c, const tl_typed *t) {
   bool begins = t->op == TL_TYPED_FUEL;
-  int64_t before = c->fuel;
-  c->fuel = begins ? t->imm : before - t->imm;
-  return t->imm >= 0 && t->imm <= INT32_MAX / 2 &&
-         (begins ? c->loop >= 0 && c->tops_end == c->at : t->imm <= before);
+  if (t->imm < 0 || t->imm > INT32_MAX / 2 ||
+      !(begins ? c->loop >= 0 && c->tops_end == c->at : t->imm <= c->fuel))
+    return false;
+  c->fuel = begins ? t->imm : c->fuel - t->imm;
+  return true;
 }
 
 // How many iterations are left is aside from the chunk, the last before the
