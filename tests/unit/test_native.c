@@ -336,13 +336,14 @@ static void damage_each(tl_jit_code *code) {
   for (uint32_t i = 0; i < code->op_count; i++) {
     tl_typed before = code->ops[i];
     const tl_typed_info *info = &tl_typed_ops[before.op];
-    bool whole = info->kinds[0] == TL_OPERAND_ID;
+    bool written = info->kinds[0] >= TL_OPERAND_ID;
+    bool floats = written && tl_jit_is_float(before.type);
     bool refers = info->kinds[1] == TL_OPERAND_R;
     for (int what = 0; what < 9; what++) {
       tl_typed *t = &code->ops[i];
       if (what == 0 && (refers || info->kinds[1] == TL_OPERAND_I))
         t->b = 60;  // a slot that nothing is in
-      else if (what == 1 && (whole || info->kinds[0] == TL_OPERAND_RD))
+      else if (what == 1 && written && !floats)
         t->a = TL_JIT_FLOAT;
       else if (what == 2 && t->exit >= 0)
         t->exit = 1000;
@@ -356,8 +357,7 @@ static void damage_each(tl_jit_code *code) {
         t->dtype = TL_KIND_STRING;  // it is a list
       else if (what == 7 && t->b >= 0 && info->kinds[1] <= TL_OPERAND_S)
         t->from[1] = tl_jit_of_dtype(TL_COMPLEX64);  // what nothing here is
-      else if (what == 8 && info->kinds[0] == TL_OPERAND_FD &&
-               t->op < TL_TYPED_FRETURN)
+      else if (what == 8 && floats && t->op < TL_TYPED_RETURN)
         t->dtype = TL_INT8;  // no width of floats
       else
         continue;
@@ -472,7 +472,7 @@ static void the_check_knows_guards(void **state) {
             "fn g(n, a) {\n  for i in 1..n {\n"
             "    for k in 0..3 { a[i, k] = a[i - 1, k] * 0.5 }\n  }\n  a\n}",
             tags, &code, &unit);
-  assert_int_equal(count_of(&code, TL_TYPED_FWRITE), 3);
+  assert_int_equal(count_of(&code, TL_TYPED_WRITE), 3);
   assert_int_equal(count_of(&code, TL_TYPED_ROW), 2);
   assert_int_equal(count_of(&code, TL_TYPED_FUEL), 1);
   damage_each(&code);
@@ -480,7 +480,7 @@ static void the_check_knows_guards(void **state) {
     for (int what = 0; what < 4; what++) {
       tl_typed *t = &code.ops[i], before = *t;
       bool guards = t->op == TL_TYPED_GUARD;
-      bool items = t->op == TL_TYPED_FREAD || t->op == TL_TYPED_FWRITE;
+      bool items = t->op == TL_TYPED_READ || t->op == TL_TYPED_WRITE;
       if (what == 0 && guards)
         t->c++;  // another length
       else if (what == 1 && guards && tl_jit_high(t) > tl_jit_low(t))
@@ -548,8 +548,8 @@ static void some_loops_have_one_form(void **state) {
     tl_jit_code code;
     tl_jit_unit unit;
     type_loop(vm, sources[s], tags, &code, &unit);
-    assert_true(count_of(&code, TL_TYPED_FSTORE) > 0);
-    assert_int_equal(count_of(&code, TL_TYPED_FCOMPUTE) > 0, s == 1);
+    assert_true(count_of(&code, TL_TYPED_STORE) > 0);
+    assert_int_equal(count_of(&code, TL_TYPED_COMPUTE) > 0, s == 1);
     for (uint32_t i = 0; i < code.label_count; i++)
       assert_int_equal(code.labels[i].loop, -1);
     damage_each(&code);

@@ -202,24 +202,13 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // What a jump compares by; [negate] is set for those on the opposite.
 static tl_op compared_by(const tl_ins *ins, bool *negate) {
+  static const uint8_t ops[] = {
+      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_EQUAL, TL_OP_NOT_EQUAL,
+      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_LESS,  TL_OP_GREATER,
+      TL_OP_EQUAL, TL_OP_NOT_EQUAL,  TL_OP_LESS,  TL_OP_GREATER};
   *negate = ins->op == TL_BC_JNLT || ins->op == TL_BC_JNLTK ||
             ins->op == TL_BC_JNLE || ins->op == TL_BC_JNGTK;
-  switch (ins->op) {
-    case TL_BC_JEQ:
-    case TL_BC_JEQK:
-      return TL_OP_EQUAL;
-    case TL_BC_JNE:
-    case TL_BC_JNEK:
-      return TL_OP_NOT_EQUAL;
-    case TL_BC_JLE:
-    case TL_BC_JNLE:
-      return TL_OP_LESS_EQUAL;
-    case TL_BC_JGTK:
-    case TL_BC_JNGTK:
-      return TL_OP_GREATER;
-    default:
-      return TL_OP_LESS;
-  }
+  return (tl_op)ops[ins->op - TL_BC_JLT];
 }
 
 // A jump on a comparison; polls are the caller's.

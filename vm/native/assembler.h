@@ -17,34 +17,26 @@ typedef struct tl_assembler {
   bool is_full;
 } tl_assembler;
 
-// Room doubles from a page on. A full assembler asks for no more memory, so
-// that a unit that does not fit costs one refused allocation.
-static inline void tl_as_byte(tl_assembler *as, int byte) {
-  if (as->size == as->capacity) {
-    uint32_t more = as->capacity == 0 ? 4096 : 2 * as->capacity;
-    uint8_t *to = as->is_full ? NULL : tl_spare_alloc(as->vm, more);
-    if (to == NULL) {
-      as->is_full = true;
-      return;
-    }
-    if (as->bytes != NULL) {
-      memcpy(to, as->bytes, as->size);
-      tl_spare_free(as->vm, as->bytes, as->capacity);
-    }
-    as->bytes = to;
-    as->capacity = more;
-  }
-  as->bytes[as->size++] = (uint8_t)byte;
+// Makes room for 8 bytes more; false: there is no memory, and from now on the
+// assembler is full and asks for no more.
+bool tl_as_grow(tl_assembler *as);
+// Appends the lowest [count] bytes, at most 8, lowest first, as the processors
+// have them that code is made for; all 8 are written, and what is behind is
+// overwritten by the next.
+static inline void tl_as_put(tl_assembler *as, uint64_t bytes, uint32_t count) {
+  if (as->capacity - as->size < 8 && !tl_as_grow(as))
+    return;
+  memcpy(as->bytes + as->size, &bytes, sizeof bytes);
+  as->size += count;
 }
-// Immediates and displacements stand with their lowest byte first.
+static inline void tl_as_byte(tl_assembler *as, int byte) {
+  tl_as_put(as, (uint8_t)byte, 1);
+}
+// An immediate, a displacement, or an instruction of 32 bits.
 static inline void tl_as_word(tl_assembler *as, uint32_t word) {
-  for (int i = 0; i < 4; i++) tl_as_byte(as, (int)(word >> 8 * i & 255));
+  tl_as_put(as, word, 4);
 }
 // Frees the bytes; tl_code_put has copied them by then.
-static inline void tl_as_close(tl_assembler *as) {
-  if (as->bytes != NULL)
-    tl_spare_free(as->vm, as->bytes, as->capacity);
-  as->bytes = NULL;
-}
+void tl_as_close(tl_assembler *as);
 
 #endif

@@ -15,7 +15,6 @@
 // proven here is tested by the code each time: indices, counts of owners, tags
 // of items. That borrows do not outlive what they borrow from was proven of
 // the bytecode (vm/verify), and moves in a unit are those of the bytecode.
-#include "vm/array/element.h"
 #include "vm/engine/elementwise.h"
 #include "vm/index/index.h"
 #include "vm/native/typed.h"
@@ -79,7 +78,7 @@ static bool is_row_register(const checking *c, int r) {
 static uint32_t rank_of(const checking *c, const tl_typed *t) {
   if (t->op == TL_TYPED_ROW)
     return 2;
-  if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_FWRITE)
+  if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_WRITE)
     return is_row_register(c, t->e) ? 2 : 1;
   return t->d < 0 ? 1 : t->e < 0 ? 2 : 3;
 }
@@ -92,15 +91,14 @@ static bool is_array(const checking *c, int k, const tl_typed *t) {
     return false;
   const tl_jit_array *array = &c->unit->arrays[k];
   uint64_t tag = array->tag;
-  bool is_inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_FWRITE;
-  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE ||
-                t->op == TL_TYPED_WRITE || t->op == TL_TYPED_FWRITE;
-  bool floats = t->op == TL_TYPED_FLOAD || t->op == TL_TYPED_FSTORE ||
-                t->op == TL_TYPED_FREAD || t->op == TL_TYPED_FWRITE;
+  bool is_inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_WRITE;
+  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_WRITE;
+  bool fits = t->op == TL_TYPED_ROW ||
+              (stores ? tl_typed_is_of_float(t) ? tl_jit_is_scalar(t->from[0])
+                                                : has_whole(c, t->a)
+                      : t->type == tl_jit_of_dtype((tl_dtype)t->dtype));
   return c->now[array->slot] == TL_TYPE_ENTRY && tl_jit_has_dtype(t->dtype) &&
-         (floats == tl_dtype_is_real((tl_dtype)t->dtype) ||
-          t->op == TL_TYPED_ROW) &&
-         c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
+         fits && c->unit->tags[array->slot] == tag && (tag & TL_DENSE) != 0 &&
          tl_is_of_rank(tag, rank_of(c, t)) &&
          (is_inside || t->d < 0 || has_whole(c, t->d)) &&
          (is_inside || t->e < 0 || has_whole(c, t->e)) &&
@@ -149,6 +147,8 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return none || has_whole(c, r);
     case TL_OPERAND_S:
       return none || (r < TL_JIT_FACTS && (has_whole(c, r) || has_float(c, r)));
+    case TL_OPERAND_V:
+      return has_whole(c, r) || has_float(c, r) || has_reference(c, r);
     case TL_OPERAND_A:
       return is_array(c, r, t);
     case TL_OPERAND_R:
@@ -162,6 +162,10 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return r >= 0 && r < TL_JIT_FLOAT && is_whole(t->type);
     case TL_OPERAND_FD:
       return r >= TL_JIT_FLOAT && r < TL_JIT_FACTS && tl_jit_is_float(t->type);
+    case TL_OPERAND_VD:
+      return is_operand(c, t, TL_OPERAND_ID, r) ||
+             is_operand(c, t, TL_OPERAND_FD, r) ||
+             is_operand(c, t, TL_OPERAND_RD, r);
     default:
       return none;
   }
@@ -181,7 +185,8 @@ static bool is_exit_of(const checking *c, int32_t number, uint64_t live) {
   if (number < 0 || (uint32_t)number >= c->code->exit_count)
     return false;
   const tl_jit_exit *e = &c->code->exits[number];
-  for (uint32_t s = 0; s < TL_JIT_SLOTS; s++) {
+  for (uint64_t left = e->slots | live; left != 0; left &= left - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(left);
     bool written = (e->slots >> s & 1) != 0, lives = (live >> s & 1) != 0;
     if (written &&
         (!lives || e->types[s] != c->now[s] ||
@@ -264,14 +269,14 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
 static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callee;
   bool row = t->op == TL_TYPED_ROWCALL;
-  int a = row ? t->to : t->a - (t->op == TL_TYPED_FCALL ? TL_JIT_FLOAT : 0);
+  int a = row ? t->to : t->a % TL_JIT_SLOTS;
   if (callee == NULL || !callee->is_function || a < 0 ||
       callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
       (uint32_t)t->exit >= c->code->exit_count)
     return false;
   bool result =
       row ? callee->result == TL_TYPE_ROW
-      : t->op == TL_TYPED_RCALL
+      : tl_jit_is_reference(t->type)
           ? callee->result == TL_TYPE_REFERENCE &&
                 tl_jit_tag_of(c->unit, 0, t->type) == callee->result_tags[0]
           : t->type == callee->result;
@@ -378,9 +383,8 @@ static bool has_widths(const tl_typed *t) {
     case TL_TYPED_FSET:
       return t->b >= 0 && (t->dtype == TL_FLOAT32 || t->dtype == TL_FLOAT64);
     default:
-      return tl_typed_ops[t->op].kinds[0] != TL_OPERAND_FD ||
-             t->op == TL_TYPED_FLOAD || t->op > TL_TYPED_FRETURN ||
-             t->dtype == tl_jit_dtype(t->type);
+      return !tl_typed_has_result(t) || !tl_jit_is_float(t->type) ||
+             t->op > TL_TYPED_RETURN || t->dtype == tl_jit_dtype(t->type);
   }
 }
 
@@ -405,26 +409,18 @@ static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
   return true;
 }
 
+// Whether the one result is what the unit says: a scalar by its type.
+static bool is_result(const checking *c, const tl_typed *t) {
+  return c->unit->result == TL_TYPE_REFERENCE
+             ? is_row(c, t, (uint32_t)t->a, 1)
+             : c->unit->is_function && t->a < TL_JIT_FACTS &&
+                   c->now[t->a % TL_JIT_SLOTS] == c->unit->result;
+}
+
 // Whether [to] follows from [from]: the same reference, or one that borrows it.
 // Never the other way: what borrows does not become an owner without a count.
 static bool may_lend(uint64_t from, uint64_t to) {
   return from == to || (from & ~TL_OWNED) == to;
-}
-
-// A list has a class of its own; of all else the kind is in the tag's dtype.
-// Whether the slot owns makes no difference.
-static bool is_of_kind(uint64_t tag, int kind) {
-  return (tag & ~TL_OWNED) ==
-         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
-}
-
-// An array of one axis whose items lie in a row and are of that dtype, one that
-// operations on references have: of 8 bytes, or a bool. Other dtypes have items
-// of other widths, which the code for places does not extend.
-static bool is_row_of(uint64_t tag, int dtype) {
-  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
-         (uint8_t)(tag >> 8) == dtype &&
-         (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
 }
 
 // Whether what an operation reads or writes of an array fits its dtype. A store
@@ -444,14 +440,13 @@ static bool is_container(const checking *c, const tl_typed *t, bool writes) {
       ((tag & TL_OWNED) == 0 || t->type != c->now[t->a % TL_JIT_SLOTS]))
     return false;
   if (t->dtype == TL_KIND_LIST)
-    return is_of_kind(tag, TL_KIND_LIST) &&
-           (!writes || (t->op == TL_TYPED_FSETITEM) == (t->a >= TL_JIT_FLOAT));
+    return tl_tag_is_kind(tag, TL_KIND_LIST) &&
+           (!writes || tl_jit_is_scalar(t->type));
   if (t->dtype == TL_KIND_STRING)
-    return !writes && is_of_kind(tag, TL_KIND_STRING) &&
+    return !writes && tl_tag_is_kind(tag, TL_KIND_STRING) &&
            tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_STRING;
-  return is_row_of(tag, t->dtype) && fits(t, t->type, writes) &&
-         (!writes || ((tag & TL_DIRECT) != 0 && (t->op == TL_TYPED_FSETITEM) ==
-                                                    (t->dtype == TL_FLOAT64)));
+  return tl_tag_is_row(tag) && (uint8_t)(tag >> 8) == t->dtype &&
+         fits(t, t->type, writes) && (!writes || (tag & TL_DIRECT) != 0);
 }
 
 // A place below an owned container, whose indices are integers. Containers on
@@ -482,8 +477,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
     if (last && kind != t->dtype)
       return false;
     bool array = kind < TL_DTYPE_COUNT;
-    if (i == 0 && (array ? !is_row_of(tag, kind) || (tag & TL_DIRECT) == 0
-                         : !is_of_kind(tag, kind)))
+    if (i == 0 && (array ? !tl_tag_is_row(tag) || (uint8_t)(tag >> 8) != kind ||
+                               (tag & TL_DIRECT) == 0
+                         : !tl_tag_is_kind(tag, kind)))
       return false;
     if (last && array && !fits(t, t->type, writes))
       return false;
@@ -493,11 +489,9 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
     return false;
   if (!writes)
     return tl_jit_is_scalar(t->type);
-  bool floats = array ? t->dtype == TL_FLOAT64 : t->a >= TL_JIT_FLOAT;
   uint64_t value =
       tl_jit_tag_of(c->unit, (uint32_t)t->a % TL_JIT_SLOTS, t->type);
-  return value == tag_in(c, t->a) && (value & TL_CLASS_HEAP) == 0 &&
-         value != 0 && (t->op == TL_TYPED_FPOKE) == floats;
+  return value == tag_in(c, t->a) && (value & TL_CLASS_HEAP) == 0 && value != 0;
 }
 
 // What a read of an item does where it has the other type: the slot then has
@@ -527,116 +521,11 @@ static bool borrows(const checking *c, const tl_typed *t) {
 // the entry that nobody reads it is not known here; that no instruction does
 // so was proven when the bytecode was verified.
 static bool loses(const checking *c, const tl_typed *t) {
-  int kind = tl_typed_ops[t->op].kinds[0];
-  if (kind != TL_OPERAND_ID && kind != TL_OPERAND_FD && kind != TL_OPERAND_RD)
+  if (!tl_typed_has_result(t))
     return false;
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
   return tl_jit_is_reference(c->now[slot]) &&
          (tag_in(c, (int)slot) & TL_OWNED) != 0;
-}
-
-// Whether an owned value with that tag may give its count to a container, as
-// it is: of a view the block would have to be counted.
-static bool moves_in(uint64_t tag) {
-  return (tag & TL_OWNED) != 0 &&
-         (is_of_kind(tag, TL_KIND_LIST) || is_of_kind(tag, TL_KIND_RECORD) ||
-          is_of_kind(tag, TL_KIND_STRING));
-}
-
-// Whether a value with that tag is one of [kind], and has a length.
-static bool has_length(uint64_t tag, int kind) {
-  return kind == TL_KIND_ARRAY
-             ? (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0)
-             : is_of_kind(tag, kind) &&
-                   (kind == TL_KIND_LIST || kind == TL_KIND_RECORD ||
-                    kind == TL_KIND_STRING || kind == TL_KIND_RANGE);
-}
-
-// The operations on references: what each wants of its container, and that it
-// may leave where it says. NULL: all is well.
-static const char *check_place(checking *c, const tl_typed *t) {
-  bool ok = true, leaves = true;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LEND:
-      ok = may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
-           t->a != t->b;
-      leaves = false;
-      break;
-    case TL_TYPED_RCONST:
-      ok = borrows(c, t);
-      leaves = false;
-      break;
-    case TL_TYPED_RGET:
-      ok = borrows(c, t);
-      break;
-    case TL_TYPED_FIELD:
-    case TL_TYPED_FFIELD:
-    case TL_TYPED_RFIELD:
-      ok = is_of_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
-           t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
-      break;
-    case TL_TYPED_ITEM:
-    case TL_TYPED_FITEM:
-    case TL_TYPED_RITEM:
-      ok = is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
-           (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
-      break;
-    case TL_TYPED_SETITEM:
-    case TL_TYPED_FSETITEM:
-      ok = is_container(c, t, true);
-      break;
-    case TL_TYPED_APPEND:
-    case TL_TYPED_FAPPEND:
-    case TL_TYPED_RAPPEND: {
-      uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
-      ok = is_of_kind(list, TL_KIND_LIST) && (list & TL_OWNED) != 0 &&
-           item != 0 && t->a % TL_JIT_SLOTS != t->b &&
-           item == tl_jit_tag_of(c->unit, 0, t->type) &&
-           ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING ||
-            moves_in(item));
-      break;
-    }
-    case TL_TYPED_POP:
-    case TL_TYPED_FPOP:
-      ok = is_of_kind(tag_in(c, t->b), TL_KIND_LIST) &&
-           (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
-           t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
-      break;
-    case TL_TYPED_LENGTH:
-      ok = has_length(tag_in(c, t->b), t->dtype) && t->dtype != TL_KIND_RANGE;
-      break;
-    case TL_TYPED_MORE:
-      ok = has_length(tag_in(c, t->c), t->dtype);
-      leaves = false;
-      break;
-    case TL_TYPED_RIF:
-    case TL_TYPED_RSET:
-      ok = is_of_kind(tag_in(c, t->b), TL_KIND_STRING) &&
-           (t->c < 0 || is_of_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
-           (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
-      leaves = false;
-      break;
-    case TL_TYPED_PEEK:
-    case TL_TYPED_FPEEK:
-      ok = is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
-      break;
-    case TL_TYPED_POKE:
-    case TL_TYPED_FPOKE:
-    case TL_TYPED_RPOKE:
-      ok = is_place(c, t, true);
-      break;
-    case TL_TYPED_RRETURN:
-      return is_row(c, t, (uint32_t)t->a, 1) ? NULL : "a wrong result";
-    case TL_TYPED_ROWRETURN:
-      return t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm)
-                 ? NULL
-                 : "a wrong result";
-    default:
-      return NULL;
-  }
-  if (!ok)
-    return "not on such a reference";
-  return !leaves || is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
 }
 
 // --- Loops behind guards ----------------------------------------------------
@@ -684,76 +573,66 @@ static void claim(checking *c) {
   c->tops = c->tops_end = 0;
 }
 
-static const char *check_guard(checking *c, const tl_typed *t) {
+static bool is_guard(checking *c, const tl_typed *t) {
   bool every = t->d == 0;
-  if (c->loop >= 0 || !is_fact(c, t->c) || tl_jit_low(t) > tl_jit_high(t) ||
-      (t->b < 0 && (tl_jit_low(t) < 0 || every)) ||
-      (every && (t->b + 2 >= TL_JIT_SLOTS || !has_whole(c, t->b + 1) ||
-                 !has_whole(c, t->b + 2))))
-    return "it guards no index";
   claim(c);
-  return NULL;
+  return c->loop < 0 && is_fact(c, t->c) && tl_jit_low(t) <= tl_jit_high(t) &&
+         (t->b >= 0 || (tl_jit_low(t) >= 0 && !every)) &&
+         (!every || (t->b + 2 < TL_JIT_SLOTS && has_whole(c, t->b + 1) &&
+                     has_whole(c, t->b + 2)));
 }
 
 // Fuel is known in the loop, from its first operations on. All that is spent in
 // it counts, whichever way control goes: jumps go forward.
-static const char *check_fuel(checking *c, const tl_typed *t) {
+static bool is_fuel(checking *c, const tl_typed *t) {
   bool begins = t->op == TL_TYPED_FUEL;
-  if (begins && (c->loop < 0 || c->tops_end != c->at))
-    return "fuel at a wrong place";
-  if (t->imm < 0 || t->imm > INT32_MAX / 2 || (!begins && t->imm > c->fuel))
-    return "it spends what is not there";
+  if (t->imm < 0 || t->imm > INT32_MAX / 2 ||
+      !(begins ? c->loop >= 0 && c->tops_end == c->at : t->imm <= c->fuel))
+    return false;
   c->fuel = begins ? t->imm : c->fuel - t->imm;
-  return NULL;
+  return true;
 }
 
 // How many iterations are left is aside from the chunk, the last before the
 // loop, to behind the step of the same loop, and nobody may leave or ask
 // meanwhile.
-static const char *check_chunk(checking *c, const tl_typed *t) {
-  if (c->loop >= 0 || !is_row_register(c, t->d) || t->b < 0 ||
-      t->b >= TL_JIT_SLOTS)
-    return "a chunk at a wrong place";
+static bool is_chunk(checking *c, const tl_typed *t) {
   claim(c);
-  return NULL;
+  return c->loop < 0 && is_row_register(c, t->d) && t->b >= 0 &&
+         t->b < TL_JIT_SLOTS;
 }
 
-static const char *check_rest_of_chunk(const checking *c, const tl_typed *t) {
+static bool is_rest_of_chunk(const checking *c, const tl_typed *t) {
   const tl_typed *step = t - 1, *chunk = find_chunk(c);
   return c->at > 0 && step->op == TL_TYPED_STEP && chunk != NULL &&
-                 c->chunk == step->to && chunk->d == t->d && step->b == t->a
-             ? NULL
-             : "the rest of no chunk";
+         c->chunk == step->to && chunk->d == t->d && step->b == t->a;
 }
 
 // Before the loop, of an index that nothing in it writes, or first of all in
 // its body.
-static const char *check_row(checking *c, const tl_typed *t) {
+static bool is_row_address(checking *c, const tl_typed *t) {
   int columns = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c + 1;
-  if (!is_row_register(c, t->d) || !is_guarded(c, t->b, t->imm, columns))
-    return "a row that is not guarded";
-  if (c->loop < 0 ? c->claims_end != c->at : c->tops_end != c->at)
-    return "a row at a wrong place";
+  if (!is_row_register(c, t->d) || !is_guarded(c, t->b, t->imm, columns) ||
+      (c->loop < 0 ? c->claims_end : c->tops_end) != c->at)
+    return false;
   if (c->loop < 0)
     claim(c);
   else
     c->tops_end++;
-  return NULL;
+  return true;
 }
 
 // An item of a guarded index, by the address of its row or of all items. The
 // array's own facts cannot change in a unit; is_array has proven what it is.
-static const char *check_inside(const checking *c, const tl_typed *t) {
+static bool is_inside(const checking *c, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   const tl_typed *row = is_row_register(c, t->e) ? find_row(c, t->e) : NULL;
   bool has_address = row != NULL ? row->c == t->c : t->e == facts;
-  if (c->loop < 0 || !has_address || t->imm < -TL_JIT_OFFSET ||
-      t->imm > TL_JIT_OFFSET || (t->op == TL_TYPED_FWRITE && t->a < 0) ||
-      !is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)))
-    return "an item that is not guarded";
-  return t->op != TL_TYPED_WRITE || is_exit(c, t->exit)
-             ? NULL
-             : "its exit forgets a slot";
+  return c->loop >= 0 && has_address && t->imm >= -TL_JIT_OFFSET &&
+         t->imm <= TL_JIT_OFFSET &&
+         is_guarded(c, t->b, t->imm, facts + (row != NULL ? 2 : 1)) &&
+         (t->op == TL_TYPED_READ || tl_typed_is_of_float(t) ||
+          is_exit(c, t->exit));
 }
 
 // The head of a loop, whose guards stand before the jump to it, and the move
@@ -823,7 +702,6 @@ static bool keeps_chunk(const checking *c, const tl_typed *t) {
 // no slot of them but the variable at the head, and calls nobody. The step
 // takes the next of the values that were tested, and ends the loop.
 static bool keeps_loop(checking *c, const tl_typed *t) {
-  int kind = tl_typed_ops[t->op].kinds[0];
   bool is_head = c->at + 1 == c->tops;
   if (c->loop < 0 || is_head)
     return true;
@@ -832,126 +710,118 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
   if (t->op == TL_TYPED_STEP)
     return t->a == c->hidden && t->b == c->hidden + 1 &&
            t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
-  if (t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
-      t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
-      t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE ||
-      t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF || t->exit < TL_JIT_NONE)
-    return false;
-  bool writes =
-      kind == TL_OPERAND_ID || kind == TL_OPERAND_FD || kind == TL_OPERAND_RD;
-  return !writes || (c->fixed >> t->a % TL_JIT_SLOTS & 1) == 0;
+  return !tl_typed_is_by_c(t) && (!tl_typed_has_result(t) ||
+                                  (c->fixed >> t->a % TL_JIT_SLOTS & 1) == 0);
 }
 
 // --- All operations ---------------------------------------------------------
 
-// What the table does not say of an operation; NULL: all is well, else what is
-// wrong, for whoever debugs the typing pass. Called before
-// the result is written. Constants that would be wrong for the processor (a
-// shift of 64, a divisor of 0) are refused here, since the emitter tests only
-// operands in registers.
-static const char *check_rest(checking *c, const tl_typed *t) {
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_CHUNK:
-      return check_chunk(c, t);
-    case TL_TYPED_REST:
-      return check_rest_of_chunk(c, t);
-    case TL_TYPED_FUEL:
-    case TL_TYPED_SPEND:
-      return check_fuel(c, t);
-    case TL_TYPED_POLL:
-      c->fuel -= c->fuel > 0;
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
-    case TL_TYPED_EXIT:
-    case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-    case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
-    case TL_TYPED_GET:
-    case TL_TYPED_FGET:
-    case TL_TYPED_PUT:
-    case TL_TYPED_FPUT:
-    case TL_TYPED_FIT:
-    case TL_TYPED_TRUNC:
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
-    case TL_TYPED_GUARD:
-      return check_guard(c, t);
-    case TL_TYPED_ROW:
-      return check_row(c, t);
-    case TL_TYPED_READ:
-    case TL_TYPED_FREAD:
-    case TL_TYPED_WRITE:
-    case TL_TYPED_FWRITE:
-      return check_inside(c, t);
-    case TL_TYPED_SHL:
-    case TL_TYPED_SAR:
-      if (t->c == TL_JIT_NONE)
-        return t->imm >= 0 &&
-                       t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type))
-                   ? NULL
-                   : "it shifts too far";
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
-    case TL_TYPED_FLOORDIV:
-    case TL_TYPED_MOD:
-      if (t->c == TL_JIT_NONE)
-        return t->imm != 0 && t->imm != -1 ? NULL : "its divisor is not plain";
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
-    case TL_TYPED_COUNT:
-      if (!has_whole(c, t->a) ||
-          (t->c == TL_JIT_NONE && (t->imm == 0 || t->imm == INT64_MIN)))
-        return "it counts what is no range";
-      return is_exit(c, t->exit) ? NULL : "its exit forgets a slot";
-    case TL_TYPED_STEP:
-      return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT &&
-                     t->d < TL_JIT_SLOTS
-                 ? NULL
-                 : "it steps what is no range";
-    case TL_TYPED_NOT:
-      return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL
-                 ? NULL
-                 : "not of no bool";
-    case TL_TYPED_CAPTURED:
-    case TL_TYPED_FCAPTURED:
-      return is_exit(c, t->exit) && !c->unit->is_function && t->imm >= 0 &&
-                     t->imm < TL_JIT_CAPTURES &&
-                     c->unit->captures[t->imm] == t->type
-                 ? NULL
-                 : "a captured value that is not there";
-    case TL_TYPED_COMPUTE:
-    case TL_TYPED_FCOMPUTE:
-      return is_exit(c, t->exit) && is_computed(c, t) ? NULL
-                                                      : "a wrong operation";
-    case TL_TYPED_DO:
-    case TL_TYPED_DOIF:
-      return is_exit(c, t->exit) && is_done(c, t) ? NULL : "not to be done so";
-    case TL_TYPED_FETCH:
-    case TL_TYPED_FFETCH:
-    case TL_TYPED_RFETCH:
-      return is_exit(c, t->exit) && is_fetched(c, t) ? NULL
-                                                     : "nothing to fetch";
-    case TL_TYPED_CALL:
-    case TL_TYPED_FCALL:
-    case TL_TYPED_RCALL:
-    case TL_TYPED_ROWCALL:
-      return is_exit(c, t->exit) && is_call(c, t) ? NULL : "a wrong call";
-    case TL_TYPED_RETURN:
-    case TL_TYPED_FRETURN:
-      return c->unit->is_function && !is_fact(c, t->a) &&
-                     c->now[t->a -
-                            (t->op == TL_TYPED_FRETURN ? TL_JIT_FLOAT : 0)] ==
-                         c->unit->result
-                 ? NULL
-                 : "a result of another type";
-    default:
-      return check_place(c, t);
-  }
+// Whether the list [list] may get the value of the operation at its end: one
+// that has no count, is asked each time, or gives its own count away.
+static bool may_append(const checking *c, const tl_typed *t) {
+  uint64_t list = tag_in(c, t->b), item = tag_in(c, t->a);
+  return tl_tag_is_kind(list, TL_KIND_LIST) && tl_tag_owns(list) && item != 0 &&
+         t->a % TL_JIT_SLOTS != t->b &&
+         item == tl_jit_tag_of(c->unit, 0, t->type) &&
+         ((item & TL_CLASS_HEAP) == 0 || item == TL_TAG_STRING ||
+          tl_tag_moves_in(item));
 }
 
-// Behind these a label has to follow, or the end: what stood there otherwise
-// would be code that nothing leads to, with types that nobody has vouched for.
-static bool ends(int op) {
-  return op == TL_TYPED_JUMP || op == TL_TYPED_EXIT || op == TL_TYPED_RETURN ||
-         op == TL_TYPED_FRETURN || op == TL_TYPED_RRETURN ||
-         op == TL_TYPED_ROWRETURN;
+// What the table does not say of an operation. Called before the result is
+// written. Constants that would be wrong for the processor (a shift of 64, a
+// divisor of 0) are refused here, since the emitter tests only operands in
+// registers.
+static bool is_sound(checking *c, const tl_typed *t) {
+  switch ((tl_typed_op)t->op) {
+    case TL_TYPED_CHUNK:
+      return is_chunk(c, t);
+    case TL_TYPED_REST:
+      return is_rest_of_chunk(c, t);
+    case TL_TYPED_FUEL:
+    case TL_TYPED_SPEND:
+      return is_fuel(c, t);
+    case TL_TYPED_POLL:
+      c->fuel -= c->fuel > 0;
+      return true;
+    case TL_TYPED_PUT:
+      return tl_jit_is_scalar(t->from[0]);
+    case TL_TYPED_GUARD:
+      return is_guard(c, t);
+    case TL_TYPED_ROW:
+      return is_row_address(c, t);
+    case TL_TYPED_READ:
+    case TL_TYPED_WRITE:
+      return is_inside(c, t);
+    case TL_TYPED_SHL:
+    case TL_TYPED_SAR:
+      return t->c >= 0 ||
+             (t->imm >= 0 &&
+              t->imm < 8 * (int)tl_itemsize(tl_jit_dtype(t->type)));
+    case TL_TYPED_FLOORDIV:
+    case TL_TYPED_MOD:
+      return t->c >= 0 || (t->imm != 0 && t->imm != -1);
+    case TL_TYPED_COUNT:
+      return has_whole(c, t->a) &&
+             (t->c >= 0 || (t->imm != 0 && t->imm != INT64_MIN));
+    case TL_TYPED_STEP:
+      return has_whole(c, t->a) && has_whole(c, t->b) && t->b < TL_JIT_FLOAT &&
+             t->d < TL_JIT_SLOTS;
+    case TL_TYPED_NOT:
+      return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL;
+    case TL_TYPED_CAPTURED:
+      return !c->unit->is_function && t->imm >= 0 && t->imm < TL_JIT_CAPTURES &&
+             c->unit->captures[t->imm] == t->type;
+    case TL_TYPED_COMPUTE:
+      return is_computed(c, t);
+    case TL_TYPED_DO:
+    case TL_TYPED_DOIF:
+      return is_done(c, t);
+    case TL_TYPED_FETCH:
+      return is_fetched(c, t);
+    case TL_TYPED_CALL:
+    case TL_TYPED_ROWCALL:
+      return is_call(c, t);
+    case TL_TYPED_RETURN:
+      return is_result(c, t);
+    case TL_TYPED_LEND:
+      return may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
+             t->a != t->b;
+    case TL_TYPED_RCONST:
+    case TL_TYPED_GET:
+      return borrows(c, t);
+    case TL_TYPED_FIELD:
+      return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
+             t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
+    case TL_TYPED_ITEM:
+      return is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
+             (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
+    case TL_TYPED_SETITEM:
+      return is_container(c, t, true);
+    case TL_TYPED_APPEND:
+      return may_append(c, t);
+    case TL_TYPED_POP:
+      return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_LIST) &&
+             (tag_in(c, t->b) & TL_OWNED) != 0 && tl_jit_is_scalar(t->type) &&
+             t->a % TL_JIT_SLOTS != t->b && t->other == TL_TYPE_UNKNOWN;
+    case TL_TYPED_LENGTH:
+      return tl_tag_length_kind(tag_in(c, t->b)) == t->dtype &&
+             t->dtype != TL_KIND_RANGE;
+    case TL_TYPED_MORE:
+      return tl_tag_length_kind(tag_in(c, t->c)) == t->dtype;
+    case TL_TYPED_RIF:
+    case TL_TYPED_RSET:
+      return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_STRING) &&
+             (t->c < 0 || tl_tag_is_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
+             (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
+    case TL_TYPED_PEEK:
+      return is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
+    case TL_TYPED_POKE:
+      return is_place(c, t, true);
+    case TL_TYPED_ROWRETURN:
+      return t->d >= 0 && is_row(c, t, (uint32_t)t->d, (uint32_t)t->imm);
+    default:
+      return true;
+  }
 }
 
 // One operation: its operands, what is particular to it, and then what it
@@ -963,28 +833,28 @@ static const char *check_one(checking *c, const tl_typed *t) {
     if (!is_operand(c, t, info->kinds[i], operands[i]))
       return "an operand of another kind";
   for (int i = 0; i < 3; i++)
-    if (info->kinds[i] >= TL_OPERAND_I && info->kinds[i] <= TL_OPERAND_S &&
+    if (info->kinds[i] >= TL_OPERAND_I && info->kinds[i] <= TL_OPERAND_V &&
         !is_from(c, operands[i], t->from[i]))
       return "an operand of another type";
   if (!has_widths(t))
     return "a result of another width";
-  const char *why = check_rest(c, t);
-  if (why != NULL)
-    return why;
+  bool leaves = tl_typed_leaves(t->op, t->c) || (info->goes & TL_GOES_X) != 0;
+  if (leaves && !is_exit(c, t->exit))
+    return "its exit forgets a slot";
+  if (!is_sound(c, t))
+    return "it is not what the operation wants";
   if (loses(c, t))
     return "it loses a count";
   if (!keeps_loop(c, t))
     return "it changes what guards have tested";
   // What moved is not where it was.
-  if (t->op == TL_TYPED_RAPPEND && (tag_in(c, t->a) & TL_OWNED) != 0)
+  if (t->op == TL_TYPED_APPEND && (tag_in(c, t->a) & TL_OWNED) != 0)
     c->now[t->a] = TL_TYPE_UNKNOWN;
   if (t->op == TL_TYPED_LEND &&
       (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) != 0)
     c->now[t->b] = TL_TYPE_UNKNOWN;
-  if (info->kinds[0] == TL_OPERAND_ID || info->kinds[0] == TL_OPERAND_RD)
-    c->now[t->a] = t->type;
-  if (info->kinds[0] == TL_OPERAND_FD)
-    c->now[t->a - TL_JIT_FLOAT] = t->type;
+  if (tl_typed_has_result(t))
+    c->now[t->a % TL_JIT_SLOTS] = t->type;
   if (!tl_jit_jumps(t->op))
     return NULL;
   // A step writes the loop's variable on the way back alone.
@@ -1041,7 +911,9 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at) {
     const char *why = check_one(&c, t);
     if (why != NULL)
       return why;
-    ended = ends(t->op);
+    // Behind it a label has to follow, or the end: what stood there otherwise
+    // would be code that nothing leads to, with types that nobody has proven.
+    ended = (tl_typed_ops[t->op].goes & TL_GOES_Z) != 0;
   }
   for (uint32_t i = 0; i < code->label_count; i++)
     if (!code->labels[i].is_placed)

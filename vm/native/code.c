@@ -5,6 +5,8 @@
 
 #include "vm/native/code.h"
 
+#include "vm/native/assembler.h"
+
 #include "vm/memory/memory_internal.h"
 
 #if TL_HAS_JIT
@@ -119,6 +121,29 @@ void tl_code_forgo(tl_vm *vm, tl_code_chunk *chunks) {
       tl_unaccount_code(vm, c->size);
     c->is_forgone = true;
   }
+}
+
+// Room doubles from a page on. A full assembler asks for no more memory, so
+// that a unit that does not fit costs one refused allocation.
+bool tl_as_grow(tl_assembler *as) {
+  uint32_t more = as->capacity == 0 ? PAGE : 2 * as->capacity;
+  uint8_t *to = as->is_full ? NULL : tl_spare_alloc(as->vm, more);
+  as->is_full = to == NULL;
+  if (to == NULL)
+    return false;
+  if (as->bytes != NULL) {
+    memcpy(to, as->bytes, as->size);
+    tl_spare_free(as->vm, as->bytes, as->capacity);
+  }
+  as->bytes = to;
+  as->capacity = more;
+  return true;
+}
+
+void tl_as_close(tl_assembler *as) {
+  if (as->bytes != NULL)
+    tl_spare_free(as->vm, as->bytes, as->capacity);
+  as->bytes = NULL;
 }
 
 // Takes all chunks, whether units still stand in them or not: the functions

@@ -1,6 +1,6 @@
 // Machine code from typed operations, as far as it is the same for all
-// processors: who is where, items and variables, calls, exits, jumps. What
-// computes is emit_x64.c's and emit_a64.c's; references are emit_places.c's.
+// processors: who is where, variables, calls, exits, jumps. The others of
+// emit.h append what computes, and items.
 //
 // What an integer's register has is the slot's payload: 64 bits, extended from
 // its dtype. A float's register has what is below; above a float32 stands 0, as
@@ -48,62 +48,7 @@ static void assign(emitter *e) {
   }
 }
 
-// --- Items and variables ----------------------------------------------------
-
-// No item of the unit's arrays can move as long as their slots have the type of
-// the entry: what C does may allocate, but changes only what it names. So the
-// address that was read at the entry is good behind calls and polls, too.
-static void read_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  int index = tl_jit_item_index(e, t, facts), items = get(e, facts, T2);
-  int a = into(e, t->a, t->op == TL_TYPED_FLOAD ? 0 : T0);
-  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
-  put(e, t->a, a);
-  tl_jit_note_item(e, t);
-}
-
-// The same integer in another dtype: the register has it already, so there is
-// nothing to do but the test.
-static void fit(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
-  tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));
-  move_int(e, a, b);
-  put(e, t->a, a);
-}
-
-// Counts down, moves on and jumps. Where the body begins with the move into the
-// variable, one jump does: the hidden value may then go too far at the end,
-// where nobody reads it.
-//
-//     at once:  a += c, --b, jump if b != 0     one jump per iteration
-//     else:     --b, jump over if b = 0, a += c, variable = a, jump
-static void step(emitter *e, const tl_typed *t) {
-  bool at_once = t->d < 0 && t->to >= 0;
-  int a, b;
-  if (!at_once) {
-    b = get(e, t->b, T0);
-    count_down(e, b);
-    put(e, t->b, b);
-  }
-  uint32_t over = at_once ? 0 : skip(e, TL_CC_E);
-  a = get(e, t->a, T0);
-  add_int(e, a, get(e, t->c, T1));
-  put(e, t->a, a);
-  if (at_once) {
-    b = get(e, t->b, T0);
-    count_down(e, b);
-    put(e, t->b, b);  // a move: the flags stay
-    jump_to(e, TL_CC_NE, t->to);
-    return;
-  }
-  if (t->d >= 0) {
-    int to = into(e, t->d, a);
-    move_int(e, to, a);
-    put(e, t->d, to);
-  }
-  jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
-  here(e, over);
-}
+// --- Variables --------------------------------------------------------------
 
 // T2 = the module's variables, which may have moved. Returns how far behind
 // T2 the variable is. The code has the address of the module's field, not of
@@ -125,23 +70,24 @@ static int32_t find_captured(emitter *e, const tl_typed *t) {
 // A variable of the module, or a captured value. Leaves where it has another
 // tag than the type says.
 static void get_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FGET || t->op == TL_TYPED_FCAPTURED;
-  bool captured = t->op == TL_TYPED_CAPTURED || t->op == TL_TYPED_FCAPTURED;
-  int32_t at = captured ? find_captured(e, t) : find_variable(e, t);
+  int32_t at =
+      t->op == TL_TYPED_CAPTURED ? find_captured(e, t) : find_variable(e, t);
+  if (tl_jit_is_reference(t->type)) {
+    tl_jit_get_reference(e, t, at);
+    return;
+  }
   compare_memory(e, T2, at, (int64_t)tl_jit_tag(t->type));
   leave_if(e, TL_CC_NE, t);
-  int a = into(e, t->a, floats ? 0 : T0);
-  read_payload(e, floats, a, T2, at + 8);
-  put(e, t->a, a);
+  put_word(e, t->a, T2, at + 8);
 }
 
 // Leaves where the variable owns what it has, which would have to be dropped.
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.
 static void put_variable(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FPUT;
+  bool floats = is_float(t->a);
   int32_t at = find_variable(e, t);
-  test_memory(e, T2, at, TL_OWNED);
+  test_byte(e, T2, at + 2, TL_OWNED >> 16);
   leave_if(e, TL_CC_NE, t);
   write_tag(e, tl_jit_tag(t->type), T2, at);
   write_payload(e, floats, get(e, t->a, floats ? 0 : T0), T2, at + 8);
@@ -190,7 +136,7 @@ enum { CONSTANT = 16, ROOM = 32 };
 
 // The result, which is in T2: a slot's payload, 0 above a float32.
 static void put_result(emitter *e, const tl_typed *t) {
-  bool floats = t->op == TL_TYPED_FCOMPUTE;
+  bool floats = is_float(t->a);
   int a = into(e, t->a, floats ? 0 : T2);
   floats ? move_bits(e, a, T2) : move_int(e, a, T2);
   put(e, t->a, a);
@@ -202,7 +148,7 @@ static void put_result(emitter *e, const tl_typed *t) {
 // good for the code's life.
 static tl_kernel1 *kernel_of(const tl_typed *t) {
   tl_dtype dtype = tl_jit_dtype(t->type);
-  return t->op == TL_TYPED_FCOMPUTE && t->from[2] == TL_TYPE_UNKNOWN &&
+  return is_float(t->a) && t->from[2] == TL_TYPE_UNKNOWN &&
                  tl_jit_dtype(t->from[1]) == dtype &&
                  tl_op_compute_dtype((tl_op)t->condition, dtype) == dtype
              ? tl_kernels()->unary[t->condition][dtype]
@@ -298,14 +244,13 @@ static void write_pc(emitter *e, uint32_t pc) {
   write_word(e, T0, RECORD, offsetof(tl_frame, pc));
 }
 
-// Of a function that units call, who it is.
-static void write_record(emitter *e) {
-  set_constant(e, T0, (int64_t)(intptr_t)e->unit->function);
-  write_word(e, T0, RECORD, offsetof(tl_frame, function));
-  write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+// Whose record it is, [at] bytes behind the unit's own.
+static void write_owner(emitter *e, const tl_prototype *function, int32_t at) {
+  set_constant(e, T0, (int64_t)(intptr_t)function);
+  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
   set_constant(e, T0, 0);
-  write_word(e, T0, RECORD, offsetof(tl_frame, closure));
-  write_half(e, T0, RECORD, offsetof(tl_frame, flags));
+  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
+  write_half(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, flags));
 }
 
 // Arguments that are references have their tags in memory: the callee takes
@@ -334,9 +279,9 @@ static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code. So
 // a poll costs a loop two instructions per iteration.
-static void poll(emitter *e, int32_t exit) {
+static void poll_once(emitter *e, const tl_typed *t) {
   count_fuel(e);
-  jump_if(e, TL_CC_E, FIX_POLL, exit);
+  jump_if(e, TL_CC_E, FIX_POLL, t->exit);
 }
 
 // What jit.c bounds the depth of calls by: the callee's slots begin so many
@@ -359,11 +304,11 @@ static void note_callee(tl_jit *jit, const tl_jit_unit *callee, int step) {
 // The callee's registers are the same ones for other slots, so all that lives
 // comes back from memory behind the call. Of the record above only its place is
 // counted: the callee writes to it when it leaves, and emit_within the rest.
-static void call(emitter *e, const tl_typed *t) {
+static void call_known(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
   const tl_jit_unit *callee = t->callee;
-  bool floats = t->op == TL_TYPED_FCALL, row = t->op == TL_TYPED_ROWCALL;
+  bool floats = is_float(t->a), row = t->op == TL_TYPED_ROWCALL;
   int base = (row ? t->to : t->a % TL_JIT_SLOTS) + 1;
   uint64_t arguments = ((UINT64_C(1) << t->d) - 1) << base;
   note_callee(e->code->vm->jit, callee, base);
@@ -374,7 +319,7 @@ static void call(emitter *e, const tl_typed *t) {
     write_pc(e, before->pc);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
-  poll(e, t->exit);
+  poll_once(e, t);
   add_constant(e, SLOTS, base * 16);
   add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
   call_unit(e, callee);
@@ -387,17 +332,15 @@ static void call(emitter *e, const tl_typed *t) {
     load_row(e, callee, (uint32_t)base - callee->is_single);
     return;
   }
-  int a = into(e, t->a, floats ? 0 : T0);
-  floats ? move_float(e, a, 0) : move_int(e, a, T0);
-  put(e, t->a, a);
+  put_from(e, t->a, floats ? 0 : T0);
 }
 
 // The result goes where callers look, with 0 for "it has one". What the slot
 // owned the caller's slot owns from here on: its type says so.
 static void give_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
-    ;  // they are in their slots
-  else if (t->op == TL_TYPED_FRETURN)
+    tl_jit_give_row(e, t);
+  else if (is_float(t->a))
     move_float(e, 0, get(e, t->a, 0));
   else
     move_int(e, T0, get(e, t->a, T0));
@@ -416,15 +359,22 @@ static void write_tags(emitter *e, const tl_jit_exit *exit, uint64_t slots) {
   }
 }
 
+// The slots of the exit's instruction, of which the check has found that C may
+// do it.
+static tl_jit_one_slots read_done(const emitter *e, const tl_jit_exit *exit) {
+  tl_jit_one_slots one = {0};
+  bool may = tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
+                             e->unit->is_function, &one);
+  TL_CHECK(may);
+  return one;
+}
+
 // An instruction by vm->one: tl_jit_one(vm, base, ins), which says in the 32
 // bits that it returns how it went. What lives is in memory, with the tags of
 // what it touches; what it did not change comes back behind it.
-static void do_one(emitter *e, const tl_typed *t) {
+static void do_instruction(emitter *e, const tl_typed *t) {
   const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one;
-  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
-                       e->unit->is_function, &one))
-    return;
+  tl_jit_one_slots one = read_done(e, exit);
   tl_jit_exit behind = *exit;
   behind.slots &= ~one.changed & one.live;
   move_slots(e, exit->slots, exit->types, false);
@@ -452,10 +402,7 @@ static void do_one(emitter *e, const tl_typed *t) {
 // left in the slots that it touches.
 static void leave_undone(emitter *e, const tl_typed *t) {
   const tl_jit_exit *exit = &e->code->exits[t->exit];
-  tl_jit_one_slots one;
-  if (!tl_jit_read_one(e->code->flow, e->unit->function, exit->pc,
-                       e->unit->is_function, &one))
-    return;
+  tl_jit_one_slots one = read_done(e, exit);
   write_tags(e, exit, ~one.touched);
   write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
   set_constant(e, T2, 1);
@@ -464,95 +411,62 @@ static void leave_undone(emitter *e, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
-// What the processor's emitter does not know leaves if it may, which is always
-// right: the interpreter does the instruction. What cannot leave makes the unit
-// decline.
-static void leave_unknown(emitter *e, const tl_typed *t) {
-  if (t->exit == -1)
-    e->declines = true;
-  else if (t->exit < 0)
-    jump(e, FIX_LABEL, -2 - t->exit);
-  else
-    jump(e, FIX_EXIT, t->exit);
+static void place_label(emitter *e, const tl_typed *t) {
+  if (e->code->labels[t->to].loop == t->to)
+    align_loop(e);
+  e->label_at[t->to] = e->as.size;
 }
 
-// Dispatch by operation. A jump to the label that comes next is left out.
-static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
-  int a;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LABEL:
-      if (e->code->labels[t->to].loop == t->to)
-        align_loop(e);
-      e->label_at[t->to] = e->as.size;
-      break;
-    case TL_TYPED_JUMP:
-      if (t->to < 0)
-        jump(e, FIX_EXIT, -1 - t->to);
-      else if (next == NULL || next->op != TL_TYPED_LABEL || next->to != t->to)
-        jump(e, FIX_LABEL, t->to);
-      break;
-    case TL_TYPED_POLL:
-      poll(e, t->exit);
-      break;
-    case TL_TYPED_EXIT:
-      jump(e, FIX_EXIT, t->exit);
-      break;
-    case TL_TYPED_CONST:
-      a = into(e, t->a, T0);
-      set_constant(e, a, t->imm);
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_STEP:
-      step(e, t);
-      break;
-    case TL_TYPED_FIT:
-      fit(e, t);
-      break;
-    case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-      read_item(e, t);
-      break;
-    case TL_TYPED_COMPUTE:
-    case TL_TYPED_FCOMPUTE:
-      compute(e, t);
-      break;
-    case TL_TYPED_GET:
-    case TL_TYPED_FGET:
-    case TL_TYPED_CAPTURED:
-    case TL_TYPED_FCAPTURED:
-      get_variable(e, t);
-      break;
-    case TL_TYPED_PUT:
-    case TL_TYPED_FPUT:
-      put_variable(e, t);
-      break;
-    case TL_TYPED_CALL:
-    case TL_TYPED_FCALL:
-    case TL_TYPED_RCALL:
-    case TL_TYPED_ROWCALL:
-      call(e, t);
-      break;
-    case TL_TYPED_ROWRETURN:
-      if (tl_jit_emit_place(e, t))
-        give_result(e, t);
-      else
-        leave_unknown(e, t);
-      break;
-    case TL_TYPED_DO:
-    case TL_TYPED_DOIF:
-      do_one(e, t);
-      break;
-    case TL_TYPED_RETURN:
-    case TL_TYPED_FRETURN:
-    case TL_TYPED_RRETURN:
-      give_result(e, t);
-      break;
-    default:
-      if (!tl_jit_emit_scalar(e, t) && !tl_jit_emit_loop(e, t) &&
-          !tl_jit_emit_place(e, t))
-        leave_unknown(e, t);
-  }
+// A jump to the label that comes next is left out.
+static void jump_unless_next(emitter *e, const tl_typed *t) {
+  const tl_typed *next = t + 1, *end = e->code->ops + e->code->op_count;
+  if (t->to < 0 || next == end || next->op != TL_TYPED_LABEL ||
+      next->to != t->to)
+    go_to(e, t->to);
 }
+
+static void leave_by_exit(emitter *e, const tl_typed *t) {
+  jump(e, FIX_EXIT, t->exit);
+}
+
+static tl_jit_emit_fn *const emits[TL_TYPED_COUNT_OF_OPS] = {
+    [TL_TYPED_LABEL] = place_label,      [TL_TYPED_JUMP] = jump_unless_next,
+    [TL_TYPED_POLL] = poll_once,         [TL_TYPED_EXIT] = leave_by_exit,
+    [TL_TYPED_IF] = tl_gen_jump_if,      [TL_TYPED_FIF] = tl_gen_fjump_if,
+    [TL_TYPED_SET] = tl_gen_truth,       [TL_TYPED_FSET] = tl_gen_ftruth,
+    [TL_TYPED_CONST] = tl_gen_constant,  [TL_TYPED_MOVE] = tl_gen_one_int,
+    [TL_TYPED_ADD] = tl_gen_arithmetic,  [TL_TYPED_SUB] = tl_gen_arithmetic,
+    [TL_TYPED_MUL] = tl_gen_arithmetic,  [TL_TYPED_AND] = tl_gen_arithmetic,
+    [TL_TYPED_OR] = tl_gen_arithmetic,   [TL_TYPED_XOR] = tl_gen_arithmetic,
+    [TL_TYPED_SHL] = tl_gen_shift,       [TL_TYPED_SAR] = tl_gen_shift,
+    [TL_TYPED_FLOORDIV] = tl_gen_divide, [TL_TYPED_MOD] = tl_gen_divide,
+    [TL_TYPED_MIN] = tl_gen_extreme,     [TL_TYPED_MAX] = tl_gen_extreme,
+    [TL_TYPED_NEG] = tl_gen_one_int,     [TL_TYPED_FIT] = tl_gen_fit,
+    [TL_TYPED_TRUNC] = tl_gen_truncate,  [TL_TYPED_NOT] = tl_gen_one_int,
+    [TL_TYPED_COUNT] = tl_gen_count,     [TL_TYPED_STEP] = tl_gen_step,
+    [TL_TYPED_FCONST] = tl_gen_fconst,   [TL_TYPED_FMOVE] = tl_gen_one_float,
+    [TL_TYPED_FADD] = tl_gen_two_floats, [TL_TYPED_FSUB] = tl_gen_two_floats,
+    [TL_TYPED_FMUL] = tl_gen_two_floats, [TL_TYPED_FDIV] = tl_gen_two_floats,
+    [TL_TYPED_FNEG] = tl_gen_one_float,  [TL_TYPED_FSQRT] = tl_gen_one_float,
+    [TL_TYPED_FABS] = tl_gen_one_float,  [TL_TYPED_FMIN] = tl_gen_fextreme,
+    [TL_TYPED_FMAX] = tl_gen_fextreme,   [TL_TYPED_COMPUTE] = compute,
+    [TL_TYPED_LOAD] = tl_gen_load,       [TL_TYPED_STORE] = tl_gen_store,
+    [TL_TYPED_GUARD] = tl_gen_guard,     [TL_TYPED_FUEL] = tl_gen_ask_fuel,
+    [TL_TYPED_SPEND] = tl_gen_spend,     [TL_TYPED_CHUNK] = tl_gen_chunk,
+    [TL_TYPED_REST] = tl_gen_rest,       [TL_TYPED_ROW] = tl_gen_row,
+    [TL_TYPED_READ] = tl_gen_read,       [TL_TYPED_WRITE] = tl_gen_write,
+    [TL_TYPED_GET] = get_variable,       [TL_TYPED_CAPTURED] = get_variable,
+    [TL_TYPED_PUT] = put_variable,       [TL_TYPED_CALL] = call_known,
+    [TL_TYPED_RETURN] = give_result,     [TL_TYPED_LEND] = tl_gen_lend,
+    [TL_TYPED_RCONST] = tl_gen_constant, [TL_TYPED_FIELD] = tl_gen_field,
+    [TL_TYPED_ITEM] = tl_gen_item,       [TL_TYPED_SETITEM] = tl_gen_setitem,
+    [TL_TYPED_APPEND] = tl_gen_append,   [TL_TYPED_POP] = tl_gen_pop,
+    [TL_TYPED_LENGTH] = tl_gen_length,   [TL_TYPED_MORE] = tl_gen_more,
+    [TL_TYPED_RIF] = tl_gen_on_texts,    [TL_TYPED_RSET] = tl_gen_on_texts,
+    [TL_TYPED_PEEK] = tl_gen_place,      [TL_TYPED_POKE] = tl_gen_place,
+    [TL_TYPED_DO] = do_instruction,      [TL_TYPED_DOIF] = do_instruction,
+    [TL_TYPED_FETCH] = tl_gen_fetch,     [TL_TYPED_ROWCALL] = call_known,
+    [TL_TYPED_ROWRETURN] = give_result};
 
 // --- Entry and exits --------------------------------------------------------
 
@@ -564,8 +478,10 @@ static void operation(emitter *e, const tl_typed *t, const tl_typed *next) {
 static void prologue(emitter *e) {
   const tl_jit_unit *u = e->unit;
   e->unit->has_record = needs_record(u);
-  if (u->has_record && u->is_function)
-    write_record(e);
+  if (u->has_record && u->is_function) {
+    write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
+    write_owner(e, u->function, 0);
+  }
   open_frame(e);
   for (uint32_t k = 0; k < u->array_count; k++) {
     int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * (int)k;
@@ -638,13 +554,8 @@ static uint32_t emit_exit(emitter *e, int32_t number) {
 static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_typed *t = &e->code->ops[op];
   const tl_jit_exit *exit = &e->code->exits[t->imm];
-  const int32_t next = sizeof(tl_frame);
   uint32_t at = e->as.size;
-  set_constant(e, T0, (int64_t)(intptr_t)t->callee->function);
-  write_word(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, function));
-  set_constant(e, T0, 0);
-  write_word(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, closure));
-  write_half(e, T0, RECORD, next + (int32_t)offsetof(tl_frame, flags));
+  write_owner(e, t->callee->function, sizeof(tl_frame));
   write_back(e, exit, false);
   leave(e, exit);
   return at;
@@ -766,8 +677,7 @@ bool tl_jit_emit(tl_jit_code *code) {
       e.checked = NULL;
     uint32_t chosen = tl_jit_emit_choice(&e, i);
     if (chosen == 0)
-      operation(&e, &code->ops[i],
-                i + 1 < code->op_count ? &code->ops[i + 1] : NULL);
+      emits[code->ops[i].op](&e, &code->ops[i]);
     i += chosen == 0 ? 1 : chosen;
   }
   // Exits have jumps of their own, so the number grows on the way.

@@ -1,7 +1,10 @@
 // What the emitters share.
 //
-//     emit.c ─▶ emit_x64.c, or emit_a64.c ─▶ emit_items.c, emit_choice.c
-//        │      scalars, items of arrays       indices, branches without jumps
+//     emit.c ─▶ emit_scalars.c ─▶ emit_x64.c, or emit_a64.c
+//        │      what is the same     what is not
+//        │
+//        ├────▶ emit_items.c, emit_loops.c, emit_choice.c
+//        │      items of arrays, behind guards, branches without jumps
 //        │
 //        └────▶ emit_places.c
 //               items of references, places
@@ -14,6 +17,48 @@
 #include "vm/native/target_a64.h"
 #include "vm/native/target_x64.h"
 
+// Appends the code of an operation, which has been checked: emit.c has a table
+// of them.
+typedef void tl_jit_emit_fn(emitter *e, const tl_typed *t);
+// In emit_scalars.c.
+tl_jit_emit_fn tl_gen_constant, tl_gen_lend, tl_gen_jump_if, tl_gen_truth,
+    tl_gen_one_int, tl_gen_extreme, tl_gen_fit, tl_gen_count, tl_gen_step,
+    tl_gen_fconst;
+// In the processor's file.
+tl_jit_emit_fn tl_gen_fjump_if, tl_gen_ftruth, tl_gen_arithmetic, tl_gen_shift,
+    tl_gen_divide, tl_gen_truncate, tl_gen_fextreme, tl_gen_one_float,
+    tl_gen_two_floats;
+// In emit_items.c.
+tl_jit_emit_fn tl_gen_load, tl_gen_store;
+// In emit_loops.c.
+tl_jit_emit_fn tl_gen_guard, tl_gen_chunk, tl_gen_rest, tl_gen_ask_fuel,
+    tl_gen_spend, tl_gen_row, tl_gen_read, tl_gen_write;
+// In emit_places.c.
+tl_jit_emit_fn tl_gen_field, tl_gen_item, tl_gen_setitem, tl_gen_append,
+    tl_gen_pop, tl_gen_length, tl_gen_more, tl_gen_on_texts, tl_gen_place,
+    tl_gen_fetch;
+
+static inline int home_base(int r) {
+  return r < TL_JIT_FACTS ? SLOTS : TL_SP;
+}
+static inline void load(emitter *e, int to, int r) {
+  read_payload(e, is_float(r), to, home_base(r), home(r));
+}
+static inline void store(emitter *e, int from, int r) {
+  write_payload(e, is_float(r), from, home_base(r), home(r));
+}
+// Computes r from a register of its kind, or from 8 bytes at [base + at].
+static inline void put_from(emitter *e, int r, int from) {
+  int to = into(e, r, from);
+  is_float(r) ? move_float(e, to, from) : move_int(e, to, from);
+  put(e, r, to);
+}
+static inline void put_word(emitter *e, int r, int base, int32_t at) {
+  int to = into(e, r, is_float(r) ? 0 : T0);
+  read_payload(e, is_float(r), to, base, at);
+  put(e, r, to);
+}
+
 // The integer operand c, or the constant, in a register: its own one, or
 // [scratch], which then must not hold anything that is still needed.
 static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
@@ -23,11 +68,48 @@ static inline int get_int(emitter *e, const tl_typed *t, int scratch) {
   return scratch;
 }
 
+// Like put, of what was computed in 64 bits. Sums, products and bits have the
+// same lowest bits whatever stands above, so one cut at the end is enough.
+static inline void put_cut(emitter *e, const tl_typed *t, int from) {
+  cut(e, tl_jit_dtype(t->type), from, from);
+  put(e, t->a, from);
+}
+
+// A float from its bits. 0.0 needs no constant; others stand behind the code.
+// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
+static inline void load_float(emitter *e, const tl_typed *t, int to) {
+  if (t->imm == 0)
+    clear_float(e, to);
+  else
+    load_data(e, to, (int32_t)(t - e->code->ops));
+}
+
+// Register r, which is operand number i, as a float of the operation's width.
+// Takes T0, and on x86-64 T2.
+void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to);
+// Operand number i of an operation of floats, 0 to 2 for a to c, in a register:
+// what has another type is converted into [scratch], none is the constant.
+// Takes T0, and on x86-64 T2.
+static inline int get_float(emitter *e, const tl_typed *t, int i, int scratch) {
+  const int16_t registers[] = {t->a, t->b, t->c};
+  int r = registers[i];
+  if (r < 0)
+    load_float(e, t, scratch);
+  else if (tl_jit_dtype(t->from[i]) == t->dtype)
+    return get(e, r, scratch);
+  else
+    tl_jit_convert(e, t, i, r, scratch);
+  return scratch;
+}
+
 // --- Jumps ------------------------------------------------------------------
 
 // To where an operation says.
 static inline void jump_to(emitter *e, int condition, int32_t to) {
   jump_if(e, condition, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
+}
+static inline void go_to(emitter *e, int32_t to) {
+  jump(e, to < 0 ? FIX_EXIT : FIX_LABEL, to < 0 ? -1 - to : to);
 }
 // To the exit of an operation that turned out not to be plain. Nothing of the
 // operation may have been written yet, neither a register nor memory: the exit
@@ -39,56 +121,41 @@ static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
     jump_if(e, condition, FIX_EXIT, t->exit);
 }
 
-// Appends the code of an operation of TL_TYPED_PLACE_OPS. False: it is another
-// one, and nothing was appended.
-bool tl_jit_emit_place(emitter *e, const tl_typed *t);
+// --- emit_places.c ----------------------------------------------------------
+
+// Reads a reference of the variable or captured value at [T2 + at], borrowed:
+// whether the module owns it makes no difference. Leaves where it has another
+// tag. Takes T0.
+void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at);
+
+// The results of a ROWRETURN to where callers look for them.
+void tl_jit_give_row(emitter *e, const tl_typed *t);
 
 // --- emit_items.c -----------------------------------------------------------
 
-// The register with the number of the item that the operation reads or writes
-// in the array with these facts; leaves where it is out of range. T1 and T2 are
-// free behind it. tl_jit_note_item comes behind the access.
-int tl_jit_item_index(emitter *e, const tl_typed *t, int facts);
-void tl_jit_note_item(emitter *e, const tl_typed *t);
 // Whether the item that was noted is good behind the operation, too.
 bool tl_jit_keeps_index(const emitter *e, const tl_typed *t);
 
-// Leaves where the array that is written has got a second owner since the
-// entry. Takes T2.
-void tl_jit_check_owner(emitter *e, const tl_typed *t);
+// --- emit_choice.c ----------------------------------------------------------
 
+// Appends the branch at [at] as a choice, if it is one. Returns how many
+// operations that were, without the jump behind them; 0: nothing was appended.
+uint32_t tl_jit_emit_choice(emitter *e, uint32_t at);
+
+// --- emit_scalars.c ---------------------------------------------------------
+
+// Compares the integers b and c; returns the condition for what the operation
+// asks.
+int tl_jit_compare_ints(emitter *e, const tl_typed *t);
 // Leaves where the dtype [to] does not have the integer in the register [has],
 // which is one of [from]. Takes T2.
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
                       tl_dtype to);
-
-// --- emit_loops.c -----------------------------------------------------------
-
-// Appends the code of an operation before or behind the guards of a loop.
-// False: it is another one, and nothing was appended.
-bool tl_jit_emit_loop(emitter *e, const tl_typed *t);
-
-// --- emit_choice.c ----------------------------------------------------------
-
-// One side of a branch: operations from [at] on, what they leave in [result]
-// (-1: nothing), and the label behind. [written] are all slots that it sets on
-// the way.
-typedef struct tl_jit_side {
-  uint32_t at, count;
-  int result;
-  int32_t to;
-  uint64_t written;
-} tl_jit_side;
-// The two sides of the branch at [at]: over nothing, or over another side.
-// Returns how many operations they are; 0: it is no choice.
-uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
-                            tl_jit_side *other);
+// Appends a COMPUTE that has instructions of its own. False: it has none.
+bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 
 // --- The processor's --------------------------------------------------------
 
-// Appends the code of an operation on scalars or items of arrays. False: it is
-// another one, and nothing was appended.
-bool tl_jit_emit_scalar(emitter *e, const tl_typed *t);
 // An item of the dtype to a register, extended to 64 bits, and back, which
 // writes the lowest bytes of the register: that the dtype has the number was
 // tested before. [items] has the address of item 0; the item is [offset] behind
@@ -97,14 +164,11 @@ void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
                       int32_t offset);
 void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
                        int index, int32_t offset);
-// Operand number i of an operation of floats, 0 to 2 for a to c, in a register:
-// what has another type is converted into [scratch], none is the constant.
-// Takes T0 and T2 on x86-64, T1 on AArch64.
-int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch);
-// Appends a COMPUTE that has instructions of its own. False: it has none.
-bool tl_jit_emit_math(emitter *e, const tl_typed *t);
-// Appends the branch at [at] as a choice, if it is one. Returns how many
-// operations that were, without the jump behind them; 0: nothing was appended.
-uint32_t tl_jit_emit_choice(emitter *e, uint32_t at);
+// Appends the rounding of a float, if that is what the COMPUTE does, and there
+// is an instruction.
+bool tl_jit_round(emitter *e, const tl_typed *t);
+// [in] = in op c, or op the constant, of sums, bits and shifts by constants: 64
+// bits of it. Takes T1.
+void tl_jit_combine(emitter *e, const tl_typed *t, int in);
 
 #endif

@@ -1,5 +1,5 @@
-// Machine code for AArch64: what computes, and items of arrays. The rest is
-// emit.c's.
+// Machine code for AArch64: sums, quotients, shifts, floats, and how items of
+// arrays are reached. The rest is in terms of target_*.h.
 //
 //     x19  the frame's slots     x20  the VM     x21  the call record
 //     w22  the fuel              x0 to x2, v0, v1  free
@@ -14,96 +14,61 @@
 #include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
 
-// Like put, of what was computed in 64 bits. Sums, products and bits have the
-// same lowest bits whatever stands above, so one cut at the end is enough.
-static void put_cut(emitter *e, const tl_typed *t, int from) {
-  tl_dtype dtype = tl_jit_dtype(t->type);
-  cut(e, dtype, from, from);
-  put(e, t->a, from);
-}
-
 // --- Comparisons ------------------------------------------------------------
-
-// Compares b with c; returns the condition code for what the operation asks.
-// Where an operand is a uint64, the other is not below 0 either, and they
-// compare without a sign.
-static int compare_ints(emitter *e, const tl_typed *t) {
-  static const uint8_t codes[2][6] = {
-      {TL_CC_L, TL_CC_LE, TL_CC_G, TL_CC_GE, TL_CC_E, TL_CC_NE},
-      {TL_CC_B, TL_CC_BE, TL_CC_A, TL_CC_AE, TL_CC_E, TL_CC_NE}};
-  bool is_unsigned = t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
-                     t->from[2] == tl_jit_of_dtype(TL_UINT64);
-  int b = get(e, t->b, T0);
-  if (t->c < 0)
-    tl_a64_compare(&e->as, b, t->imm);
-  else
-    tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, b, get(e, t->c, T1));
-  return codes[is_unsigned][t->condition];
-}
-
-// A float from its bits. 0.0 needs no constant; others stand behind the code.
-// All 8 bytes are read, also of a float32.
-static void float_constant(emitter *e, const tl_typed *t, int to) {
-  if (t->imm == 0) {
-    tl_a64_rr(&e->as, TL_A64_FZERO, to, 0);
-    return;
-  }
-  note_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
-  tl_as_word(&e->as, (uint32_t)(TL_A64_LDR_D_NEAR | to));
-}
 
 // An instruction for the width of the operation's floats.
 static int wide(const tl_typed *t, int opcode) {
   return t->dtype == TL_FLOAT32 ? opcode ^ TL_A64_DOUBLE : opcode;
 }
 
-// Operand number i of an operation of floats, 0 to 2 for a to c: what has
-// another type is converted, none is the constant. Takes x1.
-int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
-  const int16_t registers[] = {t->a, t->b, t->c};
-  int r = registers[i];
-  if (r < 0) {
-    float_constant(e, t, scratch);
-    return scratch;
-  }
+void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to) {
   tl_dtype from = tl_jit_dtype(t->from[i]);
-  if (from == t->dtype)
-    return get(e, r, scratch);
   int how = is_float(r)
                 ? from == TL_FLOAT32 ? TL_A64_WIDEN : TL_A64_NARROW
                 : wide(t, from == TL_UINT64 ? TL_A64_UCVTF : TL_A64_SCVTF);
-  tl_a64_rr(&e->as, how, scratch, get(e, r, is_float(r) ? scratch : T1));
-  return scratch;
+  tl_a64_rr(&e->as, how, to, get(e, r, is_float(r) ? to : T0));
 }
 
-// The same for floats, by the flags of a64.h. MI and LS say below, since they
+// Compares floats, by the flags of a64.h. MI and LS say below, since they
 // fail for NaN, and what passes for NaN are their opposites.
 static int compare_floats(emitter *e, const tl_typed *t) {
   static const uint8_t codes[] = {TL_CC_S,  TL_CC_BE, TL_CC_G,  TL_CC_GE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_NS, TL_CC_A,
                                   TL_CC_LE, TL_CC_L};
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   tl_a64_rrr(&e->as, wide(t, TL_A64_FCMP), 0, b, c);
   return codes[t->condition];
 }
 
-// The result of a comparison as 0 or 1.
-static void set_truth(emitter *e, const tl_typed *t) {
-  int condition =
-      t->op == TL_TYPED_FSET ? compare_floats(e, t) : compare_ints(e, t);
-  int a = into(e, t->a, T0);
+void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
+  jump_to(e, compare_floats(e, t), t->to);
+}
+void tl_gen_ftruth(emitter *e, const tl_typed *t) {
+  int condition = compare_floats(e, t), a = into(e, t->a, T0);
   tl_a64_set(&e->as, a, condition);
   put(e, t->a, a);
 }
 
 // --- Integers ---------------------------------------------------------------
 
-// a = b op c. A sum with a constant has it in the instruction. Overflow wraps,
-// as the language says.
-static void two_ints(emitter *e, const tl_typed *t, int opcode) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
-  if (t->c < 0 && (opcode == TL_A64_ADD || opcode == TL_A64_SUB))
+// Which instruction is which operation of two registers.
+static const int opcodes[] = {
+    [TL_TYPED_ADD] = TL_A64_ADD,   [TL_TYPED_SUB] = TL_A64_SUB,
+    [TL_TYPED_MUL] = TL_A64_MUL,   [TL_TYPED_AND] = TL_A64_AND,
+    [TL_TYPED_OR] = TL_A64_OR,     [TL_TYPED_XOR] = TL_A64_XOR,
+    [TL_TYPED_FADD] = TL_A64_FADD, [TL_TYPED_FSUB] = TL_A64_FSUB,
+    [TL_TYPED_FMUL] = TL_A64_FMUL, [TL_TYPED_FDIV] = TL_A64_FDIV};
+
+// a = b op c. A sum with a constant has it in the instruction, and the lowest
+// bits are one instruction, too. Overflow wraps, as the language says.
+void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, T0), b = get(e, t->b, T0), opcode = opcodes[t->op];
+  bool is_mask = t->imm > 0 && (t->imm & (t->imm + 1)) == 0;
+  if (t->c < 0 && (t->op == TL_TYPED_ADD || t->op == TL_TYPED_SUB))
     tl_a64_sum(&e->as, opcode, a, b, t->imm);
+  else if (t->c < 0 && t->op == TL_TYPED_AND && is_mask)
+    tl_a64_extend(&e->as, TL_A64_UBFM, a, b,
+                  64 - __builtin_clzll((uint64_t)t->imm));
   else
     tl_a64_rrr(&e->as, opcode, a, b, get_int(e, t, T1));
   put_cut(e, t, a);
@@ -123,7 +88,7 @@ static int shift_opcode(const tl_typed *t) {
 
 // Shifts by the width or more are not plain; the processor would take them
 // modulo 64. The comparison is unsigned, so amounts below 0 leave, too.
-static void shift(emitter *e, const tl_typed *t) {
+void tl_gen_shift(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
   if (t->c < 0) {
     tl_a64_shift(&e->as, shift_opcode(t), a, get(e, t->b, T0),
@@ -141,25 +106,6 @@ static void shift(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// By a power of two that is known: both round to minus infinity. An arithmetic
-// shift is the quotient and the low bits are the rest, for negative numbers
-// too. False: it is no such divisor, and nothing was emitted.
-static bool divide_by_power(emitter *e, const tl_typed *t) {
-  if (t->c >= 0 || t->imm <= 0 || (t->imm & (t->imm - 1)) != 0)
-    return false;
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
-  int power = __builtin_ctzll((uint64_t)t->imm);
-  if (t->op == TL_TYPED_FLOORDIV)
-    tl_a64_shift(&e->as, shifts_unsigned(t) ? TL_A64_UBFM : TL_A64_SBFM, a, b,
-                 power);
-  else if (power == 0)
-    tl_a64_constant(&e->as, a, 0);
-  else
-    tl_a64_extend(&e->as, TL_A64_UBFM, a, b, power);
-  put_cut(e, t, a);
-  return true;
-}
-
 // Towards minus infinity: where the rest is not 0 and has another sign than the
 // divisor, the quotient is one less and the rest one divisor more. The sign of
 // `rest xor divisor` says whether theirs differ. The processor cuts, and traps
@@ -168,7 +114,7 @@ static bool divide_by_power(emitter *e, const tl_typed *t) {
 //
 //          7 // -2:  x2 = -3, x1 = 1     →  -4, rest -1
 //         -7 // -2:  x2 = 3,  x1 = -1    →   3, rest -1
-static void divide(emitter *e, const tl_typed *t) {
+void tl_gen_divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool is_unsigned = t->type == tl_jit_of_dtype(TL_UINT64);
   int c = get_int(e, t, T1), b, a = into(e, t->a, T0);
@@ -198,69 +144,11 @@ static void divide(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// The iterations of a range from b to a by c. They are (end - start) divided by
-// the step and rounded up, written as (end - start - 1) / step + 1, which
-// cannot overflow; and 0 where end is not above start. Down it is the same with
-// start and end exchanged. A difference of more than 63 bits shows as a sign,
-// and leaves.
-static void count_range(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  bool down = t->c < 0 && t->imm < 0;
-  tl_typed by = *t;
-  by.imm = down ? -t->imm : t->imm;
-  int low = get(e, down ? t->a : t->b, T0);
-  int high = get(e, down ? t->b : t->a, T1);
-  tl_a64_rrr(as, TL_A64_SUBS, TL_ZERO, high, low);
-  tl_a64_select(as, TL_A64_CSEL, T1, high, low, TL_CC_G);
-  tl_a64_rrr(as, TL_A64_SUBS, T1, T1, low);
-  leave_if(e, TL_CC_S, t);
-  if (t->c >= 0 || by.imm != 1) {
-    int step = get_int(e, &by, T2);
-    if (t->c >= 0) {
-      tl_a64_compare(as, step, 0);
-      leave_if(e, TL_CC_LE, t);
-    }
-    tl_a64_compare(as, T1, 0);
-    uint32_t none = tl_a64_skip(as, TL_CC_E);
-    tl_a64_sum(as, TL_A64_SUB, T1, T1, 1);
-    tl_a64_rrr(as, TL_A64_UDIV, T1, T1, step);
-    tl_a64_sum(as, TL_A64_ADD, T1, T1, 1);
-    tl_a64_here(as, none);
-  }
-  int a = into(e, t->a, T1);
-  tl_a64_move(as, a, T1);
-  put(e, t->a, a);
-}
-
-// Copies, or changes the sign, or negates a bool, which is 0 or 1. The least
-// integer of a width is its own negative, as it is cut.
-static void one_int(emitter *e, const tl_typed *t) {
-  const int xor_1 = (int)0xd2400000;
-  int a = into(e, t->a, T0), b = get(e, t->b, T0);
-  if (t->op == TL_TYPED_NEG)
-    tl_a64_rrr(&e->as, TL_A64_SUB, a, TL_ZERO, b);
-  else if (t->op == TL_TYPED_NOT)
-    tl_a64_rr(&e->as, xor_1, a, b);
-  else
-    tl_a64_move(&e->as, a, b);
-  put_cut(e, t, a);
-}
-
-// The smaller or larger of b and c. Both are compared as signed numbers of 64
-// bits, which is right for all but uint64.
-static void extreme(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0), b = get(e, t->b, T0), c = get_int(e, t, T1);
-  tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, b, c);
-  tl_a64_select(&e->as, TL_A64_CSEL, a, b, c,
-                t->op == TL_TYPED_MIN ? TL_CC_LE : TL_CC_GE);
-  put(e, t->a, a);
-}
-
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. The processor gives the nearest integer for what
 // it cannot convert, of which twice overflows; and 0 for NaN, which is asked
 // for.
-static void truncate_float(emitter *e, const tl_typed *t) {
+void tl_gen_truncate(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), b = get(e, t->b, 0);
   tl_a64_rr(&e->as, TL_A64_FCVTZS, T0, b);
   tl_a64_rrr(&e->as, TL_A64_ADDS, TL_ZERO, T0, T0);
@@ -273,18 +161,18 @@ static void truncate_float(emitter *e, const tl_typed *t) {
 
 // --- Floats -----------------------------------------------------------------
 
-static void two_floats(emitter *e, const tl_typed *t, int opcode) {
+void tl_gen_two_floats(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
-  tl_a64_rrr(&e->as, wide(t, opcode), a, b, c);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
+  tl_a64_rrr(&e->as, wide(t, opcodes[t->op]), a, b, c);
   put(e, t->a, a);
 }
 
 // The smaller or larger of b and c as the kernels have it: b where they are
 // equal, and where b is NaN; c where c alone is.
-static void extreme_float(emitter *e, const tl_typed *t) {
+void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   bool smaller = t->op == TL_TYPED_FMIN;
   int compare = wide(t, TL_A64_FCMP), select = wide(t, TL_A64_FCSEL);
   tl_a64_rrr(&e->as, compare, 0, smaller ? c : b, smaller ? b : c);
@@ -295,8 +183,8 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 }
 
 // Roots are correctly rounded. NaNs change their sign and nothing else.
-static void one_float(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, 0), b = tl_jit_get_float(e, t, 1, 0);
+void tl_gen_one_float(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, 0), b = get_float(e, t, 1, 0);
   if (t->op == TL_TYPED_FMOVE)
     move_float(e, a, b);
   else
@@ -317,28 +205,13 @@ static int rounding(int op) {
                              : 0;
 }
 
-// The rounding of floats, and the magnitude of an integer.
-bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
-  int opcode = rounding(t->condition), a;
-  if (t->op == TL_TYPED_FCOMPUTE && opcode != 0 &&
-      tl_jit_dtype(t->from[1]) == t->dtype) {
-    a = into(e, t->a, 0);
-    tl_a64_rr(&e->as, wide(t, opcode), a, get(e, t->b, 0));
-    put(e, t->a, a);
-    return true;
-  }
-  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
-      !tl_jit_is_integer(t->type) || t->type != t->from[1])
+bool tl_jit_round(emitter *e, const tl_typed *t) {
+  int opcode = rounding(t->condition);
+  if (!is_float(t->a) || opcode == 0 || tl_jit_dtype(t->from[1]) != t->dtype)
     return false;
-  int b = get(e, t->b, T0);
-  a = into(e, t->a, T0);
-  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
-    tl_a64_compare(&e->as, b, 0);
-    tl_a64_select(&e->as, TL_A64_CSNEG, a, b, b, TL_CC_GE);
-  } else {
-    tl_a64_move(&e->as, a, b);
-  }
-  put_cut(e, t, a);
+  int a = into(e, t->a, 0);
+  tl_a64_rr(&e->as, wide(t, opcode), a, get(e, t->b, 0));
+  put(e, t->a, a);
   return true;
 }
 
@@ -388,156 +261,13 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
   reach_item(e, accesses[dtype].write, from, items, index, offset);
 }
 
-// A number that goes into an array of floats is converted on the way; an
-// integer has to be one of the array's dtype. The address needs x2, the index
-// x0, and the value x1.
-static void write_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  tl_jit_check_owner(e, t);
-  int index = tl_jit_item_index(e, t, facts), a;
-  tl_dtype dtype = (tl_dtype)t->dtype;
-  if (t->op == TL_TYPED_FSTORE) {
-    a = tl_jit_get_float(e, t, 0, 0);
-  } else {
-    a = get(e, t->a, T1);
-    if (tl_dtype_is_integer(dtype))
-      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
-  }
-  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
-  tl_jit_note_item(e, t);
-}
-
 // --- All operations ---------------------------------------------------------
 
-bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
-  static const int opcodes[] = {
-      [TL_TYPED_ADD] = TL_A64_ADD,   [TL_TYPED_SUB] = TL_A64_SUB,
-      [TL_TYPED_MUL] = TL_A64_MUL,   [TL_TYPED_AND] = TL_A64_AND,
-      [TL_TYPED_OR] = TL_A64_OR,     [TL_TYPED_XOR] = TL_A64_XOR,
-      [TL_TYPED_FADD] = TL_A64_FADD, [TL_TYPED_FSUB] = TL_A64_FSUB,
-      [TL_TYPED_FMUL] = TL_A64_FMUL, [TL_TYPED_FDIV] = TL_A64_FDIV};
-  int a;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_IF:
-      jump_to(e, compare_ints(e, t), t->to);
-      return true;
-    case TL_TYPED_FIF:
-      jump_to(e, compare_floats(e, t), t->to);
-      return true;
-    case TL_TYPED_SET:
-    case TL_TYPED_FSET:
-      set_truth(e, t);
-      return true;
-    case TL_TYPED_FCONST:
-      a = into(e, t->a, 0);
-      float_constant(e, t, a);
-      put(e, t->a, a);
-      return true;
-    case TL_TYPED_MOVE:
-    case TL_TYPED_NEG:
-    case TL_TYPED_NOT:
-      one_int(e, t);
-      return true;
-    case TL_TYPED_ADD:
-    case TL_TYPED_SUB:
-    case TL_TYPED_MUL:
-    case TL_TYPED_AND:
-    case TL_TYPED_OR:
-    case TL_TYPED_XOR:
-      two_ints(e, t, opcodes[t->op]);
-      return true;
-    case TL_TYPED_SHL:
-    case TL_TYPED_SAR:
-      shift(e, t);
-      return true;
-    case TL_TYPED_FLOORDIV:
-    case TL_TYPED_MOD:
-      if (!divide_by_power(e, t))
-        divide(e, t);
-      return true;
-    case TL_TYPED_COUNT:
-      count_range(e, t);
-      return true;
-    case TL_TYPED_MIN:
-    case TL_TYPED_MAX:
-      extreme(e, t);
-      return true;
-    case TL_TYPED_TRUNC:
-      truncate_float(e, t);
-      return true;
-    case TL_TYPED_FMIN:
-    case TL_TYPED_FMAX:
-      extreme_float(e, t);
-      return true;
-    case TL_TYPED_FMOVE:
-    case TL_TYPED_FNEG:
-    case TL_TYPED_FSQRT:
-    case TL_TYPED_FABS:
-      one_float(e, t);
-      return true;
-    case TL_TYPED_FADD:
-    case TL_TYPED_FSUB:
-    case TL_TYPED_FMUL:
-    case TL_TYPED_FDIV:
-      two_floats(e, t, opcodes[t->op]);
-      return true;
-    case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
-      write_item(e, t);
-      return true;
-    default:
-      return false;
-  }
-}
-
-// --- Choices ----------------------------------------------------------------
-
-// Computes the side in a register, which is x0 or x2; constants take x1. No
-// slot is written, so the other side finds them all as they were.
-static void compute_side(emitter *e, const tl_jit_side *s, int in) {
-  static const int opcodes[] = {[TL_TYPED_ADD] = TL_A64_ADD,
-                                [TL_TYPED_SUB] = TL_A64_SUB,
-                                [TL_TYPED_AND] = TL_A64_AND,
-                                [TL_TYPED_OR] = TL_A64_OR,
-                                [TL_TYPED_XOR] = TL_A64_XOR};
-  int has = -1;
-  for (uint32_t i = 0; i < s->count; i++) {
-    const tl_typed *t = &e->code->ops[s->at + i];
-    if (t->op == TL_TYPED_CONST) {
-      if (t->a == s->result && i + 1 == s->count)
-        tl_a64_constant(&e->as, in, t->imm);
-      continue;
-    }
-    int b = t->b == has ? in : get(e, t->b, in);
-    if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR)
-      tl_a64_shift(&e->as, shift_opcode(t), in, b, (int)t->imm & 63);
-    else if (t->op == TL_TYPED_MOVE)
-      tl_a64_move(&e->as, in, b);
-    else
-      tl_a64_rrr(&e->as, opcodes[t->op], in, b, get_int(e, t, T1));
-    cut(e, tl_jit_dtype(t->type), in, in);
-    has = t->a;
-  }
-}
-
-uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
-  const tl_typed *t = &e->code->ops[at];
-  tl_jit_side taken, other;
-  if (t->op != TL_TYPED_IF || e->reg[t->b] < 0 ||
-      (t->c >= 0 && e->reg[t->c] < 0))
-    return 0;
-  uint32_t count = tl_jit_read_choice(e, at, &taken, &other);
-  if (count == 0)
-    return 0;
-  int r = taken.result, result = into(e, r, T0);
-  compute_side(e, &taken, T0);
-  if (other.count > 0)
-    compute_side(e, &other, T2);
-  int otherwise = other.count > 0 ? T2 : get(e, r, T2);
-  int condition = compare_ints(e, t);
-  tl_a64_select(&e->as, TL_A64_CSEL, result, otherwise, T0, condition);
-  put(e, r, result);
-  return count - 1;
+void tl_jit_combine(emitter *e, const tl_typed *t, int in) {
+  if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR)
+    tl_a64_shift(&e->as, shift_opcode(t), in, in, (int)t->imm & 63);
+  else
+    tl_a64_rrr(&e->as, opcodes[t->op], in, in, get_int(e, t, T1));
 }
 
 // --- The door ---------------------------------------------------------------

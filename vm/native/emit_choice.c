@@ -8,7 +8,6 @@
 //        crc = crc >> 1 ^ 33800       x2 = crc >> 1
 //     17 crc = crc >> 1        cmp t, 1;  csel crc, x2, x0, ne
 //
-// Here such branches are found; each processor computes and takes the sides.
 #include "vm/native/emit.h"
 
 #if TL_HAS_JIT
@@ -16,6 +15,16 @@
 // Operations of one side: computing both has to cost less than a branch that is
 // foretold wrongly half of the time.
 enum { MOST_IN_SIDE = 4 };
+
+// One side of a branch: operations from [at] on, what they leave in [result]
+// (-1: nothing), and the label behind. [written] are all slots that it sets on
+// the way.
+typedef struct side {
+  uint32_t at, count;
+  int result;
+  int32_t to;
+  uint64_t written;
+} side;
 
 // Whether the operation computes one integer of others, in one instruction, and
 // never leaves. Both sides are computed whatever the branch, so what could trap
@@ -40,16 +49,16 @@ static bool is_simple(const tl_typed *t) {
 
 // Whether a register may be read in the side: it is no slot that the side has
 // written.
-static bool is_old(const tl_jit_side *s, int r) {
+static bool is_old(const side *s, int r) {
   return r < 0 || r >= TL_JIT_FLOAT || (s->written >> r & 1) == 0;
 }
 
 // Reads a side that begins at [at] and ends with a jump. Each operation uses
 // what the one before it has made, or nothing that the side has made; constants
 // that are not the last stand in the operations already.
-static bool read_side(const emitter *e, uint32_t at, tl_jit_side *s) {
+static bool read_side(const emitter *e, uint32_t at, side *s) {
   const tl_jit_code *code = e->code;
-  *s = (tl_jit_side){.at = at, .result = -1};
+  *s = (side){.at = at, .result = -1};
   for (uint32_t i = at; i < code->op_count; i++) {
     const tl_typed *t = &code->ops[i];
     if (t->op == TL_TYPED_JUMP) {
@@ -71,7 +80,7 @@ static bool read_side(const emitter *e, uint32_t at, tl_jit_side *s) {
 // Whether nobody behind the label reads what a side has written but its result.
 // The label says UNKNOWN of what is dead there, and the check lets nobody read
 // that.
-static bool is_dead_behind(const emitter *e, const tl_jit_side *s) {
+static bool is_dead_behind(const emitter *e, const side *s) {
   const tl_jit_label *label = &e->code->labels[s->to];
   for (uint32_t slot = 0; slot < TL_JIT_SLOTS; slot++)
     if ((s->written >> slot & 1) != 0 && (int)slot != s->result &&
@@ -91,10 +100,13 @@ static bool is_single(const emitter *e, int32_t label) {
   return count == 1;
 }
 
+// Reads the two sides of the branch at [at]: over nothing, or over another
+// side. Returns how many operations they are; 0: it is no choice.
+//
 //     if → E    jump → T    T …  jump → J    E …  jump → J    J
 //     if → J    jump → T    T …  jump → J    J
-uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
-                            tl_jit_side *other) {
+static uint32_t read_choice(const emitter *e, uint32_t at, side *taken,
+                            side *other) {
   const tl_typed *ops = e->code->ops, *t = &ops[at];
   if (at + 3 >= e->code->op_count || t->to < 0 ||
       ops[at + 1].op != TL_TYPED_JUMP || ops[at + 2].op != TL_TYPED_LABEL ||
@@ -102,7 +114,7 @@ uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
       taken->result < 0 || !is_dead_behind(e, taken))
     return 0;
   uint32_t end = taken->at + taken->count;
-  *other = (tl_jit_side){.result = -1, .to = t->to};
+  *other = (side){.result = -1, .to = t->to};
   if (taken->to != t->to) {
     if (end + 2 >= e->code->op_count || ops[end + 1].op != TL_TYPED_LABEL ||
         ops[end + 1].to != t->to || !read_side(e, end + 2, other) ||
@@ -112,6 +124,48 @@ uint32_t tl_jit_read_choice(const emitter *e, uint32_t at, tl_jit_side *taken,
     end = other->at + other->count;
   }
   return is_single(e, ops[at + 1].to) ? end + 1 - at : 0;
+}
+
+// Computes the side in a register, which is T0 or T2; constants may take T1. No
+// slot is written, so the other side finds them all as they were.
+static void compute_side(emitter *e, const side *s, int in) {
+  int has = -1;
+  for (uint32_t i = 0; i < s->count; i++) {
+    const tl_typed *t = &e->code->ops[s->at + i];
+    if (t->op == TL_TYPED_CONST) {
+      if (t->a == s->result && i + 1 == s->count)
+        set_constant(e, in, t->imm);
+      continue;
+    }
+    if (t->b != has)
+      move_int(e, in, get(e, t->b, in));
+    if (t->op != TL_TYPED_MOVE)
+      tl_jit_combine(e, t, in);
+    cut(e, tl_jit_dtype(t->type), in, in);
+    has = t->a;
+  }
+}
+
+// The comparison comes last, as sides change the flags; so its operands are in
+// registers of their own.
+uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
+  const tl_typed *t = &e->code->ops[at];
+  side taken, other;
+  if (t->op != TL_TYPED_IF || e->reg[t->b] < 0 ||
+      (t->c >= 0 ? e->reg[t->c] < 0 : !is_immediate(t->imm)))
+    return 0;
+  uint32_t count = read_choice(e, at, &taken, &other);
+  if (count == 0)
+    return 0;
+  int r = taken.result, result = into(e, r, T0);
+  compute_side(e, &taken, T0);
+  if (other.count > 0)
+    compute_side(e, &other, T2);
+  int otherwise = other.count > 0 ? T2 : get(e, r, T2);
+  move_if(e, tl_jit_compare_ints(e, t), T0, otherwise);
+  move_int(e, result, T0);
+  put(e, r, result);
+  return count - 1;
 }
 
 #endif

@@ -1,4 +1,4 @@
-// Items of arrays: their indices, and integers that have to fit.
+// Items of arrays, and their indices.
 //
 // What was found of an index is used again while it holds, so an item that is
 // read and written is looked for once.
@@ -36,7 +36,7 @@ bool tl_jit_keeps_index(const emitter *e, const tl_typed *t) {
   const int16_t operands[] = {t->a, t->b, t->c};
   int a = t->a % TL_JIT_SLOTS;
   bool has_slot = a != item->b && a != item->d && a != item->e;
-  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE)
+  if (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE)
     return true;
   if (t->op >= TL_TYPED_FCONST && t->op <= TL_TYPED_FMAX) {
     for (int i = 1; i < 3; i++)
@@ -56,12 +56,12 @@ bool tl_jit_keeps_index(const emitter *e, const tl_typed *t) {
 // Notes the access behind its instructions: what is read into T0 or into a
 // slot of the index ends it, and so does a value that is converted, since that
 // goes through T0. What is noted is the operation, which stays in its table.
-void tl_jit_note_item(emitter *e, const tl_typed *t) {
-  bool reads = t->op == TL_TYPED_LOAD || t->op == TL_TYPED_FLOAD;
+static void note_item(emitter *e, const tl_typed *t) {
+  bool reads = t->op == TL_TYPED_LOAD;
   int a = t->a % TL_JIT_SLOTS;
   bool ends = reads ? a == t->b || a == t->d || a == t->e ||
-                          (t->op == TL_TYPED_LOAD && e->reg[t->a] < 0)
-                    : t->op == TL_TYPED_FSTORE && t->a < TL_JIT_FLOAT;
+                          (!is_float(t->a) && e->reg[t->a] < 0)
+                    : tl_typed_is_of_float(t) && !is_float(t->a);
   e->checked = ends ? NULL : t;
 }
 
@@ -69,7 +69,7 @@ void tl_jit_note_item(emitter *e, const tl_typed *t) {
 // columns + second and so on, which cannot overflow: all were compared with
 // lengths whose product is that of the items. It is in a slot's register or in
 // T0; T1 and T2 are free behind it.
-int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
+static int item_index(emitter *e, const tl_typed *t, int facts) {
   if (e->checked != NULL && is_same_item(e->checked, t))
     return t->d < 0 ? get(e, t->b, T0) : T0;
   int first = get(e, t->b, T0);
@@ -78,14 +78,16 @@ int tl_jit_item_index(emitter *e, const tl_typed *t, int facts) {
   for (int i = 0; i < 2 && further[i] >= 0; i++) {
     int next = get(e, further[i], T1), length = facts + 2 + i;
     check_index(e, t, next, length);
-    multiply_add(e, T0, first, length, next);
+    move_int(e, T0, first);
+    multiply_fact(e, T0, length);
+    add_int(e, T0, next);
     first = T0;
   }
   return first;
 }
 
 // An instruction done by C may have given the array a second owner.
-void tl_jit_check_owner(emitter *e, const tl_typed *t) {
+static void check_owner(emitter *e, const tl_typed *t) {
   if (!e->unit->does)
     return;
   read_word(e, T2, SLOTS, e->unit->arrays[t->c].slot * 16 + 8);
@@ -93,23 +95,39 @@ void tl_jit_check_owner(emitter *e, const tl_typed *t) {
   leave_if(e, TL_CC_NE, t);
 }
 
-// Cutting an integer to the width changes those that are not there; but between
-// uint64 and signed ones the sign says it.
-void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
-                      tl_dtype to) {
-  bool was_signed = tl_dtypes[from].kind == 'I';
-  bool is_signed = tl_dtypes[to].kind == 'I';
-  if (from == to)
-    return;
-  if ((from == TL_UINT64 && is_signed) || (to == TL_UINT64 && was_signed)) {
-    compare_zero(e, has);
-    leave_if(e, TL_CC_S, t);
+// No item of the unit's arrays can move as long as their slots have the type of
+// the entry: what C does may allocate, but changes only what it names. So the
+// address that was read at the entry is good behind calls and polls, too.
+void tl_gen_load(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  int index = item_index(e, t, facts), items = get(e, facts, T2);
+  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
+  tl_jit_load_item(e, (tl_dtype)t->dtype, a, items, index, 0);
+  put(e, t->a, a);
+  note_item(e, t);
+}
+
+// A number that goes into an array of floats is converted on the way, for which
+// T0 is taken; an integer has to be one of the array's dtype. The address needs
+// T2, the index T0 or T1, and the value what is left of these.
+void tl_gen_store(emitter *e, const tl_typed *t) {
+  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
+  check_owner(e, t);
+  int index = item_index(e, t, facts), a;
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  if (tl_typed_is_of_float(t)) {
+    if (!is_float(t->a) && index == T0) {
+      move_int(e, T1, T0);
+      index = T1;
+    }
+    a = get_float(e, t, 0, 0);
+  } else {
+    a = get(e, t->a, T1);
+    if (tl_dtype_is_integer(dtype))
+      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   }
-  if (tl_itemsize(to) == 8)
-    return;
-  cut(e, to, T2, has);
-  compare_int(e, T2, has);
-  leave_if(e, TL_CC_NE, t);
+  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
+  note_item(e, t);
 }
 
 #endif

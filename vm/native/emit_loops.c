@@ -31,7 +31,7 @@ static void last_value(emitter *e, const tl_typed *t) {
   jump_to(e, TL_CC_S, t->to);
   int overflows = multiply_checked(e, T1, get(e, t->b + 2, T0));
   jump_to(e, overflows, t->to);
-  add_checked(e, T1, get(e, t->b, T0));
+  add_int(e, T1, get(e, t->b, T0));
   jump_to(e, TL_CC_O, t->to);
 }
 
@@ -39,7 +39,7 @@ static void last_value(emitter *e, const tl_typed *t) {
 // behind one of the same loop finds the last value in T1.
 //
 //     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, T1 - 1 and T1 + 1 are below n
-static void guard(emitter *e, const tl_typed *t) {
+void tl_gen_guard(emitter *e, const tl_typed *t) {
   if (t->b < 0) {
     set_constant(e, T0, tl_jit_high(t));
     guard_below(e, t, T0, 0);
@@ -59,28 +59,27 @@ static void guard(emitter *e, const tl_typed *t) {
 // nothing has been written.
 //
 //     T1 = fuel - 1, at most b        fuel -= T1   d = b - T1   b = T1
-static void chunk(emitter *e, const tl_typed *t) {
+void tl_gen_chunk(emitter *e, const tl_typed *t) {
   less_fuel(e, T1);
   jump_to(e, TL_CC_E, t->to);
   int b = get(e, t->b, T0), rest = into(e, t->d, T2);
   compare_int(e, T1, b);
   move_if(e, TL_CC_A, T1, b);
   spend_fuel(e, T1);
-  subtract_int(e, rest, b, T1);
+  move_int(e, rest, b);
+  subtract_checked(e, rest, T1);
   put(e, t->d, rest);
   move_int(e, b, T1);
   put(e, t->b, b);
 }
 
 // The iterations that a chunk has put aside.
-static void take_rest(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, T0);
-  move_int(e, a, get(e, t->d, T0));
-  put(e, t->a, a);
+void tl_gen_rest(emitter *e, const tl_typed *t) {
+  put_from(e, t->a, get(e, t->d, T0));
 }
 
 // The address of a row: items + index * columns * size of an item.
-static void row(emitter *e, const tl_typed *t) {
+void tl_gen_row(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (t->b < 0)
     set_constant(e, T0, t->imm);
@@ -93,57 +92,31 @@ static void row(emitter *e, const tl_typed *t) {
 }
 
 // An item, without a test.
-static void read_inside(emitter *e, const tl_typed *t) {
+void tl_gen_read(emitter *e, const tl_typed *t) {
   int index = t->b < 0 ? -1 : get(e, t->b, T0);
-  int a = into(e, t->a, t->op == TL_TYPED_FREAD ? 0 : T0);
+  int a = into(e, t->a, is_float(t->a) ? 0 : T0);
   tl_jit_load_item(e, (tl_dtype)t->dtype, a, get(e, t->e, T2), index,
                    (int32_t)t->imm);
   put(e, t->a, a);
 }
 
 // Converting the value takes T0 and T2, so the address comes last.
-static void write_inside(emitter *e, const tl_typed *t) {
+void tl_gen_write(emitter *e, const tl_typed *t) {
   tl_dtype dtype = (tl_dtype)t->dtype;
-  bool floats = t->op == TL_TYPED_FWRITE;
-  int a = floats ? tl_jit_get_float(e, t, 0, 0) : get(e, t->a, T0);
+  bool floats = tl_typed_is_of_float(t);
+  int a = floats ? get_float(e, t, 0, 0) : get(e, t->a, T0);
   if (!floats && tl_dtype_is_integer(dtype))
     tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
   int index = t->b < 0 ? -1 : get(e, t->b, T1);
   tl_jit_store_item(e, dtype, a, get(e, t->e, T2), index, (int32_t)t->imm);
 }
 
-bool tl_jit_emit_loop(emitter *e, const tl_typed *t) {
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_GUARD:
-      guard(e, t);
-      return true;
-    case TL_TYPED_CHUNK:
-      chunk(e, t);
-      return true;
-    case TL_TYPED_REST:
-      take_rest(e, t);
-      return true;
-    case TL_TYPED_FUEL:
-      compare_fuel(e, (int32_t)t->imm);
-      jump_to(e, TL_CC_LE, t->to);
-      return true;
-    case TL_TYPED_SPEND:
-      spend_constant(e, (int32_t)t->imm);
-      return true;
-    case TL_TYPED_ROW:
-      row(e, t);
-      return true;
-    case TL_TYPED_READ:
-    case TL_TYPED_FREAD:
-      read_inside(e, t);
-      return true;
-    case TL_TYPED_WRITE:
-    case TL_TYPED_FWRITE:
-      write_inside(e, t);
-      return true;
-    default:
-      return false;
-  }
+void tl_gen_ask_fuel(emitter *e, const tl_typed *t) {
+  compare_fuel(e, (int32_t)t->imm);
+  jump_to(e, TL_CC_LE, t->to);
+}
+void tl_gen_spend(emitter *e, const tl_typed *t) {
+  spend_constant(e, (int32_t)t->imm);
 }
 
 #endif

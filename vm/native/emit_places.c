@@ -98,14 +98,6 @@ static void check_alone(emitter *e, const tl_typed *t, int base) {
 
 // --- Reading -----------------------------------------------------------------
 
-// Loads the payload of an item into the slot's register of that type.
-static void load_payload(emitter *e, place p, int r) {
-  bool floats = is_float(r);
-  int a = into(e, r, floats ? 0 : T0);
-  read_payload(e, floats, a, p.base, payload_of(p));
-  put(e, r, a);
-}
-
 // Of an item whose tag is in T0: the payload to the result's register, if it
 // has the type; of the other type to that one's, and on to where the operation
 // says.
@@ -119,11 +111,11 @@ static void load_typed(emitter *e, const tl_typed *t, place p) {
     uint32_t same = skip(e, TL_CC_E);
     compare_constant(e, T0, (int64_t)tl_jit_tag_of(e->unit, slot, t->other));
     leave_if(e, TL_CC_NE, t);
-    load_payload(e, p, tl_jit_register(slot, t->other));
-    jump(e, t->to < 0 ? FIX_EXIT : FIX_LABEL, t->to < 0 ? -1 - t->to : t->to);
+    put_word(e, tl_jit_register(slot, t->other), p.base, payload_of(p));
+    go_to(e, t->to);
     here(e, same);
   }
-  load_payload(e, p, t->a);
+  put_word(e, t->a, p.base, payload_of(p));
 }
 
 // An item by its type. Whether the container owns the item (bit 16) makes no
@@ -136,11 +128,19 @@ static void read_place(emitter *e, const tl_typed *t, place p) {
   load_typed(e, t, p);
 }
 
+void tl_gen_field(emitter *e, const tl_typed *t) {
+  read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
+}
+
 // What the slot has in memory, whose own tag counts.
-static void fetch(emitter *e, const tl_typed *t) {
+void tl_gen_fetch(emitter *e, const tl_typed *t) {
   int32_t at = t->a % TL_JIT_SLOTS * 16;
   read_word(e, T0, SLOTS, at);
   load_typed(e, t, (place){SLOTS, at});
+}
+
+void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at) {
+  read_place(e, t, (place){T2, at});
 }
 
 // A letter of a text, one of those that all VMs share; leaves where characters
@@ -156,9 +156,7 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   multiply_constant(e, T0, (int32_t)sizeof(tl_letter));
   set_constant(e, T1, (int64_t)(intptr_t)tl_letters);
   add_int(e, T0, T1);
-  int a = into(e, t->a, T0);
-  move_int(e, a, T0);
-  put(e, t->a, a);
+  put_from(e, t->a, T0);
 }
 
 // An item of an array, whose items are in T1: of 8 bytes, or a bool's one.
@@ -171,7 +169,7 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
 
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
-static void read_item(emitter *e, const tl_typed *t) {
+void tl_gen_item(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2), index = get(e, t->c, T0);
   if (t->dtype == TL_KIND_LIST) {
     read_place(e, t, list_item(e, t, base, index));
@@ -207,7 +205,7 @@ static void write_place(emitter *e, const tl_typed *t, place p) {
 
 // The last item, and then one less in the list: what was read is a number, so
 // nothing of it is left behind that anybody owns.
-static void pop_item(emitter *e, const tl_typed *t) {
+void tl_gen_pop(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2);
   check_alone(e, t, base);
   compare_memory(e, base, offsetof(tl_list, length), 0);
@@ -225,7 +223,7 @@ static void pop_item(emitter *e, const tl_typed *t) {
 // without a count is immortal, and what gives its own count away borrows
 // nothing. The length is raised in memory while T1 has the old one, which
 // becomes the new item's address.
-static void append_item(emitter *e, const tl_typed *t) {
+void tl_gen_append(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2);
   check_alone(e, t, base);
   uint64_t tag = tl_jit_tag_of(e->unit, 0, t->type);
@@ -258,7 +256,7 @@ static void write_number(emitter *e, const tl_typed *t, int index) {
 
 // b[c] = a. The container is tested before the index: where it has a second
 // owner the interpreter copies it, whatever the index is.
-static void write_item(emitter *e, const tl_typed *t) {
+void tl_gen_setitem(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2), index = get(e, t->c, T0);
   check_alone(e, t, base);
   if (t->dtype == TL_KIND_LIST) {
@@ -314,7 +312,8 @@ static const tl_step *go_down(emitter *e, const tl_typed *t, int *part) {
 // Reads or writes the place that a path leads to. Reading asks for single
 // owners, too: it is the first half of an update, and what the interpreter
 // would have to copy for it is left to the interpreter.
-static void at_place(emitter *e, const tl_typed *t, bool writes) {
+void tl_gen_place(emitter *e, const tl_typed *t) {
+  bool writes = t->op == TL_TYPED_POKE;
   int part;
   const tl_step *step = go_down(e, t, &part);
   place p;
@@ -345,21 +344,19 @@ static int32_t length_of(int kind) {
 }
 
 // len(b); of a text its bytes, where each of them is a character.
-static void put_length(emitter *e, const tl_typed *t) {
+void tl_gen_length(emitter *e, const tl_typed *t) {
   int base = get(e, t->b, T2);
   if (t->dtype == TL_KIND_STRING) {
     test_byte(e, base, offsetof(tl_object, flags), TL_BYTEWISE);
     leave_if(e, TL_CC_E, t);
   }
-  int a = into(e, t->a, T0);
-  read_word(e, a, base, length_of(t->dtype));
-  put(e, t->a, a);
+  put_word(e, t->a, base, length_of(t->dtype));
 }
 
 // Into the body while the position is below the length, which is read
 // again each time, as the interpreter does. Positions begin at 0 and count up,
 // so the comparison may have a sign.
-static void more(emitter *e, const tl_typed *t) {
+void tl_gen_more(emitter *e, const tl_typed *t) {
   int position = get(e, t->b, T0), base = get(e, t->c, T2);
   compare_word(e, position, base, length_of(t->dtype));
   jump_to(e, TL_CC_L, t->to);
@@ -390,7 +387,7 @@ static void compare_texts(emitter *e, const tl_typed *t) {
 
 // The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
 // it.
-static void on_texts(emitter *e, const tl_typed *t) {
+void tl_gen_on_texts(emitter *e, const tl_typed *t) {
   int condition = t->condition == TL_IF_EQ ? TL_CC_E : TL_CC_NE;
   compare_texts(e, t);
   if (t->op == TL_TYPED_RIF) {
@@ -402,25 +399,13 @@ static void on_texts(emitter *e, const tl_typed *t) {
   put(e, t->a, a);
 }
 
-// A borrowed variable of the module. Whether the module owns its value makes no
-// difference. The array of variables may move when the module gets another one,
-// so its address is read from the module each time.
-static void get_variable(emitter *e, const tl_typed *t) {
-  const tl_module *module = e->unit->function->unit->module;
-  tl_typed plain = *t;
-  plain.other = TL_TYPE_UNKNOWN;
-  set_constant(e, T2, (int64_t)(intptr_t)&module->variables);
-  read_word(e, T2, T2, 0);
-  read_place(e, &plain, (place){T2, (int32_t)t->imm * 16});
-}
-
 // Several results: to the callee's first slots, which may have been the places
 // of some of them. So all are on the stack before the first is written.
 //
 // With those that vary go their tags.
 //
 //     push last … push first    pop first ─▶ slot 0 … pop last ─▶ slot n - 1
-static void give_row(emitter *e, const tl_typed *t) {
+void tl_jit_give_row(emitter *e, const tl_typed *t) {
   int count = (int)t->imm, first = e->unit->is_single ? -1 : 0;
   for (int i = count; i-- > 0;) {
     int s = t->d + i;
@@ -442,78 +427,6 @@ static void give_row(emitter *e, const tl_typed *t) {
   }
 }
 
-// Dispatch by operation. Operands that may be at home go to T2 if they are
-// containers, and to T0 if they are indices.
-bool tl_jit_emit_place(emitter *e, const tl_typed *t) {
-  int a;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_LEND:
-      a = into(e, t->a, T0);
-      move_int(e, a, get(e, t->b, T0));
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_RCONST:
-      a = into(e, t->a, T0);
-      set_constant(e, a, t->imm);
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_RGET:
-      get_variable(e, t);
-      break;
-    case TL_TYPED_FIELD:
-    case TL_TYPED_FFIELD:
-    case TL_TYPED_RFIELD:
-      read_place(e, t, field(e, t, get(e, t->b, T2), t->imm, t->d));
-      break;
-    case TL_TYPED_ITEM:
-    case TL_TYPED_FITEM:
-    case TL_TYPED_RITEM:
-      read_item(e, t);
-      break;
-    case TL_TYPED_SETITEM:
-    case TL_TYPED_FSETITEM:
-      write_item(e, t);
-      break;
-    case TL_TYPED_APPEND:
-    case TL_TYPED_FAPPEND:
-    case TL_TYPED_RAPPEND:
-      append_item(e, t);
-      break;
-    case TL_TYPED_POP:
-    case TL_TYPED_FPOP:
-      pop_item(e, t);
-      break;
-    case TL_TYPED_LENGTH:
-      put_length(e, t);
-      break;
-    case TL_TYPED_MORE:
-      more(e, t);
-      break;
-    case TL_TYPED_RIF:
-    case TL_TYPED_RSET:
-      on_texts(e, t);
-      break;
-    case TL_TYPED_PEEK:
-    case TL_TYPED_FPEEK:
-      at_place(e, t, false);
-      break;
-    case TL_TYPED_POKE:
-    case TL_TYPED_FPOKE:
-    case TL_TYPED_RPOKE:
-      at_place(e, t, true);
-      break;
-    case TL_TYPED_FETCH:
-    case TL_TYPED_FFETCH:
-    case TL_TYPED_RFETCH:
-      fetch(e, t);
-      break;
-    case TL_TYPED_ROWRETURN:
-      give_row(e, t);
-      break;
-    default:
-      return false;
-  }
-  return true;
-}
-
+// Operands that may be at home go to T2 if they are containers, and to T0 if
+// they are indices.
 #endif

@@ -92,85 +92,56 @@ typedef struct integer_code {
 
 #define ALL(map) \
   { map, map, map, map }
+#define OF(opcode) \
+  { opcode, opcode, opcode, opcode }
 // W is set for 8 bytes alone: narrower forms have it as a part of the opcode,
-// or do not look at it.
-static const integer_code sums = {ALL(TL_M_0F), {0xfc, 0xfd, 0xfe, 0xd4}};
-static const integer_code differences = {ALL(TL_M_0F),
-                                         {0xf8, 0xf9, 0xfa, 0xfb}};
-static const integer_code products = {{0, TL_M_0F, TL_M_38, TL_M_38},
-                                      {0, 0xd5, 0x40, 0x40}};
-static const integer_code ands = {ALL(TL_M_0F), {0xdb, 0xdb, 0xdb, 0xdb}};
-static const integer_code ors = {ALL(TL_M_0F), {0xeb, 0xeb, 0xeb, 0xeb}};
-static const integer_code xors = {ALL(TL_M_0F), {0xef, 0xef, 0xef, 0xef}};
-static const integer_code absolutes = {ALL(TL_M_38), {0x1c, 0x1d, 0x1e, 0x1f}};
-static const integer_code extremes[2][2] = {
-    {{{TL_M_38, TL_M_0F, TL_M_38, TL_M_38}, {0x38, 0xea, 0x39, 0x39}},
-     {{TL_M_38, TL_M_0F, TL_M_38, TL_M_38}, {0x3c, 0xee, 0x3d, 0x3d}}},
-    {{{TL_M_0F, TL_M_38, TL_M_38, TL_M_38}, {0xda, 0x3a, 0x3b, 0x3b}},
-     {{TL_M_0F, TL_M_38, TL_M_38, TL_M_38}, {0xde, 0x3e, 0x3f, 0x3f}}}};
+// or do not look at it. Sums and products wrap, as in the kernels.
+static const integer_code integers[TL_OP_COUNT] = {
+    [TL_OP_ADD] = {ALL(TL_M_0F), {0xfc, 0xfd, 0xfe, 0xd4}},
+    [TL_OP_SUBTRACT] = {ALL(TL_M_0F), {0xf8, 0xf9, 0xfa, 0xfb}},
+    [TL_OP_MULTIPLY] = {{0, TL_M_0F, TL_M_38, TL_M_38}, {0, 0xd5, 0x40, 0x40}},
+    [TL_OP_SQUARE] = {{0, TL_M_0F, TL_M_38, TL_M_38}, {0, 0xd5, 0x40, 0x40}},
+    [TL_OP_BITWISE_AND] = {ALL(TL_M_0F), OF(0xdb)},
+    [TL_OP_BITWISE_OR] = {ALL(TL_M_0F), OF(0xeb)},
+    [TL_OP_BITWISE_XOR] = {ALL(TL_M_0F), OF(0xef)},
+    [TL_OP_ABS] = {ALL(TL_M_38), {0x1c, 0x1d, 0x1e, 0x1f}},
+    [TL_OP_MINIMUM] = {{TL_M_38, TL_M_0F, TL_M_38, TL_M_38},
+                       {0x38, 0xea, 0x39, 0x39}},
+    [TL_OP_MAXIMUM] = {{TL_M_38, TL_M_0F, TL_M_38, TL_M_38},
+                       {0x3c, 0xee, 0x3d, 0x3d}}};
+// The smaller and the larger of unsigned ones.
+static const integer_code unsigned_extremes[2] = {
+    {{TL_M_0F, TL_M_38, TL_M_38, TL_M_38}, {0xda, 0x3a, 0x3b, 0x3b}},
+    {{TL_M_0F, TL_M_38, TL_M_38, TL_M_38}, {0xde, 0x3e, 0x3f, 0x3f}}};
 #undef ALL
+#undef OF
 
-// The instruction for integers; NULL: there is none. Sums and products wrap, as
-// in the kernels.
-static const integer_code *integer_of(tl_op op, tl_dtype dtype) {
-  switch (op) {
-    case TL_OP_ADD:
-      return &sums;
-    case TL_OP_SUBTRACT:
-      return &differences;
-    case TL_OP_MULTIPLY:
-    case TL_OP_SQUARE:
-      return &products;
-    case TL_OP_BITWISE_AND:
-      return &ands;
-    case TL_OP_BITWISE_OR:
-      return &ors;
-    case TL_OP_BITWISE_XOR:
-      return &xors;
-    case TL_OP_MINIMUM:
-    case TL_OP_MAXIMUM:
-      return &extremes[tl_vector_is_unsigned(dtype)][op == TL_OP_MAXIMUM];
-    case TL_OP_ABS:
-      return tl_vector_is_unsigned(dtype) ? NULL : &absolutes;
-    default:
-      return NULL;
-  }
+// The instruction for integers, with opcodes of 0 where there is none.
+static integer_code integer_of(tl_op op, tl_dtype dtype) {
+  static const integer_code none = {{0}, {0}};
+  if (!tl_vector_is_unsigned(dtype))
+    return integers[op];
+  return op == TL_OP_MINIMUM || op == TL_OP_MAXIMUM
+             ? unsigned_extremes[op == TL_OP_MAXIMUM]
+         : op == TL_OP_ABS ? none
+                           : integers[op];
 }
 
 // The form of an instruction for the items of a dtype.
-static tl_vector_code integer_at(const integer_code *c, tl_dtype dtype) {
+static tl_vector_code integer_at(tl_op op, tl_dtype dtype) {
   int size = __builtin_ctz((unsigned)tl_vector_size(dtype));
-  return (tl_vector_code){TL_P_66, c->map[size], c->opcode[size], size == 3};
+  integer_code c = integer_of(op, dtype);
+  return (tl_vector_code){TL_P_66, c.map[size], c.opcode[size], size == 3};
 }
 
 // The opcode for floats of either width, of which the prefix tells; 0: none.
 // Each rounds once, to nearest, as the kernels do; what would be several
 // instructions, as exp, is none.
-static int float_opcode(tl_op op) {
-  switch (op) {
-    case TL_OP_ADD:
-      return 0x58;
-    case TL_OP_SUBTRACT:
-      return 0x5c;
-    case TL_OP_MULTIPLY:
-    case TL_OP_SQUARE:
-      return 0x59;
-    case TL_OP_DIVIDE:
-      return 0x5e;
-    case TL_OP_MINIMUM:
-      return 0x5d;
-    case TL_OP_MAXIMUM:
-      return 0x5f;
-    case TL_OP_SQRT:
-      return 0x51;
-    case TL_OP_NEGATIVE:
-      return 0x57;
-    case TL_OP_ABS:
-      return 0x54;
-    default:
-      return 0;
-  }
-}
+static const uint8_t float_opcodes[TL_OP_COUNT] = {
+    [TL_OP_ADD] = 0x58,     [TL_OP_SUBTRACT] = 0x5c, [TL_OP_MULTIPLY] = 0x59,
+    [TL_OP_SQUARE] = 0x59,  [TL_OP_DIVIDE] = 0x5e,   [TL_OP_MINIMUM] = 0x5d,
+    [TL_OP_MAXIMUM] = 0x5f, [TL_OP_SQRT] = 0x51,     [TL_OP_NEGATIVE] = 0x57,
+    [TL_OP_ABS] = 0x54};
 
 // Whether it gives a bool of bools.
 static bool joins(tl_op op) {
@@ -199,9 +170,8 @@ bool tl_piece_knows(tl_op op, tl_dtype dtype) {
   if (op == TL_OP_WHERE || tl_vector_compares(op))
     return true;
   if (tl_vector_is_float(dtype))
-    return float_opcode(op) != 0;
-  const integer_code *c = integer_of(op, dtype);
-  return c != NULL && integer_at(c, dtype).opcode != 0;
+    return float_opcodes[op] != 0;
+  return integer_at(op, dtype).opcode != 0;
 }
 
 // Bytes of a vector of items, of which the register may have more: 16 lanes of
@@ -216,8 +186,7 @@ static void emit_float(tl_vector_emitter *e, const tl_piece_operation *o,
                        int to, int a, int b) {
   tl_dtype dtype = (tl_dtype)o->dtype;
   int bytes = bytes_of(e, dtype), width = tl_vector_width(dtype);
-  tl_vector_code c =
-      tl_vector_of_floats(1 << width, float_opcode((tl_op)o->op));
+  tl_vector_code c = tl_vector_of_floats(1 << width, float_opcodes[o->op]);
   if (o->op == TL_OP_MINIMUM || o->op == TL_OP_MAXIMUM)
     e->form->pick_extreme(e, c, bytes, to, a, b);
   else if (o->op == TL_OP_SQRT)
@@ -244,9 +213,8 @@ void tl_vector_operation(tl_vector_emitter *e, const tl_piece_operation *o,
     emit_float(e, o, to, in[0], in[1]);
   } else if (!e->form->compute(e, o, to, in[0], in[1])) {
     bool one = op == TL_OP_ABS;
-    tl_vector_three(e, integer_at(integer_of(op, dtype), dtype),
-                    bytes_of(e, dtype), to, one ? 0 : in[0],
-                    one ? in[0] : in[1]);
+    tl_vector_three(e, integer_at(op, dtype), bytes_of(e, dtype), to,
+                    one ? 0 : in[0], one ? in[0] : in[1]);
   }
 }
 

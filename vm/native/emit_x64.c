@@ -1,5 +1,5 @@
-// Machine code for x86-64: what computes, and items of arrays. The rest is
-// emit.c's.
+// Machine code for x86-64: sums, quotients, shifts, floats, and how items of
+// arrays are reached. The rest is in terms of target_*.h.
 //
 //     rbx  the frame's slots     rbp  the VM       r14  the call record
 //     r15d the fuel              rax, rcx, rdx, xmm0, xmm1  free
@@ -10,53 +10,11 @@
 #include "vm/engine/elementwise.h"
 #include "vm/native/emit.h"
 
-// Like put, of what was computed in 64 bits. Sums, products and bits have the
-// same lowest bits whatever stands above, so one cut at the end is enough.
-static void put_cut(emitter *e, const tl_typed *t, int from) {
-  cut(e, tl_jit_dtype(t->type), from, from);
-  put(e, t->a, from);
-}
-
 // --- Comparisons ------------------------------------------------------------
 
-// Whether the constant c fits the 32 bits that instructions have for one.
+// Whether c is a constant that instructions have room for.
 static bool has_short_constant(const tl_typed *t) {
-  return t->c < 0 && t->imm == (int32_t)t->imm;
-}
-
-// Whether an operand is a uint64: then the other is not below 0 either, and
-// they compare without a sign.
-static bool is_unsigned(const tl_typed *t) {
-  return t->from[1] == tl_jit_of_dtype(TL_UINT64) ||
-         t->from[2] == tl_jit_of_dtype(TL_UINT64);
-}
-
-// Compares b with c; returns the condition code for what the operation asks.
-// `test b, b` compares with 0 in fewer bytes and sets the flags as cmp does:
-// the carry and the overflow are 0.
-static int compare_ints(emitter *e, const tl_typed *t) {
-  static const uint8_t codes[2][6] = {
-      {TL_CC_L, TL_CC_LE, TL_CC_G, TL_CC_GE, TL_CC_E, TL_CC_NE},
-      {TL_CC_B, TL_CC_BE, TL_CC_A, TL_CC_AE, TL_CC_E, TL_CC_NE}};
-  int b = get(e, t->b, TL_AX);
-  if (t->c < 0 && t->imm == 0)
-    tl_x64_rr(&e->as, TL_X64_W, 0x85, b, b);
-  else if (has_short_constant(t))
-    tl_x64_ri(&e->as, 7, b, (int32_t)t->imm);
-  else
-    tl_x64_rr(&e->as, TL_X64_W, 0x3b, b, get_int(e, t, TL_CX));
-  return codes[is_unsigned(t)][t->condition];
-}
-
-// A float from its bits. 0.0 needs no constant; others stand behind the code.
-// -0.0 has a bit, and is no 0 here. All 8 bytes are read, also of a float32.
-static void float_constant(emitter *e, const tl_typed *t, int to) {
-  if (t->imm == 0) {
-    tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
-    return;
-  }
-  tl_x64_rip(&e->as, TL_X64_SD, 0x10, to);
-  add_fix(e, FIX_DATA, (int32_t)(t - e->code->ops));
+  return t->c < 0 && is_immediate(t->imm);
 }
 
 // The prefix of instructions on floats of the operation's width, F3 or F2: the
@@ -88,34 +46,23 @@ static void convert_unsigned(emitter *e, const tl_typed *t, int to, int from) {
   tl_x64_here(as, done);
 }
 
-// Operand number i of an operation of floats, 0 to 2 for a to c: what has
-// another type is converted, none is the constant. cvtsi2sd and its like round
-// to nearest, ties to even, as a cast of C does, unless the host has changed
-// MXCSR, which would change the interpreter's results too. Takes rax, of a
-// uint64 also rdx.
-int tl_jit_get_float(emitter *e, const tl_typed *t, int i, int scratch) {
-  const int16_t registers[] = {t->a, t->b, t->c};
-  int r = registers[i];
-  if (r < 0) {
-    float_constant(e, t, scratch);
-    return scratch;
-  }
+// cvtsi2sd and its like round to nearest, ties to even, as a cast of C does,
+// unless the host has changed MXCSR, which would change the interpreter's
+// results too. Of a uint64 it takes rdx, too.
+void tl_jit_convert(emitter *e, const tl_typed *t, int i, int r, int to) {
   tl_dtype from = tl_jit_dtype(t->from[i]);
-  if (from == t->dtype)
-    return get(e, r, scratch);
   // Clearing it first, so that it does not wait for what was there, and a
   // float32 has nothing above it.
-  tl_x64_rr(&e->as, TL_X64_PD, 0x57, scratch, scratch);
+  clear_float(e, to);
   int how = from == TL_FLOAT32 ? TL_X64_SS : TL_X64_SD;
   if (from == TL_UINT64)
-    convert_unsigned(e, t, scratch, get(e, r, TL_AX));
+    convert_unsigned(e, t, to, get(e, r, TL_AX));
   else if (!is_float(r))
-    tl_x64_rr(&e->as, width(t) | TL_X64_W, 0x2a, scratch, get(e, r, TL_AX));
+    tl_x64_rr(&e->as, width(t) | TL_X64_W, 0x2a, to, get(e, r, TL_AX));
   else if (e->reg[r] >= 0)
-    tl_x64_rr(&e->as, how, 0x5a, scratch, e->reg[r]);
+    tl_x64_rr(&e->as, how, 0x5a, to, e->reg[r]);
   else
-    tl_x64_rm(&e->as, how, 0x5a, scratch, home_base(r), home(r));
-  return scratch;
+    tl_x64_rm(&e->as, how, 0x5a, to, home_base(r), home(r));
 }
 
 // Whether a comparison of floats has to look at the parity, too, which says
@@ -139,7 +86,7 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
   static const uint8_t codes[] = {TL_CC_A,  TL_CC_AE, TL_CC_A,  TL_CC_AE,
                                   TL_CC_E,  TL_CC_NE, TL_CC_BE, TL_CC_B,
                                   TL_CC_BE, TL_CC_B};
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   bool swaps = t->condition == TL_IF_LT || t->condition == TL_IF_LE ||
                t->condition == TL_IF_NLT || t->condition == TL_IF_NLE;
   *parity = t->condition == TL_IF_EQ   ? PARITY_AND_ORDERED
@@ -152,7 +99,7 @@ static int compare_floats(emitter *e, const tl_typed *t, parity *parity) {
 // Equality of floats needs two tests: NaN sets the parity, and is equal to
 // nothing. Both jumps of "not equal" go to one target, and stand in this order
 // because the flags outlive the first.
-static void jump_on_floats(emitter *e, const tl_typed *t) {
+void tl_gen_fjump_if(emitter *e, const tl_typed *t) {
   parity parity;
   int condition = compare_floats(e, t, &parity);
   if (parity == PARITY_AND_ORDERED) {
@@ -168,10 +115,9 @@ static void jump_on_floats(emitter *e, const tl_typed *t) {
 
 // The result of a comparison as 0 or 1. setcc writes a byte alone, so movzx
 // widens it; the operands have been read before al and cl are written.
-static void set_truth(emitter *e, const tl_typed *t) {
+void tl_gen_ftruth(emitter *e, const tl_typed *t) {
   parity parity = PARITY_NO;
-  int condition = t->op == TL_TYPED_FSET ? compare_floats(e, t, &parity)
-                                         : compare_ints(e, t);
+  int condition = compare_floats(e, t, &parity);
   const int set = TL_X64_0F | TL_X64_BYTE;
   tl_x64_rr(&e->as, set, 0x90 | condition, 0, TL_AX);
   if (parity != PARITY_NO) {
@@ -186,13 +132,22 @@ static void set_truth(emitter *e, const tl_typed *t) {
 
 // --- Integers ---------------------------------------------------------------
 
+// Which instruction is which operation, with a register or a constant: opcodes
+// of the form reg, rm, and the digits of 81 and 83.
+static const struct {
+  uint8_t opcode, digit;
+  bool commutes;
+} sums[] = {[TL_TYPED_ADD] = {0x03, 0, true}, [TL_TYPED_SUB] = {0x2b, 5, false},
+            [TL_TYPED_MUL] = {0xaf, 0, true}, [TL_TYPED_AND] = {0x23, 4, true},
+            [TL_TYPED_OR] = {0x0b, 1, true},  [TL_TYPED_XOR] = {0x33, 6, true}};
+
 // a = b op c, where c is in a register. The processor has a op= c only, so b
 // moves to a first, and where c is in a's register, it has to give way: the two
 // are swapped, or c is copied to rcx. Overflow wraps, as the language says.
-static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
+static void two_ints(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
   int c = get_int(e, t, TL_CX);
-  if (a == c && a != b && commutes) {
+  if (a == c && a != b && sums[t->op].commutes) {
     c = b;
   } else if (a == c && a != b) {
     tl_x64_move(&e->as, TL_CX, c);
@@ -201,91 +156,63 @@ static void two_ints(emitter *e, const tl_typed *t, int opcode, bool commutes) {
   } else {
     tl_x64_move(&e->as, a, b);
   }
-  tl_x64_rr(&e->as, opcode == 0xaf ? TL_X64_W | TL_X64_0F : TL_X64_W, opcode, a,
-            c);
+  tl_x64_rr(&e->as, t->op == TL_TYPED_MUL ? TL_X64_W | TL_X64_0F : TL_X64_W,
+            sums[t->op].opcode, a, c);
   put_cut(e, t, a);
 }
 
-// The same with a constant of 32 bits, by the digit of its short form. A sum
-// into another register is one lea, which leaves its operand as it is.
-static void with_constant(emitter *e, const tl_typed *t, int digit) {
+// The same with a constant of 32 bits where it fits. A sum into another
+// register is one lea, which leaves its operand as it is, and a product one
+// instruction, too.
+void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
+  if (!has_short_constant(t)) {
+    two_ints(e, t);
+    return;
+  }
   int a = into(e, t->a, TL_AX), b = get(e, t->b, TL_AX);
   int32_t imm = (int32_t)t->imm;
-  if (a != b && digit == 0) {
+  if (t->op == TL_TYPED_MUL) {
+    tl_x64_rr(&e->as, TL_X64_W, 0x69, a, b);
+    tl_as_word(&e->as, (uint32_t)imm);
+  } else if (a != b && t->op == TL_TYPED_ADD) {
     tl_x64_rm(&e->as, TL_X64_W, 0x8d, a, b, imm);
   } else {
     tl_x64_move(&e->as, a, b);
-    tl_x64_ri(&e->as, digit, a, imm);
+    tl_x64_ri(&e->as, sums[t->op].digit, a, imm);
   }
   put_cut(e, t, a);
 }
 
-// a = b times a constant of 32 bits, in one instruction.
-static void times_constant(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, TL_AX);
-  tl_x64_rr(&e->as, TL_X64_W, 0x69, a, get(e, t->b, TL_AX));
-  tl_as_word(&e->as, (uint32_t)t->imm);
-  put_cut(e, t, a);
+// Which shift it is: 4 is to the left, 7 to the right, and 5 without a sign. To
+// the right only a uint64 shifts so: narrower ones have no sign in 64 bits, so
+// their sign bit is 0 and both shifts are the same.
+static int digit_of(const tl_typed *t) {
+  return t->op == TL_TYPED_SHL                   ? 4
+         : t->type == tl_jit_of_dtype(TL_UINT64) ? 5
+                                                 : 7;
 }
-
-// Which instruction is which operation, with a register or a constant: opcodes
-// of the form reg, rm, and the digits of 81 and 83.
-static void arithmetic(emitter *e, const tl_typed *t) {
-  bool is_short = has_short_constant(t);
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_ADD:
-      is_short ? with_constant(e, t, 0) : two_ints(e, t, 0x03, true);
-      break;
-    case TL_TYPED_SUB:
-      is_short ? with_constant(e, t, 5) : two_ints(e, t, 0x2b, false);
-      break;
-    case TL_TYPED_MUL:
-      is_short ? times_constant(e, t) : two_ints(e, t, 0xaf, true);
-      break;
-    case TL_TYPED_AND:
-      is_short ? with_constant(e, t, 4) : two_ints(e, t, 0x23, true);
-      break;
-    case TL_TYPED_OR:
-      is_short ? with_constant(e, t, 1) : two_ints(e, t, 0x0b, true);
-      break;
-    default:
-      is_short ? with_constant(e, t, 6) : two_ints(e, t, 0x33, true);
-      break;
-  }
-}
-
-// Shifts by a constant amount; digit 4 is to the left, 7 to the right.
-static void shift_by(emitter *e, const tl_typed *t, int digit, int amount) {
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
-  tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, a);
-  tl_as_byte(&e->as, amount);
-  put_cut(e, t, a);
-}
-
-// To the right only a uint64 shifts without a sign: narrower ones have none in
-// 64 bits, so their sign bit is 0 and both shifts are the same.
-static int digit_of_right(const tl_typed *t) {
-  return t->type == tl_jit_of_dtype(TL_UINT64) ? 5 : 7;
+static void shift_by(emitter *e, const tl_typed *t, int in) {
+  tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit_of(t), in);
+  tl_as_byte(&e->as, (int)t->imm);
 }
 
 // Shifts by the width or more are not plain; the processor would take them
 // modulo 64. The comparison is unsigned, so amounts below 0 leave, too. The
 // result is computed in rax because a may be the register of c.
-static void shift(emitter *e, const tl_typed *t) {
-  int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
-  if (t->c < 0) {
-    shift_by(e, t, digit, (int)t->imm);
-    return;
-  }
-  int bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
-  tl_x64_move(&e->as, TL_CX, get(e, t->c, TL_CX));
-  tl_x64_ri(&e->as, 7, TL_CX, bits - 1);
-  leave_if(e, TL_CC_A, t);
-  tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
-  tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit, TL_AX);
+void tl_gen_shift(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, TL_AX);
+  if (t->c < 0) {
+    tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
+    shift_by(e, t, a);
+  } else {
+    int bits = 8 * (int)tl_itemsize(tl_jit_dtype(t->type));
+    tl_x64_move(&e->as, TL_CX, get(e, t->c, TL_CX));
+    tl_x64_ri(&e->as, 7, TL_CX, bits - 1);
+    leave_if(e, TL_CC_A, t);
+    tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
+    tl_x64_rr(&e->as, TL_X64_W, 0xd3, digit_of(t), TL_AX);
+    tl_x64_move(&e->as, a, TL_AX);
+  }
   put_cut(e, t, a);
 }
 
@@ -302,9 +229,7 @@ static void divide_unsigned(emitter *e, const tl_typed *t) {
   tl_x64_move(as, TL_AX, get(e, t->b, TL_AX));
   tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
   tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
-  int from = t->op == TL_TYPED_MOD ? TL_DX : TL_AX, a = into(e, t->a, from);
-  tl_x64_move(as, a, from);
-  put(e, t->a, a);
+  put_from(e, t->a, t->op == TL_TYPED_MOD ? TL_DX : TL_AX);
 }
 
 // Towards minus infinity: where the rest is not 0 and has another sign than the
@@ -316,7 +241,7 @@ static void divide_unsigned(emitter *e, const tl_typed *t) {
 //
 //          7 // -2:  rax = -3, rdx = 1     →  -4, rest -1
 //         -7 // -2:  rax = 3,  rdx = -1    →   3, rest -1
-static void divide(emitter *e, const tl_typed *t) {
+void tl_gen_divide(emitter *e, const tl_typed *t) {
   tl_assembler *as = &e->as;
   bool rest = t->op == TL_TYPED_MOD;
   if (t->type == tl_jit_of_dtype(TL_UINT64)) {
@@ -353,111 +278,34 @@ static void divide(emitter *e, const tl_typed *t) {
   put_cut(e, t, a);
 }
 
-// By a power of two that is known: both round to minus infinity. An arithmetic
-// shift is the quotient and the low bits are the rest, for negative numbers
-// too. False: it is no such divisor, and nothing was emitted.
-static bool divide_by_power(emitter *e, const tl_typed *t) {
-  if (!has_short_constant(t) || t->imm <= 0 || (t->imm & (t->imm - 1)) != 0)
-    return false;
-  if (t->op == TL_TYPED_FLOORDIV) {
-    shift_by(e, t, digit_of_right(t), __builtin_ctzll((uint64_t)t->imm));
-    return true;
-  }
-  tl_typed mask = *t;
-  mask.imm--;
-  with_constant(e, &mask, 4);
-  return true;
-}
-
-// The iterations of a range from b to a by c. They are (end - start) divided by
-// the step and rounded up, written as (end - start - 1) / step + 1, which
-// cannot overflow; and 0 where end is not above start. Down it is the same with
-// start and end exchanged. A difference of more
-// than 63 bits shows as a sign, and leaves. The division is unsigned (div, f7
-// /6): both are positive, and rdx is 0.
-static void count_range(emitter *e, const tl_typed *t) {
-  tl_assembler *as = &e->as;
-  bool down = t->c < 0 && t->imm < 0;
-  tl_typed by = *t;
-  by.imm = down ? -t->imm : t->imm;
-  int low = get(e, down ? t->a : t->b, TL_AX);
-  tl_x64_move(as, TL_CX, get(e, down ? t->b : t->a, TL_CX));
-  tl_x64_rr(as, TL_X64_W, 0x3b, TL_CX, low);
-  uint32_t some = tl_x64_skip(as, TL_CC_G);
-  tl_x64_move(as, TL_CX, low);
-  tl_x64_here(as, some);
-  tl_x64_rr(as, TL_X64_W, 0x2b, TL_CX, low);
-  leave_if(e, TL_CC_S, t);
-  if (t->c >= 0 || by.imm != 1) {
-    int step = get_int(e, &by, TL_DX);
-    if (t->c >= 0) {
-      tl_x64_rr(as, TL_X64_W, 0x85, step, step);
-      leave_if(e, TL_CC_LE, t);
-    }
-    tl_x64_rr(as, TL_X64_W, 0x85, TL_CX, TL_CX);
-    uint32_t none = tl_x64_skip(as, TL_CC_E);
-    tl_x64_rm(as, TL_X64_W, 0x8d, TL_AX, TL_CX, -1);
-    tl_x64_move(as, TL_CX, step);
-    tl_x64_rr(as, 0, 0x31, TL_DX, TL_DX);
-    tl_x64_rr(as, TL_X64_W, 0xf7, 6, TL_CX);
-    tl_x64_rm(as, TL_X64_W, 0x8d, TL_CX, TL_AX, 1);
-    tl_x64_here(as, none);
-  }
-  int a = into(e, t->a, TL_CX);
-  tl_x64_move(as, a, TL_CX);
-  put(e, t->a, a);
-}
-
-// Copies, or changes the sign, or negates a bool. A bool is 0 or 1, so `xor 1`
-// negates it. The least integer of a width is its own negative, as it is cut.
-static void one_int(emitter *e, const tl_typed *t) {
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, get(e, t->b, TL_AX));
-  if (t->op == TL_TYPED_NEG)
-    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, a);
-  else if (t->op == TL_TYPED_NOT)
-    tl_x64_ri(&e->as, 6, a, 1);
-  put_cut(e, t, a);
-}
-
-// The smaller or larger of b and c: cmp, and cmovg or cmovl, 0f 4x. Both are
-// compared as signed numbers of 64 bits, which is right for all but uint64.
-static void extreme(emitter *e, const tl_typed *t) {
-  tl_x64_move(&e->as, TL_AX, get(e, t->b, TL_AX));
-  int c = get_int(e, t, TL_CX);
-  tl_x64_rr(&e->as, TL_X64_W, 0x3b, TL_AX, c);
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F,
-            0x40 | (t->op == TL_TYPED_MIN ? TL_CC_G : TL_CC_L), TL_AX, c);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, TL_AX);
-  put(e, t->a, a);
-}
-
 // A float64 cut to an int64, if it is below 2^62 and not below -2^62: then
 // twice the result fits, too. cvttsd2si gives INT64_MIN for all that it cannot
 // convert, NaN among it, and twice that overflows, too.
-static void truncate_float(emitter *e, const tl_typed *t) {
+void tl_gen_truncate(emitter *e, const tl_typed *t) {
   tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2c, TL_AX, get(e, t->b, 0));
   tl_x64_move(&e->as, TL_CX, TL_AX);
   tl_x64_rr(&e->as, TL_X64_W, 0x03, TL_CX, TL_CX);
   leave_if(e, TL_CC_O, t);
-  int a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, a, TL_AX);
-  put(e, t->a, a);
+  put_from(e, t->a, TL_AX);
 }
 
 // --- Floats -----------------------------------------------------------------
+
+// The opcodes of both widths.
+static const uint8_t float_opcodes[] = {[TL_TYPED_FADD] = 0x58,
+                                        [TL_TYPED_FSUB] = 0x5c,
+                                        [TL_TYPED_FMUL] = 0x59,
+                                        [TL_TYPED_FDIV] = 0x5e};
 
 // a = b op c. The order of operands decides which of two NaNs is the result, so
 // they are not swapped where a is c. addsd and its like return the first
 // operand where both are NaN, made quiet (Intel's manual, volume 1, table 4-7),
 // and compilers emit b op c in the same order for the interpreter.
-static void two_floats(emitter *e, const tl_typed *t, int opcode) {
-  int a = into(e, t->a, 0);
+void tl_gen_two_floats(emitter *e, const tl_typed *t) {
+  int a = into(e, t->a, 0), opcode = float_opcodes[t->op];
   // A constant is read by the instruction itself.
   bool reads = t->c < 0 && t->imm != 0;
-  int b = tl_jit_get_float(e, t, 1, 0),
-      c = reads ? -1 : tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = reads ? -1 : get_float(e, t, 2, 1);
   if (__builtin_cpu_supports("avx")) {
     tl_x64_three(&e->as, width(t), opcode, a, b, c);
   } else {
@@ -478,9 +326,9 @@ static void two_floats(emitter *e, const tl_typed *t, int opcode) {
 
 // The smaller or larger of b and c as the kernels have it: b where they are
 // equal, and where b is NaN; c where c alone is.
-static void extreme_float(emitter *e, const tl_typed *t) {
+void tl_gen_fextreme(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
-  int b = tl_jit_get_float(e, t, 1, 0), c = tl_jit_get_float(e, t, 2, 1);
+  int b = get_float(e, t, 1, 0), c = get_float(e, t, 2, 1);
   tl_x64_move_float(&e->as, 0, b);
   bool smaller = t->op == TL_TYPED_FMIN;
   compare_pair(e, t, smaller ? c : 0, smaller ? 0 : c);
@@ -497,10 +345,10 @@ static void extreme_float(emitter *e, const tl_typed *t) {
 // Roots are the processor's, correctly rounded. Signs change by masks, as C
 // does: the sign alone for xorpd, all but the sign for andpd. So NaNs change
 // their sign and nothing else.
-static void one_float(emitter *e, const tl_typed *t) {
+void tl_gen_one_float(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, 0);
   if (t->op == TL_TYPED_FSQRT) {
-    int b = tl_jit_get_float(e, t, 1, 1);
+    int b = get_float(e, t, 1, 1);
     // What stands above a float32 would stay as the register has it.
     if (t->dtype == TL_FLOAT32) {
       tl_x64_move_float(&e->as, a, b);
@@ -508,7 +356,7 @@ static void one_float(emitter *e, const tl_typed *t) {
     }
     tl_x64_rr(&e->as, width(t), 0x51, a, b);
   } else if (t->op == TL_TYPED_FMOVE) {
-    tl_x64_move_float(&e->as, a, tl_jit_get_float(e, t, 1, 0));
+    tl_x64_move_float(&e->as, a, get_float(e, t, 1, 0));
   } else {
     bool negates = t->op == TL_TYPED_FNEG, is_short = t->dtype == TL_FLOAT32;
     int64_t sign = is_short ? INT64_C(1) << 31 : INT64_MIN;
@@ -524,15 +372,15 @@ static void one_float(emitter *e, const tl_typed *t) {
 // The rounding of floats has an instruction where the processor has SSE 4.1
 // (roundss and roundsd, 66 0f 3a 0a and 0b), which rounds as C's function does
 // and raises nothing. False: it has not, or it is another operation.
-static bool round_float(emitter *e, const tl_typed *t) {
+bool tl_jit_round(emitter *e, const tl_typed *t) {
   // Bit 3 of the mode says that inexact results are no exception.
   int mode = t->condition == TL_OP_ROUND   ? 8
              : t->condition == TL_OP_FLOOR ? 9
              : t->condition == TL_OP_CEIL  ? 10
              : t->condition == TL_OP_TRUNC ? 11
                                            : 0;
-  if (mode == 0 || t->op != TL_TYPED_FCOMPUTE ||
-      tl_jit_dtype(t->from[1]) != t->dtype || !__builtin_cpu_supports("sse4.1"))
+  if (mode == 0 || !is_float(t->a) || tl_jit_dtype(t->from[1]) != t->dtype ||
+      !__builtin_cpu_supports("sse4.1"))
     return false;
   int a = into(e, t->a, 0), b = get(e, t->b, 0);
   if (t->dtype == TL_FLOAT32) {
@@ -545,27 +393,6 @@ static bool round_float(emitter *e, const tl_typed *t) {
   tl_as_byte(&e->as, mode);
   put(e, t->a, a);
   return true;
-}
-
-// The magnitude of an integer: neg, and cmovs where that is below 0. False: it
-// is another operation.
-static bool magnitude(emitter *e, const tl_typed *t) {
-  if (t->op != TL_TYPED_COMPUTE || t->condition != TL_OP_ABS ||
-      !tl_jit_is_integer(t->type) || t->type != t->from[1])
-    return false;
-  int b = get(e, t->b, TL_CX), a = into(e, t->a, TL_AX);
-  tl_x64_move(&e->as, TL_AX, b);
-  if (tl_dtypes[tl_jit_dtype(t->type)].kind == 'I') {
-    tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, TL_AX);
-    tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | TL_CC_S, TL_AX, b);
-  }
-  tl_x64_move(&e->as, a, TL_AX);
-  put_cut(e, t, a);
-  return true;
-}
-
-bool tl_jit_emit_math(emitter *e, const tl_typed *t) {
-  return round_float(e, t) || magnitude(e, t);
 }
 
 // --- Items ---------------------------------------------------------------
@@ -621,165 +448,13 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
   reach_item(e, dtype, how, opcode, from, items, index, offset);
 }
 
-// A number that goes into an array of floats is converted on the way; an
-// integer has to be one of the array's dtype. The address needs rdx, the index
-// rax or rcx, and the value what is left of these.
-static void write_item(emitter *e, const tl_typed *t) {
-  int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  tl_jit_check_owner(e, t);
-  int index = tl_jit_item_index(e, t, facts), a;
-  tl_dtype dtype = (tl_dtype)t->dtype;
-  if (t->op == TL_TYPED_FSTORE) {
-    if (t->a < TL_JIT_FLOAT && index == TL_AX) {
-      // Converting takes rax.
-      tl_x64_move(&e->as, TL_CX, TL_AX);
-      index = TL_CX;
-    }
-    a = tl_jit_get_float(e, t, 0, 0);
-  } else {
-    a = get(e, t->a, TL_CX);
-    if (tl_dtype_is_integer(dtype))
-      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
-  }
-  tl_jit_store_item(e, dtype, a, get(e, facts, TL_DX), index, 0);
-  tl_jit_note_item(e, t);
-}
-
 // --- All operations ---------------------------------------------------------
 
-bool tl_jit_emit_scalar(emitter *e, const tl_typed *t) {
-  int a;
-  switch ((tl_typed_op)t->op) {
-    case TL_TYPED_IF:
-      jump_to(e, compare_ints(e, t), t->to);
-      break;
-    case TL_TYPED_FIF:
-      jump_on_floats(e, t);
-      break;
-    case TL_TYPED_SET:
-    case TL_TYPED_FSET:
-      set_truth(e, t);
-      break;
-    case TL_TYPED_FCONST:
-      a = into(e, t->a, 0);
-      float_constant(e, t, a);
-      put(e, t->a, a);
-      break;
-    case TL_TYPED_MOVE:
-    case TL_TYPED_NEG:
-    case TL_TYPED_NOT:
-      one_int(e, t);
-      break;
-    case TL_TYPED_ADD:
-    case TL_TYPED_SUB:
-    case TL_TYPED_MUL:
-    case TL_TYPED_AND:
-    case TL_TYPED_OR:
-    case TL_TYPED_XOR:
-      arithmetic(e, t);
-      break;
-    case TL_TYPED_SHL:
-    case TL_TYPED_SAR:
-      shift(e, t);
-      break;
-    case TL_TYPED_FLOORDIV:
-    case TL_TYPED_MOD:
-      if (!divide_by_power(e, t))
-        divide(e, t);
-      break;
-    case TL_TYPED_COUNT:
-      count_range(e, t);
-      break;
-    case TL_TYPED_MIN:
-    case TL_TYPED_MAX:
-      extreme(e, t);
-      break;
-    case TL_TYPED_TRUNC:
-      truncate_float(e, t);
-      break;
-    case TL_TYPED_FMIN:
-    case TL_TYPED_FMAX:
-      extreme_float(e, t);
-      break;
-    case TL_TYPED_FMOVE:
-    case TL_TYPED_FNEG:
-    case TL_TYPED_FSQRT:
-    case TL_TYPED_FABS:
-      one_float(e, t);
-      break;
-    case TL_TYPED_FADD:
-      two_floats(e, t, 0x58);
-      break;
-    case TL_TYPED_FSUB:
-      two_floats(e, t, 0x5c);
-      break;
-    case TL_TYPED_FMUL:
-      two_floats(e, t, 0x59);
-      break;
-    case TL_TYPED_FDIV:
-      two_floats(e, t, 0x5e);
-      break;
-    case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
-      write_item(e, t);
-      break;
-    default:
-      return false;
-  }
-  return true;
-}
-
-// --- Choices ----------------------------------------------------------------
-
-// Computes the side in a register, which is rax or rdx; constants may take rcx.
-// No slot is written, so the other side finds them all as they were.
-static void compute_side(emitter *e, const tl_jit_side *s, int in) {
-  static const uint8_t opcodes[] = {[TL_TYPED_ADD] = 0x03,
-                                    [TL_TYPED_SUB] = 0x2b,
-                                    [TL_TYPED_AND] = 0x23,
-                                    [TL_TYPED_OR] = 0x0b,
-                                    [TL_TYPED_XOR] = 0x33};
-  int has = -1;
-  for (uint32_t i = 0; i < s->count; i++) {
-    const tl_typed *t = &e->code->ops[s->at + i];
-    if (t->op == TL_TYPED_CONST) {
-      if (t->a == s->result && i + 1 == s->count)
-        tl_x64_constant(&e->as, in, t->imm);
-      continue;
-    }
-    if (t->b != has)
-      tl_x64_move(&e->as, in, get(e, t->b, in));
-    if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR) {
-      int digit = t->op == TL_TYPED_SHL ? 4 : digit_of_right(t);
-      tl_x64_rr(&e->as, TL_X64_W, 0xc1, digit, in);
-      tl_as_byte(&e->as, (int)t->imm);
-    } else if (t->op != TL_TYPED_MOVE) {
-      tl_x64_rr(&e->as, TL_X64_W, opcodes[t->op], in, get_int(e, t, TL_CX));
-    }
-    cut(e, tl_jit_dtype(t->type), in, in);
-    has = t->a;
-  }
-}
-
-uint32_t tl_jit_emit_choice(emitter *e, uint32_t at) {
-  const tl_typed *t = &e->code->ops[at];
-  tl_jit_side taken, other;
-  if (t->op != TL_TYPED_IF || e->reg[t->b] < 0 ||
-      (t->c >= 0 ? e->reg[t->c] < 0 : !has_short_constant(t)))
-    return 0;
-  uint32_t count = tl_jit_read_choice(e, at, &taken, &other);
-  if (count == 0)
-    return 0;
-  int r = taken.result, result = into(e, r, TL_AX);
-  compute_side(e, &taken, TL_AX);
-  if (other.count > 0)
-    compute_side(e, &other, TL_DX);
-  int otherwise = other.count > 0 ? TL_DX : get(e, r, TL_DX);
-  int condition = compare_ints(e, t);
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, TL_AX, otherwise);
-  tl_x64_move(&e->as, result, TL_AX);
-  put(e, r, result);
-  return count - 1;
+void tl_jit_combine(emitter *e, const tl_typed *t, int in) {
+  if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR)
+    shift_by(e, t, in);
+  else
+    tl_x64_rr(&e->as, TL_X64_W, sums[t->op].opcode, in, get_int(e, t, TL_CX));
 }
 
 // --- The door ---------------------------------------------------------------

@@ -43,7 +43,7 @@ typedef struct emitter {
   // The access of an item whose index has been checked and, of several axes, is
   // in rax, or x0; NULL: there is none.
   const tl_typed *checked;
-  bool declines;  // an operation is not known, or a jump reaches too far
+  bool declines;  // a jump reaches too far
   void *block;
   size_t nbytes;
 } emitter;

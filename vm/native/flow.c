@@ -6,21 +6,18 @@
 #include "vm/memory/memory.h"
 #include "vm/native/typed.h"
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
 // The slots that an instruction reads and those that it writes. The hidden
 // slots of loops stand side by side, and decoding names the first. FORR uses
 // three: the next value, what is left and the step; MORE and NEXT two: the
 // array and the position.
 static void read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
   *reads = *writes = 0;
-  for (uint32_t i = 0; i < d->operand_count; i++) *reads |= bit(d->operands[i]);
-  for (uint32_t i = 0; i < d->window_count; i++) *reads |= bit(d->window + i);
+  for (uint32_t i = 0; i < d->operand_count; i++)
+    *reads |= tl_jit_bit(d->operands[i]);
+  for (uint32_t i = 0; i < d->window_count; i++)
+    *reads |= tl_jit_bit(d->window + i);
   for (uint32_t i = 0; i < d->result_count; i++)
-    *writes |= bit((uint32_t)d->result + i);
+    *writes |= tl_jit_bit((uint32_t)d->result + i);
   if (d->op == TL_BC_FORR)
     *reads |= UINT64_C(7) << d->operands[0];
   if (d->op == TL_BC_MORE || d->op == TL_BC_NEXT)
@@ -36,7 +33,7 @@ static void read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
 static uint64_t live_behind(const tl_decoded *d, uint32_t pc, uint64_t writes,
                             const uint64_t *live) {
   bool steps = d->op == TL_BC_FORR, begins = d->op == TL_BC_FORPREP;
-  uint64_t variable = steps || begins ? bit((uint32_t)d->result) : 0;
+  uint64_t variable = steps || begins ? tl_jit_bit((uint32_t)d->result) : 0;
   uint64_t out = 0;
   if (d->falls_through)
     out |= live[pc + d->words] & ~(begins ? variable : 0);
@@ -48,7 +45,7 @@ static uint64_t live_behind(const tl_decoded *d, uint32_t pc, uint64_t writes,
 // FORVAR names its source in a field that decoding takes for an immediate, so
 // it is added to what is read.
 static uint64_t also_reads(const tl_prototype *p, uint32_t pc) {
-  return p->code[pc].op == TL_BC_FORVAR ? bit(p->code[pc].b >> 4) : 0;
+  return p->code[pc].op == TL_BC_FORVAR ? tl_jit_bit(p->code[pc].b >> 4) : 0;
 }
 
 // Ranges reach over instructions that cannot fail, where the slot may be dead.
@@ -66,13 +63,13 @@ static void find_pinned(const tl_prototype *p, uint64_t *pinned) {
     const tl_unwind_range *r = &p->ranges[i];
     for (uint32_t pc = r->start; pc < r->end; pc++)
       if (fails(p, pc))
-        pinned[pc] |= bit(r->slot);
+        pinned[pc] |= tl_jit_bit(r->slot);
   }
   for (uint32_t i = 0; i < p->handler_count; i++) {
     const tl_handler *h = &p->handlers[i];
     uint64_t kept = 0;
-    for (uint32_t k = 0; k < h->kept_count; k++) kept |= bit(h->kept[k]);
-    for (uint32_t k = 0; k < h->own_count; k++) kept |= bit(h->own[k]);
+    for (uint32_t k = 0; k < h->kept_count; k++) kept |= tl_jit_bit(h->kept[k]);
+    for (uint32_t k = 0; k < h->own_count; k++) kept |= tl_jit_bit(h->own[k]);
     for (uint32_t pc = h->start; pc < h->end; pc++)
       if (fails(p, pc))
         pinned[pc] |= kept;

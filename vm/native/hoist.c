@@ -131,18 +131,11 @@ static tl_jit_type type_of(const tl_hoisting *x, int slot) {
                                : x->code->labels[x->at->head].types[slot];
 }
 
-// An operation of these, without target and exit, which has no result; the
-// caller sets the rest.
+// An operation of these, which has no result.
 static tl_typed make(const tl_hoisting *x, tl_typed_op op, int b, int c) {
-  return (tl_typed){.op = (uint8_t)op,
-                    .a = TL_JIT_NONE,
-                    .b = (int16_t)b,
-                    .c = (int16_t)c,
-                    .d = TL_JIT_NONE,
-                    .e = TL_JIT_NONE,
-                    .from = {TL_TYPE_UNKNOWN, type_of(x, b), TL_TYPE_UNKNOWN},
-                    .to = -1,
-                    .exit = -1};
+  tl_typed t = tl_typed_of(op, TL_JIT_NONE, b, c);
+  t.from[1] = type_of(x, b);
+  return t;
 }
 
 // Adds to the guards that the index is below the length in the register. What
@@ -219,7 +212,8 @@ static bool hoist_access(tl_hoisting *x, uint32_t at, tl_typed *out) {
   out->dtype = t->dtype;
   out->e = (int16_t)address;
   out->imm = last.offset;
-  out->exit = t->op == TL_TYPED_STORE ? t->exit : -1;
+  bool tests = t->op == TL_TYPED_STORE && !tl_typed_is_of_float(t);
+  out->exit = tests ? t->exit : -1;
   return true;
 }
 
@@ -522,7 +516,7 @@ static void redirect(tl_jit_code *code) {
 static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
   const int16_t operands[] = {t->a, t->b, t->c};
   const uint8_t *kinds = tl_typed_ops[t->op].kinds;
-  bool is_item = t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE;
+  bool is_item = t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE;
   for (int i = 0; i < 3; i++)
     if (kinds[i] != TL_OPERAND__ && kinds[i] != TL_OPERAND_A &&
         operands[i] >= 0)
@@ -537,7 +531,7 @@ static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
     code->weights[t->d] += weight;
     code->weights[facts] += weight;
     code->weights[facts + 2] += weight;
-  } else if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_FWRITE) {
+  } else if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_WRITE) {
     code->weights[t->e] += weight;
   } else if (is_item) {
     const int further[] = {t->d, t->e};

@@ -60,22 +60,16 @@ typedef struct tl_hoisting {
   uint32_t row_count;
 } tl_hoisting;
 
-// Whether the operation's first operand is its result.
-static inline bool tl_typed_has_result(const tl_typed *t) {
-  int kind = tl_typed_ops[t->op].kinds[0];
-  return kind == TL_OPERAND_ID || kind == TL_OPERAND_FD ||
-         kind == TL_OPERAND_RD;
-}
-
-// Whether it is a result in that slot, as an integer, a float or a reference. A
-// step also writes what is left, which is no slot that the loop may use.
+// Whether the operation has a result in that slot, as an integer, a float or a
+// reference. A step also writes what is left, which is no slot that the loop
+// may use.
 static inline bool tl_typed_writes(const tl_typed *t, int slot) {
   return tl_typed_has_result(t) && t->a % TL_JIT_SLOTS == slot;
 }
 
 // An item of an array of the entry of one or two axes.
 static inline bool tl_hoist_is_access(const tl_typed *t) {
-  return t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_FSTORE && t->e < 0;
+  return t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE && t->e < 0;
 }
 
 // The last operation before [at] that writes the slot, in the same block, which

@@ -47,6 +47,13 @@ enum {
   RETRY = 16,
   // Polls after the first one at which nothing ran.
   FIRST_WAIT = 7,
+  // Compiling so many bytes takes as long as a poll that the interpreter does
+  // is longer than one of a unit; entering one that leaves is so many polls.
+  BYTES_OF_POLL = 32,
+  POLLS_OF_ENTRY = 16,
+  // So much is learned at once: what a function reads first it mostly reads
+  // again.
+  FREE_POLLS = 600,
   // Native calls take a few bytes of C's stack each: so many at most.
   MOST_CALLS = 4096,
 };
@@ -94,7 +101,8 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
   *f = (tl_jit_function){.kept = {.free = forget},
                          .next = vm->jit->functions,
                          .function = p,
-                         .flow = tl_jit_read_flow(vm, p)};
+                         .flow = tl_jit_read_flow(vm, p),
+                         .owed = -FREE_POLLS};
   if (f->next != NULL)
     f->next->previous = f;
   vm->jit->functions = f;
@@ -166,6 +174,7 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
   }
   tl_jit_code_close(&code);
   unit->is_open = false;
+  f->owed += unit->size / BYTES_OF_POLL;
   unit->is_empty = unit->code == NULL;
   if (unit->is_function && !unit->is_empty && unit->result != TL_TYPE_UNKNOWN)
     keep_result(f, unit);
@@ -428,7 +437,10 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
   bool stays = varied == f->flow->varies[0];
   f->has_result &= stays;
   f->is_behind |= is_new;
-  if (!is_new && !(way == LEAVES_CALLED && f->is_behind))
+  f->has_learned |= is_new;
+  if (!f->has_learned && !(way == LEAVES_CALLED && f->is_behind))
+    return;
+  if (f->owed > 0 && !vm->every_poll && stays && !lacks_result(f))
     return;
   // Units that were not left go on as they are until they are; but nobody calls
   // one whose result is not known.
@@ -436,11 +448,19 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
     stays = stays && remake(vm, f);
     f->is_behind = false;
   }
+  f->has_learned = false;
   for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
     unit->is_stale = !unit->is_function || !stays || unit->is_empty;
   while (spread(vm->jit)) {
   }
   vm->jit->has_stale = true;
+}
+
+// So many polls of the function's have come, or have been waited for.
+static void pay(const tl_prototype *function, int32_t polls) {
+  tl_jit_function *f = (tl_jit_function *)function->machine_code;
+  if (f != NULL)
+    f->owed -= polls;
 }
 
 // Frees all units that are out of date. That waits for the next door, so that
@@ -480,13 +500,17 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   if (jit->is_off)
     drop_chunks(vm);
   unit->runs++;
-  bool is_short = !jit->has_polled && before - vm->fuel < SHORT;
+  int32_t polls = before - vm->fuel + (jit->has_polled ? TL_FUEL : 0);
+  bool is_short = polls < SHORT;
   unit->short_runs = is_short                ? unit->short_runs + 1
                      : is_given_up(vm, unit) ? 0
                                              : unit->short_runs;
   const tl_frame *left = vm->frame;
   unit->left_at = (uint32_t)(left->pc - left->function->code);
   unit->left_in = left->function;
+  pay(frame->function, POLLS_OF_ENTRY + polls);
+  if (left != frame)
+    pay(left->function, POLLS_OF_ENTRY + polls);
   // Without fuel it also leaves for the interpreter to poll.
   if (jit->is_refused || vm->fuel == 0) {
     tl_give_fuel(vm, 1, 1);
@@ -507,10 +531,11 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
 // of which nothing can be made pays little. Their numbers are odd: loops
 // of which one poll in a power of two is at a place like this are soon met at
 // another. They are above 1, as the poll of this instruction may be done anew.
-static tl_jit_status pass_by(tl_vm *vm) {
+static tl_jit_status pass_by(tl_vm *vm, const tl_frame *frame) {
   tl_jit *jit = vm->jit;
   if (vm->every_poll)
     return TL_JIT_NOT;
+  pay(frame->function, jit->wait);
   tl_give_fuel(vm, vm->fuel + vm->fuel_aside, jit->wait);
   jit->wait = jit->wait < TL_FUEL ? 2 * jit->wait + 1 : jit->wait;
   return TL_JIT_NOT;
@@ -538,7 +563,7 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   if (unit == NULL || jit->is_off || unit->is_empty ||
       (is_given_up(vm, unit) && ++unit->doors % RETRY != 0) ||
       !owns_alone(unit, frame->base))
-    return pass_by(vm);
+    return pass_by(vm, frame);
   return run(vm, frame, unit);
 }
 

@@ -19,6 +19,11 @@ typedef struct tl_jit_function {
   tl_jit_unit *units;
   // Units that others call were made before something was learned.
   bool is_behind;
+  // So were those that are entered.
+  bool has_learned;
+  // Polls that have to come before its units are made anew: as many as making
+  // them has taken the time of.
+  int64_t owed;
   // What a unit gave, for arguments of its tags; nothing else of it counts.
   bool has_result;
   tl_jit_unit result;

@@ -62,19 +62,6 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
     tl_text_printf(out, "%lld", (long long)t->imm);
 }
 
-// x[i] or x[i, j].
-static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
-  put_slot(out, u->function, u->arrays[t->c].slot);
-  tl_text_puts(out, "[");
-  put_register(out, u, t->b);
-  const int further[] = {t->d, t->e};
-  for (int i = 0; i < 2 && further[i] >= 0; i++) {
-    tl_text_puts(out, ", ");
-    put_register(out, u, further[i]);
-  }
-  tl_text_puts(out, "]");
-}
-
 // An index that is a slot and a constant, or one of these.
 static void put_index(tl_text *out, const tl_jit_unit *u, int b,
                       int64_t offset) {
@@ -84,15 +71,27 @@ static void put_index(tl_text *out, const tl_jit_unit *u, int b,
     tl_text_printf(out, b < 0 ? "%lld" : " %+lld", (long long)offset);
 }
 
-// x[i - 1] or row0[2], whose index was tested before the loop.
-static void put_inside(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
-  if (t->e >= tl_jit_first_row(u))
+// x[i] or x[i, j]; x[i - 1] or row0[2], whose index was tested before the loop;
+// and what is stored there.
+static void put_item(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  bool inside = t->op >= TL_TYPED_ROW && t->op <= TL_TYPED_WRITE;
+  const int further[] = {t->d, t->e};
+  tl_text_puts(out, " ");
+  if (inside && t->e >= tl_jit_first_row(u))
     put_register(out, u, t->e);
   else
     put_slot(out, u->function, u->arrays[t->c].slot);
   tl_text_puts(out, "[");
-  put_index(out, u, t->b, t->imm);
+  put_index(out, u, t->b, inside ? t->imm : 0);
+  for (int i = 0; i < 2 && !inside && further[i] >= 0; i++) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, further[i]);
+  }
   tl_text_puts(out, "]");
+  if (t->op == TL_TYPED_STORE || t->op == TL_TYPED_WRITE) {
+    tl_text_puts(out, ", ");
+    put_register(out, u, t->a);
+  }
 }
 
 // guard every t4 -1 to t4 +1 < x.length: in all iterations.
@@ -112,11 +111,20 @@ static void put_name(tl_text *out, const char *name) {
   for (; *name != 0; name++) tl_text_putc(out, (char)tolower(*name));
 }
 
-// Whether the operand is the operation's result, which stands before the sign
-// of equality.
-static bool is_written(int kind) {
-  return kind == TL_OPERAND_ID || kind == TL_OPERAND_FD ||
-         kind == TL_OPERAND_RD;
+// The operation by its name, of one that takes what value there is with the
+// letter for that.
+static void put_operation_name(tl_text *out, const tl_typed *t) {
+  int kind = tl_typed_ops[t->op].kinds[0];
+  tl_jit_type type = kind == TL_OPERAND_V ? t->from[0] : t->type;
+  if (t->op == TL_TYPED_COMPUTE) {
+    put_name(out, tl_ops[t->condition].name);
+    return;
+  }
+  if (kind == TL_OPERAND_V || kind == TL_OPERAND_VD)
+    tl_text_puts(out, tl_typed_is_of_float(t)   ? "f"
+                      : !tl_jit_is_scalar(type) ? "r"
+                                                : "");
+  put_name(out, tl_typed_ops[t->op].name);
 }
 
 // The operands that are read, with the sign between those of a comparison.
@@ -128,7 +136,7 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
       "<", "<=", ">", ">=", "==", "!=", "not <", "not <=", "not >", "not >="};
   const tl_typed_info *info = &tl_typed_ops[t->op];
   const int16_t operands[] = {t->a, t->b, t->c};
-  bool writes = is_written(info->kinds[0]);
+  bool writes = tl_typed_has_result(t);
   bool compares = t->op == TL_TYPED_IF || t->op == TL_TYPED_FIF ||
                   t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET ||
                   t->op == TL_TYPED_RIF || t->op == TL_TYPED_RSET;
@@ -207,10 +215,8 @@ static void put_target(tl_text *out, const tl_jit_code *code, int32_t to) {
 // result's, and of a store or a jump what is stored or compared. int64, float64
 // and bool are the usual ones, and are left out.
 static void put_width(tl_text *out, const tl_typed *t) {
-  int first = tl_typed_ops[t->op].kinds[0];
-  bool writes = first == TL_OPERAND_ID || first == TL_OPERAND_FD;
-  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_FSTORE ||
-                t->op == TL_TYPED_WRITE || t->op == TL_TYPED_FWRITE ||
+  bool writes = tl_typed_has_result(t) && tl_jit_is_scalar(t->type);
+  bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_WRITE ||
                 t->op == TL_TYPED_FIF;
   tl_dtype dtype = stores ? (tl_dtype)t->dtype : tl_jit_dtype(t->type);
   if ((writes || stores) && dtype != TL_INT64 && dtype != TL_FLOAT64 &&
@@ -231,7 +237,6 @@ static void put_width(tl_text *out, const tl_typed *t) {
 static void put_operation(tl_text *out, const tl_jit_code *code,
                           const tl_typed *t) {
   const tl_jit_unit *u = code->unit;
-  int first = tl_typed_ops[t->op].kinds[0];
   if (t->op == TL_TYPED_LABEL) {
     tl_text_puts(out, "   ");
     put_label(out, code, t->to);
@@ -239,7 +244,7 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     return;
   }
   tl_text_puts(out, "       ");
-  if (is_written(first)) {
+  if (tl_typed_has_result(t)) {
     put_register(out, u, t->a);
     tl_text_puts(out, " = ");
   }
@@ -247,41 +252,15 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     put_register(out, u, t->d);
     tl_text_puts(out, " = ");
   }
-  bool computes = t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE;
-  put_name(out,
-           computes ? tl_ops[t->condition].name : tl_typed_ops[t->op].name);
+  put_operation_name(out, t);
   put_width(out, t);
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_LOAD:
-    case TL_TYPED_FLOAD:
-      tl_text_puts(out, " ");
-      put_item(out, u, t);
-      break;
     case TL_TYPED_STORE:
-    case TL_TYPED_FSTORE:
-      tl_text_puts(out, " ");
-      put_item(out, u, t);
-      tl_text_puts(out, ", ");
-      put_register(out, u, t->a);
-      break;
     case TL_TYPED_READ:
-    case TL_TYPED_FREAD:
-      tl_text_puts(out, " ");
-      put_inside(out, u, t);
-      break;
     case TL_TYPED_WRITE:
-    case TL_TYPED_FWRITE:
-      tl_text_puts(out, " ");
-      put_inside(out, u, t);
-      tl_text_puts(out, ", ");
-      put_register(out, u, t->a);
-      break;
     case TL_TYPED_ROW:
-      tl_text_puts(out, " ");
-      put_slot(out, u->function, u->arrays[t->c].slot);
-      tl_text_puts(out, "[");
-      put_index(out, u, t->b, t->imm);
-      tl_text_puts(out, "]");
+      put_item(out, u, t);
       break;
     case TL_TYPED_CHUNK:
     case TL_TYPED_REST:
@@ -297,35 +276,25 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       put_guard(out, u, t);
       break;
     case TL_TYPED_CALL:
-    case TL_TYPED_FCALL:
-    case TL_TYPED_RCALL:
     case TL_TYPED_ROWCALL:
       put_call(out, u, t);
       break;
     case TL_TYPED_FIELD:
-    case TL_TYPED_FFIELD:
-    case TL_TYPED_RFIELD:
       put_operands(out, u, t);
       tl_text_printf(out, ".%s", ((tl_string *)(intptr_t)t->imm)->text);
       break;
     case TL_TYPED_PEEK:
-    case TL_TYPED_FPEEK:
     case TL_TYPED_POKE:
-    case TL_TYPED_FPOKE:
-    case TL_TYPED_RPOKE:
       put_operands(out, u, t);
       put_place(out, u, t);
       break;
     case TL_TYPED_GET:
-    case TL_TYPED_FGET:
     case TL_TYPED_PUT:
-    case TL_TYPED_FPUT:
       put_operands(out, u, t);
       tl_text_printf(out, " %s",
                      u->function->unit->module->variable_names[t->imm]->text);
       break;
     case TL_TYPED_CAPTURED:
-    case TL_TYPED_FCAPTURED:
       tl_text_printf(out, " %s", u->function->capture_names[t->imm]->text);
       break;
     case TL_TYPED_DO:
@@ -345,8 +314,7 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
     put_register(out, u, t->d);
   }
   bool goes = t->to >= 0 && t->op != TL_TYPED_ROWCALL;
-  if (goes || t->op == TL_TYPED_JUMP || t->op == TL_TYPED_IF ||
-      t->op == TL_TYPED_FIF || t->op == TL_TYPED_STEP || t->op == TL_TYPED_RIF)
+  if (goes || tl_jit_jumps(t->op))
     put_target(out, code, t->to);
   if (t->exit >= 0)
     tl_text_printf(out, "    exit %u", code->exits[t->exit].pc);

@@ -20,14 +20,9 @@ typedef struct short_loop {
 } short_loop;
 
 // Whether no second form may have the operation: registers of rows would be
-// lost behind a call, a range has counts of its own, and an exit below -1 goes
-// to where C does the instruction.
+// lost, or it is a range, which has counts of its own.
 static bool is_refused(const tl_typed *t) {
-  return t->op == TL_TYPED_CALL || t->op == TL_TYPED_FCALL ||
-         t->op == TL_TYPED_RCALL || t->op == TL_TYPED_ROWCALL ||
-         t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_FCOMPUTE ||
-         t->op == TL_TYPED_DO || t->op == TL_TYPED_DOIF ||
-         t->op == TL_TYPED_COUNT || t->exit < TL_JIT_NONE;
+  return tl_typed_is_by_c(t) || t->op == TL_TYPED_COUNT;
 }
 
 // The small constant in the slot at [at]; false: it has none. Only the block's
@@ -95,17 +90,9 @@ static void add(tl_hoist_body *to, const tl_typed *t) {
 
 // Adds slot = value to the second form.
 static void add_constant(tl_hoisting *x, int slot, int64_t value) {
-  tl_typed t = {.op = TL_TYPED_CONST,
-                .type = TL_TYPE_INT | TL_TYPE_WEAK,
-                .dtype = TL_FLOAT64,
-                .a = (int16_t)slot,
-                .b = TL_JIT_NONE,
-                .c = TL_JIT_NONE,
-                .d = TL_JIT_NONE,
-                .e = TL_JIT_NONE,
-                .to = -1,
-                .exit = -1,
-                .imm = value};
+  tl_typed t = tl_typed_of(TL_TYPED_CONST, slot, TL_JIT_NONE, TL_JIT_NONE);
+  t.type = TL_TYPE_INT | TL_TYPE_WEAK;
+  t.imm = value;
   add(&x->new, &t);
 }
 

@@ -1,6 +1,6 @@
 // What AArch64 has for emit.c and its like: registers, memory, jumps, and the
-// stack. target_x64.h has operations of the same names. None of those here but
-// a comparison changes the flags.
+// stack. target_x64.h has operations of the same names. Of those here sums
+// and comparisons change the flags; a sum that does not fit has TL_CC_O.
 #ifndef TALLY_VM_TARGET_A64_H
 #define TALLY_VM_TARGET_A64_H
 
@@ -27,14 +27,6 @@ enum { T0, T1, T2, SLOTS = 19, MACHINE = 20, RECORD = 21, FUEL = 22 };
 
 // --- Registers and memory ---------------------------------------------------
 
-static inline void load(emitter *e, int to, int r) {
-  tl_a64_memory(&e->as, is_float(r) ? TL_A64_LDR_D : TL_A64_LDR, to,
-                r < TL_JIT_FACTS ? SLOTS : TL_SP, home(r));
-}
-static inline void store(emitter *e, int from, int r) {
-  tl_a64_memory(&e->as, is_float(r) ? TL_A64_STR_D : TL_A64_STR, from,
-                r < TL_JIT_FACTS ? SLOTS : TL_SP, home(r));
-}
 static inline void set_constant(emitter *e, int to, int64_t value) {
   tl_a64_constant(&e->as, to, value);
 }
@@ -82,7 +74,7 @@ static inline void take_address(emitter *e, int to, int base, int32_t at) {
   tl_a64_sum(&e->as, TL_A64_ADD, to, base, at);
 }
 static inline void add_int(emitter *e, int to, int from) {
-  tl_a64_rrr(&e->as, TL_A64_ADD, to, to, from);
+  tl_a64_rrr(&e->as, TL_A64_ADDS, to, to, from);
 }
 static inline void add_word(emitter *e, int to, int base, int32_t at) {
   read_word(e, TL_X16, base, at);
@@ -121,6 +113,28 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
                   tl_dtypes[dtype].kind == 'I' ? TL_A64_SBFM : TL_A64_UBFM, to,
                   from, width);
 }
+// The other sign, whose sign the flags tell. And 1 of a bool's 0, 0 of 1.
+static inline void negate(emitter *e, int to) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS, to, TL_ZERO, to);
+}
+static inline void flip_truth(emitter *e, int to) {
+  const int xor_1 = (int)0xd2400000;
+  tl_a64_rr(&e->as, xor_1, to, to);
+}
+// T1 = T1 divided by a register, rounded up; both are positive.
+static inline void divide_up(emitter *e, int by) {
+  tl_a64_sum(&e->as, TL_A64_SUB, T1, T1, 1);
+  tl_a64_rrr(&e->as, TL_A64_UDIV, T1, T1, by);
+  tl_a64_sum(&e->as, TL_A64_ADD, T1, T1, 1);
+}
+// 0.0, and the constant of operation number [op], which stands behind the code.
+static inline void clear_float(emitter *e, int to) {
+  tl_a64_rr(&e->as, TL_A64_FZERO, to, 0);
+}
+static inline void load_data(emitter *e, int to, int32_t op) {
+  note_fix(e, FIX_DATA, op);
+  tl_as_word(&e->as, (uint32_t)(TL_A64_LDR_D_NEAR | to));
+}
 // One less; equal where that is 0, signed where it is below.
 static inline void count_down(emitter *e, int to) {
   tl_a64_sum(&e->as, TL_A64_SUBS, to, to, 1);
@@ -141,11 +155,13 @@ static inline void add_constant(emitter *e, int to, int32_t imm) {
 
 // --- Comparisons ------------------------------------------------------------
 
+// Whether a comparison may have the constant.
+static inline bool is_immediate(int64_t imm) {
+  (void)imm;
+  return true;
+}
 static inline void compare_constant(emitter *e, int r, int64_t with) {
   tl_a64_compare(&e->as, r, with);
-}
-static inline void compare_zero(emitter *e, int r) {
-  tl_a64_compare(&e->as, r, 0);
 }
 static inline void compare_int(emitter *e, int r, int with) {
   tl_a64_rrr(&e->as, TL_A64_SUBS, TL_ZERO, r, with);
@@ -165,15 +181,11 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_a64_memory(&e->as, TL_A64_LDR_32, TL_X16, base, at);
   compare_constant(e, TL_X16, with);
 }
-// Not equal where the 4 bytes, or one, have one of the bits.
-static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
-  tl_a64_memory(&e->as, bits > 255 ? TL_A64_LDR_32 : TL_A64_LDR_8, TL_X16, base,
-                at);
+// Not equal where the byte has one of the bits.
+static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
+  tl_a64_memory(&e->as, TL_A64_LDR_8, TL_X16, base, at);
   tl_a64_constant(&e->as, TL_X17, bits);
   tl_a64_rrr(&e->as, TL_A64_ANDS, TL_ZERO, TL_X16, TL_X17);
-}
-static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
-  test_memory(e, base, at, bits);
 }
 // 0 or 1.
 static inline void set_condition(emitter *e, int to, int condition) {
@@ -183,8 +195,7 @@ static inline void compare_fact(emitter *e, int r, int fact) {
   compare_int(e, r, get(e, fact, TL_X16));
 }
 // to *= by; returns the condition that says that it does not fit: the upper
-// half is not the sign of the lower one. And to += from, which has TL_CC_O for
-// that.
+// half is not the sign of the lower one.
 static inline int multiply_checked(emitter *e, int to, int by) {
   const int smulh = (int)0x9b407c00;
   tl_a64_rrr(&e->as, smulh, TL_X16, to, by);
@@ -193,16 +204,12 @@ static inline int multiply_checked(emitter *e, int to, int by) {
   compare_int(e, TL_X16, TL_X17);
   return TL_CC_NE;
 }
-static inline void add_checked(emitter *e, int to, int from) {
-  tl_a64_rrr(&e->as, TL_A64_ADDS, to, to, from);
+static inline void subtract_checked(emitter *e, int to, int from) {
+  tl_a64_rrr(&e->as, TL_A64_SUBS, to, to, from);
 }
 // to = from where the condition holds.
 static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_a64_select(&e->as, TL_A64_CSEL, to, from, to, condition);
-}
-// to = from - less
-static inline void subtract_int(emitter *e, int to, int from, int less) {
-  tl_a64_rrr(&e->as, TL_A64_SUB, to, from, less);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
   tl_a64_rrr(&e->as, TL_A64_MUL, to, to, get(e, fact, TL_X16));
@@ -217,12 +224,6 @@ static inline void take_item(emitter *e, int to, int items, int index,
 static inline void test_truth(emitter *e) {
   tl_a64_extend(&e->as, TL_A64_UBFM, T0, T0, 8);
   compare_constant(e, T0, 0);
-}
-// to = first * fact + next, without a flag.
-static inline void multiply_add(emitter *e, int to, int first, int fact,
-                                int next) {
-  int length = get(e, fact, TL_X16);
-  tl_a64_rrr(&e->as, TL_A64_MADD | next << 10, to, first, length);
 }
 
 // --- Jumps and calls --------------------------------------------------------

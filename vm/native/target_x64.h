@@ -28,20 +28,6 @@ enum { SLOTS = TL_BX, MACHINE = TL_BP, RECORD = TL_R14, FUEL = TL_R15 };
 
 // --- Registers and memory ---------------------------------------------------
 
-static inline int home_base(int r) {
-  return r < TL_JIT_FACTS ? SLOTS : TL_SP;
-}
-
-// Between a register of the processor and a home. mov is 8b and 89, movsd is F2
-// 0f 10 and 11: to and from a register.
-static inline void load(emitter *e, int to, int r) {
-  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-            is_float(r) ? 0x10 : 0x8b, to, home_base(r), home(r));
-}
-static inline void store(emitter *e, int from, int r) {
-  tl_x64_rm(&e->as, is_float(r) ? TL_X64_SD : TL_X64_W,
-            is_float(r) ? 0x11 : 0x89, from, home_base(r), home(r));
-}
 static inline void set_constant(emitter *e, int to, int64_t value) {
   tl_x64_constant(&e->as, to, value);
 }
@@ -147,6 +133,31 @@ static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
       tl_x64_move(&e->as, to, from);
   }
 }
+// The other sign, whose sign the flags tell: neg. And 1 of a bool's 0, 0 of 1.
+static inline void negate(emitter *e, int to) {
+  tl_x64_rr(&e->as, TL_X64_W, 0xf7, 3, to);
+}
+static inline void flip_truth(emitter *e, int to) {
+  tl_x64_ri(&e->as, 6, to, 1);
+}
+// T1 = T1 divided by a register, rounded up; both are positive. The division is
+// unsigned (div, f7 /6): it divides rdx:rax.
+static inline void divide_up(emitter *e, int by) {
+  tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_AX, TL_CX, -1);
+  tl_x64_move(&e->as, TL_CX, by);
+  tl_x64_rr(&e->as, 0, 0x31, TL_DX, TL_DX);
+  tl_x64_rr(&e->as, TL_X64_W, 0xf7, 6, TL_CX);
+  tl_x64_rm(&e->as, TL_X64_W, 0x8d, TL_CX, TL_AX, 1);
+}
+// 0.0, and the constant of operation number [op], which stands behind the code.
+static inline void add_fix(emitter *e, fix_kind kind, int32_t to);
+static inline void clear_float(emitter *e, int to) {
+  tl_x64_rr(&e->as, TL_X64_PD, 0x57, to, to);
+}
+static inline void load_data(emitter *e, int to, int32_t op) {
+  tl_x64_rip(&e->as, TL_X64_SD, 0x10, to);
+  add_fix(e, FIX_DATA, op);
+}
 // One less; equal where that is 0, signed where it is below: dec.
 static inline void count_down(emitter *e, int to) {
   tl_x64_rr(&e->as, TL_X64_W, 0xff, 1, to);
@@ -161,11 +172,17 @@ static inline void pop_word(emitter *e, int base, int32_t at) {
 
 // --- Comparisons ------------------------------------------------------------
 
-static inline void compare_constant(emitter *e, int r, int64_t with) {
-  tl_x64_ri(&e->as, 7, r, (int32_t)with);
+// Whether a comparison may have the constant.
+static inline bool is_immediate(int64_t imm) {
+  return imm == (int32_t)imm;
 }
-static inline void compare_zero(emitter *e, int r) {
-  tl_x64_rr(&e->as, TL_X64_W, 0x85, r, r);
+// `test r, r` compares with 0 in fewer bytes and sets the flags as cmp does:
+// the carry and the overflow are 0.
+static inline void compare_constant(emitter *e, int r, int64_t with) {
+  if (with == 0)
+    tl_x64_rr(&e->as, TL_X64_W, 0x85, r, r);
+  else
+    tl_x64_ri(&e->as, 7, r, (int32_t)with);
 }
 static inline void compare_int(emitter *e, int r, int with) {
   tl_x64_rr(&e->as, TL_X64_W, 0x3b, r, with);
@@ -184,11 +201,7 @@ static inline void compare_half(emitter *e, int base, int32_t at, int with) {
   tl_x64_rm(&e->as, 0, 0x81, 7, base, at);
   tl_as_word(&e->as, (uint32_t)with);
 }
-// Not equal where the 4 bytes, or one, have one of the bits.
-static inline void test_memory(emitter *e, int base, int32_t at, int bits) {
-  tl_x64_rm(&e->as, 0, 0xf7, 0, base, at);
-  tl_as_word(&e->as, (uint32_t)bits);
-}
+// Not equal where the byte has one of the bits.
 static inline void test_byte(emitter *e, int base, int32_t at, int bits) {
   tl_x64_rm(&e->as, 0, 0xf6, 0, base, at);
   tl_as_byte(&e->as, bits);
@@ -199,23 +212,17 @@ static inline void compare_fact(emitter *e, int r, int fact) {
   else
     compare_word(e, r, TL_SP, home(fact));
 }
-// to *= by; returns the condition that says that it does not fit. And to +=
-// from, which has TL_CC_O for that.
+// to *= by; returns the condition that says that it does not fit.
 static inline int multiply_checked(emitter *e, int to, int by) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, by);
   return TL_CC_O;
 }
-static inline void add_checked(emitter *e, int to, int from) {
-  add_int(e, to, from);
+static inline void subtract_checked(emitter *e, int to, int from) {
+  tl_x64_rr(&e->as, TL_X64_W, 0x2b, to, from);
 }
 // to = from where the condition holds: cmov.
 static inline void move_if(emitter *e, int condition, int to, int from) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0x40 | condition, to, from);
-}
-// to = from - less
-static inline void subtract_int(emitter *e, int to, int from, int less) {
-  move_int(e, to, from);
-  tl_x64_rr(&e->as, TL_X64_W, 0x2b, to, less);
 }
 static inline void multiply_fact(emitter *e, int to, int fact) {
   tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
@@ -228,13 +235,6 @@ static inline void take_item(emitter *e, int to, int items, int index,
 // Equal where a function of C has returned false: of a bool 8 bits are defined.
 static inline void test_truth(emitter *e) {
   tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, T0, T0);
-}
-// to = first * fact + next
-static inline void multiply_add(emitter *e, int to, int first, int fact,
-                                int next) {
-  move_int(e, to, first);
-  tl_x64_rr(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, get(e, fact, T2));
-  add_int(e, to, next);
 }
 // Equal where the bytes of two objects, in T0 and T2, are the same from [first]
 // on: as many as the 8 bytes at [count] say, and not more than 0 where the

@@ -33,6 +33,7 @@
 #ifndef TALLY_VM_TYPED_H
 #define TALLY_VM_TYPED_H
 
+#include "vm/array/element.h"
 #include "vm/bytecode/function.h"
 
 enum {
@@ -109,6 +110,11 @@ enum {
   TL_TYPE_BOOL = TL_TYPE_SCALAR + TL_BOOL,
 };
 
+// A set of slots with one of them, as all sets of slots here are 64 bits.
+static inline uint64_t tl_jit_bit(uint32_t slot) {
+  return UINT64_C(1) << slot;
+}
+
 // Whether units compute with items and scalars of the dtype: float16 is left to
 // the interpreter, as are complex128 and texts, which have no slot of their
 // own.
@@ -166,6 +172,44 @@ static inline uint64_t tl_jit_tag(tl_jit_type t) {
   return TL_TAG(tl_scalar_class(dtype), dtype) |
          ((t & TL_TYPE_WEAK) != 0 ? TL_WEAK : 0);
 }
+// What a tag says; one of 0 is not known, and neither owns nor is of any kind.
+// A list has a class of its own; whether the slot owns makes no difference to
+// the kind.
+static inline bool tl_tag_owns(uint64_t tag) {
+  return (tag & TL_OWNED) != 0;
+}
+static inline bool tl_tag_is_kind(uint64_t tag, int kind) {
+  return (tag & ~TL_OWNED) ==
+         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
+}
+// Whether an owned value may give its count to a container, as it is: of a view
+// the block would have to be counted. That it borrows nothing itself is tested
+// each time.
+static inline bool tl_tag_moves_in(uint64_t tag) {
+  return tl_tag_owns(tag) && (tl_tag_is_kind(tag, TL_KIND_LIST) ||
+                              tl_tag_is_kind(tag, TL_KIND_RECORD) ||
+                              tl_tag_is_kind(tag, TL_KIND_STRING));
+}
+// An array of one axis whose items lie without gaps and are of a dtype that
+// operations on references have: of 8 bytes, or a bool. Other dtypes have items
+// of other widths, which the code for places does not extend.
+static inline bool tl_tag_is_row(uint64_t tag) {
+  uint8_t dtype = (uint8_t)(tag >> 8);
+  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
+         (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
+}
+// What has a length, by the kind that operations have of it: of all arrays
+// ARRAY; -1: it has none.
+static inline int tl_tag_length_kind(uint64_t tag) {
+  if ((tag & TL_CLASS_ARRAY) != 0)
+    return tl_is_of_rank(tag, 0) ? -1 : TL_KIND_ARRAY;
+  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
+                 tl_tag_is_kind(tag, TL_KIND_RECORD) ||
+                 tl_tag_is_kind(tag, TL_KIND_STRING) ||
+                 tl_tag_is_kind(tag, TL_KIND_RANGE)
+             ? (uint8_t)(tag >> 8)
+             : -1;
+}
 // The register of a slot that has a scalar of the type.
 static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   return (int)slot + (tl_jit_is_float(t) ? TL_JIT_FLOAT : 0);
@@ -173,141 +217,122 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 
 // The operations, written once:
 //
-//     OP(NAME, a, b, c)    what the operands are
+//     OP(NAME, a, b, c, goes)    what the operands are, and where it goes
 //
 //   I  a register for integers               ID  the same, written
 //   F  a float's                             FD  the same, written
+//   R  the register of a reference           RD  the same, written
+//   V  that of a value, by its type          VD  the same, written
 //   N  a number's, which is converted to a float of [dtype] where it is none,
 //      or TL_JIT_NONE: imm is it
 //   K  an integer's, or TL_JIT_NONE: imm is it
 //   S  any scalar's, or TL_JIT_NONE: imm is it
 //   A  the number of an array                _   nothing
-//   R  the register of a reference           RD  the same, written
-//   T  that of a text, or TL_JIT_NONE: imm is its address
+//   T  a text's register, or TL_JIT_NONE: imm is its address
 //
-// Further fields: [to] for all that jump, [exit] for all that may leave, [imm].
-// Integers are computed in 64 bits and cut to the width of the result's type,
-// as the interpreter does; quotients, shifts to the right and comparisons of
-// uint64 are those of unsigned numbers.
+//   E  it may leave by [exit], which is before the instruction under way
+//   C  the same, unless c is a constant      J   it may jump to [to]
+//   X  it may leave by another exit          Z   nothing comes behind it
+//
+// Further field: [imm]. Integers are computed in 64 bits and cut to the width
+// of the result's type, as the interpreter does; quotients, shifts to the right
+// and comparisons of uint64 are those of unsigned numbers.
 
-// Those on references, emitted by emit_places.c. An operation on an item has
-// three forms, for what the item is: an integer, a float, a reference. [dtype]
-// is that of an array's items, or the kind of what is no array. Where an item
-// has the type [other], control goes on at [to] instead; UNKNOWN: it leaves.
+// Those on references, emitted by emit_places.c. [dtype] is that of an array's
+// items, or the kind of what is no array. Where an item has the type [other],
+// control goes on at [to] instead; UNKNOWN: it leaves.
 #define TL_TYPED_PLACE_OPS(OP)                                                 \
-  OP(LEND, RD, R, _)   /* a = b, moved where its type owns                */   \
-  OP(RCONST, RD, _, _) /* imm: the address                                */   \
-  OP(RGET, RD, _, _)   /* a = variable imm of the module, borrowed        */   \
-  OP(FIELD, ID, R, _)  /* a = field imm of record b, which was found at d */   \
-  OP(FFIELD, FD, R, _)                                                         \
-  OP(RFIELD, RD, R, _)                                                         \
-  OP(ITEM, ID, R, I) /* a = b[c]                                          */   \
-  OP(FITEM, FD, R, I)                                                          \
-  OP(RITEM, RD, R, I)                                                          \
-  OP(SETITEM, I, R, I) /* b[c] = a; exit: b is shared, or its item counted */  \
-  OP(FSETITEM, N, R, I)                                                        \
-  OP(APPEND, I, R, _) /* list b gets a at its end; exit: b is shared or    */  \
-                      /* full, or a has a count                            */  \
-  OP(FAPPEND, F, R, _)                                                         \
-  OP(RAPPEND, R, R, _)                                                         \
-  OP(POP, ID, R, _) /* a = the last item of list b, which loses it; exit:  */  \
-                    /* b is shared or empty, or a has another type         */  \
-  OP(FPOP, FD, R, _)                                                           \
-  OP(LENGTH, ID, R, _)                                                         \
-  OP(MORE, _, I, R)  /* to: where b is below the length of c              */   \
-  OP(RIF, _, R, T)   /* cond: to; of two texts                            */   \
-  OP(RSET, ID, R, T) /* a = b cond c                                      */   \
-  OP(PEEK, ID, R, _) /* a = the place imm below b; d: its first index     */   \
-  OP(FPEEK, FD, R, _)                                                          \
-  OP(POKE, I, R, _) /* the place imm below b = a                          */   \
-  OP(FPOKE, N, R, _)                                                           \
-  OP(RPOKE, R, R, _) /* of what needs no count                            */   \
-  OP(DO, _, _, _) /* the exit's instruction, by vm->one; imm: the pc behind */ \
-  OP(DOIF, _, _,                                                               \
-     _) /* the same of a jump; cond NE: to where it is taken, EQ:  */          \
-        /* where it is not                                      */             \
-  OP(FETCH, ID, _, _) /* a = what its slot has in memory */                    \
-  OP(FFETCH, FD, _, _)                                                         \
-  OP(RFETCH, RD, _, _)                                                         \
-  OP(RCALL, RD, _, _)                                                          \
-  OP(ROWCALL, _, _, _) /* slots from d's first argument on = its results  */   \
-  OP(RRETURN, R, _, _)                                                         \
-  OP(ROWRETURN, _, _, _) /* imm results, from slot d on                   */
+  OP(LEND, RD, R, _, _)   /* a = b, moved where its type owns             */   \
+  OP(RCONST, RD, _, _, _) /* imm: the address                             */   \
+  OP(FIELD, VD, R, _, E) /* a = field imm of record b, which was found at d */ \
+  OP(ITEM, VD, R, I, E)  /* a = b[c]                                     */    \
+  OP(SETITEM, V, R, I, E) /* b[c] = a; exit: b is shared, or its item     */   \
+                          /* counted                                      */   \
+  OP(APPEND, V, R, _, E)  /* list b gets a at its end; exit: b is shared  */   \
+                          /* or full, or a has a count                    */   \
+  OP(POP, VD, R, _, E)    /* a = the last item of list b, which loses it; */   \
+                          /* exit: b is shared or empty, or a has another */   \
+                          /* type                                         */   \
+  OP(LENGTH, ID, R, _, E)                                                      \
+  OP(MORE, _, I, R, J)    /* to: where b is below the length of c          */  \
+  OP(RIF, _, R, T, J)     /* cond: to; of two texts                        */  \
+  OP(RSET, ID, R, T, _)   /* a = b cond c                                  */  \
+  OP(PEEK, VD, R, _, E)   /* a = the place imm below b; d: its first index */  \
+  OP(POKE, V, R, _, E)    /* the place imm below b = a, which has no count */  \
+  OP(DO, _, _, _, E)      /* the exit's instruction, by vm->one; imm: the  */  \
+                          /* pc behind                                     */  \
+  OP(DOIF, _, _, _, EJ)   /* the same of a jump; cond NE: to where it is   */  \
+                          /* taken, EQ: where it is not                    */  \
+  OP(FETCH, VD, _, _, X)  /* a = what its slot has in memory               */  \
+  OP(ROWCALL, _, _, _, X) /* slots from d's first argument on = results   */   \
+  OP(ROWRETURN, _, _, _, Z) /* imm results, from slot d on                */
 
 #define TL_TYPED_OPS(OP)                                                     \
-  OP(LABEL, _, _, _) /* to: its number                                */     \
-  OP(JUMP, _, _, _)  /* to                                            */     \
-  OP(POLL, _, _, _)  /* exit: where the VM is to stop                 */     \
-  OP(EXIT, _, _, _)  /* exit                                          */     \
-  OP(IF, _, I, K)    /* cond: to                                      */     \
-  OP(FIF, _, N, N)   /* cond: to                                      */     \
-  OP(SET, ID, I, K)  /* a = b cond c                                  */     \
-  OP(FSET, ID, N, N)                                                         \
-  OP(CONST, ID, _, _) /* imm                                           */    \
-  OP(MOVE, ID, I, _)                                                         \
-  OP(ADD, ID, I, K)                                                          \
-  OP(SUB, ID, I, K)                                                          \
-  OP(MUL, ID, I, K)                                                          \
-  OP(AND, ID, I, K)                                                          \
-  OP(OR, ID, I, K)                                                           \
-  OP(XOR, ID, I, K)                                                          \
-  OP(SHL, ID, I, K)      /* exit: c is not 0 to 63                        */ \
-  OP(SAR, ID, I, K)      /* exit                                          */ \
-  OP(FLOORDIV, ID, I, K) /* exit: c is 0 or -1                            */ \
-  OP(MOD, ID, I, K)      /* exit                                          */ \
-  OP(MIN, ID, I, K)                                                          \
-  OP(MAX, ID, I, K)                                                          \
-  OP(NEG, ID, I, _)                                                          \
-  OP(FIT, ID, I, _)    /* exit: the type has no such integer            */   \
-  OP(TRUNC, ID, F, _)  /* of a float64; exit: 2^62 and above            */   \
-  OP(NOT, ID, I, _)    /* of a bool                                     */   \
-  OP(COUNT, ID, I, K)  /* a = iterations from b to a by c; exit where   */   \
-                       /* they do not fit, or a register c is below 1   */   \
-  OP(STEP, ID, ID, I)  /* --b; if b != 0 a += c and jump to             */   \
-  OP(FCONST, FD, _, _) /* imm: its bits                                 */   \
-  OP(FMOVE, FD, N, _)                                                        \
-  OP(FADD, FD, N, N)                                                         \
-  OP(FSUB, FD, N, N)                                                         \
-  OP(FMUL, FD, N, N)                                                         \
-  OP(FDIV, FD, N, N)                                                         \
-  OP(FNEG, FD, F, _)                                                         \
-  OP(FSQRT, FD, N, _)                                                        \
-  OP(FABS, FD, F, _)                                                         \
-  OP(FMIN, FD, N, N)                                                         \
-  OP(FMAX, FD, N, N)                                                         \
-  OP(COMPUTE, ID, S, S) /* a = elementwise of b and c, by the interpreter's  \
-                         own function; exit: it has declined */              \
-  OP(FCOMPUTE, FD, S, S)                                                     \
-  OP(LOAD, ID, I, A) /* a = array c [b], [b, d]; exit: out of range   */     \
-  OP(FLOAD, FD, I, A)                                                        \
-  OP(STORE, I, I, A) /* array c [b] = a; exit: out of range, or the   */     \
-                     /* dtype has no such integer                     */     \
-  OP(FSTORE, N, I, A)                                                        \
-  OP(GUARD, _, K, I) /* to, unless b + low to b + high are below c; where    \
-                        d is 0 in all iterations of the loop of b */         \
-  OP(FUEL, _, _, _)  /* to, unless there is fuel for more than imm polls */  \
-  OP(SPEND, _, _, _) /* imm polls at once, behind a FUEL                */   \
-  OP(CHUNK, _, I, _) /* takes all polls of the next iterations at once, at   \
-                        most b; d = b - those, b = those; to: no fuel */     \
-  OP(REST, ID, _, _) /* a = d, what CHUNK has put aside */                   \
-  OP(ROW, _, K, A)   /* d = the address of row b + imm of array c       */   \
-  OP(READ, ID, K, A) /* a = item b + imm of array c, or of its row e    */   \
-  OP(FREAD, FD, K, A)                                                        \
-  OP(WRITE, I, K, A) /* the same item = a; exit as of STORE             */   \
-  OP(FWRITE, N, K, A)                                                        \
-  OP(GET, ID, _, _) /* a = variable imm of the module; exit: it has  */      \
-                    /* another type                                  */      \
-  OP(FGET, FD, _, _)                                                         \
-  OP(CAPTURED, ID, _, _) /* a = captured value imm; exit as of GET      */   \
-  OP(FCAPTURED, FD, _, _)                                                    \
-  OP(PUT, I, _, _) /* module variable imm = a; exit: it owns what   */       \
-                   /* it has                                        */       \
-  OP(FPUT, F, _, _)                                                          \
-  OP(CALL, ID, _, _) /* a = callee(d slots behind a's); exit: before  */     \
-                     /* the call, imm: the callee has left            */     \
-  OP(FCALL, FD, _, _)                                                        \
-  OP(RETURN, I, _, _)                                                        \
-  OP(FRETURN, F, _, _)                                                       \
+  OP(LABEL, _, _, _, _) /* to: its number                                 */ \
+  OP(JUMP, _, _, _, JZ) /* to                                             */ \
+  OP(POLL, _, _, _, E)  /* exit: where the VM is to stop                  */ \
+  OP(EXIT, _, _, _, EZ) /* exit                                           */ \
+  OP(IF, _, I, K, J)    /* cond: to                                       */ \
+  OP(FIF, _, N, N, J)   /* cond: to                                       */ \
+  OP(SET, ID, I, K, _)  /* a = b cond c                                   */ \
+  OP(FSET, ID, N, N, _)                                                      \
+  OP(CONST, ID, _, _, _) /* imm                                           */ \
+  OP(MOVE, ID, I, _, _)                                                      \
+  OP(ADD, ID, I, K, _)                                                       \
+  OP(SUB, ID, I, K, _)                                                       \
+  OP(MUL, ID, I, K, _)                                                       \
+  OP(AND, ID, I, K, _)                                                       \
+  OP(OR, ID, I, K, _)                                                        \
+  OP(XOR, ID, I, K, _)                                                       \
+  OP(SHL, ID, I, K, C) /* exit: c is not 0 to 63                     */      \
+  OP(SAR, ID, I, K, C)                                                       \
+  OP(FLOORDIV, ID, I, K, C) /* exit: c is 0 or -1                         */ \
+  OP(MOD, ID, I, K, C)                                                       \
+  OP(MIN, ID, I, K, _)                                                       \
+  OP(MAX, ID, I, K, _)                                                       \
+  OP(NEG, ID, I, _, _)                                                       \
+  OP(FIT, ID, I, _, E)    /* exit: the type has no such integer           */ \
+  OP(TRUNC, ID, F, _, E)  /* of a float64; exit: 2^62 and above           */ \
+  OP(NOT, ID, I, _, _)    /* of a bool                                    */ \
+  OP(COUNT, ID, I, K, E)  /* a = iterations from b to a by c; exit: they  */ \
+                          /* do not fit, or a register c is below 1       */ \
+  OP(STEP, ID, ID, I, J)  /* --b; if b != 0 a += c and jump to            */ \
+  OP(FCONST, FD, _, _, _) /* imm: its bits                                */ \
+  OP(FMOVE, FD, N, _, _)                                                     \
+  OP(FADD, FD, N, N, _)                                                      \
+  OP(FSUB, FD, N, N, _)                                                      \
+  OP(FMUL, FD, N, N, _)                                                      \
+  OP(FDIV, FD, N, N, _)                                                      \
+  OP(FNEG, FD, F, _, _)                                                      \
+  OP(FSQRT, FD, N, _, _)                                                     \
+  OP(FABS, FD, F, _, _)                                                      \
+  OP(FMIN, FD, N, N, _)                                                      \
+  OP(FMAX, FD, N, N, _)                                                      \
+  OP(COMPUTE, VD, S, S, E) /* a = elementwise of b and c, by the          */ \
+                           /* interpreter's function; exit: it declines   */ \
+  OP(LOAD, VD, I, A, E) /* a = array c [b], [b, d]; exit: out of range    */ \
+  OP(STORE, V, I, A, E) /* array c [b] = a; exit: out of range, or the    */ \
+                        /* dtype has no such integer                      */ \
+  OP(GUARD, _, K, I, J) /* to, unless b + low to b + high are below c;    */ \
+                        /* where d is 0 in all iterations of b's loop     */ \
+  OP(FUEL, _, _, _, J)  /* to, unless there is fuel for more than imm     */ \
+                        /* polls                                          */ \
+  OP(SPEND, _, _, _, _) /* imm polls at once, behind a FUEL               */ \
+  OP(CHUNK, _, I, _, J) /* takes all polls of the next iterations at      */ \
+                        /* once, at most b; d = b - those, b = those; to: */ \
+                        /* no fuel                                        */ \
+  OP(REST, ID, _, _, _) /* a = d, what CHUNK has put aside                */ \
+  OP(ROW, _, K, A, _)   /* d = the address of row b + imm of array c      */ \
+  OP(READ, VD, K, A, _) /* a = item b + imm of array c, or of its row e   */ \
+  OP(WRITE, V, K, A, _) /* the same item = a; exit as of STORE            */ \
+  OP(GET, VD, _, _, E)  /* a = variable imm of the module, borrowed;      */ \
+                        /* exit: it has another type                      */ \
+  OP(CAPTURED, VD, _, _, E) /* a = captured value imm; exit as of GET     */ \
+  OP(PUT, V, _, _, E)       /* module variable imm = a, a scalar; exit:   */ \
+                            /* it owns what it has                        */ \
+  OP(CALL, VD, _, _, X) /* a = callee(d slots behind a's); exit: before   */ \
+                        /* the call, imm: the callee has left             */ \
+  OP(RETURN, V, _, _, Z)                                                     \
   TL_TYPED_PLACE_OPS(OP)
 
 // A step's [d] is the loop's variable, which is written where it jumps alone,
@@ -316,7 +341,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 // guards (hoist.c) is not tested again: a READ's and a WRITE's [e] is the
 // register of the row's address, or of the items' where the array has one axis.
 typedef enum tl_typed_op {
-#define OP(NAME, a, b, c) TL_TYPED_##NAME,
+#define OP(NAME, a, b, c, goes) TL_TYPED_##NAME,
   TL_TYPED_OPS(OP)
 #undef OP
       TL_TYPED_COUNT_OF_OPS
@@ -330,19 +355,35 @@ typedef enum tl_typed_kind {
   TL_OPERAND_N,
   TL_OPERAND_K,
   TL_OPERAND_S,
+  TL_OPERAND_V,
   TL_OPERAND_A,
   TL_OPERAND_R,
   TL_OPERAND_T,
   TL_OPERAND_ID,
   TL_OPERAND_FD,
   TL_OPERAND_RD,
+  TL_OPERAND_VD,
 } tl_typed_kind;
 
+// Where control may go from an operation, but to the next one: the last letter.
+enum {
+  TL_GOES__ = 0,
+  TL_GOES_E = 1,
+  TL_GOES_C = 2,
+  TL_GOES_J = 4,
+  TL_GOES_Z = 8,
+  TL_GOES_X = 16,
+  TL_GOES_EJ = TL_GOES_E | TL_GOES_J,
+  TL_GOES_EZ = TL_GOES_E | TL_GOES_Z,
+  TL_GOES_JZ = TL_GOES_J | TL_GOES_Z,
+};
+
 // What the table says of an operation: list.c prints it by that, check.c proves
-// its operands by it, and typing_put.c counts uses by it.
+// its operands and its exit by it, and hoist.c weighs its registers.
 typedef struct tl_typed_info {
   const char *name;
   uint8_t kinds[3];
+  uint8_t goes;
 } tl_typed_info;
 extern const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS];
 
@@ -580,13 +621,49 @@ static inline int32_t tl_jit_low(const tl_typed *guard) {
 static inline int32_t tl_jit_high(const tl_typed *guard) {
   return (int32_t)(uint32_t)guard->imm;
 }
+// An operation of these registers, or TL_JIT_NONE, with nothing else set:
+// floats are float64, and it has neither target nor exit.
+static inline tl_typed tl_typed_of(int op, int a, int b, int c) {
+  return (tl_typed){.op = (uint8_t)op,
+                    .dtype = TL_FLOAT64,
+                    .a = (int16_t)a,
+                    .b = (int16_t)b,
+                    .c = (int16_t)c,
+                    .d = TL_JIT_NONE,
+                    .e = TL_JIT_NONE,
+                    .to = -1,
+                    .exit = -1};
+}
 // Whether control may go on at [to]: all operations that have a target, but
 // those on items, which go there where an item has another type.
 static inline bool tl_jit_jumps(int op) {
-  return op == TL_TYPED_JUMP || op == TL_TYPED_IF || op == TL_TYPED_FIF ||
-         op == TL_TYPED_STEP || op == TL_TYPED_MORE || op == TL_TYPED_RIF ||
-         op == TL_TYPED_DOIF || op == TL_TYPED_GUARD || op == TL_TYPED_FUEL ||
-         op == TL_TYPED_CHUNK;
+  return (tl_typed_ops[op].goes & TL_GOES_J) != 0;
+}
+// Whether the operation has an exit before the instruction that it is of.
+static inline bool tl_typed_leaves(int op, int c) {
+  int goes = tl_typed_ops[op].goes;
+  return (goes & TL_GOES_E) != 0 || ((goes & TL_GOES_C) != 0 && c >= 0);
+}
+// Whether the operation's first operand is its result.
+static inline bool tl_typed_has_result(const tl_typed *t) {
+  return tl_typed_ops[t->op].kinds[0] >= TL_OPERAND_ID;
+}
+// Whether it calls, or may go to where C does the instruction, so that
+// registers of rows are lost.
+static inline bool tl_typed_is_by_c(const tl_typed *t) {
+  return t->op == TL_TYPED_CALL || t->op == TL_TYPED_ROWCALL ||
+         t->op == TL_TYPED_COMPUTE || t->op == TL_TYPED_DO ||
+         t->op == TL_TYPED_DOIF || t->exit < TL_JIT_NONE;
+}
+
+// Whether it computes with floats: its result is one, or what it stores is, as
+// items of an array are all of its dtype.
+static inline bool tl_typed_is_of_float(const tl_typed *t) {
+  bool items = (t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_WRITE) ||
+               ((t->op == TL_TYPED_SETITEM || t->op == TL_TYPED_POKE) &&
+                t->dtype < TL_DTYPE_COUNT);
+  return items ? tl_dtype_is_real((tl_dtype)t->dtype)
+               : t->a >= TL_JIT_FLOAT && t->a < TL_JIT_FACTS;
 }
 
 // Room for the operations of a unit; false: no memory. Borrows unit and flow.
@@ -621,9 +698,8 @@ void tl_jit_list(const tl_jit_code *code, tl_text *out);
 
 // Makes machine code of the operations and puts it where it can run. False: no
 // memory for it. The operations have to be checked: nothing is tested here. On
-// success unit->code and unit->size are set; the code is NULL where the
-// processor's emitter does not know an operation that cannot leave, or the unit
-// is larger than its jumps reach.
+// success unit->code and unit->size are set; the code is NULL where the unit is
+// larger than the processor's jumps reach.
 bool tl_jit_emit(tl_jit_code *code);
 
 #endif

@@ -15,39 +15,12 @@
 
 #include <string.h>
 
-#include "vm/array/element.h"
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 
-// A set of slots with one of them, as all sets of slots here are 64 bits.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
-// --- Leaving ----------------------------------------------------------------
-
-// The unit ends here; the interpreter does the instruction under way, from its
-// beginning on, with all that lives as it was there.
-static void leave(tl_typing_pass *x) {
-  int32_t exit = tl_typing_exit(x);
-  tl_typing_put(x, TL_TYPED_EXIT, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
-      exit;
-}
-
 // --- Where control goes -----------------------------------------------------
 
-// Which operation it was, to set its target after others were made. Its pointer
-// is good only until the next operation.
-static uint32_t index_of(const tl_typing_pass *x, const tl_typed *t) {
-  return (uint32_t)(t - x->code->ops);
-}
-
-// A branch on a bool, or on two operands. One that goes back polls once it is
-// taken, so there the opposite jumps on.
-//
-//     forward:  if cond → target          back:  if not cond → behind it
-//                                                poll
-//                                                jump → target
+// A branch on a bool, or on two operands.
 static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
                              const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
@@ -61,14 +34,7 @@ static tl_typing_step branch(tl_typing_pass *x, const tl_ins *ins,
   } else if (!tl_typing_condition_of(x, ins, back, &t)) {
     return TL_TYPING_LEAVES;
   }
-  uint32_t at = index_of(x, t);
-  int32_t to = tl_typing_edge(x, back ? x->pc + d->words : (uint32_t)d->target);
-  x->code->ops[at].to = to;
-  if (!back)
-    return TL_TYPING_GOES_ON;
-  tl_typing_poll(x);
-  tl_typing_jump(x, (uint32_t)d->target);
-  return TL_TYPING_ENDS;
+  return tl_typing_branch(x, t, d->target);
 }
 
 // --- Loops over ranges ------------------------------------------------------
@@ -112,21 +78,16 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
     return TL_TYPING_LEAVES;
   int64_t count = known_count(bounds);
   for (uint32_t i = 0; i < 3; i++)
-    if (!tl_jit_is_int(x->now[a + i])) {
-      int32_t exit = tl_typing_exit(x);
+    if (!tl_jit_is_int(x->now[a + i]))
       tl_typing_set(x, TL_TYPED_FIT, a + i, TL_TYPE_INT, (int)(a + i),
-                    TL_JIT_NONE)
-          ->exit = exit;
-    }
+                    TL_JIT_NONE);
   if (count >= 0) {
     tl_typing_set_constant(x, a + 1, tl_weak_int(count));
   } else {
-    int32_t exit = tl_typing_exit(x);
     tl_typed *t =
         tl_typing_set(x, TL_TYPED_COUNT, a + 1, TL_TYPE_INT | TL_TYPE_WEAK,
                       (int)a, step->is_known ? TL_JIT_NONE : (int)a + 2);
     t->imm = step->is_known ? step->value.i : 0;
-    t->exit = exit;
   }
   // The hidden slots become weak; the count is.
   for (uint32_t i = 0; i < 3; i += 2)
@@ -141,9 +102,7 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
     tl_typed *t =
         tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1, TL_JIT_NONE);
     t->condition = TL_IF_EQ;
-    uint32_t at = index_of(x, t);
-    int32_t to = tl_typing_edge(x, (uint32_t)d->target);
-    x->code->ops[at].to = to;
+    t->to = tl_typing_edge(x, (uint32_t)d->target);
   }
   // The variable is written only where there is an iteration.
   tl_typing_set(x, TL_TYPED_MOVE, ins->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
@@ -165,19 +124,16 @@ static tl_typing_step next_iteration(tl_typing_pass *x, const tl_ins *ins,
   tl_typing_poll(x);
   tl_typed *t = tl_typing_put(x, TL_TYPED_STEP, (int)a, (int)a + 1, (int)a + 2);
   t->type = TL_TYPE_INT | TL_TYPE_WEAK;
-  uint32_t at = index_of(x, t);
   tl_jit_type before = x->now[variable];
   uint64_t known = x->known;
   x->now[variable] = TL_TYPE_INT | TL_TYPE_WEAK;
-  x->known &= ~(bit(a) | bit(a + 1));
-  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
-  t = &x->code->ops[at];
-  t->to = to;
+  x->known &= ~(tl_jit_bit(a) | tl_jit_bit(a + 1));
+  t->to = tl_typing_edge(x, (uint32_t)d->target);
   bool moves_first =
-      to >= 0 && tl_typing_round(x, (uint32_t)d->target, x->now) == ins;
+      t->to >= 0 && tl_typing_round(x, (uint32_t)d->target, x->now) == ins;
   t->d = moves_first ? TL_JIT_NONE : (int16_t)variable;
   x->now[variable] = before;
-  x->known = known & ~(bit(a) | bit(a + 1));
+  x->known = known & ~(tl_jit_bit(a) | tl_jit_bit(a + 1));
   return TL_TYPING_GOES_ON;
 }
 
@@ -246,12 +202,9 @@ static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
   if (k < 0)
     return TL_TYPING_LEAVES;
   tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, tl_dtype_is_real(dtype) ? TL_TYPED_FLOAD : TL_TYPED_LOAD,
-                    value, tl_jit_of_dtype(dtype), (int)at->slots[0], k);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_LOAD, value, tl_jit_of_dtype(dtype),
+                              (int)at->slots[0], k);
   t->dtype = (uint8_t)dtype;
-  t->exit = exit;
   put_indices(t, at);
   return TL_TYPING_GOES_ON;
 }
@@ -280,12 +233,9 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
   int k = is_known ? array_of(x, array, at, true) : -1;
   if (k < 0)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(
-      x, tl_dtype_is_real(dtype) ? TL_TYPED_FSTORE : TL_TYPED_STORE,
-      tl_jit_register(value, has), (int)at->slots[0], k);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_STORE, tl_jit_register(value, has),
+                              (int)at->slots[0], k);
   t->dtype = (uint8_t)dtype;
-  t->exit = exit;
   put_indices(t, at);
   return TL_TYPING_GOES_ON;
 }
@@ -360,9 +310,7 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
   tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a + 1,
                               TL_JIT_FACTS + TL_JIT_FACTS_EACH * k + 1);
   t->condition = TL_IF_LT;
-  uint32_t at = index_of(x, t);
-  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
-  x->code->ops[at].to = to;
+  t->to = tl_typing_edge(x, (uint32_t)d->target);
   return TL_TYPING_GOES_ON;
 }
 
@@ -388,7 +336,7 @@ static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   tl_jit_type type = x->now[b];
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
-  if ((x->known & bit(b)) != 0)
+  if ((x->known & tl_jit_bit(b)) != 0)
     tl_typing_set_constant(x, a, x->values[b]);
   else
     tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FMOVE : TL_TYPED_MOVE, a,
@@ -413,12 +361,9 @@ static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
   tl_jit_type type = tl_jit_type_of(module->variables[index].tag);
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FGET : TL_TYPED_GET,
-                    ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_GET, ins->a >> 4, type, TL_JIT_NONE,
+                              TL_JIT_NONE);
   t->imm = index;
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -431,13 +376,9 @@ static tl_typing_step get_captured(tl_typing_pass *x, const tl_ins *ins) {
                          : TL_TYPE_UNKNOWN;
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  bool is_float = tl_jit_is_float(type);
-  tl_typed *t =
-      tl_typing_set(x, is_float ? TL_TYPED_FCAPTURED : TL_TYPED_CAPTURED,
-                    ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_CAPTURED, ins->a >> 4, type,
+                              TL_JIT_NONE, TL_JIT_NONE);
   t->imm = index;
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -448,40 +389,14 @@ static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
   tl_jit_type type = x->now[a];
   if (!tl_jit_is_scalar(type))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_put(x, tl_jit_is_float(type) ? TL_TYPED_FPUT : TL_TYPED_PUT,
-                    tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_PUT, tl_jit_register(a, type),
+                              TL_JIT_NONE, TL_JIT_NONE);
   t->type = type;
   t->imm = tl_ins_extra(*ins);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
 // --- Blocks -----------------------------------------------------------------
-
-// Operations on ownership have nothing to do for scalars. Scalars own nothing,
-// so retaining, dropping and checking them changes nothing; for anything else
-// these instructions leave.
-static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
-  bool a = tl_jit_is_scalar(x->now[ins->a >> 4]);
-  switch (ins->op) {
-    case TL_BC_DROP:
-    case TL_BC_OWN:
-    case TL_BC_SETTLE:
-    case TL_BC_LEAVE:
-    case TL_BC_KEEPALL:
-    case TL_BC_CHECKSET:
-      return a;
-    case TL_BC_KEEP:
-    case TL_BC_INHERIT:
-    case TL_BC_HOLD:
-    case TL_BC_DETACH:
-      return a || tl_jit_is_scalar(x->now[ins->b >> 4]);
-    default:
-      return false;
-  }
-}
 
 // One instruction of the bytecode: those that units know, by opcode. What is
 // not in the list computes or leaves. JSET asks whether a slot was ever
@@ -489,8 +404,6 @@ static bool is_idle(const tl_typing_pass *x, const tl_ins *ins) {
 static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
                            const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
-  if (is_idle(x, ins))
-    return TL_TYPING_GOES_ON;
   switch (ins->op) {
     case TL_BC_MOV:
     case TL_BC_MOVB:
@@ -517,7 +430,7 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_GETC:
       return get_captured(x, ins);
     case TL_BC_CALLK:
-      return tl_typing_call(x, ins, d);
+      return tl_typing_call(x, ins);
     case TL_BC_CALLB:
       return tl_typing_convert(x, ins);
     case TL_BC_LIST:
@@ -572,8 +485,7 @@ static void type_block(tl_typing_pass *x, int32_t number) {
   label->is_pending = false;
   memcpy(x->now, label->types, sizeof x->now);
   x->known = 0;
-  tl_typing_put(x, TL_TYPED_LABEL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
-      number;
+  tl_typing_put_plain(x, TL_TYPED_LABEL)->to = number;
   const tl_ins *round = tl_typing_round(x, pc, x->now);
   if (round != NULL)
     tl_typing_set(x, TL_TYPED_MOVE, round->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
@@ -607,7 +519,8 @@ static void type_block(tl_typing_pass *x, int32_t number) {
     }
     if (went == TL_TYPING_LEAVES) {
       x->code->op_count = before;
-      leave(x);
+      // The interpreter does it, from its beginning on.
+      tl_typing_put_plain(x, TL_TYPED_EXIT);
     }
     if (went == TL_TYPING_WAITS)
       defer(x, first ? start : before, first ? number : -1);
@@ -678,7 +591,7 @@ bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find) {
   u->pinned = 0;
   u->is_curious = u->does = false;
   for (uint32_t s = 0; s < u->function->slot_count; s++)
-    if ((u->live & bit(s)) != 0)
+    if ((u->live & tl_jit_bit(s)) != 0)
       x.now[s] = tl_jit_type_of(u->tags[s]);
   tl_typing_label(&x, u->pc);
   type_blocks(&x);

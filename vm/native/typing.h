@@ -17,8 +17,8 @@
 //                      fadd x, x, 1.5      from = int64, so x is converted
 //                      behind   now[x] = float64
 //
-// So an exit is made before the operation that has it, and an edge behind the
-// last operation of its path.
+// So an exit has the types before the operation that it is of, and an edge
+// those behind the last operation of its path.
 #ifndef TALLY_VM_TYPING_H
 #define TALLY_VM_TYPING_H
 
@@ -82,14 +82,14 @@ tl_typing_operand tl_typing_constant(const tl_typing_pass *x, uint32_t k,
 
 // Appends an operation. The result is good until the next one; where there is
 // no room, it is a place that nobody reads. [a], [b] and [c] are registers, or
-// TL_JIT_NONE; d and e are TL_JIT_NONE, to and exit are -1, floats are
-// float64, [from] is what the registers hold, and all else 0, for the caller to
-// set. Exits are made before the operation that has them, since
-// making one appends nothing but may need now's types.
+// TL_JIT_NONE; d and e are TL_JIT_NONE, to is -1, floats are float64, [from] is
+// what the registers hold, [exit] is a new one if the table says that the
+// operation has one, else -1, and all else 0, for the caller to set.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b, int c);
+// The same without registers.
+tl_typed *tl_typing_put_plain(tl_typing_pass *x, tl_typed_op op);
 // The same, whose result is the slot's; which then has the type. Floats are
-// of its width. [slot] is a slot and [b] and [c] are registers. An exit of the
-// operation has to be made before this, while the slot has its old type.
+// of its width. [slot] is a slot and [b] and [c] are registers.
 tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
                         tl_jit_type type, int b, int c);
 // Appends the constant. The value has to be a scalar that units compute with;
@@ -117,6 +117,14 @@ int32_t tl_typing_label(tl_typing_pass *x, uint32_t pc);
 // to a new one; where there are too many, to an exit. The number is what
 // typed.h says of [to]: labels from 0 on, exits below.
 int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc);
+// Sets where a branch goes that was appended last, whose condition is set. One
+// that goes back polls once it is taken, so its condition has to be the
+// opposite one, which jumps on.
+//
+//     forward:  if cond → target          back:  if not cond → behind it
+//                                                poll
+//                                                jump → target
+tl_typing_step tl_typing_branch(tl_typing_pass *x, tl_typed *t, int64_t target);
 // Appends a jump to [pc]; returns where it goes.
 int32_t tl_typing_jump(tl_typing_pass *x, uint32_t pc);
 
@@ -144,8 +152,7 @@ tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
                                uint64_t changed, const uint64_t *before);
 // Types a call of a known function, with what takes its results apart, and the
 // end of one.
-tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
-                              const tl_decoded *d);
+tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins);
 tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins);
 tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins);
 

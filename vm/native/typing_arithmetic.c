@@ -17,6 +17,7 @@
 #include "vm/builtin.h"
 #include "vm/engine/elementwise.h"
 #include "vm/engine/operand.h"
+#include "vm/region/region.h"
 #include "vm/types/type.h"
 
 // Constants of floats stand in operations as their bits: the emitter writes
@@ -75,17 +76,13 @@ static bool is_held(const tl_typing_operand *o, tl_dtype dtype) {
 
 // Of integers a value that is known stands in the operation. Amounts and
 // divisors that are known have been tested by put_integer, so only those in
-// registers need an exit. The exit is made first, with the slot's old type.
+// registers have an exit.
 static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                     tl_jit_type type, const tl_typing_operand *b,
                     const tl_typing_operand *c) {
-  bool leaves = op == TL_TYPED_SHL || op == TL_TYPED_SAR ||
-                op == TL_TYPED_FLOORDIV || op == TL_TYPED_MOD;
-  int32_t exit = leaves && !c->is_known ? tl_typing_exit(x) : -1;
   tl_typed *t = tl_typing_set(x, op, a, type, b->slot,
                               c->is_known ? TL_JIT_NONE : c->slot);
   t->imm = c->is_known ? c->value.i : 0;
-  t->exit = exit;
 }
 
 // The bits of a constant operand as a float of the dtype, rounded once: by way
@@ -124,16 +121,13 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 static void put_computed(tl_typing_pass *x, int op, uint32_t a,
                          tl_jit_type type, const tl_typing_operand *b,
                          const tl_typing_operand *c) {
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_set(
-      x, tl_jit_is_float(type) ? TL_TYPED_FCOMPUTE : TL_TYPED_COMPUTE, a, type,
-      register_of(b), c == NULL ? TL_JIT_NONE : register_of(c));
+  tl_typed *t = tl_typing_set(x, TL_TYPED_COMPUTE, a, type, register_of(b),
+                              c == NULL ? TL_JIT_NONE : register_of(c));
   if (c != NULL && c->slot < 0) {
     t->from[2] = c->type;
     t->imm = c->value.i;
   }
   t->condition = (uint8_t)op;
-  t->exit = exit;
 }
 
 // The type that an operation of one scalar gives, or of two that meet in
@@ -189,139 +183,85 @@ static bool put_square(tl_typing_pass *x, uint32_t a,
   return true;
 }
 
-// Sums, differences, products and quotients of numbers. One float makes floats
-// of both, and a quotient always is one. Integers wrap, so sums and products of
-// them never fail.
+// The operations on integers and on floats; LABEL: there is none.
+static const struct {
+  uint8_t ints, floats;
+} operations[TL_BINARY_OPS] = {
+    [TL_OP_ADD] = {TL_TYPED_ADD, TL_TYPED_FADD},
+    [TL_OP_SUBTRACT] = {TL_TYPED_SUB, TL_TYPED_FSUB},
+    [TL_OP_MULTIPLY] = {TL_TYPED_MUL, TL_TYPED_FMUL},
+    [TL_OP_DIVIDE] = {TL_TYPED_LABEL, TL_TYPED_FDIV},
+    [TL_OP_FLOOR_DIVIDE] = {TL_TYPED_FLOORDIV, TL_TYPED_LABEL},
+    [TL_OP_REMAINDER] = {TL_TYPED_MOD, TL_TYPED_LABEL},
+    [TL_OP_BITWISE_AND] = {TL_TYPED_AND, TL_TYPED_LABEL},
+    [TL_OP_BITWISE_OR] = {TL_TYPED_OR, TL_TYPED_LABEL},
+    [TL_OP_BITWISE_XOR] = {TL_TYPED_XOR, TL_TYPED_LABEL},
+    [TL_OP_LEFT_SHIFT] = {TL_TYPED_SHL, TL_TYPED_LABEL},
+    [TL_OP_RIGHT_SHIFT] = {TL_TYPED_SAR, TL_TYPED_LABEL},
+    [TL_OP_MINIMUM] = {TL_TYPED_MIN, TL_TYPED_FMIN},
+    [TL_OP_MAXIMUM] = {TL_TYPED_MAX, TL_TYPED_FMAX}};
+
+// An operation [op] of integers of the type, or of bools, by a known c: a
+// divisor or an amount that is out of the way is not plain, and one of -1 is
+// left to the interpreter, since the processor traps on the one quotient that
+// does not fit. By a power of two both divisions round to minus infinity: an
+// arithmetic shift is the quotient and the low bits are the rest, for negative
+// numbers too. False: it is not plain.
+static bool put_known(tl_typing_pass *x, tl_typed_op op, uint32_t a,
+                      tl_jit_type type, const tl_typing_operand *b,
+                      const tl_typing_operand *c) {
+  tl_typing_operand by = *c;
+  int64_t n = c->value.i;
+  bool divides = op == TL_TYPED_FLOORDIV || op == TL_TYPED_MOD;
+  if ((op == TL_TYPED_SHL || op == TL_TYPED_SAR) &&
+      c->value.u >= 8 * tl_itemsize(tl_jit_dtype(type)))
+    return false;
+  if (divides && (n == 0 || n == -1))
+    return false;
+  if (divides && n > 0 && (n & (n - 1)) == 0) {
+    by.value.i = op == TL_TYPED_MOD ? n - 1 : __builtin_ctzll(c->value.u);
+    op = op == TL_TYPED_MOD ? TL_TYPED_AND : TL_TYPED_SAR;
+  }
+  put_int(x, op, a, type, b, &by);
+  return true;
+}
+
+// Any operator with two operands, in the ways that need no call. One float
+// makes floats of both, and a quotient always is one. Integers wrap, so sums
+// and products of them never fail; the smaller and the larger compare with a
+// sign, which for a uint64 is wrong. Bits may be of bools. False: nothing was
+// appended, and compute_two may try.
 //
 //     int64 + int64      ADD      int64       uint8 + int16    ADD    int16
 //     int64 / int64      FDIV     float64     float32 + 1      FADD   float32
 //     float32 + float64  FADD     float64     bool + …         compute_two
-static bool put_arithmetic(tl_typing_pass *x, int op, uint32_t a,
-                           const tl_typing_operand *b,
-                           const tl_typing_operand *c) {
-  if (!is_number(b) || !is_number(c))
-    return false;
-  tl_jit_type type = meet(b, c);
-  if (op == TL_BC_DIV && !tl_jit_is_float(type))
-    type = (tl_jit_type)(TL_TYPE_FLOAT | (type & TL_TYPE_WEAK));
-  if (tl_jit_is_float(type)) {
-    put_float(x,
-              op == TL_BC_ADD   ? TL_TYPED_FADD
-              : op == TL_BC_SUB ? TL_TYPED_FSUB
-              : op == TL_BC_MUL ? TL_TYPED_FMUL
-                                : TL_TYPED_FDIV,
-              a, type, b, c);
-    return true;
-  }
-  if (!is_held(b, tl_jit_dtype(type)) || !is_held(c, tl_jit_dtype(type)))
-    return false;
-  put_int(x,
-          op == TL_BC_ADD   ? TL_TYPED_ADD
-          : op == TL_BC_SUB ? TL_TYPED_SUB
-                            : TL_TYPED_MUL,
-          a, type, b, c);
-  return true;
-}
-
-// Operations of integers alone; a divisor or a shift that is known to be out of
-// the way is not plain. A divisor of -1 is left to the interpreter, since the
-// processor traps on the one quotient that does not fit.
-static bool put_integer(tl_typing_pass *x, int op, uint32_t a,
-                        const tl_typing_operand *b,
-                        const tl_typing_operand *c) {
-  bool bits = op == TL_BC_BITAND || op == TL_BC_BITOR || op == TL_BC_BITXOR;
-  bool shift = op == TL_BC_SHL || op == TL_BC_SHR;
-  bool bools = bits && b->type == TL_TYPE_BOOL && c->type == TL_TYPE_BOOL;
-  if (!bools && (!is_int(b) || !is_int(c)))
-    return false;
-  tl_jit_type type = bools ? (tl_jit_type)TL_TYPE_BOOL : meet(b, c);
-  tl_dtype dtype = tl_jit_dtype(type);
-  if (!bools &&
-      (!tl_dtype_is_integer(dtype) || !is_held(b, dtype) || !is_held(c, dtype)))
-    return false;
-  if (shift && c->is_known && c->value.u >= 8 * tl_itemsize(dtype))
-    return false;
-  if (!bits && !shift && c->is_known && (c->value.i == 0 || c->value.i == -1))
-    return false;
-  put_int(x,
-          op == TL_BC_BITAND     ? TL_TYPED_AND
-          : op == TL_BC_BITOR    ? TL_TYPED_OR
-          : op == TL_BC_BITXOR   ? TL_TYPED_XOR
-          : op == TL_BC_SHL      ? TL_TYPED_SHL
-          : op == TL_BC_SHR      ? TL_TYPED_SAR
-          : op == TL_BC_FLOORDIV ? TL_TYPED_FLOORDIV
-                                 : TL_TYPED_MOD,
-          a, type, b, c);
-  return true;
-}
-
-// The smaller or the larger of two numbers. Of integers the comparison has a
-// sign, which for a uint64 is wrong: these are computed by the function.
-static bool put_extreme(tl_typing_pass *x, uint32_t op, uint32_t a,
-                        const tl_typing_operand *b,
-                        const tl_typing_operand *c) {
-  if (!is_number(b) || !is_number(c))
-    return false;
-  tl_jit_type type = meet(b, c);
-  bool smaller = op == TL_OP_MINIMUM;
-  if (tl_jit_is_float(type))
-    put_float(x, smaller ? TL_TYPED_FMIN : TL_TYPED_FMAX, a, type, b, c);
-  else if (tl_jit_dtype(type) != TL_UINT64 && is_held(b, tl_jit_dtype(type)) &&
-           is_held(c, tl_jit_dtype(type)))
-    put_int(x, smaller ? TL_TYPED_MIN : TL_TYPED_MAX, a, type, b, c);
-  else
-    return false;
-  return true;
-}
-
-// The elementwise operation of an opcode with two operands.
-static int elementwise_of(int op) {
-  static const uint8_t ops[] = {
-      TL_OP_ADD,         TL_OP_SUBTRACT,     TL_OP_MULTIPLY,
-      TL_OP_DIVIDE,      TL_OP_FLOOR_DIVIDE, TL_OP_REMAINDER,
-      TL_OP_POW,         TL_OP_BITWISE_AND,  TL_OP_BITWISE_OR,
-      TL_OP_BITWISE_XOR, TL_OP_LEFT_SHIFT,   TL_OP_RIGHT_SHIFT,
-      TL_OP_EQUAL,       TL_OP_NOT_EQUAL,    TL_OP_LESS,
-      TL_OP_LESS_EQUAL,  TL_OP_GREATER,      TL_OP_GREATER_EQUAL};
-  return ops[op - TL_BC_ADD];
-}
-
-// Any operator with two operands, in the ways that need no call. False: nothing
-// was appended, and compute_two may try.
-static bool put_operator(tl_typing_pass *x, int op, uint32_t a,
+static bool put_operator(tl_typing_pass *x, tl_op op, uint32_t a,
                          const tl_typing_operand *b,
                          const tl_typing_operand *c) {
-  if (!tl_jit_is_scalar(b->type) || !tl_jit_is_scalar(c->type))
+  tl_jit_type type = meet(b, c);
+  tl_typed_op ints = operations[op].ints, floats = operations[op].floats;
+  bool bools = ints >= TL_TYPED_AND && ints <= TL_TYPED_XOR &&
+               b->type == TL_TYPE_BOOL && c->type == TL_TYPE_BOOL;
+  if (op == TL_OP_POW)
+    return put_square(x, a, b, c);
+  if (!bools && (!is_number(b) || !is_number(c)))
     return false;
-  switch (op) {
-    case TL_BC_ADD:
-    case TL_BC_SUB:
-    case TL_BC_MUL:
-    case TL_BC_DIV:
-      return put_arithmetic(x, op, a, b, c);
-    case TL_BC_POW:
-      return put_square(x, a, b, c);
-    default:
-      return put_integer(x, op, a, b, c);
+  if (op == TL_OP_DIVIDE && !tl_jit_is_float(type))
+    type = (tl_jit_type)(TL_TYPE_FLOAT | (type & TL_TYPE_WEAK));
+  if (tl_jit_is_float(type)) {
+    if (floats != TL_TYPED_LABEL)
+      put_float(x, floats, a, type, b, c);
+    return floats != TL_TYPED_LABEL;
   }
-}
-
-// The same; all others by the interpreter's function.
-static bool put_binary(tl_typing_pass *x, int op, uint32_t a,
-                       const tl_typing_operand *b, const tl_typing_operand *c) {
-  return put_operator(x, op, a, b, c) ||
-         compute_two(x, elementwise_of(op), a, b, c);
-}
-
-// x + 3: the number stands in the instruction, and the result is as weak as x.
-static bool put_immediate(tl_typing_pass *x, const tl_ins *ins) {
-  tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
-  tl_typing_operand c = {.slot = -1,
-                         .type = TL_TYPE_INT | TL_TYPE_WEAK,
-                         .is_known = true,
-                         .value = tl_weak_int((int16_t)ins->c)};
-  return put_binary(x, ins->op == TL_BC_ADDI ? TL_BC_ADD : TL_BC_SUB,
-                    ins->a >> 4, &b, &c);
+  bool extreme = ints == TL_TYPED_MIN || ints == TL_TYPED_MAX;
+  tl_dtype dtype = tl_jit_dtype(type);
+  if (ints == TL_TYPED_LABEL || (extreme && dtype == TL_UINT64) ||
+      (!bools && (!is_held(b, dtype) || !is_held(c, dtype))))
+    return false;
+  if (c->is_known)
+    return put_known(x, ints, a, bools ? TL_TYPE_BOOL : type, b, c);
+  put_int(x, ints, a, bools ? TL_TYPE_BOOL : type, b, c);
+  return true;
 }
 
 // Any elementwise operation of one scalar. Signs, roots and absolute values are
@@ -408,30 +348,12 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
   return t;
 }
 
-// The conditions of the branches with two operands, in the order of opcodes.
+// The condition of a branch with two operands.
 static tl_typed_condition branch_condition(int op) {
-  switch (op) {
-    case TL_BC_JLT:
-    case TL_BC_JLTK:
-      return TL_IF_LT;
-    case TL_BC_JLE:
-      return TL_IF_LE;
-    case TL_BC_JGTK:
-      return TL_IF_GT;
-    case TL_BC_JEQ:
-    case TL_BC_JEQK:
-      return TL_IF_EQ;
-    case TL_BC_JNE:
-    case TL_BC_JNEK:
-      return TL_IF_NE;
-    case TL_BC_JNLT:
-    case TL_BC_JNLTK:
-      return TL_IF_NLT;
-    case TL_BC_JNLE:
-      return TL_IF_NLE;
-    default:
-      return TL_IF_NGT;
-  }
+  static const uint8_t conditions[] = {
+      TL_IF_LT, TL_IF_LE, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NLE,
+      TL_IF_LT, TL_IF_GT, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NGT};
+  return (tl_typed_condition)conditions[op - TL_BC_JLT];
 }
 
 // What holds where the condition does not, for NaN too. The table is in the
@@ -463,46 +385,29 @@ bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
 
 // --- All of them ------------------------------------------------------------
 
-// The operator of an opcode with a constant.
-static int operator_of(int op) {
-  switch (op) {
-    case TL_BC_MULK:
-      return TL_BC_MUL;
-    case TL_BC_DIVK:
-      return TL_BC_DIV;
-    case TL_BC_MODK:
-      return TL_BC_MOD;
-    case TL_BC_POWK:
-      return TL_BC_POW;
-    case TL_BC_BITANDK:
-      return TL_BC_BITAND;
-    case TL_BC_SHRK:
-      return TL_BC_SHR;
-    default:
-      // The sum that may be done at once follows by itself.
-      return tl_first_opcode(op);
-  }
-}
-
 // A comparison whose result is a bool in a slot.
-static bool put_truth(tl_typing_pass *x, const tl_ins *ins) {
+static bool put_truth(tl_typing_pass *x, tl_op op, uint32_t a,
+                      const tl_typing_operand *b, const tl_typing_operand *c) {
   static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
                                        TL_IF_LE, TL_IF_GT, TL_IF_GE};
-  tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
-  tl_typing_operand c = tl_typing_slot(x, ins->c >> 4);
-  return put_compare(x, (tl_typed_condition)conditions[ins->op - TL_BC_EQ],
-                     ins->a >> 4, &b, &c) != NULL ||
-         compute_two(x, elementwise_of(ins->op), ins->a >> 4, &b, &c);
+  return put_compare(x, (tl_typed_condition)conditions[op - TL_OP_EQUAL],
+                     (int)a, b, c) != NULL;
 }
 
-// Operations of two operands that have no opcode of their own; their number is
-// in the second word.
-static bool put_named(tl_typing_pass *x, const tl_ins *ins, uint32_t op) {
-  tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
-  tl_typing_operand c = tl_typing_slot(x, ins->c >> 4);
-  bool extreme = op == TL_OP_MINIMUM || op == TL_OP_MAXIMUM;
-  return (extreme && put_extreme(x, op, ins->a >> 4, &b, &c)) ||
-         compute_two(x, (int)op, ins->a >> 4, &b, &c);
+// The operand on the right: a number in the instruction, which is weak, a
+// constant, or a slot. A power's exponent stays the integer that it is:
+// put_square distinguishes a 2 from a 2.0.
+static tl_typing_operand right_of(const tl_typing_pass *x, const tl_ins *ins,
+                                  bool with_float) {
+  tl_format format = (tl_format)tl_opcodes[ins->op].format;
+  if (format == TL_FORMAT_ABI)
+    return (tl_typing_operand){.slot = -1,
+                               .type = TL_TYPE_INT | TL_TYPE_WEAK,
+                               .is_known = true,
+                               .value = tl_weak_int((int16_t)ins->c)};
+  return format == TL_FORMAT_ABK
+             ? tl_typing_constant(x, ins->c >> 4, with_float)
+             : tl_typing_slot(x, ins->c >> 4);
 }
 
 // not, of a bool; anything else is an error that the interpreter raises.
@@ -514,32 +419,29 @@ static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
   return true;
 }
 
-// A power's exponent stays the integer that it is: put_square distinguishes a 2
-// from a 2.0.
+// Of operations that have no opcode of their own the smaller and the larger are
+// operators as well; the sum that an opcode may do at once follows by itself.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
-  int op = operator_of(ins->op);
+  tl_op op = tl_region_op(ins->op, d->extra);
   bool done = false;
-  if (op == TL_BC_NOT) {
+  if (ins->op == TL_BC_NOT) {
     done = put_not(x, ins);
-  } else if (op == TL_BC_ELEM1) {
-    done = put_unary(x, a, ins->b >> 4, d->extra);
-  } else if (op == TL_BC_ELEM2) {
-    done = put_named(x, ins, d->extra);
-  } else if (op == TL_BC_ADDI || op == TL_BC_SUBI) {
-    done = put_immediate(x, ins);
-  } else if (op >= TL_BC_EQ && op <= TL_BC_GE) {
-    done = put_truth(x, ins);
-  } else if (op >= TL_BC_ADD && op <= TL_BC_SHR) {
+  } else if (ins->op == TL_BC_ELEM1) {
+    done = put_unary(x, a, ins->b >> 4, op);
+  } else if ((int)op < TL_BINARY_OPS && ins->op != TL_BC_ELEM3) {
     tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
-    tl_typing_operand c =
-        tl_opcodes[ins->op].format == TL_FORMAT_ABK
-            ? tl_typing_constant(
-                  x, ins->c >> 4,
-                  tl_jit_dtype(b.type) == TL_FLOAT64 && op != TL_BC_POW)
-            : tl_typing_slot(x, ins->c >> 4);
-    done = put_binary(x, op, a, &b, &c);
+    bool is_double = tl_jit_dtype(b.type) == TL_FLOAT64;
+    tl_typing_operand c = right_of(x, ins, is_double && op != TL_OP_POW);
+    bool extreme = op == TL_OP_MINIMUM || op == TL_OP_MAXIMUM;
+    if (!tl_jit_is_scalar(b.type) || !tl_jit_is_scalar(c.type))
+      return TL_TYPING_LEAVES;
+    if (ins->op >= TL_BC_EQ && ins->op <= TL_BC_GE)
+      done = put_truth(x, op, a, &b, &c);
+    else if (ins->op != TL_BC_ELEM2 || extreme)
+      done = put_operator(x, op, a, &b, &c);
+    done = done || compute_two(x, (int)op, a, &b, &c);
   }
   return done ? TL_TYPING_GOES_ON : TL_TYPING_LEAVES;
 }
@@ -594,9 +496,7 @@ tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   bool cuts = dtype == TL_INT64 && tl_jit_dtype(b.type) == TL_FLOAT64;
   if (!cuts && (!tl_dtype_is_integer(dtype) || !is_int(&b)))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typing_set(x, cuts ? TL_TYPED_TRUNC : TL_TYPED_FIT, a, type,
-                register_of(&b), TL_JIT_NONE)
-      ->exit = exit;
+                register_of(&b), TL_JIT_NONE);
   return TL_TYPING_GOES_ON;
 }

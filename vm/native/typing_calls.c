@@ -20,11 +20,6 @@
 
 #include <string.h>
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
 // Whether a tag is that of an array.
 static bool is_array(uint64_t tag) {
   return (tag & TL_CLASS_ARRAY) != 0;
@@ -99,25 +94,20 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
   int32_t before = tl_typing_exit(x);
   // While the call is under way, what lives across it is in its slots.
   int32_t within =
-      tl_typing_exit_with(x, x->pc, x->flow->live[x->pc] & (bit(a) - 1));
+      tl_typing_exit_with(x, x->pc, x->flow->live[x->pc] & (tl_jit_bit(a) - 1));
   for (uint32_t s = a; s < x->p->slot_count; s++) {
     x->now[s] = TL_TYPE_UNKNOWN;
-    x->known &= ~bit(s);
+    x->known &= ~tl_jit_bit(s);
   }
   tl_typed *t;
   if (callee->result == TL_TYPE_ROW) {
-    t = tl_typing_put(x, TL_TYPED_ROWCALL, TL_JIT_NONE, TL_JIT_NONE,
-                      TL_JIT_NONE);
+    t = tl_typing_put_plain(x, TL_TYPED_ROWCALL);
     t->to = (int32_t)a;
     for (uint32_t i = 0; i < callee->result_count; i++)
       x->now[a + (callee->is_single ? 0 : 1) + i] = types[i];
     x->then = x->pc + (callee->is_single ? 2 : 4);
   } else {
-    t = tl_typing_set(x,
-                      tl_jit_is_reference(types[0]) ? TL_TYPED_RCALL
-                      : tl_jit_is_float(types[0])   ? TL_TYPED_FCALL
-                                                    : TL_TYPED_CALL,
-                      a, types[0], TL_JIT_NONE, TL_JIT_NONE);
+    t = tl_typing_set(x, TL_TYPED_CALL, a, types[0], TL_JIT_NONE, TL_JIT_NONE);
   }
   t->d = (int16_t)count;
   t->imm = within;
@@ -133,9 +123,7 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
 //       if n < 2 { return n }        typed first: the result is int64
 //       fib(n - 1) + fib(n - 2)      deferred until then
 //     }
-tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
-                              const tl_decoded *d) {
-  (void)d;
+tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, count = ins->b;
   tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint64_t tags[TL_JIT_SLOTS] = {0};
@@ -155,7 +143,7 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins,
   put_call(x, a, count, unit, types);
   uint64_t varied = 0, before[TL_JIT_SLOTS] = {0};
   for (uint32_t s = a; s < x->p->slot_count; s++)
-    varied |= x->now[s] == TL_TYPE_MEMORY ? bit(s) : 0;
+    varied |= x->now[s] == TL_TYPE_MEMORY ? tl_jit_bit(s) : 0;
   // What other calls of the function gave is likely here, too.
   uint64_t *made = &x->flow->made[2 * x->pc];
   if (varied != 0 && made[0] == 0)
@@ -194,8 +182,7 @@ static bool agrees(tl_typing_pass *x, tl_jit_type type, uint32_t count,
 // Appends the end with results that stand in slots side by side from [first].
 static tl_typing_step put_row(tl_typing_pass *x, uint32_t first,
                               uint32_t count) {
-  tl_typed *t = tl_typing_put(x, TL_TYPED_ROWRETURN, TL_JIT_NONE, TL_JIT_NONE,
-                              TL_JIT_NONE);
+  tl_typed *t = tl_typing_put_plain(x, TL_TYPED_ROWRETURN);
   t->d = (int16_t)first;
   t->imm = count;
   memcpy(t->from, &x->now[first], count);
@@ -224,11 +211,8 @@ tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
   if (tag == 0 ||
       !agrees(x, whole ? type : TL_TYPE_REFERENCE, whole ? 0 : 1, &tag))
     return TL_TYPING_LEAVES;
-  tl_typing_put(x,
-                !whole                  ? TL_TYPED_RRETURN
-                : tl_jit_is_float(type) ? TL_TYPED_FRETURN
-                                        : TL_TYPED_RETURN,
-                tl_jit_register(a, type), TL_JIT_NONE, TL_JIT_NONE);
+  tl_typing_put(x, TL_TYPED_RETURN, tl_jit_register(a, type), TL_JIT_NONE,
+                TL_JIT_NONE);
   return TL_TYPING_ENDS;
 }
 

@@ -11,15 +11,8 @@
 // not weak.
 #include "vm/native/typing.h"
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
 void tl_typing_poll(tl_typing_pass *x) {
-  int32_t exit = tl_typing_exit(x);
-  tl_typing_put(x, TL_TYPED_POLL, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->exit =
-      exit;
+  tl_typing_put_plain(x, TL_TYPED_POLL);
 }
 
 // Notes that a block of [pc] is to be typed. Blocks are taken in the order of
@@ -41,7 +34,7 @@ const tl_ins *tl_typing_round(const tl_typing_pass *x, uint32_t pc,
   const tl_ins *ins = at < 0 ? NULL : &x->p->code[at];
   // The step may then go one too far at the end, so nobody may read that.
   return ins != NULL && ins->b != ins->a &&
-                 (x->flow->live[at + 1] & bit(ins->a >> 4)) == 0 &&
+                 (x->flow->live[at + 1] & tl_jit_bit(ins->a >> 4)) == 0 &&
                  types[ins->a >> 4] == (TL_TYPE_INT | TL_TYPE_WEAK)
              ? ins
              : NULL;
@@ -63,7 +56,7 @@ int32_t tl_typing_label(tl_typing_pass *x, uint32_t pc) {
     label->version = (uint8_t)(code->labels[other].version + 1);
   code->label_at[pc] = number;
   for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((x->flow->live[pc] & bit(s)) != 0)
+    if ((x->flow->live[pc] & tl_jit_bit(s)) != 0)
       label->types[s] = x->now[s];
   const tl_ins *round = tl_typing_round(x, pc, x->now);
   if (round != NULL)
@@ -79,9 +72,9 @@ static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
   const tl_ins *round = tl_typing_round(x, label->pc, label->types);
   uint64_t compared = x->flow->live[label->pc];
   if (round != NULL)
-    compared &= ~bit(round->b >> 4);
+    compared &= ~tl_jit_bit(round->b >> 4);
   for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((compared & bit(s)) != 0 && label->types[s] != x->now[s])
+    if ((compared & tl_jit_bit(s)) != 0 && label->types[s] != x->now[s])
       return false;
   return true;
 }
@@ -105,7 +98,17 @@ int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc) {
 // what comes before the jump.
 int32_t tl_typing_jump(tl_typing_pass *x, uint32_t pc) {
   int32_t to = tl_typing_edge(x, pc);
-  tl_typing_put(x, TL_TYPED_JUMP, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)->to =
-      to;
+  tl_typing_put_plain(x, TL_TYPED_JUMP)->to = to;
   return to;
+}
+
+tl_typing_step tl_typing_branch(tl_typing_pass *x, tl_typed *t,
+                                int64_t target) {
+  bool back = target <= x->pc;
+  t->to = tl_typing_edge(x, back ? x->then : (uint32_t)target);
+  if (!back)
+    return TL_TYPING_GOES_ON;
+  tl_typing_poll(x);
+  tl_typing_jump(x, (uint32_t)target);
+  return TL_TYPING_ENDS;
 }

@@ -20,11 +20,6 @@
 #include "vm/builtin.h"
 #include "vm/native/jit_internal.h"
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
 bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
   const tl_ins *then = ins + 2;
   return builtin->result == TL_PAIR && then->op == TL_BC_UNPACK &&
@@ -80,20 +75,20 @@ static uint64_t changed_operands(const tl_prototype *p, const tl_decoded *d,
   switch (d->op) {
     case TL_BC_OWN:
     case TL_BC_DROP:
-      return bit(a);
+      return tl_jit_bit(a);
     case TL_BC_KEEP:
     case TL_BC_INHERIT:
     case TL_BC_KEEPOF:
-      return bit(b);
+      return tl_jit_bit(b);
     case TL_BC_SETTLE:
     case TL_BC_LEAVE:
     case TL_BC_HOLD:
     case TL_BC_DETACH:
-      return bit(a) | bit(b);
+      return tl_jit_bit(a) | tl_jit_bit(b);
     case TL_BC_REPLACE:
-      return bit(d->operands[d->operand_count - 1]);
+      return tl_jit_bit(d->operands[d->operand_count - 1]);
     case TL_BC_NEXT:
-      return bit(b + 1);
+      return tl_jit_bit(b + 1);
     default:
       return 0;
   }
@@ -107,14 +102,16 @@ bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
     return false;
   tl_decode(p, pc, &d);
   out->then = pc + d.words;
-  uint64_t results = 0, touched = d.back < 0 ? 0 : bit((uint32_t)d.back);
-  for (uint32_t i = 0; i < d.operand_count; i++) touched |= bit(d.operands[i]);
-  for (uint32_t i = 0; i < d.window_count; i++) touched |= bit(d.window + i);
+  uint64_t results = 0, touched = d.back < 0 ? 0 : tl_jit_bit((uint32_t)d.back);
+  for (uint32_t i = 0; i < d.operand_count; i++)
+    touched |= tl_jit_bit(d.operands[i]);
+  for (uint32_t i = 0; i < d.window_count; i++)
+    touched |= tl_jit_bit(d.window + i);
   for (uint32_t i = 0; i < d.result_count; i++)
-    results |= bit((uint32_t)d.result + i);
+    results |= tl_jit_bit((uint32_t)d.result + i);
   if (d.op == TL_BC_CALLB &&
       tl_jit_is_pair(p->constants[d.extra].pointer, &p->code[pc])) {
-    results |= bit(d.window) | bit(d.window + 1);
+    results |= tl_jit_bit(d.window) | tl_jit_bit(d.window + 1);
     out->then += 2;
   }
   out->live = flow->live[out->then];
@@ -129,10 +126,10 @@ void tl_jit_types_behind(const tl_jit_one_slots *one, uint64_t kept,
                          tl_jit_type *types) {
   for (uint32_t s = 0; s < TL_JIT_SLOTS; s++) {
     bool in_memory = types[s] == TL_TYPE_ENTRY || types[s] == TL_TYPE_MEMORY;
-    if ((one->changed & bit(s)) != 0)
+    if ((one->changed & tl_jit_bit(s)) != 0)
       types[s] = TL_TYPE_MEMORY;
-    else if ((!in_memory && (kept & bit(s)) == 0) ||
-             ((one->touched & ~one->live) & bit(s)) != 0)
+    else if ((!in_memory && (kept & tl_jit_bit(s)) == 0) ||
+             ((one->touched & ~one->live) & tl_jit_bit(s)) != 0)
       types[s] = TL_TYPE_UNKNOWN;
   }
 }
@@ -193,13 +190,6 @@ static bool passes_on(int op) {
          tl_opcodes[op].format == TL_FORMAT_AA;
 }
 
-// Which of an operation's three forms gives the type.
-static tl_typed_op form(tl_jit_type type) {
-  return tl_jit_is_reference(type) ? TL_TYPED_RFETCH
-         : tl_jit_is_float(type)   ? TL_TYPED_FFETCH
-                                   : TL_TYPED_FETCH;
-}
-
 // Leaving behind the instruction, so that what it has made is looked at.
 static int32_t exit_behind(tl_typing_pass *x) {
   int32_t exit = tl_typing_exit_with(x, x->then, x->flow->live[x->then]);
@@ -218,7 +208,7 @@ static void fetch(tl_typing_pass *x, uint32_t slot, tl_jit_type type,
     x->now[slot] = TL_TYPE_MEMORY;
   }
   tl_typed *t =
-      tl_typing_set(x, form(type), slot, type, TL_JIT_NONE, TL_JIT_NONE);
+      tl_typing_set(x, TL_TYPED_FETCH, slot, type, TL_JIT_NONE, TL_JIT_NONE);
   t->other = other;
   t->to = to;
   t->exit = exit;
@@ -242,30 +232,13 @@ tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
     tl_jit_type other = also == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, also);
     if (tag == 0 && i < 2) {
       x->unit->is_curious = true;
-      int32_t exit = exit_behind(x);
-      tl_typing_put(x, TL_TYPED_EXIT, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE)
-          ->exit = exit;
+      tl_typing_put_plain(x, TL_TYPED_EXIT)->exit = exit_behind(x);
       return TL_TYPING_ENDS;
     }
     if (type != TL_TYPE_UNKNOWN)
       fetch(x, slot, type, other == type ? TL_TYPE_UNKNOWN : other);
   }
   return TL_TYPING_GOES_ON;
-}
-
-// A jump on a comparison. One that goes back polls once it is taken, as in
-// typing.c.
-static tl_typing_step jump(tl_typing_pass *x, tl_typed *t, int64_t target) {
-  uint32_t at = (uint32_t)(t - x->code->ops);
-  bool back = target <= x->pc;
-  t->condition = back ? TL_IF_EQ : TL_IF_NE;
-  int32_t to = tl_typing_edge(x, back ? x->then : (uint32_t)target);
-  x->code->ops[at].to = to;
-  if (!back)
-    return TL_TYPING_GOES_ON;
-  tl_typing_poll(x);
-  tl_typing_jump(x, (uint32_t)target);
-  return TL_TYPING_ENDS;
 }
 
 tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
@@ -280,20 +253,19 @@ tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
     return TL_TYPING_LEAVES;
   for (uint32_t s = 0; s < x->p->slot_count; s++) {
     before[s] = tl_jit_tag_of(x->unit, s, x->now[s]);
-    if ((live & bit(s)) != 0 && x->now[s] == TL_TYPE_UNKNOWN)
+    if ((live & tl_jit_bit(s)) != 0 && x->now[s] == TL_TYPE_UNKNOWN)
       return TL_TYPING_LEAVES;
   }
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(x, target < 0 ? TL_TYPED_DO : TL_TYPED_DOIF,
-                              TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE);
-  t->exit = exit;
+  tl_typed *t =
+      tl_typing_put_plain(x, target < 0 ? TL_TYPED_DO : TL_TYPED_DOIF);
   t->imm = one.then;
   x->unit->does = true;
-  tl_jit_types_behind(&one, x->code->exits[exit].slots, x->now);
+  tl_jit_types_behind(&one, x->code->exits[t->exit].slots, x->now);
   x->known &= ~one.touched;
   x->then = one.then;
+  t->condition = target <= x->pc ? TL_IF_EQ : TL_IF_NE;
   if (target >= 0)
-    return jump(x, t, target);
+    return tl_typing_branch(x, t, target);
   return tl_typing_fetch(x, ins, one.changed, before);
 }
 
@@ -325,7 +297,7 @@ void tl_typing_detour(tl_typing_pass *x, uint32_t start,
     tl_typed *t = &x->code->ops[i];
     if (t->exit < 0 || t->op == TL_TYPED_POLL || t->op == TL_TYPED_DO ||
         t->op == TL_TYPED_DOIF || t->op == TL_TYPED_COMPUTE ||
-        t->op == TL_TYPED_FCOMPUTE || x->code->exits[t->exit].pc != x->pc)
+        x->code->exits[t->exit].pc != x->pc)
       continue;
     if (label < 0) {
       memcpy(behind, x->now, sizeof behind);

@@ -23,25 +23,8 @@
 
 #include <string.h>
 
-#include "vm/array/element.h"
 #include "vm/values/record.h"
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
-// What a tag says. One of 0 is not known, and neither owns nor is of any kind.
-// Whether a slot owns makes no difference to the kind.
-static bool owns(uint64_t tag) {
-  return (tag & TL_OWNED) != 0;
-}
-// Whether the tag is that of an object of the kind; lists have a class of
-// their own.
-static bool is_kind(uint64_t tag, tl_kind kind) {
-  return (tag & ~TL_OWNED) ==
-         (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
-}
 // Whether the slot refers to an object, which is counted unless it is immortal.
 static bool is_heap(uint64_t tag) {
   return (tag & TL_CLASS_HEAP) != 0;
@@ -56,10 +39,10 @@ static bool is_heap(uint64_t tag) {
 static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
                            bool borrows) {
   uint64_t tag = tl_typing_tag(x, b);
-  bool moves = owns(tag) && !borrows;
+  bool moves = tl_tag_owns(tag) && !borrows;
   tl_jit_type type = tl_typing_type(x, borrows ? tag & ~TL_OWNED : tag);
   if (tag == 0 || type == TL_TYPE_UNKNOWN || a == b ||
-      (moves && (x->flow->live[x->then] & bit(b)) != 0))
+      (moves && (x->flow->live[x->then] & tl_jit_bit(b)) != 0))
     return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_LEND, a, type, (int)b, TL_JIT_NONE);
   if (moves)
@@ -71,11 +54,11 @@ static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
 // the code, which goes with the function, and the constant with that.
 static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   tl_jit_type type = tl_typing_type(x, value.tag);
-  if (type == TL_TYPE_UNKNOWN || owns(value.tag))
+  if (type == TL_TYPE_UNKNOWN || tl_tag_owns(value.tag))
     return TL_TYPING_LEAVES;
   tl_typing_set(x, TL_TYPED_RCONST, a, type, TL_JIT_NONE, TL_JIT_NONE)->imm =
       value.i;
-  x->known |= bit(a);
+  x->known |= tl_jit_bit(a);
   x->values[a] = value;
   return TL_TYPING_GOES_ON;
 }
@@ -89,19 +72,24 @@ static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
   tl_jit_type type = tl_typing_type(x, tag & ~TL_OWNED);
   if (type == TL_TYPE_UNKNOWN || (tag >> 8 & 0xff) == TL_KIND_UNSET)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_set(x, TL_TYPED_RGET, ins->a >> 4, type, TL_JIT_NONE,
+  tl_typed *t = tl_typing_set(x, TL_TYPED_GET, ins->a >> 4, type, TL_JIT_NONE,
                               TL_JIT_NONE);
   t->imm = index;
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
 // What the operations on ownership have nothing to do for: a slot that owns
 // nothing, or, of those that keep what another slot needs, one that needs
 // nothing (interp.c has the same tests). Of one of the two the tag need not be
-// known.
+// known; where one is a scalar, that suffices.
 static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
+  bool two = ins->op == TL_BC_KEEP || ins->op == TL_BC_INHERIT ||
+             ins->op == TL_BC_HOLD || ins->op == TL_BC_DETACH;
+  if (ins->op < TL_BC_CHECKSET || ins->op > TL_BC_KEEPALL)
+    return false;
+  if (tl_jit_is_scalar(x->now[ins->a >> 4]) ||
+      (two && tl_jit_is_scalar(x->now[ins->b >> 4])))
+    return true;
   uint64_t a = tl_typing_tag(x, ins->a >> 4), b;
   switch (ins->op) {
     case TL_BC_CHECKSET:
@@ -109,18 +97,19 @@ static bool is_idle(tl_typing_pass *x, const tl_ins *ins) {
     case TL_BC_DROP:
     case TL_BC_SETTLE:
     case TL_BC_LEAVE:
-      return a != 0 && !owns(a);
+      return a != 0 && !tl_tag_owns(a);
     case TL_BC_OWN:
     case TL_BC_KEEPALL:
       return a != 0 && !is_heap(a);
     case TL_BC_KEEP:
     case TL_BC_INHERIT:
       b = tl_typing_tag(x, ins->b >> 4);
-      return (a != 0 && !owns(a)) || (b != 0 && !is_heap(b));
+      return (a != 0 && !tl_tag_owns(a)) || (b != 0 && !is_heap(b));
     case TL_BC_HOLD:
     case TL_BC_DETACH:
       b = tl_typing_tag(x, ins->b >> 4);
-      return (b != 0 && !owns(b)) || (a != 0 && (a & TL_CLASS_ARRAY) == 0);
+      return (b != 0 && !tl_tag_owns(b)) ||
+             (a != 0 && (a & TL_CLASS_ARRAY) == 0);
     default:
       return false;
   }
@@ -138,16 +127,8 @@ static tl_jit_type seen(tl_typing_pass *x, int which) {
                                         : tl_typing_type(x, tag);
 }
 
-// Which of an operation's three forms has a result of that type: they stand
-// side by side in the table, FIELD, FFIELD, RFIELD.
-static tl_typed_op form(tl_typed_op op, tl_jit_type type) {
-  return tl_jit_is_reference(type) ? op + 2
-         : tl_jit_is_float(type)   ? op + 1
-                                   : op;
-}
-
-// Appends a read of an item, in [form] for the type; an item of the other type
-// that was seen goes on in a version of what follows.
+// Appends a read of an item; an item of the other type that was seen goes on in
+// a version of what follows.
 //
 //     t9 = fitem l, k -> 8    a float: on to the next operation
 //                      │      an int: to block 8, where t9 is an int
@@ -158,21 +139,20 @@ static tl_typed_op form(tl_typed_op op, tl_jit_type type) {
 static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                           tl_jit_type type, int b, int c) {
   tl_jit_type other = seen(x, 1), before = x->now[a];
-  int32_t exit = tl_typing_exit(x), to = -1;
+  int32_t to = -1;
   if (other != TL_TYPE_UNKNOWN && other != type) {
     uint64_t known = x->known;
     x->now[a] = other;
-    x->known &= ~bit(a);
+    x->known &= ~tl_jit_bit(a);
     to = tl_typing_edge(x, x->then);
     x->now[a] = before;
     x->known = known;
   } else {
     other = TL_TYPE_UNKNOWN;
   }
-  tl_typed *t = tl_typing_set(x, form(op, type), a, type, b, c);
+  tl_typed *t = tl_typing_set(x, op, a, type, b, c);
   t->other = other;
   t->to = to;
-  t->exit = exit;
   return t;
 }
 
@@ -180,7 +160,7 @@ static tl_typed *put_read(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 // owns nothing. Else the instruction is the last that needs it: its items may
 // move out, and it is dropped.
 static bool stays(const tl_ins *ins, uint64_t tag) {
-  return (ins->modes & 3u) == TL_MODE_BORROW || !owns(tag);
+  return (ins->modes & 3u) == TL_MODE_BORROW || !tl_tag_owns(tag);
 }
 
 // a = b.name, where the instruction found it the last time: at the position of
@@ -190,7 +170,8 @@ static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
   uint32_t b = ins->b >> 4;
   uint64_t tag = tl_typing_tag(x, b);
   uint16_t at = *tl_ins_hint(ins);
-  if (!is_kind(tag, TL_KIND_RECORD) || !stays(ins, tag) || at >= TL_JIT_FIELDS)
+  if (!tl_tag_is_kind(tag, TL_KIND_RECORD) || !stays(ins, tag) ||
+      at >= TL_JIT_FIELDS)
     return TL_TYPING_LEAVES;
   tl_jit_type type = seen(x, 0);
   if (type == TL_TYPE_UNKNOWN)
@@ -210,13 +191,6 @@ static tl_jit_type item_type(uint64_t tag) {
          : dtype == TL_BOOL  ? TL_TYPE_BOOL
                              : TL_TYPE_UNKNOWN;
 }
-// An array of one axis without gaps, whose items units know: the address of an
-// item is then that of the first and the index.
-static bool is_row_of_items(uint64_t tag) {
-  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
-         item_type(tag) != TL_TYPE_UNKNOWN;
-}
-
 // a = b[c] of a list, an array of one axis, or a text. Arrays come here where
 // the slot has been written since the entry, so that there are no facts of
 // them: each access reads address and length anew. Of a text the item is a
@@ -224,20 +198,19 @@ static bool is_row_of_items(uint64_t tag) {
 static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
                            uint32_t c) {
   uint64_t tag = tl_typing_tag(x, b);
-  bool list = is_kind(tag, TL_KIND_LIST), text = is_kind(tag, TL_KIND_STRING);
-  tl_jit_type type = list                   ? seen(x, 0)
-                     : text                 ? tl_typing_type(x, TL_TAG_STRING)
-                     : is_row_of_items(tag) ? item_type(tag)
-                                            : TL_TYPE_UNKNOWN;
+  bool list = tl_tag_is_kind(tag, TL_KIND_LIST),
+       text = tl_tag_is_kind(tag, TL_KIND_STRING);
+  tl_jit_type type = list                 ? seen(x, 0)
+                     : text               ? tl_typing_type(x, TL_TAG_STRING)
+                     : tl_tag_is_row(tag) ? item_type(tag)
+                                          : TL_TYPE_UNKNOWN;
   if (type == TL_TYPE_UNKNOWN || !tl_jit_is_int(x->now[c]))
     return TL_TYPING_LEAVES;
   tl_typed *t;
   if (list) {
     t = put_read(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
   } else {
-    int32_t exit = tl_typing_exit(x);
-    t = tl_typing_set(x, form(TL_TYPED_ITEM, type), a, type, (int)b, (int)c);
-    t->exit = exit;
+    t = tl_typing_set(x, TL_TYPED_ITEM, a, type, (int)b, (int)c);
   }
   t->dtype = (uint8_t)(tag >> 8);
   return TL_TYPING_GOES_ON;
@@ -255,10 +228,10 @@ static bool fits(uint64_t tag, tl_jit_type has) {
 // What may be stored into: its slot owns it, and, of an array, it owns its
 // items. That nobody else has it is tested each time.
 static bool takes(uint64_t tag, tl_jit_type has) {
-  if (!owns(tag) || !tl_jit_is_scalar(has))
+  if (!tl_tag_owns(tag) || !tl_jit_is_scalar(has))
     return false;
-  return is_kind(tag, TL_KIND_LIST) ||
-         (is_row_of_items(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
+  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
+         (tl_tag_is_row(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
 }
 
 // a[c] = b of a list or an array of one axis. A list takes any scalar with its
@@ -268,16 +241,12 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
                                uint32_t c) {
   uint64_t tag = tl_typing_tag(x, a);
   tl_jit_type has = x->now[b];
-  bool floats = is_kind(tag, TL_KIND_LIST) ? tl_jit_is_float(has)
-                                           : item_type(tag) == TL_TYPE_FLOAT;
   if (!takes(tag, has) || !tl_jit_is_int(x->now[c]) || x->code->vm->no_reuse)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(x, floats ? TL_TYPED_FSETITEM : TL_TYPED_SETITEM,
-                              tl_jit_register(b, has), (int)a, (int)c);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_SETITEM, tl_jit_register(b, has),
+                              (int)a, (int)c);
   t->type = has;
   t->dtype = (uint8_t)(tag >> 8);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -290,18 +259,14 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
   uint64_t tag = tl_typing_tag(x, a);
-  bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
-  if ((!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
-       !is_kind(tag, TL_KIND_STRING) && !is_kind(tag, TL_KIND_RANGE)) ||
-      !tl_jit_is_int(x->now[a + 1]))
+  int kind = tl_tag_length_kind(tag);
+  if (kind < 0 || !tl_jit_is_int(x->now[a + 1]))
     return TL_TYPING_LEAVES;
   tl_typing_poll(x);
   tl_typed *t =
       tl_typing_put(x, TL_TYPED_MORE, TL_JIT_NONE, (int)a + 1, (int)a);
-  t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
-  uint32_t at = (uint32_t)(t - x->code->ops);
-  int32_t to = tl_typing_edge(x, (uint32_t)d->target);
-  x->code->ops[at].to = to;
+  t->dtype = (uint8_t)kind;
+  t->to = tl_typing_edge(x, (uint32_t)d->target);
   return TL_TYPING_GOES_ON;
 }
 
@@ -312,7 +277,7 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
-  if (!is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
+  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
       x->flow->seen[2 * x->pc + 1] != 0)
     return seen(x, 0), TL_TYPING_LEAVES;
   tl_jit_type type = x->now[position];
@@ -328,26 +293,13 @@ static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
 static tl_typing_step length(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4;
   uint64_t tag = tl_typing_tag(x, a + 1);
-  bool array = (tag & TL_CLASS_ARRAY) != 0 && !tl_is_of_rank(tag, 0);
-  if (tag == 0 || owns(tag) ||
-      (!array && !is_kind(tag, TL_KIND_LIST) && !is_kind(tag, TL_KIND_RECORD) &&
-       !is_kind(tag, TL_KIND_STRING)))
+  int kind = tl_tag_length_kind(tag);
+  if (tl_tag_owns(tag) || kind < 0 || kind == TL_KIND_RANGE)
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
   tl_typed *t = tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT | TL_TYPE_WEAK,
                               (int)a + 1, TL_JIT_NONE);
-  t->dtype = (uint8_t)(array ? (int)TL_KIND_ARRAY : (int)(tag >> 8 & 0xff));
-  t->exit = exit;
+  t->dtype = (uint8_t)kind;
   return TL_TYPING_GOES_ON;
-}
-
-// Whether a value with that tag, which ends here, moves into a container as it
-// is: it is owned, and no view, of which a stored one counts its block. That it
-// borrows nothing itself is tested each time.
-static bool moves_in(uint64_t tag) {
-  return owns(tag) &&
-         (is_kind(tag, TL_KIND_LIST) || is_kind(tag, TL_KIND_RECORD) ||
-          is_kind(tag, TL_KIND_STRING));
 }
 
 // Appends the value to the list, which its slot owns. The value has no count to
@@ -357,17 +309,15 @@ static bool moves_in(uint64_t tag) {
 static bool put_append(tl_typing_pass *x, uint32_t list, uint32_t value) {
   uint64_t tag = tl_typing_tag(x, list), has = tl_typing_tag(x, value);
   tl_jit_type item = tl_typing_type(x, has);
-  bool moves = moves_in(has) && (x->flow->live[x->then] & bit(value)) == 0;
-  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || has == 0 ||
+  bool moves =
+      tl_tag_moves_in(has) && (x->flow->live[x->then] & tl_jit_bit(value)) == 0;
+  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !tl_tag_owns(tag) || has == 0 ||
       (is_heap(has) && has != TL_TAG_STRING && !moves) ||
       item == TL_TYPE_UNKNOWN || x->code->vm->no_reuse)
     return false;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_put(x, form(TL_TYPED_APPEND, item),
-                    tl_jit_register(value, item), (int)list, TL_JIT_NONE);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_APPEND, tl_jit_register(value, item),
+                              (int)list, TL_JIT_NONE);
   t->type = item;
-  t->exit = exit;
   if (moves)
     x->now[value] = TL_TYPE_UNKNOWN;
   return true;
@@ -390,7 +340,7 @@ static tl_typing_step append(tl_typing_pass *x, const tl_ins *ins) {
 // list += item, as comprehensions do.
 static tl_typing_step push(tl_typing_pass *x, const tl_ins *ins) {
   uint64_t has = tl_typing_tag(x, ins->b >> 4);
-  if ((owns(has) && (ins->modes & 3u) == TL_MODE_BORROW) ||
+  if ((tl_tag_owns(has) && (ins->modes & 3u) == TL_MODE_BORROW) ||
       (ins->modes >> 4 & 3u) == TL_MODE_BORROW ||
       !put_append(x, ins->a >> 4, ins->b >> 4))
     return TL_TYPING_LEAVES;
@@ -410,22 +360,18 @@ static tl_typing_step pop(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, list = a + 1, key = a + 2;
   uint64_t tag = tl_typing_tag(x, list);
   tl_jit_type type = tl_typing_type(x, tag), item = seen(x, 0);
-  if (!is_kind(tag, TL_KIND_LIST) || !owns(tag) || type == TL_TYPE_UNKNOWN ||
-      tl_typing_tag(x, key) != TL_TAG_NONE || !tl_jit_is_scalar(item) ||
-      seen(x, 1) != TL_TYPE_UNKNOWN || x->code->vm->no_reuse ||
-      then->op != TL_BC_UNPACK || then->b != ins->a || then->a != ins->a + 16 ||
-      (then->modes & 3u) == TL_MODE_BORROW || tl_ins_extra(then[1]) != 2 ||
-      x->flow->leads[x->pc + 2])
+  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !tl_tag_owns(tag) ||
+      type == TL_TYPE_UNKNOWN || tl_typing_tag(x, key) != TL_TAG_NONE ||
+      !tl_jit_is_scalar(item) || seen(x, 1) != TL_TYPE_UNKNOWN ||
+      x->code->vm->no_reuse || then->op != TL_BC_UNPACK || then->b != ins->a ||
+      then->a != ins->a + 16 || (then->modes & 3u) == TL_MODE_BORROW ||
+      tl_ins_extra(then[1]) != 2 || x->flow->leads[x->pc + 2])
     return TL_TYPING_LEAVES;
-  bool floats = tl_jit_is_float(item);
-  int32_t exit = tl_typing_exit(x);
-  tl_typing_set(x, floats ? TL_TYPED_FPOP : TL_TYPED_POP, a, item, (int)list,
-                TL_JIT_NONE)
-      ->exit = exit;
+  tl_typing_set(x, TL_TYPED_POP, a, item, (int)list, TL_JIT_NONE);
   tl_typing_set(x, TL_TYPED_LEND, key, type, (int)list, TL_JIT_NONE);
   x->now[list] = TL_TYPE_UNKNOWN;
-  tl_typing_set(x, floats ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list, item,
-                tl_jit_register(a, item), TL_JIT_NONE);
+  tl_typing_set(x, tl_jit_is_float(item) ? TL_TYPED_FMOVE : TL_TYPED_MOVE, list,
+                item, tl_jit_register(a, item), TL_JIT_NONE);
   x->then = x->pc + 4;
   return TL_TYPING_GOES_ON;
 }
@@ -484,14 +430,15 @@ static uint64_t last_container(tl_typing_pass *x, const tl_path *path,
 // between are tested when they are taken.
 static bool leads(const tl_path *path, uint64_t target, uint64_t container) {
   const tl_step *last = &path->steps[path->step_count - 1];
-  bool first = path->steps[0].field != NULL
-                   ? is_kind(target, TL_KIND_RECORD)
-                   : is_kind(target, TL_KIND_LIST) || path->step_count == 1;
-  bool ends = last->field != NULL ? is_kind(container, TL_KIND_RECORD)
-                                  : is_kind(container, TL_KIND_LIST) ||
-                                        (is_row_of_items(container) &&
+  bool first =
+      path->steps[0].field != NULL
+          ? tl_tag_is_kind(target, TL_KIND_RECORD)
+          : tl_tag_is_kind(target, TL_KIND_LIST) || path->step_count == 1;
+  bool ends = last->field != NULL ? tl_tag_is_kind(container, TL_KIND_RECORD)
+                                  : tl_tag_is_kind(container, TL_KIND_LIST) ||
+                                        (tl_tag_is_row(container) &&
                                          (container & TL_DIRECT) != 0);
-  return first && ends && owns(target) && owns(container);
+  return first && ends && tl_tag_owns(target) && tl_tag_owns(container);
 }
 
 // a = the place below b that is about to be updated, where that is a number. It
@@ -506,16 +453,12 @@ static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
   uint64_t container = last_container(x, path, target, 1);
   if (!is_plain(x, path, a + 1) || !tl_jit_is_scalar(type) ||
       !leads(path, target, container) || x->code->vm->no_reuse ||
-      (is_row_of_items(container) && item_type(container) != type))
+      (tl_tag_is_row(container) && item_type(container) != type))
     return TL_TYPING_LEAVES;
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t =
-      tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FPEEK : TL_TYPED_PEEK,
-                    a, type, (int)b, TL_JIT_NONE);
+  tl_typed *t = tl_typing_set(x, TL_TYPED_PEEK, a, type, (int)b, TL_JIT_NONE);
   t->imm = (int64_t)(intptr_t)path;
   t->d = (int16_t)(a + 1);
   t->dtype = (uint8_t)(container >> 8);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -529,25 +472,18 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
   uint64_t target = tl_typing_tag(x, a), has = tl_typing_tag(x, b);
   uint64_t container = last_container(x, path, target, 0);
   tl_jit_type type = x->now[b];
-  bool array = is_row_of_items(container);
+  bool array = tl_tag_is_row(container);
   if ((ins->modes >> 4 & 3u) == TL_MODE_BORROW || has == 0 || is_heap(has) ||
       !is_plain(x, path, parts) || !leads(path, target, container) ||
       x->code->vm->no_reuse || (array && !fits(container, type)) ||
       (type = tl_typing_type(x, has)) == TL_TYPE_UNKNOWN)
     return TL_TYPING_LEAVES;
-  bool floats =
-      array ? item_type(container) == TL_TYPE_FLOAT : tl_jit_is_float(type);
-  int32_t exit = tl_typing_exit(x);
-  tl_typed *t = tl_typing_put(x,
-                              floats                      ? TL_TYPED_FPOKE
-                              : tl_jit_is_reference(type) ? TL_TYPED_RPOKE
-                                                          : TL_TYPED_POKE,
-                              tl_jit_register(b, type), (int)a, TL_JIT_NONE);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_POKE, tl_jit_register(b, type),
+                              (int)a, TL_JIT_NONE);
   t->type = type;
   t->imm = (int64_t)(intptr_t)path;
   t->d = (int16_t)parts;
   t->dtype = (uint8_t)(container >> 8);
-  t->exit = exit;
   return TL_TYPING_GOES_ON;
 }
 
@@ -566,8 +502,8 @@ typedef struct compared {
 // text.
 static compared in_slot(tl_typing_pass *x, uint32_t slot, unsigned mode) {
   uint64_t tag = tl_typing_tag(x, slot);
-  return (compared){owns(tag) && mode != TL_MODE_BORROW ? 0 : tag, (int)slot,
-                    0};
+  return (compared){tl_tag_owns(tag) && mode != TL_MODE_BORROW ? 0 : tag,
+                    (int)slot, 0};
 }
 
 // Whether values of two tags are equal, which is known where one of them is
@@ -579,8 +515,9 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
   *equal = first && second;
   return (first || second) &&
          (*equal || tl_jit_is_scalar(tl_jit_type_of(other)) ||
-          is_kind(other, TL_KIND_RECORD) || is_kind(other, TL_KIND_STRING) ||
-          is_kind(other, TL_KIND_LIST));
+          tl_tag_is_kind(other, TL_KIND_RECORD) ||
+          tl_tag_is_kind(other, TL_KIND_STRING) ||
+          tl_tag_is_kind(other, TL_KIND_LIST));
 }
 
 // Appends the comparison of two texts; [a] is the slot that gets the truth, or
@@ -588,7 +525,8 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
 // and nothing was appended. Texts are equal where their bytes are.
 static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
                              const compared *b, const compared *c) {
-  if (!is_kind(b->tag, TL_KIND_STRING) || !is_kind(c->tag, TL_KIND_STRING))
+  if (!tl_tag_is_kind(b->tag, TL_KIND_STRING) ||
+      !tl_tag_is_kind(c->tag, TL_KIND_STRING))
     return NULL;
   tl_typed *t =
       a >= 0 ? tl_typing_set(x, TL_TYPED_RSET, (uint32_t)a, TL_TYPE_BOOL,
@@ -612,8 +550,7 @@ static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
   return TL_TYPING_ENDS;
 }
 
-// A jump on whether two values are equal, or differ. One that goes back polls
-// once it is taken, as in typing.c.
+// A jump on whether two values are equal, or differ.
 static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
                                     const tl_decoded *d) {
   bool wanted = ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK, equal;
@@ -632,14 +569,7 @@ static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
   tl_typed *t = put_compare(x, wanted != back, TL_JIT_NONE, &a, &b);
   if (t == NULL)
     return TL_TYPING_LEAVES;
-  uint32_t at = (uint32_t)(t - x->code->ops);
-  int32_t to = tl_typing_edge(x, back ? x->then : (uint32_t)d->target);
-  x->code->ops[at].to = to;
-  if (!back)
-    return TL_TYPING_GOES_ON;
-  tl_typing_poll(x);
-  tl_typing_jump(x, (uint32_t)d->target);
-  return TL_TYPING_ENDS;
+  return tl_typing_branch(x, t, d->target);
 }
 
 // The comparison itself.

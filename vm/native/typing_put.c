@@ -10,16 +10,11 @@
 
 #include "vm/memory/memory.h"
 
-// A set of slots with one of them.
-static uint64_t bit(uint32_t slot) {
-  return UINT64_C(1) << slot;
-}
-
 // --- Appending --------------------------------------------------------------
 
 const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
-#define OP(NAME, a, b, c) \
-  {#NAME, {TL_OPERAND_##a, TL_OPERAND_##b, TL_OPERAND_##c}},
+#define OP(NAME, a, b, c, goes) \
+  {#NAME, {TL_OPERAND_##a, TL_OPERAND_##b, TL_OPERAND_##c}, TL_GOES_##goes},
     TL_TYPED_OPS(OP)
 #undef OP
 };
@@ -34,30 +29,29 @@ static tl_jit_type type_in(const tl_typing_pass *x, int kind, int r) {
 
 // Without room the last operation is overwritten, so that callers can go on
 // writing to what they get. The capacity is never 0. Types of operands are
-// noted here, before a result of the same slot takes their place.
+// noted here, before a result of the same slot takes their place, and so are
+// those of the exit.
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
                         int c) {
   tl_jit_code *code = x->code;
+  int32_t exit = tl_typed_leaves(op, c) ? tl_typing_exit(x) : -1;
   if (code->op_count == code->op_capacity) {
     x->is_full = true;
     code->op_count--;
   }
   tl_typed *t = &code->ops[code->op_count++];
-  *t = (tl_typed){.op = (uint8_t)op,
-                  .a = (int16_t)a,
-                  .b = (int16_t)b,
-                  .c = (int16_t)c,
-                  .d = TL_JIT_NONE,
-                  .e = TL_JIT_NONE,
-                  .dtype = TL_FLOAT64,
-                  .to = -1,
-                  .exit = -1};
+  *t = tl_typed_of(op, a, b, c);
+  t->exit = exit;
   const tl_typed_info *info = &tl_typed_ops[op];
   const int operands[] = {a, b, c};
   for (int i = 0; i < 3; i++) {
     t->from[i] = type_in(x, info->kinds[i], operands[i]);
   }
   return t;
+}
+
+tl_typed *tl_typing_put_plain(tl_typing_pass *x, tl_typed_op op) {
+  return tl_typing_put(x, op, TL_JIT_NONE, TL_JIT_NONE, TL_JIT_NONE);
 }
 
 // The order counts: the operands' types are read by tl_typing_put while the
@@ -69,7 +63,7 @@ tl_typed *tl_typing_set(tl_typing_pass *x, tl_typed_op op, uint32_t slot,
   if (tl_jit_is_float(type))
     t->dtype = (uint8_t)tl_jit_dtype(type);
   x->now[slot] = type;
-  x->known &= ~bit(slot);
+  x->known &= ~tl_jit_bit(slot);
   return t;
 }
 
@@ -80,7 +74,7 @@ void tl_typing_set_constant(tl_typing_pass *x, uint32_t slot, tl_slot value) {
   tl_typing_set(x, tl_jit_is_float(type) ? TL_TYPED_FCONST : TL_TYPED_CONST,
                 slot, type, TL_JIT_NONE, TL_JIT_NONE)
       ->imm = value.i;
-  x->known |= bit(slot);
+  x->known |= tl_jit_bit(slot);
   x->values[slot] = value;
 }
 
@@ -97,9 +91,9 @@ int32_t tl_typing_exit_with(tl_typing_pass *x, uint32_t pc, uint64_t live) {
   tl_jit_exit *e = &code->exits[code->exit_count];
   *e = (tl_jit_exit){.pc = pc, .did = -1};
   for (uint32_t s = 0; s < x->p->slot_count; s++)
-    if ((live & bit(s)) != 0 &&
+    if ((live & tl_jit_bit(s)) != 0 &&
         (tl_jit_is_scalar(x->now[s]) || tl_jit_is_reference(x->now[s]))) {
-      e->slots |= bit(s);
+      e->slots |= tl_jit_bit(s);
       e->types[s] = x->now[s];
     }
   return (int32_t)code->exit_count++;
@@ -115,7 +109,7 @@ int32_t tl_typing_exit(tl_typing_pass *x) {
 
 // Its type may be ENTRY or UNKNOWN: whoever computes asks for a scalar first.
 tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
-  bool known = (x->known & bit(slot)) != 0;
+  bool known = (x->known & tl_jit_bit(slot)) != 0;
   return (tl_typing_operand){.slot = (int)slot,
                              .type = x->now[slot],
                              .is_known = known,
@@ -127,7 +121,7 @@ tl_typing_operand tl_typing_slot(const tl_typing_pass *x, uint32_t slot) {
 // which costs a unit more where its tags vary.
 uint64_t tl_typing_tag(tl_typing_pass *x, uint32_t slot) {
   if (x->now[slot] == TL_TYPE_ENTRY)
-    x->unit->pinned |= bit(slot);
+    x->unit->pinned |= tl_jit_bit(slot);
   return tl_jit_tag_of(x->unit, slot, x->now[slot]);
 }
 

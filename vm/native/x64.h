@@ -72,52 +72,21 @@ enum {
   TL_X64_PD = TL_X64_66 | TL_X64_0F,
 };
 
-// Prefix, REX and opcode; of registers their high bits. REX is 0100WRXB: W is
-// 64 bits, R, X and B are the fourth bits of the register in modrm.reg, of the
-// index, and of the base or modrm.rm. It is left out where it would say
-// nothing.
-static inline void tl_x64_open(tl_assembler *as, int how, int opcode, int reg,
-                               int index, int base) {
-  if ((how & TL_X64_F2) != 0)
-    tl_as_byte(as, 0xf2);
-  if ((how & TL_X64_F3) != 0)
-    tl_as_byte(as, 0xf3);
-  if ((how & TL_X64_66) != 0)
-    tl_as_byte(as, 0x66);
-  int rex = ((how & TL_X64_W) != 0 ? 8 : 0) | (reg >> 3) << 2 |
-            (index >> 3) << 1 | base >> 3;
-  if (rex != 0 || (how & TL_X64_BYTE) != 0)
-    tl_as_byte(as, 0x40 | rex);
-  if ((how & TL_X64_0F) != 0)
-    tl_as_byte(as, 0x0f);
-  tl_as_byte(as, opcode);
-}
+// Prefix, REX and opcode; the registers give their high bits.
+void tl_x64_open(tl_assembler *as, int how, int opcode, int reg, int index,
+                 int base);
 
 // opcode reg, rm
 // The mode 11 in the upper two bits of modrm says that rm is a register. Where
 // an opcode has a digit in the manual (/0 to /7), that is [reg].
-static inline void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg,
-                             int rm) {
-  tl_x64_open(as, how, opcode, reg, 0, rm);
-  tl_as_byte(as, 0xc0 | (reg & 7) << 3 | (rm & 7));
-}
+void tl_x64_rr(tl_assembler *as, int how, int opcode, int reg, int rm);
 
 // opcode reg, [base + displacement]
 // The modes are 01, a displacement of 8 bits, and 10, one of 32; mode 00 is not
 // used, since for rbp and r13 it means something else. An rm of 100 (rsp, r12)
 // says that a sib follows, which is 24 for "no index".
-static inline void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg,
-                             int base, int32_t displacement) {
-  bool is_short = displacement == (int8_t)displacement;
-  tl_x64_open(as, how, opcode, reg, 0, base);
-  tl_as_byte(as, (is_short ? 0x40 : 0x80) | (reg & 7) << 3 | (base & 7));
-  if ((base & 7) == TL_SP)
-    tl_as_byte(as, 0x24);
-  if (is_short)
-    tl_as_byte(as, displacement & 255);
-  else
-    tl_as_word(as, (uint32_t)displacement);
-}
+void tl_x64_rm(tl_assembler *as, int how, int opcode, int reg, int base,
+               int32_t displacement);
 
 // opcode reg, [rip + the 32 bits that follow]
 static inline void tl_x64_rip(tl_assembler *as, int how, int opcode, int reg) {
@@ -128,33 +97,15 @@ static inline void tl_x64_rip(tl_assembler *as, int how, int opcode, int reg) {
 // opcode reg, first, rm in AVX's form of three operands (VEX, c4), of scalars:
 // the register bits and the first operand are inverted, and the prefix is a
 // number. Without [rm] (-1) the operand is [rip + the 32 bits that follow].
-static inline void tl_x64_three(tl_assembler *as, int how, int opcode, int reg,
-                                int first, int rm) {
-  int base = rm < 0 ? 0 : rm >> 3;
-  tl_as_byte(as, 0xc4);
-  tl_as_byte(as, (~(reg >> 3) & 1) << 7 | 1 << 6 | (~base & 1) << 5 | 1);
-  tl_as_byte(as, (~first & 15) << 3 | ((how & TL_X64_F3) != 0 ? 2 : 3));
-  tl_as_byte(as, opcode);
-  tl_as_byte(as, (rm < 0 ? 0x05 : 0xc0 | (rm & 7)) | (reg & 7) << 3);
-}
+void tl_x64_three(tl_assembler *as, int how, int opcode, int reg, int first,
+                  int rm);
 
 // opcode reg, [base + index * scale + displacement]; the scale is 1, 2, 4 or 8
 // rm is 100, for the sib, and the displacement is never left out: without one a
 // base of rbp or r13 could not be written. The index is never rsp, whose number
 // means "none".
-static inline void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg,
-                              int base, int index, int scale,
-                              int32_t displacement) {
-  bool is_short = displacement == (int8_t)displacement;
-  tl_x64_open(as, how, opcode, reg, index, base);
-  tl_as_byte(as, (is_short ? 0x44 : 0x84) | (reg & 7) << 3);
-  tl_as_byte(
-      as, __builtin_ctz((unsigned)scale) << 6 | (index & 7) << 3 | (base & 7));
-  if (is_short)
-    tl_as_byte(as, displacement & 255);
-  else
-    tl_as_word(as, (uint32_t)displacement);
-}
+void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg, int base,
+                int index, int scale, int32_t displacement);
 // The same without a displacement.
 static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
                              int base, int index, int scale) {
@@ -164,30 +115,12 @@ static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
 // The operation /[digit] of 81 or 83 with an immediate: add 0, or 1, and 4,
 // sub 5, xor 6, cmp 7. The processor extends the immediate by its sign to 64
 // bits.
-static inline void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm) {
-  bool is_short = imm == (int8_t)imm;
-  tl_x64_rr(as, TL_X64_W, is_short ? 0x83 : 0x81, digit, rm);
-  if (is_short)
-    tl_as_byte(as, imm & 255);
-  else
-    tl_as_word(as, (uint32_t)imm);
-}
+void tl_x64_ri(tl_assembler *as, int digit, int rm, int32_t imm);
 
 // Sets all 64 bits of a register in 2 or 3, 7, or 10 bytes: xor clears the
 // upper half too (and changes the flags, so no comparison may be pending), c7
 // /0 extends 32 bits by their sign, b8+r has all 64.
-static inline void tl_x64_constant(tl_assembler *as, int reg, int64_t value) {
-  if (value == 0) {
-    tl_x64_rr(as, 0, 0x31, reg, reg);
-  } else if (value == (int32_t)value) {
-    tl_x64_rr(as, TL_X64_W, 0xc7, 0, reg);
-    tl_as_word(as, (uint32_t)value);
-  } else {
-    tl_x64_open(as, TL_X64_W, 0xb8 | (reg & 7), 0, 0, reg);
-    tl_as_word(as, (uint32_t)value);
-    tl_as_word(as, (uint32_t)((uint64_t)value >> 32));
-  }
-}
+void tl_x64_constant(tl_assembler *as, int reg, int64_t value);
 
 // Moves leave the flags as they are.
 static inline void tl_x64_move(tl_assembler *as, int to, int from) {
