@@ -109,8 +109,6 @@ typedef struct tl_cfg_function {
   int32_t block_count, block_capacity;
   int32_t order_count;   // blocks placed so far, while lowering
   tl_cfg_block *blocks;  // [0] is the entry
-  // Slots that always hold scalars (loop counters): never owned.
-  bool *is_scalar;
   uint32_t constant_capacity;  // of the prototype's constants, while compiling
   bool is_main;                // the module's own code
   // It may be called other than by CALLK: it is a closure, or used as a value,

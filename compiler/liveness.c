@@ -20,19 +20,14 @@ static void unite(uint64_t *to, const uint64_t *from, int32_t words) {
 // What is live before [ins], given what is live after it.
 static void step_back(const tl_owned_function *f, const tl_cfg_ins *ins,
                       uint64_t *live) {
-  const tl_cfg_function *cfg = f->cfg;
   if (tl_is_idle(ins, live))
     return;
   for (int32_t i = 0; i < tl_result_count(ins); i++)
-    if (tl_is_tracked(cfg, ins->result + i))
-      tl_bit_clear(live, ins->result + i);
+    tl_bit_clear(live, ins->result + i);
   for (int32_t i = 0; i < ins->operand_count; i++)
-    if (tl_is_tracked(cfg, ins->operands[i]))
-      tl_bit_set(live, ins->operands[i]);
+    tl_bit_set(live, ins->operands[i]);
   if (ins->op == TL_BC_CHECKTYPES)  // reads the parameters without naming them
-    for (int32_t i = 0; i < cfg->param_count; i++)
-      if (tl_is_tracked(cfg, i))
-        tl_bit_set(live, i);
+    for (int32_t i = 0; i < f->cfg->param_count; i++) tl_bit_set(live, i);
   int32_t handler = tl_handler_of(ins);
   if (handler >= 0)
     unite(live, tl_live_at(f, handler), f->words);

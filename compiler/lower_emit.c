@@ -164,14 +164,9 @@ void tl_landing_end(tl_lower *l, const tl_landing *landing) {
   tl_enter_block(l, landing->after);
 }
 
-// With slot -1 the test has no operand.
 void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
                tl_span span) {
-  if (slot >= 0) {
-    tl_emit1(l, op, -1, slot, span);
-  } else {
-    tl_emit(l, op, -1, 0, span);
-  }
+  tl_emit1(l, op, -1, slot, span);
   current(l)->targets[0] = yes;
   current(l)->targets[1] = no;
 }

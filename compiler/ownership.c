@@ -69,8 +69,7 @@ static void start_states(tl_owned_function *f) {
 static void drop_unread_params(tl_flow *flow) {
   const tl_owned_function *f = flow->function;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
-    if (tl_is_tracked(f->cfg, i) && !tl_bit(tl_live_at(f, 0), i) &&
-        f->param_modes[i] != TL_MODE_BORROW)
+    if (!tl_bit(tl_live_at(f, 0), i) && f->param_modes[i] != TL_MODE_BORROW)
       tl_put(flow, TL_BC_DROP, -1, i, -1, TL_MODE_EITHER);
 }
 
@@ -86,8 +85,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = ins->operands[0];
   tl_state *state = &flow->now[x];
   flow->span = ins->span;
-  bool tracked = tl_is_tracked(f->cfg, x) && tl_bit(flow->present, x);
-  if (tracked) {
+  if (tl_bit(flow->present, x)) {
     // The closure may go with the caller's last use of it, and a module
     // variable may be rebound: a summary could state neither.
     bool foreign = false;

@@ -140,10 +140,6 @@ bool tl_liveness(tl_arena *arena, tl_owned_function *function);
 static inline uint64_t *tl_live_at(const tl_owned_function *f, int32_t block) {
   return f->live + (size_t)block * (size_t)f->words;
 }
-// Whether ownership follows a slot: all but those that always hold scalars.
-TL_INLINED bool tl_is_tracked(const tl_cfg_function *f, int32_t slot) {
-  return slot >= 0 && !(f->is_scalar != NULL && f->is_scalar[slot]);
-}
 // Whether an UNTAKE puts an item back that nobody will see, as [live] says
 // behind it.
 TL_INLINED bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
@@ -181,9 +177,9 @@ void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state);
 void tl_forget(tl_flow *flow, int32_t slot);
 
 // Appends an instruction with slots x and y (-1: none), if code is wanted in
-// this pass.
-void tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
-            tl_mode mode);
+// this pass; returns it, or NULL.
+tl_cfg_ins *tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
+                   tl_mode mode);
 // Appends a copy of [ins], likewise; returns it, or NULL.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins);
 
@@ -192,6 +188,12 @@ static inline tl_mode tl_mode_of(const tl_state *state) {
   return state->kind == TL_OWNS     ? TL_MODE_CONSUME
          : state->kind == TL_EITHER ? TL_MODE_EITHER
                                     : TL_MODE_BORROW;
+}
+
+// Whether the current instruction consumes operand [i], as far as modes are
+// decided.
+static inline bool tl_is_consumed(const tl_flow *flow, int32_t i) {
+  return flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER;
 }
 
 // Makes a slot an owner, and its view a holder of its block.
@@ -252,12 +254,8 @@ bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
                      tl_arena *code);
 
 // --- The program (summaries.c) ----------------------------------------------
-// Decides which parameters callers may hand over: param_modes.
-void tl_param_modes(tl_owned_program *program, tl_owned_function *function);
 // Notes that the function may rebind a module variable; false: no memory.
 bool tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
                      int32_t global);
-// Writes what callers need to know to the graph's summary; false: no memory.
-bool tl_write_summary(tl_owned_program *program, tl_owned_function *function);
 
 #endif

@@ -86,7 +86,7 @@ static bool keeps_nothing(const tl_owned_program *program,
 // Parameters start as borrowed, which costs callers nothing, and become
 // "either" where borrowing would keep memory alive for longer than the last
 // use.
-void tl_param_modes(tl_owned_program *program, tl_owned_function *f) {
+static void find_param_modes(tl_owned_program *program, tl_owned_function *f) {
   int32_t left = 0;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
     left += f->param_modes[i] == TL_MODE_BORROW;
@@ -104,24 +104,12 @@ void tl_param_modes(tl_owned_program *program, tl_owned_function *f) {
 
 // --- Setting up -------------------------------------------------------------
 
-// Slots that the analysis adds lie behind the function's own.
-static bool extend_scalars(tl_arena *arena, tl_owned_function *f) {
-  size_t old = (size_t)f->cfg->slot_count;
-  bool *more = TL_ARENA_ARRAY(arena, bool, (size_t)f->slots);
-  if (more == NULL)
-    return false;
-  if (f->cfg->is_scalar != NULL)
-    memcpy(more, f->cfg->is_scalar, old * sizeof(bool));
-  f->cfg->is_scalar = more;
-  return true;
-}
-
 // Allocates what is known of one function, before anything is.
 static bool open_function(tl_owned_program *program, tl_owned_function *f,
                           tl_cfg_function *cfg) {
   tl_arena *arena = program->arena;
   f->cfg = cfg;
-  if (!tl_liveness(arena, f) || !extend_scalars(arena, f) ||
+  if (!tl_liveness(arena, f) ||
       (!program->cfg->is_conservative && !tl_place_flow(arena, cfg)))
     return false;
   f->pinned = TL_ARENA_ARRAY(arena, bool, (size_t)f->spare + 1);
@@ -268,7 +256,7 @@ static bool settle_summaries(tl_owned_program *program) {
       f->stale = false;
       busy = true;
       known before = what_is_known(program, f);
-      tl_param_modes(program, f);
+      find_param_modes(program, f);
       if (!tl_own_function(program, f, NULL))
         return false;
       known now = what_is_known(program, f);
@@ -284,7 +272,7 @@ static bool settle_summaries(tl_owned_program *program) {
 // Owners that are no parameters go in as immortal (UINT16_MAX): a caller has
 // nothing to see to for them. One entry for each relation, as the verifier
 // reads them.
-bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
+static bool write_summary(tl_owned_program *program, tl_owned_function *f) {
   tl_arena *arena = program->arena;
   tl_summary *out = &f->cfg->summary;
   *out = (tl_summary){
@@ -372,7 +360,7 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
   if (!index_callers(&program) || !settle_summaries(&program))
     return false;
   for (int32_t i = 0; i < cfg->function_count; i++)
-    if (!tl_write_summary(&program, &program.functions[i]))
+    if (!write_summary(&program, &program.functions[i]))
       return false;
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!finish(&program, i, use, context))
