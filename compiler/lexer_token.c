@@ -78,7 +78,7 @@ void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
 
 // From the table in operator.h.
 const char *tl_operator_text(tl_operator op) {
-#define X(name, text) text,
+#define X(name, text, ...) text,
   static const char *const texts[] = {TL_OPERATORS(X)};
 #undef X
   return texts[op];

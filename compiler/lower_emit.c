@@ -204,36 +204,14 @@ int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
   return first;
 }
 
-// The instruction of each binary operator.
-static const uint8_t operator_opcodes[TL_OPERATOR_COUNT] = {
-    [TL_OPERATOR_ADD] = TL_BC_ADD,
-    [TL_OPERATOR_SUBTRACT] = TL_BC_SUB,
-    [TL_OPERATOR_MULTIPLY] = TL_BC_MUL,
-    [TL_OPERATOR_DIVIDE] = TL_BC_DIV,
-    [TL_OPERATOR_FLOOR_DIVIDE] = TL_BC_FLOORDIV,
-    [TL_OPERATOR_REMAINDER] = TL_BC_MOD,
-    [TL_OPERATOR_MATMUL] = TL_BC_MATMUL,
-    [TL_OPERATOR_POWER] = TL_BC_POW,
-    [TL_OPERATOR_BIT_AND] = TL_BC_BITAND,
-    [TL_OPERATOR_BIT_OR] = TL_BC_BITOR,
-    [TL_OPERATOR_BIT_XOR] = TL_BC_BITXOR,
-    [TL_OPERATOR_SHIFT_LEFT] = TL_BC_SHL,
-    [TL_OPERATOR_SHIFT_RIGHT] = TL_BC_SHR,
-    [TL_OPERATOR_EQUAL] = TL_BC_EQ,
-    [TL_OPERATOR_NOT_EQUAL] = TL_BC_NE,
-    [TL_OPERATOR_LESS] = TL_BC_LT,
-    [TL_OPERATOR_LESS_EQUAL] = TL_BC_LE,
-    [TL_OPERATOR_GREATER] = TL_BC_GT,
-    [TL_OPERATOR_GREATER_EQUAL] = TL_BC_GE,
-    [TL_OPERATOR_IN] = TL_BC_IN,
-    [TL_OPERATOR_NOT_IN] = TL_BC_IN,  // and NOT
-};
-
 // The operator on two slots.
 int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
                            int32_t want, tl_span span) {
+#define X(name, text, opcode, function) TL_BC_##opcode,
+  static const uint8_t opcodes[] = {TL_OPERATORS(X)};
+#undef X
   want = tl_into(l, want);
-  tl_emit2(l, (tl_opcode)operator_opcodes[op], want, a, b, span);
+  tl_emit2(l, (tl_opcode)opcodes[op], want, a, b, span);
   if (op == TL_OPERATOR_NOT_IN)
     tl_emit1(l, TL_BC_NOT, want, want, span);
   return want;

@@ -127,30 +127,9 @@ int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // (+) is the library's function of the operator.
 int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
-  static const char *const functions[TL_OPERATOR_COUNT] = {
-      [TL_OPERATOR_ADD] = "add",
-      [TL_OPERATOR_SUBTRACT] = "subtract",
-      [TL_OPERATOR_MULTIPLY] = "multiply",
-      [TL_OPERATOR_DIVIDE] = "divide",
-      [TL_OPERATOR_FLOOR_DIVIDE] = "floor_divide",
-      [TL_OPERATOR_REMAINDER] = "remainder",
-      [TL_OPERATOR_MATMUL] = "matmul",
-      [TL_OPERATOR_POWER] = "pow",
-      [TL_OPERATOR_BIT_AND] = "bitwise_and",
-      [TL_OPERATOR_BIT_OR] = "bitwise_or",
-      [TL_OPERATOR_BIT_XOR] = "bitwise_xor",
-      [TL_OPERATOR_SHIFT_LEFT] = "bitwise_left_shift",
-      [TL_OPERATOR_SHIFT_RIGHT] = "bitwise_right_shift",
-      [TL_OPERATOR_EQUAL] = "equal",
-      [TL_OPERATOR_NOT_EQUAL] = "not_equal",
-      [TL_OPERATOR_LESS] = "less",
-      [TL_OPERATOR_LESS_EQUAL] = "less_equal",
-      [TL_OPERATOR_GREATER] = "greater",
-      [TL_OPERATOR_GREATER_EQUAL] = "greater_equal",
-      [TL_OPERATOR_IN] = "contained",
-      [TL_OPERATOR_AND] = "both",
-      [TL_OPERATOR_OR] = "either",
-  };
+#define X(name, text, opcode, function) function,
+  static const char *const functions[] = {TL_OPERATORS(X)};
+#undef X
   const char *text = functions[ast->op.op];
   const tl_name *name = tl_names_get(l->b->names, text, strlen(text));
   if (name == NULL)
