@@ -159,24 +159,18 @@ static bool back_end(tl_builder *b) {
 }
 
 // tl_source_open, whose failures become errors of the VM.
-static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
-                        const char *name, const char *text, size_t nbytes) {
+static bool open_source(tl_vm *vm, tl_source *source, const char *name,
+                        const char *text, size_t nbytes) {
   size_t bad = 0;
-  switch (tl_source_open(source, arena, name, text, nbytes, &bad)) {
-    case TL_SOURCE_OK:
-      return true;
-    // Not a diagnostic: without valid text there are no lines to show.
-    case TL_SOURCE_MALFORMED:
-      return tl_fail(vm, TALLY_ERR_SYNTAX,
-                     "%s is not UTF-8 text: the byte at offset %zu is wrong",
-                     name, bad);
-    case TL_SOURCE_TOO_LONG:
-      return tl_fail(vm, TALLY_ERR_LIMIT,
-                     "%s is too long: a source has less than 4 GiB", name);
-    case TL_SOURCE_NO_MEMORY:
-      break;
-  }
-  return tl_fail_memory(vm, nbytes, "a source");
+  tl_source_status status = tl_source_open(source, name, text, nbytes, &bad);
+  // Not diagnostics: without valid text there are no lines to show.
+  if (status == TL_SOURCE_MALFORMED)
+    return tl_fail(vm, TALLY_ERR_SYNTAX,
+                   "%s is not UTF-8 text: the byte at offset %zu is wrong",
+                   name, bad);
+  return status == TL_SOURCE_OK ||
+         tl_fail(vm, TALLY_ERR_LIMIT,
+                 "%s is too long: a source has less than 4 GiB", name);
 }
 
 // A text on its way through the front end.
@@ -189,7 +183,7 @@ typedef struct front {
 // The tree of a text; NULL after tl_fail, or when memory failed.
 static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
                      const char *text, size_t nbytes) {
-  if (!open_source(vm, &f->source, arena, name, text, nbytes))
+  if (!open_source(vm, &f->source, name, text, nbytes))
     return NULL;
   tl_names_open(&f->names, arena);
   tl_diagnostics_open(&f->diagnostics, arena);
@@ -305,13 +299,13 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
   tl_arena_open(&arena, resize, vm);
   tl_cfg_program program = {.arena = &arena,
                             .is_conservative = is_conservative};
-  tl_builder builder = {.vm = vm,
-                        .arena = &arena,
-                        .unit = unit,
-                        .program = &program,
-                        .found = found,
-                        .debugged =
-                            vm->debug != NULL && !tl_is_library(vm, unit)};
+  tl_builder builder = {
+      .vm = vm,
+      .arena = &arena,
+      .unit = unit,
+      .program = &program,
+      .found = found,
+      .debugged = vm->debug != NULL && !tl_is_library(vm, unit)};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
   if (ok && found == NULL)
@@ -410,8 +404,7 @@ static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
     result = tl_layout(&f.source, &tokens, arena, out_nbytes);
   // The result is lexed again and compared token by token: a fault here must
   // never change a program.
-  if (result != NULL &&
-      open_source(vm, &laid, arena, name, result, *out_nbytes) &&
+  if (result != NULL && open_source(vm, &laid, name, result, *out_nbytes) &&
       tl_lex(&again, arena, &laid, false) &&
       !tl_layout_is_same(&f.source, &tokens, &laid, &again)) {
     tl_fail(vm, TALLY_ERR_HOST,

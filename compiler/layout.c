@@ -449,7 +449,9 @@ static void write_lines(writer *w, const layout *l) {
 // that none is empty.
 const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
                       tl_arena *arena, uint32_t *nbytes) {
-  uint32_t count = tokens->count - 1;
+  uint32_t count = tokens->count - 1, line_count = 1;
+  for (uint32_t i = 0; i < source->nbytes; i++)
+    line_count += source->text[i] == '\n';
   layout l = {.source = source,
               .tokens = tokens->items,
               .token_count = count,
@@ -460,7 +462,7 @@ const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
               .firsts = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
               .indents = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
               // Every line of the result ends where one of the source does.
-              .lines = TL_ARENA_ARRAY(arena, line, source->line_count + 1)};
+              .lines = TL_ARENA_ARRAY(arena, line, line_count)};
   if (arena->failed)
     return NULL;
   find_brackets(&l);

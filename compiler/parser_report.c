@@ -182,13 +182,11 @@ static void *bad_mismatch(tl_parser *parser, const tl_token *token) {
 
 // How many blanks and tabs the line of [offset] begins with.
 static uint32_t indentation(tl_parser *parser, uint32_t offset) {
-  tl_place place = tl_source_place(parser->source, offset);
-  uint32_t at = place.line_begin;
-  while (at < place.line_end && (parser->source->text[at] == ' ' ||
-                                 parser->source->text[at] == '\t')) {
-    at++;
-  }
-  return at - place.line_begin;
+  const char *text = parser->source->text;
+  uint32_t begin = offset, count = 0;
+  while (begin > 0 && text[begin - 1] != '\n') begin--;
+  while (text[begin + count] == ' ' || text[begin + count] == '\t') count++;
+  return count;
 }
 
 // The first `{` from [token] on whose `}` begins a line further to the left
