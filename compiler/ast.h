@@ -277,7 +277,7 @@ typedef struct tl_ast_call {
 // What stands between two commas of an index.
 typedef enum tl_ast_item_kind {
   TL_AST_ITEM_VALUE,
-  TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL
+  TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL; also a..b
   TL_AST_ITEM_ELLIPSIS,  // ...
   TL_AST_ITEM_SPREAD,    // ...value: its items are indices
 } tl_ast_item_kind;

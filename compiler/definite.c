@@ -172,7 +172,7 @@ static void define_unset(pass *p) {
   memcpy(ins + n, block->ins, (size_t)block->count * sizeof *ins);
   block->ins = ins;
   block->count += n;
-  block->capacity = block->count;
+  block->capacity = (uint32_t)block->count;
 }
 
 // Until nothing changes. In the order of the code a block is seldom looked at

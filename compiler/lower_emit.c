@@ -3,8 +3,6 @@
 // these. Between lowering and ownership only definite.c changes the graph
 // again.
 
-#include <string.h>
-
 #include "compiler/lower.h"
 
 // The block that is being filled. Blocks move when there are more of them, so
@@ -21,17 +19,8 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   static tl_cfg_ins dummy;
   static int32_t dummy_operands[TL_MAX_SLOTS + 1];
   tl_cfg_block *block = current(l);
-  // Most blocks are short, so they begin small.
-  if (block->count == block->capacity) {
-    int32_t capacity = block->capacity * 2 + 8;
-    tl_cfg_ins *ins = tl_arena_grow(l->b->arena, block->ins,
-                                    (size_t)block->count * sizeof *ins,
-                                    (size_t)capacity * sizeof *ins);
-    if (ins != NULL) {
-      block->ins = ins;
-      block->capacity = capacity;
-    }
-  }
+  tl_arena_more(l->b->arena, &block->ins, &block->capacity,
+                (uint32_t)block->count, sizeof *block->ins);
   int32_t *operands = NULL;
   uint8_t *modes = NULL;
   if (operand_count > 0) {
@@ -112,31 +101,17 @@ void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
 // into it is never used.
 int32_t tl_new_block(tl_lower *l) {
   tl_cfg_function *f = l->f;
-  if (f->block_count == f->block_capacity) {
-    int32_t capacity = f->block_capacity * 2 + 8;
-    tl_cfg_block *blocks =
-        TL_ARENA_ARRAY(l->b->arena, tl_cfg_block, (size_t)capacity);
-    if (blocks == NULL)
-      return 0;
-    if (f->block_count > 0) {
-      memcpy(blocks, f->blocks, (size_t)f->block_count * sizeof *blocks);
-    }
-    f->blocks = blocks;
-    f->block_capacity = capacity;
-  }
+  if (!tl_arena_more(l->b->arena, &f->blocks, &f->block_capacity,
+                     (uint32_t)f->block_count, sizeof *f->blocks))
+    return 0;
   f->blocks[f->block_count] = (tl_cfg_block){.targets = {-1, -1}, .order = -1};
   return f->block_count++;
-}
-
-// The place of the next block in the code.
-static int32_t next_order(tl_lower *l) {
-  return l->f->order_count++;
 }
 
 // A block that is never entered keeps the order -1.
 void tl_enter_block(tl_lower *l, int32_t block) {
   l->block = block;
-  current(l)->order = next_order(l);
+  current(l)->order = l->f->order_count++;
 }
 
 // The block is complete now; what is emitted next needs a new one.

@@ -28,11 +28,9 @@ tl_cfg_function *tl_function_new(tl_builder *b, tl_prototype *prototype) {
     b->function_capacity = capacity;
   }
   // The first block is there, so that tl_new_block always has one to give.
-  enum { FIRST_BLOCKS = 8 };
-  f->blocks = TL_ARENA_ARRAY(b->arena, tl_cfg_block, FIRST_BLOCKS);
-  if (f->blocks == NULL)
+  if (!tl_arena_more(b->arena, &f->blocks, &f->block_capacity, 0,
+                     sizeof *f->blocks))
     return NULL;
-  f->block_capacity = FIRST_BLOCKS;
   f->prototype = prototype;
   f->index = index;
   program->functions[index] = f;

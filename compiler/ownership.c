@@ -220,21 +220,6 @@ static bool append(tl_flow *flow, tl_ins_list *to, const tl_ins_list *from) {
   return true;
 }
 
-// Makes space for [room] more blocks. The old array stays in the arena.
-static bool grow_blocks(tl_flow *flow, int32_t room) {
-  tl_cfg_function *cfg = flow->cfg;
-  if (cfg->block_count + room <= cfg->block_capacity)
-    return true;
-  tl_cfg_block *blocks = TL_ARENA_ARRAY(flow->arena, tl_cfg_block,
-                                        (size_t)(cfg->block_count + room));
-  if (blocks == NULL)
-    return false;
-  memcpy(blocks, cfg->blocks, (size_t)cfg->block_count * sizeof(tl_cfg_block));
-  cfg->blocks = blocks;
-  cfg->block_capacity = cfg->block_count + room;
-  return true;
-}
-
 // Puts a block into an edge. Orders have been spread, so that there is room
 // for it right behind its source.
 static bool split_edge(tl_flow *flow, int32_t block, int edge,
@@ -249,7 +234,9 @@ static bool split_edge(tl_flow *flow, int32_t block, int edge,
     end.handler = -1;
   end.span = list->items[0].span;
   flow->out = list;
-  if (tl_put_ins(flow, &end) == NULL || !grow_blocks(flow, 1))
+  if (tl_put_ins(flow, &end) == NULL ||
+      !tl_arena_more(flow->arena, &cfg->blocks, &cfg->block_capacity,
+                     (uint32_t)cfg->block_count, sizeof *cfg->blocks))
     return false;
   cfg->blocks[block].targets[edge] = cfg->block_count;
   cfg->blocks[cfg->block_count++] = (tl_cfg_block){

@@ -80,7 +80,8 @@ typedef struct tl_owned_program {
 // edge.
 typedef struct tl_ins_list {
   tl_cfg_ins *items;
-  int32_t count, capacity;
+  int32_t count;
+  uint32_t capacity;
 } tl_ins_list;
 
 // The forward pass over one function.

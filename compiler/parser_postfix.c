@@ -174,6 +174,17 @@ static bool parse_ellipsis(tl_parser *parser, tl_ast_item *item) {
   return item->value != NULL;
 }
 
+// x[a..b] means x[a:b]: the item becomes a slice.
+static void as_slice(tl_ast_item *item) {
+  const tl_ast *range = item->value;
+  if (range == NULL || range->kind != TL_AST_RANGE)
+    return;
+  *item = (tl_ast_item){.kind = TL_AST_ITEM_SLICE,
+                        .start = range->range.start,
+                        .stop = range->range.stop,
+                        .step = range->range.step};
+}
+
 // One item of an index: a value, a slice, ... or ...value.
 static bool parse_item(tl_parser *parser, tl_ast_item *item) {
   uint32_t begin = tl_parser_token(parser)->begin;
@@ -190,6 +201,7 @@ static bool parse_item(tl_parser *parser, tl_ast_item *item) {
     if (parser->kind == TL_TOKEN_COLON && !parse_slice(parser, item)) {
       return false;
     }
+    as_slice(item);
   }
   item->span = tl_parser_span(parser, begin, begin);
   return true;

@@ -108,18 +108,9 @@ void tl_forget(tl_flow *flow, int32_t slot) {
 // same code decides without writing.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_ins_list *out = flow->out;
-  if (out == NULL)
+  if (out == NULL || !tl_arena_more(flow->arena, &out->items, &out->capacity,
+                                    (uint32_t)out->count, sizeof *out->items))
     return NULL;
-  if (out->count == out->capacity) {
-    int32_t capacity = out->capacity == 0 ? 16 : 2 * out->capacity;
-    tl_cfg_ins *items = tl_arena_grow(flow->arena, out->items,
-                                      (size_t)out->count * sizeof *items,
-                                      (size_t)capacity * sizeof *items);
-    if (items == NULL)
-      return NULL;
-    out->items = items;
-    out->capacity = capacity;
-  }
   out->items[out->count] = *ins;
   return &out->items[out->count++];
 }
