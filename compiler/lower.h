@@ -256,8 +256,6 @@ void tl_diagnose_pending(tl_builder *b, tl_span span);
 // Whether evaluating [ast] may assign a variable of this function: then an
 // operand before it has to be copied. [ast] may be NULL.
 bool tl_may_assign(tl_ast *ast);
-// The same, or call a function.
-bool tl_may_call(tl_ast *ast);
 // Whether a statement does anything besides giving a value.
 bool tl_has_effect(tl_lower *l, tl_ast *ast);
 // Reports a statement whose value is dropped and that can have no effect.

@@ -212,26 +212,8 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   return true;
 }
 
-// x op= e for a module variable, if nothing in e could look at it: the value
-// is moved out, so that the operator may write into its memory. False: not
-// lowered.
-static bool update_global(tl_lower *l, tl_variable *v, tl_operator op,
-                          tl_ast *value, tl_span span) {
-  if (v == NULL || !v->is_global || tl_may_call(value))
-    return false;
-  // Before the variable is moved out: it may be read in the value.
-  int32_t right = tl_lower_expr(l, value, -1);
-  tl_taken_global t = {.slot = tl_temp(l)};
-  tl_global_take(l, v, span, &t);
-  int32_t result = tl_lower_binary_op(l, op, t.slot, right, -1, span);
-  tl_global_put(l, &t, result, span);
-  return true;
-}
-
 // Tries the forms that save a copy, from the most special on.
-void tl_lower_assign(tl_lower *l, tl_ast *ast) {
-  tl_target *target = &ast->assign.target;
-  tl_ast *value = ast->assign.value;
+static void assign(tl_lower *l, tl_target *target, tl_ast *value) {
   if (assign_parallel(l, target, value))
     return;
   if (target->kind != TL_TARGET_LIST && tl_take_assign(l, target, value))
@@ -255,6 +237,10 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
     return;
   }
   assign_to(l, target, tl_lower_expr(l, value, -1));
+}
+
+void tl_lower_assign(tl_lower *l, tl_ast *ast) {
+  assign(l, &ast->assign.target, ast->assign.value);
 }
 
 // x op= e, place op= e, get(r, k, f) op= e.
@@ -282,16 +268,13 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
     tl_place_set(l, &p, result);
     return;
   }
-  if (update_global(l, v, update->op, update->value, ast->span))
-    return;
-  // x += { x = 1; 2 } adds to the x of before.
-  bool copy = tl_may_assign(update->value);
-  int32_t left =
-      tl_lower_name(l, target->name, target->name_span, copy ? tl_temp(l) : -1);
-  int32_t right = tl_lower_expr(l, update->value, -1);
-  int32_t result = tl_lower_binary_op(
-      l, update->op, left, right, tl_direct_slot(l, target->name), ast->span);
-  tl_store_name(l, target->name, result, ast->span);
+  // x += e is x = x + e: of a place the indices would be evaluated twice.
+  tl_ast x = {
+      .kind = TL_AST_NAME, .span = target->name_span, .name = {target->name}};
+  tl_ast result = {.kind = TL_AST_BINARY,
+                   .span = ast->span,
+                   .binary = {update->op, &x, update->value}};
+  assign(l, target, &result);
 }
 
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
