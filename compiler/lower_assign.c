@@ -247,25 +247,10 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
 void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_ast_update *update = &ast->update;
   tl_target *target = &update->target;
-  tl_variable *v = tl_scope_find(l->scope, target->name);
-  if (v == NULL)
+  if (tl_scope_find(l->scope, target->name) == NULL)
     return;
-  if (update->fallback != NULL) {
-    tl_lower_get_update(l, ast);
-    return;
-  }
   if (target->kind == TL_TARGET_PLACE) {
-    if (tl_take_update(l, ast))
-      return;
-    // Into a temporary of its own: the value may be a variable that an index
-    // assigns.
-    int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
-    tl_target_place p;
-    tl_place_lower(l, target, true, &p);
-    int32_t item = tl_place_read(l, &p);
-    int32_t result =
-        tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
-    tl_place_set(l, &p, result);
+    tl_lower_place_update(l, ast);
     return;
   }
   // x += e is x = x + e: of a place the indices would be evaluated twice.

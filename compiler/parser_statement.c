@@ -310,7 +310,7 @@ static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
     return NULL;
   place->span = left->span;
   // Whether `get` is the library's is known in lowering only
-  // (tl_lower_get_update).
+  // (tl_lower_place_update).
   update->fallback = call->arguments[2].value;
   update->getter = call->callee->name.name;
   return place;
