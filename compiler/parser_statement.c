@@ -394,9 +394,8 @@ static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
 
 // global a, b: an assignment is a statement of its own.
 static tl_ast *parse_global(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast node = {.kind = TL_AST_GLOBAL};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   if (!parse_names(parser, &node.idents.names, &node.idents.count,
                    TL_TOKEN_END)) {
     return NULL;
@@ -410,9 +409,8 @@ static tl_ast *parse_global(tl_parser *parser) {
 
 // `return`, with one value, several as a list, or none.
 static tl_ast *parse_return(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast node = {.kind = TL_AST_RETURN, .result = {NULL}};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   if (!ends_statement(parser->kind)) {
     node.result.value = parse_values(parser);
     if (!node.result.value)
@@ -423,8 +421,7 @@ static tl_ast *parse_return(tl_parser *parser) {
 
 // `break` or `continue`.
 static tl_ast *parse_jump(tl_parser *parser, tl_ast_kind kind) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   return tl_parser_node(parser, &(tl_ast){.kind = kind}, begin, begin);
 }
 
@@ -617,9 +614,8 @@ static tl_ast *integer_node(tl_parser *parser, uint64_t value, uint32_t at) {
 // `#:peak` and the number of bytes, up to the end of its line. What it is for
 // is filled in by place_peak.
 tl_ast *tl_parse_peak(tl_parser *parser, tl_token_kind end) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast node = {.kind = TL_AST_PEAK, .items = {.count = 3}};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   node.items.items = TL_ARENA_ARRAY(parser->arena, tl_ast *, 3);
   tl_ast *nbytes = tl_parse_expr(parser);
   if (nbytes == NULL || node.items.items == NULL)

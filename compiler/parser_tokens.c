@@ -35,7 +35,7 @@ tl_token_kind tl_parser_peek(const tl_parser *parser, uint32_t ahead) {
 }
 
 // Stays at END, so that no caller can run off the tokens.
-void tl_parser_advance(tl_parser *parser) {
+uint32_t tl_parser_advance(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->kind == TL_TOKEN_NEWLINE) {
     parser->kind = (tl_token_kind)token->kind;
@@ -43,6 +43,7 @@ void tl_parser_advance(tl_parser *parser) {
     parser->pos++;
     parser->kind = kind_with_newline(token + 1);
   }
+  return token->begin;
 }
 
 bool tl_parser_accept(tl_parser *parser, tl_token_kind kind) {
