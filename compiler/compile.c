@@ -389,22 +389,46 @@ bool tl_check_source(tl_vm *vm, const char *name, const char *text,
 
 // --- Layout -----------------------------------------------------------------
 
-// The text laid out, in [arena]; NULL after tl_fail or when memory failed.
-static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
-                           const char *text, size_t nbytes,
-                           uint32_t *out_nbytes) {
+// Makes a text of a script into [out]; false after tl_fail or when memory
+// failed.
+typedef bool make_text(tl_vm *vm, tl_arena *arena, const char *name,
+                       const char *code, size_t nbytes, tl_text *out);
+
+// Sets [out] to a new string that [make] has made. A failure of the arena sets
+// no error by itself, so it becomes one of kind memory, for [what].
+static bool make_string(tl_vm *vm, make_text *make, const char *what,
+                        const char *name, const char *code, size_t nbytes,
+                        tl_slot *out) {
+  tl_arena arena;
+  tl_text text;
+  tl_arena_open(&arena, resize, vm);
+  tl_text_open(&text, vm);
+  bool ok = make(vm, &arena, name, code, nbytes, &text);
+  tl_arena_close(&arena);
+  tl_string *string = ok ? tl_text_finish(&text) : NULL;
+  // tl_text_finish has taken the text otherwise.
+  if (!ok)
+    tl_text_close(&text);
+  if (string == NULL)
+    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, what);
+  *out = tl_own_string(string);
+  return true;
+}
+
+// The text laid out.
+static bool lay_out(tl_vm *vm, tl_arena *arena, const char *name,
+                    const char *code, size_t nbytes, tl_text *out) {
   front f;
   tl_source laid;
-  if (parse(vm, arena, &f, name, text, nbytes) == NULL)
-    return NULL;
+  if (parse(vm, arena, &f, name, code, nbytes) == NULL)
+    return false;
   // The parser has released its tokens, so the text is lexed again.
   tl_tokens tokens = {.items = NULL}, again = {.items = NULL};
-  const char *result = NULL;
-  if (tl_lex(&tokens, arena, &f.source, false))
-    result = tl_layout(&f.source, &tokens, arena, out_nbytes);
+  bool ok = tl_lex(&tokens, arena, &f.source, false) &&
+            tl_layout(&f.source, &tokens, arena, out) && !out->failed;
   // The result is lexed again and compared token by token: a fault here must
   // never change a program.
-  if (result != NULL && open_source(vm, &laid, name, result, *out_nbytes) &&
+  if (ok && open_source(vm, &laid, name, out->bytes, out->length) &&
       tl_lex(&again, arena, &laid, false) &&
       !tl_layout_is_same(&f.source, &tokens, &laid, &again)) {
     tl_fail(vm, TALLY_ERR_HOST,
@@ -414,24 +438,12 @@ static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
   }
   tl_tokens_release(&tokens, arena);
   tl_tokens_release(&again, arena);
-  return arena->failed || tl_failed(vm) ? NULL : result;
+  return ok && !arena->failed && !tl_failed(vm);
 }
 
-// A failure of the arena sets no error by itself, so it becomes one of kind
-// memory here.
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out) {
-  tl_arena arena;
-  uint32_t length = 0;
-  tl_arena_open(&arena, resize, vm);
-  const char *laid = lay_out(vm, &arena, name, text, nbytes, &length);
-  // The text is in the arena, so the string is made before that closes.
-  tl_string *string = laid == NULL ? NULL : tl_string_new(vm, laid, length);
-  tl_arena_close(&arena);
-  if (string == NULL)
-    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a layout");
-  *out = tl_own_string(string);
-  return true;
+  return make_string(vm, lay_out, "a layout", name, text, nbytes, out);
 }
 
 // --- Documentation ----------------------------------------------------------
@@ -476,20 +488,7 @@ static bool describe(tl_vm *vm, tl_arena *arena, const char *name,
 // The text is parsed and not resolved: names that mean nothing are no error.
 bool tl_describe_source(tl_vm *vm, const char *name, const char *code,
                         size_t nbytes, tl_slot *out) {
-  tl_arena arena;
-  tl_text text;
-  tl_arena_open(&arena, resize, vm);
-  tl_text_open(&text, vm);
-  bool ok = describe(vm, &arena, name, code, nbytes, &text);
-  tl_arena_close(&arena);
-  tl_string *string = ok ? tl_text_finish(&text) : NULL;
-  // tl_text_finish has taken the text otherwise.
-  if (!ok)
-    tl_text_close(&text);
-  if (string == NULL)
-    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a description");
-  *out = tl_own_string(string);
-  return true;
+  return make_string(vm, describe, "a description", name, code, nbytes, out);
 }
 
 // --- Names ------------------------------------------------------------------
