@@ -98,7 +98,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
       tl_own(flow, x);
   }
   tl_state left = *tl_state_of(flow, x);
-  tl_state_join(&f->result, &left);
+  f->has_changed |= tl_state_join(&f->result, &left);
   if (f->result.full || f->result.count > TL_BORROW_OWNER_LIMIT) {
     f->owned_result = true;
     f->result = tl_state_new(TL_ABSENT);

@@ -59,6 +59,7 @@ typedef struct tl_owned_function {
                       // arguments of the caller, immortal
   uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
+  bool has_changed;      // the summary, by this pass over the function
   bool stale;            // a callee's summary has changed
   int32_t first_caller;  // in the program's callers
 } tl_owned_function;
@@ -255,8 +256,8 @@ bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
                      tl_arena *code);
 
 // --- The program (summaries.c) ----------------------------------------------
-// Notes that the function may rebind a module variable; false: no memory.
-bool tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
+// Notes that the function may rebind a module variable.
+void tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
                      int32_t global);
 
 #endif

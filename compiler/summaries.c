@@ -98,8 +98,10 @@ static void find_param_modes(tl_owned_program *program, tl_owned_function *f) {
     return;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
     if (f->param_modes[i] == TL_MODE_BORROW &&
-        !keeps_nothing(program, f, i, rows))
+        !keeps_nothing(program, f, i, rows)) {
       f->param_modes[i] = TL_MODE_EITHER;
+      f->has_changed = true;
+    }
 }
 
 // --- Setting up -------------------------------------------------------------
@@ -153,48 +155,16 @@ static void mark_values(tl_cfg_program *cfg) {
 
 // --- The fixpoint -----------------------------------------------------------
 
-typedef struct known {  // what a search may change
-  tl_state result;
-  uint64_t param_sum, rebind_sum;
-  bool rebinds_any;
-} known;
-
-// How many module variables the function may assign.
-static uint32_t count_rebound(const tl_owned_program *program,
-                              const tl_owned_function *f) {
-  uint32_t count = 0;
-  for (int32_t w = 0; f->rebinds != NULL && w < program->global_words; w++)
-    count += (uint32_t)__builtin_popcountll(f->rebinds[w]);
-  return count;
-}
-
 // The set is made at the first variable: most functions assign none.
-bool tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
+void tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
                      int32_t global) {
   if (f->rebinds == NULL)
     f->rebinds =
         TL_ARENA_ARRAY(program->arena, uint64_t, (size_t)program->global_words);
   if (f->rebinds == NULL)
-    return false;
+    return;
+  f->has_changed |= !tl_bit(f->rebinds, global);
   tl_bit_set(f->rebinds, global);
-  return true;
-}
-
-// A picture of the summary, to see whether a pass has changed it.
-static known what_is_known(const tl_owned_program *program,
-                           const tl_owned_function *f) {
-  known k = {.result = f->result, .rebinds_any = f->rebinds_any};
-  for (int32_t i = 0; i < f->cfg->param_count; i++)
-    k.param_sum += f->param_modes[i] == TL_MODE_EITHER;
-  k.rebind_sum = count_rebound(program, f);
-  return k;
-}
-
-// All of it only grows, so sums tell whether it did.
-static bool is_more(const known *a, const known *b) {
-  return !tl_state_equal(&a->result, &b->result) ||
-         a->param_sum != b->param_sum || a->rebind_sum != b->rebind_sum ||
-         a->rebinds_any != b->rebinds_any;
 }
 
 // Function by function, who calls it: counted, then filled in from behind.
@@ -255,12 +225,11 @@ static bool settle_summaries(tl_owned_program *program) {
         continue;
       f->stale = false;
       busy = true;
-      known before = what_is_known(program, f);
+      f->has_changed = false;
       find_param_modes(program, f);
       if (!tl_own_function(program, f, NULL))
         return false;
-      known now = what_is_known(program, f);
-      if (is_more(&before, &now))
+      if (f->has_changed)
         mark_callers(program, i);
     }
   }
@@ -283,7 +252,8 @@ static bool write_summary(tl_owned_program *program, tl_owned_function *f) {
   };
   out->borrow_owners = TL_ARENA_ARRAY(arena, tl_result_borrow_owner,
                                       (size_t)f->result.count * (TL_INNER + 1));
-  out->rebind_count = count_rebound(program, f);
+  for (int32_t w = 0; f->rebinds != NULL && w < program->global_words; w++)
+    out->rebind_count += (uint32_t)__builtin_popcountll(f->rebinds[w]);
   out->rebinds = TL_ARENA_ARRAY(arena, uint32_t, out->rebind_count);
   if (arena->failed)
     return false;

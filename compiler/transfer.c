@@ -60,17 +60,23 @@ static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
            tl_bit(callee->rebinds, (int32_t)global)));
 }
 
+// Notes that the function may assign any module variable, if so.
+static void note_any_rebound(tl_owned_function *f, bool any) {
+  f->has_changed |= any && !f->rebinds_any;
+  f->rebinds_any |= any;
+}
+
 // Adds to the function's summary which module variables this instruction may
 // assign.
 static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
   tl_owned_function *f = flow->function;
   const tl_owned_function *callee = tl_callee_of(flow, ins);
-  f->rebinds_any |= unknown || (callee != NULL && callee->rebinds_any);
+  note_any_rebound(f, unknown || (callee != NULL && callee->rebinds_any));
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG) {
     if ((int32_t)ins->extra / 64 < flow->program->global_words)
       tl_note_rebound(flow->program, f, (int32_t)ins->extra);
     else
-      f->rebinds_any = true;
+      note_any_rebound(f, true);
   }
   if (callee != NULL && callee->rebinds != NULL)
     TL_EACH_BIT(g, callee->rebinds, flow->program->global_words)
