@@ -33,6 +33,12 @@ enum { TL_BORROW_OWNER_LIMIT = 16 };
 // owns; else this place borrows from whomever the slot borrows from.
 enum { TL_MODE_RETAIN = 4, TL_MODE_SHARE = 5 };
 
+// A function that calls another one, in the list of that.
+typedef struct tl_caller {
+  int32_t index;
+  struct tl_caller *next;
+} tl_caller;
+
 // A function, with what the passes find out about it.
 typedef struct tl_owned_function {
   tl_cfg_function *cfg;
@@ -59,9 +65,9 @@ typedef struct tl_owned_function {
                       // arguments of the caller, immortal
   uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
-  bool has_changed;      // the summary, by this pass over the function
-  bool stale;            // a callee's summary has changed
-  int32_t first_caller;  // in the program's callers
+  bool has_changed;  // the summary, by this pass over the function
+  bool stale;        // a callee's summary has changed
+  struct tl_caller *callers;
 } tl_owned_function;
 
 // The whole unit: its functions, who calls whom, and which module variables
@@ -73,8 +79,6 @@ typedef struct tl_owned_program {
   uint64_t *assigned;  // module variables that some function but the module's
                        // own code assigns
   tl_owned_function *functions;
-  int32_t *callers;  // function by function, who calls it
-  int32_t caller_count;
 } tl_owned_program;
 
 // A growing list of instructions in an arena: the final code of a block or an

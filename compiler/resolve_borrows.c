@@ -465,29 +465,21 @@ void tl_end_dead(tl_flow *flow, const uint64_t *live) {
 
 // The entry of the unwind map for this instruction: slots that own, without
 // those that the handler keeps and those that the instruction has consumed
-// (`gone`). Two passes, the first to count.
+// (`gone`).
 static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
                         const uint64_t *gone) {
   int32_t count = 0, words = flow->function->words;
-  tl_cfg_owned *owned = NULL;
-  for (int pass = 0; pass < 2; pass++) {
-    count = 0;
-    TL_EACH_BIT(y, flow->present, words) {
-      if (flow->now[y].kind == TL_BORROWS ||
-          (gone != NULL && tl_bit(gone, y)) ||
-          (keep != NULL && tl_bit(keep, y)))
-        continue;
-      if (owned != NULL)
-        owned[count] = (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
-      count++;
-    }
-    if (pass == 0)
-      owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
-    if (owned == NULL)
-      return;
+  TL_EACH_BIT(y, flow->present, words) count += flow->now[y].kind != TL_BORROWS;
+  ins->owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
+  ins->owned_count = 0;
+  if (ins->owned == NULL)
+    return;
+  TL_EACH_BIT(y, flow->present, words) {
+    if (flow->now[y].kind != TL_BORROWS && !(gone != NULL && tl_bit(gone, y)) &&
+        !(keep != NULL && tl_bit(keep, y)))
+      ins->owned[ins->owned_count++] =
+          (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
   }
-  ins->owned = owned;
-  ins->owned_count = count;
 }
 
 // Whether a slot's state is good in a handler as it is: it owns for certain or

@@ -167,51 +167,28 @@ void tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
   tl_bit_set(f->rebinds, global);
 }
 
-// Function by function, who calls it: counted, then filled in from behind.
+// Notes in each function who calls it; false: no memory.
 static bool index_callers(tl_owned_program *program) {
   const tl_cfg_program *cfg = program->cfg;
-  int32_t *callers = NULL, total = 0;
-  // Pass 0 counts into first_caller; between the passes the counts become the
-  // ends of each callee's stretch; pass 1 fills each stretch from its end, so
-  // that first_caller ends up as its beginning.
-  for (int pass = 0; pass < 2; pass++) {
-    for (int32_t i = 0; i < cfg->function_count; i++) {
-      const tl_cfg_function *f = cfg->functions[i];
-      for (int32_t b = 0; b < f->block_count; b++)
-        for (int32_t k = 0; k < f->blocks[b].count; k++) {
-          const tl_cfg_ins *ins = &f->blocks[b].ins[k];
-          if (ins->op != TL_BC_CALLK)
-            continue;
-          int32_t *first = &program->functions[ins->extra].first_caller;
-          if (pass == 0)
-            ++*first, ++total;
-          else
-            callers[--*first] = i;
-        }
-    }
-    if (pass != 0)
-      break;
-    callers = TL_ARENA_ARRAY(program->arena, int32_t, (size_t)total + 1);
-    if (callers == NULL)
-      return false;
-    for (int32_t i = 0, sum = 0; i < cfg->function_count; i++) {
-      sum += program->functions[i].first_caller;
-      program->functions[i].first_caller = sum;
-    }
+  for (int32_t i = 0; i < cfg->function_count; i++) {
+    const tl_cfg_function *f = cfg->functions[i];
+    for (int32_t b = 0; b < f->block_count; b++)
+      for (int32_t k = 0; k < f->blocks[b].count; k++) {
+        const tl_cfg_ins *ins = &f->blocks[b].ins[k];
+        if (ins->op != TL_BC_CALLK)
+          continue;
+        tl_caller **first = &program->functions[ins->extra].callers;
+        // Calls of one function by another stand in a row.
+        if (*first != NULL && (*first)->index == i)
+          continue;
+        tl_caller *caller = TL_ARENA_NEW(program->arena, tl_caller);
+        if (caller == NULL)
+          return false;
+        *caller = (tl_caller){i, *first};
+        *first = caller;
+      }
   }
-  program->callers = callers;
-  program->caller_count = total;
   return true;
-}
-
-// What callers could rely on has changed: their analysis is stale.
-static void mark_callers(tl_owned_program *program, int32_t callee) {
-  const tl_owned_function *f = &program->functions[callee];
-  int32_t end = callee + 1 < program->cfg->function_count
-                    ? f[1].first_caller
-                    : program->caller_count;
-  for (int32_t i = f->first_caller; i < end; i++)
-    program->functions[program->callers[i]].stale = true;
 }
 
 // Functions are lowered outermost first, and what a script calls is mostly
@@ -229,8 +206,10 @@ static bool settle_summaries(tl_owned_program *program) {
       find_param_modes(program, f);
       if (!tl_own_function(program, f, NULL))
         return false;
-      if (f->has_changed)
-        mark_callers(program, i);
+      // What callers could rely on is another: their analysis is stale.
+      for (tl_caller *c = f->has_changed ? f->callers : NULL; c != NULL;
+           c = c->next)
+        program->functions[c->index].stale = true;
     }
   }
   return true;
