@@ -411,9 +411,7 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
 
 // The tokens are not in the arena, so that they can go before lowering begins.
 void tl_tokens_release(tl_tokens *tokens, tl_arena *arena) {
-  if (tokens->items) {
-    arena->resize(arena->context, tokens->items,
-                  tokens->capacity * sizeof(tl_token), 0);
-  }
+  if (tokens->items)
+    arena->resize(arena->context, tokens->items, tokens->nbytes, 0);
   *tokens = (tl_tokens){0};
 }

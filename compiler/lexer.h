@@ -183,8 +183,9 @@ typedef struct tl_token {
 // before it begins.
 typedef struct tl_tokens {
   tl_token *items;  // the last is END
-  uint32_t count, capacity;
-  bool is_open;  // the text ends in a bracket, a hole or a """string
+  uint32_t count;
+  size_t nbytes;  // that there is room for
+  bool is_open;   // the text ends in a bracket, a hole or a """string
 } tl_tokens;
 
 // Fills [tokens] with [source]'s tokens. Where [is_partial], a bracket that is

@@ -203,28 +203,12 @@ bool tl_parser_enter(tl_parser *parser, tl_nesting nesting) {
 
 // --- Lists ---
 
-// Doubles the stack for lists in the making until [needed] bytes fit.
-static bool grow_scratch(tl_parser *parser, size_t needed) {
-  tl_arena *arena = parser->arena;
-  size_t size = parser->scratch_size ? parser->scratch_size * 2 : 1024;
-  while (size < needed) size *= 2;
-  char *scratch = arena->resize(arena->context, parser->scratch,
-                                parser->scratch_size, size);
-  if (!scratch) {
-    arena->failed = true;
-    return false;
-  }
-  parser->scratch = scratch;
-  parser->scratch_size = size;
-  return true;
-}
-
 // The stack is bytes: items of all sizes share it.
 bool tl_parser_push(tl_parser *parser, const void *item, size_t nbytes) {
   size_t needed = parser->scratch_used + nbytes;
-  if (needed > parser->scratch_size && !grow_scratch(parser, needed)) {
+  if (!tl_arena_outside(parser->arena, &parser->scratch, &parser->scratch_size,
+                        needed))
     return false;
-  }
   memcpy(parser->scratch + parser->scratch_used, item, nbytes);
   parser->scratch_used = needed;
   return true;
