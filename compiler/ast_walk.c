@@ -186,7 +186,7 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
     case TL_AST_DEFINE:
       return VISIT(ast->define.function);
     case TL_AST_RETURN:
-      return VISIT(ast->result.value);
+      return VISIT(ast->result);
   }
   return false;
 }
@@ -223,9 +223,9 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b) {
     case TL_AST_NONE:
       return true;
     case TL_AST_BOOL:
-      return a->boolean.value == b->boolean.value;
+      return a->boolean == b->boolean;
     case TL_AST_INT:
-      return a->integer.value == b->integer.value;
+      return a->integer == b->integer;
     case TL_AST_STRING:
       return a->string.nbytes == b->string.nbytes &&
              memcmp(a->string.text, b->string.text, a->string.nbytes) == 0;

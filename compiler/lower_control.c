@@ -20,7 +20,7 @@ void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
   switch (ast->kind) {
     // `while true` has no test.
     case TL_AST_BOOL:
-      tl_jump(l, ast->boolean.value ? yes : no, ast->span);
+      tl_jump(l, ast->boolean ? yes : no, ast->span);
       break;
     case TL_AST_AND:
     case TL_AST_OR: {
@@ -445,9 +445,8 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
                 "return stands outside a function");
     return;
   }
-  int32_t value = ast->result.value == NULL
-                      ? tl_load_none(l, -1, ast->span)
-                      : tl_lower_expr(l, ast->result.value, -1);
+  int32_t value = ast->result == NULL ? tl_load_none(l, -1, ast->span)
+                                      : tl_lower_expr(l, ast->result, -1);
   tl_use_variables(l, ast->span);
   tl_emit1(l, TL_BC_RET, -1, value, ast->span);
   tl_enter_block(l, tl_new_block(l));

@@ -130,7 +130,7 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
 #define X(name, text, opcode, function) function,
   static const char *const functions[] = {TL_OPERATORS(X)};
 #undef X
-  const char *text = functions[ast->op.op];
+  const char *text = functions[ast->op];
   const tl_name *name = tl_names_get(l->b->names, text, strlen(text));
   if (name == NULL)
     return tl_into(l, want);

@@ -20,18 +20,16 @@
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
   switch (ast->kind) {
     case TL_AST_BOOL:
-      return negative ? tl_unset() : tl_bool(ast->boolean.value);
+      return negative ? tl_unset() : tl_bool(ast->boolean);
     case TL_AST_INT:
       // Unsigned, since INT64_MAX + 1 is in range with its minus.
-      return tl_weak_int(
-          (int64_t)(negative ? 0 - ast->integer.value : ast->integer.value));
+      return tl_weak_int((int64_t)(negative ? 0 - ast->integer : ast->integer));
     case TL_AST_FLOAT:
-      return tl_weak_float(negative ? -ast->real.value : ast->real.value);
+      return tl_weak_float(negative ? -ast->real : ast->real);
     case TL_AST_IMAGINARY:
       // The real part gets the sign, too, as 0 - 2i would not give it.
       return tl_new_complex(l->b->vm, negative ? -0.0 : 0.0,
-                            negative ? -ast->real.value : ast->real.value,
-                            true);
+                            negative ? -ast->real : ast->real, true);
     case TL_AST_NONE:
       return negative ? tl_unset() : tl_none();
     case TL_AST_UNARY:

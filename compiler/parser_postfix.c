@@ -307,7 +307,7 @@ static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
 static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
   uint64_t value = parser->kind == TL_TOKEN_SQUARE ? 2 : 3;
   uint32_t at = tl_parser_advance(parser);
-  tl_ast number = {.kind = TL_AST_INT, .integer = {value}};
+  tl_ast number = {.kind = TL_AST_INT, .integer = value};
   tl_ast *exponent = tl_parser_node(parser, &number, at, at);
   if (!exponent)
     return NULL;

@@ -315,7 +315,7 @@ static tl_ast *parse_operator(tl_parser *parser) {
   }
   tl_parser_advance(parser);
   tl_parser_advance(parser);
-  tl_ast node = {.kind = TL_AST_OPERATOR, .op = {(tl_operator)info->op}};
+  tl_ast node = {.kind = TL_AST_OPERATOR, .op = (tl_operator)info->op};
   return tl_parser_node(parser, &node, begin, token->begin);
 }
 

@@ -409,11 +409,11 @@ static tl_ast *parse_global(tl_parser *parser) {
 
 // `return`, with one value, several as a list, or none.
 static tl_ast *parse_return(tl_parser *parser) {
-  tl_ast node = {.kind = TL_AST_RETURN, .result = {NULL}};
+  tl_ast node = {.kind = TL_AST_RETURN, .result = NULL};
   uint32_t begin = tl_parser_advance(parser);
   if (!ends_statement(parser->kind)) {
-    node.result.value = parse_values(parser);
-    if (!node.result.value)
+    node.result = parse_values(parser);
+    if (!node.result)
       return NULL;
   }
   return tl_parser_node(parser, &node, begin, begin);
@@ -607,7 +607,7 @@ tl_ast *tl_parse_statement(tl_parser *parser) {
 // --- #:peak ---
 
 static tl_ast *integer_node(tl_parser *parser, uint64_t value, uint32_t at) {
-  tl_ast node = {.kind = TL_AST_INT, .integer = {value}};
+  tl_ast node = {.kind = TL_AST_INT, .integer = value};
   return tl_parser_node(parser, &node, at, at);
 }
 
