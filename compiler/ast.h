@@ -63,7 +63,7 @@
   X(COMPOSE, "compose", tl_ast_binary, binary) /* left ∘ right */      \
   /* statements */                                                       \
   X(ASSIGN, "=", tl_ast_assign, assign)                                  \
-  X(UPDATE, "update", tl_ast_update, update)                             \
+  X(UPDATE, "update", tl_ast_assign, assign)                             \
   X(DEFINE, "define", tl_ast_define, define) /* fn name(…) … */      \
   X(GLOBAL, "global", tl_ast_idents, idents)                             \
   X(RETURN, "return", tl_ast *, result)                                  \
@@ -339,24 +339,19 @@ struct tl_target {
   uint32_t count;
 };
 
-// target = value, with the ## lines above it.
+// target = value, with the ## lines above it; target op= value, of a NAME or a
+// PLACE.
 typedef struct tl_ast_assign {
   tl_target target;
   tl_ast *value;    // `a, b = b, a`: a LIST
   const char *doc;  // as in a function
   uint32_t doc_nbytes;
-} tl_ast_assign;
-
-// target op= value.
-typedef struct tl_ast_update {
-  tl_target target;  // a NAME or a PLACE
-  tl_operator op;
-  tl_ast *value;
+  tl_operator op;  // of an update
   // get(r, k, fallback) += value: the target is r[k], which need not be there.
   // NULL: it must be.
   tl_ast *fallback;
   const tl_name *getter;  // the name that stands for get
-} tl_ast_update;
+} tl_ast_assign;
 
 // fn name(…) …: a statement that binds the function to its name.
 typedef struct tl_ast_define {
@@ -416,7 +411,6 @@ struct tl_ast {
     tl_ast_range range;
     tl_operator op;  // (+): an operator as a function of its operands
     tl_ast_assign assign;
-    tl_ast_update update;
     tl_ast_define define;
     tl_ast_idents idents;
     tl_ast *result;  // of return; NULL: none

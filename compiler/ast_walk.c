@@ -178,11 +178,9 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
              VISIT(ast->range.step);
     // The value is evaluated before the indices of the target.
     case TL_AST_ASSIGN:
-      return VISIT(ast->assign.value) ||
-             tl_ast_each_in_target(&ast->assign.target, visit, context);
     case TL_AST_UPDATE:
-      return VISIT(ast->update.value) || VISIT(ast->update.fallback) ||
-             tl_ast_each_in_target(&ast->update.target, visit, context);
+      return VISIT(ast->assign.value) || VISIT(ast->assign.fallback) ||
+             tl_ast_each_in_target(&ast->assign.target, visit, context);
     case TL_AST_DEFINE:
       return VISIT(ast->define.function);
     case TL_AST_RETURN:

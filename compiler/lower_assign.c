@@ -245,7 +245,7 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
 
 // x op= e, place op= e, get(r, k, f) op= e.
 void tl_lower_update(tl_lower *l, tl_ast *ast) {
-  tl_ast_update *update = &ast->update;
+  tl_ast_assign *update = &ast->assign;
   tl_target *target = &update->target;
   if (tl_scope_find(l->scope, target->name) == NULL)
     return;

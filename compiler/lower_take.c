@@ -638,7 +638,7 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
 // first, and may be an item of the same container that lives only as long as
 // that does. Of another field this is sure to last: *later says that the place
 // is taken before [value] then. Of another item it is not.
-static bool takes_update(tl_lower *l, const tl_ast_update *update,
+static bool takes_update(tl_lower *l, const tl_ast_assign *update,
                          const tl_variable *v, bool *later) {
   const tl_target *target = &update->target;
   const tl_name *field;
@@ -674,7 +674,7 @@ static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no) {
 // The key of get is evaluated once; where it is not there, the place becomes
 // fallback op value, and the fallback is evaluated only then.
 void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
-  tl_ast_update *update = &ast->update;
+  tl_ast_assign *update = &ast->assign;
   tl_target *target = &update->target;
   const tl_variable *v = tl_scope_find(l->scope, target->name);
   bool later, takes = takes_update(l, update, v, &later);

@@ -286,7 +286,7 @@ static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
 // get(r, k, fallback) before an update: the place r[k], with the rest in
 // [update]; NULL for anything else.
 static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
-                            tl_ast_update *update) {
+                            tl_ast_assign *update) {
   const tl_ast_call *call = &left->call;
   if (left->kind != TL_AST_CALL || call->callee->kind != TL_AST_NAME ||
       strcmp(call->callee->name.name->text, "get") != 0 || call->count != 3 ||
@@ -319,7 +319,7 @@ static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
 // An update at its operator: target op= value.
 static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   const tl_token *token = tl_parser_token(parser);
-  tl_ast_update update = {.op = (tl_operator)token->code};
+  tl_ast_assign update = {.op = (tl_operator)token->code};
   if (left->kind == TL_AST_LIST) {
     return tl_parser_fail(parser, tl_token_span(token),
                           "an update has one target, not a list");
@@ -332,7 +332,7 @@ static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   if (!update.value)
     return NULL;
   tl_ast node = {
-      .kind = TL_AST_UPDATE, .height = left->height, .update = update};
+      .kind = TL_AST_UPDATE, .height = left->height, .assign = update};
   return tl_parser_node(parser, &node, left->span.begin, token->begin);
 }
 

@@ -138,16 +138,13 @@ static bool declare_in(tl_ast *ast, void *resolver) {
     case TL_AST_IMPORT:
       declare_import(r, ast);
       return false;
-    case TL_AST_ASSIGN:
-      declare_target(r, &ast->assign.target, true);
-      declare_in(ast->assign.value, r);
-      return false;
     // An update alone declares nothing that is bound: see resolve_update.
+    case TL_AST_ASSIGN:
     case TL_AST_UPDATE:
-      declare_target(r, &ast->update.target, false);
-      declare_in(ast->update.value, r);
-      if (ast->update.fallback != NULL)
-        declare_in(ast->update.fallback, r);
+      declare_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
+      declare_in(ast->assign.value, r);
+      if (ast->assign.fallback != NULL)
+        declare_in(ast->assign.fallback, r);
       return false;
     case TL_AST_FOR:
       declare_idents(r, ast->for_loop.names, ast->for_loop.name_count);
@@ -596,14 +593,11 @@ static bool resolve(tl_ast *ast, void *resolver) {
       resolve_field(r, ast);
       break;
     case TL_AST_ASSIGN:
-      resolve(ast->assign.value, r);
-      resolve_target(r, &ast->assign.target, true);
-      break;
     case TL_AST_UPDATE:
-      resolve(ast->update.value, r);
-      if (ast->update.fallback != NULL)
-        resolve(ast->update.fallback, r);
-      resolve_target(r, &ast->update.target, false);
+      resolve(ast->assign.value, r);
+      if (ast->assign.fallback != NULL)
+        resolve(ast->assign.fallback, r);
+      resolve_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
       break;
     default:
       return tl_ast_each_child(ast, resolve, r);

@@ -496,10 +496,10 @@ static void put_statement(tl_printer *printer, const tl_ast *ast) {
     // the value.
     case TL_AST_UPDATE:
       put_text(printer, " ");
-      put_target(printer, &ast->update.target);
-      if (ast->update.fallback)
-        put_child(printer, ast->update.fallback);
-      put_child(printer, ast->update.value);
+      put_target(printer, &ast->assign.target);
+      if (ast->assign.fallback)
+        put_child(printer, ast->assign.fallback);
+      put_child(printer, ast->assign.value);
       break;
     case TL_AST_DEFINE:
       put_child(printer, ast->define.function);
@@ -538,7 +538,7 @@ static void put_head(tl_printer *printer, const tl_ast *ast) {
       put_text(printer, tl_operator_text(ast->binary.op));
       break;
     case TL_AST_UPDATE:
-      put_text(printer, tl_operator_text(ast->update.op));
+      put_text(printer, tl_operator_text(ast->assign.op));
       put_text(printer, "=");
       break;
     case TL_AST_CALL:
