@@ -37,26 +37,10 @@ static void *resize(void *context, void *block, size_t old_size,
   return tl_realloc(vm, block, old_size, new_size, "the compiler");
 }
 
-// Sorts the errors by place: the resolver and lowering each find theirs in an
-// order of their own. The list is short, so insertion sort does.
-static void sort_diagnostics(tl_diagnostics *list) {
-  for (uint32_t i = 1; i < list->count; i++) {
-    tl_diagnostic item = list->items[i];
-    uint32_t k = i;
-    // Strictly greater: errors at one place stay in the order in which they
-    // were found.
-    for (; k > 0 && list->items[k - 1].span.at > item.span.at; k--) {
-      list->items[k] = list->items[k - 1];
-    }
-    list->items[k] = item;
-  }
-}
-
 // Makes the first error the pending one of the VM; its report, which the VM
 // owns, holds the text of all of them.
 static void fail_with(tl_vm *vm, tl_source *source, tl_diagnostics *list,
                       const char *name) {
-  sort_diagnostics(list);
   // The pending error is one; the others are only in the report, which hosts
   // print as it is.
   const tl_diagnostic *first = &list->items[0];
@@ -198,7 +182,6 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
 static bool keep_findings(tl_builder *b, tl_source *source,
                           tl_diagnostics *list) {
   tl_vm *vm = b->vm;
-  sort_diagnostics(list);
   for (uint32_t i = 0; i < list->count; i++) {
     const tl_diagnostic *d = &list->items[i];
     tl_place place = tl_source_place(source, d->span.at);

@@ -33,56 +33,44 @@ static bool is_only_indices(const tl_target *target) {
 //   pad: e = catch; a = o1; b = o2; raise e
 //   after:
 typedef struct undo {
-  int32_t pad, saved, first;  // slots of the old values, one for each target
+  int32_t pad, saved, first;  // slots of the old values, one for each place
 } undo;
 
-// Whether the old value of target [i]'s variable is saved: it is the first
-// place that changes that variable.
-static bool is_saved(const tl_lower *l, const tl_target *targets,
-                     const tl_target_place *places, uint32_t i) {
-  // Names are written last and cannot fail.
-  if (targets[i].kind != TL_TARGET_PLACE || places[i].variable == NULL) {
-    return false;
-  }
-  for (uint32_t k = 0; k < i; k++) {
-    if (targets[k].kind == TL_TARGET_PLACE &&
-        places[k].variable == places[i].variable) {
+// Whether the old value of place [i]'s variable is saved: it is the first place
+// that changes that variable.
+static bool is_saved(const tl_lower *l, const tl_target_place *places,
+                     uint32_t i) {
+  const tl_variable *v = places[i].variable;
+  for (uint32_t k = 0; k < i; k++)
+    if (places[k].variable == v)
       return false;
-    }
-  }
-  return places[i].variable->is_global ||
-         places[i].variable->scope->function == l->scope->function;
+  return v != NULL &&
+         (v->is_global || v->scope->function == l->scope->function);
 }
 
 // Saves the old values and opens the landing pad.
-static void begin_undo(tl_lower *l, tl_target *targets,
-                       const tl_target_place *places, uint32_t count, undo *u) {
+static void begin_undo(tl_lower *l, const tl_target_place *places,
+                       uint32_t count, undo *u) {
   u->first = tl_temps(l, (int32_t)count);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!is_saved(l, targets, places, i))
-      continue;
-    // A second reference to the old value: the first write copies it.
-    tl_lower_name(l, targets[i].name, targets[i].name_span,
-                  u->first + (int32_t)i);
-  }
+  // A second reference to the old value: the first write copies it.
+  for (uint32_t i = 0; i < count; i++)
+    if (is_saved(l, places, i))
+      tl_lower_name(l, places[i].target->name, places[i].target->name_span,
+                    u->first + (int32_t)i);
   u->pad = tl_new_block(l);
   u->saved = l->handler;
   l->handler = u->pad;
 }
 
 // Closes the landing pad, which assigns the old values.
-static void end_undo(tl_lower *l, tl_target *targets,
-                     const tl_target_place *places, uint32_t count,
-                     const undo *u) {
-  tl_span span = targets[0].span;
+static void end_undo(tl_lower *l, const tl_target_place *places, uint32_t count,
+                     tl_span span, const undo *u) {
   // The pad itself runs under the handler outside, where its error goes.
   l->handler = u->saved;
   tl_landing landing = tl_landing_begin(l, u->pad, span);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!is_saved(l, targets, places, i))
-      continue;
-    tl_store_name(l, targets[i].name, u->first + (int32_t)i, span);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (is_saved(l, places, i))
+      tl_store_name(l, places[i].target->name, u->first + (int32_t)i, span);
   tl_landing_end(l, &landing);
 }
 
@@ -113,42 +101,29 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
       TL_ARENA_ARRAY(l->b->arena, tl_target_place, (size_t)count + 1);
   if (places == NULL)
     return;
-  uint32_t place_count = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE)
-      continue;
-    tl_place_lower(l, &targets[i], false, &places[i]);
-    place_count++;
-  }
-  bool is_first = true;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (targets[i].kind == TL_TARGET_PLACE)
+      tl_place_lower(l, &targets[i], false, &places[n++]);
   // Read the later places: an index out of range fails here, before anything is
   // written.
-  for (uint32_t i = 0; place_count > 1 && i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE)
-      continue;
+  for (uint32_t i = 1; i < n; i++) {
     int32_t mark = l->top;
-    if (!is_first && is_only_indices(&targets[i]))
+    if (is_only_indices(places[i].target))
       tl_place_read(l, &places[i]);
-    is_first = false;
     l->top = mark;
   }
   // With one place there is nothing to undo: it is written or it fails.
   undo u = {.pad = -1};
-  if (place_count > 1 && !is_swap) {
-    begin_undo(l, targets, places, count, &u);
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE)
-      continue;
-    tl_place_set(l, &places[i], first + (int32_t)i);
-  }
+  if (n > 1 && !is_swap)
+    begin_undo(l, places, n, &u);
+  for (uint32_t i = 0; i < n; i++)
+    tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
   if (u.pad >= 0)
-    end_undo(l, targets, places, count, &u);
-  for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind == TL_TARGET_PLACE)
-      continue;
-    assign_to(l, &targets[i], first + (int32_t)i);
-  }
+    end_undo(l, places, n, targets[0].span, &u);
+  for (uint32_t i = 0; i < count; i++)
+    if (targets[i].kind != TL_TARGET_PLACE)
+      assign_to(l, &targets[i], first + (int32_t)i);
 }
 
 // Which of the targets is ...rest; their number if none is.

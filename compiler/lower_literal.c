@@ -42,6 +42,16 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
   }
 }
 
+// Whether [ast] is a literal bool or number, perhaps with a minus: *value. Not
+// an imaginary one, whose value is an object.
+static bool scalar_literal(tl_lower *l, const tl_ast *ast, tl_slot *value) {
+  if (ast->kind != TL_AST_BOOL && ast->kind != TL_AST_INT &&
+      ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY)
+    return false;
+  *value = tl_literal_slot(l, ast, false);
+  return tl_is_scalar(*value);
+}
+
 // What a nested array literal has been found to be.
 typedef struct literal_shape {
   int ndim;
@@ -58,12 +68,8 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
   if (ast->kind != TL_AST_ARRAY) {
     if (depth != out->ndim)
       return false;
-    if (ast->kind != TL_AST_BOOL && ast->kind != TL_AST_INT &&
-        ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY) {
-      return false;
-    }
-    tl_slot value = tl_literal_slot(l, ast, false);
-    if (!tl_is_scalar(value))
+    tl_slot value;
+    if (!scalar_literal(l, ast, &value))
       return false;
     tl_dtype dtype = (tl_dtype)tl_dtype_of(value);
     if (out->found && dtype != out->dtype) {
@@ -138,10 +144,8 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
     return false;
   for (uint32_t i = 0; i < ast->items.count; i++) {
-    const tl_ast *item = ast->items.items[i];
-    bool plain = item->kind == TL_AST_BOOL || item->kind == TL_AST_INT ||
-                 item->kind == TL_AST_FLOAT || item->kind == TL_AST_UNARY;
-    if (!plain || !tl_is_scalar(tl_literal_slot(l, item, false)))
+    tl_slot value;
+    if (!scalar_literal(l, ast->items.items[i], &value))
       return false;
   }
   tl_list *list = tl_list_new(l->b->vm, ast->items.count);
