@@ -51,19 +51,22 @@ static void thread_jumps(tl_cfg_function *f) {
 
 // The reachable blocks, handlers among them, in the order in which lowering
 // entered them; one that splits an edge is behind its source. Ownership has
-// numbered all blocks, those that it has made as well. False: no memory.
+// numbered all blocks, those that it has made as well, with gaps between them.
+// False: no memory.
 static bool find_sequence(tl_emitter *e) {
   tl_cfg_function *f = e->f;
-  size_t n = (size_t)f->block_count;
-  e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, n);
-  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, n);  // + 1
+  int32_t end = 0;
+  for (int32_t i = 0; i < f->block_count; i++)
+    end = f->blocks[i].order >= end ? f->blocks[i].order + 1 : end;
+  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)end);  // + 1
+  e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->block_count);
   if (e->arena->failed)
     return false;
   for (int32_t i = 0; i < e->flow.sequence_count; i++) {
     int32_t block = e->flow.sequence[i];
     at_order[f->blocks[block].order] = block + 1;
   }
-  for (int32_t i = 0; i < f->block_count; i++)
+  for (int32_t i = 0; i < end; i++)
     if (at_order[i] > 0)
       e->sequence[e->sequence_count++] = at_order[i] - 1;
   return true;

@@ -136,6 +136,10 @@ void tl_lower_statement(tl_lower *l, tl_ast *ast);
 // Never NULL: without memory it is a dummy that nobody reads.
 tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
                     int32_t operand_count, tl_span span);
+// The same with all operands; the caller sets what else there is.
+tl_cfg_ins *tl_emit_operands(tl_lower *l, tl_opcode op, int32_t result,
+                             const int32_t *operands, int32_t count,
+                             tl_span span);
 // The same with one operand or two.
 void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span);
@@ -146,7 +150,7 @@ void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
 void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
                uint32_t extra, tl_span span);
 // One whose operands stand side by side above its result, in slot [base], as
-// far as they are not elsewhere.
+// far as they are not elsewhere. [operands] NULL: all of them do.
 void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
                     const int32_t *operands, int32_t count, uint32_t extra,
                     tl_span span);

@@ -418,9 +418,8 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
   lower_arguments(l, &ast->call, first, operands);
-  tl_cfg_ins *ins = tl_emit(l, opcode, *want, arity, ast->span);
-  for (int i = 0; i < arity; i++) ins->operands[i] = operands[i];
-  ins->extra = (uint32_t)op;
+  tl_emit_operands(l, opcode, *want, operands, arity, ast->span)->extra =
+      (uint32_t)op;
   l->top = mark;
   return true;
 }

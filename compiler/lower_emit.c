@@ -47,23 +47,27 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   return ins;
 }
 
+tl_cfg_ins *tl_emit_operands(tl_lower *l, tl_opcode op, int32_t result,
+                             const int32_t *operands, int32_t count,
+                             tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, op, result, count, span);
+  for (int32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
+  return ins;
+}
+
 void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span) {
-  tl_emit(l, op, result, 1, span)->operands[0] = a;
+  tl_emit_operands(l, op, result, &a, 1, span);
 }
 
 void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
               tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, op, result, 2, span);
-  ins->operands[0] = a;
-  ins->operands[1] = b;
+  tl_emit_operands(l, op, result, (int32_t[]){a, b}, 2, span);
 }
 
 void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
                uint32_t extra, tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, op, result, 1, span);
-  ins->operands[0] = a;
-  ins->extra = extra;
+  tl_emit_operands(l, op, result, &a, 1, span)->extra = extra;
 }
 
 // The operands are named one by one all the same: the analysis of ownership may
@@ -72,7 +76,8 @@ void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
                     const int32_t *operands, int32_t count, uint32_t extra,
                     tl_span span) {
   tl_cfg_ins *ins = tl_emit(l, op, base, count, span);
-  for (int32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
+  for (int32_t i = 0; i < count; i++)
+    ins->operands[i] = operands != NULL ? operands[i] : base + 1 + i;
   ins->window = base;
   ins->extra = extra;
 }

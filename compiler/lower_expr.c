@@ -84,7 +84,7 @@ int32_t tl_lower_unary(tl_lower *l, tl_ast *ast, int32_t want) {
 }
 
 // `not x` as a value is an instruction; as a condition it only swaps the
-// targets (tl_lower_condition).
+// targets (lower_condition).
 int32_t tl_lower_not(tl_lower *l, tl_ast *ast, int32_t want) {
   return lower1(l, TL_BC_NOT, ast->unary.operand, 0, want, ast->span);
 }
@@ -102,25 +102,19 @@ int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t start = tl_lower_left(l, ast->range.start, ast->range.stop);
   if (ast->range.step != NULL && start < l->f->variable_count &&
       tl_may_assign(ast->range.step)) {
-    int32_t copy = tl_temp(l);
-    tl_emit1(l, TL_BC_MOV, copy, start, ast->span);
-    start = copy;
+    start = tl_lower_into(l, tl_temp(l), start, ast->span);
   }
   int32_t stop = ast->range.step == NULL
                      ? tl_lower_expr(l, ast->range.stop, -1)
                      : tl_lower_left(l, ast->range.stop, ast->range.step);
   // All three are operands, in slots, also the step 1 that nobody wrote.
-  int32_t step;
-  if (ast->range.step == NULL) {
-    step = tl_temp(l);
+  int32_t step = ast->range.step == NULL
+                     ? tl_temp(l)
+                     : tl_lower_expr(l, ast->range.step, -1);
+  if (ast->range.step == NULL)
     tl_load_constant(l, step, tl_weak_int(1), ast->span);
-  } else {
-    step = tl_lower_expr(l, ast->range.step, -1);
-  }
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RANGE, want, 3, ast->span);
-  ins->operands[0] = start;
-  ins->operands[1] = stop;
-  ins->operands[2] = step;
+  tl_emit_operands(l, TL_BC_RANGE, want, (int32_t[]){start, stop, step}, 3,
+                   ast->span);
   l->top = mark;
   return want;
 }

@@ -241,10 +241,8 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
       tl_lower_capture(l, group->captures[i], first + i, span);
     }
     // One environment serves all members: MEMBER gives the others.
-    tl_cfg_ins *ins = tl_emit(l, TL_BC_CLOSURE, base, count, span);
-    for (int32_t i = 0; i < count; i++) ins->operands[i] = first + i;
-    ins->window = base;
-    ins->extra = tl_unit_group(b, group->count, members);
+    tl_emit_window(l, TL_BC_CLOSURE, base, NULL, count,
+                   tl_unit_group(b, group->count, members), span);
   }
   for (uint32_t i = 0; i < group->count; i++)
     lower_body(b, group->functions[i], members[i]);

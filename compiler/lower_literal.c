@@ -399,9 +399,7 @@ static int32_t join_parts(tl_lower *l, tl_part *parts, uint32_t count,
     else
       join_parts(l, &parts[i * each], n, first + (int32_t)i, span);
   }
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_JOIN, base, (int32_t)groups, span);
-  for (uint32_t i = 0; i < groups; i++) ins->operands[i] = first + (int32_t)i;
-  ins->window = base;
+  tl_emit_window(l, TL_BC_JOIN, base, NULL, (int32_t)groups, 0, span);
   l->top = base + 1;
   return tl_lower_into(l, want, base, span);
 }

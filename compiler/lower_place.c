@@ -7,8 +7,6 @@
 //   r.a[1:n, k]    path: field a; index slice(start, stop), value
 //                  operands: 1, n, k
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
@@ -65,6 +63,14 @@ static bool has_spread(const tl_ast_item *items, uint32_t count) {
   return false;
 }
 
+// Makes the step of a path an index.
+static void describe_step(tl_lower *l, uint32_t path, tl_step *step,
+                          const tl_ast_item *items, uint32_t count) {
+  step->item_count = (uint16_t)count;
+  step->items = describe_items(l->b, items, count);
+  l->b->unit->paths[path].spreads |= has_spread(items, count);
+}
+
 // The path of a single index.
 static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
                            uint32_t count, uint32_t parts) {
@@ -72,10 +78,8 @@ static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
   uint32_t path = tl_unit_path(l->b, 1, &steps);
   if (steps == NULL)
     return 0;
-  steps[0].item_count = (uint16_t)count;
-  steps[0].items = describe_items(l->b, items, count);
+  describe_step(l, path, steps, items, count);
   l->b->unit->paths[path].part_count = (uint16_t)parts;
-  l->b->unit->paths[path].spreads = has_spread(items, count);
   return path;
 }
 
@@ -150,9 +154,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
                             : tl_lower_expr(l, index->items[i].value, -1);
     }
     tl_opcode op = index->count == 1 ? TL_BC_GETEL : TL_BC_GETEL2;
-    tl_cfg_ins *ins =
-        tl_emit(l, op, want, (int32_t)index->count + 1, ast->span);
-    memcpy(ins->operands, operands, (index->count + 1) * sizeof *operands);
+    tl_emit_operands(l, op, want, operands, (int32_t)index->count + 1,
+                     ast->span);
     l->top = mark;
     return want;
   }
@@ -194,16 +197,12 @@ static void plan_path(tl_lower *l, tl_target_place *out) {
     return;
   for (uint32_t i = 0; i < target->step_count; i++) {
     const tl_ast_step *from = &target->steps[i];
-    if (from->field.name != NULL) {
-      // A step is a field if it has a name, else an index.
+    // A step is a field if it has a name, else an index.
+    if (from->field.name != NULL)
       steps[i].field = tl_unit_string(l->b, from->field.name->text,
                                       from->field.name->nbytes);
-      continue;
-    }
-    steps[i].item_count = (uint16_t)from->count;
-    steps[i].items = describe_items(l->b, from->items, from->count);
-    if (has_spread(from->items, from->count))
-      l->b->unit->paths[out->path].spreads = true;
+    else
+      describe_step(l, out->path, &steps[i], from->items, from->count);
   }
   l->b->unit->paths[out->path].part_count = (uint16_t)out->parts;
 }

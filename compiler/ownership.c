@@ -292,25 +292,6 @@ static void name_handler_slots(tl_flow *flow, int32_t block) {
   }
 }
 
-// Splitting has left gaps between the blocks' orders: they become positions
-// without gaps, by counting.
-static bool renumber(tl_flow *flow) {
-  tl_cfg_function *cfg = flow->cfg;
-  int32_t n = cfg->block_count, largest = 0;
-  for (int32_t b = 0; b < n; b++)
-    if (cfg->blocks[b].order > largest)
-      largest = cfg->blocks[b].order;
-  int32_t *first = TL_ARENA_ARRAY(flow->scratch, int32_t, (size_t)largest + 2);
-  if (first == NULL)
-    return false;
-  for (int32_t b = 0; b < n; b++) first[cfg->blocks[b].order + 1]++;
-  for (int32_t i = 0; i < largest; i++) first[i + 1] += first[i];
-  for (int32_t b = 0; b < n; b++)
-    cfg->blocks[b].order = first[cfg->blocks[b].order]++;
-  cfg->order_count = n;
-  return true;
-}
-
 // The last pass: once the states hold, the code is written with all that
 // ownership adds to it.
 static bool write_code(tl_flow *flow) {
@@ -336,12 +317,9 @@ static bool write_code(tl_flow *flow) {
         code.predecessors[target]++;
     }
   }
-  for (size_t b = 0; b < n; b++) {
-    int32_t *order = &f->cfg->blocks[b].order;
-    // Times 3 leaves two positions behind each block for the code of its two
-    // edges.
-    *order = *order < 0 ? 0 : *order * 3;
-  }
+  // Times 3 leaves two positions behind each block for the code of its two
+  // edges.
+  for (size_t b = 0; b < n; b++) f->cfg->blocks[b].order *= 3;
   if (!place_edges(flow, (int32_t)n, &code))
     return false;
   for (int32_t b = 0; b < (int32_t)n; b++) {
@@ -354,7 +332,7 @@ static bool write_code(tl_flow *flow) {
     if (block->is_handler)
       name_handler_slots(flow, b);
   }
-  return renumber(flow) && !flow->arena->failed;
+  return !flow->arena->failed;
 }
 
 // --- The search -------------------------------------------------------------
