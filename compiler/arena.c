@@ -186,8 +186,6 @@ bool tl_arena_outside(tl_arena *arena, void *items, size_t *size,
   void *old;
   memcpy(&old, items, sizeof old);
   while (more < nbytes) more *= 2;
-  if (more == *size)
-    return true;
   void *list = arena->resize(arena->context, old, *size, more);
   if (list == NULL) {
     arena->failed = true;

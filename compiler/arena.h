@@ -58,8 +58,8 @@ bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
                    uint32_t count, size_t size);
 
 // Makes room for [nbytes] bytes outside of the arena, from its resize, for what
-// is freed before it: doubles *items, which has *size bytes (NULL and 0 at
-// first), until they fit. False on failure: then they stay as they were.
+// is freed before it: doubles *items, which has fewer, *size bytes (NULL and 0
+// at first), until they fit. False on failure: then they stay as they were.
 bool tl_arena_outside(tl_arena *arena, void *items, size_t *size,
                       size_t nbytes);
 

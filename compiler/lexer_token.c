@@ -29,8 +29,9 @@ const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
 tl_token *tl_lexer_add(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   tl_tokens *tokens = lexer->tokens;
   // Outside of the arena, since tokens are freed as soon as the tree is built.
-  if (!tl_arena_outside(lexer->arena, &tokens->items, &tokens->nbytes,
-                        (tokens->count + 1) * sizeof *tokens->items)) {
+  size_t nbytes = (tokens->count + 1) * sizeof *tokens->items;
+  if (nbytes > tokens->nbytes && !tl_arena_outside(lexer->arena, &tokens->items,
+                                                   &tokens->nbytes, nbytes)) {
     // Without memory there is nothing more to read.
     lexer->is_done = true;
     return NULL;

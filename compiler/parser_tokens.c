@@ -206,7 +206,8 @@ bool tl_parser_enter(tl_parser *parser, tl_nesting nesting) {
 // The stack is bytes: items of all sizes share it.
 bool tl_parser_push(tl_parser *parser, const void *item, size_t nbytes) {
   size_t needed = parser->scratch_used + nbytes;
-  if (!tl_arena_outside(parser->arena, &parser->scratch, &parser->scratch_size,
+  if (needed > parser->scratch_size &&
+      !tl_arena_outside(parser->arena, &parser->scratch, &parser->scratch_size,
                         needed))
     return false;
   memcpy(parser->scratch + parser->scratch_used, item, nbytes);
