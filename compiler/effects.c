@@ -14,8 +14,8 @@
 
 // --- Assigning inside an expression -----------------------------------------
 
-// Whether [ast] is or holds a block. A function that stands there runs later, so
-// its body does not count; a call cannot assign a local of this function.
+// Whether [ast] is or holds a block. A function that stands there runs later,
+// so its body does not count; a call cannot assign a local of this function.
 static bool has_block(tl_ast *ast, void *context) {
   switch (ast->kind) {
     case TL_AST_BLOCK:
@@ -189,13 +189,11 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
       return NULL;
     return tl_known_find(l->b->vm, NULL, callee->name.name).builtin;
   }
-  if (callee->kind == TL_AST_FIELD &&
-      callee->field.object->kind == TL_AST_NAME) {
-    tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
-    if (v == NULL || v->library == NULL || v->assigns != 1)
-      return NULL;
-    return tl_known_find(l->b->vm, v->library, callee->field.field.name)
-        .builtin;
-  }
-  return NULL;
+  if (callee->kind != TL_AST_FIELD)
+    return NULL;
+  const char *module = tl_library_of(l->scope, callee->field.object);
+  return module == NULL
+             ? NULL
+             : tl_known_find(l->b->vm, module, callee->field.field.name)
+                   .builtin;
 }

@@ -146,17 +146,12 @@ int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
 int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast *object = ast->field.object;
   const tl_name *field = ast->field.field.name;
-  if (object->kind == TL_AST_NAME) {
-    tl_variable *v = tl_scope_find(l->scope, object->name.name);
-    tl_known known = {.kind = TL_KNOWN_NOTHING};
-    // A module that was imported once under this name.
-    if (v != NULL && v->library != NULL && v->assigns == 1)
-      known = tl_known_find(l->b->vm, v->library, field);
-    // os.args is asked for when it is read; functions are constants.
+  const char *module = tl_library_of(l->scope, object);
+  if (module != NULL) {
+    tl_known known = tl_known_find(l->b->vm, module, field);
     bool is_value = known.builtin != NULL && tl_builtin_is_value(known.builtin);
-    if (known.kind != TL_KNOWN_NOTHING && !is_value) {
-      return tl_lower_known(l, v->library, field, ast->span, want);
-    }
+    if (known.kind != TL_KNOWN_NOTHING && !is_value)
+      return tl_lower_known(l, module, field, ast->span, want);
   }
   return lower1(l, TL_BC_GETF, object,
                 tl_unit_name(l->b, field->text, field->nbytes), want,

@@ -157,6 +157,12 @@ bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
          tl_scope_find(scope, callee->name.name) == NULL;
 }
 
+const char *tl_library_of(const tl_scope *scope, const tl_ast *ast) {
+  const tl_variable *v =
+      ast->kind == TL_AST_NAME ? tl_scope_find(scope, ast->name.name) : NULL;
+  return v != NULL && v->assigns == 1 ? v->library : NULL;
+}
+
 // Calls [each] with the module (NULL: none is needed) and the name of every
 // function: those of the library, of the host, and those written in Tally.
 static void each_function(const tl_vm *vm, tl_each_function *each,

@@ -167,30 +167,6 @@ void tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
   tl_bit_set(f->rebinds, global);
 }
 
-// Notes in each function who calls it; false: no memory.
-static bool index_callers(tl_owned_program *program) {
-  const tl_cfg_program *cfg = program->cfg;
-  for (int32_t i = 0; i < cfg->function_count; i++) {
-    const tl_cfg_function *f = cfg->functions[i];
-    for (int32_t b = 0; b < f->block_count; b++)
-      for (int32_t k = 0; k < f->blocks[b].count; k++) {
-        const tl_cfg_ins *ins = &f->blocks[b].ins[k];
-        if (ins->op != TL_BC_CALLK)
-          continue;
-        tl_caller **first = &program->functions[ins->extra].callers;
-        // Calls of one function by another stand in a row.
-        if (*first != NULL && (*first)->index == i)
-          continue;
-        tl_caller *caller = TL_ARENA_NEW(program->arena, tl_caller);
-        if (caller == NULL)
-          return false;
-        *caller = (tl_caller){i, *first};
-        *first = caller;
-      }
-  }
-  return true;
-}
-
 // Functions are lowered outermost first, and what a script calls is mostly
 // defined before the call: later functions first settles most in one round.
 static bool settle_summaries(tl_owned_program *program) {
@@ -269,9 +245,24 @@ static bool finish(tl_owned_program *program, int32_t i, tl_use_owned *use,
   return ok;
 }
 
-// What the functions assign, but for the module's own code: while that runs
-// nothing else of the unit does that would still need the old value.
-static bool find_assigned(tl_owned_program *program) {
+// Notes in the callee of CALLK that function [i] calls it; false: no memory.
+static bool add_caller(tl_owned_program *program, uint32_t callee, int32_t i) {
+  tl_caller **first = &program->functions[callee].callers;
+  // Calls of one function by another stand in a row.
+  if (*first != NULL && (*first)->index == i)
+    return true;
+  tl_caller *caller = TL_ARENA_NEW(program->arena, tl_caller);
+  if (caller == NULL)
+    return false;
+  *caller = (tl_caller){i, *first};
+  *first = caller;
+  return true;
+}
+
+// Who calls whom, and what the functions assign, but for the module's own code:
+// while that runs nothing else of the unit does that would still need the old
+// value.
+static bool survey(tl_owned_program *program) {
   tl_cfg_program *cfg = program->cfg;
   size_t words = (size_t)program->global_words;
   program->assigned = TL_ARENA_ARRAY(program->arena, uint64_t, words);
@@ -280,12 +271,15 @@ static bool find_assigned(tl_owned_program *program) {
     return false;
   for (int32_t i = 0; i < cfg->function_count; i++) {
     const tl_cfg_function *f = cfg->functions[i];
-    for (int32_t b = 0; !f->is_main && b < f->block_count; b++)
+    for (int32_t b = 0; b < f->block_count; b++)
       for (int32_t k = 0; k < f->blocks[b].count; k++) {
         const tl_cfg_ins *ins = &f->blocks[b].ins[k];
         bool assigns = ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG;
-        if (assigns && (int32_t)ins->extra / 64 < program->global_words)
+        if (assigns && !f->is_main &&
+            (int32_t)ins->extra / 64 < program->global_words)
           tl_bit_set(program->assigned, (int32_t)ins->extra);
+        if (ins->op == TL_BC_CALLK && !add_caller(program, ins->extra, i))
+          return false;
       }
   }
   return true;
@@ -300,13 +294,13 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
       .functions = TL_ARENA_ARRAY(cfg->arena, tl_owned_function,
                                   (size_t)cfg->function_count),
   };
-  if (program.functions == NULL || !find_assigned(&program))
+  if (program.functions == NULL || !survey(&program))
     return false;
   mark_values(cfg);
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!open_function(&program, &program.functions[i], cfg->functions[i]))
       return false;
-  if (!index_callers(&program) || !settle_summaries(&program))
+  if (!settle_summaries(&program))
     return false;
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!write_summary(&program, &program.functions[i]))
