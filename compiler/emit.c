@@ -398,14 +398,9 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
       put_extra(e, 0, ins->extra);
       break;
     case TL_FORMAT_AX:
-      word.a = scaled(ins->result);
-      word.b = (uint16_t)ins->extra;
-      word.c = (uint16_t)(ins->extra >> 16);
-      pc = put(e, word);
-      break;
     case TL_FORMAT_XA:
       word.modes = modes(0, 0, m0, 0);
-      word.a = scaled(s[0]);
+      word.a = scaled(ins->operand_count > 0 ? s[0] : ins->result);
       word.b = (uint16_t)ins->extra;
       word.c = (uint16_t)(ins->extra >> 16);
       pc = put(e, word);
