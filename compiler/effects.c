@@ -166,7 +166,8 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
       variable->is_updated || variable->group == NULL) {
     return false;
   }
-  if (!tl_group_is_constant(variable->group))
+  // Without captures every closure of the group would be the same.
+  if (variable->group->capture_count > 0)
     return false;
   if (variable->scope->kind == TL_SCOPE_MODULE &&
       l->b->resolver->mode != TL_UNIT_SCRIPT &&

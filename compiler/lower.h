@@ -218,10 +218,11 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value);
 // One more constant of a function that has been lowered, which owns nothing.
 // Not looked up first.
 uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f, tl_slot value);
-// The constant that holds a string.
-uint32_t tl_string_constant(tl_lower *l, const char *text, size_t nbytes);
 // Loads a constant into a slot. Takes what [value] owns.
 void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span);
+// The same of a string.
+void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
+                    tl_span span);
 // A string of the unit's names, borrowed, made if need be; NULL without
 // memory.
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes);

@@ -15,9 +15,7 @@ int32_t tl_lower_constant(tl_lower *l, tl_ast *ast, int32_t want) {
 
 int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
-  tl_emit_x(l, TL_BC_LOADK, want,
-            tl_string_constant(l, ast->string.text, ast->string.nbytes),
-            ast->span);
+  tl_load_string(l, want, ast->string.text, ast->string.nbytes, ast->span);
   return want;
 }
 

@@ -344,9 +344,7 @@ int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
     } else {
       int32_t value = tl_lower_expr(l, entries[i].value, -1);
       int32_t key = tl_temp(l);
-      tl_emit_x(l, TL_BC_LOADK, key,
-                tl_string_constant(l, name->text, name->nbytes),
-                entries[i].value->span);
+      tl_load_string(l, key, name->text, name->nbytes, entries[i].value->span);
       tl_emit_entry(l, record, key, value, entries[i].value->span);
     }
     l->top = mark;
@@ -360,8 +358,7 @@ int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
 // holes itself makes it a call of format, else it is FORMAT's extra.
 static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
   if (part->text != NULL) {
-    tl_emit_x(l, TL_BC_LOADK, slot,
-              tl_string_constant(l, part->text, part->nbytes), part->span);
+    tl_load_string(l, slot, part->text, part->nbytes, part->span);
     return;
   }
   int32_t mark = l->top;

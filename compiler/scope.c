@@ -136,11 +136,6 @@ bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
   return true;
 }
 
-// Without captures every closure of the group would be the same.
-bool tl_group_is_constant(const tl_closure_group *group) {
-  return group->capture_count == 0;
-}
-
 // Asked only if no names are listed. Then a file has an alias: the parser has
 // reported one without.
 tl_ident tl_import_ident(const tl_ast_import *import) {
