@@ -121,7 +121,7 @@ static bool find_written(tl_emitter *e) {
 
 // Whether the code is short enough for short jumps. A block has at most so many
 // words: each instruction, its extra, and a move for each operand.
-static bool is_short(const tl_cfg_function *f) {
+static bool has_short_jumps(const tl_cfg_function *f) {
   uint32_t words = 0;
   for (int32_t b = 0; b < f->block_count; b++)
     for (int32_t i = 0; i < f->blocks[b].count; i++)
@@ -135,7 +135,7 @@ static bool is_short(const tl_cfg_function *f) {
 bool tl_emit_order(tl_emitter *e) {
   thread_jumps(e->f);
   e->flow.cfg = e->f;
-  e->fuse = is_short(e->f);
+  e->fuse = has_short_jumps(e->f);
   if (!tl_liveness(e->arena, &e->flow))
     return false;
   e->rows =

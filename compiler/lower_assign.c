@@ -188,7 +188,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
 }
 
 // Tries the forms that save a copy, from the most special on.
-static void assign(tl_lower *l, tl_target *target, tl_ast *value) {
+static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
   if (assign_parallel(l, target, value))
     return;
   if (target->kind != TL_TARGET_LIST && tl_take_assign(l, target, value))
@@ -215,7 +215,7 @@ static void assign(tl_lower *l, tl_target *target, tl_ast *value) {
 }
 
 void tl_lower_assign(tl_lower *l, tl_ast *ast) {
-  assign(l, &ast->assign.target, ast->assign.value);
+  assign_value(l, &ast->assign.target, ast->assign.value);
 }
 
 // x op= e, place op= e, get(r, k, f) op= e.
@@ -234,7 +234,7 @@ void tl_lower_update(tl_lower *l, tl_ast *ast) {
   tl_ast result = {.kind = TL_AST_BINARY,
                    .span = ast->span,
                    .binary = {update->op, &x, update->value}};
-  assign(l, target, &result);
+  assign_value(l, target, &result);
 }
 
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,
