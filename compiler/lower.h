@@ -8,7 +8,6 @@
 //   lower_take.c      an item moved out of its place, changed, put back
 //   lower_call.c      calls: arguments bound to parameters
 //   lower_control.c   and, or, if, loops, comprehensions, try, return
-//   lower_column.c    columns that loops read in each iteration
 //   lower_place.c     indices and places: r.a[3].b
 //   lower_expr.c      constants, operators, fields
 //   lower_literal.c   arrays, lists, records, strings with values
