@@ -402,10 +402,16 @@ static void align_comments(layout *l) {
 
 // --- Writing ----------------------------------------------------------------
 
+static void write_blanks(tl_text *out, uint32_t count) {
+  while (count-- > 0) tl_text_putc(out, ' ');
+}
+
 // A line with its indentation, blanks and comment.
 static void write_line(tl_text *out, const layout *l, const line *at) {
   const char *text = l->source->text;
-  tl_text_printf(out, "%s%*s", at->is_apart ? "\n" : "", (int)at->indent, "");
+  if (at->is_apart)
+    tl_text_putc(out, '\n');
+  write_blanks(out, at->indent);
   for (uint32_t t = at->first; t < at->end; t = last_of_piece(l, t) + 1) {
     if (t > at->first && l->has_blank[t])
       tl_text_putc(out, ' ');
@@ -413,7 +419,7 @@ static void write_line(tl_text *out, const layout *l, const line *at) {
                 piece_end(l, t) - l->tokens[t].begin);
   }
   if (has_both(at))
-    tl_text_printf(out, "%*s", (int)(at->column - at->width), "");
+    write_blanks(out, at->column - at->width);
   tl_text_add(out, text + at->comment, at->comment_end - at->comment);
   tl_text_putc(out, '\n');
 }
