@@ -180,6 +180,22 @@ bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
   return true;
 }
 
+bool tl_arena_outside(tl_arena *arena, void *items, size_t *size,
+                      size_t nbytes) {
+  size_t more = *size > 0 ? *size : 1024;
+  void *old;
+  memcpy(&old, items, sizeof old);
+  while (more < nbytes) more *= 2;
+  void *list = arena->resize(arena->context, old, *size, more);
+  if (list == NULL) {
+    arena->failed = true;
+    return false;
+  }
+  memcpy(items, &list, sizeof list);
+  *size = more;
+  return true;
+}
+
 // Half of SIZE_MAX is the limit everywhere in here, so that headers and
 // alignment can be added without a test.
 void *tl_arena_array(tl_arena *arena, size_t count, size_t size) {

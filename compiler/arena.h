@@ -57,6 +57,12 @@ void *tl_arena_grow(tl_arena *arena, void *items, size_t old_nbytes,
 bool tl_arena_more(tl_arena *arena, void *items, uint32_t *capacity,
                    uint32_t count, size_t size);
 
+// Makes room for [nbytes] bytes outside of the arena, from its resize, for what
+// is freed before it: doubles *items, which has fewer, *size bytes (NULL and 0
+// at first), until they fit. False on failure: then they stay as they were.
+bool tl_arena_outside(tl_arena *arena, void *items, size_t *size,
+                      size_t nbytes);
+
 // Returns a copy of [nbytes] bytes of [text], with a zero after it; NULL on
 // failure. [text] may be NULL if nbytes is 0.
 char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes);

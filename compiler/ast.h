@@ -26,14 +26,14 @@
 // A statement that is just an expression stands in its block as it is.
 // AND, OR, NOT are separate from BINARY and UNARY: they decide what runs.
 #define TL_AST_KINDS(X)                                                  \
-  X(BOOL, "bool", tl_ast_bool, boolean)                                  \
-  X(INT, "int", tl_ast_int, integer)                                     \
-  X(FLOAT, "float", tl_ast_float, real)                                  \
-  X(IMAGINARY, "imaginary", tl_ast_float, real) /* real is its i part */ \
+  X(BOOL, "bool", bool, boolean)                                         \
+  X(INT, "int", uint64_t, integer)                                       \
+  X(FLOAT, "float", double, real)                                        \
+  X(IMAGINARY, "imaginary", double, real) /* real is its i part */       \
   X(STRING, "string", tl_ast_string, string)                             \
   X(INTERPOLATED, "format", tl_ast_interpolated, interpolated)           \
   X(TYPE, "type", tl_ast_string, string) /* raw text between the ` ` */  \
-  X(NONE, "none", tl_ast_nothing, nothing)                               \
+  X(NONE, "none", char, nothing)                                         \
   X(NAME, "name", tl_ast_name, name)                                     \
   X(LIST, "list", tl_ast_items, items)                                   \
   X(RECORD, "record", tl_ast_record, record)                             \
@@ -59,17 +59,17 @@
   X(NOT, "not", tl_ast_unary, unary)                                     \
   X(SPREAD, "...", tl_ast_unary, unary) /* an item of a list or array */ \
   X(RANGE, "..", tl_ast_range, range)                                    \
-  X(OPERATOR, "operator", tl_ast_operator, op) /* (+) as a function */   \
+  X(OPERATOR, "operator", tl_operator, op)     /* (+) as a function */   \
   X(COMPOSE, "compose", tl_ast_binary, binary) /* left ∘ right */      \
   /* statements */                                                       \
   X(ASSIGN, "=", tl_ast_assign, assign)                                  \
-  X(UPDATE, "update", tl_ast_update, update)                             \
+  X(UPDATE, "update", tl_ast_assign, assign)                             \
   X(DEFINE, "define", tl_ast_define, define) /* fn name(…) … */      \
   X(GLOBAL, "global", tl_ast_idents, idents)                             \
-  X(RETURN, "return", tl_ast_return, result)                             \
+  X(RETURN, "return", tl_ast *, result)                                  \
   X(PEAK, "#:peak", tl_ast_items, items) /* bytes; begin, end of it */   \
-  X(BREAK, "break", tl_ast_nothing, nothing)                             \
-  X(CONTINUE, "continue", tl_ast_nothing, nothing)                       \
+  X(BREAK, "break", char, nothing)                                       \
+  X(CONTINUE, "continue", char, nothing)                                 \
   X(IMPORT, "import", tl_ast_import, import)
 
 // Which construct of the language a node is; the rows above say how it is
@@ -90,27 +90,6 @@ typedef struct tl_ident {
   const tl_name *name;
   tl_span span;
 } tl_ident;
-
-// For kinds that say all: none, break, continue.
-typedef struct tl_ast_nothing {
-  char unused;
-} tl_ast_nothing;
-
-// true or false.
-typedef struct tl_ast_bool {
-  bool value;
-} tl_ast_bool;
-
-// Up to INT64_MAX, and INT64_MAX + 1 where it is directly the operand of a
-// unary minus. Hexadecimal numbers have the same range.
-typedef struct tl_ast_int {
-  uint64_t value;
-} tl_ast_int;
-
-// A number with a point or an exponent: the float64 next to what is written.
-typedef struct tl_ast_float {
-  double value;
-} tl_ast_float;
 
 // A string without holes. The bytes are the arena's and UTF-8.
 typedef struct tl_ast_string {
@@ -277,7 +256,7 @@ typedef struct tl_ast_call {
 // What stands between two commas of an index.
 typedef enum tl_ast_item_kind {
   TL_AST_ITEM_VALUE,
-  TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL
+  TL_AST_ITEM_SLICE,     // start:stop:step, each may be NULL; also a..b
   TL_AST_ITEM_ELLIPSIS,  // ...
   TL_AST_ITEM_SPREAD,    // ...value: its items are indices
 } tl_ast_item_kind;
@@ -328,11 +307,6 @@ typedef struct tl_ast_range {
   tl_ast *step;  // NULL: 1
 } tl_ast_range;
 
-// (+): an operator as a function of its operands.
-typedef struct tl_ast_operator {
-  tl_operator op;
-} tl_ast_operator;
-
 // What stands left of '='.
 typedef struct tl_target tl_target;
 
@@ -365,24 +339,19 @@ struct tl_target {
   uint32_t count;
 };
 
-// target = value, with the ## lines above it.
+// target = value, with the ## lines above it; target op= value, of a NAME or a
+// PLACE.
 typedef struct tl_ast_assign {
   tl_target target;
   tl_ast *value;    // `a, b = b, a`: a LIST
   const char *doc;  // as in a function
   uint32_t doc_nbytes;
-} tl_ast_assign;
-
-// target op= value.
-typedef struct tl_ast_update {
-  tl_target target;  // a NAME or a PLACE
-  tl_operator op;
-  tl_ast *value;
+  tl_operator op;  // of an update
   // get(r, k, fallback) += value: the target is r[k], which need not be there.
   // NULL: it must be.
   tl_ast *fallback;
   const tl_name *getter;  // the name that stands for get
-} tl_ast_update;
+} tl_ast_assign;
 
 // fn name(…) …: a statement that binds the function to its name.
 typedef struct tl_ast_define {
@@ -395,11 +364,6 @@ typedef struct tl_ast_idents {
   tl_ident *names;
   uint32_t count;
 } tl_ast_idents;
-
-// return value: leaves the function that it stands in.
-typedef struct tl_ast_return {
-  tl_ast *value;  // NULL: none
-} tl_ast_return;
 
 // import "path" as alias, import "path" (names), import name as alias.
 typedef struct tl_ast_import {
@@ -421,10 +385,12 @@ struct tl_ast {
   uint16_t height;
   tl_span span;
   union {
-    tl_ast_nothing nothing;
-    tl_ast_bool boolean;
-    tl_ast_int integer;
-    tl_ast_float real;
+    char nothing;  // of kinds that say all: none, break, continue
+    bool boolean;
+    // Up to INT64_MAX, and INT64_MAX + 1 where it is directly the operand of a
+    // unary minus. Hexadecimal numbers have the same range.
+    uint64_t integer;
+    double real;  // the float64 next to what is written
     tl_ast_string string;
     tl_ast_interpolated interpolated;
     tl_ast_name name;
@@ -443,12 +409,11 @@ struct tl_ast {
     tl_ast_unary unary;
     tl_ast_binary binary;
     tl_ast_range range;
-    tl_ast_operator op;
+    tl_operator op;  // (+): an operator as a function of its operands
     tl_ast_assign assign;
-    tl_ast_update update;
     tl_ast_define define;
     tl_ast_idents idents;
-    tl_ast_return result;
+    tl_ast *result;  // of return; NULL: none
     tl_ast_import import;
   };
 };

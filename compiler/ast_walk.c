@@ -178,15 +178,13 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
              VISIT(ast->range.step);
     // The value is evaluated before the indices of the target.
     case TL_AST_ASSIGN:
-      return VISIT(ast->assign.value) ||
-             tl_ast_each_in_target(&ast->assign.target, visit, context);
     case TL_AST_UPDATE:
-      return VISIT(ast->update.value) || VISIT(ast->update.fallback) ||
-             tl_ast_each_in_target(&ast->update.target, visit, context);
+      return VISIT(ast->assign.value) || VISIT(ast->assign.fallback) ||
+             tl_ast_each_in_target(&ast->assign.target, visit, context);
     case TL_AST_DEFINE:
       return VISIT(ast->define.function);
     case TL_AST_RETURN:
-      return VISIT(ast->result.value);
+      return VISIT(ast->result);
   }
   return false;
 }
@@ -223,9 +221,9 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b) {
     case TL_AST_NONE:
       return true;
     case TL_AST_BOOL:
-      return a->boolean.value == b->boolean.value;
+      return a->boolean == b->boolean;
     case TL_AST_INT:
-      return a->integer.value == b->integer.value;
+      return a->integer == b->integer;
     case TL_AST_STRING:
       return a->string.nbytes == b->string.nbytes &&
              memcmp(a->string.text, b->string.text, a->string.nbytes) == 0;

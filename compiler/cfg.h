@@ -88,7 +88,8 @@ static inline bool tl_ins_sets(const tl_cfg_ins *ins, int32_t slot) {
 // JT or JF behind it.
 typedef struct tl_cfg_block {
   tl_cfg_ins *ins;
-  int32_t count, capacity;
+  int32_t count;
+  uint32_t capacity;
   int32_t targets[2];  // -1: none
   bool is_handler;     // reached by error edges only; begins with CATCH
   // From ownership, for a handler: the slots that the unwinder leaves as they
@@ -106,11 +107,10 @@ typedef struct tl_cfg_function {
   int32_t param_count;
   int32_t variable_count;  // params included
   int32_t slot_count;      // temporaries included
-  int32_t block_count, block_capacity;
+  int32_t block_count;
+  uint32_t block_capacity;
   int32_t order_count;   // blocks placed so far, while lowering
   tl_cfg_block *blocks;  // [0] is the entry
-  // Slots that always hold scalars (loop counters): never owned.
-  bool *is_scalar;
   uint32_t constant_capacity;  // of the prototype's constants, while compiling
   bool is_main;                // the module's own code
   // It may be called other than by CALLK: it is a closure, or used as a value,

@@ -37,26 +37,10 @@ static void *resize(void *context, void *block, size_t old_size,
   return tl_realloc(vm, block, old_size, new_size, "the compiler");
 }
 
-// Sorts the errors by place: the resolver and lowering each find theirs in an
-// order of their own. The list is short, so insertion sort does.
-static void sort_diagnostics(tl_diagnostics *list) {
-  for (uint32_t i = 1; i < list->count; i++) {
-    tl_diagnostic item = list->items[i];
-    uint32_t k = i;
-    // Strictly greater: errors at one place stay in the order in which they
-    // were found.
-    for (; k > 0 && list->items[k - 1].span.at > item.span.at; k--) {
-      list->items[k] = list->items[k - 1];
-    }
-    list->items[k] = item;
-  }
-}
-
 // Makes the first error the pending one of the VM; its report, which the VM
 // owns, holds the text of all of them.
 static void fail_with(tl_vm *vm, tl_source *source, tl_diagnostics *list,
                       const char *name) {
-  sort_diagnostics(list);
   // The pending error is one; the others are only in the report, which hosts
   // print as it is.
   const tl_diagnostic *first = &list->items[0];
@@ -159,24 +143,18 @@ static bool back_end(tl_builder *b) {
 }
 
 // tl_source_open, whose failures become errors of the VM.
-static bool open_source(tl_vm *vm, tl_source *source, tl_arena *arena,
-                        const char *name, const char *text, size_t nbytes) {
+static bool open_source(tl_vm *vm, tl_source *source, const char *name,
+                        const char *text, size_t nbytes) {
   size_t bad = 0;
-  switch (tl_source_open(source, arena, name, text, nbytes, &bad)) {
-    case TL_SOURCE_OK:
-      return true;
-    // Not a diagnostic: without valid text there are no lines to show.
-    case TL_SOURCE_MALFORMED:
-      return tl_fail(vm, TALLY_ERR_SYNTAX,
-                     "%s is not UTF-8 text: the byte at offset %zu is wrong",
-                     name, bad);
-    case TL_SOURCE_TOO_LONG:
-      return tl_fail(vm, TALLY_ERR_LIMIT,
-                     "%s is too long: a source has less than 4 GiB", name);
-    case TL_SOURCE_NO_MEMORY:
-      break;
-  }
-  return tl_fail_memory(vm, nbytes, "a source");
+  tl_source_status status = tl_source_open(source, name, text, nbytes, &bad);
+  // Not diagnostics: without valid text there are no lines to show.
+  if (status == TL_SOURCE_MALFORMED)
+    return tl_fail(vm, TALLY_ERR_SYNTAX,
+                   "%s is not UTF-8 text: the byte at offset %zu is wrong",
+                   name, bad);
+  return status == TL_SOURCE_OK ||
+         tl_fail(vm, TALLY_ERR_LIMIT,
+                 "%s is too long: a source has less than 4 GiB", name);
 }
 
 // A text on its way through the front end.
@@ -189,7 +167,7 @@ typedef struct front {
 // The tree of a text; NULL after tl_fail, or when memory failed.
 static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
                      const char *text, size_t nbytes) {
-  if (!open_source(vm, &f->source, arena, name, text, nbytes))
+  if (!open_source(vm, &f->source, name, text, nbytes))
     return NULL;
   tl_names_open(&f->names, arena);
   tl_diagnostics_open(&f->diagnostics, arena);
@@ -204,7 +182,6 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
 static bool keep_findings(tl_builder *b, tl_source *source,
                           tl_diagnostics *list) {
   tl_vm *vm = b->vm;
-  sort_diagnostics(list);
   for (uint32_t i = 0; i < list->count; i++) {
     const tl_diagnostic *d = &list->items[i];
     tl_place place = tl_source_place(source, d->span.at);
@@ -305,13 +282,13 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
   tl_arena_open(&arena, resize, vm);
   tl_cfg_program program = {.arena = &arena,
                             .is_conservative = is_conservative};
-  tl_builder builder = {.vm = vm,
-                        .arena = &arena,
-                        .unit = unit,
-                        .program = &program,
-                        .found = found,
-                        .debugged =
-                            vm->debug != NULL && !tl_is_library(vm, unit)};
+  tl_builder builder = {
+      .vm = vm,
+      .arena = &arena,
+      .unit = unit,
+      .program = &program,
+      .found = found,
+      .debugged = vm->debug != NULL && !tl_is_library(vm, unit)};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
   if (ok && found == NULL)
@@ -395,23 +372,46 @@ bool tl_check_source(tl_vm *vm, const char *name, const char *text,
 
 // --- Layout -----------------------------------------------------------------
 
-// The text laid out, in [arena]; NULL after tl_fail or when memory failed.
-static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
-                           const char *text, size_t nbytes,
-                           uint32_t *out_nbytes) {
+// Makes a text of a script into [out]; false after tl_fail or when memory
+// failed.
+typedef bool make_text(tl_vm *vm, tl_arena *arena, const char *name,
+                       const char *code, size_t nbytes, tl_text *out);
+
+// Sets [out] to a new string that [make] has made. A failure of the arena sets
+// no error by itself, so it becomes one of kind memory, for [what].
+static bool make_string(tl_vm *vm, make_text *make, const char *what,
+                        const char *name, const char *code, size_t nbytes,
+                        tl_slot *out) {
+  tl_arena arena;
+  tl_text text;
+  tl_arena_open(&arena, resize, vm);
+  tl_text_open(&text, vm);
+  bool ok = make(vm, &arena, name, code, nbytes, &text);
+  tl_arena_close(&arena);
+  tl_string *string = ok ? tl_text_finish(&text) : NULL;
+  // tl_text_finish has taken the text otherwise.
+  if (!ok)
+    tl_text_close(&text);
+  if (string == NULL)
+    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, what);
+  *out = tl_own_string(string);
+  return true;
+}
+
+// The text laid out.
+static bool lay_out(tl_vm *vm, tl_arena *arena, const char *name,
+                    const char *code, size_t nbytes, tl_text *out) {
   front f;
   tl_source laid;
-  if (parse(vm, arena, &f, name, text, nbytes) == NULL)
-    return NULL;
+  if (parse(vm, arena, &f, name, code, nbytes) == NULL)
+    return false;
   // The parser has released its tokens, so the text is lexed again.
   tl_tokens tokens = {.items = NULL}, again = {.items = NULL};
-  const char *result = NULL;
-  if (tl_lex(&tokens, arena, &f.source, false))
-    result = tl_layout(&f.source, &tokens, arena, out_nbytes);
+  bool ok = tl_lex(&tokens, arena, &f.source, false) &&
+            tl_layout(&f.source, &tokens, arena, out) && !out->failed;
   // The result is lexed again and compared token by token: a fault here must
   // never change a program.
-  if (result != NULL &&
-      open_source(vm, &laid, arena, name, result, *out_nbytes) &&
+  if (ok && open_source(vm, &laid, name, out->bytes, out->length) &&
       tl_lex(&again, arena, &laid, false) &&
       !tl_layout_is_same(&f.source, &tokens, &laid, &again)) {
     tl_fail(vm, TALLY_ERR_HOST,
@@ -421,24 +421,12 @@ static const char *lay_out(tl_vm *vm, tl_arena *arena, const char *name,
   }
   tl_tokens_release(&tokens, arena);
   tl_tokens_release(&again, arena);
-  return arena->failed || tl_failed(vm) ? NULL : result;
+  return ok && !arena->failed && !tl_failed(vm);
 }
 
-// A failure of the arena sets no error by itself, so it becomes one of kind
-// memory here.
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out) {
-  tl_arena arena;
-  uint32_t length = 0;
-  tl_arena_open(&arena, resize, vm);
-  const char *laid = lay_out(vm, &arena, name, text, nbytes, &length);
-  // The text is in the arena, so the string is made before that closes.
-  tl_string *string = laid == NULL ? NULL : tl_string_new(vm, laid, length);
-  tl_arena_close(&arena);
-  if (string == NULL)
-    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a layout");
-  *out = tl_own_string(string);
-  return true;
+  return make_string(vm, lay_out, "a layout", name, text, nbytes, out);
 }
 
 // --- Documentation ----------------------------------------------------------
@@ -483,20 +471,7 @@ static bool describe(tl_vm *vm, tl_arena *arena, const char *name,
 // The text is parsed and not resolved: names that mean nothing are no error.
 bool tl_describe_source(tl_vm *vm, const char *name, const char *code,
                         size_t nbytes, tl_slot *out) {
-  tl_arena arena;
-  tl_text text;
-  tl_arena_open(&arena, resize, vm);
-  tl_text_open(&text, vm);
-  bool ok = describe(vm, &arena, name, code, nbytes, &text);
-  tl_arena_close(&arena);
-  tl_string *string = ok ? tl_text_finish(&text) : NULL;
-  // tl_text_finish has taken the text otherwise.
-  if (!ok)
-    tl_text_close(&text);
-  if (string == NULL)
-    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, "a description");
-  *out = tl_own_string(string);
-  return true;
+  return make_string(vm, describe, "a description", name, code, nbytes, out);
 }
 
 // --- Names ------------------------------------------------------------------

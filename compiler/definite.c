@@ -114,13 +114,10 @@ static void visit(pass *p, int32_t index, bool final) {
       tl_bit_set(p->needed, slot);
     }
     // Behind a check that has passed the variable is set.
-    if (final && ins->op == TL_BC_CHECKSET) {
-      int32_t slot = ins->operands[0];
-      keep = !tl_bit(p->now.must, slot);
-      tl_bit_set(p->now.must, slot);
-    }
-    if (ins->op == TL_BC_CHECKSET)
+    if (ins->op == TL_BC_CHECKSET) {
+      keep = !final || !tl_bit(p->now.must, ins->operands[0]);
       tl_bit_set(p->now.must, ins->operands[0]);
+    }
     define(p, ins);
     // Instructions that stay close the gaps in place.
     if (keep)
@@ -172,7 +169,7 @@ static void define_unset(pass *p) {
   memcpy(ins + n, block->ins, (size_t)block->count * sizeof *ins);
   block->ins = ins;
   block->count += n;
-  block->capacity = block->count;
+  block->capacity = (uint32_t)block->count;
 }
 
 // Until nothing changes. In the order of the code a block is seldom looked at

@@ -1,8 +1,8 @@
 // The list of errors of one compilation, and how one is shown.
 //
 // Every stage reports here and goes on where it can, so one run shows several
-// errors. compile.c sorts the list by place, makes the first the pending error
-// of the VM and joins the rendered texts into its report.
+// errors. compile.c makes the first the pending error of the VM and joins the
+// rendered texts into its report.
 
 #include "compiler/diagnostics.h"
 
@@ -38,7 +38,12 @@ void tl_diagnose_v(tl_diagnostics *list, tally_status kind, tl_span span,
   const char *message = tl_arena_format(list->arena, format, args);
   if (!message)
     message = "an error, and no memory left to describe it";
-  list->items[list->count++] =
+  // By place: the resolver and lowering each find theirs in an order of their
+  // own. Errors at one place stay in the order in which they were found.
+  uint32_t k = list->count++;
+  for (; k > 0 && list->items[k - 1].span.at > span.at; k--)
+    list->items[k] = list->items[k - 1];
+  list->items[k] =
       (tl_diagnostic){.kind = kind, .span = span, .message = message};
 }
 

@@ -4,8 +4,7 @@
 //                         resolver ─┼─ tl_diagnose ─> list ─> compile.c
 //                         lowering ─┘
 //
-// They are listed in the order in which the stages find them; compile.c sorts
-// them by place before they are shown.
+// They are listed by their places.
 
 #ifndef TALLY_COMPILER_DIAGNOSTICS_H
 #define TALLY_COMPILER_DIAGNOSTICS_H
@@ -22,7 +21,8 @@
 // So many errors are shown in full; the parser gives up at this number.
 #define TL_DIAGNOSTICS_MAX 20
 
-// One error, or a warning (kind TALLY_OK). Its message lives in the arena or is a literal.
+// One error, or a warning (kind TALLY_OK). Its message lives in the arena or is
+// a literal.
 typedef struct tl_diagnostic {
   tally_status kind;
   tl_span span;

@@ -1,8 +1,7 @@
-// What evaluating an expression can do besides giving a value. Three
-// predicates, from the cheapest on:
+// What evaluating an expression can do besides giving a value. Two
+// predicates, the cheaper one first:
 //
 //   tl_may_assign   holds a block: operands before it are copied
-//   tl_may_call     or calls something: module variables may be read
 //   tl_has_effect   a statement may stand alone; `sort(x)` may not
 //
 // Also what a name is known to be: a function without an environment, or a
@@ -15,9 +14,9 @@
 
 // --- Assigning inside an expression -----------------------------------------
 
-// Whether [ast] is or holds a block, or, if [calls] points to true, a call. A
-// function that stands there runs later, so its body does not count.
-static bool contains(tl_ast *ast, void *calls) {
+// Whether [ast] is or holds a block. A function that stands there runs later,
+// so its body does not count; a call cannot assign a local of this function.
+static bool has_block(tl_ast *ast, void *context) {
   switch (ast->kind) {
     case TL_AST_BLOCK:
     case TL_AST_IF:
@@ -31,20 +30,13 @@ static bool contains(tl_ast *ast, void *calls) {
       return true;  // its item may hold a block; rare enough not to look
     case TL_AST_FUNCTION:
       return false;
-    case TL_AST_CALL:
-      return *(bool *)calls || tl_ast_each_child(ast, contains, calls);
     default:
-      return tl_ast_each_child(ast, contains, calls);
+      return tl_ast_each_child(ast, has_block, context);
   }
 }
 
-// A call counts as none: it cannot assign a local of this function.
 bool tl_may_assign(tl_ast *ast) {
-  return ast != NULL && contains(ast, &(bool){false});
-}
-
-bool tl_may_call(tl_ast *ast) {
-  return ast != NULL && contains(ast, &(bool){true});
+  return ast != NULL && has_block(ast, NULL);
 }
 
 // --- Effects ----------------------------------------------------------------
@@ -174,7 +166,8 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
       variable->is_updated || variable->group == NULL) {
     return false;
   }
-  if (!tl_group_is_constant(variable->group))
+  // Without captures every closure of the group would be the same.
+  if (variable->group->capture_count > 0)
     return false;
   if (variable->scope->kind == TL_SCOPE_MODULE &&
       l->b->resolver->mode != TL_UNIT_SCRIPT &&
@@ -197,13 +190,11 @@ const tl_builtin *tl_called_builtin(tl_lower *l, const tl_ast *callee) {
       return NULL;
     return tl_known_find(l->b->vm, NULL, callee->name.name).builtin;
   }
-  if (callee->kind == TL_AST_FIELD &&
-      callee->field.object->kind == TL_AST_NAME) {
-    tl_variable *v = tl_scope_find(l->scope, callee->field.object->name.name);
-    if (v == NULL || v->library == NULL || v->assigns != 1)
-      return NULL;
-    return tl_known_find(l->b->vm, v->library, callee->field.field.name)
-        .builtin;
-  }
-  return NULL;
+  if (callee->kind != TL_AST_FIELD)
+    return NULL;
+  const char *module = tl_library_of(l->scope, callee->field.object);
+  return module == NULL
+             ? NULL
+             : tl_known_find(l->b->vm, module, callee->field.field.name)
+                   .builtin;
 }

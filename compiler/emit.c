@@ -14,7 +14,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "compiler/bits.h"
 #include "compiler/emit_internal.h"
 
 // Appends a word and returns its pc; 0 without memory, which the end of each
@@ -52,9 +51,8 @@ static void add_point(tl_emitter *e, uint32_t pc, const tl_cfg_ins *ins) {
 // Notes that the words from here on are of [ins], for the lines of code that is
 // debugged.
 static void add_begin(tl_emitter *e, const tl_cfg_ins *ins) {
-  if (e->b->debugged &&
-      tl_arena_more(e->arena, &e->begins, &e->begin_capacity, e->begin_count,
-                    sizeof *e->begins))
+  if (e->b->debugged && tl_arena_more(e->arena, &e->begins, &e->begin_capacity,
+                                      e->begin_count, sizeof *e->begins))
     e->begins[e->begin_count++] = (tl_point){e->count, ins};
 }
 
@@ -144,24 +142,32 @@ static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   return at;
 }
 
+// Whether somebody reads the slot of an operand behind the instruction, as
+// [after] says, before it is set.
+static bool is_read_again(const tl_cfg_ins *ins, int32_t operand,
+                          const uint64_t *after) {
+  int32_t slot = ins->operands[operand];
+  return slot != ins->result && tl_bit(after, slot);
+}
+
 // The literal that [ins], a LOADK, gives to operand [operand] of the next
 // instruction and to nothing else; -1: it does not.
 static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
-                           const tl_cfg_ins *next, int32_t operand,
-                           bool used_later) {
+                           int32_t operand, const uint64_t *after) {
+  const tl_cfg_ins *next = ins + 1;
+  int32_t handler = tl_handler_of(next);
   if (ins->op != TL_BC_LOADK || ins->result < e->f->variable_count)
     return -1;
   // The temporary must have no other reader, since nothing is written to it
   // then.
-  if (next->operands[operand] != ins->result || used_later)
+  if (next->operands[operand] != ins->result ||
+      is_read_again(next, operand, after) ||
+      (handler >= 0 && tl_bit(tl_live_at(&e->flow, handler), ins->result)))
     return -1;
   // x op x with the literal on both sides has no form.
   if (next->operand_count == 2 && next->operands[0] == next->operands[1]) {
     return -1;
   }
-  // Another block reads it.
-  if (tl_bit(e->behind, ins->result))
-    return -1;
   return is_literal(e, ins->extra, next->op) ? (int32_t)ins->extra : -1;
 }
 
@@ -179,14 +185,13 @@ static void put_move(tl_emitter *e, int32_t to, int32_t from, uint8_t mode) {
 // Whether every operand can stay where lowering put it. One that is borrowed
 // here but used later owns, so the window must get a copy: the instruction
 // takes over all of the window.
-// [again] says of each operand whether the block uses its slot later.
-static bool fits_window(const tl_cfg_ins *ins, const bool *again, int32_t skip,
-                        int32_t first) {
+static bool fits_window(const tl_cfg_ins *ins, const uint64_t *after,
+                        int32_t skip, int32_t first) {
   if (ins->window < 0)
     return false;
   for (int32_t i = skip; i < ins->operand_count; i++) {
     // Borrowed here but dropped later: it owns, so a copy must be passed.
-    if (ins->operands[i] == first + i - skip && again[i])
+    if (ins->operands[i] == first + i - skip && is_read_again(ins, i, after))
       return false;
   }
   return true;
@@ -196,10 +201,10 @@ static bool fits_window(const tl_cfg_ins *ins, const bool *again, int32_t skip,
 // [head] is 1 if a result slot stands before them. If they cannot stay,
 // another window is laid above all slots.
 static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
-                          const bool *again, int32_t skip, int32_t head) {
+                          const uint64_t *after, int32_t skip, int32_t head) {
   int32_t count = ins->operand_count - skip;
   int32_t first = ins->window + head;
-  if (!fits_window(ins, again, skip, first)) {
+  if (!fits_window(ins, after, skip, first)) {
     first = e->f->slot_count + head;
   }
   for (int32_t i = 0; i < count; i++) {
@@ -233,10 +238,10 @@ static uint32_t callee_constant(tl_emitter *e, const tl_cfg_ins *ins) {
 
 // An instruction with a window: a call, a list, an index.
 static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
-                       const bool *again) {
+                       const uint64_t *after) {
   bool has_base = tl_opcodes[ins->op].format == TL_FORMAT_BW;
   int32_t skip = has_base ? 1 : 0;
-  int32_t base = lay_window(e, ins, again, skip, 1) - 1;
+  int32_t base = lay_window(e, ins, after, skip, 1) - 1;
   uint16_t count = (uint16_t)(ins->operand_count - skip);
   // With a base operand outside of the window (BW) the count is in c, else in
   // b.
@@ -263,8 +268,9 @@ static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
 }
 
 // An update through a path: target, value, and a window of parts.
-static void put_path(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
-  int32_t first = lay_window(e, ins, again, 2, 0);
+static void put_path(tl_emitter *e, const tl_cfg_ins *ins,
+                     const uint64_t *after) {
+  int32_t first = lay_window(e, ins, after, 2, 0);
   tl_ins word = {.op = ins->op,
                  .modes = modes(mode_of(ins, 1), 0, mode_of(ins, 0), 0),
                  .a = scaled(ins->operands[0]),
@@ -392,14 +398,9 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
       put_extra(e, 0, ins->extra);
       break;
     case TL_FORMAT_AX:
-      word.a = scaled(ins->result);
-      word.b = (uint16_t)ins->extra;
-      word.c = (uint16_t)(ins->extra >> 16);
-      pc = put(e, word);
-      break;
     case TL_FORMAT_XA:
       word.modes = modes(0, 0, m0, 0);
-      word.a = scaled(s[0]);
+      word.a = scaled(ins->operand_count > 0 ? s[0] : ins->result);
       word.b = (uint16_t)ins->extra;
       word.c = (uint16_t)(ins->extra >> 16);
       pc = put(e, word);
@@ -431,7 +432,8 @@ static bool is_window(uint8_t op) {
 }
 
 // One instruction that is no block's end.
-static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
+static void put_ins(tl_emitter *e, const tl_cfg_ins *ins,
+                    const uint64_t *after) {
   if (ins->op == TL_BC_MOV) {
     put_copy(e, ins);
   } else if (ins->op == TL_BC_FORVAR) {
@@ -441,9 +443,9 @@ static void put_ins(tl_emitter *e, const tl_cfg_ins *ins, const bool *again) {
                     .a = scaled(ins->result),
                     .b = scaled((int32_t)ins->extra)});
   } else if (is_window(ins->op)) {
-    put_window(e, ins, again);
+    put_window(e, ins, after);
   } else if (tl_opcodes[ins->op].format == TL_FORMAT_TVW) {
-    put_path(e, ins, again);
+    put_path(e, ins, after);
   } else {
     put_plain(e, ins);
   }
@@ -557,10 +559,7 @@ static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                     const tl_cfg_block *block) {
   switch (ins->op) {
     case TL_BC_JMP:
-      if (tl_emit_returned(e->f, block) != NULL)
-        put_plain(e, tl_emit_returned(e->f, block));
-      else
-        put_goto(e, at, block->targets[0], ins);
+      put_goto(e, at, block->targets[0], ins);
       break;
     case TL_BC_JT:
     case TL_BC_JF:
@@ -580,31 +579,9 @@ static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
 
 // --- Blocks -----------------------------------------------------------------
 
-// For each operand of the block's instructions, whether the block uses its
-// slot again before it is set.
-static bool find_again(tl_emitter *e, const tl_cfg_block *block) {
-  bool *used = TL_ARENA_ARRAY(e->arena, bool, (size_t)e->f->slot_count + 8);
-  e->again = TL_ARENA_ARRAY(e->arena, bool *, (size_t)block->count + 1);
-  if (used == NULL || e->again == NULL)
-    return false;
-  for (int32_t i = block->count - 1; i >= 0; i--) {
-    const tl_cfg_ins *ins = &block->ins[i];
-    bool *row = TL_ARENA_ARRAY(e->arena, bool, (size_t)ins->operand_count + 1);
-    if (row == NULL)
-      return false;
-    for (int32_t k = 0; k < ins->operand_count; k++) {
-      // A slot that the instruction itself writes holds another value
-      // afterwards.
-      row[k] = used[ins->operands[k]] && ins->operands[k] != ins->result;
-    }
-    e->again[i] = row;
-    for (int32_t k = 0; k < tl_result_count(ins); k++)
-      used[ins->result + k] = false;
-    for (int32_t k = 0; k < ins->operand_count; k++) {
-      used[ins->operands[k]] = true;
-    }
-  }
-  return true;
+// What is live behind instruction [i] of the block being emitted.
+static const uint64_t *behind(const tl_emitter *e, int32_t i) {
+  return e->rows + (size_t)i * (size_t)e->flow.words;
 }
 
 // Whether an opcode is an operator on two slots.
@@ -622,10 +599,9 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
     return 0;
   if (ins->op == TL_BC_LOADK) {
     test = i + 1;
-    const tl_cfg_ins *next = &block->ins[test];
-    if (!is_binary(next->op))
+    if (!is_binary(block->ins[test].op))
       return 0;
-    literal = literal_for(e, ins, next, 1, e->again[test][1]);
+    literal = literal_for(e, ins, 1, behind(e, test));
     if (literal < 0)
       return 0;
   }
@@ -662,8 +638,7 @@ static int32_t try_literal(tl_emitter *e, const tl_cfg_block *block,
     return 0;
   // The right operand first: every operation has that form.
   for (int32_t operand = 1; operand >= 0; operand--) {
-    int32_t k =
-        literal_for(e, &block->ins[i], next, operand, e->again[i + 1][operand]);
+    int32_t k = literal_for(e, &block->ins[i], operand, behind(e, i + 1));
     if (k < 0)
       continue;
     return put_with_literal(e, next, (uint32_t)k, operand) ? 2 : 0;
@@ -678,10 +653,8 @@ static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
   // Only as the last two of the block.
   if (copy->op != TL_BC_MOV || i + 2 != block->count)
     return false;
-  const tl_cfg_ins *end = &block->ins[i + 1];
-  const tl_cfg_ins *ret =
-      end->op == TL_BC_JMP ? tl_emit_returned(e->f, block) : end;
-  if (ret == NULL || ret->op != TL_BC_RET || ret->operands[0] != copy->result ||
+  const tl_cfg_ins *ret = &block->ins[i + 1];
+  if (ret->op != TL_BC_RET || ret->operands[0] != copy->result ||
       mode_of(ret, 0) == TL_MODE_BORROW) {
     return false;
   }
@@ -711,7 +684,7 @@ static bool try_forward(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
   int32_t from = copy->operands[0];
   if (block->ins[i - 1].result != from ||
       tl_result_count(&block->ins[i - 1]) != 1 || from < e->f->variable_count ||
-      e->again[i][0] || tl_bit(e->behind, from))
+      is_read_again(copy, 0, behind(e, i)))
     return false;
   tl_ins *word = &e->code[e->count - 1];
   if (word->op == TL_BC_EXTRA)
@@ -728,9 +701,7 @@ static bool put_block(tl_emitter *e, int32_t at) {
   int32_t index = e->sequence[at];
   const tl_cfg_block *block = &e->f->blocks[index];
   e->block_pc[index] = e->block_start = e->count;
-  tl_emit_behind(e, block);
-  if (!find_again(e, block))
-    return false;
+  tl_live_rows(&e->flow, index, e->rows);
   // The loop itself writes this block's variable, so FORVAR is left out.
   for (int32_t i = e->written[index] >= 0 ? 1 : 0; i < block->count;) {
     add_begin(e, &block->ins[i]);
@@ -746,7 +717,7 @@ static bool put_block(tl_emitter *e, int32_t at) {
       if (i + 1 == block->count)
         put_end(e, at, &block->ins[i], block);
       else if (!try_forward(e, block, i))
-        put_ins(e, &block->ins[i], e->again[i]);
+        put_ins(e, &block->ins[i], behind(e, i));
     }
     i += taken;
   }

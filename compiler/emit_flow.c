@@ -5,9 +5,6 @@
 // behind what they belong to; all that is left to do is to drop what cannot be
 // reached and to let jumps to jumps go straight to the end.
 
-#include <string.h>
-
-#include "compiler/bits.h"
 #include "compiler/emit_internal.h"
 
 // Code longer than this has two jumps at a loop's end instead of one with an
@@ -31,56 +28,47 @@ static int32_t thread(const tl_cfg_function *f, int32_t block) {
   return block;
 }
 
-// Makes every target the block where control ends up.
+// Makes every target the block where control ends up. A block that jumps to a
+// RET alone returns itself.
 static void thread_jumps(tl_cfg_function *f) {
   for (int32_t i = 0; i < f->block_count; i++) {
     tl_cfg_block *b = &f->blocks[i];
     for (int t = 0; t < 2; t++) b->targets[t] = thread(f, b->targets[t]);
+    tl_cfg_ins *end = b->count > 0 ? &b->ins[b->count - 1] : NULL;
+    if (end == NULL || end->op != TL_BC_JMP)
+      continue;
+    const tl_cfg_block *to = &f->blocks[b->targets[0]];
+    if (to->count != 1 || to->ins[0].op != TL_BC_RET)
+      continue;
+    tl_span span = end->span;
+    *end = to->ins[0];
+    end->span = span;
+    b->targets[0] = -1;
   }
 }
 
 // --- Order ------------------------------------------------------------------
 
 // The reachable blocks, handlers among them, in the order in which lowering
-// entered them; one that splits an edge is behind its source. False: no memory.
+// entered them; one that splits an edge is behind its source. Ownership has
+// numbered all blocks, those that it has made as well, with gaps between them.
+// False: no memory.
 static bool find_sequence(tl_emitter *e) {
   tl_cfg_function *f = e->f;
-  size_t n = (size_t)f->block_count;
-  bool *reached = TL_ARENA_ARRAY(e->arena, bool, n);
-  int32_t *stack = TL_ARENA_ARRAY(e->arena, int32_t, n + 1);
-  e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, n);
-  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, n);
+  int32_t end = 0;
+  for (int32_t i = 0; i < f->block_count; i++)
+    end = f->blocks[i].order >= end ? f->blocks[i].order + 1 : end;
+  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)end);  // + 1
+  e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->block_count);
   if (e->arena->failed)
     return false;
-  // Depth first, over error edges and jumps. A block whose jump becomes a RET
-  // does not reach its target.
-  int32_t depth = 0;
-  stack[depth++] = 0;
-  reached[0] = true;
-  while (depth > 0) {
-    const tl_cfg_block *block = &f->blocks[stack[--depth]];
-    for (int32_t i = 0; i < block->count; i++) {
-      int32_t h = block->ins[i].handler;
-      // An instruction that cannot fail has a handler in name only.
-      if (h < 0 || block->ins[i].fails == TL_NEVER || reached[h])
-        continue;
-      reached[h] = true;
-      stack[depth++] = h;
-    }
-    for (int i = 0; i < 2; i++) {
-      int32_t t = block->targets[i];
-      if (t < 0 || reached[t] || tl_emit_returned(f, block) != NULL)
-        continue;
-      reached[t] = true;
-      stack[depth++] = t;
-    }
+  for (int32_t i = 0; i < e->flow.sequence_count; i++) {
+    int32_t block = e->flow.sequence[i];
+    at_order[f->blocks[block].order] = block + 1;
   }
-  // Ownership has numbered all blocks, those that it has made as well.
-  for (int32_t i = 0; i < f->block_count; i++) at_order[f->blocks[i].order] = i;
-  for (int32_t i = 0; i < f->block_count; i++) {
-    if (reached[at_order[i]])
-      e->sequence[e->sequence_count++] = at_order[i];
-  }
+  for (int32_t i = 0; i < end; i++)
+    if (at_order[i] > 0)
+      e->sequence[e->sequence_count++] = at_order[i] - 1;
   return true;
 }
 
@@ -131,87 +119,27 @@ static bool find_written(tl_emitter *e) {
   return true;
 }
 
-// Sets [reads] to the slots that a block reads before it sets them, and
-// [writes] to those that it sets. Returns how many words it has at most: each
-// instruction, its extra, and a move for each operand.
-static uint32_t survey_block(const tl_cfg_block *block, uint64_t *reads,
-                             uint64_t *writes) {
+// Whether the code is short enough for short jumps. A block has at most so many
+// words: each instruction, its extra, and a move for each operand.
+static bool has_short_jumps(const tl_cfg_function *f) {
   uint32_t words = 0;
-  for (int32_t i = 0; i < block->count; i++) {
-    const tl_cfg_ins *ins = &block->ins[i];
-    words += 2 + (uint32_t)ins->operand_count;
-    for (int32_t k = 0; k < ins->operand_count; k++)
-      if (!tl_bit(writes, ins->operands[k]))
-        tl_bit_set(reads, ins->operands[k]);
-    for (int32_t k = 0; k < tl_result_count(ins); k++)
-      tl_bit_set(writes, ins->result + k);
-  }
-  return words;
+  for (int32_t b = 0; b < f->block_count; b++)
+    for (int32_t i = 0; i < f->blocks[b].count; i++)
+      words += 2 + (uint32_t)f->blocks[b].ins[i].operand_count;
+  return words < FUSE_MAX;
 }
 
-// to |= what is live at the start of [block]; none: -1.
-static void unite(const tl_emitter *e, uint64_t *to, int32_t block) {
-  for (int32_t w = 0; block >= 0 && w < e->words; w++)
-    to[w] |= e->live[block * e->words + w];
-}
-
-// A handler is reached from the middle of the block, so what it reads is as if
-// it were read behind it, whatever the block sets.
-void tl_emit_behind(tl_emitter *e, const tl_cfg_block *block) {
-  memset(e->behind, 0, (size_t)e->words * sizeof(uint64_t));
-  for (int i = 0; i < 2; i++) unite(e, e->behind, block->targets[i]);
-  int32_t last = -1;
-  for (int32_t i = 0; i < block->count; i++) {
-    int32_t handler = block->ins[i].handler;
-    if (handler != last && block->ins[i].fails != TL_NEVER)
-      unite(e, e->behind, last = handler);
-  }
-}
-
-// Adds to what is live at the start of a block what is live behind it and not
-// set in it; returns whether there was more.
-//
-//     live(b) = reads(b) ∪ (behind(b) − writes(b))
-static bool add_behind(tl_emitter *e, int32_t block, const uint64_t *writes) {
-  uint64_t *live = e->live + block * e->words;
-  bool more = false;
-  tl_emit_behind(e, &e->f->blocks[block]);
-  for (int32_t w = 0; w < e->words; w++) {
-    uint64_t now = live[w] | (e->behind[w] & ~writes[w]);
-    more |= now != live[w];
-    live[w] = now;
-  }
-  return more;
-}
-
-// Which slots live from one block to another, so that no literal is folded away
-// from under them: backward until nothing changes. And whether the code is
-// short enough for short jumps.
-static bool survey(tl_emitter *e) {
-  tl_cfg_function *f = e->f;
-  e->words = (f->slot_count + 8 + 63) / 64;
-  size_t words = (size_t)e->words, n = (size_t)f->block_count;
-  e->live = TL_ARENA_ARRAY(e->arena, uint64_t, n * words);
-  e->behind = TL_ARENA_ARRAY(e->arena, uint64_t, words);
-  uint64_t *writes = TL_ARENA_ARRAY(e->arena, uint64_t, n * words);
-  if (e->arena->failed)
-    return false;
-  uint32_t total = 0;
-  for (size_t b = 0; b < n; b++)
-    total +=
-        survey_block(&f->blocks[b], e->live + b * words, writes + b * words);
-  bool more = true;
-  while (more) {
-    more = false;
-    for (size_t b = n; b-- > 0;)
-      more |= add_behind(e, (int32_t)b, writes + b * words);
-  }
-  e->fuse = total < FUSE_MAX;
-  return true;
-}
-
-// Threads jumps, finds the order, then surveys the blocks in it.
+// Threads jumps, finds what is live and the order, then surveys the blocks.
+// Which slots live on is asked so that no literal is folded away from under
+// them.
 bool tl_emit_order(tl_emitter *e) {
   thread_jumps(e->f);
-  return find_sequence(e) && survey(e) && find_written(e);
+  e->flow.cfg = e->f;
+  e->fuse = has_short_jumps(e->f);
+  if (!tl_liveness(e->arena, &e->flow))
+    return false;
+  e->rows =
+      TL_ARENA_ARRAY(e->arena, uint64_t,
+                     (size_t)e->flow.words * (size_t)(e->flow.longest + 1));
+  return find_sequence(e) && find_written(e);
 }

@@ -7,6 +7,7 @@
 #define TALLY_COMPILER_EMIT_INTERNAL_H
 
 #include "compiler/emit.h"
+#include "compiler/ownership_internal.h"
 
 // A jump whose target is not emitted yet, or not known to be: its offset is
 // filled in at the end.
@@ -22,7 +23,8 @@ typedef struct tl_point {
   const tl_cfg_ins *ins;
 } tl_point;
 
-// Entries of the table of pairs; two texts that fall together are written twice.
+// Entries of the table of pairs; two texts that fall together are written
+// twice.
 enum { PAIRS = 64 };
 
 // One function being emitted.
@@ -47,35 +49,16 @@ typedef struct tl_emitter {
   // For each block that begins an iteration: the variable that the loop's own
   // instruction writes, or -1. FORVAR is left out there.
   int32_t *written;
-  uint64_t *live;    // for each block a bit set: slots that it, or a block
-                     // behind it, reads before they are set
-  int32_t words;     // of one such set
-  uint64_t *behind;  // the same behind the block being emitted
-  // For each instruction of the current block and each operand: whether the
-  // slot is used again later in the block.
-  bool **again;
+  tl_owned_function flow;  // what is live where (liveness.c)
+  uint64_t *rows;          // behind each instruction of the current block
   bool fuse;  // offsets of 16 bits reach: compare and branch are one word
   int32_t pair_table[PAIRS];  // literal pairs already in the constants
-  int32_t callee_table[64];  // known functions that are, by their index
+  int32_t callee_table[64];   // known functions that are, by their index
 } tl_emitter;
-
-// The RET that a block's last JMP leads to at once, or NULL. Then the block
-// returns itself and the jump is not emitted.
-static inline const tl_cfg_ins *tl_emit_returned(const tl_cfg_function *f,
-                                                 const tl_cfg_block *block) {
-  if (block->count == 0 || block->ins[block->count - 1].op != TL_BC_JMP)
-    return NULL;
-  const tl_cfg_block *to = &f->blocks[block->targets[0]];
-  return to->count == 1 && to->ins[0].op == TL_BC_RET ? &to->ins[0] : NULL;
-}
 
 // Decides which blocks are emitted and in what order, and surveys them
 // (emit_flow.c). False: no memory.
 bool tl_emit_order(tl_emitter *e);
-
-// Sets e->behind to the slots that are read behind [block], handlers of its
-// instructions included, before they are set.
-void tl_emit_behind(tl_emitter *e, const tl_cfg_block *block);
 
 // Fills in the jumps' offsets, and writes places, unwind ranges, handlers and
 // the summary into memory of the unit.

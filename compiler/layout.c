@@ -6,7 +6,7 @@
 //   has_blank                   blanks between the tokens of a line
 //   indent_lines                from the brackets around a line's first token
 //   align_comments              comments of neighbouring lines in one column
-//   write_lines                 once to count, once to write
+//   write_line                  all of it
 //
 // For example:
 //
@@ -402,54 +402,35 @@ static void align_comments(layout *l) {
 
 // --- Writing ----------------------------------------------------------------
 
-// Counts if [to] is NULL, else writes: the same walk for both.
-typedef struct writer {
-  char *to;
-  uint32_t nbytes;
-} writer;
-
-// Both of these write only where there is something to write to, and count in
-// any case.
-static void write_blanks(writer *w, uint32_t count) {
-  if (w->to != NULL)
-    memset(w->to + w->nbytes, ' ', count);
-  w->nbytes += count;
-}
-
-static void write_text(writer *w, const char *text, uint32_t nbytes) {
-  if (w->to != NULL)
-    memcpy(w->to + w->nbytes, text, nbytes);
-  w->nbytes += nbytes;
+static void write_blanks(tl_text *out, uint32_t count) {
+  while (count-- > 0) tl_text_putc(out, ' ');
 }
 
 // A line with its indentation, blanks and comment.
-static void write_line(writer *w, const layout *l, const line *at) {
+static void write_line(tl_text *out, const layout *l, const line *at) {
   const char *text = l->source->text;
   if (at->is_apart)
-    write_text(w, "\n", 1);
-  write_blanks(w, at->indent);
+    tl_text_putc(out, '\n');
+  write_blanks(out, at->indent);
   for (uint32_t t = at->first; t < at->end; t = last_of_piece(l, t) + 1) {
     if (t > at->first && l->has_blank[t])
-      write_blanks(w, 1);
-    write_text(w, text + l->tokens[t].begin,
-               piece_end(l, t) - l->tokens[t].begin);
+      tl_text_putc(out, ' ');
+    tl_text_add(out, text + l->tokens[t].begin,
+                piece_end(l, t) - l->tokens[t].begin);
   }
   if (has_both(at))
-    write_blanks(w, at->column - at->width);
-  write_text(w, text + at->comment, at->comment_end - at->comment);
-  write_text(w, "\n", 1);
-}
-
-// All lines.
-static void write_lines(writer *w, const layout *l) {
-  for (uint32_t i = 0; i < l->line_count; i++) write_line(w, l, &l->lines[i]);
+    write_blanks(out, at->column - at->width);
+  tl_text_add(out, text + at->comment, at->comment_end - at->comment);
+  tl_text_putc(out, '\n');
 }
 
 // All tables are by token and have one entry more than there are tokens, so
 // that none is empty.
-const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
-                      tl_arena *arena, uint32_t *nbytes) {
-  uint32_t count = tokens->count - 1;
+bool tl_layout(const tl_source *source, const tl_tokens *tokens,
+               tl_arena *arena, tl_text *out) {
+  uint32_t count = tokens->count - 1, line_count = 1;
+  for (uint32_t i = 0; i < source->nbytes; i++)
+    line_count += source->text[i] == '\n';
   layout l = {.source = source,
               .tokens = tokens->items,
               .token_count = count,
@@ -460,25 +441,17 @@ const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
               .firsts = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
               .indents = TL_ARENA_ARRAY(arena, uint32_t, count + 1),
               // Every line of the result ends where one of the source does.
-              .lines = TL_ARENA_ARRAY(arena, line, source->line_count + 1)};
+              .lines = TL_ARENA_ARRAY(arena, line, line_count)};
   if (arena->failed)
-    return NULL;
+    return false;
   find_brackets(&l);
   find_lines(&l);
   // The first token is first on its line.
   for (uint32_t i = 1; i < count; i++) l.has_blank[i] = has_blank(&l, i);
   indent_lines(&l);
   align_comments(&l);
-  // Counted first, so that one allocation of the right size is enough.
-  writer w = {.to = NULL};
-  write_lines(&w, &l);
-  char *text = tl_arena_alloc(arena, (size_t)w.nbytes + 1);
-  if (text == NULL)
-    return NULL;
-  w = (writer){.to = text};
-  write_lines(&w, &l);
-  *nbytes = w.nbytes;
-  return text;
+  for (uint32_t i = 0; i < l.line_count; i++) write_line(out, &l, &l.lines[i]);
+  return true;
 }
 
 // --- The proof --------------------------------------------------------------

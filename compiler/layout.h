@@ -7,14 +7,14 @@
 #include "compiler/arena.h"
 #include "compiler/lexer.h"
 #include "compiler/source.h"
+#include "vm/string.h"
 
-// The text of [source] with its blanks, indentation and empty lines put in
-// order. Tokens, comments and the ends of lines stay where they are, so the
-// program stays the same. The source must parse; [tokens] are its tokens. The
-// result lives in [arena], with a zero behind its [nbytes]; NULL when memory
-// fails.
-const char *tl_layout(const tl_source *source, const tl_tokens *tokens,
-                      tl_arena *arena, uint32_t *nbytes);
+// Appends to [out] the text of [source] with its blanks, indentation and empty
+// lines put in order. Tokens, comments and the ends of lines stay where they
+// are, so the program stays the same. The source must parse; [tokens] are its
+// tokens. False where [arena] has no memory.
+bool tl_layout(const tl_source *source, const tl_tokens *tokens,
+               tl_arena *arena, tl_text *out);
 
 // Whether two texts have the same tokens, with the same newlines that count:
 // the proof that one is only another layout of the other. Comments are not

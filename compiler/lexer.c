@@ -15,88 +15,21 @@
 #include "compiler/lexer_internal.h"
 #include "vm/utf8.h"
 
-// A sign of ASCII characters and the token that it makes.
-typedef struct tl_sign {
-  const char *text;
-  uint8_t kind;
-  uint8_t op;  // of an UPDATE
-} tl_sign;
-
-#define UPDATE(text, op) \
-  { text, TL_TOKEN_UPDATE, TL_OPERATOR_##op }
-
-// Longer signs first, so that the first that fits is the longest.
-static const tl_sign ascii_signs[] = {
-    UPDATE("**=", POWER),
-    UPDATE("//=", FLOOR_DIVIDE),
-    UPDATE("<<=", SHIFT_LEFT),
-    UPDATE(">>=", SHIFT_RIGHT),
-    {"...", TL_TOKEN_ELLIPSIS, 0},
-    UPDATE("+=", ADD),
-    UPDATE("-=", SUBTRACT),
-    UPDATE("*=", MULTIPLY),
-    UPDATE("/=", DIVIDE),
-    UPDATE("%=", REMAINDER),
-    UPDATE("@=", MATMUL),
-    UPDATE("&=", BIT_AND),
-    UPDATE("|=", BIT_OR),
-    UPDATE("^=", BIT_XOR),
-    {"==", TL_TOKEN_EQUAL, 0},
-    {"=>", TL_TOKEN_ARROW, 0},
-    {"!=", TL_TOKEN_NOT_EQUAL, 0},
-    {"<=", TL_TOKEN_LESS_EQUAL, 0},
-    {"<<", TL_TOKEN_SHIFT_LEFT, 0},
-    {">=", TL_TOKEN_GREATER_EQUAL, 0},
-    {">>", TL_TOKEN_SHIFT_RIGHT, 0},
-    {"**", TL_TOKEN_STARS, 0},
-    {"//", TL_TOKEN_SLASHES, 0},
-    {"|>", TL_TOKEN_PIPE, 0},
-    {"..", TL_TOKEN_DOTS, 0},
-    {"+", TL_TOKEN_PLUS, 0},
-    {"-", TL_TOKEN_MINUS, 0},
-    {"*", TL_TOKEN_STAR, 0},
-    {"/", TL_TOKEN_SLASH, 0},
-    {"%", TL_TOKEN_PERCENT, 0},
-    {"@", TL_TOKEN_AT, 0},
-    {"&", TL_TOKEN_AMPERSAND, 0},
-    {"|", TL_TOKEN_BAR, 0},
-    {"^", TL_TOKEN_CARET, 0},
-    {"~", TL_TOKEN_TILDE, 0},
-    {"<", TL_TOKEN_LESS, 0},
-    {">", TL_TOKEN_GREATER, 0},
-    {"=", TL_TOKEN_ASSIGN, 0},
-    {",", TL_TOKEN_COMMA, 0},
-    {":", TL_TOKEN_COLON, 0},
-    {".", TL_TOKEN_DOT, 0},
-    {";", TL_TOKEN_SEMICOLON, 0},
-};
-
-// A character outside ASCII and the token that it makes; ∞ is a name.
+// A character outside ASCII and the token that it makes, as a second form of a
+// sign in lexer.h; ∞ is a name.
 typedef struct tl_unicode_sign {
   int32_t code;
   uint8_t kind;
 } tl_unicode_sign;
 
 static const tl_unicode_sign unicode_signs[] = {
-    {0x00b2, TL_TOKEN_SQUARE},
-    {0x00b3, TL_TOKEN_CUBE},
-    {0x00b7, TL_TOKEN_AT},
-    {0x00d7, TL_TOKEN_STAR},
-    {0x00f7, TL_TOKEN_SLASH},
-    {0x2192, TL_TOKEN_ARROW},
-    {0x2208, TL_TOKEN_IN},
-    {0x2209, TL_TOKEN_NOT_IN},
-    {0x2212, TL_TOKEN_MINUS},
-    {0x2218, TL_TOKEN_RING},
-    {0x221a, TL_TOKEN_ROOT},
-    {0x221e, TL_TOKEN_NAME},
-    {0x2227, TL_TOKEN_AMPERSAND},
-    {0x2228, TL_TOKEN_BAR},
-    {0x00ac, TL_TOKEN_TILDE},
-    {0x22bb, TL_TOKEN_CARET},
-    {0x2260, TL_TOKEN_NOT_EQUAL},
-    {0x2264, TL_TOKEN_LESS_EQUAL},
-    {0x2265, TL_TOKEN_GREATER_EQUAL},
+    {0x00b7, TL_TOKEN_AT},         {0x00d7, TL_TOKEN_STAR},
+    {0x00f7, TL_TOKEN_SLASH},      {0x2192, TL_TOKEN_ARROW},
+    {0x2208, TL_TOKEN_IN},         {0x2212, TL_TOKEN_MINUS},
+    {0x221e, TL_TOKEN_NAME},       {0x2227, TL_TOKEN_AMPERSAND},
+    {0x2228, TL_TOKEN_BAR},        {0x00ac, TL_TOKEN_TILDE},
+    {0x22bb, TL_TOKEN_CARET},      {0x2260, TL_TOKEN_NOT_EQUAL},
+    {0x2264, TL_TOKEN_LESS_EQUAL}, {0x2265, TL_TOKEN_GREATER_EQUAL},
 };
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
@@ -276,58 +209,62 @@ static bool lex_point_number(tl_lexer *lexer) {
   return true;
 }
 
-// The longest sign of the table that fits. False: none does.
-static bool lex_ascii_sign(tl_lexer *lexer) {
+// The kind of the longest sign that stands here, and its bytes in [length];
+// ERROR: none does.
+static tl_token_kind find_sign(const tl_lexer *lexer, uint32_t *length) {
   const char *text = lexer->text + lexer->at;
-  size_t left = lexer->nbytes - lexer->at;
-  for (size_t i = 0; i < COUNT(ascii_signs); i++) {
-    const tl_sign *sign = &ascii_signs[i];
-    if (sign->text[0] != text[0])
+  uint32_t left = lexer->nbytes - lexer->at;
+  tl_token_kind found = TL_TOKEN_ERROR;
+  *length = 0;
+  // In the table all signs stand in a row, from `,` on.
+  for (int kind = TL_TOKEN_COMMA; kind <= TL_TOKEN_RING; kind++) {
+    const char *sign = tl_token_infos[kind].text;
+    if (sign[0] != text[0])
       continue;
-    size_t length = strlen(sign->text);
-    if (left < length || memcmp(sign->text, text, length) != 0)
-      continue;
-    uint32_t begin = lexer->at;
-    lexer->at += (uint32_t)length;
-    tl_token *token = tl_lexer_add(lexer, (tl_token_kind)sign->kind, begin);
-    if (token)
-      token->code = sign->op;
-    return true;
-  }
-  return false;
-}
-
-// Whether an `=` behind the sign just read makes an update of it: `×=` is
-// `*=`. `×==` is not one.
-static bool is_update(const tl_lexer *lexer, tl_token_kind kind) {
-  int level = tl_token_infos[kind].level;
-  // Operators from | to products have updates; ** has no sign outside ASCII.
-  return level >= TL_LEVEL_BIT_OR && level <= TL_LEVEL_PRODUCT &&
-         byte_at(lexer, lexer->at) == '=' &&
-         byte_at(lexer, lexer->at + 1) != '=';
-}
-
-// The same for the signs outside ASCII, and for their updates.
-static bool lex_unicode_sign(tl_lexer *lexer) {
-  uint32_t begin = lexer->at, length;
-  int32_t code = character_at(lexer, begin, &length);
-  for (size_t i = 0; i < COUNT(unicode_signs); i++) {
-    tl_token_kind kind = (tl_token_kind)unicode_signs[i].kind;
-    if (unicode_signs[i].code != code)
-      continue;
-    lexer->at += length;
-    if (!is_update(lexer, kind)) {
-      tl_lexer_add(lexer, kind, begin);
-      return true;
+    uint32_t nbytes = (uint32_t)strlen(sign);
+    if (nbytes > *length && nbytes <= left && memcmp(sign, text, nbytes) == 0) {
+      *length = nbytes;
+      found = (tl_token_kind)kind;
     }
-    // Over the `=`.
-    lexer->at++;
-    tl_token *token = tl_lexer_add(lexer, TL_TOKEN_UPDATE, begin);
-    if (token)
-      token->code = tl_token_infos[kind].op;
+  }
+  if (found != TL_TOKEN_ERROR)
+    return found;
+  int32_t code = character_at(lexer, lexer->at, length);
+  for (size_t i = 0; i < COUNT(unicode_signs); i++)
+    if (unicode_signs[i].code == code)
+      return (tl_token_kind)unicode_signs[i].kind;
+  return TL_TOKEN_ERROR;
+}
+
+// Whether an `=` behind the sign at [begin], which was just read, makes an
+// update of it: `×=` is `*=`. `×==` is not one.
+static bool is_update(const tl_lexer *lexer, tl_token_kind kind,
+                      uint32_t begin) {
+  int level = tl_token_infos[kind].level;
+  // Operators from | to ** have updates.
+  return level >= TL_LEVEL_BIT_OR && level <= TL_LEVEL_POWER &&
+         byte_at(lexer, lexer->at) == '=' &&
+         ((unsigned char)lexer->text[begin] < 0x80 ||
+          byte_at(lexer, lexer->at + 1) != '=');
+}
+
+// A sign, or an update by it. False: none stands here.
+static bool lex_sign(tl_lexer *lexer) {
+  uint32_t begin = lexer->at, length;
+  tl_token_kind kind = find_sign(lexer, &length);
+  if (kind == TL_TOKEN_ERROR)
+    return false;
+  lexer->at += length;
+  if (!is_update(lexer, kind, begin)) {
+    tl_lexer_add(lexer, kind, begin);
     return true;
   }
-  return false;
+  // Over the `=`.
+  lexer->at++;
+  tl_token *token = tl_lexer_add(lexer, TL_TOKEN_UPDATE, begin);
+  if (token)
+    token->code = tl_token_infos[kind].op;
+  return true;
 }
 
 // False: the character is no bracket.
@@ -379,7 +316,7 @@ static void lex_token(tl_lexer *lexer) {
     // Within ( ) or [ ] in a hole the colon is one of a slice or a name.
     tl_lexer_format(lexer);
   } else if (!lex_bracket(lexer) && !lex_point_number(lexer) &&
-             !lex_ascii_sign(lexer) && !lex_unicode_sign(lexer)) {
+             !lex_sign(lexer)) {
     lex_unknown(lexer);
   }
 }
@@ -474,9 +411,7 @@ bool tl_lex(tl_tokens *tokens, tl_arena *arena, const tl_source *source,
 
 // The tokens are not in the arena, so that they can go before lowering begins.
 void tl_tokens_release(tl_tokens *tokens, tl_arena *arena) {
-  if (tokens->items) {
-    arena->resize(arena->context, tokens->items,
-                  tokens->capacity * sizeof(tl_token), 0);
-  }
+  if (tokens->items)
+    arena->resize(arena->context, tokens->items, tokens->nbytes, 0);
   *tokens = (tl_tokens){0};
 }

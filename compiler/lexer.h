@@ -70,38 +70,39 @@ typedef enum tl_level {
   X(NOT, "not", NOT, NOT)
 
 // X(KIND, "text")
-#define TL_TOKEN_MARKS(X)                                                    \
-  X(END, "the end of the text")                                              \
-  X(ERROR, "an error")              /* code: tl_lex_error */                 \
-  X(NEWLINE, "the end of the line") /* never stored, see tl_token */         \
-  X(SEMICOLON, ";")                                                          \
-  X(PEAK, "#:peak") /* an expression and a statement follow */               \
-  X(NAME, "a name")                                                          \
-  X(NUMBER, "a number")                                                      \
-  X(STRING, "a string") /* whole, without holes; raw ones too */             \
-  X(HEAD, "a string")   /* "text{   other: the token after the hole; or */   \
-                        /* :format{   of a format that has holes itself */   \
-  X(MIDDLE, "}")        /* }text{   likewise */                              \
-  X(TAIL, "}")          /* }text"   or }format, up to the } of its hole */   \
-  X(FORMAT, ":")        /* :format  before the } of a hole */                \
-  X(TYPE, "a type")                                                          \
-  X(PAREN, "(")     /* other: the closing bracket's index, here and below */ \
-  X(PAREN_END, ")") /* other: the opening one's */                           \
-  X(BRACKET, "[")                                                            \
-  X(BRACKET_END, "]")                                                        \
-  X(BRACE, "{")                                                              \
-  X(BRACE_END, "}")                                                          \
-  X(COMMA, ",")                                                              \
-  X(COLON, ":")                                                              \
-  X(DOT, ".")                                                                \
-  X(ELLIPSIS, "...")                                                         \
-  X(ASSIGN, "=")                                                             \
-  X(UPDATE, "an update") /* code: tl_operator */                             \
-  X(ARROW, "=>")                                                             \
-  X(PIPE, "|>")                                                              \
-  X(TILDE, "~")                                                              \
-  X(ROOT, "√")                                                               \
-  X(SQUARE, "²")                                                             \
+#define TL_TOKEN_MARKS(X)                                                      \
+  X(END, "the end of the text")                                                \
+  X(ERROR, "an error")              /* code: tl_lex_error */                   \
+  X(NEWLINE, "the end of the line") /* never stored, see tl_token */           \
+  X(PEAK, "#:peak")                 /* an expression and a statement follow */ \
+  X(NAME, "a name")                                                            \
+  X(NUMBER, "a number")                                                        \
+  X(STRING, "a string") /* whole, without holes; raw ones too */               \
+  X(HEAD, "a string")   /* "text{   other: the token after the hole; or */     \
+                        /* :format{   of a format that has holes itself */     \
+  X(MIDDLE, "}")        /* }text{   likewise */                                \
+  X(TAIL, "}")          /* }text"   or }format, up to the } of its hole */     \
+  X(FORMAT, ":")        /* :format  before the } of a hole */                  \
+  X(TYPE, "a type")                                                            \
+  X(PAREN, "(")     /* other: the closing bracket's index, here and below */   \
+  X(PAREN_END, ")") /* other: the opening one's */                             \
+  X(BRACKET, "[")                                                              \
+  X(BRACKET_END, "]")                                                          \
+  X(BRACE, "{")                                                                \
+  X(BRACE_END, "}")                                                            \
+  /* The signs: from here to the operators, which follow. */                   \
+  X(COMMA, ",")                                                                \
+  X(SEMICOLON, ";")                                                            \
+  X(COLON, ":")                                                                \
+  X(DOT, ".")                                                                  \
+  X(ELLIPSIS, "...")                                                           \
+  X(ASSIGN, "=")                                                               \
+  X(UPDATE, "an update") /* code: tl_operator */                               \
+  X(ARROW, "=>")                                                               \
+  X(PIPE, "|>")                                                                \
+  X(TILDE, "~")                                                                \
+  X(ROOT, "√")                                                                 \
+  X(SQUARE, "²")                                                               \
   X(CUBE, "³")
 
 // X(KIND, "text")
@@ -182,8 +183,9 @@ typedef struct tl_token {
 // before it begins.
 typedef struct tl_tokens {
   tl_token *items;  // the last is END
-  uint32_t count, capacity;
-  bool is_open;  // the text ends in a bracket, a hole or a """string
+  uint32_t count;
+  size_t nbytes;  // that there is room for
+  bool is_open;   // the text ends in a bracket, a hole or a """string
 } tl_tokens;
 
 // Fills [tokens] with [source]'s tokens. Where [is_partial], a bracket that is

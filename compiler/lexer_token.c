@@ -24,32 +24,18 @@ const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
 #undef X
 };
 
-// Doubles the room for tokens. They are outside the arena, since they are
-// freed as soon as the tree is built.
-static bool grow(tl_lexer *lexer) {
-  tl_tokens *tokens = lexer->tokens;
-  tl_arena *arena = lexer->arena;
-  uint32_t capacity = tokens->capacity ? tokens->capacity * 2 : 256;
-  size_t old_size = tokens->capacity * sizeof(tl_token);
-  tl_token *items = arena->resize(arena->context, tokens->items, old_size,
-                                  capacity * sizeof(tl_token));
-  if (!items) {
-    arena->failed = true;
-    // Without memory there is nothing more to read.
-    lexer->is_done = true;
-    return false;
-  }
-  tokens->items = items;
-  tokens->capacity = capacity;
-  return true;
-}
-
 // The first token on a line is flagged, and one that ## lines can document
 // gets their offset.
 tl_token *tl_lexer_add(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
   tl_tokens *tokens = lexer->tokens;
-  if (tokens->count == tokens->capacity && !grow(lexer))
+  // Outside of the arena, since tokens are freed as soon as the tree is built.
+  size_t nbytes = (tokens->count + 1) * sizeof *tokens->items;
+  if (nbytes > tokens->nbytes && !tl_arena_outside(lexer->arena, &tokens->items,
+                                                   &tokens->nbytes, nbytes)) {
+    // Without memory there is nothing more to read.
+    lexer->is_done = true;
     return NULL;
+  }
   tl_token *token = &tokens->items[tokens->count++];
   *token = (tl_token){.kind = (uint8_t)kind, .begin = begin, .end = lexer->at};
   if (lexer->is_first)
@@ -78,7 +64,7 @@ void tl_lexer_add_error(tl_lexer *lexer, tl_lex_error error, uint32_t begin,
 
 // From the table in operator.h.
 const char *tl_operator_text(tl_operator op) {
-#define X(name, text) text,
+#define X(name, text, ...) text,
   static const char *const texts[] = {TL_OPERATORS(X)};
 #undef X
   return texts[op];

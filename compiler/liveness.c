@@ -20,19 +20,14 @@ static void unite(uint64_t *to, const uint64_t *from, int32_t words) {
 // What is live before [ins], given what is live after it.
 static void step_back(const tl_owned_function *f, const tl_cfg_ins *ins,
                       uint64_t *live) {
-  const tl_cfg_function *cfg = f->cfg;
   if (tl_is_idle(ins, live))
     return;
   for (int32_t i = 0; i < tl_result_count(ins); i++)
-    if (tl_is_tracked(cfg, ins->result + i))
-      tl_bit_clear(live, ins->result + i);
+    tl_bit_clear(live, ins->result + i);
   for (int32_t i = 0; i < ins->operand_count; i++)
-    if (tl_is_tracked(cfg, ins->operands[i]))
-      tl_bit_set(live, ins->operands[i]);
+    tl_bit_set(live, ins->operands[i]);
   if (ins->op == TL_BC_CHECKTYPES)  // reads the parameters without naming them
-    for (int32_t i = 0; i < cfg->param_count; i++)
-      if (tl_is_tracked(cfg, i))
-        tl_bit_set(live, i);
+    for (int32_t i = 0; i < f->cfg->param_count; i++) tl_bit_set(live, i);
   int32_t handler = tl_handler_of(ins);
   if (handler >= 0)
     unite(live, tl_live_at(f, handler), f->words);
@@ -64,62 +59,36 @@ void tl_live_rows(const tl_owned_function *f, int32_t block, uint64_t *rows) {
   }
 }
 
-// The blocks that control may reach from a block: two targets and, as far as
-// they differ from one instruction to the next, the handlers.
-static int32_t collect_successors(const tl_cfg_block *block, int32_t *out) {
-  int32_t count = 0, last = -1;
-  for (int i = 0; i < 2; i++)
-    if (block->targets[i] >= 0)
-      out[count++] = block->targets[i];
-  for (int32_t i = 0; i < block->count; i++) {
-    int32_t handler = tl_handler_of(&block->ins[i]);
-    if (handler >= 0 && handler != last)
-      out[count++] = last = handler;
-  }
-  return count;
-}
-
-// Depth first from the entry, without recursion. Each stack entry owns the
-// stretch of [pending] that holds its successors.
-// Reverse postorder: a block is numbered, from the end, when all that it leads
-// to have been, so that without loops each comes before its successors.
-//
-//   pending   successors of all blocks on the stack, stretch after stretch
-//   begin     where the stretch of each stack entry begins; next: how far it is
+// Depth first from the entry, without recursion. Reverse postorder: a block is
+// numbered, from the end, when all that it leads to have been, so that without
+// loops each comes before its successors: two targets, then the handlers of its
+// instructions. [next] says for each block on the stack how many of these have
+// been followed.
 static bool order_blocks(tl_arena *arena, tl_owned_function *f) {
   const tl_cfg_function *cfg = f->cfg;
-  size_t n = (size_t)cfg->block_count, total = 0;
-  for (size_t b = 0; b < n; b++) total += (size_t)cfg->blocks[b].count + 2;
-  int32_t *pending = TL_ARENA_ARRAY(arena, int32_t, total);
+  size_t n = (size_t)cfg->block_count;
   int32_t *stack = TL_ARENA_ARRAY(arena, int32_t, n);
-  int32_t *begin = TL_ARENA_ARRAY(arena, int32_t, n + 1);
   int32_t *next = TL_ARENA_ARRAY(arena, int32_t, n);
   bool *seen = TL_ARENA_ARRAY(arena, bool, n);
   f->sequence = TL_ARENA_ARRAY(arena, int32_t, n);
   if (arena->failed)
     return false;
-  int32_t depth = 0, left = (int32_t)n;
+  int32_t depth = 1, left = (int32_t)n;
   seen[0] = true;
-  stack[0] = next[0] = begin[0] = 0;
-  begin[1] = collect_successors(&cfg->blocks[0], pending);
-  depth = 1;
   while (depth > 0) {
-    int32_t top = depth - 1;
-    if (next[top] == begin[depth]) {
-      f->sequence[--left] = stack[top];
-      depth--;
+    int32_t *k = &next[depth - 1], to = -1;
+    const tl_cfg_block *block = &cfg->blocks[stack[depth - 1]];
+    while (*k < block->count + 2 && (to < 0 || seen[to])) {
+      to = *k < 2 ? block->targets[*k] : tl_handler_of(&block->ins[*k - 2]);
+      ++*k;
+    }
+    if (to < 0 || seen[to]) {
+      f->sequence[--left] = stack[--depth];
       continue;
     }
-    int32_t block = pending[next[top]++];
-    if (seen[block])
-      continue;
-    seen[block] = true;
-    stack[depth] = block;
-    next[depth] = begin[depth];
-    begin[depth + 1] =
-        begin[depth] +
-        collect_successors(&cfg->blocks[block], pending + begin[depth]);
-    depth++;
+    seen[to] = true;
+    stack[depth] = to;
+    next[depth++] = 0;
   }
   f->sequence_count = (int32_t)n - left;
   memmove(f->sequence, f->sequence + left,

@@ -8,7 +8,6 @@
 //   lower_take.c      an item moved out of its place, changed, put back
 //   lower_call.c      calls: arguments bound to parameters
 //   lower_control.c   and, or, if, loops, comprehensions, try, return
-//   lower_column.c    columns that loops read in each iteration
 //   lower_place.c     indices and places: r.a[3].b
 //   lower_expr.c      constants, operators, fields
 //   lower_literal.c   arrays, lists, records, strings with values
@@ -136,6 +135,10 @@ void tl_lower_statement(tl_lower *l, tl_ast *ast);
 // Never NULL: without memory it is a dummy that nobody reads.
 tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
                     int32_t operand_count, tl_span span);
+// The same with all operands; the caller sets what else there is.
+tl_cfg_ins *tl_emit_operands(tl_lower *l, tl_opcode op, int32_t result,
+                             const int32_t *operands, int32_t count,
+                             tl_span span);
 // The same with one operand or two.
 void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span);
@@ -146,7 +149,7 @@ void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
 void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
                uint32_t extra, tl_span span);
 // One whose operands stand side by side above its result, in slot [base], as
-// far as they are not elsewhere.
+// far as they are not elsewhere. [operands] NULL: all of them do.
 void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
                     const int32_t *operands, int32_t count, uint32_t extra,
                     tl_span span);
@@ -214,10 +217,11 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value);
 // One more constant of a function that has been lowered, which owns nothing.
 // Not looked up first.
 uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f, tl_slot value);
-// The constant that holds a string.
-uint32_t tl_string_constant(tl_lower *l, const char *text, size_t nbytes);
 // Loads a constant into a slot. Takes what [value] owns.
 void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span);
+// The same of a string.
+void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
+                    tl_span span);
 // A string of the unit's names, borrowed, made if need be; NULL without
 // memory.
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes);
@@ -256,8 +260,6 @@ void tl_diagnose_pending(tl_builder *b, tl_span span);
 // Whether evaluating [ast] may assign a variable of this function: then an
 // operand before it has to be copied. [ast] may be NULL.
 bool tl_may_assign(tl_ast *ast);
-// The same, or call a function.
-bool tl_may_call(tl_ast *ast);
 // Whether a statement does anything besides giving a value.
 bool tl_has_effect(tl_lower *l, tl_ast *ast);
 // Reports a statement whose value is dropped and that can have no effect.

@@ -33,56 +33,44 @@ static bool is_only_indices(const tl_target *target) {
 //   pad: e = catch; a = o1; b = o2; raise e
 //   after:
 typedef struct undo {
-  int32_t pad, saved, first;  // slots of the old values, one for each target
+  int32_t pad, saved, first;  // slots of the old values, one for each place
 } undo;
 
-// Whether the old value of target [i]'s variable is saved: it is the first
-// place that changes that variable.
-static bool is_saved(const tl_lower *l, const tl_target *targets,
-                     const tl_target_place *places, uint32_t i) {
-  // Names are written last and cannot fail.
-  if (targets[i].kind != TL_TARGET_PLACE || places[i].variable == NULL) {
-    return false;
-  }
-  for (uint32_t k = 0; k < i; k++) {
-    if (targets[k].kind == TL_TARGET_PLACE &&
-        places[k].variable == places[i].variable) {
+// Whether the old value of place [i]'s variable is saved: it is the first place
+// that changes that variable.
+static bool is_saved(const tl_lower *l, const tl_target_place *places,
+                     uint32_t i) {
+  const tl_variable *v = places[i].variable;
+  for (uint32_t k = 0; k < i; k++)
+    if (places[k].variable == v)
       return false;
-    }
-  }
-  return places[i].variable->is_global ||
-         places[i].variable->scope->function == l->scope->function;
+  return v != NULL &&
+         (v->is_global || v->scope->function == l->scope->function);
 }
 
 // Saves the old values and opens the landing pad.
-static void begin_undo(tl_lower *l, tl_target *targets,
-                       const tl_target_place *places, uint32_t count, undo *u) {
+static void begin_undo(tl_lower *l, const tl_target_place *places,
+                       uint32_t count, undo *u) {
   u->first = tl_temps(l, (int32_t)count);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!is_saved(l, targets, places, i))
-      continue;
-    // A second reference to the old value: the first write copies it.
-    tl_lower_name(l, targets[i].name, targets[i].name_span,
-                  u->first + (int32_t)i);
-  }
+  // A second reference to the old value: the first write copies it.
+  for (uint32_t i = 0; i < count; i++)
+    if (is_saved(l, places, i))
+      tl_lower_name(l, places[i].target->name, places[i].target->name_span,
+                    u->first + (int32_t)i);
   u->pad = tl_new_block(l);
   u->saved = l->handler;
   l->handler = u->pad;
 }
 
 // Closes the landing pad, which assigns the old values.
-static void end_undo(tl_lower *l, tl_target *targets,
-                     const tl_target_place *places, uint32_t count,
-                     const undo *u) {
-  tl_span span = targets[0].span;
+static void end_undo(tl_lower *l, const tl_target_place *places, uint32_t count,
+                     tl_span span, const undo *u) {
   // The pad itself runs under the handler outside, where its error goes.
   l->handler = u->saved;
   tl_landing landing = tl_landing_begin(l, u->pad, span);
-  for (uint32_t i = 0; i < count; i++) {
-    if (!is_saved(l, targets, places, i))
-      continue;
-    tl_store_name(l, targets[i].name, u->first + (int32_t)i, span);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    if (is_saved(l, places, i))
+      tl_store_name(l, places[i].target->name, u->first + (int32_t)i, span);
   tl_landing_end(l, &landing);
 }
 
@@ -113,42 +101,29 @@ static void assign_all(tl_lower *l, tl_target *targets, uint32_t count,
       TL_ARENA_ARRAY(l->b->arena, tl_target_place, (size_t)count + 1);
   if (places == NULL)
     return;
-  uint32_t place_count = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE)
-      continue;
-    tl_place_lower(l, &targets[i], false, &places[i]);
-    place_count++;
-  }
-  bool is_first = true;
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (targets[i].kind == TL_TARGET_PLACE)
+      tl_place_lower(l, &targets[i], false, &places[n++]);
   // Read the later places: an index out of range fails here, before anything is
   // written.
-  for (uint32_t i = 0; place_count > 1 && i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE)
-      continue;
+  for (uint32_t i = 1; i < n; i++) {
     int32_t mark = l->top;
-    if (!is_first && is_only_indices(&targets[i]))
+    if (is_only_indices(places[i].target))
       tl_place_read(l, &places[i]);
-    is_first = false;
     l->top = mark;
   }
   // With one place there is nothing to undo: it is written or it fails.
   undo u = {.pad = -1};
-  if (place_count > 1 && !is_swap) {
-    begin_undo(l, targets, places, count, &u);
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind != TL_TARGET_PLACE)
-      continue;
-    tl_place_set(l, &places[i], first + (int32_t)i);
-  }
+  if (n > 1 && !is_swap)
+    begin_undo(l, places, n, &u);
+  for (uint32_t i = 0; i < n; i++)
+    tl_place_set(l, &places[i], first + (int32_t)(places[i].target - targets));
   if (u.pad >= 0)
-    end_undo(l, targets, places, count, &u);
-  for (uint32_t i = 0; i < count; i++) {
-    if (targets[i].kind == TL_TARGET_PLACE)
-      continue;
-    assign_to(l, &targets[i], first + (int32_t)i);
-  }
+    end_undo(l, places, n, targets[0].span, &u);
+  for (uint32_t i = 0; i < count; i++)
+    if (targets[i].kind != TL_TARGET_PLACE)
+      assign_to(l, &targets[i], first + (int32_t)i);
 }
 
 // Which of the targets is ...rest; their number if none is.
@@ -212,26 +187,8 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   return true;
 }
 
-// x op= e for a module variable, if nothing in e could look at it: the value
-// is moved out, so that the operator may write into its memory. False: not
-// lowered.
-static bool update_global(tl_lower *l, tl_variable *v, tl_operator op,
-                          tl_ast *value, tl_span span) {
-  if (v == NULL || !v->is_global || tl_may_call(value))
-    return false;
-  // Before the variable is moved out: it may be read in the value.
-  int32_t right = tl_lower_expr(l, value, -1);
-  tl_taken_global t = {.slot = tl_temp(l)};
-  tl_global_take(l, v, span, &t);
-  int32_t result = tl_lower_binary_op(l, op, t.slot, right, -1, span);
-  tl_global_put(l, &t, result, span);
-  return true;
-}
-
 // Tries the forms that save a copy, from the most special on.
-void tl_lower_assign(tl_lower *l, tl_ast *ast) {
-  tl_target *target = &ast->assign.target;
-  tl_ast *value = ast->assign.value;
+static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
   if (assign_parallel(l, target, value))
     return;
   if (target->kind != TL_TARGET_LIST && tl_take_assign(l, target, value))
@@ -257,41 +214,27 @@ void tl_lower_assign(tl_lower *l, tl_ast *ast) {
   assign_to(l, target, tl_lower_expr(l, value, -1));
 }
 
+void tl_lower_assign(tl_lower *l, tl_ast *ast) {
+  assign_value(l, &ast->assign.target, ast->assign.value);
+}
+
 // x op= e, place op= e, get(r, k, f) op= e.
 void tl_lower_update(tl_lower *l, tl_ast *ast) {
-  tl_ast_update *update = &ast->update;
+  tl_ast_assign *update = &ast->assign;
   tl_target *target = &update->target;
-  tl_variable *v = tl_scope_find(l->scope, target->name);
-  if (v == NULL)
+  if (tl_scope_find(l->scope, target->name) == NULL)
     return;
-  if (update->fallback != NULL) {
-    tl_lower_get_update(l, ast);
-    return;
-  }
   if (target->kind == TL_TARGET_PLACE) {
-    if (tl_take_update(l, ast))
-      return;
-    // Into a temporary of its own: the value may be a variable that an index
-    // assigns.
-    int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
-    tl_target_place p;
-    tl_place_lower(l, target, true, &p);
-    int32_t item = tl_place_read(l, &p);
-    int32_t result =
-        tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
-    tl_place_set(l, &p, result);
+    tl_lower_place_update(l, ast);
     return;
   }
-  if (update_global(l, v, update->op, update->value, ast->span))
-    return;
-  // x += { x = 1; 2 } adds to the x of before.
-  bool copy = tl_may_assign(update->value);
-  int32_t left =
-      tl_lower_name(l, target->name, target->name_span, copy ? tl_temp(l) : -1);
-  int32_t right = tl_lower_expr(l, update->value, -1);
-  int32_t result = tl_lower_binary_op(
-      l, update->op, left, right, tl_direct_slot(l, target->name), ast->span);
-  tl_store_name(l, target->name, result, ast->span);
+  // x += e is x = x + e: of a place the indices would be evaluated twice.
+  tl_ast x = {
+      .kind = TL_AST_NAME, .span = target->name_span, .name = {target->name}};
+  tl_ast result = {.kind = TL_AST_BINARY,
+                   .span = ast->span,
+                   .binary = {update->op, &x, update->value}};
+  assign_value(l, target, &result);
 }
 
 void tl_lower_targets(tl_lower *l, tl_ident *names, uint32_t count,

@@ -188,33 +188,29 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
   int next = 0;
   for (uint32_t i = 0; i < call->count; i++) {
     const tl_argument *a = &call->arguments[i];
-    if (a->kind == TL_ARGUMENT_NAMED) {
-      int p = find_param(s, a->name);
-      if (p < 0) {
-        unknown_argument(l, s, a);
-        return false;
-      }
-      if (out->argument[p] >= 0) {
-        tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
-                    "%s is given twice", a->name->text);
-        return false;
-      }
-      out->argument[p] = (int)i;
-    } else if (next < positions) {
-      // A named argument may have taken this parameter already.
-      if (out->argument[next] >= 0) {
-        tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
-                    "%.*s is given twice", (int)s->params[next].name_length,
-                    s->params[next].name);
-        return false;
-      }
-      out->argument[next++] = (int)i;
-    } else if (rest >= 0) {
-      out->rest[out->rest_count++] = i;
-    } else {
+    int p = a->kind == TL_ARGUMENT_NAMED ? find_param(s, a->name)
+            : next < positions           ? next++
+                                         : -1;
+    if (p < 0 && a->kind == TL_ARGUMENT_NAMED) {
+      unknown_argument(l, s, a);
+      return false;
+    }
+    if (p < 0 && rest < 0) {
       too_many(l, s, a, positions);
       return false;
     }
+    if (p < 0) {
+      out->rest[out->rest_count++] = i;
+      continue;
+    }
+    // A named argument may have taken a parameter that has a place, too.
+    if (out->argument[p] >= 0) {
+      tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,
+                  "%.*s is given twice", (int)s->params[p].name_length,
+                  s->params[p].name);
+      return false;
+    }
+    out->argument[p] = (int)i;
   }
   for (int i = 0; i < s->count; i++) {
     // Only now is it known that no argument, named or not, gives it.
@@ -239,6 +235,13 @@ static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
   return tl_lower_into(l, want, base, span);
 }
 
+// Whether an argument from number [from] on may assign a variable.
+static bool may_assign_from(const tl_ast_call *call, uint32_t from) {
+  while (from < call->count && !tl_may_assign(call->arguments[from].value))
+    from++;
+  return from < call->count;
+}
+
 // One argument into its window slot, or left in the variable that it names if
 // no later argument may assign that. [setting]: an argument of a library
 // function behind its first, which is only read: a list of literals is a
@@ -251,17 +254,23 @@ static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
   // A taken value is where the take puts it: -1 leaves it there.
   int32_t want = tl_is_taken(l, value) ? -1 : slot;
   if (tl_is_own_variable(l, value)) {
-    want = -1;
     // f(x, { x = 2 }) passes the x of before.
-    for (uint32_t i = index + 1; i < call->count && want < 0; i++) {
-      if (tl_may_assign(call->arguments[i].value))
-        want = slot;
-    }
+    want = may_assign_from(call, index + 1) ? slot : -1;
   }
   int32_t mark = l->top;
   int32_t result = tl_lower_expr(l, value, want);
   l->top = mark;
   return result;
+}
+
+// All arguments in their order, into slots from [first] on or left where they
+// are; [operands] gets where each is.
+static void lower_arguments(tl_lower *l, tl_ast_call *call, int32_t first,
+                            int32_t *operands) {
+  for (uint32_t i = 0; i < call->count; i++)
+    operands[i] = lower_argument(l, call, i, first + (int32_t)i, false);
+  for (uint32_t i = 0; i < call->count; i++)
+    operands[i] = tl_take_late(l, call->arguments[i].value, operands[i]);
 }
 
 // A list of the arguments that the rest parameter takes.
@@ -333,21 +342,12 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   return finish(l, base, want, ast->span);
 }
 
-// Whether all arguments are given by position.
-static bool is_plain(const tl_ast_call *call) {
-  for (uint32_t i = 0; i < call->count; i++) {
-    if (call->arguments[i].kind != TL_ARGUMENT_POSITIONAL)
-      return false;
-  }
-  return true;
-}
-
-// Whether an argument is ...x: then only the run knows how many there are.
-static bool has_spread(const tl_ast_call *call) {
-  for (uint32_t i = 0; i < call->count; i++) {
-    if (call->arguments[i].kind == TL_ARGUMENT_SPREAD)
+// Whether an argument is of the kind. With ...x only the run knows how many
+// there are.
+static bool has_kind(const tl_ast_call *call, tl_argument_kind kind) {
+  for (uint32_t i = 0; i < call->count; i++)
+    if (call->arguments[i].kind == kind)
       return true;
-  }
   return false;
 }
 
@@ -356,18 +356,10 @@ static bool has_spread(const tl_ast_call *call) {
 static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_call *call = &ast->call;
   int32_t callee = tl_lower_expr(l, call->callee, -1);
-  if (tl_is_own_variable(l, call->callee)) {
-    for (uint32_t i = 0; i < call->count; i++) {
-      if (!tl_may_assign(call->arguments[i].value))
-        continue;
-      // An argument may assign the variable of the callee, which was evaluated
-      // before it.
-      int32_t copy = tl_temp(l);
-      tl_emit1(l, TL_BC_MOV, copy, callee, ast->span);
-      callee = copy;
-      break;
-    }
-  }
+  // An argument may assign the variable of the callee, which was evaluated
+  // before it.
+  if (tl_is_own_variable(l, call->callee) && may_assign_from(call, 0))
+    callee = tl_lower_into(l, tl_temp(l), callee, ast->span);
   int32_t base = tl_temp(l);
   int32_t first = tl_temps(l, (int32_t)call->count);
   int32_t *operands = TL_ARENA_ARRAY(l->b->arena, int32_t, call->count + 1);
@@ -375,13 +367,11 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
     return base;
   // The callee is not in the window: it stays where it is.
   operands[0] = callee;
-  for (uint32_t i = 0; i < call->count; i++)
-    operands[i + 1] = lower_argument(l, call, i, first + (int32_t)i, false);
-  for (uint32_t i = 0; i < call->count; i++)
-    operands[i + 1] =
-        tl_take_late(l, call->arguments[i].value, operands[i + 1]);
+  lower_arguments(l, call, first, operands + 1);
+  bool is_plain =
+      !has_kind(call, TL_ARGUMENT_SPREAD) && !has_kind(call, TL_ARGUMENT_NAMED);
   tl_emit_window(l, TL_BC_CALL, base, operands, (int32_t)call->count + 1,
-                 is_plain(call) ? 0 : tl_unit_shape(l->b, call), ast->span);
+                 is_plain ? 0 : tl_unit_shape(l->b, call), ast->span);
   return finish(l, base, want, ast->span);
 }
 
@@ -441,14 +431,9 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   int32_t mark = l->top;
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
-  for (int i = 0; i < arity; i++) {
-    operands[i] = lower_argument(l, &ast->call, (uint32_t)i, first + i, false);
-  }
-  for (int i = 0; i < arity; i++)
-    operands[i] = tl_take_late(l, ast->call.arguments[i].value, operands[i]);
-  tl_cfg_ins *ins = tl_emit(l, opcode, *want, arity, ast->span);
-  for (int i = 0; i < arity; i++) ins->operands[i] = operands[i];
-  ins->extra = (uint32_t)op;
+  lower_arguments(l, &ast->call, first, operands);
+  tl_emit_operands(l, opcode, *want, operands, arity, ast->span)->extra =
+      (uint32_t)op;
   l->top = mark;
   return true;
 }
@@ -472,7 +457,7 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
 // The walk of a call that gives rows of [count] items; NULL: it has none.
 static const tl_builtin *walk_of(tl_lower *l, const tl_ast *ast, uint32_t count,
                                  signature *s) {
-  if (has_spread(&ast->call))
+  if (has_kind(&ast->call, TL_ARGUMENT_SPREAD))
     return NULL;
   const tl_builtin *builtin = tl_called_builtin(l, ast->call.callee);
   if (builtin == NULL || builtin->walk == NULL)
@@ -613,7 +598,7 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
     return tl_into(l, want);
   }
   // Binding needs the number of arguments.
-  if (has_spread(call))
+  if (has_kind(call, TL_ARGUMENT_SPREAD))
     return lower_unknown(l, ast, want);
   const tl_builtin *builtin = tl_called_builtin(l, call->callee);
   if (builtin != NULL)
@@ -624,20 +609,20 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_variable *v = tl_scope_find(l->scope, call->callee->name.name);
     tl_prototype *known;
     signature s;
-    if (v != NULL && tl_known_constant(l, v, &known) &&
-        script_signature(&v->definition->define.function->function, &s)) {
-      binding b;
-      if (!bind(l, &s, ast, &b))
-        return tl_into(l, want);
-      // A known function: its number is the extra.
-      return lower_bound(l, ast, &s, &b, NULL, known->index, want);
-    }
+    binding b;
     // The library's functions in Tally are bound like those in C: a call that
     // does not fit their parameters is reported here.
-    binding b;
-    if (v == NULL && global_signature(l->b->vm, call->callee->name.name, &s) &&
-        !bind(l, &s, ast, &b))
+    bool is_known =
+        v != NULL && tl_known_constant(l, v, &known) &&
+        script_signature(&v->definition->define.function->function, &s);
+    bool is_bound =
+        is_known ||
+        (v == NULL && global_signature(l->b->vm, call->callee->name.name, &s));
+    if (is_bound && !bind(l, &s, ast, &b))
       return tl_into(l, want);
+    // The number of a known function is the extra.
+    if (is_known)
+      return lower_bound(l, ast, &s, &b, NULL, known->index, want);
   }
   return lower_unknown(l, ast, want);
 }

@@ -15,26 +15,26 @@
 
 // `and` and `or` evaluate their right side in a block of its own, which the
 // left side jumps past.
-void tl_lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
+static void lower_condition(tl_lower *l, tl_ast *ast, int32_t yes, int32_t no) {
   int32_t mark = l->top;
   switch (ast->kind) {
     // `while true` has no test.
     case TL_AST_BOOL:
-      tl_jump(l, ast->boolean.value ? yes : no, ast->span);
+      tl_jump(l, ast->boolean ? yes : no, ast->span);
       break;
     case TL_AST_AND:
     case TL_AST_OR: {
       int32_t next = tl_new_block(l);
       bool is_and = ast->kind == TL_AST_AND;
-      tl_lower_condition(l, ast->binary.left, is_and ? next : yes,
-                         is_and ? no : next);
+      lower_condition(l, ast->binary.left, is_and ? next : yes,
+                      is_and ? no : next);
       tl_enter_block(l, next);
-      tl_lower_condition(l, ast->binary.right, yes, no);
+      lower_condition(l, ast->binary.right, yes, no);
       break;
     }
     // No instruction: the targets change places.
     case TL_AST_NOT:
-      tl_lower_condition(l, ast->unary.operand, no, yes);
+      lower_condition(l, ast->unary.operand, no, yes);
       break;
     default: {
       int32_t slot = tl_lower_expr(l, ast, -1);
@@ -50,7 +50,7 @@ int32_t tl_lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t yes = tl_new_block(l), no = tl_new_block(l), end = tl_new_block(l);
   // A temporary of its own: [want] may be a variable that the operands read.
   int32_t result = tl_temp(l);
-  tl_lower_condition(l, ast, yes, no);
+  lower_condition(l, ast, yes, no);
   tl_enter_block(l, yes);
   tl_load_constant(l, result, tl_bool(true), ast->span);
   tl_jump(l, end, ast->span);
@@ -80,7 +80,7 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t end = tl_new_block(l);
   for (uint32_t i = 0; i < condition->count; i++) {
     int32_t yes = tl_new_block(l), no = tl_new_block(l);
-    tl_lower_condition(l, condition->arms[i].test, yes, no);
+    lower_condition(l, condition->arms[i].test, yes, no);
     tl_enter_block(l, yes);
     tl_lower_block(l, condition->arms[i].body, want);
     l->top = mark;
@@ -117,7 +117,7 @@ void tl_lower_while(tl_lower *l, tl_ast *ast) {
   tl_jump(l, test, ast->span);
   l->loop = loop.outer;
   tl_enter_block(l, test);
-  tl_lower_condition(l, ast->while_loop.test, body, done);
+  lower_condition(l, ast->while_loop.test, body, done);
   tl_enter_block(l, done);
 }
 
@@ -145,9 +145,9 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
   }
   l->top = mark;
   // It checks the three numbers, and that there is an iteration at all.
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_FORPREP, -1, 3, range->span);
-  for (int32_t i = 0; i < 3; i++) ins->operands[i] = w->slots + i;
-  ins->extra = (uint32_t)w->slots;
+  int32_t operands[] = {w->slots, w->slots + 1, w->slots + 2};
+  tl_emit_operands(l, TL_BC_FORPREP, -1, operands, 3, range->span)->extra =
+      (uint32_t)w->slots;
   l->f->blocks[l->block].targets[0] = w->body;
   l->f->blocks[l->block].targets[1] = w->done;
 }
@@ -279,11 +279,9 @@ void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list) {
 // The record is both target and result of SETEL.
 void tl_emit_entry(tl_lower *l, int32_t record, int32_t key, int32_t value,
                    tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_SETEL, record, 3, span);
-  ins->operands[0] = record;
-  ins->operands[1] = value;
-  ins->operands[2] = key;
-  ins->extra = tl_unit_item_path(l->b);
+  tl_emit_operands(l, TL_BC_SETEL, record, (int32_t[]){record, value, key}, 3,
+                   span)
+      ->extra = tl_unit_item_path(l->b);
 }
 
 // The key is computed before the value, which may assign what the key reads:
@@ -327,7 +325,7 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
   // An `if`: what follows happens only where it holds.
   if (clause->name_count == 0) {
     int32_t yes = tl_new_block(l), no = tl_new_block(l);
-    tl_lower_condition(l, clause->value, yes, no);
+    lower_condition(l, clause->value, yes, no);
     tl_enter_block(l, yes);
     lower_clauses(l, c, at + 1, list);
     tl_jump(l, no, clause->span);
@@ -445,9 +443,8 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
                 "return stands outside a function");
     return;
   }
-  int32_t value = ast->result.value == NULL
-                      ? tl_load_none(l, -1, ast->span)
-                      : tl_lower_expr(l, ast->result.value, -1);
+  int32_t value = ast->result == NULL ? tl_load_none(l, -1, ast->span)
+                                      : tl_lower_expr(l, ast->result, -1);
   tl_use_variables(l, ast->span);
   tl_emit1(l, TL_BC_RET, -1, value, ast->span);
   tl_enter_block(l, tl_new_block(l));

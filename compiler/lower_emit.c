@@ -3,8 +3,6 @@
 // these. Between lowering and ownership only definite.c changes the graph
 // again.
 
-#include <string.h>
-
 #include "compiler/lower.h"
 
 // The block that is being filled. Blocks move when there are more of them, so
@@ -21,17 +19,8 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   static tl_cfg_ins dummy;
   static int32_t dummy_operands[TL_MAX_SLOTS + 1];
   tl_cfg_block *block = current(l);
-  // Most blocks are short, so they begin small.
-  if (block->count == block->capacity) {
-    int32_t capacity = block->capacity * 2 + 8;
-    tl_cfg_ins *ins = tl_arena_grow(l->b->arena, block->ins,
-                                    (size_t)block->count * sizeof *ins,
-                                    (size_t)capacity * sizeof *ins);
-    if (ins != NULL) {
-      block->ins = ins;
-      block->capacity = capacity;
-    }
-  }
+  tl_arena_more(l->b->arena, &block->ins, &block->capacity,
+                (uint32_t)block->count, sizeof *block->ins);
   int32_t *operands = NULL;
   uint8_t *modes = NULL;
   if (operand_count > 0) {
@@ -58,23 +47,27 @@ tl_cfg_ins *tl_emit(tl_lower *l, tl_opcode op, int32_t result,
   return ins;
 }
 
+tl_cfg_ins *tl_emit_operands(tl_lower *l, tl_opcode op, int32_t result,
+                             const int32_t *operands, int32_t count,
+                             tl_span span) {
+  tl_cfg_ins *ins = tl_emit(l, op, result, count, span);
+  for (int32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
+  return ins;
+}
+
 void tl_emit1(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
               tl_span span) {
-  tl_emit(l, op, result, 1, span)->operands[0] = a;
+  tl_emit_operands(l, op, result, &a, 1, span);
 }
 
 void tl_emit2(tl_lower *l, tl_opcode op, int32_t result, int32_t a, int32_t b,
               tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, op, result, 2, span);
-  ins->operands[0] = a;
-  ins->operands[1] = b;
+  tl_emit_operands(l, op, result, (int32_t[]){a, b}, 2, span);
 }
 
 void tl_emit1x(tl_lower *l, tl_opcode op, int32_t result, int32_t a,
                uint32_t extra, tl_span span) {
-  tl_cfg_ins *ins = tl_emit(l, op, result, 1, span);
-  ins->operands[0] = a;
-  ins->extra = extra;
+  tl_emit_operands(l, op, result, &a, 1, span)->extra = extra;
 }
 
 // The operands are named one by one all the same: the analysis of ownership may
@@ -83,7 +76,8 @@ void tl_emit_window(tl_lower *l, tl_opcode op, int32_t base,
                     const int32_t *operands, int32_t count, uint32_t extra,
                     tl_span span) {
   tl_cfg_ins *ins = tl_emit(l, op, base, count, span);
-  for (int32_t i = 0; i < count; i++) ins->operands[i] = operands[i];
+  for (int32_t i = 0; i < count; i++)
+    ins->operands[i] = operands != NULL ? operands[i] : base + 1 + i;
   ins->window = base;
   ins->extra = extra;
 }
@@ -112,31 +106,17 @@ void tl_emit_next(tl_lower *l, int32_t result, int32_t walked, uint32_t what,
 // into it is never used.
 int32_t tl_new_block(tl_lower *l) {
   tl_cfg_function *f = l->f;
-  if (f->block_count == f->block_capacity) {
-    int32_t capacity = f->block_capacity * 2 + 8;
-    tl_cfg_block *blocks =
-        TL_ARENA_ARRAY(l->b->arena, tl_cfg_block, (size_t)capacity);
-    if (blocks == NULL)
-      return 0;
-    if (f->block_count > 0) {
-      memcpy(blocks, f->blocks, (size_t)f->block_count * sizeof *blocks);
-    }
-    f->blocks = blocks;
-    f->block_capacity = capacity;
-  }
+  if (!tl_arena_more(l->b->arena, &f->blocks, &f->block_capacity,
+                     (uint32_t)f->block_count, sizeof *f->blocks))
+    return 0;
   f->blocks[f->block_count] = (tl_cfg_block){.targets = {-1, -1}, .order = -1};
   return f->block_count++;
-}
-
-// The place of the next block in the code.
-static int32_t next_order(tl_lower *l) {
-  return l->f->order_count++;
 }
 
 // A block that is never entered keeps the order -1.
 void tl_enter_block(tl_lower *l, int32_t block) {
   l->block = block;
-  current(l)->order = next_order(l);
+  current(l)->order = l->f->order_count++;
 }
 
 // The block is complete now; what is emitted next needs a new one.
@@ -164,14 +144,9 @@ void tl_landing_end(tl_lower *l, const tl_landing *landing) {
   tl_enter_block(l, landing->after);
 }
 
-// With slot -1 the test has no operand.
 void tl_branch(tl_lower *l, tl_opcode op, int32_t slot, int32_t yes, int32_t no,
                tl_span span) {
-  if (slot >= 0) {
-    tl_emit1(l, op, -1, slot, span);
-  } else {
-    tl_emit(l, op, -1, 0, span);
-  }
+  tl_emit1(l, op, -1, slot, span);
   current(l)->targets[0] = yes;
   current(l)->targets[1] = no;
 }
@@ -209,36 +184,14 @@ int32_t tl_unpack_pair(tl_lower *l, int32_t value, tl_span span) {
   return first;
 }
 
-// The instruction of each binary operator.
-static const uint8_t operator_opcodes[TL_OPERATOR_COUNT] = {
-    [TL_OPERATOR_ADD] = TL_BC_ADD,
-    [TL_OPERATOR_SUBTRACT] = TL_BC_SUB,
-    [TL_OPERATOR_MULTIPLY] = TL_BC_MUL,
-    [TL_OPERATOR_DIVIDE] = TL_BC_DIV,
-    [TL_OPERATOR_FLOOR_DIVIDE] = TL_BC_FLOORDIV,
-    [TL_OPERATOR_REMAINDER] = TL_BC_MOD,
-    [TL_OPERATOR_MATMUL] = TL_BC_MATMUL,
-    [TL_OPERATOR_POWER] = TL_BC_POW,
-    [TL_OPERATOR_BIT_AND] = TL_BC_BITAND,
-    [TL_OPERATOR_BIT_OR] = TL_BC_BITOR,
-    [TL_OPERATOR_BIT_XOR] = TL_BC_BITXOR,
-    [TL_OPERATOR_SHIFT_LEFT] = TL_BC_SHL,
-    [TL_OPERATOR_SHIFT_RIGHT] = TL_BC_SHR,
-    [TL_OPERATOR_EQUAL] = TL_BC_EQ,
-    [TL_OPERATOR_NOT_EQUAL] = TL_BC_NE,
-    [TL_OPERATOR_LESS] = TL_BC_LT,
-    [TL_OPERATOR_LESS_EQUAL] = TL_BC_LE,
-    [TL_OPERATOR_GREATER] = TL_BC_GT,
-    [TL_OPERATOR_GREATER_EQUAL] = TL_BC_GE,
-    [TL_OPERATOR_IN] = TL_BC_IN,
-    [TL_OPERATOR_NOT_IN] = TL_BC_IN,  // and NOT
-};
-
 // The operator on two slots.
 int32_t tl_lower_binary_op(tl_lower *l, tl_operator op, int32_t a, int32_t b,
                            int32_t want, tl_span span) {
+#define X(name, text, opcode, function) TL_BC_##opcode,
+  static const uint8_t opcodes[] = {TL_OPERATORS(X)};
+#undef X
   want = tl_into(l, want);
-  tl_emit2(l, (tl_opcode)operator_opcodes[op], want, a, b, span);
+  tl_emit2(l, (tl_opcode)opcodes[op], want, a, b, span);
   if (op == TL_OPERATOR_NOT_IN)
     tl_emit1(l, TL_BC_NOT, want, want, span);
   return want;

@@ -15,9 +15,7 @@ int32_t tl_lower_constant(tl_lower *l, tl_ast *ast, int32_t want) {
 
 int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
-  tl_emit_x(l, TL_BC_LOADK, want,
-            tl_string_constant(l, ast->string.text, ast->string.nbytes),
-            ast->span);
+  tl_load_string(l, want, ast->string.text, ast->string.nbytes, ast->span);
   return want;
 }
 
@@ -84,7 +82,7 @@ int32_t tl_lower_unary(tl_lower *l, tl_ast *ast, int32_t want) {
 }
 
 // `not x` as a value is an instruction; as a condition it only swaps the
-// targets (tl_lower_condition).
+// targets (lower_condition).
 int32_t tl_lower_not(tl_lower *l, tl_ast *ast, int32_t want) {
   return lower1(l, TL_BC_NOT, ast->unary.operand, 0, want, ast->span);
 }
@@ -102,56 +100,29 @@ int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t start = tl_lower_left(l, ast->range.start, ast->range.stop);
   if (ast->range.step != NULL && start < l->f->variable_count &&
       tl_may_assign(ast->range.step)) {
-    int32_t copy = tl_temp(l);
-    tl_emit1(l, TL_BC_MOV, copy, start, ast->span);
-    start = copy;
+    start = tl_lower_into(l, tl_temp(l), start, ast->span);
   }
   int32_t stop = ast->range.step == NULL
                      ? tl_lower_expr(l, ast->range.stop, -1)
                      : tl_lower_left(l, ast->range.stop, ast->range.step);
   // All three are operands, in slots, also the step 1 that nobody wrote.
-  int32_t step;
-  if (ast->range.step == NULL) {
-    step = tl_temp(l);
+  int32_t step = ast->range.step == NULL
+                     ? tl_temp(l)
+                     : tl_lower_expr(l, ast->range.step, -1);
+  if (ast->range.step == NULL)
     tl_load_constant(l, step, tl_weak_int(1), ast->span);
-  } else {
-    step = tl_lower_expr(l, ast->range.step, -1);
-  }
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_RANGE, want, 3, ast->span);
-  ins->operands[0] = start;
-  ins->operands[1] = stop;
-  ins->operands[2] = step;
+  tl_emit_operands(l, TL_BC_RANGE, want, (int32_t[]){start, stop, step}, 3,
+                   ast->span);
   l->top = mark;
   return want;
 }
 
 // (+) is the library's function of the operator.
 int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
-  static const char *const functions[TL_OPERATOR_COUNT] = {
-      [TL_OPERATOR_ADD] = "add",
-      [TL_OPERATOR_SUBTRACT] = "subtract",
-      [TL_OPERATOR_MULTIPLY] = "multiply",
-      [TL_OPERATOR_DIVIDE] = "divide",
-      [TL_OPERATOR_FLOOR_DIVIDE] = "floor_divide",
-      [TL_OPERATOR_REMAINDER] = "remainder",
-      [TL_OPERATOR_MATMUL] = "matmul",
-      [TL_OPERATOR_POWER] = "pow",
-      [TL_OPERATOR_BIT_AND] = "bitwise_and",
-      [TL_OPERATOR_BIT_OR] = "bitwise_or",
-      [TL_OPERATOR_BIT_XOR] = "bitwise_xor",
-      [TL_OPERATOR_SHIFT_LEFT] = "bitwise_left_shift",
-      [TL_OPERATOR_SHIFT_RIGHT] = "bitwise_right_shift",
-      [TL_OPERATOR_EQUAL] = "equal",
-      [TL_OPERATOR_NOT_EQUAL] = "not_equal",
-      [TL_OPERATOR_LESS] = "less",
-      [TL_OPERATOR_LESS_EQUAL] = "less_equal",
-      [TL_OPERATOR_GREATER] = "greater",
-      [TL_OPERATOR_GREATER_EQUAL] = "greater_equal",
-      [TL_OPERATOR_IN] = "contained",
-      [TL_OPERATOR_AND] = "both",
-      [TL_OPERATOR_OR] = "either",
-  };
-  const char *text = functions[ast->op.op];
+#define X(name, text, opcode, function) function,
+  static const char *const functions[] = {TL_OPERATORS(X)};
+#undef X
+  const char *text = functions[ast->op];
   const tl_name *name = tl_names_get(l->b->names, text, strlen(text));
   if (name == NULL)
     return tl_into(l, want);
@@ -163,17 +134,12 @@ int32_t tl_lower_operator(tl_lower *l, tl_ast *ast, int32_t want) {
 int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast *object = ast->field.object;
   const tl_name *field = ast->field.field.name;
-  if (object->kind == TL_AST_NAME) {
-    tl_variable *v = tl_scope_find(l->scope, object->name.name);
-    tl_known known = {.kind = TL_KNOWN_NOTHING};
-    // A module that was imported once under this name.
-    if (v != NULL && v->library != NULL && v->assigns == 1)
-      known = tl_known_find(l->b->vm, v->library, field);
-    // os.args is asked for when it is read; functions are constants.
+  const char *module = tl_library_of(l->scope, object);
+  if (module != NULL) {
+    tl_known known = tl_known_find(l->b->vm, module, field);
     bool is_value = known.builtin != NULL && tl_builtin_is_value(known.builtin);
-    if (known.kind != TL_KNOWN_NOTHING && !is_value) {
-      return tl_lower_known(l, v->library, field, ast->span, want);
-    }
+    if (known.kind != TL_KNOWN_NOTHING && !is_value)
+      return tl_lower_known(l, module, field, ast->span, want);
   }
   return lower1(l, TL_BC_GETF, object,
                 tl_unit_name(l->b, field->text, field->nbytes), want,

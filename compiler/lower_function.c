@@ -28,11 +28,9 @@ tl_cfg_function *tl_function_new(tl_builder *b, tl_prototype *prototype) {
     b->function_capacity = capacity;
   }
   // The first block is there, so that tl_new_block always has one to give.
-  enum { FIRST_BLOCKS = 8 };
-  f->blocks = TL_ARENA_ARRAY(b->arena, tl_cfg_block, FIRST_BLOCKS);
-  if (f->blocks == NULL)
+  if (!tl_arena_more(b->arena, &f->blocks, &f->block_capacity, 0,
+                     sizeof *f->blocks))
     return NULL;
-  f->block_capacity = FIRST_BLOCKS;
   f->prototype = prototype;
   f->index = index;
   program->functions[index] = f;
@@ -243,10 +241,8 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
       tl_lower_capture(l, group->captures[i], first + i, span);
     }
     // One environment serves all members: MEMBER gives the others.
-    tl_cfg_ins *ins = tl_emit(l, TL_BC_CLOSURE, base, count, span);
-    for (int32_t i = 0; i < count; i++) ins->operands[i] = first + i;
-    ins->window = base;
-    ins->extra = tl_unit_group(b, group->count, members);
+    tl_emit_window(l, TL_BC_CLOSURE, base, NULL, count,
+                   tl_unit_group(b, group->count, members), span);
   }
   for (uint32_t i = 0; i < group->count; i++)
     lower_body(b, group->functions[i], members[i]);

@@ -20,18 +20,16 @@
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
   switch (ast->kind) {
     case TL_AST_BOOL:
-      return negative ? tl_unset() : tl_bool(ast->boolean.value);
+      return negative ? tl_unset() : tl_bool(ast->boolean);
     case TL_AST_INT:
       // Unsigned, since INT64_MAX + 1 is in range with its minus.
-      return tl_weak_int(
-          (int64_t)(negative ? 0 - ast->integer.value : ast->integer.value));
+      return tl_weak_int((int64_t)(negative ? 0 - ast->integer : ast->integer));
     case TL_AST_FLOAT:
-      return tl_weak_float(negative ? -ast->real.value : ast->real.value);
+      return tl_weak_float(negative ? -ast->real : ast->real);
     case TL_AST_IMAGINARY:
       // The real part gets the sign, too, as 0 - 2i would not give it.
       return tl_new_complex(l->b->vm, negative ? -0.0 : 0.0,
-                            negative ? -ast->real.value : ast->real.value,
-                            true);
+                            negative ? -ast->real : ast->real, true);
     case TL_AST_NONE:
       return negative ? tl_unset() : tl_none();
     case TL_AST_UNARY:
@@ -42,6 +40,16 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
     default:
       return tl_unset();
   }
+}
+
+// Whether [ast] is a literal bool or number, perhaps with a minus: *value. Not
+// an imaginary one, whose value is an object.
+static bool scalar_literal(tl_lower *l, const tl_ast *ast, tl_slot *value) {
+  if (ast->kind != TL_AST_BOOL && ast->kind != TL_AST_INT &&
+      ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY)
+    return false;
+  *value = tl_literal_slot(l, ast, false);
+  return tl_is_scalar(*value);
 }
 
 // What a nested array literal has been found to be.
@@ -60,12 +68,8 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
   if (ast->kind != TL_AST_ARRAY) {
     if (depth != out->ndim)
       return false;
-    if (ast->kind != TL_AST_BOOL && ast->kind != TL_AST_INT &&
-        ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY) {
-      return false;
-    }
-    tl_slot value = tl_literal_slot(l, ast, false);
-    if (!tl_is_scalar(value))
+    tl_slot value;
+    if (!scalar_literal(l, ast, &value))
       return false;
     tl_dtype dtype = (tl_dtype)tl_dtype_of(value);
     if (out->found && dtype != out->dtype) {
@@ -140,10 +144,8 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
     return false;
   for (uint32_t i = 0; i < ast->items.count; i++) {
-    const tl_ast *item = ast->items.items[i];
-    bool plain = item->kind == TL_AST_BOOL || item->kind == TL_AST_INT ||
-                 item->kind == TL_AST_FLOAT || item->kind == TL_AST_UNARY;
-    if (!plain || !tl_is_scalar(tl_literal_slot(l, item, false)))
+    tl_slot value;
+    if (!scalar_literal(l, ast->items.items[i], &value))
       return false;
   }
   tl_list *list = tl_list_new(l->b->vm, ast->items.count);
@@ -342,9 +344,7 @@ int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
     } else {
       int32_t value = tl_lower_expr(l, entries[i].value, -1);
       int32_t key = tl_temp(l);
-      tl_emit_x(l, TL_BC_LOADK, key,
-                tl_string_constant(l, name->text, name->nbytes),
-                entries[i].value->span);
+      tl_load_string(l, key, name->text, name->nbytes, entries[i].value->span);
       tl_emit_entry(l, record, key, value, entries[i].value->span);
     }
     l->top = mark;
@@ -358,8 +358,7 @@ int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want) {
 // holes itself makes it a call of format, else it is FORMAT's extra.
 static void lower_part(tl_lower *l, tl_part *part, int32_t slot) {
   if (part->text != NULL) {
-    tl_emit_x(l, TL_BC_LOADK, slot,
-              tl_string_constant(l, part->text, part->nbytes), part->span);
+    tl_load_string(l, slot, part->text, part->nbytes, part->span);
     return;
   }
   int32_t mark = l->top;
@@ -397,9 +396,7 @@ static int32_t join_parts(tl_lower *l, tl_part *parts, uint32_t count,
     else
       join_parts(l, &parts[i * each], n, first + (int32_t)i, span);
   }
-  tl_cfg_ins *ins = tl_emit(l, TL_BC_JOIN, base, (int32_t)groups, span);
-  for (uint32_t i = 0; i < groups; i++) ins->operands[i] = first + (int32_t)i;
-  ins->window = base;
+  tl_emit_window(l, TL_BC_JOIN, base, NULL, (int32_t)groups, 0, span);
   l->top = base + 1;
   return tl_lower_into(l, want, base, span);
 }

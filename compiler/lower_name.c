@@ -31,14 +31,6 @@ static void check_set(tl_lower *l, const tl_variable *v, tl_span span) {
             tl_unit_name(l->b, v->name->text, v->name->nbytes), span);
 }
 
-// A variable of this function: its slot is the value.
-static int32_t lower_own(tl_lower *l, tl_variable *v, tl_span span,
-                         int32_t want, bool check) {
-  if (check)
-    check_set(l, v, span);
-  return tl_lower_into(l, want, v->index, span);
-}
-
 // Reads a variable: a known function as a constant, a module variable, a slot,
 // a function of the running closure's own group, or a capture. The highest bit
 // of GETC's extra says that it may be unset.
@@ -55,8 +47,11 @@ static int32_t lower_variable(tl_lower *l, tl_variable *v, tl_span span,
     tl_emit_x(l, TL_BC_GETG, want, (uint32_t)v->index, span);
     return want;
   }
+  // A variable of this function: its slot is the value.
   if (v->scope->function == l->scope->function) {
-    return lower_own(l, v, span, want, check);
+    if (check)
+      check_set(l, v, span);
+    return tl_lower_into(l, want, v->index, span);
   }
   want = tl_into(l, want);
   // A function of the running closure's own group needs no capture: the closure

@@ -7,45 +7,21 @@
 //   r.a[1:n, k]    path: field a; index slice(start, stop), value
 //                  operands: 1, n, k
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 
 // --- Paths ------------------------------------------------------------------
 
-// x[a..b] means x[a:b]: the item becomes a slice.
-static void as_slice(tl_ast_item *item) {
-  if (item->kind != TL_AST_ITEM_VALUE || item->value->kind != TL_AST_RANGE) {
-    return;
-  }
-  // Changes the tree: from here on the item is a slice everywhere.
-  tl_ast *range = item->value;
-  item->kind = TL_AST_ITEM_SLICE;
-  item->start = range->range.start;
-  item->stop = range->range.stop;
-  item->step = range->range.step;
+static bool count_part(tl_ast *ast, void *parts) {
+  (void)ast;
+  ++*(uint32_t *)parts;
+  return false;
 }
 
 // How many values the items of an index have: the operands of its path.
-static uint32_t count_parts(tl_ast_item *items, uint32_t count) {
+static uint32_t count_parts(const tl_ast_item *items, uint32_t count) {
   uint32_t parts = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    as_slice(&items[i]);
-    switch (items[i].kind) {
-      case TL_AST_ITEM_VALUE:
-      case TL_AST_ITEM_SPREAD:
-        parts++;
-        break;
-      case TL_AST_ITEM_SLICE:
-        parts += (uint32_t)(items[i].start != NULL) +
-                 (uint32_t)(items[i].stop != NULL) +
-                 (uint32_t)(items[i].step != NULL);
-        break;
-      case TL_AST_ITEM_ELLIPSIS:
-        break;
-    }
-  }
+  tl_ast_each_in_items(items, count, count_part, &parts);
   return parts;
 }
 
@@ -60,26 +36,21 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
   tl_index_item *out = tl_unit_room(b, sizeof *out * ((size_t)count + 1));
   if (out == NULL)
     return NULL;
+  static const uint8_t kinds[] = {
+      [TL_AST_ITEM_VALUE] = TL_ITEM_VALUE,
+      [TL_AST_ITEM_SLICE] = TL_ITEM_SLICE,
+      [TL_AST_ITEM_ELLIPSIS] = TL_ITEM_ELLIPSIS,
+      [TL_AST_ITEM_SPREAD] = TL_ITEM_SPREAD,
+  };
   for (uint32_t i = 0; i < count; i++) {
-    switch (items[i].kind) {
-      case TL_AST_ITEM_VALUE:
-        out[i].kind = TL_ITEM_VALUE;
-        out[i].given = is_array(items[i].value);
-        break;
-      case TL_AST_ITEM_ELLIPSIS:
-        out[i].kind = TL_ITEM_ELLIPSIS;
-        break;
-      case TL_AST_ITEM_SPREAD:
-        out[i].kind = TL_ITEM_SPREAD;
-        break;
-      case TL_AST_ITEM_SLICE:
-        out[i].kind = TL_ITEM_SLICE;
-        // Which ends are given: the others take no operand.
-        out[i].given = (uint8_t)((items[i].start != NULL ? TL_SLICE_START : 0) |
-                                 (items[i].stop != NULL ? TL_SLICE_STOP : 0) |
-                                 (items[i].step != NULL ? TL_SLICE_STEP : 0));
-        break;
-    }
+    const tl_ast_item *item = &items[i];
+    out[i].kind = kinds[item->kind];
+    // Which ends are given: the others take no operand.
+    out[i].given = (uint8_t)((item->start != NULL ? TL_SLICE_START : 0) |
+                             (item->stop != NULL ? TL_SLICE_STOP : 0) |
+                             (item->step != NULL ? TL_SLICE_STEP : 0));
+    if (item->kind == TL_AST_ITEM_VALUE)
+      out[i].given = is_array(item->value);
   }
   return out;
 }
@@ -92,6 +63,14 @@ static bool has_spread(const tl_ast_item *items, uint32_t count) {
   return false;
 }
 
+// Makes the step of a path an index.
+static void describe_step(tl_lower *l, uint32_t path, tl_step *step,
+                          const tl_ast_item *items, uint32_t count) {
+  step->item_count = (uint16_t)count;
+  step->items = describe_items(l->b, items, count);
+  l->b->unit->paths[path].spreads |= has_spread(items, count);
+}
+
 // The path of a single index.
 static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
                            uint32_t count, uint32_t parts) {
@@ -99,48 +78,37 @@ static uint32_t index_path(tl_lower *l, const tl_ast_item *items,
   uint32_t path = tl_unit_path(l->b, 1, &steps);
   if (steps == NULL)
     return 0;
-  steps[0].item_count = (uint16_t)count;
-  steps[0].items = describe_items(l->b, items, count);
+  describe_step(l, path, steps, items, count);
   l->b->unit->paths[path].part_count = (uint16_t)parts;
-  l->b->unit->paths[path].spreads = has_spread(items, count);
   return path;
 }
 
-// One value between the brackets into *slot, which moves on; NULL is an end of
-// a slice that is left out.
-static void lower_part(tl_lower *l, tl_ast *ast, int32_t *slot) {
-  if (ast == NULL)
-    return;
-  int32_t mark = l->top;
-  tl_lower_expr(l, ast, *slot);
-  l->top = mark;
-  ++*slot;
+// Where the values between brackets go.
+typedef struct part_slots {
+  tl_lower *l;
+  int32_t next;
+} part_slots;
+
+static bool lower_part(tl_ast *ast, void *slots) {
+  part_slots *to = slots;
+  int32_t mark = to->l->top;
+  tl_lower_expr(to->l, ast, to->next++);
+  to->l->top = mark;
+  return false;
 }
 
 // The values between the brackets, side by side from [first] on, in the order
 // of the path.
-static void lower_parts(tl_lower *l, tl_ast_item *items, uint32_t count,
+static void lower_parts(tl_lower *l, const tl_ast_item *items, uint32_t count,
                         int32_t first) {
-  int32_t slot = first;
-  for (uint32_t i = 0; i < count; i++) {
-    if (items[i].kind == TL_AST_ITEM_VALUE ||
-        items[i].kind == TL_AST_ITEM_SPREAD) {
-      lower_part(l, items[i].value, &slot);
-    } else if (items[i].kind == TL_AST_ITEM_SLICE) {
-      lower_part(l, items[i].start, &slot);
-      lower_part(l, items[i].stop, &slot);
-      lower_part(l, items[i].step, &slot);
-    }
-  }
+  tl_ast_each_in_items(items, count, lower_part, &(part_slots){l, first});
 }
 
 // Whether all items are single indices.
-static bool only_values(tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    as_slice(&items[i]);
+static bool only_values(const tl_ast_item *items, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
     if (items[i].kind != TL_AST_ITEM_VALUE)
       return false;
-  }
   return true;
 }
 
@@ -155,16 +123,11 @@ static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
 
 // --- Reading ----------------------------------------------------------------
 
-// Whether evaluating an index may assign a variable: then the object is copied
-// before it.
-static bool items_may_assign(const tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
-    if (tl_may_assign(items[i].value) || tl_may_assign(items[i].start) ||
-        tl_may_assign(items[i].stop) || tl_may_assign(items[i].step)) {
-      return true;
-    }
-  }
-  return false;
+// Whether evaluating a part of an index may assign a variable: then the object
+// is copied before it.
+static bool may_assign(tl_ast *ast, void *context) {
+  (void)context;
+  return tl_may_assign(ast);
 }
 
 // object[items]: GETEL and GETEL2 for one or two plain indices, else INDEX
@@ -176,8 +139,9 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
     return want;
   int32_t mark = l->top;
   // x[{ x = y; 0 }] indexes the x of before.
-  bool copy = index->object->kind == TL_AST_NAME &&
-              items_may_assign(index->items, index->count);
+  bool copy =
+      index->object->kind == TL_AST_NAME &&
+      tl_ast_each_in_items(index->items, index->count, may_assign, NULL);
   int32_t base = tl_lower_expr(l, index->object, copy ? tl_temp(l) : -1);
   // One or two single indices, as in most loops: no path, no window.
   if (only_values(index->items, index->count) && index->count <= 2 &&
@@ -190,9 +154,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
                             : tl_lower_expr(l, index->items[i].value, -1);
     }
     tl_opcode op = index->count == 1 ? TL_BC_GETEL : TL_BC_GETEL2;
-    tl_cfg_ins *ins =
-        tl_emit(l, op, want, (int32_t)index->count + 1, ast->span);
-    memcpy(ins->operands, operands, (index->count + 1) * sizeof *operands);
+    tl_emit_operands(l, op, want, operands, (int32_t)index->count + 1,
+                     ast->span);
     l->top = mark;
     return want;
   }
@@ -234,16 +197,12 @@ static void plan_path(tl_lower *l, tl_target_place *out) {
     return;
   for (uint32_t i = 0; i < target->step_count; i++) {
     const tl_ast_step *from = &target->steps[i];
-    if (from->field.name != NULL) {
-      // A step is a field if it has a name, else an index.
+    // A step is a field if it has a name, else an index.
+    if (from->field.name != NULL)
       steps[i].field = tl_unit_string(l->b, from->field.name->text,
                                       from->field.name->nbytes);
-      continue;
-    }
-    steps[i].item_count = (uint16_t)from->count;
-    steps[i].items = describe_items(l->b, from->items, from->count);
-    if (has_spread(from->items, from->count))
-      l->b->unit->paths[out->path].spreads = true;
+    else
+      describe_step(l, out->path, &steps[i], from->items, from->count);
   }
   l->b->unit->paths[out->path].part_count = (uint16_t)out->parts;
 }

@@ -76,9 +76,7 @@ bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value);
 // value is a call of a function of TL_PAIR. False likewise.
 bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
                     uint32_t rest, bool is_pair);
-// place op= value. False likewise.
-bool tl_take_update(tl_lower *l, tl_ast *update);
-// get(r, k, fallback) op= value.
-void tl_lower_get_update(tl_lower *l, tl_ast *update);
+// place op= value, and get(r, k, fallback) op= value.
+void tl_lower_place_update(tl_lower *l, tl_ast *update);
 
 #endif

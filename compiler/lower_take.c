@@ -576,44 +576,6 @@ void tl_joining_end(tl_lower *l, const tl_joining *j, tl_span span) {
   tl_landing_end(l, &landing);
 }
 
-// place op= value. The right side is evaluated before the item is taken,
-// unless it reads another field of the same container.
-bool tl_take_update(tl_lower *l, tl_ast *ast) {
-  tl_ast_update *update = &ast->update;
-  tl_target *target = &update->target;
-  struct tl_taking t = {.leaf = NULL};
-  const tl_variable *v = tl_scope_find(l->scope, target->name);
-  const tl_name *field;
-  if (!is_takeable(l, target, v))
-    return false;
-  // The value may be an item of the same container, and lives only as long as
-  // that does. Of another field this is sure to last: then the place is taken
-  // first. Of another item it is not.
-  bool is_part = update->value->kind != TL_AST_NAME &&
-                 root_of(update->value, &field) == target->name;
-  bool later = is_part && !v->is_global && is_elsewhere(update->value, target);
-  search s = {.l = l, .target = target, .variable = v};
-  if (later)
-    look(update->value, &s);
-  if (is_part &&
-      (!later || s.misses || s.reads > 0 || s.leaf != NULL || s.calls))
-    return false;
-  int32_t mark = l->top, right = tl_temp(l);
-  if (!later)
-    tl_lower_expr(l, update->value, right);
-  tl_place_plan(l, target, true, &t.place);
-  open_taking(l, &t);
-  tl_place_parts(l, true, &t.place);
-  emit_take(l, &t);
-  if (later)
-    tl_lower_expr(l, update->value, right);
-  int32_t result =
-      tl_lower_binary_op(l, update->op, t.item, right, -1, ast->span);
-  emit_put(l, &t, result);
-  l->top = mark;
-  return true;
-}
-
 // has(container, key), for values that are in slots already.
 static int32_t lower_has(tl_lower *l, int32_t container, int32_t key,
                          tl_span span) {
@@ -672,43 +634,75 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
   l->top = mark;
 }
 
-// The key is evaluated once. If it is there, this is r[k] op= value, else r[k]
-// = fallback op value.
-void tl_lower_get_update(tl_lower *l, tl_ast *ast) {
-  tl_ast_update *update = &ast->update;
-  tl_target *target = &update->target;
-  tl_variable *v = tl_scope_find(l->scope, target->name);
+// Whether the old value of an updated place is moved out. [value] is evaluated
+// first, and may be an item of the same container that lives only as long as
+// that does. Of another field this is sure to last: *later says that the place
+// is taken before [value] then. Of another item it is not.
+static bool takes_update(tl_lower *l, const tl_ast_assign *update,
+                         const tl_variable *v, bool *later) {
+  const tl_target *target = &update->target;
   const tl_name *field;
-  struct tl_taking t = {.leaf = NULL};
-  if (v == NULL)
-    return;
-  if (tl_scope_find(l->scope, update->getter) != NULL) {
+  bool is_part = update->value->kind != TL_AST_NAME &&
+                 root_of(update->value, &field) == target->name;
+  search s = {.l = l, .target = target, .variable = v};
+  *later = false;
+  if (!is_takeable(l, target, v) || !is_part)
+    return is_takeable(l, target, v);
+  if (update->fallback != NULL || v->is_global ||
+      !is_elsewhere(update->value, target))
+    return false;
+  look(update->value, &s);
+  *later = !s.misses && s.reads == 0 && s.leaf == NULL && !s.calls;
+  return *later;
+}
+
+// Enters a block where the key of get(r, k, fallback) is there, for r[k] op=
+// value; [no] is where it is not. The parts of the place have been evaluated.
+static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no) {
+  const tl_target *target = place->target;
+  // The last part is the key: get has one.
+  int32_t key = tl_place_is_item(place, 1)
+                    ? place->indices[0]
+                    : place->first + (int32_t)place->parts - 1;
+  int32_t container = tl_place_read_steps(l, place, target->step_count - 1);
+  int32_t there = lower_has(l, container, key, target->span);
+  int32_t yes = tl_new_block(l);
+  tl_branch(l, TL_BC_JT, there, yes, no, target->span);
+  tl_enter_block(l, yes);
+}
+
+// The key of get is evaluated once; where it is not there, the place becomes
+// fallback op value, and the fallback is evaluated only then.
+void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
+  tl_ast_assign *update = &ast->assign;
+  tl_target *target = &update->target;
+  const tl_variable *v = tl_scope_find(l->scope, target->name);
+  bool later, takes = takes_update(l, update, v, &later);
+  bool gets = update->fallback != NULL;
+  if (gets && tl_scope_find(l->scope, update->getter) != NULL) {
     tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, target->span,
                 "a call is no target: get(r, k, default) is one where get is "
                 "the library's");
     return;
   }
-  // The value may be an item of the container.
-  bool is_part = update->value->kind != TL_AST_NAME &&
-                 root_of(update->value, &field) == target->name;
-  bool takes = is_takeable(l, target, v) && !is_part;
-  int32_t mark = l->top;
-  int32_t right = tl_lower_expr(l, update->value, tl_temp(l));
-  tl_place_plan(l, target, true, &t.place);
+  struct tl_taking t = {.place = {.target = target}};
+  int32_t mark = l->top, right = tl_temp(l), no = -1, end = -1;
+  if (!later)
+    tl_lower_expr(l, update->value, right);
+  // x[i] alone needs no path: SETEL has the indices as operands.
+  tl_place_plan(l, target, takes || gets || !tl_place_is_item(&t.place, 2),
+                &t.place);
   if (takes)
     open_taking(l, &t);
   tl_place_parts(l, !tl_may_assign(update->fallback), &t.place);
-  // The last part is the key: get has one.
-  int32_t key = tl_place_is_item(&t.place, 1)
-                    ? t.place.indices[0]
-                    : t.place.first + (int32_t)t.place.parts - 1;
-  int32_t container = tl_place_read_steps(l, &t.place, target->step_count - 1);
-  int32_t there = lower_has(l, container, key, target->span);
-  int32_t yes = tl_new_block(l), no = tl_new_block(l), end = tl_new_block(l);
-  tl_branch(l, TL_BC_JT, there, yes, no, target->span);
-  tl_enter_block(l, yes);
+  if (gets) {
+    no = tl_new_block(l), end = tl_new_block(l);
+    enter_found(l, &t.place, no);
+  }
   if (takes)
     emit_take(l, &t);
+  if (later)
+    tl_lower_expr(l, update->value, right);
   int32_t item = takes ? t.item : tl_place_read(l, &t.place);
   int32_t result =
       tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
@@ -716,13 +710,14 @@ void tl_lower_get_update(tl_lower *l, tl_ast *ast) {
     emit_put(l, &t, result);
   else
     tl_place_set(l, &t.place, result);
-  tl_jump(l, end, ast->span);
-  // Not there: the fallback is evaluated only now.
-  tl_enter_block(l, no);
-  item = tl_lower_expr(l, update->fallback, -1);
-  result = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
-  tl_place_set(l, &t.place, result);
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, end);
+  if (gets) {
+    tl_jump(l, end, ast->span);
+    tl_enter_block(l, no);
+    item = tl_lower_expr(l, update->fallback, -1);
+    result = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
+    tl_place_set(l, &t.place, result);
+    tl_jump(l, end, ast->span);
+    tl_enter_block(l, end);
+  }
   l->top = mark;
 }

@@ -139,13 +139,13 @@ uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f,
   return p->constant_count++;
 }
 
-uint32_t tl_string_constant(tl_lower *l, const char *text, size_t nbytes) {
+void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
+                    tl_span span) {
   tl_string *string = tl_string_new(l->b->vm, text, nbytes);
-  if (string == NULL) {
+  if (string != NULL)
+    tl_load_constant(l, into, tl_own_string(string), span);
+  else
     l->b->failed = true;
-    return 0;
-  }
-  return tl_add_constant(l, tl_own_string(string));
 }
 
 void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span) {

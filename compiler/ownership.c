@@ -69,8 +69,7 @@ static void start_states(tl_owned_function *f) {
 static void drop_unread_params(tl_flow *flow) {
   const tl_owned_function *f = flow->function;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
-    if (tl_is_tracked(f->cfg, i) && !tl_bit(tl_live_at(f, 0), i) &&
-        f->param_modes[i] != TL_MODE_BORROW)
+    if (!tl_bit(tl_live_at(f, 0), i) && f->param_modes[i] != TL_MODE_BORROW)
       tl_put(flow, TL_BC_DROP, -1, i, -1, TL_MODE_EITHER);
 }
 
@@ -86,8 +85,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = ins->operands[0];
   tl_state *state = &flow->now[x];
   flow->span = ins->span;
-  bool tracked = tl_is_tracked(f->cfg, x) && tl_bit(flow->present, x);
-  if (tracked) {
+  if (tl_bit(flow->present, x)) {
     // The closure may go with the caller's last use of it, and a module
     // variable may be rebound: a summary could state neither.
     bool foreign = false;
@@ -100,7 +98,7 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
       tl_own(flow, x);
   }
   tl_state left = *tl_state_of(flow, x);
-  tl_state_join(&f->result, &left);
+  f->has_changed |= tl_state_join(&f->result, &left);
   if (f->result.full || f->result.count > TL_BORROW_OWNER_LIMIT) {
     f->owned_result = true;
     f->result = tl_state_new(TL_ABSENT);
@@ -222,21 +220,6 @@ static bool append(tl_flow *flow, tl_ins_list *to, const tl_ins_list *from) {
   return true;
 }
 
-// Makes space for [room] more blocks. The old array stays in the arena.
-static bool grow_blocks(tl_flow *flow, int32_t room) {
-  tl_cfg_function *cfg = flow->cfg;
-  if (cfg->block_count + room <= cfg->block_capacity)
-    return true;
-  tl_cfg_block *blocks = TL_ARENA_ARRAY(flow->arena, tl_cfg_block,
-                                        (size_t)(cfg->block_count + room));
-  if (blocks == NULL)
-    return false;
-  memcpy(blocks, cfg->blocks, (size_t)cfg->block_count * sizeof(tl_cfg_block));
-  cfg->blocks = blocks;
-  cfg->block_capacity = cfg->block_count + room;
-  return true;
-}
-
 // Puts a block into an edge. Orders have been spread, so that there is room
 // for it right behind its source.
 static bool split_edge(tl_flow *flow, int32_t block, int edge,
@@ -251,7 +234,9 @@ static bool split_edge(tl_flow *flow, int32_t block, int edge,
     end.handler = -1;
   end.span = list->items[0].span;
   flow->out = list;
-  if (tl_put_ins(flow, &end) == NULL || !grow_blocks(flow, 1))
+  if (tl_put_ins(flow, &end) == NULL ||
+      !tl_arena_more(flow->arena, &cfg->blocks, &cfg->block_capacity,
+                     (uint32_t)cfg->block_count, sizeof *cfg->blocks))
     return false;
   cfg->blocks[block].targets[edge] = cfg->block_count;
   cfg->blocks[cfg->block_count++] = (tl_cfg_block){
@@ -307,25 +292,6 @@ static void name_handler_slots(tl_flow *flow, int32_t block) {
   }
 }
 
-// Splitting has left gaps between the blocks' orders: they become positions
-// without gaps, by counting.
-static bool renumber(tl_flow *flow) {
-  tl_cfg_function *cfg = flow->cfg;
-  int32_t n = cfg->block_count, largest = 0;
-  for (int32_t b = 0; b < n; b++)
-    if (cfg->blocks[b].order > largest)
-      largest = cfg->blocks[b].order;
-  int32_t *first = TL_ARENA_ARRAY(flow->scratch, int32_t, (size_t)largest + 2);
-  if (first == NULL)
-    return false;
-  for (int32_t b = 0; b < n; b++) first[cfg->blocks[b].order + 1]++;
-  for (int32_t i = 0; i < largest; i++) first[i + 1] += first[i];
-  for (int32_t b = 0; b < n; b++)
-    cfg->blocks[b].order = first[cfg->blocks[b].order]++;
-  cfg->order_count = n;
-  return true;
-}
-
 // The last pass: once the states hold, the code is written with all that
 // ownership adds to it.
 static bool write_code(tl_flow *flow) {
@@ -351,12 +317,9 @@ static bool write_code(tl_flow *flow) {
         code.predecessors[target]++;
     }
   }
-  for (size_t b = 0; b < n; b++) {
-    int32_t *order = &f->cfg->blocks[b].order;
-    // Times 3 leaves two positions behind each block for the code of its two
-    // edges.
-    *order = *order < 0 ? 0 : *order * 3;
-  }
+  // Times 3 leaves two positions behind each block for the code of its two
+  // edges.
+  for (size_t b = 0; b < n; b++) f->cfg->blocks[b].order *= 3;
   if (!place_edges(flow, (int32_t)n, &code))
     return false;
   for (int32_t b = 0; b < (int32_t)n; b++) {
@@ -369,7 +332,7 @@ static bool write_code(tl_flow *flow) {
     if (block->is_handler)
       name_handler_slots(flow, b);
   }
-  return renumber(flow) && !flow->arena->failed;
+  return !flow->arena->failed;
 }
 
 // --- The search -------------------------------------------------------------

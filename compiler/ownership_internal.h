@@ -33,6 +33,12 @@ enum { TL_BORROW_OWNER_LIMIT = 16 };
 // owns; else this place borrows from whomever the slot borrows from.
 enum { TL_MODE_RETAIN = 4, TL_MODE_SHARE = 5 };
 
+// A function that calls another one, in the list of that.
+typedef struct tl_caller {
+  int32_t index;
+  struct tl_caller *next;
+} tl_caller;
+
 // A function, with what the passes find out about it.
 typedef struct tl_owned_function {
   tl_cfg_function *cfg;
@@ -59,8 +65,9 @@ typedef struct tl_owned_function {
                       // arguments of the caller, immortal
   uint64_t *rebinds;  // a bit set over the module variables; NULL: none
   bool rebinds_any;
-  bool stale;            // a callee's summary has changed
-  int32_t first_caller;  // in the program's callers
+  bool has_changed;  // the summary, by this pass over the function
+  bool stale;        // a callee's summary has changed
+  struct tl_caller *callers;
 } tl_owned_function;
 
 // The whole unit: its functions, who calls whom, and which module variables
@@ -72,15 +79,14 @@ typedef struct tl_owned_program {
   uint64_t *assigned;  // module variables that some function but the module's
                        // own code assigns
   tl_owned_function *functions;
-  int32_t *callers;  // function by function, who calls it
-  int32_t caller_count;
 } tl_owned_program;
 
 // A growing list of instructions in an arena: the final code of a block or an
 // edge.
 typedef struct tl_ins_list {
   tl_cfg_ins *items;
-  int32_t count, capacity;
+  int32_t count;
+  uint32_t capacity;
 } tl_ins_list;
 
 // The forward pass over one function.
@@ -140,10 +146,6 @@ bool tl_liveness(tl_arena *arena, tl_owned_function *function);
 static inline uint64_t *tl_live_at(const tl_owned_function *f, int32_t block) {
   return f->live + (size_t)block * (size_t)f->words;
 }
-// Whether ownership follows a slot: all but those that always hold scalars.
-TL_INLINED bool tl_is_tracked(const tl_cfg_function *f, int32_t slot) {
-  return slot >= 0 && !(f->is_scalar != NULL && f->is_scalar[slot]);
-}
 // Whether an UNTAKE puts an item back that nobody will see, as [live] says
 // behind it.
 TL_INLINED bool tl_is_idle(const tl_cfg_ins *ins, const uint64_t *live) {
@@ -181,9 +183,9 @@ void tl_define_state(tl_flow *flow, int32_t slot, const tl_state *state);
 void tl_forget(tl_flow *flow, int32_t slot);
 
 // Appends an instruction with slots x and y (-1: none), if code is wanted in
-// this pass.
-void tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
-            tl_mode mode);
+// this pass; returns it, or NULL.
+tl_cfg_ins *tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
+                   tl_mode mode);
 // Appends a copy of [ins], likewise; returns it, or NULL.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins);
 
@@ -192,6 +194,12 @@ static inline tl_mode tl_mode_of(const tl_state *state) {
   return state->kind == TL_OWNS     ? TL_MODE_CONSUME
          : state->kind == TL_EITHER ? TL_MODE_EITHER
                                     : TL_MODE_BORROW;
+}
+
+// Whether the current instruction consumes operand [i], as far as modes are
+// decided.
+static inline bool tl_is_consumed(const tl_flow *flow, int32_t i) {
+  return flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER;
 }
 
 // Makes a slot an owner, and its view a holder of its block.
@@ -252,12 +260,8 @@ bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
                      tl_arena *code);
 
 // --- The program (summaries.c) ----------------------------------------------
-// Decides which parameters callers may hand over: param_modes.
-void tl_param_modes(tl_owned_program *program, tl_owned_function *function);
-// Notes that the function may rebind a module variable; false: no memory.
-bool tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
+// Notes that the function may rebind a module variable.
+void tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
                      int32_t global);
-// Writes what callers need to know to the graph's summary; false: no memory.
-bool tl_write_summary(tl_owned_program *program, tl_owned_function *function);
 
 #endif

@@ -107,11 +107,8 @@ tl_parse_status tl_parser_check(tl_resize_fn *resize, void *context,
   tl_arena_open(&arena, resize, context);
   tl_names_open(&names, &arena);
   tl_diagnostics_open(&diagnostics, &arena);
-  tl_source_status opened =
-      tl_source_open(&source, &arena, "", text, nbytes, &bad_offset);
-  tl_parse_status status =
-      opened == TL_SOURCE_NO_MEMORY ? TL_PARSE_NO_MEMORY : TL_PARSE_ERROR;
-  if (opened == TL_SOURCE_OK) {
+  tl_parse_status status = TL_PARSE_ERROR;
+  if (tl_source_open(&source, "", text, nbytes, &bad_offset) == TL_SOURCE_OK) {
     tl_parser parser = {.arena = &arena,
                         .names = &names,
                         .source = &source,

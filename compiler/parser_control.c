@@ -58,8 +58,7 @@ tl_ast *tl_parse_if(tl_parser *parser) {
 
 // while test { … }.
 tl_ast *tl_parse_while(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   tl_ast *test = parse_header(parser);
   tl_ast *body = test ? tl_parse_block(parser) : NULL;
   tl_ast node = {.kind = TL_AST_WHILE, .while_loop = {test, body}};
@@ -97,9 +96,8 @@ bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
 
 // for NAME, NAME … in value { … }.
 tl_ast *tl_parse_for(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_for loop = {.name_count = 0};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   if (!tl_parse_loop_names(parser, &loop.names, &loop.name_count))
     return NULL;
   loop.value = parse_header(parser);
@@ -114,9 +112,8 @@ tl_ast *tl_parse_for(tl_parser *parser) {
 
 // try { … } catch [name] { … }.
 tl_ast *tl_parse_try(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast_try attempt = {.body = NULL};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   attempt.body = tl_parse_block(parser);
   if (!attempt.body ||
       !tl_parser_expect(parser, TL_TOKEN_CATCH, "`catch` after `try { … }`")) {

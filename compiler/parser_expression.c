@@ -30,8 +30,7 @@ static tl_ast *make_unary(tl_parser *parser, tl_ast_kind kind, tl_operator op,
 static tl_ast *parse_compose(tl_parser *parser) {
   tl_ast *left = tl_parse_postfix(parser);
   while (left && parser->kind == TL_TOKEN_RING) {
-    uint32_t at = tl_parser_token(parser)->begin;
-    tl_parser_advance(parser);
+    uint32_t at = tl_parser_advance(parser);
     // Operands of ∘ may have calls and indices, but no signs.
     tl_ast *right = tl_parse_postfix(parser);
     if (!right)
@@ -119,9 +118,6 @@ static bool is_bitwise(const tl_ast *ast) {
           ast->binary.op == TL_OPERATOR_BIT_OR);
 }
 
-// Precedence climbing: an operand, and then all operators that bind at least
-// as tightly as [lowest]. The right operand of each takes those that bind
-// tighter than it, so equal levels associate to the left.
 static tl_ast *parse_level(tl_parser *parser, tl_level level);
 
 // The level of the binary operator that stands here, or NONE. `not` counts as
@@ -227,8 +223,7 @@ static tl_ast *parse_compare(tl_parser *parser, tl_ast *left) {
 
 // start..stop [by step], at the points. `by` is a keyword only here.
 static tl_ast *parse_range(tl_parser *parser, tl_ast *start) {
-  uint32_t at = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
+  uint32_t at = tl_parser_advance(parser);
   tl_ast *stop = parse_level(parser, TL_LEVEL_BIT_OR);
   if (!stop)
     return NULL;

@@ -177,8 +177,7 @@ tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
 
 // A function as a value; one with a name is a statement.
 tl_ast *tl_parse_fn(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   if (tl_parser_rejects(parser, TL_TOKEN_NAME,
                         "a function within an expression has no name: "
                         "fn(x) = e, or x => e"))
@@ -186,24 +185,11 @@ tl_ast *tl_parse_fn(tl_parser *parser) {
   return tl_parse_function(parser, NULL, begin, begin);
 }
 
-// x => e
-static tl_ast *parse_single(tl_parser *parser) {
-  tl_ast_function function = {.count = 1};
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_ident ident;
-  if (!tl_parse_ident(parser, &ident, "the name of a parameter"))
-    return NULL;
-  function.params = TL_ARENA_NEW(parser->arena, tl_ast_param);
-  if (!function.params)
-    return NULL;
-  function.params[0] = (tl_ast_param){.kind = TL_AST_PARAM_REQUIRED,
-                                      .span = ident.span,
-                                      .name = ident.name,
-                                      .name_span = ident.span};
-  uint32_t at = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
-  function.body = tl_parse_expr(parser);
-  return finish_function(parser, &function, begin, at);
+// The one parameter of x => e.
+static bool parse_single(tl_parser *parser, tl_ast_function *function) {
+  function->count = 1;
+  function->params = TL_ARENA_NEW(parser->arena, tl_ast_param);
+  return function->params && parse_param(parser, function->params);
 }
 
 // A `(` whose `)` is followed by `=>`, or NAME and `=>`. The lexer has matched
@@ -225,9 +211,10 @@ bool tl_parser_at_lambda(const tl_parser *parser) {
 tl_ast *tl_parse_lambda(tl_parser *parser) {
   tl_ast_function function = {.count = 0};
   uint32_t begin = tl_parser_token(parser)->begin;
-  if (parser->kind == TL_TOKEN_NAME)
-    return parse_single(parser);
-  if (!parse_params(parser, &function))
+  bool is_parsed = parser->kind == TL_TOKEN_NAME
+                       ? parse_single(parser, &function)
+                       : parse_params(parser, &function);
+  if (!is_parsed)
     return NULL;
   uint32_t at = tl_parser_token(parser)->begin;
   if (!tl_parser_expect(parser, TL_TOKEN_ARROW, "`=>`"))

@@ -55,9 +55,9 @@ const tl_token *tl_parser_last(const tl_parser *parser);
 // The kind of a token further on, or NEWLINE if one that counts precedes it. 1
 // is the one behind the current token.
 tl_token_kind tl_parser_peek(const tl_parser *parser, uint32_t ahead);
-// Goes to the next token. A newline that counts is a step of its own: kind is
-// NEWLINE and then the token's.
-void tl_parser_advance(tl_parser *parser);
+// Goes to the next token, and returns where the current one begins. A newline
+// that counts is a step of its own: kind is NEWLINE and then the token's.
+uint32_t tl_parser_advance(tl_parser *parser);
 // Passes over a token of [kind]; false, and nothing happens, if another stands
 // here.
 bool tl_parser_accept(tl_parser *parser, tl_token_kind kind);

@@ -56,7 +56,7 @@ tl_ast *tl_parse_constant(tl_parser *parser) {
   tl_ast node = {.kind = TL_AST_NONE};
   if (token->kind != TL_TOKEN_NONE) {
     node.kind = TL_AST_BOOL;
-    node.boolean.value = token->kind == TL_TOKEN_TRUE;
+    node.boolean = token->kind == TL_TOKEN_TRUE;
   }
   tl_parser_advance(parser);
   return tl_parser_node(parser, &node, token->begin, token->begin);
@@ -82,7 +82,7 @@ static tl_ast *report_too_large(tl_parser *parser, const tl_token *token) {
 // of a minus alone: it is noted in parser->largest until parse_unary has made
 // its minus, and reported at the end of the statement if that did not happen.
 static bool check_size(tl_parser *parser, tl_ast *node, const tl_token *token) {
-  uint64_t value = node->integer.value;
+  uint64_t value = node->integer;
   if (value <= INT64_MAX)
     return true;
   const tl_token *before = token - 1;
@@ -121,9 +121,9 @@ tl_ast *tl_parse_number(tl_parser *parser) {
   tl_ast out = {.kind = kinds[number.kind]};
   bool is_integer = number.kind == TL_LITERAL_INT;
   if (is_integer)
-    out.integer.value = number.integer;
+    out.integer = number.integer;
   else
-    out.real.value = number.real;
+    out.real = number.real;
   tl_ast *node = tl_parser_node(parser, &out, token->begin, token->begin);
   return node && is_integer && !check_size(parser, node, token) ? NULL : node;
 }

@@ -47,12 +47,6 @@ static bool report_keyword_argument(tl_parser *parser) {
   return true;
 }
 
-// Whether a keyword stands where an argument's name should.
-static bool is_keyword_before_colon(const tl_parser *parser) {
-  return tl_token_infos[parser->kind].is_word &&
-         tl_parser_peek(parser, 1) == TL_TOKEN_COLON;
-}
-
 // One argument: value, ...value or name: value.
 static bool parse_argument(tl_parser *parser, tl_argument *out) {
   *out = (tl_argument){.kind = TL_ARGUMENT_POSITIONAL};
@@ -62,7 +56,8 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
   }
   if (report_keyword_argument(parser))
     return false;
-  if (is_keyword_before_colon(parser)) {
+  if (tl_token_infos[parser->kind].is_word &&
+      tl_parser_peek(parser, 1) == TL_TOKEN_COLON) {
     tl_parser_fail_here(parser, "`%s` is a keyword and cannot name an argument",
                         tl_token_infos[parser->kind].text);
     return false;
@@ -81,14 +76,6 @@ static bool parse_argument(tl_parser *parser, tl_argument *out) {
   return true;
 }
 
-// Reports f(e for x in xs), which lacks brackets of its own.
-static bool report_bare_comprehension(tl_parser *parser) {
-  return tl_parser_rejects(
-      parser, TL_TOKEN_FOR,
-      "a comprehension has brackets of its own: f([e for x in xs]) "
-      "or f((e for x in xs))");
-}
-
 // The arguments up to the closing parenthesis.
 static bool parse_arguments(tl_parser *parser, tl_ast_call *call,
                             uint32_t opening) {
@@ -96,7 +83,9 @@ static bool parse_arguments(tl_parser *parser, tl_ast_call *call,
   while (parser->kind != TL_TOKEN_PAREN_END) {
     tl_argument argument;
     if (!parse_argument(parser, &argument) ||
-        report_bare_comprehension(parser) ||
+        tl_parser_rejects(parser, TL_TOKEN_FOR,
+                          "a comprehension has brackets of its own: f([e for x "
+                          "in xs]) or f((e for x in xs))") ||
         !tl_parser_push(parser, &argument, sizeof argument)) {
       return false;
     }
@@ -174,6 +163,17 @@ static bool parse_ellipsis(tl_parser *parser, tl_ast_item *item) {
   return item->value != NULL;
 }
 
+// x[a..b] means x[a:b]: the item becomes a slice.
+static void as_slice(tl_ast_item *item) {
+  const tl_ast *range = item->value;
+  if (range == NULL || range->kind != TL_AST_RANGE)
+    return;
+  *item = (tl_ast_item){.kind = TL_AST_ITEM_SLICE,
+                        .start = range->range.start,
+                        .stop = range->range.stop,
+                        .step = range->range.step};
+}
+
 // One item of an index: a value, a slice, ... or ...value.
 static bool parse_item(tl_parser *parser, tl_ast_item *item) {
   uint32_t begin = tl_parser_token(parser)->begin;
@@ -190,6 +190,7 @@ static bool parse_item(tl_parser *parser, tl_ast_item *item) {
     if (parser->kind == TL_TOKEN_COLON && !parse_slice(parser, item)) {
       return false;
     }
+    as_slice(item);
   }
   item->span = tl_parser_span(parser, begin, begin);
   return true;
@@ -289,9 +290,8 @@ static tl_ast *parse_select(tl_parser *parser, tl_ast *object, uint32_t at) {
 
 // object.name or object.{names}, at the point.
 static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
-  uint32_t at = tl_parser_token(parser)->begin;
   tl_ident word;
-  tl_parser_advance(parser);
+  uint32_t at = tl_parser_advance(parser);
   // p.{x, y} selects fields.
   if (parser->kind == TL_TOKEN_BRACE)
     return parse_select(parser, object, at);
@@ -306,9 +306,8 @@ static tl_ast *parse_field(tl_parser *parser, tl_ast *object) {
 // x² and x³ are powers with an exponent that nobody wrote.
 static tl_ast *parse_superscript(tl_parser *parser, tl_ast *base) {
   uint64_t value = parser->kind == TL_TOKEN_SQUARE ? 2 : 3;
-  uint32_t at = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
-  tl_ast number = {.kind = TL_AST_INT, .integer = {value}};
+  uint32_t at = tl_parser_advance(parser);
+  tl_ast number = {.kind = TL_AST_INT, .integer = value};
   tl_ast *exponent = tl_parser_node(parser, &number, at, at);
   if (!exponent)
     return NULL;

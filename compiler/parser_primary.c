@@ -29,14 +29,6 @@ static tl_ast *finish_items(tl_parser *parser, tl_ast_kind kind, size_t mark,
   return tl_parser_node(parser, &node, begin, begin);
 }
 
-// Reports a clause behind several items: (a, b for x in xs).
-static bool report_late_clause(tl_parser *parser) {
-  return tl_parser_rejects(
-      parser, TL_TOKEN_FOR,
-      "a comprehension has one item before `for`: put it in "
-      "parentheses, ((a, b) for x in xs)");
-}
-
 // An item of a list or an array: an expression or ...expression.
 tl_ast *tl_parse_list_item(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin;
@@ -55,7 +47,11 @@ static bool push_rest(tl_parser *parser, tl_token_kind closing) {
     if (parser->kind == closing)
       return true;
     tl_ast *item = tl_parse_list_item(parser);
-    if (!item || report_late_clause(parser) ||
+    // (a, b for x in xs)
+    if (!item ||
+        tl_parser_rejects(parser, TL_TOKEN_FOR,
+                          "a comprehension has one item before `for`: put it "
+                          "in parentheses, ((a, b) for x in xs)") ||
         !tl_parser_push(parser, &item, sizeof item)) {
       return false;
     }
@@ -99,13 +95,6 @@ static bool at_clause(const tl_parser *parser) {
   return parser->kind == TL_TOKEN_FOR || parser->kind == TL_TOKEN_IF;
 }
 
-// Reports (a if c else b).
-static bool report_ternary(tl_parser *parser) {
-  return tl_parser_rejects(
-      parser, TL_TOKEN_ELSE,
-      "a choice between values is written if c { a } else { b }");
-}
-
 // A comprehension from its first clause on; [key] is NULL but for a record's.
 static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
                                    tl_ast *key, tl_ast *item,
@@ -115,7 +104,11 @@ static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
   tl_ast node = {.kind = kind, .comprehension = {.key = key, .item = item}};
   while (at_clause(parser)) {
     tl_clause clause;
-    if (!parse_clause(parser, &clause) || report_ternary(parser) ||
+    // (a if c else b)
+    if (!parse_clause(parser, &clause) ||
+        tl_parser_rejects(parser, TL_TOKEN_ELSE,
+                          "a choice between values is written if c { a } else "
+                          "{ b }") ||
         !tl_parser_push(parser, &clause, sizeof clause)) {
       return NULL;
     }
@@ -258,14 +251,6 @@ static tl_ast *key_of_iterations(tl_parser *parser, const tl_entry *entry,
   return key;
 }
 
-// Reports a clause behind more than one entry.
-static bool report_late_entry(tl_parser *parser, bool is_first) {
-  return !is_first &&
-         tl_parser_rejects(parser, TL_TOKEN_FOR,
-                           "a comprehension has one entry before `for`: "
-                           "(k: v for k, v in r)");
-}
-
 // A record, or a comprehension of one: from its opening parenthesis on, or if
 // the first key was parsed as an expression ([key]), from the colon.
 static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
@@ -281,7 +266,11 @@ static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
     tl_entry entry = {.computed = is_first ? key : NULL};
     if (entry.computed)
       entry.key_span = key->span;
-    if (!parse_entry(parser, &entry) || report_late_entry(parser, is_first))
+    if (!parse_entry(parser, &entry) ||
+        (!is_first &&
+         tl_parser_rejects(parser, TL_TOKEN_FOR,
+                           "a comprehension has one entry before `for`: "
+                           "(k: v for k, v in r)")))
       return NULL;
     // One entry and then a clause: a comprehension.
     if (is_first && at_clause(parser)) {
@@ -314,8 +303,7 @@ static bool at_operator(const tl_parser *parser) {
 
 // An operator in parentheses. The few that stand for no function are reported.
 static tl_ast *parse_operator(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   const tl_token *token = tl_parser_token(parser);
   const tl_token_info *info = &tl_token_infos[token->kind];
   if (token->kind == TL_TOKEN_NOT || token->kind == TL_TOKEN_DOTS ||
@@ -327,7 +315,7 @@ static tl_ast *parse_operator(tl_parser *parser) {
   }
   tl_parser_advance(parser);
   tl_parser_advance(parser);
-  tl_ast node = {.kind = TL_AST_OPERATOR, .op = {(tl_operator)info->op}};
+  tl_ast node = {.kind = TL_AST_OPERATOR, .op = (tl_operator)info->op};
   return tl_parser_node(parser, &node, begin, token->begin);
 }
 

@@ -182,13 +182,11 @@ static void *bad_mismatch(tl_parser *parser, const tl_token *token) {
 
 // How many blanks and tabs the line of [offset] begins with.
 static uint32_t indentation(tl_parser *parser, uint32_t offset) {
-  tl_place place = tl_source_place(parser->source, offset);
-  uint32_t at = place.line_begin;
-  while (at < place.line_end && (parser->source->text[at] == ' ' ||
-                                 parser->source->text[at] == '\t')) {
-    at++;
-  }
-  return at - place.line_begin;
+  const char *text = parser->source->text;
+  uint32_t begin = offset, count = 0;
+  while (begin > 0 && text[begin - 1] != '\n') begin--;
+  while (text[begin + count] == ' ' || text[begin + count] == '\t') count++;
+  return count;
 }
 
 // The first `{` from [token] on whose `}` begins a line further to the left
@@ -389,7 +387,8 @@ static const char *find_sign_hint(const tl_parser *parser,
 
 // Whether the second sign of x++ or x-- stands here with nothing to apply to:
 // else the expression would go on in the next line.
-static bool is_increment(const tl_parser *parser) {
+// Called before a sign is taken as a prefix.
+bool tl_parser_report_increment(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->pos == 0 || token[-1].kind != token->kind ||
       token[-1].end != token->begin) {
@@ -399,16 +398,10 @@ static bool is_increment(const tl_parser *parser) {
     return false;
   }
   const tl_token *next = token + 1;
-  return next->flags & TL_TOKEN_IS_FIRST || next->kind == TL_TOKEN_END ||
-         next->kind == TL_TOKEN_SEMICOLON || next->kind == TL_TOKEN_BRACE_END ||
-         next->kind == TL_TOKEN_PAREN_END;
-}
-
-// Called before a sign is taken as a prefix.
-bool tl_parser_report_increment(tl_parser *parser) {
-  if (!is_increment(parser))
+  if (!(next->flags & TL_TOKEN_IS_FIRST) && next->kind != TL_TOKEN_END &&
+      next->kind != TL_TOKEN_SEMICOLON && next->kind != TL_TOKEN_BRACE_END &&
+      next->kind != TL_TOKEN_PAREN_END)
     return false;
-  const tl_token *token = tl_parser_token(parser);
   tl_parser_fail(parser, tl_token_span(token - 1), "%s",
                  find_pair(token - 1, token));
   return true;

@@ -286,7 +286,7 @@ static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
 // get(r, k, fallback) before an update: the place r[k], with the rest in
 // [update]; NULL for anything else.
 static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
-                            tl_ast_update *update) {
+                            tl_ast_assign *update) {
   const tl_ast_call *call = &left->call;
   if (left->kind != TL_AST_CALL || call->callee->kind != TL_AST_NAME ||
       strcmp(call->callee->name.name->text, "get") != 0 || call->count != 3 ||
@@ -310,7 +310,7 @@ static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
     return NULL;
   place->span = left->span;
   // Whether `get` is the library's is known in lowering only
-  // (tl_lower_get_update).
+  // (tl_lower_place_update).
   update->fallback = call->arguments[2].value;
   update->getter = call->callee->name.name;
   return place;
@@ -319,7 +319,7 @@ static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
 // An update at its operator: target op= value.
 static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   const tl_token *token = tl_parser_token(parser);
-  tl_ast_update update = {.op = (tl_operator)token->code};
+  tl_ast_assign update = {.op = (tl_operator)token->code};
   if (left->kind == TL_AST_LIST) {
     return tl_parser_fail(parser, tl_token_span(token),
                           "an update has one target, not a list");
@@ -332,7 +332,7 @@ static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   if (!update.value)
     return NULL;
   tl_ast node = {
-      .kind = TL_AST_UPDATE, .height = left->height, .update = update};
+      .kind = TL_AST_UPDATE, .height = left->height, .assign = update};
   return tl_parser_node(parser, &node, left->span.begin, token->begin);
 }
 
@@ -394,9 +394,8 @@ static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
 
 // global a, b: an assignment is a statement of its own.
 static tl_ast *parse_global(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast node = {.kind = TL_AST_GLOBAL};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   if (!parse_names(parser, &node.idents.names, &node.idents.count,
                    TL_TOKEN_END)) {
     return NULL;
@@ -410,12 +409,11 @@ static tl_ast *parse_global(tl_parser *parser) {
 
 // `return`, with one value, several as a list, or none.
 static tl_ast *parse_return(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_ast node = {.kind = TL_AST_RETURN, .result = {NULL}};
-  tl_parser_advance(parser);
+  tl_ast node = {.kind = TL_AST_RETURN, .result = NULL};
+  uint32_t begin = tl_parser_advance(parser);
   if (!ends_statement(parser->kind)) {
-    node.result.value = parse_values(parser);
-    if (!node.result.value)
+    node.result = parse_values(parser);
+    if (!node.result)
       return NULL;
   }
   return tl_parser_node(parser, &node, begin, begin);
@@ -423,8 +421,7 @@ static tl_ast *parse_return(tl_parser *parser) {
 
 // `break` or `continue`.
 static tl_ast *parse_jump(tl_parser *parser, tl_ast_kind kind) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   return tl_parser_node(parser, &(tl_ast){.kind = kind}, begin, begin);
 }
 
@@ -610,16 +607,15 @@ tl_ast *tl_parse_statement(tl_parser *parser) {
 // --- #:peak ---
 
 static tl_ast *integer_node(tl_parser *parser, uint64_t value, uint32_t at) {
-  tl_ast node = {.kind = TL_AST_INT, .integer = {value}};
+  tl_ast node = {.kind = TL_AST_INT, .integer = value};
   return tl_parser_node(parser, &node, at, at);
 }
 
 // `#:peak` and the number of bytes, up to the end of its line. What it is for
 // is filled in by place_peak.
 tl_ast *tl_parse_peak(tl_parser *parser, tl_token_kind end) {
-  uint32_t begin = tl_parser_token(parser)->begin;
   tl_ast node = {.kind = TL_AST_PEAK, .items = {.count = 3}};
-  tl_parser_advance(parser);
+  uint32_t begin = tl_parser_advance(parser);
   node.items.items = TL_ARENA_ARRAY(parser->arena, tl_ast *, 3);
   tl_ast *nbytes = tl_parse_expr(parser);
   if (nbytes == NULL || node.items.items == NULL)

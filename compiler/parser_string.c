@@ -9,17 +9,15 @@
 
 #include "compiler/parser_internal.h"
 
-// Pushes a text as a part, unless it is empty; that of a format as it is
-// written.
+// Pushes a text as a part, unless it is empty; with [is_raw] as it is written.
 static bool push_text(tl_parser *parser, uint32_t begin, uint32_t end,
-                      bool is_format) {
+                      bool is_raw) {
   tl_part part = {.span = {begin, end, begin}, .nbytes = end - begin};
   if (begin == end)
     return true;
-  part.text = is_format
-                  ? tl_arena_text(parser->arena, parser->source->text + begin,
-                                  part.nbytes)
-                  : tl_parser_read_text(parser, begin, end, &part.nbytes);
+  part.text = is_raw ? tl_arena_text(parser->arena,
+                                     parser->source->text + begin, part.nbytes)
+                     : tl_parser_read_text(parser, begin, end, &part.nbytes);
   return part.text && tl_parser_push(parser, &part, sizeof part);
 }
 
@@ -124,13 +122,10 @@ static bool report_braces(tl_parser *parser, const tl_part *part) {
 static bool push_source(tl_parser *parser, uint32_t begin, tl_part *hole) {
   tl_parser_advance(parser);
   uint32_t end = tl_parser_token(parser)->begin;
-  tl_part part = {.span = {begin, end, begin}, .nbytes = end - begin};
-  part.text =
-      tl_arena_text(parser->arena, parser->source->text + begin, part.nbytes);
   // Strings are shown in quotes, unless a format follows.
   hole->format = "!r";
   hole->format_nbytes = 2;
-  return part.text && tl_parser_push(parser, &part, sizeof part);
+  return push_text(parser, begin, end, true);
 }
 
 // Parses and pushes the value of a hole behind the token [opening], and its

@@ -35,7 +35,7 @@ tl_token_kind tl_parser_peek(const tl_parser *parser, uint32_t ahead) {
 }
 
 // Stays at END, so that no caller can run off the tokens.
-void tl_parser_advance(tl_parser *parser) {
+uint32_t tl_parser_advance(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->kind == TL_TOKEN_NEWLINE) {
     parser->kind = (tl_token_kind)token->kind;
@@ -43,6 +43,7 @@ void tl_parser_advance(tl_parser *parser) {
     parser->pos++;
     parser->kind = kind_with_newline(token + 1);
   }
+  return token->begin;
 }
 
 bool tl_parser_accept(tl_parser *parser, tl_token_kind kind) {
@@ -202,28 +203,13 @@ bool tl_parser_enter(tl_parser *parser, tl_nesting nesting) {
 
 // --- Lists ---
 
-// Doubles the stack for lists in the making until [needed] bytes fit.
-static bool grow_scratch(tl_parser *parser, size_t needed) {
-  tl_arena *arena = parser->arena;
-  size_t size = parser->scratch_size ? parser->scratch_size * 2 : 1024;
-  while (size < needed) size *= 2;
-  char *scratch = arena->resize(arena->context, parser->scratch,
-                                parser->scratch_size, size);
-  if (!scratch) {
-    arena->failed = true;
-    return false;
-  }
-  parser->scratch = scratch;
-  parser->scratch_size = size;
-  return true;
-}
-
 // The stack is bytes: items of all sizes share it.
 bool tl_parser_push(tl_parser *parser, const void *item, size_t nbytes) {
   size_t needed = parser->scratch_used + nbytes;
-  if (needed > parser->scratch_size && !grow_scratch(parser, needed)) {
+  if (needed > parser->scratch_size &&
+      !tl_arena_outside(parser->arena, &parser->scratch, &parser->scratch_size,
+                        needed))
     return false;
-  }
   memcpy(parser->scratch + parser->scratch_used, item, nbytes);
   parser->scratch_used = needed;
   return true;

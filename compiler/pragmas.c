@@ -210,73 +210,40 @@ static bool is_array(const tl_prototype *p, uint32_t slot) {
   return axes_of(p, slot, 3) > 0;
 }
 
-// Reports that a contract does not hold: what happens, and why. Returns false.
-static bool refuse(tl_builder *b, const tl_place_entry *place, const char *what,
-                   const tl_text *why) {
-  if (why->failed) {
-    b->failed = true;
-    return false;
-  }
-  tl_diagnose(b->diagnostics, TALLY_ERR_MEMORY,
-              (tl_span){place->begin, place->end, place->at},
-              "#:inplace: %s: %.*s", what,
-              tl_clip(why->bytes, why->length, 300), why->bytes);
-  return false;
-}
-
-// An update of what may be shared copies it first. False after a diagnostic,
-// as in all that follow.
-static bool check_update(tl_builder *b, const tl_prototype *p, uint32_t pc,
-                         const tl_decoded *d, const tl_place_entry *place) {
+// Whether an update copies, since what it writes may be shared: appends to
+// [why] what is shared and by whom, as all that follow say what fails.
+static bool is_copying_update(const tl_prototype *p, uint32_t pc,
+                              const tl_decoded *d, tl_text *why) {
   // A consumed target is written in place; PUSH is for lists that are being
   // made.
   if (tl_opcodes[d->op].result != TL_DEF_TARGET || d->op == TL_BC_PUSH ||
       d->modes[0] != TL_MODE_BORROW)
-    return true;
-  tl_text name, why;
-  tl_text_open(&name, b->vm);
-  tl_text_open(&why, b->vm);
-  tl_spell_operand(&name, p, pc, (uint32_t)d->result);
-  tl_text_printf(&name, " is shared here");
-  tl_spell_holder(&why, p, pc, (uint32_t)d->result);
-  why.failed |= name.failed;
-  refuse(b, place, why.failed ? "" : name.bytes, &why);
-  tl_text_close(&why);
-  tl_text_close(&name);
-  return false;
+    return false;
+  tl_spell_operand(why, p, pc, (uint32_t)d->result);
+  tl_text_printf(why, " is shared here: ");
+  tl_spell_holder(why, p, pc, (uint32_t)d->result);
+  return true;
 }
 
-// An elementwise operation on arrays, none of which ends here, needs a new
-// array.
-static bool check_operation(tl_builder *b, const tl_prototype *p, uint32_t pc,
-                            const tl_decoded *d, const tl_place_entry *place) {
+// Whether an elementwise operation on arrays, none of which ends here, needs a
+// new array.
+static bool is_new_result(const tl_prototype *p, uint32_t pc,
+                          const tl_decoded *d, tl_text *why) {
   int32_t array = -1;
   if (tl_region_op(d->op, d->extra) == TL_OP_COUNT)
-    return true;
+    return false;
   for (uint32_t i = 0; i < d->operand_count; i++) {
     // An operand that ends here may give its memory.
     if (d->modes[i] != TL_MODE_BORROW && d->modes[i] != TL_MODE_CONST)
-      return true;
+      return false;
     if (array < 0 && is_array(p, d->operands[i]))
       array = d->operands[i];
   }
   if (array < 0)
-    return true;
-  tl_text why;
-  tl_text_open(&why, b->vm);
-  tl_spell_keeper(&why, p, pc, (uint32_t)array);
-  refuse(b, place, "the result needs a new array", &why);
-  tl_text_close(&why);
-  return false;
-}
-
-// Reports an instruction that always makes an array.
-static bool refuse_maker(tl_builder *b, const tl_place_entry *place,
-                         const char *why) {
-  tl_diagnose(b->diagnostics, TALLY_ERR_MEMORY,
-              (tl_span){place->begin, place->end, place->at}, "#:inplace: %s",
-              why);
-  return false;
+    return false;
+  tl_text_printf(why, "the result needs a new array: ");
+  tl_spell_keeper(why, p, pc, (uint32_t)array);
+  return true;
 }
 
 // Whether what was last written into the slot before [end] is a literal array
@@ -295,38 +262,52 @@ static bool is_index_array(const tl_prototype *p, uint32_t slot, uint32_t end) {
   return is;
 }
 
-// x[[0, 1]] of an array that lives on copies items; those of one that ends
-// here may stay in its memory.
-static bool check_choice(tl_builder *b, const tl_prototype *p, uint32_t pc,
-                         const tl_decoded *d, const tl_place_entry *place) {
+// Whether items are copied: x[[0, 1]] of an array that lives on; those of one
+// that ends here may stay in its memory.
+static bool is_choice(const tl_prototype *p, uint32_t pc, const tl_decoded *d,
+                      tl_text *why) {
   if (d->op != TL_BC_INDEX || d->modes[0] != TL_MODE_BORROW ||
-      tl_path_portion(&b->unit->paths[d->extra]) != TL_PORTION_CHOICE ||
+      tl_path_portion(&p->unit->paths[d->extra]) != TL_PORTION_CHOICE ||
       !is_array(p, d->operands[0]) || !is_index_array(p, d->window, pc))
-    return true;
-  tl_text why;
-  tl_text_open(&why, b->vm);
-  tl_spell_choice(&why, p, pc, d->operands[0]);
-  tl_text_putc(&why, '\0');
-  if (why.failed)
-    b->failed = true;
-  else
-    refuse_maker(b, place, why.bytes);
-  tl_text_close(&why);
-  return false;
+    return false;
+  tl_spell_choice(why, p, pc, d->operands[0]);
+  return true;
 }
 
-// Instructions that make an array whatever the values are.
-static bool check_maker(tl_builder *b, const tl_prototype *p, uint32_t pc,
-                        const tl_decoded *d, const tl_place_entry *place) {
-  if (d->op == TL_BC_STACK || d->op == TL_BC_STACKLIST)
-    return refuse_maker(b, place, TL_WHY_STACK);
-  if (d->op == TL_BC_MATMUL) {  // of two vectors it is a number
-    int left = axes_of(p, d->operands[0], 3);
-    int right = axes_of(p, d->operands[1], 3);
-    return left == 0 || right == 0 || left + right < 3 ||
-           refuse_maker(b, place, TL_WHY_PRODUCT);
+// Whether an instruction makes an array whatever the values are.
+static bool is_maker(const tl_prototype *p, const tl_decoded *d, tl_text *why) {
+  if (d->op == TL_BC_STACK || d->op == TL_BC_STACKLIST) {
+    tl_text_printf(why, "%s", TL_WHY_STACK);
+    return true;
   }
-  return check_choice(b, p, pc, d, place);
+  if (d->op != TL_BC_MATMUL)
+    return false;
+  // Of two vectors it is a number.
+  int left = axes_of(p, d->operands[0], 3);
+  int right = axes_of(p, d->operands[1], 3);
+  if (left == 0 || right == 0 || left + right < 3)
+    return false;
+  tl_text_printf(why, "%s", TL_WHY_PRODUCT);
+  return true;
+}
+
+// Reports the instruction if it breaks its contract for certain. False after a
+// diagnostic, or with b->failed without memory.
+static bool check(tl_builder *b, const tl_prototype *p, uint32_t pc,
+                  const tl_decoded *d, const tl_place_entry *place) {
+  tl_text why;
+  tl_text_open(&why, b->vm);
+  bool breaks = is_copying_update(p, pc, d, &why) ||
+                is_new_result(p, pc, d, &why) || is_maker(p, d, &why) ||
+                is_choice(p, pc, d, &why);
+  b->failed = b->failed || why.failed;
+  if (breaks && !why.failed)
+    tl_diagnose(b->diagnostics, TALLY_ERR_MEMORY,
+                (tl_span){place->begin, place->end, place->at},
+                "#:inplace: %.*s", tl_clip(why.bytes, why.length, 400),
+                why.bytes);
+  tl_text_close(&why);
+  return !breaks;
 }
 
 // Goes over the code of all functions; all contracts that fail are reported.
@@ -343,9 +324,7 @@ bool tl_check_pragmas(tl_builder *b) {
       // What no contract covers may allocate.
       if (place == NULL || !tl_unit_contracts(unit, place->at))
         continue;
-      ok = check_update(b, p, pc, &d, place) &&
-           check_operation(b, p, pc, &d, place) &&
-           check_maker(b, p, pc, &d, place) && ok;
+      ok = check(b, p, pc, &d, place) && ok;
     }
   }
   return ok;

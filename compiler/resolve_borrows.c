@@ -22,9 +22,7 @@ static const tl_state immortal = {
 };
 
 const tl_state *tl_state_of(const tl_flow *flow, int32_t slot) {
-  if (!tl_is_tracked(flow->cfg, slot) || !tl_bit(flow->present, slot))
-    return &immortal;
-  return &flow->now[slot];
+  return tl_bit(flow->present, slot) ? &flow->now[slot] : &immortal;
 }
 
 // The definition, where it stands in this block: temporaries are used again for
@@ -50,20 +48,24 @@ static void pin(tl_flow *flow, int32_t slot) {
 }
 
 // Sets that grow too large are avoided by owning early: the slot itself and
-// those that its set names.
-static void check_size(tl_flow *flow, int32_t slot) {
-  const tl_state *state = &flow->now[slot];
+// those that its set names. False: this one is not too large.
+static bool pin_large(tl_flow *flow, int32_t slot, const tl_state *state) {
   if (state->count <= TL_BORROW_OWNER_LIMIT && !state->full)
-    return;
+    return false;
   pin(flow, slot);
   for (int i = 0; i < state->count; i++) {
     uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
     if (tl_who_is_slot(who))
       pin(flow, (int32_t)who);
   }
+  return true;
+}
+
+// The same for the current state of a slot.
+static void check_size(tl_flow *flow, int32_t slot) {
   // The search begins anew: until then thousands of borrowers of one another
   // would only cost time.
-  if (flow->again) {
+  if (pin_large(flow, slot, &flow->now[slot]) && flow->again) {
     flow->now[slot] = tl_state_new(TL_OWNS);
     tl_bit_clear(flow->borrowers, slot);
   }
@@ -106,26 +108,15 @@ void tl_forget(tl_flow *flow, int32_t slot) {
 // same code decides without writing.
 tl_cfg_ins *tl_put_ins(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_ins_list *out = flow->out;
-  if (out == NULL)
+  if (out == NULL || !tl_arena_more(flow->arena, &out->items, &out->capacity,
+                                    (uint32_t)out->count, sizeof *out->items))
     return NULL;
-  if (out->count == out->capacity) {
-    int32_t capacity = out->capacity == 0 ? 16 : 2 * out->capacity;
-    tl_cfg_ins *items = tl_arena_grow(flow->arena, out->items,
-                                      (size_t)out->count * sizeof *items,
-                                      (size_t)capacity * sizeof *items);
-    if (items == NULL)
-      return NULL;
-    out->items = items;
-    out->capacity = capacity;
-  }
   out->items[out->count] = *ins;
   return &out->items[out->count++];
 }
 
-// Appends an instruction that ownership adds; NULL where no code is written
-// yet.
-static tl_cfg_ins *put(tl_flow *flow, int op, int32_t result, int32_t x,
-                       int32_t y, tl_mode mode) {
+tl_cfg_ins *tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
+                   tl_mode mode) {
   if (flow->out == NULL)
     return NULL;
   int32_t *operands = TL_ARENA_ARRAY(flow->arena, int32_t, 2);
@@ -149,11 +140,6 @@ static tl_cfg_ins *put(tl_flow *flow, int op, int32_t result, int32_t x,
       .span = flow->span,
   };
   return tl_put_ins(flow, &ins);
-}
-
-void tl_put(tl_flow *flow, int op, int32_t result, int32_t x, int32_t y,
-            tl_mode mode) {
-  put(flow, op, result, x, y, mode);
 }
 
 void tl_own(tl_flow *flow, int32_t slot) {
@@ -226,14 +212,9 @@ static void pass_block(tl_flow *flow, int32_t x, int32_t y) {
       uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
       if (who == (uint32_t)z)
         continue;
-      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
-        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_PART));
-      if ((relations & 1u << TL_HELD) != 0)
-        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_HELD));
-      if ((relations & 1u << TL_LENDS) != 0)
-        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_LENDS));
-      if ((relations & 1u << TL_INNER) != 0)
-        tl_state_add(&flow->now[z], tl_borrow_owner_of(who, TL_INNER));
+      for (tl_relation r = TL_PART; r <= TL_INNER; r++)
+        if ((relations & (r == TL_PART ? TL_OF_WHOLE : 1u << r)) != 0)
+          tl_state_add(&flow->now[z], tl_borrow_owner_of(who, r));
     }
     check_size(flow, z);
   }
@@ -244,7 +225,7 @@ static void pass_block(tl_flow *flow, int32_t x, int32_t y) {
 static void resolve_view(tl_flow *flow, int32_t x, int32_t y,
                          const tl_cfg_ins *update) {
   if (update != NULL) {
-    tl_cfg_ins *ins = put(flow, TL_BC_DETACH, -1, y, x, TL_MODE_BORROW);
+    tl_cfg_ins *ins = tl_put(flow, TL_BC_DETACH, -1, y, x, TL_MODE_BORROW);
     if (ins != NULL)
       ins->handler = update->handler;
     tl_may_fail(flow, ins, update->handler, NULL);
@@ -484,29 +465,21 @@ void tl_end_dead(tl_flow *flow, const uint64_t *live) {
 
 // The entry of the unwind map for this instruction: slots that own, without
 // those that the handler keeps and those that the instruction has consumed
-// (`gone`). Two passes, the first to count.
+// (`gone`).
 static void note_owners(tl_flow *flow, tl_cfg_ins *ins, const uint64_t *keep,
                         const uint64_t *gone) {
   int32_t count = 0, words = flow->function->words;
-  tl_cfg_owned *owned = NULL;
-  for (int pass = 0; pass < 2; pass++) {
-    count = 0;
-    TL_EACH_BIT(y, flow->present, words) {
-      if (flow->now[y].kind == TL_BORROWS ||
-          (gone != NULL && tl_bit(gone, y)) ||
-          (keep != NULL && tl_bit(keep, y)))
-        continue;
-      if (owned != NULL)
-        owned[count] = (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
-      count++;
-    }
-    if (pass == 0)
-      owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
-    if (owned == NULL)
-      return;
+  TL_EACH_BIT(y, flow->present, words) count += flow->now[y].kind != TL_BORROWS;
+  ins->owned = TL_ARENA_ARRAY(flow->arena, tl_cfg_owned, (size_t)count);
+  ins->owned_count = 0;
+  if (ins->owned == NULL)
+    return;
+  TL_EACH_BIT(y, flow->present, words) {
+    if (flow->now[y].kind != TL_BORROWS && !(gone != NULL && tl_bit(gone, y)) &&
+        !(keep != NULL && tl_bit(keep, y)))
+      ins->owned[ins->owned_count++] =
+          (tl_cfg_owned){y, flow->now[y].kind == TL_EITHER};
   }
-  ins->owned = owned;
-  ins->owned_count = count;
 }
 
 // Whether a slot's state is good in a handler as it is: it owns for certain or
@@ -527,16 +500,6 @@ static void reach(tl_owned_function *f, int32_t block, bool changed) {
   if (changed || !f->reached[block])
     f->dirty[block] = true;
   f->reached[block] = true;
-}
-
-// Looks only at the block's own set, not at the slot's.
-static void pin_large(tl_flow *flow, int32_t slot, const tl_state *state) {
-  if (state->count > TL_BORROW_OWNER_LIMIT || state->full) {
-    pin(flow, slot);
-    for (int i = 0; i < state->count; i++)
-      if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[i])))
-        pin(flow, (int32_t)tl_borrow_owner_who(state->borrow_owners[i]));
-  }
 }
 
 // Notes for the block whether it finds in [y] what TAKE has set; true where

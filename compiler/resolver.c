@@ -138,16 +138,13 @@ static bool declare_in(tl_ast *ast, void *resolver) {
     case TL_AST_IMPORT:
       declare_import(r, ast);
       return false;
-    case TL_AST_ASSIGN:
-      declare_target(r, &ast->assign.target, true);
-      declare_in(ast->assign.value, r);
-      return false;
     // An update alone declares nothing that is bound: see resolve_update.
+    case TL_AST_ASSIGN:
     case TL_AST_UPDATE:
-      declare_target(r, &ast->update.target, false);
-      declare_in(ast->update.value, r);
-      if (ast->update.fallback != NULL)
-        declare_in(ast->update.fallback, r);
+      declare_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
+      declare_in(ast->assign.value, r);
+      if (ast->assign.fallback != NULL)
+        declare_in(ast->assign.fallback, r);
       return false;
     case TL_AST_FOR:
       declare_idents(r, ast->for_loop.names, ast->for_loop.name_count);
@@ -482,50 +479,6 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
   }
 }
 
-// A field of a library module must be there; everything else is known only by
-// the run.
-static void resolve_field(tl_resolver *r, tl_ast *ast) {
-  resolve(ast->field.object, r);
-  tl_ast *object = ast->field.object;
-  // Only of a module that is known by name.
-  if (object->kind != TL_AST_NAME)
-    return;
-  tl_variable *variable = tl_scope_find(r->scope, object->name.name);
-  if (variable != NULL && variable->file != NULL && variable->file->count == 0)
-    tl_occurs(r->occurrences, TL_OCCURS_AS_MEMBER, variable,
-              ast->field.field.name, ast->field.field.span);
-  if (variable == NULL || variable->library == NULL || variable->assigns != 1) {
-    return;
-  }
-  const tl_name *field = ast->field.field.name;
-  if (tl_known_find(r->vm, variable->library, field).kind != TL_KNOWN_NOTHING ||
-      tl_embedded_member(r->vm->library, variable->library, field->text) !=
-          NULL)
-    return;
-  tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
-  // math.sqrt of other languages, which here needs no module.
-  if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-                "the module %s has no %s: %s(…) needs no module",
-                variable->library, field->text, field->text);
-    return;
-  }
-  char hint[160];
-  const char *near =
-      tl_name_hint(variable->library, field->text, hint, sizeof hint);
-  if (near != NULL) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-                "the module %s has no %s: %s", variable->library, field->text,
-                near);
-    return;
-  }
-  near = tl_module_suggest(r->vm, variable->library, field);
-  tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-              near == NULL ? "the module %s has no %s"
-                           : "the module %s has no %s; did you mean %s?",
-              variable->library, field->text, near == NULL ? "" : near);
-}
-
 // The variable that holds a called function, or the module of a file that has
 // it, and the function's name; NULL: neither.
 static tl_variable *called_variable(const tl_resolver *r, const tl_ast *callee,
@@ -539,6 +492,45 @@ static tl_variable *called_variable(const tl_resolver *r, const tl_ast *callee,
   bool is_module =
       variable != NULL && variable->file != NULL && variable->file->count == 0;
   return object == callee || is_module ? variable : NULL;
+}
+
+// A field of a library module must be there; everything else is known only by
+// the run.
+static void resolve_field(tl_resolver *r, tl_ast *ast) {
+  resolve(ast->field.object, r);
+  const tl_name *field;
+  tl_variable *variable = called_variable(r, ast, &field);
+  if (variable != NULL)
+    tl_occurs(r->occurrences, TL_OCCURS_AS_MEMBER, variable,
+              ast->field.field.name, ast->field.field.span);
+  // Only of a module that is known by name.
+  const char *module = tl_library_of(r->scope, ast->field.object);
+  if (module == NULL)
+    return;
+  field = ast->field.field.name;
+  if (tl_known_find(r->vm, module, field).kind != TL_KNOWN_NOTHING ||
+      tl_embedded_member(r->vm->library, module, field->text) != NULL)
+    return;
+  tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
+  // math.sqrt of other languages, which here needs no module.
+  if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
+                "the module %s has no %s: %s(…) needs no module", module,
+                field->text, field->text);
+    return;
+  }
+  char hint[160];
+  const char *near = tl_name_hint(module, field->text, hint, sizeof hint);
+  if (near != NULL) {
+    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
+                "the module %s has no %s: %s", module, field->text, near);
+    return;
+  }
+  near = tl_module_suggest(r->vm, module, field);
+  tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
+              near == NULL ? "the module %s has no %s"
+                           : "the module %s has no %s; did you mean %s?",
+              module, field->text, near == NULL ? "" : near);
 }
 
 // del(name) is no function, so its name is not looked up.
@@ -596,14 +588,11 @@ static bool resolve(tl_ast *ast, void *resolver) {
       resolve_field(r, ast);
       break;
     case TL_AST_ASSIGN:
-      resolve(ast->assign.value, r);
-      resolve_target(r, &ast->assign.target, true);
-      break;
     case TL_AST_UPDATE:
-      resolve(ast->update.value, r);
-      if (ast->update.fallback != NULL)
-        resolve(ast->update.fallback, r);
-      resolve_target(r, &ast->update.target, false);
+      resolve(ast->assign.value, r);
+      if (ast->assign.fallback != NULL)
+        resolve(ast->assign.fallback, r);
+      resolve_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
       break;
     default:
       return tl_ast_each_child(ast, resolve, r);

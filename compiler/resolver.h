@@ -130,9 +130,6 @@ bool tl_resolve(tl_resolver *resolver, tl_ast *program);
 // The variable a name means from [scope], or NULL: the library's or unknown.
 tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name);
 
-// Whether a function value needs no environment: then it is a constant.
-bool tl_group_is_constant(const tl_closure_group *group);
-
 // What the library or the host has under a name.
 typedef enum tl_known_kind {
   TL_KNOWN_NOTHING,

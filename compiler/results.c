@@ -35,44 +35,51 @@ static tl_portion portion_of(const tl_flow *flow, const tl_cfg_ins *ins) {
   return tl_path_portion(&prototype->unit->paths[ins->extra]);
 }
 
+// Adds the owners of what stands in [relation] to operand [i]: those that its
+// slot borrows from and, where that lives on, the slot itself.
+static void add_owners(const tl_flow *flow, int32_t i, tl_relation relation,
+                       tl_state *state) {
+  int32_t x = flow->operands[i];
+  const tl_state *from = tl_state_of(flow, x);
+  if (flow->modes[i] == TL_MODE_BORROW)
+    tl_state_derive(state, from, (uint32_t)x, relation);
+  else
+    tl_state_derive_borrow_owners(state, from, relation);
+}
+
 // A view of operand 0, or a list or record that borrows items of it: it stands
 // to that in [first] and all further relations.
 static tl_state slice_state(const tl_flow *flow, tl_relation first) {
-  int32_t x = flow->operands[0];
-  const tl_state *from = tl_state_of(flow, x);
   tl_state state = tl_state_new(TL_OWNS);
   for (tl_relation r = first; r <= TL_LENDS; r++)
-    if (flow->modes[0] == TL_MODE_BORROW)
-      tl_state_derive(&state, from, (uint32_t)x, r);
-    else
-      tl_state_derive_borrow_owners(&state, from, r);
+    add_owners(flow, 0, r, &state);
   // x[:] of a string is x itself, which the slot may then only borrow.
   if (tl_state_needs_borrow_owner(&state))
     state.kind = TL_EITHER;
   return state;
 }
 
+// Adds that the result is an item of operand 0: owned, where that ends and has
+// counts of all its items.
+static void add_item(const tl_flow *flow, tl_state *state) {
+  if (flow->modes[0] == TL_MODE_CONSUME &&
+      !tl_state_in(tl_state_of(flow, flow->operands[0]), TL_TO_ITEMS))
+    state->kind = TL_OWNS;
+  else
+    add_owners(flow, 0, TL_PART, state);
+}
+
 // An item of operand 0, or a view of it: only the run knows.
 static tl_state item_state(const tl_flow *flow, const tl_cfg_ins *ins) {
-  int32_t x = flow->operands[0];
-  const tl_state *from = tl_state_of(flow, x);
   tl_portion portion = portion_of(flow, ins);
   if (portion != TL_PORTION_ANY)
     return slice_state(flow, (tl_relation)portion);
   tl_state state = tl_state_new(TL_EITHER);
-  if (flow->modes[0] == TL_MODE_BORROW) {
-    tl_state_derive(&state, from, (uint32_t)x, TL_HELD);
-    tl_state_strip(&state, TL_TO_ITEMS);  // what is loaded is no slice
-    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
-    return state;
-  }
-  tl_state_derive_borrow_owners(&state, from, TL_HELD);
-  if (ins->op != TL_BC_INDEX)
+  add_owners(flow, 0, TL_HELD, &state);
+  // What is loaded is no slice.
+  if (flow->modes[0] == TL_MODE_BORROW || ins->op != TL_BC_INDEX)
     tl_state_strip(&state, TL_TO_ITEMS);
-  if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_TO_ITEMS))
-    state.kind = TL_OWNS;
-  else
-    tl_state_derive_borrow_owners(&state, from, TL_PART);
+  add_item(flow, &state);
   return state;
 }
 
@@ -92,42 +99,20 @@ static tl_state next_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   return state;
 }
 
-// Any of the items of operand 0, which are no views of it.
-static tl_state items_state(const tl_flow *flow) {
-  int32_t x = flow->operands[0];
-  const tl_state *from = tl_state_of(flow, x);
-  tl_state state = tl_state_new(TL_EITHER);
-  if (flow->modes[0] == TL_MODE_BORROW)
-    tl_state_derive(&state, from, (uint32_t)x, TL_PART);
-  else if (flow->modes[0] == TL_MODE_CONSUME && !tl_state_in(from, TL_TO_ITEMS))
-    state.kind = TL_OWNS;
-  else
-    tl_state_derive_borrow_owners(&state, from, TL_PART);
-  return state;
-}
-
 // A view object is owned; the block behind it is borrowed from the operand.
 static tl_state view_state(const tl_flow *flow) {
-  int32_t x = flow->operands[0];
   tl_state state = tl_state_new(TL_OWNS);
-  if (flow->modes[0] == TL_MODE_BORROW)
-    tl_state_derive(&state, tl_state_of(flow, x), (uint32_t)x, TL_HELD);
-  else
-    tl_state_derive_borrow_owners(&state, tl_state_of(flow, x), TL_HELD);
+  add_owners(flow, 0, TL_HELD, &state);
   return state;
 }
 
 // Operand 0 itself or a new object.
 static tl_state same_state(const tl_flow *flow) {
-  int32_t x = flow->operands[0];
-  const tl_state *from = tl_state_of(flow, x);
-  tl_state state = tl_state_new(TL_EITHER);
-  if (flow->modes[0] == TL_MODE_BORROW)
-    tl_state_derive(&state, from, (uint32_t)x, TL_SAME);
-  else if (flow->modes[0] == TL_MODE_EITHER)
-    tl_state_derive_borrow_owners(&state, from, TL_SAME);
-  else
-    state.kind = TL_OWNS;
+  bool owns =
+      flow->modes[0] != TL_MODE_BORROW && flow->modes[0] != TL_MODE_EITHER;
+  tl_state state = tl_state_new(owns ? TL_OWNS : TL_EITHER);
+  if (!owns)
+    add_owners(flow, 0, TL_SAME, &state);
   return state;
 }
 
@@ -135,8 +120,7 @@ static tl_state same_state(const tl_flow *flow) {
 static tl_state whole_state(const tl_flow *flow) {
   tl_state state = same_state(flow);
   if (flow->modes[0] == TL_MODE_CONSUME)
-    tl_state_derive_borrow_owners(&state, tl_state_of(flow, flow->operands[0]),
-                                  TL_SAME);
+    add_owners(flow, 0, TL_SAME, &state);
   tl_state_strip(&state, 1u << TL_HELD);
   return state;
 }
@@ -170,14 +154,10 @@ static tl_state library_state(const tl_flow *flow, const tl_cfg_ins *ins) {
     return tl_state_new(TL_OWNS);
   if (builtin->result == TL_VIEWS)
     return view_state(flow);
-  int32_t x = flow->operands[0];
-  const tl_state *from = tl_state_of(flow, x);
   bool lists = builtin->result == TL_LISTS;
   tl_state state = lists ? tl_state_new(TL_OWNS) : same_state(flow);
-  if (flow->modes[0] != TL_MODE_BORROW)
-    tl_state_derive_borrow_owners(&state, from, lists ? TL_LENDS : TL_HELD);
-  else if (lists)
-    tl_state_derive(&state, from, (uint32_t)x, TL_LENDS);
+  if (lists || flow->modes[0] != TL_MODE_BORROW)
+    add_owners(flow, 0, lists ? TL_LENDS : TL_HELD, &state);
   return state;
 }
 
@@ -185,8 +165,7 @@ static tl_state library_state(const tl_flow *flow, const tl_cfg_ins *ins) {
 // [relation], as far as that is not simply the result's own.
 static void add_argument(const tl_flow *flow, int32_t i, tl_relation relation,
                          tl_state *state, bool *owned, bool *borrowed) {
-  int32_t x = flow->operands[i];
-  const tl_state *from = tl_state_of(flow, x);
+  const tl_state *from = tl_state_of(flow, flow->operands[i]);
   // An argument that is passed leaves this function: the result cannot borrow
   // from its slot, only from whomever the slot borrows from.
   bool passed = flow->modes[i] != TL_MODE_BORROW;
@@ -198,10 +177,7 @@ static void add_argument(const tl_flow *flow, int32_t i, tl_relation relation,
       (flow->modes[i] == TL_MODE_RETAIN || (from->kind == TL_OWNS && !lent)))
     return;
   *borrowed |= whole;
-  if (passed)
-    tl_state_derive_borrow_owners(state, from, relation);
-  else
-    tl_state_derive(state, from, (uint32_t)x, relation);
+  add_owners(flow, i, relation, state);
   if (relation == TL_LENDS)  // it may be in what comes back, too
     tl_state_derive_inner(state, from);
 }
@@ -228,7 +204,7 @@ static tl_state call_state(const tl_flow *flow, const tl_cfg_ins *ins) {
   }
   // What was given may come back, or some of it.
   for (int32_t i = 0; i < ins->operand_count; i++) {
-    if (flow->modes[i] != TL_MODE_CONSUME && flow->modes[i] != TL_MODE_EITHER)
+    if (!tl_is_consumed(flow, i))
       continue;
     const tl_state *from = tl_state_of(flow, flow->operands[i]);
     tl_state_derive_items(&state, from);
@@ -253,8 +229,12 @@ tl_state tl_result_state(const tl_flow *flow, const tl_cfg_ins *ins) {
       return item_state(flow, ins);
     case TL_DEF_NEXT:
       return next_state(flow, ins);
-    case TL_DEF_ITEMS:
-      return items_state(flow);
+    // Any of the items, which are no views.
+    case TL_DEF_ITEMS: {
+      tl_state state = tl_state_new(TL_EITHER);
+      add_item(flow, &state);
+      return state;
+    }
     case TL_DEF_VIEW:
       return view_state(flow);
     case TL_DEF_SAME:

@@ -136,11 +136,6 @@ bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
   return true;
 }
 
-// Without captures every closure of the group would be the same.
-bool tl_group_is_constant(const tl_closure_group *group) {
-  return group->capture_count == 0;
-}
-
 // Asked only if no names are listed. Then a file has an alias: the parser has
 // reported one without.
 tl_ident tl_import_ident(const tl_ast_import *import) {
@@ -155,6 +150,12 @@ bool tl_is_del(const tl_scope *scope, const tl_ast *ast) {
   return callee->kind == TL_AST_NAME &&
          strcmp(callee->name.name->text, "del") == 0 &&
          tl_scope_find(scope, callee->name.name) == NULL;
+}
+
+const char *tl_library_of(const tl_scope *scope, const tl_ast *ast) {
+  const tl_variable *v =
+      ast->kind == TL_AST_NAME ? tl_scope_find(scope, ast->name.name) : NULL;
+  return v != NULL && v->assigns == 1 ? v->library : NULL;
 }
 
 // Calls [each] with the module (NULL: none is needed) and the name of every

@@ -28,6 +28,8 @@ tl_ident tl_import_ident(const tl_ast_import *import);
 // Whether a call is del(…), which is no function but a form of the language; a
 // variable called del makes it a call.
 bool tl_is_del(const tl_scope *scope, const tl_ast *call);
+// The library module that a NAME is bound to once, by import; NULL: none.
+const char *tl_library_of(const tl_scope *scope, const tl_ast *ast);
 // A visible name that is near to an unknown one, or NULL.
 const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
                              const tl_name *name);

@@ -1,10 +1,7 @@
-// A source text: its check for UTF-8, its lines, and where an offset is in
-// them.
+// A source text: its check for UTF-8, and on which line an offset is.
 //
-// tl_source_open checks the bytes and notes where the lines start;
-// tl_source_place finds the line by bisection and counts display cells from
-// its start, since a caret below the line must stand under a wide or combining
-// character too.
+// tl_source_place counts display cells from the start of the line, since a
+// caret below the line must stand under a wide or combining character too.
 
 #include "compiler/source.h"
 
@@ -34,34 +31,10 @@ uint32_t tl_source_width(const char *text, size_t nbytes) {
   return cells;
 }
 
-// One more than the newlines: an empty text has one line.
-static uint32_t count_lines(const char *text, size_t nbytes) {
-  uint32_t count = 1;
-  const char *end = text + nbytes;
-  for (const char *at = text; at < end; count++) {
-    at = memchr(at, '\n', (size_t)(end - at));
-    if (!at)
-      break;
-    at++;
-  }
-  return count;
-}
-
-// Fills line_starts. The first line starts at 0, which the arena has set.
-static void find_lines(tl_source *source) {
-  const char *end = source->text + source->nbytes;
-  const char *at = source->text;
-  for (uint32_t line = 1; line < source->line_count; line++) {
-    at = (const char *)memchr(at, '\n', (size_t)(end - at)) + 1;
-    source->line_starts[line] = (uint32_t)(at - source->text);
-  }
-}
-
-// An empty text has one line that is empty, so each offset is on some line.
 // Where the text is malformed, *bad_offset is its first wrong byte.
-tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
-                                const char *name, const char *text,
-                                size_t nbytes, size_t *bad_offset) {
+tl_source_status tl_source_open(tl_source *source, const char *name,
+                                const char *text, size_t nbytes,
+                                size_t *bad_offset) {
   *source = (tl_source){.name = name, .text = nbytes ? text : ""};
   // Offsets have 32 bits.
   if (nbytes >= UINT32_MAX)
@@ -71,69 +44,31 @@ tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
   if (!tl_utf8_check(source->text, nbytes, bad_offset))
     return TL_SOURCE_MALFORMED;
   source->nbytes = (uint32_t)nbytes;
-  source->line_count = count_lines(source->text, nbytes);
-  // A newline at the very end ends the last line and begins none.
-  if (nbytes && source->text[nbytes - 1] == '\n')
-    source->line_count--;
-  source->line_starts = TL_ARENA_ARRAY(arena, uint32_t, source->line_count);
-  if (!source->line_starts)
-    return TL_SOURCE_NO_MEMORY;
-  find_lines(source);
   return TL_SOURCE_OK;
 }
 
-// The index of the line that [offset] is on.
-static uint32_t find_line(const tl_source *source, uint32_t offset) {
-  uint32_t low = 0, high = source->line_count;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (source->line_starts[middle] <= offset) {
-      low = middle;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
-// The offset behind the line that starts at [begin], without its newline and a
-// carriage return before that.
-static uint32_t line_end(const tl_source *source, uint32_t begin) {
-  const char *text = source->text;
-  const char *found = memchr(text + begin, '\n', source->nbytes - begin);
-  uint32_t end = found ? (uint32_t)(found - text) : source->nbytes;
-  if (end > begin && text[end - 1] == '\r')
+// An empty text has one line that is empty, so each offset is on some line.
+// Lines are counted for each place anew, as only messages have places and few
+// are shown.
+tl_place tl_source_place(const tl_source *source, uint32_t offset) {
+  const char *text = source->text, *end = text + source->nbytes;
+  const char *at = text + (offset < source->nbytes ? offset : source->nbytes);
+  // A newline at the very end ends the last line and begins none.
+  if (at == end && at > text && at[-1] == '\n')
+    at--;
+  tl_place place = {.line = 1};
+  const char *begin = text;
+  for (const char *line = text;
+       (line = memchr(line, '\n', (size_t)(at - line))) != NULL; place.line++)
+    begin = ++line;
+  const char *found = memchr(at, '\n', (size_t)(end - at));
+  end = found != NULL ? found : end;
+  if (end > begin && end[-1] == '\r')
     end--;
-  return end;
-}
-
-// Display cells before [offset] on the line that starts at [begin]. Goes on
-// from the last answer where that is on the same line and not behind [offset].
-static uint32_t cells_before(tl_source *source, uint32_t begin,
-                             uint32_t offset) {
-  uint32_t from = begin, cells = 0;
-  if (source->last_offset >= begin && source->last_offset <= offset) {
-    from = source->last_offset;
-    cells = source->last_column;
-  }
-  cells += tl_source_width(source->text + from, offset - from);
-  source->last_offset = offset;
-  source->last_column = cells;
-  return cells;
-}
-
-// Messages often ask for places further along one line, so cells_before
-// remembers its last answer.
-tl_place tl_source_place(tl_source *source, uint32_t offset) {
-  if (offset > source->nbytes)
-    offset = source->nbytes;
-  uint32_t line = find_line(source, offset);
-  uint32_t begin = source->line_starts[line];
-  tl_place place = {.line = line + 1, .line_begin = begin};
-  place.line_end = line_end(source, begin);
   // An offset at the newline itself is shown behind the line's last character.
-  if (offset > place.line_end)
-    offset = place.line_end;
-  place.column = cells_before(source, begin, offset) + 1;
+  at = at < end ? at : end;
+  place.line_begin = (uint32_t)(begin - text);
+  place.line_end = (uint32_t)(end - text);
+  place.column = tl_source_width(begin, (size_t)(at - begin)) + 1;
   return place;
 }

@@ -1,4 +1,4 @@
-// A source text: where its lines are, and how an offset is shown.
+// A source text, and how an offset in it is shown.
 //
 // Tokens, nodes and instructions carry spans of byte offsets; only a message
 // and the line table of finished code turn them into lines and columns.
@@ -10,8 +10,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "compiler/arena.h"
-
 // No tree is higher than this, so a recursive walk of it is safe on a stack of
 // 256 KiB (1 MB under sanitizers). Text that would need more is an error.
 #define TL_TREE_HEIGHT_MAX 1000
@@ -22,32 +20,26 @@ typedef struct tl_span {
   uint32_t begin, end, at;
 } tl_span;
 
-// A text with a table of its lines. Name and text are borrowed and must stay
-// while the source is used.
+// A text and its name, which are borrowed and must stay while the source is
+// used.
 typedef struct tl_source {
   const char *name;  // as shown in messages: a path, "<prompt>"; borrowed
   const char *text;  // borrowed; valid UTF-8 once tl_source_open returned true
   uint32_t nbytes;
-  uint32_t line_count;
-  uint32_t *line_starts;  // offsets, line_count of them; in the arena
-  // The last place that was asked for: with it, a series of places along one
-  // long line takes linear time.
-  uint32_t last_offset, last_column;
 } tl_source;
 
 typedef enum tl_source_status {
   TL_SOURCE_OK,
   TL_SOURCE_MALFORMED,  // not UTF-8, see bad_offset
   TL_SOURCE_TOO_LONG,   // 4 GiB or more
-  TL_SOURCE_NO_MEMORY,
 } tl_source_status;
 
 // Opens [text], which must stay as it is while the source is used. A byte
 // order mark at its start is skipped (it stays part of the offsets). Sets
 // [bad_offset] to the first byte that belongs to no UTF-8 character.
-tl_source_status tl_source_open(tl_source *source, tl_arena *arena,
-                                const char *name, const char *text,
-                                size_t nbytes, size_t *bad_offset);
+tl_source_status tl_source_open(tl_source *source, const char *name,
+                                const char *text, size_t nbytes,
+                                size_t *bad_offset);
 
 // How people count: lines from 1, columns from 1 in display cells.
 typedef struct tl_place {
@@ -55,8 +47,8 @@ typedef struct tl_place {
   uint32_t line_begin, line_end;  // the line's bytes, without its newline
 } tl_place;
 
-// Offsets past the end give the end.
-tl_place tl_source_place(tl_source *source, uint32_t offset);
+// Offsets past the end give the end. Linear in the offset.
+tl_place tl_source_place(const tl_source *source, uint32_t offset);
 
 // Display cells that [text] takes: 2 for a wide character, 0 for a combining
 // one, 1 for a control character (which is printed as a blank). Malformed

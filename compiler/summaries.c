@@ -86,7 +86,7 @@ static bool keeps_nothing(const tl_owned_program *program,
 // Parameters start as borrowed, which costs callers nothing, and become
 // "either" where borrowing would keep memory alive for longer than the last
 // use.
-void tl_param_modes(tl_owned_program *program, tl_owned_function *f) {
+static void find_param_modes(tl_owned_program *program, tl_owned_function *f) {
   int32_t left = 0;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
     left += f->param_modes[i] == TL_MODE_BORROW;
@@ -98,30 +98,20 @@ void tl_param_modes(tl_owned_program *program, tl_owned_function *f) {
     return;
   for (int32_t i = 0; i < f->cfg->param_count; i++)
     if (f->param_modes[i] == TL_MODE_BORROW &&
-        !keeps_nothing(program, f, i, rows))
+        !keeps_nothing(program, f, i, rows)) {
       f->param_modes[i] = TL_MODE_EITHER;
+      f->has_changed = true;
+    }
 }
 
 // --- Setting up -------------------------------------------------------------
-
-// Slots that the analysis adds lie behind the function's own.
-static bool extend_scalars(tl_arena *arena, tl_owned_function *f) {
-  size_t old = (size_t)f->cfg->slot_count;
-  bool *more = TL_ARENA_ARRAY(arena, bool, (size_t)f->slots);
-  if (more == NULL)
-    return false;
-  if (f->cfg->is_scalar != NULL)
-    memcpy(more, f->cfg->is_scalar, old * sizeof(bool));
-  f->cfg->is_scalar = more;
-  return true;
-}
 
 // Allocates what is known of one function, before anything is.
 static bool open_function(tl_owned_program *program, tl_owned_function *f,
                           tl_cfg_function *cfg) {
   tl_arena *arena = program->arena;
   f->cfg = cfg;
-  if (!tl_liveness(arena, f) || !extend_scalars(arena, f) ||
+  if (!tl_liveness(arena, f) ||
       (!program->cfg->is_conservative && !tl_place_flow(arena, cfg)))
     return false;
   f->pinned = TL_ARENA_ARRAY(arena, bool, (size_t)f->spare + 1);
@@ -165,95 +155,16 @@ static void mark_values(tl_cfg_program *cfg) {
 
 // --- The fixpoint -----------------------------------------------------------
 
-typedef struct known {  // what a search may change
-  tl_state result;
-  uint64_t param_sum, rebind_sum;
-  bool rebinds_any;
-} known;
-
-// How many module variables the function may assign.
-static uint32_t count_rebound(const tl_owned_program *program,
-                              const tl_owned_function *f) {
-  uint32_t count = 0;
-  for (int32_t w = 0; f->rebinds != NULL && w < program->global_words; w++)
-    count += (uint32_t)__builtin_popcountll(f->rebinds[w]);
-  return count;
-}
-
 // The set is made at the first variable: most functions assign none.
-bool tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
+void tl_note_rebound(tl_owned_program *program, tl_owned_function *f,
                      int32_t global) {
   if (f->rebinds == NULL)
     f->rebinds =
         TL_ARENA_ARRAY(program->arena, uint64_t, (size_t)program->global_words);
   if (f->rebinds == NULL)
-    return false;
+    return;
+  f->has_changed |= !tl_bit(f->rebinds, global);
   tl_bit_set(f->rebinds, global);
-  return true;
-}
-
-// A picture of the summary, to see whether a pass has changed it.
-static known what_is_known(const tl_owned_program *program,
-                           const tl_owned_function *f) {
-  known k = {.result = f->result, .rebinds_any = f->rebinds_any};
-  for (int32_t i = 0; i < f->cfg->param_count; i++)
-    k.param_sum += f->param_modes[i] == TL_MODE_EITHER;
-  k.rebind_sum = count_rebound(program, f);
-  return k;
-}
-
-// All of it only grows, so sums tell whether it did.
-static bool is_more(const known *a, const known *b) {
-  return !tl_state_equal(&a->result, &b->result) ||
-         a->param_sum != b->param_sum || a->rebind_sum != b->rebind_sum ||
-         a->rebinds_any != b->rebinds_any;
-}
-
-// Function by function, who calls it: counted, then filled in from behind.
-static bool index_callers(tl_owned_program *program) {
-  const tl_cfg_program *cfg = program->cfg;
-  int32_t *callers = NULL, total = 0;
-  // Pass 0 counts into first_caller; between the passes the counts become the
-  // ends of each callee's stretch; pass 1 fills each stretch from its end, so
-  // that first_caller ends up as its beginning.
-  for (int pass = 0; pass < 2; pass++) {
-    for (int32_t i = 0; i < cfg->function_count; i++) {
-      const tl_cfg_function *f = cfg->functions[i];
-      for (int32_t b = 0; b < f->block_count; b++)
-        for (int32_t k = 0; k < f->blocks[b].count; k++) {
-          const tl_cfg_ins *ins = &f->blocks[b].ins[k];
-          if (ins->op != TL_BC_CALLK)
-            continue;
-          int32_t *first = &program->functions[ins->extra].first_caller;
-          if (pass == 0)
-            ++*first, ++total;
-          else
-            callers[--*first] = i;
-        }
-    }
-    if (pass != 0)
-      break;
-    callers = TL_ARENA_ARRAY(program->arena, int32_t, (size_t)total + 1);
-    if (callers == NULL)
-      return false;
-    for (int32_t i = 0, sum = 0; i < cfg->function_count; i++) {
-      sum += program->functions[i].first_caller;
-      program->functions[i].first_caller = sum;
-    }
-  }
-  program->callers = callers;
-  program->caller_count = total;
-  return true;
-}
-
-// What callers could rely on has changed: their analysis is stale.
-static void mark_callers(tl_owned_program *program, int32_t callee) {
-  const tl_owned_function *f = &program->functions[callee];
-  int32_t end = callee + 1 < program->cfg->function_count
-                    ? f[1].first_caller
-                    : program->caller_count;
-  for (int32_t i = f->first_caller; i < end; i++)
-    program->functions[program->callers[i]].stale = true;
 }
 
 // Functions are lowered outermost first, and what a script calls is mostly
@@ -267,13 +178,14 @@ static bool settle_summaries(tl_owned_program *program) {
         continue;
       f->stale = false;
       busy = true;
-      known before = what_is_known(program, f);
-      tl_param_modes(program, f);
+      f->has_changed = false;
+      find_param_modes(program, f);
       if (!tl_own_function(program, f, NULL))
         return false;
-      known now = what_is_known(program, f);
-      if (is_more(&before, &now))
-        mark_callers(program, i);
+      // What callers could rely on is another: their analysis is stale.
+      for (tl_caller *c = f->has_changed ? f->callers : NULL; c != NULL;
+           c = c->next)
+        program->functions[c->index].stale = true;
     }
   }
   return true;
@@ -284,7 +196,7 @@ static bool settle_summaries(tl_owned_program *program) {
 // Owners that are no parameters go in as immortal (UINT16_MAX): a caller has
 // nothing to see to for them. One entry for each relation, as the verifier
 // reads them.
-bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
+static bool write_summary(tl_owned_program *program, tl_owned_function *f) {
   tl_arena *arena = program->arena;
   tl_summary *out = &f->cfg->summary;
   *out = (tl_summary){
@@ -295,7 +207,8 @@ bool tl_write_summary(tl_owned_program *program, tl_owned_function *f) {
   };
   out->borrow_owners = TL_ARENA_ARRAY(arena, tl_result_borrow_owner,
                                       (size_t)f->result.count * (TL_INNER + 1));
-  out->rebind_count = count_rebound(program, f);
+  for (int32_t w = 0; f->rebinds != NULL && w < program->global_words; w++)
+    out->rebind_count += (uint32_t)__builtin_popcountll(f->rebinds[w]);
   out->rebinds = TL_ARENA_ARRAY(arena, uint32_t, out->rebind_count);
   if (arena->failed)
     return false;
@@ -332,9 +245,24 @@ static bool finish(tl_owned_program *program, int32_t i, tl_use_owned *use,
   return ok;
 }
 
-// What the functions assign, but for the module's own code: while that runs
-// nothing else of the unit does that would still need the old value.
-static bool find_assigned(tl_owned_program *program) {
+// Notes in the callee of CALLK that function [i] calls it; false: no memory.
+static bool add_caller(tl_owned_program *program, uint32_t callee, int32_t i) {
+  tl_caller **first = &program->functions[callee].callers;
+  // Calls of one function by another stand in a row.
+  if (*first != NULL && (*first)->index == i)
+    return true;
+  tl_caller *caller = TL_ARENA_NEW(program->arena, tl_caller);
+  if (caller == NULL)
+    return false;
+  *caller = (tl_caller){i, *first};
+  *first = caller;
+  return true;
+}
+
+// Who calls whom, and what the functions assign, but for the module's own code:
+// while that runs nothing else of the unit does that would still need the old
+// value.
+static bool survey(tl_owned_program *program) {
   tl_cfg_program *cfg = program->cfg;
   size_t words = (size_t)program->global_words;
   program->assigned = TL_ARENA_ARRAY(program->arena, uint64_t, words);
@@ -343,12 +271,15 @@ static bool find_assigned(tl_owned_program *program) {
     return false;
   for (int32_t i = 0; i < cfg->function_count; i++) {
     const tl_cfg_function *f = cfg->functions[i];
-    for (int32_t b = 0; !f->is_main && b < f->block_count; b++)
+    for (int32_t b = 0; b < f->block_count; b++)
       for (int32_t k = 0; k < f->blocks[b].count; k++) {
         const tl_cfg_ins *ins = &f->blocks[b].ins[k];
         bool assigns = ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG;
-        if (assigns && (int32_t)ins->extra / 64 < program->global_words)
+        if (assigns && !f->is_main &&
+            (int32_t)ins->extra / 64 < program->global_words)
           tl_bit_set(program->assigned, (int32_t)ins->extra);
+        if (ins->op == TL_BC_CALLK && !add_caller(program, ins->extra, i))
+          return false;
       }
   }
   return true;
@@ -363,16 +294,16 @@ bool tl_ownership(tl_cfg_program *cfg, tl_use_owned *use, void *context) {
       .functions = TL_ARENA_ARRAY(cfg->arena, tl_owned_function,
                                   (size_t)cfg->function_count),
   };
-  if (program.functions == NULL || !find_assigned(&program))
+  if (program.functions == NULL || !survey(&program))
     return false;
   mark_values(cfg);
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!open_function(&program, &program.functions[i], cfg->functions[i]))
       return false;
-  if (!index_callers(&program) || !settle_summaries(&program))
+  if (!settle_summaries(&program))
     return false;
   for (int32_t i = 0; i < cfg->function_count; i++)
-    if (!tl_write_summary(&program, &program.functions[i]))
+    if (!write_summary(&program, &program.functions[i]))
       return false;
   for (int32_t i = 0; i < cfg->function_count; i++)
     if (!finish(&program, i, use, context))

@@ -60,17 +60,23 @@ static bool may_rebind(const tl_flow *flow, const tl_cfg_ins *ins, bool unknown,
            tl_bit(callee->rebinds, (int32_t)global)));
 }
 
+// Notes that the function may assign any module variable, if so.
+static void note_any_rebound(tl_owned_function *f, bool any) {
+  f->has_changed |= any && !f->rebinds_any;
+  f->rebinds_any |= any;
+}
+
 // Adds to the function's summary which module variables this instruction may
 // assign.
 static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
   tl_owned_function *f = flow->function;
   const tl_owned_function *callee = tl_callee_of(flow, ins);
-  f->rebinds_any |= unknown || (callee != NULL && callee->rebinds_any);
+  note_any_rebound(f, unknown || (callee != NULL && callee->rebinds_any));
   if (ins->op == TL_BC_SETG || ins->op == TL_BC_TAKEG) {
     if ((int32_t)ins->extra / 64 < flow->program->global_words)
       tl_note_rebound(flow->program, f, (int32_t)ins->extra);
     else
-      f->rebinds_any = true;
+      note_any_rebound(f, true);
   }
   if (callee != NULL && callee->rebinds != NULL)
     TL_EACH_BIT(g, callee->rebinds, flow->program->global_words)
@@ -297,8 +303,6 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
   memset(seen, 0, (size_t)flow->function->words * sizeof(uint64_t));
   for (int32_t i = ins->operand_count - 1; i >= 0; i--) {
     int32_t x = flow->operands[i];
-    if (!tl_is_tracked(flow->cfg, x))
-      continue;
     bool target = tl_opcode_role(ins->op, i) == TL_ROLE_TARGET;
     if (tl_bit(seen, x) && !target)
       continue;
@@ -328,9 +332,8 @@ static bool saves_a_copy(const tl_flow *flow, const tl_cfg_ins *ins,
 static bool ends_here(const tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
                       const uint64_t *err, bool risky) {
   int32_t x = flow->operands[i];
-  return tl_is_tracked(flow->cfg, x) && tl_bit(flow->present, x) &&
-         flow->now[x].kind != TL_BORROWS && flow->uses[x] == 1 &&
-         (x == ins->result || !tl_bit(flow->after, x)) &&
+  return tl_bit(flow->present, x) && flow->now[x].kind != TL_BORROWS &&
+         flow->uses[x] == 1 && (x == ins->result || !tl_bit(flow->after, x)) &&
          (!risky || err == NULL || !tl_bit(err, x) ||
           (i == 0 && fails_first(flow, ins)));
 }
@@ -384,8 +387,7 @@ static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
     // value, which it looks after itself.
     if (role == TL_ROLE_TARGET)
       for (int32_t j = 0; j < ins->operand_count; j++)
-        if (tl_opcode_role(ins->op, j) == TL_ROLE_USE &&
-            tl_is_tracked(flow->cfg, flow->operands[j]))
+        if (tl_opcode_role(ins->op, j) == TL_ROLE_USE)
           tl_bit_set(flow->mask, flow->operands[j]);
     tl_bit_clear(flow->mask, x);
     tl_settle(flow, x, flow->mask,
@@ -418,8 +420,7 @@ static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
 static bool is_gone(const tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
   for (int32_t j = 0; j < ins->operand_count; j++)
     if (flow->operands[j] == slot &&
-        (flow->modes[j] == TL_MODE_CONSUME ||
-         flow->modes[j] == TL_MODE_EITHER ||
+        (tl_is_consumed(flow, j) ||
          tl_opcode_role(ins->op, j) == TL_ROLE_TARGET))
       return true;
   return false;
@@ -480,8 +481,6 @@ static void rescue_indices(tl_flow *flow, const tl_cfg_ins *ins) {
   if (!is_update(ins->op))
     return;
   int32_t target = flow->operands[0], spare = flow->function->spare;
-  if (!tl_is_tracked(flow->cfg, target))
-    return;
   bool done = false;
   for (int32_t i = 1; i < ins->operand_count; i++) {
     if (flow->operands[i] != target ||
@@ -501,28 +500,32 @@ static void rescue_indices(tl_flow *flow, const tl_cfg_ins *ins) {
   }
 }
 
+// Moves what [slot] owns to [aside], where the instruction reads it then.
+static void move_aside(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot,
+                       int32_t aside) {
+  tl_state state = flow->now[slot];
+  tl_put(flow, TL_BC_MOV, aside, slot, -1, tl_mode_of(&state));
+  tl_forget(flow, slot);
+  tl_set_state(flow, aside, &state);
+  tl_rename_borrow_owner(flow, slot, aside);
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (flow->operands[i] == slot)
+      flow->operands[i] = aside;
+}
+
 // The result's slot still owns its old value, which the instruction reads but
 // does not consume: the old value moves aside.
 static void rescue_result(tl_flow *flow, const tl_cfg_ins *ins) {
-  int32_t d = ins->result, spare = flow->function->spare;
-  if (!tl_is_tracked(flow->cfg, d) || is_update(ins->op) ||
-      !tl_bit(flow->present, d) || flow->now[d].kind == TL_BORROWS)
+  int32_t d = ins->result;
+  if (d < 0 || is_update(ins->op) || !tl_bit(flow->present, d) ||
+      flow->now[d].kind == TL_BORROWS)
     return;
   bool plain = true;
   for (int32_t i = 0; i < ins->operand_count; i++)
-    if (flow->operands[i] == d &&
-        (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER))
+    if (flow->operands[i] == d && tl_is_consumed(flow, i))
       plain = tl_opcode_role(ins->op, i) == TL_ROLE_DRAIN;
-  if (!plain)
-    return;
-  tl_state state = flow->now[d];
-  tl_put(flow, TL_BC_MOV, spare, d, -1, tl_mode_of(&state));
-  tl_forget(flow, d);
-  tl_set_state(flow, spare, &state);
-  tl_rename_borrow_owner(flow, d, spare);
-  for (int32_t i = 0; i < ins->operand_count; i++)
-    if (flow->operands[i] == d)
-      flow->operands[i] = spare;
+  if (plain)
+    move_aside(flow, ins, d, flow->function->spare);
 }
 
 // The window's slot for operand [i].
@@ -537,18 +540,10 @@ static int32_t window_slot(const tl_cfg_ins *ins, int32_t i) {
 // consumed moves aside, so that the window gets a borrow.
 static void rescue_window(tl_flow *flow, const tl_cfg_ins *ins) {
   for (int32_t i = 0; i < ins->operand_count; i++) {
-    int32_t x = flow->operands[i], aside = flow->function->spare + 1 + i;
-    if (flow->modes[i] != TL_MODE_BORROW || x != window_slot(ins, i) ||
-        tl_state_of(flow, x)->kind == TL_BORROWS)
-      continue;
-    tl_state state = flow->now[x];
-    tl_put(flow, TL_BC_MOV, aside, x, -1, tl_mode_of(&state));
-    tl_forget(flow, x);
-    tl_set_state(flow, aside, &state);
-    tl_rename_borrow_owner(flow, x, aside);
-    for (int32_t j = 0; j < ins->operand_count; j++)
-      if (flow->operands[j] == x)
-        flow->operands[j] = aside;
+    int32_t x = flow->operands[i];
+    if (flow->modes[i] == TL_MODE_BORROW && x == window_slot(ins, i) &&
+        tl_state_of(flow, x)->kind != TL_BORROWS)
+      move_aside(flow, ins, x, flow->function->spare + 1 + i);
   }
 }
 
@@ -608,41 +603,39 @@ static void own_if_pinned(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot) {
     tl_own(flow, slot);
 }
 
-// What is new may be a container that borrows: it does not stay one.
-static void retain_borrowed(tl_flow *flow, int32_t slot) {
-  if (tl_state_in(&flow->now[slot], TL_TO_ITEMS))
-    retain_items(flow, slot);
+// Notes whether what the slot has now was set by TAKE.
+static void note_taken(tl_flow *flow, int32_t slot, bool taken) {
+  if (taken)
+    tl_bit_set(flow->taken, slot);
+  else
+    tl_bit_clear(flow->taken, slot);
 }
 
 // Gives a result its state.
 static void define_slot(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot,
                         const tl_state *state) {
   tl_define_state(flow, slot, state);
-  if (takes(ins->op))
-    tl_bit_set(flow->taken, slot);
-  else
-    tl_bit_clear(flow->taken, slot);
+  note_taken(flow, slot, takes(ins->op));
   own_if_pinned(flow, ins, slot);
-  if (flow->program->cfg->is_conservative)
-    retain_borrowed(flow, slot);
+  // What is new may be a container that borrows: it does not stay one.
+  if (flow->program->cfg->is_conservative &&
+      tl_state_in(&flow->now[slot], TL_TO_ITEMS))
+    retain_items(flow, slot);
 }
 
 // Ends what the instruction consumed, and gives its results the state that
 // follows from the operands.
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {
-  bool defines = tl_is_tracked(flow->cfg, ins->result);
   tl_state state = {0};
-  if (defines)
+  if (ins->result >= 0)
     state = tl_result_state(flow, ins);
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int role = tl_opcode_role(ins->op, i);
-    bool consumed =
-        flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER;
-    if (tl_is_tracked(flow->cfg, flow->operands[i]) &&
-        ((consumed && role != TL_ROLE_DRAIN) || role == TL_ROLE_TARGET))
+    if ((tl_is_consumed(flow, i) && role != TL_ROLE_DRAIN) ||
+        role == TL_ROLE_TARGET)
       tl_forget(flow, flow->operands[i]);
   }
-  for (int32_t i = 0; defines && i < tl_result_count(ins); i++)
+  for (int32_t i = 0; i < tl_result_count(ins); i++)
     define_slot(flow, ins, ins->result + i, &state);
 }
 
@@ -651,12 +644,11 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
 // A copy is a move where its source ends here, else an alias that borrows.
 static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t d = ins->result, s = ins->operands[0];
-  bool tracked = tl_is_tracked(flow->cfg, s);
   if (d == s && ins->op != TL_BC_MEMBER)
     return;
   // A copy of the state, since defining d below may overwrite it (d == s).
   tl_state state = *tl_state_of(flow, s);
-  bool moves = tracked && (d == s || !tl_bit(flow->after, s));
+  bool moves = d == s || !tl_bit(flow->after, s);
   flow->modes[0] = moves ? (uint8_t)tl_mode_of(&state) : TL_MODE_BORROW;
   flow->gives_back = flow->depends = false;
   put_decided(flow, ins);
@@ -666,16 +658,10 @@ static void transfer_copy(tl_flow *flow, const tl_cfg_ins *ins) {
     state = alias;
   } else if (d != s) {
     tl_forget(flow, s);
-    if (tl_is_tracked(flow->cfg, d))
-      tl_rename_borrow_owner(flow, s, d);
+    tl_rename_borrow_owner(flow, s, d);
   }
-  if (!tl_is_tracked(flow->cfg, d))
-    return;
   tl_define_state(flow, d, &state);
-  if (moves && tl_bit(flow->taken, s))
-    tl_bit_set(flow->taken, d);
-  else
-    tl_bit_clear(flow->taken, d);
+  note_taken(flow, d, moves && tl_bit(flow->taken, s));
   own_if_pinned(flow, ins, d);
 }
 
@@ -697,7 +683,7 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   // the one that is written, and where the instruction may fail late or takes
   // over a window, those that the handler sees.
   memcpy(flow->risk, flow->after, nbytes);
-  if (tl_is_tracked(flow->cfg, ins->result))
+  if (ins->result >= 0)
     tl_bit_clear(flow->risk, ins->result);
   if (risky && err != NULL)
     for (int32_t w = 0; w < flow->function->words; w++) flow->risk[w] |= err[w];
@@ -713,14 +699,13 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   rescue_result(flow, ins);
   rescue_window(flow, ins);
 
-  flow->gives_back =
-      err != NULL && fails_first(flow, ins) && tl_bit(err, flow->operands[0]) &&
-      (flow->modes[0] == TL_MODE_CONSUME || flow->modes[0] == TL_MODE_EITHER);
+  flow->gives_back = err != NULL && fails_first(flow, ins) &&
+                     tl_bit(err, flow->operands[0]) && tl_is_consumed(flow, 0);
   tl_cfg_ins *done = put_decided(flow, ins);
   if (ins->fails != TL_NEVER) {
     memset(flow->gone, 0, nbytes);
     for (int32_t i = window + flow->gives_back; i < ins->operand_count; i++)
-      if (flow->modes[i] == TL_MODE_CONSUME || flow->modes[i] == TL_MODE_EITHER)
+      if (tl_is_consumed(flow, i))
         tl_bit_set(flow->gone, flow->operands[i]);
     tl_may_fail(flow, done, handler, flow->gone);
   }

@@ -24,12 +24,6 @@ static void check_read(const watcher *w, const tl_ident *ident) {
               ident->name->text, v->is_updated ? "changed and " : "");
 }
 
-// Variables of a module may be read by what imports it.
-static void check_assigned(const watcher *w, const tl_ident *ident) {
-  if (w->scope->kind == TL_SCOPE_FUNCTION)
-    check_read(w, ident);
-}
-
 // What an import binds is to be read: each listed name, or else the module's.
 static void check_import(const watcher *w, const tl_ast_import *import) {
   for (uint32_t i = 0; i < import->count; i++) {
@@ -58,6 +52,8 @@ static void check_block(const watcher *w, const tl_ast_items *block) {
 static bool check(tl_ast *ast, void *context) {
   watcher *w = context;
   const tl_scope *around = w->scope;
+  // Variables of a module may be read by what imports it.
+  bool is_own = around->kind == TL_SCOPE_FUNCTION;
   switch (ast->kind) {
     case TL_AST_FUNCTION:
       w->scope = ast->function.scope;
@@ -66,13 +62,13 @@ static bool check(tl_ast *ast, void *context) {
       check_block(w, &ast->items);
       break;
     case TL_AST_ASSIGN:
-      if (ast->assign.target.kind == TL_TARGET_NAME) {
-        check_assigned(
+      if (is_own && ast->assign.target.kind == TL_TARGET_NAME)
+        check_read(
             w, &(tl_ident){ast->assign.target.name, ast->assign.target.span});
-      }
       break;
     case TL_AST_DEFINE:
-      check_assigned(w, &ast->define.name);
+      if (is_own)
+        check_read(w, &ast->define.name);
       break;
     case TL_AST_IMPORT:
       check_import(w, &ast->import);

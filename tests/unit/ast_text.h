@@ -366,15 +366,15 @@ static bool put_leaf(tl_printer *printer, const tl_ast *ast) {
   char buffer[32];
   switch (ast->kind) {
     case TL_AST_BOOL:
-      put_text(printer, ast->boolean.value ? "true" : "false");
+      put_text(printer, ast->boolean ? "true" : "false");
       return true;
     case TL_AST_INT:
-      snprintf(buffer, sizeof buffer, "%" PRIu64, ast->integer.value);
+      snprintf(buffer, sizeof buffer, "%" PRIu64, ast->integer);
       put_text(printer, buffer);
       return true;
     case TL_AST_FLOAT:
     case TL_AST_IMAGINARY:
-      put_real(printer, ast->real.value);
+      put_real(printer, ast->real);
       if (ast->kind == TL_AST_IMAGINARY)
         put_text(printer, "i");
       return true;
@@ -456,7 +456,7 @@ static void put_expression(tl_printer *printer, const tl_ast *ast) {
       break;
     case TL_AST_OPERATOR:
       put_text(printer, " ");
-      put_text(printer, tl_operator_text(ast->op.op));
+      put_text(printer, tl_operator_text(ast->op));
       break;
     default:
       put_child(printer, ast->binary.left);
@@ -496,10 +496,10 @@ static void put_statement(tl_printer *printer, const tl_ast *ast) {
     // the value.
     case TL_AST_UPDATE:
       put_text(printer, " ");
-      put_target(printer, &ast->update.target);
-      if (ast->update.fallback)
-        put_child(printer, ast->update.fallback);
-      put_child(printer, ast->update.value);
+      put_target(printer, &ast->assign.target);
+      if (ast->assign.fallback)
+        put_child(printer, ast->assign.fallback);
+      put_child(printer, ast->assign.value);
       break;
     case TL_AST_DEFINE:
       put_child(printer, ast->define.function);
@@ -509,8 +509,8 @@ static void put_statement(tl_printer *printer, const tl_ast *ast) {
       put_idents(printer, ast->idents.names, ast->idents.count);
       break;
     case TL_AST_RETURN:
-      if (ast->result.value)
-        put_child(printer, ast->result.value);
+      if (ast->result)
+        put_child(printer, ast->result);
       break;
     case TL_AST_IMPORT:
       put_import(printer, &ast->import);
@@ -538,7 +538,7 @@ static void put_head(tl_printer *printer, const tl_ast *ast) {
       put_text(printer, tl_operator_text(ast->binary.op));
       break;
     case TL_AST_UPDATE:
-      put_text(printer, tl_operator_text(ast->update.op));
+      put_text(printer, tl_operator_text(ast->assign.op));
       put_text(printer, "=");
       break;
     case TL_AST_CALL:

@@ -54,8 +54,7 @@ static inline tl_source_status fixture_open_source(source_fixture *fixture,
   tl_arena_open(&fixture->arena, fixture_resize, &fixture->memory);
   tl_names_open(&fixture->names, &fixture->arena);
   tl_diagnostics_open(&fixture->diagnostics, &fixture->arena);
-  return tl_source_open(&fixture->source, &fixture->arena, "t.tly", text,
-                        nbytes, bad_offset);
+  return tl_source_open(&fixture->source, "t.tly", text, nbytes, bad_offset);
 }
 
 static inline void fixture_open_text(source_fixture *fixture,

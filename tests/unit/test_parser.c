@@ -134,7 +134,7 @@ static const tree_case postfix_cases[] = {
     {"x[..., 0]; x[...]", "(index x ... 0) (index x ...)"},
     {"x[...i]; x[0, ...(a, b), ..., 1:]",
      "(index x (... i)) (index x 0 (... (list a b)) ... (: 1 -))"},
-    {"x[none, :, a..b]", "(index x none (: - -) (.. a b))"},
+    {"x[none, :, a..b]", "(index x none (: - -) (: a b))"},
     {"x[(a: 1):(b: 2)]", "(index x (: (record (a 1)) (record (b 2))))"},
     {"x[y[1:2]:z]", "(index x (: (index y (: 1 2)) z))"},
     {"(a + b).c", "(. (+ a b) c)"},

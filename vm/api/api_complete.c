@@ -483,8 +483,7 @@ size_t tally_tokens(tally_vm *vm, const char *source, size_t nbytes,
   found_tokens found = {tokens, 0, capacity};
   size_t bad_offset;
   tl_arena_open(&arena, vm->options.resize, vm->options.context);
-  if (tl_source_open(&text, &arena, "", source, nbytes, &bad_offset) ==
-      TL_SOURCE_OK) {
+  if (tl_source_open(&text, "", source, nbytes, &bad_offset) == TL_SOURCE_OK) {
     if (tl_lex(&all, &arena, &text, true))
       add_tokens(&found, &all, source, nbytes);
     tl_tokens_release(&all, &arena);
