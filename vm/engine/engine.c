@@ -11,36 +11,35 @@
 
 // --- The general path -------------------------------------------------------
 
+// Only where int64 meets uint64 do the dtypes of two operands differ; there are
+// no scalar forms of these.
+int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,
+                      const int *in) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const tl_dtype dtype = typing->computed;
+  const size_t itemsize = tl_itemsize(typing->result);
+  if (tl_ops[op].arity == 1)
+    return tl_plan_unary(plan, kernels->unary[op][dtype], in[0], itemsize);
+  if (tl_ops[op].arity == 3)
+    return tl_plan_select(plan, kernels->select[dtype], in[0], in[1], in[2],
+                          itemsize);
+  const bool alike = typing->operands[0] == typing->operands[1];
+  return tl_plan_binary(plan, tl_binary_kernel(op, typing),
+                        alike ? kernels->binary_vs[op][dtype] : NULL,
+                        alike ? kernels->binary_sv[op][dtype] : NULL, in[0],
+                        in[1], itemsize);
+}
+
 // Adds the operation's steps over the operands' streams; returns the number of
 // the result's value in the plan.
 static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
                       const tl_typing *typing) {
-  const tl_kernel_table *kernels = tl_kernels();
   // The numbers of the operands' streams in the plan, after their casts.
   int values[TL_MAX_OPERANDS] = {0, 0, 0};
-  int arity = tl_ops[op].arity;
-  size_t itemsize = tl_itemsize(typing->result);
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++) {
     values[i] = tl_plan_cast(plan, i, x[i].dtype, typing->operands[i]);
   }
-  tl_dtype dtype = typing->computed;
-  switch (arity) {
-    case 1:
-      return tl_plan_unary(plan, kernels->unary[op][dtype], values[0],
-                           itemsize);
-    case 2: {
-      // Only where int64 meets uint64 do the operands differ; there are no
-      // scalar forms of these.
-      bool alike = typing->operands[0] == typing->operands[1];
-      return tl_plan_binary(plan, tl_binary_kernel(op, typing),
-                            alike ? kernels->binary_vs[op][dtype] : NULL,
-                            alike ? kernels->binary_sv[op][dtype] : NULL,
-                            values[0], values[1], itemsize);
-    }
-    default:
-      return tl_plan_select(plan, kernels->select[dtype], values[0], values[1],
-                            values[2], itemsize);
-  }
+  return tl_plan_operation(plan, op, typing, values);
 }
 
 // Runs the operation into [target], whose dtype is the result's or one that it

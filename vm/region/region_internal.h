@@ -406,10 +406,7 @@ typedef struct tl_region_origin {
 typedef struct tl_region_planned {
   tl_plan plan;
   bool is_ready;
-  bool has_output;
-  tl_dtype dtype;                    // of the output
-  int64_t out_strides[TL_MAX_DIMS];  // of the result's axes
-  int target_count;                  // of several results
+  int target_count;  // results
   struct {
     tl_dtype dtype;
     bool is_array, last;
