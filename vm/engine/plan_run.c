@@ -253,37 +253,8 @@ static int64_t first_block(const runner *r) {
              : (int64_t)(2 * LINE_BYTES - past) / itemsize;
 }
 
-// One row in parts, with streams in place: they only move on.
-static bool run_plain_row(runner *r) {
-  tl_plan *plan = r->plan;
-  int inner = plan->ndim - 1;
-  int64_t length = plan->shape[inner], n = first_block(r);
-  for (int i = 0; i < plan->moving_count; i++) {
-    int s = plan->moving[i];
-    plan->values[s].at = plan->streams[s].data;
-  }
-  for (int64_t at = 0;; n = r->block) {
-    if (length - at < n)
-      n = length - at;
-    run_steps(plan, plan->once_count, plan->step_count, (size_t)n);
-    if (plan->consume != NULL)
-      feed_consumer(plan, (size_t)n);
-    if (!poll(r, n))
-      return false;
-    at += n;
-    if (at == length)
-      return true;
-    for (int i = 0; i < plan->moving_count; i++) {
-      int s = plan->moving[i];
-      plan->values[s].at += n * plan->streams[s].strides[inner];
-    }
-  }
-}
-
 // One row in parts.
 static bool run_row(runner *r) {
-  if (r->plan->plain && !r->plan->packs && r->plan->delay == NULL)
-    return run_plain_row(r);
   int64_t length = r->plan->shape[r->plan->ndim - 1];
   int64_t n = first_block(r);
   for (int64_t at = 0; at < length; at += n, n = r->block) {
