@@ -158,9 +158,17 @@ static inline void tl_array_drop(tl_vm *vm, tl_array *a) {
   if (a != NULL)
     tl_drop(vm, tl_own_array(a));
 }
-// Takes a new array, or NULL where it could not be made: *out owns it where
-// [ok]; else it is dropped, and false.
+// Takes a new array, or NULL where it could not be made: then false; else *out
+// owns it.
+static inline bool tl_array_give(tl_array *a, tl_slot *out) {
+  if (a != NULL)
+    *out = tl_own_array(a);
+  return a != NULL;
+}
+// The same where [ok]; else the array is dropped, and false.
 bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
+// The same, where *out is what a script sees of it (tl_result).
+bool tl_result_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
 // Takes [a], converts it to [dtype] and writes what a script sees of it into
 // *out, owned. False after a conversion failed.
 bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);

@@ -143,8 +143,7 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
       vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
       tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
   bool ok = view != NULL && tl_array_fill(vm, view, converted.array);
-  if (view != NULL)
-    tl_drop(vm, tl_own_array(view));
+  tl_array_drop(vm, view);
   tl_drop(vm, converted);
   tl_drop(vm, row);
   return ok;

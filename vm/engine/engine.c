@@ -471,8 +471,7 @@ static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
             tl_op_label(op), tl_describe(result, left, sizeof left),
             tl_describe(array, right, sizeof right));
   }
-  if (tl_is_owned(result))
-    tl_drop(vm, result);
+  tl_drop(vm, result);
   return ok;
 }
 

@@ -188,10 +188,5 @@ bool tl_reduce_fitting(tl_vm *vm, tl_reduction reduction, tl_slot *x,
             (result->size == 0 || fold_lanes(vm, reduction, &split, result));
   vm->overflow = TL_OVERFLOW_UNSAID;
   tl_clear(vm, &s);
-  if (!ok) {
-    tl_array_drop(vm, result);
-    return false;
-  }
-  *out = tl_result(vm, result);
-  return !tl_is_unset(*out);
+  return tl_result_finish(vm, ok, result, out);
 }

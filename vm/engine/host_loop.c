@@ -159,14 +159,8 @@ static bool apply_arrays(tl_vm *vm, const tl_host_function *f, input *inputs,
     return false;
   tl_array *array =
       find_target(vm, inputs, f->param_count, f->result->dtype, ndim, shape);
-  if (array == NULL)
-    return false;
-  if (array->size > 0 && !walk(vm, f, inputs, array)) {
-    tl_drop(vm, tl_own_array(array));
-    return false;
-  }
-  *out = tl_result(vm, array);
-  return true;
+  bool ok = array != NULL && (array->size == 0 || walk(vm, f, inputs, array));
+  return tl_result_finish(vm, ok, array, out);
 }
 
 // Inputs are opened one after the other and all closed at the end, also those

@@ -153,8 +153,7 @@ static bool converted(tl_vm *vm, tl_slot *s, tl_dtype dtype) {
   tl_array *cast = tl_array_cast(vm, s->array, dtype);
   if (!cast)
     return false;
-  if (tl_is_owned(*s))
-    tl_drop(vm, *s);
+  tl_drop(vm, *s);
   *s = tl_own_array(cast);
   return true;
 }
@@ -178,15 +177,9 @@ static bool multiply(tl_vm *vm, tl_slot *operands, tl_slot *out) {
   if (ok && result != compute) {
     tl_array *cast = tl_array_cast(vm, c, result);
     tl_drop(vm, tl_own_array(c));
-    if (!cast)
-      return false;
     c = cast;
   }
-  if (ok)
-    *out = tl_result(vm, c);
-  else
-    tl_drop(vm, tl_own_array(c));
-  return ok;
+  return tl_result_finish(vm, ok, c, out);
 }
 
 // Whether the operands are two vectors of one dtype of numbers, whose product

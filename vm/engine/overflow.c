@@ -174,14 +174,9 @@ bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
   if (!tl_operands_check(vm, op, x, typing))
     return false;
   tl_array *target = tl_array_new(vm, typing->result, ndim, shape);
-  if (target == NULL)
-    return false;
   fitting f = {.vm = vm, .op = op, .x = x, .typing = typing, .target = target};
-  if (!compute_all(&f)) {
-    tl_array_drop(vm, target);
+  if (!tl_result_finish(vm, target != NULL && compute_all(&f), target, out))
     return false;
-  }
-  *out = ndim == 0 ? tl_result(vm, target) : tl_own_array(target);
   if (ndim == 0 && typing->weak)
     out->tag |= TL_WEAK;
   return true;

@@ -201,13 +201,7 @@ static bool scan_fresh(scan *s, const tl_array *a, int axis, tl_slot *out) {
     const int64_t gap = s->initial ? row : 0;
     ok = load(s, a, to, to->data + gap) && scan_all(s, to->data, gap, to->data);
   }
-  tl_slot result = tl_own_array(to);
-  if (!ok) {
-    tl_drop(s->vm, result);
-    return false;
-  }
-  *out = result;
-  return true;
+  return tl_array_finish(s->vm, ok, to, out);
 }
 
 // The pass may not stop halfway, so its work is polled for before the array is
@@ -302,9 +296,7 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
   const tl_slot wide = *out;
   tl_array *cut = tl_reduce_cut(s->vm, wide.array, wanted);
   tl_drop(s->vm, wide);
-  if (cut != NULL)
-    *out = tl_own_array(cut);
-  return cut != NULL;
+  return tl_array_give(cut, out);
 }
 
 // What would be folded in a wider dtype and cut at the end is not for its

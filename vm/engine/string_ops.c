@@ -173,15 +173,8 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
   // String items of a new array are empty, so a stop halfway leaves it valid.
   tl_dtype dtype = is_comparison(op) ? TL_BOOL : TL_STRING;
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);
-  if (array == NULL)
-    return false;
-  tl_slot result = tl_own_array(array);
-  if (!compute_items(vm, op, slots, array)) {
-    tl_drop(vm, result);
-    return false;
-  }
-  *out = result;
-  return true;
+  bool ok = array != NULL && compute_items(vm, op, slots, array);
+  return tl_array_finish(vm, ok, array, out);
 }
 
 // A loop of s += part is linear by this.

@@ -60,12 +60,8 @@ static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
                        tl_slot *out) {
   if (tl_compress_in_place(vm, base, mask, out))
     return true;
-  tl_array *made =
-      tl_failed(vm) ? NULL : tl_compress_items(vm, base->array, mask);
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  return true;
+  return tl_array_give(
+      tl_failed(vm) ? NULL : tl_compress_items(vm, base->array, mask), out);
 }
 
 // Makes the result of a selection: an item, a view, or a copy of chosen items.
@@ -87,10 +83,7 @@ static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
     made = tl_view_new(vm, base, dtype, selection->data, selection->ndim,
                        selection->shape, selection->strides);
   }
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  return true;
+  return tl_array_give(made, out);
 }
 
 // The index of an array: integers and slices first, then integers of other
@@ -230,13 +223,10 @@ static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
 // report errors in the same words. The result is dense, and owned.
 static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
   tl_range all = {.stop = length, .step = 1, .length = length};
-  tl_array *numbers = tl_range_to_array(vm, &all);
-  if (numbers == NULL)
+  tl_slot base, out;
+  if (!tl_array_give(tl_range_to_array(vm, &all), &base))
     return NULL;
-  tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
-  tl_slot base = tl_own_array(numbers), out;
-  bool ok = array_get(vm, &base, &step, &array, &out);
+  bool ok = array_get(vm, &base, &tl_index_one, &array, &out);
   tl_drop(vm, base);
   return ok ? out.array : NULL;
 }
@@ -610,10 +600,9 @@ static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
 // Among them none, bools, masks and several indices.
 static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
                          const tl_slot *parts, tl_slot *out) {
-  tl_array *numbers = tl_range_to_array(vm, range);
-  if (numbers == NULL)
+  tl_slot base;
+  if (!tl_array_give(tl_range_to_array(vm, range), &base))
     return false;
-  tl_slot base = tl_own_array(numbers);
   bool ok = array_get(vm, &base, step, parts, out);
   tl_drop(vm, base);
   return ok;

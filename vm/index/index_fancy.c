@@ -173,15 +173,10 @@ static bool integer_positions(tl_vm *vm, const tl_array *base,
   tl_slot s = {.tag = tl_array_tag(fancy->array),
                .array = (tl_array *)fancy->array};
   // Used as it is, if it is dense.
-  if (fancy->array->head.dtype == TL_INT64) {
-    if (!tl_array_contiguous(vm, &s, array))
-      return false;
-  } else {
-    tl_array *cast = tl_array_cast(vm, fancy->array, TL_INT64);
-    if (cast == NULL)
-      return false;
-    *array = tl_own_array(cast);
-  }
+  if (fancy->array->head.dtype == TL_INT64
+          ? !tl_array_contiguous(vm, &s, array)
+          : !tl_array_give(tl_array_cast(vm, fancy->array, TL_INT64), array))
+    return false;
   int64_t length = tl_shape(base)[fancy->axis];
   int64_t stride = tl_strides(base)[fancy->axis];
   *out = (tl_positions){(int64_t *)(void *)array->array->data, length, stride,
@@ -210,11 +205,7 @@ static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
   if (fancy->array->head.dtype != TL_BOOL) {
     return integer_positions(vm, base, fancy, out, array);
   }
-  tl_array *places = mask_positions(vm, base, fancy, out);
-  if (places == NULL)
-    return false;
-  *array = tl_own_array(places);
-  return true;
+  return tl_array_give(mask_positions(vm, base, fancy, out), array);
 }
 
 // Adds the byte offsets of one index array to the sums; false after tl_fail

@@ -76,25 +76,18 @@ static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
       tl_kind_rank(from) > tl_kind_rank(dtype)) {
     return fail_kind(vm, value, dtype);
   }
-  tl_array *cast = tl_array_cast(vm, value.array, dtype);
-  if (cast == NULL)
-    return false;
-  *out = tl_own_array(cast);
-  return true;
+  return tl_array_give(tl_array_cast(vm, value.array, dtype), out);
 }
 
 // A range as an array of [dtype].
 // The numbers 0, 1, 2 … are int64, so for narrower items they are cast, too.
 static bool convert_range(tl_vm *vm, tl_dtype dtype, tl_slot value,
                           tl_slot *out) {
-  tl_array *array = tl_range_to_array(vm, value.range);
-  if (array == NULL)
+  tl_slot made;
+  if (dtype == TL_INT64)
+    return tl_array_give(tl_range_to_array(vm, value.range), out);
+  if (!tl_array_give(tl_range_to_array(vm, value.range), &made))
     return false;
-  tl_slot made = tl_own_array(array);
-  if (dtype == TL_INT64) {
-    tl_copy_slot(out, &made);
-    return true;
-  }
   bool ok = convert_array(vm, dtype, made, out);
   tl_drop(vm, made);
   return ok;
@@ -158,12 +151,9 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
   }
   if (more <= 0)
     return true;
-  tl_array *view = tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
-                               tl_shape(a) + more, tl_strides(a) + more);
-  if (view == NULL)
-    return false;
-  *value = tl_own_array(view);
-  return true;
+  return tl_array_give(tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
+                                   tl_shape(a) + more, tl_strides(a) + more),
+                       value);
 }
 
 // --- Writing ----------------------------------------------------------------
@@ -176,6 +166,13 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   bool ok = fit_value(vm, &from, tl_ndim(target), tl_shape(target)) &&
             tl_array_assign(vm, target, from.array);
   tl_drop(vm, from);
+  return ok;
+}
+
+// The value over all of a view, which is taken; NULL: it could not be made.
+static bool store_view(tl_vm *vm, tl_array *view, tl_slot value) {
+  bool ok = view != NULL && tl_array_store_all(vm, view, value);
+  tl_array_drop(vm, view);
   return ok;
 }
 
@@ -208,11 +205,7 @@ static bool store_region(tl_vm *vm, tl_array *target,
   tl_array *region =
       tl_view_new(vm, &base, tl_array_dtype(target), selection->data,
                   selection->ndim, selection->shape, selection->strides);
-  if (region == NULL)
-    return false;
-  bool ok = tl_array_store_all(vm, region, value);
-  tl_drop(vm, tl_own_array(region));
-  return ok;
+  return store_view(vm, region, value);
 }
 
 // The value as scattering wants it: one item, or dense in the whole shape and
@@ -226,15 +219,11 @@ static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
   if (is_whole && !tl_arrays_overlap(a, target))
     return true;
   tl_array *whole = tl_array_new(vm, tl_array_dtype(a), ndim, shape);
-  if (whole == NULL)
+  tl_slot before = *value;
+  bool ok = whole != NULL && tl_array_assign(vm, whole, a);
+  if (!tl_array_finish(vm, ok, whole, value))
     return false;
-  tl_slot owned = tl_own_array(whole);
-  if (!tl_array_assign(vm, whole, a)) {
-    tl_drop(vm, owned);
-    return false;
-  }
-  tl_drop(vm, *value);
-  tl_copy_slot(value, &owned);
+  tl_drop(vm, before);
   return true;
 }
 
@@ -308,11 +297,7 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   }
   tl_slot base = {.tag = tl_array_tag(target), .array = target};
   tl_array *region = tl_view_new(vm, &base, dtype, item, 0, NULL, NULL);
-  if (region == NULL)
-    return false;
-  bool ok = tl_array_store_all(vm, region, value);
-  tl_drop(vm, tl_own_array(region));
-  return ok;
+  return store_view(vm, region, value);
 }
 
 // From cheap to general: integers and slices, one item, a mask over the whole,

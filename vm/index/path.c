@@ -27,13 +27,6 @@
 
 typedef tl_nested_path way;
 
-// The rest of the way below its first step.
-// What the first step took of the parts lies before them.
-static way below(way w) {
-  int parts = tl_step_parts(w.steps);
-  return (way){w.steps + 1, w.count - 1, w.parts + parts};
-}
-
 // The value on its way to its place.
 // Of one update, from its begin to the store; *value of the caller is not
 // touched before all has succeeded.
@@ -95,7 +88,7 @@ static bool update_field(tl_vm *vm, way w, tl_record **record, tl_slot key,
   if (w.count == 1)
     return set_field(vm, w, record, key, carried);
   tl_slot *value = tl_record_get_key(*record, key), made;
-  if (!update(vm, below(w), value, carried, &made))
+  if (!update(vm, tl_nested_path_below(w), value, carried, &made))
     return false;
   tl_copy_slot(value, &made);
   return true;
@@ -136,7 +129,7 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
 static bool update_item(tl_vm *vm, way w, tl_slot *item, carried *carried) {
   if (w.count > 1) {
     tl_slot made;
-    if (!update(vm, below(w), item, carried, &made))
+    if (!update(vm, tl_nested_path_below(w), item, carried, &made))
       return false;
     tl_copy_slot(item, &made);
     return true;
@@ -199,7 +192,7 @@ static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
   // What was taken out is updated by itself, and stored back.
-  bool ok = update(vm, below(w), &part, carried, &made);
+  bool ok = update(vm, tl_nested_path_below(w), &part, carried, &made);
   if (ok) {
     ok = check_slice(vm, slice, made) && store_slice(vm, list, slice, &made);
     tl_drop(vm, made);
@@ -246,8 +239,9 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
   if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
     return false;
-  bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
-                         : store_below(vm, below(w), view.array, value);
+  bool ok = w.count == 1
+                ? tl_array_store_all(vm, view.array, value)
+                : store_below(vm, tl_nested_path_below(w), view.array, value);
   tl_drop(vm, view);
   return ok;
 }
@@ -257,11 +251,9 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
                             tl_array **box) {
   *box = tl_number_box(vm, number);
-  if (*box == NULL)
-    return false;
-  if (store_below(vm, w, *box, value))
+  if (*box != NULL && store_below(vm, w, *box, value))
     return true;
-  tl_drop(vm, tl_own_array(*box));
+  tl_array_drop(vm, *box);
   return false;
 }
 
@@ -269,7 +261,7 @@ static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
 static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
                                  tl_slot value) {
   tl_array *box;
-  if (!store_in_number(vm, below(w), number, value, &box))
+  if (!store_in_number(vm, tl_nested_path_below(w), number, value, &box))
     return false;
   tl_slot made = tl_own_array(box);
   bool ok = tl_array_store(vm, a, w.steps, w.parts, made);
@@ -291,7 +283,7 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
                  tl_describe(part, text, sizeof text));
   } else {
-    ok = store_below(vm, below(w), part.array, value);
+    ok = store_below(vm, tl_nested_path_below(w), part.array, value);
     // A copy of chosen items: what was written to it goes back to where it came
     // from.
     if (ok && !tl_is_view(part.array)) {
@@ -378,15 +370,11 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   if (tl_is_array(*part)) {
     tl_array *like = tl_array_new(vm, tl_array_dtype(part->array),
                                   tl_ndim(part->array), tl_shape(part->array));
-    if (like == NULL)
-      return false;
-    if (!tl_array_store_all(vm, like, value)) {
-      tl_drop(vm, tl_own_array(like));
-      return false;
-    }
-    tl_clear(vm, part);
-    *part = tl_own_array(like);
-    return true;
+    bool ok = like != NULL && tl_array_store_all(vm, like, value);
+    tl_slot old = *part;
+    if (tl_array_finish(vm, ok, like, part))
+      tl_drop(vm, old);
+    return ok;
   }
   // A nested part takes a value of its own type.
   tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
@@ -422,13 +410,10 @@ bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
 static bool update_range(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   tl_array *a = tl_range_to_array(vm, target->range);
-  if (a == NULL)
-    return false;
-  if (!store_below(vm, w, a, carried->value)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  return finish(vm, target, false, tl_own_array(a), out);
+  bool ok = a != NULL && store_below(vm, w, a, carried->value);
+  tl_slot made;
+  return tl_array_finish(vm, ok, a, &made) &&
+         finish(vm, target, false, made, out);
 }
 
 // A number is a place without axes: s[()] = v sets it, and it keeps its dtype.
@@ -450,7 +435,7 @@ static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
   if (w.count > 1) {
     if (!tl_index_get(vm, target, w.steps, w.parts, &part))
       return false;
-    bool ok = update(vm, below(w), &part, carried, &value);
+    bool ok = update(vm, tl_nested_path_below(w), &part, carried, &value);
     tl_drop(vm, part);
     if (!ok)
       return false;
@@ -575,8 +560,7 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
       tl_drop(vm, carried.value);
     return false;
   }
-  if (tl_is_owned(carried.value))
-    tl_drop(vm, carried.value);
+  tl_drop(vm, carried.value);
   value->tag &= ~TL_OWNED;
   return true;
 }

@@ -146,6 +146,9 @@ tl_slice tl_slice_of_range(const tl_range *range, int64_t length) {
 
 // --- Counting axes ----------------------------------------------------------
 
+static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
+const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
+
 // A field takes none.
 int tl_step_parts(const tl_step *step) {
   int parts = 0;

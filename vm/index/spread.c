@@ -60,15 +60,13 @@ static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
 // need memory become owned, and tl_path_close drops them.
 static bool spread_value(tl_vm *vm, tl_slot from, tl_index_item **items,
                          tl_slot **to) {
-  static const tl_index_item one = {.kind = TL_ITEM_VALUE};
-  static const tl_step step = {.item_count = 1, .items = &one};
   int64_t length = spread_length(from);
   for (int64_t i = 0; i < length; i++) {
     tl_slot base = tl_borrow(from), at = tl_weak_int(i);
-    if (!tl_index_get(vm, &base, &step, &at, *to))
+    if (!tl_index_get(vm, &base, &tl_index_one, &at, *to))
       return false;
     ++*to;
-    *(*items)++ = one;
+    *(*items)++ = *tl_index_one.items;
   }
   return true;
 }

@@ -80,8 +80,7 @@ static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
     shape[i] = tl_shape(a)[from];
     strides[i] = tl_strides(a)[from];
   }
-  return tl_array_finish(
-      vm, true,
+  return tl_array_give(
       tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides),
       out);
 }
@@ -106,10 +105,9 @@ static bool part_view(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
   const tl_array *a = base->array;
   tl_dtype dtype = part_dtype(tl_array_dtype(a));
   char *data = a->data + (size_t)part * tl_itemsize(dtype);
-  return tl_array_finish(vm, true,
-                         tl_view_new(vm, base, dtype, data, tl_ndim(a),
-                                     tl_shape(a), tl_strides(a)),
-                         out);
+  return tl_array_give(tl_view_new(vm, base, dtype, data, tl_ndim(a),
+                                   tl_shape(a), tl_strides(a)),
+                       out);
 }
 
 // .real and .imag of one number, without an array for it. What was a literal's
@@ -166,10 +164,9 @@ static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                             tl_slot *out) {
   if (is_named(name, "T") || is_named(name, "real"))
     return pass_on(base, out);
-  tl_array *array = tl_range_to_array(vm, base->range);
-  if (array == NULL)
+  tl_slot made;
+  if (!tl_array_give(tl_range_to_array(vm, base->range), &made))
     return false;
-  tl_slot made = tl_own_array(array);
   bool ok = tl_field_get(vm, &made, name, out);
   tl_drop(vm, made);
   return ok;
@@ -222,8 +219,8 @@ static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
                    is_imag ? "imaginary" : "real");
   }
   if (is_imag && !tl_dtype_is_complex(dtype))
-    return tl_array_finish(
-        vm, true, tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)), out);
+    return tl_array_give(tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)),
+                         out);
   return tl_attribute_place(vm, base, name, out);
 }
 

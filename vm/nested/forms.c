@@ -61,15 +61,9 @@ static bool get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
       return tl_fail_no_field(vm, *base, parts[0].string);
     return tl_nested_field(vm, base, i, out);
   }
-  if (!get_items(vm, tl_borrow(*base), step, parts, out))
-    return false;
   // What dies here does not keep the block for a view.
-  if (tl_is_owned(*base)) {
-    if (!tl_is_owned(*out))
-      *out = tl_retain(vm, *out);
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  }
-  return true;
+  return get_items(vm, tl_borrow(*base), step, parts, out) &&
+         (!tl_is_owned(*base) || tl_keep_made(vm, out));
 }
 
 // --- Writing -----------------------------------------------------------------
@@ -199,7 +193,7 @@ static bool copy_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
     return tl_nested_copy(vm, part, out);
   *out = tl_borrow(part);
   return !tl_is_array(part) ||
-         tl_array_finish(vm, true, tl_array_copy(vm, part.array), out);
+         tl_array_give(tl_array_copy(vm, part.array), out);
 }
 
 // Rows are copied by a concat of one: that leaves out what lies between and

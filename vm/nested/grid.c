@@ -126,12 +126,8 @@ static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
   tl_nested_place place;
   tl_slot borrowed = tl_borrow(rows);
   tl_step step = step_within(c, all, NULL, parts, &place);
-  if (!tl_index_get(vm, &borrowed, &step, place.parts, out))
-    return false;
-  if (!tl_is_owned(*out))
-    *out = tl_retain(vm, *out);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return tl_index_get(vm, &borrowed, &step, place.parts, out) &&
+         tl_keep_made(vm, out);
 }
 
 // Index and array must have the same fixed shape: then their rows correspond
@@ -191,9 +187,8 @@ bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
                     .items = c.items + c.lead};
     ok = tl_nested_at(vm, n->parts[1], places.i, &row);
     if (ok) {
-      ok = tl_index_get(vm, &row, &rest, parts + c.lead_parts, out);
-      if (ok)
-        tl_hold(vm, *out, TL_CAUSE_VIEW);
+      ok = tl_index_get(vm, &row, &rest, parts + c.lead_parts, out) &&
+           tl_keep_made(vm, out);
       tl_drop(vm, row);
     }
   } else {
@@ -215,15 +210,11 @@ bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(ragged.nested);
-  tl_array *places = tl_numbers_new(vm, 1, &rows, 0);
-  if (places == NULL)
+  tl_slot first, second = tl_borrow(ragged), grid;
+  if (!tl_array_give(tl_numbers_new(vm, 1, &rows, 0), &first) ||
+      !tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
     return false;
-  tl_slot first = tl_own_array(places), second = tl_borrow(ragged), grid;
-  if (!tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
-    return false;
-  bool ok = tl_grid_get(vm, grid, step, parts, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  bool ok = tl_grid_get(vm, grid, step, parts, out) && tl_keep_made(vm, out);
   tl_drop(vm, grid);
   return ok;
 }
@@ -373,7 +364,7 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   if (tl_is_form(s, TL_FORM_GRID)) {
     *out = tl_borrow(s.nested->parts[0]);
   } else if (tl_is_form(s, TL_FORM_RAGGED)) {
-    return tl_array_finish(vm, true, tl_number_items(vm, s, 0), out);
+    return tl_array_give(tl_number_items(vm, s, 0), out);
   } else if (tl_is_array(s) && tl_ndim(s.array) > ndim) {
     // Regular rows, or one item for each: the axes before.
     const tl_array *a = s.array;

@@ -24,10 +24,7 @@ static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
             : tl_is_form(target, TL_FORM_RAGGED)
                 ? tl_grid_of_places(vm, places, target, out)
                 : tl_value_take(vm, target, places.array, out);
-  if (ok && !tl_is_owned(*out))
-    *out = tl_retain(vm, *out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  ok = ok && tl_keep_made(vm, out);
   return ok;
 }
 
@@ -45,10 +42,9 @@ bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   bool ok =
       target.array->size > 0
           ? tl_value_take(vm, target, places.nested->parts[1].array, &values)
-          : tl_array_finish(vm, true,
-                            tl_array_zeros(vm, tl_array_dtype(target.array),
-                                           tl_ndim(codes), tl_shape(codes)),
-                            &values);
+          : tl_array_give(tl_array_zeros(vm, tl_array_dtype(target.array),
+                                         tl_ndim(codes), tl_shape(codes)),
+                          &values);
   return ok && tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 

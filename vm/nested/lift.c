@@ -124,9 +124,8 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                           tl_slot *out) {
   int64_t none = 0;
   tl_slot empty, made;
-  if (!tl_array_finish(vm, true,
-                       tl_array_new(vm, tl_array_dtype(values), 1, &none),
-                       &empty) ||
+  if (!tl_array_give(tl_array_new(vm, tl_array_dtype(values), 1, &none),
+                     &empty) ||
       !call_with(vm, builtin, count, args, empty, &made))
     return false;
   bool ok = tl_is_array(made) ||
@@ -135,7 +134,7 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                                         tl_ndim(values), tl_shape(values))
                        : NULL;
   tl_drop(vm, made);
-  return tl_array_finish(vm, true, zeros, out);
+  return tl_array_give(zeros, out);
 }
 
 // What lies in the gaps may be what the function refuses: then it gets other
@@ -265,12 +264,7 @@ static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     else
       tl_drop(vm, made);
   }
-  if (!ok) {
-    tl_drop(vm, tl_own_array(to));
-    return false;
-  }
-  *out = tl_result(vm, to);
-  return !tl_is_unset(*out);
+  return tl_result_finish(vm, ok, to, out);
 }
 
 // The call for each string of [x].
@@ -507,11 +501,9 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  tl_slot places, dense;
-  tl_array *numbers = tl_number_items(vm, args[0], 0);
-  if (numbers == NULL)
-    return false;
-  if (!call_with(vm, builtin, count, args, tl_own_array(numbers), &places))
+  tl_slot numbers, places, dense;
+  if (!tl_array_give(tl_number_items(vm, args[0], 0), &numbers) ||
+      !call_with(vm, builtin, count, args, numbers, &places))
     return false;
   if (tl_is_form(places, TL_FORM_RAGGED))
     return follow_rows(vm, args[0], places, out);
@@ -528,9 +520,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   tl_drop(vm, dense);
   if (!ok || !one)
     return ok;
-  ok = tl_nested_at(vm, found, 0, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  ok = tl_nested_at(vm, found, 0, out) && tl_keep_made(vm, out);
   tl_drop(vm, found);
   return ok;
 }

@@ -68,7 +68,6 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
   tl_array *whole = tl_array_new(vm, dtype, tl_ndim(first), shape);
   if (whole == NULL)
     return false;
-  tl_slot owned = tl_own_array(whole);
   char *at = whole->data;
   bool ok = true;
   for (int64_t i = 0; ok && i < count; i++) {
@@ -76,7 +75,7 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     tl_array *cast = NULL;
     if (tl_array_dtype(a) != dtype)
       from = cast = tl_array_cast(vm, a, dtype);
-    tl_slot base = tl_borrow(owned);
+    tl_slot base = {.tag = tl_array_tag(whole), .array = whole};
     shape[0] = tl_shape(a)[0];
     tl_array *part = from != NULL
                          ? tl_view_new(vm, &base, dtype, at, tl_ndim(a), shape,
@@ -87,12 +86,7 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     tl_array_drop(vm, cast);
     at += shape[0] * tl_strides(whole)[0];
   }
-  if (!ok) {
-    tl_drop(vm, owned);
-    return false;
-  }
-  tl_copy_slot(out, &owned);
-  return true;
+  return tl_array_finish(vm, ok, whole, out);
 }
 
 // What is joined, for its parts.

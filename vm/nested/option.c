@@ -154,13 +154,11 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
     *out = tl_borrow(s);
     return true;
   }
-  tl_array *mask =
-      tl_array_zeros(vm, TL_BOOL, tl_ndim(s.array), tl_shape(s.array));
-  if (mask == NULL)
-    return false;
-  tl_slot first = tl_own_array(mask), second = tl_borrow(s);
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(s.array), &first, &second,
-                        out);
+  tl_slot second = tl_borrow(s);
+  return tl_places_pair(
+      vm, TL_FORM_OPTION,
+      tl_array_zeros(vm, TL_BOOL, tl_ndim(s.array), tl_shape(s.array)), &second,
+      out);
 }
 
 // Plain arrays among them get a mask of false. Other forms, and values without
@@ -282,8 +280,7 @@ static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
     }
     tl_clear(vm, mask);
     if (!ok) {
-      if (whole != NULL)
-        tl_drop(vm, tl_own_array(whole));
+      tl_array_drop(vm, whole);
       tl_clear(vm, values);
       return false;
     }

@@ -112,9 +112,6 @@ bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
 
 // --- Choosing ----------------------------------------------------------------
 
-static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
-const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
-
 // The operand is borrowed, so an index that could move items out of it copies.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
   tl_slot part = tl_borrow(index), borrowed = tl_borrow(s);
@@ -265,10 +262,8 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   }
   // None of the one row that stood for all.
   ok = tl_value_ndim(joined) > 0
-           ? tl_value_slice(vm, joined, 0, 0, out)
+           ? tl_value_slice(vm, joined, 0, 0, out) && tl_keep_made(vm, out)
            : tl_fail(vm, TALLY_ERR_VALUE, "%s: there are no rows", loop->name);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
   tl_drop(vm, joined);
   return ok;
 }

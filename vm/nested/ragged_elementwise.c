@@ -70,16 +70,14 @@ static bool spread_items(tl_vm *vm, const tl_array *values,
   size_t size = tl_itemsize(tl_array_dtype(values));
   tl_spread *spread = tl_kernels()->spread[tl_move_size(size)];
   tl_array *to = tl_array_new(vm, tl_array_dtype(values), 1, &total);
-  for (int64_t i = 0; to != NULL && i < rows; i += ROWS) {
+  bool ok = true;
+  for (int64_t i = 0; ok && to != NULL && i < rows; i += ROWS) {
     int64_t n = rows - i < ROWS ? rows - i : ROWS;
     spread(to->data + (size_t)(at[i] - at[0]) * size, values->data + i * step,
            step, at + i, at[i], (size_t)(at[i + n] - at[i]));
-    if (tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
-      continue;
-    tl_drop(vm, tl_own_array(to));
-    return false;
+    ok = tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1);
   }
-  return tl_array_finish(vm, true, to, out);
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // A value per row, as often as the row has items.

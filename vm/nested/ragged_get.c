@@ -44,11 +44,9 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
 bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
                        const tl_step *step, tl_slot *parts, tl_slot *out) {
   tl_slot base;
-  if (!tl_array_finish(vm, true, tl_numbers_new(vm, 1, &count, first), &base))
+  if (!tl_array_give(tl_numbers_new(vm, 1, &count, first), &base))
     return false;
-  bool ok = tl_index_get(vm, &base, step, parts, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  bool ok = tl_index_get(vm, &base, step, parts, out) && tl_keep_made(vm, out);
   tl_clear(vm, &base);
   return ok;
 }
@@ -321,10 +319,7 @@ static bool index_behind(tl_vm *vm, tl_slot found, bool within,
   tl_slot borrowed = tl_borrow(found);
   if (within)
     return index_items(vm, found, step, parts, out);
-  if (!tl_index_get(vm, &borrowed, step, parts, out))
-    return false;
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return tl_index_get(vm, &borrowed, step, parts, out) && tl_keep_made(vm, out);
 }
 
 // The second index and what follows it, of all the rows of [base].

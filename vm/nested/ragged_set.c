@@ -54,9 +54,8 @@ static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
   for (tl_nested_path way = tl_nested_path_below(*rest); ok && way.count > 0;
        way = tl_nested_path_below(way)) {
     tl_slot base = places;
-    ok = tl_index_get(vm, &base, way.steps, way.parts, &places);
-    if (ok)
-      tl_hold(vm, places, TL_CAUSE_VIEW);
+    ok = tl_index_get(vm, &base, way.steps, way.parts, &places) &&
+         tl_keep_made(vm, &places);
     tl_clear(vm, &base);
   }
   if (!ok)
@@ -285,11 +284,9 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
 // Where the items of the array lie in its content, under its own rows.
 static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   int64_t length = tl_value_length(n->parts[1], 0);
-  tl_array *places = tl_numbers_new(vm, 1, &length, 0);
-  if (places == NULL)
-    return false;
-  tl_slot offsets = tl_borrow(n->parts[0]), items = tl_own_array(places);
-  return tl_rows_close(vm, true, &offsets, &items, out);
+  tl_slot offsets = tl_borrow(n->parts[0]), items;
+  return tl_array_give(tl_numbers_new(vm, 1, &length, 0), &items) &&
+         tl_rows_close(vm, true, &offsets, &items, out);
 }
 
 // items[places] = value.
@@ -353,8 +350,8 @@ static bool set_chosen(tl_vm *vm, tl_nested_path w, tl_nested *n,
     return fail_set_rows(vm, n);
   if (!number_items(vm, n, &numbers))
     return false;
-  bool ok = tl_ragged_get(vm, numbers, w.steps, w.parts, &chosen);
-  tl_hold(vm, ok ? chosen : tl_none(), TL_CAUSE_VIEW);
+  bool ok = tl_ragged_get(vm, numbers, w.steps, w.parts, &chosen) &&
+            tl_keep_made(vm, &chosen);
   tl_drop(vm, numbers);
   if (!ok)
     return false;

@@ -279,11 +279,9 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
 static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
   int64_t n = (int64_t)string->length;
   tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
-  if (a == NULL)
-    return false;
-  memcpy(a->data, string->text, string->length);
-  *out = tl_own_array(a);
-  return true;
+  if (a != NULL)
+    memcpy(a->data, string->text, string->length);
+  return tl_array_give(a, out);
 }
 
 // Fails (kind type) for bytes of several axes or that may be missing.
@@ -313,8 +311,8 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
            tl_string_item_text(&items[i]), tl_string_item_length(&items[i]));
   }
   tl_drop(vm, dense);
-  tl_slot made = all != NULL ? tl_own_array(all) : tl_none();
-  return tl_ragged_close(vm, all != NULL, offsets, &made, out);
+  tl_slot made;
+  return tl_ragged_close(vm, tl_array_give(all, &made), offsets, &made, out);
 }
 
 // --- Operations --------------------------------------------------------------
@@ -353,11 +351,8 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
   bool one = tl_is_string(base);
   if (one && !items_of_string(vm, base.string, &base))
     return false;
-  bool ok = tl_index_get(vm, &base, step, parts, &made);
-  if (ok && !tl_is_owned(made))
-    made = tl_retain(vm, made);
-  if (ok)
-    tl_hold(vm, made, TL_CAUSE_VIEW);
+  bool ok =
+      tl_index_get(vm, &base, step, parts, &made) && tl_keep_made(vm, &made);
   if (!one)
     return ok && tl_raw_bytes_close(vm, &made, out);
   tl_clear(vm, &base);

@@ -71,7 +71,7 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
     filler = tl_float(0);
   for (int64_t i = 0; i < count; i++)
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
-  tl_slot values, missing;
+  tl_slot values;
   bool ok = !tl_is_array(filler) || tl_is_number(filler);
   if (!ok) {
     tl_fail(vm, TALLY_ERR_TYPE,
@@ -83,13 +83,9 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   if (!ok)
     return false;
   tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
-  if (mask == NULL) {
-    tl_drop(vm, values);
-    return false;
-  }
-  for (int64_t i = 0; i < count; i++) mask->data[i] = tl_is_none(items[i]);
-  missing = tl_own_array(mask);
-  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
+  for (int64_t i = 0; mask != NULL && i < count; i++)
+    mask->data[i] = tl_is_none(items[i]);
+  return tl_places_pair(vm, TL_FORM_OPTION, mask, &values, out);
 }
 
 // Whether an item of a literal has a length: it becomes a row.
@@ -190,10 +186,9 @@ static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
     return true;
   }
   tl_slot mask = tl_borrow(s.nested->parts[0]), values;
-  return tl_array_finish(vm, true,
-                         tl_array_zeros(vm, dtype, tl_ndim(mask.array),
-                                        tl_shape(mask.array)),
-                         &values) &&
+  return tl_array_give(tl_array_zeros(vm, dtype, tl_ndim(mask.array),
+                                      tl_shape(mask.array)),
+                       &values) &&
          tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 
@@ -350,7 +345,7 @@ bool tl_column_of(tl_vm *vm, tl_slot s, bool *is_column, tl_slot *out) {
   if (tl_is_list(s))
     return tl_stack_any(vm, s.list->length, s.list->items, out);
   if (tl_is_range(s))
-    return tl_array_finish(vm, true, tl_range_to_array(vm, s.range), out);
+    return tl_array_give(tl_range_to_array(vm, s.range), out);
   *is_column = tl_value_ndim(s) > 0;
   *out = tl_borrow(s);
   return *is_column;

@@ -118,7 +118,7 @@ static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   tl_array *shown =
       tl_view_new(vm, &base, dtype, copy->data, r->ndim, r->shape, r->strides);
   tl_drop(vm, base);
-  return tl_array_finish(vm, true, shown, out);
+  return tl_array_give(shown, out);
 }
 
 // The one place where numbers come out of a block: a single one by value, as
@@ -138,10 +138,9 @@ static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   if (!is_aligned(r))
     return show_unaligned(vm, bytes, r, out);
   tl_slot base = tl_borrow(bytes);
-  return tl_array_finish(vm, true,
-                         tl_view_new(vm, &base, r->item->dtype, r->data,
-                                     r->ndim, r->shape, r->strides),
-                         out);
+  return tl_array_give(tl_view_new(vm, &base, r->item->dtype, r->data, r->ndim,
+                                   r->shape, r->strides),
+                       out);
 }
 
 // Field i of one item. Arrays are copies: they do not hold the block.
@@ -238,8 +237,7 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
     tl_array *from = tl_view_new(vm, &borrowed, TL_UINT8, whole->data,
                                  r->ndim + 1, r->shape, strides);
     ok = from != NULL && tl_array_assign(vm, to, from);
-    if (from != NULL)
-      tl_drop(vm, tl_own_array(from));
+    tl_array_drop(vm, from);
     tl_drop(vm, tl_own_array(to));
   }
   tl_drop(vm, owned);

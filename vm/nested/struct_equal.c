@@ -114,11 +114,8 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
     if (!one && (tl_value_ndim(b) != ndim || tl_value_length(b, i) != shape[i]))
       return tl_fail_broadcast(vm, a, b);
   }
-  tl_array *none = count == 0 ? tl_array_zeros(vm, TL_BOOL, ndim, shape) : NULL;
-  if (count == 0) {
-    *out = none != NULL ? tl_own_array(none) : tl_none();
-    return none != NULL;
-  }
+  if (count == 0)
+    return tl_array_give(tl_array_zeros(vm, TL_BOOL, ndim, shape), out);
   tl_slot flat;
   row_pair pair = {tl_none(), tl_borrow(y), one};
   const tl_row_loop loop = {.name = "a comparison",
@@ -192,7 +189,7 @@ static bool number_items(tl_vm *vm, tl_type *type, tl_slot s, int64_t first,
   *numbers = tl_weak_int(first);
   if (!ok || one)
     return ok;
-  if (tl_array_finish(vm, true, tl_number_items(vm, s, first), numbers))
+  if (tl_array_give(tl_number_items(vm, s, first), numbers))
     return true;
   tl_clear(vm, items);
   return false;

@@ -254,7 +254,7 @@ static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
   }
   tl_array *copy = tl_array_copy(vm, shown.array);
   tl_drop(vm, shown);
-  return tl_array_finish(vm, true, copy, out);
+  return tl_array_give(copy, out);
 }
 
 // Field [i] of the value over the items at [w]. The error names the field.
