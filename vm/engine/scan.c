@@ -322,11 +322,8 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
   if (tl_is_array(*x))
     return scan_array(&s, x, axis, dtype, out);
   tl_slot made;
-  if (!tl_as_array(vm, name_of(s.fold), *x, &made))
-    return false;
-  bool ok = scan_array(&s, &made, axis, dtype, out);
-  tl_clear(vm, &made);
-  return ok;
+  return tl_as_array(vm, name_of(s.fold), *x, &made) &&
+         tl_drop_after(vm, scan_array(&s, &made, axis, dtype, out), &made);
 }
 
 // Each row is a lane of its own length: the scanner begins anew where the row

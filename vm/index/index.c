@@ -601,11 +601,8 @@ static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
 static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
                          const tl_slot *parts, tl_slot *out) {
   tl_slot base;
-  if (!tl_array_give(tl_range_to_array(vm, range), &base))
-    return false;
-  bool ok = array_get(vm, &base, step, parts, out);
-  tl_drop(vm, base);
-  return ok;
+  return tl_array_give(tl_range_to_array(vm, range), &base) &&
+         tl_drop_after(vm, array_get(vm, &base, step, parts, out), &base);
 }
 
 // Integers and slices of a range stay without an array.

@@ -86,11 +86,8 @@ static bool convert_range(tl_vm *vm, tl_dtype dtype, tl_slot value,
   tl_slot made;
   if (dtype == TL_INT64)
     return tl_array_give(tl_range_to_array(vm, value.range), out);
-  if (!tl_array_give(tl_range_to_array(vm, value.range), &made))
-    return false;
-  bool ok = convert_array(vm, dtype, made, out);
-  tl_drop(vm, made);
-  return ok;
+  return tl_array_give(tl_range_to_array(vm, value.range), &made) &&
+         tl_drop_after(vm, convert_array(vm, dtype, made, out), &made);
 }
 
 // The value as an array of [dtype]: borrowed where it is one, else made here.

@@ -37,11 +37,8 @@ bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
   }
   tl_slot flat;
   tl_slot all = {.tag = tl_array_tag(places), .array = (tl_array *)places};
-  if (!tl_value_flatten(vm, all, &flat))
-    return false;
-  bool ok = tl_value_take(vm, rows, flat.array, out);
-  tl_drop(vm, flat);
-  return ok;
+  return tl_value_flatten(vm, all, &flat) &&
+         tl_drop_after(vm, tl_value_take(vm, rows, flat.array, out), &flat);
 }
 
 // A number of axes below two is no grid: an index of a grid that takes all
@@ -161,9 +158,7 @@ bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
                                  shape, strides),
                      &view))
     return false;
-  bool ok = tl_value_flatten(vm, view, out);
-  tl_drop(vm, view);
-  return ok;
+  return tl_drop_after(vm, tl_value_flatten(vm, view, out), &view);
 }
 
 // One axis into one axis changes nothing, so an owned value is moved: this is

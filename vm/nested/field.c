@@ -165,11 +165,8 @@ static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   if (is_named(name, "T") || is_named(name, "real"))
     return pass_on(base, out);
   tl_slot made;
-  if (!tl_array_give(tl_range_to_array(vm, base->range), &made))
-    return false;
-  bool ok = tl_field_get(vm, &made, name, out);
-  tl_drop(vm, made);
-  return ok;
+  return tl_array_give(tl_range_to_array(vm, base->range), &made) &&
+         tl_drop_after(vm, tl_field_get(vm, &made, name, out), &made);
 }
 
 // What reshapes or splits a number: [is_part] for .real and .imag, else .T,

@@ -294,11 +294,8 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
     return false;
   bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
   tl_clear(vm, &plain);
-  if (!ok)
-    return false;
-  ok = tl_part_update(vm, w, &n->parts[0], &codes);
-  tl_clear(vm, &codes);
-  return ok;
+  return ok &&
+         tl_drop_after(vm, tl_part_update(vm, w, &n->parts[0], &codes), &codes);
 }
 
 // Index arrays behind several places would be paired with them.

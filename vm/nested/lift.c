@@ -437,11 +437,8 @@ static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
     tl_clear(vm, &flat);
     return ok;
   }
-  if (!tl_value_flatten(vm, s, &flat))
-    return false;
-  bool ok = tl_value_take(vm, flat, numbers, out);
-  tl_drop(vm, flat);
-  return ok;
+  return tl_value_flatten(vm, s, &flat) &&
+         tl_drop_after(vm, tl_value_take(vm, flat, numbers, out), &flat);
 }
 
 // The items of numbers that stand in rows, as broadcast_to makes them: in rows

@@ -52,11 +52,8 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out) {
   tl_slot known;
-  if (!tl_option_known(vm, mask, &known))
-    return false;
-  bool ok = tl_value_choose(vm, base, known, out);
-  tl_drop(vm, known);
-  return ok;
+  return tl_option_known(vm, mask, &known) &&
+         tl_drop_after(vm, tl_value_choose(vm, base, known, out), &known);
 }
 
 // --- Indexing ----------------------------------------------------------------

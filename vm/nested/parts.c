@@ -281,11 +281,8 @@ static bool map_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const row_slices *r = context;
   int64_t begin = r->at[i < 0 ? 0 : i], end = i < 0 ? begin : r->at[i + 1];
   tl_slot row;
-  if (!tl_value_slice(vm, r->items, begin, end, &row))
-    return false;
-  bool ok = r->map(vm, r->context, &row, out);
-  tl_clear(vm, &row);
-  return ok;
+  return tl_value_slice(vm, r->items, begin, end, &row) &&
+         tl_drop_after(vm, r->map(vm, r->context, &row, out), &row);
 }
 
 bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,

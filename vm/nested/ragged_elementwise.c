@@ -140,11 +140,8 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   if (is_plain(s) && ndim == 2 && length == rows &&
       tl_value_length(s, 1) == 1) {
     tl_slot column;
-    if (!drop_axis(vm, s, &column))
-      return false;
-    bool ok = spread(vm, column, m, &out->value);
-    tl_drop(vm, column);
-    return ok;
+    return drop_axis(vm, s, &column) &&
+           tl_drop_after(vm, spread(vm, column, m, &out->value), &column);
   }
   if (ndim >= 2 && length == rows) {
     tl_slot regular;

@@ -76,11 +76,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   }
   ok = tl_array_contiguous(vm, &chosen, &dense);
   tl_drop(vm, chosen);
-  if (!ok)
-    return false;
-  ok = take_rows(vm, n, dense.array, out);
-  tl_drop(vm, dense);
-  return ok;
+  return ok && tl_drop_after(vm, take_rows(vm, n, dense.array, out), &dense);
 }
 
 // Rows [start, stop): the same items, fewer offsets.
@@ -424,7 +420,5 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       tl_copy_slot(out, &rows);
     return ok;
   }
-  ok = within_rows(vm, rows, rest, more, out);
-  tl_drop(vm, rows);
-  return ok;
+  return tl_drop_after(vm, within_rows(vm, rows, rest, more, out), &rows);
 }

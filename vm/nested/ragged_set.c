@@ -302,11 +302,8 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
   tl_slot chosen;
-  if (!tl_choose_numbers(vm, 0, rows, step, parts, &chosen))
-    return false;
-  bool ok = tl_array_contiguous(vm, &chosen, out);
-  tl_clear(vm, &chosen);
-  return ok;
+  return tl_choose_numbers(vm, 0, rows, step, parts, &chosen) &&
+         tl_drop_after(vm, tl_array_contiguous(vm, &chosen, out), &chosen);
 }
 
 // Whether the value has a row for each row, and not an item for each.

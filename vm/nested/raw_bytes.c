@@ -361,9 +361,7 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
       *out = made;
     return ok;
   }
-  ok = tl_raw_bytes_of(vm, made, out);
-  tl_drop(vm, made);
-  return ok;
+  return tl_drop_after(vm, tl_raw_bytes_of(vm, made, out), &made);
 }
 
 // The value is made bytes first, which strings and vectors of uint8 may be.

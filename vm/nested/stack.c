@@ -332,9 +332,7 @@ bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
   if (!tl_stack_any(vm, 1, &value, &one))
     return false;
   tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
-  bool ok = tl_take_at(vm, true, one, places, out);
-  tl_drop(vm, one);
-  return ok;
+  return tl_drop_after(vm, tl_take_at(vm, true, one, places, out), &one);
 }
 
 // A literal may be a column as well as an array: [1, 2] and 1..3 are made into

@@ -285,7 +285,5 @@ bool tl_structs_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     tl_copy_slot(out, &all);
     return true;
   }
-  bool ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, all, out);
-  tl_drop(vm, all);
-  return ok;
+  return tl_drop_after(vm, tl_compute1(vm, TL_OP_LOGICAL_NOT, all, out), &all);
 }
