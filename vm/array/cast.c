@@ -21,8 +21,7 @@
 // Fails (kind type) with a message that says which function does convert the
 // value.
 static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
-  char text[TL_DESCRIBE];
-  tl_describe(s, text, sizeof text);
+  const char *text = tl_described(vm, s);
   const char *name = tl_dtypes[dtype].name;
   if (dtype == TL_STRING) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -175,9 +174,8 @@ bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
 // The rule of assignment: the kind may not rise, and the value must fit.
 bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
   if (!tl_is_number(s) || dtype >= TL_STRING) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE, "an array of %s cannot hold %s",
-                   tl_dtypes[dtype].name, tl_describe(s, text, sizeof text));
+                   tl_dtypes[dtype].name, tl_described(vm, s));
   }
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
   // Bool, integer, float, complex: a kind never falls by assignment.
@@ -254,10 +252,9 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
 // type), because nothing becomes text by assignment.
 static bool store_string(tl_vm *vm, char *item, tl_slot value) {
   if (!tl_is_string(value)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "cannot store %s into an array of strings",
-                   tl_describe(value, text, sizeof text));
+                   tl_described(vm, value));
   }
   tl_string_item_put(vm, tl_string_item_at(item), value.string);
   return true;

@@ -78,15 +78,14 @@ bool tl_is_contiguous(const tl_array *a) {
 // differ.
 static bool fail_broadcast(tl_vm *vm, const tl_array *a, const tl_array *b,
                            int ndim, int axis) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   tl_slot s = {.tag = tl_array_tag(a), .array = (tl_array *)a};
   tl_slot t = {.tag = tl_array_tag(b), .array = (tl_array *)b};
-  return tl_fail(
-      vm, TALLY_ERR_SHAPE,
-      "%s and %s do not broadcast: axis %d is %" PRId64 " against %" PRId64,
-      tl_describe(s, left, sizeof left), tl_describe(t, right, sizeof right),
-      axis, tl_shape(a)[axis - ndim + tl_ndim(a)],
-      tl_shape(b)[axis - ndim + tl_ndim(b)]);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s and %s do not broadcast: axis %d is %" PRId64
+                 " against %" PRId64,
+                 tl_described(vm, s), tl_described(vm, t), axis,
+                 tl_shape(a)[axis - ndim + tl_ndim(a)],
+                 tl_shape(b)[axis - ndim + tl_ndim(b)]);
 }
 
 // Axis by axis, so that the message can name the first one that differs and

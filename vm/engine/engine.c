@@ -410,11 +410,10 @@ static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
   }
   if (same)
     return true;
-  char text[TL_DESCRIBE];
   tl_slot s = {.tag = tl_array_tag(target), .array = (tl_array *)target};
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "the result does not fit the part assigned to, %s",
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // The operation on opened operands into a part of an array.
@@ -466,10 +465,8 @@ static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
          tl_array_assign(vm, target, result.array);
   } else {
     array = (tl_slot){.tag = tl_array_tag(target), .array = target};
-    char left[TL_DESCRIBE], right[TL_DESCRIBE];
     tl_fail(vm, TALLY_ERR_TYPE, "%s gives %s, which %s cannot hold",
-            tl_op_label(op), tl_describe(result, left, sizeof left),
-            tl_describe(array, right, sizeof right));
+            tl_op_label(op), tl_described(vm, result), tl_described(vm, array));
   }
   tl_drop(vm, result);
   return ok;

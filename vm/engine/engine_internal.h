@@ -18,7 +18,7 @@ bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
 
 // Room for the indices of as many axes as an array can have.
 typedef char tl_place_text[TL_MAX_DIMS * 24];
-// Where in an array of that shape item number [index] in rows is: " at [1, 2]".
+// Where in an array of that shape item number [index] in rows is: "[1, 2]".
 // Nothing for a scalar.
 void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
                     tl_place_text text);

@@ -28,13 +28,12 @@ typedef struct input {
 // Fails (kind type): the parameter is of another dtype.
 static bool refuse(tl_vm *vm, const tl_host_function *f, int index,
                    tl_slot got) {
-  char text[TL_DESCRIBE];
   tl_param params[TL_MAX_PARAMS];
   tl_params_parse(f->row.params, params);
   return tl_fail(vm, TALLY_ERR_TYPE, "%s: %.*s is of %s: got %s", f->row.name,
                  (int)params[index].name_length, params[index].name,
                  tl_dtypes[f->params[index]->dtype].name,
-                 tl_describe(got, text, sizeof text));
+                 tl_described(vm, got));
 }
 
 // Converts where no value of a higher kind would be lost: int into float, but

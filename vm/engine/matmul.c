@@ -21,21 +21,17 @@
 // Fails (kind shape) with both types and the reason.
 static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
                          const char *reason) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   tl_fail(vm, TALLY_ERR_SHAPE, "@ of %s and %s: %s",
-          tl_describe(operands[0], left, sizeof left),
-          tl_describe(operands[1], right, sizeof right), reason);
+          tl_described(vm, operands[0]), tl_described(vm, operands[1]), reason);
   tl_fail_operands(vm, operands[0], operands[1]);
   return false;
 }
 
 // Fails (kind type): an operand is no array of numbers.
 static bool wrong_kinds(tl_vm *vm, const tl_slot *operands) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   const char *hint = tl_plain_hint(operands[0]);
   tl_fail(vm, TALLY_ERR_TYPE, "@ needs numbers: got %s and %s%s",
-          tl_describe(operands[0], left, sizeof left),
-          tl_describe(operands[1], right, sizeof right),
+          tl_described(vm, operands[0]), tl_described(vm, operands[1]),
           hint[0] != 0 ? hint : tl_plain_hint(operands[1]));
   tl_fail_operands(vm, operands[0], operands[1]);
   return false;

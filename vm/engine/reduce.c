@@ -202,10 +202,9 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
     return false;
   tl_split_axes(x.array, axes, &r.split);
   if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: x has no items to choose from: got %s", r.name,
-                   tl_describe(x, text, sizeof text));
+                   tl_described(vm, x));
   }
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_reduce_shape(tl_ndim(x.array), tl_shape(x.array), axes,

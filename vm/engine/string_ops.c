@@ -226,12 +226,11 @@ static bool is_array_against_none(const tl_slot *slots) {
 
 // Fails (kind type) and names the functions for both.
 static bool fail_against_none(tl_vm *vm, tl_op op, const tl_slot *slots) {
-  char text[TL_DESCRIBE];
   tl_slot array = slots[tl_is_none(slots[0])];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s %s none: is_missing(x) tells which items are missing, "
                  "same(x, none) whether x itself is none",
-                 tl_describe(array, text, sizeof text), tl_op_label(op));
+                 tl_described(vm, array), tl_op_label(op));
 }
 
 // <, <=, > and >= of lists: the first items that differ decide, as in sort.

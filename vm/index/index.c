@@ -165,10 +165,9 @@ typedef struct one {
 // The error of an index that has no meaning for a list, string or range.
 // [what] is the kind of base in words, as in the functions below.
 static bool fail_one(tl_vm *vm, const char *what, tl_slot s) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a %s is indexed by integers, slices and ranges: got %s", what,
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // Reads one value as an index among [length] items; negative integers count
@@ -637,10 +636,9 @@ static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // The error of a value that cannot be indexed.
 // A function is indexed where a call was meant, so the hint says how to call.
 static bool fail_base(tl_vm *vm, tl_slot base) {
-  char text[TL_DESCRIBE];
   const char *hint = tl_is_function(base) ? ": call it with ( )" : "";
   return tl_fail(vm, TALLY_ERR_TYPE, "%s cannot be indexed%s",
-                 tl_describe(base, text, sizeof text), hint);
+                 tl_described(vm, base), hint);
 }
 
 // A slice as a value that a host reads: (start: 1, stop: none, step: none). Its

@@ -20,7 +20,6 @@
 // loss, such as a float into integers.
 // Returns false, with what would convert where something does.
 static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
-  char text[TL_DESCRIBE];
   const char *name = tl_dtypes[dtype].name;
   tl_dtype from = (tl_dtype)tl_dtype_of(value);
   if (tl_is_none(value)) {
@@ -35,7 +34,7 @@ static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
                    tl_dtypes[from].name, name, name);
   }
   return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
-                 tl_describe(value, text, sizeof text), name);
+                 tl_described(vm, value), name);
 }
 
 // Converts a number or string into one item.
@@ -110,10 +109,10 @@ static bool read_value(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
 // many dimensions.
 static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
                        const int64_t *shape, int axis) {
-  char text[TL_DESCRIBE], place[TL_DESCRIBE] = "";
+  char place[TL_DESCRIBE] = "";
   size_t used = 0;
   tl_slot s = {.tag = tl_array_tag(value), .array = (tl_array *)value};
-  tl_describe(s, text, sizeof text);
+  const char *text = tl_described(vm, s);
   for (int i = 0; i < ndim && used + 30 < sizeof place; i++) {
     used += (size_t)snprintf(place + used, sizeof place - used, "%s%" PRId64,
                              i > 0 ? " * " : "", shape[i]);

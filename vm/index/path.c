@@ -166,12 +166,11 @@ static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
 // Whether the values may be stored into a slice of a list.
 // Fails (kind type) for what is no list, (kind shape) for another count.
 static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
-  char text[TL_DESCRIBE];
   if (!tl_is_list(values)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a slice of a list is set to a list of as many items: got "
                    "%s",
-                   tl_describe(values, text, sizeof text));
+                   tl_described(vm, values));
   }
   if (values.list->length == slice.length)
     return true;
@@ -279,9 +278,8 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   if (tl_is_number(part) && w.steps[1].field == NULL) {
     ok = store_through_number(vm, w, a, part, value);
   } else if (!tl_is_array(part) || tl_ndim(part.array) == 0) {
-    char text[TL_DESCRIBE];
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
-                 tl_describe(part, text, sizeof text));
+                 tl_described(vm, part));
   } else {
     ok = store_below(vm, tl_nested_path_below(w), part.array, value);
     // A copy of chosen items: what was written to it goes back to where it came
@@ -381,10 +379,8 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   if (wanted == NULL || got == NULL)
     return false;
   if (wanted != got) {
-    char a[TL_DESCRIBE], b[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
-                   tl_describe(value, a, sizeof a),
-                   tl_describe(*part, b, sizeof b));
+                   tl_described(vm, value), tl_described(vm, *part));
   }
   tl_slot kept = tl_retain(vm, tl_borrow(value));
   tl_clear(vm, part);
@@ -455,7 +451,6 @@ static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // The error of a value without items or fields to set.
 static bool fail_target(tl_vm *vm, tl_slot target) {
-  char text[TL_DESCRIBE];
   if (tl_is_string(target)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "the characters of a string cannot be set: build a new "
@@ -466,7 +461,7 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
                    "a module cannot be assigned to from outside");
   }
   return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set%s",
-                 tl_describe(target, text, sizeof text),
+                 tl_described(vm, target),
                  tl_is_none(target) ? ": an empty record is (:), an empty list "
                                       "(), and { } a block without a value"
                                     : "");

@@ -92,10 +92,9 @@ static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
   *is_there = true;
   if (tl_index_integer(s, out))
     return true;
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "the parts of a slice are integers: got %s",
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // None as a part stands for a part that is not given.
@@ -222,7 +221,6 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
   }
   if (axes > tl_ndim(r->base)) {
-    char text[TL_DESCRIBE];
     tl_slot s = {.tag = tl_array_tag(r->base), .array = (tl_array *)r->base};
     if (tl_ndim(r->base) == 0) {
       return tl_fail(r->vm, TALLY_ERR_TYPE,
@@ -235,7 +233,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
                    tl_ndim(r->base) == 1 ? "dimension" : "dimensions",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(r->vm, s));
   }
   r->rest = tl_ndim(r->base) - (int)axes;
   return true;
@@ -313,7 +311,6 @@ static bool check_mask(reader *r, const tl_array *mask) {
 
 // The error of a value that cannot index an array.
 static bool fail_kind(tl_vm *vm, tl_slot s) {
-  char text[TL_DESCRIBE];
   const char *hint = tl_is_list(s) ? "; asarray(l) makes an array of it"
                      : tl_is_form(s, TL_FORM_OPTION)
                          ? "; fill_missing(mask, false) is a mask"
@@ -321,7 +318,7 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array is indexed by integers, slices, ranges, none, and "
                  "arrays of integers or bools: got %s%s",
-                 tl_describe(s, text, sizeof text), hint);
+                 tl_described(vm, s), hint);
 }
 
 // An index array, a mask or a bool. Bools stand for no axes, so there may be

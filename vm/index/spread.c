@@ -31,7 +31,6 @@ static int64_t spread_length(tl_slot s) {
 // Fails (kind type) for other values, (kind index) for too many.
 static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
                        int64_t *items, int64_t *values) {
-  char text[TL_DESCRIBE];
   for (int i = 0; step->field == NULL && i < step->item_count; i++) {
     int64_t length = 1;
     if (step->items[i].kind == TL_ITEM_SPREAD) {
@@ -40,7 +39,7 @@ static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
         return tl_fail(vm, TALLY_ERR_TYPE,
                        "... in an index spreads a list, an array or a range: "
                        "got %s",
-                       tl_describe(*parts, text, sizeof text));
+                       tl_described(vm, *parts));
     }
     if (length > MOST_ITEMS || *items + length > MOST_ITEMS)
       return tl_fail(vm, TALLY_ERR_INDEX,

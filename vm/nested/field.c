@@ -280,10 +280,9 @@ static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
   int ndim = tl_value_ndim(s);
   bool rows = tl_value_axes(s) > ndim;
   if (rows && (last_two || ndim < 2)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s has no transpose: its rows differ in length",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   if (last_two && ndim < 2) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -316,12 +315,10 @@ bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
   while (i < count && !is_named(name, nested_attributes[i].name)) i++;
   if (i == count || tl_nested_find(n, name) < 0)
     return true;
-  tl_slot s = tl_lend_nested(n);
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_NAME,
                  "%s of %s is a field and an attribute of arrays: the field "
                  "is written x[\"%s\"], the attribute %s",
-                 name->text, tl_describe(s, text, sizeof text), name->text,
+                 name->text, tl_described(vm, tl_lend_nested(n)), name->text,
                  nested_attributes[i].call);
 }
 
@@ -342,10 +339,9 @@ static bool nested_attribute(tl_vm *vm, const tl_slot *base,
   if (is_named(name, "shape") && !rows)
     return nested_shape(vm, *base, out);
   if (is_named(name, "shape")) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s has no shape: len(x) rows of lengths(x) items",
-                   tl_describe(*base, text, sizeof text));
+                   tl_described(vm, *base));
   }
   if (is_named(name, "ndim"))
     return *out = tl_weak_int(tl_nested_ndim(n)), true;

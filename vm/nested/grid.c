@@ -9,12 +9,10 @@
 //   x[:, 1, 0:1]        places 1 3     [c] [d], each cut to 0:1
 #include "vm/nested/forms.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
+#include "vm/engine/engine_internal.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
@@ -52,8 +50,7 @@ static int axes_of(tl_index_item item, const tl_slot *part) {
 // The error of an index that takes a fixed axis and the rows' axis at once, as
 // a mask of too many axes does, or that has too many items.
 static bool fail_index(tl_vm *vm, const tl_nested *n) {
-  char text[TL_DESCRIBE];
-  tl_nested_describe(n, text, sizeof text);
+  const char *text = tl_described(vm, tl_lend_nested(n));
   return tl_fail(vm, TALLY_ERR_INDEX,
                  "%s is indexed by its %d fixed axes, then within the rows",
                  text, tl_nested_ndim(n));
@@ -140,10 +137,9 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   for (int i = 0; same && i < tl_ndim(x); i++)
     same = tl_shape(x)[i] == tl_shape(y)[i];
   if (!same) {
-    char a[TL_DESCRIBE], b[TL_DESCRIBE];
-    tl_nested_describe(n, a, sizeof a);
+    const char *a = tl_described(vm, tl_lend_nested(n));
     return tl_fail(vm, TALLY_ERR_SHAPE, "the index %s has other rows than %s",
-                   tl_describe(index, b, sizeof b), a);
+                   tl_described(vm, index), a);
   }
   tl_slot rows, chosen = tl_none(), made;
   if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
@@ -311,30 +307,6 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 
 // --- Elementwise -------------------------------------------------------------
 
-// Row [row] of the common shape differs: its place is named.
-// "row [1, 2] has 3 items against 4". The place is the row's number taken to
-// pieces by the lengths of the axes below each axis. 24 bytes are room for a
-// number of 64 bits and ", ".
-static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
-                     int64_t row, int ndim, const int64_t *shape) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE], place[TL_MAX_DIMS * 24] = "";
-  int64_t from, to, other, end, left = row;
-  tl_ragged_row(rows[0].nested, row, &from, &to);
-  tl_ragged_row(rows[1].nested, row, &other, &end);
-  for (int i = 0; i < ndim; i++) {
-    int64_t below = tl_shape_count(ndim - i - 1, shape + i + 1);
-    size_t used = strlen(place);
-    snprintf(place + used, sizeof place - used, "%s%" PRId64, i > 0 ? ", " : "",
-             left / below);
-    left %= below;
-  }
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "%s and %s do not broadcast: row [%s] has %" PRId64
-                 " items against %" PRId64,
-                 tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y),
-                 place, to - from, end - other);
-}
-
 // Whether the ragged ones among the opened operands have the same rows.
 // After open_operand all ragged operands have as many rows, in the order of the
 // common shape, so that they are compared one by one. False (kind shape).
@@ -348,8 +320,10 @@ static bool check_rows(tl_vm *vm, int arity, const tl_slot *slots,
     if (first < 0) {
       first = i;
     } else if (!tl_ragged_agree(rows[first].nested, rows[i].nested, &row)) {
+      tl_place_text place;
+      tl_spell_place(ndim, shape, row, place);
       tl_slot both[2] = {rows[first], rows[i]};
-      return fail_row(vm, slots[first], slots[i], both, row, ndim, shape);
+      return tl_fail_row(vm, slots[first], slots[i], both, row, place);
     }
   }
   return true;

@@ -251,13 +251,12 @@ static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
 static bool check_whole(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         const tl_slot *parts) {
   bool ellipsis;
-  char text[TL_DESCRIBE];
   return is_of_nothing(step, parts) ||
          (step->item_count == 1 && tl_step_axes(step, parts, &ellipsis) == 0 &&
           ellipsis) ||
          tl_fail(vm, TALLY_ERR_INDEX,
                  "an index is too many for %s: p[()] is its value",
-                 tl_describe(tl_lend_nested(n), text, sizeof text));
+                 tl_described(vm, tl_lend_nested(n)));
 }
 
 // The places are indexed, the target stays whole.

@@ -28,9 +28,8 @@
 // "upper: each string gives a string: got …" (kind type). Returns false.
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                       const char *what) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s: got %s", builtin->name, what,
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // Whoever opened the arguments drops them after the call, so the result must

@@ -25,10 +25,8 @@ static const char *why_apart(tl_slot a, tl_slot b) {
 
 // Both types and the reason; item 0 is always the one on the left.
 bool tl_fail_join(tl_vm *vm, const tl_slot *items, int64_t i) {
-  char a[TL_DESCRIBE], b[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s and %s cannot be joined: %s",
-                 tl_describe(items[0], a, sizeof a),
-                 tl_describe(items[i], b, sizeof b),
+                 tl_described(vm, items[0]), tl_described(vm, items[i]),
                  why_apart(items[0], items[i]));
 }
 

@@ -83,13 +83,12 @@ bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
 // A mask that does not fit its places was refused as such, "3 * bool"; that is
 // said of the whole value instead. Other errors stay. Gives false.
 static bool fail_fit(tl_vm *vm, tl_slot value) {
-  char text[TL_DESCRIBE];
   if (vm->error.status != TALLY_ERR_SHAPE)
     return false;
   tl_error_clear(vm);
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "cannot store %s into places of another shape",
-                 tl_describe(value, text, sizeof text));
+                 tl_described(vm, value));
 }
 
 // Four kinds of value: none marks places as missing and leaves the values
@@ -354,11 +353,10 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   for (int i = 0; i < arity; i++) {
     if (!tl_is_none(slots[i]) || (i == gap && !tl_is_none(slots[3 - i])))
       continue;
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s with none: is_missing(x) asks, fill_missing(x, value) "
                    "replaces",
-                   tl_describe(slots[i == 0 && arity > 1], text, sizeof text));
+                   tl_described(vm, slots[i == 0 && arity > 1]));
   }
   bool logic = arity == 2 && is_logic(op, &deciding) && is_bools(slots[0]) &&
                is_bools(slots[1]);

@@ -75,9 +75,8 @@ bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
 
 // Of two nested values, whose types say more than their shapes.
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
-                 tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y));
+                 tl_described(vm, a), tl_described(vm, b));
 }
 
 // Of any form, by way of the table: forms include this file, and not it them.
@@ -178,12 +177,10 @@ bool tl_part_axes(tl_vm *vm, tl_slot base, const tl_step *step,
                   const tl_slot *parts, bool *ellipsis) {
   int ndim = tl_nested_ndim(base.nested);
   int axes = tl_step_axes(step, parts, ellipsis);
-  char text[TL_DESCRIBE];
   return axes <= ndim ||
          tl_fail(vm, TALLY_ERR_INDEX,
                  "%d indices are too many for %s, which has %d %s", axes,
-                 tl_describe(base, text, sizeof text), ndim,
-                 ndim == 1 ? "axis" : "axes");
+                 tl_described(vm, base), ndim, ndim == 1 ? "axis" : "axes");
 }
 
 // Indexes the array's leading axes in one of its parts, which may have more:

@@ -20,25 +20,31 @@
 #include "vm/region/region.h"
 #include "vm/vm.h"
 
+// [rows] are those of [a] and [b], of which row [row] is called [place].
+bool tl_fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot rows[2],
+                 int64_t row, const char *place) {
+  int64_t from, to, other, end;
+  tl_ragged_row(rows[0].nested, row, &from, &to);
+  tl_ragged_row(rows[1].nested, row, &other, &end);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s and %s do not broadcast: row %s has %" PRId64
+                 " items against %" PRId64,
+                 tl_described(vm, a), tl_described(vm, b), place, to - from,
+                 end - other);
+}
+
 // Row [row] of both differs in length, or with -1 their number of rows does
 // (kind shape). Returns false.
 static bool fail_rows(tl_vm *vm, tl_slot a, tl_slot b, int64_t row) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE];
-  tl_describe(a, x, sizeof x);
-  tl_describe(b, y, sizeof y);
-  if (row < 0) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "%s and %s do not broadcast: %" PRId64
-                   " rows against %" PRId64,
-                   x, y, tl_value_length(a, 0), tl_value_length(b, 0));
-  }
-  int64_t from, to, other, end;
-  tl_ragged_row(a.nested, row, &from, &to);
-  tl_ragged_row(b.nested, row, &other, &end);
+  char place[24];
+  snprintf(place, sizeof place, "%" PRId64, row);
+  if (row >= 0)
+    return tl_fail_row(vm, a, b, (tl_slot[]){a, b}, row, place);
   return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "%s and %s do not broadcast: row %" PRId64 " has %" PRId64
-                 " items against %" PRId64,
-                 x, y, row, to - from, end - other);
+                 "%s and %s do not broadcast: %" PRId64
+                 " rows against %" PRId64,
+                 tl_described(vm, a), tl_described(vm, b),
+                 tl_value_length(a, 0), tl_value_length(b, 0));
 }
 
 // --- A value for each row ----------------------------------------------------

@@ -58,11 +58,10 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   int64_t rows = tl_ragged_rows(n);
   if (item.kind == TL_ITEM_VALUE && tl_is_array(parts[0]) &&
       tl_dtype_of(parts[0]) == TL_BOOL && tl_ndim(parts[0].array) > 1) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "a mask of rows has one bool for each row, or rows of bools "
                    "as from_regular(mask) gives them: got %s",
-                   tl_describe(parts[0], text, sizeof text));
+                   tl_described(vm, parts[0]));
   }
   tl_slot chosen, dense;
   tl_step step = {.item_count = 1, .items = &item};
@@ -286,19 +285,17 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
     return option_rows(vm, n, index.nested, out);
   if (tl_has_rows(items))
     return index_below(vm, n, index, out);
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a ragged index is of bools or integers, var * bool or var * "
                  "int64: got %s",
-                 tl_describe(index, text, sizeof text));
+                 tl_described(vm, index));
 }
 
 // --- Ragged rows -------------------------------------------------------------
 
 bool tl_fail_rows(tl_vm *vm, tally_status kind, const tl_nested *n,
                   const char *ways) {
-  char text[TL_DESCRIBE];
-  tl_nested_describe(n, text, sizeof text);
+  const char *text = tl_described(vm, tl_lend_nested(n));
   return tl_fail(vm, kind, "%s is %s", text, ways);
 }
 

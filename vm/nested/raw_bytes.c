@@ -131,13 +131,12 @@ bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
 
 // The error names what would do instead: text or numbers. Kind type.
 static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: takes no %s: got %s (binary.text(b) is the text of "
                  "bytes, uint8(b) their numbers)",
                  builtin->name,
                  tl_is_raw_bytes(s) ? "bytes" : "bytes beside strings",
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // The columns of rows of structs; NULL for others.
@@ -257,7 +256,6 @@ static bool is_uint8(tl_slot s) {
 // Fails (kind type) for others; bytes are themselves, retained.
 bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_borrow(s);
-  char text[TL_DESCRIBE];
   if (tl_is_raw_bytes(s)) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;
@@ -268,7 +266,7 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "bytes are made of strings, a vector of uint8 or rows of "
                    "uint8: got %s",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   return (!rows || strings_of_rows(vm, s, &texts)) &&
          (!is_uint8(s) || string_of_items(vm, s, &texts)) &&
@@ -287,13 +285,12 @@ static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
 // Fails (kind type) for bytes of several axes or that may be missing.
 bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_raw_bytes_inside(s), dense;
-  char text[TL_DESCRIBE];
   if (tl_is_string(texts))
     return items_of_string(vm, texts.string, out);
   if (!tl_is_array(texts) || tl_ndim(texts.array) != 1) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "uint8: the numbers of bytes or of one axis of them: got %s",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   if (!tl_array_contiguous(vm, &texts, &dense))
     return false;

@@ -247,7 +247,6 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
 // Says for a record which field is missing or is too much, for others what
 // would do (kind type). Returns false.
 bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
-  char got[TL_DESCRIBE];
   tl_type *plain = tl_layout_plain(vm, (tl_type *)layout);
   tl_string *text = plain != NULL ? tl_type_text(vm, plain) : NULL;
   if (text == NULL)
@@ -280,7 +279,7 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
         "fields: got %s",
         text->text,
         layout->kind == TL_TYPE_TUPLE ? "a list of as many values" : "a record",
-        tl_describe(value, got, sizeof got));
+        tl_described(vm, value));
   }
   tl_drop(vm, tl_own_string(text));
   return false;
@@ -457,12 +456,11 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 // of kind type for what has no axis, shape for another length.
 static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                           const tl_slot *columns) {
-  char text[TL_DESCRIBE];
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(columns[i]) < 1) {
-      return tl_fail(
-          vm, TALLY_ERR_TYPE, "the column %s must be an array, not %s",
-          fields[i].name->text, tl_describe(columns[i], text, sizeof text));
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "the column %s must be an array, not %s",
+                     fields[i].name->text, tl_described(vm, columns[i]));
     }
     int64_t first = tl_value_length(columns[0], 0);
     int64_t length = tl_value_length(columns[i], 0);

@@ -153,9 +153,8 @@ static bool store_field(tl_vm *vm, tl_nested_path w, tl_slot bytes,
                 : tl_fail_no_field(vm, shown,
                                    name != NULL ? name : tl_empty_string());
   } else {
-    char text[TL_DESCRIBE];
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set",
-                 tl_describe(shown, text, sizeof text));
+                 tl_described(vm, shown));
   }
   tl_drop(vm, shown);
   return ok;

@@ -109,30 +109,10 @@ static void measure(range *r, double value, tl_dtype dtype) {
 
 // Complex items count as two numbers.
 static void measure_item(picture *p, const char *item, void *context) {
-  range *r = context;
-  switch (tl_array_dtype(p->array)) {
-    case TL_FLOAT16:
-      measure(r, (double)tl_scalar_load(TL_FLOAT16, item).f32, TL_FLOAT16);
-      break;
-    case TL_FLOAT32:
-      measure(r, (double)*(const float *)(const void *)item, TL_FLOAT32);
-      break;
-    case TL_FLOAT64:
-      measure(r, *(const double *)(const void *)item, TL_FLOAT64);
-      break;
-    case TL_COMPLEX64: {
-      const tl_c64 *c = (const void *)item;
-      measure(r, (double)c->re, TL_FLOAT32);
-      measure(r, (double)c->im, TL_FLOAT32);
-      break;
-    }
-    default: {
-      const tl_c128 *c = (const void *)item;
-      measure(r, c->re, TL_FLOAT64);
-      measure(r, c->im, TL_FLOAT64);
-      break;
-    }
-  }
+  double parts[2];
+  tl_dtype real;
+  int count = tl_float_parts(tl_array_dtype(p->array), item, parts, &real);
+  for (int i = 0; i < count; i++) measure(context, parts[i], real);
 }
 
 // Decides how all floats of the array are written.
@@ -175,31 +155,15 @@ static void add_complex(const picture *p, tl_text *text, double re, double im) {
 
 // Appends any item.
 static void add_item(const picture *p, tl_text *text, const char *item) {
-  tl_dtype dtype = tl_array_dtype(p->array);
-  switch (dtype) {
-    case TL_FLOAT16:
-      add_float(p, text, (double)tl_scalar_load(dtype, item).f32);
-      break;
-    case TL_FLOAT32:
-      add_float(p, text, (double)*(const float *)(const void *)item);
-      break;
-    case TL_FLOAT64:
-      add_float(p, text, *(const double *)(const void *)item);
-      break;
-    case TL_COMPLEX64: {
-      const tl_c64 *c = (const void *)item;
-      add_complex(p, text, (double)c->re, (double)c->im);
-      break;
-    }
-    case TL_COMPLEX128: {
-      const tl_c128 *c = (const void *)item;
-      add_complex(p, text, c->re, c->im);
-      break;
-    }
-    default:
-      tl_format_item(text, dtype, item);
-      break;
-  }
+  double parts[2];
+  tl_dtype dtype = tl_array_dtype(p->array), real;
+  int count = tl_float_parts(dtype, item, parts, &real);
+  if (count == 0)
+    tl_format_item(text, dtype, item);
+  else if (count == 1)
+    add_float(p, text, parts[0]);
+  else
+    add_complex(p, text, parts[0], parts[1]);
 }
 
 // --- Cells ------------------------------------------------------------------
@@ -486,8 +450,7 @@ static bool add_matrices(picture *p, int axis, const char *data,
 // Appends type and items of an array.
 static bool display_array(tl_text *text, tl_slot s, int width, bool all) {
   picture p = {.text = text, .array = s.array, .width = width, .all = all};
-  char type[TL_DESCRIBE];
-  tl_text_puts(text, tl_describe(s, type, sizeof type));
+  tl_text_puts(text, tl_described(text->vm, s));
   tl_text_putc(text, '\n');
   if (s.array->size == 0)
     return !text->failed;
