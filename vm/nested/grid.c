@@ -151,6 +151,7 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   return ok && tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
 }
 
+// The fixed axes, then within the rows; these are indexed as ragged ones.
 // Two indexes, one after the other: the places by the fixed axes, then the rows
 // at those places by the rest.
 //
@@ -158,8 +159,8 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
 //   one place, a rest   that row, indexed as any array
 //   places, a rest      the rows there in order as (:, rest), and what comes
 //                       of each in the shape of the places
-bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
-                 tl_slot *out) {
+static bool grid_get(tl_vm *vm, tl_slot grid, const tl_step *step,
+                     tl_slot *parts, tl_slot *out) {
   const tl_nested *n = grid.nested;
   cut c;
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
@@ -210,7 +211,7 @@ bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
   if (!tl_array_give(tl_numbers_new(vm, 1, &rows, 0), &first) ||
       !tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
     return false;
-  bool ok = tl_grid_get(vm, grid, step, parts, out) && tl_keep_made(vm, out);
+  bool ok = grid_get(vm, grid, step, parts, out) && tl_keep_made(vm, out);
   tl_drop(vm, grid);
   return ok;
 }
@@ -255,10 +256,12 @@ static bool own_rows(tl_vm *vm, tl_nested *n) {
   return true;
 }
 
+// Rows that several places share become rows of their own first.
 // Written as rows: the index of the fixed axes gives the numbers of rows, which
 // own_rows has made the same as their places, and the rest of the index is
 // behind those. Fields and several steps have no meaning here (kind index).
-bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                     tl_slot *value) {
   cut c;
   const tl_step *step = w.steps;
   tl_slot places, given, *parts = w.parts;
@@ -390,13 +393,14 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
   return ok;
 }
 
+// Fixed axes broadcast; the rows at one place must be of one length.
 // The fixed axes broadcast as arrays do, then each operand is a ragged array of
 // that many rows, and what comes of the rows gets the common shape:
 //
 //   3 * 4 * var + 4 * var     12 rows and, repeated, 12 rows; 3 * 4 * var
 //   3 * 4 * var + 4           12 rows and 12 numbers, one for each row
-bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                         tl_slot *out) {
+static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                             tl_slot *out) {
   tl_slot fixed[TL_MOST_OPERANDS], rows[TL_MOST_OPERANDS], made;
   const tl_array *axes[TL_MOST_OPERANDS] = {NULL};
   int64_t shape[TL_MAX_DIMS];
@@ -425,10 +429,11 @@ bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining -----------------------------------------------------------------
 
+// A grid where the other axes agree, else rows of rows.
 // Grids that differ in the first axis at most stay a grid: the rows are joined,
 // in order, under new places. Others are joined as rows of rows.
-bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                    tl_slot *out) {
+static bool grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                        tl_slot *out) {
   int ndim, other;
   int64_t shape[TL_MAX_DIMS], own[TL_MAX_DIMS], total = 0;
   ndim = tl_value_shape(items[0], shape);
@@ -469,3 +474,6 @@ bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
                         &rows) &&
          tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
 }
+
+const tl_form_ops tl_grid_ops = {grid_get, grid_set, grid_elementwise,
+                                 grid_concat};

@@ -58,10 +58,11 @@ bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
 
 // --- Indexing ----------------------------------------------------------------
 
+// None where the item is missing; both parts are indexed alike.
 // Both parts are indexed alike, the mask first: a single item that is missing
 // is none, and its value, which may be anything, is not even looked at.
-bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
-                   tl_slot *out) {
+static bool option_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                       tl_slot *parts, tl_slot *out) {
   tl_slot missing, values;
   if (!tl_part_get(vm, base, 0, step, parts, &missing))
     return false;
@@ -91,11 +92,12 @@ static bool fail_fit(tl_vm *vm, tl_slot value) {
                  tl_described(vm, value));
 }
 
+// One index; none marks items as missing.
 // Four kinds of value: none marks places as missing and leaves the values
 // there; a plain value sets both; an array with missing values brings a mask of
 // its own; an error of kind type is a step by field or more steps than one.
-bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
-                   tl_slot *given_value) {
+static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                       tl_slot *given_value) {
   tl_slot value = *given_value;
   if (w.count != 1 || w.steps->field != NULL) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -157,10 +159,11 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
       out);
 }
 
+// Fail (kind type) where items differ in kind, here and below.
 // Plain arrays among them get a mask of false. Other forms, and values without
 // axes, fail (kind type).
-bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out) {
+static bool options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                           tl_slot *out) {
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(items[i]) == 0 ||
         (tl_is_nested(items[i]) && !tl_is_form(items[i], TL_FORM_OPTION)))
@@ -329,6 +332,7 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
   }
 }
 
+// Missing where an operand is, but for and, or and where.
 // The operation on the values, what lies in gaps included, and then the mask:
 //
 //   x + y          values + values        missing where either is
@@ -339,8 +343,8 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
 // The parts of an operand that dies are moved out (tl_borrowed_part), so that
 // the result may take their memory; everything that may fail comes before that
 // is given up. What may be missing of one number is the number or none.
-bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                            tl_slot *out) {
+static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                                tl_slot *out) {
   tl_borrowed_part parts[TL_MOST_OPERANDS];
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
   tl_nested *made = NULL;
@@ -426,3 +430,6 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     tl_clear(vm, &mask);
   return false;
 }
+
+const tl_form_ops tl_option_ops = {option_get, option_set, options_elementwise,
+                                   options_concat};

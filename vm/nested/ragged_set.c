@@ -401,10 +401,12 @@ static bool reaches_item(tl_vm *vm, tl_nested_path rest, int64_t row,
   return tl_fail_in_row(vm, i, row, length);
 }
 
+// A row may get another length, which makes the array's parts anew.
 // By the first item of the place: a field, a ragged mask, an integer (one row,
 // or items in it), or any other index (set_chosen). A row of another length
 // takes the place of the row; all else is written into the content.
-bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                       tl_slot *value) {
   int64_t i, start, stop, rows = tl_ragged_rows(n);
   if (w.steps->field != NULL)
     return set_field(vm, w, n, value);
@@ -437,3 +439,6 @@ bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   return reaches_item(vm, tl_nested_path_below(w), k, stop - start) &&
          set_in_row(vm, tl_nested_path_below(w), n, start, stop, value);
 }
+
+const tl_form_ops tl_ragged_ops = {tl_ragged_get, ragged_set,
+                                   tl_rows_elementwise, tl_rows_concat};

@@ -314,10 +314,11 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // --- Operations --------------------------------------------------------------
 
+// Comparisons, + and where; others fail (kind type).
 // Comparisons, + and where alone, on the text inside. What a comparison gives,
 // bools, is no text and stays as it is when it is closed. Others fail as for
 // strings (kind type).
-bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+static bool bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                               tl_slot *out) {
   tl_slot given[3], made;
   bool compares = op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
@@ -340,9 +341,10 @@ bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok && tl_raw_bytes_close(vm, &made, out);
 }
 
+// Of one value an index gives its numbers, a slice bytes.
 // Of one value the bytes are indexed as uint8: b[1:3] is bytes, b[0] a number.
 // Of arrays the strings are, and an item is one value of bytes.
-bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
+static bool bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   tl_slot base = tl_raw_bytes_inside(whole), made;
   bool one = tl_is_string(base);
@@ -361,8 +363,9 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
   return tl_drop_after(vm, tl_raw_bytes_of(vm, made, out), &made);
 }
 
+// Strings and vectors of uint8 are taken as bytes.
 // The value is made bytes first, which strings and vectors of uint8 may be.
-bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+static bool bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                       tl_slot *value) {
   tl_slot raw_bytes = tl_none(), texts;
   if (!tl_is_none(*value) && !tl_raw_bytes_of(vm, *value, &raw_bytes))
@@ -381,7 +384,8 @@ bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
          tl_raw_bytes_close(vm, &made, out);
 }
 
-bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+// Strings among them become bytes.
+static bool bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                          tl_slot *out) {
   return tl_join_raw_bytes(vm, tl_value_concat, count, items, out);
 }
@@ -405,3 +409,6 @@ void tl_raw_bytes_format(tl_text *text, const tl_string *bytes) {
   }
   tl_text_putc(text, '"');
 }
+
+const tl_form_ops tl_bytes_ops = {bytes_get, bytes_set, bytes_elementwise,
+                                  bytes_concat};
