@@ -76,11 +76,22 @@ static inline int64_t *tl_shape(const tl_array *a) {
 static inline int64_t *tl_strides(const tl_array *a) {
   return (int64_t *)a->dims + a->head.ndim;
 }
+// Whether the array has as many axes, of these lengths.
+bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape);
 // The items of a shape that is known to be sound.
 static inline int64_t tl_shape_count(int ndim, const int64_t *shape) {
   int64_t count = 1;
   for (int i = 0; i < ndim; i++) count *= shape[i];
   return count;
+}
+// Sets the lengths, the strides and the size, for which there is room.
+static inline void tl_set_dims(tl_array *a, int ndim, const int64_t *shape,
+                               const int64_t *strides) {
+  a->size = tl_shape_count(ndim, shape);
+  for (int i = 0; i < ndim; i++) {
+    a->dims[i] = shape[i];
+    a->dims[ndim + i] = strides[i];
+  }
 }
 // Whether the items belong to another array's block.
 static inline bool tl_is_view(const tl_array *a) {

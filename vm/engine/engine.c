@@ -170,6 +170,20 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
 // Fewer take less than a millisecond, so that nobody waits for them.
 enum { POLL_ITEMS = 64 * 1024 };
 
+// The operand becomes a copy of itself, which is dropped when it is closed.
+// What a range was made into has no other use.
+static bool copy_operand(tl_vm *vm, tl_operand *x) {
+  tl_array *copy = tl_array_copy(vm, x->array);
+  if (copy == NULL)
+    return false;
+  tl_clear(vm, &x->made);
+  x->made = tl_own_array(copy);
+  x->owner = &x->made;
+  x->array = copy;
+  x->data = copy->data;
+  return true;
+}
+
 // Copies what shows a small part of operand [at] otherwise than item on item,
 // so that it may be read while that is written: m[0] of m - m[0]. False: the
 // part is not small, or there is no memory, which is no error then. What was
@@ -181,16 +195,10 @@ static bool copy_parts(tl_vm *vm, tl_operand *x, int arity, int at) {
     const tl_array *part = x[i].array;
     if (i == at || part == NULL || !tl_arrays_collide(part, target))
       continue;
-    tl_array *copy =
-        part->size > target->size / PART_OF ? NULL : tl_array_copy(vm, part);
-    if (copy == NULL) {
+    if (part->size > target->size / PART_OF || !copy_operand(vm, &x[i])) {
       tl_error_clear(vm);
       return false;
     }
-    x[i].made = tl_own_array(copy);
-    x[i].owner = &x[i].made;
-    x[i].array = copy;
-    x[i].data = copy->data;
   }
   return true;
 }
@@ -385,15 +393,8 @@ static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
   for (int i = 0; i < arity; i++) {
     if (x[i].array == NULL || !tl_arrays_collide(x[i].array, target))
       continue;
-    tl_array *copy = tl_array_copy(vm, x[i].array);
-    if (copy == NULL)
+    if (!copy_operand(vm, &x[i]))
       return false;
-    // What a range was made into has no other use.
-    tl_clear(vm, &x[i].made);
-    x[i].made = tl_own_array(copy);
-    x[i].array = copy;
-    // The copy is the operand's own and is dropped when it is closed.
-    x[i].data = copy->data;
   }
   return true;
 }

@@ -209,9 +209,8 @@ static bool store_region(tl_vm *vm, tl_array *target,
 static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
                          const int64_t *shape, tl_slot *value) {
   const tl_array *a = value->array;
-  bool is_whole = a->size == 1 || (tl_ndim(a) == ndim && tl_is_contiguous(a) &&
-                                   memcmp(tl_shape(a), shape,
-                                          (size_t)ndim * sizeof *shape) == 0);
+  bool is_whole =
+      a->size == 1 || (tl_is_contiguous(a) && tl_has_shape(a, ndim, shape));
   if (is_whole && !tl_arrays_overlap(a, target))
     return true;
   tl_array *whole = tl_array_new(vm, tl_array_dtype(a), ndim, shape);

@@ -56,10 +56,7 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
 // Counts nothing where the value owned itself: it only moves.
 static tl_slot unload(tl_vm *vm, carried *carried, tl_cause cause) {
   if (carried->was_borrowed && vm->counting) {
-    if (cause == TL_CAUSE_ITEM)
-      vm->stats.promotions_item++;
-    else
-      vm->stats.promotions_field++;
+    (&vm->stats.promotions_item)[cause]++;
     carried->was_borrowed = false;
   }
   return tl_escape(vm, &carried->value, cause);
@@ -87,11 +84,8 @@ static bool update_field(tl_vm *vm, way w, tl_record **record, tl_slot key,
                          carried *carried) {
   if (w.count == 1)
     return set_field(vm, w, record, key, carried);
-  tl_slot *value = tl_record_get_key(*record, key), made;
-  if (!update(vm, tl_nested_path_below(w), value, carried, &made))
-    return false;
-  tl_copy_slot(value, &made);
-  return true;
+  tl_slot *value = tl_record_get_key(*record, key);
+  return update(vm, tl_nested_path_below(w), value, carried, value);
 }
 
 // Updates a record; a missing field can be set but not be updated below.
@@ -127,13 +121,8 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // Sets an item of a list, or updates it at the rest of the way.
 static bool update_item(tl_vm *vm, way w, tl_slot *item, carried *carried) {
-  if (w.count > 1) {
-    tl_slot made;
-    if (!update(vm, tl_nested_path_below(w), item, carried, &made))
-      return false;
-    tl_copy_slot(item, &made);
-    return true;
-  }
+  if (w.count > 1)
+    return update(vm, tl_nested_path_below(w), item, carried, item);
   // The old item is dropped last: it may be what keeps others alive.
   tl_slot old, new = unload(vm, carried, TL_CAUSE_ITEM);
   tl_copy_slot(&old, item);
@@ -382,9 +371,9 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
     return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
                    tl_described(vm, value), tl_described(vm, *part));
   }
-  tl_slot kept = tl_retain(vm, tl_borrow(value));
-  tl_clear(vm, part);
-  tl_copy_slot(part, &kept);
+  tl_slot old = *part;
+  *part = tl_retain(vm, tl_borrow(value));
+  tl_drop(vm, old);
   return true;
 }
 
@@ -394,12 +383,8 @@ bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
                     tl_slot *value) {
   if (w.count == 0)
     return replace_part(vm, part, *value);
-  tl_slot made;
   carried borrowed = {tl_borrow(*value), false, true};
-  if (!update(vm, w, part, &borrowed, &made))
-    return false;
-  tl_copy_slot(part, &made);
-  return true;
+  return update(vm, w, part, &borrowed, part);
 }
 
 // A range whose items are set becomes the array that it stands for.
@@ -467,7 +452,8 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
                                     : "");
 }
 
-// Updates *target at the way [w]; *out is the new target, owned.
+// Updates *target at the way [w]; *out, which may be the same slot, is the new
+// target, owned.
 static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
                    tl_slot *out) {
   if (tl_is_array(*target) && tl_ndim(target->array) > 0) {

@@ -182,13 +182,13 @@ bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // What has one axis, or none, is itself, retained.
 bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS], size = 1;
+  int64_t shape[TL_MAX_DIMS], size;
   int ndim = tl_value_shape(s, shape);
   if (ndim < 2) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;
   }
-  for (int i = 0; i < ndim; i++) size *= shape[i];
+  size = tl_shape_count(ndim, shape);
   return tl_value_reshape(vm, s, ndim, 1, &size, out);
 }
 

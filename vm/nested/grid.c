@@ -133,10 +133,7 @@ static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
 static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                         tl_slot *out) {
   const tl_array *x = n->parts[0].array, *y = index.nested->parts[0].array;
-  bool same = tl_ndim(x) == tl_ndim(y);
-  for (int i = 0; same && i < tl_ndim(x); i++)
-    same = tl_shape(x)[i] == tl_shape(y)[i];
-  if (!same) {
+  if (!tl_has_shape(y, tl_ndim(x), tl_shape(x))) {
     const char *a = tl_described(vm, tl_lend_nested(n));
     return tl_fail(vm, TALLY_ERR_SHAPE, "the index %s has other rows than %s",
                    tl_described(vm, index), a);

@@ -256,20 +256,14 @@ static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
   return ok;
 }
 
-// Compared before a part is shared, as both parts of an option have one shape.
-static bool same_shape(const tl_array *a, const tl_array *b) {
-  return tl_ndim(a) == tl_ndim(b) &&
-         memcmp(tl_shape(a), tl_shape(b),
-                (size_t)tl_ndim(a) * sizeof(int64_t)) == 0;
-}
-
 // The mask as an array of the values' shape; takes both where it fails.
 // A mask that is one bool, or of a shape that broadcasts, is written out, as
 // both parts of an option have the array's axes. *values stays the caller's
 // where it succeeds.
 static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
-  if (!tl_is_array(*mask) || !same_shape(mask->array, v)) {
+  if (!tl_is_array(*mask) ||
+      !tl_has_shape(mask->array, tl_ndim(v), tl_shape(v))) {
     tl_slot item;
     tl_array *whole = tl_array_new(vm, TL_BOOL, tl_ndim(v), tl_shape(v));
     bool ok = whole != NULL && tl_as_array(vm, "mask", *mask, &item);
@@ -323,8 +317,10 @@ static bool is_checked(tl_op op) {
 static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
                              tl_borrowed_part *parts, tl_slot *plain) {
   for (int i = 0; i < arity; i++) {
-    if (parts[i].home == NULL || (tl_is_array(mask) && tl_is_array(plain[i]) &&
-                                  same_shape(mask.array, plain[i].array)))
+    if (parts[i].home == NULL ||
+        (tl_is_array(mask) && tl_is_array(plain[i]) &&
+         tl_has_shape(mask.array, tl_ndim(plain[i].array),
+                      tl_shape(plain[i].array))))
       continue;
     tl_part_return(vm, &parts[i], false);
     plain[i] = tl_borrow(plain[i]);

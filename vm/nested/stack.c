@@ -8,13 +8,6 @@
 //   [zeros((2, 2)),           2 * 2 * var * float64   the axis that differs
 //    zeros((2, 3))]                                   becomes var
 //   [[1, 2], [3, 4]]          2 * 2 * int64           plain: tl_stack
-//
-//   [{x: 1}, {x: 2}]          2 * {x: int64}         stack_records
-//   [1, none]                 2 * ?int64             stack_missing
-//   [[1, 2], [3]]             2 * var * int64        stack_rows
-//   [[1, none], [none]]       2 * var * ?int64       all missing: adopts a type
-//   [zeros((2, 2)), zeros((2, 3))]   2 * 2 * var     the axis that differs
-//   [[1, 2], [3, 4]]          2 * 2 * int64          plain: tl_stack
 #include "vm/nested/nested_join.h"
 
 #include <inttypes.h>
@@ -88,9 +81,11 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   return tl_places_pair(vm, TL_FORM_OPTION, mask, &values, out);
 }
 
-// Whether an item of a literal has a length: it becomes a row.
-static bool is_row(tl_slot s) {
-  return tl_is_range(s) || tl_value_ndim(s) > 0;
+// The length of an item of a literal that becomes a row; -1: it has none.
+static int64_t row_length(tl_slot s) {
+  return tl_is_range(s)         ? s.range->length
+         : tl_value_ndim(s) > 0 ? tl_value_length(s, 0)
+                                : -1;
 }
 
 // An array without items takes the type of the rows beside it.
@@ -303,14 +298,9 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
     records += tl_is_record(items[i]);
     missing += tl_is_none(items[i]);
     nested += tl_is_nested(items[i]);
-    rows += is_row(items[i]);
-    int64_t length = tl_is_range(items[i]) ? items[i].range->length
-                     : is_row(items[i])    ? tl_value_length(items[i], 0)
-                                           : -1;
-    int64_t first = tl_is_range(items[0]) ? items[0].range->length
-                    : is_row(items[0])    ? tl_value_length(items[0], 0)
-                                          : -1;
-    regular = regular && length == first &&
+    int64_t length = row_length(items[i]);
+    rows += length >= 0;
+    regular = regular && length == row_length(items[0]) &&
               (length < 0 || tl_value_ndim(items[i]) < 2 ||
                tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
                same_widths(items[i], items[0]));

@@ -141,14 +141,10 @@ static bool reshape_view(tl_region_cached *k, const tl_region_guard *f,
   const int ndim = tl_ndim(view);
   if (!k->any_length || f->again || ndim != s->ndim)
     return false;
-  view->size = 1;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     note_axis(k, ndim, view->dims[i], s->shape[i],
               view->dims[ndim + i] != s->strides[i]);
-    view->size *= s->shape[i];
-    view->dims[i] = s->shape[i];
-    view->dims[ndim + i] = s->strides[i];
-  }
+  tl_set_dims(view, ndim, s->shape, s->strides);
   u->value.tag = u->items.tag = tl_array_tag(view);
   return true;
 }

@@ -58,11 +58,7 @@ static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
     take = tl_region_find_tile(shape->lengths, axes, shape->ndim, at + done,
                                n - done, from, &found);
     tl_region_tile tile = {found.ndim, found.shape, found.axes, from};
-    int64_t step = (int64_t)itemsize;
-    for (int i = tile.ndim - 1; i >= 0; i--) {
-      strides[i] = step;
-      step *= tile.shape[i];
-    }
+    tl_shape_strides(tile.ndim, tile.shape, itemsize, strides);
     tl_region_status status = tl_region_run_tile(
         g, &tile, to + (size_t)done * itemsize, dtype, strides);
     if (status != TL_REGION_DONE)

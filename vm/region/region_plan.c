@@ -261,15 +261,13 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
   int first = -1;
   for (int i = 0; i < count; i++) {
     const tl_region_target *t = &targets[i];
-    int64_t strides[TL_MAX_DIMS], step = (int64_t)tl_itemsize(t->dtype);
+    int64_t strides[TL_MAX_DIMS];
+    const size_t itemsize = tl_itemsize(t->dtype);
     results[i].stream = -1;
     if (t->out == NULL)
       continue;
-    for (int k = p->tile->ndim - 1; k >= 0; k--) {
-      strides[k] = step;
-      step *= p->tile->shape[k];
-    }
-    results[i].stream = add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype),
+    tl_shape_strides(p->tile->ndim, p->tile->shape, itemsize, strides);
+    results[i].stream = add_stream(p, -1, -1 - i, t->out, itemsize,
                                    t->strides == NULL ? strides : t->strides);
     if (first < 0)
       first = results[i].stream;

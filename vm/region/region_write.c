@@ -190,8 +190,7 @@ bool tl_region_scan_fits(tl_region_graph *g) {
 void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
                             tl_dtype dtype, int ndim, const int64_t *shape,
                             void *to) {
-  int64_t inner = 1;
-  for (int i = call->axis + 1; i < ndim; i++) inner *= shape[i];
+  int64_t inner = tl_shape_count(ndim - call->axis - 1, shape + call->axis + 1);
   tl_scanner_open(s, (tl_reduction)call->reduction, dtype, shape[call->axis],
                   inner, false, to);
 }
