@@ -279,7 +279,7 @@ void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
 // The error of an index that is out of range; returns false.
 bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 
-// Broadcasts n shapes, aligned at the right.
+// Broadcasts n shapes, aligned at the right; NULL is that of one item.
 //
 //   2 * 3  with  3      2 * 3
 //   2 * 1  with  4      2 * 4
@@ -288,7 +288,7 @@ bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
                   int64_t *shape);
 // Writes the strides with which [a] is walked as [shape], to which it
-// broadcasts: 0 along repeated axes.
+// broadcasts: 0 along repeated axes. NULL is one item.
 //
 //   3 of 8 bytes, as 2 * 3         0 8
 //   2 * 1 of 8 bytes, as 2 * 3     8 0

@@ -154,13 +154,9 @@ static bool is_small(const tl_array *target) {
 // operands' types below the message.
 static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
                          const tl_slot *slots, int *ndim, int64_t *shape) {
-  const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
-  int count = 0;
-  for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (x[i].array != NULL)
-      arrays[count++] = x[i].array;
-  }
-  if (tl_broadcast(vm, count, arrays, ndim, shape))
+  const tl_array *arrays[TL_MAX_OPERANDS];
+  for (int i = 0; i < tl_ops[op].arity; i++) arrays[i] = x[i].array;
+  if (tl_broadcast(vm, tl_ops[op].arity, arrays, ndim, shape))
     return true;
   if (tl_ops[op].arity == 2)
     tl_fail_operands(vm, slots[0], slots[1]);

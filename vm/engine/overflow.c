@@ -149,9 +149,7 @@ static bool compute_all(fitting *f) {
   const int64_t *shape = tl_shape(f->target);
   for (int k = 0; k < arity; k++) {
     data[k] = f->x[k].data;
-    for (int i = 0; i < ndim; i++) steps[k][i] = 0;
-    if (f->x[k].array != NULL)
-      tl_broadcast_strides(f->x[k].array, ndim, shape, steps[k]);
+    tl_broadcast_strides(f->x[k].array, ndim, shape, steps[k]);
   }
   tl_walk walk;
   tl_walk_begin(&walk, arity, ndim, shape, data, strides);
