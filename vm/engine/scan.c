@@ -18,14 +18,6 @@ static bool is_ordering(tl_fold fold) {
 
 // --- The consumer -----------------------------------------------------------
 
-// The operation of two items that the fold repeats.
-static tl_op op_of(tl_fold fold) {
-  return fold == TL_FOLD_SUM    ? TL_OP_ADD
-         : fold == TL_FOLD_PROD ? TL_OP_MULTIPLY
-         : fold == TL_FOLD_MIN  ? TL_OP_MINIMUM
-                                : TL_OP_MAXIMUM;
-}
-
 // The unit of a sum is 0 and that of a product 1, in the items' dtype; an order
 // has none, and begins with its first item.
 void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
@@ -40,7 +32,7 @@ void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
                     .initial = initial,
                     .to = to};
   s->lane = kernels->scan[s->fold][dtype];
-  s->rows = kernels->binary[op_of(s->fold)][dtype];
+  s->rows = kernels->binary[tl_fold_op(s->fold)][dtype];
   const uint8_t bit = s->fold == TL_FOLD_PROD;
   if (!is_ordering(s->fold))
     kernels->cast[TL_UINT8][dtype](&s->unit, &bit, 1);
@@ -111,16 +103,9 @@ typedef struct scan {
 
 // As messages call the built-in.
 static const char *name_of(tl_fold fold) {
-  switch (fold) {
-    case TL_FOLD_SUM:
-      return "cumulative_sum";
-    case TL_FOLD_PROD:
-      return "cumulative_prod";
-    case TL_FOLD_MIN:
-      return "cumulative_min";
-    default:
-      return "cumulative_max";
-  }
+  static const char *const names[] = {"cumulative_sum", "cumulative_prod",
+                                      "cumulative_min", "cumulative_max"};
+  return names[fold];
 }
 
 // Items between two polls, a few tens of microseconds.

@@ -324,9 +324,7 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
     made->length = i + 1;
   }
   tl_drop(vm, tl_own_array(places));
-  if (made != NULL)
-    *out = tl_own_list(made);
-  return made != NULL;
+  return tl_list_give(vm, made, made != NULL, out);
 }
 
 // By what read_one made of the index. Slices and choices are new lists whose
@@ -535,10 +533,7 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
     tl_text_add(&text, s->text + begins[k], begins[k + 1] - begins[k]);
   }
   tl_free(vm, begins, nbytes);
-  tl_string *made = tl_text_finish(&text);
-  if (made != NULL)
-    *out = tl_own_string(made);
-  return made != NULL;
+  return tl_text_give(&text, out);
 }
 
 // Indices count characters.

@@ -208,9 +208,7 @@ static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_string *string =
       tl_string_new(vm, dense.array->data, (size_t)dense.array->size);
   tl_drop(vm, dense);
-  if (string != NULL)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(string, out);
 }
 
 // Rows of different lengths, or of one: a matrix, which has no offsets.

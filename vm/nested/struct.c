@@ -516,20 +516,6 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
   return ok;
 }
 
-// The type of columns whose names are in the model's fields, which get theirs.
-// Interned, so that it is the VM's; NULL after tl_fail as check_columns does.
-static tl_type *type_columns(tl_vm *vm, const tl_type *model,
-                             const tl_slot *columns) {
-  if (!check_columns(vm, model->field_count, model->fields, columns))
-    return NULL;
-  for (int64_t i = 0; i < model->field_count; i++) {
-    model->fields[i].type = tl_type_below(vm, columns[i], 1);
-    if (model->fields[i].type == NULL)
-      return NULL;
-  }
-  return tl_type_intern(vm, model);
-}
-
 // [names] is the first of the names, the next one lies [step] bytes behind.
 // Names come as pointers in an array or as a member of a layout: hence
 // the step. The form follows from the types alone: one block if every field is
@@ -551,7 +537,9 @@ static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
     const char *at = (const char *)names + (size_t)i * step;
     model.fields[i].name = *(tl_string *const *)(const void *)at;
   }
-  tl_type *type = type_columns(vm, &model, columns);
+  tl_type *type = check_columns(vm, count, model.fields, columns)
+                      ? tl_type_columns(vm, &model, columns, 1)
+                      : NULL;
   tl_free(vm, model.fields, nbytes);
   if (type == NULL)
     return false;

@@ -108,12 +108,9 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
     return feed_chunks(g, order, dtype, consumer, context);
   tl_region_tile tile = {of->ndim, shape, axes, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  plan->consume = consumer;
-  plan->context = context;
-  plan->split = split;
-  return tl_plan_run(g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+  if (plan != NULL)
+    plan->split = split;
+  return tl_region_run_plan(g, plan, consumer, context, true);
 }
 
 // --- Histograms and counts ---------------------------------------------------

@@ -492,6 +492,12 @@ int tl_region_count_fused(const tl_region_graph *g);
 tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count);
 
+// Runs such a plan, its blocks going to [consumer], which may be NULL. It is
+// declined where there is no plan.
+tl_region_status tl_region_run_plan(const tl_region_graph *g, tl_plan *plan,
+                                    tl_plan_consume *consumer, void *context,
+                                    bool may_stop);
+
 // --- Cached graphs: region_cache.c ------------------------------------------
 
 // The graph and plan of an earlier run from one instruction on.

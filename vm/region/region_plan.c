@@ -437,3 +437,13 @@ tl_plan *tl_region_plan_multi(tl_region_graph *g,
   tl_region_tile tile = {shape->ndim, shape->lengths, NULL, NULL};
   return plan_targets(g, &tile, targets, count);
 }
+
+tl_region_status tl_region_run_plan(const tl_region_graph *g, tl_plan *plan,
+                                    tl_plan_consume *consumer, void *context,
+                                    bool may_stop) {
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  plan->consume = consumer;
+  plan->context = context;
+  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+}

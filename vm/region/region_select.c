@@ -127,11 +127,7 @@ static tl_region_status pack(const selecting *s, tl_plan_consume *consumer,
   tl_region_target targets[2] = {{.node = g->selected, .dtype = s->dtype},
                                  {.node = g->mask, .dtype = TL_BOOL}};
   tl_plan *plan = tl_region_plan_multi(g, targets, 2);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  plan->consume = consumer;
-  plan->context = p;
-  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+  return tl_region_run_plan(g, plan, consumer, p, may_stop);
 }
 
 // --- The two ways ----------------------------------------------------------
