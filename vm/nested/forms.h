@@ -61,8 +61,7 @@ static inline int tl_outermost(int64_t count, const tl_slot *values) {
 extern const tl_form_ops tl_option_ops, tl_struct_ops, tl_columns_ops,
     tl_ragged_ops, tl_grid_ops, tl_category_ops, tl_pointer_ops, tl_bytes_ops;
 
-// --- Functions in the table that stand in files of their own
-// ------------------
+// --- Functions of the table in other files -----------------------------------
 
 // x[i] is a view of the row. Fails (kind index) for a row or item that there is
 // not, (kind shape) for a ragged index of other rows.
