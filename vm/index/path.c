@@ -176,17 +176,13 @@ static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
     return check_slice(vm, slice, carried->value) &&
            store_slice(vm, list, slice, &carried->value);
   }
-  tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part, made;
+  tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
   // What was taken out is updated by itself, and stored back.
-  bool ok = update(vm, tl_nested_path_below(w), &part, carried, &made);
-  if (ok) {
-    ok = check_slice(vm, slice, made) && store_slice(vm, list, slice, &made);
-    tl_drop(vm, made);
-  }
-  tl_drop(vm, part);
-  return ok;
+  bool ok = update(vm, tl_nested_path_below(w), &part, carried, &part) &&
+            check_slice(vm, slice, part) && store_slice(vm, list, slice, &part);
+  return tl_drop_after(vm, ok, &part);
 }
 
 // Updates a list at an item or a slice.
@@ -412,14 +408,12 @@ static bool update_number(tl_vm *vm, way w, tl_slot *target, carried *carried,
 // is updated in the value that the index gives, and put back.
 static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
                             tl_slot *out) {
-  tl_slot value = carried->value, part, made;
+  tl_slot value = carried->value, made;
   if (w.count > 1) {
-    if (!tl_index_get(vm, target, w.steps, w.parts, &part))
+    if (!tl_index_get(vm, target, w.steps, w.parts, &value))
       return false;
-    bool ok = update(vm, tl_nested_path_below(w), &part, carried, &value);
-    tl_drop(vm, part);
-    if (!ok)
-      return false;
+    if (!update(vm, tl_nested_path_below(w), &value, carried, &value))
+      return tl_drop_after(vm, false, &value);
   }
   bool alone = tl_may_write(vm, *target);
   if (!alone)
