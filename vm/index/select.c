@@ -70,7 +70,6 @@ static int64_t clip(int64_t at, int64_t length, int64_t step) {
 // and clipped ends are small, so nothing overflows.
 static tl_slice make_slice(int64_t start, int64_t stop, int64_t step) {
   tl_slice slice = {start, step, 0};
-  // Distances and steps are below 2**63, clipped ends are small.
   if (step > 0 && start < stop) {
     slice.length = (stop - start - 1) / step + 1;
   } else if (step < 0 && stop < start) {
@@ -100,29 +99,22 @@ static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
 // None as a part stands for a part that is not given.
 bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                       int64_t length, tl_slice *out) {
-  int64_t start = 0, stop = 0, step = 1;
-  bool has_start, has_stop, has_step;
-  if (!slice_part(vm, parts, (item.given & TL_SLICE_START) != 0, &start,
-                  &has_start) ||
-      !slice_part(vm, parts, (item.given & TL_SLICE_STOP) != 0, &stop,
-                  &has_stop) ||
-      !slice_part(vm, parts, (item.given & TL_SLICE_STEP) != 0, &step,
-                  &has_step)) {
-    return false;
+  int64_t part[3] = {0, 0, 1};  // start, stop and step
+  bool has[3];
+  for (int i = 0; i < 3; i++) {
+    if (!slice_part(vm, parts, (item.given & TL_SLICE_START << i) != 0,
+                    &part[i], &has[i]))
+      return false;
   }
-  if (step == 0) {
+  const int64_t step = part[2] == INT64_MIN ? -INT64_MAX : part[2];
+  if (step == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "the step of a slice is 0");
-  }
-  if (step == INT64_MIN)
-    step = -INT64_MAX;
-  if (!has_start)
-    start = step > 0 ? 0 : length - 1;
-  else
-    start = clip(start, length, step);
-  if (!has_stop)
-    stop = step > 0 ? length : -1;
-  else
-    stop = clip(stop, length, step);
+  const int64_t start = has[0]     ? clip(part[0], length, step)
+                        : step > 0 ? 0
+                                   : length - 1;
+  const int64_t stop = has[1]     ? clip(part[1], length, step)
+                       : step > 0 ? length
+                                  : -1;
   *out = make_slice(start, stop, step);
   return true;
 }
