@@ -18,21 +18,6 @@ void tl_text_point(tl_text *text, int32_t point) {
   tl_text_add(text, (const char *)bytes, n > 0 ? (size_t)n : 0);
 }
 
-// So that a function can end with what made the string.
-bool tl_string_give(tl_string *string, tl_slot *out) {
-  if (string != NULL)
-    *out = tl_own_string(string);
-  return string != NULL;
-}
-
-// An error that the text met on the way shows here: puts need no checks.
-bool tl_text_give(tl_text *text, bool ok, tl_slot *out) {
-  if (ok)
-    return tl_string_give(tl_text_finish(text), out);
-  tl_text_close(text);
-  return false;
-}
-
 // The list counts the new string; the caller never has it.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
                        size_t nbytes) {

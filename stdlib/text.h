@@ -1,5 +1,5 @@
-// What the string functions of the library share: appending code
-// points, classes of them, and the ends of functions that give strings.
+// What the string functions of the library share: appending code points, and
+// classes of them.
 #ifndef TALLY_STDLIB_TEXT_H
 #define TALLY_STDLIB_TEXT_H
 
@@ -9,12 +9,6 @@
 // Appends a code point in UTF-8; an invalid one appends nothing.
 // Failures are noted in the text, as for all that is added to one.
 void tl_text_point(tl_text *text, int32_t point);
-// Closes the text; *out is its string, owned, where [ok] is. False after
-// tl_fail.
-bool tl_text_give(tl_text *text, bool ok, tl_slot *out);
-
-// *out owns the string; false where it is NULL, for which there was no memory.
-bool tl_string_give(tl_string *string, tl_slot *out);
 
 // Appends a string of these bytes, valid UTF-8, to *list, which may move.
 bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,

@@ -127,16 +127,19 @@ static inline bool is_letter(const char *text, size_t nbytes, tl_slot *out) {
   return true;
 }
 
+// So that a function can end with what made the string.
+bool tl_string_give(tl_string *string, tl_slot *out) {
+  if (string != NULL)
+    *out = tl_own_string(string);
+  return string != NULL;
+}
+
 // Letters are by far the most frequent parts: reading a text by index makes no
 // strings.
 bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out) {
   if (is_letter(text, nbytes, out))
     return true;
-  tl_string *made = tl_string_new(vm, text, nbytes);
-  if (made == NULL)
-    return false;
-  *out = tl_own_string(made);
-  return true;
+  return tl_string_give(tl_string_new(vm, text, nbytes), out);
 }
 
 // A part of text with longer clusters may have none of them, so that its bytes
@@ -718,6 +721,11 @@ tl_string *tl_text_finish(tl_text *text) {
     string = copy_text(text->vm, text->bytes, text->length);
   tl_text_close(text);
   return string;
+}
+
+// An error that the text met on the way shows here: puts need no checks.
+bool tl_text_give(tl_text *text, tl_slot *out) {
+  return tl_string_give(tl_text_finish(text), out);
 }
 
 // The text is empty afterwards, but a failure is remembered.

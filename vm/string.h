@@ -92,6 +92,8 @@ bool tl_string_part(tl_vm *vm, const char *text, size_t nbytes, tl_slot *out);
 // string is a cluster, the part is not looked at.
 bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
                    tl_slot *out);
+// *out owns the string; false where it is NULL, for which there was no memory.
+bool tl_string_give(tl_string *string, tl_slot *out);
 // A new string of a NUL-terminated text of valid UTF-8.
 tl_string *tl_string_from(tl_vm *vm, const char *text);
 // A new string as printf would print it.
@@ -184,6 +186,8 @@ void tl_text_printf(tl_text *text, const char *format, ...);
 // The text as a string, owned; NULL after tl_fail, also of an earlier append.
 // Closes the text.
 tl_string *tl_text_finish(tl_text *text);
+// The same, where *out owns the string. False after tl_fail.
+bool tl_text_give(tl_text *text, tl_slot *out);
 // The bytes as a block of *nbytes, for the caller to free with tl_free; NULL
 // after tl_fail, also of an earlier append, or without any bytes. Closes the
 // text.

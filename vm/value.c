@@ -575,6 +575,14 @@ void tl_keep_items(tl_vm *vm, tl_object *container) {
 }
 
 // What may be borrowed differs by kind: an array's block, a container's items.
+// Of what was read of a value that ends: nothing is counted twice.
+bool tl_keep_made(tl_vm *vm, tl_slot *s) {
+  if (!tl_is_owned(*s))
+    *s = tl_retain(vm, *s);
+  tl_hold(vm, *s, TL_CAUSE_VIEW);
+  return true;
+}
+
 void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause) {
   TL_CHECK(!tl_is_counted(s) || s.object->count > 0);
   if (tl_is_array(s))

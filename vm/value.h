@@ -335,6 +335,16 @@ static inline void tl_clear(tl_vm *vm, tl_slot *s) {
   *s = tl_none();
 }
 
+// Drops a value of which something was made; gives [made], whether that is so.
+static inline bool tl_drop_after(tl_vm *vm, bool made, const tl_slot *s) {
+  tl_drop(vm, *s);
+  return made;
+}
+
+// Makes a value that was read independent of what it was read from: owned, and
+// with a count of what it shows. Always true, so that it can end a condition.
+bool tl_keep_made(tl_vm *vm, tl_slot *s);
+
 // Adds a count to what [s] refers to and returns an owning slot; immortals and
 // scalars come back as they are. One write of a count in memory (rc_inc).
 tl_slot tl_retain(tl_vm *vm, tl_slot s);

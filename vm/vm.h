@@ -181,6 +181,8 @@ struct tally_vm {
   int host_depth;
   tl_access access;  // what the innermost may do
 
+  char described[TL_DESCRIPTIONS][TL_DESCRIBE];  // of tl_described, in turn
+  unsigned next_described;
   tl_pending_error error;
   // The record of a caught error on its way to the handler.
   tl_slot caught;
@@ -300,7 +302,7 @@ struct tally_vm {
   uint64_t seed;            // random.seed
   // Of tally_options.devices.
   tl_device devices[TALLY_MAX_DEVICES];
-  bool fftw;                // fft.use("fftw")
+  bool fftw;  // fft.use("fftw")
 };
 
 // Polls for interrupt, deadline and budget after [work] units of 1,024 elements

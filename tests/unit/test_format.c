@@ -5,6 +5,7 @@
 
 #include "vm/array/array.h"
 #include "vm/text/format.h"
+#include "vm/text/format_internal.h"
 #include "vm/array/range.h"
 
 static void shows(tl_vm *vm, tl_slot value, const char *expected) {
@@ -88,13 +89,13 @@ static void floats_have_the_fewest_digits(void **state) {
 static void float32_has_digits_of_its_own(void **state) {
   (void)state;
   char text[32];
-  tl_format_float(0.1f, text);
+  tl_format_real((double)0.1f, TL_FLOAT32, text);
   assert_string_equal(text, "0.1");
-  tl_format_float(16777216.0f, text);
+  tl_format_real((double)16777216.0f, TL_FLOAT32, text);
   assert_string_equal(text, "16777216.0");
-  tl_format_float(1e-45f, text);
+  tl_format_real((double)1e-45f, TL_FLOAT32, text);
   assert_string_equal(text, "1e-45");
-  tl_format_float(3.4028235e38f, text);
+  tl_format_real((double)3.4028235e38f, TL_FLOAT32, text);
   assert_string_equal(text, "3.4028235e+38");
 }
 

@@ -236,31 +236,6 @@ static void strides(void **state) {
   }
 }
 
-static void pairs(void **state) {
-  (void)state;
-  enum { MOST = 40, STEP = 5 };
-  FOR_TABLES(table) {
-    for (unsigned size = 0; size < TL_MOVE_SIZES; size++) {
-      const size_t itemsize = (size_t)1 << size;
-      if (table->pack_pair[size] == NULL)
-        continue;
-      for (size_t n = 0; n <= MOST; n++) {
-        const size_t first = n % STEP * itemsize, next = n % 3 * itemsize;
-        const ptrdiff_t stride = STEP * (ptrdiff_t)itemsize;
-        for (size_t i = 0; i < ROOM; i++) a[i] = (unsigned char)random_bits();
-        memset(b, 0xA5, MOST * itemsize + 1);
-        table->pack_pair[size](out, b, a + first, a + next, stride, n);
-        for (size_t i = 0; i < n; i++) {
-          const unsigned char *item = a + (ptrdiff_t)i * stride;
-          assert_memory_equal(out + i * itemsize, item + first, itemsize);
-          assert_memory_equal(b + i * itemsize, item + next, itemsize);
-        }
-        assert_int_equal(b[n * itemsize], 0xA5);
-      }
-    }
-  }
-}
-
 static void tiles(void **state) {
   (void)state;
   enum { NROWS = 19, NCOLS = 7 };
@@ -475,7 +450,6 @@ int main(void) {
       cmocka_unit_test(cast_edges),
       cmocka_unit_test(predicates),
       cmocka_unit_test(strides),
-      cmocka_unit_test(pairs),
       cmocka_unit_test(tiles),
       cmocka_unit_test(rows_of_few_items),
       cmocka_unit_test(masks),

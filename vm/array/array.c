@@ -207,6 +207,15 @@ bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out) {
   return ok && a != NULL;
 }
 
+// An item of rank 0 may lack memory.
+bool tl_result_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out) {
+  if (ok && a != NULL)
+    *out = tl_result(vm, a);
+  else
+    tl_array_drop(vm, a);
+  return ok && a != NULL && !tl_is_unset(*out);
+}
+
 // Scripts have no arrays of rank 0 but complex128: a reduction over all axes,
 // say, gives a typed scalar.
 tl_slot tl_result(tl_vm *vm, tl_array *a) {

@@ -76,11 +76,22 @@ static inline int64_t *tl_shape(const tl_array *a) {
 static inline int64_t *tl_strides(const tl_array *a) {
   return (int64_t *)a->dims + a->head.ndim;
 }
+// Whether the array has as many axes, of these lengths.
+bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape);
 // The items of a shape that is known to be sound.
 static inline int64_t tl_shape_count(int ndim, const int64_t *shape) {
   int64_t count = 1;
   for (int i = 0; i < ndim; i++) count *= shape[i];
   return count;
+}
+// Sets the lengths, the strides and the size, for which there is room.
+static inline void tl_set_dims(tl_array *a, int ndim, const int64_t *shape,
+                               const int64_t *strides) {
+  a->size = tl_shape_count(ndim, shape);
+  for (int i = 0; i < ndim; i++) {
+    a->dims[i] = shape[i];
+    a->dims[ndim + i] = strides[i];
+  }
 }
 // Whether the items belong to another array's block.
 static inline bool tl_is_view(const tl_array *a) {
@@ -158,9 +169,17 @@ static inline void tl_array_drop(tl_vm *vm, tl_array *a) {
   if (a != NULL)
     tl_drop(vm, tl_own_array(a));
 }
-// Takes a new array, or NULL where it could not be made: *out owns it where
-// [ok]; else it is dropped, and false.
+// Takes a new array, or NULL where it could not be made: then false; else *out
+// owns it.
+static inline bool tl_array_give(tl_array *a, tl_slot *out) {
+  if (a != NULL)
+    *out = tl_own_array(a);
+  return a != NULL;
+}
+// The same where [ok]; else the array is dropped, and false.
 bool tl_array_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
+// The same, where *out is what a script sees of it (tl_result).
+bool tl_result_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
 // Takes [a], converts it to [dtype] and writes what a script sees of it into
 // *out, owned. False after a conversion failed.
 bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
@@ -260,7 +279,7 @@ void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
 // The error of an index that is out of range; returns false.
 bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 
-// Broadcasts n shapes, aligned at the right.
+// Broadcasts n shapes, aligned at the right; NULL is that of one item.
 //
 //   2 * 3  with  3      2 * 3
 //   2 * 1  with  4      2 * 4
@@ -269,7 +288,7 @@ bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
                   int64_t *shape);
 // Writes the strides with which [a] is walked as [shape], to which it
-// broadcasts: 0 along repeated axes.
+// broadcasts: 0 along repeated axes. NULL is one item.
 //
 //   3 of 8 bytes, as 2 * 3         0 8
 //   2 * 1 of 8 bytes, as 2 * 3     8 0

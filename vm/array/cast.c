@@ -21,8 +21,7 @@
 // Fails (kind type) with a message that says which function does convert the
 // value.
 static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
-  char text[TL_DESCRIBE];
-  tl_describe(s, text, sizeof text);
+  const char *text = tl_described(vm, s);
   const char *name = tl_dtypes[dtype].name;
   if (dtype == TL_STRING) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -146,25 +145,19 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
     if (done)
       return true;
   }
-  tl_array *made = tl_array_cast_kept(vm, array, dtype);
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  return true;
+  return tl_array_give(tl_array_cast_kept(vm, array, dtype), out);
 }
 
 // Ranges become int64 arrays first; a string is passed on where strings are
 // wanted; everything else has no conversion.
 bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   if (tl_is_range(*s)) {
-    tl_array *array = tl_range_to_array(vm, s->range);
-    if (array == NULL)
+    tl_slot made;
+    if (!tl_array_give(tl_range_to_array(vm, s->range), &made))
       return false;
-    tl_slot made = tl_own_array(array);
     // The array of the range is dying here, so it may become the result.
     bool ok = cast_array(vm, &made, dtype, out);
-    if (tl_is_owned(made))
-      tl_drop(vm, made);
+    tl_drop(vm, made);
     return ok;
   }
   if (tl_is_string(*s) && dtype == TL_STRING) {
@@ -181,9 +174,8 @@ bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
 // The rule of assignment: the kind may not rise, and the value must fit.
 bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
   if (!tl_is_number(s) || dtype >= TL_STRING) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE, "an array of %s cannot hold %s",
-                   tl_dtypes[dtype].name, tl_describe(s, text, sizeof text));
+                   tl_dtypes[dtype].name, tl_described(vm, s));
   }
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
   // Bool, integer, float, complex: a kind never falls by assignment.
@@ -249,12 +241,9 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
   if (tl_array_dtype(a) != dtype) {
     tl_array *cast = tl_array_cast(vm, a, dtype);
     tl_drop(vm, tl_own_array(a));
-    if (!cast)
-      return false;
     a = cast;
   }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  return tl_result_finish(vm, true, a, out);
 }
 
 // --- Items and values by conversion ------------------------------------------
@@ -263,10 +252,9 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
 // type), because nothing becomes text by assignment.
 static bool store_string(tl_vm *vm, char *item, tl_slot value) {
   if (!tl_is_string(value)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "cannot store %s into an array of strings",
-                   tl_describe(value, text, sizeof text));
+                   tl_described(vm, value));
   }
   tl_string_item_put(vm, tl_string_item_at(item), value.string);
   return true;
@@ -287,11 +275,9 @@ bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
 // A scalar as an array of rank 0 of its dtype, owned by *out.
 static bool scalar_as_array(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_array *a = tl_array_new(vm, (tl_dtype)tl_dtype_of(s), 0, NULL);
-  if (a == NULL)
-    return false;
-  tl_scalar_store(s, a->data);
-  *out = tl_own_array(a);
-  return true;
+  if (a != NULL)
+    tl_scalar_store(s, a->data);
+  return tl_array_give(a, out);
 }
 
 // A list is not converted silently: a list of lists of numbers could be meant
@@ -304,11 +290,7 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
   if (tl_is_scalar(s))
     return scalar_as_array(vm, s, out);
   if (tl_is_range(s)) {
-    tl_array *a = tl_range_to_array(vm, s.range);
-    if (a == NULL)
-      return false;
-    *out = tl_own_array(a);
-    return true;
+    return tl_array_give(tl_range_to_array(vm, s.range), out);
   }
   return tl_arg_fail(vm, function, NULL,
                      tl_is_list(s) ? "an array or a number (asarray(l) makes "

@@ -510,11 +510,7 @@ bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
     s->tag &= ~TL_OWNED;
     return true;
   }
-  tl_array *copy = tl_array_copy(vm, s->array);
-  if (copy == NULL)
-    return false;
-  *out = tl_own_array(copy);
-  return true;
+  return tl_array_give(tl_array_copy(vm, s->array), out);
 }
 
 // --- Conversion -------------------------------------------------------------

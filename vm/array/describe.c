@@ -52,6 +52,11 @@ const char *tl_describe(tl_slot s, char *buffer, size_t size) {
   return buffer;
 }
 
+const char *tl_described(tl_vm *vm, tl_slot s) {
+  vm->next_described = (vm->next_described + 1) % TL_DESCRIPTIONS;
+  return tl_describe(s, vm->described[vm->next_described], TL_DESCRIBE);
+}
+
 // Names an argument: a type by its text, other values by their kind.
 static const char *describe_argument(tl_vm *vm, tl_slot s, char *buffer,
                                      size_t size) {
@@ -90,16 +95,15 @@ bool tl_arg_fail(tl_vm *vm, const char *function, const char *name,
 // whole array instead.
 void tl_fail_whole(tl_vm *vm, tl_slot part, tl_slot whole) {
   tl_pending_error *error = &vm->error;
-  char what[TL_DESCRIBE], text[TL_DESCRIBE];
   if (error->message_size == 0 || error->status != TALLY_ERR_TYPE)
     return;
-  tl_describe(part, what, sizeof what);
+  const char *what = tl_described(vm, part);
   size_t length = strlen(error->message), tail = strlen(what);
   // The message is of another kind where it does not end with the part.
   if (length < tail || strcmp(error->message + length - tail, what) != 0)
     return;
   error->message[length - tail] = '\0';
-  tl_put_message(vm, error->message, tl_describe(whole, text, sizeof text), "");
+  tl_put_message(vm, error->message, tl_described(vm, whole), "");
 }
 
 // The interpreter has the source text of the operands, this function their

@@ -9,7 +9,11 @@
 // "string", "list", "record", "function", "none". Written into [buffer] of
 // [size] bytes, cut where it does not fit; returns buffer.
 const char *tl_describe(tl_slot s, char *buffer, size_t size);
-enum { TL_DESCRIBE = 160 };  // a buffer size that always suffices
+// A buffer size that always suffices; how many the VM has.
+enum { TL_DESCRIBE = 160, TL_DESCRIPTIONS = 4 };
+// The same in memory of the VM, for one message: good until the fourth call
+// from then on.
+const char *tl_described(tl_vm *vm, tl_slot s);
 
 // Fails (kind type): "roll: shift must be an integer, not string". [name] is
 // the parameter as the function calls it; where the built-in that a script

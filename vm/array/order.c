@@ -132,10 +132,8 @@ static bool compare(tl_pairs *seen, tl_slot a, tl_slot b, int depth,
   }
   if (tl_is_list(a) && tl_is_list(b))
     return compare_lists(seen, a.list, b.list, depth, order);
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   return tl_fail(seen->vm, TALLY_ERR_TYPE, "no order between %s and %s",
-                 tl_describe(a, left, sizeof left),
-                 tl_describe(b, right, sizeof right));
+                 tl_described(seen->vm, a), tl_described(seen->vm, b));
 }
 
 // Integers that fit int64 are compared exactly with each other and with floats;

@@ -1,7 +1,7 @@
 // Whether a dying operand's memory may take the result.
 #include "vm/array/reuse.h"
 
-static bool same_shape(const tl_array *a, int ndim, const int64_t *shape) {
+bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape) {
   if (a->head.ndim != ndim)
     return false;
   for (int i = 0; i < ndim; i++) {
@@ -26,7 +26,7 @@ bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
   return tl_is_array(s) && (tl_is_dying(vm, s) || is_taken(vm, s, dtype)) &&
          tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&
-         same_shape(s.array, ndim, shape);
+         tl_has_shape(s.array, ndim, shape);
 }
 
 // The nearest reason why an operand was not written into.
@@ -34,7 +34,7 @@ static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                             const int64_t *shape) {
   if (!tl_is_array(s) || vm->no_reuse)
     return;
-  if (!same_shape(s.array, ndim, shape)) {
+  if (!tl_has_shape(s.array, ndim, shape)) {
     tl_refused(vm, TL_REFUSED_SHAPE, s);
   } else if (tl_itemsize(tl_array_dtype(s.array)) != tl_itemsize(dtype)) {
     tl_refused(vm, TL_REFUSED_DTYPE, s);
@@ -80,7 +80,7 @@ tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
 bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
   if (a->data != b->data ||
       tl_itemsize(tl_array_dtype(a)) != tl_itemsize(tl_array_dtype(b)) ||
-      !same_shape(a, tl_ndim(b), tl_shape(b))) {
+      !tl_has_shape(a, tl_ndim(b), tl_shape(b))) {
     return false;
   }
   for (int i = 0; i < tl_ndim(a); i++) {

@@ -78,15 +78,19 @@ bool tl_is_contiguous(const tl_array *a) {
 // differ.
 static bool fail_broadcast(tl_vm *vm, const tl_array *a, const tl_array *b,
                            int ndim, int axis) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   tl_slot s = {.tag = tl_array_tag(a), .array = (tl_array *)a};
   tl_slot t = {.tag = tl_array_tag(b), .array = (tl_array *)b};
-  return tl_fail(
-      vm, TALLY_ERR_SHAPE,
-      "%s and %s do not broadcast: axis %d is %" PRId64 " against %" PRId64,
-      tl_describe(s, left, sizeof left), tl_describe(t, right, sizeof right),
-      axis, tl_shape(a)[axis - ndim + tl_ndim(a)],
-      tl_shape(b)[axis - ndim + tl_ndim(b)]);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s and %s do not broadcast: axis %d is %" PRId64
+                 " against %" PRId64,
+                 tl_described(vm, s), tl_described(vm, t), axis,
+                 tl_shape(a)[axis - ndim + tl_ndim(a)],
+                 tl_shape(b)[axis - ndim + tl_ndim(b)]);
+}
+
+// NULL is one item.
+static int axes_of(const tl_array *a) {
+  return a == NULL ? 0 : tl_ndim(a);
 }
 
 // Axis by axis, so that the message can name the first one that differs and
@@ -96,8 +100,8 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
   TL_CHECK(n > 0);
   int dims = 0;
   for (int k = 0; k < n; k++) {
-    if (tl_ndim(arrays[k]) > dims)
-      dims = tl_ndim(arrays[k]);
+    if (axes_of(arrays[k]) > dims)
+      dims = axes_of(arrays[k]);
   }
   for (int axis = 0; axis < dims; axis++) {
     int decided = -1;  // the operand that gives this dimension
@@ -105,7 +109,7 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
     for (int k = 0; k < n; k++) {
       // Shapes are aligned at the right: axis of the result against axis of
       // the operand, negative where it has none.
-      int own = axis - dims + tl_ndim(arrays[k]);
+      int own = axis - dims + axes_of(arrays[k]);
       if (own < 0)
         continue;
       int64_t dim = tl_shape(arrays[k])[own];
@@ -127,8 +131,8 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
 // walk reads their items again.
 void tl_broadcast_strides(const tl_array *a, int ndim, const int64_t *shape,
                           int64_t *strides) {
-  TL_CHECK(ndim >= tl_ndim(a));
-  int shift = ndim - tl_ndim(a);
+  TL_CHECK(ndim >= axes_of(a));
+  int shift = ndim - axes_of(a);
   for (int i = 0; i < ndim; i++) {
     int own = i - shift;
     bool repeats = own < 0 || (tl_shape(a)[own] == 1 && shape[i] != 1);

@@ -29,18 +29,17 @@ typedef struct survey {
 // Fails (kind type): the item does not go with the first one, or the first is
 // nothing that an array holds.
 static bool refuse(tl_vm *vm, tl_slot first, tl_slot item, int64_t index) {
-  char a[TL_DESCRIBE], b[TL_DESCRIBE];
   if (index == 0) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "an array holds numbers, strings, or arrays of them, and "
                    "item 0 is %s; a list in ( ) holds any values",
-                   tl_describe(first, a, sizeof a));
+                   tl_described(vm, first));
   }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array holds items of one kind: item 0 is %s, item %lld "
                  "is %s; a list in ( ) holds any values",
-                 tl_describe(first, a, sizeof a), (long long)index,
-                 tl_describe(item, b, sizeof b));
+                 tl_described(vm, first), (long long)index,
+                 tl_described(vm, item));
 }
 
 // Promotes the survey by one more dtype, apart for literals (weak) and typed
@@ -105,12 +104,11 @@ static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
   }
   if (same)
     return true;
-  char a[TL_DESCRIBE], b[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "the items of an array have one shape: item 0 is %s, item "
                  "%lld is %s; a list in ( ) holds any values",
-                 tl_describe(items[0], a, sizeof a), (long long)i,
-                 tl_describe(items[i], b, sizeof b));
+                 tl_described(vm, items[0]), (long long)i,
+                 tl_described(vm, items[i]));
 }
 
 // Scalars of the array's own dtype need no conversion; others are converted by
@@ -143,8 +141,7 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
       vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
       tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
   bool ok = view != NULL && tl_array_fill(vm, view, converted.array);
-  if (view != NULL)
-    tl_drop(vm, tl_own_array(view));
+  tl_array_drop(vm, view);
   tl_drop(vm, converted);
   tl_drop(vm, row);
   return ok;

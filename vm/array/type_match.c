@@ -321,14 +321,13 @@ static bool match_value(matching *m, const tl_type *pattern) {
 // against 3)".
 static bool fail_match(matching *m, const tl_type *pattern, tl_slot value,
                        const char *what) {
-  char got[TL_DESCRIBE];
   tl_string *text = tl_type_text(m->vm, pattern);
   if (text == NULL)
     return false;
   bool reason = m->reason[0] != '\0';
   tl_fail(m->vm, TALLY_ERR_TYPE, "%s: expected %s, got %s%s%s%s", what,
-          text->text, tl_describe(value, got, sizeof got), reason ? " (" : "",
-          m->reason, reason ? ")" : "");
+          text->text, tl_described(m->vm, value), reason ? " (" : "", m->reason,
+          reason ? ")" : "");
   tl_drop(m->vm, tl_own_string(text));
   return false;
 }

@@ -112,12 +112,7 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   view->head.dtype = (uint8_t)dtype;
   view->head.ndim = (uint8_t)ndim;
   view->data = data;
-  view->size = 1;
-  for (int i = 0; i < ndim; i++) {
-    view->size *= shape[i];
-    view->dims[i] = shape[i];
-    view->dims[ndim + i] = strides[i];
-  }
+  tl_set_dims(view, ndim, shape, strides);
   tl_array_more(view)->owner = tl_array_owner(from);
   if (tl_is_owned(*base))
     take_hold(vm, base, view);

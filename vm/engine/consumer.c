@@ -11,46 +11,23 @@
 // Means, variances and their roots begin with a sum; a search has no fold and
 // is not asked about.
 tl_fold tl_reduction_fold(tl_reduction reduction) {
-  switch (reduction) {
-    case TL_REDUCE_PROD:
-      return TL_FOLD_PROD;
-    case TL_REDUCE_MIN:
-      return TL_FOLD_MIN;
-    case TL_REDUCE_MAX:
-      return TL_FOLD_MAX;
-    case TL_REDUCE_ANY:
-      return TL_FOLD_ANY;
-    case TL_REDUCE_ALL:
-      return TL_FOLD_ALL;
-    case TL_REDUCE_COUNT_NONZERO:
-      return TL_FOLD_COUNT;
-    default:
-      return TL_FOLD_SUM;
-  }
+  static const uint8_t folds[TL_REDUCTION_COUNT] = {
+      [TL_REDUCE_PROD] = TL_FOLD_PROD,
+      [TL_REDUCE_MIN] = TL_FOLD_MIN,
+      [TL_REDUCE_MAX] = TL_FOLD_MAX,
+      [TL_REDUCE_ANY] = TL_FOLD_ANY,
+      [TL_REDUCE_ALL] = TL_FOLD_ALL,
+      [TL_REDUCE_COUNT_NONZERO] = TL_FOLD_COUNT};
+  return (tl_fold)folds[reduction];
 }
 
-// What joins the results of two runs of rows into those of all. Products of
-// floats go row by row, and have none.
-static tl_kernel2 *find_join(tl_fold fold, tl_dtype made) {
-  const tl_kernel_table *kernels = tl_kernels();
-  switch (fold) {
-    case TL_FOLD_SUM:
-    case TL_FOLD_COUNT:
-      return kernels->binary[TL_OP_ADD][made];
-    case TL_FOLD_PROD:
-      return tl_dtype_is_integer(made) ? kernels->binary[TL_OP_MULTIPLY][made]
-                                       : NULL;
-    case TL_FOLD_MIN:
-      return kernels->binary[TL_OP_MINIMUM][made];
-    case TL_FOLD_MAX:
-      return kernels->binary[TL_OP_MAXIMUM][made];
-    case TL_FOLD_ANY:
-      return kernels->binary[TL_OP_LOGICAL_OR][TL_BOOL];
-    case TL_FOLD_ALL:
-      return kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL];
-    default:
-      return NULL;
-  }
+tl_op tl_fold_op(tl_fold fold) {
+  static const uint8_t ops[TL_FOLD_KINDS] = {
+      [TL_FOLD_SUM] = TL_OP_ADD,        [TL_FOLD_PROD] = TL_OP_MULTIPLY,
+      [TL_FOLD_MIN] = TL_OP_MINIMUM,    [TL_FOLD_MAX] = TL_OP_MAXIMUM,
+      [TL_FOLD_ANY] = TL_OP_LOGICAL_OR, [TL_FOLD_ALL] = TL_OP_LOGICAL_AND,
+      [TL_FOLD_COUNT] = TL_OP_ADD};
+  return (tl_op)ops[fold];
 }
 
 // Kernels that do not exist for the dtype are NULL in the table, and stay NULL
@@ -68,7 +45,10 @@ static void choose_fold(tl_method *m, tl_fold fold, tl_dtype dtype) {
   m->sum_rows = fold == TL_FOLD_SUM ? kernels->sum_rows[dtype] : NULL;
   m->segments = kernels->fold_segments[fold][dtype];
   m->outer = kernels->fold_outer[fold][dtype];
-  m->join = find_join(fold, made);
+  // Products of floats go row by row: there is nothing to join.
+  m->join = fold == TL_FOLD_PROD && !tl_dtype_is_integer(made)
+                ? NULL
+                : kernels->binary[tl_fold_op(fold)][made];
   m->find = NULL;
   m->find_outer = NULL;
   m->squares = NULL;

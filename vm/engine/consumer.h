@@ -55,6 +55,8 @@ void tl_method_of_squares(tl_method *m, tl_dtype dtype);
 
 // The fold that a reduction is, or begins with.
 tl_fold tl_reduction_fold(tl_reduction reduction);
+// What makes one of two results of the fold.
+tl_op tl_fold_op(tl_fold fold);
 
 // --- Along: one result ------------------------------------------------------
 

@@ -11,36 +11,35 @@
 
 // --- The general path -------------------------------------------------------
 
+// Only where int64 meets uint64 do the dtypes of two operands differ; there are
+// no scalar forms of these.
+int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,
+                      const int *in) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const tl_dtype dtype = typing->computed;
+  const size_t itemsize = tl_itemsize(typing->result);
+  if (tl_ops[op].arity == 1)
+    return tl_plan_unary(plan, kernels->unary[op][dtype], in[0], itemsize);
+  if (tl_ops[op].arity == 3)
+    return tl_plan_select(plan, kernels->select[dtype], in[0], in[1], in[2],
+                          itemsize);
+  const bool alike = typing->operands[0] == typing->operands[1];
+  return tl_plan_binary(plan, tl_binary_kernel(op, typing),
+                        alike ? kernels->binary_vs[op][dtype] : NULL,
+                        alike ? kernels->binary_sv[op][dtype] : NULL, in[0],
+                        in[1], itemsize);
+}
+
 // Adds the operation's steps over the operands' streams; returns the number of
 // the result's value in the plan.
 static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
                       const tl_typing *typing) {
-  const tl_kernel_table *kernels = tl_kernels();
   // The numbers of the operands' streams in the plan, after their casts.
   int values[TL_MAX_OPERANDS] = {0, 0, 0};
-  int arity = tl_ops[op].arity;
-  size_t itemsize = tl_itemsize(typing->result);
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++) {
     values[i] = tl_plan_cast(plan, i, x[i].dtype, typing->operands[i]);
   }
-  tl_dtype dtype = typing->computed;
-  switch (arity) {
-    case 1:
-      return tl_plan_unary(plan, kernels->unary[op][dtype], values[0],
-                           itemsize);
-    case 2: {
-      // Only where int64 meets uint64 do the operands differ; there are no
-      // scalar forms of these.
-      bool alike = typing->operands[0] == typing->operands[1];
-      return tl_plan_binary(plan, tl_binary_kernel(op, typing),
-                            alike ? kernels->binary_vs[op][dtype] : NULL,
-                            alike ? kernels->binary_sv[op][dtype] : NULL,
-                            values[0], values[1], itemsize);
-    }
-    default:
-      return tl_plan_select(plan, kernels->select[dtype], values[0], values[1],
-                            values[2], itemsize);
-  }
+  return tl_plan_operation(plan, op, typing, values);
 }
 
 // Runs the operation into [target], whose dtype is the result's or one that it
@@ -155,13 +154,9 @@ static bool is_small(const tl_array *target) {
 // operands' types below the message.
 static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
                          const tl_slot *slots, int *ndim, int64_t *shape) {
-  const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
-  int count = 0;
-  for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (x[i].array != NULL)
-      arrays[count++] = x[i].array;
-  }
-  if (tl_broadcast(vm, count, arrays, ndim, shape))
+  const tl_array *arrays[TL_MAX_OPERANDS];
+  for (int i = 0; i < tl_ops[op].arity; i++) arrays[i] = x[i].array;
+  if (tl_broadcast(vm, tl_ops[op].arity, arrays, ndim, shape))
     return true;
   if (tl_ops[op].arity == 2)
     tl_fail_operands(vm, slots[0], slots[1]);
@@ -170,6 +165,20 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
 
 // Fewer take less than a millisecond, so that nobody waits for them.
 enum { POLL_ITEMS = 64 * 1024 };
+
+// The operand becomes a copy of itself, which is dropped when it is closed.
+// What a range was made into has no other use.
+static bool copy_operand(tl_vm *vm, tl_operand *x) {
+  tl_array *copy = tl_array_copy(vm, x->array);
+  if (copy == NULL)
+    return false;
+  tl_clear(vm, &x->made);
+  x->made = tl_own_array(copy);
+  x->owner = &x->made;
+  x->array = copy;
+  x->data = copy->data;
+  return true;
+}
 
 // Copies what shows a small part of operand [at] otherwise than item on item,
 // so that it may be read while that is written: m[0] of m - m[0]. False: the
@@ -182,16 +191,10 @@ static bool copy_parts(tl_vm *vm, tl_operand *x, int arity, int at) {
     const tl_array *part = x[i].array;
     if (i == at || part == NULL || !tl_arrays_collide(part, target))
       continue;
-    tl_array *copy =
-        part->size > target->size / PART_OF ? NULL : tl_array_copy(vm, part);
-    if (copy == NULL) {
+    if (part->size > target->size / PART_OF || !copy_operand(vm, &x[i])) {
       tl_error_clear(vm);
       return false;
     }
-    x[i].made = tl_own_array(copy);
-    x[i].owner = &x[i].made;
-    x[i].array = copy;
-    x[i].data = copy->data;
   }
   return true;
 }
@@ -386,15 +389,8 @@ static bool copy_overlapping(tl_vm *vm, tl_operand *x, int arity,
   for (int i = 0; i < arity; i++) {
     if (x[i].array == NULL || !tl_arrays_collide(x[i].array, target))
       continue;
-    tl_array *copy = tl_array_copy(vm, x[i].array);
-    if (copy == NULL)
+    if (!copy_operand(vm, &x[i]))
       return false;
-    // What a range was made into has no other use.
-    tl_clear(vm, &x[i].made);
-    x[i].made = tl_own_array(copy);
-    x[i].array = copy;
-    // The copy is the operand's own and is dropped when it is closed.
-    x[i].data = copy->data;
   }
   return true;
 }
@@ -411,11 +407,10 @@ static bool fits_target(tl_vm *vm, int ndim, const int64_t *shape,
   }
   if (same)
     return true;
-  char text[TL_DESCRIBE];
   tl_slot s = {.tag = tl_array_tag(target), .array = (tl_array *)target};
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "the result does not fit the part assigned to, %s",
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // The operation on opened operands into a part of an array.
@@ -467,13 +462,10 @@ static bool other_into(tl_vm *vm, tl_op op, tl_slot *operands,
          tl_array_assign(vm, target, result.array);
   } else {
     array = (tl_slot){.tag = tl_array_tag(target), .array = target};
-    char left[TL_DESCRIBE], right[TL_DESCRIBE];
     tl_fail(vm, TALLY_ERR_TYPE, "%s gives %s, which %s cannot hold",
-            tl_op_label(op), tl_describe(result, left, sizeof left),
-            tl_describe(array, right, sizeof right));
+            tl_op_label(op), tl_described(vm, result), tl_described(vm, array));
   }
-  if (tl_is_owned(result))
-    tl_drop(vm, result);
+  tl_drop(vm, result);
   return ok;
 }
 

@@ -18,7 +18,7 @@ bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *operands,
 
 // Room for the indices of as many axes as an array can have.
 typedef char tl_place_text[TL_MAX_DIMS * 24];
-// Where in an array of that shape item number [index] in rows is: " at [1, 2]".
+// Where in an array of that shape item number [index] in rows is: "[1, 2]".
 // Nothing for a scalar.
 void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
                     tl_place_text text);
@@ -32,5 +32,9 @@ bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
 // The kernel of a binary operation; comparisons of int64 with uint64 have
 // their own.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);
+// The step of a plan that computes it: [in] are values of the dtypes that it is
+// computed of. Returns the value that it makes.
+int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,
+                      const int *in);
 
 #endif

@@ -143,8 +143,9 @@ static bool fold_lanes(tl_vm *vm, tl_reduction reduction, const tl_split *split,
       continue;
     tl_place_text place;
     tl_spell_place(tl_ndim(result), tl_shape(result), at, place);
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s: the result does not fit %s%s",
-                   tl_reduction_name(reduction), tl_dtypes[dtype].name, place);
+    return tl_fail(vm, TALLY_ERR_VALUE, "%s: the result does not fit %s%s%s",
+                   tl_reduction_name(reduction), tl_dtypes[dtype].name,
+                   place[0] != '\0' ? " at " : "", place);
   }
   return true;
 }
@@ -188,10 +189,5 @@ bool tl_reduce_fitting(tl_vm *vm, tl_reduction reduction, tl_slot *x,
             (result->size == 0 || fold_lanes(vm, reduction, &split, result));
   vm->overflow = TL_OVERFLOW_UNSAID;
   tl_clear(vm, &s);
-  if (!ok) {
-    tl_array_drop(vm, result);
-    return false;
-  }
-  *out = tl_result(vm, result);
-  return !tl_is_unset(*out);
+  return tl_result_finish(vm, ok, result, out);
 }

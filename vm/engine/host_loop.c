@@ -28,13 +28,12 @@ typedef struct input {
 // Fails (kind type): the parameter is of another dtype.
 static bool refuse(tl_vm *vm, const tl_host_function *f, int index,
                    tl_slot got) {
-  char text[TL_DESCRIBE];
   tl_param params[TL_MAX_PARAMS];
   tl_params_parse(f->row.params, params);
   return tl_fail(vm, TALLY_ERR_TYPE, "%s: %.*s is of %s: got %s", f->row.name,
                  (int)params[index].name_length, params[index].name,
                  tl_dtypes[f->params[index]->dtype].name,
-                 tl_describe(got, text, sizeof text));
+                 tl_described(vm, got));
 }
 
 // Converts where no value of a higher kind would be lost: int into float, but
@@ -101,18 +100,13 @@ static void run(const tl_host_function *f, size_t n, const void *const *inputs,
 static bool walk(tl_vm *vm, const tl_host_function *f, const input *inputs,
                  tl_array *out) {
   int count = f->param_count, ndim = tl_ndim(out);
-  // Scalars do not move.
-  static const int64_t still[TL_MAX_DIMS];
   int64_t strides[TALLY_MAX_LOOP_INPUTS][TL_MAX_DIMS];
   char *data[TALLY_MAX_LOOP_INPUTS + 1] = {out->data};
   const int64_t *steps[TALLY_MAX_LOOP_INPUTS + 1] = {tl_strides(out)};
   for (int i = 0; i < count; i++) {
     data[i + 1] = inputs[i].data;
-    steps[i + 1] = still;
-    if (inputs[i].array == NULL)
-      continue;
-    tl_broadcast_strides(inputs[i].array, ndim, tl_shape(out), strides[i]);
     steps[i + 1] = strides[i];
+    tl_broadcast_strides(inputs[i].array, ndim, tl_shape(out), strides[i]);
   }
   tl_walk w;
   tl_walk_begin(&w, count + 1, ndim, tl_shape(out), data, steps);
@@ -151,22 +145,15 @@ static bool apply_scalars(tl_vm *vm, const tl_host_function *f,
 
 // Broadcasts the arrays and calls the loop for all items.
 static bool apply_arrays(tl_vm *vm, const tl_host_function *f, input *inputs,
-                         int count, const tl_array *const *arrays,
-                         tl_slot *out) {
+                         const tl_array *const *arrays, tl_slot *out) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
-  if (!tl_broadcast(vm, count, arrays, &ndim, shape))
+  if (!tl_broadcast(vm, f->param_count, arrays, &ndim, shape))
     return false;
   tl_array *array =
       find_target(vm, inputs, f->param_count, f->result->dtype, ndim, shape);
-  if (array == NULL)
-    return false;
-  if (array->size > 0 && !walk(vm, f, inputs, array)) {
-    tl_drop(vm, tl_own_array(array));
-    return false;
-  }
-  *out = tl_result(vm, array);
-  return true;
+  bool ok = array != NULL && (array->size == 0 || walk(vm, f, inputs, array));
+  return tl_result_finish(vm, ok, array, out);
 }
 
 // Inputs are opened one after the other and all closed at the end, also those
@@ -175,19 +162,18 @@ bool tl_host_loop(tl_vm *vm, const tl_host_function *f, tl_slot *args,
                   tl_slot *out) {
   input inputs[TALLY_MAX_LOOP_INPUTS];
   const tl_array *arrays[TALLY_MAX_LOOP_INPUTS];
-  int opened = 0, count = 0;
-  bool ok = true;
+  int opened = 0;
+  bool ok = true, scalar = true;
   while (ok && opened < f->param_count) {
     input *in = &inputs[opened];
     ok = open_input(vm, f, opened, &args[opened], in);
-    opened++;
-    if (ok && in->array != NULL)
-      arrays[count++] = in->array;
+    arrays[opened++] = in->array;
+    scalar = scalar && in->array == NULL;
   }
   tl_access before = vm->access;
   vm->access = TL_ACCESS_NONE;  // a loop has no business in the VM
-  ok = ok && (count == 0 ? apply_scalars(vm, f, inputs, out)
-                         : apply_arrays(vm, f, inputs, count, arrays, out));
+  ok = ok && (scalar ? apply_scalars(vm, f, inputs, out)
+                     : apply_arrays(vm, f, inputs, arrays, out));
   vm->access = before;
   for (int i = 0; i < opened; i++) tl_drop(vm, inputs[i].slot);
   return ok;

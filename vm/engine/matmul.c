@@ -21,21 +21,17 @@
 // Fails (kind shape) with both types and the reason.
 static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,
                          const char *reason) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   tl_fail(vm, TALLY_ERR_SHAPE, "@ of %s and %s: %s",
-          tl_describe(operands[0], left, sizeof left),
-          tl_describe(operands[1], right, sizeof right), reason);
+          tl_described(vm, operands[0]), tl_described(vm, operands[1]), reason);
   tl_fail_operands(vm, operands[0], operands[1]);
   return false;
 }
 
 // Fails (kind type): an operand is no array of numbers.
 static bool wrong_kinds(tl_vm *vm, const tl_slot *operands) {
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];
   const char *hint = tl_plain_hint(operands[0]);
   tl_fail(vm, TALLY_ERR_TYPE, "@ needs numbers: got %s and %s%s",
-          tl_describe(operands[0], left, sizeof left),
-          tl_describe(operands[1], right, sizeof right),
+          tl_described(vm, operands[0]), tl_described(vm, operands[1]),
           hint[0] != 0 ? hint : tl_plain_hint(operands[1]));
   tl_fail_operands(vm, operands[0], operands[1]);
   return false;
@@ -153,8 +149,7 @@ static bool converted(tl_vm *vm, tl_slot *s, tl_dtype dtype) {
   tl_array *cast = tl_array_cast(vm, s->array, dtype);
   if (!cast)
     return false;
-  if (tl_is_owned(*s))
-    tl_drop(vm, *s);
+  tl_drop(vm, *s);
   *s = tl_own_array(cast);
   return true;
 }
@@ -178,15 +173,9 @@ static bool multiply(tl_vm *vm, tl_slot *operands, tl_slot *out) {
   if (ok && result != compute) {
     tl_array *cast = tl_array_cast(vm, c, result);
     tl_drop(vm, tl_own_array(c));
-    if (!cast)
-      return false;
     c = cast;
   }
-  if (ok)
-    *out = tl_result(vm, c);
-  else
-    tl_drop(vm, tl_own_array(c));
-  return ok;
+  return tl_result_finish(vm, ok, c, out);
 }
 
 // Whether the operands are two vectors of one dtype of numbers, whose product

@@ -385,8 +385,7 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
                      const tl_matrices *b, int64_t m, int64_t n, int64_t k) {
   // index counts through the stack; the operands' addresses follow by their
   // strides.
-  int64_t count = 1, index[TL_MAX_DIMS] = {0};
-  for (int i = 0; i < ndim; i++) count *= shape[i];
+  int64_t count = tl_shape_count(ndim, shape), index[TL_MAX_DIMS] = {0};
   if (count == 0 || m == 0 || n == 0)
     return true;
   // A row times a matrix is the matrix, transposed, times the row.

@@ -80,7 +80,7 @@ void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
   text[0] = '\0';
   for (int i = 0; i < ndim && length < (int)sizeof(tl_place_text); i++)
     length += snprintf(text + length, sizeof(tl_place_text) - (size_t)length,
-                       "%s%lld%s", i == 0 ? " at [" : ", ", (long long)place[i],
+                       "%s%lld%s", i == 0 ? "[" : ", ", (long long)place[i],
                        i + 1 == ndim ? "]" : "");
 }
 
@@ -96,12 +96,13 @@ static bool fail_item(tl_vm *vm, tl_op op, tl_dtype dtype, const char *const *a,
   tl_spell_place(vm->overflow_inside ? 0 : tl_ndim(target), tl_shape(target),
                  index, place);
   spell(dtype, a[0], x);
+  const char *at = place[0] != '\0' ? " at " : "";
   if (tl_ops[op].arity == 1)
     return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: the result for %s does not fit %s%s", name, x, type,
-                   place);
-  return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s %s %s does not fit %s%s", name, x,
-                 tl_ops[op].sign, spell(dtype, a[1], y), type, place);
+                   "%s: the result for %s does not fit %s%s%s", name, x, type,
+                   at, place);
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s %s %s does not fit %s%s%s", name,
+                 x, tl_ops[op].sign, spell(dtype, a[1], y), type, at, place);
 }
 
 // An operation under way.
@@ -148,9 +149,7 @@ static bool compute_all(fitting *f) {
   const int64_t *shape = tl_shape(f->target);
   for (int k = 0; k < arity; k++) {
     data[k] = f->x[k].data;
-    for (int i = 0; i < ndim; i++) steps[k][i] = 0;
-    if (f->x[k].array != NULL)
-      tl_broadcast_strides(f->x[k].array, ndim, shape, steps[k]);
+    tl_broadcast_strides(f->x[k].array, ndim, shape, steps[k]);
   }
   tl_walk walk;
   tl_walk_begin(&walk, arity, ndim, shape, data, strides);
@@ -174,14 +173,9 @@ bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
   if (!tl_operands_check(vm, op, x, typing))
     return false;
   tl_array *target = tl_array_new(vm, typing->result, ndim, shape);
-  if (target == NULL)
-    return false;
   fitting f = {.vm = vm, .op = op, .x = x, .typing = typing, .target = target};
-  if (!compute_all(&f)) {
-    tl_array_drop(vm, target);
+  if (!tl_result_finish(vm, target != NULL && compute_all(&f), target, out))
     return false;
-  }
-  *out = ndim == 0 ? tl_result(vm, target) : tl_own_array(target);
   if (ndim == 0 && typing->weak)
     out->tag |= TL_WEAK;
   return true;

@@ -86,42 +86,6 @@ static void find_row(tl_plan_stream_state *stream, int64_t at) {
   stream->at = at;
 }
 
-// Whether two streams that are read item by item lie in each other, as two
-// fields of structs do.
-// One pass over memory then serves both:
-//
-//   x y . .  x y . .  x y . .     step 16, y 4 bytes behind x
-static bool is_pair(const tl_plan *plan, int s, int t) {
-  const tl_plan_stream_state *a = &plan->streams[s], *b = &plan->streams[t];
-  int inner = plan->ndim - 1;
-  intptr_t step = a->strides[inner],
-           disjoint = (intptr_t)a->data - (intptr_t)b->data;
-  return b->packed && t != plan->output && b->offsets == NULL &&
-         b->strides[inner] == step && disjoint < step && -disjoint < step &&
-         plan->values[s].itemsize == plan->values[t].itemsize;
-}
-
-// Moves a row of stream number i of those that move, and with it the next one
-// if the two are a pair. Returns the last one moved.
-static int pack_row(tl_plan *plan, int i, int64_t column, size_t ncols) {
-  const tl_kernel_table *kernels = tl_kernels();
-  int s = plan->moving[i];
-  const tl_plan_stream_state *stream = &plan->streams[s];
-  const tl_plan_value *value = &plan->values[s];
-  int64_t step = stream->strides[plan->ndim - 1];
-  unsigned size = tl_move_size(value->itemsize);
-  if (i + 1 < plan->moving_count && kernels->pack_pair[size] != NULL &&
-      is_pair(plan, s, plan->moving[i + 1])) {
-    int t = plan->moving[i + 1];
-    kernels->pack_pair[size](
-        value->at, plan->values[t].at, stream->data + column * step,
-        plan->streams[t].data + column * step, step, ncols);
-    return i + 1;
-  }
-  kernels->pack[size](value->at, stream->data + column * step, step, ncols);
-  return i;
-}
-
 // Points each stream's value at [nrows] rows of [ncols] items from [column]
 // on, moving those that are no plain run into their registers.
 static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
@@ -138,13 +102,13 @@ static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
     } else if (!stream->packed) {
       value->at = from;
     } else if (s != plan->output) {
-      if (nrows == 1) {
-        i = pack_row(plan, i, column, ncols);
-      } else {
-        tl_kernels()->pack_tile[tl_move_size(value->itemsize)](
+      const unsigned size = tl_move_size(value->itemsize);
+      if (nrows == 1)
+        tl_kernels()->pack[size](value->at, from, step, ncols);
+      else
+        tl_kernels()->pack_tile[size](
             value->at, (ptrdiff_t)(ncols * value->itemsize), from,
             stream->strides[inner - 1], step, nrows, ncols);
-      }
     }
   }
 }
@@ -253,37 +217,8 @@ static int64_t first_block(const runner *r) {
              : (int64_t)(2 * LINE_BYTES - past) / itemsize;
 }
 
-// One row in parts, with streams in place: they only move on.
-static bool run_plain_row(runner *r) {
-  tl_plan *plan = r->plan;
-  int inner = plan->ndim - 1;
-  int64_t length = plan->shape[inner], n = first_block(r);
-  for (int i = 0; i < plan->moving_count; i++) {
-    int s = plan->moving[i];
-    plan->values[s].at = plan->streams[s].data;
-  }
-  for (int64_t at = 0;; n = r->block) {
-    if (length - at < n)
-      n = length - at;
-    run_steps(plan, plan->once_count, plan->step_count, (size_t)n);
-    if (plan->consume != NULL)
-      feed_consumer(plan, (size_t)n);
-    if (!poll(r, n))
-      return false;
-    at += n;
-    if (at == length)
-      return true;
-    for (int i = 0; i < plan->moving_count; i++) {
-      int s = plan->moving[i];
-      plan->values[s].at += n * plan->streams[s].strides[inner];
-    }
-  }
-}
-
 // One row in parts.
 static bool run_row(runner *r) {
-  if (r->plan->plain && !r->plan->packs && r->plan->delay == NULL)
-    return run_plain_row(r);
   int64_t length = r->plan->shape[r->plan->ndim - 1];
   int64_t n = first_block(r);
   for (int64_t at = 0; at < length; at += n, n = r->block) {

@@ -147,11 +147,9 @@ static const char *proposal(tl_op op, const tl_slot *slots) {
 
 // Fails (kind type) with the operands' types, and a proposal.
 bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
-  char text[TL_MAX_OPERANDS][TL_DESCRIBE];
+  const char *text[TL_MAX_OPERANDS];
   int arity = tl_ops[op].arity;
-  for (int i = 0; i < arity; i++) {
-    tl_describe(slots[i], text[i], sizeof text[i]);
-  }
+  for (int i = 0; i < arity; i++) text[i] = tl_described(vm, slots[i]);
   const char *label = tl_op_label(op);
   if (arity == 1) {
     return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s%s", label,

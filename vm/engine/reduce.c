@@ -202,10 +202,9 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
     return false;
   tl_split_axes(x.array, axes, &r.split);
   if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: x has no items to choose from: got %s", r.name,
-                   tl_describe(x, text, sizeof text));
+                   tl_described(vm, x));
   }
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_reduce_shape(tl_ndim(x.array), tl_shape(x.array), axes,
@@ -213,15 +212,9 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   if (ndim == 0)
     return run_scalar(&r, reduction, out);
   tl_array *array = tl_array_new(vm, r.result, ndim, shape);
-  if (array == NULL)
-    return false;
-  r.out = array->data;
-  if (r.split.count > 0 && !run(&r, reduction)) {
-    tl_drop(vm, tl_own_array(array));
-    return false;
-  }
-  *out = tl_own_array(array);
-  return true;
+  r.out = array != NULL ? array->data : NULL;
+  bool ok = array != NULL && (r.split.count == 0 || run(&r, reduction));
+  return tl_array_finish(vm, ok, array, out);
 }
 
 // [a] is a result and so dense: one call of the kernel converts it all.
@@ -251,8 +244,7 @@ bool tl_reduce_narrow(tl_vm *vm, tl_reduction reduction, tl_dtype from,
     return false;
   tl_array *made = tl_reduce_cut(vm, wide.array, dtype);
   *out = made != NULL ? tl_result(vm, made) : tl_none();
-  if (tl_is_owned(wide))
-    tl_drop(vm, wide);
+  tl_drop(vm, wide);
   return made != NULL;
 }
 
@@ -266,8 +258,7 @@ bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
   const tl_dtype from = tl_array_dtype(array.array);
   bool ok = reduce_array(vm, reduction, array, axes, keepdims, dtype, parameter,
                          &result);
-  if (tl_is_owned(array))
-    tl_drop(vm, array);
+  tl_drop(vm, array);
   ok = ok && tl_reduce_narrow(vm, reduction, from, dtype, &result);
   if (ok)
     tl_copy_slot(out, &result);

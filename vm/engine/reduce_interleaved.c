@@ -47,21 +47,24 @@ bool tl_reduce_is_interleaved(const tl_reducer *r) {
          s->reduced_strides[s->reduced - 1] != (int64_t)tl_itemsize(r->from);
 }
 
-// The folds of [width] lanes under way, each a row of as many items.
+// The folds of [width] lanes under way, each a row of as many items. Leaves and
+// nodes wait as results of runs of rows do, also where the method has no join:
+// [method] is the reducer's with one.
 typedef struct interleaved {
-  tl_kernel2 *join;
+  tl_method method;
+  tl_column_join waiting;
   tl_kernel1 *fill;
   _Alignas(16) char unit[sizeof(tl_c128)];  // changes nothing
   tl_kernel1 *cast;                         // NULL: none
   size_t width, nbytes;
   uint64_t count;  // items of each lane
   char *lanes;     // TL_FOLD_LANES rows, then one for what is cast
-  char *partial;   // finished leaves and nodes that wait: bits of their count
+  char *partial;   // rows of what waits
 } interleaved;
 
 // One operation for each of the lanes side by side.
 static void join_row(const interleaved *u, char *to, const char *from) {
-  u->join(to, to, from, u->width);
+  u->method.join(to, to, from, u->width);
 }
 
 // Halves, then quarters, as the end of a leaf folds its accumulators; the
@@ -74,19 +77,11 @@ static char *fold_lanes(const interleaved *u) {
   return u->lanes;
 }
 
-// How many nodes wait after so many leaves.
-static size_t waiting(uint64_t leaves) {
-  return (size_t)__builtin_popcountll(leaves);
-}
-
-// A node joins those of its size before it, which are in front of it in the
-// fold: theirs are the rows that it goes to.
-static void push_leaf(const interleaved *u) {
-  uint64_t leaves = u->count / TL_FOLD_LEAF - 1;
-  size_t at = waiting(leaves);
-  memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
-  for (; leaves & 1; leaves >>= 1, at--)
-    join_row(u, u->partial + (at - 1) * u->nbytes, u->partial + at * u->nbytes);
+// A leaf's result goes behind those that wait.
+static void push_leaf(interleaved *u) {
+  char *row = u->partial + (size_t)u->waiting.count * u->nbytes;
+  memcpy(row, fold_lanes(u), u->nbytes);
+  tl_column_join_push(&u->waiting, row);
 }
 
 // Row number [used] of a leaf goes to accumulator used % TL_FOLD_LANES, as
@@ -106,20 +101,6 @@ static void feed_row(interleaved *u, const char *row) {
     push_leaf(u);
 }
 
-// The last leaf may be short. What waits is joined from the right, the smallest
-// first.
-static void end_folds(interleaved *u, char *out) {
-  size_t at = waiting(u->count / TL_FOLD_LEAF);
-  if (u->count % TL_FOLD_LEAF != 0) {
-    memcpy(u->partial + at * u->nbytes, fold_lanes(u), u->nbytes);
-    at++;
-  }
-  for (; at > 1; at--)
-    join_row(u, u->partial + (at - 2) * u->nbytes,
-             u->partial + (at - 1) * u->nbytes);
-  memcpy(out, u->partial, u->nbytes);
-}
-
 // Rows lie too far apart for the processor to see what comes next.
 static void prefetch_row(const interleaved *u, uintptr_t row) {
   for (size_t at = 0; at < u->nbytes; at += LINE_BYTES)
@@ -131,6 +112,7 @@ static bool fold_interleaved(tl_reducer *r, interleaved *u, const char *base,
                              char *out) {
   const tl_split *s = &r->split;
   u->count = 0;
+  u->waiting = (tl_column_join){.method = &u->method, .ncols = u->width};
   tl_counter counter;
   tl_counter_begin(&counter, s->reduced, s->reduced_shape, s->reduced_strides,
                    base);
@@ -143,7 +125,9 @@ static bool fold_interleaved(tl_reducer *r, interleaved *u, const char *base,
     if (!tl_lane_poll(r->vm, &r->unpolled, (int64_t)u->width))
       return false;
   }
-  end_folds(u, out);
+  if (u->count % TL_FOLD_LEAF != 0)  // the last leaf may be short
+    push_leaf(u);
+  memcpy(out, tl_column_join_end(&u->waiting), u->nbytes);
   return true;
 }
 
@@ -161,12 +145,13 @@ bool tl_reduce_interleaved(tl_reducer *r) {
   const tl_kernel_table *kernels = tl_kernels();
   const bool is_product = r->method.fold == TL_FOLD_PROD;
   interleaved u = {
-      .join =
-          kernels->binary[is_product ? TL_OP_MULTIPLY : TL_OP_ADD][r->dtype],
+      .method = r->method,
       .fill = kernels->fill[tl_move_size(itemsize)],
       .cast = r->from == r->dtype ? NULL : kernels->cast[r->from][r->dtype],
       .lanes = block,
       .partial = block + (TL_FOLD_LANES + 1) * (size_t)BLOCK_BYTES};
+  u.method.join =
+      kernels->binary[is_product ? TL_OP_MULTIPLY : TL_OP_ADD][r->dtype];
   // The unit of a product is 1 in the lanes' dtype; that of a sum is zeros.
   if (is_product)
     kernels->cast[TL_BOOL][r->dtype](u.unit, &is_product, 1);

@@ -18,14 +18,6 @@ static bool is_ordering(tl_fold fold) {
 
 // --- The consumer -----------------------------------------------------------
 
-// The operation of two items that the fold repeats.
-static tl_op op_of(tl_fold fold) {
-  return fold == TL_FOLD_SUM    ? TL_OP_ADD
-         : fold == TL_FOLD_PROD ? TL_OP_MULTIPLY
-         : fold == TL_FOLD_MIN  ? TL_OP_MINIMUM
-                                : TL_OP_MAXIMUM;
-}
-
 // The unit of a sum is 0 and that of a product 1, in the items' dtype; an order
 // has none, and begins with its first item.
 void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
@@ -40,7 +32,7 @@ void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
                     .initial = initial,
                     .to = to};
   s->lane = kernels->scan[s->fold][dtype];
-  s->rows = kernels->binary[op_of(s->fold)][dtype];
+  s->rows = kernels->binary[tl_fold_op(s->fold)][dtype];
   const uint8_t bit = s->fold == TL_FOLD_PROD;
   if (!is_ordering(s->fold))
     kernels->cast[TL_UINT8][dtype](&s->unit, &bit, 1);
@@ -111,16 +103,9 @@ typedef struct scan {
 
 // As messages call the built-in.
 static const char *name_of(tl_fold fold) {
-  switch (fold) {
-    case TL_FOLD_SUM:
-      return "cumulative_sum";
-    case TL_FOLD_PROD:
-      return "cumulative_prod";
-    case TL_FOLD_MIN:
-      return "cumulative_min";
-    default:
-      return "cumulative_max";
-  }
+  static const char *const names[] = {"cumulative_sum", "cumulative_prod",
+                                      "cumulative_min", "cumulative_max"};
+  return names[fold];
 }
 
 // Items between two polls, a few tens of microseconds.
@@ -201,13 +186,7 @@ static bool scan_fresh(scan *s, const tl_array *a, int axis, tl_slot *out) {
     const int64_t gap = s->initial ? row : 0;
     ok = load(s, a, to, to->data + gap) && scan_all(s, to->data, gap, to->data);
   }
-  tl_slot result = tl_own_array(to);
-  if (!ok) {
-    tl_drop(s->vm, result);
-    return false;
-  }
-  *out = result;
-  return true;
+  return tl_array_finish(s->vm, ok, to, out);
 }
 
 // The pass may not stop halfway, so its work is polled for before the array is
@@ -302,9 +281,7 @@ static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
   const tl_slot wide = *out;
   tl_array *cut = tl_reduce_cut(s->vm, wide.array, wanted);
   tl_drop(s->vm, wide);
-  if (cut != NULL)
-    *out = tl_own_array(cut);
-  return cut != NULL;
+  return tl_array_give(cut, out);
 }
 
 // What would be folded in a wider dtype and cut at the end is not for its
@@ -330,11 +307,8 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
   if (tl_is_array(*x))
     return scan_array(&s, x, axis, dtype, out);
   tl_slot made;
-  if (!tl_as_array(vm, name_of(s.fold), *x, &made))
-    return false;
-  bool ok = scan_array(&s, &made, axis, dtype, out);
-  tl_clear(vm, &made);
-  return ok;
+  return tl_as_array(vm, name_of(s.fold), *x, &made) &&
+         tl_drop_after(vm, scan_array(&s, &made, axis, dtype, out), &made);
 }
 
 // Each row is a lane of its own length: the scanner begins anew where the row

@@ -79,11 +79,10 @@ typedef struct text_walk {
 // Adds an operand to the walk: a string, an array, or the bool of where.
 static void text_operand(text_walk *w, int index, tl_slot s, int ndim,
                          const int64_t *shape, char **data) {
-  // A scalar is the same item everywhere.
-  for (int i = 0; i < ndim; i++) w->strides[index][i] = 0;
-  if (tl_is_array(s)) {
-    *data = s.array->data;
-    tl_broadcast_strides(s.array, ndim, shape, w->strides[index]);
+  const tl_array *a = tl_is_array(s) ? s.array : NULL;
+  tl_broadcast_strides(a, ndim, shape, w->strides[index]);
+  if (a != NULL) {
+    *data = a->data;
   } else if (tl_is_string(s)) {
     w->single[index] = tl_string_item_of(s.string);
     *data = (char *)&w->single[index];
@@ -158,14 +157,12 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
 // The operation where an operand is an array.
 static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
                         tl_slot *out) {
-  const tl_array *arrays[TL_MAX_OPERANDS] = {NULL};
-  int count = 0, ndim;
+  const tl_array *arrays[TL_MAX_OPERANDS];
+  int ndim;
   int64_t shape[TL_MAX_DIMS];
-  for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (tl_is_array(slots[i]))
-      arrays[count++] = slots[i].array;
-  }
-  if (!tl_broadcast(vm, count, arrays, &ndim, shape)) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
+    arrays[i] = tl_is_array(slots[i]) ? slots[i].array : NULL;
+  if (!tl_broadcast(vm, tl_ops[op].arity, arrays, &ndim, shape)) {
     if (tl_ops[op].arity == 2)
       tl_fail_operands(vm, slots[0], slots[1]);
     return false;
@@ -173,15 +170,8 @@ static bool text_arrays(tl_vm *vm, tl_op op, const tl_slot *slots,
   // String items of a new array are empty, so a stop halfway leaves it valid.
   tl_dtype dtype = is_comparison(op) ? TL_BOOL : TL_STRING;
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);
-  if (array == NULL)
-    return false;
-  tl_slot result = tl_own_array(array);
-  if (!compute_items(vm, op, slots, array)) {
-    tl_drop(vm, result);
-    return false;
-  }
-  *out = result;
-  return true;
+  bool ok = array != NULL && compute_items(vm, op, slots, array);
+  return tl_array_finish(vm, ok, array, out);
 }
 
 // A loop of s += part is linear by this.
@@ -233,12 +223,11 @@ static bool is_array_against_none(const tl_slot *slots) {
 
 // Fails (kind type) and names the functions for both.
 static bool fail_against_none(tl_vm *vm, tl_op op, const tl_slot *slots) {
-  char text[TL_DESCRIBE];
   tl_slot array = slots[tl_is_none(slots[0])];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s %s none: is_missing(x) tells which items are missing, "
                  "same(x, none) whether x itself is none",
-                 tl_describe(array, text, sizeof text), tl_op_label(op));
+                 tl_described(vm, array), tl_op_label(op));
 }
 
 // <, <=, > and >= of lists: the first items that differ decide, as in sort.

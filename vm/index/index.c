@@ -60,12 +60,8 @@ static bool whole_mask(tl_vm *vm, tl_slot *base, const tl_array *mask,
                        tl_slot *out) {
   if (tl_compress_in_place(vm, base, mask, out))
     return true;
-  tl_array *made =
-      tl_failed(vm) ? NULL : tl_compress_items(vm, base->array, mask);
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  return true;
+  return tl_array_give(
+      tl_failed(vm) ? NULL : tl_compress_items(vm, base->array, mask), out);
 }
 
 // Makes the result of a selection: an item, a view, or a copy of chosen items.
@@ -87,10 +83,7 @@ static bool finish_selection(tl_vm *vm, tl_slot *base, tl_selection *selection,
     made = tl_view_new(vm, base, dtype, selection->data, selection->ndim,
                        selection->shape, selection->strides);
   }
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  return true;
+  return tl_array_give(made, out);
 }
 
 // The index of an array: integers and slices first, then integers of other
@@ -172,10 +165,9 @@ typedef struct one {
 // The error of an index that has no meaning for a list, string or range.
 // [what] is the kind of base in words, as in the functions below.
 static bool fail_one(tl_vm *vm, const char *what, tl_slot s) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a %s is indexed by integers, slices and ranges: got %s", what,
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // Reads one value as an index among [length] items; negative integers count
@@ -230,13 +222,10 @@ static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
 // report errors in the same words. The result is dense, and owned.
 static tl_array *places_of(tl_vm *vm, tl_slot array, int64_t length) {
   tl_range all = {.stop = length, .step = 1, .length = length};
-  tl_array *numbers = tl_range_to_array(vm, &all);
-  if (numbers == NULL)
+  tl_slot base, out;
+  if (!tl_array_give(tl_range_to_array(vm, &all), &base))
     return NULL;
-  tl_index_item item = {.kind = TL_ITEM_VALUE};
-  tl_step step = {.item_count = 1, .items = &item};
-  tl_slot base = tl_own_array(numbers), out;
-  bool ok = array_get(vm, &base, &step, &array, &out);
+  bool ok = array_get(vm, &base, &tl_index_one, &array, &out);
   tl_drop(vm, base);
   return ok ? out.array : NULL;
 }
@@ -335,9 +324,7 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
     made->length = i + 1;
   }
   tl_drop(vm, tl_own_array(places));
-  if (made != NULL)
-    *out = tl_own_list(made);
-  return made != NULL;
+  return tl_list_give(vm, made, made != NULL, out);
 }
 
 // By what read_one made of the index. Slices and choices are new lists whose
@@ -546,10 +533,7 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
     tl_text_add(&text, s->text + begins[k], begins[k + 1] - begins[k]);
   }
   tl_free(vm, begins, nbytes);
-  tl_string *made = tl_text_finish(&text);
-  if (made != NULL)
-    *out = tl_own_string(made);
-  return made != NULL;
+  return tl_text_give(&text, out);
 }
 
 // Indices count characters.
@@ -610,13 +594,9 @@ static bool range_slice(tl_vm *vm, const tl_range *range, tl_slice slice,
 // Among them none, bools, masks and several indices.
 static bool range_choice(tl_vm *vm, const tl_range *range, const tl_step *step,
                          const tl_slot *parts, tl_slot *out) {
-  tl_array *numbers = tl_range_to_array(vm, range);
-  if (numbers == NULL)
-    return false;
-  tl_slot base = tl_own_array(numbers);
-  bool ok = array_get(vm, &base, step, parts, out);
-  tl_drop(vm, base);
-  return ok;
+  tl_slot base;
+  return tl_array_give(tl_range_to_array(vm, range), &base) &&
+         tl_drop_after(vm, array_get(vm, &base, step, parts, out), &base);
 }
 
 // Integers and slices of a range stay without an array.
@@ -651,10 +631,9 @@ static bool range_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // The error of a value that cannot be indexed.
 // A function is indexed where a call was meant, so the hint says how to call.
 static bool fail_base(tl_vm *vm, tl_slot base) {
-  char text[TL_DESCRIBE];
   const char *hint = tl_is_function(base) ? ": call it with ( )" : "";
   return tl_fail(vm, TALLY_ERR_TYPE, "%s cannot be indexed%s",
-                 tl_describe(base, text, sizeof text), hint);
+                 tl_described(vm, base), hint);
 }
 
 // A slice as a value that a host reads: (start: 1, stop: none, step: none). Its

@@ -56,6 +56,9 @@ typedef struct tl_step {
   const tl_index_item *items;  // of an index
 } tl_step;
 
+// The step of one value, [x].
+extern const tl_step tl_index_one;
+
 // Where a step remembers the position of its field: a hint, which is tested
 // before it is believed, so that any value is right.
 static inline uint16_t *tl_step_hint(const tl_step *step) {

@@ -21,7 +21,7 @@ enum {
 // --- Masks ------------------------------------------------------------------
 
 // By the kernel that counts, which adds up whole vectors.
-static int64_t count_items(const char *items, int64_t n) {
+int64_t tl_count_bools(const void *items, int64_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_fold_state state;
   int64_t count;
@@ -32,15 +32,15 @@ static int64_t count_items(const char *items, int64_t n) {
 }
 
 int64_t tl_count_true(const tl_array *dense_mask) {
-  return count_items(dense_mask->data, dense_mask->size);
+  return tl_count_bools(dense_mask->data, dense_mask->size);
 }
 
 // Piece by piece, as the beginning of most masks says so already.
 bool tl_has_true(const tl_array *dense_mask, int64_t least) {
   for (int64_t at = 0; at < dense_mask->size && least > 0; at += POLL_EACH) {
     int64_t left = dense_mask->size - at;
-    least -=
-        count_items(dense_mask->data + at, left < POLL_EACH ? left : POLL_EACH);
+    least -= tl_count_bools(dense_mask->data + at,
+                            left < POLL_EACH ? left : POLL_EACH);
   }
   return least <= 0;
 }
@@ -53,12 +53,9 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
     return NULL;
   }
   const tl_array *mask = parts[0].array;
-  if (mask->head.dtype != TL_BOOL || tl_ndim(mask) != tl_ndim(base) ||
-      base->head.dtype == TL_STRING || tl_ndim(mask) == 0 ||
-      memcmp(tl_shape(mask), tl_shape(base),
-             (size_t)tl_ndim(mask) * sizeof(int64_t)) != 0) {
+  if (mask->head.dtype != TL_BOOL || base->head.dtype == TL_STRING ||
+      tl_ndim(mask) == 0 || !tl_has_shape(mask, tl_ndim(base), tl_shape(base)))
     return NULL;
-  }
   return tl_is_contiguous(mask) && tl_is_contiguous(base) ? mask : NULL;
 }
 
@@ -173,15 +170,10 @@ static bool integer_positions(tl_vm *vm, const tl_array *base,
   tl_slot s = {.tag = tl_array_tag(fancy->array),
                .array = (tl_array *)fancy->array};
   // Used as it is, if it is dense.
-  if (fancy->array->head.dtype == TL_INT64) {
-    if (!tl_array_contiguous(vm, &s, array))
-      return false;
-  } else {
-    tl_array *cast = tl_array_cast(vm, fancy->array, TL_INT64);
-    if (cast == NULL)
-      return false;
-    *array = tl_own_array(cast);
-  }
+  if (fancy->array->head.dtype == TL_INT64
+          ? !tl_array_contiguous(vm, &s, array)
+          : !tl_array_give(tl_array_cast(vm, fancy->array, TL_INT64), array))
+    return false;
   int64_t length = tl_shape(base)[fancy->axis];
   int64_t stride = tl_strides(base)[fancy->axis];
   *out = (tl_positions){(int64_t *)(void *)array->array->data, length, stride,
@@ -210,11 +202,7 @@ static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
   if (fancy->array->head.dtype != TL_BOOL) {
     return integer_positions(vm, base, fancy, out, array);
   }
-  tl_array *places = mask_positions(vm, base, fancy, out);
-  if (places == NULL)
-    return false;
-  *array = tl_own_array(places);
-  return true;
+  return tl_array_give(mask_positions(vm, base, fancy, out), array);
 }
 
 // Adds the byte offsets of one index array to the sums; false after tl_fail

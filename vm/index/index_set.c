@@ -20,7 +20,6 @@
 // loss, such as a float into integers.
 // Returns false, with what would convert where something does.
 static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
-  char text[TL_DESCRIBE];
   const char *name = tl_dtypes[dtype].name;
   tl_dtype from = (tl_dtype)tl_dtype_of(value);
   if (tl_is_none(value)) {
@@ -35,7 +34,7 @@ static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
                    tl_dtypes[from].name, name, name);
   }
   return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
-                 tl_describe(value, text, sizeof text), name);
+                 tl_described(vm, value), name);
 }
 
 // Converts a number or string into one item.
@@ -76,28 +75,18 @@ static bool convert_array(tl_vm *vm, tl_dtype dtype, tl_slot value,
       tl_kind_rank(from) > tl_kind_rank(dtype)) {
     return fail_kind(vm, value, dtype);
   }
-  tl_array *cast = tl_array_cast(vm, value.array, dtype);
-  if (cast == NULL)
-    return false;
-  *out = tl_own_array(cast);
-  return true;
+  return tl_array_give(tl_array_cast(vm, value.array, dtype), out);
 }
 
 // A range as an array of [dtype].
 // The numbers 0, 1, 2 … are int64, so for narrower items they are cast, too.
 static bool convert_range(tl_vm *vm, tl_dtype dtype, tl_slot value,
                           tl_slot *out) {
-  tl_array *array = tl_range_to_array(vm, value.range);
-  if (array == NULL)
-    return false;
-  tl_slot made = tl_own_array(array);
-  if (dtype == TL_INT64) {
-    tl_copy_slot(out, &made);
-    return true;
-  }
-  bool ok = convert_array(vm, dtype, made, out);
-  tl_drop(vm, made);
-  return ok;
+  tl_slot made;
+  if (dtype == TL_INT64)
+    return tl_array_give(tl_range_to_array(vm, value.range), out);
+  return tl_array_give(tl_range_to_array(vm, value.range), &made) &&
+         tl_drop_after(vm, convert_array(vm, dtype, made, out), &made);
 }
 
 // The value as an array of [dtype]: borrowed where it is one, else made here.
@@ -120,10 +109,10 @@ static bool read_value(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
 // many dimensions.
 static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
                        const int64_t *shape, int axis) {
-  char text[TL_DESCRIBE], place[TL_DESCRIBE] = "";
+  char place[TL_DESCRIBE] = "";
   size_t used = 0;
   tl_slot s = {.tag = tl_array_tag(value), .array = (tl_array *)value};
-  tl_describe(s, text, sizeof text);
+  const char *text = tl_described(vm, s);
   for (int i = 0; i < ndim && used + 30 < sizeof place; i++) {
     used += (size_t)snprintf(place + used, sizeof place - used, "%s%" PRId64,
                              i > 0 ? " * " : "", shape[i]);
@@ -158,12 +147,9 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
   }
   if (more <= 0)
     return true;
-  tl_array *view = tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
-                               tl_shape(a) + more, tl_strides(a) + more);
-  if (view == NULL)
-    return false;
-  *value = tl_own_array(view);
-  return true;
+  return tl_array_give(tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
+                                   tl_shape(a) + more, tl_strides(a) + more),
+                       value);
 }
 
 // --- Writing ----------------------------------------------------------------
@@ -176,6 +162,13 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   bool ok = fit_value(vm, &from, tl_ndim(target), tl_shape(target)) &&
             tl_array_assign(vm, target, from.array);
   tl_drop(vm, from);
+  return ok;
+}
+
+// The value over all of a view, which is taken; NULL: it could not be made.
+static bool store_view(tl_vm *vm, tl_array *view, tl_slot value) {
+  bool ok = view != NULL && tl_array_store_all(vm, view, value);
+  tl_array_drop(vm, view);
   return ok;
 }
 
@@ -208,11 +201,7 @@ static bool store_region(tl_vm *vm, tl_array *target,
   tl_array *region =
       tl_view_new(vm, &base, tl_array_dtype(target), selection->data,
                   selection->ndim, selection->shape, selection->strides);
-  if (region == NULL)
-    return false;
-  bool ok = tl_array_store_all(vm, region, value);
-  tl_drop(vm, tl_own_array(region));
-  return ok;
+  return store_view(vm, region, value);
 }
 
 // The value as scattering wants it: one item, or dense in the whole shape and
@@ -220,21 +209,16 @@ static bool store_region(tl_vm *vm, tl_array *target,
 static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
                          const int64_t *shape, tl_slot *value) {
   const tl_array *a = value->array;
-  bool is_whole = a->size == 1 || (tl_ndim(a) == ndim && tl_is_contiguous(a) &&
-                                   memcmp(tl_shape(a), shape,
-                                          (size_t)ndim * sizeof *shape) == 0);
+  bool is_whole =
+      a->size == 1 || (tl_is_contiguous(a) && tl_has_shape(a, ndim, shape));
   if (is_whole && !tl_arrays_overlap(a, target))
     return true;
   tl_array *whole = tl_array_new(vm, tl_array_dtype(a), ndim, shape);
-  if (whole == NULL)
+  tl_slot before = *value;
+  bool ok = whole != NULL && tl_array_assign(vm, whole, a);
+  if (!tl_array_finish(vm, ok, whole, value))
     return false;
-  tl_slot owned = tl_own_array(whole);
-  if (!tl_array_assign(vm, whole, a)) {
-    tl_drop(vm, owned);
-    return false;
-  }
-  tl_drop(vm, *value);
-  tl_copy_slot(value, &owned);
+  tl_drop(vm, before);
   return true;
 }
 
@@ -308,11 +292,7 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   }
   tl_slot base = {.tag = tl_array_tag(target), .array = target};
   tl_array *region = tl_view_new(vm, &base, dtype, item, 0, NULL, NULL);
-  if (region == NULL)
-    return false;
-  bool ok = tl_array_store_all(vm, region, value);
-  tl_drop(vm, tl_own_array(region));
-  return ok;
+  return store_view(vm, region, value);
 }
 
 // From cheap to general: integers and slices, one item, a mask over the whole,

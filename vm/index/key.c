@@ -8,7 +8,6 @@
 
 // The error of a value that is no key, with what to write in its place.
 static bool fail_kind(tl_vm *vm, tl_slot s) {
-  char text[TL_DESCRIBE];
   const char *hint = "";
   if (tl_dtype_of(s) == TL_UINT64)
     hint = " beyond int64: \"{x}\" is its text";
@@ -19,7 +18,7 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a key of a record is a string, an integer, a bool or a list "
                  "of such: got %s%s",
-                 tl_describe(s, text, sizeof text), hint);
+                 tl_described(vm, s), hint);
 }
 
 // The value or item at fault is named, with its type.

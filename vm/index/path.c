@@ -27,13 +27,6 @@
 
 typedef tl_nested_path way;
 
-// The rest of the way below its first step.
-// What the first step took of the parts lies before them.
-static way below(way w) {
-  int parts = tl_step_parts(w.steps);
-  return (way){w.steps + 1, w.count - 1, w.parts + parts};
-}
-
 // The value on its way to its place.
 // Of one update, from its begin to the store; *value of the caller is not
 // touched before all has succeeded.
@@ -63,10 +56,7 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
 // Counts nothing where the value owned itself: it only moves.
 static tl_slot unload(tl_vm *vm, carried *carried, tl_cause cause) {
   if (carried->was_borrowed && vm->counting) {
-    if (cause == TL_CAUSE_ITEM)
-      vm->stats.promotions_item++;
-    else
-      vm->stats.promotions_field++;
+    (&vm->stats.promotions_item)[cause]++;
     carried->was_borrowed = false;
   }
   return tl_escape(vm, &carried->value, cause);
@@ -94,11 +84,8 @@ static bool update_field(tl_vm *vm, way w, tl_record **record, tl_slot key,
                          carried *carried) {
   if (w.count == 1)
     return set_field(vm, w, record, key, carried);
-  tl_slot *value = tl_record_get_key(*record, key), made;
-  if (!update(vm, below(w), value, carried, &made))
-    return false;
-  tl_copy_slot(value, &made);
-  return true;
+  tl_slot *value = tl_record_get_key(*record, key);
+  return update(vm, tl_nested_path_below(w), value, carried, value);
 }
 
 // Updates a record; a missing field can be set but not be updated below.
@@ -134,13 +121,8 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // Sets an item of a list, or updates it at the rest of the way.
 static bool update_item(tl_vm *vm, way w, tl_slot *item, carried *carried) {
-  if (w.count > 1) {
-    tl_slot made;
-    if (!update(vm, below(w), item, carried, &made))
-      return false;
-    tl_copy_slot(item, &made);
-    return true;
-  }
+  if (w.count > 1)
+    return update(vm, tl_nested_path_below(w), item, carried, item);
   // The old item is dropped last: it may be what keeps others alive.
   tl_slot old, new = unload(vm, carried, TL_CAUSE_ITEM);
   tl_copy_slot(&old, item);
@@ -173,12 +155,11 @@ static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
 // Whether the values may be stored into a slice of a list.
 // Fails (kind type) for what is no list, (kind shape) for another count.
 static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
-  char text[TL_DESCRIBE];
   if (!tl_is_list(values)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a slice of a list is set to a list of as many items: got "
                    "%s",
-                   tl_describe(values, text, sizeof text));
+                   tl_described(vm, values));
   }
   if (values.list->length == slice.length)
     return true;
@@ -195,17 +176,13 @@ static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
     return check_slice(vm, slice, carried->value) &&
            store_slice(vm, list, slice, &carried->value);
   }
-  tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part, made;
+  tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
   // What was taken out is updated by itself, and stored back.
-  bool ok = update(vm, below(w), &part, carried, &made);
-  if (ok) {
-    ok = check_slice(vm, slice, made) && store_slice(vm, list, slice, &made);
-    tl_drop(vm, made);
-  }
-  tl_drop(vm, part);
-  return ok;
+  bool ok = update(vm, tl_nested_path_below(w), &part, carried, &part) &&
+            check_slice(vm, slice, part) && store_slice(vm, list, slice, &part);
+  return tl_drop_after(vm, ok, &part);
 }
 
 // Updates a list at an item or a slice.
@@ -246,8 +223,9 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
   if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
     return false;
-  bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
-                         : store_below(vm, below(w), view.array, value);
+  bool ok = w.count == 1
+                ? tl_array_store_all(vm, view.array, value)
+                : store_below(vm, tl_nested_path_below(w), view.array, value);
   tl_drop(vm, view);
   return ok;
 }
@@ -257,11 +235,9 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
                             tl_array **box) {
   *box = tl_number_box(vm, number);
-  if (*box == NULL)
-    return false;
-  if (store_below(vm, w, *box, value))
+  if (*box != NULL && store_below(vm, w, *box, value))
     return true;
-  tl_drop(vm, tl_own_array(*box));
+  tl_array_drop(vm, *box);
   return false;
 }
 
@@ -269,7 +245,7 @@ static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
 static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
                                  tl_slot value) {
   tl_array *box;
-  if (!store_in_number(vm, below(w), number, value, &box))
+  if (!store_in_number(vm, tl_nested_path_below(w), number, value, &box))
     return false;
   tl_slot made = tl_own_array(box);
   bool ok = tl_array_store(vm, a, w.steps, w.parts, made);
@@ -287,11 +263,10 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   if (tl_is_number(part) && w.steps[1].field == NULL) {
     ok = store_through_number(vm, w, a, part, value);
   } else if (!tl_is_array(part) || tl_ndim(part.array) == 0) {
-    char text[TL_DESCRIBE];
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
-                 tl_describe(part, text, sizeof text));
+                 tl_described(vm, part));
   } else {
-    ok = store_below(vm, below(w), part.array, value);
+    ok = store_below(vm, tl_nested_path_below(w), part.array, value);
     // A copy of chosen items: what was written to it goes back to where it came
     // from.
     if (ok && !tl_is_view(part.array)) {
@@ -378,29 +353,23 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   if (tl_is_array(*part)) {
     tl_array *like = tl_array_new(vm, tl_array_dtype(part->array),
                                   tl_ndim(part->array), tl_shape(part->array));
-    if (like == NULL)
-      return false;
-    if (!tl_array_store_all(vm, like, value)) {
-      tl_drop(vm, tl_own_array(like));
-      return false;
-    }
-    tl_clear(vm, part);
-    *part = tl_own_array(like);
-    return true;
+    bool ok = like != NULL && tl_array_store_all(vm, like, value);
+    tl_slot old = *part;
+    if (tl_array_finish(vm, ok, like, part))
+      tl_drop(vm, old);
+    return ok;
   }
   // A nested part takes a value of its own type.
   tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
   if (wanted == NULL || got == NULL)
     return false;
   if (wanted != got) {
-    char a[TL_DESCRIBE], b[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
-                   tl_describe(value, a, sizeof a),
-                   tl_describe(*part, b, sizeof b));
+                   tl_described(vm, value), tl_described(vm, *part));
   }
-  tl_slot kept = tl_retain(vm, tl_borrow(value));
-  tl_clear(vm, part);
-  tl_copy_slot(part, &kept);
+  tl_slot old = *part;
+  *part = tl_retain(vm, tl_borrow(value));
+  tl_drop(vm, old);
   return true;
 }
 
@@ -410,25 +379,18 @@ bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
                     tl_slot *value) {
   if (w.count == 0)
     return replace_part(vm, part, *value);
-  tl_slot made;
   carried borrowed = {tl_borrow(*value), false, true};
-  if (!update(vm, w, part, &borrowed, &made))
-    return false;
-  tl_copy_slot(part, &made);
-  return true;
+  return update(vm, w, part, &borrowed, part);
 }
 
 // A range whose items are set becomes the array that it stands for.
 static bool update_range(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   tl_array *a = tl_range_to_array(vm, target->range);
-  if (a == NULL)
-    return false;
-  if (!store_below(vm, w, a, carried->value)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  return finish(vm, target, false, tl_own_array(a), out);
+  bool ok = a != NULL && store_below(vm, w, a, carried->value);
+  tl_slot made;
+  return tl_array_finish(vm, ok, a, &made) &&
+         finish(vm, target, false, made, out);
 }
 
 // A number is a place without axes: s[()] = v sets it, and it keeps its dtype.
@@ -446,14 +408,12 @@ static bool update_number(tl_vm *vm, way w, tl_slot *target, carried *carried,
 // is updated in the value that the index gives, and put back.
 static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
                             tl_slot *out) {
-  tl_slot value = carried->value, part, made;
+  tl_slot value = carried->value, made;
   if (w.count > 1) {
-    if (!tl_index_get(vm, target, w.steps, w.parts, &part))
+    if (!tl_index_get(vm, target, w.steps, w.parts, &value))
       return false;
-    bool ok = update(vm, below(w), &part, carried, &value);
-    tl_drop(vm, part);
-    if (!ok)
-      return false;
+    if (!update(vm, tl_nested_path_below(w), &value, carried, &value))
+      return tl_drop_after(vm, false, &value);
   }
   bool alone = tl_may_write(vm, *target);
   if (!alone)
@@ -470,7 +430,6 @@ static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // The error of a value without items or fields to set.
 static bool fail_target(tl_vm *vm, tl_slot target) {
-  char text[TL_DESCRIBE];
   if (tl_is_string(target)) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "the characters of a string cannot be set: build a new "
@@ -481,13 +440,14 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
                    "a module cannot be assigned to from outside");
   }
   return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set%s",
-                 tl_describe(target, text, sizeof text),
+                 tl_described(vm, target),
                  tl_is_none(target) ? ": an empty record is (:), an empty list "
                                       "(), and { } a block without a value"
                                     : "");
 }
 
-// Updates *target at the way [w]; *out is the new target, owned.
+// Updates *target at the way [w]; *out, which may be the same slot, is the new
+// target, owned.
 static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
                    tl_slot *out) {
   if (tl_is_array(*target) && tl_ndim(target->array) > 0) {
@@ -575,8 +535,7 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
       tl_drop(vm, carried.value);
     return false;
   }
-  if (tl_is_owned(carried.value))
-    tl_drop(vm, carried.value);
+  tl_drop(vm, carried.value);
   value->tag &= ~TL_OWNED;
   return true;
 }

@@ -70,7 +70,6 @@ static int64_t clip(int64_t at, int64_t length, int64_t step) {
 // and clipped ends are small, so nothing overflows.
 static tl_slice make_slice(int64_t start, int64_t stop, int64_t step) {
   tl_slice slice = {start, step, 0};
-  // Distances and steps are below 2**63, clipped ends are small.
   if (step > 0 && start < stop) {
     slice.length = (stop - start - 1) / step + 1;
   } else if (step < 0 && stop < start) {
@@ -92,38 +91,30 @@ static bool slice_part(tl_vm *vm, const tl_slot **parts, bool given,
   *is_there = true;
   if (tl_index_integer(s, out))
     return true;
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "the parts of a slice are integers: got %s",
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // None as a part stands for a part that is not given.
 bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                       int64_t length, tl_slice *out) {
-  int64_t start = 0, stop = 0, step = 1;
-  bool has_start, has_stop, has_step;
-  if (!slice_part(vm, parts, (item.given & TL_SLICE_START) != 0, &start,
-                  &has_start) ||
-      !slice_part(vm, parts, (item.given & TL_SLICE_STOP) != 0, &stop,
-                  &has_stop) ||
-      !slice_part(vm, parts, (item.given & TL_SLICE_STEP) != 0, &step,
-                  &has_step)) {
-    return false;
+  int64_t part[3] = {0, 0, 1};  // start, stop and step
+  bool has[3];
+  for (int i = 0; i < 3; i++) {
+    if (!slice_part(vm, parts, (item.given & TL_SLICE_START << i) != 0,
+                    &part[i], &has[i]))
+      return false;
   }
-  if (step == 0) {
+  const int64_t step = part[2] == INT64_MIN ? -INT64_MAX : part[2];
+  if (step == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "the step of a slice is 0");
-  }
-  if (step == INT64_MIN)
-    step = -INT64_MAX;
-  if (!has_start)
-    start = step > 0 ? 0 : length - 1;
-  else
-    start = clip(start, length, step);
-  if (!has_stop)
-    stop = step > 0 ? length : -1;
-  else
-    stop = clip(stop, length, step);
+  const int64_t start = has[0]     ? clip(part[0], length, step)
+                        : step > 0 ? 0
+                                   : length - 1;
+  const int64_t stop = has[1]     ? clip(part[1], length, step)
+                       : step > 0 ? length
+                                  : -1;
   *out = make_slice(start, stop, step);
   return true;
 }
@@ -145,6 +136,9 @@ tl_slice tl_slice_of_range(const tl_range *range, int64_t length) {
 }
 
 // --- Counting axes ----------------------------------------------------------
+
+static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
+const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
 
 // A field takes none.
 int tl_step_parts(const tl_step *step) {
@@ -219,7 +213,6 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
   }
   if (axes > tl_ndim(r->base)) {
-    char text[TL_DESCRIBE];
     tl_slot s = {.tag = tl_array_tag(r->base), .array = (tl_array *)r->base};
     if (tl_ndim(r->base) == 0) {
       return tl_fail(r->vm, TALLY_ERR_TYPE,
@@ -232,7 +225,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
                    tl_ndim(r->base) == 1 ? "dimension" : "dimensions",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(r->vm, s));
   }
   r->rest = tl_ndim(r->base) - (int)axes;
   return true;
@@ -310,7 +303,6 @@ static bool check_mask(reader *r, const tl_array *mask) {
 
 // The error of a value that cannot index an array.
 static bool fail_kind(tl_vm *vm, tl_slot s) {
-  char text[TL_DESCRIBE];
   const char *hint = tl_is_list(s) ? "; asarray(l) makes an array of it"
                      : tl_is_form(s, TL_FORM_OPTION)
                          ? "; fill_missing(mask, false) is a mask"
@@ -318,7 +310,7 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array is indexed by integers, slices, ranges, none, and "
                  "arrays of integers or bools: got %s%s",
-                 tl_describe(s, text, sizeof text), hint);
+                 tl_described(vm, s), hint);
 }
 
 // An index array, a mask or a bool. Bools stand for no axes, so there may be

@@ -31,7 +31,6 @@ static int64_t spread_length(tl_slot s) {
 // Fails (kind type) for other values, (kind index) for too many.
 static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
                        int64_t *items, int64_t *values) {
-  char text[TL_DESCRIBE];
   for (int i = 0; step->field == NULL && i < step->item_count; i++) {
     int64_t length = 1;
     if (step->items[i].kind == TL_ITEM_SPREAD) {
@@ -40,7 +39,7 @@ static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
         return tl_fail(vm, TALLY_ERR_TYPE,
                        "... in an index spreads a list, an array or a range: "
                        "got %s",
-                       tl_describe(*parts, text, sizeof text));
+                       tl_described(vm, *parts));
     }
     if (length > MOST_ITEMS || *items + length > MOST_ITEMS)
       return tl_fail(vm, TALLY_ERR_INDEX,
@@ -60,15 +59,13 @@ static bool count_step(tl_vm *vm, const tl_step *step, const tl_slot *parts,
 // need memory become owned, and tl_path_close drops them.
 static bool spread_value(tl_vm *vm, tl_slot from, tl_index_item **items,
                          tl_slot **to) {
-  static const tl_index_item one = {.kind = TL_ITEM_VALUE};
-  static const tl_step step = {.item_count = 1, .items = &one};
   int64_t length = spread_length(from);
   for (int64_t i = 0; i < length; i++) {
     tl_slot base = tl_borrow(from), at = tl_weak_int(i);
-    if (!tl_index_get(vm, &base, &step, &at, *to))
+    if (!tl_index_get(vm, &base, &tl_index_one, &at, *to))
       return false;
     ++*to;
-    *(*items)++ = one;
+    *(*items)++ = *tl_index_one.items;
   }
   return true;
 }

@@ -166,10 +166,6 @@ typedef void tl_scan(void *out, const void *a, void *carry, size_t n);
 
 // Copies n strided items to contiguous ones; stride 0 repeats one item.
 typedef void tl_pack(void *out, const void *a, ptrdiff_t stride, size_t n);
-// The same of two arrays that are interleaved, as two fields of structs are:
-// at once, so that memory is read once.
-typedef void tl_pack_pair(void *out, void *next, const void *a, const void *b,
-                          ptrdiff_t stride, size_t n);
 // Copies n contiguous items to strided ones; stride 0 leaves the last.
 typedef void tl_unpack(void *out, ptrdiff_t stride, const void *a, size_t n);
 // Copies a tile of nrows by ncols items from any strides; rows of the target
@@ -323,7 +319,6 @@ typedef struct tl_kernel_table {
   tl_kernel1 *fill[TL_MOVE_SIZES];  // a points to one item
   // Between strided and contiguous items.
   tl_pack *pack[TL_MOVE_SIZES];
-  tl_pack_pair *pack_pair[TL_MOVE_SIZES];  // 4 and 8 bytes; else NULL
   tl_unpack *unpack[TL_MOVE_SIZES];
   tl_pack_tile *pack_tile[TL_MOVE_SIZES];
   // By rows, by masks and by indices.

@@ -145,26 +145,6 @@ STRETCH(4, tl_word4)
 STRETCH(8, tl_word8)
 STRETCH(16, tl_word16)
 
-// --- Pairs ------------------------------------------------------------------
-
-// Two strided arrays at once.
-#define PAIR(index, size)                                                     \
-  void TL_K(pack_pair_##size)(void *out, void *next, const void *a,           \
-                              const void *b, ptrdiff_t stride, size_t n) {    \
-    const char *from = a, *from_next = b;                                     \
-    tl_word##size *to = out, *to_next = next;                                 \
-    size_t i = 0;                                                             \
-    for (; i + 4 <= n; i += 4, from += 4 * stride, from_next += 4 * stride) { \
-      *(tl_four##size *)(void *)(to + i) =                                    \
-          TL_FOUR_STRIDED(size, from, stride);                                \
-      *(tl_four##size *)(void *)(to_next + i) =                               \
-          TL_FOUR_STRIDED(size, from_next, stride);                           \
-    }                                                                         \
-    gather_##size(to + i, from, stride, n - i);                               \
-    gather_##size(to_next + i, from_next, stride, n - i);                     \
-  }
-TL_MOVES_OF_PAIRS(PAIR)
-
 // How many items ahead of its use a scattered item is prefetched.
 enum { AHEAD = 64 };
 

@@ -10,12 +10,6 @@
 // X(index in the table, item size)
 #define TL_MOVES(X) X(0, 1) X(1, 2) X(2, 4) X(3, 8) X(4, 16)
 
-// The sizes that fields of structs often have.
-#define TL_MOVES_OF_PAIRS(X) X(2, 4) X(3, 8)
-#define X(index, size) tl_pack_pair TL_K(pack_pair_##size);
-TL_MOVES_OF_PAIRS(X)
-#undef X
-
 #define X(index, size)                      \
   tl_kernel1 TL_K(copy_##size);             \
   tl_kernel1 TL_K(zeros_##size);            \

@@ -114,9 +114,6 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #define X(index, size) [index] = TL_K(pack_##size),
     .pack = {TL_MOVES(X)},
 #undef X
-#define X(index, size) [index] = TL_K(pack_pair_##size),
-    .pack_pair = {TL_MOVES_OF_PAIRS(X)},
-#undef X
 #define X(index, size) [index] = TL_K(unpack_##size),
     .unpack = {TL_MOVES(X)},
 #undef X

@@ -37,11 +37,8 @@ bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
   }
   tl_slot flat;
   tl_slot all = {.tag = tl_array_tag(places), .array = (tl_array *)places};
-  if (!tl_value_flatten(vm, all, &flat))
-    return false;
-  bool ok = tl_value_take(vm, rows, flat.array, out);
-  tl_drop(vm, flat);
-  return ok;
+  return tl_value_flatten(vm, all, &flat) &&
+         tl_drop_after(vm, tl_value_take(vm, rows, flat.array, out), &flat);
 }
 
 // A number of axes below two is no grid: an index of a grid that takes all
@@ -65,13 +62,8 @@ bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
     rows->tag &= ~TL_OWNED;
     return true;
   }
-  tl_array *places = tl_numbers_new(vm, ndim, shape, 0);
-  if (places == NULL) {
-    tl_clear(vm, rows);
-    return false;
-  }
-  tl_slot first = tl_own_array(places);
-  return tl_nested_pair(vm, TL_FORM_GRID, ndim, &first, rows, out);
+  return tl_places_pair(vm, TL_FORM_GRID, tl_numbers_new(vm, ndim, shape, 0),
+                        rows, out);
 }
 
 // What is no grid goes through as it is, so that this can be the tl_opener of
@@ -127,11 +119,7 @@ static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   tl_array *view =
       tl_view_new(vm, &dense, dtype, a->data, ndim, shape, strides);
   tl_drop(vm, dense);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return tl_array_give(view, out) && tl_keep_made(vm, out);
 }
 
 // Down the tree to plain arrays. RAGGED has no part with its own axis but the
@@ -166,14 +154,11 @@ bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
   int64_t strides[TL_MAX_DIMS];
   tl_slot base = {.tag = tl_array_tag(a), .array = (tl_array *)a}, view;
   tl_broadcast_strides(a, ndim, shape, strides);
-  if (!tl_array_finish(vm, true,
-                       tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                   shape, strides),
-                       &view))
+  if (!tl_array_give(tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
+                                 shape, strides),
+                     &view))
     return false;
-  bool ok = tl_value_flatten(vm, view, out);
-  tl_drop(vm, view);
-  return ok;
+  return tl_drop_after(vm, tl_value_flatten(vm, view, out), &view);
 }
 
 // One axis into one axis changes nothing, so an owned value is moved: this is
@@ -197,13 +182,13 @@ bool tl_value_join_axes(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // What has one axis, or none, is itself, retained.
 bool tl_value_flatten(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS], size = 1;
+  int64_t shape[TL_MAX_DIMS], size;
   int ndim = tl_value_shape(s, shape);
   if (ndim < 2) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;
   }
-  for (int i = 0; i < ndim; i++) size *= shape[i];
+  size = tl_shape_count(ndim, shape);
   return tl_value_reshape(vm, s, ndim, 1, &size, out);
 }
 
@@ -244,9 +229,5 @@ bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
   tl_slot base = tl_borrow(s);
   tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data,
                                tl_ndim(a), shape, strides);
-  if (view == NULL)
-    return false;
-  *out = tl_own_array(view);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return tl_array_give(view, out) && tl_keep_made(vm, out);
 }

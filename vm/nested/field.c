@@ -80,8 +80,7 @@ static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
     shape[i] = tl_shape(a)[from];
     strides[i] = tl_strides(a)[from];
   }
-  return tl_array_finish(
-      vm, true,
+  return tl_array_give(
       tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides),
       out);
 }
@@ -106,10 +105,9 @@ static bool part_view(tl_vm *vm, tl_slot *base, int part, tl_slot *out) {
   const tl_array *a = base->array;
   tl_dtype dtype = part_dtype(tl_array_dtype(a));
   char *data = a->data + (size_t)part * tl_itemsize(dtype);
-  return tl_array_finish(vm, true,
-                         tl_view_new(vm, base, dtype, data, tl_ndim(a),
-                                     tl_shape(a), tl_strides(a)),
-                         out);
+  return tl_array_give(tl_view_new(vm, base, dtype, data, tl_ndim(a),
+                                   tl_shape(a), tl_strides(a)),
+                       out);
 }
 
 // .real and .imag of one number, without an array for it. What was a literal's
@@ -166,13 +164,9 @@ static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                             tl_slot *out) {
   if (is_named(name, "T") || is_named(name, "real"))
     return pass_on(base, out);
-  tl_array *array = tl_range_to_array(vm, base->range);
-  if (array == NULL)
-    return false;
-  tl_slot made = tl_own_array(array);
-  bool ok = tl_field_get(vm, &made, name, out);
-  tl_drop(vm, made);
-  return ok;
+  tl_slot made;
+  return tl_array_give(tl_range_to_array(vm, base->range), &made) &&
+         tl_drop_after(vm, tl_field_get(vm, &made, name, out), &made);
 }
 
 // What reshapes or splits a number: [is_part] for .real and .imag, else .T,
@@ -222,8 +216,8 @@ static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
                    is_imag ? "imaginary" : "real");
   }
   if (is_imag && !tl_dtype_is_complex(dtype))
-    return tl_array_finish(
-        vm, true, tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)), out);
+    return tl_array_give(tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)),
+                         out);
   return tl_attribute_place(vm, base, name, out);
 }
 
@@ -286,10 +280,9 @@ static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
   int ndim = tl_value_ndim(s);
   bool rows = tl_value_axes(s) > ndim;
   if (rows && (last_two || ndim < 2)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s has no transpose: its rows differ in length",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   if (last_two && ndim < 2) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -322,12 +315,10 @@ bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
   while (i < count && !is_named(name, nested_attributes[i].name)) i++;
   if (i == count || tl_nested_find(n, name) < 0)
     return true;
-  tl_slot s = tl_lend_nested(n);
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_NAME,
                  "%s of %s is a field and an attribute of arrays: the field "
                  "is written x[\"%s\"], the attribute %s",
-                 name->text, tl_describe(s, text, sizeof text), name->text,
+                 name->text, tl_described(vm, tl_lend_nested(n)), name->text,
                  nested_attributes[i].call);
 }
 
@@ -348,10 +339,9 @@ static bool nested_attribute(tl_vm *vm, const tl_slot *base,
   if (is_named(name, "shape") && !rows)
     return nested_shape(vm, *base, out);
   if (is_named(name, "shape")) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s has no shape: len(x) rows of lengths(x) items",
-                   tl_describe(*base, text, sizeof text));
+                   tl_described(vm, *base));
   }
   if (is_named(name, "ndim"))
     return *out = tl_weak_int(tl_nested_ndim(n)), true;

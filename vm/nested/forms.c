@@ -20,22 +20,11 @@
 #include "vm/objects.h"
 #include "vm/vm.h"
 
-// One row of the table. The names are those of the functions in forms.h without
-// tl_ and without what they do: OPTION, option, … is tl_option_get and so on.
-#define OPS(form, get_of, set_of, elementwise_of, concat_of) \
-  [TL_FORM_##form] = {tl_##get_of##_get, tl_##set_of##_set,  \
-                      tl_##elementwise_of##_elementwise,     \
-                      tl_##concat_of##_concat}
-
-static const tl_form_ops forms[TL_FORM_COUNT] = {
-    OPS(OPTION, option, option, options, options),
-    OPS(STRUCT, struct, struct, structs, structs),
-    OPS(COLUMNS, columns, columns, structs, structs),
-    OPS(RAGGED, ragged, ragged, rows, rows),
-    OPS(GRID, grid, grid, grid, grid),
-    OPS(CATEGORY, indexed, category, indexed, indexed),
-    OPS(POINTER, indexed, pointer, indexed, indexed),
-    OPS(BYTES, raw_bytes, raw_bytes, raw_bytes, raw_bytes),
+static const tl_form_ops *const forms[TL_FORM_COUNT] = {
+    [TL_FORM_OPTION] = &tl_option_ops,   [TL_FORM_STRUCT] = &tl_struct_ops,
+    [TL_FORM_COLUMNS] = &tl_columns_ops, [TL_FORM_RAGGED] = &tl_ragged_ops,
+    [TL_FORM_GRID] = &tl_grid_ops,       [TL_FORM_CATEGORY] = &tl_category_ops,
+    [TL_FORM_POINTER] = &tl_pointer_ops, [TL_FORM_BYTES] = &tl_bytes_ops,
 };
 
 // --- Indexing ----------------------------------------------------------------
@@ -46,7 +35,7 @@ static bool get_items(tl_vm *vm, tl_slot base, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   if (tl_is_option_mask(step, parts))
     return tl_option_mask_get(vm, base, parts[0].nested, out);
-  return forms[tl_nested_form(base.nested)].get(vm, base, step, parts, out);
+  return forms[tl_nested_form(base.nested)]->get(vm, base, step, parts, out);
 }
 
 // vm->nested->get: x["f"] is a field, anything else an index of the leading
@@ -61,15 +50,9 @@ static bool get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
       return tl_fail_no_field(vm, *base, parts[0].string);
     return tl_nested_field(vm, base, i, out);
   }
-  if (!get_items(vm, tl_borrow(*base), step, parts, out))
-    return false;
   // What dies here does not keep the block for a view.
-  if (tl_is_owned(*base)) {
-    if (!tl_is_owned(*out))
-      *out = tl_retain(vm, *out);
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
-  }
-  return true;
+  return get_items(vm, tl_borrow(*base), step, parts, out) &&
+         (!tl_is_owned(*base) || tl_keep_made(vm, out));
 }
 
 // --- Writing -----------------------------------------------------------------
@@ -107,7 +90,7 @@ static bool set(tl_vm *vm, const tl_nested_path *way, tl_slot target,
   // copied, as it has two owners (tl_part_update).
   if (!in_place && (n = share(vm, n)) == NULL)
     return false;
-  bool ok = forms[tl_nested_form(n)].set(vm, w, n, value);
+  bool ok = forms[tl_nested_form(n)]->set(vm, w, n, value);
   if (ok)
     *out = n;
   else if (!in_place)
@@ -170,7 +153,7 @@ static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
   if (form < 0 || (spelled && !opened))
     // where(c, none, x) has no nested operand, and an option as its result.
     form = TL_FORM_OPTION;  // which knows none
-  return forms[form].elementwise(vm, op, arity, slots, out);
+  return forms[form]->elementwise(vm, op, arity, slots, out);
 }
 
 // --- Joining and copying -----------------------------------------------------
@@ -181,7 +164,7 @@ static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
                    tl_slot *out) {
   int form = tl_outermost(count, items);
   if (form >= 0)
-    return forms[form].concat(vm, count, items, out);
+    return forms[form]->concat(vm, count, items, out);
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(items[i]) == 0)
       return tl_fail_kinds(vm, count, items);
@@ -199,7 +182,7 @@ static bool copy_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
     return tl_nested_copy(vm, part, out);
   *out = tl_borrow(part);
   return !tl_is_array(part) ||
-         tl_array_finish(vm, true, tl_array_copy(vm, part.array), out);
+         tl_array_give(tl_array_copy(vm, part.array), out);
 }
 
 // Rows are copied by a concat of one: that leaves out what lies between and

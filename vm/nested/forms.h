@@ -57,55 +57,17 @@ static inline int tl_outermost(int64_t count, const tl_slot *values) {
   return form;
 }
 
-// --- The functions in the table ---------------------------------------------
-// Structs in a block and by columns share what is said of structs; categories
-// and pointers what is said of indexed arrays.
+// The rows of the table, each at the end of the file that has its functions.
+extern const tl_form_ops tl_option_ops, tl_struct_ops, tl_columns_ops,
+    tl_ragged_ops, tl_grid_ops, tl_category_ops, tl_pointer_ops, tl_bytes_ops;
 
-// None where the item is missing; both parts are indexed alike.
-bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
-                   tl_slot *out);
-// A record, or of a tuple a list, where all axes are indexed; else structs.
-bool tl_struct_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
-                   tl_slot *out);
-// The same of columns, which share their memory with the result.
-bool tl_columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
-                    tl_slot *parts, tl_slot *out);
+// --- Functions of the table in other files -----------------------------------
+
 // x[i] is a view of the row. Fails (kind index) for a row or item that there is
 // not, (kind shape) for a ragged index of other rows.
 bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out);
-// The fixed axes, then within the rows; these are indexed as ragged ones.
-bool tl_grid_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
-                 tl_slot *out);
-// The places are indexed, and one of them alone is the value that it means.
-bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
-                    tl_slot *parts, tl_slot *out);
-// Of one value an index gives its numbers, a slice bytes.
-bool tl_raw_bytes_get(tl_vm *vm, tl_slot base, const tl_step *step,
-                      tl_slot *parts, tl_slot *out);
 
-// One index; none marks items as missing.
-bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// Fails (kind name) for a field that there is not, (kind type) for a record of
-// other fields. All fields of an item are written, or none.
-bool tl_struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// As tl_struct_set; a field that fails gives the others their values back.
-bool tl_columns_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// A row may get another length, which makes the array's parts anew.
-bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// Rows that several places share become rows of their own first.
-bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// Fails (kind value) for a value that is no category.
-bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// Sets the target, so that all who refer there see it.
-bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value);
-// Strings and vectors of uint8 are taken as bytes.
-bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
-                      tl_slot *value);
-
-// Missing where an operand is, but for and, or and where.
-bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                            tl_slot *out);
 // One answer for each item: whether all fields are equal, whatever axes and
 // rows they have. It is missing where that depends on a missing value. An
 // operand may be one item, a record or a list. where chooses whole structs;
@@ -115,34 +77,10 @@ bool tl_structs_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 // The items of all rows at once; fails (kind shape) for other rows.
 bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                          tl_slot *out);
-// Fixed axes broadcast; the rows at one place must be of one length.
-bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                         tl_slot *out);
-// == and != with one value compare codes; anything else works on the values.
-bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                            tl_slot *out);
-// Comparisons, + and where; others fail (kind type).
-bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                              tl_slot *out);
 
-// Fail (kind type) where items differ in kind, here and below.
-bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out);
-// The same fields in the same order; their dtypes promote.
-bool tl_structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out);
 // Matrices among them become rows; a vector fails.
 bool tl_rows_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out);
-// A grid where the other axes agree, else rows of rows.
-bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                    tl_slot *out);
-// By their values.
-bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out);
-// Strings among them become bytes.
-bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                         tl_slot *out);
 
 // As print writes it, of arrays of more than [limit] items the edges (0: all),
 // and as the prompt shows it in lines of [width].

@@ -9,12 +9,10 @@
 //   x[:, 1, 0:1]        places 1 3     [c] [d], each cut to 0:1
 #include "vm/nested/forms.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/engine/engine.h"
+#include "vm/engine/engine_internal.h"
 #include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
@@ -52,8 +50,7 @@ static int axes_of(tl_index_item item, const tl_slot *part) {
 // The error of an index that takes a fixed axis and the rows' axis at once, as
 // a mask of too many axes does, or that has too many items.
 static bool fail_index(tl_vm *vm, const tl_nested *n) {
-  char text[TL_DESCRIBE];
-  tl_nested_describe(n, text, sizeof text);
+  const char *text = tl_described(vm, tl_lend_nested(n));
   return tl_fail(vm, TALLY_ERR_INDEX,
                  "%s is indexed by its %d fixed axes, then within the rows",
                  text, tl_nested_ndim(n));
@@ -126,12 +123,8 @@ static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
   tl_nested_place place;
   tl_slot borrowed = tl_borrow(rows);
   tl_step step = step_within(c, all, NULL, parts, &place);
-  if (!tl_index_get(vm, &borrowed, &step, place.parts, out))
-    return false;
-  if (!tl_is_owned(*out))
-    *out = tl_retain(vm, *out);
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return tl_index_get(vm, &borrowed, &step, place.parts, out) &&
+         tl_keep_made(vm, out);
 }
 
 // Index and array must have the same fixed shape: then their rows correspond
@@ -140,14 +133,10 @@ static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
 static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
                         tl_slot *out) {
   const tl_array *x = n->parts[0].array, *y = index.nested->parts[0].array;
-  bool same = tl_ndim(x) == tl_ndim(y);
-  for (int i = 0; same && i < tl_ndim(x); i++)
-    same = tl_shape(x)[i] == tl_shape(y)[i];
-  if (!same) {
-    char a[TL_DESCRIBE], b[TL_DESCRIBE];
-    tl_nested_describe(n, a, sizeof a);
+  if (!tl_has_shape(y, tl_ndim(x), tl_shape(x))) {
+    const char *a = tl_described(vm, tl_lend_nested(n));
     return tl_fail(vm, TALLY_ERR_SHAPE, "the index %s has other rows than %s",
-                   tl_describe(index, b, sizeof b), a);
+                   tl_described(vm, index), a);
   }
   tl_slot rows, chosen = tl_none(), made;
   if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
@@ -159,6 +148,7 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   return ok && tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
 }
 
+// The fixed axes, then within the rows; these are indexed as ragged ones.
 // Two indexes, one after the other: the places by the fixed axes, then the rows
 // at those places by the rest.
 //
@@ -166,8 +156,8 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
 //   one place, a rest   that row, indexed as any array
 //   places, a rest      the rows there in order as (:, rest), and what comes
 //                       of each in the shape of the places
-bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
-                 tl_slot *out) {
+static bool grid_get(tl_vm *vm, tl_slot grid, const tl_step *step,
+                     tl_slot *parts, tl_slot *out) {
   const tl_nested *n = grid.nested;
   cut c;
   if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
@@ -191,9 +181,8 @@ bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
                     .items = c.items + c.lead};
     ok = tl_nested_at(vm, n->parts[1], places.i, &row);
     if (ok) {
-      ok = tl_index_get(vm, &row, &rest, parts + c.lead_parts, out);
-      if (ok)
-        tl_hold(vm, *out, TL_CAUSE_VIEW);
+      ok = tl_index_get(vm, &row, &rest, parts + c.lead_parts, out) &&
+           tl_keep_made(vm, out);
       tl_drop(vm, row);
     }
   } else {
@@ -215,15 +204,11 @@ bool tl_grid_get(tl_vm *vm, tl_slot grid, const tl_step *step, tl_slot *parts,
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(ragged.nested);
-  tl_array *places = tl_numbers_new(vm, 1, &rows, 0);
-  if (places == NULL)
+  tl_slot first, second = tl_borrow(ragged), grid;
+  if (!tl_array_give(tl_numbers_new(vm, 1, &rows, 0), &first) ||
+      !tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
     return false;
-  tl_slot first = tl_own_array(places), second = tl_borrow(ragged), grid;
-  if (!tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
-    return false;
-  bool ok = tl_grid_get(vm, grid, step, parts, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  bool ok = grid_get(vm, grid, step, parts, out) && tl_keep_made(vm, out);
   tl_drop(vm, grid);
   return ok;
 }
@@ -268,10 +253,12 @@ static bool own_rows(tl_vm *vm, tl_nested *n) {
   return true;
 }
 
+// Rows that several places share become rows of their own first.
 // Written as rows: the index of the fixed axes gives the numbers of rows, which
 // own_rows has made the same as their places, and the rest of the index is
 // behind those. Fields and several steps have no meaning here (kind index).
-bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                     tl_slot *value) {
   cut c;
   const tl_step *step = w.steps;
   tl_slot places, given, *parts = w.parts;
@@ -320,30 +307,6 @@ bool tl_grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 
 // --- Elementwise -------------------------------------------------------------
 
-// Row [row] of the common shape differs: its place is named.
-// "row [1, 2] has 3 items against 4". The place is the row's number taken to
-// pieces by the lengths of the axes below each axis. 24 bytes are room for a
-// number of 64 bits and ", ".
-static bool fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot *rows,
-                     int64_t row, int ndim, const int64_t *shape) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE], place[TL_MAX_DIMS * 24] = "";
-  int64_t from, to, other, end, left = row;
-  tl_ragged_row(rows[0].nested, row, &from, &to);
-  tl_ragged_row(rows[1].nested, row, &other, &end);
-  for (int i = 0; i < ndim; i++) {
-    int64_t below = tl_shape_count(ndim - i - 1, shape + i + 1);
-    size_t used = strlen(place);
-    snprintf(place + used, sizeof place - used, "%s%" PRId64, i > 0 ? ", " : "",
-             left / below);
-    left %= below;
-  }
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "%s and %s do not broadcast: row [%s] has %" PRId64
-                 " items against %" PRId64,
-                 tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y),
-                 place, to - from, end - other);
-}
-
 // Whether the ragged ones among the opened operands have the same rows.
 // After open_operand all ragged operands have as many rows, in the order of the
 // common shape, so that they are compared one by one. False (kind shape).
@@ -357,8 +320,10 @@ static bool check_rows(tl_vm *vm, int arity, const tl_slot *slots,
     if (first < 0) {
       first = i;
     } else if (!tl_ragged_agree(rows[first].nested, rows[i].nested, &row)) {
+      tl_place_text place;
+      tl_spell_place(ndim, shape, row, place);
       tl_slot both[2] = {rows[first], rows[i]};
-      return fail_row(vm, slots[first], slots[i], both, row, ndim, shape);
+      return tl_fail_row(vm, slots[first], slots[i], both, row, place);
     }
   }
   return true;
@@ -373,7 +338,7 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   if (tl_is_form(s, TL_FORM_GRID)) {
     *out = tl_borrow(s.nested->parts[0]);
   } else if (tl_is_form(s, TL_FORM_RAGGED)) {
-    return tl_array_finish(vm, true, tl_number_items(vm, s, 0), out);
+    return tl_array_give(tl_number_items(vm, s, 0), out);
   } else if (tl_is_array(s) && tl_ndim(s.array) > ndim) {
     // Regular rows, or one item for each: the axes before.
     const tl_array *a = s.array;
@@ -425,13 +390,14 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
   return ok;
 }
 
+// Fixed axes broadcast; the rows at one place must be of one length.
 // The fixed axes broadcast as arrays do, then each operand is a ragged array of
 // that many rows, and what comes of the rows gets the common shape:
 //
 //   3 * 4 * var + 4 * var     12 rows and, repeated, 12 rows; 3 * 4 * var
 //   3 * 4 * var + 4           12 rows and 12 numbers, one for each row
-bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                         tl_slot *out) {
+static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                             tl_slot *out) {
   tl_slot fixed[TL_MOST_OPERANDS], rows[TL_MOST_OPERANDS], made;
   const tl_array *axes[TL_MOST_OPERANDS] = {NULL};
   int64_t shape[TL_MAX_DIMS];
@@ -460,10 +426,11 @@ bool tl_grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining -----------------------------------------------------------------
 
+// A grid where the other axes agree, else rows of rows.
 // Grids that differ in the first axis at most stay a grid: the rows are joined,
 // in order, under new places. Others are joined as rows of rows.
-bool tl_grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                    tl_slot *out) {
+static bool grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                        tl_slot *out) {
   int ndim, other;
   int64_t shape[TL_MAX_DIMS], own[TL_MAX_DIMS], total = 0;
   ndim = tl_value_shape(items[0], shape);
@@ -504,3 +471,6 @@ bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
                         &rows) &&
          tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
 }
+
+const tl_form_ops tl_grid_ops = {grid_get, grid_set, grid_elementwise,
+                                 grid_concat};

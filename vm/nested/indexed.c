@@ -24,10 +24,7 @@ static bool values_at(tl_vm *vm, tl_slot places, tl_slot target, tl_slot *out) {
             : tl_is_form(target, TL_FORM_RAGGED)
                 ? tl_grid_of_places(vm, places, target, out)
                 : tl_value_take(vm, target, places.array, out);
-  if (ok && !tl_is_owned(*out))
-    *out = tl_retain(vm, *out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  ok = ok && tl_keep_made(vm, out);
   return ok;
 }
 
@@ -45,10 +42,9 @@ bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   bool ok =
       target.array->size > 0
           ? tl_value_take(vm, target, places.nested->parts[1].array, &values)
-          : tl_array_finish(vm, true,
-                            tl_array_zeros(vm, tl_array_dtype(target.array),
-                                           tl_ndim(codes), tl_shape(codes)),
-                            &values);
+          : tl_array_give(tl_array_zeros(vm, tl_array_dtype(target.array),
+                                         tl_ndim(codes), tl_shape(codes)),
+                          &values);
   return ok && tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 
@@ -255,18 +251,18 @@ static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
 static bool check_whole(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         const tl_slot *parts) {
   bool ellipsis;
-  char text[TL_DESCRIBE];
   return is_of_nothing(step, parts) ||
          (step->item_count == 1 && tl_step_axes(step, parts, &ellipsis) == 0 &&
           ellipsis) ||
          tl_fail(vm, TALLY_ERR_INDEX,
                  "an index is too many for %s: p[()] is its value",
-                 tl_describe(tl_lend_nested(n), text, sizeof text));
+                 tl_described(vm, tl_lend_nested(n)));
 }
 
+// The places are indexed, and one of them alone is the value that it means.
 // The places are indexed, the target stays whole.
-bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
-                    tl_slot *parts, tl_slot *out) {
+static bool indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                        tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_slot places, target = tl_borrow(n->parts[1]);
   split cut;
@@ -285,10 +281,11 @@ bool tl_indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
   return tl_indexed_new(vm, tl_nested_form(n), &places, &target, out);
 }
 
+// Fails (kind value) for a value that is no category.
 // What is set is a code: the value may be a category array itself, of other
 // categories, so it is spelled out first and then looked up in those of [n].
-bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
-                     tl_slot *value) {
+static bool category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                         tl_slot *value) {
   tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n};
   tl_slot plain = tl_borrow(*value), codes;
   bool ellipsis;
@@ -298,11 +295,8 @@ bool tl_category_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
     return false;
   bool ok = tl_category_codes(vm, n->parts[1], plain, &codes);
   tl_clear(vm, &plain);
-  if (!ok)
-    return false;
-  ok = tl_part_update(vm, w, &n->parts[0], &codes);
-  tl_clear(vm, &codes);
-  return ok;
+  return ok &&
+         tl_drop_after(vm, tl_part_update(vm, w, &n->parts[0], &codes), &codes);
 }
 
 // Index arrays behind several places would be paired with them.
@@ -357,11 +351,13 @@ static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
   return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
 }
 
+// Sets the target, so that all who refer there see it.
 // x[way] = v is target[places, rest of way] = v, so that all who refer there
 // see it. Fails (kind value) beyond TL_MOST_STEPS.
 // The target is changed where it is, and its owner is every pointer into it: so
 // it is neither copied nor taken over.
-bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                        tl_slot *value) {
   tl_slot places, plain = tl_borrow(*value);
   tl_nested_path rest;
   tl_nested_place place;
@@ -383,13 +379,14 @@ bool tl_pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
 
 // --- Operations --------------------------------------------------------------
 
+// == and != with one value compare codes; anything else works on the values.
 // Equality with one number or string is decided once among the categories, and
 // then by a comparison of int32 codes. A value that is no category has code -1,
 // which no item has. Everything else works on the values.
 // *out is owned. NaN as a category equals nothing, itself included, as in
 // arrays of floats.
-bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                            tl_slot *out) {
+static bool indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                                tl_slot *out) {
   bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
   // The category may stand on either side of ==.
   int at = arity == 2 && tl_is_form(slots[1], TL_FORM_CATEGORY) ? 1 : 0;
@@ -409,10 +406,16 @@ bool tl_indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok;
 }
 
+// By their values.
 // Codes of different categories have no meaning in one another, so the values
 // are joined.
-bool tl_indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out) {
+static bool indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                           tl_slot *out) {
   return tl_join_opened(vm, tl_indexed_values, tl_value_concat, count, items,
                         out);
 }
+
+const tl_form_ops tl_category_ops = {indexed_get, category_set,
+                                     indexed_elementwise, indexed_concat};
+const tl_form_ops tl_pointer_ops = {indexed_get, pointer_set,
+                                    indexed_elementwise, indexed_concat};

@@ -28,9 +28,8 @@
 // "upper: each string gives a string: got …" (kind type). Returns false.
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                       const char *what) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s: got %s", builtin->name, what,
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // Whoever opened the arguments drops them after the call, so the result must
@@ -124,9 +123,8 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                           tl_slot *out) {
   int64_t none = 0;
   tl_slot empty, made;
-  if (!tl_array_finish(vm, true,
-                       tl_array_new(vm, tl_array_dtype(values), 1, &none),
-                       &empty) ||
+  if (!tl_array_give(tl_array_new(vm, tl_array_dtype(values), 1, &none),
+                     &empty) ||
       !call_with(vm, builtin, count, args, empty, &made))
     return false;
   bool ok = tl_is_array(made) ||
@@ -135,7 +133,7 @@ static bool of_gaps_alone(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                                         tl_ndim(values), tl_shape(values))
                        : NULL;
   tl_drop(vm, made);
-  return tl_array_finish(vm, true, zeros, out);
+  return tl_array_give(zeros, out);
 }
 
 // What lies in the gaps may be what the function refuses: then it gets other
@@ -265,12 +263,7 @@ static bool to_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     else
       tl_drop(vm, made);
   }
-  if (!ok) {
-    tl_drop(vm, tl_own_array(to));
-    return false;
-  }
-  *out = tl_result(vm, to);
-  return !tl_is_unset(*out);
+  return tl_result_finish(vm, ok, to, out);
 }
 
 // The call for each string of [x].
@@ -443,11 +436,8 @@ static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
     tl_clear(vm, &flat);
     return ok;
   }
-  if (!tl_value_flatten(vm, s, &flat))
-    return false;
-  bool ok = tl_value_take(vm, flat, numbers, out);
-  tl_drop(vm, flat);
-  return ok;
+  return tl_value_flatten(vm, s, &flat) &&
+         tl_drop_after(vm, tl_value_take(vm, flat, numbers, out), &flat);
 }
 
 // The items of numbers that stand in rows, as broadcast_to makes them: in rows
@@ -507,11 +497,9 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  tl_slot places, dense;
-  tl_array *numbers = tl_number_items(vm, args[0], 0);
-  if (numbers == NULL)
-    return false;
-  if (!call_with(vm, builtin, count, args, tl_own_array(numbers), &places))
+  tl_slot numbers, places, dense;
+  if (!tl_array_give(tl_number_items(vm, args[0], 0), &numbers) ||
+      !call_with(vm, builtin, count, args, numbers, &places))
     return false;
   if (tl_is_form(places, TL_FORM_RAGGED))
     return follow_rows(vm, args[0], places, out);
@@ -528,9 +516,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   tl_drop(vm, dense);
   if (!ok || !one)
     return ok;
-  ok = tl_nested_at(vm, found, 0, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  ok = tl_nested_at(vm, found, 0, out) && tl_keep_made(vm, out);
   tl_drop(vm, found);
   return ok;
 }

@@ -151,16 +151,24 @@ bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
   }
   for (int i = 0; i < ndim; i++) full[i] = shape[i];
   full[ndim] = layout->itemsize;
-  tl_array *block = tl_array_zeros(vm, TL_UINT8, ndim + 1, full);
-  if (block == NULL)
-    return false;
-  tl_slot part = tl_own_array(block);
-  return tl_struct_of_block(vm, layout, &part, out);
+  tl_slot part;
+  return tl_array_give(tl_array_zeros(vm, TL_UINT8, ndim + 1, full), &part) &&
+         tl_struct_of_block(vm, layout, &part, out);
+}
+
+bool tl_places_pair(tl_vm *vm, tl_form form, tl_array *places, tl_slot *second,
+                    tl_slot *out) {
+  tl_slot first;
+  if (tl_array_give(places, &first))
+    return tl_nested_pair(vm, form,
+                          form == TL_FORM_RAGGED ? 1 : tl_ndim(places), &first,
+                          second, out);
+  tl_clear(vm, second);
+  return false;
 }
 
 bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out) {
-  tl_slot first = tl_own_array(offsets);
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &first, items, out);
+  return tl_places_pair(vm, TL_FORM_RAGGED, offsets, items, out);
 }
 
 // For code of the form "make offsets, make items": its only end, whichever of

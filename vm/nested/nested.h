@@ -42,8 +42,8 @@ bool tl_attribute_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
 // fails (kind type) where the attribute cannot be set or does not exist.
 bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out);
-// The names of attributes, in the order in which they are shown; NULL behind the
-// last one. Nested arrays lack real and imag.
+// The names of attributes, in the order in which they are shown; NULL behind
+// the last one. Nested arrays lack real and imag.
 const char *tl_attribute_at(int at);
 // Whether arrays have an attribute of that name.
 bool tl_is_attribute(const tl_string *name);
@@ -103,6 +103,10 @@ static inline bool tl_indexed_new(tl_vm *vm, tl_form form, tl_slot *places,
   return tl_nested_pair(vm, form, tl_value_ndim(*places), places, target, out);
 }
 
+// The same of a new array; NULL, where it could not be made: false.
+bool tl_places_pair(tl_vm *vm, tl_form form, tl_array *places, tl_slot *second,
+                    tl_slot *out);
+
 // A ragged array; takes the offsets and what [items] owns on every path.
 bool tl_ragged_new(tl_vm *vm, tl_array *offsets, tl_slot *items, tl_slot *out);
 
@@ -134,6 +138,9 @@ bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out);
 
 // The type of an array or nested array without its first [skip] dimensions.
 tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip);
+// The type of columns whose names are in the model's fields, which get theirs.
+tl_type *tl_type_columns(tl_vm *vm, const tl_type *model,
+                         const tl_slot *columns, int skip);
 
 // --- Fields -----------------------------------------------------------------
 
@@ -224,7 +231,6 @@ bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out);
 // s.
 // Fails (kind shape, index, type) as the index does.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out);
-extern const tl_step tl_index_one;  // the step of such an index
 // The items [start, stop) of the leading axis, as a view.
 bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
                     tl_slot *out);

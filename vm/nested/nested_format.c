@@ -240,13 +240,12 @@ static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
 // [all]: nothing is elided, and the text as long as the value. False after
 // tl_fail, which a deadline is, too.
 bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all) {
-  char type[TL_DESCRIBE];
   if (tl_value_ndim(s) == 0) {  // bytes, one pointer
     bool ok = tl_nested_format(text, s, 0);
     tl_text_putc(text, '\n');
     return ok && !text->failed;
   }
-  tl_text_puts(text, tl_describe(s, type, sizeof type));
+  tl_text_puts(text, tl_described(text->vm, s));
   tl_text_putc(text, '\n');
   tl_form form = tl_nested_form(s.nested);
   bool has_fields = form == TL_FORM_STRUCT || form == TL_FORM_COLUMNS;

@@ -25,10 +25,8 @@ static const char *why_apart(tl_slot a, tl_slot b) {
 
 // Both types and the reason; item 0 is always the one on the left.
 bool tl_fail_join(tl_vm *vm, const tl_slot *items, int64_t i) {
-  char a[TL_DESCRIBE], b[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "%s and %s cannot be joined: %s",
-                 tl_describe(items[0], a, sizeof a),
-                 tl_describe(items[i], b, sizeof b),
+                 tl_described(vm, items[0]), tl_described(vm, items[i]),
                  why_apart(items[0], items[i]));
 }
 
@@ -68,7 +66,6 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
   tl_array *whole = tl_array_new(vm, dtype, tl_ndim(first), shape);
   if (whole == NULL)
     return false;
-  tl_slot owned = tl_own_array(whole);
   char *at = whole->data;
   bool ok = true;
   for (int64_t i = 0; ok && i < count; i++) {
@@ -76,7 +73,7 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     tl_array *cast = NULL;
     if (tl_array_dtype(a) != dtype)
       from = cast = tl_array_cast(vm, a, dtype);
-    tl_slot base = tl_borrow(owned);
+    tl_slot base = {.tag = tl_array_tag(whole), .array = whole};
     shape[0] = tl_shape(a)[0];
     tl_array *part = from != NULL
                          ? tl_view_new(vm, &base, dtype, at, tl_ndim(a), shape,
@@ -87,12 +84,7 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     tl_array_drop(vm, cast);
     at += shape[0] * tl_strides(whole)[0];
   }
-  if (!ok) {
-    tl_drop(vm, owned);
-    return false;
-  }
-  tl_copy_slot(out, &owned);
-  return true;
+  return tl_array_finish(vm, ok, whole, out);
 }
 
 // What is joined, for its parts.

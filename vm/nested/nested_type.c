@@ -78,6 +78,16 @@ static tl_type *type_of_bytes(tl_vm *vm, const tl_nested *n) {
 
 // --- Any ---------------------------------------------------------------------
 
+tl_type *tl_type_columns(tl_vm *vm, const tl_type *model,
+                         const tl_slot *columns, int skip) {
+  for (int64_t i = 0; i < model->field_count; i++) {
+    model->fields[i].type = tl_type_below(vm, columns[i], skip);
+    if (model->fields[i].type == NULL)
+      return NULL;
+  }
+  return tl_type_intern(vm, model);
+}
+
 // The layout has the fields' names; their types are read off the columns, since
 // an update may have given a column another one.
 static tl_type *type_of_columns(tl_vm *vm, const tl_nested *n) {
@@ -86,13 +96,9 @@ static tl_type *type_of_columns(tl_vm *vm, const tl_nested *n) {
   model.fields = tl_alloc(vm, nbytes, "a type");
   if (model.fields == NULL)
     return NULL;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < n->count; i++) {
+  for (int64_t i = 0; i < n->count; i++)
     model.fields[i].name = n->layout->fields[i].name;
-    model.fields[i].type = tl_type_below(vm, n->parts[i], tl_nested_ndim(n));
-    ok = model.fields[i].type != NULL;
-  }
-  tl_type *type = ok ? tl_type_intern(vm, &model) : NULL;
+  tl_type *type = tl_type_columns(vm, &model, n->parts, tl_nested_ndim(n));
   tl_free(vm, model.fields, nbytes);
   return type;
 }

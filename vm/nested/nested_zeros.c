@@ -64,13 +64,9 @@ static bool zero_options(const maker *m, tl_type *of, int ndim,
   if (!zeros(m, of, ndim, shape, &values))
     return false;
   tl_array *mask = tl_array_new(m->vm, TL_BOOL, ndim, shape);
-  if (mask == NULL) {
-    tl_drop(m->vm, values);
-    return false;
-  }
-  memset(mask->data, 1, (size_t)mask->size);
-  tl_slot first = tl_own_array(mask);
-  return tl_nested_pair(m->vm, TL_FORM_OPTION, ndim, &first, &values, out);
+  if (mask != NULL)
+    memset(mask->data, 1, (size_t)mask->size);
+  return tl_places_pair(m->vm, TL_FORM_OPTION, mask, &values, out);
 }
 
 // Rows without items.
@@ -89,12 +85,8 @@ static bool zero_rows(const maker *m, tl_type *of, int ndim,
   if (!zeros(m, of, 1, &none, &items))
     return false;
   int64_t count = rows + 1;
-  tl_array *offsets = tl_array_zeros(m->vm, TL_INT64, 1, &count);
-  if (offsets == NULL) {
-    tl_drop(m->vm, items);
-    return false;
-  }
-  return tl_ragged_new(m->vm, offsets, &items, &whole) &&
+  return tl_ragged_new(m->vm, tl_array_zeros(m->vm, TL_INT64, 1, &count),
+                       &items, &whole) &&
          tl_grid_of_shape(m->vm, ndim, shape, &whole, out);
 }
 
@@ -132,13 +124,9 @@ static bool zero_categories(const maker *m, const tl_type *type, int ndim,
   tl_slot categories = tl_own_array(names);
   for (int64_t i = 0; i < type->field_count; i++)
     tl_string_item_put(m->vm, &tl_string_items(names)[i], type->fields[i].name);
-  tl_array *codes = tl_array_zeros(m->vm, TL_INT32, ndim, shape);
-  if (codes == NULL) {
-    tl_drop(m->vm, categories);
-    return false;
-  }
-  tl_slot first = tl_own_array(codes);
-  return tl_indexed_new(m->vm, TL_FORM_CATEGORY, &first, &categories, out);
+  return tl_places_pair(m->vm, TL_FORM_CATEGORY,
+                        tl_array_zeros(m->vm, TL_INT32, ndim, shape),
+                        &categories, out);
 }
 
 // Each to a value of its own.
@@ -156,22 +144,21 @@ static bool zero_pointers(const maker *m, tl_type *of, int ndim,
     return zeros(m, of, 1, &one, &target) &&
            tl_indexed_new(m->vm, TL_FORM_POINTER, &first, &target, out);
   }
+  int64_t size = tl_shape_count(ndim, shape);
   tl_array *places = tl_numbers_new(m->vm, ndim, shape, 0);
-  if (places == NULL)
-    return false;
-  first = tl_own_array(places);
-  if (zeros(m, of, 1, &places->size, &target))
-    return tl_indexed_new(m->vm, TL_FORM_POINTER, &first, &target, out);
-  tl_drop(m->vm, first);
+  if (places != NULL && zeros(m, of, 1, &size, &target))
+    return tl_places_pair(m->vm, TL_FORM_POINTER, places, &target, out);
+  tl_array_drop(m->vm, places);
   return false;
 }
 
 // An empty string in each place is what b"" is.
 static bool zero_raw_bytes(const maker *m, int ndim, const int64_t *shape,
                            tl_slot *out) {
-  tl_array *texts = tl_array_zeros(m->vm, TL_STRING, ndim, shape);
-  tl_slot inside = texts != NULL ? tl_own_array(texts) : tl_none();
-  return texts != NULL && tl_raw_bytes_close(m->vm, &inside, out);
+  tl_slot inside;
+  return tl_array_give(tl_array_zeros(m->vm, TL_STRING, ndim, shape),
+                       &inside) &&
+         tl_raw_bytes_close(m->vm, &inside, out);
 }
 
 // Fixed dimensions of the type become further axes, so 2 * 3 * float64 is an

@@ -33,11 +33,10 @@ static bool as_column(tl_vm *vm, const tl_string *name, tl_slot value,
     return ok;
   if (tl_is_scalar(value) || tl_is_string(value) || tl_is_record(value))
     return tl_value_repeat(vm, value, 1, &length, out);
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "the new column %s must be an array, or a value for all rows, "
                  "not %s",
-                 name->text, tl_describe(value, text, sizeof text));
+                 name->text, tl_described(vm, value));
 }
 
 // The columns of a table behind its own ones; they share its memory where they

@@ -52,19 +52,17 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out) {
   tl_slot known;
-  if (!tl_option_known(vm, mask, &known))
-    return false;
-  bool ok = tl_value_choose(vm, base, known, out);
-  tl_drop(vm, known);
-  return ok;
+  return tl_option_known(vm, mask, &known) &&
+         tl_drop_after(vm, tl_value_choose(vm, base, known, out), &known);
 }
 
 // --- Indexing ----------------------------------------------------------------
 
+// None where the item is missing; both parts are indexed alike.
 // Both parts are indexed alike, the mask first: a single item that is missing
 // is none, and its value, which may be anything, is not even looked at.
-bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
-                   tl_slot *out) {
+static bool option_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                       tl_slot *parts, tl_slot *out) {
   tl_slot missing, values;
   if (!tl_part_get(vm, base, 0, step, parts, &missing))
     return false;
@@ -86,20 +84,20 @@ bool tl_option_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
 // A mask that does not fit its places was refused as such, "3 * bool"; that is
 // said of the whole value instead. Other errors stay. Gives false.
 static bool fail_fit(tl_vm *vm, tl_slot value) {
-  char text[TL_DESCRIBE];
   if (vm->error.status != TALLY_ERR_SHAPE)
     return false;
   tl_error_clear(vm);
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "cannot store %s into places of another shape",
-                 tl_describe(value, text, sizeof text));
+                 tl_described(vm, value));
 }
 
+// One index; none marks items as missing.
 // Four kinds of value: none marks places as missing and leaves the values
 // there; a plain value sets both; an array with missing values brings a mask of
 // its own; an error of kind type is a step by field or more steps than one.
-bool tl_option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
-                   tl_slot *given_value) {
+static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                       tl_slot *given_value) {
   tl_slot value = *given_value;
   if (w.count != 1 || w.steps->field != NULL) {
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -154,19 +152,18 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
     *out = tl_borrow(s);
     return true;
   }
-  tl_array *mask =
-      tl_array_zeros(vm, TL_BOOL, tl_ndim(s.array), tl_shape(s.array));
-  if (mask == NULL)
-    return false;
-  tl_slot first = tl_own_array(mask), second = tl_borrow(s);
-  return tl_nested_pair(vm, TL_FORM_OPTION, tl_ndim(s.array), &first, &second,
-                        out);
+  tl_slot second = tl_borrow(s);
+  return tl_places_pair(
+      vm, TL_FORM_OPTION,
+      tl_array_zeros(vm, TL_BOOL, tl_ndim(s.array), tl_shape(s.array)), &second,
+      out);
 }
 
+// Fail (kind type) where items differ in kind, here and below.
 // Plain arrays among them get a mask of false. Other forms, and values without
 // axes, fail (kind type).
-bool tl_options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out) {
+static bool options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                           tl_slot *out) {
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(items[i]) == 0 ||
         (tl_is_nested(items[i]) && !tl_is_form(items[i], TL_FORM_OPTION)))
@@ -259,20 +256,14 @@ static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
   return ok;
 }
 
-// Compared before a part is shared, as both parts of an option have one shape.
-static bool same_shape(const tl_array *a, const tl_array *b) {
-  return tl_ndim(a) == tl_ndim(b) &&
-         memcmp(tl_shape(a), tl_shape(b),
-                (size_t)tl_ndim(a) * sizeof(int64_t)) == 0;
-}
-
 // The mask as an array of the values' shape; takes both where it fails.
 // A mask that is one bool, or of a shape that broadcasts, is written out, as
 // both parts of an option have the array's axes. *values stays the caller's
 // where it succeeds.
 static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
-  if (!tl_is_array(*mask) || !same_shape(mask->array, v)) {
+  if (!tl_is_array(*mask) ||
+      !tl_has_shape(mask->array, tl_ndim(v), tl_shape(v))) {
     tl_slot item;
     tl_array *whole = tl_array_new(vm, TL_BOOL, tl_ndim(v), tl_shape(v));
     bool ok = whole != NULL && tl_as_array(vm, "mask", *mask, &item);
@@ -282,8 +273,7 @@ static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
     }
     tl_clear(vm, mask);
     if (!ok) {
-      if (whole != NULL)
-        tl_drop(vm, tl_own_array(whole));
+      tl_array_drop(vm, whole);
       tl_clear(vm, values);
       return false;
     }
@@ -327,8 +317,10 @@ static bool is_checked(tl_op op) {
 static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
                              tl_borrowed_part *parts, tl_slot *plain) {
   for (int i = 0; i < arity; i++) {
-    if (parts[i].home == NULL || (tl_is_array(mask) && tl_is_array(plain[i]) &&
-                                  same_shape(mask.array, plain[i].array)))
+    if (parts[i].home == NULL ||
+        (tl_is_array(mask) && tl_is_array(plain[i]) &&
+         tl_has_shape(mask.array, tl_ndim(plain[i].array),
+                      tl_shape(plain[i].array))))
       continue;
     tl_part_return(vm, &parts[i], false);
     plain[i] = tl_borrow(plain[i]);
@@ -336,6 +328,7 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
   }
 }
 
+// Missing where an operand is, but for and, or and where.
 // The operation on the values, what lies in gaps included, and then the mask:
 //
 //   x + y          values + values        missing where either is
@@ -346,8 +339,8 @@ static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
 // The parts of an operand that dies are moved out (tl_borrowed_part), so that
 // the result may take their memory; everything that may fail comes before that
 // is given up. What may be missing of one number is the number or none.
-bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
-                            tl_slot *out) {
+static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+                                tl_slot *out) {
   tl_borrowed_part parts[TL_MOST_OPERANDS];
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
   tl_nested *made = NULL;
@@ -360,11 +353,10 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   for (int i = 0; i < arity; i++) {
     if (!tl_is_none(slots[i]) || (i == gap && !tl_is_none(slots[3 - i])))
       continue;
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s with none: is_missing(x) asks, fill_missing(x, value) "
                    "replaces",
-                   tl_describe(slots[i == 0 && arity > 1], text, sizeof text));
+                   tl_described(vm, slots[i == 0 && arity > 1]));
   }
   bool logic = arity == 2 && is_logic(op, &deciding) && is_bools(slots[0]) &&
                is_bools(slots[1]);
@@ -434,3 +426,6 @@ bool tl_options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     tl_clear(vm, &mask);
   return false;
 }
+
+const tl_form_ops tl_option_ops = {option_get, option_set, options_elementwise,
+                                   options_concat};

@@ -75,9 +75,8 @@ bool tl_open_each(tl_vm *vm, tl_opener *open, uint32_t count, tl_slot *args) {
 
 // Of two nested values, whose types say more than their shapes.
 bool tl_fail_broadcast(tl_vm *vm, tl_slot a, tl_slot b) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_SHAPE, "%s and %s do not broadcast",
-                 tl_describe(a, x, sizeof x), tl_describe(b, y, sizeof y));
+                 tl_described(vm, a), tl_described(vm, b));
 }
 
 // Of any form, by way of the table: forms include this file, and not it them.
@@ -111,9 +110,6 @@ bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
 }
 
 // --- Choosing ----------------------------------------------------------------
-
-static const tl_index_item value_item = {.kind = TL_ITEM_VALUE};
-const tl_step tl_index_one = {.item_count = 1, .items = &value_item};
 
 // The operand is borrowed, so an index that could move items out of it copies.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
@@ -181,12 +177,10 @@ bool tl_part_axes(tl_vm *vm, tl_slot base, const tl_step *step,
                   const tl_slot *parts, bool *ellipsis) {
   int ndim = tl_nested_ndim(base.nested);
   int axes = tl_step_axes(step, parts, ellipsis);
-  char text[TL_DESCRIBE];
   return axes <= ndim ||
          tl_fail(vm, TALLY_ERR_INDEX,
                  "%d indices are too many for %s, which has %d %s", axes,
-                 tl_describe(base, text, sizeof text), ndim,
-                 ndim == 1 ? "axis" : "axes");
+                 tl_described(vm, base), ndim, ndim == 1 ? "axis" : "axes");
 }
 
 // Indexes the array's leading axes in one of its parts, which may have more:
@@ -265,10 +259,8 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   }
   // None of the one row that stood for all.
   ok = tl_value_ndim(joined) > 0
-           ? tl_value_slice(vm, joined, 0, 0, out)
+           ? tl_value_slice(vm, joined, 0, 0, out) && tl_keep_made(vm, out)
            : tl_fail(vm, TALLY_ERR_VALUE, "%s: there are no rows", loop->name);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
   tl_drop(vm, joined);
   return ok;
 }
@@ -286,11 +278,8 @@ static bool map_row(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
   const row_slices *r = context;
   int64_t begin = r->at[i < 0 ? 0 : i], end = i < 0 ? begin : r->at[i + 1];
   tl_slot row;
-  if (!tl_value_slice(vm, r->items, begin, end, &row))
-    return false;
-  bool ok = r->map(vm, r->context, &row, out);
-  tl_clear(vm, &row);
-  return ok;
+  return tl_value_slice(vm, r->items, begin, end, &row) &&
+         tl_drop_after(vm, r->map(vm, r->context, &row, out), &row);
 }
 
 bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,

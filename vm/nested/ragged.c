@@ -47,12 +47,7 @@ bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                     tl_slot *items) {
   if (!tl_ragged_borrow(vm, ragged, offsets, items))
     return false;
-  if (!tl_is_owned(*offsets))
-    *offsets = tl_retain(vm, *offsets);
-  if (!tl_is_owned(*items))
-    *items = tl_retain(vm, *items);
-  tl_hold(vm, *items, TL_CAUSE_VIEW);
-  return true;
+  return tl_keep_made(vm, offsets) && tl_keep_made(vm, items);
 }
 
 // As above where the offsets are not wanted, so that no copy of them is made.
@@ -61,16 +56,12 @@ bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
   const int64_t *at = tl_ragged_offsets(ragged.nested);
   int64_t rows = tl_ragged_rows(ragged.nested);
   tl_slot content = ragged.nested->parts[1];
-  if (at[0] == 0 && at[rows] == tl_value_length(content, 0)) {
-    *items = tl_retain(vm, tl_borrow(content));
-  } else {
+  *items = tl_borrow(content);
+  if (at[0] != 0 || at[rows] != tl_value_length(content, 0)) {
     if (!tl_value_slice(vm, content, at[0], at[rows], items))
       return false;
-    if (!tl_is_owned(*items))
-      *items = tl_retain(vm, *items);
   }
-  tl_hold(vm, *items, TL_CAUSE_VIEW);
-  return true;
+  return tl_keep_made(vm, items);
 }
 
 // The rows keep their lengths, so [map] must give as many items as it gets.
@@ -79,11 +70,7 @@ bool tl_map_items(tl_vm *vm, tl_slot ragged, tl_items_map *map, void *context,
   tl_slot offsets, items, made;
   if (!tl_ragged_flat(vm, ragged, &offsets, &items))
     return false;
-  bool ok = map(vm, context, items, &made);
-  if (ok && !tl_is_owned(made))
-    made = tl_retain(vm, made);
-  if (ok)
-    tl_hold(vm, made, TL_CAUSE_VIEW);
+  bool ok = map(vm, context, items, &made) && tl_keep_made(vm, &made);
   tl_drop(vm, items);
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
@@ -106,20 +93,17 @@ static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
   if (a == NULL)
     return false;
   char *to = a->data;
-  for (int64_t i = 0; i < count; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
     if (stops[i] <= starts[i])
       continue;
     size_t n = (size_t)(stops[i] - starts[i]) * item;
     if (n > 0)
       memcpy(to, from->data + (size_t)starts[i] * item, n);
     to += n;
-    if (tl_poll_row(vm, i))
-      continue;
-    tl_drop(vm, tl_own_array(a));
-    return false;
+    ok = tl_poll_row(vm, i);
   }
-  *out = tl_own_array(a);
-  return true;
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // Two ways: runs of bytes where the items are dense numbers, which is the
@@ -157,11 +141,7 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
 bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
                         tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, rows);
-  if (offsets == NULL) {
-    tl_clear(vm, items);
-    return false;
-  }
-  for (int64_t i = 0; i < rows; i++)
+  for (int64_t i = 0; offsets != NULL && i < rows; i++)
     tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
   return tl_ragged_new(vm, offsets, items, out);
 }

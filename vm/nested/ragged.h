@@ -70,6 +70,11 @@ bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out);
 // or be one value, which stays as it is. Fails (kind shape) for others.
 bool tl_ragged_spread(tl_vm *vm, tl_slot s, tl_slot model, tl_slot *out);
 
+// Fails (kind shape): rows at one place differ in length. [rows] are those of
+// the operands [a] and [b], [place] is what row [row] is called.
+bool tl_fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot rows[2],
+                 int64_t row, const char *place);
+
 // --- Rows in a regular order: 3 * 4 * var * float64 -------------------------
 // A nested array of TL_FORM_GRID: int64 places of two axes or more, each the
 // number of a row of a ragged array. So slices, transposes and masks of the

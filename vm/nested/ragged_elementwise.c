@@ -20,25 +20,31 @@
 #include "vm/region/region.h"
 #include "vm/vm.h"
 
+// [rows] are those of [a] and [b], of which row [row] is called [place].
+bool tl_fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot rows[2],
+                 int64_t row, const char *place) {
+  int64_t from, to, other, end;
+  tl_ragged_row(rows[0].nested, row, &from, &to);
+  tl_ragged_row(rows[1].nested, row, &other, &end);
+  return tl_fail(vm, TALLY_ERR_SHAPE,
+                 "%s and %s do not broadcast: row %s has %" PRId64
+                 " items against %" PRId64,
+                 tl_described(vm, a), tl_described(vm, b), place, to - from,
+                 end - other);
+}
+
 // Row [row] of both differs in length, or with -1 their number of rows does
 // (kind shape). Returns false.
 static bool fail_rows(tl_vm *vm, tl_slot a, tl_slot b, int64_t row) {
-  char x[TL_DESCRIBE], y[TL_DESCRIBE];
-  tl_describe(a, x, sizeof x);
-  tl_describe(b, y, sizeof y);
-  if (row < 0) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "%s and %s do not broadcast: %" PRId64
-                   " rows against %" PRId64,
-                   x, y, tl_value_length(a, 0), tl_value_length(b, 0));
-  }
-  int64_t from, to, other, end;
-  tl_ragged_row(a.nested, row, &from, &to);
-  tl_ragged_row(b.nested, row, &other, &end);
+  char place[24];
+  snprintf(place, sizeof place, "%" PRId64, row);
+  if (row >= 0)
+    return tl_fail_row(vm, a, b, (tl_slot[]){a, b}, row, place);
   return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "%s and %s do not broadcast: row %" PRId64 " has %" PRId64
-                 " items against %" PRId64,
-                 x, y, row, to - from, end - other);
+                 "%s and %s do not broadcast: %" PRId64
+                 " rows against %" PRId64,
+                 tl_described(vm, a), tl_described(vm, b),
+                 tl_value_length(a, 0), tl_value_length(b, 0));
 }
 
 // --- A value for each row ----------------------------------------------------
@@ -70,16 +76,14 @@ static bool spread_items(tl_vm *vm, const tl_array *values,
   size_t size = tl_itemsize(tl_array_dtype(values));
   tl_spread *spread = tl_kernels()->spread[tl_move_size(size)];
   tl_array *to = tl_array_new(vm, tl_array_dtype(values), 1, &total);
-  for (int64_t i = 0; to != NULL && i < rows; i += ROWS) {
+  bool ok = true;
+  for (int64_t i = 0; ok && to != NULL && i < rows; i += ROWS) {
     int64_t n = rows - i < ROWS ? rows - i : ROWS;
     spread(to->data + (size_t)(at[i] - at[0]) * size, values->data + i * step,
            step, at + i, at[i], (size_t)(at[i + n] - at[i]));
-    if (tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
-      continue;
-    tl_drop(vm, tl_own_array(to));
-    return false;
+    ok = tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1);
   }
-  return tl_array_finish(vm, true, to, out);
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // A value per row, as often as the row has items.
@@ -142,11 +146,8 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   if (is_plain(s) && ndim == 2 && length == rows &&
       tl_value_length(s, 1) == 1) {
     tl_slot column;
-    if (!drop_axis(vm, s, &column))
-      return false;
-    bool ok = spread(vm, column, m, &out->value);
-    tl_drop(vm, column);
-    return ok;
+    return drop_axis(vm, s, &column) &&
+           tl_drop_after(vm, spread(vm, column, m, &out->value), &column);
   }
   if (ndim >= 2 && length == rows) {
     tl_slot regular;

@@ -44,11 +44,9 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
 bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
                        const tl_step *step, tl_slot *parts, tl_slot *out) {
   tl_slot base;
-  if (!tl_array_finish(vm, true, tl_numbers_new(vm, 1, &count, first), &base))
+  if (!tl_array_give(tl_numbers_new(vm, 1, &count, first), &base))
     return false;
-  bool ok = tl_index_get(vm, &base, step, parts, out);
-  if (ok)
-    tl_hold(vm, *out, TL_CAUSE_VIEW);
+  bool ok = tl_index_get(vm, &base, step, parts, out) && tl_keep_made(vm, out);
   tl_clear(vm, &base);
   return ok;
 }
@@ -60,11 +58,10 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   int64_t rows = tl_ragged_rows(n);
   if (item.kind == TL_ITEM_VALUE && tl_is_array(parts[0]) &&
       tl_dtype_of(parts[0]) == TL_BOOL && tl_ndim(parts[0].array) > 1) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "a mask of rows has one bool for each row, or rows of bools "
                    "as from_regular(mask) gives them: got %s",
-                   tl_describe(parts[0], text, sizeof text));
+                   tl_described(vm, parts[0]));
   }
   tl_slot chosen, dense;
   tl_step step = {.item_count = 1, .items = &item};
@@ -78,11 +75,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   }
   ok = tl_array_contiguous(vm, &chosen, &dense);
   tl_drop(vm, chosen);
-  if (!ok)
-    return false;
-  ok = take_rows(vm, n, dense.array, out);
-  tl_drop(vm, dense);
-  return ok;
+  return ok && tl_drop_after(vm, take_rows(vm, n, dense.array, out), &dense);
 }
 
 // Rows [start, stop): the same items, fewer offsets.
@@ -292,19 +285,17 @@ static bool ragged_index(tl_vm *vm, const tl_nested *n, tl_slot index,
     return option_rows(vm, n, index.nested, out);
   if (tl_has_rows(items))
     return index_below(vm, n, index, out);
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a ragged index is of bools or integers, var * bool or var * "
                  "int64: got %s",
-                 tl_describe(index, text, sizeof text));
+                 tl_described(vm, index));
 }
 
 // --- Ragged rows -------------------------------------------------------------
 
 bool tl_fail_rows(tl_vm *vm, tally_status kind, const tl_nested *n,
                   const char *ways) {
-  char text[TL_DESCRIBE];
-  tl_nested_describe(n, text, sizeof text);
+  const char *text = tl_described(vm, tl_lend_nested(n));
   return tl_fail(vm, kind, "%s is %s", text, ways);
 }
 
@@ -321,10 +312,7 @@ static bool index_behind(tl_vm *vm, tl_slot found, bool within,
   tl_slot borrowed = tl_borrow(found);
   if (within)
     return index_items(vm, found, step, parts, out);
-  if (!tl_index_get(vm, &borrowed, step, parts, out))
-    return false;
-  tl_hold(vm, *out, TL_CAUSE_VIEW);
-  return true;
+  return tl_index_get(vm, &borrowed, step, parts, out) && tl_keep_made(vm, out);
 }
 
 // The second index and what follows it, of all the rows of [base].
@@ -429,7 +417,5 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       tl_copy_slot(out, &rows);
     return ok;
   }
-  ok = within_rows(vm, rows, rest, more, out);
-  tl_drop(vm, rows);
-  return ok;
+  return tl_drop_after(vm, within_rows(vm, rows, rest, more, out), &rows);
 }

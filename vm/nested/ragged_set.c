@@ -54,9 +54,8 @@ static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
   for (tl_nested_path way = tl_nested_path_below(*rest); ok && way.count > 0;
        way = tl_nested_path_below(way)) {
     tl_slot base = places;
-    ok = tl_index_get(vm, &base, way.steps, way.parts, &places);
-    if (ok)
-      tl_hold(vm, places, TL_CAUSE_VIEW);
+    ok = tl_index_get(vm, &base, way.steps, way.parts, &places) &&
+         tl_keep_made(vm, &places);
     tl_clear(vm, &base);
   }
   if (!ok)
@@ -285,11 +284,9 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
 // Where the items of the array lie in its content, under its own rows.
 static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   int64_t length = tl_value_length(n->parts[1], 0);
-  tl_array *places = tl_numbers_new(vm, 1, &length, 0);
-  if (places == NULL)
-    return false;
-  tl_slot offsets = tl_borrow(n->parts[0]), items = tl_own_array(places);
-  return tl_rows_close(vm, true, &offsets, &items, out);
+  tl_slot offsets = tl_borrow(n->parts[0]), items;
+  return tl_array_give(tl_numbers_new(vm, 1, &length, 0), &items) &&
+         tl_rows_close(vm, true, &offsets, &items, out);
 }
 
 // items[places] = value.
@@ -305,11 +302,8 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
   tl_slot chosen;
-  if (!tl_choose_numbers(vm, 0, rows, step, parts, &chosen))
-    return false;
-  bool ok = tl_array_contiguous(vm, &chosen, out);
-  tl_clear(vm, &chosen);
-  return ok;
+  return tl_choose_numbers(vm, 0, rows, step, parts, &chosen) &&
+         tl_drop_after(vm, tl_array_contiguous(vm, &chosen, out), &chosen);
 }
 
 // Whether the value has a row for each row, and not an item for each.
@@ -353,8 +347,8 @@ static bool set_chosen(tl_vm *vm, tl_nested_path w, tl_nested *n,
     return fail_set_rows(vm, n);
   if (!number_items(vm, n, &numbers))
     return false;
-  bool ok = tl_ragged_get(vm, numbers, w.steps, w.parts, &chosen);
-  tl_hold(vm, ok ? chosen : tl_none(), TL_CAUSE_VIEW);
+  bool ok = tl_ragged_get(vm, numbers, w.steps, w.parts, &chosen) &&
+            tl_keep_made(vm, &chosen);
   tl_drop(vm, numbers);
   if (!ok)
     return false;
@@ -407,10 +401,12 @@ static bool reaches_item(tl_vm *vm, tl_nested_path rest, int64_t row,
   return tl_fail_in_row(vm, i, row, length);
 }
 
+// A row may get another length, which makes the array's parts anew.
 // By the first item of the place: a field, a ragged mask, an integer (one row,
 // or items in it), or any other index (set_chosen). A row of another length
 // takes the place of the row; all else is written into the content.
-bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                       tl_slot *value) {
   int64_t i, start, stop, rows = tl_ragged_rows(n);
   if (w.steps->field != NULL)
     return set_field(vm, w, n, value);
@@ -443,3 +439,6 @@ bool tl_ragged_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
   return reaches_item(vm, tl_nested_path_below(w), k, stop - start) &&
          set_in_row(vm, tl_nested_path_below(w), n, start, stop, value);
 }
+
+const tl_form_ops tl_ragged_ops = {tl_ragged_get, ragged_set,
+                                   tl_rows_elementwise, tl_rows_concat};

@@ -131,13 +131,12 @@ bool tl_raw_bytes_given(const tl_builtin *builtin, uint32_t count,
 
 // The error names what would do instead: text or numbers. Kind type.
 static bool fail_call(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
-  char text[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s: takes no %s: got %s (binary.text(b) is the text of "
                  "bytes, uint8(b) their numbers)",
                  builtin->name,
                  tl_is_raw_bytes(s) ? "bytes" : "bytes beside strings",
-                 tl_describe(s, text, sizeof text));
+                 tl_described(vm, s));
 }
 
 // The columns of rows of structs; NULL for others.
@@ -209,9 +208,7 @@ static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_string *string =
       tl_string_new(vm, dense.array->data, (size_t)dense.array->size);
   tl_drop(vm, dense);
-  if (string != NULL)
-    *out = tl_own_string(string);
-  return string != NULL;
+  return tl_string_give(string, out);
 }
 
 // Rows of different lengths, or of one: a matrix, which has no offsets.
@@ -257,7 +254,6 @@ static bool is_uint8(tl_slot s) {
 // Fails (kind type) for others; bytes are themselves, retained.
 bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_borrow(s);
-  char text[TL_DESCRIBE];
   if (tl_is_raw_bytes(s)) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;
@@ -268,7 +264,7 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "bytes are made of strings, a vector of uint8 or rows of "
                    "uint8: got %s",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   return (!rows || strings_of_rows(vm, s, &texts)) &&
          (!is_uint8(s) || string_of_items(vm, s, &texts)) &&
@@ -279,23 +275,20 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
 static bool items_of_string(tl_vm *vm, const tl_string *string, tl_slot *out) {
   int64_t n = (int64_t)string->length;
   tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
-  if (a == NULL)
-    return false;
-  memcpy(a->data, string->text, string->length);
-  *out = tl_own_array(a);
-  return true;
+  if (a != NULL)
+    memcpy(a->data, string->text, string->length);
+  return tl_array_give(a, out);
 }
 
 // Fails (kind type) for bytes of several axes or that may be missing.
 bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_raw_bytes_inside(s), dense;
-  char text[TL_DESCRIBE];
   if (tl_is_string(texts))
     return items_of_string(vm, texts.string, out);
   if (!tl_is_array(texts) || tl_ndim(texts.array) != 1) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "uint8: the numbers of bytes or of one axis of them: got %s",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   if (!tl_array_contiguous(vm, &texts, &dense))
     return false;
@@ -313,16 +306,17 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
            tl_string_item_text(&items[i]), tl_string_item_length(&items[i]));
   }
   tl_drop(vm, dense);
-  tl_slot made = all != NULL ? tl_own_array(all) : tl_none();
-  return tl_ragged_close(vm, all != NULL, offsets, &made, out);
+  tl_slot made;
+  return tl_ragged_close(vm, tl_array_give(all, &made), offsets, &made, out);
 }
 
 // --- Operations --------------------------------------------------------------
 
+// Comparisons, + and where; others fail (kind type).
 // Comparisons, + and where alone, on the text inside. What a comparison gives,
 // bools, is no text and stays as it is when it is closed. Others fail as for
 // strings (kind type).
-bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
+static bool bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                               tl_slot *out) {
   tl_slot given[3], made;
   bool compares = op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
@@ -345,19 +339,17 @@ bool tl_raw_bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok && tl_raw_bytes_close(vm, &made, out);
 }
 
+// Of one value an index gives its numbers, a slice bytes.
 // Of one value the bytes are indexed as uint8: b[1:3] is bytes, b[0] a number.
 // Of arrays the strings are, and an item is one value of bytes.
-bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
+static bool bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
   tl_slot base = tl_raw_bytes_inside(whole), made;
   bool one = tl_is_string(base);
   if (one && !items_of_string(vm, base.string, &base))
     return false;
-  bool ok = tl_index_get(vm, &base, step, parts, &made);
-  if (ok && !tl_is_owned(made))
-    made = tl_retain(vm, made);
-  if (ok)
-    tl_hold(vm, made, TL_CAUSE_VIEW);
+  bool ok =
+      tl_index_get(vm, &base, step, parts, &made) && tl_keep_made(vm, &made);
   if (!one)
     return ok && tl_raw_bytes_close(vm, &made, out);
   tl_clear(vm, &base);
@@ -366,13 +358,12 @@ bool tl_raw_bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
       *out = made;
     return ok;
   }
-  ok = tl_raw_bytes_of(vm, made, out);
-  tl_drop(vm, made);
-  return ok;
+  return tl_drop_after(vm, tl_raw_bytes_of(vm, made, out), &made);
 }
 
+// Strings and vectors of uint8 are taken as bytes.
 // The value is made bytes first, which strings and vectors of uint8 may be.
-bool tl_raw_bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+static bool bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                       tl_slot *value) {
   tl_slot raw_bytes = tl_none(), texts;
   if (!tl_is_none(*value) && !tl_raw_bytes_of(vm, *value, &raw_bytes))
@@ -391,7 +382,8 @@ bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
          tl_raw_bytes_close(vm, &made, out);
 }
 
-bool tl_raw_bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+// Strings among them become bytes.
+static bool bytes_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                          tl_slot *out) {
   return tl_join_raw_bytes(vm, tl_value_concat, count, items, out);
 }
@@ -415,3 +407,6 @@ void tl_raw_bytes_format(tl_text *text, const tl_string *bytes) {
   }
   tl_text_putc(text, '"');
 }
+
+const tl_form_ops tl_bytes_ops = {bytes_get, bytes_set, bytes_elementwise,
+                                  bytes_concat};

@@ -153,9 +153,7 @@ static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
 // Whether two arrays may be equal at all.
 static bool headers_agree(const comparison *c, const tl_array *a,
                           const tl_array *b) {
-  return tl_ndim(a) == tl_ndim(b) &&
-         memcmp(tl_shape(a), tl_shape(b),
-                (size_t)tl_ndim(a) * sizeof(int64_t)) == 0 &&
+  return tl_has_shape(a, tl_ndim(b), tl_shape(b)) &&
          (c->loose || tl_array_dtype(a) == tl_array_dtype(b));
 }
 
@@ -255,10 +253,6 @@ static bool items_agree(comparison *c, const tl_array *missing,
   return true;
 }
 
-static bool arrays_equal(comparison *c, const tl_array *a, const tl_array *b) {
-  return items_agree(c, NULL, a, b);
-}
-
 // By the items: the step of an empty range or of one item does not matter.
 static bool ranges_equal(const tl_range *a, const tl_range *b) {
   if (a->length != b->length)
@@ -285,6 +279,11 @@ static bool range_is_array(comparison *c, const tl_range *range,
 }
 
 // --- Containers -------------------------------------------------------------
+
+// The items of a list, or the fields of a record.
+static int64_t length_of(tl_slot s) {
+  return tl_is_list(s) ? s.list->length : s.record->length;
+}
 
 // Notes a pair whose items are to be compared by step(), once however often it
 // comes. False where memory is short, with c->failed set.
@@ -315,7 +314,7 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b);
 static bool options_equal(comparison *c, const tl_nested *a,
                           const tl_nested *b) {
   const tl_array *missing = a->parts[0].array;
-  return arrays_equal(c, missing, b->parts[0].array) &&
+  return items_agree(c, NULL, missing, b->parts[0].array) &&
          items_agree(c, missing, a->parts[1].array, b->parts[1].array);
 }
 
@@ -403,7 +402,7 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
   if (tl_is_number(a) || tl_is_number(b))
     return tl_is_number(a) && tl_is_number(b) && scalars_equal(c, a, b);
   if (tl_is_array(a) && tl_is_array(b))
-    return arrays_equal(c, a.array, b.array);
+    return items_agree(c, NULL, a.array, b.array);
   if (tl_is_array(a) && tl_is_range(b))
     return range_is_array(c, b.range, a.array);
   if (tl_is_range(a) && tl_is_array(b))
@@ -421,14 +420,10 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
     case TL_KIND_NESTED:
       return nested_equal(c, a, b);
     case TL_KIND_LIST:
-      if (a.list->length != b.list->length)
-        return false;
-      // What is one object need not be looked into, but for a NaN in it.
-      return (a.list == b.list && !c->loose) || push(c, a, b);
     case TL_KIND_RECORD:
-      if (a.record->length != b.record->length)
-        return false;
-      return (a.record == b.record && !c->loose) || push(c, a, b);
+      // What is one object need not be looked into, but for a NaN in it.
+      return length_of(a) == length_of(b) &&
+             ((a.object == b.object && !c->loose) || push(c, a, b));
     default:
       // Functions of one closure group share an object; the upper half of the
       // tag says which member each is.
@@ -445,17 +440,12 @@ static bool step(comparison *c) {
   }
   pair *top = &c->pairs[c->count - 1];
   int64_t i = top->index++;
-  if (tl_is_list(top->a)) {
-    if (i == top->a.list->length) {
-      c->count--;
-      return true;
-    }
-    return values_equal(c, top->a.list->items[i], top->b.list->items[i]);
-  }
-  if (i == top->a.record->length) {
+  if (i == length_of(top->a)) {
     c->count--;
     return true;
   }
+  if (tl_is_list(top->a))
+    return values_equal(c, top->a.list->items[i], top->b.list->items[i]);
   const tl_field *field = &top->a.record->fields[i];
   const tl_slot *other =
       tl_record_get_key(top->b.record, tl_key_slot(field->key));

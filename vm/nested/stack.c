@@ -8,13 +8,6 @@
 //   [zeros((2, 2)),           2 * 2 * var * float64   the axis that differs
 //    zeros((2, 3))]                                   becomes var
 //   [[1, 2], [3, 4]]          2 * 2 * int64           plain: tl_stack
-//
-//   [{x: 1}, {x: 2}]          2 * {x: int64}         stack_records
-//   [1, none]                 2 * ?int64             stack_missing
-//   [[1, 2], [3]]             2 * var * int64        stack_rows
-//   [[1, none], [none]]       2 * var * ?int64       all missing: adopts a type
-//   [zeros((2, 2)), zeros((2, 3))]   2 * 2 * var     the axis that differs
-//   [[1, 2], [3, 4]]          2 * 2 * int64          plain: tl_stack
 #include "vm/nested/nested_join.h"
 
 #include <inttypes.h>
@@ -71,7 +64,7 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
     filler = tl_float(0);
   for (int64_t i = 0; i < count; i++)
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
-  tl_slot values, missing;
+  tl_slot values;
   bool ok = !tl_is_array(filler) || tl_is_number(filler);
   if (!ok) {
     tl_fail(vm, TALLY_ERR_TYPE,
@@ -83,18 +76,16 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   if (!ok)
     return false;
   tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
-  if (mask == NULL) {
-    tl_drop(vm, values);
-    return false;
-  }
-  for (int64_t i = 0; i < count; i++) mask->data[i] = tl_is_none(items[i]);
-  missing = tl_own_array(mask);
-  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
+  for (int64_t i = 0; mask != NULL && i < count; i++)
+    mask->data[i] = tl_is_none(items[i]);
+  return tl_places_pair(vm, TL_FORM_OPTION, mask, &values, out);
 }
 
-// Whether an item of a literal has a length: it becomes a row.
-static bool is_row(tl_slot s) {
-  return tl_is_range(s) || tl_value_ndim(s) > 0;
+// The length of an item of a literal that becomes a row; -1: it has none.
+static int64_t row_length(tl_slot s) {
+  return tl_is_range(s)         ? s.range->length
+         : tl_value_ndim(s) > 0 ? tl_value_length(s, 0)
+                                : -1;
 }
 
 // An array without items takes the type of the rows beside it.
@@ -190,10 +181,9 @@ static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
     return true;
   }
   tl_slot mask = tl_borrow(s.nested->parts[0]), values;
-  return tl_array_finish(vm, true,
-                         tl_array_zeros(vm, dtype, tl_ndim(mask.array),
-                                        tl_shape(mask.array)),
-                         &values) &&
+  return tl_array_give(tl_array_zeros(vm, dtype, tl_ndim(mask.array),
+                                      tl_shape(mask.array)),
+                       &values) &&
          tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 
@@ -308,14 +298,9 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
     records += tl_is_record(items[i]);
     missing += tl_is_none(items[i]);
     nested += tl_is_nested(items[i]);
-    rows += is_row(items[i]);
-    int64_t length = tl_is_range(items[i]) ? items[i].range->length
-                     : is_row(items[i])    ? tl_value_length(items[i], 0)
-                                           : -1;
-    int64_t first = tl_is_range(items[0]) ? items[0].range->length
-                    : is_row(items[0])    ? tl_value_length(items[0], 0)
-                                          : -1;
-    regular = regular && length == first &&
+    int64_t length = row_length(items[i]);
+    rows += length >= 0;
+    regular = regular && length == row_length(items[0]) &&
               (length < 0 || tl_value_ndim(items[i]) < 2 ||
                tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
                same_widths(items[i], items[0]));
@@ -337,9 +322,7 @@ bool tl_value_repeat(tl_vm *vm, tl_slot value, int ndim, const int64_t *shape,
   if (!tl_stack_any(vm, 1, &value, &one))
     return false;
   tl_array *places = tl_array_zeros(vm, TL_INT64, ndim, shape);
-  bool ok = tl_take_at(vm, true, one, places, out);
-  tl_drop(vm, one);
-  return ok;
+  return tl_drop_after(vm, tl_take_at(vm, true, one, places, out), &one);
 }
 
 // A literal may be a column as well as an array: [1, 2] and 1..3 are made into
@@ -350,7 +333,7 @@ bool tl_column_of(tl_vm *vm, tl_slot s, bool *is_column, tl_slot *out) {
   if (tl_is_list(s))
     return tl_stack_any(vm, s.list->length, s.list->items, out);
   if (tl_is_range(s))
-    return tl_array_finish(vm, true, tl_range_to_array(vm, s.range), out);
+    return tl_array_give(tl_range_to_array(vm, s.range), out);
   *is_column = tl_value_ndim(s) > 0;
   *out = tl_borrow(s);
   return *is_column;

@@ -118,7 +118,7 @@ static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   tl_array *shown =
       tl_view_new(vm, &base, dtype, copy->data, r->ndim, r->shape, r->strides);
   tl_drop(vm, base);
-  return tl_array_finish(vm, true, shown, out);
+  return tl_array_give(shown, out);
 }
 
 // The one place where numbers come out of a block: a single one by value, as
@@ -138,10 +138,9 @@ static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   if (!is_aligned(r))
     return show_unaligned(vm, bytes, r, out);
   tl_slot base = tl_borrow(bytes);
-  return tl_array_finish(vm, true,
-                         tl_view_new(vm, &base, r->item->dtype, r->data,
-                                     r->ndim, r->shape, r->strides),
-                         out);
+  return tl_array_give(tl_view_new(vm, &base, r->item->dtype, r->data, r->ndim,
+                                   r->shape, r->strides),
+                       out);
 }
 
 // Field i of one item. Arrays are copies: they do not hold the block.
@@ -238,8 +237,7 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
     tl_array *from = tl_view_new(vm, &borrowed, TL_UINT8, whole->data,
                                  r->ndim + 1, r->shape, strides);
     ok = from != NULL && tl_array_assign(vm, to, from);
-    if (from != NULL)
-      tl_drop(vm, tl_own_array(from));
+    tl_array_drop(vm, from);
     tl_drop(vm, tl_own_array(to));
   }
   tl_drop(vm, owned);
@@ -249,7 +247,6 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
 // Says for a record which field is missing or is too much, for others what
 // would do (kind type). Returns false.
 bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
-  char got[TL_DESCRIBE];
   tl_type *plain = tl_layout_plain(vm, (tl_type *)layout);
   tl_string *text = plain != NULL ? tl_type_text(vm, plain) : NULL;
   if (text == NULL)
@@ -282,7 +279,7 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
         "fields: got %s",
         text->text,
         layout->kind == TL_TYPE_TUPLE ? "a list of as many values" : "a record",
-        tl_describe(value, got, sizeof got));
+        tl_described(vm, value));
   }
   tl_drop(vm, tl_own_string(text));
   return false;
@@ -459,12 +456,11 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 // of kind type for what has no axis, shape for another length.
 static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                           const tl_slot *columns) {
-  char text[TL_DESCRIBE];
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(columns[i]) < 1) {
-      return tl_fail(
-          vm, TALLY_ERR_TYPE, "the column %s must be an array, not %s",
-          fields[i].name->text, tl_describe(columns[i], text, sizeof text));
+      return tl_fail(vm, TALLY_ERR_TYPE,
+                     "the column %s must be an array, not %s",
+                     fields[i].name->text, tl_described(vm, columns[i]));
     }
     int64_t first = tl_value_length(columns[0], 0);
     int64_t length = tl_value_length(columns[i], 0);
@@ -520,20 +516,6 @@ static bool block_of_columns(tl_vm *vm, tl_type *type, const tl_slot *columns,
   return ok;
 }
 
-// The type of columns whose names are in the model's fields, which get theirs.
-// Interned, so that it is the VM's; NULL after tl_fail as check_columns does.
-static tl_type *type_columns(tl_vm *vm, const tl_type *model,
-                             const tl_slot *columns) {
-  if (!check_columns(vm, model->field_count, model->fields, columns))
-    return NULL;
-  for (int64_t i = 0; i < model->field_count; i++) {
-    model->fields[i].type = tl_type_below(vm, columns[i], 1);
-    if (model->fields[i].type == NULL)
-      return NULL;
-  }
-  return tl_type_intern(vm, model);
-}
-
 // [names] is the first of the names, the next one lies [step] bytes behind.
 // Names come as pointers in an array or as a member of a layout: hence
 // the step. The form follows from the types alone: one block if every field is
@@ -555,7 +537,9 @@ static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
     const char *at = (const char *)names + (size_t)i * step;
     model.fields[i].name = *(tl_string *const *)(const void *)at;
   }
-  tl_type *type = type_columns(vm, &model, columns);
+  tl_type *type = check_columns(vm, count, model.fields, columns)
+                      ? tl_type_columns(vm, &model, columns, 1)
+                      : NULL;
   tl_free(vm, model.fields, nbytes);
   if (type == NULL)
     return false;

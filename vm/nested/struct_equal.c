@@ -114,11 +114,8 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
     if (!one && (tl_value_ndim(b) != ndim || tl_value_length(b, i) != shape[i]))
       return tl_fail_broadcast(vm, a, b);
   }
-  tl_array *none = count == 0 ? tl_array_zeros(vm, TL_BOOL, ndim, shape) : NULL;
-  if (count == 0) {
-    *out = none != NULL ? tl_own_array(none) : tl_none();
-    return none != NULL;
-  }
+  if (count == 0)
+    return tl_array_give(tl_array_zeros(vm, TL_BOOL, ndim, shape), out);
   tl_slot flat;
   row_pair pair = {tl_none(), tl_borrow(y), one};
   const tl_row_loop loop = {.name = "a comparison",
@@ -139,18 +136,16 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
 
 // The error of an operation that structs do not have (kind type).
 static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
-  char a[TL_DESCRIBE], b[TL_DESCRIBE] = "";
   if (tl_ops[op].arity < 2) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s takes numbers, got %s: apply it to a field, as in p.x",
-                   tl_ops[op].name, tl_describe(slots[0], a, sizeof a));
+                   tl_ops[op].name, tl_described(vm, slots[0]));
   }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s of %s and %s: structs with the same fields compare with "
                  "== and !=; all else is done by field, as in p.x",
                  tl_ops[op].sign[0] != 0 ? tl_ops[op].sign : tl_ops[op].name,
-                 tl_describe(slots[0], a, sizeof a),
-                 tl_describe(slots[1], b, sizeof b));
+                 tl_described(vm, slots[0]), tl_described(vm, slots[1]));
 }
 
 // One bool for each struct: == on the field, folded over its own axes.
@@ -178,11 +173,10 @@ static bool number_items(tl_vm *vm, tl_type *type, tl_slot s, int64_t first,
                          tl_slot *items, tl_slot *numbers) {
   bool one = tl_is_record(s);
   if (!one && !tl_has_fields(s)) {
-    char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "structs are chosen beside structs or a record of their "
                    "fields, not %s",
-                   tl_describe(s, text, sizeof text));
+                   tl_described(vm, s));
   }
   tl_slot flat;
   if (!(one ? tl_stack_any(vm, 1, &s, &flat) : tl_value_flatten(vm, s, &flat)))
@@ -192,7 +186,7 @@ static bool number_items(tl_vm *vm, tl_type *type, tl_slot s, int64_t first,
   *numbers = tl_weak_int(first);
   if (!ok || one)
     return ok;
-  if (tl_array_finish(vm, true, tl_number_items(vm, s, first), numbers))
+  if (tl_array_give(tl_number_items(vm, s, first), numbers))
     return true;
   tl_clear(vm, items);
   return false;
@@ -200,13 +194,12 @@ static bool number_items(tl_vm *vm, tl_type *type, tl_slot s, int64_t first,
 
 // The same error, about the structs instead of their numbers.
 static bool fail_shapes(tl_vm *vm, const tl_slot *slots) {
-  char text[3][TL_DESCRIBE];
   if (vm->error.status != TALLY_ERR_SHAPE)
     return false;
-  for (int i = 0; i < 3; i++) tl_describe(slots[i], text[i], sizeof text[i]);
   tl_error_clear(vm);
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s, %s and %s do not broadcast", text[0],
-                 text[1], text[2]);
+  return tl_fail(vm, TALLY_ERR_SHAPE, "%s, %s and %s do not broadcast",
+                 tl_described(vm, slots[0]), tl_described(vm, slots[1]),
+                 tl_described(vm, slots[2]));
 }
 
 // The items of both values, one behind the other; the condition chooses among
@@ -288,7 +281,5 @@ bool tl_structs_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     tl_copy_slot(out, &all);
     return true;
   }
-  bool ok = tl_compute1(vm, TL_OP_LOGICAL_NOT, all, out);
-  tl_drop(vm, all);
-  return ok;
+  return tl_drop_after(vm, tl_compute1(vm, TL_OP_LOGICAL_NOT, all, out), &all);
 }

@@ -28,9 +28,10 @@
 
 // --- Reading -----------------------------------------------------------------
 
+// A record, or of a tuple a list, where all axes are indexed; else structs.
 // The block is indexed by its leading axes, the bytes of an item stay whole.
-bool tl_struct_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
-                   tl_slot *out) {
+static bool struct_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                       tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_slot bytes;
   if (!tl_part_get(vm, base, 0, step, parts, &bytes))
@@ -64,9 +65,10 @@ static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
   return true;
 }
 
+// The same of columns, which share their memory with the result.
 // The same index for each column: a field of rows is then a row of it.
-bool tl_columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
-                    tl_slot *parts, tl_slot *out) {
+static bool columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
+                        tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_slot *values = tl_slots_new(vm, n->count, "the fields of an item");
   int64_t made = 0;
@@ -153,9 +155,8 @@ static bool store_field(tl_vm *vm, tl_nested_path w, tl_slot bytes,
                 : tl_fail_no_field(vm, shown,
                                    name != NULL ? name : tl_empty_string());
   } else {
-    char text[TL_DESCRIBE];
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set",
-                 tl_describe(shown, text, sizeof text));
+                 tl_described(vm, shown));
   }
   tl_drop(vm, shown);
   return ok;
@@ -211,9 +212,12 @@ static bool store_struct(tl_vm *vm, tl_nested_path w, tl_slot bytes,
                      layout->fields[k].type, value);
 }
 
+// Fails (kind name) for a field that there is not, (kind type) for a record of
+// other fields. All fields of an item are written, or none.
 // Copies the block first unless it is this array's alone and writable, and
 // counts the reason for --stats and the auditor.
-bool tl_struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                       tl_slot *value) {
   tl_slot *block = &n->parts[0];
   const uint64_t mine = TL_OWNED | TL_DIRECT;
   bool in_place =
@@ -254,7 +258,7 @@ static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
   }
   tl_array *copy = tl_array_copy(vm, shown.array);
   tl_drop(vm, shown);
-  return tl_array_finish(vm, true, copy, out);
+  return tl_array_give(copy, out);
 }
 
 // Field [i] of the value over the items at [w]. The error names the field.
@@ -311,8 +315,10 @@ static bool is_item(tl_nested_path w, int ndim) {
   return ok;
 }
 
+// As struct_set; a field that fails gives the others their values back.
 // items[i].name = v is name[i] = v: the field first.
-bool tl_columns_set(tl_vm *vm, tl_nested_path w, tl_nested *n, tl_slot *value) {
+static bool columns_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
+                        tl_slot *value) {
   tl_string *name = tl_step_name(w.steps, w.parts);
   int64_t k = name != NULL ? tl_nested_find(n, name) : -1;
   if (name != NULL && k < 0) {
@@ -379,10 +385,11 @@ bool tl_join_fields(tl_vm *vm, tl_joiner *join, int64_t count,
   return ok;
 }
 
+// The same fields in the same order; their dtypes promote.
 // Arrays of one layout are joined block by block; others field by field, whose
 // dtypes promote. Fails (kind type) for other fields or another order of them.
-bool tl_structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                       tl_slot *out) {
+static bool structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                           tl_slot *out) {
   bool one_layout = true;
   for (int64_t i = 0; i < count; i++) {
     if (!tl_has_fields(items[i]))
@@ -396,3 +403,8 @@ bool tl_structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
   return one_layout ? tl_join_parts(vm, count, items, out)
                     : tl_join_fields(vm, tl_value_concat, count, items, out);
 }
+
+const tl_form_ops tl_struct_ops = {struct_get, struct_set,
+                                   tl_structs_elementwise, structs_concat};
+const tl_form_ops tl_columns_ops = {columns_get, columns_set,
+                                    tl_structs_elementwise, structs_concat};

@@ -64,15 +64,11 @@ bool tl_text_items_show(tl_vm *vm, const tl_type *type, char *data, int ndim,
   tl_string_item *to = tl_string_items(a);
   tl_counter counter;
   tl_counter_begin(&counter, ndim, shape, strides, data);
-  for (int64_t i = 0; !counter.done; tl_counter_next(&counter), i++) {
-    if (read_item(vm, type, counter.at, &to[i]) &&
-        ((i & 0xffff) != 0xffff || tl_poll(vm, 64)))
-      continue;
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
+  bool ok = true;
+  for (int64_t i = 0; ok && !counter.done; tl_counter_next(&counter), i++)
+    ok = read_item(vm, type, counter.at, &to[i]) &&
+         ((i & 0xffff) != 0xffff || tl_poll(vm, 64));
+  return tl_result_finish(vm, ok, a, out);
 }
 
 // The one code point of a text, 0 for none; -1: there are more.

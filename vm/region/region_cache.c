@@ -141,14 +141,10 @@ static bool reshape_view(tl_region_cached *k, const tl_region_guard *f,
   const int ndim = tl_ndim(view);
   if (!k->any_length || f->again || ndim != s->ndim)
     return false;
-  view->size = 1;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     note_axis(k, ndim, view->dims[i], s->shape[i],
               view->dims[ndim + i] != s->strides[i]);
-    view->size *= s->shape[i];
-    view->dims[i] = s->shape[i];
-    view->dims[ndim + i] = s->strides[i];
-  }
+  tl_set_dims(view, ndim, s->shape, s->strides);
   u->value.tag = u->items.tag = tl_array_tag(view);
   return true;
 }
@@ -367,8 +363,9 @@ static bool take_all(tl_region_cached *k) {
 static bool is_row_major(const tl_region_planned *planned, int ndim,
                          const int64_t *shape) {
   int64_t strides[TL_MAX_DIMS];
-  tl_shape_strides(ndim, shape, tl_itemsize(planned->dtype), strides);
-  return memcmp(strides, planned->out_strides,
+  tl_shape_strides(ndim, shape, tl_itemsize(planned->targets[0].dtype),
+                   strides);
+  return memcmp(strides, planned->targets[0].strides,
                 (size_t)ndim * sizeof *strides) == 0;
 }
 
@@ -380,7 +377,7 @@ static bool is_short(const tl_region_cached *k) {
   const tl_region_planned *planned = &k->planned;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   return g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
-         planned->has_output && planned->target_count == 0 &&
+         planned->target_count == 1 && planned->targets[0].is_array &&
          planned->plan.delay == NULL && !planned->plan.is_hosts &&
          tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
          g->transfer_count == 0 && !tl_region_has_wrap(g) &&
@@ -715,8 +712,8 @@ bool tl_region_run_short(tl_region_cached *k) {
   tl_vm *vm = g->vm;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   k->is_busy = true;  // where memory is short, what is cached goes
-  tl_array *made =
-      tl_array_new(vm, k->planned.dtype, shape->ndim, shape->lengths);
+  tl_array *made = tl_array_new(vm, k->planned.targets[0].dtype, shape->ndim,
+                                shape->lengths);
   k->is_busy = false;
   if (made == NULL)
     return false;

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-
 // --- Columns ----------------------------------------------------------------
 
 // As in region_fold.c; what waits may be a quarter of the array that is saved.

@@ -58,11 +58,7 @@ static tl_region_status fill(tl_region_graph *g, const int *axes, int64_t at,
     take = tl_region_find_tile(shape->lengths, axes, shape->ndim, at + done,
                                n - done, from, &found);
     tl_region_tile tile = {found.ndim, found.shape, found.axes, from};
-    int64_t step = (int64_t)itemsize;
-    for (int i = tile.ndim - 1; i >= 0; i--) {
-      strides[i] = step;
-      step *= tile.shape[i];
-    }
+    tl_shape_strides(tile.ndim, tile.shape, itemsize, strides);
     tl_region_status status = tl_region_run_tile(
         g, &tile, to + (size_t)done * itemsize, dtype, strides);
     if (status != TL_REGION_DONE)
@@ -112,12 +108,9 @@ tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
     return feed_chunks(g, order, dtype, consumer, context);
   tl_region_tile tile = {of->ndim, shape, axes, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  plan->consume = consumer;
-  plan->context = context;
-  plan->split = split;
-  return tl_plan_run(g->vm, plan, true) ? TL_REGION_DONE : TL_REGION_FAILED;
+  if (plan != NULL)
+    plan->split = split;
+  return tl_region_run_plan(g, plan, consumer, context, true);
 }
 
 // --- Histograms and counts ---------------------------------------------------

@@ -124,11 +124,8 @@ static tl_region_status run_tile(folder *f, column_block *s,
                                  int64_t first) {
   tl_region_planned *planned = f->g->fresh;
   tl_region_tile tile = {found->ndim, found->shape, found->axes, s->from};
-  int64_t strides[TL_MAX_DIMS], step = (int64_t)f->r.method.in;
-  for (int i = tile.ndim - 1; i >= 0; i--) {
-    strides[i] = step;
-    step *= tile.shape[i];
-  }
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(tile.ndim, tile.shape, f->r.method.in, strides);
   char *to = s->fold.items +
              (size_t)first * (size_t)tile.shape[tile.ndim - 1] * f->r.method.in;
   if (f->has_wrap)

@@ -58,12 +58,8 @@ void tl_region_end_inner(tl_region_graph *g) {
 // g->value is the last node and, hoisted parts aside, has the shape of all
 // others.
 int64_t tl_region_size(const tl_region_graph *g) {
-  int shape = g->nodes[g->value].shape;
-  int64_t size = 1;
-  for (int i = 0; i < g->shapes[shape].ndim; i++) {
-    size *= g->shapes[shape].lengths[i];
-  }
-  return size;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  return tl_shape_count(shape->ndim, shape->lengths);
 }
 
 // Only uses that a needed node reads: a rolled array may have been read for
@@ -148,12 +144,7 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
       .ndim = (uint8_t)ndim,
       .nbytes = (size_t)words * sizeof(int64_t)};
   view->data = data;
-  view->size = 1;
-  for (int i = 0; i < ndim; i++) {
-    view->size *= shape[i];
-    view->dims[i] = shape[i];
-    view->dims[ndim + i] = strides[i];
-  }
+  tl_set_dims(view, ndim, shape, strides);
   tl_array_more(view)->owner = tl_array_owner(base);
   return view;
 }

@@ -406,10 +406,7 @@ typedef struct tl_region_origin {
 typedef struct tl_region_planned {
   tl_plan plan;
   bool is_ready;
-  bool has_output;
-  tl_dtype dtype;                    // of the output
-  int64_t out_strides[TL_MAX_DIMS];  // of the result's axes
-  int target_count;                  // of several results
+  int target_count;  // results
   struct {
     tl_dtype dtype;
     bool is_array, last;
@@ -494,6 +491,12 @@ int tl_region_count_fused(const tl_region_graph *g);
 // As tl_region_plan_whole, for several results.
 tl_plan *tl_region_plan_multi(tl_region_graph *g,
                               const tl_region_target *targets, int count);
+
+// Runs such a plan, its blocks going to [consumer], which may be NULL. It is
+// declined where there is no plan.
+tl_region_status tl_region_run_plan(const tl_region_graph *g, tl_plan *plan,
+                                    tl_plan_consume *consumer, void *context,
+                                    bool may_stop);
 
 // --- Cached graphs: region_cache.c ------------------------------------------
 

@@ -153,27 +153,6 @@ static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
                       tl_array_dtype(p->g->uses[u].items.array), to);
 }
 
-// The same kernels as the engine's plan of one operation (engine.c), so that
-// the bits are the same.
-static int add_kernel(planner *p, const tl_region_node *n, const int *in) {
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_dtype dtype = n->typing.computed;
-  size_t itemsize = tl_itemsize(n->typing.result);
-  if (n->arity == 1) {
-    return tl_plan_unary(p->plan, kernels->unary[n->op][dtype], in[0],
-                         itemsize);
-  }
-  if (n->arity == 3) {
-    return tl_plan_select(p->plan, kernels->select[dtype], in[0], in[1], in[2],
-                          itemsize);
-  }
-  bool alike = n->typing.operands[0] == n->typing.operands[1];
-  return tl_plan_binary(p->plan, tl_binary_kernel(n->op, &n->typing),
-                        alike ? kernels->binary_vs[n->op][dtype] : NULL,
-                        alike ? kernels->binary_sv[n->op][dtype] : NULL, in[0],
-                        in[1], itemsize);
-}
-
 // Whether all operands have the dtype that is computed in, and one kernel does
 // for the operation. Only then is the step told of (tl_plan_note): operands
 // that a kernel widens by itself, as of int64 beside uint64, are no
@@ -187,7 +166,8 @@ static bool is_uniform(const tl_region_node *n) {
   return first == 0 || n->typing.operands[0] == TL_BOOL;
 }
 
-// The node by its own kernel.
+// The node by its own kernel, that of the engine's plan of one operation, so
+// that the bits are the same.
 static int add_node(planner *p, int at) {
   const tl_region_node *n = &p->g->nodes[at];
   int in[3] = {0, 0, 0}, before = p->plan->value_count;
@@ -200,9 +180,10 @@ static int add_node(planner *p, int at) {
     return tl_plan_unary(p->plan, tl_kernels()->cast[n->cast][n->cast], in[0],
                          tl_itemsize(n->cast));
   }
-  int value = n->host != NULL ? tl_plan_host(p->plan, n->host, in,
-                                             tl_itemsize(n->typing.result))
-                              : add_kernel(p, n, in);
+  int value =
+      n->host != NULL
+          ? tl_plan_host(p->plan, n->host, in, tl_itemsize(n->typing.result))
+          : tl_plan_operation(p->plan, n->op, &n->typing, in);
   if (n->host == NULL && is_uniform(n))
     tl_plan_note(p->plan, value, n->op, n->typing.computed);
   for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
@@ -273,29 +254,6 @@ static void add_nodes(planner *p) {
   }
 }
 
-// What the plan cannot have is seen in plan->failed at the end.
-bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
-                    const tl_region_tile *tile, void *out, tl_dtype dtype,
-                    const int64_t *out_strides) {
-  planner p;
-  tl_plan *plan = &planned->plan;
-  open_plan(&p, g, planned, tile);
-  int output = -1;
-  if (out != NULL) {
-    output = add_stream(&p, -1, -1, out, tl_itemsize(dtype), out_strides);
-  }
-  if (plan->failed)
-    return false;
-  tl_plan_arrange(plan, output);
-  add_nodes(&p);
-  int value = tl_plan_cast(plan, p.values[g->value],
-                           g->nodes[g->value].typing.result, dtype);
-  tl_plan_finish(plan, value);
-  if (g->vm->pieces != NULL)
-    g->vm->pieces->make(g->vm, plan);
-  return !plan->failed;
-}
-
 // The streams of the targets that are arrays, into results[]; returns the first
 // one.
 static int add_targets(planner *p, const tl_region_target *targets, int count,
@@ -303,15 +261,13 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
   int first = -1;
   for (int i = 0; i < count; i++) {
     const tl_region_target *t = &targets[i];
-    int64_t strides[TL_MAX_DIMS], step = (int64_t)tl_itemsize(t->dtype);
+    int64_t strides[TL_MAX_DIMS];
+    const size_t itemsize = tl_itemsize(t->dtype);
     results[i].stream = -1;
     if (t->out == NULL)
       continue;
-    for (int k = p->tile->ndim - 1; k >= 0; k--) {
-      strides[k] = step;
-      step *= p->tile->shape[k];
-    }
-    results[i].stream = add_stream(p, -1, -1 - i, t->out, tl_itemsize(t->dtype),
+    tl_shape_strides(p->tile->ndim, p->tile->shape, itemsize, strides);
+    results[i].stream = add_stream(p, -1, -1 - i, t->out, itemsize,
                                    t->strides == NULL ? strides : t->strides);
     if (first < 0)
       first = results[i].stream;
@@ -319,11 +275,12 @@ static int add_targets(planner *p, const tl_region_target *targets, int count,
   return first;
 }
 
-// A target has to be written where it is: streams that are moved through
-// registers have one output only.
-static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
-                       const tl_region_tile *tile,
-                       const tl_region_target *targets, int count) {
+// Of several results each has to be written where it is: streams that are moved
+// through registers have one output only. What the plan cannot have is seen in
+// plan->failed at the end.
+static bool make_plan(const tl_region_graph *g, tl_region_planned *planned,
+                      const tl_region_tile *tile,
+                      const tl_region_target *targets, int count) {
   planner p;
   tl_plan_result results[TL_REGION_RESULTS];
   bool consumers = false;
@@ -338,7 +295,7 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
   if (p.plan->failed)
     return false;
   tl_plan_arrange(p.plan, consumers ? -1 : first);
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; count > 1 && i < count; i++) {
     int s = results[i].stream;  // written where it is
     if (s >= 0 && (p.plan->streams[s].packed || p.plan->values[s].single))
       return false;
@@ -352,55 +309,55 @@ static bool plan_multi(const tl_region_graph *g, tl_region_planned *planned,
                  : tl_plan_cast(p.plan, p.values[node],
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
-  tl_plan_finish_multi(p.plan, results, count);
+  if (count > 1)
+    tl_plan_finish_multi(p.plan, results, count);
+  else
+    tl_plan_finish(p.plan, results[0].value);
   if (g->vm->pieces != NULL)
     g->vm->pieces->make(g->vm, p.plan);
   return !p.plan->failed;
 }
 
+// The only result: all of the graph's value.
+static tl_region_target only_target(const tl_region_graph *g, void *out,
+                                    tl_dtype dtype, const int64_t *strides) {
+  return (tl_region_target){
+      .node = g->value, .dtype = dtype, .out = out, .strides = strides};
+}
+
+bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
+                    const tl_region_tile *tile, void *out, tl_dtype dtype,
+                    const int64_t *out_strides) {
+  tl_region_target target = only_target(g, out, dtype, out_strides);
+  return make_plan(g, planned, tile, &target, 1);
+}
+
 // --- Again ------------------------------------------------------------------
 
-// Whether an earlier run's plan writes as this one should. The graph, the
-// shapes and the operands' strides are the same (region_cache.c).
-static bool fits(const tl_region_planned *planned, const tl_region_tile *tile,
-                 const void *out, tl_dtype dtype, const int64_t *out_strides) {
-  if (!planned->is_ready || planned->target_count > 0 ||
-      planned->dtype != dtype || planned->has_output != (out != NULL)) {
-    return false;
-  }
-  return out == NULL || memcmp(planned->out_strides, out_strides,
-                               (size_t)tile->ndim * sizeof *out_strides) == 0;
-}
-
 // The addresses of this run: numbers stand in the nodes, arrays where the uses
-// show them, results at [out] or the targets.
-static void point_streams(const tl_region_graph *g, tl_region_planned *planned,
-                          void *out, const tl_region_target *targets) {
-  tl_plan_stream_state *streams = planned->plan.streams;
+// show them, results at the targets. What the run before has set for itself is
+// taken back.
+static tl_plan *use_again(const tl_region_graph *g, tl_region_planned *planned,
+                          const tl_region_target *targets) {
+  tl_plan *plan = &planned->plan;
   const tl_region_use *uses = g->uses;
-  for (int s = 0; s < planned->plan.stream_count; s++) {
+  for (int s = 0; s < plan->stream_count; s++) {
     int node = planned->streams[s].node, operand = planned->streams[s].operand;
-    streams[s].base = node >= 0         ? (char *)&g->nodes[node].items[operand]
-                      : operand >= 0    ? uses[operand].items.array->data
-                      : targets != NULL ? targets[-1 - operand].out
-                                        : out;
+    plan->streams[s].base = node >= 0 ? (char *)&g->nodes[node].items[operand]
+                            : operand >= 0 ? uses[operand].items.array->data
+                                           : targets[-1 - operand].out;
   }
-}
-
-// What the run before has set for itself.
-static tl_plan *use_again(tl_region_planned *planned) {
-  planned->plan.consume = NULL;
-  planned->plan.split = NULL;
-  planned->plan.delay = NULL;
-  return &planned->plan;
+  plan->consume = NULL;
+  plan->split = NULL;
+  plan->delay = NULL;
+  return plan;
 }
 
 // Shapes, dtypes and strides are as they were, which the caller knows; nothing
 // is compared here.
 tl_plan *tl_region_plan_to(const tl_region_graph *g, tl_region_planned *planned,
                            void *out) {
-  point_streams(g, planned, out, NULL);
-  return use_again(planned);
+  return use_again(g, planned, &(tl_region_target){.out = out});
 }
 
 // Numbers stay from tile to tile.
@@ -420,44 +377,11 @@ tl_plan *tl_region_plan_again(const tl_region_graph *g,
   return plan;
 }
 
-// An earlier run's plan that fits; NULL: none does.
-// Shapes and strides were compared by the guards, so only the output is looked
-// at.
-static tl_plan *region_plan_cached(tl_region_graph *g,
-                                   const tl_region_tile *tile, void *out,
-                                   tl_dtype dtype, const int64_t *out_strides) {
-  tl_region_planned *planned = g->cached;
-  if (planned == NULL || !fits(planned, tile, out, dtype, out_strides))
-    return NULL;
-  return tl_region_plan_to(g, planned, out);
-}
-
-// A fresh plan is marked ready once it is complete, and is then cached with the
-// graph.
-tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
-                              void *out, tl_dtype dtype,
-                              const int64_t *out_strides) {
-  tl_plan *cached = region_plan_cached(g, tile, out, dtype, out_strides);
-  if (cached != NULL)
-    return cached;
-  tl_region_planned *planned = g->fresh;
-  planned->is_ready = false;
-  if (!tl_region_plan(g, planned, tile, out, dtype, out_strides))
-    return NULL;
-  planned->is_ready = true;
-  planned->target_count = 0;
-  planned->has_output = out != NULL;
-  planned->dtype = dtype;
-  if (out != NULL) {
-    memcpy(planned->out_strides, out_strides,
-           (size_t)tile->ndim * sizeof *out_strides);
-  }
-  return &planned->plan;
-}
-
-// The same results in the same order, to memory of the same kinds and strides.
-static bool fits_targets(const tl_region_planned *planned,
-                         const tl_region_target *targets, int count, int ndim) {
+// Whether an earlier run's plan makes the same results in the same order, to
+// memory of the same kinds and strides. The graph, the shapes and the operands'
+// strides are the same, as the guards have compared them (region_cache.c).
+static bool fits(const tl_region_planned *planned,
+                 const tl_region_target *targets, int count, int ndim) {
   if (!planned->is_ready || planned->target_count != count)
     return false;
   for (int i = 0; i < count; i++) {
@@ -473,23 +397,18 @@ static bool fits_targets(const tl_region_planned *planned,
   return true;
 }
 
-// NULL: more streams, steps or registers than one plan has, or a target that
-// would be packed.
-tl_plan *tl_region_plan_multi(tl_region_graph *g,
-                              const tl_region_target *targets, int count) {
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  tl_region_tile tile = {shape->ndim, shape->lengths, NULL, NULL};
+// A fresh plan is marked ready once it is complete, and is then cached with the
+// graph.
+static tl_plan *plan_targets(tl_region_graph *g, const tl_region_tile *tile,
+                             const tl_region_target *targets, int count) {
   tl_region_planned *planned = g->cached;
-  if (planned != NULL && fits_targets(planned, targets, count, tile.ndim)) {
-    point_streams(g, planned, NULL, targets);
-    return use_again(planned);
-  }
+  if (planned != NULL && fits(planned, targets, count, tile->ndim))
+    return use_again(g, planned, targets);
   planned = g->fresh;
   planned->is_ready = false;
-  if (!plan_multi(g, planned, &tile, targets, count))
+  if (!make_plan(g, planned, tile, targets, count))
     return NULL;
   planned->is_ready = true;
-  planned->has_output = false;
   planned->target_count = count;
   for (int i = 0; i < count; i++) {
     planned->targets[i].dtype = targets[i].dtype;
@@ -497,8 +416,34 @@ tl_plan *tl_region_plan_multi(tl_region_graph *g,
     planned->targets[i].last = targets[i].last;
     if (targets[i].strides != NULL) {
       memcpy(planned->targets[i].strides, targets[i].strides,
-             (size_t)tile.ndim * sizeof *targets[i].strides);
+             (size_t)tile->ndim * sizeof *targets[i].strides);
     }
   }
   return &planned->plan;
+}
+
+tl_plan *tl_region_plan_whole(tl_region_graph *g, const tl_region_tile *tile,
+                              void *out, tl_dtype dtype,
+                              const int64_t *out_strides) {
+  tl_region_target target = only_target(g, out, dtype, out_strides);
+  return plan_targets(g, tile, &target, 1);
+}
+
+// NULL: more streams, steps or registers than one plan has, or a target that
+// would be packed.
+tl_plan *tl_region_plan_multi(tl_region_graph *g,
+                              const tl_region_target *targets, int count) {
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_region_tile tile = {shape->ndim, shape->lengths, NULL, NULL};
+  return plan_targets(g, &tile, targets, count);
+}
+
+tl_region_status tl_region_run_plan(const tl_region_graph *g, tl_plan *plan,
+                                    tl_plan_consume *consumer, void *context,
+                                    bool may_stop) {
+  if (plan == NULL)
+    return TL_REGION_DECLINED;
+  plan->consume = consumer;
+  plan->context = context;
+  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
 }

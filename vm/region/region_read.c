@@ -53,48 +53,24 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
 
 // What is no step of its own may still be an operation of the table above.
 tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
-  switch (opcode) {
-    case TL_BC_LOADK:
-    case TL_BC_LOADI:
-    case TL_BC_GETG:
-    case TL_BC_GETC:
-    case TL_BC_SELF:
-      return TL_STEP_LOAD;
-    case TL_BC_MOV:
-    case TL_BC_MOVB:
-      return TL_STEP_MOVE;
-    case TL_BC_DROP:
-      return TL_STEP_DROP;
-    case TL_BC_HOLD:
-    case TL_BC_KEEP:
-    case TL_BC_INHERIT:
-    case TL_BC_LEAVE:
-    case TL_BC_OWN:
-    case TL_BC_KEEPALL:
-    case TL_BC_KEEPOF:
-      return TL_STEP_HOLD;
-    case TL_BC_SETTLE:
-      return TL_STEP_TRANSFER;
-    case TL_BC_GETEL:
-    case TL_BC_GETEL2:
-    case TL_BC_INDEX:
-    case TL_BC_TAKEEL:
-    case TL_BC_GETF:
-      return TL_STEP_VIEW;
-    case TL_BC_SETEL:
-    case TL_BC_REPLACE:
-    case TL_BC_SETEL2:
-    case TL_BC_SETPATH:
-      return TL_STEP_PLACE;
-    case TL_BC_CALLB:
-      return TL_STEP_CALL;
-    case TL_BC_CALLK:
-    case TL_BC_CALL:
-      return TL_STEP_INLINE;
-    default:
-      return tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE
-                                                        : TL_STEP_OPERATION;
-  }
+  static const uint8_t steps[TL_OPCODE_COUNT] = {
+      [TL_BC_LOADK] = TL_STEP_LOAD,    [TL_BC_LOADI] = TL_STEP_LOAD,
+      [TL_BC_GETG] = TL_STEP_LOAD,     [TL_BC_GETC] = TL_STEP_LOAD,
+      [TL_BC_SELF] = TL_STEP_LOAD,     [TL_BC_MOV] = TL_STEP_MOVE,
+      [TL_BC_MOVB] = TL_STEP_MOVE,     [TL_BC_DROP] = TL_STEP_DROP,
+      [TL_BC_HOLD] = TL_STEP_HOLD,     [TL_BC_KEEP] = TL_STEP_HOLD,
+      [TL_BC_INHERIT] = TL_STEP_HOLD,  [TL_BC_LEAVE] = TL_STEP_HOLD,
+      [TL_BC_OWN] = TL_STEP_HOLD,      [TL_BC_KEEPALL] = TL_STEP_HOLD,
+      [TL_BC_KEEPOF] = TL_STEP_HOLD,   [TL_BC_SETTLE] = TL_STEP_TRANSFER,
+      [TL_BC_GETEL] = TL_STEP_VIEW,    [TL_BC_GETEL2] = TL_STEP_VIEW,
+      [TL_BC_INDEX] = TL_STEP_VIEW,    [TL_BC_TAKEEL] = TL_STEP_VIEW,
+      [TL_BC_GETF] = TL_STEP_VIEW,     [TL_BC_SETEL] = TL_STEP_PLACE,
+      [TL_BC_REPLACE] = TL_STEP_PLACE, [TL_BC_SETEL2] = TL_STEP_PLACE,
+      [TL_BC_SETPATH] = TL_STEP_PLACE, [TL_BC_CALLB] = TL_STEP_CALL,
+      [TL_BC_CALLK] = TL_STEP_INLINE,  [TL_BC_CALL] = TL_STEP_INLINE};
+  return steps[opcode] != TL_STEP_NONE ? (tl_region_step)steps[opcode]
+         : tl_region_op(opcode, extra) == TL_OP_COUNT ? TL_STEP_NONE
+                                                      : TL_STEP_OPERATION;
 }
 
 // Built-ins say themselves how they may stand in a region (tl_builtin.fused);

@@ -437,14 +437,6 @@ bool tl_region_resolve(tl_region_graph *g) {
 // saves.
 enum { PART_OF = 8 };
 
-// The items of one node, which may be fewer than the result's.
-static int64_t size_of(const tl_region_graph *g, const tl_region_node *n) {
-  const tl_region_shape *shape = &g->shapes[n->shape];
-  int64_t size = 1;
-  for (int i = 0; i < shape->ndim; i++) size *= shape->lengths[i];
-  return size;
-}
-
 // Only nodes that values from outside give at once are computed alone, by the
 // engine's own operation.
 static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
@@ -476,11 +468,13 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
 // the next.
 bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
   const tl_region_node *n = &g->nodes[node];
+  const tl_region_shape *shape = &g->shapes[n->shape];
   tl_slot operands[3], made;
   if (tl_region_size(g) < TL_REGION_LARGE ||
-      size_of(g, n) > tl_region_size(g) / PART_OF || !is_given(g, n) ||
-      tl_region_is_result(g, node) || g->hoisted_count == TL_REGION_HOISTED ||
-      g->use_count == TL_REGION_USES)
+      tl_shape_count(shape->ndim, shape->lengths) >
+          tl_region_size(g) / PART_OF ||
+      !is_given(g, n) || tl_region_is_result(g, node) ||
+      g->hoisted_count == TL_REGION_HOISTED || g->use_count == TL_REGION_USES)
     return false;
   for (int i = 0; i < n->arity; i++)
     operands[i] = tl_borrow(g->uses[-1 - n->in[i]].value);

@@ -35,17 +35,6 @@ static tl_dtype dtype_of(const tl_region_graph *g, int in) {
                  : tl_array_dtype(g->uses[-1 - in].value.array);
 }
 
-// How many items of a block the mask takes.
-static int64_t count_block(const void *mask, size_t n) {
-  const tl_kernel_table *kernels = tl_kernels();
-  tl_fold_state state;
-  int64_t count;
-  tl_fold_begin(&state);
-  kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL](&state, mask, n);
-  kernels->fold_end[TL_FOLD_COUNT][TL_BOOL](&state, &count);
-  return count;
-}
-
 // --- Writing ----------------------------------------------------------------
 
 // Where the next items go.
@@ -111,7 +100,7 @@ static void feed_growing(void *context, const void *const *blocks, size_t n) {
   if (p->failed)
     return;
   if (p->count + most > p->room) {
-    most = count_block(blocks[1], n);
+    most = tl_count_bools(blocks[1], most);
     if (p->count + most > p->room && !grow(p, most)) {
       p->failed = true;
       return;
@@ -138,11 +127,7 @@ static tl_region_status pack(const selecting *s, tl_plan_consume *consumer,
   tl_region_target targets[2] = {{.node = g->selected, .dtype = s->dtype},
                                  {.node = g->mask, .dtype = TL_BOOL}};
   tl_plan *plan = tl_region_plan_multi(g, targets, 2);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  plan->consume = consumer;
-  plan->context = p;
-  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+  return tl_region_run_plan(g, plan, consumer, p, may_stop);
 }
 
 // --- The two ways ----------------------------------------------------------
@@ -232,8 +217,7 @@ static bool is_alike(const selecting *s, int in) {
   if (in >= 0)
     return true;
   const tl_array *a = s->g->uses[-1 - in].value.array;
-  return tl_ndim(a) == s->ndim &&
-         memcmp(tl_shape(a), s->shape, (size_t)s->ndim * sizeof *s->shape) == 0;
+  return tl_has_shape(a, s->ndim, s->shape);
 }
 
 // The mask has the shape of the items; other selections are left to the index.

@@ -186,7 +186,7 @@ static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
   if (!tl_region_pay(g->vm, place->size))
     return TL_REGION_FAILED;
   plan->delay = &delay;
-  return tl_plan_run(g->vm, plan, false) ? TL_REGION_DONE : TL_REGION_FAILED;
+  return tl_region_run_plan(g, plan, NULL, NULL, false);
 }
 
 // Computed by itself, then copied: where the operands are other places of the

@@ -151,9 +151,7 @@ static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
   tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
   tl_plan *plan =
       tl_region_plan_whole(g, &tile, to->data, dtype, tl_strides(to));
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+  return tl_region_run_plan(g, plan, NULL, NULL, may_stop);
 }
 
 // Only rolled operands need tiles.
@@ -190,8 +188,7 @@ bool tl_region_scan_fits(tl_region_graph *g) {
 void tl_region_open_scanner(tl_scanner *s, const tl_scan_call *call,
                             tl_dtype dtype, int ndim, const int64_t *shape,
                             void *to) {
-  int64_t inner = 1;
-  for (int i = call->axis + 1; i < ndim; i++) inner *= shape[i];
+  int64_t inner = tl_shape_count(ndim - call->axis - 1, shape + call->axis + 1);
   tl_scanner_open(s, (tl_reduction)call->reduction, dtype, shape[call->axis],
                   inner, false, to);
 }
@@ -205,13 +202,9 @@ static tl_region_status scan_into(tl_region_graph *g, tl_array *to,
     return TL_REGION_DECLINED;
   tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
   tl_plan *plan = tl_region_plan_whole(g, &tile, NULL, dtype, NULL);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
   tl_scanner s;
   tl_region_open_scanner(&s, &call, dtype, tl_ndim(to), tl_shape(to), to->data);
-  plan->consume = tl_scanner_take;
-  plan->context = &s;
-  return tl_plan_run(g->vm, plan, may_stop) ? TL_REGION_DONE : TL_REGION_FAILED;
+  return tl_region_run_plan(g, plan, tl_scanner_take, &s, may_stop);
 }
 
 // --- The result -------------------------------------------------------------

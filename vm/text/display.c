@@ -109,30 +109,10 @@ static void measure(range *r, double value, tl_dtype dtype) {
 
 // Complex items count as two numbers.
 static void measure_item(picture *p, const char *item, void *context) {
-  range *r = context;
-  switch (tl_array_dtype(p->array)) {
-    case TL_FLOAT16:
-      measure(r, (double)tl_scalar_load(TL_FLOAT16, item).f32, TL_FLOAT16);
-      break;
-    case TL_FLOAT32:
-      measure(r, (double)*(const float *)(const void *)item, TL_FLOAT32);
-      break;
-    case TL_FLOAT64:
-      measure(r, *(const double *)(const void *)item, TL_FLOAT64);
-      break;
-    case TL_COMPLEX64: {
-      const tl_c64 *c = (const void *)item;
-      measure(r, (double)c->re, TL_FLOAT32);
-      measure(r, (double)c->im, TL_FLOAT32);
-      break;
-    }
-    default: {
-      const tl_c128 *c = (const void *)item;
-      measure(r, c->re, TL_FLOAT64);
-      measure(r, c->im, TL_FLOAT64);
-      break;
-    }
-  }
+  double parts[2];
+  tl_dtype real;
+  int count = tl_float_parts(tl_array_dtype(p->array), item, parts, &real);
+  for (int i = 0; i < count; i++) measure(context, parts[i], real);
 }
 
 // Decides how all floats of the array are written.
@@ -175,31 +155,15 @@ static void add_complex(const picture *p, tl_text *text, double re, double im) {
 
 // Appends any item.
 static void add_item(const picture *p, tl_text *text, const char *item) {
-  tl_dtype dtype = tl_array_dtype(p->array);
-  switch (dtype) {
-    case TL_FLOAT16:
-      add_float(p, text, (double)tl_scalar_load(dtype, item).f32);
-      break;
-    case TL_FLOAT32:
-      add_float(p, text, (double)*(const float *)(const void *)item);
-      break;
-    case TL_FLOAT64:
-      add_float(p, text, *(const double *)(const void *)item);
-      break;
-    case TL_COMPLEX64: {
-      const tl_c64 *c = (const void *)item;
-      add_complex(p, text, (double)c->re, (double)c->im);
-      break;
-    }
-    case TL_COMPLEX128: {
-      const tl_c128 *c = (const void *)item;
-      add_complex(p, text, c->re, c->im);
-      break;
-    }
-    default:
-      tl_format_item(text, dtype, item);
-      break;
-  }
+  double parts[2];
+  tl_dtype dtype = tl_array_dtype(p->array), real;
+  int count = tl_float_parts(dtype, item, parts, &real);
+  if (count == 0)
+    tl_format_item(text, dtype, item);
+  else if (count == 1)
+    add_float(p, text, parts[0]);
+  else
+    add_complex(p, text, parts[0], parts[1]);
 }
 
 // --- Cells ------------------------------------------------------------------
@@ -255,24 +219,17 @@ static void add_cell(const picture *p, const char *item, int width) {
   tl_text_close(&cell);
 }
 
-// The cells that an item takes, at most a line's.
-static int item_width(const picture *p, const char *item) {
+// Visitor: makes a column as wide as its widest item, at most a line.
+static void widen(picture *p, const char *item, void *context) {
+  int *width = context, room = p->width - MARGIN;
   tl_text cell;
   tl_text_open(&cell, p->text->vm);
   add_item(p, &cell, item);
-  int width = text_width(&cell);
+  int w = text_width(&cell);
+  if (w > *width)
+    *width = w < room ? w : room;
   p->text->failed |= cell.failed;
   tl_text_close(&cell);
-  int room = p->width - MARGIN;
-  return width < room ? width : room;
-}
-
-// Visitor: makes a column as wide as its widest item.
-static void widen(picture *p, const char *item, void *context) {
-  int *width = context;
-  int w = item_width(p, item);
-  if (w > *width)
-    *width = w;
 }
 
 // Ends a line without blanks at its end.
@@ -371,24 +328,25 @@ static void fit_columns(const picture *p, columns *c) {
   }
 }
 
-// Appends a row of the columns shown.
-static void add_row(const picture *p, const columns *c, const char *row) {
+// Appends the items of a row in columns [begin, end), [blanks] before the
+// first.
+static void add_cells(const picture *p, const columns *c, const char *row,
+                      int64_t begin, int64_t end, int blanks) {
   int64_t stride = tl_strides(p->array)[tl_ndim(p->array) - 1];
-  bool gap = c->left + c->right < c->length;
-  add_blanks(p->text, MARGIN);
-  for (int64_t j = 0; j < c->left; j++) {
-    if (j > 0)
-      add_blanks(p->text, GAP);
+  for (int64_t j = begin; j < end; j++) {
+    add_blanks(p->text, j == begin ? blanks : GAP);
     add_cell(p, row + column_index(p, c, j) * stride, c->widths[j]);
   }
-  if (gap) {
+}
+
+// Appends a row of the columns shown, of which at least one is at the left.
+static void add_row(const picture *p, const columns *c, const char *row) {
+  add_cells(p, c, row, 0, c->left, MARGIN);
+  if (c->left + c->right < c->length) {
     add_blanks(p->text, GAP);
     tl_text_puts(p->text, "…");
   }
-  for (int64_t j = c->count - c->right; j < c->count; j++) {
-    add_blanks(p->text, GAP);
-    add_cell(p, row + column_index(p, c, j) * stride, c->widths[j]);
-  }
+  add_cells(p, c, row, c->count - c->right, c->count, GAP);
   end_line(p->text);
 }
 
@@ -411,11 +369,7 @@ static void add_blocks(const picture *p, const columns *c, const char *data) {
     tl_text_printf(p->text, "[:, %lld..%lld]\n", (long long)begin,
                    (long long)end);
     for (int64_t i = 0; i < rows && !p->text->failed; i++) {
-      for (int64_t j = begin; j < end; j++) {
-        add_blanks(p->text, j == begin ? MARGIN : GAP);
-        add_cell(p, data + i * strides[row] + j * strides[row + 1],
-                 c->widths[j]);
-      }
+      add_cells(p, c, data + i * strides[row], begin, end, MARGIN);
       end_line(p->text);
     }
   }
@@ -486,8 +440,7 @@ static bool add_matrices(picture *p, int axis, const char *data,
 // Appends type and items of an array.
 static bool display_array(tl_text *text, tl_slot s, int width, bool all) {
   picture p = {.text = text, .array = s.array, .width = width, .all = all};
-  char type[TL_DESCRIBE];
-  tl_text_puts(text, tl_describe(s, type, sizeof type));
+  tl_text_puts(text, tl_described(text->vm, s));
   tl_text_putc(text, '\n');
   if (s.array->size == 0)
     return !text->failed;
@@ -503,30 +456,21 @@ static bool display_array(tl_text *text, tl_slot s, int width, bool all) {
 
 // --- Lists and records ------------------------------------------------------
 
-// An item on one line; a long one is cut.
-static bool add_line(tl_text *text, tl_slot value, int width) {
+// An item on one line. A long one is cut, or, where [fits] is given, not
+// appended; *fits says so.
+static bool add_line(tl_text *text, tl_slot value, int width, bool *fits) {
   tl_text line;
   tl_text_open(&line, text->vm);
   // Arrays within a line are elided early: the line is cut anyway.
   bool ok = tl_format_value(text->vm, &line, value, true, 24);
-  if (ok && line.length)
+  bool whole = fits == NULL || text_width(&line) <= width;
+  if (ok && whole && line.length)
     add_cut(text, line.bytes, line.length, width);
+  if (fits != NULL)
+    *fits = ok && whole;
   tl_text_close(&line);
-  tl_text_putc(text, '\n');
-  return ok && !text->failed;
-}
-
-// Appends the value on one line if it fits; *out says so.
-static bool fits(tl_text *text, tl_slot value, int width, bool *out) {
-  tl_text line;
-  tl_text_open(&line, text->vm);
-  bool ok = tl_format_value(text->vm, &line, value, true, 24);
-  *out = ok && text_width(&line) <= width;
-  if (*out) {
-    tl_text_add(text, line.bytes, line.length);
+  if (whole)
     tl_text_putc(text, '\n');
-  }
-  tl_text_close(&line);
   return ok && !text->failed;
 }
 
@@ -555,8 +499,8 @@ static void add_label(tl_text *text, tl_slot value, int64_t i, level l) {
 static bool display_item(tl_text *text, tl_slot item, int room, level l) {
   bool is_tree = tl_is_list(item) || tl_is_record(item), done = false;
   if (!is_tree || l.indent >= DEEPEST)
-    return add_line(text, item, room);
-  if (!fits(text, item, room, &done))
+    return add_line(text, item, room, NULL);
+  if (!add_line(text, item, room, &done))
     return false;
   l.indent += 2;
   return done || display_items(text, item, l);
@@ -600,7 +544,7 @@ bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
     return text->vm->nested->display(text, value, width, all);
   bool done = false;
   if (tl_is_list(value) || tl_is_record(value)) {
-    if (!fits(text, value, width, &done))
+    if (!add_line(text, value, width, &done))
       return false;
     return done || display_items(text, value, (level){width, 0, all});
   }

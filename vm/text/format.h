@@ -22,9 +22,9 @@ bool tl_format_value(tl_vm *vm, tl_text *text, tl_slot value, bool quoted,
                      int64_t limit);
 
 // Appends what the prompt shows: the type, then aligned columns; large arrays
-// are elided, unless [all] is asked for: then the columns of a wide matrix stand
-// in blocks below each other. [width] is the terminal's columns. Ends with a
-// newline.
+// are elided, unless [all] is asked for: then the columns of a wide matrix
+// stand in blocks below each other. [width] is the terminal's columns. Ends
+// with a newline.
 bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
                        bool all);
 
@@ -41,8 +41,5 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec,
 // Writes the shortest digits that read back as the same float: 0.1, 1.0,
 // 1e+300.
 void tl_format_double(double value, char buffer[32]);
-// The same for the float32 nearest: 0.1f is "0.1", though as a double it is
-// 0.10000000149011612.
-void tl_format_float(float value, char buffer[32]);
 
 #endif

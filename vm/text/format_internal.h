@@ -34,6 +34,10 @@ enum { TL_PRECISION = 1100, TL_PRINTED = TL_PRECISION + 330 };
 int tl_print_float(char *buffer, double value, int precision, char conversion,
                    bool alternate);
 
+// The numbers that an item of floats is, of a complex one two, each of the
+// dtype *real; returns how many, 0 for other dtypes.
+int tl_float_parts(tl_dtype dtype, const void *item, double parts[2],
+                   tl_dtype *real);
 // Appends the shortest text of one item of an array; strings are quoted.
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item);
 // The same of an unboxed scalar.

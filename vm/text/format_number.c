@@ -289,10 +289,6 @@ void tl_format_double(double value, char buffer[32]) {
   tl_format_real(value, TL_FLOAT64, buffer);
 }
 
-void tl_format_float(float value, char buffer[32]) {
-  tl_format_real((double)value, TL_FLOAT32, buffer);
-}
-
 // --- printf's texts ---------------------------------------------------------
 
 // Puts a point in the place of the locale's.
@@ -396,21 +392,39 @@ static void add_uint(tl_text *text, uint64_t value) {
   tl_text_puts(text, buffer);
 }
 
+// By way of the slot that has the item, but for complex128, which has none.
+int tl_float_parts(tl_dtype dtype, const void *item, double parts[2],
+                   tl_dtype *real) {
+  *real = dtype == TL_COMPLEX64    ? TL_FLOAT32
+          : dtype == TL_COMPLEX128 ? TL_FLOAT64
+                                   : dtype;
+  if (dtype == TL_COMPLEX128) {
+    memcpy(parts, item, sizeof(tl_c128));
+    return 2;
+  }
+  if (dtype < TL_FLOAT16 || dtype >= TL_STRING)
+    return 0;
+  tl_slot s = tl_scalar_load(dtype, item);
+  parts[0] = dtype == TL_COMPLEX64 ? (double)s.c64.re
+             : dtype == TL_FLOAT64 ? s.f
+                                   : (double)s.f32;
+  parts[1] = dtype == TL_COMPLEX64 ? (double)s.c64.im : 0;
+  return 1 + (dtype == TL_COMPLEX64);
+}
+
 // Narrow integers are widened in the slot, so all are written as int64.
 void tl_format_scalar(tl_text *text, tl_slot s) {
+  tl_c128 item;
   switch (tl_dtype_of(s)) {
     case TL_BOOL:
       tl_text_puts(text, s.i ? "true" : "false");
       break;
     case TL_FLOAT16:
     case TL_FLOAT32:
-      add_float(text, (double)s.f32, (tl_dtype)tl_dtype_of(s));
-      break;
     case TL_FLOAT64:
-      add_float(text, s.f, TL_FLOAT64);
-      break;
     case TL_COMPLEX64:
-      add_complex(text, (double)s.c64.re, (double)s.c64.im, TL_FLOAT32);
+      tl_scalar_store(s, &item);
+      tl_format_item(text, (tl_dtype)tl_dtype_of(s), &item);
       break;
     case TL_UINT64:
       add_uint(text, s.u);
@@ -482,15 +496,17 @@ void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
 }
 
-// Strings and complex128 are the dtypes whose items do not fit a slot.
 void tl_format_item(tl_text *text, tl_dtype dtype, const void *item) {
-  if (dtype == TL_STRING) {
+  double parts[2];
+  tl_dtype real;
+  int count = tl_float_parts(dtype, item, parts, &real);
+  if (dtype == TL_STRING)
     tl_format_quoted(text, tl_string_item_text(item),
                      tl_string_item_length(item));
-  } else if (dtype == TL_COMPLEX128) {
-    const tl_c128 *c = item;
-    add_complex(text, c->re, c->im, TL_FLOAT64);
-  } else {
+  else if (count == 1)
+    add_float(text, parts[0], real);
+  else if (count == 2)
+    add_complex(text, parts[0], parts[1], real);
+  else
     tl_format_scalar(text, tl_scalar_load(dtype, item));
-  }
 }

@@ -448,19 +448,12 @@ static bool is_float_type(char type) {
   return type != 0 && strchr("eEfFgG%", type) != NULL;
 }
 
-// A number or bool.
-static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
+// A bool or an integer.
+static bool add_whole(tl_text *text, const spec *s, tl_slot v) {
   int dtype = tl_dtype_of(v);
   // A bool is text, unless the type asks for a number.
   if (dtype == TL_BOOL && (s->type == 0 || s->type == 's'))
     return add_string(text, s, "a bool", v.i ? "true" : "false", v.i ? 4 : 5);
-  if (dtype == TL_FLOAT64)
-    return add_float(text, s, v.f, TL_FLOAT64);
-  if (dtype == TL_FLOAT16 || dtype == TL_FLOAT32)
-    return add_float(text, s, (double)v.f32, (tl_dtype)dtype);
-  if (dtype == TL_COMPLEX64)
-    return add_complex(text, s, (tl_c128){(double)v.c64.re, (double)v.c64.im},
-                       TL_FLOAT32);
   if (is_float_type(s->type))
     return add_float(text, s, dtype == TL_UINT64 ? (double)v.u : (double)v.i,
                      TL_FLOAT64);
@@ -475,19 +468,25 @@ static bool add_scalar(tl_text *text, const spec *s, tl_slot v) {
 static bool add_item(tl_text *text, tl_dtype dtype, const void *item,
                      const void *context) {
   const spec *s = context;
-  if (dtype == TL_STRING) {
+  double parts[2];
+  tl_dtype real;
+  if (dtype == TL_STRING)
     return add_string(text, s, "a string", tl_string_item_text(item),
                       tl_string_item_length(item));
+  switch (tl_float_parts(dtype, item, parts, &real)) {
+    case 0:
+      return add_whole(text, s, tl_scalar_load(dtype, item));
+    case 1:
+      return add_float(text, s, parts[0], real);
+    default:
+      return add_complex(text, s, (tl_c128){parts[0], parts[1]}, real);
   }
-  if (dtype == TL_COMPLEX128)
-    return add_complex(text, s, *(const tl_c128 *)item, TL_FLOAT64);
-  return add_scalar(text, s, tl_scalar_load(dtype, item));
 }
 
 // Lists, records and the rest: their text, padded.
 static bool add_other(tl_text *text, const spec *s, tl_slot value) {
-  char type[TL_DESCRIBE], what[TL_DESCRIBE + 4];
-  snprintf(what, sizeof what, "a %s", tl_describe(value, type, sizeof type));
+  char what[TL_DESCRIBE + 4];
+  snprintf(what, sizeof what, "a %s", tl_described(text->vm, value));
   tl_text shown;
   tl_text_open(&shown, text->vm);
   bool ok =
@@ -500,7 +499,6 @@ static bool add_other(tl_text *text, const spec *s, tl_slot value) {
 // A hole in a specification: a width or a precision, or text of any part of it.
 static bool add_count(tl_vm *vm, tl_text *text, tl_slot value, const char *what,
                       int most) {
-  char shown[TL_DESCRIBE];
   if (tl_is_string(value)) {
     tl_text_add(text, value.string->text, value.string->length);
     return !text->failed;
@@ -509,7 +507,7 @@ static bool add_count(tl_vm *vm, tl_text *text, tl_slot value, const char *what,
       !tl_dtype_is_integer((tl_dtype)tl_dtype_of(value))) {
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "the %s in a format is an integer: got %s", what,
-                   tl_describe(value, shown, sizeof shown));
+                   tl_described(vm, value));
   }
   bool is_unsigned = tl_dtypes[tl_dtype_of(value)].kind == 'U';
   if (!is_unsigned && value.i < 0) {
@@ -544,8 +542,11 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec_,
     return fail_spec(vm, &s,
                      "it is not [[fill]align][sign][#][0][width][,]"
                      "[.precision][type]");
-  if (tl_is_scalar(value))
-    return add_scalar(text, &s, value);
+  if (tl_is_scalar(value)) {
+    tl_c128 item;
+    tl_scalar_store(value, &item);
+    return add_item(text, (tl_dtype)tl_dtype_of(value), &item, &s);
+  }
   if (tl_is_string(value))
     return add_string(text, &s, "a string", value.string->text,
                       value.string->length);

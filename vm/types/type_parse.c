@@ -572,27 +572,32 @@ static tl_type *parse_fixed_string(parser *p) {
   return expect_close(p, tl_type_intern(p->vm, &model));
 }
 
-// The type ?of, which begins at byte [begin] of the text. Takes NULL for [of],
-// after tl_fail, and returns NULL then.
-static tl_type *make_option(parser *p, size_t begin, tl_type *of);
-
-// option[type], which is ?type.
-static tl_type *parse_option_of(parser *p) {
-  if (!accept(p, "["))
-    return fail_expected(p, "\"[\" and the type that may be missing");
-  size_t begin = p->at;
-  tl_type *of = parse_type(p);
-  return of == NULL ? NULL : expect_close(p, make_option(p, begin, of));
+// A type that may be missing.
+// [of] may be NULL, after tl_fail. An option of a dimension or of an option
+// fails (kind type) at [begin].
+static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
+  tl_type model = {.kind = TL_TYPE_OPTION, .of = of};
+  if (of == NULL)
+    return NULL;
+  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION) {
+    return fail_at(
+        p, begin,
+        "\"?\" stands before an item's type, as in 3 * ?float64: ", "none");
+  }
+  return tl_type_intern(p->vm, &model);
 }
 
-// pointer[type]
-static tl_type *parse_pointer(parser *p) {
-  tl_type model = {.kind = TL_TYPE_POINTER};
+// option[type], which is ?type, or pointer[type]. [expected] comes first.
+static tl_type *parse_of(parser *p, tl_type_kind kind, const char *expected) {
   if (!accept(p, "["))
-    return fail_expected(p, "\"[\" and the type pointed to");
-  model.of = parse_type(p);
-  return model.of == NULL ? NULL
-                          : expect_close(p, tl_type_intern(p->vm, &model));
+    return fail_expected(p, expected);
+  size_t begin = p->at;
+  tl_type model = {.kind = kind, .of = parse_type(p)};
+  if (model.of == NULL)
+    return NULL;
+  return expect_close(p, kind == TL_TYPE_OPTION
+                             ? make_option(p, begin, model.of)
+                             : tl_type_intern(p->vm, &model));
 }
 
 // One category, in quotes, which must not be there yet.
@@ -657,11 +662,12 @@ static bool item_compound(parser *p, const char *name, size_t nbytes,
   if (is_word(name, nbytes, "fixed_string"))
     *out = parse_fixed_string(p);
   else if (is_word(name, nbytes, "pointer"))
-    *out = parse_pointer(p);
+    *out = parse_of(p, TL_TYPE_POINTER, "\"[\" and the type pointed to");
   else if (is_word(name, nbytes, "categorical"))
     *out = parse_categorical(p);
   else if (is_word(name, nbytes, "option"))
-    *out = parse_option_of(p);
+    *out =
+        parse_of(p, TL_TYPE_OPTION, "\"[\" and the type that may be missing");
   else if (is_word(name, nbytes, "char") || is_word(name, nbytes, "bytes"))
     *out = takes_none(p, name, nbytes)
                ? tl_type_intern(
@@ -770,21 +776,6 @@ static tl_type *parse_named(parser *p) {
   if (find_set(name, n, true) == TL_SET_FIXED)
     model.size = TL_SET_FIXED;
   return parse_over(p, model, name, n);
-}
-
-// A type that may be missing.
-// [of] may be NULL, after tl_fail. An option of a dimension or of an option
-// fails (kind type) at [begin].
-static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
-  tl_type model = {.kind = TL_TYPE_OPTION, .of = of};
-  if (of == NULL)
-    return NULL;
-  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION) {
-    return fail_at(
-        p, begin,
-        "\"?\" stands before an item's type, as in 3 * ?float64: ", "none");
-  }
-  return tl_type_intern(p->vm, &model);
 }
 
 // A whole type; NULL after tl_fail.

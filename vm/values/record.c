@@ -460,9 +460,7 @@ bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
   if (name == NULL)
     return false;
   tl_slot own = tl_own_string(name);
-  bool ok = set_string(vm, record, &own, value);
-  tl_drop(vm, own);
-  return ok;
+  return tl_drop_after(vm, set_string(vm, record, &own, value), &own);
 }
 
 bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
@@ -471,9 +469,7 @@ bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
   if (string == NULL)
     return false;
   tl_slot value = tl_own_string(string);
-  bool ok = tl_record_set_name(vm, record, key, &value);
-  tl_drop(vm, value);
-  return ok;
+  return tl_drop_after(vm, tl_record_set_name(vm, record, key, &value), &value);
 }
 
 // From here on tl_record_put does nothing but drop its value.
