@@ -352,9 +352,6 @@ dispatch:
     }
     BITS_K(BITANDK, &, TL_OP_BITWISE_AND)
     SHIFT(SHRK, KC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
-    ARITH_ADD(MUL_ADD_L, *, TL_OP_MULTIPLY, c)
-    ARITH_ADD(MUL_ADD_R, *, TL_OP_MULTIPLY, b)
-    ARITH_ADD(SUB_ADD_L, -, TL_OP_SUBTRACT, c)
 
     // A list whose items stand in the window. Where the function returns it to
     // a caller that takes it apart, the items go there and no list is made.

@@ -369,63 +369,28 @@ static inline bool takes_one(const tl_slot *s) {
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap. What is neither
-// is for the code behind.
-#define SCALARS(op)                                         \
-  do {                                                      \
-    unsigned both_ = BOTH(b, c);                            \
-    if (both_ == TL_CLASS_F64) {                            \
+// is perhaps arrays, and to be done with the next instruction.
+#define ARITH(name, op, slow)                               \
+  OP(name) {                                                \
+    const tl_slot *b = RB, *c = RC;                         \
+    unsigned both = BOTH(b, c);                             \
+    if (both == TL_CLASS_F64) {                             \
       PUT_F64(RA, b->f op c->f, b->tag & c->tag);           \
       NEXT;                                                 \
     }                                                       \
-    if (LIKELY(both_ == TL_CLASS_I64)) {                    \
+    if (LIKELY(both == TL_CLASS_I64)) {                     \
       PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
       NEXT;                                                 \
     }                                                       \
-    if (LIKELY(both_ == MIXED)) {                           \
+    if (LIKELY(both == MIXED)) {                            \
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
       NEXT;                                                 \
     }                                                       \
-  } while (0)
-
-// Perhaps arrays, and to be done with the next instruction.
-#define SLOW_JOINED(b, c, op) \
-  do {                        \
-    slow_b = (b);             \
-    slow_c = (c);             \
-    slow_op = (op);           \
-    goto short_joined;        \
-  } while (0)
-
-#define ARITH(name, op, slow)       \
-  OP(name) {                        \
-    const tl_slot *b = RB, *c = RC; \
-    SCALARS(op);                    \
-    SLOW_JOINED(b, c, slow);        \
+    slow_b = b;                                             \
+    slow_c = c;                                             \
+    slow_op = (slow);                                       \
+    goto short_joined;                                      \
   }
-
-// Together with the sum in the next instruction, whose other operand is its
-// [other]. Anything but three floats or three integers goes one by one.
-#ifdef TL_COUNTING
-#define ARITH_ADD(name, op, slow, other) ARITH(name, op, slow)
-#else
-#define ARITH_ADD(name, op, slow, other)                               \
-  OP(name) {                                                           \
-    const tl_slot *b = RB, *c = RC, *d = SLOT(ins[1].other);           \
-    unsigned all = (unsigned)(b->tag | c->tag | d->tag) & 0xffu;       \
-    if (all == TL_CLASS_F64) {                                         \
-      double first = b->f op c->f;                                     \
-      PUT_F64(SLOT(ins[1].a), first + d->f, b->tag & c->tag & d->tag); \
-      NEXT2;                                                           \
-    }                                                                  \
-    if (LIKELY(all == TL_CLASS_I64)) {                                 \
-      uint64_t first = b->u op c->u;                                   \
-      PUT_I64(SLOT(ins[1].a), first + d->u, b->tag & c->tag & d->tag); \
-      NEXT2;                                                           \
-    }                                                                  \
-    SCALARS(op);                                                       \
-    SLOW_JOINED(b, c, slow);                                           \
-  }
-#endif
 
 // With a literal: in the constants an int64 is followed by the same number as a
 // float (c[1]), so that a float needs no conversion.

@@ -479,8 +479,7 @@ static int operator_of(int op) {
     case TL_BC_SHRK:
       return TL_BC_SHR;
     default:
-      // The sum that may be done at once follows by itself.
-      return tl_first_opcode(op);
+      return op;
   }
 }
 
