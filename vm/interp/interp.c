@@ -79,12 +79,7 @@ dispatch:
     }
     // a = b as a borrow: the owned bit is not copied.
     OP(MOVB) {
-      const tl_slot *b = RB;
-      tl_slot *a = RA;
-      // A borrow: the same object, without the bit that says the slot owns it.
-      uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
-      a->tag = tag;
-      a->u = payload;
+      PUT_BORROWED(RA, RB);
       NEXT;
     }
     OP(LOADK) {
@@ -106,10 +101,7 @@ dispatch:
       if (UNLIKELY(tl_is_unset(*b))) {
         TRY(tl_fail_unassigned(vm, module->variable_names[index]));
       }
-      tl_slot *a = RA;
-      uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
-      a->tag = tag;
-      a->u = payload;
+      PUT_BORROWED(RA, b);
       NEXT;
     }
     // A captured value is borrowed from the running closure, which lives as
@@ -126,10 +118,7 @@ dispatch:
                 F->function->capture_names[index]->text);
         FAIL();
       }
-      tl_slot *a = RA;
-      uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
-      a->tag = tag;
-      a->u = payload;
+      PUT_BORROWED(RA, b);
       NEXT;
     }
     // The running function as a value: uncounted, as its caller keeps it.
@@ -243,9 +232,9 @@ dispatch:
         NEXT;
       SLOW(RB, RC, TL_OP_POW);
     }
-    BITS(BITAND, &, TL_OP_BITWISE_AND)
-    BITS(BITOR, |, TL_OP_BITWISE_OR)
-    BITS(BITXOR, ^, TL_OP_BITWISE_XOR)
+    BITS(BITAND, RC, &, TL_OP_BITWISE_AND)
+    BITS(BITOR, RC, |, TL_OP_BITWISE_OR)
+    BITS(BITXOR, RC, ^, TL_OP_BITWISE_XOR)
     SHIFT(SHL, RC, b->u << c->i, TL_OP_LEFT_SHIFT)
     SHIFT(SHR, RC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
     COMPARE(EQ, ==, TL_OP_EQUAL)
@@ -297,35 +286,10 @@ dispatch:
       PUT_BOOL(RA, !truth);
       NEXT;
     }
-    // x + 3: the number stands in the instruction.
-    OP(ADDI) {
-      const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
-        PUT_I64(RA, b->u + (uint64_t)(int64_t)(int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
-        PUT_F64(RA, b->f + (int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      literal = tl_weak_int((int16_t)ins->c);
-      SLOW(b, &literal, TL_OP_ADD);
-    }
-    // Not an ADDI of the negated literal: for other operands the error names
-    // the operation.
-    OP(SUBI) {
-      const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
-        PUT_I64(RA, b->u - (uint64_t)(int64_t)(int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
-        PUT_F64(RA, b->f - (int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      literal = tl_weak_int((int16_t)ins->c);
-      SLOW(b, &literal, TL_OP_SUBTRACT);
-    }
+    // x + 3: the number stands in the instruction. SUBI is not an ADDI of the
+    // negated literal: for other operands the error names the operation.
+    ARITH_I(ADDI, +, TL_OP_ADD)
+    ARITH_I(SUBI, -, TL_OP_SUBTRACT)
     ARITH_K(MULK, *, TL_OP_MULTIPLY)
     // The constant's float stands beside it (c[1]).
     OP(DIVK) {
@@ -350,7 +314,7 @@ dispatch:
         NEXT;
       SLOW(RB, KC, TL_OP_POW);
     }
-    BITS_K(BITANDK, &, TL_OP_BITWISE_AND)
+    BITS(BITANDK, KC, &, TL_OP_BITWISE_AND)
     SHIFT(SHRK, KC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
 
     // A list whose items stand in the window. Where the function returns it to
@@ -359,8 +323,7 @@ dispatch:
       const tl_ins *next = IS_LAST() ? tl_hand_over(vm, F, ins) : NULL;
       if (next != NULL) {
         F--;
-        R = F->base;
-        K = F->function->constants;
+        LOAD_FRAME();
         ins = next;
         DISPATCH;
       }
@@ -420,10 +383,7 @@ dispatch:
         const tl_slot *field =
             tl_record_get_hinted(RB->record, name, tl_ins_hint(ins));
         if (LIKELY(field != NULL)) {
-          uint64_t tag = field->tag & ~TL_OWNED, payload = field->u;
-          tl_slot *a = RA;
-          a->tag = tag;
-          a->u = payload;
+          PUT_BORROWED(RA, field);
           NEXT2;
         }
       }
@@ -617,9 +577,7 @@ dispatch:
       // A script function: go on in the frame that was pushed.
       if (pushed) {
         F = vm->frame;
-        R = F->base;
-        K = F->function->constants;
-        ins = F->pc;
+        LOAD_FRAME();
         DISPATCH;
       }
       tl_copy_slot(a, &result);
@@ -649,38 +607,9 @@ dispatch:
       POLL_TO(LONG_TARGET);
       JUMP_LONG();
     }
-    // Jumps if the condition is true. It has to be one bool.
-    OP(JT) {
-      const tl_slot *a = RA;
-      bool truth;
-      if (LIKELY((uint8_t)a->tag == TL_CLASS_BOOL)) {
-        truth = a->i != 0;
-      } else {
-        TRY(tl_do_truth(vm, *a, MODE_A, &truth));
-      }
-      if (truth) {
-        if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL_TO(LONG_TARGET);
-        JUMP_LONG();
-      }
-      NEXT;
-    }
-    // As JT, for the other outcome.
-    OP(JF) {
-      const tl_slot *a = RA;
-      bool truth;
-      if (LIKELY((uint8_t)a->tag == TL_CLASS_BOOL)) {
-        truth = a->i != 0;
-      } else {
-        TRY(tl_do_truth(vm, *a, MODE_A, &truth));
-      }
-      if (!truth) {
-        if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL_TO(LONG_TARGET);
-        JUMP_LONG();
-      }
-      NEXT;
-    }
+    // Jumps if the condition is true, or false. It has to be one bool.
+    JUMP_ON(JT, true)
+    JUMP_ON(JF, false)
     // Jumps if the slot is set: whether an optional parameter was given.
     OP(JSET) {
       if (!tl_is_unset(*RA))
@@ -807,11 +736,8 @@ dispatch:
                                             result)) {
           // The result breaks the caller's in-place contract, so the call
           // itself fails.
-          F--;
-          R = F->base;
-          K = F->function->constants;
-          ins = F->pc;
-          vm->frame = F;
+          vm->frame = --F;
+          LOAD_FRAME();
           FAIL();
         }
       }
@@ -823,9 +749,7 @@ dispatch:
         return true;
       }
       F--;
-      R = F->base;
-      K = F->function->constants;
-      ins = F->pc;
+      LOAD_FRAME();
       NEXT2;  // a call takes two words
     }
     // The error is pending already.
@@ -922,9 +846,7 @@ dispatch:
       tl_jit_status status = tl_jit_enter(vm, F);
       if (status != TL_JIT_NOT) {
         F = vm->frame;
-        R = F->base;
-        K = F->function->constants;
-        ins = F->pc;
+        LOAD_FRAME();
       }
       if (UNLIKELY(status == TL_JIT_FAILED))
         FAIL();
@@ -957,9 +879,7 @@ dispatch:
     if ((F->flags & TL_FRAME_ENTRY) != 0)
       return false;
     F--;
-    R = F->base;
-    K = F->function->constants;
-    ins = F->pc;
+    LOAD_FRAME();
     if (!is_callers) {
       tl_error_trace(vm, F->function, R, (uint32_t)(ins - F->function->code));
     }

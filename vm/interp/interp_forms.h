@@ -99,6 +99,19 @@
     (a)->i = v_;            \
   } while (0)
 
+// Copies a slot as a borrow: the same object, without the bit that says that
+// the slot owns it. The source may be the target.
+#define PUT_BORROWED(a, from)                                      \
+  do {                                                             \
+    uint64_t tag_ = (from)->tag & ~TL_OWNED, payload_ = (from)->u; \
+    tl_slot *a_ = (a);                                             \
+    a_->tag = tag_;                                                \
+    a_->u = payload_;                                              \
+  } while (0)
+
+// Goes on in the frame F, from where it was saved.
+#define LOAD_FRAME() (R = F->base, K = F->function->constants, ins = F->pc)
+
 // Stores where the loop is, for whoever may fail, call back or read the frame.
 #define SAVE() (F->pc = ins, vm->frame = F)
 // Leaves a handler after tl_fail; TRY does so if the call returns false.
@@ -412,6 +425,22 @@ static inline bool takes_one(const tl_slot *s) {
     SLOW(b, c, slow);                                       \
   }
 
+// With a small integer in the instruction.
+#define ARITH_I(name, op, slow)                                       \
+  OP(name) {                                                          \
+    const tl_slot *b = RB;                                            \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {                    \
+      PUT_I64(RA, b->u op(uint64_t)(int64_t)(int16_t)ins->c, b->tag); \
+      NEXT;                                                           \
+    }                                                                 \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {                    \
+      PUT_F64(RA, b->f op(int16_t) ins->c, b->tag);                   \
+      NEXT;                                                           \
+    }                                                                 \
+    literal = tl_weak_int((int16_t)ins->c);                           \
+    SLOW(b, &literal, slow);                                          \
+  }
+
 // A comparison of scalars that gives a bool. NaN compares as C does.
 #define COMPARE(name, op, slow)         \
   OP(name) {                            \
@@ -428,10 +457,10 @@ static inline bool takes_one(const tl_slot *s) {
     SLOW(b, c, slow);                   \
   }
 
-// Bitwise operators, of integers and of bools.
-#define BITS(name, op, slow)                      \
+// Bitwise operators, of integers and of bools; the right operand is in C.
+#define BITS(name, C, op, slow)                   \
   OP(name) {                                      \
-    const tl_slot *b = RB, *c = RC;               \
+    const tl_slot *b = RB, *c = (C);              \
     unsigned both = BOTH(b, c);                   \
     if (LIKELY(both == TL_CLASS_I64)) {           \
       PUT_I64(RA, b->i op c->i, b->tag & c->tag); \
@@ -453,17 +482,6 @@ static inline bool takes_one(const tl_slot *s) {
       NEXT;                                                \
     }                                                      \
     SLOW(b, c, slow);                                      \
-  }
-
-// Bitwise operators with an integer literal.
-#define BITS_K(name, op, slow)                                \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = KC;                           \
-    if (LIKELY((uint8_t)(b->tag & c->tag) == TL_CLASS_I64)) { \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, slow);                                         \
   }
 
 // Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
@@ -492,6 +510,21 @@ static inline bool takes_one(const tl_slot *s) {
     }                          \
     NEXT;                      \
   } while (0)
+
+// Jumps where the bool in a is [wanted]; what is no bool fails.
+#define JUMP_ON(name, wanted)                       \
+  OP(name) {                                        \
+    const tl_slot *a = RA;                          \
+    bool truth = a->i != 0;                         \
+    if (UNLIKELY((uint8_t)a->tag != TL_CLASS_BOOL)) \
+      TRY(tl_do_truth(vm, *a, MODE_A, &truth));     \
+    if (truth == (wanted)) {                        \
+      if ((int32_t)tl_ins_extra(*ins) < 0)          \
+        POLL_TO(LONG_TARGET);                       \
+      JUMP_LONG();                                  \
+    }                                               \
+    NEXT;                                           \
+  }
 
 // Compare and jump; [negate] is the jump on `not (a op b)`, which for NaN
 // differs from the opposite comparison. Backward ones poll.
