@@ -3,11 +3,11 @@
 // A handler reads its fields from memory (ins->a …), which are slot numbers
 // times 16. A destination is dead when it is written, so nothing has to be
 // dropped for it. Before anything that may fail, SAVE stores what the unwinder
-// and nested calls need. What the loop keeps in registers (ins, R, K, F) never
-// has its address taken.
+// and nested calls need. What the loop keeps in registers (ins, base, K, F)
+// never has its address taken.
 //
-//   F    the running call record       R    its slots
-//   K    its constants                 ins  the instruction under way
+//   F    the running call record       base  its slots
+//   K    its constants                 ins   the instruction under way
 //
 // The file reads as a table: values and moves, ownership, operators, building,
 // places, calls, jumps; then the shared paths for operands that are no plain
@@ -54,7 +54,7 @@ bool TL_INTERPRET(tl_vm *vm) {
   __asm__("" : "+r"(ways));
 #endif
   tl_frame *F = vm->frame;
-  tl_slot *R = F->base;
+  tl_slot *base = F->base;
   const tl_slot *K = F->function->constants;
   const tl_ins *ins = F->pc;
   // What an instruction hands over to a shared slow path below. They are set
@@ -409,7 +409,7 @@ dispatch:
       if (LIKELY(place != NULL))
         tl_copy_slot(RA, place);
       else
-        TRY(tl_exec_take(vm, R, ins));
+        TRY(tl_exec_take(vm, base, ins));
       NEXT2;
     }
     // A scalar takes the place of another; all else may have to be copied.
@@ -425,7 +425,7 @@ dispatch:
         tl_changed_in_place(vm, *RA);
         tl_copy_slot(place, b);
       } else {
-        TRY(tl_exec_setpath(vm, R, ins));
+        TRY(tl_exec_setpath(vm, base, ins));
       }
       NEXT2;
     }
@@ -485,25 +485,26 @@ dispatch:
         if (!push_call(vm, F, RA + 1, callee, ins->b))
           FAIL();
         F++;
-        R = F->base;
+        base = F->base;
         K = callee->constants;
         ENTER(callee->code);
       }
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
-      tl_slot *base = RA + 1;
-      if (UNLIKELY(!tl_slots_reserve(vm, base + callee->slot_count, F + 1))) {
+      tl_slot *first = RA + 1;
+      if (UNLIKELY(!tl_slots_reserve(vm, first + callee->slot_count, F + 1))) {
         vm->frame = F;
         FAIL();
       }
       F++;
-      F->base = R = base;
+      F->base = base = first;
       F->function = callee;
       F->closure = NULL;
       F->flags = 0;
       K = callee->constants;
 #ifdef TALLY_AUDIT
-      for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
+      for (uint32_t i = ins->b; i < callee->slot_count; i++)
+        base[i] = tl_unset();
 #endif
       ins = callee->code;
       DISPATCH;
@@ -514,7 +515,7 @@ dispatch:
       const tl_builtin *builtin = K[EXTRA()].pointer;
       if (UNLIKELY(builtin->at_once != NULL)) {
         SAVE();
-        const tl_ins *next = tl_call_at_once(vm, builtin, R, ins);
+        const tl_ins *next = tl_call_at_once(vm, builtin, base, ins);
         if (LIKELY(next != NULL)) {
           ins = next;
           DISPATCH;
@@ -527,7 +528,7 @@ dispatch:
       if (UNLIKELY(tl_builtin_is_host(builtin))) {
         const tl_ins *next;
         tl_region_status status =
-            tl_do_host_loop(vm, F->function, R, ins, &next);
+            tl_do_host_loop(vm, F->function, base, ins, &next);
         if (UNLIKELY(status == TL_REGION_FAILED))
           FAIL();
         // The region computed this call and what follows it.
@@ -742,8 +743,8 @@ dispatch:
         }
       }
       // The slot below the frame's first is where the call's result belongs.
-      R[-1].tag = tag;
-      R[-1].u = payload;
+      base[-1].tag = tag;
+      base[-1].u = payload;
       if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
         vm->frame = F - 1;
         return true;
@@ -776,7 +777,7 @@ dispatch:
     if ((ins->modes & TL_WITH_NEXT) != 0 &&
         ((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) != 0 &&
         !MAY_FUSE(slow_b, slow_c) &&
-        tl_short_two(vm, slow_op, slow_b, slow_c, ins, R))
+        tl_short_two(vm, slow_op, slow_b, slow_c, ins, base))
       NEXT2;
 #endif
     goto short_binary;
@@ -819,7 +820,7 @@ dispatch:
   // then continues behind all of it.
   WAY(elementwise) {
     SAVE();
-    const tl_ins *next = tl_do_elementwise(vm, F->function, R, ins);
+    const tl_ins *next = tl_do_elementwise(vm, F->function, base, ins);
     if (UNLIKELY(next == NULL))
       FAIL();
     ins = next;
@@ -857,7 +858,7 @@ dispatch:
   WAY(fail) {
     // From here on the error unwinds, frame by frame: place the error, drop
     // what the frame owns, go to its handler or leave it for its caller.
-    tl_drop_window(vm, R, ins);
+    tl_drop_window(vm, base, ins);
   }
   for (;;) {
     tl_prototype *function = F->function;
@@ -867,10 +868,10 @@ dispatch:
         ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
     vm->frame = F;
     if (!is_callers) {
-      tl_error_place(vm, function, R, at);
+      tl_error_place(vm, function, base, at);
       TELL_RAISED();
     }
-    const tl_handler *handler = tl_unwind(vm, function, R, at);
+    const tl_handler *handler = tl_unwind(vm, function, base, at);
     if (handler != NULL) {
       ins = function->code + handler->handler;
       DISPATCH;
@@ -881,7 +882,8 @@ dispatch:
     F--;
     LOAD_FRAME();
     if (!is_callers) {
-      tl_error_trace(vm, F->function, R, (uint32_t)(ins - F->function->code));
+      tl_error_trace(vm, F->function, base,
+                     (uint32_t)(ins - F->function->code));
     }
   }
 }

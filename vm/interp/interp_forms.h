@@ -16,16 +16,16 @@
 // The loop's name: the counting twin has another, and counts before each
 // instruction.
 #define TL_INTERPRET tl_interpret_counting
-#define COUNT()                                            \
-  do {                                                     \
-    if (vm->timed)                                         \
-      vm->observer->step(vm); /* of the one before */      \
-    SAVE();                                                \
-    count_ins(vm, R, ins);                                 \
-    if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, R, ins))) \
-      goto fail;                                           \
-    if (UNLIKELY(vm->debug != NULL && is_to_end(vm, R, ins))) \
-      goto fail;                                           \
+#define COUNT()                                                  \
+  do {                                                           \
+    if (vm->timed)                                               \
+      vm->observer->step(vm); /* of the one before */            \
+    SAVE();                                                      \
+    count_ins(vm, base, ins);                                    \
+    if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, base, ins))) \
+      goto fail;                                                 \
+    if (UNLIKELY(vm->debug != NULL && is_to_end(vm, base, ins))) \
+      goto fail;                                                 \
   } while (0)
 #else
 #define TL_INTERPRET tl_interpret
@@ -55,18 +55,11 @@
 #define TL_THREADED 0
 #endif
 
-// The operands of the instruction at ins, as slots and constants: fields are
-// byte offsets already, so that no shift is needed.
-#define SLOT(offset) ((tl_slot *)(void *)((char *)R + (offset)))
-#define RA SLOT(ins->a)
-#define RB SLOT(ins->b)
-#define RC SLOT(ins->c)
+// Fields of the instruction at ins as slots and constants (handlers.h has
+// more): they are byte offsets already, so that no shift is needed.
+#define SLOT(offset) tl_slot_at(base, offset)
 #define KC ((const tl_slot *)(const void *)((const char *)K + ins->c))
 #define KB ((const tl_slot *)(const void *)((const char *)K + ins->b))
-#define EXTRA() tl_ins_extra(ins[1])
-#define MODE_B (ins->modes & 3u)
-#define MODE_C (ins->modes >> 2 & 3u)
-#define MODE_A (ins->modes >> 4 & 3u)
 
 // The classes of two slots at once: equal to one class if both have that class,
 // since each class is a bit or'ed with itself; anything else falls through to a
@@ -110,7 +103,7 @@
   } while (0)
 
 // Goes on in the frame F, from where it was saved.
-#define LOAD_FRAME() (R = F->base, K = F->function->constants, ins = F->pc)
+#define LOAD_FRAME() (base = F->base, K = F->function->constants, ins = F->pc)
 
 // Stores where the loop is, for whoever may fail, call back or read the frame.
 #define SAVE() (F->pc = ins, vm->frame = F)
@@ -200,11 +193,11 @@
   } while (0)
 
 // An instruction that handlers.c has: OP name, handler, words.
-#define CALLED(name, handler, words)    \
-  OP(name) {                            \
-    TRY(tl_exec_##handler(vm, R, ins)); \
-    ins += (words);                     \
-    DISPATCH;                           \
+#define CALLED(name, handler, words)       \
+  OP(name) {                               \
+    TRY(tl_exec_##handler(vm, base, ins)); \
+    ins += (words);                        \
+    DISPATCH;                              \
   }
 
 // Goes to the shared path for operands that are no two plain scalars: [op] is
@@ -362,23 +355,23 @@ static inline bool takes_one(const tl_slot *s) {
 
 // The same but for where the instruction takes [one] item of the array: that is
 // a number, however many there are.
-#define ASK_REGION_UNLESS(s, one)                                  \
-  do {                                                             \
-    SAVE();                                                        \
-    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) { \
-      const tl_ins *next_;                                         \
-      bool large_ = (s)->array->size >= TL_REGION_LARGE;           \
-      tl_region_status status_ =                                   \
-          tl_region_run(vm, F->function, R, ins, large_, &next_);  \
-      if (status_ == TL_REGION_DONE) {                             \
-        ins = next_;                                               \
-        DISPATCH;                                                  \
-      }                                                            \
-      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                 \
-        tl_drop_call(vm, R, ins);                                  \
-        FAIL();                                                    \
-      }                                                            \
-    }                                                              \
+#define ASK_REGION_UNLESS(s, one)                                    \
+  do {                                                               \
+    SAVE();                                                          \
+    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) {   \
+      const tl_ins *next_;                                           \
+      bool large_ = (s)->array->size >= TL_REGION_LARGE;             \
+      tl_region_status status_ =                                     \
+          tl_region_run(vm, F->function, base, ins, large_, &next_); \
+      if (status_ == TL_REGION_DONE) {                               \
+        ins = next_;                                                 \
+        DISPATCH;                                                    \
+      }                                                              \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                   \
+        tl_drop_call(vm, base, ins);                                 \
+        FAIL();                                                      \
+      }                                                              \
+    }                                                                \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap. What is neither

@@ -3,13 +3,14 @@
 //
 //     x[i], x[i, j]   get           the general index of values
 //     x[…], x.f       tl_do_index   a path of steps over the window's parts
-//     x.a[k] = v      tl_do_setpath, or tl_do_take … tl_do_untake where the
+//     x.a[k] = v      tl_do_setpath, or tl_do_take … tl_exec_untake where the
 //                     old value is moved out first and put back
 //     a, ...b = v     tl_do_unpack
 //
 // They keep to the order that the head of ops.c gives, so that a failure
 // consumes nothing.
 
+#include "vm/interp/handlers.h"
 #include "vm/interp/interp.h"
 
 #include "vm/array/array.h"
@@ -161,25 +162,25 @@ static void choose_fields(tl_vm *vm, tl_slot from, const struct tl_keys *keys,
 
 // p.{x, y}: a record with those fields alone, or a struct array with those
 // members.
-bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
-                  const struct tl_keys *keys) {
-  if (tl_is_nested(*base)) {
+bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const struct tl_keys *keys = &tl_unit_of(vm)->keys[EXTRA()];
+  tl_slot from = tl_operand_read(RB, MODE_B);
+  if (tl_is_nested(from)) {
     tl_slot made;
-    bool asked = asks(vm, *base);
-    if (!tl_nested_select(vm, *base, keys->count, keys->names, &made) ||
-        (asked && !vm->observer->contract_takes(vm, base, made)))
+    bool asked = asks(vm, from);
+    if (!tl_nested_select(vm, *RB, keys->count, keys->names, &made) ||
+        (asked && !vm->observer->contract_takes(vm, RB, made)))
       return false;
-    tl_drop(vm, tl_operand_read(base, mode));
-    tl_operand_put(a, made);
+    tl_drop(vm, from);
+    tl_operand_put(RA, made);
     return true;
   }
-  if (!tl_is_record(*base)) {
+  if (!tl_is_record(from)) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    ".{…} selects fields of a record or a struct array: got %s",
-                   tl_describe(*base, text, sizeof text));
+                   tl_describe(from, text, sizeof text));
   }
-  tl_slot from = tl_operand_read(base, mode);
   for (uint32_t i = 0; i < keys->count; i++) {
     // Look up all names first, so that a missing one fails before anything
     // moves.
@@ -192,7 +193,7 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
     return false;
   choose_fields(vm, from, keys, &record);
   tl_drop(vm, from);
-  tl_operand_put(a, tl_own_record(record));
+  tl_operand_put(RA, tl_own_record(record));
   return true;
 }
 
@@ -229,11 +230,12 @@ bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
 }
 
 // The item goes back to its place only if that is still unset.
-void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
-                  const tl_path *path, tl_slot *parts, unsigned modes) {
-  tl_slot from = tl_operand_read(item, modes & 3u);
-  tl_path_give_back(vm, *target, path, parts, &from);
+bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot from = tl_operand_read(RB, MODE_B);
+  tl_path_give_back(vm, *RA, tl_path_of(vm, ins), RC, &from);
   tl_drop(vm, from);
+  tl_drop_all(vm, RC, ins[1].a);
+  return true;
 }
 
 // How many items a value has that several names are assigned from; -1: it
