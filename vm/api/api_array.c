@@ -39,8 +39,7 @@ static void describe(const tl_array *a, tally_array *out) {
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   // A complex128 is boxed in an array of rank 0, which no one sees.
   if (!tl_is_array(s) || tl_is_number(s))
@@ -130,16 +129,15 @@ tally_status tally_from_pointers(tally_vm *vm, tally_value target, int ndim,
       (ndim > 0 && !tl_given(vm, shape, "the shape")) ||
       !tl_handle_get(vm, target, &into))
     return tl_report(vm);
-  if (ndim < 0 || ndim > TL_MAX_DIMS) {
-    tl_fail(vm, TALLY_ERR_SHAPE, "an array has 0 to %d dimensions, not %d",
-            TL_MAX_DIMS, ndim);
-    return tl_report(vm);
-  }
+  if (ndim < 0 || ndim > TL_MAX_DIMS)
+    return tl_report_fail(vm, TALLY_ERR_SHAPE,
+                          "an array has 0 to %d dimensions, not %d",
+                          TL_MAX_DIMS, ndim);
   for (int i = 0; i < ndim; i++) {
     if (shape[i] >= 0)
       continue;
-    tl_fail(vm, TALLY_ERR_SHAPE, "a length of %lld", (long long)shape[i]);
-    return tl_report(vm);
+    return tl_report_fail(vm, TALLY_ERR_SHAPE, "a length of %lld",
+                          (long long)shape[i]);
   }
   const tl_array *items = items_of_target(vm, into);
   if (items == NULL || !places_of(vm, items, ndim, shape, addresses, &places) ||
@@ -301,13 +299,12 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
     return tl_report(vm);
   if (layout != NULL) {
     dtype = TL_UINT8;
-  } else if (!fixed_shape(type, &ndim, shape, &dtype)) {
-    tl_fail(vm, TALLY_ERR_TYPE,
-            "%s is not a type of fixed size over numbers or structs of them, "
-            "such as 1080 * 1920 * float32",
-            buffer->type);
-    return tl_report(vm);
-  }
+  } else if (!fixed_shape(type, &ndim, shape, &dtype))
+    return tl_report_fail(
+        vm, TALLY_ERR_TYPE,
+        "%s is not a type of fixed size over numbers or structs of them, "
+        "such as 1080 * 1920 * float32",
+        buffer->type);
   if (!tl_shape_size(vm, ndim, shape, tl_itemsize(dtype), &size, &nbytes)) {
     return tl_report(vm);
   }
@@ -317,22 +314,19 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
     // A struct's bytes are an axis of their own, whose stride is 1.
     memcpy(strides, buffer->strides, given * sizeof *strides);
   }
-  if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes)) {
-    tl_fail(vm, TALLY_ERR_SHAPE,
-            "%s with these strides does not lie in the "
-            "%zu bytes given",
-            buffer->type, buffer->nbytes);
-    return tl_report(vm);
-  }
+  if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes))
+    return tl_report_fail(vm, TALLY_ERR_SHAPE,
+                          "%s with these strides does not lie in the "
+                          "%zu bytes given",
+                          buffer->type, buffer->nbytes);
   if (size > 0 && !tl_given(vm, buffer->data, "the buffer's data"))
     return tl_report(vm);
-  if (size > 0 && !tl_is_aligned(ndim, strides, buffer->data, dtype)) {
-    tl_fail(vm, TALLY_ERR_VALUE,
-            "the data at %p of %s, or a stride, are no multiple of the item's "
-            "alignment",
-            buffer->data, buffer->type);
-    return tl_report(vm);
-  }
+  if (size > 0 && !tl_is_aligned(ndim, strides, buffer->data, dtype))
+    return tl_report_fail(
+        vm, TALLY_ERR_VALUE,
+        "the data at %p of %s, or a stride, are no multiple of the item's "
+        "alignment",
+        buffer->data, buffer->type);
   bool read_only = buffer->read_only != 0 || size == 0 ||
                    !is_injective(ndim, shape, strides, tl_itemsize(dtype));
   // The handle is reserved first: once the array is made nothing may fail any

@@ -70,10 +70,8 @@ void tl_debug_close(tl_vm *vm) {
 // refusal (kind host) while a script runs.
 tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook, void *context) {
   TL_ENTER(vm);
-  if (vm->paused || vm->frame >= vm->frames) {
-    tl_fail(vm, TALLY_ERR_HOST, "tally_debug: a script runs");
-    return tl_report(vm);
-  }
+  if (vm->paused || vm->frame >= vm->frames)
+    return tl_report_fail(vm, TALLY_ERR_HOST, "tally_debug: a script runs");
   tl_debug_close(vm);
   if (hook == NULL)
     return TALLY_OK;

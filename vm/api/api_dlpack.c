@@ -226,11 +226,10 @@ tally_status tally_from_dlpack_versioned(tally_vm *vm,
   if (!tl_given(vm, t, "the tensor") ||
       !tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
-  if (t->major != 1) {
-    tl_fail(vm, TALLY_ERR_TYPE, "DLPack of version %u is not known here: 1 is",
-            (unsigned)t->major);
-    return tl_report(vm);
-  }
+  if (t->major != 1)
+    return tl_report_fail(vm, TALLY_ERR_TYPE,
+                          "DLPack of version %u is not known here: 1 is",
+                          (unsigned)t->major);
   // Only a copy made for us is ours to write.
   bool kept, read_only = (t->flags & DL_IS_COPIED) == 0 ||
                          (t->flags & DL_READ_ONLY) != 0;
