@@ -216,14 +216,14 @@ static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
     *out = tl_own_array(copy);
     return true;  // [owner] goes with its parent
   }
-  holder *h = vm->options.resize(vm->options.context, NULL, 0, sizeof *h);
+  holder *h = tl_host_new(vm, sizeof *h);
   if (h == NULL)
     return tl_fail_memory(vm, sizeof *h, "an Arrow array");
   *h = (holder){.resize = vm->options.resize, .context = vm->options.context};
   tl_array *array = tl_array_external(vm, dtype, ndim, shape, strides, data,
                                       nbytes, true, let_go, h);
   if (array == NULL) {
-    vm->options.resize(vm->options.context, h, sizeof *h, 0);
+    tl_host_free(vm, h, sizeof *h);
     return false;
   }
   // Arrow's rule for moving: copy the struct and mark the old one as released.

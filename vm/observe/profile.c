@@ -29,6 +29,7 @@
 #include <time.h>
 
 #include "vm/interp/interp.h"
+#include "vm/memory/memory.h"
 #include "vm/observe/watch.h"
 #include "vm/poll.h"
 #include "vm/string.h"
@@ -104,9 +105,7 @@ static uint32_t text_index(tl_vm *vm, tl_profile *p, const char *text,
   for (uint32_t i = 0; i < p->text_count; i++)
     if (strncmp(p->texts[i], text, nbytes) == 0 && p->texts[i][nbytes] == 0)
       return i;
-  char *copy = p->text_count == TEXTS ? NULL
-                                      : vm->options.resize(vm->options.context,
-                                                           NULL, 0, nbytes + 1);
+  char *copy = p->text_count == TEXTS ? NULL : tl_host_new(vm, nbytes + 1);
   if (copy == NULL)
     return 0;
   memcpy(copy, text, nbytes);
@@ -245,7 +244,7 @@ void tl_profile_alloc(tl_vm *vm, size_t nbytes) {
 // The clock starts last: whatever fails before it leaves no thread. Text 0 is
 // the empty one, which a lack of room gives, too.
 tl_profile *tl_profile_open(tl_vm *vm) {
-  tl_profile *p = vm->options.resize(vm->options.context, NULL, 0, sizeof *p);
+  tl_profile *p = tl_host_new(vm, sizeof *p);
   if (p == NULL)
     return NULL;
   memset(p, 0, sizeof *p);
@@ -276,7 +275,6 @@ void tl_profile_close(tl_vm *vm, tl_profile *p) {
     return;
   stop_clock(p);
   for (uint32_t i = 0; i < p->text_count; i++)
-    vm->options.resize(vm->options.context, p->texts[i],
-                       strlen(p->texts[i]) + 1, 0);
-  vm->options.resize(vm->options.context, p, sizeof *p, 0);
+    tl_host_free(vm, p->texts[i], strlen(p->texts[i]) + 1);
+  tl_host_free(vm, p, sizeof *p);
 }
