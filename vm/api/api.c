@@ -562,11 +562,7 @@ static tally_status from_source(tally_vm *vm, const char *name,
   bool ok = make(vm, name, source, nbytes, &slot);
   if (file.data != NULL)
     tl_bytes_free(vm, &file);
-  if (!ok)
-    return tl_report(vm);
-  ok = tl_handle_new(vm, &slot, out);
-  tl_drop(vm, slot);
-  return ok ? TALLY_OK : tl_report(vm);
+  return ok ? tl_give(vm, slot, out) : tl_report(vm);
 }
 
 // The text as the formatter writes it; a syntax error is reported as by a run.

@@ -330,9 +330,7 @@ tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
     tl_text_close(&text);
     return tl_report(vm);
   }
-  tl_string *string = tl_text_finish(&text);
-  return string == NULL ? tl_report(vm)
-                        : tl_give(vm, tl_own_string(string), out);
+  return tl_give_text(vm, &text, out);
 }
 
 // 0 for everything without items; of a string the bytes.

@@ -27,20 +27,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Closes the text; *out gets its string. Where that failed the status says why,
-// and *out is untouched.
-static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
-  tl_string *string = tl_text_finish(text);
-  if (string == NULL && !tl_failed(vm))
-    tl_fail_memory(vm, text->length, "a text");
-  if (string == NULL)
-    return tl_report(vm);
-  tl_slot value = tl_own_string(string);
-  bool ok = tl_handle_new(vm, &value, out);
-  tl_drop(vm, value);
-  return ok ? TALLY_OK : tl_report(vm);
-}
-
 // Starts anew: earlier records are stopped first.
 // Fails (kind memory); what was started before the failure goes on.
 tally_status tally_watch(tally_vm *vm, unsigned what) {
@@ -135,7 +121,7 @@ static tally_status plot(tl_vm *vm, const picture *what, tally_plot_form form,
                           what->function);
   tl_text_open(&text, vm);
   if (draw(vm, what, form, width, &text))
-    return give_text(vm, &text, out);
+    return tl_give_text(vm, &text, out);
   tl_text_close(&text);
   return tl_report(vm);
 }
@@ -311,7 +297,7 @@ static tally_status explain_run(tl_vm *vm, const char *path, int argc,
   snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
            info->message);
   write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
-  return give_text(vm, &text, out);
+  return tl_give_text(vm, &text, out);
 }
 
 // Runs the script while its operations are noted, or only compiles it. An error
@@ -333,7 +319,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
       return tl_report(vm);
     write_explanation(vm, unit, flags, NULL, &text);
     tl_unit_free(vm, unit);
-    return give_text(vm, &text, out);
+    return tl_give_text(vm, &text, out);
   }
   return explain_run(vm, path, argc, argv, NULL, flags, out);
 }
