@@ -97,6 +97,8 @@ static const char no_shape[] =
     "the shape of an operand is not known: parameters with types give it, as "
     "in x :: `N * float64`";
 
+static const char too_many[] = "has more parameters than are followed";
+
 // --- What is alive -----------------------------------------------------------
 
 // Whether an owner of the block comes before this one. Owners are slots; with
@@ -771,6 +773,8 @@ static bool call_script(walk *w, uint32_t pc, const tl_decoded *d) {
     return fail(w, pc, "", "which function is called is not known");
   if (w->depth == CALLS)
     return fail(w, pc, p->name->text, "is called by itself, or too deep");
+  if (p->param_count > TL_MAX_PARAMS)
+    return fail(w, pc, p->name->text, too_many);
   tl_peak_value args[TL_MAX_PARAMS];
   bool is_silent = w->is_silent || inner_region(w, pc, d) != NULL;
   for (uint32_t i = 0; i < d->window_count; i++) {
@@ -1175,7 +1179,8 @@ static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count) {
 // "line 4, `a * b`".
 static void put_source(tl_text *out, const walk *w, uint32_t pc) {
   const tl_place_entry *place = tl_place_at(w->p, pc);
-  tl_text_printf(out, "line %" PRIu32, tl_line_at(w->p, pc));
+  uint32_t at = place == NULL ? w->p->begin : place->at;
+  tl_text_printf(out, "line %" PRIu32, tl_line_of(w->p->unit, at));
   if (place == NULL)
     return;
   tl_text_puts(out, ", `");
@@ -1249,10 +1254,13 @@ static bool bound_one(tl_text *out, const tl_prototype *p) {
   tl_peak_value args[TL_MAX_PARAMS];
   tl_bindings names = {.count = 0};
   walk w = {.vm = out->vm, .p = p, .symbols = &symbols};
-  for (uint32_t i = 0; i < p->param_count; i++)
+  bool follows = p->param_count <= TL_MAX_PARAMS;
+  for (uint32_t i = 0; follows && i < p->param_count; i++)
     args[i] = tl_peak_given(&symbols, p->params[i].name, p->params[i].pattern,
                             &names);
-  bool ok = bound_function(&w, args, p->param_count) || w.why != NULL;
+  bool ok = follows ? bound_function(&w, args, p->param_count)
+                    : fail(&w, 0, "the function", too_many);
+  ok = ok || w.why != NULL;
   if (ok && w.peak.lost)
     fail(&w, 0, "", "its formula is too long");
   if (ok) {
