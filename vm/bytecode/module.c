@@ -339,8 +339,7 @@ static bool is_relied_on(const tl_vm *vm, const tl_module *module,
   for (const tl_frame *f = vm->frames; f < end; f++) {
     const tl_prototype *p = f->function;
     if (p != NULL && p->unit->module == module &&
-        tl_unit_depends(p->unit, index) &&
-        tl_depends_at(p, (uint32_t)(f->pc - p->code)))
+        tl_unit_depends(p->unit, index) && tl_depends_at(p, tl_frame_pc(f)))
       return true;
   }
   return false;

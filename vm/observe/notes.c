@@ -111,7 +111,7 @@ void tl_watch_copied(tl_vm *vm, tl_slot copy) {
 static uint8_t find_operand(const tl_vm *vm, const tl_object *object) {
   const tl_frame *frame = vm->frame;
   tl_decoded d;
-  tl_decode(frame->function, (uint32_t)(frame->pc - frame->function->code), &d);
+  tl_decode(frame->function, tl_frame_pc(frame), &d);
   for (uint32_t i = 0; i < d.operand_count; i++)
     if (frame->base[d.operands[i]].object == object)
       return (uint8_t)(1u << i);

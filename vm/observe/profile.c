@@ -33,6 +33,7 @@
 #include "vm/observe/watch.h"
 #include "vm/poll.h"
 #include "vm/string.h"
+#include "vm/suggest.h"
 
 // Twice as many entries as places, so that searches stay short.
 // Ticks of half a millisecond cost the run nothing that is seen, and give a
@@ -103,7 +104,7 @@ static void stop_clock(tl_profile *p) {
 static uint32_t text_index(tl_vm *vm, tl_profile *p, const char *text,
                            size_t nbytes) {
   for (uint32_t i = 0; i < p->text_count; i++)
-    if (strncmp(p->texts[i], text, nbytes) == 0 && p->texts[i][nbytes] == 0)
+    if (tl_text_is(p->texts[i], text, nbytes))
       return i;
   char *copy = p->text_count == TEXTS ? NULL : tl_host_new(vm, nbytes + 1);
   if (copy == NULL)
@@ -163,11 +164,7 @@ static uint32_t source_index(tl_vm *vm, tl_profile *p, spot s) {
     return 0;
   const char *text = tl_line_text(s.function->unit, s.line, &nbytes);
   nbytes = strnlen(text, nbytes);
-  if (nbytes > 100) {
-    nbytes = 100;
-    while (nbytes > 0 && (text[nbytes] & 0xc0) == 0x80) nbytes--;
-  }
-  return text_index(vm, p, text, nbytes);
+  return text_index(vm, p, text, (size_t)tl_clip(text, nbytes, 100));
 }
 
 // The place of a frame below [parent]; that itself where there is no room for
@@ -176,8 +173,7 @@ static uint32_t place_below(tl_vm *vm, tl_profile *p, uint32_t parent,
                             const tl_frame *frame) {
   spot s = {.function = frame->function, .parent = parent};
   if (!tl_is_library(vm, frame->function->unit))
-    s.line = tl_line_at(frame->function,
-                        (uint32_t)(frame->pc - frame->function->code));
+    s.line = tl_line_at(frame->function, tl_frame_pc(frame));
   uint32_t *entry = find(p, s);
   if (*entry != 0)
     return *entry;

@@ -156,7 +156,7 @@ static void look_into(marking *m, tl_slot s) {
 // function's ranges.
 static void look_at_frame(marking *m, const tl_frame *f) {
   const tl_prototype *p = f->function;
-  uint32_t pc = (uint32_t)(f->pc - p->code);
+  uint32_t pc = tl_frame_pc(f);
   keep_unit(m, p->unit);
   if (f->closure != NULL)
     look_into_closure(m, f->closure);

@@ -63,8 +63,8 @@ void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r) {
                                          : "a function";
   snprintf(r->name, sizeof r->name,
            "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
-           has_name ? "fn " : "", function,
-           tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
+           has_name ? "fn " : "", function, tl_line_at(p, tl_frame_pc(f)),
+           slot);
 }
 
 // A slot of a frame that owns something counted.
@@ -90,7 +90,7 @@ static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
 static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
                         void *context) {
   const tl_prototype *p = f->function;
-  uint32_t pc = (uint32_t)(f->pc - p->code);
+  uint32_t pc = tl_frame_pc(f);
   for (uint32_t i = 0; i < p->range_count; i++) {
     const tl_unwind_range *r = &p->ranges[i];
     if (r->start <= pc && pc < r->end &&

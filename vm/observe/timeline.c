@@ -11,6 +11,7 @@
 #include "vm/memory/pages.h"
 #include "vm/observe/debug.h"
 #include "vm/observe/watch.h"
+#include "vm/suggest.h"
 
 // Seconds since the recording began.
 // The system's clock and not the host's hook, which a script's budget may be
@@ -50,7 +51,7 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
   if (vm->frames == NULL || frame < vm->frames || frame->function == NULL)
     return 0;
   const tl_prototype *p = frame->function;
-  uint32_t line = tl_line_at(p, (uint32_t)(frame->pc - p->code));
+  uint32_t line = tl_line_at(p, tl_frame_pc(frame));
   if (line == 0)
     return 0;
   // The first file is the script's, even where a module is the first to ask.
@@ -61,11 +62,7 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
   if (text != NULL) {
     size_t nbytes;
     const char *from = tl_line_text(p->unit, line, &nbytes);
-    if (nbytes >= size)
-      nbytes = size - 1;
-    // Not in the middle of a character.
-    while (nbytes > 0 && nbytes == size - 1 && (from[nbytes] & 0xc0) == 0x80)
-      nbytes--;
+    nbytes = (size_t)tl_clip(from, nbytes, size - 1);
     memcpy(text, from, nbytes);
     text[nbytes] = 0;
   }
