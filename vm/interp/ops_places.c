@@ -45,23 +45,36 @@ static bool get_part(tl_vm *vm, const tl_slot *of, unsigned mode, size_t begin,
   return true;
 }
 
-// b[i] or b[i, j] by the general path; [parts] are the index values.
+// What the step says of a value, by the general path; [parts] are its [count]
+// index values, which are dropped where it did not fail. [portion]: the
+// compiler expects a list or record that borrows items.
+static bool take(tl_vm *vm, const tl_slot *of, unsigned mode,
+                 const tl_step *step, bool portion, uint32_t count,
+                 tl_slot *parts, tl_slot *out) {
+  size_t begin = 0, end = 0;
+  if (tl_index_part(vm, *of, step, parts, &begin, &end))
+    return get_part(vm, of, mode, begin, end, out);
+  tl_slot from = tl_operand_read(of, mode), result;
+  bool asked = asks(vm, from);
+  bool ok = portion ? tl_index_take(vm, &from, step, parts, &result)
+                    : tl_index_get(vm, &from, step, parts, &result);
+  if (!ok || (asked && !vm->observer->contract_takes(vm, of, result)))
+    return false;
+  tl_drop_all(vm, parts, count);
+  tl_drop(vm, from);
+  tl_operand_put(out, result);
+  return true;
+}
+
+// b[i] or b[i, j]; [parts] are the index values.
 static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
                 uint16_t count, tl_slot *parts) {
-  tl_step step = {.item_count = count, .items = value_items};
-  size_t begin = 0, end = 0;
-  if (tl_index_part(vm, *of, &step, parts, &begin, &end))
-    return get_part(vm, of, mode, begin, end, a);
-  tl_slot base = tl_operand_read(of, mode), result;
-  bool asked = asks(vm, base);
-  if (!tl_index_get(vm, &base, &step, parts, &result) ||
-      (asked && !vm->observer->contract_takes(vm, of, result)))
+  const tl_step step = {.item_count = count, .items = value_items};
+  bool is_item = tl_is_scalar(parts[0]);
+  if (!take(vm, of, mode, &step, false, count, parts, a))
     return false;
-  if (tl_is_list(result) && tl_is_owned(result) && !tl_is_scalar(parts[0]))
-    tl_keep_items(vm, &result.list->head);  // a range took more than an item
-  tl_drop_all(vm, parts, count);
-  tl_drop(vm, base);
-  tl_operand_put(a, result);
+  if (tl_is_list(*a) && tl_is_owned(*a) && !is_item)
+    tl_keep_items(vm, &a->list->head);  // a range took more than an item
   return true;
 }
 
@@ -103,23 +116,12 @@ static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
 // what the path says.
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
-  size_t begin = 0, end = 0;
-  if (tl_index_part(vm, *base, &path->steps[0], parts, &begin, &end))
-    return get_part(vm, base, mode, begin, end, out);
   // A path with spread values is written out first.
   if (path->spreads)
     return do_spread_index(vm, base, mode, path, parts, out);
-  tl_slot from = tl_operand_read(base, mode), result;
-  bool asked = asks(vm, from);
-  bool ok = tl_path_portion(path) != TL_PORTION_ANY
-                ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
-                : tl_index_get(vm, &from, &path->steps[0], parts, &result);
-  if (!ok || (asked && !vm->observer->contract_takes(vm, base, result)))
-    return false;
-  tl_drop_all(vm, parts, path->part_count);
-  tl_drop(vm, from);
-  tl_operand_put(out, result);
-  return true;
+  return take(vm, base, mode, &path->steps[0],
+              tl_path_portion(path) != TL_PORTION_ANY, path->part_count, parts,
+              out);
 }
 
 // A consumed base is dropped after the field is read: what *out borrows from it
@@ -322,46 +324,25 @@ static void unpack_list(tl_vm *vm, tl_slot *to, tl_slot value) {
     tl_drop(vm, value);
 }
 
-// The items of what is no list, as a list; NULL after tl_fail.
-static tl_list *list_items(tl_vm *vm, tl_slot value, uint32_t count) {
-  int64_t length = tl_is_string(value) ? -1 : unpacked_length(vm, value);
-  if (length < 0) {
+// The items of what is no list, as a list. first, ...rest, last = value: there
+// the item [rest] is a list or slice of the rest; [count] as [rest]: none is.
+// NULL after tl_fail.
+static tl_list *list_items(tl_vm *vm, tl_slot value, uint32_t count,
+                           uint32_t rest) {
+  bool all = rest == count;
+  int64_t length = all && tl_is_string(value) ? -1 : unpacked_length(vm, value);
+  int64_t others = (int64_t)count - 1;
+  if (length < 0 && !tl_failed(vm))
     fail_unpack(vm, value, count);
-    return NULL;
-  }
-  if (length != (int64_t)count) {
+  else if (all && length != (int64_t)count)
     tl_fail(vm, TALLY_ERR_VALUE, "%u names are assigned from %s of %lld %s",
             count, tl_is_record(value) ? "a record" : "an array",
             (long long)length, tl_is_record(value) ? "fields" : "items");
-    return NULL;
-  }
-  tl_list *list = tl_list_new(vm, count);
-  for (uint32_t i = 0; list != NULL && i < count; i++) {
-    if (unpack_item(vm, value, i, -1, list))
-      continue;
-    tl_drop(vm, tl_own_list(list));
-    return NULL;
-  }
-  return list;
-}
-
-// first, ...rest, last = value: a list in which the rest is one item, a list or
-// slice; NULL after tl_fail.
-static tl_list *list_with_rest(tl_vm *vm, tl_slot value, uint32_t count,
-                               uint32_t rest) {
-  int64_t length = unpacked_length(vm, value), others = (int64_t)count - 1;
-  if (length < 0) {
-    if (!tl_failed(vm))
-      fail_unpack(vm, value, count);
-    return NULL;
-  }
-  if (length < others) {
+  else if (!all && length < others)
     tl_fail(vm, TALLY_ERR_VALUE,
             "%lld names before and after ... are assigned from %lld items",
             (long long)others, (long long)length);
-    return NULL;
-  }
-  tl_list *list = tl_list_new(vm, count);
+  tl_list *list = tl_failed(vm) ? NULL : tl_list_new(vm, count);
   for (uint32_t i = 0; list != NULL && i < count; i++) {
     // Names after the rest take the last items.
     int64_t at = i <= rest ? i : i + length - count;
@@ -388,9 +369,8 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
     unpack_list(vm, a, value);
     return true;
   }
-  tl_list *list = count == extra
-                      ? list_items(vm, value, count)
-                      : list_with_rest(vm, value, count, (extra >> 16) - 1);
+  tl_list *list =
+      list_items(vm, value, count, count == extra ? count : (extra >> 16) - 1);
   if (list == NULL)
     return false;
   tl_drop(vm, value);
