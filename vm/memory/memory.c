@@ -40,14 +40,6 @@ void *tl_memory_resize(void *context, void *block, size_t old_size,
   return NULL;
 }
 
-void *tl_host_new(tl_vm *vm, size_t nbytes) {
-  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
-}
-
-void tl_host_free(tl_vm *vm, void *block, size_t nbytes) {
-  vm->options.resize(vm->options.context, block, nbytes, 0);
-}
-
 // --- Small blocks -----------------------------------------------------------
 
 // The class of a small size: multiples of 64 bytes, from 1.
