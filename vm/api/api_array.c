@@ -201,8 +201,8 @@ static bool fixed_shape(tl_vm *vm, tl_type *type, const char *name, int *ndim,
 }
 
 // A stride of INT64_MIN, which has no magnitude, overflows.
-bool tl_reach(int ndim, const int64_t *shape, const int64_t *strides,
-              size_t itemsize, int64_t *low, int64_t *high) {
+bool tl_items_span(int ndim, const int64_t *shape, const int64_t *strides,
+                   size_t itemsize, int64_t *low, int64_t *high) {
   *low = *high = 0;
   for (int i = 0; i < ndim; i++) {
     if (shape[i] == 0)
@@ -227,8 +227,8 @@ bool tl_reach(int ndim, const int64_t *shape, const int64_t *strides,
 static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
                  size_t itemsize, size_t nbytes) {
   int64_t low, high;
-  return tl_reach(ndim, shape, strides, itemsize, &low, &high) && low >= 0 &&
-         (uint64_t)high <= nbytes;
+  return tl_items_span(ndim, shape, strides, itemsize, &low, &high) &&
+         low >= 0 && (uint64_t)high <= nbytes;
 }
 
 // Kernels read whole items, so data and strides have to be multiples of the

@@ -102,7 +102,8 @@ static bool measure(tl_vm *vm, const dl_tensor *t, tl_dtype dtype,
   for (int i = 0; i < t->ndim && t->strides != NULL; i++)
     ok = !__builtin_mul_overflow(t->strides[i], itemsize, &strides[i]) && ok;
   ok = ok &&
-       tl_reach(t->ndim, t->shape, strides, (size_t)itemsize, &low, &high) &&
+       tl_items_span(t->ndim, t->shape, strides, (size_t)itemsize, &low,
+                     &high) &&
        !__builtin_sub_overflow(high, low, &span);
   *extent = ok ? (size_t)span : 0;
   return ok || tl_fail(vm, TALLY_ERR_SHAPE,
