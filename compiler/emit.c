@@ -341,10 +341,6 @@ static void try_join(tl_emitter *e, const tl_cfg_ins *ins) {
       ins->operands[side] != made || mode_of(ins, side) == TL_MODE_BORROW)
     return;
   first->modes |= TL_WITH_NEXT;
-  if (ins->op == TL_BC_ADD && first->op == TL_BC_MUL)
-    first->op = side == 0 ? TL_BC_MUL_ADD_L : TL_BC_MUL_ADD_R;
-  else if (ins->op == TL_BC_ADD && first->op == TL_BC_SUB && side == 0)
-    first->op = TL_BC_SUB_ADD_L;
 }
 
 // An instruction whose operands are fields of words, by its format.

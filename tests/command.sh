@@ -294,6 +294,9 @@ text 'fn f(n) {\n  x = zeros(n)\n  x = x[::-1] + x\n  x\n}\nfn g(n) {\n  x = zer
 run explain --peak "$dir/script.tly"
 expect 0 '#:peak 16 . n$' 'explain --peak: a view keeps its block from the result'
 expect 0 'the most in line 8, `roll' 'explain --peak: so does a rolled array'
+text "fn f($(seq -s ', ' -f 'a%g' 40)) = a1 + a2\n"
+run explain --peak "$dir/script.tly"
+expect 0 'not known, in line 1.*: the function has more parameters' 'explain --peak: 40 parameters'
 text 'fn f(m :: `N * M * float64`) = sum(m, axis: 0)\nfn g(m :: `N * M * float64`) = sum(m, axis: -1)\nprint(1)\n'
 run explain --peak "$dir/script.tly"
 expect 0 'not known, in line 1, .*: sum needs memory of its own along' 'explain --peak: a reduction of columns'

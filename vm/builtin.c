@@ -21,11 +21,6 @@
 // States of the index, which threads of different VMs may fill at once.
 enum { UNBUILT, BUILDING, BUILT };
 
-// Whether the zero-terminated [a] is just the name.
-static bool same_name(const char *a, const char *name, size_t nbytes) {
-  return strncmp(a, name, nbytes) == 0 && a[nbytes] == 0;
-}
-
 // Whether both are the same module, or both NULL.
 static bool same_module(const char *a, const char *b) {
   return a == b || (a && b && strcmp(a, b) == 0);
@@ -57,7 +52,7 @@ static const tl_builtin *search_rows(const tl_library *library,
     if (!same_module(family->module, module))
       continue;
     for (const tl_builtin *row = family->rows; row->name; row++)
-      if (same_name(row->name, name, nbytes))
+      if (tl_text_is(row->name, name, nbytes))
         return row;
   }
   return NULL;
@@ -80,7 +75,7 @@ const tl_builtin *tl_builtin_find(const tl_library *library, const char *module,
   size_t at = hash_name(name, nbytes);
   for (; index->entries[at].row; at = (at + 1) % TL_BUILTIN_INDEX) {
     if (same_module(index->entries[at].module, module) &&
-        same_name(index->entries[at].row->name, name, nbytes))
+        tl_text_is(index->entries[at].row->name, name, nbytes))
       return index->entries[at].row;
   }
   return NULL;

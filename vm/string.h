@@ -107,6 +107,12 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
 // Frees a string that nothing refers to, with its marks.
 void tl_string_free(tl_vm *vm, tl_string *string);
+// Whether a text that ends with a zero byte is just these bytes, which need
+// none behind them.
+static inline bool tl_text_is(const char *text, const char *bytes,
+                              size_t nbytes) {
+  return strncmp(text, bytes, nbytes) == 0 && text[nbytes] == 0;
+}
 // Whether both have the same bytes. Text is not normalised. Hashes are not
 // compared: computing one reads all bytes, as memcmp does. Most that differ do
 // so in their first byte, which "" has, too.

@@ -191,10 +191,7 @@ static const char *change_pair(chance *c, tl_prototype *p) {
   uint32_t pc = pick_ins(c, p, tl_may_join);
   if (pc == UINT32_MAX)
     return NULL;
-  if (below(c, 2) == 0)
-    p->code[pc].modes ^= TL_WITH_NEXT;
-  else
-    p->code[pc].op = (uint8_t)(TL_BC_MUL_ADD_L + below(c, 3));
+  p->code[pc].modes ^= TL_WITH_NEXT;
   return "a pair";
 }
 

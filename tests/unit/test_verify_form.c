@@ -94,7 +94,7 @@ static void fields_are_whole_slots(void **state) {
   refuse(*state, &p, "is beyond the frame");
 }
 
-// MUL_ADD_L does the addition behind it, too, which uses up the product.
+// What is done with the next instruction is used up by that.
 static void check_pair(tl_vm *vm, tl_ins first, tl_ins second,
                        const char *rule) {
   OPEN(TAKE(0), ins(TL_BC_LOADI, 3, 0, 0, 0), first, second,
@@ -109,23 +109,6 @@ static void check_pair(tl_vm *vm, tl_ins first, tl_ins second,
   }
 }
 
-static void the_second_of_a_pair_follows(void **state) {
-  tl_vm *vm = *state;
-  const char *rule = "instruction 2 (MUL_ADD_L): the operation that it does";
-  tl_ins left = ins(TL_BC_MUL_ADD_L, 1, 0, 3, B);
-  tl_ins right = ins(TL_BC_MUL_ADD_R, 1, 0, 3, B);
-  check_pair(vm, left, ins(TL_BC_ADD, 2, 1, 3, B), NULL);
-  check_pair(vm, right, ins(TL_BC_ADD, 2, 3, 1, C), NULL);
-  check_pair(vm, left, ins(TL_BC_SUB, 2, 1, 3, B), rule);
-  check_pair(vm, left, ins(TL_BC_ADD, 2, 3, 1, C), rule);
-  check_pair(vm, left, ins(TL_BC_ADD, 2, 1, 3, 0), rule);
-  check_pair(vm, left, ins(TL_BC_ADD, 2, 1, 1, B), rule);
-  check_pair(vm, left, ins(TL_BC_ADD, 2, 3, 3, 0), rule);
-  check_pair(vm, left, ins(TL_BC_MOV, 2, 1, 0, B), rule);
-  check_pair(vm, right, ins(TL_BC_ADD, 2, 1, 3, B), "the operation that it");
-}
-
-// The same of what is done with the next instruction where that is possible.
 static void what_is_joined_follows(void **state) {
   tl_vm *vm = *state;
   const char *rule = "instruction 2 (SUB): the operation that it does";
@@ -135,11 +118,14 @@ static void what_is_joined_follows(void **state) {
   check_pair(vm, first, ins(TL_BC_DIV, 2, 1, 3, B), rule);
   check_pair(vm, first, ins(TL_BC_MUL, 2, 1, 3, 0), rule);
   check_pair(vm, first, ins(TL_BC_MUL, 2, 1, 1, B), rule);
+  check_pair(vm, first, ins(TL_BC_MUL, 2, 3, 3, 0), rule);
+  check_pair(vm, first, ins(TL_BC_MOV, 2, 1, 0, B), rule);
 }
 
-// The addition may be done with the next one as well.
+// The second may be done with the next one as well.
 static void pairs_may_overlap(void **state) {
-  OPEN(TAKE(0), ins(TL_BC_LOADI, 3, 0, 0, 0), ins(TL_BC_MUL_ADD_L, 1, 0, 3, B),
+  OPEN(TAKE(0), ins(TL_BC_LOADI, 3, 0, 0, 0),
+       ins(TL_BC_MUL, 1, 0, 3, B | TL_WITH_NEXT),
        ins(TL_BC_ADD, 2, 1, 3, B | TL_WITH_NEXT), ins(TL_BC_SUB, 4, 2, 3, B),
        RETURN(4));
   owns(&p, 2, 3, 0);
@@ -188,7 +174,6 @@ int main(void) {
       FIXTURE_TEST(operations_have_their_operands),
       FIXTURE_TEST(a_literal_stands_beside_itself_as_a_float),
       FIXTURE_TEST(fields_are_whole_slots),
-      FIXTURE_TEST(the_second_of_a_pair_follows),
       FIXTURE_TEST(what_is_joined_follows),
       FIXTURE_TEST(pairs_may_overlap),
       FIXTURE_TEST(calls_have_their_arguments),

@@ -472,10 +472,8 @@ tally_status tally_get_device(tally_vm *vm, size_t device,
   TL_ENTER(vm);
   if (!tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
-  if (device > vm->options.device_count) {
-    tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
-    return tl_report(vm);
-  }
+  if (device > vm->options.device_count)
+    return tl_report_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
   const tally_stats *s = &vm->stats;
   const tl_device *d = device > 0 ? &vm->devices[device - 1] : NULL;
   *out = d == NULL
@@ -564,11 +562,7 @@ static tally_status from_source(tally_vm *vm, const char *name,
   bool ok = make(vm, name, source, nbytes, &slot);
   if (file.data != NULL)
     tl_bytes_free(vm, &file);
-  if (!ok)
-    return tl_report(vm);
-  ok = tl_handle_new(vm, &slot, out);
-  tl_drop(vm, slot);
-  return ok ? TALLY_OK : tl_report(vm);
+  return ok ? tl_give(vm, slot, out) : tl_report(vm);
 }
 
 // The text as the formatter writes it; a syntax error is reported as by a run.

@@ -11,8 +11,7 @@
 //
 //     TL_ENTER(vm);                     a VM, and no release hook runs; until
 //                                       it returns floats are as Tally's are
-//     if (!tl_given(vm, out, "…") ||    pointers that must be there
-//         !tl_handle_get(vm, v, &s))
+//     if (!tl_asked(vm, v, out, &s))    pointers that must be there
 //       return tl_report(vm);           the pending error is reported
 //     … work on slots …
 //     return tl_give(vm, result, out);
@@ -114,6 +113,12 @@ bool tl_handle_borrow(tl_vm *vm, tl_slot value, tally_value *out);
 // The handle's value, borrowed. False after tl_fail (kind host) for a released
 // handle or one of another VM.
 bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out);
+// The same where the host has given a place for the result.
+static inline bool tl_asked(tl_vm *vm, tally_value handle, const void *place,
+                            tl_slot *out) {
+  return tl_given(vm, place, "the place for the result") &&
+         tl_handle_get(vm, handle, out);
+}
 // The handle's value, owned; the handle is released.
 bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out);
 // A handle as an argument: owned if the host marked it by tally_take, else
@@ -136,6 +141,8 @@ void tl_handle_fill(tl_vm *vm, tally_value handle, tl_slot value);
 // Gives an owned value to the host as *out; on failure drops it and reports.
 // *out is untouched on failure.
 tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out);
+// The same of a text, which this closes.
+tally_status tl_give_text(tl_vm *vm, tl_text *text, tally_value *out);
 // Reports that the host asked for [needed] and the value is something else;
 // returns the status.
 tally_status tl_report_wrong_type(tl_vm *vm, const char *needed, tl_slot got);
@@ -146,6 +153,9 @@ tally_status tl_report_wrong_type(tl_vm *vm, const char *needed, tl_slot got);
 // its status. Inside a hook the error is also kept, so that the hook's failure
 // passes it on as it was.
 tally_status tl_report(tl_vm *vm);
+// tl_fail, and its report: for what the host gave wrong.
+tally_status tl_report_fail(tl_vm *vm, tally_status status, const char *format,
+                            ...) __attribute__((format(printf, 3, 4)));
 // Makes the error that a hook reported pending again. False where it reported
 // none, or one of another status.
 bool tl_report_raise(tl_vm *vm, tally_status status);

@@ -39,8 +39,7 @@ static void describe(const tl_array *a, tally_array *out) {
 tally_status tally_to_buffer(tally_vm *vm, tally_value v, tally_array *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   // A complex128 is boxed in an array of rank 0, which no one sees.
   if (!tl_is_array(s) || tl_is_number(s))
@@ -130,16 +129,15 @@ tally_status tally_from_pointers(tally_vm *vm, tally_value target, int ndim,
       (ndim > 0 && !tl_given(vm, shape, "the shape")) ||
       !tl_handle_get(vm, target, &into))
     return tl_report(vm);
-  if (ndim < 0 || ndim > TL_MAX_DIMS) {
-    tl_fail(vm, TALLY_ERR_SHAPE, "an array has 0 to %d dimensions, not %d",
-            TL_MAX_DIMS, ndim);
-    return tl_report(vm);
-  }
+  if (ndim < 0 || ndim > TL_MAX_DIMS)
+    return tl_report_fail(vm, TALLY_ERR_SHAPE,
+                          "an array has 0 to %d dimensions, not %d",
+                          TL_MAX_DIMS, ndim);
   for (int i = 0; i < ndim; i++) {
     if (shape[i] >= 0)
       continue;
-    tl_fail(vm, TALLY_ERR_SHAPE, "a length of %lld", (long long)shape[i]);
-    return tl_report(vm);
+    return tl_report_fail(vm, TALLY_ERR_SHAPE, "a length of %lld",
+                          (long long)shape[i]);
   }
   const tl_array *items = items_of_target(vm, into);
   if (items == NULL || !places_of(vm, items, ndim, shape, addresses, &places) ||
@@ -170,63 +168,67 @@ tally_status tally_to_pointers(tally_vm *vm, tally_value v, tally_array *places,
 
 // --- The host's memory ------------------------------------------------------
 
-// Shape and dtype of a fixed-size array type such as 2 * 3 * float32; false: it
-// is none over numbers.
-// [shape] has room for TL_MAX_DIMS; a type of more dimensions is none.
-static bool fixed_shape(const tl_type *type, int *ndim, int64_t *shape,
-                        tl_dtype *dtype) {
-  *ndim = 0;
-  while (type->kind == TL_TYPE_FIXED && *ndim < TL_MAX_DIMS) {
-    shape[(*ndim)++] = type->size;
-    type = type->of;
-  }
-  *dtype = type->dtype;
-  return *ndim > 0 && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING;
-}
-
-// The same for an array of C structs, whose bytes are one axis more; *layout
-// stays NULL where the type is none. False after tl_fail.
-// A struct has its own axis of bytes, which takes one of TL_MAX_DIMS.
-static bool struct_shape(tl_vm *vm, tl_type *type, int *ndim, int64_t *shape,
-                         tl_type **layout) {
+// Shape and dtype of a fixed-size array type over numbers such as
+// 2 * 3 * float32, or over C structs, whose bytes are one axis more; *layout is
+// NULL where it is none of structs. [shape] has room for TL_MAX_DIMS; a type of
+// more dimensions is refused. False after tl_fail.
+static bool fixed_shape(tl_vm *vm, tl_type *type, const char *name, int *ndim,
+                        int64_t *shape, tl_dtype *dtype, tl_type **layout) {
   int axes = 0;
   *layout = NULL;
-  while (type->kind == TL_TYPE_FIXED && axes < TL_MAX_DIMS - 1) {
+  while (type->kind == TL_TYPE_FIXED && axes < TL_MAX_DIMS) {
     shape[axes++] = type->size;
     type = type->of;
   }
-  if (axes == 0 || !tl_type_has_fields(type) || !tl_type_is_plain(type))
+  *ndim = axes;
+  *dtype = type->dtype;
+  if (axes > 0 && type->kind == TL_TYPE_DTYPE && type->dtype < TL_STRING)
     return true;
+  if (axes == 0 || axes == TL_MAX_DIMS || !tl_type_has_fields(type) ||
+      !tl_type_is_plain(type))
+    return tl_fail(
+        vm, TALLY_ERR_TYPE,
+        "%s is not a type of fixed size over numbers or structs of them, "
+        "such as 1080 * 1920 * float32",
+        name);
   *layout = tl_layout_of(vm, type, false);
   if (*layout == NULL)
     return false;
-  shape[axes] = (*layout)->itemsize;
+  *dtype = TL_UINT8;
   *ndim = axes + 1;
+  shape[axes] = (*layout)->itemsize;
   return true;
 }
 
-// Whether every item lies inside [0, nbytes). A stride of INT64_MIN, which has
-// no magnitude, never does.
-//
-//   shape 3 4, strides -16 4, 48 bytes    low -32: does not fit from data on
-static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
-                 size_t itemsize, size_t nbytes) {
-  int64_t low = 0, high = (int64_t)itemsize;
+// A stride of INT64_MIN, which has no magnitude, overflows.
+bool tl_items_span(int ndim, const int64_t *shape, const int64_t *strides,
+                   size_t itemsize, int64_t *low, int64_t *high) {
+  *low = *high = 0;
   for (int i = 0; i < ndim; i++) {
     if (shape[i] == 0)
       return true;
   }
+  *high = (int64_t)itemsize;
   for (int i = 0; i < ndim; i++) {
     int64_t span;
-    if (strides[i] == INT64_MIN)
+    if (strides[i] == INT64_MIN ||
+        __builtin_mul_overflow(shape[i] - 1, strides[i], &span))
       return false;
-    if (__builtin_mul_overflow(shape[i] - 1, strides[i], &span))
-      return false;
-    int64_t *end = span < 0 ? &low : &high;
+    int64_t *end = span < 0 ? low : high;
     if (__builtin_add_overflow(*end, span, end))
       return false;
   }
-  return low >= 0 && (uint64_t)high <= nbytes;
+  return true;
+}
+
+// Whether every item lies inside [0, nbytes).
+//
+//   shape 3 4, strides -16 4, 48 bytes    low -32: does not fit from data on
+static bool fits(int ndim, const int64_t *shape, const int64_t *strides,
+                 size_t itemsize, size_t nbytes) {
+  int64_t low, high;
+  return tl_items_span(ndim, shape, strides, itemsize, &low, &high) &&
+         low >= 0 && (uint64_t)high <= nbytes;
 }
 
 // Kernels read whole items, so data and strides have to be multiples of the
@@ -297,42 +299,28 @@ tally_status tally_from_buffer(tally_vm *vm, const tally_buffer *buffer,
   tl_dtype dtype;
   size_t nbytes;
   tl_type *layout;
-  if (!struct_shape(vm, type, &ndim, shape, &layout))
+  if (!fixed_shape(vm, type, buffer->type, &ndim, shape, &dtype, &layout) ||
+      !tl_shape_size(vm, ndim, shape, tl_itemsize(dtype), &size, &nbytes))
     return tl_report(vm);
-  if (layout != NULL) {
-    dtype = TL_UINT8;
-  } else if (!fixed_shape(type, &ndim, shape, &dtype)) {
-    tl_fail(vm, TALLY_ERR_TYPE,
-            "%s is not a type of fixed size over numbers or structs of them, "
-            "such as 1080 * 1920 * float32",
-            buffer->type);
-    return tl_report(vm);
-  }
-  if (!tl_shape_size(vm, ndim, shape, tl_itemsize(dtype), &size, &nbytes)) {
-    return tl_report(vm);
-  }
   tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
   if (buffer->strides != NULL) {
     size_t given = (size_t)ndim - (layout != NULL);  // a struct's bytes: 1
     // A struct's bytes are an axis of their own, whose stride is 1.
     memcpy(strides, buffer->strides, given * sizeof *strides);
   }
-  if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes)) {
-    tl_fail(vm, TALLY_ERR_SHAPE,
-            "%s with these strides does not lie in the "
-            "%zu bytes given",
-            buffer->type, buffer->nbytes);
-    return tl_report(vm);
-  }
+  if (!fits(ndim, shape, strides, tl_itemsize(dtype), buffer->nbytes))
+    return tl_report_fail(vm, TALLY_ERR_SHAPE,
+                          "%s with these strides does not lie in the "
+                          "%zu bytes given",
+                          buffer->type, buffer->nbytes);
   if (size > 0 && !tl_given(vm, buffer->data, "the buffer's data"))
     return tl_report(vm);
-  if (size > 0 && !tl_is_aligned(ndim, strides, buffer->data, dtype)) {
-    tl_fail(vm, TALLY_ERR_VALUE,
-            "the data at %p of %s, or a stride, are no multiple of the item's "
-            "alignment",
-            buffer->data, buffer->type);
-    return tl_report(vm);
-  }
+  if (size > 0 && !tl_is_aligned(ndim, strides, buffer->data, dtype))
+    return tl_report_fail(
+        vm, TALLY_ERR_VALUE,
+        "the data at %p of %s, or a stride, are no multiple of the item's "
+        "alignment",
+        buffer->data, buffer->type);
   bool read_only = buffer->read_only != 0 || size == 0 ||
                    !is_injective(ndim, shape, strides, tl_itemsize(dtype));
   // The handle is reserved first: once the array is made nothing may fail any

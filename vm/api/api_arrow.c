@@ -216,14 +216,14 @@ static bool over_buffer(tl_vm *vm, const schema *s, arrow *a, tl_dtype dtype,
     *out = tl_own_array(copy);
     return true;  // [owner] goes with its parent
   }
-  holder *h = vm->options.resize(vm->options.context, NULL, 0, sizeof *h);
+  holder *h = tl_host_new(vm, sizeof *h);
   if (h == NULL)
     return tl_fail_memory(vm, sizeof *h, "an Arrow array");
   *h = (holder){.resize = vm->options.resize, .context = vm->options.context};
   tl_array *array = tl_array_external(vm, dtype, ndim, shape, strides, data,
                                       nbytes, true, let_go, h);
   if (array == NULL) {
-    vm->options.resize(vm->options.context, h, sizeof *h, 0);
+    tl_host_free(vm, h, sizeof *h);
     return false;
   }
   // Arrow's rule for moving: copy the struct and mark the old one as released.
@@ -478,26 +478,33 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
   return ok;
 }
 
+// *out becomes the values where none is missing, else an option of both. Takes
+// both; where [ok] is false there are no values.
+static bool give(tl_vm *vm, bool ok, tl_slot *missing, tl_slot *values,
+                 tl_slot *out) {
+  if (ok && !tl_is_none(*missing))
+    return tl_nested_pair(vm, TL_FORM_OPTION, 1, missing, values, out);
+  tl_drop(vm, *missing);
+  if (ok)
+    *out = *values;
+  return ok;
+}
+
 // A column of nothing but missing values.
 static bool import_nulls(tl_vm *vm, const schema *s, const arrow *a,
                          tl_slot *out) {
   if (a->length < 0)
     return refuse(vm, s, "is not laid out as that format is");
-  tl_array *missing = tl_array_new(vm, TL_BOOL, 1, &a->length);
-  tl_array *values =
-      missing == NULL ? NULL : tl_array_new(vm, TL_INT64, 1, &a->length);
-  if (values == NULL) {
-    if (missing != NULL)
-      tl_drop(vm, tl_own_array(missing));
+  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  if (array == NULL)
     return false;
-  }
-  if (a->length > 0) {
-    memset(missing->data, 1, (size_t)a->length);
-    memset(values->data, 0, (size_t)a->length * sizeof(int64_t));
-  }
+  if (a->length > 0)
+    memset(array->data, 1, (size_t)a->length);
+  tl_slot missing = tl_own_array(array), values;
   // The values are never seen: each is missing.
-  tl_slot parts[2] = {tl_own_array(missing), tl_own_array(values)};
-  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &parts[0], &parts[1], out);
+  bool ok = tl_array_finish(
+      vm, true, tl_array_zeros(vm, TL_INT64, 1, &a->length), &values);
+  return give(vm, ok, &missing, &values, out);
 }
 
 // The error of a format that has no type here, with a hint where there is one.
@@ -582,24 +589,8 @@ static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
 
 // The code of item [i], an index in the dictionary.
 static int64_t code_at(const arrow *a, tl_dtype dtype, int64_t i) {
-  const void *codes = a->buffers[1];
-  int64_t at = a->offset + i;
-  switch (dtype) {
-    case TL_INT8:
-      return ((const int8_t *)codes)[at];
-    case TL_UINT8:
-      return ((const uint8_t *)codes)[at];
-    case TL_INT16:
-      return ((const int16_t *)codes)[at];
-    case TL_UINT16:
-      return ((const uint16_t *)codes)[at];
-    case TL_INT32:
-      return ((const int32_t *)codes)[at];
-    case TL_UINT32:
-      return ((const uint32_t *)codes)[at];
-    default:
-      return ((const int64_t *)codes)[at];
-  }
+  size_t at = (size_t)(a->offset + i) * tl_itemsize(dtype);
+  return tl_scalar_load(dtype, (const char *)a->buffers[1] + at).i;
 }
 
 // The codes as an array of int32, with 0 for missing ones; NULL after tl_fail.
@@ -687,12 +678,7 @@ static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
         &made);
   tl_drop(vm, codes);
   tl_drop(vm, values);
-  if (ok && !tl_is_none(missing))
-    return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &made, out);
-  tl_drop(vm, missing);
-  if (ok)
-    *out = made;
-  return ok;
+  return give(vm, ok, &missing, &made, out);
 }
 
 // --- In ---------------------------------------------------------------------
@@ -722,21 +708,14 @@ static bool import(tl_vm *vm, const schema *s, arrow *a, int depth,
     return refuse(vm, s, "is not laid out as that format is");
   if (!read_missing(vm, a, &missing))
     return false;
-  if (!import_leaf(vm, s, a, &values)) {
-    tl_drop(vm, missing);
-    return false;
-  }
-  if (!tl_is_none(missing))
-    return tl_nested_pair(vm, TL_FORM_OPTION, 1, &missing, &values, out);
-  *out = values;
-  return true;
+  bool ok = import_leaf(vm, s, a, &values);
+  return give(vm, ok, &missing, &values, out);
 }
 
-// Releases what was not moved out.
-static void release_both(schema *s, arrow *a) {
-  if (a->release != NULL)
+void tl_arrow_release(schema *s, arrow *a) {
+  if (a != NULL && a->release != NULL)
     a->release(a);
-  if (s->release != NULL)
+  if (s != NULL && s->release != NULL)
     s->release(s);
 }
 
@@ -745,10 +724,7 @@ static void release_both(schema *s, arrow *a) {
 tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
                               struct ArrowArray *a, tally_value *out) {
   if (s == NULL || a == NULL || !tl_enter(vm)) {
-    if (s != NULL && s->release != NULL)
-      s->release(s);
-    if (a != NULL && a->release != NULL)
-      a->release(a);
+    tl_arrow_release(s, a);
     if (!tl_enter(vm))
       return TALLY_ERR_HOST;
     tl_fail_null(vm, s == NULL ? "the schema" : "the array");
@@ -759,6 +735,6 @@ tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
   if (!ok)
     tl_fail(vm, TALLY_ERR_HOST, "the Arrow schema or array was released");
   ok = ok && import(vm, s, a, 0, &value);
-  release_both(s, a);  // what was moved out is marked
+  tl_arrow_release(s, a);  // what was moved out is marked
   return ok ? tl_give(vm, value, out) : tl_report(vm);
 }

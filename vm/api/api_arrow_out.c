@@ -137,26 +137,32 @@ static bool make_array(tl_vm *vm, tl_slot *value, int64_t length,
   return true;
 }
 
-static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                   arrow *a);
-
-// A dense array of numbers, not copied. Takes what [dense] owns.
-// On failure the array is released again, and with it the value.
-static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
-                           schema *s, arrow *a) {
-  char format[2] = {tl_arrow_format(tl_array_dtype(dense->array)), 0};
-  if (!make_array(vm, dense, dense->array->size, 2, 0, 0, a, NULL))
-    return false;
-  array_record *r = a->private_data;
+// The array of Arrow's over the items of a dense one, which it keeps: what
+// [dense] owns is taken.
+static bool make_over(tl_vm *vm, tl_slot *dense, int64_t length, int64_t count,
+                      arrow *out) {
   tl_slot held;
+  if (!make_array(vm, dense, length, 2, count, 0, out, NULL))
+    return false;
+  array_record *r = out->private_data;
   // A small view may have been copied out when it got its handle, so the data
   // is read from there.
   tl_handle_get(vm, r->head.held, &held);
   r->buffers[1] = held.array->data;
-  if (make_schema(vm, format, name, 0, s))
-    return true;
-  a->release(a);
-  return false;
+  return true;
+}
+
+static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                   arrow *a);
+
+// What export_… made before they failed, export releases.
+
+// A dense array of numbers, not copied. Takes what [dense] owns.
+static bool export_numbers(tl_vm *vm, tl_slot *dense, const char *name,
+                           schema *s, arrow *a) {
+  char format[2] = {tl_arrow_format(tl_array_dtype(dense->array)), 0};
+  return make_over(vm, dense, dense->array->size, 0, a) &&
+         make_schema(vm, format, name, 0, s);
 }
 
 // Bools as bits.
@@ -173,10 +179,7 @@ static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
       bits[i / 8] = (char)(bits[i / 8] | 1 << (i % 8));
   }
   ((array_record *)a->private_data)->buffers[1] = bits;
-  if (make_schema(vm, "b", name, 0, s))
-    return true;
-  a->release(a);
-  return false;
+  return make_schema(vm, "b", name, 0, s);
 }
 
 // Strings end to end, with offsets of 64 bits.
@@ -202,10 +205,7 @@ static bool export_texts(tl_vm *vm, const tl_array *dense, const char *name,
     memcpy(text + offset[i], tl_string_item_text(&items[i]), nbytes);
     offset[i + 1] = offset[i] + (int64_t)nbytes;
   }
-  if (make_schema(vm, "U", name, 0, s))
-    return true;
-  a->release(a);
-  return false;
+  return make_schema(vm, "U", name, 0, s);
 }
 
 // The rows of a matrix as a fixed-size list.
@@ -215,15 +215,9 @@ static bool export_rows(tl_vm *vm, tl_slot *dense, const char *name, schema *s,
   char format[24];
   snprintf(format, sizeof format, "+w:%lld", (long long)width);
   tl_slot none = tl_none();
-  if (!make_array(vm, &none, rows, 1, 1, 0, a, NULL))
-    return false;
-  if (make_schema(vm, format, name, 1, s)) {
-    if (export_numbers(vm, dense, "item", s->children[0], a->children[0]))
-      return true;
-    s->release(s);
-  }
-  a->release(a);
-  return false;
+  return make_array(vm, &none, rows, 1, 1, 0, a, NULL) &&
+         make_schema(vm, format, name, 1, s) &&
+         export_numbers(vm, dense, "item", s->children[0], a->children[0]);
 }
 
 // An array of one dimension, or a matrix of numbers.
@@ -248,7 +242,7 @@ static bool export_array(tl_vm *vm, tl_slot value, const char *name, schema *s,
 }
 
 // Gives an array that was exported a bit for each item which says whether it is
-// there. On failure the array stays the caller's.
+// there.
 static bool set_valid(tl_vm *vm, const tl_nested *option, arrow *a) {
   tl_slot from = tl_borrow(option->parts[0]), missing;
   if (!tl_array_contiguous(vm, &from, &missing))
@@ -276,41 +270,23 @@ static bool set_valid(tl_vm *vm, const tl_nested *option, arrow *a) {
 // Values with a bit each that says whether they are there.
 static bool export_option(tl_vm *vm, const tl_nested *n, const char *name,
                           schema *s, arrow *a) {
-  if (!export(vm, tl_borrow(n->parts[1]), name, s, a))
-    return false;
-  if (set_valid(vm, n, a))
-    return true;
-  s->release(s);
-  a->release(a);
-  return false;
+  return export(vm, tl_borrow(n->parts[1]), name, s, a) && set_valid(vm, n, a);
 }
 
 // Ragged rows as a list with offsets of 64 bits.
 static bool export_ragged(tl_vm *vm, tl_slot value, const char *name, schema *s,
                           arrow *a) {
-  tl_slot offsets, items, held;
+  tl_slot offsets, items, dense;
   if (!tl_ragged_flat(vm, value, &offsets, &items))
     return false;
   int64_t rows = tl_shape(offsets.array)[0] - 1;
-  bool ok = false;
-  tl_slot dense;
-  if (tl_array_contiguous(vm, &offsets, &dense)) {
-    ok = make_array(vm, &dense, rows, 2, 1, 0, a, NULL);
+  bool ok = tl_array_contiguous(vm, &offsets, &dense);
+  if (ok) {
+    ok = make_over(vm, &dense, rows, 1, a);
     tl_drop(vm, dense);
   }
-  if (ok) {
-    array_record *r = a->private_data;
-    tl_handle_get(vm, r->head.held, &held);
-    r->buffers[1] = held.array->data;
-    ok = make_schema(vm, "+L", name, 1, s);
-    if (ok &&
-        !export(vm, tl_borrow(items), "item", s->children[0], a->children[0])) {
-      s->release(s);
-      ok = false;
-    }
-    if (!ok)
-      a->release(a);
-  }
+  ok = ok && make_schema(vm, "+L", name, 1, s) &&
+       export(vm, tl_borrow(items), "item", s->children[0], a->children[0]);
   tl_drop(vm, offsets);
   tl_drop(vm, items);
   return ok;
@@ -323,33 +299,24 @@ static bool export_category(tl_vm *vm, const tl_nested *n, const char *name,
   bool missing = tl_is_form(n->parts[0], TL_FORM_OPTION);
   const tl_nested *option = missing ? n->parts[0].nested : NULL;
   tl_slot from = tl_borrow(missing ? option->parts[1] : n->parts[0]);
-  tl_slot codes, held;
+  tl_slot codes;
   if (!tl_array_contiguous(vm, &from, &codes))
     return false;
-  bool ok = make_array(vm, &codes, codes.array->size, 2, 1, 0, a, NULL);
+  bool ok = make_over(vm, &codes, codes.array->size, 1, a);
   tl_drop(vm, codes);
   if (!ok)
     return false;
-  array_record *r = a->private_data;
-  tl_handle_get(vm, r->head.held, &held);
-  r->buffers[1] = held.array->data;
   // The child's place becomes the dictionary's.
   a->dictionary = a->children[0];
   a->n_children = 0;
   a->children = NULL;
   if ((missing && !set_valid(vm, option, a)) ||
-      !make_schema(vm, "i", name, 1, s)) {
-    a->release(a);
+      !make_schema(vm, "i", name, 1, s))
     return false;
-  }
   s->dictionary = s->children[0];
   s->n_children = 0;
   s->children = NULL;
-  if (export(vm, tl_borrow(n->parts[1]), "", s->dictionary, a->dictionary))
-    return true;
-  s->release(s);
-  a->release(a);
-  return false;
+  return export(vm, tl_borrow(n->parts[1]), "", s->dictionary, a->dictionary);
 }
 
 // A record of columns as a struct; the columns have to be equally long.
@@ -377,21 +344,12 @@ static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
     length = n;
   }
   tl_slot none = tl_none();
-  if (!make_array(vm, &none, length, 1, count, 0, a, NULL))
-    return false;
-  bool ok = make_schema(vm, "+s", name, count, s);
-  if (!ok) {
-    a->release(a);
-    return false;
-  }
+  bool ok = make_array(vm, &none, length, 1, count, 0, a, NULL) &&
+            make_schema(vm, "+s", name, count, s);
   for (int64_t i = 0; ok && i < count; i++) {
     ok = export(vm, tl_borrow(record->fields[i].value),
                 tl_key_string(record->fields[i].key)->text, s->children[i],
                 a->children[i]);
-  }
-  if (!ok) {
-    s->release(s);
-    a->release(a);
   }
   return ok;
 }
@@ -411,9 +369,9 @@ static bool export_raw_bytes(tl_vm *vm, tl_slot value, const char *name,
   return true;
 }
 
-// Exports a value of any kind.
-static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
-                   arrow *a) {
+// Exports a value by its kind.
+static bool export_any(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                       arrow *a) {
   if (tl_is_raw_bytes(value))
     return export_raw_bytes(vm, value, name, s, a);
   if (tl_is_record(value))
@@ -435,6 +393,17 @@ static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
     return export_ragged(vm, value, name, s, a);
   return tl_is_array(value) ? export_array(vm, value, name, s, a)
                             : fail_out(vm, value);
+}
+
+// Exports a value of any kind; on failure nothing of it is left.
+static bool export(tl_vm *vm, tl_slot value, const char *name, schema *s,
+                   arrow *a) {
+  s->release = NULL;
+  a->release = NULL;
+  if (export_any(vm, value, name, s, a))
+    return true;
+  tl_arrow_release(s, a);
+  return false;
 }
 
 // Nothing is written to the host's structs before all has been made.

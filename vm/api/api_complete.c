@@ -351,10 +351,10 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
     offer_names(&o);
   }
   tidy(vm, o.list);
-  tl_slot list = tl_own_list(o.list);
-  bool ok = !o.failed && tl_handle_new(vm, &list, out);
-  tl_drop(vm, list);
-  return ok ? TALLY_OK : tl_report(vm);
+  if (!o.failed)
+    return tl_give(vm, tl_own_list(o.list), out);
+  tl_drop(vm, tl_own_list(o.list));
+  return tl_report(vm);
 }
 
 // --- Tokens -----------------------------------------------------------------
@@ -530,11 +530,5 @@ tally_status tally_describe(tally_vm *vm, const char *name, tally_value *out) {
   } else if (found) {
     describe_function(&text, value);
   }
-  tl_string *string = tl_text_finish(&text);
-  if (string == NULL)
-    return tl_report(vm);
-  tl_slot slot = tl_own_string(string);
-  bool ok = tl_handle_new(vm, &slot, out);
-  tl_drop(vm, slot);
-  return ok ? TALLY_OK : tl_report(vm);
+  return tl_give_text(vm, &text, out);
 }

@@ -10,6 +10,7 @@
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
+#include "vm/memory/memory.h"
 #include "vm/bytecode/module.h"
 #include "vm/interp/interp.h"
 #include "vm/observe/debug.h"
@@ -48,7 +49,7 @@ static bool call_hook(tl_vm *vm, tally_debug_info *info, tl_slot returned) {
 static void forget(tl_vm *vm, struct tl_expression *e) {
   if (e->text == NULL)
     return;
-  vm->options.resize(vm->options.context, e->text, e->size, 0);
+  tl_host_free(vm, e->text, e->size);
   tally_release(vm, e->function);
   e->text = NULL;
 }
@@ -62,7 +63,7 @@ void tl_debug_close(tl_vm *vm) {
   for (int i = 0; i < TL_DEBUG_EXPRESSIONS; i++) forget(vm, &d->expressions[i]);
   vm->counting = d->was_counting;
   vm->debug = NULL;
-  vm->options.resize(vm->options.context, d, sizeof *d, 0);
+  tl_host_free(vm, d, sizeof *d);
 }
 
 // A debugger takes the counting loop, since that alone has the observer's
@@ -70,14 +71,12 @@ void tl_debug_close(tl_vm *vm) {
 // refusal (kind host) while a script runs.
 tally_status tally_debug(tally_vm *vm, tally_debug_hook *hook, void *context) {
   TL_ENTER(vm);
-  if (vm->paused || vm->frame >= vm->frames) {
-    tl_fail(vm, TALLY_ERR_HOST, "tally_debug: a script runs");
-    return tl_report(vm);
-  }
+  if (vm->paused || vm->frame >= vm->frames)
+    return tl_report_fail(vm, TALLY_ERR_HOST, "tally_debug: a script runs");
   tl_debug_close(vm);
   if (hook == NULL)
     return TALLY_OK;
-  tl_debug *d = vm->options.resize(vm->options.context, NULL, 0, sizeof *d);
+  tl_debug *d = tl_host_new(vm, sizeof *d);
   if (d == NULL) {
     tl_fail_memory(vm, sizeof *d, "a debugger");
     return tl_report(vm);
@@ -273,9 +272,7 @@ static struct tl_expression *add_expression(tl_vm *vm, tl_module *module,
     return NULL;
   bool ok = tl_handle_new(vm, &function, &handle);
   tl_drop(vm, function);
-  char *copy =
-      ok ? vm->options.resize(vm->options.context, NULL, 0, text->length)
-         : NULL;
+  char *copy = ok ? tl_host_new(vm, text->length) : NULL;
   if (copy == NULL) {
     if (ok)
       tally_release(vm, handle);

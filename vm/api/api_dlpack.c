@@ -93,32 +93,21 @@ static bool find_dtype(tl_vm *vm, dl_dtype from, tl_dtype *out) {
 //   shape 3, stride -1                       strides -8, extent 24
 static bool measure(tl_vm *vm, const dl_tensor *t, tl_dtype dtype,
                     int64_t *strides, int64_t *size, size_t *extent) {
-  int64_t itemsize = (int64_t)tl_itemsize(dtype), low = 0, high = itemsize;
+  int64_t itemsize = (int64_t)tl_itemsize(dtype), low, high, span;
   size_t nbytes;
   if (!tl_shape_size(vm, t->ndim, t->shape, (size_t)itemsize, size, &nbytes))
     return false;
   tl_shape_strides(t->ndim, t->shape, (size_t)itemsize, strides);
-  for (int i = 0; i < t->ndim; i++) {
-    int64_t span;
-    if (t->strides != NULL &&
-        __builtin_mul_overflow(t->strides[i], itemsize, &strides[i]))
-      goto overflow;
-    // An empty tensor reaches nowhere.
-    if (*size == 0)
-      continue;
-    if (__builtin_mul_overflow(t->shape[i] - 1, strides[i], &span))
-      goto overflow;
-    int64_t *end = span < 0 ? &low : &high;
-    if (__builtin_add_overflow(*end, span, end))
-      goto overflow;
-  }
-  if (__builtin_sub_overflow(high, low, &high))
-    goto overflow;
-  *extent = *size == 0 ? 0 : (size_t)high;
-  return true;
-overflow:
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "the strides of a DLPack tensor overflow");
+  bool ok = true;
+  for (int i = 0; i < t->ndim && t->strides != NULL; i++)
+    ok = !__builtin_mul_overflow(t->strides[i], itemsize, &strides[i]) && ok;
+  ok = ok &&
+       tl_items_span(t->ndim, t->shape, strides, (size_t)itemsize, &low,
+                     &high) &&
+       !__builtin_sub_overflow(high, low, &span);
+  *extent = ok ? (size_t)span : 0;
+  return ok || tl_fail(vm, TALLY_ERR_SHAPE,
+                       "the strides of a DLPack tensor overflow");
 }
 
 // Whether the tensor is in memory that we can read, of a rank and dtype that we
@@ -226,11 +215,10 @@ tally_status tally_from_dlpack_versioned(tally_vm *vm,
   if (!tl_given(vm, t, "the tensor") ||
       !tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
-  if (t->major != 1) {
-    tl_fail(vm, TALLY_ERR_TYPE, "DLPack of version %u is not known here: 1 is",
-            (unsigned)t->major);
-    return tl_report(vm);
-  }
+  if (t->major != 1)
+    return tl_report_fail(vm, TALLY_ERR_TYPE,
+                          "DLPack of version %u is not known here: 1 is",
+                          (unsigned)t->major);
   // Only a copy made for us is ours to write.
   bool kept, read_only = (t->flags & DL_IS_COPIED) == 0 ||
                          (t->flags & DL_READ_ONLY) != 0;

@@ -190,17 +190,16 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
 // Kind type: "the host asks for an array, and the value is string".
 tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
   char text[TL_DESCRIBE];
-  tl_fail(vm, TALLY_ERR_TYPE, "the host asks for %s, and the value is %s",
-          wanted, tl_describe(got, text, sizeof text));
-  return tl_report(vm);
+  return tl_report_fail(vm, TALLY_ERR_TYPE,
+                        "the host asks for %s, and the value is %s", wanted,
+                        tl_describe(got, text, sizeof text));
 }
 
 // Numbers are no bools, here as in scripts.
 tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   if (!tl_is_bool(s))
     return tl_report_wrong_type(vm, "a bool", s);
@@ -212,8 +211,7 @@ tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
 tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
     return tl_report_wrong_type(vm, "an integer", s);
@@ -324,8 +322,7 @@ const char *tally_type(tally_vm *vm, tally_value v) {
 tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   tl_text text;
   tl_text_open(&text, vm);
@@ -333,9 +330,7 @@ tally_status tally_format(tally_vm *vm, tally_value v, tally_value *out) {
     tl_text_close(&text);
     return tl_report(vm);
   }
-  tl_string *string = tl_text_finish(&text);
-  return string == NULL ? tl_report(vm)
-                        : tl_give(vm, tl_own_string(string), out);
+  return tl_give_text(vm, &text, out);
 }
 
 // 0 for everything without items; of a string the bytes.
@@ -374,17 +369,14 @@ tally_status tally_item(tally_vm *vm, tally_value v, size_t index,
   // What is too large for an index is beyond all items, not one from the end.
   tl_slot s, item;
   tl_slot at = tl_weak_int(index < INT64_MAX ? (int64_t)index : INT64_MAX);
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   if (tl_is_record(s)) {
     // Fields of a record count from 0, in their order.
-    if (index >= (size_t)s.record->length) {
-      tl_fail(vm, TALLY_ERR_INDEX,
-              "field %zu is out of range for a record of %lld", index,
-              (long long)s.record->length);
-      return tl_report(vm);
-    }
+    if (index >= (size_t)s.record->length)
+      return tl_report_fail(vm, TALLY_ERR_INDEX,
+                            "field %zu is out of range for a record of %lld",
+                            index, (long long)s.record->length);
     return tl_give(vm, tl_borrow(s.record->fields[index].value), out);
   }
   if (!tl_index_get(vm, &s, &step, &at, &item))
@@ -398,8 +390,7 @@ tally_status tally_field(tally_vm *vm, tally_value v, const char *key,
                          tally_value *out) {
   TL_ENTER(vm);
   tl_slot s, item;
-  if (!tl_given(vm, out, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+  if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
   if (!tl_given(vm, key, "the key") ||
       !tl_check_host_text(vm, key, strlen(key)))

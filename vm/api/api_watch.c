@@ -27,20 +27,6 @@
 #include <stdio.h>
 #include <string.h>
 
-// Closes the text; *out gets its string. Where that failed the status says why,
-// and *out is untouched.
-static tally_status give_text(tl_vm *vm, tl_text *text, tally_value *out) {
-  tl_string *string = tl_text_finish(text);
-  if (string == NULL && !tl_failed(vm))
-    tl_fail_memory(vm, text->length, "a text");
-  if (string == NULL)
-    return tl_report(vm);
-  tl_slot value = tl_own_string(string);
-  bool ok = tl_handle_new(vm, &value, out);
-  tl_drop(vm, value);
-  return ok ? TALLY_OK : tl_report(vm);
-}
-
 // Starts anew: earlier records are stopped first.
 // Fails (kind memory); what was started before the failure goes on.
 tally_status tally_watch(tally_vm *vm, unsigned what) {
@@ -63,28 +49,26 @@ static int write_nothing(void *context, const char *text, size_t nbytes) {
   return 0;
 }
 
-// What is drawn: a record as a value of another VM, and the names of the
-// functions of stdlib/inner/memory.tly, one for each form.
+// What is drawn: of which function it is spoken in messages, and the names of
+// the functions of stdlib/inner/memory.tly, one for each form.
 typedef struct picture {
-  bool (*record)(tl_vm *painter, const tl_vm *watched, tl_slot *out);
+  const char *function;
   const char *names[TALLY_PLOT_JSON + 1];
 } picture;
 
-// The records as values of the painter. The VM that was watched is only read,
-// since it may have run into its limits.
-static bool record_timeline(tl_vm *painter, const tl_vm *watched,
-                            tl_slot *out) {
-  return tl_timeline_record(painter, watched->watched->timeline, out);
-}
-
-static bool record_profile(tl_vm *painter, const tl_vm *watched, tl_slot *out) {
-  return tl_profile_record(painter, watched->watched->profile, out);
-}
-
 static const picture of_memory = {
-    record_timeline, {"timeline_text", "timeline_svg", "timeline_json"}};
+    "tally_plot_memory", {"timeline_text", "timeline_svg", "timeline_json"}};
 static const picture of_time = {
-    record_profile, {"profile_text", "profile_svg", "profile_json"}};
+    "tally_plot_time", {"profile_text", "profile_svg", "profile_json"}};
+
+// The record as a value of the painter; false after tl_fail there. The VM that
+// was watched is only read, since it may have run into its limits.
+static bool record(tl_vm *painter, const tl_vm *watched, const picture *what,
+                   tl_slot *out) {
+  return what == &of_memory
+             ? tl_timeline_record(painter, watched->watched->timeline, out)
+             : tl_profile_record(painter, watched->watched->profile, out);
+}
 
 // Draws the record into the text. The drawing is done in Tally, by a VM of
 // its own, so that neither the watched VM's limits and interrupts nor its
@@ -102,7 +86,7 @@ static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
   if (tally_open(&options, &painter) != TALLY_OK)
     return tl_fail_memory(vm, sizeof *painter, "a picture");
   tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn;
-  bool ok = what->record(painter, vm, &args[0]) &&
+  bool ok = record(painter, vm, what, &args[0]) &&
             tl_call_embedded(painter, "inner/memory", what->names[form],
                              form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
   if (ok) {
@@ -116,57 +100,40 @@ static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
   return ok;
 }
 
-// Whether the form is one; false after tl_fail (kind host). C lets a host pass
-// any number for an enum.
-static bool is_form(tl_vm *vm, const char *function, tally_plot_form form) {
-  return (form >= TALLY_PLOT_TEXT && form <= TALLY_PLOT_JSON) ||
-         tl_fail(vm, TALLY_ERR_HOST, "%s: there is no form %d", function,
-                 (int)form);
-}
-
-// The text of a picture as the host's value, which *out owns. Recording has
-// been stopped: the text itself should not be in the picture.
-static tally_status give_picture(tl_vm *vm, const picture *what,
-                                 tally_plot_form form, int width,
-                                 tally_value *out) {
+// The text of a picture as the host's value, which *out owns. Recording is
+// stopped first, if it is not over yet: the text itself should not be in the
+// picture. C lets a host pass any number for an enum.
+static tally_status plot(tl_vm *vm, const picture *what, tally_plot_form form,
+                         int width, tally_value *out) {
+  TL_ENTER(vm);
   tl_text text;
-  tl_text_open(&text, vm);
-  if (!draw(vm, what, form, width, &text)) {
-    tl_text_close(&text);
+  if (!tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
-  }
-  return give_text(vm, &text, out);
-}
-
-// Ends the recording, if it is not over yet.
-tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
-                               tally_value *out) {
-  TL_ENTER(vm);
-  if (!tl_given(vm, out, "the place for the result") ||
-      !is_form(vm, "tally_plot_memory", form))
-    return tl_report(vm);
-  tl_watch_stop(vm);
-  if (vm->watched == NULL || vm->watched->timeline == NULL) {
-    tl_fail(vm, TALLY_ERR_HOST, "tally_plot_memory: nothing was recorded");
-    return tl_report(vm);
-  }
-  return give_picture(vm, &of_memory, form, width, out);
-}
-
-// Likewise. Machine code runs on as under no watch.
-tally_status tally_plot_time(tally_vm *vm, tally_plot_form form, int width,
-                             tally_value *out) {
-  TL_ENTER(vm);
-  if (!tl_given(vm, out, "the place for the result") ||
-      !is_form(vm, "tally_plot_time", form))
-    return tl_report(vm);
+  if (form < TALLY_PLOT_TEXT || form > TALLY_PLOT_JSON)
+    return tl_report_fail(vm, TALLY_ERR_HOST, "%s: there is no form %d",
+                          what->function, (int)form);
   tl_watch_stop(vm);
   tl_jit_while_counting(vm, false);
-  if (vm->watched == NULL || vm->watched->profile == NULL) {
-    tl_fail(vm, TALLY_ERR_HOST, "tally_plot_time: nothing was recorded");
-    return tl_report(vm);
-  }
-  return give_picture(vm, &of_time, form, width, out);
+  if (vm->watched == NULL ||
+      (what == &of_memory ? (void *)vm->watched->timeline
+                          : (void *)vm->watched->profile) == NULL)
+    return tl_report_fail(vm, TALLY_ERR_HOST, "%s: nothing was recorded",
+                          what->function);
+  tl_text_open(&text, vm);
+  if (draw(vm, what, form, width, &text))
+    return tl_give_text(vm, &text, out);
+  tl_text_close(&text);
+  return tl_report(vm);
+}
+
+tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
+                               tally_value *out) {
+  return plot(vm, &of_memory, form, width, out);
+}
+
+tally_status tally_plot_time(tally_vm *vm, tally_plot_form form, int width,
+                             tally_value *out) {
+  return plot(vm, &of_time, form, width, out);
 }
 
 // --- What is left -----------------------------------------------------------
@@ -305,14 +272,21 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
   return !text->failed;
 }
 
-// What a run tells whose records are being kept, and what became of it; the
-// unit before it was [before]. The newest unit of the main module is that of
-// the run: a unit is put in front when it has compiled, whether it then fails
-// or not.
-static tally_status explain_run(tl_vm *vm, const tl_unit *before,
-                                tally_status status, unsigned flags,
-                                tally_value *out) {
+// Runs the file, or with [source] that text, while its operations are noted,
+// and tells what it did. The newest unit of the main module is that of the run:
+// a unit is put in front when it has compiled, whether it then fails or not. It
+// is kept while it is watched.
+static tally_status explain_run(tl_vm *vm, const char *path, int argc,
+                                const char *const *argv, const char *source,
+                                unsigned flags, tally_value *out) {
   tl_text text;
+  const tl_unit *before = vm->main->units;
+  tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
+  if (status != TALLY_OK)
+    return status;
+  tl_jit_while_counting(vm, true);
+  status = source != NULL ? tally_eval(vm, source, NULL)
+                          : tally_run(vm, path, argc, argv);
   tl_jit_while_counting(vm, false);
   tl_watch_stop(vm);
   const tl_unit *unit = vm->main->units;
@@ -323,7 +297,7 @@ static tally_status explain_run(tl_vm *vm, const tl_unit *before,
   snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
            info->message);
   write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
-  return give_text(vm, &text, out);
+  return tl_give_text(vm, &text, out);
 }
 
 // Runs the script while its operations are noted, or only compiles it. An error
@@ -345,29 +319,16 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
       return tl_report(vm);
     write_explanation(vm, unit, flags, NULL, &text);
     tl_unit_free(vm, unit);
-    return give_text(vm, &text, out);
+    return tl_give_text(vm, &text, out);
   }
-  const tl_unit *before = vm->main->units;
-  tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
-  if (status != TALLY_OK)
-    return status;
-  tl_jit_while_counting(vm, true);
-  status = tally_run(vm, path, argc, argv);
-  return explain_run(vm, before, status, flags, out);
+  return explain_run(vm, path, argc, argv, NULL, flags, out);
 }
 
-// The unit of the text is the newest one: it is kept while it is watched.
 tally_status tally_explain_source(tally_vm *vm, const char *source,
                                   unsigned flags, tally_value *out) {
   TL_ENTER(vm);
   if (!tl_may_run(vm) || !tl_given(vm, source, "the source") ||
       !tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
-  const tl_unit *before = vm->main->units;
-  tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
-  if (status != TALLY_OK)
-    return status;
-  tl_jit_while_counting(vm, true);
-  status = tally_eval(vm, source, NULL);
-  return explain_run(vm, before, status, flags, out);
+  return explain_run(vm, NULL, 0, NULL, source, flags, out);
 }

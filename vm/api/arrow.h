@@ -34,4 +34,7 @@ struct ArrowArray {
 // The format of plain numbers of a dtype, one letter; 0: none.
 char tl_arrow_format(tl_dtype dtype);
 
+// Releases both; either may be NULL, or have nothing that is to be released.
+void tl_arrow_release(struct ArrowSchema *s, struct ArrowArray *a);
+
 #endif

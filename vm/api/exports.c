@@ -3,6 +3,7 @@
 // the VM.
 
 #include "vm/api/exports.h"
+#include "vm/memory/memory.h"
 
 #include <string.h>
 
@@ -14,7 +15,7 @@ void *tl_export_new(tl_vm *vm, size_t nbytes, tl_slot *value) {
   tally_value held;
   if (!tl_handle_new(vm, value, &held))
     return NULL;
-  tl_export *e = vm->options.resize(vm->options.context, NULL, 0, nbytes);
+  tl_export *e = tl_host_new(vm, nbytes);
   if (e == NULL) {
     tl_fail_memory(vm, nbytes, "a value for another library");
     tally_release(vm, held);

@@ -35,5 +35,9 @@ void tl_exports_close(tl_vm *vm);
 //   float64 at address 4                false
 bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
                    tl_dtype dtype);
+// The bytes from the first item on that all items lie in, [*low, *high): the
+// first of them may be below 0. Nothing without items. False: they overflow.
+bool tl_items_span(int ndim, const int64_t *shape, const int64_t *strides,
+                   size_t itemsize, int64_t *low, int64_t *high);
 
 #endif

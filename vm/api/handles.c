@@ -455,6 +455,15 @@ tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out) {
   return tl_report(vm);
 }
 
+// Where the text itself found no memory no error is pending yet.
+tally_status tl_give_text(tl_vm *vm, tl_text *text, tally_value *out) {
+  tl_string *string = tl_text_finish(text);
+  if (string == NULL && !tl_failed(vm))
+    tl_fail_memory(vm, text->length, "a text");
+  return string == NULL ? tl_report(vm)
+                        : tl_give(vm, tl_own_string(string), out);
+}
+
 // --- tally.h ----------------------------------------------------------------
 
 // No VM is at hand: only the handle's bit changes, and the count stays.

@@ -19,17 +19,13 @@
 #include "vm/api/host.h"
 #include "vm/engine/engine.h"
 #include "vm/memory/memory.h"
+#include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
 
 // Whether both are the same module, or both NULL.
 static bool is_same(const char *a, const char *b) {
   return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
-}
-
-// Whether [text] is just these bytes.
-static bool is_named(const char *text, const char *name, size_t nbytes) {
-  return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
 
 // The list that a name is in.
@@ -47,7 +43,7 @@ const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
                                    const char *name, size_t nbytes) {
   const tl_host_function *f = vm->host_names[hash_of(name, nbytes)];
   for (; f != NULL; f = f->next_alike) {
-    if (is_same(f->module, module) && is_named(f->row.name, name, nbytes))
+    if (is_same(f->module, module) && tl_text_is(f->row.name, name, nbytes))
       return &f->row;
   }
   return tl_builtin_find(vm->library, module, name, nbytes);
@@ -65,11 +61,11 @@ void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
 // The newest module first, though no two have one name (make_module).
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
   for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
-    if (is_named(m->name, name, nbytes))
+    if (tl_text_is(m->name, name, nbytes))
       return m->name;
   }
   for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
-    if (f->module != NULL && is_named(f->module, name, nbytes))
+    if (f->module != NULL && tl_text_is(f->module, name, nbytes))
       return f->module;
   }
   return NULL;

@@ -24,6 +24,7 @@
 #include "vm/bytecode/module.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"
+#include "vm/memory/memory.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
@@ -631,7 +632,7 @@ tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
     return tl_report(vm);
   tally_parcel *p = NULL;
   if (tl_given(vm, out, "the place for the parcel")) {
-    p = vm->options.resize(vm->options.context, NULL, 0, sizeof *p);
+    p = tl_host_new(vm, sizeof *p);
     if (p == NULL)
       tl_fail_memory(vm, sizeof *p, "a value for another VM");
   }

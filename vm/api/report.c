@@ -175,6 +175,15 @@ tally_status tl_report(tl_vm *vm) {
   return status;
 }
 
+tally_status tl_report_fail(tl_vm *vm, tally_status status, const char *format,
+                            ...) {
+  va_list args;
+  va_start(args, format);
+  tl_fail_v(vm, status, format, args);
+  va_end(args);
+  return tl_report(vm);
+}
+
 // Such an error is raised whatever the hook returns: a host's function cannot
 // swallow an interrupt.
 bool tl_report_is_final(const tl_vm *vm) {

@@ -111,8 +111,7 @@ static bool ask_device(tl_vm *vm, const tally_resource *type, void *object,
 // stays the host's.
 tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                                  void *object, tally_value *out) {
-  if (!tl_enter(vm))
-    return TALLY_ERR_HOST;
+  TL_ENTER(vm);
   if (!tl_given(vm, type, "the type") ||
       !tl_given(vm, type->name, "the type's name") ||
       !tl_given(vm, out, "the place for the result") ||
@@ -158,8 +157,7 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
 // The type's address says whether the value is of that type.
 tally_status tally_to_resource(tally_vm *vm, tally_value v,
                                const tally_resource *type, void **object) {
-  if (!tl_enter(vm))
-    return TALLY_ERR_HOST;
+  TL_ENTER(vm);
   tl_slot s;
   if (!tl_given(vm, type, "the type") ||
       !tl_given(vm, object, "the place for the object") ||
@@ -175,8 +173,7 @@ tally_status tally_to_resource(tally_vm *vm, tally_value v,
 // believed, so that freeing needs no search.
 tally_status tally_account(tally_vm *vm, size_t device, const void *block,
                            size_t nbytes) {
-  if (!tl_enter(vm))
-    return TALLY_ERR_HOST;
+  TL_ENTER(vm);
   bool ok = device <= vm->options.device_count ||
             tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
   return ok && tl_account_on(vm, device, block, nbytes) ? TALLY_OK
@@ -248,67 +245,64 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
 
 // --- What the language asks -------------------------------------------------
 
-// What a hook of a resource gets besides the arguments; the adapters below have
-// the form that tl_hook_run calls.
+// A hook that is asked, and what it gets besides the arguments.
 // On the stack of the call that asks: a hook keeps no pointer to it.
 typedef struct asking {
+  enum {
+    FOR_ATTRIBUTE,
+    FOR_INDEX,
+    FOR_PUT,
+    FOR_CALL,
+    FOR_OPERATE,
+    FOR_REPR
+  } what;
   const tally_resource *type;
   void *object;
   const char *text;  // the attribute's or the operator's name
   bool alone;        // put: nobody else has the object
 } asking;
 
-// Adapters from tl_hook to the type's hooks, one for each question.
-static tally_status ask_attribute(tl_vm *vm, void *context, size_t count,
-                                  const tally_value *args, tally_value *out) {
-  (void)count;
-  (void)args;
-  const asking *a = context;
-  return a->type->attribute(vm, a->type->context, a->object, a->text, out);
-}
-
-// The parts between the brackets are the arguments.
-static tally_status ask_index(tl_vm *vm, void *context, size_t count,
-                              const tally_value *args, tally_value *out) {
-  const asking *a = context;
-  return a->type->index(vm, a->type->context, a->object, count, args, out);
-}
-
-// The last argument is the value.
-static tally_status ask_put(tl_vm *vm, void *context, size_t count,
-                            const tally_value *args, tally_value *out) {
-  const asking *a = context;
-  return a->type->put(vm, a->type->context, a->object, a->alone, count - 1,
-                      args, args[count - 1], out);
-}
-
-// The call's arguments, in their order; names of arguments do not get here.
-static tally_status ask_call(tl_vm *vm, void *context, size_t count,
+// Calls the type's hook, in the form that tl_hook_run calls. The last argument
+// of put is the value; operate is asked with all operands, of which any may be
+// the resource.
+static tally_status run_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const asking *a = context;
-  return a->type->call(vm, a->type->context, a->object, count, args, out);
+  const tally_resource *t = a->type;
+  switch (a->what) {
+    case FOR_ATTRIBUTE:
+      return t->attribute(vm, t->context, a->object, a->text, out);
+    case FOR_INDEX:
+      return t->index(vm, t->context, a->object, count, args, out);
+    case FOR_PUT:
+      return t->put(vm, t->context, a->object, a->alone, count - 1, args,
+                    args[count - 1], out);
+    case FOR_CALL:
+      return t->call(vm, t->context, a->object, count, args, out);
+    case FOR_OPERATE:
+      return t->operate(vm, t->context, a->text, count, args, out);
+    default:
+      return t->repr(vm, t->context, a->object, out);
+  }
 }
 
-// operate is asked with the operator's sign or name, and all operands, of which
-// any may be the resource.
-static tally_status ask_operator(tl_vm *vm, void *context, size_t count,
-                                 const tally_value *args, tally_value *out) {
-  const asking *a = context;
-  return a->type->operate(vm, a->type->context, a->text, count, args, out);
-}
-
-// What it gives should be a string; anything else counts as no hook.
-static tally_status ask_repr(tl_vm *vm, void *context, size_t count,
-                             const tally_value *args, tally_value *out) {
-  (void)count;
-  (void)args;
-  const asking *a = context;
-  return a->type->repr(vm, a->type->context, a->object, out);
+// Asks with [count] arguments. All but call may only make and read values.
+// [declined] as tl_hook_run has it.
+static bool ask(tl_vm *vm, asking *a, uint32_t count, tl_slot *args,
+                tl_slot *out, bool *declined) {
+  tl_hook_call call = {
+      .name = a->type->name,
+      .access = a->what == FOR_CALL ? TL_ACCESS_ALL : TL_ACCESS_VALUES,
+      .count = count,
+      .args = args};
+  return tl_hook_run(vm, &call, run_hook, a, out, declined);
 }
 
 // The hooks and the object of a value.
 static asking asking_of(tl_slot s) {
-  return (asking){resource_of(s)->type, resource_of(s)->object, "", false};
+  return (asking){.type = resource_of(s)->type,
+                  .object = resource_of(s)->object,
+                  .text = ""};
 }
 
 // The error of a field that the type does not have.
@@ -324,11 +318,9 @@ bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
   a.text = name->text;
   if (HOOK(a.type, attribute) == NULL)
     return fail_attribute(vm, base, name);
-  tl_hook_call call = {.name = a.type->name, .access = TL_ACCESS_VALUES};
   bool declined = false;
-  if (!tl_hook_run(vm, &call, ask_attribute, &a, out, &declined))
-    return false;
-  return !declined || fail_attribute(vm, base, name);
+  return ask(vm, &a, 0, NULL, out, &declined) &&
+         (!declined || fail_attribute(vm, base, name));
 }
 
 // Fails (kind type) for a type without the hook. What the hook leaves untouched
@@ -336,14 +328,10 @@ bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
 bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        tl_slot *out) {
   asking a = asking_of(base);
-  if (HOOK(a.type, index) == NULL) {
+  a.what = FOR_INDEX;
+  if (HOOK(a.type, index) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s cannot be indexed", a.type->name);
-  }
-  tl_hook_call call = {.name = a.type->name,
-                       .access = TL_ACCESS_VALUES,
-                       .count = count,
-                       .args = parts};
-  return tl_hook_run(vm, &call, ask_index, &a, out, NULL);
+  return ask(vm, &a, count, parts, out, NULL);
 }
 
 // Fails (kind type) for a type without the hook. What the hook leaves untouched
@@ -351,15 +339,12 @@ bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
 bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
                      tl_slot *parts, tl_slot *out) {
   asking a = asking_of(base);
+  a.what = FOR_PUT;
   a.alone = alone;
   if (HOOK(a.type, put) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set", a.type->name);
-  tl_hook_call call = {.name = a.type->name,
-                       .access = TL_ACCESS_VALUES,
-                       .count = count,
-                       .args = parts};
   bool same = false;
-  if (!tl_hook_run(vm, &call, ask_put, &a, out, &same))
+  if (!ask(vm, &a, count, parts, out, &same))
     return false;
   if (same)
     *out = tl_retain(vm, tl_borrow(base));
@@ -370,12 +355,11 @@ bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
 bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
                       tl_slot *out) {
   asking a = asking_of(callee);
-  if (HOOK(a.type, call) == NULL) {
+  a.what = FOR_CALL;
+  if (HOOK(a.type, call) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
                    a.type->name);
-  }
-  tl_hook_call call = {.name = a.type->name, .count = count, .args = args};
-  return tl_hook_run(vm, &call, ask_call, &a, out, NULL);
+  return ask(vm, &a, count, args, out, NULL);
 }
 
 // The first operand of a type with the hook answers; if it declines, the next
@@ -387,19 +371,15 @@ bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
     if (!tl_is_resource(operands[i]))
       continue;
     asking a = asking_of(operands[i]);
+    a.what = FOR_OPERATE;
     a.text = sign;
     if (HOOK(a.type, operate) == NULL)
       continue;
-    tl_hook_call call = {.name = a.type->name,
-                         .access = TL_ACCESS_VALUES,
-                         .count = arity,
-                         .args = operands};
     bool declined = false;
     *known = true;
-    if (!tl_hook_run(vm, &call, ask_operator, &a, out, &declined))
-      return false;
-    if (!declined)
-      return true;
+    bool ok = ask(vm, &a, arity, operands, out, &declined);
+    if (!ok || !declined)
+      return ok;
     *known = false;
   }
   return true;
@@ -409,9 +389,9 @@ bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s) {
   asking a = asking_of(s);
   tl_slot out = tl_none();
+  a.what = FOR_REPR;
   if (HOOK(a.type, repr) != NULL) {
-    tl_hook_call call = {.name = a.type->name, .access = TL_ACCESS_VALUES};
-    if (!tl_hook_run(vm, &call, ask_repr, &a, &out, NULL))
+    if (!ask(vm, &a, 0, NULL, &out, NULL))
       return NULL;
     if (tl_is_string(out))
       return tl_is_owned(out) ? out.string : tl_retain(vm, out).string;

@@ -19,7 +19,7 @@ const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT] = {
 };
 
 // The places of the two-bit modes in tl_ins.modes.
-enum { MODE_B = 0, MODE_C = 2, MODE_A = 4, MODE_FOURTH = 6 };
+enum { B_MODE = 0, C_MODE = 2, A_MODE = 4, FOURTH_MODE = 6 };
 
 // The slot (or constant) that a field names, which is 16 times its number. A
 // field that is no multiple of 16 becomes a number beyond any frame and any
@@ -46,10 +46,10 @@ static bool is_update(int op) {
 static void decode_two(const tl_ins *ins, tl_decoded *out) {
   out->result = slot_at(ins->a);
   if (is_update(ins->op))
-    add_operand(out, ins, ins->a, MODE_A);
-  add_operand(out, ins, ins->b, MODE_B);
+    add_operand(out, ins, ins->a, A_MODE);
+  add_operand(out, ins, ins->b, B_MODE);
   if (ins->op != TL_BC_PUSH)  // which has no index
-    add_operand(out, ins, ins->c, MODE_C);
+    add_operand(out, ins, ins->c, C_MODE);
 }
 
 // A window of [count] slots from [base] on, which the instruction takes over.
@@ -69,13 +69,13 @@ static void decode_jump(int64_t next, int32_t offset, tl_decoded *out) {
 // loop also writes the visible variable.
 static void decode_loop(const tl_ins *ins, int64_t next, tl_decoded *out) {
   decode_jump(next, (int16_t)ins->c, out);
-  add_operand(out, ins, ins->a, MODE_A);
+  add_operand(out, ins, ins->a, A_MODE);
   if (ins->op != TL_BC_MORE)
     out->result = slot_at(ins->b);
   if (ins->op != TL_BC_FORPREP)
     return;
   for (uint16_t i = 1; i < 3; i++)
-    add_operand(out, ins, (uint16_t)(ins->a + 16 * i), MODE_A);
+    add_operand(out, ins, (uint16_t)(ins->a + 16 * i), A_MODE);
   for (int i = 0; i < 3; i++) out->modes[i] = TL_MODE_EITHER;
 }
 
@@ -87,16 +87,16 @@ static void decode_jumps(const tl_ins *ins, int64_t next, tl_decoded *out) {
       decode_jump(next, far, out);
       break;
     case TL_FORMAT_AJUMP:
-      add_operand(out, ins, ins->a, MODE_A);
+      add_operand(out, ins, ins->a, A_MODE);
       decode_jump(next, far, out);
       break;
     case TL_FORMAT_ABJUMP:
-      add_operand(out, ins, ins->a, MODE_A);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->a, A_MODE);
+      add_operand(out, ins, ins->b, B_MODE);
       decode_jump(next, (int16_t)ins->c, out);
       break;
     case TL_FORMAT_AKJUMP:
-      add_operand(out, ins, ins->a, MODE_A);
+      add_operand(out, ins, ins->a, A_MODE);
       out->extra = slot_at(ins->b);
       decode_jump(next, (int16_t)ins->c, out);
       break;
@@ -136,31 +136,31 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
     case TL_FORMAT_NONE:
       break;
     case TL_FORMAT_A:
-      add_operand(out, ins, ins->a, MODE_A);
+      add_operand(out, ins, ins->a, A_MODE);
       out->extra = ins->b;
       break;
     case TL_FORMAT_AB:
       out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->b, B_MODE);
       break;
     case TL_FORMAT_ABC:
       decode_two(ins, out);
       break;
     case TL_FORMAT_ABI:
       out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->b, B_MODE);
       // The immediate is signed.
       out->extra = (uint32_t)(int32_t)(int16_t)ins->c;
       break;
     case TL_FORMAT_ABK:
       out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->b, B_MODE);
       out->extra = slot_at(ins->c);
       break;
     case TL_FORMAT_ABX:
       out->words = 2;
       out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->b, B_MODE);
       out->extra = tl_ins_extra(*second);
       break;
     case TL_FORMAT_ABCX:
@@ -171,7 +171,7 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
     case TL_FORMAT_ABCD:
       out->words = 2;
       decode_two(ins, out);
-      add_operand(out, ins, second->a, MODE_FOURTH);
+      add_operand(out, ins, second->a, FOURTH_MODE);
       out->extra = tl_ins_extra(*second);
       break;
     case TL_FORMAT_AX:
@@ -179,12 +179,12 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
       out->extra = tl_ins_extra(*ins);
       break;
     case TL_FORMAT_XA:
-      add_operand(out, ins, ins->a, MODE_A);
+      add_operand(out, ins, ins->a, A_MODE);
       out->extra = tl_ins_extra(*ins);
       break;
     case TL_FORMAT_AA:
-      add_operand(out, ins, ins->a, MODE_A);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->a, A_MODE);
+      add_operand(out, ins, ins->b, B_MODE);
       break;
     case TL_FORMAT_W:
       out->words = 2;
@@ -201,15 +201,15 @@ void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
     case TL_FORMAT_BW:
       out->words = 2;
       out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->b, B_MODE);
       decode_window(slot_at(ins->a) + 1u, ins->c, out);
       out->extra = tl_ins_extra(*second);
       break;
     case TL_FORMAT_TVW:
       out->words = 2;
       out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->a, MODE_A);
-      add_operand(out, ins, ins->b, MODE_B);
+      add_operand(out, ins, ins->a, A_MODE);
+      add_operand(out, ins, ins->b, B_MODE);
       decode_window(slot_at(ins->c), second->a, out);
       out->extra = tl_ins_extra(*second);
       break;

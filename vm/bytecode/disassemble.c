@@ -305,8 +305,7 @@ bool tl_has_taken(const tl_vm *vm) {
   if (vm->frame < vm->frames)
     return true;
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
-    if (f->function != NULL &&
-        has_pad(f->function, (uint32_t)(f->pc - f->function->code)))
+    if (f->function != NULL && has_pad(f->function, tl_frame_pc(f)))
       return true;
   return false;
 }

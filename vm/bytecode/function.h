@@ -443,6 +443,12 @@ enum {
   TL_FRAME_HELD = 4,
 };
 
+// The place of the frame's instruction in its function's code. Of frames
+// further out this is the call under way.
+static inline uint32_t tl_frame_pc(const tl_frame *frame) {
+  return (uint32_t)(frame->pc - frame->function->code);
+}
+
 // --- Running ----------------------------------------------------------------
 
 // Verifies the unit's prototypes where that has not been done, and runs its own

@@ -245,45 +245,31 @@ int32_t tl_module_find(const tl_module *module, const char *name,
   return -1;
 }
 
-// Makes room for more variables. The four tables have one capacity: they grow
-// together or not at all.
-// New tables are filled before the old ones go: the old pointers stay good if
-// one of the four finds no memory.
+// The four tables of variables lie one behind the other in one block.
+static size_t tables_size(size_t capacity) {
+  return capacity * (sizeof(tl_slot) + sizeof(tl_string *) + 2 * sizeof(bool));
+}
+
+// Makes room for more variables.
 static bool grow_variables(tl_vm *vm, tl_module *module) {
-  size_t old = module->variable_capacity, wider = old * 2 + 8;
-  tl_slot *variables =
-      tl_alloc(vm, wider * sizeof *variables, "module variables");
-  if (variables == NULL)
+  const tl_module old = *module;
+  const size_t n = old.variable_capacity, wider = n * 2 + 8;
+  void *block = tl_alloc_zeroed(vm, tables_size(wider), "module variables");
+  if (block == NULL)
     return false;
-  tl_string **names = tl_alloc(vm, wider * sizeof *names, "module variables");
-  bool *is_invariant =
-      names == NULL ? NULL : tl_alloc_zeroed(vm, wider, "module variables");
-  bool *is_shared = is_invariant == NULL
-                        ? NULL
-                        : tl_alloc_zeroed(vm, wider, "module variables");
-  if (is_shared == NULL) {
-    if (is_invariant != NULL)
-      tl_free(vm, is_invariant, wider);
-    if (names != NULL)
-      tl_free(vm, names, wider * sizeof *names);
-    tl_free(vm, variables, wider * sizeof *variables);
-    return false;
-  }
-  if (old > 0) {
-    memcpy(variables, module->variables, old * sizeof *variables);
-    memcpy(names, module->variable_names, old * sizeof *names);
-    memcpy(is_invariant, module->is_invariant, old);
-    memcpy(is_shared, module->is_shared, old);
-    tl_free(vm, module->is_invariant, old);
-    tl_free(vm, module->is_shared, old);
-    tl_free(vm, module->variables, old * sizeof *variables);
-    tl_free(vm, module->variable_names, old * sizeof *names);
-  }
-  module->variables = variables;
-  module->variable_names = names;
-  module->is_invariant = is_invariant;
-  module->is_shared = is_shared;
+  module->variables = block;
+  module->variable_names = (tl_string **)(void *)(module->variables + wider);
+  module->is_invariant = (bool *)(module->variable_names + wider);
+  module->is_shared = module->is_invariant + wider;
   module->variable_capacity = (uint32_t)wider;
+  if (n > 0) {
+    memcpy(module->variables, old.variables, n * sizeof *old.variables);
+    memcpy(module->variable_names, old.variable_names,
+           n * sizeof *old.variable_names);
+    memcpy(module->is_invariant, old.is_invariant, n);
+    memcpy(module->is_shared, old.is_shared, n);
+    tl_free(vm, old.variables, tables_size(n));
+  }
   return true;
 }
 
@@ -353,8 +339,7 @@ static bool is_relied_on(const tl_vm *vm, const tl_module *module,
   for (const tl_frame *f = vm->frames; f < end; f++) {
     const tl_prototype *p = f->function;
     if (p != NULL && p->unit->module == module &&
-        tl_unit_depends(p->unit, index) &&
-        tl_depends_at(p, (uint32_t)(f->pc - p->code)))
+        tl_unit_depends(p->unit, index) && tl_depends_at(p, tl_frame_pc(f)))
       return true;
   }
   return false;
@@ -431,10 +416,7 @@ static void free_module(tl_vm *vm, tl_module *module) {
   }
   size_t n = module->variable_capacity;
   if (n > 0) {
-    tl_free(vm, module->variables, n * sizeof *module->variables);
-    tl_free(vm, module->variable_names, n * sizeof *module->variable_names);
-    tl_free(vm, module->is_invariant, n);
-    tl_free(vm, module->is_shared, n);
+    tl_free(vm, module->variables, tables_size(n));
   }
   free_string(vm, module->name);
   free_string(vm, module->path);

@@ -173,9 +173,8 @@ typedef enum tl_format {
 //   operators
 //     ADD … GE with two operands; ELEM1 to ELEM3 for all other elementwise
 //     operations, which their extra names; …I and …K with an immediate or a
-//     constant; MUL_ADD_L … for two operations at once. Scalars are computed in
-//     the loop, arrays by the engine; any of them may be the begin of a fused
-//     region.
+//     constant. Scalars are computed in the loop, arrays by the engine; any of
+//     them may be the begin of a fused region.
 //   building
 //     LIST, RECORD, STACK (an array), JOIN (a string) and CLOSURE take a window
 //     of slots over. PUSH appends in place, FORMAT makes one value text.
@@ -254,11 +253,6 @@ typedef enum tl_format {
   OP(POWK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
   OP(BITANDK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                        \
   OP(SHRK, OWNED, USE, NONE, NONE, NONE, EARLY, ABK)                           \
-  /* an operation and the sum in the next instruction, of which the result  */ \
-  /* is the left operand or the right one: at once where all are scalars    */ \
-  OP(MUL_ADD_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
-  OP(MUL_ADD_R, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
-  OP(SUB_ADD_L, OWNED, USE, USE, NONE, NONE, EARLY, ABC)                       \
   OP(RANGE, OWNED, USE, USE, USE, NONE, EARLY, ABCD)                           \
   /* --- building */                                                           \
   OP(LIST, OWNED, STORE, STORE, STORE, STORE, EARLY, W)                        \
@@ -342,20 +336,12 @@ typedef struct tl_opcode_info {
 extern const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT];
 
 // Set in the modes of an operation whose result is one operand of the next
-// instruction, and used up by it: the two may be done at once, of scalars by
-// MUL_ADD_L and the like, of small arrays without an array between them.
+// instruction, and used up by it: the two may be done at once, of small arrays
+// without an array between them.
 enum { TL_WITH_NEXT = 1 << 6 };
-
-// Of the opcodes that do a sum as well, what they do first; others stay.
-static inline int tl_first_opcode(int op) {
-  return op == TL_BC_MUL_ADD_L || op == TL_BC_MUL_ADD_R ? TL_BC_MUL
-         : op == TL_BC_SUB_ADD_L                        ? TL_BC_SUB
-                                                        : op;
-}
 
 // The operations that may be the first or the second of such two.
 static inline bool tl_may_join(int op) {
-  op = tl_first_opcode(op);
   return op == TL_BC_ADD || op == TL_BC_SUB || op == TL_BC_MUL;
 }
 
@@ -368,7 +354,6 @@ static inline int tl_opcode_role(int op, int operand) {
 // one ends, and none is written where another would still be read. Of operations
 // whose result may lie in an operand's memory; comparisons give bools.
 static inline bool tl_opcode_reads_first(int op) {
-  op = tl_first_opcode(op);
   return (op >= TL_BC_ADD && op <= TL_BC_SHR) || op == TL_BC_ELEM2 ||
          op == TL_BC_ELEM3;
 }

@@ -396,7 +396,7 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
                   const tl_ins *ins, tl_slot *base) {
   const tl_ins *next = ins + 1;
   bool is_left = next->b == ins->a;
-  int then = tl_first_opcode(next->op);
+  int then = next->op;
   two p = {.op = op,
            .then = then == TL_BC_ADD   ? TL_OP_ADD
                    : then == TL_BC_SUB ? TL_OP_SUBTRACT

@@ -40,17 +40,13 @@
 // be measured in a portable manner.
 enum { NATIVE_DEPTH_MAX = 150 };
 
-// Without a frame, before the first call, the stack's own first slot is left
-// for a result.
-tl_slot *tl_free_slots(tl_vm *vm) {
-  if (vm->frame < vm->frames)
-    return vm->stack + 1;
-  return vm->frame->base + vm->frame->function->slot_count + 1;
-}
-
-// The audit build clears the slots, since it recounts all of them.
-bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
-                   tl_slot *base, uint32_t flags) {
+// Pushes a frame for [function] whose slots begin at [base], where its
+// arguments already are; [closure] is NULL for a function without captures,
+// [flags] are TL_FRAME_*. False after tl_fail (kind limit) where the stack is
+// full: nothing is pushed, and the arguments are still the caller's. The audit
+// build clears the slots, since it recounts all of them.
+static bool push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
+                       tl_slot *base, uint32_t flags) {
   if (!tl_slots_reserve(vm, base + function->slot_count, vm->frame + 1))
     return false;
   tl_frame *frame = ++vm->frame;
@@ -740,7 +736,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     }
     count = p.count;
   }
-  if (!tl_push_frame(vm, function, closure, window, flags)) {
+  if (!push_frame(vm, function, closure, window, flags)) {
     return drop_failed(vm, count, window);
   }
   return true;
@@ -803,9 +799,12 @@ bool tl_do_call(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
              : call_any(vm, callee, shape, count, window, pushed, out);
 }
 
+// Without a frame, before the first call, the stack's own first slot is left
+// for a result.
 tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
-  // The slot below the window, which tl_free_slots left free, is the result's.
-  tl_slot *base = tl_free_slots(vm);
+  tl_slot *base = vm->stack + 1;
+  if (vm->frame >= vm->frames)
+    base = vm->frame->base + vm->frame->function->slot_count + 1;
   return tl_slots_reserve(vm, base + count + 1, vm->frame) ? base : NULL;
 }
 
@@ -841,8 +840,7 @@ static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   tl_frame *before = vm->frame;
   if (is_plain_call(function, n)) {
     // The usual call of a host: nothing to bind.
-    pushed = ok =
-        tl_push_frame(vm, function.pointer, NULL, base, TL_FRAME_OWNS);
+    pushed = ok = push_frame(vm, function.pointer, NULL, base, TL_FRAME_OWNS);
     if (!ok)
       tl_drop_all(vm, base, n);
   } else {

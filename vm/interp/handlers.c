@@ -12,24 +12,6 @@
 #include "vm/interp/interp.h"
 #include "vm/values/record.h"
 
-// The fields of [ins] as slots, its second word, and the modes of a and b.
-#define RA tl_slot_at(base, ins->a)
-#define RB tl_slot_at(base, ins->b)
-#define RC tl_slot_at(base, ins->c)
-#define EXTRA() tl_ins_extra(ins[1])
-#define MODE_A (ins->modes >> 4 & 3u)
-#define MODE_B (ins->modes & 3u)
-
-// The unit of the running function, whose tables the extras index.
-static const tl_unit *unit_of(const tl_vm *vm) {
-  return vm->frame->function->unit;
-}
-
-// The path that the second word of an instruction names.
-static const tl_path *path_of(const tl_vm *vm, const tl_ins *ins) {
-  return &unit_of(vm)->paths[EXTRA()];
-}
-
 // Writes a bool into a slot.
 static void put_bool(tl_slot *a, bool value) {
   a->tag = TL_TAG_BOOL;
@@ -66,7 +48,7 @@ bool tl_fail_unassigned(tl_vm *vm, const tl_string *name) {
 // A module's variable is on the heap, so the value escapes into it: it gets a
 // count unless it gives away its own.
 bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_unit *unit = unit_of(vm);
+  const tl_unit *unit = tl_unit_of(vm);
   tl_slot value = taken(RA, MODE_A);
   value = tl_escape(vm, &value, TL_CAUSE_GLOBAL);
   tl_module_assign(vm, unit->module, tl_ins_extra(*ins), value, true);
@@ -78,7 +60,7 @@ bool tl_exec_setg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // in place.
 bool tl_exec_takeg(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const uint32_t index = tl_ins_extra(*ins);
-  const tl_unit *unit = unit_of(vm);
+  const tl_unit *unit = tl_unit_of(vm);
   tl_module *module = unit->module;
   if (tl_is_unset(module->variables[index]))
     return tl_fail_unassigned(vm, module->variable_names[index]);
@@ -104,10 +86,6 @@ bool tl_exec_member(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // --- Operators --------------------------------------------------------------
 
-bool tl_exec_matmul(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_matmul(vm, RA, RB, RC, ins->modes);
-}
-
 // The result goes to its slot when the operands have been dropped.
 bool tl_exec_in(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   bool found;
@@ -117,67 +95,20 @@ bool tl_exec_in(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
-bool tl_exec_range(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_range(vm, RA, RB, RC, tl_slot_at(base, ins[1].a));
-}
-
-// --- Building ---------------------------------------------------------------
-
-bool tl_exec_record(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_record(vm, &unit_of(vm)->keys[EXTRA()], RA + 1, RA);
-}
-
-bool tl_exec_stack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_stack(vm, ins->b, RA + 1, RA);
-}
-
-// The items of a list literal's list as an array: they are borrowed from the
-// list, which is dropped after that.
-bool tl_exec_stacklist(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_slot list = *RB, result;
-  if (!tl_do_stack(vm, (uint32_t)list.list->length, list.list->items, &result))
-    return false;
-  tl_drop(vm, taken(&list, MODE_B));
-  tl_copy_slot(RA, &result);
-  return true;
-}
-
-bool tl_exec_format(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_format(vm, RA, RB, MODE_B, unit_of(vm)->names[EXTRA()]);
-}
-
-bool tl_exec_join(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_join(vm, ins->b, RA + 1, RA);
-}
-
-bool tl_exec_closure(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_group *group = &unit_of(vm)->groups[EXTRA()];
-  return tl_do_closure(vm, group, ins->b, RA + 1, RA);
-}
-
 // --- Places -----------------------------------------------------------------
-
-bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return tl_do_fields(vm, RA, RB, MODE_B, &unit_of(vm)->keys[EXTRA()]);
-}
 
 // The index values are dropped only on success: after a failure the window goes
 // back as a whole (tl_drop_window).
 bool tl_exec_take(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
-  return tl_do_take(vm, RB, MODE_B, path_of(vm, ins), a + 1, a) &&
+  return tl_do_take(vm, RB, MODE_B, tl_path_of(vm, ins), a + 1, a) &&
          end_path(vm, a + 1, ins->c);
-}
-
-bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_do_untake(vm, RA, RB, path_of(vm, ins), RC, ins->modes);
-  return end_path(vm, RC, ins[1].a);
 }
 
 // Most updates find their place at once, so that the target's slot stays as it
 // is.
 bool tl_exec_setpath(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_path *path = path_of(vm, ins);
+  const tl_path *path = tl_path_of(vm, ins);
   tl_slot value = taken(RB, MODE_B);
   bool done =
       MODE_A != TL_MODE_BORROW && tl_place_store(vm, RA, path, RC, &value);
@@ -326,12 +257,7 @@ bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
   return ok;
 }
 
-// --- Calls ------------------------------------------------------------------
-
-bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  (void)ins;
-  return tl_do_check_types(vm, vm->frame->function, base);
-}
+// --- The prompt and errors --------------------------------------------------
 
 // The value goes to `ans` when it has been shown, where the host wants that. One
 // that is lent, as by a variable, does not: the next change of the variable would

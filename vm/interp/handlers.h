@@ -18,6 +18,26 @@ static inline tl_slot *tl_slot_at(tl_slot *base, unsigned offset) {
   return (tl_slot *)(void *)((char *)base + offset);
 }
 
+// The fields of [ins] as slots, its second word, and the modes of its operands,
+// in functions that have [base] and [ins].
+#define RA tl_slot_at(base, ins->a)
+#define RB tl_slot_at(base, ins->b)
+#define RC tl_slot_at(base, ins->c)
+#define RD tl_slot_at(base, ins[1].a)
+#define EXTRA() tl_ins_extra(ins[1])
+#define MODE_A (ins->modes >> 4 & 3u)
+#define MODE_B (ins->modes & 3u)
+#define MODE_C (ins->modes >> 2 & 3u)
+
+// The unit of the running function, whose tables the extras index.
+static inline const tl_unit *tl_unit_of(const tl_vm *vm) {
+  return vm->frame->function->unit;
+}
+// The path that the second word of an instruction names.
+static inline const tl_path *tl_path_of(const tl_vm *vm, const tl_ins *ins) {
+  return &tl_unit_of(vm)->paths[EXTRA()];
+}
+
 // OP(NAME, handler, words of the instruction)
 #define TL_CALLED_OPCODES(OP)   \
   OP(SETG, setg, 1)             \

@@ -171,63 +171,35 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
   return true;
 }
 
-// Returns directory/name+ending, owned; NULL after tl_fail. free_path frees it.
-// An empty directory is the current one, or that of an absolute name.
-static char *join_path(tl_vm *vm, const char *directory, size_t length,
-                       const char *name, const char *ending) {
-  size_t size = length + strlen(name) + strlen(ending) + 2;
-  char *path = tl_alloc(vm, size, "a path");
-  if (path == NULL)
-    return NULL;
-  memcpy(path, directory, length);
-  if (length > 0 && directory[length - 1] != '/')
-    path[length++] = '/';
-  strcpy(path + length, name);
-  strcat(path, ending);
-  return path;
-}
-
-// The size is that of join_path for the same arguments, which it has to be told
-// again: the VM counts bytes.
-static void free_path(tl_vm *vm, char *path, size_t length, const char *name,
-                      const char *ending) {
-  tl_free(vm, path, length + strlen(name) + strlen(ending) + 2);
-}
-
 // Runs the text of the file at [path] as a new module, or again in one that has
 // failed. Its imports start from the file's directory; the text's hash is noted
 // in it.
 static bool run_file(tl_vm *vm, tl_module *module, const char *path,
                      const tl_bytes *text, tl_slot *out) {
   const char *slash = strrchr(path, '/');
-  size_t length = slash == NULL ? 0 : (size_t)(slash - path);
-  char *base = slash == NULL ? NULL : tl_alloc(vm, length + 1, "a path");
-  if (base != NULL) {
-    memcpy(base, path, length);
-    base[length] = 0;
-  }
+  tl_string *base = slash == NULL
+                        ? tl_string_from(vm, ".")
+                        : tl_string_new(vm, path, (size_t)(slash - path));
+  if (base == NULL)
+    return false;
   tl_module *before = vm->modules;
   if (has_failed(module))
     module->text_hash = tl_text_hash(text->data, text->nbytes);
-  bool ok = run_module(vm, module, path, base == NULL ? "." : base, text->data,
-                       text->nbytes, out);
+  bool ok =
+      run_module(vm, module, path, base->text, text->data, text->nbytes, out);
   for (tl_module *m = vm->modules; m != NULL && m != before; m = m->next)
     if (strcmp(m->name->text, path) == 0)
       m->text_hash = tl_text_hash(text->data, text->nbytes);
-  if (base != NULL)
-    tl_free(vm, base, length + 1);
+  tl_drop(vm, tl_own_string(base));
   return ok;
 }
 
 // Tries one place. *found says whether a file is there. If a file changed since
 // it was imported, the main program (which may be the prompt) gets it anew;
 // whoever has the old module keeps that.
-static bool import_file(tl_vm *vm, const tl_module *from, const char *directory,
-                        size_t length, const char *name, const char *ending,
-                        bool *found, tl_slot *out) {
-  char *path = join_path(vm, directory, length, name, ending);
-  if (path == NULL)
-    return false;
+static bool import_file(tl_vm *vm, const tl_module *from, const char *path,
+                        const char *name, bool *found, tl_slot *out) {
+  (void)name;
   tl_module *module = find_module(vm, path);
   // Only the main program gets a changed file anew, and not while the module is
   // running.
@@ -249,7 +221,6 @@ static bool import_file(tl_vm *vm, const tl_module *from, const char *directory,
     *found = true;
     ok = found_module(vm, module, out);
   }
-  free_path(vm, path, length, name, ending);
   return ok;
 }
 
@@ -339,82 +310,78 @@ static bool import_added(tl_vm *vm, const char *name, tl_slot *out) {
 // A module is known by that last part: a second m.so in another folder is not
 // loaded, and its import gives the first. Without the capability a file that is
 // there is an error (kind io) and not passed over, as the script means it.
-static bool import_native(tl_vm *vm, const tl_module *from,
-                          const char *directory, size_t length,
-                          const char *name, const char *ending, bool *found,
-                          tl_slot *out) {
+static bool import_native(tl_vm *vm, const tl_module *from, const char *path,
+                          const char *name, bool *found, tl_slot *out) {
   (void)from;
   // lib/m.so has tally_open_m.
   const char *base = base_name(name);
-  char *path = join_path(vm, directory, length, name, ending);
-  if (path == NULL)
-    return false;
   bool ok = true;
   *found = tl_io_exists(path);
   if (*found && vm->host->find_module(vm, base, strlen(base)) == NULL) {
     ok = tl_require(vm, TALLY_MAY_LIBRARIES, "import") &&
          vm->host->load_module(vm, path, base, NULL);
   }
-  ok = ok && (!*found || import_added(vm, base, out));
-  free_path(vm, path, length, name, ending);
-  return ok;
+  return ok && (!*found || import_added(vm, base, out));
 }
 
 // Fails where there are declarations of a module that nobody has built yet.
 // The declarations are read by `tally bind` alone: an import neither compiles
 // nor runs them. Sets *found where it fails, which ends the search.
-static bool import_declared(tl_vm *vm, const tl_module *from,
-                            const char *directory, size_t length,
-                            const char *name, const char *ending, bool *found,
-                            tl_slot *out) {
+static bool import_declared(tl_vm *vm, const tl_module *from, const char *path,
+                            const char *name, bool *found, tl_slot *out) {
   (void)from, (void)out;
-  char *path = join_path(vm, directory, length, name, ending);
-  if (path == NULL)
-    return false;
   *found = tl_io_exists(path);
-  bool ok = !*found || tl_fail(vm, TALLY_ERR_IO,
-                               "import: %s needs its native module (tally bind "
-                               "--build %s), which is not installed",
-                               name, path);
-  free_path(vm, path, length, name, ending);
-  return ok;
+  return !*found || tl_fail(vm, TALLY_ERR_IO,
+                            "import: %s needs its native module (tally bind "
+                            "--build %s), which is not installed",
+                            name, path);
 }
 
 // What search does in each place: import_file, import_native, import_declared.
 // *found false and true as the result: there is nothing here, the next place is
-// tried. False, after tl_fail, ends the search.
-typedef bool try_place(tl_vm *vm, const tl_module *from, const char *directory,
-                       size_t length, const char *name, const char *ending,
-                       bool *found, tl_slot *out);
+// tried. False, after tl_fail, ends the search. [name] is what was written.
+typedef bool try_place(tl_vm *vm, const tl_module *from, const char *path,
+                       const char *name, bool *found, tl_slot *out);
+
+// What is looked for: a name with an ending, and how.
+typedef struct wanted {
+  tl_module *from;
+  const char *name, *ending;
+  try_place *try;
+} wanted;
+
+// Tries a directory; an empty one is the current one, or that of an absolute
+// name.
+static bool try_in(tl_vm *vm, const wanted *w, const char *directory,
+                   size_t length, bool *found, tl_slot *out) {
+  bool slash = length > 0 && directory[length - 1] != '/';
+  tl_string *path = tl_string_format(vm, "%.*s%s%s%s", (int)length, directory,
+                                     slash ? "/" : "", w->name, w->ending);
+  bool ok =
+      path != NULL && w->try(vm, w->from, path->text, w->name, found, out);
+  if (path != NULL)
+    tl_drop(vm, tl_own_string(path));
+  return ok;
+}
 
 // Tries the place beside the importing file, then the directories of
-// TALLY_PATH, as far as the host allows files and environment.
-static bool search(tl_vm *vm, tl_module *from, const char *name,
-                   const char *ending, try_place *try, bool *found,
-                   tl_slot *out) {
-  bool may_read = (vm->options.capabilities & TALLY_MAY_FILES) != 0;
-  if (!may_read)
+// TALLY_PATH, as far as the host allows files and environment. An absolute path
+// is looked for nowhere else.
+static bool search(tl_vm *vm, wanted w, bool *found, tl_slot *out) {
+  if ((vm->options.capabilities & TALLY_MAY_FILES) == 0)
     return true;
-  // An absolute path is looked for nowhere else.
-  if (name[0] == '/') {
-    return try(vm, from, "", 0, name, ending, found, out);
-  }
-  const char *base = from->path == NULL ? "" : from->path->text;
-  if (!try(vm, from, base, strlen(base), name, ending, found, out)) {
+  const char *base =
+      w.from->path == NULL || w.name[0] == '/' ? "" : w.from->path->text;
+  if (!try_in(vm, &w, base, strlen(base), found, out))
     return false;
-  }
-  if (*found || (vm->options.capabilities & TALLY_MAY_ENVIRONMENT) == 0) {
-    return true;
-  }
-  const char *list = getenv("TALLY_PATH");
+  bool more = w.name[0] != '/' &&
+              (vm->options.capabilities & TALLY_MAY_ENVIRONMENT) != 0;
+  const char *list = more ? getenv("TALLY_PATH") : NULL;
   while (list != NULL && *list != 0 && !*found) {
     size_t length = strcspn(list, ":");
-    if (length > 0 && !try(vm, from, list, length, name, ending, found, out)) {
+    if (length > 0 && !try_in(vm, &w, list, length, found, out))
       return false;
-    }
-    list += length;
-    if (*list == ':')
-      list++;
+    list += length + (list[length] == ':');
   }
   return true;
 }
@@ -425,7 +392,7 @@ static bool search(tl_vm *vm, tl_module *from, const char *name,
 // find nothing else.
 static bool search_native(tl_vm *vm, tl_module *from, const char *name,
                           bool is_path, bool *found, tl_slot *out) {
-  if (!search(vm, from, name, ".so", import_native, found, out))
+  if (!search(vm, (wanted){from, name, ".so", import_native}, found, out))
     return false;
   // Tally's own folder is no place of the script's, so a path never means it.
   unsigned needed = TALLY_MAY_FILES | TALLY_MAY_LIBRARIES;
@@ -433,7 +400,8 @@ static bool search_native(tl_vm *vm, tl_module *from, const char *name,
       (!vm->host->load_module(vm, NULL, name, found) ||
        (*found && !import_added(vm, name, out))))
     return false;
-  return *found || search(vm, from, name, ".bind", import_declared, found, out);
+  return *found ||
+         search(vm, (wanted){from, name, ".bind", import_declared}, found, out);
 }
 
 // Tries the host's loader (options.load), which gives the text of a module.
@@ -455,7 +423,7 @@ static bool import_hosted(tl_vm *vm, const char *name, bool *found,
   }
   *found = true;
   bool ok = run_module(vm, module, name, NULL, text, nbytes, out);
-  vm->options.resize(vm->options.context, text, nbytes, 0);
+  tl_host_free(vm, text, nbytes);
   return ok;
 }
 
@@ -488,10 +456,9 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   size_t n = strlen(name);
   // A path may be written with its ending or without.
   bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;
-  if (!search(vm, from, name, is_path && ends ? "" : ".tly", import_file,
-              &found, out)) {
+  const char *ending = is_path && ends ? "" : ".tly";
+  if (!search(vm, (wanted){from, name, ending, import_file}, &found, out))
     return false;
-  }
   if (found)
     return true;
   if (!import_embedded(vm, name, &found, out))

@@ -3,11 +3,11 @@
 // A handler reads its fields from memory (ins->a …), which are slot numbers
 // times 16. A destination is dead when it is written, so nothing has to be
 // dropped for it. Before anything that may fail, SAVE stores what the unwinder
-// and nested calls need. What the loop keeps in registers (ins, R, K, F) never
-// has its address taken.
+// and nested calls need. What the loop keeps in registers (ins, base, K, F)
+// never has its address taken.
 //
-//   F    the running call record       R    its slots
-//   K    its constants                 ins  the instruction under way
+//   F    the running call record       base  its slots
+//   K    its constants                 ins   the instruction under way
 //
 // The file reads as a table: values and moves, ownership, operators, building,
 // places, calls, jumps; then the shared paths for operands that are no plain
@@ -54,7 +54,7 @@ bool TL_INTERPRET(tl_vm *vm) {
   __asm__("" : "+r"(ways));
 #endif
   tl_frame *F = vm->frame;
-  tl_slot *R = F->base;
+  tl_slot *base = F->base;
   const tl_slot *K = F->function->constants;
   const tl_ins *ins = F->pc;
   // What an instruction hands over to a shared slow path below. They are set
@@ -79,12 +79,7 @@ dispatch:
     }
     // a = b as a borrow: the owned bit is not copied.
     OP(MOVB) {
-      const tl_slot *b = RB;
-      tl_slot *a = RA;
-      // A borrow: the same object, without the bit that says the slot owns it.
-      uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
-      a->tag = tag;
-      a->u = payload;
+      PUT_BORROWED(RA, RB);
       NEXT;
     }
     OP(LOADK) {
@@ -106,10 +101,7 @@ dispatch:
       if (UNLIKELY(tl_is_unset(*b))) {
         TRY(tl_fail_unassigned(vm, module->variable_names[index]));
       }
-      tl_slot *a = RA;
-      uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
-      a->tag = tag;
-      a->u = payload;
+      PUT_BORROWED(RA, b);
       NEXT;
     }
     // A captured value is borrowed from the running closure, which lives as
@@ -126,10 +118,7 @@ dispatch:
                 F->function->capture_names[index]->text);
         FAIL();
       }
-      tl_slot *a = RA;
-      uint64_t tag = b->tag & ~TL_OWNED, payload = b->u;
-      a->tag = tag;
-      a->u = payload;
+      PUT_BORROWED(RA, b);
       NEXT;
     }
     // The running function as a value: uncounted, as its caller keeps it.
@@ -243,9 +232,9 @@ dispatch:
         NEXT;
       SLOW(RB, RC, TL_OP_POW);
     }
-    BITS(BITAND, &, TL_OP_BITWISE_AND)
-    BITS(BITOR, |, TL_OP_BITWISE_OR)
-    BITS(BITXOR, ^, TL_OP_BITWISE_XOR)
+    BITS(BITAND, RC, &, TL_OP_BITWISE_AND)
+    BITS(BITOR, RC, |, TL_OP_BITWISE_OR)
+    BITS(BITXOR, RC, ^, TL_OP_BITWISE_XOR)
     SHIFT(SHL, RC, b->u << c->i, TL_OP_LEFT_SHIFT)
     SHIFT(SHR, RC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
     COMPARE(EQ, ==, TL_OP_EQUAL)
@@ -297,35 +286,10 @@ dispatch:
       PUT_BOOL(RA, !truth);
       NEXT;
     }
-    // x + 3: the number stands in the instruction.
-    OP(ADDI) {
-      const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
-        PUT_I64(RA, b->u + (uint64_t)(int64_t)(int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
-        PUT_F64(RA, b->f + (int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      literal = tl_weak_int((int16_t)ins->c);
-      SLOW(b, &literal, TL_OP_ADD);
-    }
-    // Not an ADDI of the negated literal: for other operands the error names
-    // the operation.
-    OP(SUBI) {
-      const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {
-        PUT_I64(RA, b->u - (uint64_t)(int64_t)(int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {
-        PUT_F64(RA, b->f - (int16_t)ins->c, b->tag);
-        NEXT;
-      }
-      literal = tl_weak_int((int16_t)ins->c);
-      SLOW(b, &literal, TL_OP_SUBTRACT);
-    }
+    // x + 3: the number stands in the instruction. SUBI is not an ADDI of the
+    // negated literal: for other operands the error names the operation.
+    ARITH_I(ADDI, +, TL_OP_ADD)
+    ARITH_I(SUBI, -, TL_OP_SUBTRACT)
     ARITH_K(MULK, *, TL_OP_MULTIPLY)
     // The constant's float stands beside it (c[1]).
     OP(DIVK) {
@@ -350,11 +314,8 @@ dispatch:
         NEXT;
       SLOW(RB, KC, TL_OP_POW);
     }
-    BITS_K(BITANDK, &, TL_OP_BITWISE_AND)
+    BITS(BITANDK, KC, &, TL_OP_BITWISE_AND)
     SHIFT(SHRK, KC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
-    ARITH_ADD(MUL_ADD_L, *, TL_OP_MULTIPLY, c)
-    ARITH_ADD(MUL_ADD_R, *, TL_OP_MULTIPLY, b)
-    ARITH_ADD(SUB_ADD_L, -, TL_OP_SUBTRACT, c)
 
     // A list whose items stand in the window. Where the function returns it to
     // a caller that takes it apart, the items go there and no list is made.
@@ -362,8 +323,7 @@ dispatch:
       const tl_ins *next = IS_LAST() ? tl_hand_over(vm, F, ins) : NULL;
       if (next != NULL) {
         F--;
-        R = F->base;
-        K = F->function->constants;
+        LOAD_FRAME();
         ins = next;
         DISPATCH;
       }
@@ -423,10 +383,7 @@ dispatch:
         const tl_slot *field =
             tl_record_get_hinted(RB->record, name, tl_ins_hint(ins));
         if (LIKELY(field != NULL)) {
-          uint64_t tag = field->tag & ~TL_OWNED, payload = field->u;
-          tl_slot *a = RA;
-          a->tag = tag;
-          a->u = payload;
+          PUT_BORROWED(RA, field);
           NEXT2;
         }
       }
@@ -452,7 +409,7 @@ dispatch:
       if (LIKELY(place != NULL))
         tl_copy_slot(RA, place);
       else
-        TRY(tl_exec_take(vm, R, ins));
+        TRY(tl_exec_take(vm, base, ins));
       NEXT2;
     }
     // A scalar takes the place of another; all else may have to be copied.
@@ -468,7 +425,7 @@ dispatch:
         tl_changed_in_place(vm, *RA);
         tl_copy_slot(place, b);
       } else {
-        TRY(tl_exec_setpath(vm, R, ins));
+        TRY(tl_exec_setpath(vm, base, ins));
       }
       NEXT2;
     }
@@ -528,25 +485,26 @@ dispatch:
         if (!push_call(vm, F, RA + 1, callee, ins->b))
           FAIL();
         F++;
-        R = F->base;
+        base = F->base;
         K = callee->constants;
         ENTER(callee->code);
       }
       F->pc = ins;
       // The arguments are the callee's first slots, where they are.
-      tl_slot *base = RA + 1;
-      if (UNLIKELY(!tl_slots_reserve(vm, base + callee->slot_count, F + 1))) {
+      tl_slot *first = RA + 1;
+      if (UNLIKELY(!tl_slots_reserve(vm, first + callee->slot_count, F + 1))) {
         vm->frame = F;
         FAIL();
       }
       F++;
-      F->base = R = base;
+      F->base = base = first;
       F->function = callee;
       F->closure = NULL;
       F->flags = 0;
       K = callee->constants;
 #ifdef TALLY_AUDIT
-      for (uint32_t i = ins->b; i < callee->slot_count; i++) R[i] = tl_unset();
+      for (uint32_t i = ins->b; i < callee->slot_count; i++)
+        base[i] = tl_unset();
 #endif
       ins = callee->code;
       DISPATCH;
@@ -557,7 +515,7 @@ dispatch:
       const tl_builtin *builtin = K[EXTRA()].pointer;
       if (UNLIKELY(builtin->at_once != NULL)) {
         SAVE();
-        const tl_ins *next = tl_call_at_once(vm, builtin, R, ins);
+        const tl_ins *next = tl_call_at_once(vm, builtin, base, ins);
         if (LIKELY(next != NULL)) {
           ins = next;
           DISPATCH;
@@ -570,7 +528,7 @@ dispatch:
       if (UNLIKELY(tl_builtin_is_host(builtin))) {
         const tl_ins *next;
         tl_region_status status =
-            tl_do_host_loop(vm, F->function, R, ins, &next);
+            tl_do_host_loop(vm, F->function, base, ins, &next);
         if (UNLIKELY(status == TL_REGION_FAILED))
           FAIL();
         // The region computed this call and what follows it.
@@ -620,9 +578,7 @@ dispatch:
       // A script function: go on in the frame that was pushed.
       if (pushed) {
         F = vm->frame;
-        R = F->base;
-        K = F->function->constants;
-        ins = F->pc;
+        LOAD_FRAME();
         DISPATCH;
       }
       tl_copy_slot(a, &result);
@@ -652,38 +608,9 @@ dispatch:
       POLL_TO(LONG_TARGET);
       JUMP_LONG();
     }
-    // Jumps if the condition is true. It has to be one bool.
-    OP(JT) {
-      const tl_slot *a = RA;
-      bool truth;
-      if (LIKELY((uint8_t)a->tag == TL_CLASS_BOOL)) {
-        truth = a->i != 0;
-      } else {
-        TRY(tl_do_truth(vm, *a, MODE_A, &truth));
-      }
-      if (truth) {
-        if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL_TO(LONG_TARGET);
-        JUMP_LONG();
-      }
-      NEXT;
-    }
-    // As JT, for the other outcome.
-    OP(JF) {
-      const tl_slot *a = RA;
-      bool truth;
-      if (LIKELY((uint8_t)a->tag == TL_CLASS_BOOL)) {
-        truth = a->i != 0;
-      } else {
-        TRY(tl_do_truth(vm, *a, MODE_A, &truth));
-      }
-      if (!truth) {
-        if ((int32_t)tl_ins_extra(*ins) < 0)
-          POLL_TO(LONG_TARGET);
-        JUMP_LONG();
-      }
-      NEXT;
-    }
+    // Jumps if the condition is true, or false. It has to be one bool.
+    JUMP_ON(JT, true)
+    JUMP_ON(JF, false)
     // Jumps if the slot is set: whether an optional parameter was given.
     OP(JSET) {
       if (!tl_is_unset(*RA))
@@ -810,25 +737,20 @@ dispatch:
                                             result)) {
           // The result breaks the caller's in-place contract, so the call
           // itself fails.
-          F--;
-          R = F->base;
-          K = F->function->constants;
-          ins = F->pc;
-          vm->frame = F;
+          vm->frame = --F;
+          LOAD_FRAME();
           FAIL();
         }
       }
       // The slot below the frame's first is where the call's result belongs.
-      R[-1].tag = tag;
-      R[-1].u = payload;
+      base[-1].tag = tag;
+      base[-1].u = payload;
       if (UNLIKELY((F->flags & TL_FRAME_ENTRY) != 0)) {
         vm->frame = F - 1;
         return true;
       }
       F--;
-      R = F->base;
-      K = F->function->constants;
-      ins = F->pc;
+      LOAD_FRAME();
       NEXT2;  // a call takes two words
     }
     // The error is pending already.
@@ -855,7 +777,7 @@ dispatch:
     if ((ins->modes & TL_WITH_NEXT) != 0 &&
         ((slow_b->tag | slow_c->tag) & TL_CLASS_ARRAY) != 0 &&
         !MAY_FUSE(slow_b, slow_c) &&
-        tl_short_two(vm, slow_op, slow_b, slow_c, ins, R))
+        tl_short_two(vm, slow_op, slow_b, slow_c, ins, base))
       NEXT2;
 #endif
     goto short_binary;
@@ -898,7 +820,7 @@ dispatch:
   // then continues behind all of it.
   WAY(elementwise) {
     SAVE();
-    const tl_ins *next = tl_do_elementwise(vm, F->function, R, ins);
+    const tl_ins *next = tl_do_elementwise(vm, F->function, base, ins);
     if (UNLIKELY(next == NULL))
       FAIL();
     ins = next;
@@ -925,9 +847,7 @@ dispatch:
       tl_jit_status status = tl_jit_enter(vm, F);
       if (status != TL_JIT_NOT) {
         F = vm->frame;
-        R = F->base;
-        K = F->function->constants;
-        ins = F->pc;
+        LOAD_FRAME();
       }
       if (UNLIKELY(status == TL_JIT_FAILED))
         FAIL();
@@ -938,7 +858,7 @@ dispatch:
   WAY(fail) {
     // From here on the error unwinds, frame by frame: place the error, drop
     // what the frame owns, go to its handler or leave it for its caller.
-    tl_drop_window(vm, R, ins);
+    tl_drop_window(vm, base, ins);
   }
   for (;;) {
     tl_prototype *function = F->function;
@@ -948,10 +868,10 @@ dispatch:
         ins->op == TL_BC_CHECKTYPES && (F->flags & TL_FRAME_ENTRY) == 0;
     vm->frame = F;
     if (!is_callers) {
-      tl_error_place(vm, function, R, at);
+      tl_error_place(vm, function, base, at);
       TELL_RAISED();
     }
-    const tl_handler *handler = tl_unwind(vm, function, R, at);
+    const tl_handler *handler = tl_unwind(vm, function, base, at);
     if (handler != NULL) {
       ins = function->code + handler->handler;
       DISPATCH;
@@ -960,11 +880,10 @@ dispatch:
     if ((F->flags & TL_FRAME_ENTRY) != 0)
       return false;
     F--;
-    R = F->base;
-    K = F->function->constants;
-    ins = F->pc;
+    LOAD_FRAME();
     if (!is_callers) {
-      tl_error_trace(vm, F->function, R, (uint32_t)(ins - F->function->code));
+      tl_error_trace(vm, F->function, base,
+                     (uint32_t)(ins - F->function->code));
     }
   }
 }

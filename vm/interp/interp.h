@@ -13,12 +13,12 @@
 //
 // A call puts its arguments side by side (the window); the callee's slot 0 is
 // the first of them, and the slot below that gets the result. So a call copies
-// no arguments, and returning writes R[-1].
+// no arguments, and returning writes base[-1].
 //
 // Order of calls, for `norm(x)` called from a host:
 //
 //     tl_call             call.c    copies the arguments into a window
-//       tl_push_frame     call.c    reserves slots, sets pc to the first word
+//       push_frame        call.c    reserves slots, sets pc to the first word
 //       tl_interpret      interp.c  runs until the entry frame returns
 //         a handler                 scalars are computed right there
 //         tl_short_binary           small arrays, in engine/short.c
@@ -51,17 +51,8 @@ bool tl_interpret(tl_vm *vm);
 // (interp_counting.c).
 bool tl_interpret_counting(tl_vm *vm);
 
-// Pushes a frame for [function] whose slots begin at [base], where its
-// arguments already are; [closure] is NULL for a function without captures,
-// [flags] are TL_FRAME_*. Makes sure that the slots and the record fit. Returns
-// false after tl_fail (kind limit) when the stack is full; nothing is pushed
-// and the arguments are still the caller's.
-bool tl_push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
-                   tl_slot *base, uint32_t flags);
-// Returns the first slot above the running frame (one is left below it for the
-// result): free for a call from C. It does not reserve anything.
-tl_slot *tl_free_slots(tl_vm *vm);
-// As tl_free_slots, with room for [count] arguments made sure of. Returns NULL
+// Returns the first slot above the running frame, below which one is left for
+// the result: free for a call from C, with room for [count] arguments. NULL
 // after tl_fail (kind limit).
 tl_slot *tl_call_window(tl_vm *vm, uint32_t count);
 // As tl_call, for arguments that already stand in a window of tl_call_window:
@@ -154,10 +145,6 @@ bool tl_do_concat(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
 // success.
 bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
                    const tl_slot *c, unsigned c_mode, bool *truth);
-// Matrix product of b and c into slot [a]. Operands are read by [modes] (b in
-// bits 0-1, c in bits 2-3); those that end are dropped.
-bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
-                  unsigned modes);
 // Sets *found to whether [container] has an item equal to [item]: an item of a
 // list or array, a key of a record, a part of a string, a member of a range, a
 // row's item of ragged rows. Both are borrowed. Fails for a container of
@@ -166,16 +153,10 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found);
 // The instruction `in`: tl_contains, after which operands that end are dropped.
 bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
               bool *found);
-// Makes the range b..c with step d, which have to be integers, in slot [a].
-bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
-                 const tl_slot *d);
 // Sets *truth if [s] is one bool. Anything else is an error whose message
 // proposes any, all or a comparison, since Tally has no truth of numbers or
 // lists.
 bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth);
-// Array literals: an array whose items along a new first axis are the [count]
-// items. Items that lie in the instruction's window (out + 1) are dropped.
-bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
 // A list of the [count] slots in the window, which it takes over. What a slot
 // only borrows the list borrows too (tl_borrow_item), as long as slots alone
 // refer to the list.
@@ -192,22 +173,9 @@ bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
 // where the caller goes on, NULL where all this is not so; then nothing has
 // happened.
 const tl_ins *tl_hand_over(tl_vm *vm, const tl_frame *frame, const tl_ins *ins);
-// As tl_do_list, for a record with the names [keys] and one value each.
-bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
-                  tl_slot *out);
 // list += item, in place where the slot is the list's only owner, else in a
 // copy. [modes]: the item's in bits 0-1, the target's in bits 4-5.
 bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes);
-// Formats b by [spec] (empty: as print does) into a string in slot [a]. A
-// string without a spec goes through as it is.
-bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned modes,
-                  const tl_string *spec);
-// Joins the [count] strings of the window, which are consumed, into *out.
-bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out);
-// Makes the closure object of [group] with [count] captured values, which are
-// taken from the window.
-bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
-                   tl_slot *captures, tl_slot *out);
 // b[i] into slot [a] by the general path; the loop has tried tl_element_get.
 // The result is a borrowed item, or a view or copy that the slot owns.
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
@@ -224,9 +192,6 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
 // module, or an attribute such as shape.
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name);
-// b.{x, y} into slot [a]: a record (or struct array) with those fields alone.
-bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
-                  const struct tl_keys *keys);
 // target path = value, such as p.rows[i].name = v. Writes in place as far as
 // each container on the way has one owner, copies the others. [parts] are the
 // values of the path's indices, which stay with the caller.
@@ -237,10 +202,6 @@ bool tl_do_setpath(tl_vm *vm, tl_slot *target, const tl_slot *value,
 // while it is computed with; else it is only read.
 bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
                 const tl_path *path, tl_slot *parts, tl_slot *out);
-// Puts back what tl_do_take moved out, where the update that was to store it
-// failed or did not happen. Never fails.
-void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
-                  const tl_path *path, tl_slot *parts, unsigned modes);
 // a, b = value: checks the number of items and moves or copies them into the
 // slots from [a] on. [extra] as tl_unpack_extra has it, for `first, ...rest`.
 bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
@@ -261,9 +222,6 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 // stop, step they become next, iterations left, step. *any says whether there
 // is an iteration at all.
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
-// Checks the arguments against the patterns of the function's parameters,
-// binding type variables from left to right.
-bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params);
 // Prints a value as the prompt does after an expression; none prints nothing.
 bool tl_do_show(tl_vm *vm, tl_slot value);
 // What a call of a built-in leaves to its caller; each does what those before

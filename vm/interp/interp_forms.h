@@ -16,16 +16,16 @@
 // The loop's name: the counting twin has another, and counts before each
 // instruction.
 #define TL_INTERPRET tl_interpret_counting
-#define COUNT()                                            \
-  do {                                                     \
-    if (vm->timed)                                         \
-      vm->observer->step(vm); /* of the one before */      \
-    SAVE();                                                \
-    count_ins(vm, R, ins);                                 \
-    if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, R, ins))) \
-      goto fail;                                           \
-    if (UNLIKELY(vm->debug != NULL && is_to_end(vm, R, ins))) \
-      goto fail;                                           \
+#define COUNT()                                                  \
+  do {                                                           \
+    if (vm->timed)                                               \
+      vm->observer->step(vm); /* of the one before */            \
+    SAVE();                                                      \
+    count_ins(vm, base, ins);                                    \
+    if (UNLIKELY(vm->fail_in != 0 && is_to_fail(vm, base, ins))) \
+      goto fail;                                                 \
+    if (UNLIKELY(vm->debug != NULL && is_to_end(vm, base, ins))) \
+      goto fail;                                                 \
   } while (0)
 #else
 #define TL_INTERPRET tl_interpret
@@ -55,18 +55,11 @@
 #define TL_THREADED 0
 #endif
 
-// The operands of the instruction at ins, as slots and constants: fields are
-// byte offsets already, so that no shift is needed.
-#define SLOT(offset) ((tl_slot *)(void *)((char *)R + (offset)))
-#define RA SLOT(ins->a)
-#define RB SLOT(ins->b)
-#define RC SLOT(ins->c)
+// Fields of the instruction at ins as slots and constants (handlers.h has
+// more): they are byte offsets already, so that no shift is needed.
+#define SLOT(offset) tl_slot_at(base, offset)
 #define KC ((const tl_slot *)(const void *)((const char *)K + ins->c))
 #define KB ((const tl_slot *)(const void *)((const char *)K + ins->b))
-#define EXTRA() tl_ins_extra(ins[1])
-#define MODE_B (ins->modes & 3u)
-#define MODE_C (ins->modes >> 2 & 3u)
-#define MODE_A (ins->modes >> 4 & 3u)
 
 // The classes of two slots at once: equal to one class if both have that class,
 // since each class is a bit or'ed with itself; anything else falls through to a
@@ -98,6 +91,19 @@
     (a)->tag = TL_TAG_BOOL; \
     (a)->i = v_;            \
   } while (0)
+
+// Copies a slot as a borrow: the same object, without the bit that says that
+// the slot owns it. The source may be the target.
+#define PUT_BORROWED(a, from)                                      \
+  do {                                                             \
+    uint64_t tag_ = (from)->tag & ~TL_OWNED, payload_ = (from)->u; \
+    tl_slot *a_ = (a);                                             \
+    a_->tag = tag_;                                                \
+    a_->u = payload_;                                              \
+  } while (0)
+
+// Goes on in the frame F, from where it was saved.
+#define LOAD_FRAME() (base = F->base, K = F->function->constants, ins = F->pc)
 
 // Stores where the loop is, for whoever may fail, call back or read the frame.
 #define SAVE() (F->pc = ins, vm->frame = F)
@@ -187,11 +193,11 @@
   } while (0)
 
 // An instruction that handlers.c has: OP name, handler, words.
-#define CALLED(name, handler, words)    \
-  OP(name) {                            \
-    TRY(tl_exec_##handler(vm, R, ins)); \
-    ins += (words);                     \
-    DISPATCH;                           \
+#define CALLED(name, handler, words)       \
+  OP(name) {                               \
+    TRY(tl_exec_##handler(vm, base, ins)); \
+    ins += (words);                        \
+    DISPATCH;                              \
   }
 
 // Goes to the shared path for operands that are no two plain scalars: [op] is
@@ -349,83 +355,48 @@ static inline bool takes_one(const tl_slot *s) {
 
 // The same but for where the instruction takes [one] item of the array: that is
 // a number, however many there are.
-#define ASK_REGION_UNLESS(s, one)                                  \
-  do {                                                             \
-    SAVE();                                                        \
-    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) { \
-      const tl_ins *next_;                                         \
-      bool large_ = (s)->array->size >= TL_REGION_LARGE;           \
-      tl_region_status status_ =                                   \
-          tl_region_run(vm, F->function, R, ins, large_, &next_);  \
-      if (status_ == TL_REGION_DONE) {                             \
-        ins = next_;                                               \
-        DISPATCH;                                                  \
-      }                                                            \
-      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                 \
-        tl_drop_call(vm, R, ins);                                  \
-        FAIL();                                                    \
-      }                                                            \
-    }                                                              \
+#define ASK_REGION_UNLESS(s, one)                                    \
+  do {                                                               \
+    SAVE();                                                          \
+    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) {   \
+      const tl_ins *next_;                                           \
+      bool large_ = (s)->array->size >= TL_REGION_LARGE;             \
+      tl_region_status status_ =                                     \
+          tl_region_run(vm, F->function, base, ins, large_, &next_); \
+      if (status_ == TL_REGION_DONE) {                               \
+        ins = next_;                                                 \
+        DISPATCH;                                                    \
+      }                                                              \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                   \
+        tl_drop_call(vm, base, ins);                                 \
+        FAIL();                                                      \
+      }                                                              \
+    }                                                                \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap. What is neither
-// is for the code behind.
-#define SCALARS(op)                                         \
-  do {                                                      \
-    unsigned both_ = BOTH(b, c);                            \
-    if (both_ == TL_CLASS_F64) {                            \
+// is perhaps arrays, and to be done with the next instruction.
+#define ARITH(name, op, slow)                               \
+  OP(name) {                                                \
+    const tl_slot *b = RB, *c = RC;                         \
+    unsigned both = BOTH(b, c);                             \
+    if (both == TL_CLASS_F64) {                             \
       PUT_F64(RA, b->f op c->f, b->tag & c->tag);           \
       NEXT;                                                 \
     }                                                       \
-    if (LIKELY(both_ == TL_CLASS_I64)) {                    \
+    if (LIKELY(both == TL_CLASS_I64)) {                     \
       PUT_I64(RA, b->u op c->u, b->tag & c->tag);           \
       NEXT;                                                 \
     }                                                       \
-    if (LIKELY(both_ == MIXED)) {                           \
+    if (LIKELY(both == MIXED)) {                            \
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
       NEXT;                                                 \
     }                                                       \
-  } while (0)
-
-// Perhaps arrays, and to be done with the next instruction.
-#define SLOW_JOINED(b, c, op) \
-  do {                        \
-    slow_b = (b);             \
-    slow_c = (c);             \
-    slow_op = (op);           \
-    goto short_joined;        \
-  } while (0)
-
-#define ARITH(name, op, slow)       \
-  OP(name) {                        \
-    const tl_slot *b = RB, *c = RC; \
-    SCALARS(op);                    \
-    SLOW_JOINED(b, c, slow);        \
+    slow_b = b;                                             \
+    slow_c = c;                                             \
+    slow_op = (slow);                                       \
+    goto short_joined;                                      \
   }
-
-// Together with the sum in the next instruction, whose other operand is its
-// [other]. Anything but three floats or three integers goes one by one.
-#ifdef TL_COUNTING
-#define ARITH_ADD(name, op, slow, other) ARITH(name, op, slow)
-#else
-#define ARITH_ADD(name, op, slow, other)                               \
-  OP(name) {                                                           \
-    const tl_slot *b = RB, *c = RC, *d = SLOT(ins[1].other);           \
-    unsigned all = (unsigned)(b->tag | c->tag | d->tag) & 0xffu;       \
-    if (all == TL_CLASS_F64) {                                         \
-      double first = b->f op c->f;                                     \
-      PUT_F64(SLOT(ins[1].a), first + d->f, b->tag & c->tag & d->tag); \
-      NEXT2;                                                           \
-    }                                                                  \
-    if (LIKELY(all == TL_CLASS_I64)) {                                 \
-      uint64_t first = b->u op c->u;                                   \
-      PUT_I64(SLOT(ins[1].a), first + d->u, b->tag & c->tag & d->tag); \
-      NEXT2;                                                           \
-    }                                                                  \
-    SCALARS(op);                                                       \
-    SLOW_JOINED(b, c, slow);                                           \
-  }
-#endif
 
 // With a literal: in the constants an int64 is followed by the same number as a
 // float (c[1]), so that a float needs no conversion.
@@ -447,6 +418,22 @@ static inline bool takes_one(const tl_slot *s) {
     SLOW(b, c, slow);                                       \
   }
 
+// With a small integer in the instruction.
+#define ARITH_I(name, op, slow)                                       \
+  OP(name) {                                                          \
+    const tl_slot *b = RB;                                            \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_I64)) {                    \
+      PUT_I64(RA, b->u op(uint64_t)(int64_t)(int16_t)ins->c, b->tag); \
+      NEXT;                                                           \
+    }                                                                 \
+    if (LIKELY((uint8_t)b->tag == TL_CLASS_F64)) {                    \
+      PUT_F64(RA, b->f op(int16_t) ins->c, b->tag);                   \
+      NEXT;                                                           \
+    }                                                                 \
+    literal = tl_weak_int((int16_t)ins->c);                           \
+    SLOW(b, &literal, slow);                                          \
+  }
+
 // A comparison of scalars that gives a bool. NaN compares as C does.
 #define COMPARE(name, op, slow)         \
   OP(name) {                            \
@@ -463,10 +450,10 @@ static inline bool takes_one(const tl_slot *s) {
     SLOW(b, c, slow);                   \
   }
 
-// Bitwise operators, of integers and of bools.
-#define BITS(name, op, slow)                      \
+// Bitwise operators, of integers and of bools; the right operand is in C.
+#define BITS(name, C, op, slow)                   \
   OP(name) {                                      \
-    const tl_slot *b = RB, *c = RC;               \
+    const tl_slot *b = RB, *c = (C);              \
     unsigned both = BOTH(b, c);                   \
     if (LIKELY(both == TL_CLASS_I64)) {           \
       PUT_I64(RA, b->i op c->i, b->tag & c->tag); \
@@ -488,17 +475,6 @@ static inline bool takes_one(const tl_slot *s) {
       NEXT;                                                \
     }                                                      \
     SLOW(b, c, slow);                                      \
-  }
-
-// Bitwise operators with an integer literal.
-#define BITS_K(name, op, slow)                                \
-  OP(name) {                                                  \
-    const tl_slot *b = RB, *c = KC;                           \
-    if (LIKELY((uint8_t)(b->tag & c->tag) == TL_CLASS_I64)) { \
-      PUT_I64(RA, b->i op c->i, b->tag & c->tag);             \
-      NEXT;                                                   \
-    }                                                         \
-    SLOW(b, c, slow);                                         \
   }
 
 // Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
@@ -527,6 +503,21 @@ static inline bool takes_one(const tl_slot *s) {
     }                          \
     NEXT;                      \
   } while (0)
+
+// Jumps where the bool in a is [wanted]; what is no bool fails.
+#define JUMP_ON(name, wanted)                       \
+  OP(name) {                                        \
+    const tl_slot *a = RA;                          \
+    bool truth = a->i != 0;                         \
+    if (UNLIKELY((uint8_t)a->tag != TL_CLASS_BOOL)) \
+      TRY(tl_do_truth(vm, *a, MODE_A, &truth));     \
+    if (truth == (wanted)) {                        \
+      if ((int32_t)tl_ins_extra(*ins) < 0)          \
+        POLL_TO(LONG_TARGET);                       \
+      JUMP_LONG();                                  \
+    }                                               \
+    NEXT;                                           \
+  }
 
 // Compare and jump; [negate] is the jump on `not (a op b)`, which for NaN
 // differs from the opposite comparison. Backward ones poll.

@@ -18,22 +18,18 @@
 #include "vm/embedded.h"
 #include "vm/interp/interp.h"
 #include "vm/memory/memory_internal.h"
-
-// Whether the zero-terminated [name] is just the text.
-static bool is_word(const char *name, const char *text, size_t nbytes) {
-  return strncmp(name, text, nbytes) == 0 && name[nbytes] == 0;
-}
+#include "vm/string.h"
 
 // Whether the library has a function of that name, in C or in Tally.
 static bool is_function(const tl_vm *vm, const char *text, size_t nbytes) {
   for (const tl_family *family = vm->library->families; family->rows; family++)
     for (const tl_builtin *row = family->rows; row->name; row++)
-      if (is_word(row->name, text, nbytes))
+      if (tl_text_is(row->name, text, nbytes))
         return true;
   for (const struct tl_embedded *e = vm->library->embedded->modules; e->name;
        e++)
     for (const struct tl_embedded_function *f = e->functions; f->name; f++)
-      if (is_word(f->name, text, nbytes))
+      if (tl_text_is(f->name, text, nbytes))
         return true;
   return false;
 }

@@ -18,15 +18,6 @@
 #include "vm/native/jit.h"
 #include "vm/values/record.h"
 
-#define RA tl_slot_at(base, ins->a)
-#define RB tl_slot_at(base, ins->b)
-#define RC tl_slot_at(base, ins->c)
-#define RD tl_slot_at(base, ins[1].a)
-#define EXTRA() tl_ins_extra(ins[1])
-#define MODE_A (ins->modes >> 4 & 3u)
-#define MODE_B (ins->modes & 3u)
-#define MODE_C (ins->modes >> 2 & 3u)
-
 // Whether nothing is to be dropped where the operand was read.
 static bool stays(const tl_slot *s, unsigned mode) {
   return mode == TL_MODE_BORROW || !tl_is_owned(*s);
@@ -80,7 +71,7 @@ static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // loop's.
 static tl_one get_part(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
-  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  const tl_path *path = tl_path_of(vm, ins);
   if (may_begin(vm, ins, RB))
     return TL_ONE_LEFT;
   return done(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
@@ -115,13 +106,13 @@ static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   }
   if (may_begin(vm, ins, b))
     return TL_ONE_LEFT;
-  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  const tl_path *path = tl_path_of(vm, ins);
   return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
 }
 
 // The same of a path. What is a scalar is read.
 static tl_one take_place(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  const tl_path *path = tl_path_of(vm, ins);
   const tl_slot *place = tl_place_scalar(RB, path, RA + 1);
   if (place == NULL)
     return done(tl_exec_take(vm, base, ins));
@@ -142,7 +133,7 @@ static tl_one next_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // A scalar takes the place of another; all else may have to be copied.
 static tl_one set_place(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_path *path = &vm->frame->function->unit->paths[EXTRA()];
+  const tl_path *path = tl_path_of(vm, ins);
   const tl_slot *b = RB;
   tl_slot *place = MODE_A == TL_MODE_BORROW || tl_is_heap(*b) || vm->no_reuse
                        ? NULL

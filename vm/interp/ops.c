@@ -41,10 +41,9 @@ static bool matmul_of(tl_vm *vm, tl_slot *operands, tl_slot *out) {
 }
 
 // The product never takes an operand's memory, so both are only dropped.
-bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
-                  unsigned modes) {
-  tl_slot operands[2] = {tl_operand_read(b, modes & 3u),
-                         tl_operand_read(c, modes >> 2 & 3u)},
+bool tl_exec_matmul(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot operands[2] = {tl_operand_read(RB, MODE_B),
+                         tl_operand_read(RC, MODE_C)},
           result;
   if (!matmul_of(vm, operands, &result) ||
       (vm->has_contracts &&
@@ -58,8 +57,8 @@ bool tl_do_matmul(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
   }
   tl_operand_end(vm, operands[0]);
   tl_operand_end(vm, operands[1]);
-  // Last, as a may be an operand's slot.
-  tl_operand_put(a, result);
+  // Last, as it may be an operand's slot.
+  tl_operand_put(RA, result);
   return true;
 }
 
@@ -98,17 +97,15 @@ static inline bool whole(tl_vm *vm, const tl_slot *s, const char *what,
 }
 
 // The operands are integers, so nothing has to be dropped.
-bool tl_do_range(tl_vm *vm, tl_slot *a, const tl_slot *b, const tl_slot *c,
-                 const tl_slot *d) {
+bool tl_exec_range(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   int64_t start, stop, step;
-  if (!whole(vm, b, "start", &start) || !whole(vm, c, "end", &stop) ||
-      !whole(vm, d, "step", &step)) {
+  if (!whole(vm, RB, "start", &start) || !whole(vm, RC, "end", &stop) ||
+      !whole(vm, RD, "step", &step))
     return false;
-  }
   tl_range *range = tl_range_new(vm, start, stop, step);
   if (range == NULL)
     return false;
-  tl_operand_put(a, tl_own_range(range));
+  tl_operand_put(RA, tl_own_range(range));
   return true;
 }
 
@@ -296,8 +293,9 @@ bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,
 }
 
 // What a slot only borrows the record borrows, as lists do.
-bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
-                  tl_slot *out) {
+bool tl_exec_record(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const struct tl_keys *keys = &tl_unit_of(vm)->keys[EXTRA()];
+  tl_slot *values = RA + 1;
   tl_record *record = tl_record_of_names(vm, keys->count, keys->names);
   if (record == NULL)
     return false;
@@ -305,24 +303,33 @@ bool tl_do_record(tl_vm *vm, const struct tl_keys *keys, tl_slot *values,
   for (uint32_t i = 0; i < keys->count; i++)
     store_new(vm, &record->head, &record->fields[i].value, &values[i],
               TL_CAUSE_FIELD);
-  tl_operand_put(out, tl_own_record(record));
+  tl_operand_put(RA, tl_own_record(record));
   return true;
 }
 
-// Serves STACK, whose items are in its window, and STACKLIST, whose items are
-// those of a list that is not this function's to drop.
-bool tl_do_stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
+// An array of the items along a new first axis; they are only read.
+static bool stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *result) {
+  return tl_stack_any(vm, count, items, result) &&
+         (!vm->has_contracts ||
+          vm->observer->contract_makes(vm, *result, TL_WHY_STACK));
+}
+
+bool tl_exec_stack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot result;
-  if (!tl_stack_any(vm, count, items, &result) ||
-      (vm->has_contracts &&
-       !vm->observer->contract_makes(vm, result, TL_WHY_STACK)))
+  if (!stack(vm, ins->b, RA + 1, &result))
     return false;
-  // Items of a window are this instruction's to drop; a list's go with the
-  // list.
-  if (out + 1 == items) {
-    tl_drop_all(vm, items, count);
-  }
-  tl_operand_put(out, result);
+  tl_drop_all(vm, RA + 1, ins->b);
+  tl_operand_put(RA, result);
+  return true;
+}
+
+// The items of a list literal's list: they go with the list.
+bool tl_exec_stacklist(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot list = tl_operand_read(RB, MODE_B), result;
+  if (!stack(vm, (uint32_t)list.list->length, list.list->items, &result))
+    return false;
+  tl_drop(vm, list);
+  tl_operand_put(RA, result);
   return true;
 }
 
@@ -365,12 +372,12 @@ bool tl_do_push(tl_vm *vm, tl_slot *list, tl_slot *item, unsigned modes) {
 
 // A string without a spec passes on with its mode: owned if it was consumed,
 // else still borrowed.
-bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
-                  const tl_string *spec) {
-  tl_slot value = tl_operand_read(b, mode);
+bool tl_exec_format(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_string *spec = tl_unit_of(vm)->names[EXTRA()];
+  tl_slot value = tl_operand_read(RB, MODE_B);
   // A string is its own text.
   if (spec->length == 0 && tl_is_string(value)) {
-    tl_operand_put(a, value);
+    tl_operand_put(RA, value);
     return true;
   }
   tl_text text;
@@ -385,14 +392,16 @@ bool tl_do_format(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
     return false;
   }
   tl_drop(vm, value);
-  tl_operand_put(a, tl_own_string(string));
+  tl_operand_put(RA, tl_own_string(string));
   return true;
 }
 
 // One allocation for the whole, since all lengths are known.
 // The result is bytewise where all pieces are: no cluster begins in one and
 // ends in another then.
-bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
+bool tl_exec_join(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *strings = RA + 1;
+  const uint32_t count = ins->b;
   size_t nbytes = 0;
   unsigned flags = TL_BYTEWISE;
   for (uint32_t i = 0; i < count; i++) {
@@ -409,13 +418,15 @@ bool tl_do_join(tl_vm *vm, uint32_t count, tl_slot *strings, tl_slot *out) {
   }
   tl_string_finish_parts(joined, flags);
   tl_drop_all(vm, strings, count);
-  tl_operand_put(out, tl_own_string(joined));
+  tl_operand_put(RA, tl_own_string(joined));
   return true;
 }
 
 // Nothing below the allocation fails, so that no capture is lost.
-bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
-                   tl_slot *captures, tl_slot *out) {
+bool tl_exec_closure(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_group *group = &tl_unit_of(vm)->groups[EXTRA()];
+  const uint32_t count = ins->b;
+  tl_slot *captures = RA + 1;
   tl_closure *closure =
       tl_object_new(vm, TL_KIND_CLOSURE,
                     sizeof *closure + count * sizeof(tl_slot), "a function");
@@ -432,7 +443,7 @@ bool tl_do_closure(tl_vm *vm, const tl_group *group, uint32_t count,
         tl_borrow_item(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
   }
   tl_operand_put(
-      out, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
+      RA, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
   return true;
 }
 
@@ -609,15 +620,16 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 
 // Type variables bind from left to right: a second N must be equal to the
 // first.
-bool tl_do_check_types(tl_vm *vm, tl_prototype *function, tl_slot *params) {
+bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  (void)ins;
+  const tl_prototype *function = vm->frame->function;
   tl_bindings bindings = {.count = 0};
   for (uint32_t i = 0; i < function->param_count; i++) {
     const tl_function_param *p = &function->params[i];
     if (p->pattern == NULL)
       continue;
-    if (!tl_type_match(vm, p->pattern, params[i], &bindings, p->name->text)) {
+    if (!tl_type_match(vm, p->pattern, base[i], &bindings, p->name->text))
       return false;
-    }
   }
   return true;
 }

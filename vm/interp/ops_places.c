@@ -3,13 +3,14 @@
 //
 //     x[i], x[i, j]   get           the general index of values
 //     x[…], x.f       tl_do_index   a path of steps over the window's parts
-//     x.a[k] = v      tl_do_setpath, or tl_do_take … tl_do_untake where the
+//     x.a[k] = v      tl_do_setpath, or tl_do_take … tl_exec_untake where the
 //                     old value is moved out first and put back
 //     a, ...b = v     tl_do_unpack
 //
 // They keep to the order that the head of ops.c gives, so that a failure
 // consumes nothing.
 
+#include "vm/interp/handlers.h"
 #include "vm/interp/interp.h"
 
 #include "vm/array/array.h"
@@ -44,23 +45,36 @@ static bool get_part(tl_vm *vm, const tl_slot *of, unsigned mode, size_t begin,
   return true;
 }
 
-// b[i] or b[i, j] by the general path; [parts] are the index values.
+// What the step says of a value, by the general path; [parts] are its [count]
+// index values, which are dropped where it did not fail. [portion]: the
+// compiler expects a list or record that borrows items.
+static bool take(tl_vm *vm, const tl_slot *of, unsigned mode,
+                 const tl_step *step, bool portion, uint32_t count,
+                 tl_slot *parts, tl_slot *out) {
+  size_t begin = 0, end = 0;
+  if (tl_index_part(vm, *of, step, parts, &begin, &end))
+    return get_part(vm, of, mode, begin, end, out);
+  tl_slot from = tl_operand_read(of, mode), result;
+  bool asked = asks(vm, from);
+  bool ok = portion ? tl_index_take(vm, &from, step, parts, &result)
+                    : tl_index_get(vm, &from, step, parts, &result);
+  if (!ok || (asked && !vm->observer->contract_takes(vm, of, result)))
+    return false;
+  tl_drop_all(vm, parts, count);
+  tl_drop(vm, from);
+  tl_operand_put(out, result);
+  return true;
+}
+
+// b[i] or b[i, j]; [parts] are the index values.
 static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
                 uint16_t count, tl_slot *parts) {
-  tl_step step = {.item_count = count, .items = value_items};
-  size_t begin = 0, end = 0;
-  if (tl_index_part(vm, *of, &step, parts, &begin, &end))
-    return get_part(vm, of, mode, begin, end, a);
-  tl_slot base = tl_operand_read(of, mode), result;
-  bool asked = asks(vm, base);
-  if (!tl_index_get(vm, &base, &step, parts, &result) ||
-      (asked && !vm->observer->contract_takes(vm, of, result)))
+  const tl_step step = {.item_count = count, .items = value_items};
+  bool is_item = tl_is_scalar(parts[0]);
+  if (!take(vm, of, mode, &step, false, count, parts, a))
     return false;
-  if (tl_is_list(result) && tl_is_owned(result) && !tl_is_scalar(parts[0]))
-    tl_keep_items(vm, &result.list->head);  // a range took more than an item
-  tl_drop_all(vm, parts, count);
-  tl_drop(vm, base);
-  tl_operand_put(a, result);
+  if (tl_is_list(*a) && tl_is_owned(*a) && !is_item)
+    tl_keep_items(vm, &a->list->head);  // a range took more than an item
   return true;
 }
 
@@ -102,23 +116,12 @@ static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
 // what the path says.
 bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
                  tl_slot *parts, tl_slot *out) {
-  size_t begin = 0, end = 0;
-  if (tl_index_part(vm, *base, &path->steps[0], parts, &begin, &end))
-    return get_part(vm, base, mode, begin, end, out);
   // A path with spread values is written out first.
   if (path->spreads)
     return do_spread_index(vm, base, mode, path, parts, out);
-  tl_slot from = tl_operand_read(base, mode), result;
-  bool asked = asks(vm, from);
-  bool ok = tl_path_portion(path) != TL_PORTION_ANY
-                ? tl_index_take(vm, &from, &path->steps[0], parts, &result)
-                : tl_index_get(vm, &from, &path->steps[0], parts, &result);
-  if (!ok || (asked && !vm->observer->contract_takes(vm, base, result)))
-    return false;
-  tl_drop_all(vm, parts, path->part_count);
-  tl_drop(vm, from);
-  tl_operand_put(out, result);
-  return true;
+  return take(vm, base, mode, &path->steps[0],
+              tl_path_portion(path) != TL_PORTION_ANY, path->part_count, parts,
+              out);
 }
 
 // A consumed base is dropped after the field is read: what *out borrows from it
@@ -161,25 +164,25 @@ static void choose_fields(tl_vm *vm, tl_slot from, const struct tl_keys *keys,
 
 // p.{x, y}: a record with those fields alone, or a struct array with those
 // members.
-bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
-                  const struct tl_keys *keys) {
-  if (tl_is_nested(*base)) {
+bool tl_exec_fields(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const struct tl_keys *keys = &tl_unit_of(vm)->keys[EXTRA()];
+  tl_slot from = tl_operand_read(RB, MODE_B);
+  if (tl_is_nested(from)) {
     tl_slot made;
-    bool asked = asks(vm, *base);
-    if (!tl_nested_select(vm, *base, keys->count, keys->names, &made) ||
-        (asked && !vm->observer->contract_takes(vm, base, made)))
+    bool asked = asks(vm, from);
+    if (!tl_nested_select(vm, *RB, keys->count, keys->names, &made) ||
+        (asked && !vm->observer->contract_takes(vm, RB, made)))
       return false;
-    tl_drop(vm, tl_operand_read(base, mode));
-    tl_operand_put(a, made);
+    tl_drop(vm, from);
+    tl_operand_put(RA, made);
     return true;
   }
-  if (!tl_is_record(*base)) {
+  if (!tl_is_record(from)) {
     char text[TL_DESCRIBE];
     return tl_fail(vm, TALLY_ERR_TYPE,
                    ".{…} selects fields of a record or a struct array: got %s",
-                   tl_describe(*base, text, sizeof text));
+                   tl_describe(from, text, sizeof text));
   }
-  tl_slot from = tl_operand_read(base, mode);
   for (uint32_t i = 0; i < keys->count; i++) {
     // Look up all names first, so that a missing one fails before anything
     // moves.
@@ -192,7 +195,7 @@ bool tl_do_fields(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
     return false;
   choose_fields(vm, from, keys, &record);
   tl_drop(vm, from);
-  tl_operand_put(a, tl_own_record(record));
+  tl_operand_put(RA, tl_own_record(record));
   return true;
 }
 
@@ -229,11 +232,12 @@ bool tl_do_take(tl_vm *vm, const tl_slot *container, unsigned mode,
 }
 
 // The item goes back to its place only if that is still unset.
-void tl_do_untake(tl_vm *vm, tl_slot *target, const tl_slot *item,
-                  const tl_path *path, tl_slot *parts, unsigned modes) {
-  tl_slot from = tl_operand_read(item, modes & 3u);
-  tl_path_give_back(vm, *target, path, parts, &from);
+bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_slot from = tl_operand_read(RB, MODE_B);
+  tl_path_give_back(vm, *RA, tl_path_of(vm, ins), RC, &from);
   tl_drop(vm, from);
+  tl_drop_all(vm, RC, ins[1].a);
+  return true;
 }
 
 // How many items a value has that several names are assigned from; -1: it
@@ -320,46 +324,25 @@ static void unpack_list(tl_vm *vm, tl_slot *to, tl_slot value) {
     tl_drop(vm, value);
 }
 
-// The items of what is no list, as a list; NULL after tl_fail.
-static tl_list *list_items(tl_vm *vm, tl_slot value, uint32_t count) {
-  int64_t length = tl_is_string(value) ? -1 : unpacked_length(vm, value);
-  if (length < 0) {
+// The items of what is no list, as a list. first, ...rest, last = value: there
+// the item [rest] is a list or slice of the rest; [count] as [rest]: none is.
+// NULL after tl_fail.
+static tl_list *list_items(tl_vm *vm, tl_slot value, uint32_t count,
+                           uint32_t rest) {
+  bool all = rest == count;
+  int64_t length = all && tl_is_string(value) ? -1 : unpacked_length(vm, value);
+  int64_t others = (int64_t)count - 1;
+  if (length < 0 && !tl_failed(vm))
     fail_unpack(vm, value, count);
-    return NULL;
-  }
-  if (length != (int64_t)count) {
+  else if (all && length != (int64_t)count)
     tl_fail(vm, TALLY_ERR_VALUE, "%u names are assigned from %s of %lld %s",
             count, tl_is_record(value) ? "a record" : "an array",
             (long long)length, tl_is_record(value) ? "fields" : "items");
-    return NULL;
-  }
-  tl_list *list = tl_list_new(vm, count);
-  for (uint32_t i = 0; list != NULL && i < count; i++) {
-    if (unpack_item(vm, value, i, -1, list))
-      continue;
-    tl_drop(vm, tl_own_list(list));
-    return NULL;
-  }
-  return list;
-}
-
-// first, ...rest, last = value: a list in which the rest is one item, a list or
-// slice; NULL after tl_fail.
-static tl_list *list_with_rest(tl_vm *vm, tl_slot value, uint32_t count,
-                               uint32_t rest) {
-  int64_t length = unpacked_length(vm, value), others = (int64_t)count - 1;
-  if (length < 0) {
-    if (!tl_failed(vm))
-      fail_unpack(vm, value, count);
-    return NULL;
-  }
-  if (length < others) {
+  else if (!all && length < others)
     tl_fail(vm, TALLY_ERR_VALUE,
             "%lld names before and after ... are assigned from %lld items",
             (long long)others, (long long)length);
-    return NULL;
-  }
-  tl_list *list = tl_list_new(vm, count);
+  tl_list *list = tl_failed(vm) ? NULL : tl_list_new(vm, count);
   for (uint32_t i = 0; list != NULL && i < count; i++) {
     // Names after the rest take the last items.
     int64_t at = i <= rest ? i : i + length - count;
@@ -386,9 +369,8 @@ bool tl_do_unpack(tl_vm *vm, tl_slot *a, const tl_slot *b, unsigned mode,
     unpack_list(vm, a, value);
     return true;
   }
-  tl_list *list = count == extra
-                      ? list_items(vm, value, count)
-                      : list_with_rest(vm, value, count, (extra >> 16) - 1);
+  tl_list *list =
+      list_items(vm, value, count, count == extra ? count : (extra >> 16) - 1);
   if (list == NULL)
     return false;
   tl_drop(vm, value);

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #endif
 
+#include "vm/memory/memory.h"
 #include "vm/memory/memory_internal.h"
 
 enum {
@@ -55,7 +56,7 @@ static void *reserve(tl_vm *vm, size_t nbytes) {
     return block == MAP_FAILED ? NULL : block;
   }
 #endif
-  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
+  return tl_host_new(vm, nbytes);
 }
 
 // Gives back what reserve returned.
@@ -66,7 +67,7 @@ static void give_back(tl_vm *vm, void *block, size_t nbytes) {
     return;
   }
 #endif
-  vm->options.resize(vm->options.context, block, nbytes, 0);
+  tl_host_free(vm, block, nbytes);
 }
 
 // How far calls may go before tl_slots_grow is asked again.

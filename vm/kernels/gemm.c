@@ -23,8 +23,8 @@ enum { VECTOR = 32, TALL = 4, ACROSS = 3 };
 enum { VECTOR = 16, TALL = 4, ACROSS = 2 };
 #endif
 
-// So many multiplications are a small product, and more of them where b's rows
-// are read as they lie.
+// So many multiplications are a small complex product, and SMALL_ROWS one of
+// floats, where b's rows are read as they lie.
 // Where they do not lie so, up to TURNED items are transposed on the stack.
 enum { SMALL = 128, SMALL_ROWS = 16 * 16 * 16, TURNED = 256 };
 
@@ -177,20 +177,6 @@ static size_t smaller(size_t a, size_t b) {
            : columns_##sfx##_1)(c, c_row, a, a_row, a_column, b, b_row, m, k); \
     }                                                                          \
   }                                                                            \
-  /* Small products are done before their operands would be packed. */         \
-  static void small_##sfx(T *c, size_t c_row, const T *a, ptrdiff_t a_row,     \
-                          ptrdiff_t a_column, const T *b, ptrdiff_t b_row,     \
-                          ptrdiff_t b_column, size_t m, size_t n, size_t k) {  \
-    for (size_t i = 0; i < m; i++, c += c_row, a += a_row) {                   \
-      for (size_t j = 0; j < n; j++) {                                         \
-        const T *x = a, *y = b + (ptrdiff_t)j * b_column;                      \
-        T sum = 0;                                                             \
-        for (size_t p = 0; p < k; p++, x += a_column, y += b_row)              \
-          sum += *x * *y;                                                      \
-        c[j] = sum;                                                            \
-      }                                                                        \
-    }                                                                          \
-  }                                                                            \
   void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,             \
                         ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,   \
                         ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
@@ -200,12 +186,11 @@ static size_t smaller(size_t a, size_t b) {
     T *columns = rows + tl_gemm_rows(m, k);                                    \
     const size_t c_step = (size_t)(c_row / size);                              \
     a_row /= size, a_column /= size, b_row /= size, b_column /= size;          \
-    if (!TL_SMALL && m * n * k <= SMALL_ROWS && k <= BLOCK_K &&                \
-        b_column == 1) {                                                       \
+    if (m * n * k <= SMALL_ROWS && k <= BLOCK_K && b_column == 1) {            \
       columns_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, m, n, k);       \
       return;                                                                  \
     }                                                                          \
-    if (!TL_SMALL && m * n * k <= SMALL_ROWS && n * k <= TURNED) {             \
+    if (m * n * k <= SMALL_ROWS && n * k <= TURNED) {                          \
       const T *b = b_;                                                         \
       T turned[TURNED];                                                        \
       for (size_t p = 0; p < k; p++)                                           \
@@ -214,11 +199,6 @@ static size_t smaller(size_t a, size_t b) {
               b[(ptrdiff_t)p * b_row + (ptrdiff_t)j * b_column];               \
       columns_##sfx(c, c_step, a_, a_row, a_column, turned, (ptrdiff_t)n, m,   \
                     n, k);                                                     \
-      return;                                                                  \
-    }                                                                          \
-    if (m * n * k <= SMALL) {                                                  \
-      small_##sfx(c, c_step, a_, a_row, a_column, b_, b_row, b_column, m, n,   \
-                  k);                                                          \
       return;                                                                  \
     }                                                                          \
     for (size_t j = 0; j < n; j += BLOCK_N) {                                  \

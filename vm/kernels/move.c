@@ -24,9 +24,7 @@
 // repeated item are written at once.
 enum { SHORT_BYTES = 512, ITEM_BYTES = 64 };
 
-// One row nrows times: vectors of a pattern of it, each from where in a row the
-// one before it ended; four of them at a time, so that none waits for
-// another's.
+// The bytes of a vector that repeat writes.
 enum { PATTERN = 64 };
 // A place modulo the row's length, at most one row too far.
 TL_INLINE size_t wrap(size_t at, size_t row) {
@@ -139,11 +137,9 @@ static void copy_rows(char *to, ptrdiff_t out_row, const char *from,
       STRETCH_BY(CHUNK, T)                                                 \
     }                                                                      \
   }
-STRETCH(1, tl_word1)
-STRETCH(2, tl_word2)
-STRETCH(4, tl_word4)
-STRETCH(8, tl_word8)
-STRETCH(16, tl_word16)
+#define X(index, size) STRETCH(size, tl_word##size)
+TL_MOVES(X)
+#undef X
 
 // How many items ahead of its use a scattered item is prefetched.
 enum { AHEAD = 64 };
@@ -369,17 +365,11 @@ TL_MOVES(TURN)
 // of the row.
 enum { SPREAD_BYTES = 128 };
 
-MOVES(1, tl_word1)
-MOVES(2, tl_word2)
-MOVES(4, tl_word4)
-MOVES(8, tl_word8)
-MOVES(16, tl_word16)
-
-SPREAD(1, tl_word1)
-SPREAD(2, tl_word2)
-SPREAD(4, tl_word4)
-SPREAD(8, tl_word8)
-SPREAD(16, tl_word16)
+#define X(index, size)       \
+  MOVES(size, tl_word##size) \
+  SPREAD(size, tl_word##size)
+TL_MOVES(X)
+#undef X
 
 // Two subtractions for an index, and one test at the end: no branch, so that it
 // vectorises.

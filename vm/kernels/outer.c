@@ -13,55 +13,72 @@ static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
   return (const char *)a + (ptrdiff_t)row * row_stride;
 }
 
-// Sums of reals go down in strips: 8 rows by a fixed tree, then a binary
-// counter of rows, so that errors stay small and columns do not depend on how
-// many there are beside them. As along rows, a sum begins with 0.0, so that of
-// -0.0 alone it is 0.0. Two columns are a constant: their loops are no
-// loops then. Three and four are a vector, whose fourth item is the next row's
-// first and does not count.
+// What is summed of an item x, whose column has the mean m: itself, or the
+// square of its deviation, which of a complex one is that of its magnitude, a
+// real.
+#define ITEM(x, m) (x)
+#define SQUARE(x, m) (((x) - (m)) * ((x) - (m)))
+#define SQUARE_OF_COMPLEX(x, m) \
+  (SQUARE((x).re, (m).re) + SQUARE((x).im, (m).im))
+
+// Sums go down in strips: 8 rows by a fixed tree, then a binary counter of
+// rows, so that errors stay small and columns do not depend on how many there
+// are beside them.
+#define STRIPS(name, T, R, OF)                                                \
+  TL_INLINE void name##_join(R *into, const R *row, size_t n) {               \
+    TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                 \
+  }                                                                           \
+  TL_INLINE void name##_group(R *out, const T *mean, const void *a,           \
+                              ptrdiff_t row_stride, size_t n) {               \
+    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                          \
+    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);   \
+    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);   \
+    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);   \
+    (void)mean;                                                               \
+    TL_LOOP for (size_t i = 0; i < n; i++) {                                  \
+      out[i] = ((OF(r0[i], mean[i]) + OF(r1[i], mean[i])) +                   \
+                (OF(r2[i], mean[i]) + OF(r3[i], mean[i]))) +                  \
+               ((OF(r4[i], mean[i]) + OF(r5[i], mean[i])) +                   \
+                (OF(r6[i], mean[i]) + OF(r7[i], mean[i])));                   \
+    }                                                                         \
+  }                                                                           \
+  TL_INLINE void name##_few(R *out, const T *mean, const void *a,             \
+                            ptrdiff_t row_stride, size_t nrows, size_t n) {   \
+    (void)mean;                                                               \
+    memset(out, 0, n * sizeof(R));                                            \
+    for (size_t r = 0; r < nrows; r++) {                                      \
+      const T *row = row_of(a, row_stride, r);                                \
+      TL_LOOP for (size_t i = 0; i < n; i++) out[i] += OF(row[i], mean[i]);   \
+    }                                                                         \
+  }                                                                           \
+  TL_INLINE void name##_strip(R *out, const T *mean, const void *a,           \
+                              ptrdiff_t row_stride, size_t nrows, size_t n,   \
+                              R *counter) {                                   \
+    size_t waiting = 0, groups = 0;                                           \
+    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                      \
+      R *group = counter + waiting++ * n;                                     \
+      const void *rows = row_of(a, row_stride, r);                            \
+      if (nrows - r >= TL_OUTER_GROUP)                                        \
+        name##_group(group, mean, rows, row_stride, n);                       \
+      else                                                                    \
+        name##_few(group, mean, rows, row_stride, nrows - r, n);              \
+      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                 \
+        name##_join(counter + (waiting - 2) * n, counter + (waiting - 1) * n, \
+                    n);                                                       \
+    }                                                                         \
+    for (; waiting > 1; waiting--)                                            \
+      name##_join(counter + (waiting - 2) * n, counter + (waiting - 1) * n,   \
+                  n);                                                         \
+    memcpy(out, counter, n * sizeof(R));                                      \
+  }
+
+// As along rows, a sum begins with 0.0, so that of -0.0 alone it is 0.0. Two
+// columns are a constant: their loops are no loops then. Three and four are a
+// vector, whose fourth item is the next row's first and does not count.
 enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
 
 #define X(D, sfx, T, W)                                                        \
-  TL_INLINE void add_row_##sfx(T *into, const T *row, size_t n) {              \
-    TL_LOOP for (size_t i = 0; i < n; i++) into[i] += row[i];                  \
-  }                                                                            \
-  TL_INLINE void add_group_##sfx(T *out, const void *a, ptrdiff_t row_stride,  \
-                                 size_t n) {                                   \
-    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                           \
-    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);    \
-    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);    \
-    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);    \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
-      out[i] = ((r0[i] + r1[i]) + (r2[i] + r3[i])) +                           \
-               ((r4[i] + r5[i]) + (r6[i] + r7[i]));                            \
-    }                                                                          \
-  }                                                                            \
-  TL_INLINE void add_few_##sfx(T *out, const void *a, ptrdiff_t row_stride,    \
-                               size_t nrows, size_t n) {                       \
-    memcpy(out, a, n * sizeof(T));                                             \
-    for (size_t r = 1; r < nrows; r++)                                         \
-      add_row_##sfx(out, row_of(a, row_stride, r), n);                         \
-  }                                                                            \
-  TL_INLINE void add_strip_##sfx(T *out, const void *a, ptrdiff_t row_stride,  \
-                                 size_t nrows, size_t n, T *counter) {         \
-    size_t waiting = 0, groups = 0;                                            \
-    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                       \
-      T *group = counter + waiting++ * n;                                      \
-      const void *rows = row_of(a, row_stride, r);                             \
-      if (nrows - r >= TL_OUTER_GROUP) {                                       \
-        add_group_##sfx(group, rows, row_stride, n);                           \
-      } else {                                                                 \
-        add_few_##sfx(group, rows, row_stride, nrows - r, n);                  \
-      }                                                                        \
-      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                  \
-        add_row_##sfx(counter + (waiting - 2) * n,                             \
-                      counter + (waiting - 1) * n, n);                         \
-    }                                                                          \
-    for (; waiting > 1; waiting--)                                             \
-      add_row_##sfx(counter + (waiting - 2) * n, counter + (waiting - 1) * n,  \
-                    n);                                                        \
-    memcpy(out, counter, n * sizeof(T));                                       \
-  }                                                                            \
+  STRIPS(sum_##sfx, T, T, ITEM)                                                \
   typedef T four_##sfx __attribute__((vector_size(4 * sizeof(T))));            \
   TL_INLINE void take_four_##sfx(four_##sfx *out, const T *a,                  \
                                  ptrdiff_t row_stride, size_t row, size_t n) { \
@@ -114,15 +131,18 @@ enum { GROUPS_DEEP = 64 };  // of a binary counter of groups
     for (size_t i = 0; i < nreals; i += TL_OUTER_STRIP) {                      \
       size_t n = nreals - i < TL_OUTER_STRIP ? nreals - i : TL_OUTER_STRIP;    \
       if (TL_SMALL)                                                            \
-        add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);        \
+        sum_##sfx##_strip(out + i, NULL, a + i, row_stride, nrows, n,          \
+                          counter);                                            \
       else if (n == 2)                                                         \
-        add_strip_##sfx(out + i, a + i, row_stride, nrows, 2, counter);        \
+        sum_##sfx##_strip(out + i, NULL, a + i, row_stride, nrows, 2,          \
+                          counter);                                            \
       else if (n == 3 && ahead)                                                \
         add_four_##sfx(out + i, a + i, row_stride, nrows, 3);                  \
       else if (n == 4)                                                         \
         add_four_##sfx(out + i, a + i, row_stride, nrows, 4);                  \
       else                                                                     \
-        add_strip_##sfx(out + i, a + i, row_stride, nrows, n, counter);        \
+        sum_##sfx##_strip(out + i, NULL, a + i, row_stride, nrows, n,          \
+                          counter);                                            \
     }                                                                          \
     TL_LOOP for (size_t i = 0; i < nreals; i++) out[i] += 0;                   \
   }                                                                            \
@@ -156,73 +176,22 @@ void TL_K(outer_sum_complex128)(void *out, const void *a, ptrdiff_t row_stride,
 }
 
 // Squared deviations from the columns' means go down like the sums of reals.
-// `square` is that of an item x from its mean m.
-#define SQUARES(sfx, T, R, add, square)                                        \
-  TL_INLINE R square_##sfx(T x, T m) {                                         \
-    return square;                                                             \
-  }                                                                            \
-  static void square_group_##sfx(R *out, const T *mean, const void *a,         \
-                                 ptrdiff_t row_stride, size_t n) {             \
-    const T *r0 = a, *r1 = row_of(a, row_stride, 1);                           \
-    const T *r2 = row_of(a, row_stride, 2), *r3 = row_of(a, row_stride, 3);    \
-    const T *r4 = row_of(a, row_stride, 4), *r5 = row_of(a, row_stride, 5);    \
-    const T *r6 = row_of(a, row_stride, 6), *r7 = row_of(a, row_stride, 7);    \
-    TL_LOOP for (size_t i = 0; i < n; i++) {                                   \
-      const T m = mean[i];                                                     \
-      out[i] = ((square_##sfx(r0[i], m) + square_##sfx(r1[i], m)) +            \
-                (square_##sfx(r2[i], m) + square_##sfx(r3[i], m))) +           \
-               ((square_##sfx(r4[i], m) + square_##sfx(r5[i], m)) +            \
-                (square_##sfx(r6[i], m) + square_##sfx(r7[i], m)));            \
-    }                                                                          \
-  }                                                                            \
-  static void square_few_##sfx(R *out, const T *mean, const void *a,           \
-                               ptrdiff_t row_stride, size_t nrows, size_t n) { \
-    memset(out, 0, n * sizeof(R));                                             \
-    for (size_t r = 0; r < nrows; r++) {                                       \
-      const T *row = row_of(a, row_stride, r);                                 \
-      TL_LOOP for (size_t i = 0; i < n; i++) {                                 \
-        out[i] += square_##sfx(row[i], mean[i]);                               \
-      }                                                                        \
-    }                                                                          \
-  }                                                                            \
-  static void square_strip_##sfx(R *out, const T *mean, const void *a,         \
-                                 ptrdiff_t row_stride, size_t nrows, size_t n, \
-                                 R *counter) {                                 \
-    size_t waiting = 0, groups = 0;                                            \
-    for (size_t r = 0; r < nrows; r += TL_OUTER_GROUP) {                       \
-      R *group = counter + waiting++ * n;                                      \
-      const void *rows = row_of(a, row_stride, r);                             \
-      if (nrows - r >= TL_OUTER_GROUP) {                                       \
-        square_group_##sfx(group, mean, rows, row_stride, n);                  \
-      } else {                                                                 \
-        square_few_##sfx(group, mean, rows, row_stride, nrows - r, n);         \
-      }                                                                        \
-      for (size_t q = ++groups; !(q & 1); q >>= 1, waiting--)                  \
-        add(counter + (waiting - 2) * n, counter + (waiting - 1) * n, n);      \
-    }                                                                          \
-    for (; waiting > 1; waiting--)                                             \
-      add(counter + (waiting - 2) * n, counter + (waiting - 1) * n, n);        \
-    memcpy(out, counter, n * sizeof(R));                                       \
-  }                                                                            \
-  void TL_K(outer_squares_##sfx)(void *out, const void *means, const void *a,  \
-                                 ptrdiff_t row_stride, size_t nrows,           \
-                                 size_t ncols, void *scratch) {                \
-    for (size_t i = 0; i < ncols; i += TL_OUTER_STRIP) {                       \
-      const size_t left = ncols - i;                                           \
-      square_strip_##sfx(                                                      \
-          (R *)out + i, (const T *)means + i, (const T *)a + i, row_stride,    \
-          nrows, left < TL_OUTER_STRIP ? left : TL_OUTER_STRIP, scratch);      \
-    }                                                                          \
+#define SQUARES(sfx, T, R, OF)                                                \
+  STRIPS(squares_##sfx, T, R, OF)                                             \
+  void TL_K(outer_squares_##sfx)(void *out, const void *means, const void *a, \
+                                 ptrdiff_t row_stride, size_t nrows,          \
+                                 size_t ncols, void *scratch) {               \
+    for (size_t i = 0; i < ncols; i += TL_OUTER_STRIP) {                      \
+      const size_t left = ncols - i;                                          \
+      squares_##sfx##_strip(                                                  \
+          (R *)out + i, (const T *)means + i, (const T *)a + i, row_stride,   \
+          nrows, left < TL_OUTER_STRIP ? left : TL_OUTER_STRIP, scratch);     \
+    }                                                                         \
   }
-#define X(D, sfx, T, W) SQUARES(sfx, T, T, add_row_##sfx, (x - m) * (x - m))
-TL_FLOATS(X)
-#undef X
-// The square of a complex deviation is that of its magnitude, a real.
-#define SQUARES_OF_COMPLEX(sfx, T, R, add) \
-  SQUARES(sfx, T, R, add,                  \
-          (x.re - m.re) * (x.re - m.re) + (x.im - m.im) * (x.im - m.im))
-SQUARES_OF_COMPLEX(complex64, tl_c64, float, add_row_float32)
-SQUARES_OF_COMPLEX(complex128, tl_c128, double, add_row_float64)
+SQUARES(float32, float, float, SQUARE)
+SQUARES(float64, double, double, SQUARE)
+SQUARES(complex64, tl_c64, float, SQUARE_OF_COMPLEX)
+SQUARES(complex128, tl_c128, double, SQUARE_OF_COMPLEX)
 
 // Row after row into the results, which begin as `unit`. `step` is the new
 // value of a result x that meets an item y.

@@ -81,9 +81,10 @@ static key_kind kind_of(tl_dtype dtype) {
 
 // Keys and items may be one array where their widths agree.
 #define KEYS(sfx, U, KIND, width, K)                                           \
-  static void keys_##sfx##_##width(K *keys, const void *a, size_t n,           \
+  static void keys_##sfx##_##width(void *out, const void *a, size_t n,         \
                                    uint64_t turned, bool same_zero,            \
                                    tl_stop *stop) {                            \
+    K *keys = out;                                                             \
     const U *items = a;                                                        \
     const U turn = (U)turned;                                                  \
     (void)same_zero;                                                           \
@@ -95,9 +96,12 @@ static key_kind kind_of(tl_dtype dtype) {
       }                                                                        \
     }                                                                          \
   }                                                                            \
-  static void items_##sfx##_##width(void *a, const K *keys, size_t n,          \
-                                    uint64_t turned, tl_stop *stop) {          \
-    U *items = a;                                                              \
+  static void items_##sfx##_##width(void *out, const void *a, size_t n,        \
+                                    uint64_t turned, bool same_zero,           \
+                                    tl_stop *stop) {                           \
+    const K *keys = a;                                                         \
+    U *items = out;                                                            \
+    (void)same_zero;                                                           \
     const U turn = (U)turned;                                                  \
     for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
@@ -113,59 +117,43 @@ static key_kind kind_of(tl_dtype dtype) {
 KEY_WORDS(X)
 #undef X
 
-// Keys of 64 bits, whatever the items' width. [same_zero]: -0.0 and 0.0 have
-// one key, which a stable order needs.
+// Out of items or keys [a], the keys or items [out]: each item by a key of its
+// own width, or of 64 bits.
+typedef void convert(void *out, const void *a, size_t n, uint64_t turned,
+                     bool same_zero, tl_stop *stop);
+static const struct {
+  convert *keys_own, *items_own, *keys_wide, *items_wide;
+} converts[] = {
+#define X(sfx, U, KIND)                                                  \
+  [KEY_##sfx] = {keys_##sfx##_own, items_##sfx##_own, keys_##sfx##_wide, \
+                 items_##sfx##_wide},
+    KEY_WORDS(X)
+#undef X
+};
+
+// [same_zero]: -0.0 and 0.0 have one key, which a stable order needs.
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
                   bool descending, bool same_zero, tl_stop *stop) {
-  const uint64_t turned = turned_bits(dtype, descending);
-  switch (kind_of(dtype)) {
-#define X(sfx, U, KIND)                                     \
-  case KEY_##sfx:                                           \
-    keys_##sfx##_wide(keys, a, n, turned, same_zero, stop); \
-    break;
-    KEY_WORDS(X)
-#undef X
-  }
+  converts[kind_of(dtype)].keys_wide(keys, a, n, turned_bits(dtype, descending),
+                                     same_zero, stop);
 }
 
-// In place, each item by a key of its own width.
 void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
                      tl_stop *stop) {
-  const uint64_t turned = turned_bits(dtype, descending);
-  switch (kind_of(dtype)) {
-#define X(sfx, U, KIND)                             \
-  case KEY_##sfx:                                   \
-    keys_##sfx##_own(a, a, n, turned, false, stop); \
-    break;
-    KEY_WORDS(X)
-#undef X
-  }
+  converts[kind_of(dtype)].keys_own(a, a, n, turned_bits(dtype, descending),
+                                    false, stop);
 }
 
-// The way back. NaNs all get one payload, since their keys are one.
+// NaNs all get one payload, since their keys are one.
 void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
                        bool descending, tl_stop *stop) {
-  const uint64_t turned = turned_bits(dtype, descending);
-  switch (kind_of(dtype)) {
-#define X(sfx, U, KIND)                          \
-  case KEY_##sfx:                                \
-    items_##sfx##_own(a, keys, n, turned, stop); \
-    break;
-    KEY_WORDS(X)
-#undef X
-  }
+  converts[kind_of(dtype)].items_own(a, keys, n, turned_bits(dtype, descending),
+                                     false, stop);
 }
 
-// The way back from keys of 64 bits; [keys] and [a] are different memory.
+// [keys] and [a] are different memory.
 void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
                        bool descending, tl_stop *stop) {
-  const uint64_t turned = turned_bits(dtype, descending);
-  switch (kind_of(dtype)) {
-#define X(sfx, U, KIND)                           \
-  case KEY_##sfx:                                 \
-    items_##sfx##_wide(a, keys, n, turned, stop); \
-    break;
-    KEY_WORDS(X)
-#undef X
-  }
+  converts[kind_of(dtype)].items_wide(
+      a, keys, n, turned_bits(dtype, descending), false, stop);
 }

@@ -33,21 +33,33 @@ TL_SIGNED(PREDICATE)
 TL_FLOATS(PREDICATE)
 #undef PREDICATE
 
-// Signed integers that share what unsigned ones have.
-#define AS_BITS(X)        \
-  X(BOOL, uint8)          \
-  X(INT8, uint8)          \
-  X(INT16, uint16)        \
-  X(INT32, uint32)        \
-  X(INT64, uint64)        \
-  X(UINT8, uint8)         \
-  X(UINT16, uint16)       \
-  X(UINT32, uint32)       \
-  X(UINT64, uint64)       \
-  X(FLOAT32, float32)     \
-  X(FLOAT64, float64)     \
-  X(COMPLEX64, complex64) \
-  X(COMPLEX128, complex128)
+// The kernels of one name by dtype: for all integers, or with those of unsigned
+// ones for signed ones, too, and for bools; for reals and complex items.
+#define BY_SIGNED(name)                                           \
+  [TL_INT8] = TL_K(name##_int8), [TL_INT16] = TL_K(name##_int16), \
+  [TL_INT32] = TL_K(name##_int32), [TL_INT64] = TL_K(name##_int64),
+#define BY_UNSIGNED(name)                                             \
+  [TL_UINT8] = TL_K(name##_uint8), [TL_UINT16] = TL_K(name##_uint16), \
+  [TL_UINT32] = TL_K(name##_uint32), [TL_UINT64] = TL_K(name##_uint64),
+#define BY_BITS(name)                                                 \
+  [TL_INT8] = TL_K(name##_uint8), [TL_INT16] = TL_K(name##_uint16),   \
+  [TL_INT32] = TL_K(name##_uint32), [TL_INT64] = TL_K(name##_uint64), \
+  BY_UNSIGNED(name)
+#define BY_BOOL(name) [TL_BOOL] = TL_K(name##_uint8),
+#define BY_FLOATS(name) \
+  [TL_FLOAT32] = TL_K(name##_float32), [TL_FLOAT64] = TL_K(name##_float64),
+#define BY_COMPLEX(name)                   \
+  [TL_COMPLEX64] = TL_K(name##_complex64), \
+  [TL_COMPLEX128] = TL_K(name##_complex128),
+// Those that have an order.
+#define BY_ORDERED(name) \
+  BY_BOOL(name) BY_SIGNED(name) BY_UNSIGNED(name) BY_FLOATS(name)
+// Those that rows of have places.
+#define BY_PLACES(name) [TL_INT64] = TL_K(name##_int64), BY_FLOATS(name)
+// By the size of items (tl_move_size).
+#define BY_SIZE(name)                                             \
+  TL_K(name##_1), TL_K(name##_2), TL_K(name##_4), TL_K(name##_8), \
+      TL_K(name##_16)
 
 #define BY_OP(OP, DTYPE, function) [TL_OP_##OP][TL_##DTYPE] = function,
 #define BY_DTYPE(FROM, TO, function) [TL_##FROM][TL_##TO] = function,
@@ -71,23 +83,20 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #endif
                 TL_SCALAR_KERNELS(BY_OP, vs)},
     .binary_sv = {TL_SCALAR_KERNELS(BY_OP, sv)},
-    .select =
-        {
-            [TL_BOOL] = TL_K(select_1),
-            [TL_INT8] = TL_K(select_1),
-            [TL_INT16] = TL_K(select_2),
-            [TL_INT32] = TL_K(select_4),
-            [TL_INT64] = TL_K(select_8),
-            [TL_UINT8] = TL_K(select_1),
-            [TL_UINT16] = TL_K(select_2),
-            [TL_UINT32] = TL_K(select_4),
-            [TL_UINT64] = TL_K(select_8),
-            [TL_FLOAT16] = TL_K(select_2),
-            [TL_FLOAT32] = TL_K(select_4),
-            [TL_FLOAT64] = TL_K(select_8),
-            [TL_COMPLEX64] = TL_K(select_8),
-            [TL_COMPLEX128] = TL_K(select_16),
-        },
+    .select = {[TL_BOOL] = TL_K(select_1),
+               [TL_INT8] = TL_K(select_1),
+               [TL_INT16] = TL_K(select_2),
+               [TL_INT32] = TL_K(select_4),
+               [TL_INT64] = TL_K(select_8),
+               [TL_UINT8] = TL_K(select_1),
+               [TL_UINT16] = TL_K(select_2),
+               [TL_UINT32] = TL_K(select_4),
+               [TL_UINT64] = TL_K(select_8),
+               [TL_FLOAT16] = TL_K(select_2),
+               [TL_FLOAT32] = TL_K(select_4),
+               [TL_FLOAT64] = TL_K(select_8),
+               [TL_COMPLEX64] = TL_K(select_8),
+               [TL_COMPLEX128] = TL_K(select_16)},
 #define ORDER(name)                                                          \
   [TL_OP_EQUAL - TL_OP_EQUAL] = TL_K(equal_##name),                          \
                  [TL_OP_NOT_EQUAL - TL_OP_EQUAL] = TL_K(not_equal_##name),   \
@@ -102,42 +111,19 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)
                        TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)
                            TL_FLOAT_TARGETS(CHECK, FLOAT16, float16, float)},
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(any_zero_##sfx),
-    .any_zero = {AS_BITS(X)},
-#undef X
-#define X(D, sfx, T, W) [TL_##D] = TL_K(any_negative_##sfx),
-    .any_negative = {TL_SIGNED(X) TL_FLOATS(X)},
-#undef X
-#define X(index, size) [index] = TL_K(fill_##size),
-    .fill = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(pack_##size),
-    .pack = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(unpack_##size),
-    .unpack = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(pack_tile_##size),
-    .pack_tile = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(spread_##size),
-    .spread = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(compress_##size),
-    .compress = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(expand_##size),
-    .expand = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(take_##size),
-    .take = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(take_far_##size),
-    .take_far = {TL_MOVES(X)},
-#undef X
-#define X(index, size) [index] = TL_K(put_##size),
-    .put = {TL_MOVES(X)},
-#undef X
+    .any_zero = {BY_BOOL(any_zero) BY_BITS(any_zero) BY_FLOATS(any_zero)
+                     BY_COMPLEX(any_zero)},
+    .any_negative = {BY_SIGNED(any_negative) BY_FLOATS(any_negative)},
+    .fill = {BY_SIZE(fill)},
+    .pack = {BY_SIZE(pack)},
+    .unpack = {BY_SIZE(unpack)},
+    .pack_tile = {BY_SIZE(pack_tile)},
+    .spread = {BY_SIZE(spread)},
+    .compress = {BY_SIZE(compress)},
+    .expand = {BY_SIZE(expand)},
+    .take = {BY_SIZE(take)},
+    .take_far = {BY_SIZE(take_far)},
+    .put = {BY_SIZE(put)},
     .true_indices = TL_K(true_indices),
     .indices_within = TL_K(indices_within),
     .wrap_indices = TL_K(wrap_indices),
@@ -150,55 +136,27 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .fold_feed = {TL_FOLDS(FEED)},
     .fold_end = {TL_FOLDS(END)},
     .fold_merge = {TL_FOLDS(MERGE)},
-#define X(D, sfx, T, W) [TL_##D] = TL_K(sum_rows_##sfx),
-    .sum_rows = {TL_FLOATS(X)},
-#undef X
+    .sum_rows = {BY_FLOATS(sum_rows)},
 #define X(FOLD, DTYPE, function) [TL_FOLD_##FOLD][TL_##DTYPE] = function,
     .fold_segments = {TL_SEGMENTS(X)},
 #undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_segments_##sfx),
-    .argmin_segments = {TL_PLACE_SEGMENTS(X)},
-#undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmax_segments_##sfx),
-    .argmax_segments = {TL_PLACE_SEGMENTS(X)},
-#undef X
+    .argmin_segments = {BY_PLACES(argmin_segments)},
+    .argmax_segments = {BY_PLACES(argmax_segments)},
     .fold_outer = {TL_ROWS(OUTER)},
     .scan = {TL_ROWS(SCAN)},
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_##sfx),
-    .argmin = {TL_ORDERED(X)},
-#undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmax_##sfx),
-    .argmax = {TL_ORDERED(X)},
-#undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmin_outer_##sfx),
-    .argmin_outer = {TL_ORDERED(X)},
-#undef X
-#define X(DTYPE, sfx) [TL_##DTYPE] = TL_K(argmax_outer_##sfx),
-    .argmax_outer = {TL_ORDERED(X)},
-#undef X
-#define X(D, sfx, T, W) [TL_##D] = TL_K(square_deviation_##sfx),
-    .square_deviation = {TL_FLOATS(X) TL_COMPLEXES(X)},
-#undef X
-#define X(D, sfx, T, W) [TL_##D] = TL_K(outer_squares_##sfx),
-    .outer_squares = {TL_FLOATS(X) TL_COMPLEXES(X)},
-#undef X
-#define X(D, sfx, T, W) [TL_##D] = TL_K(search_##sfx),
-    .search = {[TL_BOOL] = TL_K(search_uint8),
-               [TL_FLOAT16] = TL_K(search_float16),
-               TL_INTEGERS(X) TL_FLOATS(X) TL_COMPLEXES(X)},
-#undef X
+    .argmin = {BY_ORDERED(argmin)},
+    .argmax = {BY_ORDERED(argmax)},
+    .argmin_outer = {BY_ORDERED(argmin_outer)},
+    .argmax_outer = {BY_ORDERED(argmax_outer)},
+    .square_deviation = {BY_FLOATS(square_deviation)
+                             BY_COMPLEX(square_deviation)},
+    .outer_squares = {BY_FLOATS(outer_squares) BY_COMPLEX(outer_squares)},
+    .search = {[TL_FLOAT16] = TL_K(search_float16),
+               BY_ORDERED(search) BY_COMPLEX(search)},
     .convolve = {[TL_INT64] = TL_K(convolve_uint64),
                  [TL_UINT64] = TL_K(convolve_uint64),
                  [TL_FLOAT64] = TL_K(convolve_float64)},
-#define PRODUCTS(name)                                                      \
-  [TL_INT8] = TL_K(name##_uint8), [TL_INT16] = TL_K(name##_uint16),         \
-  [TL_INT32] = TL_K(name##_uint32), [TL_INT64] = TL_K(name##_uint64),       \
-  [TL_UINT8] = TL_K(name##_uint8), [TL_UINT16] = TL_K(name##_uint16),       \
-  [TL_UINT32] = TL_K(name##_uint32), [TL_UINT64] = TL_K(name##_uint64),     \
-  [TL_FLOAT32] = TL_K(name##_float32), [TL_FLOAT64] = TL_K(name##_float64), \
-  [TL_COMPLEX64] = TL_K(name##_complex64),                                  \
-  [TL_COMPLEX128] = TL_K(name##_complex128)
     .turn_rows = TL_K(turn_rows),
-    .gemm = {PRODUCTS(gemm)},
-    .gemv = {PRODUCTS(gemv)},
+    .gemm = {BY_BITS(gemm) BY_FLOATS(gemm) BY_COMPLEX(gemm)},
+    .gemv = {BY_BITS(gemv) BY_FLOATS(gemv) BY_COMPLEX(gemv)},
 };

@@ -203,19 +203,23 @@ TL_INLINE vec cosine_where(vec_mask mask, vec s) {
 #endif
 }
 
-// table[index mod 16] of each lane.
-TL_INLINE vec look_up(const double *table, vec_bits index) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return (vec)_mm512_permutex2var_pd(_mm512_loadu_pd(table), (__m512i)index,
-                                     _mm512_loadu_pd(table + 8));
-#else
-  index &= 15;
+// table[index] of each lane, of two or four.
+TL_INLINE vec each_of(const double *table, vec_bits index) {
 #ifdef __AVX2__
   return (vec){table[index[0]], table[index[1]], table[index[2]],
                table[index[3]]};
 #else
   return (vec){table[index[0]], table[index[1]]};
 #endif
+}
+
+// table[index mod 16] of each lane.
+TL_INLINE vec look_up(const double *table, vec_bits index) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return (vec)_mm512_permutex2var_pd(_mm512_loadu_pd(table), (__m512i)index,
+                                     _mm512_loadu_pd(table + 8));
+#else
+  return each_of(table, index & 15);
 #endif
 }
 
@@ -226,13 +230,7 @@ TL_INLINE vec look_up_32(const double *table, vec_bits index) {
       _mm512_test_epi64_mask((__m512i)index, _mm512_set1_epi64(16));
   return choose_where(upper, look_up(table + 16, index), look_up(table, index));
 #else
-  index &= 31;
-#ifdef __AVX2__
-  return (vec){table[index[0]], table[index[1]], table[index[2]],
-               table[index[3]]};
-#else
-  return (vec){table[index[0]], table[index[1]]};
-#endif
+  return each_of(table, index & 31);
 #endif
 }
 

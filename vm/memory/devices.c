@@ -11,6 +11,7 @@
 
 #include "vm/events.h"
 #include "vm/memory/memory.h"
+#include "vm/suggest.h"
 #include "vm/vm.h"
 
 // A name that is too long is cut, not within a character.
@@ -23,11 +24,9 @@ bool tl_devices_open(tl_vm *vm) {
   for (size_t i = 0; i < options->device_count; i++) {
     tl_device *d = &vm->devices[i];
     const char *name = options->devices[i].name;
-    size_t n = name == NULL ? 0 : strlen(name);
-    if (n >= sizeof d->name)
-      n = sizeof d->name - 1;
-    while (n > 0 && name[n] != 0 && (name[n] & 0xc0) == 0x80) n--;
-    memcpy(d->name, name == NULL ? "" : name, n);
+    if (name != NULL)
+      memcpy(d->name, name,
+             (size_t)tl_clip(name, strlen(name), sizeof d->name - 1));
     d->limit = options->devices[i].limit;
   }
   return true;

@@ -19,6 +19,14 @@
 // Bytes that may be cached even if only small blocks have died so far.
 enum { SMALLEST_CACHE = 64 << 20 };
 
+void *tl_host_new(tl_vm *vm, size_t nbytes) {
+  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
+}
+
+void tl_host_free(tl_vm *vm, void *block, size_t nbytes) {
+  vm->options.resize(vm->options.context, block, nbytes, 0);
+}
+
 // The whole pages that hold a block and its note; 0: too many.
 // The test has room for a huge page more, as mapping looks for its boundary
 // (pages.c).

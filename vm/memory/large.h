@@ -45,17 +45,6 @@ static inline tl_block_note *tl_note_of(void *block) {
 static inline char *tl_align_up(char *at, size_t to) {
   return at + (to - (uintptr_t)at % to) % to;
 }
-
-// A block from the host's allocator; NULL: none.
-static inline void *tl_host_new(tl_vm *vm, size_t nbytes) {
-  return vm->options.resize(vm->options.context, NULL, 0, nbytes);
-}
-
-// Gives a block back to the host's allocator.
-static inline void tl_host_free(tl_vm *vm, void *block, size_t nbytes) {
-  vm->options.resize(vm->options.context, block, nbytes, 0);
-}
-
 // A block of at least [nbytes] from the cache, else a fresh one; NULL: the
 // allocator has nothing left.
 void *tl_large_new(tl_vm *vm, size_t nbytes);

@@ -89,4 +89,9 @@ void tl_memory_rest(tl_vm *vm);
 // Counts begin anew; what is alive stays counted.
 void tl_stats_reset(tl_vm *vm);
 
+// A block from the host's allocator, past all accounting; NULL: none.
+void *tl_host_new(tl_vm *vm, size_t nbytes);
+// Gives a block back to the host's allocator; [nbytes] as it was asked for.
+void tl_host_free(tl_vm *vm, void *block, size_t nbytes);
+
 #endif

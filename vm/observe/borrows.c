@@ -55,7 +55,7 @@ static bool is_alias(const tl_checker *c, const tl_frame *f, uint32_t slot) {
 static void visit_aliases(tl_checker *c, void *context) {
   look *l = context;
   const tl_frame *f = l->frame;
-  if (c->pc != (uint32_t)(f->pc - c->p->code))
+  if (c->pc != tl_frame_pc(f))
     return;
   for (uint32_t i = 0; i < c->p->named_count && !l->stopped; i++) {
     if (c->p->slot_names[i] == NULL || !is_alias(c, f, i))

@@ -11,22 +11,17 @@
 
 #include "vm/bytecode/module.h"
 #include "vm/error.h"
+#include "vm/string.h"
 #include "vm/verify/verify.h"
 
 // --- Lines ------------------------------------------------------------------
-
-// The place of the frame's next instruction in its function's code. Of frames
-// further out this is the call under way.
-static uint32_t pc_of(const tl_frame *frame) {
-  return (uint32_t)(frame->pc - frame->function->code);
-}
 
 // Lines were noted for each instruction where the code was compiled for a
 // debugger; other code has a shorter table, which is searched.
 uint32_t tl_debug_line(const tl_frame *frame) {
   const tl_prototype *p = frame->function;
-  return p->lines != NULL ? p->lines[pc_of(frame)]
-                          : tl_line_at(p, pc_of(frame));
+  return p->lines != NULL ? p->lines[tl_frame_pc(frame)]
+                          : tl_line_at(p, tl_frame_pc(frame));
 }
 
 // Tells the host of an event in the running frame. Borrows the value, which is
@@ -68,7 +63,7 @@ bool tl_debug_before(tl_vm *vm) {
   const tl_ins *ins = frame->pc;
   if (lines == NULL)
     return d->ending && tl_opcodes[ins->op].fails != TL_NEVER;
-  uint32_t pc = pc_of(frame);
+  uint32_t pc = tl_frame_pc(frame);
   ptrdiff_t depth = frame - vm->frames;
   bool calls = pc == 0 && (depth > d->depth || d->returned);
   bool begins = begins_line(d, lines, pc, depth), resumes = depth < d->depth;
@@ -112,7 +107,7 @@ static bool catches(const tl_prototype *p, uint32_t pc) {
 // The same of all frames under way. What a built-in takes is not seen.
 static bool is_caught(const tl_vm *vm) {
   for (const tl_frame *f = vm->frame; f >= vm->frames; f--)
-    if (f->function != NULL && catches(f->function, pc_of(f)))
+    if (f->function != NULL && catches(f->function, tl_frame_pc(f)))
       return true;
   return false;
 }
@@ -198,7 +193,7 @@ static void visit(tl_checker *c, void *context) {
 static bool look_at(tl_vm *vm, const tl_frame *frame,
                     void (*see)(const tl_checker *c, void *context),
                     void *context) {
-  look l = {pc_of(frame), see, context};
+  look l = {tl_frame_pc(frame), see, context};
   return tl_verify_with(vm, frame->function, visit, &l);
 }
 
@@ -215,21 +210,15 @@ static void see_values(const tl_checker *c, void *context) {
 // looks at one variable looks at others.
 static bool is_assigned(tl_vm *vm, const tl_frame *frame, uint32_t slot) {
   tl_debug *d = vm->debug;
-  if (d->function != frame->function || d->at != pc_of(frame)) {
+  if (d->function != frame->function || d->at != tl_frame_pc(frame)) {
     d->function = NULL;
     memset(d->has_value, 0, sizeof d->has_value);
     if (!look_at(vm, frame, see_values, d))
       return false;
     d->function = frame->function;
-    d->at = pc_of(frame);
+    d->at = tl_frame_pc(frame);
   }
   return d->has_value[slot] && !tl_is_unset(frame->base[slot]);
-}
-
-// Whether [text] is just these bytes, which need no zero behind them: names are
-// taken from the midst of an expression.
-static bool is_named(const char *text, const char *name, size_t nbytes) {
-  return strncmp(text, name, nbytes) == 0 && text[nbytes] == 0;
 }
 
 // Of several slots with one name, as blocks within blocks have, the last one
@@ -241,14 +230,14 @@ bool tl_debug_find(tl_vm *vm, const tl_frame *frame, const char *name,
   *slot = NULL;
   for (uint32_t i = 0; i < p->named_count; i++) {
     if (p->slot_names[i] == NULL ||
-        !is_named(p->slot_names[i]->text, name, nbytes))
+        !tl_text_is(p->slot_names[i]->text, name, nbytes))
       continue;
     found = true;
     if (is_assigned(vm, frame, i))
       *slot = &frame->base[i];
   }
   for (uint32_t i = 0; frame->closure != NULL && i < p->capture_count; i++) {
-    if (found || !is_named(p->capture_names[i]->text, name, nbytes))
+    if (found || !tl_text_is(p->capture_names[i]->text, name, nbytes))
       continue;
     found = true;
     if (!tl_is_unset(frame->closure->captures[i]))

@@ -23,9 +23,9 @@ static const tl_prototype *find_called(const tl_explainer *e, uint32_t pc,
 // Says why a region cannot compute the callee.
 static void put_called(const tl_explainer *e, uint32_t pc,
                        const tl_prototype *callee) {
-  tl_text_puts(e->out, "apart from `");
-  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
-  tl_text_puts(e->out, "`: ");
+  tl_text_puts(e->out, "apart from ");
+  tl_explain_place(e, pc);
+  tl_text_puts(e->out, ": ");
   const char *name = callee->name->length > 0 ? callee->name->text : "it";
   switch ((tl_inlining)callee->joins) {
     case TL_JOINS_NOT_LONG:
@@ -88,16 +88,15 @@ static bool goes_on(const tl_decoded *d) {
 static bool put_between(const tl_explainer *e, uint32_t pc, const way *w) {
   if (w->why == NULL && w->between == NOWHERE)
     return false;
-  tl_text_puts(e->out, "apart from `");
-  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
-  tl_text_puts(e->out, "`: ");
+  tl_text_puts(e->out, "apart from ");
+  tl_explain_place(e, pc);
+  tl_text_puts(e->out, ": ");
   if (w->why != NULL) {
     tl_text_puts(e->out, w->why);
     return true;
   }
-  tl_text_puts(e->out, "`");
-  tl_explain_source(e->out, e->unit, tl_place_at(e->p, w->between));
-  tl_text_puts(e->out, "` comes between");
+  tl_explain_place(e, w->between);
+  tl_text_puts(e->out, " comes between");
   return true;
 }
 

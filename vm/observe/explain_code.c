@@ -156,6 +156,12 @@ void tl_explain_source(tl_text *out, const tl_unit *unit,
   }
 }
 
+void tl_explain_place(const tl_explainer *e, uint32_t pc) {
+  tl_text_puts(e->out, "`");
+  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+  tl_text_puts(e->out, "`");
+}
+
 // A variable's name, or where a temporary comes from.
 void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   uint32_t from;
@@ -173,9 +179,7 @@ void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
       tl_text_puts(e->out, "the literal");
       return;
     }
-    tl_text_puts(e->out, "`");
-    tl_explain_source(e->out, e->unit, tl_place_at(e->p, from));
-    tl_text_puts(e->out, "`");
+    tl_explain_place(e, from);
   } else {
     tl_text_puts(e->out, "a temporary");
   }
@@ -449,9 +453,7 @@ bool tl_explain_says_where(const tl_explainer *e, const tl_region *region,
 // "`a * b` (line 3)".
 static void put_other(const tl_explainer *e, const tl_explained *o,
                       uint32_t pc) {
-  tl_text_puts(e->out, "`");
-  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
-  tl_text_puts(e->out, "`");
+  tl_explain_place(e, pc);
   uint32_t line = tl_line_at(e->p, pc);
   if (line != o->line)
     tl_text_printf(e->out, " (line %" PRIu32 ")", line);

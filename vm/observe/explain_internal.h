@@ -73,6 +73,8 @@ uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r);
 // Appends the source of a place, on one line and not too long.
 void tl_explain_source(tl_text *out, const tl_unit *unit,
                        const tl_place_entry *place);
+// Appends the source of the instruction at [pc], quoted.
+void tl_explain_place(const tl_explainer *e, uint32_t pc);
 // Appends a variable's name, or where a temporary comes from.
 void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot);
 // Appends why an operand that does not end with the instruction at [last] lives

@@ -47,10 +47,9 @@ bool tl_contract_runs(const tl_vm *vm) {
   if (!vm->has_contracts || f == NULL)
     return false;
   const tl_unit *unit = f->function->unit;
-  const tl_place_entry *place =
-      unit->contract_count == 0
-          ? NULL
-          : tl_place_at(f->function, (uint32_t)(f->pc - f->function->code));
+  const tl_place_entry *place = unit->contract_count == 0
+                                    ? NULL
+                                    : tl_place_at(f->function, tl_frame_pc(f));
   return place != NULL && tl_unit_contracts(unit, place->at);
 }
 
@@ -77,7 +76,7 @@ static void spell_reason(tl_vm *vm, tl_text *out, uint32_t slot) {
   const tl_frame *f = vm->frame;
   const tl_prototype *p = f->function;
   tl_rejection why = (tl_rejection)vm->refused_why;
-  uint32_t pc = (uint32_t)(f->pc - p->code);
+  uint32_t pc = tl_frame_pc(f);
   const tl_slot *place = slot == UINT32_MAX ? NULL : &f->base[slot];
   char words[300];
   if (why == TL_REFUSED_LIVE && place != NULL) {
@@ -258,7 +257,7 @@ bool tl_contract_takes(tl_vm *vm, const tl_slot *base, tl_slot result) {
   const tl_frame *f = vm->frame;
   tl_text why;
   tl_text_open(&why, vm);
-  tl_spell_choice(&why, f->function, (uint32_t)(f->pc - f->function->code),
+  tl_spell_choice(&why, f->function, tl_frame_pc(f),
                   (uint32_t)(base - f->base));
   if (!why.failed)
     tl_fail(vm, TALLY_ERR_MEMORY, "#:inplace: %.*s",

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/memory/memory.h"
 #include "vm/observe/rejection.h"
 
 // The note of an instruction, or the free place where it would be. Fibonacci
@@ -36,7 +37,7 @@ static bool grow(tl_vm *vm, tl_notes *n) {
     return true;
   tl_notes wider = {.capacity = n->capacity == 0 ? 256 : 2 * n->capacity};
   size_t nbytes = wider.capacity * sizeof *wider.table;
-  wider.table = vm->options.resize(vm->options.context, NULL, 0, nbytes);
+  wider.table = tl_host_new(vm, nbytes);
   if (wider.table == NULL)
     return false;
   memset(wider.table, 0, nbytes);
@@ -45,8 +46,7 @@ static bool grow(tl_vm *vm, tl_notes *n) {
       *find(&wider, n->table[i].at) = n->table[i];
   wider.count = n->count;
   if (n->table != NULL)
-    vm->options.resize(vm->options.context, n->table,
-                       n->capacity * sizeof *n->table, 0);
+    tl_host_free(vm, n->table, n->capacity * sizeof *n->table);
   *n = wider;
   return true;
 }
@@ -111,7 +111,7 @@ void tl_watch_copied(tl_vm *vm, tl_slot copy) {
 static uint8_t find_operand(const tl_vm *vm, const tl_object *object) {
   const tl_frame *frame = vm->frame;
   tl_decoded d;
-  tl_decode(frame->function, (uint32_t)(frame->pc - frame->function->code), &d);
+  tl_decode(frame->function, tl_frame_pc(frame), &d);
   for (uint32_t i = 0; i < d.operand_count; i++)
     if (frame->base[d.operands[i]].object == object)
       return (uint8_t)(1u << i);
@@ -146,8 +146,8 @@ void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
   // The words of the first time stay.
   if (note->words[why] != NULL)
     return;
-  struct tl_rejection_words *words = note->words[why] = vm->options.resize(
-      vm->options.context, NULL, 0, sizeof *note->words[why]);
+  struct tl_rejection_words *words = note->words[why] =
+      tl_host_new(vm, sizeof *note->words[why]);
   if (words == NULL)
     return;
   const tl_slot *place = tl_refused_slot(vm, operand);
@@ -158,16 +158,14 @@ void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
 
 // By the host's allocator, which made all of it.
 void tl_notes_close(tl_vm *vm, tl_notes *notes) {
-  void *context = vm->options.context;
   for (uint32_t i = 0; i < notes->capacity; i++)
     for (int k = 0; k < TL_REJECTION_COUNT; k++)
       if (notes->table[i].words[k] != NULL)
-        vm->options.resize(context, notes->table[i].words[k],
-                           sizeof *notes->table[i].words[k], 0);
+        tl_host_free(vm, notes->table[i].words[k],
+                     sizeof *notes->table[i].words[k]);
   if (notes->table != NULL)
-    vm->options.resize(context, notes->table,
-                       notes->capacity * sizeof *notes->table, 0);
-  vm->options.resize(context, notes, sizeof *notes, 0);
+    tl_host_free(vm, notes->table, notes->capacity * sizeof *notes->table);
+  tl_host_free(vm, notes, sizeof *notes);
 }
 
 // All results but the last are fused away; the last has counted its own memory.

@@ -97,6 +97,8 @@ static const char no_shape[] =
     "the shape of an operand is not known: parameters with types give it, as "
     "in x :: `N * float64`";
 
+static const char too_many[] = "has more parameters than are followed";
+
 // --- What is alive -----------------------------------------------------------
 
 // Whether an owner of the block comes before this one. Owners are slots; with
@@ -193,6 +195,14 @@ static tl_peak_value *find_reusable(walk *w, const tl_peak_value *v) {
   return NULL;
 }
 
+// Gives an array the block of the instruction. That of the last turn may still
+// be there: two are told apart.
+static bool new_block(walk *w, uint32_t pc, tl_peak_value *v) {
+  v->block = 2 * pc + is_in_use(w, 2 * pc);
+  return !is_in_use(w, v->block) ||
+         fail(w, pc, "", "more arrays of it are alive than can be told apart");
+}
+
 // Gives an array its block: that of an operand that ends, where [reuses], or a
 // new one. On true *v has its block, and the peak includes it. [reuses] is for
 // elementwise results; what fills an array from nothing needs a new one.
@@ -215,10 +225,7 @@ static bool make(walk *w, uint32_t pc, tl_peak_value *v, bool reuses) {
   tl_sum sum = sum_live(w);
   tl_sum_add(&sum, &v->held);
   note(w, pc, &sum, &v->held);
-  // The array of the last turn may still be there: two are told apart.
-  v->block = 2 * pc + is_in_use(w, 2 * pc);
-  return !is_in_use(w, v->block) ||
-         fail(w, pc, "", "more arrays of it are alive than can be told apart");
+  return new_block(w, pc, v);
 }
 
 // --- Operands ----------------------------------------------------------------
@@ -257,6 +264,23 @@ static bool end_operands(walk *w, uint32_t pc, const tl_decoded *d) {
 static void put(walk *w, const tl_decoded *d, tl_peak_value v) {
   for (uint32_t i = 0; i < d->result_count; i++)
     w->now[(uint32_t)d->result + i] = v;
+}
+
+// Ends the instruction: what it consumes, then its result.
+static bool finish(walk *w, uint32_t pc, const tl_decoded *d, tl_peak_value v) {
+  bool ok = end_operands(w, pc, d);
+  put(w, d, v);
+  return ok;
+}
+
+// The same where an array is made first, which may get the block of an operand
+// that ends, where it [reuses].
+static bool finish_array(walk *w, uint32_t pc, const tl_decoded *d,
+                         tl_peak_value v, bool reuses) {
+  if (!end_operands(w, pc, d) || !make(w, pc, &v, reuses))
+    return false;
+  put(w, d, v);
+  return true;
 }
 
 // The region of the instruction in which it is not the last: then its result
@@ -316,15 +340,11 @@ static tl_peak_value literal_of(const walk *w, uint32_t pc,
 // end before the result is made, as it may get the block of one.
 static bool end_operation(walk *w, uint32_t pc, const tl_decoded *d,
                           tl_peak_value all) {
-  if (!end_operands(w, pc, d))
-    return false;
   all.owns = all.is_view = all.is_known = false;
-  if (all.kind == TL_PEAK_ARRAY && inner_region(w, pc, d) != NULL)
-    all.is_virtual = true;
-  else if (all.kind == TL_PEAK_ARRAY && !make(w, pc, &all, true))
-    return false;
-  put(w, d, all);
-  return true;
+  if (all.kind == TL_PEAK_ARRAY && inner_region(w, pc, d) == NULL)
+    return finish_array(w, pc, d, all, true);
+  all.is_virtual = all.is_virtual || all.kind == TL_PEAK_ARRAY;
+  return finish(w, pc, d, all);
 }
 
 // An elementwise operation: its operands are broadcast and promoted as the
@@ -451,9 +471,7 @@ static bool index_other(walk *w, uint32_t pc, const tl_decoded *d,
     v.is_known = v.is_weak = true;
     v.lengths[0] = from.lengths[at < 0 ? at + from.ndim : at];
   }
-  bool ok = end_operands(w, pc, d);
-  put(w, d, v);
-  return ok;
+  return finish(w, pc, d, v);
 }
 
 // A view holds the block of an array that ends with it. What is taken out for
@@ -480,11 +498,9 @@ static bool index_value(walk *w, uint32_t pc, const tl_decoded *d) {
     put(w, d, to);
     return true;
   }
-  if (!end_operands(w, pc, d) ||
-      (to.kind == TL_PEAK_ARRAY && !to.is_view && !make(w, pc, &to, true)))
-    return false;
-  put(w, d, to);
-  return true;
+  return to.kind == TL_PEAK_ARRAY && !to.is_view
+             ? finish_array(w, pc, d, to, true)
+             : finish(w, pc, d, to);
 }
 
 // Attributes of an array. .T is a view with its axes the other way round, or
@@ -516,9 +532,7 @@ static bool get_field(walk *w, uint32_t pc, const tl_decoded *d) {
   } else if (strcmp(name, "shape") == 0) {
     v = (tl_peak_value){.kind = TL_PEAK_UNKNOWN};
   }
-  bool ok = end_operands(w, pc, d);
-  put(w, d, v);
-  return ok;
+  return finish(w, pc, d, v);
 }
 
 // x[i] = v in its own block, or in a copy where somebody else has the array.
@@ -531,21 +545,16 @@ static bool update(walk *w, uint32_t pc, const tl_decoded *d) {
     return fail(w, pc, "", no_shape);
   if (in_place || target.kind != TL_PEAK_ARRAY)
     w->now[d->operands[0]] = (tl_peak_value){.kind = TL_PEAK_UNSET};
-  if (!end_operands(w, pc, d))
-    return false;
-  if (target.kind == TL_PEAK_ARRAY && !in_place && !make(w, pc, &target, false))
-    return false;
-  put(w, d, target);
-  return true;
+  return target.kind == TL_PEAK_ARRAY && !in_place
+             ? finish_array(w, pc, d, target, false)
+             : finish(w, pc, d, target);
 }
 
 // The result is a number, a text or the like.
 static bool plain_result(walk *w, uint32_t pc, const tl_decoded *d) {
-  bool ok = end_operands(w, pc, d);
   tl_peak_value v = tl_peak_plain;
   v.dtype = TL_INT64;
-  put(w, d, v);
-  return ok;
+  return finish(w, pc, d, v);
 }
 
 // --- Calls of the library ----------------------------------------------------
@@ -610,10 +619,7 @@ static bool make_called(walk *w, uint32_t pc, const tl_decoded *d, int which) {
       tl_itemsize(dtype->dtype) > 0)
     v.dtype = dtype->dtype;
   v.owns = false;
-  if (!end_operands(w, pc, d) || !make(w, pc, &v, false))
-    return false;
-  put(w, d, v);
-  return true;
+  return finish_array(w, pc, d, v, false);
 }
 
 // A reduction: of all items a number, along the last axis an array without it.
@@ -651,11 +657,8 @@ static bool reduce(walk *w, uint32_t pc, const tl_decoded *d,
   }
   // Within a region it is computed first, so that it has memory all the same.
   v.owns = v.is_known = false;
-  if (!end_operands(w, pc, d) ||
-      (v.kind == TL_PEAK_ARRAY && !make(w, pc, &v, true)))
-    return false;
-  put(w, d, v);
-  return true;
+  return v.kind == TL_PEAK_ARRAY ? finish_array(w, pc, d, v, true)
+                                 : finish(w, pc, d, v);
 }
 
 // Casts, and what computes item by item. The result has the operand's shape;
@@ -694,9 +697,7 @@ static bool call_plain(walk *w, uint32_t pc, const tl_decoded *d,
       v.lengths[0] = arg->lengths[0];
     }
   }
-  bool ok = end_operands(w, pc, d);
-  put(w, d, v);
-  return ok;
+  return finish(w, pc, d, v);
 }
 
 // #:peak of the function itself: what was needed for its number is before its
@@ -759,10 +760,7 @@ static bool take_result(walk *w, uint32_t pc, const tl_peak_value *args,
     v->block = args[v->block - OF_ARGUMENT].block;
     return true;
   }
-  // The array of the last turn may still be there: two are told apart.
-  v->block = 2 * pc + is_in_use(w, 2 * pc);
-  return !is_in_use(w, v->block) ||
-         fail(w, pc, "", "more arrays of it are alive than can be told apart");
+  return new_block(w, pc, v);
 }
 
 // Bounds the callee with what is known of the arguments, which move into it. In
@@ -775,6 +773,8 @@ static bool call_script(walk *w, uint32_t pc, const tl_decoded *d) {
     return fail(w, pc, "", "which function is called is not known");
   if (w->depth == CALLS)
     return fail(w, pc, p->name->text, "is called by itself, or too deep");
+  if (p->param_count > TL_MAX_PARAMS)
+    return fail(w, pc, p->name->text, too_many);
   tl_peak_value args[TL_MAX_PARAMS];
   bool is_silent = w->is_silent || inner_region(w, pc, d) != NULL;
   for (uint32_t i = 0; i < d->window_count; i++) {
@@ -1179,7 +1179,8 @@ static bool bound_function(walk *w, const tl_peak_value *args, uint32_t count) {
 // "line 4, `a * b`".
 static void put_source(tl_text *out, const walk *w, uint32_t pc) {
   const tl_place_entry *place = tl_place_at(w->p, pc);
-  tl_text_printf(out, "line %" PRIu32, tl_line_at(w->p, pc));
+  uint32_t at = place == NULL ? w->p->begin : place->at;
+  tl_text_printf(out, "line %" PRIu32, tl_line_of(w->p->unit, at));
   if (place == NULL)
     return;
   tl_text_puts(out, ", `");
@@ -1253,10 +1254,13 @@ static bool bound_one(tl_text *out, const tl_prototype *p) {
   tl_peak_value args[TL_MAX_PARAMS];
   tl_bindings names = {.count = 0};
   walk w = {.vm = out->vm, .p = p, .symbols = &symbols};
-  for (uint32_t i = 0; i < p->param_count; i++)
+  bool follows = p->param_count <= TL_MAX_PARAMS;
+  for (uint32_t i = 0; follows && i < p->param_count; i++)
     args[i] = tl_peak_given(&symbols, p->params[i].name, p->params[i].pattern,
                             &names);
-  bool ok = bound_function(&w, args, p->param_count) || w.why != NULL;
+  bool ok = follows ? bound_function(&w, args, p->param_count)
+                    : fail(&w, 0, "the function", too_many);
+  ok = ok || w.why != NULL;
   if (ok && w.peak.lost)
     fail(&w, 0, "", "its formula is too long");
   if (ok) {

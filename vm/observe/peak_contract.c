@@ -30,8 +30,7 @@ static bool holds(const tl_vm *vm, const tl_peak_contract *c) {
     return false;
   if (c->end == UINT32_MAX)
     return true;
-  const tl_place_entry *place =
-      tl_place_at(f->function, (uint32_t)(f->pc - f->function->code));
+  const tl_place_entry *place = tl_place_at(f->function, tl_frame_pc(f));
   return place != NULL && c->begin <= place->at && place->at < c->end;
 }
 
@@ -111,7 +110,7 @@ static uint64_t bytes_of(tl_slot s, int depth) {
 // of the text; false: it is a parameter. In a loop that may be the wrong one of
 // two writers; the line is a hint for the message, and nothing depends on it.
 static bool find_writer(const tl_frame *f, uint32_t slot, uint32_t *at) {
-  uint32_t end = (uint32_t)(f->pc - f->function->code);
+  uint32_t end = tl_frame_pc(f);
   bool found = false;
   tl_decoded d;
   for (uint32_t pc = 0; pc < f->function->code_count; pc += d.words) {
@@ -285,15 +284,15 @@ bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
   uint64_t below = m->contract_count == 0
                        ? UINT64_MAX
                        : m->contracts[m->contract_count - 1].ceiling;
-  m->contracts[m->contract_count++] = (tl_peak_contract){
-      .most = most,
-      .ceiling = most < below ? most : below,
-      .nbytes = nbytes,
-      .function = f->function,
-      .frame = frame,
-      .begin = begin,
-      .end = end,
-      .line = tl_line_at(f->function, (uint32_t)(f->pc - f->function->code))};
+  m->contracts[m->contract_count++] =
+      (tl_peak_contract){.most = most,
+                         .ceiling = most < below ? most : below,
+                         .nbytes = nbytes,
+                         .function = f->function,
+                         .frame = frame,
+                         .begin = begin,
+                         .end = end,
+                         .line = tl_line_at(f->function, tl_frame_pc(f))};
   m->ceiling = m->contracts[m->contract_count - 1].ceiling;
   m->over = is_over;
   return true;

@@ -29,9 +29,11 @@
 #include <time.h>
 
 #include "vm/interp/interp.h"
+#include "vm/memory/memory.h"
 #include "vm/observe/watch.h"
 #include "vm/poll.h"
 #include "vm/string.h"
+#include "vm/suggest.h"
 
 // Twice as many entries as places, so that searches stay short.
 // Ticks of half a millisecond cost the run nothing that is seen, and give a
@@ -102,11 +104,9 @@ static void stop_clock(tl_profile *p) {
 static uint32_t text_index(tl_vm *vm, tl_profile *p, const char *text,
                            size_t nbytes) {
   for (uint32_t i = 0; i < p->text_count; i++)
-    if (strncmp(p->texts[i], text, nbytes) == 0 && p->texts[i][nbytes] == 0)
+    if (tl_text_is(p->texts[i], text, nbytes))
       return i;
-  char *copy = p->text_count == TEXTS ? NULL
-                                      : vm->options.resize(vm->options.context,
-                                                           NULL, 0, nbytes + 1);
+  char *copy = p->text_count == TEXTS ? NULL : tl_host_new(vm, nbytes + 1);
   if (copy == NULL)
     return 0;
   memcpy(copy, text, nbytes);
@@ -164,11 +164,7 @@ static uint32_t source_index(tl_vm *vm, tl_profile *p, spot s) {
     return 0;
   const char *text = tl_line_text(s.function->unit, s.line, &nbytes);
   nbytes = strnlen(text, nbytes);
-  if (nbytes > 100) {
-    nbytes = 100;
-    while (nbytes > 0 && (text[nbytes] & 0xc0) == 0x80) nbytes--;
-  }
-  return text_index(vm, p, text, nbytes);
+  return text_index(vm, p, text, (size_t)tl_clip(text, nbytes, 100));
 }
 
 // The place of a frame below [parent]; that itself where there is no room for
@@ -177,8 +173,7 @@ static uint32_t place_below(tl_vm *vm, tl_profile *p, uint32_t parent,
                             const tl_frame *frame) {
   spot s = {.function = frame->function, .parent = parent};
   if (!tl_is_library(vm, frame->function->unit))
-    s.line = tl_line_at(frame->function,
-                        (uint32_t)(frame->pc - frame->function->code));
+    s.line = tl_line_at(frame->function, tl_frame_pc(frame));
   uint32_t *entry = find(p, s);
   if (*entry != 0)
     return *entry;
@@ -245,7 +240,7 @@ void tl_profile_alloc(tl_vm *vm, size_t nbytes) {
 // The clock starts last: whatever fails before it leaves no thread. Text 0 is
 // the empty one, which a lack of room gives, too.
 tl_profile *tl_profile_open(tl_vm *vm) {
-  tl_profile *p = vm->options.resize(vm->options.context, NULL, 0, sizeof *p);
+  tl_profile *p = tl_host_new(vm, sizeof *p);
   if (p == NULL)
     return NULL;
   memset(p, 0, sizeof *p);
@@ -276,7 +271,6 @@ void tl_profile_close(tl_vm *vm, tl_profile *p) {
     return;
   stop_clock(p);
   for (uint32_t i = 0; i < p->text_count; i++)
-    vm->options.resize(vm->options.context, p->texts[i],
-                       strlen(p->texts[i]) + 1, 0);
-  vm->options.resize(vm->options.context, p, sizeof *p, 0);
+    tl_host_free(vm, p->texts[i], strlen(p->texts[i]) + 1);
+  tl_host_free(vm, p, sizeof *p);
 }

@@ -77,8 +77,7 @@ static double part_of(const tl_frame *f, uint32_t at, uint32_t body,
     if (length < 0)
       return inner;
     // Of the turn under way the item was taken already.
-    double done =
-        (double)hidden[1].i - (at == (uint32_t)(f->pc - p->code) ? 0 : 1);
+    double done = (double)hidden[1].i - (at == tl_frame_pc(f) ? 0 : 1);
     return length > 0 && done >= 0 ? (done + turn) / (double)length : -1;
   }
   int64_t start;
@@ -93,7 +92,7 @@ static double part_of(const tl_frame *f, uint32_t at, uint32_t body,
 // Returns the part of the outermost, whose place in the code is then *loop.
 static double follow(const tl_frame *f, double part, uint32_t *loop) {
   const tl_prototype *p = f->function;
-  const uint32_t pc = (uint32_t)(f->pc - p->code);
+  const uint32_t pc = tl_frame_pc(f);
   tl_decoded ins;
   for (uint32_t at = pc; at < p->code_count; at += ins.words) {
     tl_decode(p, at, &ins);
@@ -138,9 +137,7 @@ void tl_progress_tell(tl_vm *vm) {
     out.part = follow(f, out.part, &loop);
     if (loop != UINT32_MAX || out.part < 0 || out.line == 0)
       put_place(vm, f,
-                loop != UINT32_MAX && out.part >= 0
-                    ? loop
-                    : (uint32_t)(f->pc - f->function->code),
+                loop != UINT32_MAX && out.part >= 0 ? loop : tl_frame_pc(f),
                 &out);
     if ((f->flags & TL_FRAME_ENTRY) != 0 && f > vm->frames)
       out.part = -1;

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+#include "vm/array/array.h"
+#include "vm/array/string_item.h"
+#include "vm/bytecode/function.h"
+#include "vm/nested/nested.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // The host's allocator, past the VM's accounting.
@@ -102,4 +108,59 @@ void tl_reach_end(tl_reach *w) {
     tl_reach_resize(w, w->met, w->met_capacity * sizeof *w->met, 0);
   if (w->waiting != NULL)
     tl_reach_resize(w, w->waiting, w->waiting_capacity * sizeof *w->waiting, 0);
+}
+
+// --- Inside objects ---------------------------------------------------------
+
+// Slots that lie side by side.
+static bool each_slot(const tl_slot *slots, int64_t count, tl_part_visit *visit,
+                      void *context) {
+  for (int64_t i = 0; i < count; i++)
+    if (!visit(context, i, slots[i]))
+      return false;
+  return true;
+}
+
+// A view refers to its block, an array of strings to long texts.
+static bool each_of_array(const tl_array *a, tl_part_visit *visit,
+                          void *context) {
+  if (tl_is_view(a)) {
+    tl_array *owner = tl_array_owner(a);
+    return visit(context, 0,
+                 (tl_slot){.tag = tl_array_tag(owner), .array = owner});
+  }
+  const tl_string_item *items = tl_string_items(a);
+  for (int64_t i = 0; a->head.dtype == TL_STRING && i < a->size; i++) {
+    tl_string *text = tl_string_item_object(&items[i]);
+    if (text != NULL &&
+        !visit(context, i, (tl_slot){.tag = TL_TAG_STRING, .string = text}))
+      return false;
+  }
+  return true;
+}
+
+bool tl_each_part(tl_slot s, tl_part_visit *visit, void *context) {
+  switch (s.object->kind) {
+    case TL_KIND_ARRAY:
+      return each_of_array(s.array, visit, context);
+    case TL_KIND_LIST:
+      return each_slot(s.list->items, s.list->length, visit, context);
+    case TL_KIND_RECORD:
+      for (int64_t i = 0; i < s.record->length; i++)
+        if (!visit(context, i, s.record->fields[i].value))
+          return false;
+      return true;
+    case TL_KIND_CLOSURE: {
+      const tl_closure *c = s.pointer;
+      return each_slot(c->captures, c->capture_count, visit, context);
+    }
+    case TL_KIND_NESTED:
+      return each_slot(s.nested->parts, s.nested->count, visit, context);
+    case TL_KIND_NATIVE: {
+      const tl_native *n = s.pointer;
+      return each_slot(n->values, n->count, visit, context);
+    }
+    default:
+      return true;
+  }
 }

@@ -26,6 +26,13 @@ bool tl_reach_meet(tl_reach *reach, tl_slot value);
 bool tl_reach_has(const tl_reach *reach, const tl_object *object);
 // Takes a value that waits; false where none does, or where memory was short.
 bool tl_reach_next(tl_reach *reach, tl_slot *out);
+// Called with what an object refers to, and its number there; false: stop.
+typedef bool tl_part_visit(void *context, int64_t index, tl_slot to);
+// Visits what the value's object refers to: items, values of a record, captured
+// values, parts of a nested array, the block of a view, texts of an array.
+// Keys, and what a resource holds, are not among them. False: stopped.
+bool tl_each_part(tl_slot value, tl_part_visit *visit, void *context);
+
 // Frees the tables.
 void tl_reach_end(tl_reach *reach);
 

@@ -18,12 +18,9 @@
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/values/list.h"
-#include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"
 #include "vm/observe/watch.h"
-#include "vm/array/string_item.h"
 
 // An object that belongs to a unit: a prototype or a constant.
 typedef struct belonging {
@@ -107,11 +104,6 @@ static void keep_unit(marking *m, tl_unit *unit) {
     look(m, a->value);
 }
 
-// A string: it belongs to a unit if it is one of its constants.
-static void look_string(marking *m, tl_string *s) {
-  look(m, (tl_slot){.tag = TL_TAG_STRING, .string = s});
-}
-
 // Notes an object that a value refers to; its own items come later.
 static void look(marking *m, tl_slot s) {
   if (!tl_is_heap(s) || s.pointer == NULL)
@@ -131,18 +123,6 @@ static void look_all(marking *m, const tl_slot *slots, uint64_t count) {
   for (uint64_t i = 0; i < count; i++) look(m, slots[i]);
 }
 
-// A view keeps its block; an array of strings its long texts.
-static void look_into_array(marking *m, const tl_array *a) {
-  if (tl_is_view(a)) {
-    tl_array *owner = tl_array_owner(a);
-    look(m, (tl_slot){.tag = tl_array_tag(owner), .array = owner});
-    return;
-  }
-  const tl_string_item *items = tl_string_items(a);
-  for (int64_t i = 0; a->head.dtype == TL_STRING && i < a->size; i++)
-    look_string(m, tl_string_item_object(&items[i]));
-}
-
 // A closure leads to the code of all members of its group, since any of them
 // may call any other.
 static void look_into_closure(marking *m, const tl_closure *c) {
@@ -151,30 +131,22 @@ static void look_into_closure(marking *m, const tl_closure *c) {
   look_all(m, c->captures, c->capture_count);
 }
 
+// The same for what an object refers to.
+static bool look_at_part(void *context, int64_t index, tl_slot to) {
+  (void)index;
+  look(context, to);
+  return true;
+}
+
 // Looks at everything that an object refers to.
 static void look_into(marking *m, tl_slot s) {
-  switch (s.object->kind) {
-    case TL_KIND_ARRAY:
-      look_into_array(m, s.array);
-      return;
-    case TL_KIND_LIST:
-      look_all(m, s.list->items, (uint64_t)s.list->length);
-      return;
-    case TL_KIND_RECORD:
-      for (int64_t i = 0; i < s.record->length; i++) {
-        look(m, tl_key_counted(s.record->fields[i].key));
-        look(m, s.record->fields[i].value);
-      }
-      return;
-    case TL_KIND_CLOSURE:
-      look_into_closure(m, s.pointer);
-      return;
-    case TL_KIND_NESTED:
-      look_all(m, s.nested->parts, (uint64_t)s.nested->count);
-      return;
-    default:
-      return;
-  }
+  if (s.object->kind == TL_KIND_CLOSURE)
+    look_into_closure(m, s.pointer);
+  else
+    tl_each_part(s, look_at_part, m);
+  for (int64_t i = 0; s.object->kind == TL_KIND_RECORD && i < s.record->length;
+       i++)
+    look(m, tl_key_counted(s.record->fields[i].key));
 }
 
 // --- Roots ------------------------------------------------------------------
@@ -184,7 +156,7 @@ static void look_into(marking *m, tl_slot s) {
 // function's ranges.
 static void look_at_frame(marking *m, const tl_frame *f) {
   const tl_prototype *p = f->function;
-  uint32_t pc = (uint32_t)(f->pc - p->code);
+  uint32_t pc = tl_frame_pc(f);
   keep_unit(m, p->unit);
   if (f->closure != NULL)
     look_into_closure(m, f->closure);

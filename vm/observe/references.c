@@ -15,17 +15,15 @@
 #include "vm/objects.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested.h"
+#include "vm/values/list.h"
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"
-#include "vm/array/string_item.h"
 
 // Builds a slot of the owner, so that its type can be described.
 // "y in the script, line 3, slot 1" of a root, "[0] of a list of 3" of an item.
@@ -65,8 +63,8 @@ void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r) {
                                          : "a function";
   snprintf(r->name, sizeof r->name,
            "%s in %s%.40s, line %" PRIu32 ", slot %" PRIu32, name,
-           has_name ? "fn " : "", function,
-           tl_line_at(p, (uint32_t)(f->pc - p->code)), slot);
+           has_name ? "fn " : "", function, tl_line_at(p, tl_frame_pc(f)),
+           slot);
 }
 
 // A slot of a frame that owns something counted.
@@ -92,7 +90,7 @@ static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
 static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
                         void *context) {
   const tl_prototype *p = f->function;
-  uint32_t pc = (uint32_t)(f->pc - p->code);
+  uint32_t pc = tl_frame_pc(f);
   for (uint32_t i = 0; i < p->range_count; i++) {
     const tl_unwind_range *r = &p->ranges[i];
     if (r->start <= pc && pc < r->end &&
@@ -182,110 +180,74 @@ bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
 
 // --- Inside objects ---------------------------------------------------------
 
-// One reference inside an object, named by a format.
-__attribute__((format(printf, 5, 6))) static bool visit_item(
-    tl_slot from, tl_slot to, tl_reference_visit *visit, void *context,
-    const char *format, ...) {
-  if (!tl_is_counted(to))
+// A look into an object.
+typedef struct inside {
+  tl_slot from;
+  tl_reference_visit *visit;
+  void *context;
+} inside;
+
+// Names what an object refers to, by its number there.
+static void name_part(tl_slot from, int64_t i, char *out, size_t size) {
+  char text[TL_KEY_TEXT];
+  switch (from.object->kind) {
+    case TL_KIND_RECORD: {
+      tl_slot key = tl_key_slot(from.record->fields[i].key);
+      if (tl_is_string(key))
+        snprintf(out, size, ".%.80s", key.string->text);
+      else
+        snprintf(out, size, "[%.80s]", tl_key_text(key, text));
+      return;
+    }
+    case TL_KIND_CLOSURE: {
+      const tl_closure *c = from.pointer;
+      const tl_prototype *p = c->member_count > 0 ? c->members[0] : NULL;
+      bool named = p != NULL && p->capture_names != NULL;
+      snprintf(out, size, "captured %.80s",
+               named ? p->capture_names[i]->text : "a value");
+      return;
+    }
+    case TL_KIND_NESTED:
+      snprintf(out, size, "%s%.80s",
+               tl_nested_form(from.nested) == TL_FORM_COLUMNS ? "." : "",
+               tl_part_name(from.nested, i));
+      return;
+    case TL_KIND_HANDLE:
+      snprintf(out, size, "value %lld", (long long)i);
+      return;
+    default:
+      snprintf(out, size, "%s[%lld]",
+               from.object->kind == TL_KIND_NATIVE ? "value " : "",
+               (long long)i);
+  }
+}
+
+// One reference inside the object. A view that does not count its block borrows
+// it: another slot holds that.
+static bool visit_part(void *context, int64_t index, tl_slot to) {
+  const inside *in = context;
+  const tl_object *from = in->from.object;
+  bool is_view = from->kind == TL_KIND_ARRAY && tl_is_view(in->from.array);
+  if (!tl_is_counted(to) || (is_view && (from->flags & TL_HOLD) == 0))
     return true;
   // An item that the container borrows is counted elsewhere.
-  bool borrowed = (from.object->flags & TL_BORROWED) != 0 && !tl_is_owned(to);
+  bool borrowed =
+      !is_view && (from->flags & TL_BORROWED) != 0 && !tl_is_owned(to);
   tl_reference r = {.kind = TL_REFERENCE_ITEM,
                     .count = borrowed ? TL_COUNT_VIRTUAL : TL_COUNT_IMMEDIATE,
-                    .from = from.object,
+                    .from = from,
                     .to = to};
-  va_list args;
-  va_start(args, format);
-  vsnprintf(r.name, sizeof r.name, format, args);
-  va_end(args);
-  return visit(context, &r);
-}
-
-// A view refers to its block, an array of strings to long texts.
-static bool visit_array(tl_slot s, tl_reference_visit *visit, void *context) {
-  const tl_array *a = s.array;
-  if (tl_is_view(a)) {
-    tl_array *owner = tl_array_owner(a);
-    tl_slot block = {.tag = tl_array_tag(owner), .array = owner};
-    // The view does not count its block: another slot does.
-    if ((a->head.flags & TL_HOLD) == 0)
-      return true;  // it borrows: another slot holds the block
-    return visit_item(s, block, visit, context, "its block");
-  }
-  if (a->head.dtype != TL_STRING)
-    return true;
-  const tl_string_item *items = tl_string_items(a);
-  for (int64_t i = 0; i < a->size; i++) {
-    tl_slot item = {.tag = TL_TAG_STRING,
-                    .string = tl_string_item_object(&items[i])};
-    if (item.string != NULL &&
-        !visit_item(s, item, visit, context, "[%lld]", (long long)i))
-      return false;
-  }
-  return true;
-}
-
-// The items of a list or of a library function.
-static bool visit_slots(tl_slot s, const tl_slot *slots, uint64_t count,
-                        const char *format, tl_reference_visit *visit,
-                        void *context) {
-  for (uint64_t i = 0; i < count; i++) {
-    char name[40];
-    snprintf(name, sizeof name, "%s[%" PRIu64 "]", format, i);
-    if (!visit_item(s, slots[i], visit, context, "%s", name))
-      return false;
-  }
-  return true;
-}
-
-// What a closure has captured.
-static bool visit_captures(tl_slot s, tl_reference_visit *visit,
-                           void *context) {
-  const tl_closure *c = s.pointer;
-  const tl_prototype *p = c->member_count > 0 ? c->members[0] : NULL;
-  for (uint32_t i = 0; i < c->capture_count; i++) {
-    const char *name = p != NULL && p->capture_names != NULL
-                           ? p->capture_names[i]->text
-                           : "a value";
-    if (!visit_item(s, c->captures[i], visit, context, "captured %.80s", name))
-      return false;
-  }
-  return true;
-}
-
-// The arrays that a nested array consists of.
-static bool visit_parts(tl_slot s, tl_reference_visit *visit, void *context) {
-  const tl_nested *n = s.nested;
-  for (int64_t i = 0; i < n->count; i++) {
-    if (!visit_item(s, n->parts[i], visit, context,
-                    tl_nested_form(n) == TL_FORM_COLUMNS ? ".%.80s" : "%s",
-                    tl_part_name(n, i)))
-      return false;
-  }
-  return true;
-}
-
-// The values of a record, named by their keys.
-static bool visit_fields(tl_slot s, tl_reference_visit *visit, void *context) {
-  for (int64_t i = 0; i < s.record->length; i++) {
-    const tl_field *field = &s.record->fields[i];
-    const tl_string *name = tl_key_string(field->key);
-    char text[TL_KEY_TEXT];
-    if (!visit_item(s, field->value, visit, context,
-                    name != NULL ? ".%.80s" : "[%.80s]",
-                    name != NULL ? name->text
-                                 : tl_key_text(tl_key_slot(field->key), text)))
-      return false;
-  }
-  return true;
+  if (is_view)
+    snprintf(r.name, sizeof r.name, "its block");
+  else
+    name_part(in->from, index, r.name, sizeof r.name);
+  return in->visit(in->context, &r);
 }
 
 // A walk over what a resource holds.
 typedef struct holding {
-  tl_slot from;
-  tl_reference_visit *visit;
-  void *context;
-  uint32_t count;
+  inside in;
+  int64_t count;
   bool stopped;
 } holding;
 
@@ -293,47 +255,29 @@ typedef struct holding {
 // all that is known of them.
 static void visit_held(void *context, tl_slot value) {
   holding *h = context;
-  uint32_t at = h->count++;
-  h->stopped = h->stopped || !visit_item(h->from, value, h->visit, h->context,
-                                         "value %" PRIu32, at);
+  int64_t at = h->count++;
+  h->stopped = h->stopped || !visit_part(&h->in, at, value);
 }
 
 // What a host's object holds, if its type says it.
 // The type's visit hook, by way of the host's table; a resource without one has
 // no VM and shows nothing.
-static bool visit_resource(tl_slot s, tl_reference_visit *visit,
-                           void *context) {
-  const tl_resource *resource = s.pointer;
-  holding h = {.from = s, .visit = visit, .context = context};
+static bool visit_resource(inside in) {
+  const tl_resource *resource = in.from.pointer;
+  holding h = {.in = in};
   if (resource->vm != NULL)
     resource->vm->host->each_held(resource, visit_held, &h);
   return !h.stopped;
 }
 
-// By the object's kind; strings and arrays that own their block refer to
-// nothing, unless their items are strings.
 // Each reference has a name that says where in the object it is: "[0]", ".key",
 // "captured f", "target", "value 0".
 bool tl_each_item(tl_slot s, tl_reference_visit *visit, void *context) {
+  inside in = {s, visit, context};
   if (!tl_is_counted(s))
     return true;
-  switch (s.object->kind) {
-    case TL_KIND_ARRAY:
-      return visit_array(s, visit, context);
-    case TL_KIND_LIST:
-      return visit_slots(s, s.list->items, (uint64_t)s.list->length, "", visit,
-                         context);
-    case TL_KIND_RECORD:
-      return visit_fields(s, visit, context);
-    case TL_KIND_CLOSURE:
-      return visit_captures(s, visit, context);
-    case TL_KIND_NESTED:
-      return visit_parts(s, visit, context);
-    case TL_KIND_HANDLE:
-      return visit_resource(s, visit, context);
-    default:
-      return true;
-  }
+  return s.object->kind == TL_KIND_HANDLE ? visit_resource(in)
+                                          : tl_each_part(s, visit_part, &in);
 }
 
 // --- Circles ----------------------------------------------------------------

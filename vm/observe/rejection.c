@@ -25,7 +25,7 @@ static bool has(tl_slot s, const tl_object *object) {
 const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand) {
   const tl_frame *f = vm->frame;
   tl_decoded d;
-  tl_decode(f->function, (uint32_t)(f->pc - f->function->code), &d);
+  tl_decode(f->function, tl_frame_pc(f), &d);
   for (uint32_t i = 0; i < d.operand_count + d.window_count; i++) {
     const tl_slot *s =
         &f->base[i < d.operand_count ? d.operands[i]

@@ -7,9 +7,11 @@
 #include "vm/poll.h"
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/references.h"
+#include "vm/memory/memory.h"
 #include "vm/memory/pages.h"
 #include "vm/observe/debug.h"
 #include "vm/observe/watch.h"
+#include "vm/suggest.h"
 
 // Seconds since the recording began.
 // The system's clock and not the host's hook, which a script's budget may be
@@ -49,7 +51,7 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
   if (vm->frames == NULL || frame < vm->frames || frame->function == NULL)
     return 0;
   const tl_prototype *p = frame->function;
-  uint32_t line = tl_line_at(p, (uint32_t)(frame->pc - p->code));
+  uint32_t line = tl_line_at(p, tl_frame_pc(frame));
   if (line == 0)
     return 0;
   // The first file is the script's, even where a module is the first to ask.
@@ -60,11 +62,7 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
   if (text != NULL) {
     size_t nbytes;
     const char *from = tl_line_text(p->unit, line, &nbytes);
-    if (nbytes >= size)
-      nbytes = size - 1;
-    // Not in the middle of a character.
-    while (nbytes > 0 && nbytes == size - 1 && (from[nbytes] & 0xc0) == 0x80)
-      nbytes--;
+    nbytes = (size_t)tl_clip(from, nbytes, size - 1);
     memcpy(text, from, nbytes);
     text[nbytes] = 0;
   }
@@ -308,8 +306,7 @@ static void note_device(tl_vm *vm, size_t device) {
 //
 static bool open_watch(tl_vm *vm) {
   if (vm->watched == NULL) {
-    vm->watched =
-        vm->options.resize(vm->options.context, NULL, 0, sizeof *vm->watched);
+    vm->watched = tl_host_new(vm, sizeof *vm->watched);
     if (vm->watched == NULL)
       return false;
     *vm->watched = (tl_watch){.recording = NULL};
@@ -324,7 +321,7 @@ static bool open_watch(tl_vm *vm) {
 // The first sample is a microsecond long; each halving doubles that.
 tl_timeline *tl_timeline_begin(tl_vm *vm) {
   bool opened = vm->watch == NULL;
-  tl_timeline *t = vm->options.resize(vm->options.context, NULL, 0, sizeof *t);
+  tl_timeline *t = tl_host_new(vm, sizeof *t);
   if (t == NULL || !open_watch(vm)) {
     tl_timeline_free(vm, t);
     return NULL;
@@ -355,7 +352,7 @@ tl_timeline *tl_timeline_begin(tl_vm *vm) {
 // The host's allocator gets the size that it was asked for.
 void tl_timeline_free(tl_vm *vm, tl_timeline *t) {
   if (t != NULL)
-    vm->options.resize(vm->options.context, t, sizeof *t, 0);
+    tl_host_free(vm, t, sizeof *t);
 }
 
 // The new record is there before the old one goes, so that a failure changes
@@ -375,7 +372,7 @@ bool tl_watch_operations(tl_vm *vm) {
     return false;
   tl_notes **notes = &vm->watched->notes;
   if (*notes == NULL) {
-    *notes = vm->options.resize(vm->options.context, NULL, 0, sizeof **notes);
+    *notes = tl_host_new(vm, sizeof **notes);
     if (*notes == NULL)
       return false;
     **notes = (tl_notes){.table = NULL};
@@ -468,7 +465,7 @@ void tl_watch_close(tl_vm *vm) {
   tl_profile_close(vm, w->profile);
   if (w->notes != NULL)
     tl_notes_close(vm, w->notes);
-  vm->options.resize(vm->options.context, w, sizeof *w, 0);
+  tl_host_free(vm, w, sizeof *w);
 }
 
 const tl_observer tl_watch_observer = {

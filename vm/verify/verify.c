@@ -216,19 +216,13 @@ static bool read_ins(tl_checker *c) {
 // use it up, beside something else. (It may itself be done with the next one.)
 static bool check_joined(tl_checker *c) {
   const tl_ins *first = &c->p->code[c->pc], *second = first + 1;
-  bool with_sum = tl_first_opcode(first->op) != first->op;
-  if (!tl_may_join(first->op) ||
-      (!with_sum && (first->modes & TL_WITH_NEXT) == 0))
+  if (!tl_may_join(first->op) || (first->modes & TL_WITH_NEXT) == 0)
     return true;
-  int then = tl_first_opcode(second->op);
   bool left = second->b == first->a;
-  bool follows =
-      !with_sum ? tl_may_join(then)
-                : then == TL_BC_ADD && left == (first->op != TL_BC_MUL_ADD_R);
   uint16_t used = left ? second->b : second->c;
   uint16_t beside = left ? second->c : second->b;
   unsigned mode = second->modes >> (left ? 0 : 2) & 3u;
-  return (follows && used == first->a && beside != first->a &&
+  return (tl_may_join(second->op) && used == first->a && beside != first->a &&
           (mode == TL_MODE_CONSUME || mode == TL_MODE_EITHER)) ||
          tl_refuse(c, 0, TL_RULE_NO_SECOND);
 }
