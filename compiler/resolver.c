@@ -485,12 +485,18 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
 // A field of a library module must be there; everything else is known only by
 // the run.
 static void resolve_field(tl_resolver *r, tl_ast *ast) {
-  resolve(ast->field.object, r);
   tl_ast *object = ast->field.object;
-  // Only of a module that is known by name.
-  if (object->kind != TL_AST_NAME)
+  const tl_name *name = object->kind == TL_AST_NAME ? object->name.name : NULL;
+  tl_variable *variable = name == NULL ? NULL : tl_scope_find(r->scope, name);
+  // A function of the library has no fields, but a module of its name does.
+  if (name != NULL && variable == NULL && is_library_module(r, name)) {
+    unknown_name(r, name, object->span);
     return;
-  tl_variable *variable = tl_scope_find(r->scope, object->name.name);
+  }
+  resolve(object, r);
+  // Only of a module that is known by name.
+  if (name == NULL)
+    return;
   if (variable != NULL && variable->file != NULL && variable->file->count == 0)
     tl_occurs(r->occurrences, TL_OCCURS_AS_MEMBER, variable,
               ast->field.field.name, ast->field.field.span);
