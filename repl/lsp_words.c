@@ -161,36 +161,42 @@ static void put_markup(tl_json *to, const char *head, const char *text) {
   free(all.text);
 }
 
+// What is known of a name: name and parameters in [head], and the text behind
+// them; NULL: nothing. It is valid until *own is freed, which the caller does.
 // The document's own function wins over the library's of that name, as it does
-// when the script runs. Neither: null, and the editor shows nothing.
+// when the script runs.
+enum { HEAD = 512 };
+static const char *describe(tl_server *s, const tl_document *d,
+                            const char *name, char head[HEAD], char **own) {
+  *own = name[0] == 0 ? NULL : describe_own(d, name);
+  if (*own != NULL) {
+    size_t n = strcspn(*own, "\n");
+    snprintf(head, HEAD, "%.*s", whole_bytes(*own, n < 500 ? n : 500), *own);
+    return *own + n;
+  }
+  const char *text = name[0] == 0 ? NULL : tally_documentation(s->vm, name);
+  const char *params = text == NULL ? NULL : tally_signature(s->vm, name);
+  if (params == NULL)
+    snprintf(head, HEAD, "%s", name);
+  else
+    snprintf(head, HEAD, "%s(%.*s)", name, whole_bytes(params, 370), params);
+  return text;
+}
+
+// Of what nothing is known there is null, and the editor shows nothing.
 bool tl_lsp_hover(tl_server *s, tally_value message, tl_document *d,
                   size_t at) {
-  char name[128], head[512];
+  char name[128], head[HEAD], *own;
   (void)message;
   tl_lsp_name_at(d, at, name, sizeof name);
-  char *own = name[0] == 0 ? NULL : describe_own(d, name);
-  const char *text = name[0] == 0 ? NULL : tally_documentation(s->vm, name);
-  if (own != NULL) {
-    size_t n = strcspn(own, "\n");
-    snprintf(head, sizeof head, "%.*s", whole_bytes(own, n < 500 ? n : 500),
-             own);
-    tl_json_puts(&s->out, "{\"contents\":");
-    put_markup(&s->out, head, own + n);
-    tl_json_puts(&s->out, "}");
-  } else if (text != NULL) {
-    const char *params = tally_signature(s->vm, name);
-    if (params == NULL)
-      snprintf(head, sizeof head, "%s", name);
-    else
-      snprintf(head, sizeof head, "%s(%.*s)", name, whole_bytes(params, 370),
-               params);
+  const char *text = describe(s, d, name, head, &own);
+  if (text != NULL) {
     tl_json_puts(&s->out, "{\"contents\":");
     put_markup(&s->out, head, text);
     tl_json_puts(&s->out, "}");
   }
-  bool found = own != NULL || text != NULL;
   free(own);
-  return found;
+  return text != NULL;
 }
 
 // A call whose arguments stand at a byte.
@@ -235,6 +241,12 @@ static bool find_call(tl_server *s, const tl_document *d, size_t at,
   return found;
 }
 
+// The quote that ends the string that begins here, or its last byte.
+static const char *string_end(const char *at) {
+  while (at[1] != 0 && at[1] != '"') at += 1 + (at[1] == '\\' && at[2] != 0);
+  return at + (at[1] != 0);
+}
+
 // The parameters of a signature, f(x, axis: none), each as it stands there, and
 // which of them the argument is; -1: none.
 static int put_parameters(tl_server *s, const char *label,
@@ -243,6 +255,8 @@ static int put_parameters(tl_server *s, const char *label,
   int count = 0, active = -1, depth = 0;
   tl_json_puts(&s->out, ",\"parameters\":[");
   for (const char *at = from == NULL ? "" : ++from; *at != 0; at++) {
+    if (*at == '"')
+      at = string_end(at);
     bool ends = depth == 0 && (*at == ',' || *at == ')');
     // Types stand between backquotes, which open and close alike.
     depth += (strchr("([{", *at) != NULL) - (strchr(")]}", *at) != NULL);
@@ -275,23 +289,14 @@ static int put_parameters(tl_server *s, const char *label,
 // one.
 bool tl_lsp_signature(tl_server *s, tally_value message, tl_document *d,
                       size_t at) {
-  char name[128] = "", label[512] = "";
+  char name[128] = "", label[HEAD], *own;
   open_call call;
   (void)message;
   if (find_call(s, d, at, &call) && call.paren > 0)
     tl_lsp_name_at(d, call.paren - 1, name, sizeof name);
-  const char *params = name[0] == 0 ? NULL : tally_signature(s->vm, name);
-  char *own = name[0] == 0 ? NULL : describe_own(d, name);
-  if (own != NULL)
-    snprintf(
-        label, sizeof label, "%.*s",
-        whole_bytes(own, strcspn(own, "\n") < 500 ? strcspn(own, "\n") : 500),
-        own);
-  else if (params != NULL)
-    snprintf(label, sizeof label, "%s(%.*s)", name, whole_bytes(params, 370),
-             params);
+  bool found = describe(s, d, name, label, &own) != NULL;
   free(own);
-  if (label[0] == 0)
+  if (!found)
     return false;
   tl_json_puts(&s->out, "{\"signatures\":[{\"label\":");
   tl_json_string(&s->out, label, strlen(label));
