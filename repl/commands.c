@@ -21,6 +21,7 @@
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/wrap.h"
 
 // --- Inputs -----------------------------------------------------------------
 
@@ -507,12 +508,16 @@ static const struct {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-// In the table's order, which goes from help and measuring to files.
+// In the table's order, which goes from help and measuring to files; a line
+// that is longer than the terminal's goes on in the next.
 static tally_status list_commands(const asked *q) {
+  const int width = tl_terminal_width(STDOUT_FILENO);
+  char line[128];
   (void)q;
   for (int i = 0; i < COMMANDS; i++) {
-    printf(":%-8s%-6s%s\n", commands[i].name, commands[i].argument,
-           commands[i].what);
+    snprintf(line, sizeof line, ":%-8s%-6s%s\n", commands[i].name,
+             commands[i].argument, commands[i].what);
+    tl_write_wrapped(stdout, line, width, false);
   }
   puts("ans is the last value that was shown");
   return TALLY_OK;

@@ -16,6 +16,7 @@
 #include "repl/doc.h"
 #include "repl/colours.h"
 #include "repl/run.h"
+#include "repl/wrap.h"
 
 // Columns for the name in a list.
 enum { NAME_COLUMNS = 24 };
@@ -412,6 +413,37 @@ int tl_search_doc(tally_vm *vm, const char *text) {
   return TL_FAILED;
 }
 
+// Prints what the library says of a name. On a terminal that has less than the
+// 80 columns of its lines, those of a paragraph become one, cut anew.
+static void print_documentation(const char *name, const char *parameters,
+                                const char *text) {
+  const int width = tl_terminal_width(STDOUT_FILENO);
+  const char *open = parameters == NULL ? "" : "(";
+  const char *close = parameters == NULL ? "" : ")";
+  if (parameters == NULL)
+    parameters = "";
+  size_t nbytes = strlen(name) + strlen(parameters) + strlen(text) + 6;
+  char *all = malloc(nbytes);
+  if (all == NULL) {
+    fputs("tally: no memory for this text\n", stderr);
+    return;
+  }
+  snprintf(all, nbytes, "%s%s%s%s\n\n%s", name, open, parameters, close, text);
+  bool is_prose = true;
+  for (char *at = all; width > 0 && width < 80 && *at != 0; at++) {
+    if (*at != '\n')
+      continue;
+    if (is_prose && at[1] != 0 && strchr(" \n", at[1]) == NULL)
+      *at = ' ';
+    else
+      is_prose = strchr(" \n", at[1]) == NULL;
+  }
+  tl_write_wrapped(stdout, all, width, false);
+  if (all[strlen(all) - 1] != '\n')
+    putchar('\n');
+  free(all);
+}
+
 // From the narrow to the wide: a script's own function, a documented name, a
 // module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
@@ -420,13 +452,7 @@ int tl_show_doc(tally_vm *vm, const char *name) {
     return TL_DONE;
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
-    const char *parameters = tally_signature(vm, name);
-    if (parameters == NULL)
-      printf("%s\n\n", name);
-    else
-      printf("%s(%s)\n\n", name, parameters);
-    size_t n = strlen(text);
-    printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
+    print_documentation(name, tally_signature(vm, name), text);
     return TL_DONE;
   }
   return list_module(vm, name) ? TL_DONE : tl_search_doc(vm, name);
