@@ -378,9 +378,23 @@ static tally_status explain_code(const asked *q) {
   return TALLY_OK;
 }
 
-// Nothing runs; the VM writes the listing by itself.
+// Of a name that is a function's, that function; of other code the function
+// that :time calls. Nothing runs; the VM writes the listing by itself.
 static tally_status disassemble_code(const asked *q) {
-  return tally_disassemble(q->vm, "<prompt>", q->argument, strlen(q->argument));
+  tally_value function;
+  tally_status status = tally_get_global(q->vm, q->argument, &function);
+  if (status == TALLY_OK) {
+    status = tally_disassemble_function(q->vm, function);
+    tally_release(q->vm, function);
+    if (status != TALLY_ERR_TYPE)
+      return status;
+  }
+  status = tally_compile(q->vm, q->argument, &function);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_disassemble_function(q->vm, function);
+  tally_release(q->vm, function);
+  return status;
 }
 
 // --- :load, :save, :edit, :reset, :quit -------------------------------------
