@@ -765,12 +765,6 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                      uint32_t count, tl_slot *window, bool *pushed,
                      tl_slot *out) {
   if (!tl_is_function(callee)) {
-    if (tl_is_kind(callee, TL_KIND_MODULE)) {
-      if (!tl_module_callee(vm, &callee))
-        return drop_failed(vm, count, window);
-      if (tl_is_function(callee))
-        return call_any(vm, callee, shape, count, window, pushed, out);
-    }
     if (tl_is_type(callee) && shape == NULL) {
       return call_type(vm, callee.type, count, window, out);
     }
