@@ -176,13 +176,13 @@ $(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@
 
-# The style and the script of the reference, as strings.
-$(BUILD)/page.c: repl/doc.css repl/doc.js
+# The style, the script and the program of the reference, as strings.
+$(BUILD)/page.c: repl/doc.css repl/doc.js repl/doc.tly
 	@mkdir -p $(@D)
-	@{ echo '#include "repl/doc.h"'; for part in style:css script:js; do \
-	  echo "const char tl_doc_$${part%:*}[] ="; \
-	  sed -e 's/[\\"]/\\&/g' -e 's/.*/  "&\\n"/' repl/doc.$${part#*:}; \
-	  echo ';'; done; } > $@
+	@{ echo '#include "repl/doc.h"'; for part in style:css script:js program:tly; do \
+	  echo "const char tl_doc_$${part%:*}[] = {"; \
+	  od -An -v -td1 repl/doc.$${part#*:} | sed 's/  */,/g; s/^,//; s/$$/,/'; \
+	  echo '0};'; done; } > $@
 
 $(BUILD)/page.o: $(BUILD)/page.c
 	$(COMPILE) -c $< -o $@
