@@ -82,7 +82,7 @@ static tally_status call_program(tally_vm *vm, const char *function,
                                  tally_value *out) {
   tally_value args[3];
   int count = 1;
-  tally_status status = tally_eval(vm, tl_doc_program, NULL);
+  tally_status status = tally_eval(vm, tl_doc, NULL);
   if (status == TALLY_OK)
     status = list_rows(vm, prefix, &args[0]);
   for (; status == TALLY_OK && *texts != NULL; texts++, count++)
@@ -110,7 +110,7 @@ tally_status tl_doc_man(tally_vm *vm) {
 // The page is written only when it is whole, so that an old one is never cut
 // short.
 tally_status tl_doc_html(tally_vm *vm, const char *folder) {
-  static const char *const texts[] = {tl_doc_style, tl_doc_script, NULL};
+  static const char *const texts[] = {tl_doc_css, tl_doc_js, NULL};
   char path[4096];
   tally_value page;
   const char *text;
