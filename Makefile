@@ -178,10 +178,11 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.c
 
 # What the command has in it of other languages: the style, the script and the
 # program of the reference, and the programs of `tally bind`, as strings.
-REPL_TEXTS := doc.css doc.js doc.tly bind_read.tly bind_glue.tly
+REPL_TEXTS := doc.css doc.js doc.tly bind_read.tly bind_glue.tly lsp.tly
 $(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS))
 	@mkdir -p $(@D)
 	@{ echo '#include "repl/doc.h"'; echo '#include "repl/bind.h"'; \
+	echo '#include "repl/lsp.h"'; \
 	for text in $(REPL_TEXTS); do \
 	  echo "const char tl_$${text%.tly}[] = {" | tr . _; \
 	  od -An -v -td1 repl/$$text | sed 's/  */,/g; s/^,//; s/$$/,/'; \
