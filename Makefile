@@ -52,7 +52,7 @@ SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
-REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c)) $(BUILD)/page.o
+REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c)) $(BUILD)/texts.o
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants targets pure \
              scalars starved ulps)
@@ -176,15 +176,19 @@ $(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@
 
-# The style and the script of the reference, as strings.
-$(BUILD)/page.c: repl/doc.css repl/doc.js
+# What the command has in it of other languages: the style, the script and the
+# program of the reference, and the programs of `tally bind`, as strings.
+REPL_TEXTS := doc.css doc.js doc.tly bind_read.tly bind_glue.tly lsp.tly
+$(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS))
 	@mkdir -p $(@D)
-	@{ echo '#include "repl/doc.h"'; for part in style:css script:js; do \
-	  echo "const char tl_doc_$${part%:*}[] ="; \
-	  sed -e 's/[\\"]/\\&/g' -e 's/.*/  "&\\n"/' repl/doc.$${part#*:}; \
-	  echo ';'; done; } > $@
+	@{ echo '#include "repl/doc.h"'; echo '#include "repl/bind.h"'; \
+	echo '#include "repl/lsp.h"'; \
+	for text in $(REPL_TEXTS); do \
+	  echo "const char tl_$${text%.tly}[] = {" | tr . _; \
+	  od -An -v -td1 repl/$$text | sed 's/  */,/g; s/^,//; s/$$/,/'; \
+	  echo '0};'; done; } > $@
 
-$(BUILD)/page.o: $(BUILD)/page.c
+$(BUILD)/texts.o: $(BUILD)/texts.c
 	$(COMPILE) -c $< -o $@
 
 ## demo      install what is missing, build, and run the solar cycle example

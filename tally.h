@@ -997,6 +997,10 @@ TALLY_API tally_status tally_explain_source(tally_vm *vm, const char *source,
 // hook: what `tally dis` prints. NULL path: nbytes of source are given.
 TALLY_API tally_status tally_disassemble(tally_vm *vm, const char *name,
                                          const char *source, size_t nbytes);
+// The same of a function of a script, or of one that tally_compile made.
+// TALLY_ERR_TYPE: another value.
+TALLY_API tally_status tally_disassemble_function(tally_vm *vm,
+                                                  tally_value function);
 
 // The same program laid out as `tally fmt` does: blanks, indentation and empty
 // lines in order, the ends of lines and the comments where they are. *out is a

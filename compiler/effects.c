@@ -66,6 +66,16 @@ static bool function_has_effect(looking *outer, tl_variable *variable) {
   return has_effect(f->body, &(looking){&l, outer->depth + 1});
 }
 
+// Whether a call names a file, which what it calls then writes.
+static bool writes_file(const tl_ast_call *call) {
+  for (uint32_t i = 0; i < call->count; i++) {
+    const tl_name *name = call->arguments[i].name;
+    if (name != NULL && strcmp(name->text, "file") == 0)
+      return true;
+  }
+  return false;
+}
+
 // Whether a call has an effect besides those of its arguments.
 static bool callee_has_effect(looking *s, const tl_ast *ast) {
   tl_lower *l = s->l;
@@ -85,9 +95,10 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
   tl_variable *v = tl_scope_find(l->scope, name);
   if (v == NULL) {
     // A dtype called as a function converts; the library's global functions in
-    // Tally only compute, and call none that they are given.
+    // Tally compute, write the file that they are told, and call none that they
+    // are given.
     tl_known_kind kind = tl_known_find(l->b->vm, NULL, name).kind;
-    return kind != TL_KNOWN_DTYPE && kind != TL_KNOWN_TALLY;
+    return kind == TL_KNOWN_TALLY ? writes_file(call) : kind != TL_KNOWN_DTYPE;
   }
   tl_prototype *known;
   return !tl_known_constant(l, v, &known) || function_has_effect(s, v);

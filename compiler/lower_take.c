@@ -153,11 +153,15 @@ static bool is_given_code(const tl_ast_call *call) {
   return false;
 }
 
-// The operands of the operation that uses the old value have been evaluated:
-// what they read they have read.
-static void use_up(search *s, const tl_ast *operand) {
-  if (operand == s->leaf)
-    s->reads_before = s->reads;
+// The operands of an operation have been evaluated: what those of the one that
+// uses the old value read they have read. But the container as a whole is no
+// value of its own: the operation would see what is missing.
+static void use_up(search *s, const tl_ast *operand, const tl_ast *other) {
+  if (operand != s->leaf)
+    return;
+  s->reads_before = s->reads;
+  s->misses |= other != operand && other->kind == TL_AST_NAME &&
+               other->name.name == s->target->name;
 }
 
 // A call of unknown code, of a library function that is given code, or of del
@@ -178,7 +182,8 @@ static void look_call(search *s, const tl_ast *ast) {
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
   for (uint32_t i = 0; i < call->count; i++)
-    use_up(s, call->arguments[i].value);
+    for (uint32_t k = 0; k < call->count; k++)
+      use_up(s, call->arguments[i].value, call->arguments[k].value);
 }
 
 // A name: the old value of a place without steps, a use of the container, or
@@ -224,8 +229,8 @@ static bool look(tl_ast *ast, void *context) {
       break;
     case TL_AST_BINARY:
       tl_ast_each_child(ast, look, s);
-      use_up(s, ast->binary.left);
-      use_up(s, ast->binary.right);
+      use_up(s, ast->binary.left, ast->binary.right);
+      use_up(s, ast->binary.right, ast->binary.left);
       break;
     case TL_AST_FUNCTION:
       s->misses |= captures(ast, s->variable);

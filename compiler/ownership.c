@@ -193,8 +193,13 @@ static void flow_block(tl_flow *flow, int32_t block, final_code *code) {
     }
     tl_transfer(flow, ins, flow->rows + (size_t)i * (size_t)f->words,
                 i == b->count - 1 && b->targets[0] >= 0);
-    if (ins->op == TL_BC_RAISE)
+    if (ins->op == TL_BC_RAISE) {
+      // Nothing runs behind it: what it has read is dropped by the error.
+      while (flow->out != NULL && flow->out->count > 0 &&
+             flow->out->items[flow->out->count - 1].op != TL_BC_RAISE)
+        flow->out->count--;
       return;
+    }
   }
   if (b->count == 0 || b->targets[0] < 0)
     return;

@@ -497,6 +497,14 @@ static tl_variable *called_variable(const tl_resolver *r, const tl_ast *callee,
 // A field of a library module must be there; everything else is known only by
 // the run.
 static void resolve_field(tl_resolver *r, tl_ast *ast) {
+  const tl_ast *object = ast->field.object;
+  // A function of the library has no fields, but a module of its name does.
+  if (object->kind == TL_AST_NAME &&
+      tl_scope_find(r->scope, object->name.name) == NULL &&
+      is_library_module(r, object->name.name)) {
+    unknown_name(r, object->name.name, object->span);
+    return;
+  }
   resolve(ast->field.object, r);
   const tl_name *field;
   tl_variable *variable = called_variable(r, ast, &field);

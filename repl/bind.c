@@ -1,17 +1,24 @@
-// The command `tally bind`: reads declarations, writes the module's C and its
-// tests beside them, says what was bound and what was not, and builds it.
+// The command `tally bind`: a program in Tally makes the module's C and its
+// tests of declarations; what is here writes both, says what was bound and what
+// was not, and builds it.
 //
 //     tally bind -o made db/x.bind      made/sqlite.c  made/sqlite_test.tly
 //     tally bind --build db/x.bind      db/sqlite.c, …, and db/sqlite.so
 //
+//     tl_bind_command ─ run_program   bind_read.tly, bind_glue.tly
+//                     ─ write_files, build
+//
 // Names are the module's, as `module NAME` has it, not the file's. The build is
 // one command of a shell; without --build it is printed, for a Makefile.
+// docs/foreign.md has the format.
 
 #include "repl/bind.h"
 
 #include <errno.h>
 
 #include "repl/file.h"
+#include "repl/span.h"
+#include "tally.h"
 
 // As long as the longest path of the system.
 enum { BIND_PATH = 4096 };
@@ -22,6 +29,12 @@ typedef struct bind_command {
   const char *path, *folder;
   bool builds;
 } bind_command;
+
+// What the program made: C, tests, what to say of them, and the flags behind
+// the paths of the compiler's command. Borrowed of the VM.
+typedef struct bind_made {
+  const char *mistake, *name, *c, *tests, *report, *libraries;
+} bind_made;
 
 // 2 is the exit status for a command line that says nothing, as of the other
 // commands.
@@ -46,61 +59,68 @@ static int read_arguments(int argc, char **argv, bind_command *out) {
   return out->path == NULL ? usage() : 0;
 }
 
+// --- The program ------------------------------------------------------------
+
+// The field of a record as a text, which lives as long as the VM; NULL after an
+// error of it.
+static const char *field_of(tally_vm *vm, tally_value record, const char *key) {
+  tally_value field;
+  const char *text;
+  size_t nbytes;
+  return tally_field(vm, record, key, &field) == TALLY_OK &&
+                 tally_to_string(vm, field, &text, &nbytes) == TALLY_OK
+             ? text
+             : NULL;
+}
+
+// Runs the program on the text of declarations at [path], of [n] bytes. False
+// after a message.
+static bool run_program(tally_vm *vm, const char *path, const char *text,
+                        size_t n, bind_made *out) {
+  tally_value args[2], made;
+  bool ok = tally_eval(vm, tl_bind_read, NULL) == TALLY_OK &&
+            tally_eval(vm, tl_bind_glue, NULL) == TALLY_OK &&
+            tally_from_string(vm, path, strlen(path), &args[0]) == TALLY_OK &&
+            tally_from_string(vm, text, n, &args[1]) == TALLY_OK &&
+            tally_call(vm, "bind", 2, args, &made) == TALLY_OK &&
+            (out->mistake = field_of(vm, made, "mistake")) != NULL;
+  if (ok && *out->mistake != 0) {
+    fputs(out->mistake, stderr);
+    return false;
+  }
+  ok = ok && (out->name = field_of(vm, made, "name")) != NULL &&
+       (out->c = field_of(vm, made, "c")) != NULL &&
+       (out->tests = field_of(vm, made, "tests")) != NULL &&
+       (out->report = field_of(vm, made, "report")) != NULL &&
+       (out->libraries = field_of(vm, made, "libraries")) != NULL;
+  if (!ok)
+    fprintf(stderr, "%s: %s\n", path, tally_error(vm)->message);
+  return ok;
+}
+
+// --- Files ------------------------------------------------------------------
+
 // FOLDER/NAMEending; the folder is that of the declarations unless one was
 // given. False: it is too long.
 // [ending] begins with its point or underscore; out has room for BIND_PATH.
-static bool make_path(const bind_command *cmd, const bind_file *file,
+static bool make_path(const bind_command *cmd, const char *name,
                       const char *ending, char *out) {
   const char *slash = strrchr(cmd->path, '/');
   int n = cmd->folder != NULL
-              ? snprintf(out, BIND_PATH, "%s/%.*s%s", cmd->folder,
-                         SPAN(file->name), ending)
-              : snprintf(out, BIND_PATH, "%.*s%.*s%s",
+              ? snprintf(out, BIND_PATH, "%s/%s%s", cmd->folder, name, ending)
+              : snprintf(out, BIND_PATH, "%.*s%s%s",
                          slash == NULL ? 0 : (int)(slash + 1 - cmd->path),
-                         cmd->path, SPAN(file->name), ending);
+                         cmd->path, name, ending);
   return n < BIND_PATH;
 }
 
 // Whole or not at all, so that a module that is being built elsewhere never
 // sees half of it. False after a message that names the path.
-static bool write_text(const char *path, const char *data, size_t n) {
-  if (tl_write_file(path, data, n))
+static bool write_text(const char *path, const char *text) {
+  if (tl_write_file(path, text, strlen(text)))
     return true;
   fprintf(stderr, "tally: cannot write %s: %s\n", path, strerror(errno));
   return false;
-}
-
-// Writes the module's C and its tests; *tested says how many functions these
-// call.
-static bool write_files(const bind_file *file, const char *c, const char *test,
-                        size_t *tested) {
-  char *data = NULL;
-  size_t n;
-  // In memory first: what the writers say is then one write, which is atomic.
-  FILE *out = need(open_memstream(&data, &n));
-  tl_bind_glue(file, out);
-  fclose(out);
-  bool ok = write_text(c, data, n);
-  free(data);
-  data = NULL;
-  out = need(open_memstream(&data, &n));
-  *tested = tl_bind_tests(file, out);
-  fclose(out);
-  ok = ok && write_text(test, data, n);
-  free(data);
-  return ok;
-}
-
-// What was bound of what was listed, and why the rest was not.
-// Constants and raw functions count as functions.
-static void report(const bind_file *file, size_t tested) {
-  printf("%.*s: %zu of %zu functions bound, %zu of them tested\n",
-         SPAN(file->name), file->function_count,
-         file->function_count + file->skip_count, tested);
-  for (size_t i = 0; i < file->skip_count; i++) {
-    printf("  left out: %.*s: %.*s\n", SPAN(file->skips[i].name),
-           SPAN(file->skips[i].why));
-  }
 }
 
 // A path as one word of a shell, whatever is in it: it's -> 'it'\''s'.
@@ -111,32 +131,19 @@ static void spell_path(const char *path, FILE *out) {
   fputs("'", out);
 }
 
-// The command that makes the library, for a shell: $CC and $CFLAGS count.
-static void spell_build(const bind_file *file, const char *c, const char *so,
-                        FILE *out) {
-  fputs("${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o", out);
-  spell_path(so, out);
-  spell_path(c, out);
-  if (file->packages.n > 0)
-    fprintf(out, " $(pkg-config --cflags --libs %.*s)", SPAN(file->packages));
-  span left = file->libraries;
-  while (left.n > 0) {
-    size_t n = 0;
-    while (n < left.n && left.at[n] != ' ') n++;
-    fprintf(out, " -l%.*s", (int)n, left.at);
-    left = trim_left(skip(left, n));
-  }
-}
-
-// Runs it, or says what to type.
+// Runs the command that makes the library, for a shell where $CC and $CFLAGS
+// count, or says what to type.
 // 1 where the command failed, after a message with all of it, to be tried by
 // hand.
-static int build(const bind_command *cmd, const bind_file *file, const char *c,
+static int build(const bind_command *cmd, const char *libraries, const char *c,
                  const char *so) {
   char *line = NULL;
   size_t n;
   FILE *out = need(open_memstream(&line, &n));
-  spell_build(file, c, so, out);
+  fputs("${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o", out);
+  spell_path(so, out);
+  spell_path(c, out);
+  fputs(libraries, out);
   fclose(out);
   int status = 0;
   if (cmd->builds) {
@@ -152,32 +159,47 @@ static int build(const bind_command *cmd, const bind_file *file, const char *c,
   return status;
 }
 
-// Writes, reports and builds, for declarations that were read.
+// Writes, reports and builds what the program made.
 // The paths come first: nothing is written where one of them is too long. A
 // failed build leaves the C and the tests, which are what there is to look at.
-static int bind(const bind_command *cmd, const bind_file *file) {
+static int finish(const bind_command *cmd, const bind_made *made) {
   char c[BIND_PATH], test[BIND_PATH], so[BIND_PATH];
-  size_t tested;
-  if (!make_path(cmd, file, ".c", c) || !make_path(cmd, file, ".so", so) ||
-      !make_path(cmd, file, "_test.tly", test)) {
+  if (!make_path(cmd, made->name, ".c", c) ||
+      !make_path(cmd, made->name, ".so", so) ||
+      !make_path(cmd, made->name, "_test.tly", test)) {
     fputs("tally: the path is too long\n", stderr);
     return 1;
   }
-  if (!write_files(file, c, test, &tested))
+  if (!write_text(c, made->c) || !write_text(test, made->tests))
     return 1;
-  report(file, tested);
-  return build(cmd, file, c, so);
+  fputs(made->report, stdout);
+  return build(cmd, made->libraries, c, so);
 }
 
 // 0: all was written, and built if that was asked for; 1 after a message; 2:
 // the usage. The C is written anew at each call, even where nothing changed.
 int tl_bind_command(int argc, char **argv) {
   bind_command cmd = {NULL, NULL, false};
+  bind_made made;
+  text source = {0};
+  tally_vm *vm = NULL;
   int status = read_arguments(argc, argv, &cmd);
   if (status != 0)
     return status;
-  bind_file file = {.path = cmd.path};
-  status = tl_bind_read(&file) ? bind(&cmd, &file) : 1;
-  tl_bind_free(&file);
+  if (!read_file(cmd.path, &source))
+    fprintf(stderr, "tally: cannot read %s\n", cmd.path);
+  // A byte of 0 would end what C sees of the text.
+  else if (memchr(source.data, 0, source.n) != NULL)
+    fprintf(stderr, "%s: not a text: it has a byte of 0\n", cmd.path);
+  else if (tally_open(NULL, &vm) != TALLY_OK)
+    fputs("tally: no memory\n", stderr);
+  else if (run_program(vm, cmd.path, source.data, source.n, &made))
+    status = finish(&cmd, &made);
+  else
+    status = 1;
+  free(source.data);
+  if (vm == NULL)
+    return 1;
+  tally_close(vm);
   return status;
 }

@@ -21,6 +21,7 @@
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/wrap.h"
 
 // --- Inputs -----------------------------------------------------------------
 
@@ -377,9 +378,23 @@ static tally_status explain_code(const asked *q) {
   return TALLY_OK;
 }
 
-// Nothing runs; the VM writes the listing by itself.
+// Of a name that is a function's, that function; of other code the function
+// that :time calls. Nothing runs; the VM writes the listing by itself.
 static tally_status disassemble_code(const asked *q) {
-  return tally_disassemble(q->vm, "<prompt>", q->argument, strlen(q->argument));
+  tally_value function;
+  tally_status status = tally_get_global(q->vm, q->argument, &function);
+  if (status == TALLY_OK) {
+    status = tally_disassemble_function(q->vm, function);
+    tally_release(q->vm, function);
+    if (status != TALLY_ERR_TYPE)
+      return status;
+  }
+  status = tally_compile(q->vm, q->argument, &function);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_disassemble_function(q->vm, function);
+  tally_release(q->vm, function);
+  return status;
 }
 
 // --- :load, :save, :edit, :reset, :quit -------------------------------------
@@ -507,12 +522,16 @@ static const struct {
 };
 enum { COMMANDS = sizeof commands / sizeof *commands };
 
-// In the table's order, which goes from help and measuring to files.
+// In the table's order, which goes from help and measuring to files; a line
+// that is longer than the terminal's goes on in the next.
 static tally_status list_commands(const asked *q) {
+  const int width = tl_terminal_width(STDOUT_FILENO);
+  char line[128];
   (void)q;
   for (int i = 0; i < COMMANDS; i++) {
-    printf(":%-8s%-6s%s\n", commands[i].name, commands[i].argument,
-           commands[i].what);
+    snprintf(line, sizeof line, ":%-8s%-6s%s\n", commands[i].name,
+             commands[i].argument, commands[i].what);
+    tl_write_wrapped(stdout, line, width, false);
   }
   puts("ans is the last value that was shown");
   return TALLY_OK;

@@ -16,6 +16,7 @@
 #include "repl/doc.h"
 #include "repl/colours.h"
 #include "repl/run.h"
+#include "repl/wrap.h"
 
 // Columns for the name in a list.
 enum { NAME_COLUMNS = 24 };
@@ -250,128 +251,15 @@ static bool check_synonyms(tally_vm *vm) {
 
 // --- doc --check ------------------------------------------------------------
 
-// Whether one of some words stands in the text; they end with NULL.
-static bool has_word(const char *text, const char *const *words) {
-  for (; *words != NULL; words++)
-    if (strstr(text, *words) != NULL)
-      return true;
-  return false;
-}
-
-// What a documentation must have, recognised by the words that say it.
-static const struct {
-  const char *what;
-  const char *const *words;
-} parts[] = {
-    {"dtypes", (const char *const[]){"dtype", "float", "Float", "integer",
-                                     "int64", "numeric", "number", "bool",
-                                     "complex", "string", "text", "any value",
-                                     "record", "list", "bytes", NULL}},
-    {"shapes",
-     (const char *const[]){"array", "axis", "axes", "shape", "item", "vector",
-                           "matri", "scalar", "list", "string", "number",
-                           "record", "file", "value", "function", "text",
-                           "bytes", NULL}},
-    {"errors", (const char *const[]){"error", "never fails", "Never fails",
-                                     "cannot fail", NULL}},
-    {"an example", (const char *const[]){"\n    ", NULL}},
-    {NULL, NULL},
-};
-
-// Signs of a formula or a method that somebody found, whose source has to be
-// named.
-static const char *const formula_signs[] = {
-    " / (",     "ᵏ",           "ⁿ",          "m₂",          "²",
-    "sum over", "sum of a[",   "= sum(",     "exp(",        "log(1",
-    "gamma f",  "Fourier",     "polynomial", "approximant", "interpolat",
-    "Bessel",   "distributio", "fraction q", "companion",   NULL};
-
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
-// Whether a text names a source: a year, an RFC, or a chapter of the Digital
-// Library of Mathematical Functions.
-static bool names_source(const char *text) {
-  if (strstr(text, "RFC ") != NULL || strstr(text, "DLMF ") != NULL)
-    return true;
-  for (const char *c = text; *c != 0; c++)
-    if (is_digit(*c) && (c == text || !is_digit(c[-1])) && is_digit(c[1]) &&
-        is_digit(c[2]) && is_digit(c[3]) && !is_digit(c[4]) &&
-        (*c == '1' || *c == '2') && (*c == '2' || c[1] >= '8'))
-      return true;
-  return false;
-}
-
-// Copies a documentation without its examples, which are indented.
-static void copy_prose(const char *text, char *out, size_t room) {
-  size_t n = 0;
-  while (*text != 0) {
-    size_t length = strcspn(text, "\n");
-    bool is_example = strncmp(text, "    ", 4) == 0;
-    for (size_t i = 0; !is_example && i < length && n + 2 < room; i++)
-      out[n++] = text[i];
-    if (n + 1 < room)
-      out[n++] = '\n';
-    text += length + (text[length] == '\n');
-  }
-  out[n] = 0;
-}
-
-// Whether a documentation has a formula and names no source.
-static bool lacks_source(const char *text) {
-  char prose[4096];
-  copy_prose(text, prose, sizeof prose);
-  return has_word(prose, formula_signs) && !names_source(prose);
-}
-
-// Prints what the documentation of [name] lacks; true if that is nothing.
-static bool check_name(tally_vm *vm, const char *name) {
-  const char *text = tally_documentation(vm, name);
-  bool is_constant = tally_signature(vm, name) == NULL, complete = true;
-  for (int i = 0; parts[i].what != NULL; i++) {
-    bool is_example = parts[i + 1].what == NULL;
-    // A constant needs only an example.
-    if ((is_constant && !is_example) || has_word(text, parts[i].words))
-      continue;
-    if (complete)
-      printf("%s lacks", name);
-    printf("%s %s", complete ? "" : ",", parts[i].what);
-    complete = false;
-  }
-  if (tally_topic(vm, name) == NULL) {
-    if (complete)
-      printf("%s lacks", name);
-    printf("%s a topic", complete ? "" : ",");
-    complete = false;
-  }
-  if (lacks_source(text)) {
-    if (complete)
-      printf("%s lacks", name);
-    printf("%s a formula's source", complete ? "" : ",");
-    complete = false;
-  }
-  if (!complete)
-    putchar('\n');
-  return complete;
-}
-
 // Checks all names, or those that begin with [prefix]; returns the exit status.
-static int check_all(tally_vm *vm, const char *prefix) {
-  int checked = 0, complete = 0;
-  const char *name;
-  for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
-    char copy[256];
-    snprintf(copy, sizeof copy, "%s", name);  // the next call may reuse it
-    if (strncmp(copy, prefix, strlen(prefix)) != 0)
-      continue;
-    checked++;
-    complete += check_name(vm, copy);
-  }
-  printf("%d of %d are complete\n", complete, checked);
+static int check_all(tl_session *session, const char *prefix) {
+  int complete = 0;
+  tl_session_begin();
+  int result =
+      tl_session_end(session, tl_doc_check(session->vm, prefix, &complete));
   // Synonyms are checked when everything is.
-  bool known = prefix[0] != 0 || check_synonyms(vm);
-  return complete == checked && checked > 0 && known ? TL_DONE : TL_FAILED;
+  bool known = prefix[0] != 0 || check_synonyms(session->vm);
+  return result == TL_DONE && complete && known ? TL_DONE : TL_FAILED;
 }
 
 // Prints a description and releases it; false: it is empty.
@@ -412,6 +300,37 @@ int tl_search_doc(tally_vm *vm, const char *text) {
   return TL_FAILED;
 }
 
+// Prints what the library says of a name. On a terminal that has less than the
+// 80 columns of its lines, those of a paragraph become one, cut anew.
+static void print_documentation(const char *name, const char *parameters,
+                                const char *text) {
+  const int width = tl_terminal_width(STDOUT_FILENO);
+  const char *open = parameters == NULL ? "" : "(";
+  const char *close = parameters == NULL ? "" : ")";
+  if (parameters == NULL)
+    parameters = "";
+  size_t nbytes = strlen(name) + strlen(parameters) + strlen(text) + 6;
+  char *all = malloc(nbytes);
+  if (all == NULL) {
+    fputs("tally: no memory for this text\n", stderr);
+    return;
+  }
+  snprintf(all, nbytes, "%s%s%s%s\n\n%s", name, open, parameters, close, text);
+  bool is_prose = true;
+  for (char *at = all; width > 0 && width < 80 && *at != 0; at++) {
+    if (*at != '\n')
+      continue;
+    if (is_prose && at[1] != 0 && strchr(" \n", at[1]) == NULL)
+      *at = ' ';
+    else
+      is_prose = strchr(" \n", at[1]) == NULL;
+  }
+  tl_write_wrapped(stdout, all, width, false);
+  if (all[strlen(all) - 1] != '\n')
+    putchar('\n');
+  free(all);
+}
+
 // From the narrow to the wide: a script's own function, a documented name, a
 // module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
@@ -420,13 +339,7 @@ int tl_show_doc(tally_vm *vm, const char *name) {
     return TL_DONE;
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
-    const char *parameters = tally_signature(vm, name);
-    if (parameters == NULL)
-      printf("%s\n\n", name);
-    else
-      printf("%s(%s)\n\n", name, parameters);
-    size_t n = strlen(text);
-    printf("%s%s", text, n > 0 && text[n - 1] == '\n' ? "" : "\n");
+    print_documentation(name, tally_signature(vm, name), text);
     return TL_DONE;
   }
   return list_module(vm, name) ? TL_DONE : tl_search_doc(vm, name);
@@ -462,15 +375,13 @@ static void import_module_of(tally_vm *vm, const char *name) {
   tally_eval(vm, text, NULL);
 }
 
-// Writes the reference as HTML into the folder of --html, or else for man; says
-// why where it cannot, and returns the exit status.
-static int write_reference(tally_vm *vm, const tl_command *cmd) {
-  bool ok = cmd->html == NULL ? tl_doc_man(vm) : tl_doc_html(vm, cmd->html);
-  if (!ok)
-    fprintf(stderr, "cannot write the reference%s%s: %s\n",
-            cmd->html == NULL ? "" : " into ",
-            cmd->html == NULL ? "" : cmd->html, strerror(errno));
-  return ok ? TL_DONE : TL_FAILED;
+// Writes the reference as HTML into the folder of --html, or else for man;
+// returns the exit status.
+static int write_reference(tl_session *session, const tl_command *cmd) {
+  tl_session_begin();
+  return tl_session_end(session, cmd->html == NULL
+                                     ? tl_doc_man(session->vm)
+                                     : tl_doc_html(session->vm, cmd->html));
 }
 
 //   tally doc            all topics with their names
@@ -480,9 +391,9 @@ static int write_reference(tally_vm *vm, const tl_command *cmd) {
 //   tally doc --html DIR, --man   the reference
 int tl_run_doc(tl_session *session, const tl_command *cmd) {
   if (cmd->html != NULL || cmd->man)
-    return write_reference(session->vm, cmd);
+    return write_reference(session, cmd);
   if (cmd->check)
-    return check_all(session->vm, cmd->subject == NULL ? "" : cmd->subject);
+    return check_all(session, cmd->subject == NULL ? "" : cmd->subject);
   if (cmd->subject != NULL && is_script(cmd->subject))
     return show_file(session, cmd->subject);
   if (cmd->subject != NULL) {

@@ -1,12 +1,14 @@
-// Requests and notifications, a row each in the table at the end. Documents are
-// kept as their text; what is known of one is asked of the VM when it is
-// needed:
+// The loop of the language server: each message of the client goes to a program
+// in Tally, lsp.tly, and what that answers to the client. The program has a VM
+// of its own, as the session's knows the names of documents; what it asks of
+// that one goes through the module `analysis`, as texts of JSON.
 //
-//   didOpen, didChange ─ tally_check_source ─ publishDiagnostics
-//   completion ─ tally_complete and the document's own names
-//   hover, signatureHelp ─ tally_documentation, tally_describe_source
+//     tl_run_lsp ─ tl_message_read
+//                ─ take_message ─ answer(body, version)    lsp.tly
+//                                   analysis.check(…) ─ tally_check_source
+//                ─ tl_message_write, of each text in the answer
 //
-// Places of the protocol are lines and UTF-16 units, those of the VM bytes.
+// Nothing of a document runs: the session's VM has no capabilities.
 
 #include "repl/lsp.h"
 
@@ -14,303 +16,253 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repl/lsp_internal.h"
+#include "repl/lsp_message.h"
 
-// --- Errors and warnings ----------------------------------------------------
+// --- What the program may ask -----------------------------------------------
 
-// Severity 1 is an error and 2 a warning. [finding] has byte offsets. The
-// record is one of tally_check_source, with begin, end, kind and message.
-static void put_finding(tl_server *s, tl_document *d, tally_value finding) {
-  size_t nbytes, kind_nbytes;
-  char *message = tl_lsp_text(s, finding, "message", &nbytes);
-  char *kind = tl_lsp_text(s, finding, "kind", &kind_nbytes);
-  bool is_warning = kind != NULL && strcmp(kind, "warning") == 0;
-  tl_json_puts(&s->out, "{");
-  tl_lsp_put_range(&s->out, d, (size_t)tl_lsp_int(s, finding, "begin"),
-                   (size_t)tl_lsp_int(s, finding, "end"));
-  tl_json_puts(&s->out, is_warning ? ",\"severity\":2" : ",\"severity\":1");
-  tl_json_puts(&s->out, ",\"source\":\"tally\",\"message\":");
-  tl_json_string(&s->out, message == NULL ? "" : message,
-                 message == NULL ? 0 : nbytes);
-  tl_json_puts(&s->out, "}");
-  free(message);
-  free(kind);
-}
+enum { FUNCTIONS = 10 };
 
-// What is found in the document, in place of what was found before. The
-// protocol has it so: each publishDiagnostics is all that a document has, and
-// an empty list takes the last ones away.
-static void publish(tl_server *s, tl_document *d) {
-  tally_value found, item;
-  tl_lsp_begin(s);
-  tl_json_puts(&s->out,
-               "\"method\":\"textDocument/publishDiagnostics\","
-               "\"params\":{\"uri\":");
-  tl_json_string(&s->out, d->uri, strlen(d->uri));
-  tl_json_puts(&s->out, ",\"diagnostics\":[");
-  if (tally_check_source(s->vm, d->uri, d->text, d->nbytes, &found) ==
-      TALLY_OK) {
-    for (size_t i = 0; i < tally_length(s->vm, found); i++) {
-      if (tally_item(s->vm, found, i, &item) != TALLY_OK)
-        break;
-      if (i > 0)
-        tl_json_puts(&s->out, ",");
-      put_finding(s, d, item);
-      tally_release(s->vm, item);
-    }
-    tally_release(s->vm, found);
-  }
-  tl_json_puts(&s->out, "]}");
-  tl_lsp_end(s);
-}
+// A function of the module: the session's VM, and what is called of it.
+typedef struct asked {
+  tally_status (*of_text)(tally_vm *, const char *name, const char *text,
+                          size_t nbytes, tally_value *out);
+  const char *(*of_name)(tally_vm *, const char *name);
+  tally_vm *vm;
+} asked;
 
-// --- Requests ---------------------------------------------------------------
-
-// What the server can do. textDocumentSync 1 is Full: each change brings the
-// whole text. A point begins the completion of members; a parenthesis and a
-// comma show the signature of the call. No positionEncoding is given, which
-// means UTF-16.
-static void initialize(tl_server *s, tally_value message) {
-  tl_lsp_begin_result(s, message);
-  tl_json_puts(
-      &s->out,
-      "{\"capabilities\":{\"textDocumentSync\":1,"
-      "\"completionProvider\":{\"triggerCharacters\":[\".\"]},"
-      "\"signatureHelpProvider\":{\"triggerCharacters\":[\"(\",\",\"]},"
-      "\"hoverProvider\":true,\"definitionProvider\":true,"
-      "\"documentSymbolProvider\":true,\"referencesProvider\":true,"
-      "\"documentHighlightProvider\":true,"
-      "\"renameProvider\":{\"prepareProvider\":true},"
-      "\"documentFormattingProvider\":true},"
-      "\"serverInfo\":{\"name\":\"tally\",\"version\":");
-  tl_json_string(&s->out, tally_version(), strlen(tally_version()));
-  tl_json_puts(&s->out, "}}");
-  tl_lsp_end(s);
-}
-
-// Notifications that have to be understood, but change nothing.
-static void ignore(tl_server *s, tally_value message) {
-  (void)s, (void)message;
-}
-
-// The client waits for this answer before it sends exit, and may ask for
-// nothing in between.
-static void shut_down(tl_server *s, tally_value message) {
-  s->was_shut = true;
-  tl_lsp_begin_result(s, message);
-  tl_json_puts(&s->out, "null");
-  tl_lsp_end(s);
-}
-
-// The exit status is 0 only if shutdown came before (LSP, "Exit Notification");
-// tl_run_lsp sees to that.
-static void leave(tl_server *s, tally_value message) {
-  (void)message;
-  s->is_over = true;
-}
-
-// Notes what the functions of the text say of themselves. One that does not
-// parse, as mostly while a call is typed, leaves what the one before said.
-static void describe(tl_server *s, tl_document *d) {
-  tally_value described;
+// The bytes of an argument; "" of what is no string.
+static const char *text_of(tally_vm *vm, tally_value value, size_t *nbytes) {
   const char *text;
+  if (tally_to_string(vm, value, &text, nbytes) == TALLY_OK)
+    return text;
+  *nbytes = 0;
+  return "";
+}
+
+// Hands what the session's VM has found to the program, as JSON; none where it
+// has found nothing. Takes [found].
+static tally_status hand_over(tally_vm *vm, tally_vm *from, tally_status status,
+                              tally_value found, tally_value *out) {
+  tally_value text;
   size_t nbytes;
-  if (tally_describe_source(s->vm, d->uri, d->text, d->nbytes, &described) !=
-      TALLY_OK)
-    return;
-  if (tally_to_string(s->vm, described, &text, &nbytes) == TALLY_OK) {
-    free(d->described);
-    d->described = strndup(text, nbytes);
-  }
-  tally_release(s->vm, described);
+  if (status != TALLY_OK)
+    return tally_from_none(vm, out);
+  status = tally_call(from, "json.format", 1, &found, &text);
+  tally_release(from, found);
+  if (status != TALLY_OK)
+    return tally_from_none(vm, out);
+  const char *json = text_of(from, text, &nbytes);
+  status = tally_from_string(vm, json, nbytes, out);
+  tally_release(from, text);
+  return status;
 }
 
-// Takes [text], which may be NULL. NULL, for want of memory or of the member,
-// leaves the old text.
-static void set_text(tl_server *s, tl_document *d, char *text, size_t nbytes) {
-  if (text == NULL)
-    return;
-  free(d->text);
-  d->text = text;
-  d->nbytes = nbytes;
-  d->seen = 0;
-  d->line = d->unit = 0;
-  tl_lsp_import_modules(s, d);
-  describe(s, d);
-  publish(s, d);
+// check, describe, format: of a text that has a name.
+static tally_status ask_of_text(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  const asked *q = context;
+  size_t name_nbytes, nbytes;
+  const char *name = text_of(vm, args[0], &name_nbytes);
+  const char *text = text_of(vm, args[count - 1], &nbytes);
+  tally_value found = {0, 0};
+  tally_status status =
+      q->of_text(q->vm, count == 1 ? "a document" : name, text, nbytes, &found);
+  return hand_over(vm, q->vm, status, found, out);
 }
 
-// A document that is open already gets the new text: the protocol forbids that,
-// but it costs nothing.
-static void did_open(tl_server *s, tally_value message) {
+// documentation and signature of a name; none: it has none.
+static tally_status ask_of_name(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  const asked *q = context;
   size_t nbytes;
-  tl_document *d = tl_lsp_document_of(s, message);
-  if (d == NULL && (d = calloc(1, sizeof *d)) != NULL) {
-    d->uri = tl_lsp_text(s, message, "params.textDocument.uri", &nbytes);
-    if (d->uri == NULL) {
-      free(d);
-      return;
-    }
-    d->next = s->documents;
-    s->documents = d;
-  }
-  if (d != NULL) {
-    char *text = tl_lsp_text(s, message, "params.textDocument.text", &nbytes);
-    set_text(s, d, text, nbytes);
-  }
+  (void)count;
+  const char *said = q->of_name(q->vm, text_of(vm, args[0], &nbytes));
+  return said == NULL ? tally_from_none(vm, out)
+                      : tally_from_string(vm, said, strlen(said), out);
 }
 
-// Changes are whole texts, since that is what textDocumentSync 1 asks for; the
-// last one counts. Versions are not compared: messages come in order, over one
-// pipe.
-static void did_change(tl_server *s, tally_value message) {
-  tally_value changes, last;
+static tally_status complete(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  const asked *q = context;
   size_t nbytes;
-  tl_document *d = tl_lsp_document_of(s, message);
-  if (d == NULL || !tl_lsp_find(s, message, "params.contentChanges", &changes))
-    return;
-  size_t count = tally_length(s->vm, changes);
-  if (count > 0 && tally_item(s->vm, changes, count - 1, &last) == TALLY_OK) {
-    char *text = tl_lsp_text(s, last, "text", &nbytes);
-    tally_release(s->vm, last);
-    set_text(s, d, text, nbytes);
-  }
-  tally_release(s->vm, changes);
+  tally_value names = {0, 0};
+  (void)count;
+  tally_status status =
+      tally_complete(q->vm, text_of(vm, args[0], &nbytes), &names);
+  return hand_over(vm, q->vm, status, names, out);
 }
 
-// From here on requests about the document are answered with null.
-static void did_close(tl_server *s, tally_value message) {
-  tl_document *d = tl_lsp_document_of(s, message);
-  if (d == NULL)
-    return;
-  // What was found in it is gone for the client, too.
-  d->nbytes = 0;
-  publish(s, d);
-  tl_lsp_close(s, d);
-}
-
-// One edit for the whole text; none where it does not parse. The client
-// computes itself what the edit changes, and keeps the cursor where it is. The
-// options of the request, as tabSize, are not heeded: there is one layout.
-static void format(tl_server *s, tally_value message) {
-  tl_document *d = tl_lsp_document_of(s, message);
-  tally_value laid;
-  const char *text;
+// Runs code in the session's VM; its errors are nobody's.
+static tally_status evaluate(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  const asked *q = context;
   size_t nbytes;
-  tl_lsp_begin_result(s, message);
-  tl_json_puts(&s->out, "[");
-  if (d != NULL && tally_format_source(s->vm, d->uri, d->text, d->nbytes,
-                                       &laid) == TALLY_OK) {
-    if (tally_to_string(s->vm, laid, &text, &nbytes) == TALLY_OK) {
-      tl_json_puts(&s->out, "{");
-      tl_lsp_put_range(&s->out, d, 0, d->nbytes);
-      tl_json_puts(&s->out, ",\"newText\":");
-      tl_json_string(&s->out, text, nbytes);
-      tl_json_puts(&s->out, "}");
-    }
-    tally_release(s->vm, laid);
-  }
-  tl_json_puts(&s->out, "]");
-  tl_lsp_end(s);
+  (void)count;
+  tally_eval(q->vm, text_of(vm, args[0], &nbytes), NULL);
+  return tally_from_none(vm, out);
 }
 
-// --- The loop ---------------------------------------------------------------
-
-// What initialize declares and what stands here have to be the same.
-static const struct {
-  const char *method;
-  void (*run)(tl_server *, tally_value message);
-  tl_lsp_answer *answer;  // in place of run: a request about a place
-} methods[] = {
-    {"initialize", initialize, NULL},
-    {"initialized", ignore, NULL},
-    {"shutdown", shut_down, NULL},
-    {"exit", leave, NULL},
-    {"textDocument/didOpen", did_open, NULL},
-    {"textDocument/didChange", did_change, NULL},
-    {"textDocument/didClose", did_close, NULL},
-    {"textDocument/didSave", ignore, NULL},
-    {"textDocument/completion", NULL, tl_lsp_complete},
-    {"textDocument/hover", NULL, tl_lsp_hover},
-    {"textDocument/signatureHelp", NULL, tl_lsp_signature},
-    {"textDocument/definition", NULL, tl_lsp_define},
-    {"textDocument/references", NULL, tl_lsp_references},
-    {"textDocument/documentHighlight", NULL, tl_lsp_highlight},
-    {"textDocument/prepareRename", NULL, tl_lsp_prepare_rename},
-    {"textDocument/rename", tl_lsp_rename, NULL},
-    {"textDocument/documentSymbol", tl_lsp_symbols, NULL},
-    {"textDocument/formatting", format, NULL},
-};
-
-// Answers a request about a place: with null where its document is not open.
-static void answer_at(tl_server *s, tally_value message,
-                      tl_lsp_answer *answer) {
-  tl_document *d = tl_lsp_document_of(s, message);
-  tl_lsp_begin_result(s, message);
-  if (d == NULL || !answer(s, message, d, tl_lsp_place_of(s, message, d)))
-    tl_json_puts(&s->out, "null");
-  tl_lsp_end(s);
+// Whether the library has documented members of a module of that name.
+static tally_status has_module(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  const asked *q = context;
+  size_t n;
+  const char *name = text_of(vm, args[0], &n), *documented;
+  bool found = false;
+  (void)count;
+  for (size_t i = 0;
+       n > 0 && !found && (documented = tally_documented(q->vm, i)) != NULL;
+       i++)
+    found = strncmp(documented, name, n) == 0 && documented[n] == '.';
+  return tally_from_bool(vm, found, out);
 }
 
-// A request that is not known is answered with an error, a notification is not
-// answered at all. A request has an id, a notification has none (JSON-RPC
-// 2.0, "Notification").
-static void run_method(tl_server *s, tally_value message, const char *method) {
-  tally_value id;
-  for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
-    if (strcmp(methods[i].method, method) == 0) {
-      if (methods[i].answer != NULL)
-        answer_at(s, message, methods[i].answer);
-      else
-        methods[i].run(s, message);
-      return;
-    }
-  }
-  if (!tl_lsp_find(s, message, "id", &id))
-    return;
-  tally_release(s->vm, id);
-  tl_lsp_error(s, &message, -32601, "tally lsp does not know this method");
+// Frees rows of tokens whose array has ended.
+static void free_rows(void *context, void *data) {
+  (void)context;
+  free(data);
 }
 
-// A body that is no JSON or no message is answered, and the server goes on:
-// only a broken header ends it, since then nobody knows where the next message
-// begins.
-static void take_message(tl_server *s, const tl_json *body) {
-  tally_value text, message;
+// The tokens of a text: rows of kind, begin and end, an int64 matrix.
+static tally_status tokens(tally_vm *vm, void *context, size_t count,
+                           const tally_value *args, tally_value *out) {
   size_t nbytes;
-  if (tally_from_string(s->vm, body->text, body->nbytes, &text) != TALLY_OK) {
-    tl_lsp_error(s, NULL, -32700, "the message is not UTF-8 text");
-    return;
+  const char *text = text_of(vm, args[0], &nbytes);
+  (void)context;
+  count = tally_tokens(vm, text, nbytes, NULL, 0);
+  tally_token *found = calloc(count + 1, sizeof *found);
+  int64_t *rows = calloc(count + 1, 3 * sizeof *rows);
+  if (found == NULL || rows == NULL) {
+    free(found);
+    free(rows);
+    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for tokens");
   }
-  tally_status status = tally_call(s->vm, "json.parse", 1, &text, &message);
-  tally_release(s->vm, text);
-  if (status != TALLY_OK) {
-    tl_lsp_error(s, NULL, -32700, tally_error(s->vm)->message);
-    return;
+  count = tally_tokens(vm, text, nbytes, found, count);
+  for (size_t i = 0; i < count; i++) {
+    rows[3 * i] = found[i].kind;
+    rows[3 * i + 1] = (int64_t)found[i].begin;
+    rows[3 * i + 2] = (int64_t)found[i].end;
   }
-  char *method = tl_lsp_text(s, message, "method", &nbytes);
-  if (method != NULL)
-    run_method(s, message, method);
-  else
-    tl_lsp_error(s, &message, -32600, "the message has no method");
-  free(method);
-  tally_release(s->vm, message);
+  free(found);
+  char type[64];
+  snprintf(type, sizeof type, "%zu * 3 * int64", count);
+  tally_buffer buffer = {.data = rows,
+                         .type = type,
+                         .nbytes = count * 3 * sizeof *rows,
+                         .release = free_rows};
+  tally_status status = tally_from_buffer(vm, &buffer, out);
+  if (status != TALLY_OK)
+    free(rows);
+  return status;
+}
+
+// --- The program ------------------------------------------------------------
+
+// What the functions are called with, and the VM with the program.
+typedef struct server {
+  tally_vm *vm;
+  asked asked[FUNCTIONS];
+} server;
+
+// Loads the program. False: it has no memory.
+static bool open_program(server *s, tally_vm *session) {
+  static const struct {
+    asked asked;
+    const char *name, *params;
+    tally_function *call;
+  } functions[FUNCTIONS] = {
+      {{.of_text = tally_check_source}, "check", "name, text", ask_of_text},
+      {{.of_text = tally_describe_source},
+       "describe",
+       "name, text",
+       ask_of_text},
+      {{.of_text = tally_format_source}, "format", "name, text", ask_of_text},
+      {{.of_text = tally_resolve_source}, "resolve", "text", ask_of_text},
+      {{.of_name = tally_documentation}, "documentation", "name", ask_of_name},
+      {{.of_name = tally_signature}, "signature", "name", ask_of_name},
+      {{NULL}, "complete", "line", complete},
+      {{NULL}, "evaluate", "code", evaluate},
+      {{NULL}, "has_module", "name", has_module},
+      {{NULL}, "tokens", "text", tokens},
+  };
+  tally_native table[FUNCTIONS] = {{NULL}};
+  for (int i = 0; i < FUNCTIONS; i++) {
+    s->asked[i] = functions[i].asked;
+    s->asked[i].vm = session;
+    table[i].name = functions[i].name;
+    table[i].params = functions[i].params;
+    table[i].call = functions[i].call;
+    table[i].context = &s->asked[i];
+  }
+  tally_module module = {.size = sizeof module,
+                         .name = "analysis",
+                         .functions = table,
+                         .function_count = FUNCTIONS,
+                         .function_size = sizeof *table};
+  tally_options options = tally_default_options();
+  options.capabilities = 0;
+  return tally_open(&options, &s->vm) == TALLY_OK &&
+         tally_add_module(s->vm, &module) == TALLY_OK &&
+         tally_eval(s->vm, tl_lsp, NULL) == TALLY_OK;
+}
+
+// Whether a variable of the program is true.
+static bool is_true(const server *s, const char *name) {
+  tally_value value;
+  int truth = 0;
+  if (tally_get_global(s->vm, name, &value) != TALLY_OK)
+    return false;
+  if (tally_to_bool(s->vm, value, &truth) != TALLY_OK)
+    truth = 0;
+  tally_release(s->vm, value);
+  return truth != 0;
+}
+
+// Sends what the program answers. A fault of the program itself, such as for
+// want of memory, is told on standard error, and the server goes on.
+static void take_message(const server *s, const tl_message *body) {
+  tally_vm *vm = s->vm;
+  const char *version = tally_version(), *text;
+  size_t nbytes;
+  tally_value args[2], answers, item;
+  tally_frame frame = tally_begin(vm);
+  bool ok =
+      (tally_from_string(vm, body->text, body->nbytes, &args[0]) == TALLY_OK ||
+       tally_from_none(vm, &args[0]) == TALLY_OK) &&
+      tally_from_string(vm, version, strlen(version), &args[1]) == TALLY_OK &&
+      tally_call(vm, "answer", 2, args, &answers) == TALLY_OK;
+  for (size_t i = 0; ok && i < tally_length(vm, answers); i++) {
+    ok = tally_item(vm, answers, i, &item) == TALLY_OK &&
+         tally_to_string(vm, item, &text, &nbytes) == TALLY_OK;
+    if (ok)
+      tl_message_write(stdout, text, nbytes);
+  }
+  if (!ok)
+    fprintf(stderr, "tally lsp: %s\n", tally_error(vm)->report);
+  tally_end(vm, frame, 0, NULL);
 }
 
 // Messages are answered one after the other in the order in which they come, so
 // no request is ever pending, and $/cancelRequest, a notification, has nothing
-// to cancel.
+// to cancel. Only a broken header ends the server early, since then nobody
+// knows where the next message begins.
 int tl_run_lsp(tl_session *session) {
-  tl_server s = {.vm = session->vm};
-  tl_json body = {0};
+  server s = {.vm = NULL};
+  tl_message body = {0};
   tl_message_status status = TL_MESSAGE_READ;
-  while (!s.is_over &&
+  if (!open_program(&s, session->vm)) {
+    fprintf(stderr, "tally lsp: %s\n",
+            s.vm == NULL ? "no memory" : tally_error(s.vm)->report);
+    tally_close(s.vm);
+    return TL_FAILED;
+  }
+  while (!is_true(&s, "is_over") &&
          (status = tl_message_read(stdin, &body)) == TL_MESSAGE_READ)
     take_message(&s, &body);
   if (status == TL_MESSAGE_BROKEN)
     fputs("tally lsp: the input is no message of the protocol\n", stderr);
-  while (s.documents != NULL) tl_lsp_close(&s, s.documents);
+  bool ended_well = is_true(&s, "was_shut") && status != TL_MESSAGE_BROKEN;
+  tally_close(s.vm);
   free(body.text);
-  free(s.out.text);
-  return s.was_shut && status != TL_MESSAGE_BROKEN ? TL_DONE : TL_FAILED;
+  return ended_well ? TL_DONE : TL_FAILED;
 }

@@ -2,6 +2,9 @@
 // input and output, for editors: errors and warnings while one types, names,
 // what they are, where they come from, and the formatter. Nothing of a document
 // is run.
+//
+//     lsp.c ─ the loop            lsp_message.c ─ headers and bodies
+//           ─ lsp.tly: what messages are answered with
 #ifndef TALLY_REPL_LSP_H
 #define TALLY_REPL_LSP_H
 
@@ -10,5 +13,8 @@
 // Serves until the client says exit or closes the input. Returns TL_DONE after
 // an exit that shutdown came before, else TL_FAILED.
 int tl_run_lsp(tl_session *session);
+
+// The program; the Makefile makes C of it.
+extern const char tl_lsp[];
 
 #endif

@@ -10,54 +10,17 @@
 // header that clients send comes near its bound.
 enum { MOST = 256 << 20, HEADER = 256 };
 
-// Room for so many bytes and one more; false: the text has failed.
-static bool make_room(tl_json *to, size_t nbytes) {
-  if (to->failed || to->capacity - to->nbytes > nbytes)
-    return !to->failed;
+// Room for so many bytes; false: no memory.
+static bool make_room(tl_message *to, size_t nbytes) {
+  if (nbytes < to->capacity)
+    return true;
   size_t capacity = to->capacity * 2 + nbytes + 1024;
   char *text = realloc(to->text, capacity);
-  to->failed = text == NULL;
-  if (to->failed)
+  if (text == NULL)
     return false;
   to->text = text;
   to->capacity = capacity;
   return true;
-}
-
-void tl_json_put(tl_json *to, const char *text, size_t nbytes) {
-  if (!make_room(to, nbytes))
-    return;
-  memcpy(to->text + to->nbytes, text, nbytes);
-  to->nbytes += nbytes;
-}
-
-void tl_json_puts(tl_json *to, const char *text) {
-  tl_json_put(to, text, strlen(text));
-}
-
-void tl_json_int(tl_json *to, long long value) {
-  char digits[24];
-  snprintf(digits, sizeof digits, "%lld", value);
-  tl_json_puts(to, digits);
-}
-
-// JSON wants escapes for quotation marks, backslashes and control characters
-// alone (RFC 8259, section 7); a byte at a time is fast enough for what an
-// editor shows.
-void tl_json_string(tl_json *to, const char *text, size_t nbytes) {
-  char escape[8];
-  tl_json_puts(to, "\"");
-  for (size_t i = 0; i < nbytes; i++) {
-    unsigned char c = (unsigned char)text[i];
-    if (c == '"' || c == '\\')
-      snprintf(escape, sizeof escape, "\\%c", c);
-    else if (c < 0x20)
-      snprintf(escape, sizeof escape, "\\u%04x", c);
-    else
-      snprintf(escape, sizeof escape, "%c", c);
-    tl_json_puts(to, escape);
-  }
-  tl_json_puts(to, "\"");
 }
 
 // A line of the header without its end; false: the input ends, or the line is
@@ -95,7 +58,7 @@ static long read_header(FILE *from) {
 
 // The length is tested before it becomes memory. The end of the input is an end
 // only before a header; within a message it is a broken one.
-tl_message_status tl_message_read(FILE *from, tl_json *to) {
+tl_message_status tl_message_read(FILE *from, tl_message *to) {
   long length = read_header(from);
   if (length == -2)
     return TL_MESSAGE_END;
@@ -106,8 +69,8 @@ tl_message_status tl_message_read(FILE *from, tl_json *to) {
   return to->nbytes == (size_t)length ? TL_MESSAGE_READ : TL_MESSAGE_BROKEN;
 }
 
-void tl_message_write(FILE *to, const tl_json *body) {
-  fprintf(to, "Content-Length: %zu\r\n\r\n", body->nbytes);
-  fwrite(body->text, 1, body->nbytes, to);
+void tl_message_write(FILE *to, const char *text, size_t nbytes) {
+  fprintf(to, "Content-Length: %zu\r\n\r\n", nbytes);
+  fwrite(text, 1, nbytes, to);
   fflush(to);
 }

@@ -9,7 +9,7 @@
 //                    tl_prompt_run  prompt.c, editor.c
 //          ─ tl_session_close
 //     tally test                    test.c ─ golden.c ─ answers.c
-//     tally bind                    bind.c ─ bind_read.c ─ bind_glue.c
+//     tally bind                    bind.c ─ bind_read.tly, bind_glue.tly
 //
 // Nothing here includes a header of vm/: what the prompt lacks in tally.h, a
 // host lacks, too.

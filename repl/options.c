@@ -319,6 +319,25 @@ static bool is_option(const char *arg) {
   return arg != NULL && arg[0] == '-' && arg[1] != 0;
 }
 
+// Takes the FILE at argv[i] and what stands behind it.
+static int take_file(tl_command *cmd, tl_action action, int argc, char **argv,
+                     int i) {
+  cmd->action = action;
+  cmd->subject = argv[i];
+  cmd->argc = argc - i - 1;
+  cmd->argv = argv + i + 1;
+  return 0;
+}
+
+// Takes all from argv[i] on, of which a word with a [usage] needs some.
+static int take_files(tl_command *cmd, tl_action action, int argc, char **argv,
+                      int i, const char *usage) {
+  cmd->action = action;
+  cmd->argc = argc - i;
+  cmd->argv = argv + i;
+  return usage == NULL || argc > i ? 0 : wrong(usage, "");
+}
+
 // tally explain [--json] [--static] [--peak] FILE [ARG ...]
 static int read_explain(tl_command *cmd, int argc, char **argv) {
   int i = 1;
@@ -335,11 +354,7 @@ static int read_explain(tl_command *cmd, int argc, char **argv) {
   if (i == argc)
     return wrong(
         "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", "");
-  cmd->action = TL_ACTION_EXPLAIN;
-  cmd->subject = argv[i];
-  cmd->argc = argc - i - 1;
-  cmd->argv = argv + i + 1;
-  return 0;
+  return take_file(cmd, TL_ACTION_EXPLAIN, argc, argv, i);
 }
 
 // tally dis [--native] FILE
@@ -390,22 +405,16 @@ static int read_format(tl_command *cmd, int argc, char **argv) {
   int taken = 1 + (cmd->diff ? 1 : read_check(cmd, argc, argv));
   if (taken == 1 && is_option(argv[1]))
     return no_option(argv[0], argv[1]);
-  cmd->action = TL_ACTION_FORMAT;
-  cmd->argc = argc - taken;
-  cmd->argv = argv + taken;
-  if (cmd->argc == 0)
-    return wrong("usage: tally fmt [--check | --diff] FILE ...", "");
-  return 0;
+  return take_files(cmd, TL_ACTION_FORMAT, argc, argv, taken,
+                    "usage: tally fmt [--check | --diff] FILE ...");
 }
 
 // tally check FILE ...
 static int read_check_files(tl_command *cmd, int argc, char **argv) {
-  cmd->action = TL_ACTION_CHECK;
-  cmd->argc = argc - 1;
-  cmd->argv = argv + 1;
-  if (cmd->argc == 0)
-    return wrong("usage: tally check FILE ...", "");
-  return is_option(argv[1]) ? no_option(argv[0], argv[1]) : 0;
+  if (is_option(argv[1]))
+    return no_option(argv[0], argv[1]);
+  return take_files(cmd, TL_ACTION_CHECK, argc, argv, 1,
+                    "usage: tally check FILE ...");
 }
 
 // tally debug FILE [ARG ...]
@@ -414,11 +423,7 @@ static int read_debug(tl_command *cmd, int argc, char **argv) {
     return no_option(argv[0], argv[1]);
   if (argc < 2)
     return wrong("usage: tally debug FILE [ARG ...]", "");
-  cmd->action = TL_ACTION_DEBUG;
-  cmd->subject = argv[1];
-  cmd->argc = argc - 2;
-  cmd->argv = argv + 2;
-  return 0;
+  return take_file(cmd, TL_ACTION_DEBUG, argc, argv, 1);
 }
 
 // tally lsp; clients add options of their own, such as --stdio.
@@ -430,18 +435,12 @@ static int read_lsp(tl_command *cmd, int argc, char **argv) {
 
 // tally test ..., whose arguments are read in test.c.
 static int read_test(tl_command *cmd, int argc, char **argv) {
-  cmd->action = TL_ACTION_TEST;  // which reads its own options
-  cmd->argc = argc - 1;
-  cmd->argv = argv + 1;
-  return 0;
+  return take_files(cmd, TL_ACTION_TEST, argc, argv, 1, NULL);
 }
 
 // tally bind ..., whose arguments are read in bind.c.
 static int read_bind(tl_command *cmd, int argc, char **argv) {
-  cmd->action = TL_ACTION_BIND;
-  cmd->argc = argc - 1;
-  cmd->argv = argv + 1;
-  return 0;
+  return take_files(cmd, TL_ACTION_BIND, argc, argv, 1, NULL);
 }
 
 // A word in the place of a FILE.
@@ -471,11 +470,7 @@ static int read_word(tl_command *cmd, int argc, char **argv) {
     cmd->action = TL_ACTION_HELP;
     return 0;
   }
-  cmd->action = TL_ACTION_RUN;
-  cmd->subject = argv[0];
-  cmd->argc = argc - 1;
-  cmd->argv = argv + 1;
-  return 0;
+  return take_file(cmd, TL_ACTION_RUN, argc, argv, 0);
 }
 
 // Options first; -e ends them, and -- does where a FILE begins with a dash.
@@ -512,9 +507,5 @@ int tl_command_read(int argc, char **argv, tl_command *out) {
   if (strcmp(argv[i - 1], "--") != 0)
     return read_word(out, argc - i, argv + i);
   // Behind -- even "test" or "doc" is the name of a FILE.
-  out->action = TL_ACTION_RUN;
-  out->subject = argv[i];
-  out->argc = argc - i - 1;
-  out->argv = argv + i + 1;
-  return 0;
+  return take_file(out, TL_ACTION_RUN, argc, argv, i);
 }

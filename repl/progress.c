@@ -11,6 +11,7 @@
 
 #include "repl/progress.h"
 
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,8 +25,10 @@
 enum { FIRST_US = 1000000, NEXT_US = 250000 };
 
 static tally_vm *asked;    // of the run under way, or NULL
-static bool is_shown;      // the cursor stands behind the line
-static bool is_elsewhere;  // it stands behind text whose line goes on
+static bool is_elsewhere;  // the cursor stands behind text whose line goes on
+// Whether it stands behind the line, and whether the run was asked and has not
+// answered yet: the handler of the signal looks at both.
+static volatile sig_atomic_t is_shown, was_asked;
 
 // What the estimate is made from: times of the monotonic clock in seconds.
 static struct {
@@ -49,10 +52,17 @@ bool tl_progress_is_possible(void) {
 
 // --- The timer --------------------------------------------------------------
 
-// Only a flag is set, as a handler may.
+// Only what a handler may: flags, and a write. A run that has not answered
+// since the last signal waits, most likely for input, which the line would
+// stand before.
 static void ask(int signal_number) {
+  int saved = errno;
   (void)signal_number;
+  if (was_asked && is_shown)
+    is_shown = write(STDERR_FILENO, "\r\033[K", 4) != 4;
+  was_asked = true;
   tally_ask_progress(asked);
+  errno = saved;
 }
 
 // 0: it rings no more.
@@ -74,6 +84,7 @@ void tl_progress_begin(tally_vm *vm) {
   memset(&estimate, 0, sizeof estimate);
   estimate.began = seconds_now();
   is_elsewhere = false;
+  was_asked = false;
   sigaction(SIGALRM, &action, NULL);
   set_timer(FIRST_US);
 }
@@ -182,6 +193,7 @@ void tl_progress_draw(void *context, const tally_progress *at) {
   (void)context;
   const int columns = tl_terminal_width(STDERR_FILENO);
   const bool has_colours = tl_has_colours(STDERR_FILENO);
+  was_asked = false;
   if (is_elsewhere || columns < 2 || tcgetpgrp(STDERR_FILENO) != getpgrp())
     return;
   line to = {.cells = columns - 1};

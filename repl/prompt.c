@@ -27,6 +27,7 @@
 #include "repl/commands.h"
 #include "repl/editor.h"
 #include "repl/run.h"
+#include "repl/wrap.h"
 
 // Bytes of standard input, read ahead, and the input that they make up.
 typedef struct reader {
@@ -181,9 +182,11 @@ static void answer(tl_session *session, const reader *in, const char *asks) {
   char name[256];
   snprintf(name, sizeof name, "%.*s", (int)(end - begin), in->data + begin);
   if (name[0] == 0)
-    puts(
-        "?NAME shows the documentation of NAME, ?linalg what a module has,\n"
-        "apropos(\"TEXT\") what speaks of a text; :help lists the commands");
+    tl_write_wrapped(
+        stdout,
+        "?NAME shows the documentation of NAME, ?linalg what a module has, "
+        "apropos(\"TEXT\") what speaks of a text; :help lists the commands\n",
+        terminal_width(), false);
   else if (*asks == 'a')
     tl_search_doc(session->vm, name);
   else
@@ -316,8 +319,11 @@ int tl_prompt_run(tl_session *session) {
   static const tl_editor_use use = {.prompt = "tally> ", .history = ""};
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
   if (in.is_terminal) {
-    printf("Tally %s: ?NAME explains, :help lists commands, Ctrl-D leaves\n",
-           tally_version());
+    char greeting[128];
+    snprintf(greeting, sizeof greeting,
+             "Tally %s: ?NAME explains, :help lists commands, Ctrl-D leaves\n",
+             tally_version());
+    tl_write_wrapped(stdout, greeting, terminal_width(), false);
     in.editor = tl_editor_open(session->vm, &use);
   }
   int status = run_all(session, &in);

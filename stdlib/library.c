@@ -55,6 +55,7 @@ static const tl_module_topic topics[] = {
     {"global/nests", RECORDS},
     {"global/numbers", NUMBERS},
     {"global/ordering", ORDER},
+    {"global/pictures", PLOT},
     {"global/polynomials", POLYNOMIALS},
     {"global/products", LINEAR},
     {"global/rows", RAGGED},

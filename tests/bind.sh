@@ -115,6 +115,9 @@ fails 'lacking.so does not load' "$tally" "$there/broken.tly"
 rm "$there/lacking.so"
 echo 'module lacking' >"$there/lacking.bind"
 fails 'which is not installed' "$tally" "$there/broken.tly"
+if "$tally" bind "$there/lacking.bind" | grep -q '^lacking: 0 of 0 functions bound, 0 of them tested$'; then pass
+else fail 'a module without functions'
+fi
 printf 'module lacking\nlibrary no_such_library\n' >"$there/lacking.bind"
 fails 'this failed' "$tally" bind --build "$there/lacking.bind"
 cp "$tally" "$there/tally"

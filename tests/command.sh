@@ -524,6 +524,9 @@ text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
 text ':dis y = 1 + 1\n'; run
 expect 0 'y' ':dis shows bytecode'
+text 'fn f(x) = x + 1\n:dis f\n:dis f(2)\nx = 1\n:dis x\n:dis sum\n'; run
+expect 0 '^fn f[(]x' ':dis shows that of a function'
+expect 0 '= call  t0' ':dis shows that of an expression'
 text "x = 2\n2 * x\nprint(x)\n:save $dir/saved.tly\n:reset\nx\n:load $dir/saved.tly\n"
 run
 expect 1 'x is not assigned yet' ':reset forgets variables'

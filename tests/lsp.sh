@@ -157,6 +157,10 @@ expect 0 '^0:8 0:21 1:9 3:11 3:26 $' 'a parameter is renamed in the calls of oth
 serve
 expect 0 '"parameters":\[{"label":"x"},{"label":"axis: none"},{"label":"by: 2"}\]}\],"activeParameter":0' 'a signature has its parameters'
 expect 0 '"activeParameter":2' 'a parameter that is named is the active one'
+{ open 'fn f(x, by: \", \\\" (\", z: 1) = x\nf(1, z: 3)\n'; ask signatureHelp 1 7
+  message "$shut"; message "$leave"; } >"$dir/in"
+serve
+expect 0 '"parameters":\[{"label":"x"},{"label":"by: \\", \\\\\\" (\\""},{"label":"z: 1"}\]}\],"activeParameter":2' 'a comma in a text parts no parameters'
 { open 'print(1, 2\nsum(zeros((2, 3)), ax'; ask signatureHelp 0 9; message "$shut"; message "$leave"; } >"$dir/in"
 serve; expect 0 '"activeParameter":0' 'a rest parameter stays the active one'
 { open '# apple\napricot = 1\napricot = 2\nap'; ask completion 3 2; ask completion 0 0; message "$shut"; message "$leave"; } >"$dir/in"

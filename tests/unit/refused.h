@@ -340,6 +340,8 @@ static inline tally_parcel *refused_taken(tally_parcel *parcel) {
   REFUSED_CALL(tally_resolve_source, __VA_ARGS__)
 #define tally_format_source(...) REFUSED_CALL(tally_format_source, __VA_ARGS__)
 #define tally_disassemble(...) REFUSED_CALL(tally_disassemble, __VA_ARGS__)
+#define tally_disassemble_function(...) \
+  REFUSED_CALL(tally_disassemble_function, __VA_ARGS__)
 
 // Says COMPLETE where it has no memory to look: running then tells.
 static inline tally_input refused_input(tally_input input) {

@@ -55,7 +55,7 @@ static tally_vm *const no_vm;
   X(tally_receive(vm, NULL, NULL))                  \
   X(tally_watch(vm, 0))                             \
   X(tally_plot_memory(vm, TALLY_PLOT_TEXT, 80, &v)) \
-  X(tally_plot_time(vm, TALLY_PLOT_TEXT, 80, &v)) \
+  X(tally_plot_time(vm, TALLY_PLOT_TEXT, 80, &v))   \
   X(tally_explain(vm, "x", 0, NULL, 0, &v))         \
   X(tally_explain_source(vm, "x", 0, &v))           \
   X(tally_check_source(vm, "x", "1", 1, &v))        \
@@ -63,6 +63,7 @@ static tally_vm *const no_vm;
   X(tally_describe_source(vm, "x", "1", 1, &v))     \
   X(tally_resolve_source(vm, "x", "1", 1, &v))      \
   X(tally_format_source(vm, "x", "1", 1, &v))       \
+  X(tally_disassemble_function(vm, gone))           \
   X(tally_disassemble(vm, "x", "1", 1))
 
 static void test_no_vm(void **state) {
@@ -202,6 +203,7 @@ static void test_released_handles(void **state) {
 #undef REFUSED
 #define REFUSED(call) CHECK_ERROR(h, call, TALLY_ERR_HOST, "released")
   REFUSED(tally_apply(vm, list, 0, NULL, &out));
+  REFUSED(tally_disassemble_function(vm, list));
   REFUSED(tally_apply(vm, function, 1, items, &out));
   REFUSED(tally_apply(vm, function, 1, taken, &out));
   REFUSED(tally_call(vm, "sum", 1, items, &out));

@@ -481,6 +481,16 @@ static void test_listings(void **state) {
   assert_non_null(strstr(h->output, "s.tly"));
   h->length = 0;
   CHECK_ERROR(h, tally_disassemble(h->vm, "s", "1 +", 3), TALLY_ERR_SYNTAX, "");
+  tally_value f;
+  run(h, "fn f(a) = a + 1\ng = sum");
+  assert_int_equal(tally_get_global(h->vm, "f", &f), TALLY_OK);
+  assert_int_equal(tally_disassemble_function(h->vm, f), TALLY_OK);
+  assert_int_equal(strncmp(h->output, "fn f(a", 6), 0);
+  tally_release(h->vm, f);
+  assert_int_equal(tally_get_global(h->vm, "g", &f), TALLY_OK);
+  CHECK_ERROR(h, tally_disassemble_function(h->vm, f), TALLY_ERR_TYPE,
+              "a listing needs a script's function");
+  tally_release(h->vm, f);
   tally_value told;
   const char *text;
   run(h, "x = ones(3)");

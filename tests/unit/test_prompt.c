@@ -237,6 +237,10 @@ static void test_messages_are_cut_between_words(void **state) {
   resize(t, 24, 40);
   expect(t, "error(\"one two three four five six seven eight nine ten\")\n",
          "error: one two three\n  four five six seven eight nine ten\n");
+  expect(t, ":help\n",
+         "\n:time    CODE  how long it takes, and\n  what it allocates\n");
+  expect(t, "help(clip)\n",
+         "\nx with items below min set to min and\n  items above max set to");
   leave(t);
 }
 
@@ -528,6 +532,29 @@ static void test_a_difference_has_colours(void **state) {
   unlink(name);
 }
 
+// What a run is at stands in a line that goes where the run waits.
+static void test_a_wait_shows_no_progress(void **state) {
+  (void)state;
+  char flag[64], code[256];
+  snprintf(flag, sizeof flag, "%s/flag", folder);
+  snprintf(code, sizeof code,
+           "import os\nimport time\n"
+           "while not (\"flag\" in os.list(\"%s\")) { time.sleep(0.01) }\n"
+           "print(\"got\", input())",
+           folder);
+  char *arguments[] = {tally, "-e", code, NULL};
+  terminal *t = start_command(NULL, arguments);
+  see(t, " s  while not");
+  write_file(flag, "");
+  while (strstr(terminal_text(t, 0, false), "while not") != NULL)
+    take_more(t, "an empty line");
+  type(t, "abc\n");
+  see(t, "got abc");
+  unlink(flag);
+  waitpid(t->child, NULL, 0);
+  close(t->keys);
+}
+
 // The debugger completes its commands and the variables of the call, and has a
 // history of its own.
 static void test_a_debugger_is_edited(void **state) {
@@ -641,6 +668,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_the_history_is_kept),
       cmocka_unit_test(test_an_arrow_brings_all_lines_back),
       cmocka_unit_test(test_messages_are_cut_between_words),
+      cmocka_unit_test(test_a_wait_shows_no_progress),
       cmocka_unit_test(test_up_searches_by_prefix),
       cmocka_unit_test(test_changes_are_undone),
       cmocka_unit_test(test_lines_are_indented),

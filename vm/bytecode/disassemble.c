@@ -359,10 +359,10 @@ static void put_line(listing *l, uint32_t pc, size_t column) {
 
 // A function's first line: its parameters, of which those marked ? may be
 // consumed by it, and how large it is.
-static void put_header(listing *l, uint32_t index) {
+static void put_header(listing *l) {
   const tl_prototype *p = l->p;
   const tl_summary *s = &p->summary;
-  if (index == 0)
+  if (p == l->unit->prototypes[0])
     tl_text_printf(l->out, "%s", l->unit->file->text);
   else
     tl_text_printf(l->out, "fn %s", p->name->text);
@@ -421,18 +421,20 @@ static void put_code(listing *l) {
   }
 }
 
+void tl_disassemble_function(const tl_prototype *function, tl_text *out) {
+  listing l = {.unit = function->unit, .p = function, .out = out};
+  put_header(&l);
+  put_code(&l);
+  put_ranges(&l);
+  put_handlers(&l);
+}
+
 // The unit's own code comes first, then its functions in the order of the
 // source.
-bool tl_disassemble_unit(tl_vm *vm, const tl_unit *unit, tl_text *out) {
-  (void)vm;
+void tl_disassemble_unit(const tl_unit *unit, tl_text *out) {
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
-    listing l = {.unit = unit, .p = unit->prototypes[i], .out = out};
     if (i > 0)
       tl_text_putc(out, '\n');
-    put_header(&l, i);
-    put_code(&l);
-    put_ranges(&l);
-    put_handlers(&l);
+    tl_disassemble_function(unit->prototypes[i], out);
   }
-  return !out->failed;
 }

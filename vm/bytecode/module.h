@@ -77,6 +77,11 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
 // of tl_call: args are taken on every path, *out is owned.
 bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
                       int count, tl_slot *args, tl_slot *out);
+// A library module that is called, plot(x): *callee becomes the library's
+// global function of the module's name, borrowed for good, which importing the
+// module has hidden; it stays where there is none. False where that function's
+// text fails.
+bool tl_module_callee(tl_vm *vm, tl_slot *callee);
 // A member of a module: a variable, whose value *out owns, or a built-in; false
 // after tl_fail (kind name), with a similar name as a hint.
 bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,

@@ -23,6 +23,7 @@
 //
 // Built for size.
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -258,6 +259,22 @@ static bool import_global(tl_vm *vm, const tl_string *spec, tl_slot *out) {
   // The variable of a library module is never assigned again, so a borrow will
   // do.
   *out = tl_borrow((*last)->variables[index]);
+  return true;
+}
+
+bool tl_module_callee(tl_vm *vm, tl_slot *callee) {
+  const char *own = ((const tl_module *)callee->pointer)->name->text;
+  char name[64];
+  bool found = false;
+  tl_slot from;
+  if (tl_embedded_global(vm->library, own) == NULL)
+    return true;
+  snprintf(name, sizeof name, TL_GLOBAL_MODULE "%s", own);
+  if (!import_embedded(vm, name, &found, &from))
+    return false;
+  const tl_module *module = from.pointer;
+  int32_t index = tl_module_find(module, own, strlen(own));
+  *callee = tl_borrow(module->variables[index]);
   return true;
 }
 

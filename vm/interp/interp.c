@@ -563,11 +563,16 @@ dispatch:
       if (UNLIKELY(--vm->fuel == 0)) {
         SAVE();
         if (!tl_refuel(vm)) {
-          for (uint32_t i = 0; i < ins->c; i++) tl_drop(vm, a[1 + i]);
+          tl_drop_all(vm, a + 1, ins->c);
           FAIL();
         }
       }
       SAVE();
+      if (UNLIKELY(tl_is_kind(callee, TL_KIND_MODULE)) &&
+          !tl_module_callee(vm, &callee)) {
+        tl_drop_all(vm, a + 1, ins->c);
+        FAIL();
+      }
       bool pushed = false;
       tl_slot result = tl_none();
       if (UNLIKELY(!tl_do_call(

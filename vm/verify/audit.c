@@ -227,7 +227,7 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
 static void show_code(tl_vm *vm) {
   tl_text listing;
   tl_text_open(&listing, vm);
-  tl_disassemble_unit(vm, vm->frame->function->unit, &listing);
+  tl_disassemble_unit(vm->frame->function->unit, &listing);
   fwrite(listing.bytes, 1, listing.length, stderr);
 }
 

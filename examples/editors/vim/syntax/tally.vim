@@ -32,10 +32,10 @@ syn keyword tallyFunction expm1 eye factorial fill_missing filter find finfo
 syn keyword tallyFunction firsts flatten flip float floor floor_divide fmod
 syn keyword tallyFunction fold format from_regular full full_like gamma gcd
 syn keyword tallyFunction geomspace get gradient greater greater_equal
-syn keyword tallyFunction group_by has heaviside hex histogram histogram2d
-syn keyword tallyFunction hypot i0 iinfo imag input insert int interp
-syn keyword tallyFunction intersect1d is_missing is_ragged isclose isdtype
-syn keyword tallyFunction isfinite isin isinf isnan join keys kron lcm
+syn keyword tallyFunction group_by has heatmap heaviside hex hist histogram
+syn keyword tallyFunction histogram2d hypot i0 iinfo imag imshow input insert
+syn keyword tallyFunction int interp intersect1d is_missing is_ragged isclose
+syn keyword tallyFunction isdtype isfinite isin isinf isnan join keys kron lcm
 syn keyword tallyFunction leaf_map leaves len lengths less less_equal lexsort
 syn keyword tallyFunction lgamma linspace local_index log log10 log1p log2
 syn keyword tallyFunction logaddexp logical_and logical_not logical_or
@@ -47,12 +47,12 @@ syn keyword tallyFunction nanmean nanmedian nanmin nanpercentile nanprod
 syn keyword tallyFunction nanquantile nanstd nansum nanvar nbytes ndim ndindex
 syn keyword tallyFunction negative nextafter nonzero not_equal oct ones
 syn keyword tallyFunction ones_like outer pack packbits pad pad_rows partition
-syn keyword tallyFunction percentile permute_dims pointers polyfit polyval pop
-syn keyword tallyFunction popcount positive pow print prod ptp put
+syn keyword tallyFunction percentile permute_dims plot pointers polyfit
+syn keyword tallyFunction polyval pop popcount positive pow print prod ptp put
 syn keyword tallyFunction put_along_axis quantile radians ragged
 syn keyword tallyFunction ravel_multi_index real reciprocal relayout remainder
 syn keyword tallyFunction repeat replace reshape result_type reverse roll
-syn keyword tallyFunction roots rot90 round rows run_lengths same scan
+syn keyword tallyFunction roots rot90 round rows run_lengths same scan scatter
 syn keyword tallyFunction searchsorted select setdiff1d setxor1d shape show
 syn keyword tallyFunction sign signbit sin sinc singletons sinh size
 syn keyword tallyFunction sliding_windows sort sort_by split sqrt square
