@@ -7,9 +7,14 @@
 // Names are the module's, as `module NAME` has it, not the file's. The build is
 // one command of a shell; without --build it is printed, for a Makefile.
 
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700  // realpath
+#endif
+
 #include "repl/bind.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "repl/file.h"
 
@@ -111,10 +116,32 @@ static void spell_path(const char *path, FILE *out) {
   fputs("'", out);
 }
 
+// Has the compiler look where tally_bind.h is: in the sources around this
+// program, as `make` leaves it, or in the PREFIX that it is installed in. No
+// word where the system does not say where the program is.
+static void spell_headers(FILE *out) {
+  static const char *const folders[] = {"../include", "../.."};
+  char *self = realpath("/proc/self/exe", NULL);
+  const char *end = self == NULL ? NULL : strrchr(self, '/');
+  for (size_t i = 0; end != NULL && i < 2; i++) {
+    char folder[BIND_PATH], header[BIND_PATH];
+    int n = snprintf(folder, BIND_PATH, "%.*s/%s", (int)(end - self), self,
+                     folders[i]);
+    int m = snprintf(header, BIND_PATH, "%s/tally_bind.h", folder);
+    if (n < BIND_PATH && m < BIND_PATH && access(header, R_OK) == 0) {
+      fputs(" -I", out);
+      spell_path(folder, out);
+    }
+  }
+  free(self);
+}
+
 // The command that makes the library, for a shell: $CC and $CFLAGS count.
 static void spell_build(const bind_file *file, const char *c, const char *so,
                         FILE *out) {
-  fputs("${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o", out);
+  fputs("${CC:-cc} -O2 ${CFLAGS-}", out);
+  spell_headers(out);
+  fputs(" -shared -fPIC -o", out);
   spell_path(so, out);
   spell_path(c, out);
   if (file->packages.n > 0)
