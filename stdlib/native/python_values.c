@@ -1327,35 +1327,65 @@ static py_object *index_of(py_link *link, tally_value v) {
   return slice != NULL ? slice : py_from_value(link, v);
 }
 
-// x[i], x[a:b], x[i, ..., j] with a tuple. A record or text as an index, which
-// looks like a slice or an ellipsis, is one: no dict has such a record as a
-// key, and for the text "..." there is python.call(x.__getitem__, "...").
+// What x[i], x[a:b] and x[i, ..., j] are indexed by: one index is itself,
+// several are a tuple. NULL with an error of Python's. Returns owned. A record
+// or text as an index, which looks like a slice or an ellipsis, is one: no dict
+// has such a record as a key, and for the text "..." there is
+// python.call(x.__getitem__, "...").
+static py_object *key_of(py_link *link, size_t count,
+                         const tally_value *indices) {
+  if (count == 1)
+    return index_of(link, indices[0]);
+  py_object *key = py.PyTuple_New((intptr_t)count);
+  for (size_t i = 0; key != NULL && i < count; i++) {
+    py_object *part = index_of(link, indices[i]);
+    if (part == NULL) {
+      py_drop(key);
+      return NULL;
+    }
+    py.PyTuple_SetItem(key, (intptr_t)i, part);
+  }
+  return key;
+}
+
+// Items are as attributes are: numbers and texts, or handles.
 static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {
   handle *h = object;
-  tally_status status = TALLY_OK;
+  tally_status status;
   (void)context;
   if (!is_there(vm, &status))
     return status;
   int lock = py.PyGILState_Ensure();
-  // One index is itself, several are a tuple, as Python's own x[i, j].
-  py_object *key = count == 1 ? index_of(h->link, indices[0])
-                              : py.PyTuple_New((intptr_t)count);
-  for (size_t i = 0; count > 1 && key != NULL && i < count; i++) {
-    py_object *part = index_of(h->link, indices[i]);
-    if (part == NULL) {
-      py_drop(key);
-      key = NULL;
-    } else {
-      py.PyTuple_SetItem(key, (intptr_t)i, part);
-    }
-  }
+  py_object *key = key_of(h->link, count, indices);
   py_object *found = key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
   status =
       found == NULL ? py_raise(h->link) : py_to_value(h->link, found, 0, out);
   py_drop(key);
   py_drop(found);
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+// x[i] = v as Python does it: the object changes, for whoever has it, as a call
+// of one of its methods would change it. Hence never a copy, alone or not.
+static tally_status put_item(tally_vm *vm, void *context, void *object,
+                             int alone, size_t count,
+                             const tally_value *indices, tally_value value,
+                             tally_value *out) {
+  handle *h = object;
+  tally_status status;
+  (void)context, (void)alone, (void)out;
+  if (!is_there(vm, &status))
+    return status;
+  int lock = py.PyGILState_Ensure();
+  py_object *key = key_of(h->link, count, indices);
+  py_object *item = key == NULL ? NULL : py_from_value(h->link, value);
+  if (item == NULL || py.PyObject_SetItem(h->object, key, item) != 0)
+    status = py_raise(h->link);
+  py_drop(item);
+  py_drop(key);
   py.PyGILState_Release(lock);
   return status;
 }
@@ -1437,7 +1467,8 @@ static const tally_resource object_type = {.size = sizeof object_type,
                                            .attribute = get_attribute,
                                            .index = get_item,
                                            .call = call_handle,
-                                           .operate = operate};
+                                           .operate = operate,
+                                           .put = put_item};
 
 static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
   handle *h = malloc(sizeof *h);
