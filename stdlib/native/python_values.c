@@ -1068,8 +1068,10 @@ static int try_buffer(py_link *link, py_object *o, int deep,
     py.PyErr_Clear();
     return 0;
   }
-  // A format is in the buffer, for it was asked for; so are shape and strides.
-  const char *dtype = dtype_of(&b);
+  // A format is in the buffer, for it was asked for; so are shape and strides,
+  // but for NumPy's dates: their bytes are not for an array.
+  int is_whole = b.ndim == 0 || (b.shape != NULL && b.strides != NULL);
+  const char *dtype = is_whole ? dtype_of(&b) : NULL;
   // A number, in and out of containers: np.float64(1) is a float of Tally's,
   // whatever its class.
   if (b.ndim == 0 && dtype != NULL) {
