@@ -317,6 +317,8 @@ static const char *const callers[] = {
     "sort([3, 1, 2], key: late1)",
     "update((a: x, b: 2), \"a\", late1)",
     "update((x, x), 0, late2, x)",
+    "leaf_map((x, (a: x, b: \"t\")), late1)",
+    "update_at((x, (a: x, b: x)), (1, \"a\"), late2, x)",
     "strings.substitute(\"abc\", \"[a-z]\", late1)",
     "memory.measure(late0)",
     "memory.timeline(late0)",
