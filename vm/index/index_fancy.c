@@ -165,8 +165,26 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
   return places;
 }
 
+// Where the cast of an index array failed: an item beyond int64 is an index
+// that is out of range, not a value that does not convert. Returns false.
+static bool fail_beyond(tl_vm *vm, const tl_array *base,
+                        const tl_fancy *fancy) {
+  tl_slot s = {.tag = tl_array_tag(fancy->array),
+               .array = (tl_array *)fancy->array};
+  tl_slot dense;
+  if (vm->error.status != TALLY_ERR_VALUE)
+    return false;
+  tl_error_clear(vm);
+  if (!tl_array_contiguous(vm, &s, &dense))
+    return false;
+  const char *item = dense.array->data;
+  while (tl_scalar_load(TL_UINT64, item).u <= INT64_MAX) item += 8;
+  s = tl_scalar_load(TL_UINT64, item);
+  tl_drop(vm, dense);
+  return tl_fail_index(vm, s, fancy->axis, tl_shape(base)[fancy->axis]);
+}
+
 // An index array as dense int64; borrowed if it is that already.
-// Of uint64, what is beyond int64 fails (kind value) in the cast.
 static bool integer_positions(tl_vm *vm, const tl_array *base,
                               const tl_fancy *fancy, tl_positions *out,
                               tl_slot *array) {
@@ -179,7 +197,7 @@ static bool integer_positions(tl_vm *vm, const tl_array *base,
   } else {
     tl_array *cast = tl_array_cast(vm, fancy->array, TL_INT64);
     if (cast == NULL)
-      return false;
+      return fail_beyond(vm, base, fancy);
     *array = tl_own_array(cast);
   }
   int64_t length = tl_shape(base)[fancy->axis];
