@@ -197,11 +197,11 @@ tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Where the slot has alone a square matrix that lies in columns, moves the
 // items into rows within its block. Else does nothing.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s);
-// Where the slot has alone a view of a block, which nobody else has, in
-// reversed order, moves the items into that order: the slot has the block
-// itself then, which may be written in place. Else does nothing. False after
-// tl_fail: the VM was stopped before.
-bool tl_array_unflip(tl_vm *vm, tl_slot *s);
+// Where the slot alone has a view of a block that nobody else has, in reversed
+// order or of a part in a row, moves the items into that order to the front:
+// the slot has the block itself then, which may be written in place. Else does
+// nothing. False after tl_fail: the VM was stopped before.
+bool tl_array_settle(tl_vm *vm, tl_slot *s);
 // The bytes of an array's items.
 static inline size_t tl_item_bytes(const tl_array *a) {
   return (size_t)a->size * tl_itemsize(tl_array_dtype(a));

@@ -109,14 +109,14 @@ static bool is_shared(const operands *x, int at) {
   return false;
 }
 
-// Operands that end and show their items in reversed order, as flip(x) does,
-// are put in order where they lie: the result can go there.
-static bool unflip(tl_vm *vm, tl_slot *base, const operands *x) {
+// Operands that end and are all that is left of an array, such as flip(x) or
+// x[1:], are put in order where they lie: the result can go there.
+static bool settle(tl_vm *vm, tl_slot *base, const operands *x) {
   for (int i = 0; i < x->count; i++) {
     const tl_slot *s = x->in[i];
     bool ends = x->modes[i] == TL_MODE_CONSUME || x->modes[i] == TL_MODE_EITHER;
     if (ends && tl_is_array(*s) && tl_is_view(s->array) && !is_shared(x, i) &&
-        !tl_array_unflip(vm, base + (s - base)))
+        !tl_array_settle(vm, base + (s - base)))
       return false;
   }
   return true;
@@ -129,7 +129,7 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   operands x;
   find_operands(function, base, ins, &x);
   int64_t items = most_items(&x);
-  if (items >= TL_REGION_LARGE && !unflip(vm, base, &x))
+  if (items >= TL_REGION_LARGE && !settle(vm, base, &x))
     return NULL;
   if (tl_may_fuse(function, ins, items)) {
     const tl_ins *next;
