@@ -16,7 +16,6 @@
 #include "vm/array/array.h"
 #include "vm/array/reuse.h"
 #include "vm/kernels/kernels.h"
-#include "vm/poll.h"
 #include "vm/vm.h"
 
 enum { TILE = 16, WIDEST = 16 };  // items of a tile's side, bytes of an item

@@ -5,6 +5,7 @@
 //       idx  ─ wrapped, checked ──────┴ broadcast, times strides ─▶ offsets
 //     tl_gather_items   reads at each position: a new array
 //     tl_scatter_items  writes there, after all positions were checked
+#include <inttypes.h>
 #include <string.h>
 
 #include "vm/kernels/kernels.h"
@@ -177,11 +178,15 @@ static bool fail_beyond(tl_vm *vm, const tl_array *base,
   tl_error_clear(vm);
   if (!tl_array_contiguous(vm, &s, &dense))
     return false;
-  const char *item = dense.array->data;
-  while (tl_scalar_load(TL_UINT64, item).u <= INT64_MAX) item += 8;
-  s = tl_scalar_load(TL_UINT64, item);
+  const uint64_t *item = (const uint64_t *)(const void *)dense.array->data;
+  while (*item <= INT64_MAX) item++;
+  uint64_t index = *item;
   tl_drop(vm, dense);
-  return tl_fail_index(vm, s, fancy->axis, tl_shape(base)[fancy->axis]);
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "index %" PRIu64
+                 " is out of range for axis %d with size "
+                 "%" PRId64,
+                 index, fancy->axis, tl_shape(base)[fancy->axis]);
 }
 
 // An index array as dense int64; borrowed if it is that already.
