@@ -375,8 +375,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want);
 // Whether [ast] is the old value of the place that is being set: then it is
 // moved out of its container by tl_lower_taken instead of read.
 bool tl_is_taken(const tl_lower *l, const tl_ast *ast);
-// Evaluates the indices of that place and moves its value out; called once,
-// where [ast] stands in the order of evaluation.
+// Evaluates the indices of that place and moves its value out, where [ast]
+// stands in the order of evaluation; where it stands again its slot.
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span);
 // The slot of an operand, all of whose others have been evaluated: where it is
 // an old value that had to wait for them, it is moved out now.

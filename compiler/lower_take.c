@@ -7,12 +7,13 @@
 //   r = setpath r, t, k  cannot fail if something was taken
 //
 // Between take and put nothing may read what the container has lost: the first
-// half of this file (find_leaf and its search) checks that on the tree. What
-// the operation that uses the item reads besides, as in r.a = append(r.a,
-// r.a[0]), is read before: then the item is taken out late, just before that
-// operation, and what was read lives on by a count of its own. Where
-// an error may be seen (in a `try`, or of a module's variable) a landing pad
-// puts the item back, which cannot fail. Until then the item lives, so only
+// half of this file (find_leaf and its search) checks that on the tree. The
+// item itself may be read again, as in r.a = r.a * r.a, and is found where the
+// take put it. What else the operation that uses the item reads, as in r.a =
+// append(r.a, r.a[0]), is read before: then the item is taken out late, just
+// before that operation, and what was read lives on by a count of its own.
+// Where an error may be seen (in a `try`, or of a module's variable) a landing
+// pad puts the item back, which cannot fail. Until then the item lives, so only
 // operations that fail before their first write may write into it.
 
 #include <string.h>
@@ -24,6 +25,8 @@
 struct tl_taking {
   const tl_ast *leaf;  // the place's old value within the new one
   bool is_late;        // others read the container before it is used
+  bool is_again;       // the old value stands there more than once
+  bool is_out;         // it is in [item] from here on
   bool is_whole;       // the place is a module variable itself
   bool is_local;       // or one of this function, which stays where it is
   tl_target_place place;
@@ -95,9 +98,11 @@ typedef struct search {
   int conditional;  // inside what may not be evaluated
   uint32_t reads;   // of the container, which would miss what is taken out
   uint32_t reads_before;  // those of them before the old value is used up
+  uint32_t again;         // those of them that read the old value itself
   bool misses;            // what is taken out would be missed in any case
   bool calls;             // a function that may look at module variables
   bool reads_global;      // a module variable is read
+  bool restores;          // a function that gives back what it is given
 } search;
 
 static bool look(tl_ast *ast, void *context);
@@ -112,11 +117,12 @@ static void look_along(search *s, const tl_ast *ast) {
   }
 }
 
-// The old value. Found a second time it is read there; where it may not be
-// evaluated it cannot be taken.
+// The old value, for the first time or again; where it may not be evaluated it
+// cannot be taken.
 static void find_old(search *s, const tl_ast *ast) {
   if (s->leaf != NULL) {
     s->reads++;
+    s->again++;
     return;
   }
   s->misses |= s->conditional > 0;
@@ -179,6 +185,7 @@ static void look_call(search *s, const tl_ast *ast) {
   } else if (builtin != NULL && tl_builtin_calls(builtin)) {
     s->calls |= is_given_code(call);
   }
+  s->restores |= builtin != NULL && tl_builtin_restores(builtin);
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
   for (uint32_t i = 0; i < call->count; i++)
@@ -299,11 +306,19 @@ static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
          list->items.items[0]->name.name == v->name;
 }
 
-// The old value within the new one, or NULL if it must not be taken. *is_late:
-// only after the other operands of what uses it.
+// Whether all other reads of the container are of the old value, and may be of
+// what was taken: nobody may change its indices or move it on meanwhile.
+static bool reads_again(const search *s) {
+  return s->again > 0 && s->again == s->reads && !s->calls && !s->restores &&
+         s->target->step_count > 0;
+}
+
+// The old value within the new one, or NULL if it must not be taken. *is_again:
+// it stands there several times; *is_late: it may be taken only after the other
+// operands of what uses it.
 static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
                                tl_ast *value, const tl_variable *v,
-                               bool *is_late) {
+                               bool *is_again, bool *is_late) {
   search s = {.l = l, .target = target, .variable = v};
   // Without steps the place is the variable itself.
   bool takeable = target->step_count == 0
@@ -313,8 +328,9 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   if (!takeable || is_place(value, target))
     return NULL;
   look(value, &s);
-  *is_late = s.reads > 0;
-  if (s.leaf == NULL || s.misses || s.reads_before < s.reads)
+  *is_again = reads_again(&s);
+  *is_late = s.reads > 0 && !*is_again;
+  if (s.leaf == NULL || s.misses || (*is_late && s.reads_before < s.reads))
     return NULL;
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
@@ -396,13 +412,16 @@ static void emit_put(tl_lower *l, struct tl_taking *t, int32_t value) {
 }
 
 bool tl_is_taken(const tl_lower *l, const tl_ast *ast) {
-  return l->taking != NULL && l->taking->leaf == ast;
+  const struct tl_taking *t = l->taking;
+  return t != NULL &&
+         (t->leaf == ast || (t->is_out && is_place(ast, t->place.target)));
 }
 
-// Moves the old value out.
+// Moves the old value out. What follows finds it again where it [is_again].
 static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
-  // What follows does not find it again.
-  l->taking = NULL;
+  t->is_out = t->is_again;
+  if (!t->is_again)
+    l->taking = NULL;
   if (t->is_local)
     t->item = tl_lower_name(l, t->place.target->name, span, -1);
   else if (t->is_whole)
@@ -416,6 +435,8 @@ static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
 // looked at, so that errors come in their order.
 int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   struct tl_taking *t = l->taking;
+  if (t->is_out)
+    return tl_lower_into(l, want, t->item, span);
   if (!t->is_whole)
     tl_place_parts(l, true, &t->place);
   if (t->is_late)
@@ -439,9 +460,10 @@ static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
                         struct tl_taking *t) {
   tl_variable *v = tl_scope_find(l->scope, target->name);
   bool is_whole = target->kind == TL_TARGET_NAME;
-  bool is_late = false;
-  const tl_ast *leaf = find_leaf(l, target, value, v, &is_late);
+  bool is_again = false, is_late = false;
+  const tl_ast *leaf = find_leaf(l, target, value, v, &is_again, &is_late);
   *t = (struct tl_taking){.leaf = leaf,
+                          .is_again = is_again,
                           .is_late = is_late,
                           .is_whole = is_whole,
                           .is_local = is_whole && v != NULL && !v->is_global,

@@ -12,9 +12,14 @@
 // one command of a shell; without --build it is printed, for a Makefile.
 // docs/foreign.md has the format.
 
+#ifndef _XOPEN_SOURCE
+#define _XOPEN_SOURCE 700  // realpath
+#endif
+
 #include "repl/bind.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "repl/file.h"
 #include "repl/span.h"
@@ -131,6 +136,26 @@ static void spell_path(const char *path, FILE *out) {
   fputs("'", out);
 }
 
+// Has the compiler look where tally_bind.h is: in the sources around this
+// program, as `make` leaves it, or in the PREFIX that it is installed in. No
+// word where the system does not say where the program is.
+static void spell_headers(FILE *out) {
+  static const char *const folders[] = {"../include", "../.."};
+  char *self = realpath("/proc/self/exe", NULL);
+  const char *end = self == NULL ? NULL : strrchr(self, '/');
+  for (size_t i = 0; end != NULL && i < 2; i++) {
+    char folder[BIND_PATH], header[BIND_PATH];
+    int n = snprintf(folder, BIND_PATH, "%.*s/%s", (int)(end - self), self,
+                     folders[i]);
+    int m = snprintf(header, BIND_PATH, "%s/tally_bind.h", folder);
+    if (n < BIND_PATH && m < BIND_PATH && access(header, R_OK) == 0) {
+      fputs(" -I", out);
+      spell_path(folder, out);
+    }
+  }
+  free(self);
+}
+
 // Runs the command that makes the library, for a shell where $CC and $CFLAGS
 // count, or says what to type.
 // 1 where the command failed, after a message with all of it, to be tried by
@@ -140,7 +165,9 @@ static int build(const bind_command *cmd, const char *libraries, const char *c,
   char *line = NULL;
   size_t n;
   FILE *out = need(open_memstream(&line, &n));
-  fputs("${CC:-cc} -O2 ${CFLAGS-} -shared -fPIC -o", out);
+  fputs("${CC:-cc} -O2 ${CFLAGS-}", out);
+  spell_headers(out);
+  fputs(" -shared -fPIC -o", out);
   spell_path(so, out);
   spell_path(c, out);
   fputs(libraries, out);

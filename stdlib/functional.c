@@ -48,7 +48,7 @@ typedef struct callee {
 // call.
 static bool open_callee(tl_vm *vm, const char *function, tl_slot f,
                         callee *out) {
-  if (!tl_is_function(f) && !tl_is_type(f)) {
+  if (!tl_is_callable(f)) {
     return tl_arg_fail(vm, function, "f", "a function", f);
   }
   // Types can be called too: float32(x).

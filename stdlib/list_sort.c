@@ -216,7 +216,7 @@ bool tl_list_sort(tl_vm *vm, tl_slot *s, bool descending, tl_slot key,
                   tl_slot *out) {
   tl_list *list;
   tl_slot other = tl_borrow(*s);  // stays as it is where it must be copied
-  if (!tl_is_none(key) && !tl_is_function(key) && !tl_is_type(key))
+  if (!tl_is_none(key) && !tl_is_callable(key))
     return tl_arg_fail(vm, "sort", "key", "a function", key);
   if (!tl_list_unique(vm, tl_may_change(vm, *s) ? s : &other, 0, &list))
     return false;

@@ -566,7 +566,7 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
   bool found = true, ok = true;
   tl_text text;
-  if (!tl_is_string(args[2]) && !tl_is_function(args[2]))
+  if (!tl_is_string(args[2]) && !tl_is_callable(args[2]))
     return tl_arg_fail(vm, "substitute", "with", "a string or a function",
                        args[2]);
   if (!matcher_open(vm, "substitute", args, args[3], &m))

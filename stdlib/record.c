@@ -230,7 +230,7 @@ static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ours = tl_is_unique(args[3]);
   if (!container_argument(vm, "update", args[0]))
     return false;
-  if (!tl_is_function(args[2]) && !tl_is_type(args[2]))
+  if (!tl_is_callable(args[2]))
     return tl_arg_fail(vm, "update", "f", "a function", args[2]);
   if (rest->length >= MOST_ARGUMENTS)
     return tl_fail(vm, TALLY_ERR_VALUE, "update: more than %d arguments",

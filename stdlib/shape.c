@@ -235,17 +235,6 @@ static bool roll_blocks(tl_vm *vm, tl_array *a, tl_array *x,
   return true;
 }
 
-// Swaps n bytes.
-static void swap_bytes(char *a, char *b, size_t n) {
-  char apart[4096];
-  for (size_t at = 0; at < n; at += sizeof apart) {
-    size_t count = n - at < sizeof apart ? n - at : sizeof apart;
-    memcpy(apart, a + at, count);
-    memcpy(a + at, b + at, count);
-    memcpy(b + at, apart, count);
-  }
-}
-
 // Puts the first [left] bytes behind the [right] ones that follow: the shorter
 // side goes to its place and what it was changed for is turned in turn (Gries
 // and Mills, 1981).
@@ -254,7 +243,7 @@ static void rotate(char *a, size_t left, size_t right) {
   //   left  right        a b | c d e   swapped: c d | a b e, then a b by e
   while (left > sizeof apart && right > sizeof apart) {
     size_t n = left < right ? left : right;
-    swap_bytes(a, a + left, n);
+    tl_exchange_bytes(a, a + left, n);
     a += n;
     if (left < right)
       right -= n;

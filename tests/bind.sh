@@ -16,8 +16,6 @@ trap 'rm -rf "$there"' EXIT
 passed=0
 failed=0
 cc=${CC:-cc}
-CFLAGS="${CFLAGS-} -I$(pwd)"
-export CFLAGS
 TALLY_PATH=$there
 export TALLY_PATH
 

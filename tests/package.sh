@@ -48,6 +48,17 @@ compared() {
   fi
 }
 
+# compared_with MODULE NAME: by a Python that has the module, or not at all.
+compared_with() {
+  for python in python3 /usr/bin/python3; do
+    if "$python" -c "import $1" 2>/dev/null; then
+      compared "$2"
+      return
+    fi
+  done
+  echo "skipped: tests/python/$2.py needs Python with $1"
+}
+
 find_python
 cp -r stdlib/python/tally "$there"
 if ! $cc -std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden \
@@ -61,11 +72,6 @@ if ! $cc -std=c11 -O1 -Wall -Wextra -Werror -shared -fPIC -fvisibility=hidden \
   finish
 fi
 compared package
-for python in "$python" /usr/bin/python3; do
-  if "$python" -c 'import numpy' 2>/dev/null; then
-    compared package_numpy
-    finish
-  fi
-done
-echo 'skipped: the arrays of NumPy need python3-numpy'
+compared_with numpy package_numpy
+compared_with IPython package_ipython
 finish

@@ -245,6 +245,11 @@ static inline bool tl_is_type(tl_slot s) {
 static inline bool tl_is_nested(tl_slot s) {
   return tl_is_kind(s, TL_KIND_NESTED);
 }
+// Whether a call may take it: a function, a type, or a value of the host's,
+// which the call itself asks.
+static inline bool tl_is_callable(tl_slot s) {
+  return tl_is_function(s) || tl_is_type(s) || tl_is_kind(s, TL_KIND_HANDLE);
+}
 
 // Copies in two halves: one vector move of a slot that was just written in two
 // parts would miss the processor's store forwarding.

@@ -415,8 +415,10 @@ static int try_buffer(py_link *link, py_object *o, int deep,
     py.PyErr_Clear();
     return 0;
   }
-  // A format is in the buffer, for it was asked for; so are shape and strides.
-  const char *dtype = dtype_of(&b);
+  // A format is in the buffer, for it was asked for; so are shape and strides,
+  // but for NumPy's dates: their bytes are not for an array.
+  int is_whole = b.ndim == 0 || (b.shape != NULL && b.strides != NULL);
+  const char *dtype = is_whole ? dtype_of(&b) : NULL;
   // A number, in and out of containers: np.float64(1) is a float of Tally's,
   // whatever its class.
   if (b.ndim == 0 && dtype != NULL) {
@@ -673,9 +675,18 @@ static py_object *tuple_of(py_link *link, size_t count,
   return tuple;
 }
 
-// x[i], x[a:b], x[i, ..., j] with a tuple. A record or text as an index, which
-// looks like a slice or an ellipsis, is one: no dict has such a record as a
-// key, and for the text "..." there is python.call(x.__getitem__, "...").
+// What x[i], x[a:b] and x[i, ..., j] are indexed by: one index is itself,
+// several are a tuple. NULL with an error of Python's. Returns owned. A record
+// or text as an index, which looks like a slice or an ellipsis, is one: no dict
+// has such a record as a key, and for the text "..." there is
+// python.call(x.__getitem__, "...").
+static py_object *key_of(py_link *link, size_t count,
+                         const tally_value *indices) {
+  return count == 1 ? index_of(link, indices[0])
+                    : tuple_of(link, count, indices, index_of);
+}
+
+// Items are as attributes are: numbers and texts, or handles.
 static tally_status get_item(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *indices,
                              tally_value *out) {
@@ -685,12 +696,32 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
-  // One index is itself, several are a tuple, as Python's own x[i, j].
-  py_object *key = count == 1 ? index_of(h->link, indices[0])
-                              : tuple_of(h->link, count, indices, index_of);
+  py_object *key = key_of(h->link, count, indices);
   py_object *found = key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
   py_drop(key);
   return py_give(h->link, lock, found, out);
+}
+
+// x[i] = v as Python does it: the object changes, for whoever has it, as a call
+// of one of its methods would change it. Hence never a copy, alone or not.
+static tally_status put_item(tally_vm *vm, void *context, void *object,
+                             int alone, size_t count,
+                             const tally_value *indices, tally_value value,
+                             tally_value *out) {
+  handle *h = object;
+  int lock;
+  (void)context, (void)alone, (void)out;
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *key = key_of(h->link, count, indices);
+  py_object *item = key == NULL ? NULL : py_from_value(h->link, value);
+  if (item == NULL || py.PyObject_SetItem(h->object, key, item) != 0)
+    status = py_raise(h->link);
+  py_drop(item);
+  py_drop(key);
+  py.PyGILState_Release(lock);
+  return status;
 }
 
 // object(…): by position; python.call has names, too. The one hook that may run
@@ -768,7 +799,8 @@ static const tally_resource object_type = {.size = sizeof object_type,
                                            .attribute = get_attribute,
                                            .index = get_item,
                                            .call = call_handle,
-                                           .operate = operate};
+                                           .operate = operate,
+                                           .put = put_item};
 
 static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
   handle *h = malloc(sizeof *h);

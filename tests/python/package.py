@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 import threading
+import time
 
 import tally
 
@@ -113,13 +114,15 @@ thread.start()
 thread.join()
 print(vm.eval("1"), vm.stats()["live_bytes"] < 20_000)
 
-# Ctrl-C stops a script, also where whoever started the tests ignores it.
+# Ctrl-C stops a script, which cannot catch it, in functions of Python's, too;
+# also where whoever started the tests ignores it.
 signal.signal(signal.SIGINT, signal.default_int_handler)
-threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
-try:
-    tally.eval("while true { }")
-except KeyboardInterrupt:
-    print("interrupted")
+for source in ("while true { }", "try { f(20) } catch e { 1 }"):
+    threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+    try:
+        tally.eval(source, f=time.sleep)
+    except KeyboardInterrupt:
+        print("interrupted")
 print(tally.eval("1 + 2"))
 
 # Many calls leave nothing behind.

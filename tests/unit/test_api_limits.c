@@ -274,7 +274,8 @@ static void test_a_stopped_sort_leaves_its_variable(void **state) {
 typedef struct late {
   host *h;
   int calls, stop_at;  // the call that stops, from 1
-  bool raises;         // an error in the place of an interrupt
+  // What it meets: an interrupt, an error, or an error because of an interrupt.
+  enum { INTERRUPTED, FAILED, BOTH } meets;
 } late;
 
 static tally_status be_late(tally_vm *vm, void *context, size_t count,
@@ -285,10 +286,10 @@ static tally_status be_late(tally_vm *vm, void *context, size_t count,
   tally_status status = tally_eval(vm, source, out);
   if (status != TALLY_OK || ++l->calls != l->stop_at)
     return status;
-  if (!l->raises) {
+  if (l->meets != FAILED)
     tally_interrupt(vm);
+  if (l->meets == INTERRUPTED)
     return TALLY_OK;
-  }
   tally_release(vm, *out);
   *out = (tally_value){0, 0};
   return tally_raise(vm, TALLY_ERR_VALUE, "too late");
@@ -316,6 +317,8 @@ static const char *const callers[] = {
     "sort([3, 1, 2], key: late1)",
     "update((a: x, b: 2), \"a\", late1)",
     "update((x, x), 0, late2, x)",
+    "leaf_map((x, (a: x, b: \"t\")), late1)",
+    "update_at((x, (a: x, b: x)), (1, \"a\"), late2, x)",
     "strings.substitute(\"abc\", \"[a-z]\", late1)",
     "memory.measure(late0)",
     "memory.timeline(late0)",
@@ -353,12 +356,13 @@ static void test_a_late_result_has_one_owner(void **state) {
   open_late(h, &l, &options);
   for (size_t i = 0; i < sizeof callers / sizeof *callers; i++) {
     for (int at = 1; at <= refused_times(4, 2); at++) {
-      for (int raises = 0; raises < 2; raises++) {
-        l = (late){h, 0, at, raises != 0};
+      for (int meets = INTERRUPTED; meets <= BOTH; meets++) {
+        l = (late){h, 0, at, meets};
         tally_status status = tally_eval(h->vm, callers[i], NULL);
         if (l.calls < at)
           continue;
-        tally_status expected = raises ? TALLY_ERR_VALUE : TALLY_ERR_INTERRUPT;
+        tally_status expected =
+            meets == FAILED ? TALLY_ERR_VALUE : TALLY_ERR_INTERRUPT;
         if (status != expected)
           fail_msg("%s: %s", callers[i], tally_error(h->vm)->report);
         check_value(h, "x", "[3, 1, 2]");

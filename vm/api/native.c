@@ -19,6 +19,7 @@
 #include "vm/api/host.h"
 #include "vm/engine/engine.h"
 #include "vm/memory/memory.h"
+#include "vm/poll.h"
 #include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
@@ -437,8 +438,13 @@ static bool make_handles(tl_vm *vm, const tl_hook_call *call,
 
 // Raises what a hook reported, or that it failed without saying why.
 // A status that is none, or not ours, is kind host: the hook's result is not to
-// be trusted further than its error. Returns false.
+// be trusted further than its error. An interrupt that has come meanwhile goes
+// first, for a `catch` may have the error, which is often what the interrupt
+// did to the host (a read that ended, Python's KeyboardInterrupt). Returns
+// false.
 static bool pass_on(tl_vm *vm, const tl_hook_call *call, tally_status status) {
+  if (!tl_report_is_final(vm) && !tl_poll(vm, 0))
+    return false;
   if (tl_report_raise(vm, status))
     return false;
   if (status <= TALLY_OK || status >= TALLY_STATUS_COUNT)

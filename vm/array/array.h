@@ -34,6 +34,8 @@
 #ifndef TALLY_VM_ARRAY_H
 #define TALLY_VM_ARRAY_H
 
+#include <string.h>
+
 #include "vm/memory/memory.h"
 
 // The most axes that an array can have; shapes on the stack have this size.
@@ -214,6 +216,35 @@ tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Where the slot has alone a square matrix that lies in columns, moves the
 // items into rows within its block. Else does nothing.
 void tl_array_untranspose(tl_vm *vm, tl_slot *s);
+// Where the slot alone has a view of a block that nobody else has, in reversed
+// order or of a part in a row, moves the items into that order to the front:
+// the slot has the block itself then, which may be written in place. Else does
+// nothing. False after tl_fail: the VM was stopped before.
+bool tl_array_settle(tl_vm *vm, tl_slot *s);
+// The bytes of an array's items.
+static inline size_t tl_item_bytes(const tl_array *a) {
+  return (size_t)a->size * tl_itemsize(tl_array_dtype(a));
+}
+// Whether memory is saved by moving items where they are before an operation
+// that may then leave its result there. A smaller array is sooner made anew.
+static inline bool tl_is_worth_moving(const tl_array *a) {
+  return tl_item_bytes(a) >= 1 << 20;
+}
+// Exchanges n bytes, which do not overlap.
+static inline void tl_exchange_bytes(char *a, char *b, size_t n) {
+  uint64_t word;
+  size_t at = 0;
+  for (; at + sizeof word <= n; at += sizeof word) {
+    memcpy(&word, a + at, sizeof word);
+    memcpy(a + at, b + at, sizeof word);
+    memcpy(b + at, &word, sizeof word);
+  }
+  for (; at < n; at++) {
+    char byte = a[at];
+    a[at] = b[at];
+    b[at] = byte;
+  }
+}
 // Whether the owned slot is an array that may be overwritten as a whole in its
 // own memory: unique, DIRECT, dense.
 bool tl_array_is_reusable(tl_slot s);

@@ -1,9 +1,13 @@
-// Transposing a square matrix within its own memory. Where x.T is all that is
-// left of x, the items can be moved instead of copied:
+// Putting items in order within their own memory. Where x.T, of a square
+// matrix, or x[::-1] is all that is left of x, its items can be moved instead
+// of copied:
 //
 //   . b c        . d g      tile b goes to d's place and d to b's,
 //   d . f   ->   b . h      each transposed, through a small buffer
 //   g h .        c f .
+//
+//   a b c d  ->  d c b a    a and d change places, and b and c
+//   . b c d  ->  b c d
 //
 // Built for size.
 
@@ -71,4 +75,85 @@ void tl_array_untranspose(tl_vm *vm, tl_slot *s) {
   strides[1] = strides[0];
   strides[0] = row;
   *s = tl_own_array(a);
+}
+
+// --- Reversed axes, and parts -----------------------------------------------
+
+// Whether the slot has a view alone, and that its block, which has room for
+// items of just this size.
+static bool is_sole_view(const tl_vm *vm, tl_slot s) {
+  if (!tl_is_array(s) || !tl_is_owned(s) || vm->no_reuse)
+    return false;
+  const tl_array *a = s.array, *block = tl_array_owner(a);
+  const unsigned flags = TL_VIEW | TL_HOLD | TL_READONLY;
+  return (a->head.flags & flags) == (TL_VIEW | TL_HOLD) && a->head.count == 1 &&
+         block->head.count == 1 && (tl_array_tag(block) & TL_DIRECT) != 0 &&
+         (block->head.flags & TL_EXTERNAL) == 0 &&
+         tl_array_dtype(a) == tl_array_dtype(block) &&
+         tl_array_dtype(a) < TL_STRING && tl_is_worth_moving(a);
+}
+
+// Whether it shows all of the block as it lies, but for the direction of axes.
+static bool is_flipped(const tl_array *a, const tl_array *block) {
+  const char *first = a->data;
+  if (tl_ndim(a) != tl_ndim(block))
+    return false;
+  for (int k = 0; k < tl_ndim(a); k++) {
+    int64_t stride = tl_strides(a)[k], n = tl_shape(a)[k];
+    bool turned = stride == -tl_strides(block)[k];
+    if (n != tl_shape(block)[k] || (!turned && stride != tl_strides(block)[k]))
+      return false;
+    first += turned ? (n - 1) * stride : 0;
+  }
+  return first == block->data;
+}
+
+// Exchanges n rows with those from the other end. Inlined with a constant
+// [row], so that items of common sizes are moved in registers.
+static inline __attribute__((always_inline)) void turn_rows(char *at, size_t n,
+                                                            size_t row) {
+  char *low = at, *high = at + (n - 1) * row;
+  for (; low < high; low += row, high -= row) tl_exchange_bytes(low, high, row);
+}
+
+// Turns the items round along an axis: what lies between two of its items moves
+// with the first of them.
+static void reverse(tl_array *block, int axis) {
+  size_t row = (size_t)tl_strides(block)[axis];
+  size_t n = (size_t)tl_shape(block)[axis];
+  char *end = block->data + tl_item_bytes(block);
+  for (char *at = block->data; at < end; at += n * row) {
+    if (row == 8)
+      turn_rows(at, n, 8);
+    else if (row == 4)
+      turn_rows(at, n, 4);
+    else
+      turn_rows(at, n, row);
+  }
+}
+
+// A part that lies in a row, as x[1:] does, moves to the front.
+bool tl_array_settle(tl_vm *vm, tl_slot *s) {
+  if (!is_sole_view(vm, *s))
+    return true;
+  tl_array *view = s->array, *block = tl_array_owner(view);
+  bool is_part = tl_is_contiguous(view) && tl_ndim(view) <= tl_ndim(block);
+  if (!is_part && !is_flipped(view, block))
+    return true;
+  // Before the first item moves: half of them moved would be neither.
+  if (!tl_poll(vm, (uint64_t)block->size / 1024))
+    return false;
+  if (is_part)
+    memmove(block->data, view->data, tl_item_bytes(view));
+  for (int k = 0; !is_part && k < tl_ndim(view); k++)
+    if (tl_strides(view)[k] < 0)
+      reverse(block, k);
+  // The view's count of the block becomes the slot's.
+  view->head.flags &= (uint8_t)~TL_HOLD;
+  *s = tl_own_array(block);
+  if (is_part)
+    *s = tl_own_array(tl_array_narrow(vm, s, tl_array_dtype(view),
+                                      tl_ndim(view), tl_shape(view)));
+  tl_drop(vm, tl_own_array(view));
+  return true;
 }

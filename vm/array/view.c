@@ -146,8 +146,8 @@ static bool wastes_its_block(tl_slot s) {
   if (owner->head.count != 1 || owner->head.flags & TL_IMMORTAL)
     return false;
   // Blocks below SMALL bytes are not worth a copy.
-  size_t all = (size_t)owner->size * tl_itemsize(tl_array_dtype(owner));
-  size_t part = (size_t)a->size * tl_itemsize(tl_array_dtype(a));
+  size_t all = tl_item_bytes(owner);
+  size_t part = tl_item_bytes(a);
   return all >= SMALL && part < all / 8;
 }
 

@@ -5,6 +5,7 @@
 //       idx  ─ wrapped, checked ──────┴ broadcast, times strides ─▶ offsets
 //     tl_gather_items   reads at each position: a new array
 //     tl_scatter_items  writes there, after all positions were checked
+#include <inttypes.h>
 #include <string.h>
 
 #include "vm/kernels/kernels.h"
@@ -162,18 +163,42 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
   return places;
 }
 
+// Where the cast of an index array failed: an item beyond int64 is an index
+// that is out of range, not a value that does not convert. Returns false.
+static bool fail_beyond(tl_vm *vm, const tl_array *base,
+                        const tl_fancy *fancy) {
+  tl_slot s = {.tag = tl_array_tag(fancy->array),
+               .array = (tl_array *)fancy->array};
+  tl_slot dense;
+  if (vm->error.status != TALLY_ERR_VALUE)
+    return false;
+  tl_error_clear(vm);
+  if (!tl_array_contiguous(vm, &s, &dense))
+    return false;
+  const uint64_t *item = (const uint64_t *)(const void *)dense.array->data;
+  while (*item <= INT64_MAX) item++;
+  uint64_t index = *item;
+  tl_drop(vm, dense);
+  return tl_fail(vm, TALLY_ERR_INDEX,
+                 "index %" PRIu64
+                 " is out of range for axis %d with size "
+                 "%" PRId64,
+                 index, fancy->axis, tl_shape(base)[fancy->axis]);
+}
+
 // An index array as dense int64; borrowed if it is that already.
-// Of uint64, what is beyond int64 fails (kind value) in the cast.
 static bool integer_positions(tl_vm *vm, const tl_array *base,
                               const tl_fancy *fancy, tl_positions *out,
                               tl_slot *array) {
   tl_slot s = {.tag = tl_array_tag(fancy->array),
                .array = (tl_array *)fancy->array};
   // Used as it is, if it is dense.
-  if (fancy->array->head.dtype == TL_INT64
-          ? !tl_array_contiguous(vm, &s, array)
-          : !tl_array_give(tl_array_cast(vm, fancy->array, TL_INT64), array))
-    return false;
+  if (fancy->array->head.dtype == TL_INT64) {
+    if (!tl_array_contiguous(vm, &s, array))
+      return false;
+  } else if (!tl_array_give(tl_array_cast(vm, fancy->array, TL_INT64), array)) {
+    return fail_beyond(vm, base, fancy);
+  }
   int64_t length = tl_shape(base)[fancy->axis];
   int64_t stride = tl_strides(base)[fancy->axis];
   *out = (tl_positions){(int64_t *)(void *)array->array->data, length, stride,

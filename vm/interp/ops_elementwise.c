@@ -99,6 +99,29 @@ static bool apply(tl_vm *vm, tl_op op, const operands *x, tl_slot *out) {
   return true;
 }
 
+// Whether another operand lies in the block of operand [at].
+static bool is_shared(const operands *x, int at) {
+  const tl_array *block = tl_array_owner(x->in[at]->array);
+  for (int i = 0; i < x->count; i++)
+    if (i != at && tl_is_array(*x->in[i]) &&
+        tl_array_owner(x->in[i]->array) == block)
+      return true;
+  return false;
+}
+
+// Operands that end and are all that is left of an array, such as flip(x) or
+// x[1:], are put in order where they lie: the result can go there.
+static bool settle(tl_vm *vm, tl_slot *base, const operands *x) {
+  for (int i = 0; i < x->count; i++) {
+    const tl_slot *s = x->in[i];
+    bool ends = x->modes[i] == TL_MODE_CONSUME || x->modes[i] == TL_MODE_EITHER;
+    if (ends && tl_is_array(*s) && tl_is_view(s->array) && !is_shared(x, i) &&
+        !tl_array_settle(vm, base + (s - base)))
+      return false;
+  }
+  return true;
+}
+
 // First asks for a region, which then continues behind all of its instructions;
 // else this operation runs alone.
 const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
@@ -106,6 +129,8 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   operands x;
   find_operands(function, base, ins, &x);
   int64_t items = most_items(&x);
+  if (items >= TL_REGION_LARGE && !settle(vm, base, &x))
+    return NULL;
   if (tl_may_fuse(function, ins, items)) {
     const tl_ins *next;
     tl_region_status status =

@@ -261,7 +261,22 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   return true;
 }
 
-// --- Rolled views -----------------------------------------------------------
+// --- Rolled views and transposes --------------------------------------------
+
+// Whether the instruction alone would give the array in [slot] itself, in which
+// the region behind it may leave its result (tl_view_new, roll). [moves]: it
+// has to move the items.
+static bool is_better_alone(tl_region_reader *rd, uint32_t slot, uint8_t mode,
+                            bool moves) {
+  int in;
+  if (rd->g->node_count > 0 || mode == TL_MODE_BORROW ||
+      !tl_reader_look_up(rd, slot, &in))
+    return false;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  return u != NULL && u->direct && tl_is_array(u->value) &&
+         tl_is_dying(rd->g->vm, u->value) &&
+         (!moves || tl_is_worth_moving(u->value.array));
+}
 
 // The use that is this array rolled by this shift already, 0: none.
 static int find_rolled(const tl_region_graph *g, const tl_region_use *from,
@@ -317,7 +332,8 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   int in;
   tl_slot arguments[TL_MAX_PARAMS];
   if (!tl_reader_arguments(rd, d, arguments) ||
-      !tl_reader_look_up(rd, d->window, &in)) {
+      !tl_reader_look_up(rd, d->window, &in) ||
+      is_better_alone(rd, d->window, TL_MODE_CONSUME, true)) {
     return false;
   }
   const tl_region_use *u = tl_reader_use(rd, in);
@@ -349,22 +365,11 @@ bool tl_region_transposes(const tl_string *name) {
   return is_named(name, "T") || is_named(name, "mT");
 }
 
-// Whether the instruction alone would give the array itself, in which the
-// region behind it may leave its result (tl_view_new).
-static bool is_better_alone(tl_region_reader *rd, const tl_decoded *d) {
-  int in;
-  if (rd->g->node_count > 0 || d->modes[0] == TL_MODE_BORROW ||
-      !tl_reader_look_up(rd, d->operands[0], &in))
-    return false;
-  const tl_region_use *u = tl_reader_use(rd, in);
-  return u != NULL && u->direct && tl_is_array(u->value) &&
-         tl_is_dying(rd->g->vm, u->value);
-}
-
 bool tl_reader_transpose(tl_region_reader *rd, const tl_decoded *d) {
   const tl_string *name = rd->function->unit->names[d->extra];
   bool all = is_named(name, "T");
-  if (!tl_region_transposes(name) || is_better_alone(rd, d))
+  if (!tl_region_transposes(name) ||
+      is_better_alone(rd, d->operands[0], d->modes[0], false))
     return false;
   int from = read_base(rd, d);
   if (from < 0)

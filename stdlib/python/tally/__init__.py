@@ -8,7 +8,7 @@
 An array of Tally's is read by the buffer protocol (numpy.asarray, memoryview),
 __dlpack__ or __array_interface__, and keeps its VM open. tally.VM has limits:
 tally.VM(memory=1 << 30, time=10.0, sandbox=True). In IPython %load_ext tally
-adds the cell magic %%tally.
+adds the cell magic %%tally, and %%tally? tells of it.
 """
 
 import threading
@@ -76,11 +76,34 @@ def call(name, *arguments):
 
 
 def load_ipython_extension(shell):
-    """%%tally: a cell of Tally, whose names are looked up in the notebook where
-    the line names them: %%tally x y."""
+    """Adds the cell magic %%tally to IPython, which calls this: %load_ext tally."""
+    from IPython.core.error import UsageError
+    from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 
+    # Defined here, since tally.eval needs no IPython. Its text is %%tally?'s.
+    @magic_arguments("%tally")
+    @argument("names", nargs="*", help="Python's variables that the cell reads")
+    @argument("-o", "--out", action="append", default=[], metavar="NAME",
+              help="a variable of the cell's that Python gets; may be repeated")
     def cell(line, text):
-        names = {name: shell.user_ns[name] for name in line.split()}
-        return eval(text, **names)
+        """Runs a cell of Tally, as tally.eval does, and shows its last value.
+
+        A semicolon at the cell's end hides the value. An error is shown as
+        Tally tells it, without the frames of Python.
+
+            %%tally x -o y
+            y = x * 2
+        """
+        given = parse_argstring(cell, line)
+        missing = [name for name in given.names if name not in shell.user_ns]
+        if missing:
+            raise UsageError(f"no variable of Python's: {', '.join(missing)}")
+        try:
+            value = eval(text, **{name: shell.user_ns[name] for name in given.names})
+            shell.push({name: vm()[name] for name in given.out})
+        except Error as e:
+            e._render_traceback_ = e.report.splitlines
+            raise
+        return None if text.rstrip().endswith(";") else value
 
     shell.register_magic_function(cell, "cell", "tally")
