@@ -156,10 +156,6 @@ bool tl_each_part(tl_slot s, tl_part_visit *visit, void *context) {
     }
     case TL_KIND_NESTED:
       return each_slot(s.nested->parts, s.nested->count, visit, context);
-    case TL_KIND_NATIVE: {
-      const tl_native *n = s.pointer;
-      return each_slot(n->values, n->count, visit, context);
-    }
     default:
       return true;
   }

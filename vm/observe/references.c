@@ -216,9 +216,7 @@ static void name_part(tl_slot from, int64_t i, char *out, size_t size) {
       snprintf(out, size, "value %lld", (long long)i);
       return;
     default:
-      snprintf(out, size, "%s[%lld]",
-               from.object->kind == TL_KIND_NATIVE ? "value " : "",
-               (long long)i);
+      snprintf(out, size, "[%lld]", (long long)i);
   }
 }
 
