@@ -182,7 +182,7 @@ static bool text(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // What can be called.
 static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(
-      tl_is_function(args[0]) || tl_is_type(args[0]) ||
+      tl_is_callable(args[0]) ||
           tl_arg_fail(vm, "function", name_in(args[1]), "a function", args[0]),
       args, out);
 }
