@@ -6,8 +6,7 @@
 //       call_any ──── by what the callee is:
 //         ├ enter           script function: bind arguments, push a frame
 //         ├ call_library    built-in: bind, then run_builtin
-//         ├ call_type       float32(x): a conversion
-//         └ call_resource   a host's value
+//         └ call_nameless   a type, float32(x), or a host's value
 //
 // Binding puts arguments by position, by name or spread from a container into
 // one slot for each parameter, and fills in defaults. run_builtin is also the
@@ -624,20 +623,34 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
   return ok;
 }
 
-// A call of a host's value: by position only, since its parameters have no
-// names.
-// The hook gets handles of the arguments, which are dropped when it has
-// returned.
-static bool call_resource(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
-                          uint32_t count, tl_slot *args, tl_slot *out) {
-  bool ok = true;
-  for (uint32_t i = 0; ok && shape != NULL && i < count; i++) {
-    ok = shape->arguments[i].kind == 0 ||
-         tl_fail(vm, TALLY_ERR_TYPE,
-                 "a call of a value of the host takes arguments by position");
-  }
-  ok = ok && vm->host->call_resource(vm, callee, count, args, out);
+// A call of a host's value, whose hook gets handles of the arguments; they are
+// dropped when it has returned.
+static bool call_resource(tl_vm *vm, tl_slot callee, uint32_t count,
+                          tl_slot *args, tl_slot *out) {
+  bool ok = vm->host->call_resource(vm, callee, count, args, out);
   tl_drop_all(vm, args, count);
+  return ok;
+}
+
+// A call of a type or of a host's value: by position only, since their
+// parameters have no names. What is spread is put into a list first.
+static bool call_nameless(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
+                          uint32_t count, tl_slot *args, tl_slot *out) {
+  tl_slot rest = tl_none();
+  if (shape != NULL) {
+    params p = {
+        .function = tl_is_type(callee) ? "a type" : "a value of the host",
+        .count = 1};
+    tl_params_parse("...arguments", p.builtin_params);
+    if (!bind(vm, &p, shape, count, args, &rest))
+      return false;
+    args = rest.list->items;
+    count = (uint32_t)rest.list->length;
+    rest.list->length = 0;  // the call takes the items
+  }
+  bool ok = tl_is_type(callee) ? call_type(vm, callee.type, count, args, out)
+                               : call_resource(vm, callee, count, args, out);
+  tl_drop(vm, rest);
   return ok;
 }
 
@@ -747,11 +760,8 @@ static bool call_any(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                      uint32_t count, tl_slot *window, bool *pushed,
                      tl_slot *out) {
   if (!tl_is_function(callee)) {
-    if (tl_is_type(callee) && shape == NULL) {
-      return call_type(vm, callee.type, count, window, out);
-    }
-    if (tl_is_resource(callee))
-      return call_resource(vm, callee, shape, count, window, out);
+    if (tl_is_type(callee) || tl_is_resource(callee))
+      return call_nameless(vm, callee, shape, count, window, out);
     params p;
     describe(vm, callee, &p);
     return drop_failed(vm, count, window);
