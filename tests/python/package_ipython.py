@@ -45,6 +45,7 @@ cell("%%tally\nif z == 4 {\n")
 cell("def f(a): return 1 / a")
 cell("import tally\ntry: get_ipython().run_cell_magic('tally', 'f', 'f(0)')\n"
      "except tally.Error as e: print(e.kind, e.line, e.message.splitlines()[0])")
+signal.signal(signal.SIGINT, signal.default_int_handler)
 threading.Timer(0.2, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 cell("%%tally\nwhile true { }")
 cell("%%tally\nz")
