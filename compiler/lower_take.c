@@ -664,15 +664,18 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
 // Whether the old value of an updated place is moved out. [value] is evaluated
 // first, and may be an item of the same container that lives only as long as
 // that does. Of another field this is sure to last: *later says that the place
-// is taken before [value] then. Of another item it is not.
+// is taken before [value] then. Of another item it is not. *again: [value] is
+// what is taken, as in r.a *= r.a.
 static bool takes_update(tl_lower *l, const tl_ast_assign *update,
-                         const tl_variable *v, bool *later) {
+                         const tl_variable *v, bool *later, bool *again) {
   const tl_target *target = &update->target;
   const tl_name *field;
-  bool is_part = update->value->kind != TL_AST_NAME &&
+  *later = false;
+  *again = update->fallback == NULL && is_takeable(l, target, v) &&
+           is_place(update->value, target);
+  bool is_part = !*again && update->value->kind != TL_AST_NAME &&
                  root_of(update->value, &field) == target->name;
   search s = {.l = l, .target = target, .variable = v};
-  *later = false;
   if (!is_takeable(l, target, v) || !is_part)
     return is_takeable(l, target, v);
   if (update->fallback != NULL || v->is_global ||
@@ -704,7 +707,7 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   tl_ast_assign *update = &ast->assign;
   tl_target *target = &update->target;
   const tl_variable *v = tl_scope_find(l->scope, target->name);
-  bool later, takes = takes_update(l, update, v, &later);
+  bool later, again, takes = takes_update(l, update, v, &later, &again);
   bool gets = update->fallback != NULL;
   if (gets && tl_scope_find(l->scope, update->getter) != NULL) {
     tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, target->span,
@@ -714,7 +717,7 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   }
   struct tl_taking t = {.place = {.target = target}};
   int32_t mark = l->top, right = tl_temp(l), no = -1, end = -1;
-  if (!later)
+  if (!later && !again)
     tl_lower_expr(l, update->value, right);
   // x[i] alone needs no path: SETEL has the indices as operands.
   tl_place_plan(l, target, takes || gets || !tl_place_is_item(&t.place, 2),
@@ -731,8 +734,8 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   if (later)
     tl_lower_expr(l, update->value, right);
   int32_t item = takes ? t.item : tl_place_read(l, &t.place);
-  int32_t result =
-      tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
+  int32_t result = tl_lower_binary_op(l, update->op, item, again ? item : right,
+                                      -1, ast->span);
   if (takes)
     emit_put(l, &t, result);
   else
