@@ -60,7 +60,7 @@ void *tl_large_host(tl_vm *vm, size_t nbytes) {
   size_t whole;
   if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT, &whole))
     return NULL;
-  char *raw = tl_host_new(vm, whole);
+  char *raw = vm->options.resize(vm->options.context, NULL, 0, whole);
   if (raw == NULL)
     return NULL;
   char *block = tl_align_up(raw + 1, TL_BLOCK_ALIGNMENT);
