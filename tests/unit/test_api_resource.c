@@ -425,7 +425,7 @@ static void test_hooks_refuse(void **state) {
       {"T(\"a\")[5]", "letter 5", TALLY_ERR_INDEX},
       {"T(\"a\")[\"x\"]", "integer", TALLY_ERR_TYPE},
       {"T(\"a\") @ 1", "token", TALLY_ERR_TYPE},
-      {"T(\"a\")(x: 1)", "by position", TALLY_ERR_TYPE},
+      {"T(\"a\")(x: 1)", "has no parameter x", TALLY_ERR_TYPE},
       {"T(\"a\").runs", "may not run", TALLY_ERR_HOST},
       {"T(\"a\").sets", "may not run", TALLY_ERR_HOST},
       {"t = T(\"a\")\nt.name = 1", "", TALLY_ERR_NAME},
