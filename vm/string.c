@@ -724,8 +724,11 @@ tl_string *tl_text_finish(tl_text *text) {
 }
 
 // An error that the text met on the way shows here: puts need no checks.
-bool tl_text_give(tl_text *text, tl_slot *out) {
-  return tl_string_give(tl_text_finish(text), out);
+bool tl_text_give(tl_text *text, bool ok, tl_slot *out) {
+  if (ok)
+    return tl_string_give(tl_text_finish(text), out);
+  tl_text_close(text);
+  return false;
 }
 
 // The text is empty afterwards, but a failure is remembered.

@@ -192,8 +192,9 @@ void tl_text_printf(tl_text *text, const char *format, ...);
 // The text as a string, owned; NULL after tl_fail, also of an earlier append.
 // Closes the text.
 tl_string *tl_text_finish(tl_text *text);
-// The same, where *out owns the string. False after tl_fail.
-bool tl_text_give(tl_text *text, tl_slot *out);
+// Closes the text; *out is its string, owned, where [ok] is. False after
+// tl_fail.
+bool tl_text_give(tl_text *text, bool ok, tl_slot *out);
 // The bytes as a block of *nbytes, for the caller to free with tl_free; NULL
 // after tl_fail, also of an earlier append, or without any bytes. Closes the
 // text.

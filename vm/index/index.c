@@ -533,7 +533,7 @@ static bool spaced_substring(tl_vm *vm, const tl_string *s, tl_slice slice,
     tl_text_add(&text, s->text + begins[k], begins[k + 1] - begins[k]);
   }
   tl_free(vm, begins, nbytes);
-  return tl_text_give(&text, out);
+  return tl_text_give(&text, true, out);
 }
 
 // Indices count characters.
