@@ -423,6 +423,12 @@ typedef struct tally_resource {
   tally_status (*put)(tally_vm *vm, void *context, void *object, int alone,
                       size_t count, const tally_value *indices,
                       tally_value value, tally_value *out);
+  // x(…, name: value): a call with arguments by name, which are the fields of
+  // the record [named]. Without the hook such a call is an error; one without
+  // names goes to call, which a type with this hook has, too.
+  tally_status (*call_named)(tally_vm *vm, void *context, void *object,
+                             size_t count, const tally_value *args,
+                             tally_value named, tally_value *out);
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed

@@ -106,8 +106,8 @@ struct tl_host_ops {
   // base is afterwards, owned, and perhaps itself.
   bool (*put)(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
               tl_slot *parts, tl_slot *out);
-  bool (*call_resource)(tl_vm *vm, tl_slot callee, uint32_t count,
-                        tl_slot *args, tl_slot *out);
+  bool (*call_resource)(tl_vm *vm, tl_slot callee, bool has_names,
+                        uint32_t count, tl_slot *args, tl_slot *out);
   // The operator that is written [sign] on [arity] operands, of which one is a
   // resource; *known stays false where no operand's type has it.
   bool (*operate)(tl_vm *vm, const char *sign, uint32_t arity,

@@ -724,22 +724,38 @@ static tally_status put_item(tally_vm *vm, void *context, void *object,
   return status;
 }
 
-// object(…): by position; python.call has names, too. The one hook that may run
-// code of Tally's.
-static tally_status call_handle(tally_vm *vm, void *context, void *object,
-                                size_t count, const tally_value *args,
-                                tally_value *out) {
-  handle *h = object;
+// object(…): by position, and by name. The one hook that may run code of
+// Tally's. A record of names becomes a dict, which Python's **named copies.
+static tally_status call_with(tally_vm *vm, handle *h, size_t count,
+                              const tally_value *args, const tally_value *names,
+                              tally_value *out) {
   int lock;
-  (void)context;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
   // A call may run code, so that what threads left can be released; the other
   // hooks may not.
   py_link_sweep(h->link);
-  return py_give(h->link, lock, py_call(h->link, h->object, count, args, NULL),
-                 out);
+  py_object *named = names == NULL ? NULL : py_from_value(h->link, *names);
+  py_object *result = names != NULL && named == NULL
+                          ? NULL
+                          : py_call(h->link, h->object, count, args, named);
+  py_drop(named);
+  return py_give(h->link, lock, result, out);
+}
+
+static tally_status call_handle(tally_vm *vm, void *context, void *object,
+                                size_t count, const tally_value *args,
+                                tally_value *out) {
+  (void)context;
+  return call_with(vm, object, count, args, NULL, out);
+}
+
+static tally_status call_named(tally_vm *vm, void *context, void *object,
+                               size_t count, const tally_value *args,
+                               tally_value named, tally_value *out) {
+  (void)context;
+  return call_with(vm, object, count, args, &named, out);
 }
 
 // Operators by the functions of Python's module operator.
@@ -800,7 +816,8 @@ static const tally_resource object_type = {.size = sizeof object_type,
                                            .index = get_item,
                                            .call = call_handle,
                                            .operate = operate,
-                                           .put = put_item};
+                                           .put = put_item,
+                                           .call_named = call_named};
 
 static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
   handle *h = malloc(sizeof *h);

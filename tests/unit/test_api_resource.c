@@ -117,6 +117,22 @@ static tally_status call(tally_vm *vm, void *context, void *object,
   return tally_call(vm, "add", (int)count, args, out);
 }
 
+// The arguments by position, and behind them those by name as text.
+static tally_status call_named(tally_vm *vm, void *context, void *object,
+                               size_t count, const tally_value *args,
+                               tally_value named, tally_value *out) {
+  tally_value all[5];
+  (void)context;
+  (void)object;
+  for (size_t i = 0; i < count && i < 4; i++) all[i] = args[i];
+  tally_status status = tally_format(vm, named, &all[count]);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_from_list(vm, count + 1, all, out);
+  tally_release(vm, all[count]);
+  return status;
+}
+
 static tally_status operate(tally_vm *vm, void *context, const char *op,
                             size_t count, const tally_value *operands,
                             tally_value *out);
@@ -133,7 +149,15 @@ static const tally_resource type = {.size = sizeof type,
                                     .index = item,
                                     .call = call,
                                     .operate = operate,
-                                    .put = put};
+                                    .put = put,
+                                    .call_named = call_named};
+// Of a host that was compiled before there were calls by name.
+static const tally_resource old = {.size = offsetof(tally_resource, call_named),
+                                   .name = "old",
+                                   .context = &all,
+                                   .release = let_go,
+                                   .call = call,
+                                   .call_named = call_named};
 static const tally_resource bare = {
     .size = sizeof bare, .name = "bare", .context = &all, .release = let_go};
 
@@ -192,6 +216,10 @@ static const tally_native functions[] = {
      .params = "name",
      .call = make_token,
      .context = (void *)(uintptr_t)&bare},
+    {.name = "O",
+     .params = "name",
+     .call = make_token,
+     .context = (void *)(uintptr_t)&old},
 };
 
 static int set_up(void **state) {
@@ -200,7 +228,7 @@ static int set_up(void **state) {
   host *h = *state;
   all = (tokens){.h = h};
   tally_module module = {sizeof module, NULL, NULL,
-                         functions,     2,    sizeof *functions};
+                         functions,     3,    sizeof *functions};
   return tally_add_module(h->vm, &module) != TALLY_OK;
 }
 
@@ -367,6 +395,9 @@ static void test_hooks_answer(void **state) {
   check_value(h, "T(\"a\") @ T(\"b\")", "ab");
   run_ok(h, "fn add(x, y) = x + y");
   check_value(h, "t = T(\"abc\")\nt(1, 2)", "3");
+  check_value(h, "t = O(\"abc\")\nt(1, ...(2,))", "3");
+  check_value(h, "t = T(\"abc\")\nt(1, x: 2, ...(3, 4), ...(y: 5))",
+              "(1, 3, 4, \"(x: 2, y: 5)\")");
   check_value(h, "t = T(\"a\")\n-t", "a-");
   check_value(h, "t = T(\"a\")\nt + T(\"b\") + t", "aba");
   check_value(h, "t = T(\"a\")\n(t == t, t == T(\"a\"), t != 1)",
@@ -425,7 +456,8 @@ static void test_hooks_refuse(void **state) {
       {"T(\"a\")[5]", "letter 5", TALLY_ERR_INDEX},
       {"T(\"a\")[\"x\"]", "integer", TALLY_ERR_TYPE},
       {"T(\"a\") @ 1", "token", TALLY_ERR_TYPE},
-      {"T(\"a\")(x: 1)", "has no parameter x", TALLY_ERR_TYPE},
+      {"O(\"a\")(x: 1)", "by position", TALLY_ERR_TYPE},
+      {"T(\"a\")(x: 1, ...(x: 2))", "given twice", TALLY_ERR_TYPE},
       {"T(\"a\").runs", "may not run", TALLY_ERR_HOST},
       {"T(\"a\").sets", "may not run", TALLY_ERR_HOST},
       {"t = T(\"a\")\nt.name = 1", "", TALLY_ERR_NAME},

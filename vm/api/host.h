@@ -83,8 +83,8 @@ bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
 bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
                      tl_slot *parts, tl_slot *out);
 // callee(args); likewise. The arguments stay the caller's.
-bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
-                      tl_slot *out);
+bool tl_resource_call(tl_vm *vm, tl_slot callee, bool has_names, uint32_t count,
+                      tl_slot *args, tl_slot *out);
 // An operator of which an operand is a resource. *known: the operands' type has
 // it; else *out is not set.
 bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,

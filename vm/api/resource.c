@@ -260,6 +260,7 @@ typedef struct asking {
   void *object;
   const char *text;  // the attribute's or the operator's name
   bool alone;        // put: nobody else has the object
+  bool has_names;    // call: the last argument is a record of those by name
 } asking;
 
 // Calls the type's hook, in the form that tl_hook_run calls. The last argument
@@ -278,6 +279,9 @@ static tally_status run_hook(tl_vm *vm, void *context, size_t count,
       return t->put(vm, t->context, a->object, a->alone, count - 1, args,
                     args[count - 1], out);
     case FOR_CALL:
+      if (a->has_names)
+        return t->call_named(vm, t->context, a->object, count - 1, args,
+                             args[count - 1], out);
       return t->call(vm, t->context, a->object, count, args, out);
     case FOR_OPERATE:
       return t->operate(vm, t->context, a->text, count, args, out);
@@ -352,13 +356,17 @@ bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
 }
 
 // The only hook that may run code, as functions of the host may.
-bool tl_resource_call(tl_vm *vm, tl_slot callee, uint32_t count, tl_slot *args,
-                      tl_slot *out) {
+bool tl_resource_call(tl_vm *vm, tl_slot callee, bool has_names, uint32_t count,
+                      tl_slot *args, tl_slot *out) {
   asking a = asking_of(callee);
   a.what = FOR_CALL;
+  a.has_names = has_names;
   if (HOOK(a.type, call) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
                    a.type->name);
+  if (has_names && HOOK(a.type, call_named) == NULL)
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "a call of %s takes arguments by position", a.type->name);
   return ask(vm, &a, count, args, out, NULL);
 }
 

@@ -73,6 +73,8 @@ typedef struct params {
   tl_prototype *script;
   const tl_builtin *builtin;
   tl_param builtin_params[TL_MAX_PARAMS];
+  // Where arguments go whose name is no parameter's; NULL: they are an error.
+  tl_record **named;
 } params;
 
 // The kind of parameter [i].
@@ -100,6 +102,7 @@ static bool describe(tl_vm *vm, tl_slot function, params *p) {
   p->count = 0;
   p->script = NULL;
   p->builtin = NULL;
+  p->named = NULL;
   switch (tl_dtype_of(function)) {
     case TL_KIND_FUNCTION:
     case TL_KIND_CLOSURE:
@@ -183,9 +186,22 @@ static bool bind_position(binder *b, tl_slot *value) {
   return fail_too_many(b);
 }
 
+// Puts an argument by name among those that the callee itself looks for.
+static bool collect_name(binder *b, const tl_string *name, tl_slot *value) {
+  tl_record **named = b->p->named;
+  if (*named == NULL && (*named = tl_record_new(b->vm, 4)) == NULL)
+    return false;
+  if (tl_record_get(*named, name) != NULL)
+    return tl_fail(b->vm, TALLY_ERR_TYPE, "%s: %s is given twice",
+                   b->p->function, name->text);
+  return tl_record_set(b->vm, named, (tl_string *)name, value);
+}
+
 // Binds an argument by its name; an unknown name is an error that suggests a
 // similar one.
 static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
+  if (b->p->named != NULL)
+    return collect_name(b, name, value);
   int32_t i = find_param(b->p, name);
   if (i < 0) {
     tl_suggestion near;
@@ -624,32 +640,45 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
 }
 
 // A call of a host's value, whose hook gets handles of the arguments; they are
-// dropped when it has returned.
-static bool call_resource(tl_vm *vm, tl_slot callee, uint32_t count,
-                          tl_slot *args, tl_slot *out) {
-  bool ok = vm->host->call_resource(vm, callee, count, args, out);
+// dropped when it has returned. [has_names]: the last is a record of those by
+// name.
+static bool call_resource(tl_vm *vm, tl_slot callee, bool has_names,
+                          uint32_t count, tl_slot *args, tl_slot *out) {
+  bool ok = vm->host->call_resource(vm, callee, has_names, count, args, out);
   tl_drop_all(vm, args, count);
   return ok;
 }
 
-// A call of a type or of a host's value: by position only, since their
-// parameters have no names. What is spread is put into a list first.
+// A call of a type or of a host's value, whose parameters have no names. What
+// is spread is put into a list first; a host's value gets names as a record
+// behind it.
 static bool call_nameless(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
                           uint32_t count, tl_slot *args, tl_slot *out) {
+  bool is_type = tl_is_type(callee);
   tl_slot rest = tl_none();
+  tl_record *named = NULL;
   if (shape != NULL) {
-    params p = {
-        .function = tl_is_type(callee) ? "a type" : "a value of the host",
-        .count = 1};
+    params p = {.function = is_type ? "a type" : "a value of the host",
+                .count = 1,
+                .named = is_type ? NULL : &named};
     tl_params_parse("...arguments", p.builtin_params);
-    if (!bind(vm, &p, shape, count, args, &rest))
+    if (!bind(vm, &p, shape, count, args, &rest)) {
+      if (named != NULL)
+        tl_drop(vm, tl_own_record(named));
       return false;
+    }
+    if (named != NULL &&
+        !tl_list_push_own(vm, &rest.list, tl_own_record(named))) {
+      tl_drop(vm, rest);
+      return false;
+    }
     args = rest.list->items;
     count = (uint32_t)rest.list->length;
     rest.list->length = 0;  // the call takes the items
   }
-  bool ok = tl_is_type(callee) ? call_type(vm, callee.type, count, args, out)
-                               : call_resource(vm, callee, count, args, out);
+  bool ok = is_type
+                ? call_type(vm, callee.type, count, args, out)
+                : call_resource(vm, callee, named != NULL, count, args, out);
   tl_drop(vm, rest);
   return ok;
 }
