@@ -110,8 +110,11 @@ static bool is_shared(const operands *x, int at) {
 }
 
 // Operands that end and are all that is left of an array, such as flip(x) or
-// x[1:], are put in order where they lie: the result can go there.
-static bool settle(tl_vm *vm, tl_slot *base, const operands *x) {
+// x[1:], are put in order where they lie: the result can go there. What gives
+// bools of numbers has memory of its own, so nothing moves for it.
+static bool settle(tl_vm *vm, tl_slot *base, tl_op op, const operands *x) {
+  if (tl_ops[op].rule == TL_RULE_COMPARE || tl_ops[op].rule == TL_RULE_TEST)
+    return true;
   for (int i = 0; i < x->count; i++) {
     const tl_slot *s = x->in[i];
     bool ends = x->modes[i] == TL_MODE_CONSUME || x->modes[i] == TL_MODE_EITHER;
@@ -129,7 +132,9 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   operands x;
   find_operands(function, base, ins, &x);
   int64_t items = most_items(&x);
-  if (items >= TL_REGION_LARGE && !settle(vm, base, &x))
+  // The operation that the opcode, or the extra of an ELEM, names.
+  tl_op op = tl_region_op(ins->op, tl_ins_extra(ins[1]));
+  if (items >= TL_REGION_LARGE && !settle(vm, base, op, &x))
     return NULL;
   if (tl_may_fuse(function, ins, items)) {
     const tl_ins *next;
@@ -140,8 +145,6 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
     if (status == TL_REGION_FAILED)
       return NULL;
   }
-  // The operation that the opcode, or the extra of an ELEM, names.
-  tl_op op = tl_region_op(ins->op, tl_ins_extra(ins[1]));
   return apply(vm, op, &x, SLOT(ins->a)) ? ins + x.words : NULL;
 }
 
