@@ -63,12 +63,12 @@ static const int opcodes[] = {
 // bits are one instruction, too. Overflow wraps, as the language says.
 void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
   int a = into(e, t->a, T0), b = get(e, t->b, T0), opcode = opcodes[t->op];
-  bool is_mask = t->imm > 0 && (t->imm & (t->imm + 1)) == 0;
+  uint64_t bits = (uint64_t)t->imm;
+  bool is_mask = t->imm > 0 && (bits & (bits + 1)) == 0;
   if (t->c < 0 && (t->op == TL_TYPED_ADD || t->op == TL_TYPED_SUB))
     tl_a64_sum(&e->as, opcode, a, b, t->imm);
   else if (t->c < 0 && t->op == TL_TYPED_AND && is_mask)
-    tl_a64_extend(&e->as, TL_A64_UBFM, a, b,
-                  64 - __builtin_clzll((uint64_t)t->imm));
+    tl_a64_extend(&e->as, TL_A64_UBFM, a, b, 64 - __builtin_clzll(bits));
   else
     tl_a64_rrr(&e->as, opcode, a, b, get_int(e, t, T1));
   put_cut(e, t, a);
