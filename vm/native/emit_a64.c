@@ -261,7 +261,7 @@ void tl_jit_store_item(emitter *e, tl_dtype dtype, int from, int items,
   reach_item(e, accesses[dtype].write, from, items, index, offset);
 }
 
-// --- All operations ---------------------------------------------------------
+// --- Choices ----------------------------------------------------------------
 
 void tl_jit_combine(emitter *e, const tl_typed *t, int in) {
   if (t->op == TL_TYPED_SHL || t->op == TL_TYPED_SAR)

@@ -427,6 +427,4 @@ void tl_jit_give_row(emitter *e, const tl_typed *t) {
   }
 }
 
-// Operands that may be at home go to T2 if they are containers, and to T0 if
-// they are indices.
 #endif

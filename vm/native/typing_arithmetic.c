@@ -420,7 +420,7 @@ static bool put_not(tl_typing_pass *x, const tl_ins *ins) {
 }
 
 // Of operations that have no opcode of their own the smaller and the larger are
-// operators as well; the sum that an opcode may do at once follows by itself.
+// operators as well.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d) {
   uint32_t a = ins->a >> 4;
