@@ -500,8 +500,11 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   if (jit->is_off)
     drop_chunks(vm);
   unit->runs++;
+  // Of a run that has polled the last fuel alone is known; and what C did may
+  // have filled it up again, from an instruction budget.
   int32_t polls = before - vm->fuel + (jit->has_polled ? TL_FUEL : 0);
-  bool is_short = polls < SHORT;
+  polls = polls < 0 ? 0 : polls;
+  bool is_short = !jit->has_polled && polls < SHORT;
   unit->short_runs = is_short                ? unit->short_runs + 1
                      : is_given_up(vm, unit) ? 0
                                              : unit->short_runs;

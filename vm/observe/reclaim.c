@@ -131,7 +131,7 @@ static void look_into_closure(marking *m, const tl_closure *c) {
   look_all(m, c->captures, c->capture_count);
 }
 
-// The same for what an object refers to.
+// Looks at one of the values that an object refers to.
 static bool look_at_part(void *context, int64_t index, tl_slot to) {
   (void)index;
   look(context, to);
