@@ -339,7 +339,7 @@ static void damage_each(tl_jit_code *code) {
     bool written = info->kinds[0] >= TL_OPERAND_ID;
     bool floats = written && tl_jit_is_float(before.type);
     bool refers = info->kinds[1] == TL_OPERAND_R;
-    for (int what = 0; what < 9; what++) {
+    for (int what = 0; what < 10; what++) {
       tl_typed *t = &code->ops[i];
       if (what == 0 && (refers || info->kinds[1] == TL_OPERAND_I))
         t->b = 60;  // a slot that nothing is in
@@ -359,6 +359,8 @@ static void damage_each(tl_jit_code *code) {
         t->from[1] = tl_jit_of_dtype(TL_COMPLEX64);  // what nothing here is
       else if (what == 8 && floats && t->op < TL_TYPED_RETURN)
         t->dtype = TL_INT8;  // no width of floats
+      else if (what == 9 && t->op == TL_TYPED_GET)
+        t->other = TL_TYPE_INT;  // it goes nowhere else
       else
         continue;
       unplace(code);
@@ -425,6 +427,14 @@ static void the_check_knows_owners(void **state) {
   unit.pinned = 0;
   unplace(&code);
   assert_non_null(tl_jit_check(&code, &at));
+  close_loop(&code);
+  // A variable's list has one type alone.
+  type_loop(vm,
+            "l = (1, 2)\nfn h(n) {\n  s = 0\n"
+            "  for i in 0..n { s += l[0] }\n  s\n}",
+            (const uint64_t[]){TL_TAG_I64}, &code, &unit);
+  assert_true(count_of(&code, TL_TYPED_GET) > 0);
+  damage_each(&code);
   close_loop(&code);
   tally_close(vm);
 }

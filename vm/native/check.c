@@ -787,8 +787,9 @@ static bool is_sound(checking *c, const tl_typed *t) {
       return may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
              t->a != t->b;
     case TL_TYPED_RCONST:
-    case TL_TYPED_GET:
       return borrows(c, t);
+    case TL_TYPED_GET:
+      return borrows(c, t) && t->other == TL_TYPE_UNKNOWN;
     case TL_TYPED_FIELD:
       return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
              t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
