@@ -43,13 +43,13 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
 }
 
 // Whether [ast] is a literal bool or number, perhaps with a minus: *value. Not
-// an imaginary one, whose value is an object.
+// an imaginary one, whose value is an object, which goes again.
 static bool scalar_literal(tl_lower *l, const tl_ast *ast, tl_slot *value) {
   if (ast->kind != TL_AST_BOOL && ast->kind != TL_AST_INT &&
       ast->kind != TL_AST_FLOAT && ast->kind != TL_AST_UNARY)
     return false;
   *value = tl_literal_slot(l, ast, false);
-  return tl_is_scalar(*value);
+  return tl_is_scalar(*value) || tl_drop_after(l->b->vm, false, value);
 }
 
 // What a nested array literal has been found to be.
@@ -283,11 +283,8 @@ static const tl_name *name_of_key(tl_lower *l, const tl_entry *entry) {
   if (entry->key != NULL)
     return entry->key;
   const tl_ast *ast = entry->computed;
-  if (ast->kind != TL_AST_INT && ast->kind != TL_AST_BOOL &&
-      ast->kind != TL_AST_UNARY)
-    return NULL;
-  tl_slot value = tl_literal_slot(l, ast, false);
-  if (!tl_key_is_plain(value))
+  tl_slot value;
+  if (!scalar_literal(l, ast, &value) || !tl_key_is_plain(value))
     return NULL;
   int length = snprintf(text, sizeof text, "\xff%s",
                         tl_key_text(value, (char[TL_KEY_TEXT]){0}));

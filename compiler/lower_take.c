@@ -623,8 +623,11 @@ static bool is_steady(tl_lower *l, const tl_ast *ast, bool or_constant,
     *slot = tl_own_variable(l, ast->name.name)->index;
     return true;
   }
-  return or_constant && (ast->kind == TL_AST_STRING ||
-                         !tl_is_unset(tl_literal_slot(l, ast, false)));
+  tl_slot value = tl_literal_slot(l, ast, false);
+  return tl_drop_after(
+      l->b->vm,
+      or_constant && (ast->kind == TL_AST_STRING || !tl_is_unset(value)),
+      &value);
 }
 
 //        t = callb get(r, k, fallback)
