@@ -1,7 +1,6 @@
 // The types tally.Array and tally.Function, whose objects hold a value of a
 // VM's. An array shows its memory by the buffer protocol, __array_interface__
-// and
-// __dlpack__; what a function does when it is called is python_values.c's.
+// and __dlpack__; what a function does when it is called is python_values.c's.
 #ifndef TALLY_STDLIB_PYTHON_HELD_H
 #define TALLY_STDLIB_PYTHON_HELD_H
 
