@@ -58,7 +58,8 @@ static bool find_sequence(tl_emitter *e) {
   int32_t end = 0;
   for (int32_t i = 0; i < f->block_count; i++)
     end = f->blocks[i].order >= end ? f->blocks[i].order + 1 : end;
-  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)end);  // + 1
+  // The block of each number and 1; 0: none.
+  int32_t *at_order = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)end);
   e->sequence = TL_ARENA_ARRAY(e->arena, int32_t, (size_t)f->block_count);
   if (e->arena->failed)
     return false;

@@ -574,7 +574,6 @@ void tl_keep_items(tl_vm *vm, tl_object *container) {
   }
 }
 
-// What may be borrowed differs by kind: an array's block, a container's items.
 // Of what was read of a value that ends: nothing is counted twice.
 bool tl_keep_made(tl_vm *vm, tl_slot *s) {
   if (!tl_is_owned(*s))
@@ -583,6 +582,7 @@ bool tl_keep_made(tl_vm *vm, tl_slot *s) {
   return true;
 }
 
+// What may be borrowed differs by kind: an array's block, a container's items.
 void tl_hold(tl_vm *vm, tl_slot s, tl_cause cause) {
   TL_CHECK(!tl_is_counted(s) || s.object->count > 0);
   if (tl_is_array(s))

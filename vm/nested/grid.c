@@ -148,7 +148,6 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
   return ok && tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
 }
 
-// The fixed axes, then within the rows; these are indexed as ragged ones.
 // Two indexes, one after the other: the places by the fixed axes, then the rows
 // at those places by the rest.
 //
@@ -390,9 +389,9 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
   return ok;
 }
 
-// Fixed axes broadcast; the rows at one place must be of one length.
 // The fixed axes broadcast as arrays do, then each operand is a ragged array of
-// that many rows, and what comes of the rows gets the common shape:
+// that many rows, which must be of one length at one place, and what comes of
+// the rows gets the common shape:
 //
 //   3 * 4 * var + 4 * var     12 rows and, repeated, 12 rows; 3 * 4 * var
 //   3 * 4 * var + 4           12 rows and 12 numbers, one for each row
@@ -426,7 +425,6 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining -----------------------------------------------------------------
 
-// A grid where the other axes agree, else rows of rows.
 // Grids that differ in the first axis at most stay a grid: the rows are joined,
 // in order, under new places. Others are joined as rows of rows.
 static bool grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,

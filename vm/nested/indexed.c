@@ -259,8 +259,8 @@ static bool check_whole(tl_vm *vm, const tl_nested *n, const tl_step *step,
                  tl_described(vm, tl_lend_nested(n)));
 }
 
-// The places are indexed, and one of them alone is the value that it means.
-// The places are indexed, the target stays whole.
+// The places are indexed, the target stays whole; one place alone is the value
+// that it means.
 static bool indexed_get(tl_vm *vm, tl_slot base, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -351,7 +351,6 @@ static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
   return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
 }
 
-// Sets the target, so that all who refer there see it.
 // x[way] = v is target[places, rest of way] = v, so that all who refer there
 // see it. Fails (kind value) beyond TL_MOST_STEPS.
 // The target is changed where it is, and its owner is every pointer into it: so
@@ -379,7 +378,6 @@ static bool pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
 
 // --- Operations --------------------------------------------------------------
 
-// == and != with one value compare codes; anything else works on the values.
 // Equality with one number or string is decided once among the categories, and
 // then by a comparison of int32 codes. A value that is no category has code -1,
 // which no item has. Everything else works on the values.
@@ -406,7 +404,6 @@ static bool indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok;
 }
 
-// By their values.
 // Codes of different categories have no meaning in one another, so the values
 // are joined.
 static bool indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,

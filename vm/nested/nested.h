@@ -139,6 +139,8 @@ bool tl_nested_copy(tl_vm *vm, tl_slot s, tl_slot *out);
 // The type of an array or nested array without its first [skip] dimensions.
 tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip);
 // The type of columns whose names are in the model's fields, which get theirs.
+// [skip] is how many leading dimensions of each column it lacks. Interned, so
+// that it is the VM's; NULL after tl_fail.
 tl_type *tl_type_columns(tl_vm *vm, const tl_type *model,
                          const tl_slot *columns, int skip);
 

@@ -58,7 +58,6 @@ bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
 
 // --- Indexing ----------------------------------------------------------------
 
-// None where the item is missing; both parts are indexed alike.
 // Both parts are indexed alike, the mask first: a single item that is missing
 // is none, and its value, which may be anything, is not even looked at.
 static bool option_get(tl_vm *vm, tl_slot base, const tl_step *step,
@@ -92,10 +91,9 @@ static bool fail_fit(tl_vm *vm, tl_slot value) {
                  tl_described(vm, value));
 }
 
-// One index; none marks items as missing.
-// Four kinds of value: none marks places as missing and leaves the values
-// there; a plain value sets both; an array with missing values brings a mask of
-// its own; an error of kind type is a step by field or more steps than one.
+// By one index: none marks places as missing and leaves the values there; a
+// plain value sets both; an array with missing values brings a mask of its own.
+// Fails (kind type) for a step by field and for more steps than one.
 static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                        tl_slot *given_value) {
   tl_slot value = *given_value;
@@ -159,9 +157,8 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
       out);
 }
 
-// Fail (kind type) where items differ in kind, here and below.
-// Plain arrays among them get a mask of false. Other forms, and values without
-// axes, fail (kind type).
+// Plain arrays among them get a mask of false. Other forms, values without
+// axes, and values that differ in kind fail (kind type).
 static bool options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                            tl_slot *out) {
   for (int64_t i = 0; i < count; i++) {

@@ -312,7 +312,6 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
 
 // --- Operations --------------------------------------------------------------
 
-// Comparisons, + and where; others fail (kind type).
 // Comparisons, + and where alone, on the text inside. What a comparison gives,
 // bools, is no text and stays as it is when it is closed. Others fail as for
 // strings (kind type).
@@ -339,7 +338,6 @@ static bool bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok && tl_raw_bytes_close(vm, &made, out);
 }
 
-// Of one value an index gives its numbers, a slice bytes.
 // Of one value the bytes are indexed as uint8: b[1:3] is bytes, b[0] a number.
 // Of arrays the strings are, and an item is one value of bytes.
 static bool bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
@@ -361,7 +359,6 @@ static bool bytes_get(tl_vm *vm, tl_slot whole, const tl_step *step,
   return tl_drop_after(vm, tl_raw_bytes_of(vm, made, out), &made);
 }
 
-// Strings and vectors of uint8 are taken as bytes.
 // The value is made bytes first, which strings and vectors of uint8 may be.
 static bool bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                       tl_slot *value) {

@@ -65,8 +65,8 @@ static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
   return true;
 }
 
-// The same of columns, which share their memory with the result.
-// The same index for each column: a field of rows is then a row of it.
+// The same index for each column, which shares its memory with the result: a
+// field of rows is then a row of it.
 static bool columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -385,7 +385,6 @@ bool tl_join_fields(tl_vm *vm, tl_joiner *join, int64_t count,
   return ok;
 }
 
-// The same fields in the same order; their dtypes promote.
 // Arrays of one layout are joined block by block; others field by field, whose
 // dtypes promote. Fails (kind type) for other fields or another order of them.
 static bool structs_concat(tl_vm *vm, int64_t count, const tl_slot *items,
