@@ -52,17 +52,18 @@ static bool fold_option(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
 }
 
 // Whether a field's items, of more axes than the structs, agree as a whole.
+// *equal is that afterwards; where it fails, none.
 static bool fold_axes(tl_vm *vm, tl_slot *equal, int ndim) {
   bool option = tl_is_form(*equal, TL_FORM_OPTION);
   if ((!option && !tl_is_array(*equal)) || tl_value_ndim(*equal) <= ndim)
     return true;
   tl_slot all;
-  if (option ? !fold_option(vm, *equal, ndim, &all)
-             : !fold_plain(vm, TL_REDUCE_ALL, *equal, ndim, &all))
-    return false;
-  tl_drop(vm, *equal);
-  tl_copy_slot(equal, &all);
-  return true;
+  bool ok = option ? fold_option(vm, *equal, ndim, &all)
+                   : fold_plain(vm, TL_REDUCE_ALL, *equal, ndim, &all);
+  tl_clear(vm, equal);
+  if (ok)
+    tl_copy_slot(equal, &all);
+  return ok;
 }
 
 // --- Rows in a field --------------------------------------------------------
