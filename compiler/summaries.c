@@ -9,7 +9,6 @@
 //   liveness ─ search of each function ─ summary changed? ─ callers again
 //                                             │ no
 //                                             └─ final code, one by one
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
 

@@ -179,7 +179,8 @@ static bool fail_beyond(tl_vm *vm, const tl_array *base,
   while (*item <= INT64_MAX) item++;
   uint64_t index = *item;
   tl_drop(vm, dense);
-  return tl_fail(vm, TALLY_ERR_INDEX,
+  return tl_poll(vm, (uint64_t)fancy->array->size / 1024) &&
+         tl_fail(vm, TALLY_ERR_INDEX,
                  "index %" PRIu64
                  " is out of range for axis %d with size "
                  "%" PRId64,

@@ -11,8 +11,6 @@
 // over them, and needs no second kernel. So a gap must not fail (is_checked).
 #include "vm/nested/forms.h"
 
-#include <string.h>
-
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/error.h"
