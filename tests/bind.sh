@@ -68,6 +68,20 @@ fails 'usage:' "$tally" bind
 printf 'module x\0y\n' >"$there/zero.bind"
 fails 'a byte of 0' "$tally" bind "$there/zero.bind"
 
+# --- Texts of other editors
+# Lines that end with CR LF, and letters of several code points: the module is
+# the same.
+mkdir "$there/crlf"
+printf '# e\314\201\n' | cat - tests/bind/words.bind >"$there/plain.bind"
+awk '{ printf "%s\r\n", $0 }' "$there/plain.bind" >"$there/crlf.bind"
+"$tally" bind "$there/plain.bind" >"$there/plain.out"
+"$tally" bind -o "$there/crlf" "$there/crlf.bind" >"$there/crlf.out"
+tr -d '\r' <"$there/crlf/words.c" | sed 's/of crlf\.bind/of plain.bind/' >"$there/crlf.c"
+if cmp "$there/crlf.c" "$there/words.c" &&
+  [ "$(head -n 1 "$there/crlf.out")" = "$(head -n 1 "$there/plain.out")" ]; then pass
+else fail 'lines that end with CR LF'
+fi
+
 # --- Modules
 # bound FILE HEADER: builds it, if there is the header, and runs its tests.
 bound() {
