@@ -62,7 +62,7 @@ expect 0 '"start":{"line":0,"character":4},"end":{"line":0,"character":8}},"seve
 expect 0 '"line":1,"character":2},"end":{"line":1,"character":3}},"severity":2,"source":"tally","message":"b is never read"' 'a change is told with its warnings'
 absent '^2$' 'nothing is run'
 
-{ open 'import io ; io.write_text(\"'"$dir"'/made\", \"x\")\nimport json ; print(\"RAN\")\nimport linalg as la ; 1\nla.no\n'
+{ open 'import io ; io.write_text(\"'"$dir"'/made\", \"x\")\nimport json ; print(\"RAN\")\nimport json as e\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301\u0301;print(\"RAN\")\nimport linalg as la ; 1\nla.no\n'
   message "$shut"; message "$leave"; } >"$dir/in"
 serve
 expect 0 'the module linalg has no no' 'a module is imported by another name'
