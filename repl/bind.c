@@ -6,7 +6,7 @@
 //     tally bind --build db/x.bind      db/sqlite.c, …, and db/sqlite.so
 //
 //     tl_bind_command ─ run_program   bind_read.tly, bind_glue.tly
-//                     ─ write_files, build
+//                     ─ finish, which writes and builds
 //
 // Names are the module's, as `module NAME` has it, not the file's. The build is
 // one command of a shell; without --build it is printed, for a Makefile.
@@ -82,10 +82,14 @@ static const char *field_of(tally_vm *vm, tally_value record, const char *key) {
 // after a message.
 static bool run_program(tally_vm *vm, const char *path, const char *text,
                         size_t n, bind_made *out) {
+  // A path may be of any bytes, a text of the program's not.
+  static const char nameless[] = "the declarations";
   tally_value args[2], made;
   bool ok = tally_eval(vm, tl_bind_read, NULL) == TALLY_OK &&
             tally_eval(vm, tl_bind_glue, NULL) == TALLY_OK &&
-            tally_from_string(vm, path, strlen(path), &args[0]) == TALLY_OK &&
+            (tally_from_string(vm, path, strlen(path), &args[0]) == TALLY_OK ||
+             tally_from_string(vm, nameless, strlen(nameless), &args[0]) ==
+                 TALLY_OK) &&
             tally_from_string(vm, text, n, &args[1]) == TALLY_OK &&
             tally_call(vm, "bind", 2, args, &made) == TALLY_OK &&
             (out->mistake = field_of(vm, made, "mistake")) != NULL;

@@ -81,6 +81,16 @@ if cmp "$there/crlf.c" "$there/words.c" &&
   [ "$(head -n 1 "$there/crlf.out")" = "$(head -n 1 "$there/plain.out")" ]; then pass
 else fail 'lines that end with CR LF'
 fi
+latin=$there/$(printf 'r\351.bind')
+if echo 'module latin' >"$latin" 2>/dev/null; then
+  if "$tally" bind "$latin" >"$there/out"; then pass
+  else fail 'a path that is no UTF-8'
+  fi
+  echo 'module' >"$latin"
+  fails "the declarations:1:7: the module's name is expected" "$tally" bind "$latin"
+fi
+printf 'module x\n# \351\n' >"$there/latin.bind"
+fails 'latin.bind: text from the host is not UTF-8' "$tally" bind "$there/latin.bind"
 
 # --- Modules
 # bound FILE HEADER: builds it, if there is the header, and runs its tests.
