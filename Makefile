@@ -177,7 +177,8 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@
 
 # What the command has in it of other languages: the style, the script and the
-# program of the reference, and the programs of `tally bind`, as strings.
+# program of the reference, and the programs of `tally bind` and `tally lsp`, as
+# strings: of signs such as '\342', which fit a char with a sign and without.
 REPL_TEXTS := doc.css doc.js doc.tly bind_read.tly bind_glue.tly lsp.tly
 $(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS))
 	@mkdir -p $(@D)
@@ -185,7 +186,7 @@ $(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS))
 	echo '#include "repl/lsp.h"'; \
 	for text in $(REPL_TEXTS); do \
 	  echo "const char tl_$${text%.tly}[] = {" | tr . _; \
-	  od -An -v -td1 repl/$$text | sed 's/  */,/g; s/^,//; s/$$/,/'; \
+	  od -An -v -to1 repl/$$text | sed "s/ *\([0-7][0-7]*\)/'\\\\\1',/g"; \
 	  echo '0};'; done; } > $@
 
 $(BUILD)/texts.o: $(BUILD)/texts.c

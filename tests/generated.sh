@@ -35,5 +35,14 @@ compare vm/generated tools/generate/powers_of_five.py math
 compare vm/kernels/generated tools/generate/vmath.py mpmath
 compare examples/editors tools/generate/editors.py json
 
+# What `make` generates is C where a char has no sign, too, as on ARM.
+if ${CC:-cc} -std=c11 -I. -funsigned-char -Wall -Wextra -Wconversion -Werror \
+  -fsyntax-only "$(dirname "$tally")/texts.c"; then
+  passed=$((passed + 1))
+else
+  failed=$((failed + 1))
+  echo 'FAILED: the texts of the command where a char has no sign'
+fi
+
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]
