@@ -83,13 +83,11 @@ static const char *field_of(tally_vm *vm, tally_value record, const char *key) {
 static bool run_program(tally_vm *vm, const char *path, const char *text,
                         size_t n, bind_made *out) {
   // A path may be of any bytes, a text of the program's not.
-  static const char nameless[] = "the declarations";
   tally_value args[2], made;
   bool ok = tally_eval(vm, tl_bind_read, NULL) == TALLY_OK &&
             tally_eval(vm, tl_bind_glue, NULL) == TALLY_OK &&
             (tally_from_string(vm, path, strlen(path), &args[0]) == TALLY_OK ||
-             tally_from_string(vm, nameless, strlen(nameless), &args[0]) ==
-                 TALLY_OK) &&
+             tally_from_string(vm, "the file", 8, &args[0]) == TALLY_OK) &&
             tally_from_string(vm, text, n, &args[1]) == TALLY_OK &&
             tally_call(vm, "bind", 2, args, &made) == TALLY_OK &&
             (out->mistake = field_of(vm, made, "mistake")) != NULL;
@@ -224,10 +222,9 @@ int tl_bind_command(int argc, char **argv) {
     fprintf(stderr, "%s: not a text: it has a byte of 0\n", cmd.path);
   else if (tally_open(NULL, &vm) != TALLY_OK)
     fputs("tally: no memory\n", stderr);
-  else if (run_program(vm, cmd.path, source.data, source.n, &made))
-    status = finish(&cmd, &made);
   else
-    status = 1;
+    status = !run_program(vm, cmd.path, source.data, source.n, &made) ||
+             finish(&cmd, &made);
   free(source.data);
   if (vm == NULL)
     return 1;

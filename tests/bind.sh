@@ -87,7 +87,7 @@ if echo 'module latin' >"$latin" 2>/dev/null; then
   else fail 'a path that is no UTF-8'
   fi
   echo 'module' >"$latin"
-  fails "the declarations:1:7: the module's name is expected" "$tally" bind "$latin"
+  fails "the file:1:7: the module's name is expected" "$tally" bind "$latin"
 fi
 printf 'module x\n# \351\n' >"$there/latin.bind"
 fails 'latin.bind: text from the host is not UTF-8' "$tally" bind "$there/latin.bind"
