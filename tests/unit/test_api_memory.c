@@ -143,8 +143,9 @@ static tally_status use_the_prompt(host *h) {
   TRY(tally_disassemble(h->vm, "s", "x = ones(3)\nprint(x + x)", 24));
   tally_value listed;
   TRY(tally_compile(h->vm, "x + x", &listed));
-  TRY(tally_disassemble_function(h->vm, listed));
+  status = tally_disassemble_function(h->vm, listed);
   tally_release(h->vm, listed);
+  TRY(status);
   TRY(tally_interact(h->vm, "s = 0\nfor i in 0..3000 { s += i }", 31));
   tally_value said;
   TRY(tally_interact(h->vm, "## says\nfn f(a, b: 1) = a", 40));
