@@ -180,12 +180,12 @@ static bool open_program(server *s, tally_vm *session) {
       {{.of_text = tally_resolve_source}, "resolve", "text", ask_of_text},
       {{.of_name = tally_documentation}, "documentation", "name", ask_of_name},
       {{.of_name = tally_signature}, "signature", "name", ask_of_name},
-      {{NULL}, "complete", "line", complete},
-      {{NULL}, "evaluate", "code", evaluate},
-      {{NULL}, "has_module", "name", has_module},
-      {{NULL}, "tokens", "text", tokens},
+      {{.of_text = NULL}, "complete", "line", complete},
+      {{.of_text = NULL}, "evaluate", "code", evaluate},
+      {{.of_text = NULL}, "has_module", "name", has_module},
+      {{.of_text = NULL}, "tokens", "text", tokens},
   };
-  tally_native table[FUNCTIONS] = {{NULL}};
+  tally_native table[FUNCTIONS] = {{.name = NULL}};
   for (int i = 0; i < FUNCTIONS; i++) {
     s->asked[i] = functions[i].asked;
     s->asked[i].vm = session;

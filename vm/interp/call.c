@@ -641,9 +641,17 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
 
 // A call of a host's value, whose hook gets handles of the arguments; they are
 // dropped when it has returned. [has_names]: the last is a record of those by
-// name.
+// name. The arguments are moved to where no call by the hook writes, as the
+// window of a call from C is free for the next one. More than fit the hook does
+// not get.
 static bool call_resource(tl_vm *vm, tl_slot callee, bool has_names,
                           uint32_t count, tl_slot *args, tl_slot *out) {
+  enum { MOST = 64 };
+  tl_slot given[MOST];
+  if (count <= MOST) {
+    for (uint32_t i = 0; i < count; i++) tl_copy_slot(&given[i], &args[i]);
+    args = given;
+  }
   bool ok = vm->host->call_resource(vm, callee, has_names, count, args, out);
   tl_drop_all(vm, args, count);
   return ok;

@@ -133,7 +133,7 @@ static tl_jit_type type_of(const tl_hoisting *x, int slot) {
 
 // An operation of these, which has no result.
 static tl_typed make(const tl_hoisting *x, tl_typed_op op, int b, int c) {
-  tl_typed t = tl_typed_of(op, TL_JIT_NONE, b, c);
+  tl_typed t = tl_typed_of((int)op, TL_JIT_NONE, b, c);
   t.from[1] = type_of(x, b);
   return t;
 }

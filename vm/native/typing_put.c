@@ -34,13 +34,13 @@ static tl_jit_type type_in(const tl_typing_pass *x, int kind, int r) {
 tl_typed *tl_typing_put(tl_typing_pass *x, tl_typed_op op, int a, int b,
                         int c) {
   tl_jit_code *code = x->code;
-  int32_t exit = tl_typed_leaves(op, c) ? tl_typing_exit(x) : -1;
+  int32_t exit = tl_typed_leaves((int)op, c) ? tl_typing_exit(x) : -1;
   if (code->op_count == code->op_capacity) {
     x->is_full = true;
     code->op_count--;
   }
   tl_typed *t = &code->ops[code->op_count++];
-  *t = tl_typed_of(op, a, b, c);
+  *t = tl_typed_of((int)op, a, b, c);
   t->exit = exit;
   const tl_typed_info *info = &tl_typed_ops[op];
   const int operands[] = {a, b, c};
