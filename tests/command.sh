@@ -161,6 +161,7 @@ run doc stdin;              expect 0 '^input ' 'doc of a word for input'
 run doc exit;               expect 0 '^os\.exit' 'doc of a word for the end'
 run doc Fourier;            expect 0 '^fft\.fft ' 'doc of a word in the texts'
 absent 'no documentation' 'doc of a word that is found'
+run doc f;                  expect 0 "^and [0-9]* more$" "doc of a word that many names have"
 run doc xyzzy;              expect 1 'no documentation of xyzzy' 'doc of a word that nothing has'
 run doc --check linalg.;    expect 0 'are complete$' 'doc --check of a module'
 run doc --check;            expect 0 'are complete$' 'all documentation is complete'
