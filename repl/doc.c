@@ -98,8 +98,8 @@ static bool is_said(tally_vm *vm, const char *name, const char *part) {
   return text != NULL && contains(text, part);
 }
 
-// Lists the names for which [fits] gives true, [most] of them, and says how many
-// more there are; returns whether there are any.
+// Lists the names for which [fits] gives true, [most] of them, and says how
+// many more there are; returns whether there are any.
 static bool list_names(tally_vm *vm, const char *part,
                        bool (*fits)(tally_vm *, const char *, const char *),
                        size_t most) {
