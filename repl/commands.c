@@ -13,6 +13,7 @@
 #include "repl/commands.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,24 @@ static void show_resident(const asked *q) {
   tally_release(q->vm, resident);
 }
 
+// Live bytes over the session, a bar for one input or more; nothing at all is
+// no bar, and the least of something is one of the lowest.
+static void draw_live(const tl_live *live) {
+  static const char *const bars[] = {" ", "▁", "▂", "▃", "▄",
+                                     "▅", "▆", "▇", "█"};
+  uint64_t most = 0;
+  char a[16];
+  for (int i = 0; i < live->count; i++)
+    if (live->nbytes[i] > most)
+      most = live->nbytes[i];
+  if (live->count < 2 || most == 0)
+    return;
+  printf("%10s ", spell_bytes((double)most, a));
+  for (int i = 0; i < live->count; i++)
+    fputs(bars[(int)ceil(8 * (double)live->nbytes[i] / (double)most)], stdout);
+  puts(live->step == 1 ? "  behind each input" : "  behind the inputs");
+}
+
 // The variables by the bytes that they keep alive, then the whole. Arrays that
 // several variables share are counted for each, so the lines may add up to more
 // than what is alive.
@@ -354,6 +373,7 @@ static tally_status show_memory(const asked *q) {
   }
   free(all.of);
   tally_release(q->vm, names);
+  draw_live(&q->session->live);
   tally_stats stats;
   tally_get_stats(q->vm, &stats);
   printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),

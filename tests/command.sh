@@ -520,6 +520,7 @@ expect 0 '3 \* 2 \* float64, ' ':type shows type and bytes'
 text 'small = zeros(2)\nlarge = zeros(1000)\n:mem\n'; run
 expect 0 '8.1 kB  large  *1000 \* float64' ':mem lists variables'
 expect 0 'kB alive, .* at the peak' ':mem tells what is alive'
+expect 0 'kB [▁▂▃▄▅▆▇█]*█  behind each input' ':mem draws the session'
 expect 0 'MB of the whole process' ':mem tells what the process has'
 text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
