@@ -393,7 +393,7 @@ static tally_status explain_code(const asked *q) {
   if (status != TALLY_OK)
     return status;
   if (tally_to_string(q->vm, explained, &text, &nbytes) == TALLY_OK)
-    fwrite(text, 1, nbytes, stdout);
+    tl_write_wrapped(stdout, text, tl_terminal_width(STDOUT_FILENO), false);
   tally_release(q->vm, explained);
   return TALLY_OK;
 }
