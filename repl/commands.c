@@ -419,11 +419,6 @@ static tally_status disassemble_code(const asked *q) {
 
 // --- :load, :save, :edit, :reset, :quit -------------------------------------
 
-// As if it had been typed in, but that :save does not write it.
-static tally_status load_file(const asked *q) {
-  return tally_run(q->vm, q->argument, 0, NULL);
-}
-
 // An existing file is replaced.
 static tally_status save_inputs(const asked *q) {
   if (!tl_write_file(q->argument, q->inputs->text, q->inputs->nbytes)) {
@@ -450,6 +445,16 @@ static char *read_back(const char *path) {
   for (nbytes = (size_t)n; nbytes > 0 && text[nbytes - 1] == '\n';) nbytes--;
   text[nbytes] = 0;
   return text;
+}
+
+// As if it had been typed in, for :save, too.
+static tally_status load_file(const asked *q) {
+  tally_status status = tally_run(q->vm, q->argument, 0, NULL);
+  char *text = status == TALLY_OK ? read_back(q->argument) : NULL;
+  if (text != NULL)
+    tl_inputs_add(q->inputs, q->vm, text, strlen(text));
+  free(text);
+  return status;
 }
 
 // The newest input in the editor that the person uses, with its own ways for
