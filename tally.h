@@ -1017,11 +1017,12 @@ TALLY_API tally_status tally_format_source(tally_vm *vm, const char *name,
                                            tally_value *out);
 
 // Compiles a script without running it. *out is a list, returns owned: a record
-// for each error and each warning (of a variable that nothing reads, a statement
-// that is never reached), with kind ("syntax", "name", …, "warning"), message,
-// line, column, begin and end as byte offsets, and report, which is all of it as
-// errors are shown. At most 20 of either. NULL source: reads the file [name].
-// TALLY_ERR_SYNTAX: the text is not UTF-8.
+// for each error, also of what is made of literals alone and fails, and each
+// warning (of a variable that nothing reads, a statement that is never reached),
+// with kind ("syntax", "name", …, "warning"), message, line, column, begin and
+// end as byte offsets, and report, which is all of it as errors are shown. At
+// most 20 of each. NULL source: reads the file [name]. TALLY_ERR_SYNTAX: the text
+// is not UTF-8.
 TALLY_API tally_status tally_check_source(tally_vm *vm, const char *name,
                                           const char *source, size_t nbytes,
                                           tally_value *out);

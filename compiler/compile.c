@@ -12,6 +12,7 @@
 #include "compiler/layout.h"
 #include "compiler/pragmas.h"
 #include "compiler/parser.h"
+#include "compiler/certain.h"
 #include "compiler/warnings.h"
 #include "vm/text/signature.h"
 #include "vm/memory/memory.h"
@@ -19,6 +20,13 @@
 #include "vm/memory/reserve.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
+
+// What a check of a script adds to, and how it computes what is closed.
+struct checking {
+  tl_list *found;
+  tl_compute *compute;
+  void *context;
+};
 
 // The arena's memory goes through the VM's allocator, so that it counts
 // against the memory limit and can be made to fail in tests.
@@ -177,7 +185,7 @@ static tl_ast *parse(tl_vm *vm, tl_arena *arena, front *f, const char *name,
   return tree;
 }
 
-// Adds what was found in the text to b->found, a record each: see
+// Adds what was found in the text to b->check->found, a record each: see
 // tl_check_source. False after tl_fail.
 static bool keep_findings(tl_builder *b, tl_source *source,
                           tl_diagnostics *list) {
@@ -204,7 +212,7 @@ static bool keep_findings(tl_builder *b, tl_source *source,
     else
       tl_record_put_nothing(vm, &record);
     if (!tl_record_put_end(record, &value) ||
-        !tl_list_push_own(vm, b->found, value))
+        !tl_list_push_own(vm, &b->check->found, value))
       return false;
   }
   return true;
@@ -218,7 +226,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   front f;
   f.diagnostics.total = 0;
   tl_ast *program = parse(vm, b->arena, &f, name, text, nbytes);
-  if (program == NULL && b->found != NULL && f.diagnostics.total > 0) {
+  if (program == NULL && b->check != NULL && f.diagnostics.total > 0) {
     tl_error_clear(vm);
     return keep_findings(b, &f.source, &f.diagnostics);
   }
@@ -237,7 +245,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   bool ok = tl_resolve(&resolver, program);
   tl_diagnostics warnings;
   tl_diagnostics_open(&warnings, b->arena);
-  if (ok && b->found != NULL)
+  if (ok && b->check != NULL)
     tl_find_warnings(&resolver, program, &warnings);
   ok = ok && tl_lower_program(b, program);
   // The resolver stops at wrong names, but lowering finds other errors: run it
@@ -251,10 +259,16 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   // otherwise, so that a check of a script without pragmas does without.
   // What they claim of memory does not hold for code that is debugged.
   ok = ok && (b->debugged || tl_find_pragmas(b));
-  if (b->found == NULL || b->unit->contract_count > 0)
+  if (b->check == NULL || b->unit->contract_count > 0)
     ok = ok && back_end(b) && tl_check_pragmas(b);
-  if (b->found != NULL && !tl_failed(vm)) {
+  if (b->check != NULL && !tl_failed(vm)) {
+    tl_diagnostics certain;
+    tl_diagnostics_open(&certain, b->arena);
+    if (ok)
+      tl_find_certain_errors(&resolver, program, &f.source, b->check->compute,
+                             b->check->context, &certain);
     return keep_findings(b, &f.source, &f.diagnostics) &&
+           keep_findings(b, &f.source, &certain) &&
            keep_findings(b, &f.source, &warnings);
   }
   // An error of the VM itself (memory, a limit) comes before what was reported
@@ -270,11 +284,11 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
 }
 
 // A new unit from the text, or NULL after tl_fail. With
-// [is_conservative], only slots borrow. With [found] NULL in any case: what is
+// [is_conservative], only slots borrow. With [check] NULL in any case: what is
 // only checked has no code.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
-                             bool is_conservative, tl_list **found) {
+                             bool is_conservative, struct checking *check) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
@@ -287,11 +301,11 @@ static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
       .arena = &arena,
       .unit = unit,
       .program = &program,
-      .found = found,
+      .check = check,
       .debugged = vm->debug != NULL && !tl_is_library(vm, unit)};
   bool ok = compile_into(&builder, name, text, nbytes, mode);
   tl_arena_close(&arena);
-  if (ok && found == NULL)
+  if (ok && check == NULL)
     return unit;
   // The table of functions went with the arena.
   unit->prototype_count = 0;
@@ -359,15 +373,18 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 // In a module of its own, so that no name of the main module counts, nor stays
 // behind.
 bool tl_check_source(tl_vm *vm, const char *name, const char *text,
-                     size_t nbytes, tl_slot *out) {
+                     size_t nbytes, tl_compute *compute, void *context,
+                     tl_slot *out) {
   tl_module *module = tl_module_new(vm, "main", NULL);
-  tl_list *found = module == NULL ? NULL : tl_list_new(vm, 4);
-  if (found != NULL) {
-    compile_once(vm, module, name, text, nbytes, TL_UNIT_SCRIPT, false, &found);
-  }
+  struct checking check = {.found = module == NULL ? NULL : tl_list_new(vm, 4),
+                           .compute = compute,
+                           .context = context};
+  if (check.found != NULL)
+    compile_once(vm, module, name, text, nbytes, TL_UNIT_SCRIPT, false, &check);
   if (module != NULL)
     tl_module_free(vm, module);
-  return tl_list_give(vm, found, found != NULL && !tl_failed(vm), out);
+  return tl_list_give(vm, check.found, check.found != NULL && !tl_failed(vm),
+                      out);
 }
 
 // --- Layout -----------------------------------------------------------------

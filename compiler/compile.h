@@ -13,6 +13,7 @@
 //    │ resolver.c      which variable each name is; captures of closures
 //   tree + scopes  (resolver.h)
 //    │ warnings.c      what is hardly meant, for `tally check`
+//    │ certain.c       what fails whatever a run does, for the same
 //    │ lower*.c        expressions to instructions; constants, names, paths
 //    │ definite.c      variables are set where they are read
 //   graph   (cfg.h)
@@ -54,12 +55,19 @@ tl_unit *tl_compile(tl_vm *vm, tl_module *module, const char *name,
 bool tl_format_source(tl_vm *vm, const char *name, const char *text,
                       size_t nbytes, tl_slot *out);
 
-// Compiles a script and sets [out] to a new list: its errors and then its
-// warnings (warnings.h), each a record of kind ("name", …, "warning"), message,
-// line, column, begin and end as byte offsets, and report, all of it as errors
-// are shown. False after tl_fail: the text is not UTF-8, or memory failed.
+// Computes an expression, for a check; TALLY_OK: it has a value, else *message
+// gets what is wrong, until the next call.
+typedef tally_status tl_compute(void *context, const char *text, size_t nbytes,
+                                const char **message);
+
+// Compiles a script and sets [out] to a new list: its errors, those that are
+// certain (certain.h) and then its warnings (warnings.h), each a record of kind
+// ("name", …, "warning"), message, line, column, begin and end as byte offsets,
+// and report, all of it as errors are shown. False after tl_fail: the text is
+// not UTF-8, or memory failed.
 bool tl_check_source(tl_vm *vm, const char *name, const char *text,
-                     size_t nbytes, tl_slot *out);
+                     size_t nbytes, tl_compute *compute, void *context,
+                     tl_slot *out);
 
 // Sets [out] to a new string: signature and ## lines of the functions and
 // variables of a script. False after tl_fail, likewise.

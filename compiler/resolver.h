@@ -46,6 +46,7 @@ struct tl_variable {
   uint32_t member;            // its index there
   const char *library;        // bound once, to this library module by import
   const tl_ast_import *file;  // bound by this import of a file, or NULL
+  tl_ast *closed;             // certain.c: its only value, or NULL
   bool is_bound;              // assigned as a whole somewhere
   bool is_updated;            // x[i] = v or x += e
   bool is_hidden;             // of a comprehension: its clause has not begun

@@ -13,6 +13,7 @@
 #include "repl/commands.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -332,6 +333,24 @@ static void show_resident(const asked *q) {
   tally_release(q->vm, resident);
 }
 
+// Live bytes over the session, a bar for one input or more; nothing at all is
+// no bar, and the least of something is one of the lowest.
+static void draw_live(const tl_live *live) {
+  static const char *const bars[] = {" ", "▁", "▂", "▃", "▄",
+                                     "▅", "▆", "▇", "█"};
+  uint64_t most = 0;
+  char a[16];
+  for (int i = 0; i < live->count; i++)
+    if (live->nbytes[i] > most)
+      most = live->nbytes[i];
+  if (live->count < 2 || most == 0)
+    return;
+  printf("%10s ", spell_bytes((double)most, a));
+  for (int i = 0; i < live->count; i++)
+    fputs(bars[(int)ceil(8 * (double)live->nbytes[i] / (double)most)], stdout);
+  puts(live->step == 1 ? "  behind each input" : "  behind the inputs");
+}
+
 // The variables by the bytes that they keep alive, then the whole. Arrays that
 // several variables share are counted for each, so the lines may add up to more
 // than what is alive.
@@ -354,6 +373,7 @@ static tally_status show_memory(const asked *q) {
   }
   free(all.of);
   tally_release(q->vm, names);
+  draw_live(&q->session->live);
   tally_stats stats;
   tally_get_stats(q->vm, &stats);
   printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
@@ -373,7 +393,7 @@ static tally_status explain_code(const asked *q) {
   if (status != TALLY_OK)
     return status;
   if (tally_to_string(q->vm, explained, &text, &nbytes) == TALLY_OK)
-    fwrite(text, 1, nbytes, stdout);
+    tl_write_wrapped(stdout, text, tl_terminal_width(STDOUT_FILENO), false);
   tally_release(q->vm, explained);
   return TALLY_OK;
 }
@@ -398,11 +418,6 @@ static tally_status disassemble_code(const asked *q) {
 }
 
 // --- :load, :save, :edit, :reset, :quit -------------------------------------
-
-// As if it had been typed in, but that :save does not write it.
-static tally_status load_file(const asked *q) {
-  return tally_run(q->vm, q->argument, 0, NULL);
-}
 
 // An existing file is replaced.
 static tally_status save_inputs(const asked *q) {
@@ -430,6 +445,16 @@ static char *read_back(const char *path) {
   for (nbytes = (size_t)n; nbytes > 0 && text[nbytes - 1] == '\n';) nbytes--;
   text[nbytes] = 0;
   return text;
+}
+
+// As if it had been typed in, for :save, too.
+static tally_status load_file(const asked *q) {
+  tally_status status = tally_run(q->vm, q->argument, 0, NULL);
+  char *text = status == TALLY_OK ? read_back(q->argument) : NULL;
+  if (text != NULL)
+    tl_inputs_add(q->inputs, q->vm, text, strlen(text));
+  free(text);
+  return status;
 }
 
 // The newest input in the editor that the person uses, with its own ways for

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -97,20 +98,22 @@ static bool is_said(tally_vm *vm, const char *name, const char *part) {
   return text != NULL && contains(text, part);
 }
 
-// Lists the names for which [fits] gives true; returns whether there are any.
+// Lists the names for which [fits] gives true, [most] of them, and says how
+// many more there are; returns whether there are any.
 static bool list_names(tally_vm *vm, const char *part,
-                       bool (*fits)(tally_vm *, const char *, const char *)) {
-  bool found = false;
+                       bool (*fits)(tally_vm *, const char *, const char *),
+                       size_t most) {
+  size_t found = 0;
   const char *name;
   for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
     char copy[256];
     snprintf(copy, sizeof copy, "%s", name);
-    if (!fits(vm, copy, part))
-      continue;
-    print_summary(vm, copy);
-    found = true;
+    if (fits(vm, copy, part) && ++found <= most)
+      print_summary(vm, copy);
   }
-  return found;
+  if (found > most)
+    printf("and %zu more\n", found - most);
+  return found > 0;
 }
 
 // All names under their topics, which come in the order of their first names.
@@ -139,7 +142,7 @@ static bool list_topics(tally_vm *vm) {
 static bool list_module(tally_vm *vm, const char *module) {
   char prefix[256];
   int n = snprintf(prefix, sizeof prefix, "%s.", module);
-  return n < (int)sizeof prefix && list_names(vm, prefix, begins);
+  return n < (int)sizeof prefix && list_names(vm, prefix, begins, SIZE_MAX);
 }
 
 // What words of Python, R, MATLAB and Julia are called here: names, or modules
@@ -214,7 +217,7 @@ static bool list_synonyms(tally_vm *vm, const char *word) {
       continue;
     for (const char *at = synonyms[i].names; next_name(&at, name);) {
       if (name[strlen(name) - 1] == '.')
-        list_names(vm, name, begins);
+        list_names(vm, name, begins, SIZE_MAX);
       else
         print_summary(vm, name);
     }
@@ -291,12 +294,28 @@ static bool is_script(const char *name) {
   return n > 4 && strcmp(name + n - 4, ".tly") == 0;
 }
 
+// What the compiler says to an unknown name, until the next call:
+// "; did you mean sort?", or "". Nothing runs.
+static const char *near_name(tally_vm *vm, const char *name) {
+  tally_value ignored;
+  tally_status status = tally_compile(vm, name, &ignored);
+  if (status == TALLY_OK) {
+    tally_release(vm, ignored);
+    return "";
+  }
+  const char *near = strstr(tally_error(vm)->message, "; did you mean");
+  return near == NULL ? "" : near;
+}
+
+// Where many names fit, a screen shows the first ones.
 int tl_search_doc(tally_vm *vm, const char *text) {
+  const size_t most = 24;
   bool found = list_synonyms(vm, text);
-  found |= list_names(vm, text, is_part);
-  if (found || list_names(vm, text, is_said))
+  found |= list_names(vm, text, is_part, most);
+  if (found || list_names(vm, text, is_said, most))
     return TL_DONE;
-  fprintf(stderr, "there is no documentation of %s\n", text);
+  fprintf(stderr, "there is no documentation of %s%s\n", text,
+          near_name(vm, text));
   return TL_FAILED;
 }
 

@@ -141,6 +141,7 @@ static int run_input(tl_session *session, reader *in) {
   tl_session_begin();
   tally_status status = tally_interact(session->vm, in->data, terminal_width());
   int result = tl_session_end(session, status);
+  tl_session_note_live(session);
   in->data[in->used] = behind;
   tl_inputs_note(&in->inputs, in->data, in->used);
   if (result == TL_DONE)

@@ -6,6 +6,10 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "repl/colours.h"
+#include "repl/wrap.h"
 
 // The script's own arguments, without a cast at each call: C does not convert
 // char ** to pointers to constants by itself.
@@ -82,7 +86,7 @@ int tl_run_explain(tl_session *session, const tl_command *cmd) {
   if (status == TALLY_OK)
     status = tally_to_string(session->vm, explained, &text, &nbytes);
   if (status == TALLY_OK) {
-    fwrite(text, 1, nbytes, stdout);
+    tl_write_wrapped(stdout, text, tl_terminal_width(STDOUT_FILENO), false);
     tally_release(session->vm, explained);
   }
   return tl_session_end(session, status);

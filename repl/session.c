@@ -137,6 +137,30 @@ int tl_session_end(tl_session *session, tally_status status) {
   return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;
 }
 
+void tl_session_note_live(tl_session *session) {
+  tl_live *live = &session->live;
+  tally_stats stats;
+  tally_get_stats(session->vm, &stats);
+  if (live->count == 0)
+    live->step = 1;
+  if (live->count == 0 || live->in_last == live->step) {
+    if (live->count == TL_LIVE_PLACES) {
+      for (int i = 0; i < TL_LIVE_PLACES / 2; i++) {
+        uint64_t a = live->nbytes[2 * i], b = live->nbytes[2 * i + 1];
+        live->nbytes[i] = a > b ? a : b;
+      }
+      live->count /= 2;
+      live->step *= 2;
+    }
+    live->nbytes[live->count++] = 0;
+    live->in_last = 0;
+  }
+  uint64_t *last = &live->nbytes[live->count - 1];
+  if (stats.live_bytes > *last)
+    *last = stats.live_bytes;
+  live->in_last++;
+}
+
 // Whether the last line that a script has written is not ended.
 static bool is_within_line;
 

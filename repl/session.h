@@ -6,6 +6,7 @@
 #define TALLY_REPL_SESSION_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "repl/options.h"
 
@@ -16,12 +17,21 @@ enum {  // exit statuses
   TL_INTERRUPTED = 130,
 };
 
+// Live bytes behind the inputs so far, the oldest first: the most of each
+// [step] inputs, which doubles when all places are taken.
+enum { TL_LIVE_PLACES = 64 };
+typedef struct tl_live {
+  uint64_t nbytes[TL_LIVE_PLACES];
+  int count, step, in_last;
+} tl_live;
+
 // The command's one VM.
 typedef struct tl_session {
   tally_vm *vm;
   tl_stats_form stats;
   const char *memory_plot, *profile;
   bool ended;  // by os.exit: a prompt reads no more
+  tl_live live;
 } tl_session;
 
 // Opens a VM as the command line asks and takes over the interrupt signal;
@@ -42,6 +52,9 @@ void tl_session_pauses(bool pauses);
 // The run is over: reports its error on standard error. Returns the exit
 // status.
 int tl_session_end(tl_session *session, tally_status status);
+
+// Notes the bytes that are alive behind an input, for :mem.
+void tl_session_note_live(tl_session *session);
 
 // Whether Ctrl-C was pressed while nothing ran; forgets it.
 bool tl_session_was_interrupted(void);

@@ -161,6 +161,7 @@ run doc stdin;              expect 0 '^input ' 'doc of a word for input'
 run doc exit;               expect 0 '^os\.exit' 'doc of a word for the end'
 run doc Fourier;            expect 0 '^fft\.fft ' 'doc of a word in the texts'
 absent 'no documentation' 'doc of a word that is found'
+run doc f;                  expect 0 "^and [0-9]* more$" "doc of a word that many names have"
 run doc xyzzy;              expect 1 'no documentation of xyzzy' 'doc of a word that nothing has'
 run doc --check linalg.;    expect 0 'are complete$' 'doc --check of a module'
 run doc --check;            expect 0 'are complete$' 'all documentation is complete'
@@ -519,6 +520,7 @@ expect 0 '3 \* 2 \* float64, ' ':type shows type and bytes'
 text 'small = zeros(2)\nlarge = zeros(1000)\n:mem\n'; run
 expect 0 '8.1 kB  large  *1000 \* float64' ':mem lists variables'
 expect 0 'kB alive, .* at the peak' ':mem tells what is alive'
+expect 0 'kB [▁▂▃▄▅▆▇█]*█  behind each input' ':mem draws the session'
 expect 0 'MB of the whole process' ':mem tells what the process has'
 text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
@@ -536,6 +538,8 @@ print(2 * x)
 print(x)'
 text "x = 2\nx + 1 # more\n:save $dir/noted.tly\n:load $dir/noted.tly\n"; run
 expect 0 '^3$' ':save of a value with a comment'
+text "y = 1\n:load $dir/noted.tly\n:save $dir/whole.tly\n"; run
+run "$dir/whole.tly"; expect 0 '^3$' ':save writes what :load ran'
 if [ "$(cat "$dir/saved.tly")" = "$script_is" ]; then passed=$((passed + 1))
 else
   failed=$((failed + 1))

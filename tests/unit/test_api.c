@@ -346,9 +346,10 @@ static void test_own_functions_describe_themselves(void **state) {
   check_description(h, "nothing.f", "");
 }
 
-// A picture at the prompt, as a terminal of that kind takes it; as text where
-// librsvg is not installed.
-static void check_picture(host *h, int colors, const char *begin) {
+// A picture at the prompt, as a terminal of that kind takes it, with [part] in
+// it; as text where librsvg is not installed.
+static void check_picture(host *h, int colors, const char *begin,
+                          const char *part) {
   tally_options options = host_options(h);
   options.colors = colors;
   host_close(h);
@@ -357,16 +358,20 @@ static void check_picture(host *h, int colors, const char *begin) {
   const char *source =
       "import plot\nplot.figure(plot.line([1, 2]), width: 160, height: 120)";
   assert_int_equal(tally_interact(h->vm, source, 80), TALLY_OK);
-  if (h->output[0] != '\033')
+  if (h->output[0] != '\033') {
     assert_non_null(strstr(h->output, "│"));
-  else
-    assert_memory_equal(h->output, begin, strlen(begin));
+    return;
+  }
+  assert_memory_equal(h->output, begin, strlen(begin));
+  assert_non_null(strstr(h->output, part));
 }
 
 static void test_pictures_are_images_where_that_is_said(void **state) {
   host *h = *state;
-  check_picture(h, 2, "\033_Ga=T,f=100,q=2,m=0;iVBORw0KGgo");
-  check_picture(h, 3, "\033P0;1q\"1;1;160;120#");
+  check_picture(h, 2, "\033_Ga=T,f=100,q=2,m=0;iVBORw0KGgo", "\033\\");
+  // The most frequent colour is white; the line's is #0072b2 in 32 steps.
+  check_picture(h, 3, "\033P0;1q\"1;1;160;120#0;2;100;100;100#",
+                ";2;0;45;71#");
 }
 
 static void test_values_left_are_counted(void **state) {

@@ -626,6 +626,37 @@ static void test_findings(void **state) {
               TALLY_ERR_SYNTAX, "UTF-8");
 }
 
+// Of what is made of literals, functions that only compute, and variables with
+// one such value: the innermost part that fails.
+static void test_certain_errors(void **state) {
+  host *h = *state;
+  expect_findings(h,
+                  "x = [1, 2, 3]\nfn f(y) = y + (x * sum([1, 2]) + [1, 2])\n",
+                  "shape 2 32 28 54 3 * int64 and 2 * int64 do not broadcast: "
+                  "axis 0 is 3 against 2; ");
+  expect_findings(h, "n = 2\nm = n * 2\nprint([1, 2] |> reshape((m,)))",
+                  "shape 3 17 22 45 reshape: 2 * int64 has 2 items, which do "
+                  "not fill (4); ");
+  expect_findings(h, "print(sqrt(\"a\"))",
+                  "type 1 7 6 15 sqrt needs numbers: got string; ");
+  expect_findings(h, "print([(k[0], zeros(3)[3]) for k in ([1],)])",
+                  "index 1 23 14 25 index 3 is out of range for axis 0 with "
+                  "size 3; ");
+  // Its value is another later, it depends on the run, or it is meant to fail;
+  // and nothing that acts is computed.
+  expect_findings(h,
+                  "x = [1, 2]\nx[0] = 1\nprint(x + [1, 2, 3])\n"
+                  "y = [1, 2]\ny = append(y, 3)\nprint(y + [1, 2, 3])\n"
+                  "fn f(z) = z + [1, 2, 3]\nz = [1, 2]\nprint(f([1, 2, 3]))",
+                  "");
+  expect_findings(h,
+                  "try { print(1 + \"a\") } catch { print(2) }\n"
+                  "error(\"stop\", kind: \"type\")\nassert(1 == [1, 2])",
+                  "");
+  // What is too large here may fit elsewhere.
+  expect_findings(h, "print(zeros(100000000).nosuch)", "");
+}
+
 static void test_everything_is_documented(void **state) {
   host *h = *state;
   char name[256];
@@ -696,6 +727,7 @@ int main(void) {
       HOST_TEST(test_listings),
       HOST_TEST(test_layout),
       HOST_TEST(test_findings),
+      HOST_TEST(test_certain_errors),
       HOST_TEST(test_places),
       HOST_TEST(test_everything_is_documented),
       HOST_TEST(test_counters_are_set_back),

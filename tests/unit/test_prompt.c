@@ -197,6 +197,7 @@ static void test_predicates_are_answered(void **state) {
   expect(t, "? cumulative_sum()\n", "cumulative_sum(x");
   expect(t, "?\n", "?NAME shows");
   expect(t, "?no_such\n", "no documentation of no_such");
+  expect(t, "?srot\n", "no documentation of srot; did you mean sort?");
   expect(t, "help(rot90)\n", "rot90(x");
   expect(t, "apropos(\"sort\")\n", "\nargsort");
   // A script's own function of that name is called.

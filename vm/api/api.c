@@ -596,12 +596,49 @@ tally_status tally_format_source(tally_vm *vm, const char *name,
   return from_source(vm, name, source, nbytes, tl_format_source, out);
 }
 
+// Computes a closed expression of a script that is checked, in a VM of its own,
+// which is opened for the first and may do nothing: see tl_compute. A check
+// without memory for it does without.
+static tally_status compute(void *context, const char *text, size_t nbytes,
+                            const char **message) {
+  tally_vm **own = context;
+  char source[2048];
+  tally_value value;
+  tally_options options = tally_default_options();
+  options.capabilities = 0;
+  options.memory_limit = (size_t)16 << 20;
+  options.instruction_limit = 100000;
+  options.time_limit = 0.01;
+  options.threads = 1;
+  options.no_blas = options.no_signals = 1;
+  options.native = TALLY_NATIVE_OFF;
+  if (nbytes >= sizeof source ||
+      (*own == NULL && tally_open(&options, own) != TALLY_OK))
+    return TALLY_OK;
+  memcpy(source, text, nbytes);
+  source[nbytes] = 0;
+  tally_status status = tally_eval(*own, source, &value);
+  if (status == TALLY_OK)
+    tally_release(*own, value);
+  else
+    *message = tally_error(*own)->message;
+  return status;
+}
+
+static bool check_source(tl_vm *vm, const char *name, const char *text,
+                         size_t nbytes, tl_slot *out) {
+  tally_vm *own = NULL;
+  bool ok = tl_check_source(vm, name, text, nbytes, compute, &own, out);
+  tally_close(own);
+  return ok;
+}
+
 // What a script is warned of; its errors are reported as by a run.
 tally_status tally_check_source(tally_vm *vm, const char *name,
                                 const char *source, size_t nbytes,
                                 tally_value *out) {
   TL_ENTER(vm);
-  return from_source(vm, name, source, nbytes, tl_check_source, out);
+  return from_source(vm, name, source, nbytes, check_source, out);
 }
 
 // What the script's names mean, without running it.

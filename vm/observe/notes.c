@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/bytecode/module.h"
 #include "vm/memory/memory.h"
 #include "vm/observe/rejection.h"
 
@@ -65,13 +66,24 @@ static tl_note *note_at(tl_vm *vm, const tl_ins *at) {
   return note;
 }
 
-// The note of the instruction under way.
-static tl_note *running(tl_vm *vm) {
+// The innermost frame whose code is told of; NULL: none is. What a function of
+// the library does, its caller's call has done.
+static const tl_frame *told_frame(const tl_vm *vm) {
   const tl_frame *frame = vm->frame;
   if (vm->watch->notes == NULL || vm->frames == NULL || frame < vm->frames ||
       frame->function == NULL)
     return NULL;
-  return note_at(vm, frame->pc);
+  while (frame > vm->frames && tl_is_library(vm, frame->function->unit)) {
+    if ((--frame)->function == NULL)
+      return NULL;
+  }
+  return frame;
+}
+
+// The note of the instruction under way.
+static tl_note *running(tl_vm *vm) {
+  const tl_frame *frame = told_frame(vm);
+  return frame == NULL ? NULL : note_at(vm, frame->pc);
 }
 
 // Remembers the largest result.
@@ -127,7 +139,8 @@ void tl_watch_inplace(tl_vm *vm, tl_slot result) {
   tl_note *note = running(vm);
   if (note == NULL)
     return;
-  note->taken |= find_operand(vm, result.object);
+  if (told_frame(vm) == vm->frame)
+    note->taken |= find_operand(vm, result.object);
   if (!tl_is_array(result)) {
     note->changed++;
     return;
@@ -137,9 +150,9 @@ void tl_watch_inplace(tl_vm *vm, tl_slot result) {
 }
 
 // Words are made once for each reason, when it is met first: they need a walk
-// of all references.
+// of all references. Reasons within the library are nobody's.
 void tl_watch_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
-  tl_note *note = running(vm);
+  tl_note *note = told_frame(vm) == vm->frame ? running(vm) : NULL;
   if (note == NULL)
     return;
   note->refused[why]++;
