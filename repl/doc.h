@@ -25,7 +25,4 @@ tally_status tl_doc_man(tally_vm *vm);
 // many are complete; *complete gets whether all are, and there are any.
 tally_status tl_doc_check(tally_vm *vm, const char *prefix, int *complete);
 
-// What doc.css, doc.js and doc.tly say; the Makefile makes C of them.
-extern const char tl_doc_css[], tl_doc_js[], tl_doc[];
-
 #endif

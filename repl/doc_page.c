@@ -18,6 +18,7 @@
 #include <sys/stat.h>
 
 #include "repl/file.h"
+#include "repl/programs.h"
 
 // A name is copied before its topic is asked for, as the VM may write the next
 // answer over it. A topic lives as long as the VM.

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "repl/lsp_message.h"
+#include "repl/programs.h"
 
 // --- What the program may ask -----------------------------------------------
 

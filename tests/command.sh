@@ -379,6 +379,38 @@ expect 1 '^1 passed, 2 failed$' 'test counts expectations'
 text 'print([1][2])  # expect error: index error: index 2\n'
 run test "$dir/script.tly"
 expect 0 '^1 passed, 0 failed$' 'test knows expected errors'
+# Each way to fail, and what is said of it.
+cat >"$dir/script.tly" <<'END'
+print(1)
+print(2)  # expect: 3
+### lost
+print(1)  # expect: 0
+print(2)
+print("a")  # expect: 1
+#> 2
+#> 3
+#> a
+### error
+[1][2]    # expect error: value error
+### place
+[1][2]    # expect error at 2: index error: … 2
+#|    1 | [1][2]
+### well
+print(1)  # expect error: index error
+### kinds
+assert(1 == 1)
+[1][2]
+END
+run test "$dir/script.tly"
+expect 1 '^3 passed, 12 failed$' 'every failure counts'
+sed -n 's/.*script.tly:\([0-9]*: [a-z ]*\).*/\1/p' "$dir/out" |
+  tr '\n' ';' >"$dir/said"
+run test "$dir/script.tly"
+case $(cat "$dir/said") in
+  '2: expected ;2: nothing was expected here;4: expected ;8: expected ;'*) ;;
+  *) status=9 ;;
+esac
+expect 1 'got nothing' 'what is said of each'
 run test --timeout 0 "$dir/script.tly"
 expect 2 'usage' 'a timeout of no time'
 text 'while true { }\n'
