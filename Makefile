@@ -178,12 +178,13 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.c
 
 # What the command has in it of other languages, as strings: of signs such as
 # '\342', which fit a char with a sign and without.
-REPL_TEXTS := doc.css doc.js $(notdir $(wildcard repl/*.tly))
+REPL_TEXTS := doc.css doc.js $(notdir $(wildcard repl/*.tly repl/*.txt))
 $(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS)) Makefile
 	@mkdir -p $(@D)
 	@{ echo '#include "repl/programs.h"'; \
 	for text in $(REPL_TEXTS); do \
-	  echo "const char tl_$${text%.tly}[] = {" | tr . _; \
+	  name=$${text%.tly}; \
+	  echo "const char tl_$${name%.txt}[] = {" | tr . _; \
 	  od -An -v -to1 repl/$$text | sed "s/ *\([0-7][0-7]*\)/'\\\\\1',/g"; \
 	  echo '0};'; done; } > $@
 

@@ -1,6 +1,6 @@
 // Reading the command line: options stand before the FILE or word, and all
 // behind it belongs to the script. A new option is a row of with_value or a
-// line of set_flag, and a line of the help text.
+// line of set_flag, and a line of help.txt.
 
 #include "repl/options.h"
 
@@ -11,60 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: tally [OPTION ...] [FILE [ARG ...]]\n"
-    "\n"
-    "  tally                    the prompt; Ctrl-D leaves it\n"
-    "  tally FILE.tly [ARG ...] run a script; import os gives it os.args\n"
-    "  tally -                  run standard input as a script\n"
-    "  tally -e 'CODE'          run CODE and print its value\n"
-    "  tally test [PATH ...]    run golden tests and documented examples\n"
-    "  tally dis FILE           the bytecode, with each operand's ownership\n"
-    "  tally dis --native FILE  run it, and list what became machine code\n"
-    "  tally explain FILE       what each operation's result lives in, and "
-    "why;\n"
-    "                           --json, --static: without running it;\n"
-    "                           --peak: how much memory each function may "
-    "need\n"
-    "  tally doc [NAME]         documentation; without NAME, all by topics\n"
-    "  tally doc FILE.tly       what the ## lines say of its functions\n"
-    "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
-    "any\n"
-    "  tally doc --html DIR     all of it as DIR/index.html, with a search\n"
-    "  tally doc --man          all of it as a manual page\n"
-    "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
-    "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
-    "  tally fmt --diff FILE ...   what would change, likewise\n"
-    "  tally check FILE ...     errors and warnings, without running anything\n"
-    "  tally bind FILE.bind     make a native module of a library's "
-    "declarations\n"
-    "  tally debug FILE [ARG ...]  run it line by line: `help` lists what\n"
-    "                           there is to say\n"
-    "  tally lsp                a language server for editors\n"
-    "\n"
-    "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
-    "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
-    "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
-    "  --limit-output SIZE      bytes printed and written to files, likewise\n"
-    "  --threads N              at most N threads; default: one for each core\n"
-    "  --seed N                 random numbers as after random.seed(N)\n"
-    "  --sandbox                no files, no clock, no environment\n"
-    "  --stats, --stats=json    counters on standard error at the end\n"
-    "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
-    "                           -: on standard error; FILE.json: as data\n"
-    "  --profile [FILE.svg]     where the time goes, as a flame graph;\n"
-    "                           without a FILE by lines, on standard error;\n"
-    "                           FILE.txt, FILE.json likewise\n"
-    "  --no-reuse               write nothing in place and fuse nothing\n"
-    "  --no-native              make no machine code of loops and functions\n"
-    "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
-    "  --version, --help\n"
-    "\n"
-    "Exit status: 0 done, 1 an error in the script, 2 wrong usage,\n"
-    "130 interrupted.\n";
+#include "repl/programs.h"
 
 void tl_command_help(void) {
-  fputs(help, stdout);
+  fputs(tl_help, stdout);
 }
 
 // A message about wrong usage; returns the exit status 2.

@@ -3,6 +3,8 @@
 #ifndef TALLY_REPL_PROGRAMS_H
 #define TALLY_REPL_PROGRAMS_H
 
+// What --help prints.
+extern const char tl_help[];
 // The style, the script and the program of the reference.
 extern const char tl_doc_css[], tl_doc_js[], tl_doc[];
 // The programs of tally bind, fmt --diff, lsp and test.
