@@ -181,7 +181,7 @@ $(BUILD)/embedded.o: $(BUILD)/embedded.c
 REPL_TEXTS := doc.css doc.js $(notdir $(wildcard repl/*.tly repl/*.txt))
 $(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS)) Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "repl/programs.h"'; \
+	@{ echo '#include "repl/program.h"'; \
 	for text in $(REPL_TEXTS); do \
 	  name=$${text%.tly}; \
 	  echo "const char tl_$${name%.txt}[] = {" | tr . _; \

@@ -23,7 +23,7 @@
 
 #include "repl/file.h"
 #include "repl/text.h"
-#include "repl/programs.h"
+#include "repl/program.h"
 #include "tally.h"
 
 // As long as the longest path of the system.

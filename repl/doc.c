@@ -31,12 +31,11 @@ static bool is_begun(tally_vm *vm, const char *prefix) {
 
 // Has the program print; TL_FAILED where it says that nothing was found, or
 // that something lacks.
-static int ask(tl_session *session, const char *function, const char *prefix,
-               const char *text) {
+static int ask(tl_session *session, const char *function, const char *text) {
   int answer = 0;
   tl_session_begin();
-  int result = tl_session_end(
-      session, tl_doc_ask(session->vm, function, prefix, text, &answer));
+  int result =
+      tl_session_end(session, tl_doc_ask(session->vm, function, text, &answer));
   return result == TL_DONE && !answer ? TL_FAILED : result;
 }
 
@@ -72,7 +71,7 @@ static bool is_script(const char *name) {
 // Has the program look for a text, and says where there is nothing like it.
 static int look_for(tally_vm *vm, const char *function, const char *text) {
   int found = 0;
-  if (tl_doc_ask(vm, function, "", text, &found) != TALLY_OK)
+  if (tl_doc_ask(vm, function, text, &found) != TALLY_OK)
     fprintf(stderr, "tally: %s\n", tally_error(vm)->message);
   else if (!found)
     fprintf(stderr, "there is no documentation of %s\n", text);
@@ -169,15 +168,14 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
     return tl_session_end(session, tl_doc_html(session->vm, cmd->html));
   }
   if (cmd->man)
-    return ask(session, "print_man", "", NULL);
-  const char *prefix = cmd->subject == NULL ? "" : cmd->subject;
+    return ask(session, "print_man", NULL);
   if (cmd->check)
-    return ask(session, "check", prefix, prefix);
+    return ask(session, "check", cmd->subject == NULL ? "" : cmd->subject);
   if (cmd->subject != NULL && is_script(cmd->subject))
     return show_file(session, cmd->subject);
   if (cmd->subject != NULL) {
     import_module_of(session->vm, cmd->subject);
     return tl_show_doc(session->vm, cmd->subject);
   }
-  return ask(session, "topics", "", NULL);
+  return ask(session, "topics", NULL);
 }

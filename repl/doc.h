@@ -12,11 +12,10 @@
 // it cannot be written; an old file stays then.
 tally_status tl_doc_html(tally_vm *vm, const char *folder);
 
-// Has the function of doc.tly print what it makes of the names that begin with
-// [prefix] and of [text], unless that is NULL; *answer gets whether it found
-// something, or nothing lacks. That standard output refuses it is seen when the
-// command closes it.
-tally_status tl_doc_ask(tally_vm *vm, const char *function, const char *prefix,
-                        const char *text, int *answer);
+// Has the function of doc.tly print what it makes of [text], or of all names
+// where that is NULL; *answer gets whether it found something, or nothing lacks.
+// That standard output refuses it is seen when the command closes it.
+tally_status tl_doc_ask(tally_vm *vm, const char *function, const char *text,
+                        int *answer);
 
 #endif

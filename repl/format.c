@@ -14,7 +14,7 @@
 #include "repl/file.h"
 #include "repl/run.h"
 #include "repl/text.h"
-#include "repl/programs.h"
+#include "repl/program.h"
 
 // Appends all of a file, or of standard input for "-"; false with errno set.
 static bool read_source(const char *path, text *out) {

@@ -17,7 +17,7 @@
 #include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/text.h"
-#include "repl/programs.h"
+#include "repl/program.h"
 
 // --- The tested VM ----------------------------------------------------------
 
@@ -87,18 +87,6 @@ static tally_status close_vm(tally_vm *vm, void *context, size_t count,
   return status == TALLY_OK ? tally_from_list(vm, 2, counts, out) : status;
 }
 
-// A text that a script made may be of any bytes; one that is no UTF-8 is named
-// instead. NULL is none.
-static tally_status give_text(tally_vm *vm, const char *from, size_t n,
-                              tally_value *out) {
-  static const char other[] = "(bytes that are no text)";
-  if (from == NULL)
-    return tally_from_none(vm, out);
-  return tally_from_string(vm, from, n, out) == TALLY_OK
-             ? TALLY_OK
-             : tally_from_string(vm, other, sizeof other - 1, out);
-}
-
 // read(path): (text, none), or (none, reason) of a file that cannot be read.
 static tally_status read_source(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
@@ -111,10 +99,12 @@ static tally_status read_source(tally_vm *vm, void *context, size_t count,
   if (status != TALLY_OK)
     return status;
   const char *reason = read_file(path, &source) ? NULL : strerror(errno);
-  status = give_text(vm, reason ? NULL : source.data, source.n, &parts[0]);
+  status =
+      tl_program_give(vm, reason ? NULL : source.data, source.n, &parts[0]);
   free(source.data);
   if (status == TALLY_OK)
-    status = give_text(vm, reason, reason ? strlen(reason) : 0, &parts[1]);
+    status =
+        tl_program_give(vm, reason, reason ? strlen(reason) : 0, &parts[1]);
   return status == TALLY_OK ? tally_from_list(vm, 2, parts, out) : status;
 }
 
@@ -129,7 +119,7 @@ static tally_status give_error(tally_vm *vm, world *w, tally_status status,
     return tally_from_none(vm, out);
   const char *const texts[] = {e->kind, e->message, e->report};
   for (int i = 0; i < 3; i++) {
-    status = give_text(vm, texts[i], strlen(texts[i]), &fields[i]);
+    status = tl_program_give(vm, texts[i], strlen(texts[i]), &fields[i]);
     if (status != TALLY_OK)
       return status;
   }
@@ -145,8 +135,8 @@ static tally_status give_result(tally_vm *vm, world *w, tally_status status,
   tally_value fields[2];
   status = give_error(vm, w, status, &fields[1]);
   if (status == TALLY_OK)
-    status = give_text(vm, w->output.data ? w->output.data : "", w->output.n,
-                       &fields[0]);
+    status = tl_program_give(vm, w->output.data ? w->output.data : "",
+                             w->output.n, &fields[0]);
   return status == TALLY_OK ? tally_from_record(vm, 2, keys, fields, out)
                             : status;
 }
@@ -207,39 +197,6 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
   return give_result(vm, w, status, out);
 }
 
-// --- The library ------------------------------------------------------------
-
-// documented(): the names of all built-in functions.
-static tally_status list_names(tally_vm *vm, void *context, size_t count,
-                               const tally_value *args, tally_value *out) {
-  size_t names = 0;
-  (void)context, (void)count, (void)args;
-  while (tally_documented(vm, names) != NULL) names++;
-  tally_value *list = need(malloc((names + 1) * sizeof *list));
-  tally_status status = TALLY_OK;
-  for (size_t i = 0; i < names && status == TALLY_OK; i++) {
-    const char *name = tally_documented(vm, i);
-    status = tally_from_string(vm, name, strlen(name), &list[i]);
-  }
-  if (status == TALLY_OK)
-    status = tally_from_list(vm, names, list, out);
-  free(list);
-  return status;
-}
-
-// documentation(name): none where there is none.
-static tally_status documentation(tally_vm *vm, void *context, size_t count,
-                                  const tally_value *args, tally_value *out) {
-  const char *name;
-  size_t n;
-  (void)context, (void)count;
-  tally_status status = tally_to_string(vm, args[0], &name, &n);
-  if (status != TALLY_OK)
-    return status;
-  const char *said = tally_documentation(vm, name);
-  return give_text(vm, said, said == NULL ? 0 : strlen(said), out);
-}
-
 // --- The program ------------------------------------------------------------
 
 // What the program prints goes to the report of the file under test.
@@ -259,26 +216,17 @@ tl_golden *tl_golden_open(tally_native_code native) {
       {.name = "evaluate",
        .params = "code, quoted",
        .call = evaluate,
-       .context = golden},
-      {.name = "documented", .params = "", .call = list_names},
-      {.name = "documentation", .params = "name", .call = documentation}};
-  const tally_module module = {
-      .size = sizeof module,
-      .name = "runner",
-      .functions = functions,
-      .function_count = sizeof functions / sizeof *functions,
-      .function_size = sizeof *functions};
+       .context = golden}};
   tally_options options = tally_default_options();
   options.native = TALLY_NATIVE_OFF;
   options.write = write_report;
   options.context = golden;
   golden->native = native;
-  if (tally_open(&options, &golden->program) == TALLY_OK &&
-      tally_add_module(golden->program, &module) == TALLY_OK &&
-      tally_eval(golden->program, tl_test, NULL) == TALLY_OK)
-    return golden;
-  fprintf(stderr, "tally test: %s\n", tally_error(golden->program)->report);
-  exit(1);
+  golden->program = tl_program_open(tl_test, &options, "runner", functions,
+                                    sizeof functions / sizeof *functions, NULL);
+  if (golden->program == NULL)
+    exit(1);
+  return golden;
 }
 
 void tl_golden_close(tl_golden *golden) {
@@ -293,8 +241,9 @@ static tl_counts call_program(tl_golden *golden, const char *path,
   tally_vm *vm = golden->program;
   tally_value args[3], counts, passed, failed;
   int64_t numbers[2] = {0, 1};
-  if (give_text(vm, path, path ? strlen(path) : 0, &args[0]) != TALLY_OK ||
-      give_text(vm, filter, filter ? strlen(filter) : 0, &args[1]) !=
+  if (tl_program_give(vm, path, path ? strlen(path) : 0, &args[0]) !=
+          TALLY_OK ||
+      tl_program_give(vm, filter, filter ? strlen(filter) : 0, &args[1]) !=
           TALLY_OK ||
       tally_from_bool(vm, tl_has_colours(STDOUT_FILENO), &args[2]) !=
           TALLY_OK ||

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "repl/programs.h"
+#include "repl/program.h"
 
 void tl_command_help(void) {
   fputs(tl_help, stdout);
