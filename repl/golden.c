@@ -30,6 +30,7 @@ typedef struct world {
 
 struct tl_golden {
   tally_vm *program;
+  const char *path;  // under test; NULL: the library
   FILE *report;
   tally_native_code native;
   world world;
@@ -87,21 +88,26 @@ static tally_status close_vm(tally_vm *vm, void *context, size_t count,
   return status == TALLY_OK ? tally_from_list(vm, 2, counts, out) : status;
 }
 
-// read(path): (text, none), or (none, reason) of a file that cannot be read.
+// read(ending): the file under test, or the one that has this instead of the
+// last four bytes of its name: (text, none), or (none, reason). Paths stay
+// here, since they may be of any bytes.
 static tally_status read_source(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
-  const char *path;
-  size_t n;
-  text source = {0};
+  const char *path = ((tl_golden *)context)->path;
+  size_t n = strlen(path), ending_nbytes;
+  const char *ending = tl_program_text(vm, args[0], &ending_nbytes);
+  text name = {0}, source = {0};
   tally_value parts[2];
-  (void)context, (void)count;
-  tally_status status = tally_to_string(vm, args[0], &path, &n);
-  if (status != TALLY_OK)
-    return status;
-  const char *reason = read_file(path, &source) ? NULL : strerror(errno);
-  status =
-      tl_program_give(vm, reason ? NULL : source.data, source.n, &parts[0]);
+  (void)count;
+  text_add(&name, path, ending_nbytes > 0 && n > 4 ? n - 4 : n);
+  text_add(&name, ending, ending_nbytes);
+  const char *reason = read_file(name.data, &source) ? NULL : strerror(errno);
+  if (reason == NULL &&
+      tally_from_string(vm, source.data, source.n, &parts[0]) != TALLY_OK)
+    reason = "it is no text in UTF-8";
+  free(name.data);
   free(source.data);
+  tally_status status = reason ? tally_from_none(vm, &parts[0]) : TALLY_OK;
   if (status == TALLY_OK)
     status =
         tl_program_give(vm, reason, reason ? strlen(reason) : 0, &parts[1]);
@@ -141,20 +147,17 @@ static tally_status give_result(tally_vm *vm, world *w, tally_status status,
                             : status;
 }
 
-// run(path, source)
+// run(source)
 static tally_status run(tally_vm *vm, void *context, size_t count,
                         const tally_value *args, tally_value *out) {
-  world *w = &((tl_golden *)context)->world;
-  const char *path, *source;
+  tl_golden *golden = context;
   size_t n;
+  const char *source = tl_program_text(vm, args[0], &n);
   (void)count;
-  tally_status status = tally_to_string(vm, args[0], &path, &n);
-  if (status == TALLY_OK)
-    status = tally_to_string(vm, args[1], &source, &n);
-  if (status != TALLY_OK)
-    return status;
-  status = tally_run_source(w->vm, path, source, n, 0, NULL);
-  return give_result(vm, w, status, out);
+  return give_result(
+      vm, &golden->world,
+      tally_run_source(golden->world.vm, golden->path, source, n, 0, NULL),
+      out);
 }
 
 // Adds what a value looks like to the output: as print shows it, or a string
@@ -180,13 +183,11 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   world *w = &((tl_golden *)context)->world;
   tally_value value = {0, 0};
-  const char *code;
   size_t n;
   int quoted = 0;
+  const char *code = tl_program_text(vm, args[0], &n);
   (void)count;
-  tally_status status = tally_to_string(vm, args[0], &code, &n);
-  if (status == TALLY_OK)
-    status = tally_to_bool(vm, args[1], &quoted);
+  tally_status status = tally_to_bool(vm, args[1], &quoted);
   if (status != TALLY_OK)
     return status;
   w->output.n = 0;
@@ -211,8 +212,11 @@ tl_golden *tl_golden_open(tally_native_code native) {
   const tally_native functions[] = {
       {.name = "open", .params = "", .call = open_vm, .context = golden},
       {.name = "close", .params = "", .call = close_vm, .context = golden},
-      {.name = "read", .params = "path", .call = read_source},
-      {.name = "run", .params = "path, source", .call = run, .context = golden},
+      {.name = "read",
+       .params = "ending",
+       .call = read_source,
+       .context = golden},
+      {.name = "run", .params = "source", .call = run, .context = golden},
       {.name = "evaluate",
        .params = "code, quoted",
        .call = evaluate,
@@ -260,6 +264,7 @@ tl_counts tl_golden_run(tl_golden *golden, const char *path, const char *filter,
                         FILE *report) {
   char folder[1024] = "";
   golden->report = report;
+  golden->path = path;
   if (path != NULL)
     return call_program(golden, path, filter);
   // A new folder, since examples of the library may write files.
