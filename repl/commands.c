@@ -21,6 +21,7 @@
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/run.h"
 #include "repl/wrap.h"
 
 // --- Inputs -----------------------------------------------------------------
@@ -123,30 +124,31 @@ static const char *spell_seconds(double seconds, char *to) {
   return to;
 }
 
-// The field of a record as a number; 0 where there is none.
-// A field that is no number counts as none.
-static double number_in(tally_vm *vm, tally_value record, const char *key) {
-  tally_value field;
+// A value as a number, which is released; 0 of what is none.
+static double take_number(tally_vm *vm, tally_value value) {
   double number = 0;
-  if (tally_field(vm, record, key, &field) != TALLY_OK)
-    return 0;
-  if (tally_to_float(vm, field, &number) != TALLY_OK)
+  if (tally_to_float(vm, value, &number) != TALLY_OK)
     number = 0;
-  tally_release(vm, field);
+  tally_release(vm, value);
   return number;
 }
 
-// A library function of one value that gives a number. 0 where the call fails,
-// as for a value that the function refuses.
-static double number_of(tally_vm *vm, const char *function, tally_value value) {
+// The field of a record as a number; 0 where there is none.
+static double number_in(tally_vm *vm, tally_value record, const char *key) {
+  tally_value field;
+  return tally_field(vm, record, key, &field) == TALLY_OK
+             ? take_number(vm, field)
+             : 0;
+}
+
+// A library function of one value, or of none where [count] is 0, that gives a
+// number. 0 where the call fails, as for a value that the function refuses.
+static double number_of(tally_vm *vm, const char *function, int count,
+                        tally_value value) {
   tally_value result;
-  double number = 0;
-  if (tally_call(vm, function, 1, &value, &result) != TALLY_OK)
-    return 0;
-  if (tally_to_float(vm, result, &number) != TALLY_OK)
-    number = 0;
-  tally_release(vm, result);
-  return number;
+  return tally_call(vm, function, count, &value, &result) == TALLY_OK
+             ? take_number(vm, result)
+             : 0;
 }
 
 // --- :time ------------------------------------------------------------------
@@ -258,7 +260,7 @@ static tally_status show_type(const asked *q) {
   if (status != TALLY_OK)
     return status;
   printf("%s, %s\n", tally_type(q->vm, value),
-         spell_bytes(number_of(q->vm, "memory.held", value), nbytes));
+         spell_bytes(number_of(q->vm, "memory.held", 1, value), nbytes));
   tally_release(q->vm, value);
   return TALLY_OK;
 }
@@ -313,23 +315,9 @@ static void add_variable(void *context, const char *name, tally_value value) {
   variables *all = context;
   variable *v = &all->of[all->count++];
   v->name = name;
-  v->nbytes = number_of(all->vm, "memory.held", value);
+  v->nbytes = number_of(all->vm, "memory.held", 1, value);
   // A long type, as of a record, is cut.
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
-}
-
-// What the whole process has in memory, other libraries and code included,
-// where the system says it.
-// An error of that call is not reported.
-static void show_resident(const asked *q) {
-  tally_value resident;
-  int64_t nbytes;
-  char a[16];
-  if (tally_call(q->vm, "memory.rss", 0, NULL, &resident) != TALLY_OK)
-    return;
-  if (tally_to_int(q->vm, resident, &nbytes) == TALLY_OK)
-    printf("%s of the whole process\n", spell_bytes((double)nbytes, a));
-  tally_release(q->vm, resident);
 }
 
 // The variables by the bytes that they keep alive, then the whole. Arrays that
@@ -358,7 +346,10 @@ static tally_status show_memory(const asked *q) {
   tally_get_stats(q->vm, &stats);
   printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
          spell_bytes((double)stats.peak_bytes, b));
-  show_resident(q);
+  // What the process has with other libraries and code, where the system says.
+  double resident = number_of(q->vm, "memory.rss", 0, (tally_value){0, 0});
+  if (resident > 0)
+    printf("%s of the whole process\n", spell_bytes(resident, a));
   return TALLY_OK;
 }
 
@@ -367,15 +358,10 @@ static tally_status show_memory(const asked *q) {
 // The code runs, as with `tally explain`, and what it changes stays changed.
 static tally_status explain_code(const asked *q) {
   tally_value explained;
-  const char *text;
-  size_t nbytes;
   tally_status status = tally_explain_source(q->vm, q->argument, 0, &explained);
-  if (status != TALLY_OK)
-    return status;
-  if (tally_to_string(q->vm, explained, &text, &nbytes) == TALLY_OK)
-    fwrite(text, 1, nbytes, stdout);
-  tally_release(q->vm, explained);
-  return TALLY_OK;
+  if (status == TALLY_OK)
+    tl_print_text(q->vm, explained);
+  return status;
 }
 
 // Of a name that is a function's, that function; of other code the function

@@ -39,16 +39,6 @@ static int ask(tl_session *session, const char *function, const char *text) {
   return result == TL_DONE && !answer ? TL_FAILED : result;
 }
 
-// Prints a description and releases it; false: it is empty.
-static bool print_described(tally_vm *vm, tally_value value) {
-  const char *text;
-  size_t nbytes = 0;
-  if (tally_to_string(vm, value, &text, &nbytes) == TALLY_OK)
-    fwrite(text, 1, nbytes, stdout);
-  tally_release(vm, value);
-  return nbytes > 0;
-}
-
 // Prints what a script's ## lines say of its functions; the script is not run.
 static int show_file(tl_session *session, const char *path) {
   tally_value value;
@@ -56,7 +46,7 @@ static int show_file(tl_session *session, const char *path) {
   tally_status status =
       tally_describe_source(session->vm, path, NULL, 0, &value);
   int result = tl_session_end(session, status);
-  if (status != TALLY_OK || print_described(session->vm, value))
+  if (status != TALLY_OK || tl_print_text(session->vm, value) > 0)
     return result;
   fprintf(stderr, "%s defines no function\n", path);
   return TL_FAILED;
@@ -117,7 +107,7 @@ static void print_documentation(const char *name, const char *parameters,
 // module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
   tally_value own;
-  if (tally_describe(vm, name, &own) == TALLY_OK && print_described(vm, own))
+  if (tally_describe(vm, name, &own) == TALLY_OK && tl_print_text(vm, own) > 0)
     return TL_DONE;
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {

@@ -20,6 +20,8 @@ int tl_run_format(tl_session *session, const tl_command *cmd);
 int tl_run_check(tl_session *session, const tl_command *cmd);
 // Debugs a script: reads commands where it stops.
 int tl_run_debug(tl_session *session, const tl_command *cmd);
+// Prints a string and releases it; returns how many bytes it has.
+size_t tl_print_text(tally_vm *vm, tally_value value);
 // Prints a value as print does.
 tally_status tl_print_value(tally_vm *vm, tally_value value);
 // Prints documentation, or with --check what it lacks.
