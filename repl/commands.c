@@ -282,42 +282,25 @@ static int compare_variables(const void *a, const void *b) {
              : strcmp(x->name, y->name);
 }
 
-// Calls [f] with the variables of the session among [names]. A name is valid
-// until [names] is released, the value within [f] alone, which may delete the
-// variable.
-typedef void each_variable(void *context, const char *name, tally_value value);
-static void for_variables(tally_vm *vm, tally_value names, each_variable *f,
-                          void *context) {
-  for (size_t i = 0; i < tally_length(vm, names); i++) {
-    tally_value item, value;
-    const char *name;
-    size_t nbytes;
-    if (tally_item(vm, names, i, &item) != TALLY_OK)
-      continue;
-    // Names of the library are no variables.
-    if (tally_to_string(vm, item, &name, &nbytes) == TALLY_OK &&
-        tally_get_global(vm, name, &value) == TALLY_OK) {
-      f(context, name, value);
-      tally_release(vm, value);
-    }
-    tally_release(vm, item);
-  }
-}
-
 typedef struct variables {
   tally_vm *vm;
   variable *of;
   size_t count;
 } variables;
 
-// [of] has room for as many as there are names.
-static void add_variable(void *context, const char *name, tally_value value) {
+// [of] has room for as many as there are names. Those of the library are no
+// variables. The name lives as long as their list.
+static void add_variable(void *context, const char *name) {
   variables *all = context;
+  tally_value value;
+  if (tally_get_global(all->vm, name, &value) != TALLY_OK)
+    return;
   variable *v = &all->of[all->count++];
   v->name = name;
   v->nbytes = number_of(all->vm, "memory.held", 1, value);
   // A long type, as of a record, is cut.
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
+  tally_release(all->vm, value);
 }
 
 // The variables by the bytes that they keep alive, then the whole. Arrays that
@@ -333,7 +316,7 @@ static tally_status show_memory(const asked *q) {
                    0};
   char a[16], b[16];
   if (all.of != NULL)
-    for_variables(q->vm, names, add_variable, &all);
+    tl_each_text(q->vm, names, add_variable, &all);
   if (all.count > 0)
     qsort(all.of, all.count, sizeof *all.of, compare_variables);
   for (size_t i = 0; i < all.count; i++) {
@@ -449,10 +432,12 @@ static tally_status edit_last(const asked *q) {
 // variable.
 // Names are the VM's own, so no text of theirs can be more than a name. One of
 // more than 280 bytes stays, as it would be cut.
-static void forget_variable(void *context, const char *name,
-                            tally_value value) {
+static void forget_variable(void *context, const char *name) {
   char text[300];
-  (void)value;
+  tally_value value;
+  if (tally_get_global(context, name, &value) != TALLY_OK)
+    return;
+  tally_release(context, value);
   snprintf(text, sizeof text, "del(%.280s)", name);
   tally_eval(context, text, NULL);
 }
@@ -468,7 +453,7 @@ static tally_status forget_all(const asked *q) {
     tally_status status = tally_complete(q->vm, words[i], &names);
     if (status != TALLY_OK)
       return status;
-    for_variables(q->vm, names, forget_variable, q->vm);
+    tl_each_text(q->vm, names, forget_variable, q->vm);
     tally_release(q->vm, names);
   }
   q->inputs->nbytes = 0;

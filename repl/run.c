@@ -30,6 +30,19 @@ size_t tl_print_text(tally_vm *vm, tally_value value) {
   return nbytes;
 }
 
+void tl_each_text(tally_vm *vm, tally_value list, tl_text_hook *f,
+                  void *context) {
+  tally_value item;
+  const char *text;
+  for (size_t i = 0; i < tally_length(vm, list); i++) {
+    if (tally_item(vm, list, i, &item) != TALLY_OK)
+      break;
+    if (tally_to_string(vm, item, &text, NULL) == TALLY_OK)
+      f(context, text);
+    tally_release(vm, item);
+  }
+}
+
 tally_status tl_print_value(tally_vm *vm, tally_value value) {
   tally_value shown;
   tally_status status = tally_format(vm, value, &shown);
