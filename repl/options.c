@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -279,144 +280,102 @@ static int take_file(tl_command *cmd, tl_action action, int argc, char **argv,
   return 0;
 }
 
-// Takes all from argv[i] on, of which a word with a [usage] needs some.
-static int take_files(tl_command *cmd, tl_action action, int argc, char **argv,
-                      int i, const char *usage) {
-  cmd->action = action;
-  cmd->argc = argc - i;
-  cmd->argv = argv + i;
-  return usage == NULL || argc > i ? 0 : wrong(usage, "");
-}
+// A flag behind a word: a bit of what to explain, or a bool of the command.
+static const struct flag {
+  const char *word, *name;
+  unsigned explain;
+  size_t at;
+} flags[] = {
+    {"explain", "--json", TALLY_EXPLAIN_JSON, 0},
+    {"explain", "--static", TALLY_EXPLAIN_STATIC, 0},
+    {"explain", "--peak", TALLY_EXPLAIN_PEAK, 0},
+    {"dis", "--native", TALLY_EXPLAIN_NATIVE, 0},
+    {"fmt", "--check", 0, offsetof(tl_command, check)},
+    {"fmt", "--diff", 0, offsetof(tl_command, diff)},
+    {"doc", "--check", 0, offsetof(tl_command, check)},
+    {"doc", "--man", 0, offsetof(tl_command, man)},
+};
 
-// tally explain [--json] [--static] [--peak] FILE [ARG ...]
-static int read_explain(tl_command *cmd, int argc, char **argv) {
-  int i = 1;
-  for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
-    if (strcmp(argv[i], "--json") == 0)
-      cmd->explain |= TALLY_EXPLAIN_JSON;
-    else if (strcmp(argv[i], "--static") == 0)
-      cmd->explain |= TALLY_EXPLAIN_STATIC;
-    else if (strcmp(argv[i], "--peak") == 0)
-      cmd->explain |= TALLY_EXPLAIN_PEAK;
-    else
-      return no_option(argv[0], argv[i]);
+// Sets what a flag behind a word says; false: it has no such flag.
+static bool set_word_flag(tl_command *cmd, const char *word, const char *arg) {
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    if (strcmp(flags[i].word, word) != 0 || strcmp(flags[i].name, arg) != 0)
+      continue;
+    cmd->explain |= flags[i].explain;
+    if (flags[i].explain == 0)
+      *(bool *)(void *)((char *)cmd + flags[i].at) = true;
+    return true;
   }
-  if (i == argc)
-    return wrong(
-        "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", "");
-  return take_file(cmd, TL_ACTION_EXPLAIN, argc, argv, i);
+  return false;
 }
 
-// tally dis [--native] FILE
-static int read_dis(tl_command *cmd, int argc, char **argv) {
-  bool native = argc > 1 && strcmp(argv[1], "--native") == 0;
-  int i = native ? 2 : 1;
-  if (i < argc && is_option(argv[i]))
-    return no_option(argv[0], argv[i]);
-  cmd->action = native ? TL_ACTION_EXPLAIN : TL_ACTION_DIS;
-  cmd->explain = native ? TALLY_EXPLAIN_NATIVE : 0;
-  if (argc != i + 1)
-    return wrong("usage: tally dis [--native] FILE", "");
-  cmd->subject = argv[i];
-  return 0;
-}
-
-// Takes --check from behind the word; returns how many words it was.
-static int read_check(tl_command *cmd, int argc, char **argv) {
-  cmd->check = argc > 1 && strcmp(argv[1], "--check") == 0;
-  return cmd->check ? 1 : 0;
-}
-
-// What may stand behind doc.
-static const char doc_usage[] =
-    "usage: tally doc [[--check] [NAME] | --html DIR | --man]";
-
-// tally doc [--check] [NAME], tally doc --html DIR, tally doc --man
-static int read_doc(tl_command *cmd, int argc, char **argv) {
-  bool is_html = argc > 1 && strcmp(argv[1], "--html") == 0;
-  cmd->action = TL_ACTION_DOC;
-  cmd->man = argc > 1 && strcmp(argv[1], "--man") == 0;
-  if (is_html || cmd->man) {
-    cmd->html = is_html ? argv[2] : NULL;  // NULL behind the last
-    return argc == (is_html ? 3 : 2) ? 0 : wrong(doc_usage, "");
-  }
-  int taken = read_check(cmd, argc, argv);
-  if (taken == 0 && is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  cmd->subject = argv[1 + taken];  // NULL behind the last
-  if (argc - taken > 2)
-    return wrong(doc_usage, "");
-  return 0;
-}
-
-// tally fmt [--check | --diff] FILE ...
-static int read_format(tl_command *cmd, int argc, char **argv) {
-  cmd->diff = argc > 1 && strcmp(argv[1], "--diff") == 0;
-  int taken = 1 + (cmd->diff ? 1 : read_check(cmd, argc, argv));
-  if (taken == 1 && is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  return take_files(cmd, TL_ACTION_FORMAT, argc, argv, taken,
-                    "usage: tally fmt [--check | --diff] FILE ...");
-}
-
-// tally check FILE ...
-static int read_check_files(tl_command *cmd, int argc, char **argv) {
-  if (is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  return take_files(cmd, TL_ACTION_CHECK, argc, argv, 1,
-                    "usage: tally check FILE ...");
-}
-
-// tally debug FILE [ARG ...]
-static int read_debug(tl_command *cmd, int argc, char **argv) {
-  if (argc > 1 && is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  if (argc < 2)
-    return wrong("usage: tally debug FILE [ARG ...]", "");
-  return take_file(cmd, TL_ACTION_DEBUG, argc, argv, 1);
-}
-
-// tally lsp; clients add options of their own, such as --stdio.
-static int read_lsp(tl_command *cmd, int argc, char **argv) {
-  (void)argc, (void)argv;
-  cmd->action = TL_ACTION_LSP;
-  return 0;
-}
-
-// tally test ..., whose arguments are read in test.c.
-static int read_test(tl_command *cmd, int argc, char **argv) {
-  return take_files(cmd, TL_ACTION_TEST, argc, argv, 1, NULL);
-}
-
-// tally bind ..., whose arguments are read in bind.c.
-static int read_bind(tl_command *cmd, int argc, char **argv) {
-  return take_files(cmd, TL_ACTION_BIND, argc, argv, 1, NULL);
-}
-
-// A word in the place of a FILE.
+// A word in the place of a FILE: how many names stand behind its flags at least
+// and at the most. All of them are files, or the first is a FILE and the others
+// are its arguments. usage NULL: all behind the word is read elsewhere.
 typedef struct worded {
   const char *word;
-  int (*read)(tl_command *cmd, int argc, char **argv);
+  tl_action action;
+  const char *usage;
+  int least, most;
+  bool lists;
 } worded;
 
-static const worded words[] = {{"test", read_test},
-                               {"dis", read_dis},
-                               {"doc", read_doc},
-                               {"fmt", read_format},
-                               {"explain", read_explain},
-                               {"check", read_check_files},
-                               {"debug", read_debug},
-                               {"lsp", read_lsp},
-                               {"bind", read_bind},
-                               {NULL, NULL}};
+static const worded words[] = {
+    {"test", TL_ACTION_TEST, NULL, 0, 0, true},
+    {"dis", TL_ACTION_DIS, "usage: tally dis [--native] FILE", 1, 1, false},
+    {"doc", TL_ACTION_DOC,
+     "usage: tally doc [[--check] [NAME] | --html DIR | --man]", 0, 1, false},
+    {"fmt", TL_ACTION_FORMAT, "usage: tally fmt [--check | --diff] FILE ...", 1,
+     INT_MAX, true},
+    {"explain", TL_ACTION_EXPLAIN,
+     "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", 1,
+     INT_MAX, false},
+    {"check", TL_ACTION_CHECK, "usage: tally check FILE ...", 1, INT_MAX, true},
+    {"debug", TL_ACTION_DEBUG, "usage: tally debug FILE [ARG ...]", 1, INT_MAX,
+     false},
+    {"lsp", TL_ACTION_LSP, NULL, 0, 0, true},
+    {"bind", TL_ACTION_BIND, NULL, 0, 0, true},
+};
+
+// Reads what stands behind a word, which is argv[0]. Clients of lsp add options
+// of their own, such as --stdio.
+static int read_behind(tl_command *cmd, const worded *w, int argc,
+                       char **argv) {
+  int i = 1;
+  for (; w->usage != NULL && is_option(argv[i]); i++) {
+    // The folder stands behind it, or nothing, which is NULL.
+    if (w->action == TL_ACTION_DOC && strcmp(argv[i], "--html") == 0)
+      return (cmd->html = argv[i + 1]) != NULL && argc == 3
+                 ? 0
+                 : wrong(w->usage, "");
+    if (!set_word_flag(cmd, w->word, argv[i]))
+      return no_option(w->word, argv[i]);
+  }
+  int most = cmd->man ? 0 : w->most;
+  bool excludes = cmd->check && (cmd->diff || cmd->man);
+  if (w->usage != NULL && (argc - i < w->least || argc - i > most || excludes))
+    return wrong(w->usage, "");
+  cmd->subject = argv[i];  // NULL behind the last
+  if (!w->lists && i < argc)
+    i++;
+  cmd->argc = argc - i;
+  cmd->argv = argv + i;
+  return 0;
+}
 
 // Reads the FILE or word and all behind it.
 static int read_word(tl_command *cmd, int argc, char **argv) {
-  for (const worded *w = words; w->word != NULL; w++) {
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const worded *w = &words[i];
     if (strcmp(argv[0], w->word) != 0)
       continue;
-    if (w->read == read_test || !asks_for_help(argv[1]))
-      return w->read(cmd, argc, argv);
+    cmd->action = w->action;
+    if (w->action == TL_ACTION_TEST || !asks_for_help(argv[1])) {
+      int status = read_behind(cmd, w, argc, argv);
+      if ((cmd->explain & TALLY_EXPLAIN_NATIVE) != 0)
+        cmd->action = TL_ACTION_EXPLAIN;
+      return status;
+    }
     cmd->action = TL_ACTION_HELP;
     return 0;
   }

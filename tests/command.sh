@@ -372,6 +372,8 @@ run --sandbox -e 'import io
 io.read_text("README.md")'
 expect 1 'error' '--sandbox forbids files'
 run test --nosuch;          expect 2 'usage' 'test with an unknown option'
+run fmt --check --diff x;   expect 2 'usage: tally fmt' 'two that exclude each other'
+run fmt --check --nosuch;   expect 2 'fmt has no option --nosuch' 'a flag behind one'
 text 'print(1)  # expect: 1\nprint(2)  # expect: 3\nprint(4)\n'
 run test "$dir/script.tly"
 expect 1 'script.tly:2: expected 3, got 2' 'test reports a wrong line'
