@@ -176,16 +176,15 @@ $(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@
 
-# What the command has in it of other languages: the style, the script and the
-# program of the reference, and the programs of `tally bind` and `tally lsp`, as
-# strings: of signs such as '\342', which fit a char with a sign and without.
-REPL_TEXTS := doc.css doc.js doc.tly bind_read.tly bind_glue.tly lsp.tly
-$(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS))
+# What the command has in it of other languages, as strings: of signs such as
+# '\342', which fit a char with a sign and without.
+REPL_TEXTS := doc.css doc.js $(notdir $(wildcard repl/*.tly repl/*.txt))
+$(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS)) Makefile
 	@mkdir -p $(@D)
-	@{ echo '#include "repl/doc.h"'; echo '#include "repl/bind.h"'; \
-	echo '#include "repl/lsp.h"'; \
+	@{ echo '#include "repl/program.h"'; \
 	for text in $(REPL_TEXTS); do \
-	  echo "const char tl_$${text%.tly}[] = {" | tr . _; \
+	  name=$${text%.tly}; \
+	  echo "const char tl_$${name%.txt}[] = {" | tr . _; \
 	  od -An -v -to1 repl/$$text | sed "s/ *\([0-7][0-7]*\)/'\\\\\1',/g"; \
 	  echo '0};'; done; } > $@
 

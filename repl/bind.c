@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 #include "repl/file.h"
-#include "repl/span.h"
+#include "repl/text.h"
+#include "repl/program.h"
 #include "tally.h"
 
 // As long as the longest path of the system.

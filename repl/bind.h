@@ -9,7 +9,4 @@
 // tally bind [--build] [-o FOLDER] FILE; returns the exit status.
 int tl_bind_command(int argc, char **argv);
 
-// The two programs; the Makefile makes C of them.
-extern const char tl_bind_read[], tl_bind_glue[];
-
 #endif

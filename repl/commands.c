@@ -22,6 +22,7 @@
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/run.h"
 #include "repl/wrap.h"
 
 // --- Inputs -----------------------------------------------------------------
@@ -124,30 +125,31 @@ static const char *spell_seconds(double seconds, char *to) {
   return to;
 }
 
-// The field of a record as a number; 0 where there is none.
-// A field that is no number counts as none.
-static double number_in(tally_vm *vm, tally_value record, const char *key) {
-  tally_value field;
+// A value as a number, which is released; 0 of what is none.
+static double take_number(tally_vm *vm, tally_value value) {
   double number = 0;
-  if (tally_field(vm, record, key, &field) != TALLY_OK)
-    return 0;
-  if (tally_to_float(vm, field, &number) != TALLY_OK)
+  if (tally_to_float(vm, value, &number) != TALLY_OK)
     number = 0;
-  tally_release(vm, field);
+  tally_release(vm, value);
   return number;
 }
 
-// A library function of one value that gives a number. 0 where the call fails,
-// as for a value that the function refuses.
-static double number_of(tally_vm *vm, const char *function, tally_value value) {
+// The field of a record as a number; 0 where there is none.
+static double number_in(tally_vm *vm, tally_value record, const char *key) {
+  tally_value field;
+  return tally_field(vm, record, key, &field) == TALLY_OK
+             ? take_number(vm, field)
+             : 0;
+}
+
+// A library function of one value, or of none where [count] is 0, that gives a
+// number. 0 where the call fails, as for a value that the function refuses.
+static double number_of(tally_vm *vm, const char *function, int count,
+                        tally_value value) {
   tally_value result;
-  double number = 0;
-  if (tally_call(vm, function, 1, &value, &result) != TALLY_OK)
-    return 0;
-  if (tally_to_float(vm, result, &number) != TALLY_OK)
-    number = 0;
-  tally_release(vm, result);
-  return number;
+  return tally_call(vm, function, count, &value, &result) == TALLY_OK
+             ? take_number(vm, result)
+             : 0;
 }
 
 // --- :time ------------------------------------------------------------------
@@ -259,7 +261,7 @@ static tally_status show_type(const asked *q) {
   if (status != TALLY_OK)
     return status;
   printf("%s, %s\n", tally_type(q->vm, value),
-         spell_bytes(number_of(q->vm, "memory.held", value), nbytes));
+         spell_bytes(number_of(q->vm, "memory.held", 1, value), nbytes));
   tally_release(q->vm, value);
   return TALLY_OK;
 }
@@ -281,56 +283,25 @@ static int compare_variables(const void *a, const void *b) {
              : strcmp(x->name, y->name);
 }
 
-// Calls [f] with the variables of the session among [names]. A name is valid
-// until [names] is released, the value within [f] alone, which may delete the
-// variable.
-typedef void each_variable(void *context, const char *name, tally_value value);
-static void for_variables(tally_vm *vm, tally_value names, each_variable *f,
-                          void *context) {
-  for (size_t i = 0; i < tally_length(vm, names); i++) {
-    tally_value item, value;
-    const char *name;
-    size_t nbytes;
-    if (tally_item(vm, names, i, &item) != TALLY_OK)
-      continue;
-    // Names of the library are no variables.
-    if (tally_to_string(vm, item, &name, &nbytes) == TALLY_OK &&
-        tally_get_global(vm, name, &value) == TALLY_OK) {
-      f(context, name, value);
-      tally_release(vm, value);
-    }
-    tally_release(vm, item);
-  }
-}
-
 typedef struct variables {
   tally_vm *vm;
   variable *of;
   size_t count;
 } variables;
 
-// [of] has room for as many as there are names.
-static void add_variable(void *context, const char *name, tally_value value) {
+// [of] has room for as many as there are names. Those of the library are no
+// variables. The name lives as long as their list.
+static void add_variable(void *context, const char *name) {
   variables *all = context;
+  tally_value value;
+  if (tally_get_global(all->vm, name, &value) != TALLY_OK)
+    return;
   variable *v = &all->of[all->count++];
   v->name = name;
-  v->nbytes = number_of(all->vm, "memory.held", value);
+  v->nbytes = number_of(all->vm, "memory.held", 1, value);
   // A long type, as of a record, is cut.
   snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
-}
-
-// What the whole process has in memory, other libraries and code included,
-// where the system says it.
-// An error of that call is not reported.
-static void show_resident(const asked *q) {
-  tally_value resident;
-  int64_t nbytes;
-  char a[16];
-  if (tally_call(q->vm, "memory.rss", 0, NULL, &resident) != TALLY_OK)
-    return;
-  if (tally_to_int(q->vm, resident, &nbytes) == TALLY_OK)
-    printf("%s of the whole process\n", spell_bytes((double)nbytes, a));
-  tally_release(q->vm, resident);
+  tally_release(all->vm, value);
 }
 
 // Live bytes over the session, a bar for one input or more; nothing at all is
@@ -364,7 +335,7 @@ static tally_status show_memory(const asked *q) {
                    0};
   char a[16], b[16];
   if (all.of != NULL)
-    for_variables(q->vm, names, add_variable, &all);
+    tl_each_text(q->vm, names, add_variable, &all);
   if (all.count > 0)
     qsort(all.of, all.count, sizeof *all.of, compare_variables);
   for (size_t i = 0; i < all.count; i++) {
@@ -378,7 +349,10 @@ static tally_status show_memory(const asked *q) {
   tally_get_stats(q->vm, &stats);
   printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
          spell_bytes((double)stats.peak_bytes, b));
-  show_resident(q);
+  // What the process has with other libraries and code, where the system says.
+  double resident = number_of(q->vm, "memory.rss", 0, (tally_value){0, 0});
+  if (resident > 0)
+    printf("%s of the whole process\n", spell_bytes(resident, a));
   return TALLY_OK;
 }
 
@@ -387,15 +361,10 @@ static tally_status show_memory(const asked *q) {
 // The code runs, as with `tally explain`, and what it changes stays changed.
 static tally_status explain_code(const asked *q) {
   tally_value explained;
-  const char *text;
-  size_t nbytes;
   tally_status status = tally_explain_source(q->vm, q->argument, 0, &explained);
-  if (status != TALLY_OK)
-    return status;
-  if (tally_to_string(q->vm, explained, &text, &nbytes) == TALLY_OK)
-    tl_write_wrapped(stdout, text, tl_terminal_width(STDOUT_FILENO), false);
-  tally_release(q->vm, explained);
-  return TALLY_OK;
+  if (status == TALLY_OK)
+    tl_print_text(q->vm, explained, tl_terminal_width(STDOUT_FILENO));
+  return status;
 }
 
 // Of a name that is a function's, that function; of other code the function
@@ -488,10 +457,12 @@ static tally_status edit_last(const asked *q) {
 // variable.
 // Names are the VM's own, so no text of theirs can be more than a name. One of
 // more than 280 bytes stays, as it would be cut.
-static void forget_variable(void *context, const char *name,
-                            tally_value value) {
+static void forget_variable(void *context, const char *name) {
   char text[300];
-  (void)value;
+  tally_value value;
+  if (tally_get_global(context, name, &value) != TALLY_OK)
+    return;
+  tally_release(context, value);
   snprintf(text, sizeof text, "del(%.280s)", name);
   tally_eval(context, text, NULL);
 }
@@ -507,7 +478,7 @@ static tally_status forget_all(const asked *q) {
     tally_status status = tally_complete(q->vm, words[i], &names);
     if (status != TALLY_OK)
       return status;
-    for_variables(q->vm, names, forget_variable, q->vm);
+    tl_each_text(q->vm, names, forget_variable, q->vm);
     tally_release(q->vm, names);
   }
   q->inputs->nbytes = 0;

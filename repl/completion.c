@@ -19,11 +19,13 @@
 #include <sys/stat.h>
 
 #include "repl/commands.h"
+#include "repl/run.h"
 #include "repl/screen.h"
 #include "repl/signs.h"
 
 // Adds a copy of the name, also of one that is there; without memory none.
-static void add_choice(tl_choices *c, const char *name) {
+static void add_choice(void *context, const char *name) {
+  tl_choices *c = context;
   if (c->count == c->capacity) {
     size_t capacity = c->capacity * 2 + 32;
     char **names = realloc(c->names, capacity * sizeof *names);
@@ -55,18 +57,10 @@ void tl_choices_free(tl_choices *c) {
 // The VM gives them in order, each once. Nothing is run, and an error, such as
 // no memory, means no choices.
 static void add_words(tally_vm *vm, const char *text, tl_choices *c) {
-  tally_value list, item;
-  const char *name;
-  size_t nbytes;
+  tally_value list;
   if (tally_complete(vm, text, &list) != TALLY_OK)
     return;
-  for (size_t i = 0; i < tally_length(vm, list); i++) {
-    if (tally_item(vm, list, i, &item) != TALLY_OK)
-      break;
-    if (tally_to_string(vm, item, &name, &nbytes) == TALLY_OK)
-      add_choice(c, name);
-    tally_release(vm, item);
-  }
+  tl_each_text(vm, list, add_choice, c);
   tally_release(vm, list);
 }
 

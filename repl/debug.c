@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "repl/debug_internal.h"
-#include "repl/run.h"
 
 enum { LIST_LINES = 5 };
 
@@ -205,9 +204,9 @@ static reply do_print(debugger *d, char *rest) {
 }
 
 // "y = 6", for one name; an error of it is told in its place.
-static void print_variable(debugger *d, const char *name, void *context) {
+static void print_variable(void *context, const char *name) {
+  debugger *d = context;
   tally_value value;
-  (void)context;
   if (!evaluate(d, name, &value))
     return;
   printf("%s = ", name);
@@ -219,7 +218,7 @@ static void print_variable(debugger *d, const char *name, void *context) {
 // without a value are left out, and so are functions and modules.
 static reply do_locals(debugger *d, char *rest) {
   (void)rest;
-  tl_debugger_names(d, d->frame, print_variable, NULL);
+  tl_debugger_names(d, d->frame, print_variable, d);
   return STAY;
 }
 
@@ -295,9 +294,8 @@ typedef struct word {
 } word;
 
 // Adds a copy of the name to the choices if it goes on from the word.
-static void offer(debugger *d, const char *name, void *context) {
+static void offer(void *context, const char *name) {
   const word *w = context;
-  (void)d;
   if (strncmp(name, w->text, strlen(w->text)) == 0)
     tl_choices_add(w->choices, name);
 }
@@ -308,7 +306,7 @@ static void choose(void *context, const char *text, tl_choices *c) {
   debugger *d = context;
   if (strpbrk(text, " \t") == NULL) {
     word command = {text, c};
-    for (int i = 0; i < COMMANDS; i++) offer(d, commands[i].name, &command);
+    for (int i = 0; i < COMMANDS; i++) offer(&command, commands[i].name);
     return;
   }
   tl_choices_find(c, d->vm, text);

@@ -7,6 +7,7 @@
 #include <stddef.h>
 
 #include "repl/editor.h"
+#include "repl/run.h"
 
 // What stops a run: a line of a file, the begin of a function, or a variable
 // that has another value than before.
@@ -68,8 +69,7 @@ typedef enum reply { STAY, GO } reply;
 void tl_debugger_error(const debugger *d);
 // Calls [see] with each variable of the frame that has a value; functions and
 // modules are left out.
-typedef void name_hook(debugger *d, const char *name, void *context);
-void tl_debugger_names(debugger *d, size_t frame, name_hook *see,
+void tl_debugger_names(debugger *d, size_t frame, tl_text_hook *see,
                        void *context);
 
 // Whether a breakpoint stops the run here, or a watched variable that has

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "repl/debug_internal.h"
-#include "repl/run.h"
 
 void tl_debugger_error(const debugger *d) {
   const tally_error_info *e = tally_error(d->vm);
@@ -14,22 +13,14 @@ void tl_debugger_error(const debugger *d) {
 }
 
 // Names are borrowed for the call of [see]. What cannot be listed is told.
-void tl_debugger_names(debugger *d, size_t frame, name_hook *see,
+void tl_debugger_names(debugger *d, size_t frame, tl_text_hook *see,
                        void *context) {
-  tally_value names, item;
-  const char *name;
-  size_t nbytes;
+  tally_value names;
   if (tally_debug_names(d->vm, frame, &names) != TALLY_OK) {
     tl_debugger_error(d);
     return;
   }
-  for (size_t i = 0; i < tally_length(d->vm, names); i++) {
-    if (tally_item(d->vm, names, i, &item) != TALLY_OK)
-      break;
-    if (tally_to_string(d->vm, item, &name, &nbytes) == TALLY_OK)
-      see(d, name, context);
-    tally_release(d->vm, item);
-  }
+  tl_each_text(d->vm, names, see, context);
   tally_release(d->vm, names);
 }
 
@@ -295,9 +286,8 @@ typedef struct sought_name {
 } sought_name;
 
 // For tl_debugger_names: notes whether the name is the one that is looked for.
-static void compare_name(debugger *d, const char *name, void *context) {
+static void compare_name(void *context, const char *name) {
   sought_name *s = context;
-  (void)d;
   s->found = s->found || strcmp(name, s->name) == 0;
 }
 

@@ -13,7 +13,8 @@
 #include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/run.h"
-#include "repl/span.h"
+#include "repl/text.h"
+#include "repl/program.h"
 
 // Appends all of a file, or of standard input for "-"; false with errno set.
 static bool read_source(const char *path, text *out) {
@@ -21,144 +22,30 @@ static bool read_source(const char *path, text *out) {
                                 : read_file(path, out);
 }
 
-// --- Differences ------------------------------------------------------------
-
-// A line that stays (' '), goes ('-') or comes ('+').
-typedef struct change {
-  char sign;
-  span line;
-} change;
-
-// Changes in order, and those that come behind the lines that go with them.
-typedef struct changes {
-  change *items, *later;
-  size_t count, later_count;
-} changes;
-
-// The lines that came go behind those that went.
-static void flush_changes(changes *c) {
-  memcpy(c->items + c->count, c->later, c->later_count * sizeof *c->later);
-  c->count += c->later_count;
-  c->later_count = 0;
-}
-
-// At least as many as take_line takes: one more where the text ends with one.
-static size_t count_lines(span s) {
-  size_t n = 1;
-  for (size_t i = 0; i < s.n; i++) n += s.at[i] == '\n';
-  return n;
-}
-
-// Whether the line has nothing but blanks, as those that fmt adds and removes.
-static bool is_blank(span line) {
-  return trim_left(trim_right(line)).n == 0;
-}
-
-// The next line with its end, where it has one; false: there is none.
-static bool take_line(span *rest, span *line) {
-  const char *begin = rest->at;
-  bool any = next_line(rest, line);
-  if (any)
-    line->n = (size_t)(rest->at - begin);
-  return any;
-}
-
-// Pairs the lines of both texts, of which the changes borrow; the caller frees
-// their items. Laying out keeps all lines but empty ones in
-// their order, so that one look ahead says which came or went.
-static changes list_changes(span from, span to) {
-  size_t most = count_lines(from) + count_lines(to);
-  changes c = {.items = need(malloc(most * sizeof *c.items)),
-               .later = need(malloc(most * sizeof *c.later))};
-  span a, b;
-  bool has_a = take_line(&from, &a), has_b = take_line(&to, &b);
-  while (has_a || has_b) {
-    bool stays = has_a && has_b && same(a, b);
-    bool goes = !stays && has_a && (!has_b || !is_blank(b) || is_blank(a));
-    bool comes = !stays && has_b && (!has_a || !is_blank(a) || is_blank(b));
-    if (stays) {
-      flush_changes(&c);
-      c.items[c.count++] = (change){' ', a};
-    }
-    if (goes)
-      c.items[c.count++] = (change){'-', a};
-    if (comes)
-      c.later[c.later_count++] = (change){'+', b};
-    if (stays || goes)
-      has_a = take_line(&from, &a);
-    if (stays || comes)
-      has_b = take_line(&to, &b);
-  }
-  flush_changes(&c);
-  free(c.later);
-  return c;
-}
-
-// One line, in the colour of its sign where there are colours.
-static void print_change(const change *c, bool has_colours) {
-  const char *colour = c->sign == '-' ? TL_RED : TL_GREEN;
-  bool coloured = has_colours && c->sign != ' ';
-  bool ends = c->line.n > 0 && c->line.at[c->line.n - 1] == '\n';
-  printf("%s%c%.*s%s\n%s", coloured ? colour : "", c->sign,
-         (int)c->line.n - ends, c->line.at, coloured ? TL_PLAIN : "",
-         ends ? "" : "\\ No newline at end of file\n");
-}
-
-// The changes [from, to) with their head; [a] and [b] are the numbers of their
-// first lines before and afterwards.
-static void print_hunk(const changes *c, size_t from, size_t to, size_t a,
-                       size_t b, bool has_colours) {
-  size_t before = 0, after = 0;
-  for (size_t i = from; i < to; i++) {
-    before += c->items[i].sign != '+';
-    after += c->items[i].sign != '-';
-  }
-  printf("%s@@ -%zu,%zu +%zu,%zu @@%s\n", has_colours ? TL_CYAN : "",
-         before == 0 ? a - 1 : a, before, after == 0 ? b - 1 : b, after,
-         has_colours ? TL_PLAIN : "");
-  for (size_t i = from; i < to; i++) print_change(&c->items[i], has_colours);
-}
-
-// What differs, with three lines around it (the unified format of POSIX diff).
-static void print_diff(const char *path, span from, span to) {
-  enum { AROUND = 3 };
-  const bool has_colours = tl_has_colours(STDOUT_FILENO);
-  changes c = list_changes(from, to);
-  size_t a = 1, b = 1, at = 0;
-  printf("--- %s\n+++ %s\n", path, path);
-  while (at < c.count) {
-    size_t first = at, last;
-    while (first < c.count && c.items[first].sign == ' ') first++;
-    if (first == c.count)
-      break;
-    size_t begin = first - at > AROUND ? first - AROUND : at;
-    // Changes with few lines between them stand together.
-    last = first;
-    for (size_t i = first; i < c.count && i - last <= 2 * AROUND; i++)
-      if (c.items[i].sign != ' ')
-        last = i;
-    size_t end = c.count - last > AROUND + 1 ? last + AROUND + 1 : c.count;
-    a += begin - at;
-    b += begin - at;
-    print_hunk(&c, begin, end, a, b, has_colours);
-    for (size_t i = begin; i < end; i++) {
-      a += c.items[i].sign != '+';
-      b += c.items[i].sign != '-';
-    }
-    at = end;
-  }
-  free(c.items);
+// Prints what differs, by the program format.tly; TL_FAILED, as files that are
+// not laid out are a failure.
+static int print_diff(tally_vm *vm, const char *path, const text *source,
+                      tally_value laid) {
+  tally_value args[4] = {{0, 0}, {0, 0}, laid, {0, 0}};
+  tally_frame frame = tally_begin(vm);
+  // A path may be of any bytes, a text of the program's not.
+  if (tally_eval(vm, tl_format, NULL) != TALLY_OK ||
+      (tally_from_string(vm, path, strlen(path), &args[0]) != TALLY_OK &&
+       tally_from_string(vm, "the file", 8, &args[0]) != TALLY_OK) ||
+      tally_from_string(vm, source->data, source->n, &args[1]) != TALLY_OK ||
+      tally_from_bool(vm, tl_has_colours(STDOUT_FILENO), &args[3]) !=
+          TALLY_OK ||
+      tally_call(vm, "print_diff", 4, args, NULL) != TALLY_OK)
+    fprintf(stderr, "tally: %s\n", tally_error(vm)->message);
+  tally_end(vm, frame, 0, NULL);
+  return TL_FAILED;
 }
 
 // --- Files ------------------------------------------------------------------
 
 // Writes the laid-out text where it belongs, or only compares.
 static int keep(const tl_command *cmd, const char *path, bool is_same,
-                span source, const char *laid, size_t nbytes) {
-  if (cmd->diff && !is_same)
-    print_diff(path, source, (span){laid, nbytes});
-  if (cmd->diff)
-    return is_same ? TL_DONE : TL_FAILED;
+                const char *laid, size_t nbytes) {
   if (cmd->check) {
     if (!is_same)
       printf("%s is not laid out as tally fmt does\n", path);
@@ -196,9 +83,10 @@ static int format_file(tl_session *session, const tl_command *cmd,
       tally_to_string(session->vm, value, &laid, &laid_nbytes) == TALLY_OK) {
     bool is_same =
         laid_nbytes == source.n && memcmp(laid, source.data, source.n) == 0;
-    result = is_asked ? TL_INTERRUPTED
-                      : keep(cmd, path, is_same, (span){source.data, source.n},
-                             laid, laid_nbytes);
+    result = is_asked     ? TL_INTERRUPTED
+             : !cmd->diff ? keep(cmd, path, is_same, laid, laid_nbytes)
+             : is_same    ? TL_DONE
+                          : print_diff(session->vm, path, &source, value);
     tally_release(session->vm, value);
   }
   free(source.data);

@@ -1,27 +1,40 @@
-// Golden scripts: cuts a file into parts, and runs each in a VM of its own over
-// an allocator that counts, so that a leak fails the part that made it.
+// Golden scripts: a program in Tally, test.tly, cuts a file into parts and says
+// whether each gives what it must; what is here runs the parts for it, each in
+// a VM of its own over an allocator that counts, so that a leak fails the part
+// that made it.
 //
-//     tl_golden_file ─ run_script      parts at ### lines
-//                    ─ run_with_output X.tly with X.out
-//                    ─ run_markdown    blocks fenced as tally
-//                    ─ run_file_examples   indented lines of ## comments
-//     each part: tl_part_open, tl_part_add_line …, run_part
+//     tl_golden_run ─ test(path, filter, has_colours)          test.tly
+//                       runner.open, run, evaluate, close   ─ a tested VM
+//
+// The program's VM has no machine code, so that what is tested there does not
+// judge itself.
 
 #include "repl/golden.h"
 
 #include <errno.h>
 #include <unistd.h>
 
-#include "repl/answers.h"
+#include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/text.h"
+#include "repl/program.h"
 
-// --- VMs --------------------------------------------------------------------
+// --- The tested VM ----------------------------------------------------------
 
-// What a VM printed, and how many bytes it holds.
+// What it printed, and how many bytes it holds.
 typedef struct world {
+  tally_vm *vm;
   text output;
   size_t live;
 } world;
+
+struct tl_golden {
+  tally_vm *program;
+  const char *path;  // under test; NULL: the library
+  FILE *report;
+  tally_native_code native;
+  world world;
+};
 
 // The VM's allocator, which counts.
 static void *resize(void *context, void *block, size_t old_size,
@@ -44,377 +57,222 @@ static int capture(void *context, const char *from, size_t nbytes) {
   return 0;
 }
 
-// A VM in a world of its own; ends the command where there is no memory.
-static tally_vm *open_vm(const tl_golden *golden, world *w) {
+// open(): the tested VM, of which there is one at a time.
+static tally_status open_vm(tally_vm *vm, void *context, size_t count,
+                            const tally_value *args, tally_value *out) {
+  tl_golden *golden = context;
   tally_options options = tally_default_options();
+  (void)count, (void)args;
+  golden->world = (world){NULL, {0}, 0};
   options.resize = resize;
   options.write = capture;
-  options.context = w;
+  options.context = &golden->world;
   options.native = golden->native;
-  tally_vm *vm;
-  *w = (world){0};
-  if (tally_open(&options, &vm) == TALLY_OK)
-    return vm;
-  fputs("tally test: a VM did not open\n", stderr);
-  exit(1);
+  if (tally_open(&options, &golden->world.vm) != TALLY_OK)
+    return tally_raise(vm, TALLY_ERR_MEMORY, "a VM did not open");
+  return tally_from_none(vm, out);
 }
 
-// Closes the VM and fails the part for every byte or handle that is left.
-static void close_vm(tl_golden *golden, world *w, tally_vm *vm,
-                     const char *path, int line) {
-  size_t held = tally_close(vm);
-  if (held > 0)
-    tl_golden_fail(golden, path, line, "the runner kept %zu values", held);
-  if (w->live > 0) {
-    tl_golden_fail(golden, path, line, "leak: %zu bytes are left", w->live);
-  }
-  free(w->output.data);
+// close(): how many values the VM still held for its host, and how many bytes
+// are left behind it.
+static tally_status close_vm(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  tl_golden *golden = context;
+  tally_value counts[2];
+  (void)count, (void)args;
+  int64_t held = (int64_t)tally_close(golden->world.vm);
+  free(golden->world.output.data);
+  tally_status status = tally_from_int(vm, held, &counts[0]);
+  if (status == TALLY_OK)
+    status = tally_from_int(vm, (int64_t)golden->world.live, &counts[1]);
+  return status == TALLY_OK ? tally_from_list(vm, 2, counts, out) : status;
 }
 
-// --- Parts ------------------------------------------------------------------
-
-// Whether the part's "file: name" has the text of --filter.
-static bool is_chosen(const tl_golden *golden, const tl_part *p) {
-  if (!golden->filter)
-    return true;
-  text name = {0};
-  text_add(&name, p->path, strlen(p->path));
-  text_add(&name, ": ", 2);
-  text_add(&name, p->name.at, p->name.n);
-  bool chosen = strstr(name.data, golden->filter) != NULL;
+// read(ending): the file under test, or the one that has this instead of the
+// last four bytes of its name: (text, none), or (none, reason). Paths stay
+// here, since they may be of any bytes.
+static tally_status read_source(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  const char *path = ((tl_golden *)context)->path;
+  size_t n = strlen(path), ending_nbytes;
+  const char *ending = tl_program_text(vm, args[0], &ending_nbytes);
+  text name = {0}, source = {0};
+  tally_value parts[2];
+  (void)count;
+  text_add(&name, path, ending_nbytes > 0 && n > 4 ? n - 4 : n);
+  text_add(&name, ending, ending_nbytes);
+  const char *reason = read_file(name.data, &source) ? NULL : strerror(errno);
+  if (reason == NULL &&
+      tally_from_string(vm, source.data, source.n, &parts[0]) != TALLY_OK)
+    reason = "it is no text in UTF-8";
   free(name.data);
-  return chosen;
+  free(source.data);
+  tally_status status = reason ? tally_from_none(vm, &parts[0]) : TALLY_OK;
+  if (status == TALLY_OK)
+    status =
+        tl_program_give(vm, reason, reason ? strlen(reason) : 0, &parts[1]);
+  return status == TALLY_OK ? tally_from_list(vm, 2, parts, out) : status;
 }
 
-// Whether code ended because an optional library is missing: that says
-// something of the machine and nothing of the code. Reports it, and counts
-// nothing.
-static bool is_skipped(tl_golden *golden, const char *path, int line,
-                       const tally_error_info *info) {
-  static const char missing[] = "which is not installed";
-  size_t n = strlen(info->message);
-  if (strcmp(info->kind, "io") != 0 || n < sizeof missing ||
-      strcmp(info->message + n - (sizeof missing - 1), missing) != 0)
-    return false;
-  fprintf(golden->report, "skipped: %s:%d: %s\n", path, line, info->message);
-  return true;
-}
-
-// Whether the part's answers speak of a missing library.
-static bool expects_missing(const tl_part *p) {
-  for (size_t i = 0; i < p->count; i++) {
-    span text = p->answers[i].text;
-    if (find(text, spell("which is not installed")) < text.n)
-      return true;
+// The error of the tested VM as a record; none where it ended well, as it does
+// by os.exit(0), too.
+static tally_status give_error(tally_vm *vm, world *w, tally_status status,
+                               tally_value *out) {
+  static const char *const keys[] = {"kind", "message", "report", "line"};
+  const tally_error_info *e = tally_error(w->vm);
+  tally_value fields[4];
+  if (status == TALLY_OK || (status == TALLY_ERR_EXIT && e->exit_status == 0))
+    return tally_from_none(vm, out);
+  const char *const texts[] = {e->kind, e->message, e->report};
+  for (int i = 0; i < 3; i++) {
+    status = tl_program_give(vm, texts[i], strlen(texts[i]), &fields[i]);
+    if (status != TALLY_OK)
+      return status;
   }
-  return false;
+  status = tally_from_int(vm, e->line, &fields[3]);
+  return status == TALLY_OK ? tally_from_record(vm, 4, keys, fields, out)
+                            : status;
 }
 
-// Runs a part and compares; then closes it.
-static void run_part(tl_golden *golden, tl_part *p) {
-  if (trim_right(text_span(&p->source)).n == 0 || !is_chosen(golden, p)) {
-    tl_part_close(p);
-    return;
-  }
-  world w;
-  tally_vm *vm = open_vm(golden, &w);
-  unsigned long before = golden->passed + golden->failed;
-  tally_status status =
-      tally_run_source(vm, p->path, p->source.data, p->source.n, 0, NULL);
-  // os.exit(0) is a good end.
-  bool good = status == TALLY_OK ||
-              (status == TALLY_ERR_EXIT && tally_error(vm)->exit_status == 0);
-  const tally_error_info *info = good ? NULL : tally_error(vm);
-  bool skipped = info && !expects_missing(p) &&
-                 is_skipped(golden, p->path, info->line, info);
-  if (!skipped)
-    tl_part_compare(golden, p, text_span(&w.output), info);
-  // A script without answers says one thing: that it runs.
-  if (!skipped && golden->passed + golden->failed == before)
-    golden->passed++;
-  close_vm(golden, &w, vm, p->path, p->count ? p->answers[0].line : 1);
-  tl_part_close(p);
+// How the tested VM ended: (output, error).
+static tally_status give_result(tally_vm *vm, world *w, tally_status status,
+                                tally_value *out) {
+  static const char *const keys[] = {"output", "error"};
+  tally_value fields[2];
+  status = give_error(vm, w, status, &fields[1]);
+  if (status == TALLY_OK)
+    status = tl_program_give(vm, w->output.data ? w->output.data : "",
+                             w->output.n, &fields[0]);
+  return status == TALLY_OK ? tally_from_record(vm, 2, keys, fields, out)
+                            : status;
 }
 
-// --- Documentation ----------------------------------------------------------
+// run(source)
+static tally_status run(tally_vm *vm, void *context, size_t count,
+                        const tally_value *args, tally_value *out) {
+  tl_golden *golden = context;
+  size_t n;
+  const char *source = tl_program_text(vm, args[0], &n);
+  (void)count;
+  return give_result(
+      vm, &golden->world,
+      tally_run_source(golden->world.vm, golden->path, source, n, 0, NULL),
+      out);
+}
 
-// Adds what a value looks like: as print shows it, or a string in quotes where
-// the documentation has them.
-static void add_value(text *to, tally_vm *vm, tally_value value, span wanted) {
-  bool quoted =
-      starts(wanted, "\"") && strcmp(tally_type(vm, value), "string") == 0;
+// Adds what a value looks like to the output: as print shows it, or a string
+// [quoted].
+static void add_value(world *w, tally_value value, bool quoted) {
+  const char *quote =
+      quoted && strcmp(tally_type(w->vm, value), "string") == 0 ? "\"" : "";
   tally_value shown;
   const char *from;
   size_t n;
-  if (tally_format(vm, value, &shown) != TALLY_OK)
+  if (tally_format(w->vm, value, &shown) != TALLY_OK)
     return;
-  if (quoted)
-    text_add(to, "\"", 1);
-  if (tally_to_string(vm, shown, &from, &n) == TALLY_OK)
-    text_add(to, from, n);
-  if (quoted)
-    text_add(to, "\"", 1);
-  tally_release(vm, shown);
+  if (tally_to_string(w->vm, shown, &from, &n) == TALLY_OK) {
+    text_add(&w->output, quote, strlen(quote));
+    text_add(&w->output, from, n);
+    text_add(&w->output, quote, strlen(quote));
+  }
+  tally_release(w->vm, shown);
 }
 
-// Evaluates code; what it printed, or its value, or its error goes to [out].
-static bool evaluate(world *w, tally_vm *vm, const char *code, span wanted,
-                     text *out) {
+// evaluate(code, quoted): the output is what the code printed, or its value.
+static tally_status evaluate(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  world *w = &((tl_golden *)context)->world;
   tally_value value = {0, 0};
+  size_t n;
+  int quoted = 0;
+  const char *code = tl_program_text(vm, args[0], &n);
+  (void)count;
+  tally_status status = tally_to_bool(vm, args[1], &quoted);
+  if (status != TALLY_OK)
+    return status;
   w->output.n = 0;
-  if (tally_eval(vm, code, &value) != TALLY_OK) {
-    const tally_error_info *info = tally_error(vm);
-    text_add(out, info->kind, strlen(info->kind));
-    text_add(out, " error: ", 8);
-    text_add(out, info->message, strlen(info->message));
-    return false;
-  }
-  text_add(out, w->output.data, w->output.n);
-  if (out->n == 0)
-    add_value(out, vm, value, wanted);
-  tally_release(vm, value);
-  return true;
+  status = tally_eval(w->vm, code, &value);
+  if (status == TALLY_OK && w->output.n == 0)
+    add_value(w, value, quoted);
+  tally_release(w->vm, value);
+  return give_result(vm, w, status, out);
 }
 
-// Evaluates a documented line `expr    # value`, or runs one without a value.
-static void run_example(tl_golden *golden, world *w, tally_vm *vm, span line,
-                        const char *path, int number) {
-  text source = {0}, out = {0};
-  text_add(&source, line.at, line.n);
-  size_t at = find(line, spell("  # "));
-  bool asked = at < line.n, fails = false;
-  span wanted = {"", 0};
-  if (asked) {
-    wanted = trim_right(trim_left(skip(line, at + 4)));
-    // The example has to fail with this error.
-    fails = starts(wanted, "expect error: ");
-    if (fails)
-      wanted = trim_left(skip(wanted, strlen("expect error:")));
-    source.data[at] = 0;
-  }
-  bool ran = evaluate(w, vm, source.data, wanted, &out);
-  span shown = trim_right(text_span(&out));
-  bool good = !asked ? ran
-              : ran  ? !fails && same(shown, wanted)
-                     : matches(shown, wanted);
-  if (!good && !ran && is_skipped(golden, path, number, tally_error(vm))) {
-    // Nothing is counted.
-  } else if (!good) {
-    tl_golden_fail(golden, path, number, "%s: expected %.*s, got %.*s",
-                   source.data, SPAN(wanted), SPAN(shown));
-  } else if (asked) {
-    golden->passed++;
-  }
-  free(out.data);
-  free(source.data);
+// --- The program ------------------------------------------------------------
+
+// What the program prints goes to the report of the file under test.
+static int write_report(void *context, const char *from, size_t nbytes) {
+  tl_golden *golden = context;
+  return fwrite(from, 1, nbytes, golden->report) != nbytes;
 }
 
-// The word by which a module from that file is used: "name." of dir/name.tly.
-static bool name_of_module(const char *path, char name[], size_t room) {
-  const char *slash = strrchr(path, '/'), *begin = slash ? slash + 1 : path;
-  const char *dot = strrchr(begin, '.');
-  return dot && (size_t)(dot - begin) + 2 < room &&
-         snprintf(name, room, "%.*s.", (int)(dot - begin), begin) > 1;
+// The program is read once for all files, whose processes begin with it.
+tl_golden *tl_golden_open(tally_native_code native) {
+  tl_golden *golden = need(calloc(1, sizeof *golden));
+  const tally_native functions[] = {
+      {.name = "open", .params = "", .call = open_vm, .context = golden},
+      {.name = "close", .params = "", .call = close_vm, .context = golden},
+      {.name = "read",
+       .params = "ending",
+       .call = read_source,
+       .context = golden},
+      {.name = "run", .params = "source", .call = run, .context = golden},
+      {.name = "evaluate",
+       .params = "code, quoted",
+       .call = evaluate,
+       .context = golden}};
+  tally_options options = tally_default_options();
+  options.native = TALLY_NATIVE_OFF;
+  options.write = write_report;
+  options.context = golden;
+  golden->native = native;
+  golden->program = tl_program_open(tl_test, &options, "runner", functions,
+                                    sizeof functions / sizeof *functions, NULL);
+  if (golden->program == NULL)
+    exit(1);
+  return golden;
 }
 
-// An example may use the file's functions as a script that imports it does. A
-// file that cannot be imported has its examples fail by themselves.
-static void import_itself(tally_vm *vm, const char *path, const char *name) {
-  char import[1200];
-  int n = snprintf(import, sizeof import, "import \"%s\" as %.*s", path,
-                   (int)strlen(name) - 1, name);
-  if (n < (int)sizeof import)
-    (void)tally_eval(vm, import, NULL);
+void tl_golden_close(tl_golden *golden) {
+  tally_close(golden->program);
+  free(golden);
 }
 
-// Finds the examples of `##` comments, and runs them where the file's own names
-// are known.
-static void run_file_examples(tl_golden *golden, const char *path,
-                              const text *source) {
-  span rest = text_span(source), line;
-  world w;
-  tally_vm *vm = NULL;
-  char module[100];
-  bool imported = !name_of_module(path, module, sizeof module);
-  for (int number = 1; next_line(&rest, &line); number++) {
-    line = trim_left(line);
-    if (!starts(line, "##     "))
-      continue;
-    line = trim_left(skip(line, 2));
-    if (!vm) {
-      vm = open_vm(golden, &w);
-      if (tally_eval(vm, source->data, NULL) != TALLY_OK) {
-        tl_golden_fail(golden, path, number, "%s", tally_error(vm)->report);
-        break;
-      }
-    }
-    if (!imported && find(line, spell(module)) < line.n) {
-      import_itself(vm, path, module);
-      imported = true;
-    }
-    run_example(golden, &w, vm, line, path, number);
-  }
-  if (vm)
-    close_vm(golden, &w, vm, path, 1);
+// Calls the program with a path and a filter, either of which may be NULL. It
+// counts what it met by itself; a failure of its own is one more.
+static tl_counts call_program(tl_golden *golden, const char *path,
+                              const char *filter) {
+  tally_vm *vm = golden->program;
+  tally_value args[3], counts, passed, failed;
+  int64_t numbers[2] = {0, 1};
+  if (tl_program_give(vm, path, path ? strlen(path) : 0, &args[0]) !=
+          TALLY_OK ||
+      tl_program_give(vm, filter, filter ? strlen(filter) : 0, &args[1]) !=
+          TALLY_OK ||
+      tally_from_bool(vm, tl_has_colours(STDOUT_FILENO), &args[2]) !=
+          TALLY_OK ||
+      tally_call(vm, "test", 3, args, &counts) != TALLY_OK ||
+      tally_item(vm, counts, 0, &passed) != TALLY_OK ||
+      tally_item(vm, counts, 1, &failed) != TALLY_OK ||
+      tally_to_int(vm, passed, &numbers[0]) != TALLY_OK ||
+      tally_to_int(vm, failed, &numbers[1]) != TALLY_OK)
+    fprintf(golden->report, "tally test: %s\n", tally_error(vm)->report);
+  return (tl_counts){(unsigned long)numbers[0], (unsigned long)numbers[1]};
 }
 
-// Runs the examples of a text, if any of them says what it gives: those of
-// functions that touch files do not.
-static void run_documentation(tl_golden *golden, const char *name,
-                              const char *documentation) {
-  if (!strstr(documentation, "  # "))
-    return;
-  world w;
-  tally_vm *vm = open_vm(golden, &w);
-  const char *dot = strchr(name, '.');
-  if (dot) {
-    char import[256];
-    snprintf(import, sizeof import, "import %.*s", (int)(dot - name), name);
-    if (tally_eval(vm, import, NULL) != TALLY_OK)
-      tl_golden_fail(golden, name, 1, "%s", tally_error(vm)->report);
+tl_counts tl_golden_run(tl_golden *golden, const char *path, const char *filter,
+                        FILE *report) {
+  char folder[1024] = "";
+  golden->report = report;
+  golden->path = path;
+  if (path != NULL)
+    return call_program(golden, path, filter);
+  // A new folder, since examples of the library may write files.
+  if (!tl_make_private_folder(folder, sizeof folder) || chdir(folder) != 0) {
+    fprintf(report, "%s:1: %s\n", folder, strerror(errno));
+    return (tl_counts){0, 1};
   }
-  span rest = spell(documentation), line;
-  for (int number = 1; next_line(&rest, &line); number++) {
-    if (!starts(line, "    "))
-      continue;
-    run_example(golden, &w, vm, trim_left(line), name, number);
-  }
-  close_vm(golden, &w, vm, name, 1);
-}
-
-// One VM lists the names; each documentation runs in another, so that examples
-// cannot see one another's variables.
-void tl_golden_library(tl_golden *golden) {
-  char path[1024] = "";
-  // A new folder, since examples may write files.
-  if (!tl_make_private_folder(path, sizeof path) || chdir(path) != 0) {
-    tl_golden_fail(golden, path, 1, "%s", strerror(errno));
-    return;
-  }
-  world w;
-  tally_vm *vm = open_vm(golden, &w);
-  const char *name;
-  for (size_t i = 0; (name = tally_documented(vm, i)) != NULL; i++) {
-    if (golden->filter && !strstr(name, golden->filter))
-      continue;
-    const char *documentation = tally_documentation(vm, name);
-    if (documentation)
-      run_documentation(golden, name, documentation);
-  }
-  close_vm(golden, &w, vm, "library", 1);
-  tl_remove_tree(path);
-}
-
-// --- Files ------------------------------------------------------------------
-
-// Cuts a script into parts at lines `### name`, and runs them.
-static void run_script(tl_golden *golden, const char *path,
-                       const text *source) {
-  span rest = text_span(source), line;
-  tl_part p;
-  tl_part_open(&p, path, spell(""), 1);
-  for (int number = 1; next_line(&rest, &line); number++) {
-    if (starts(line, "### ")) {
-      run_part(golden, &p);
-      tl_part_open(&p, path, trim_right(skip(line, 4)), number + 1);
-    } else {
-      tl_part_add_line(&p, line, number);
-    }
-  }
-  run_part(golden, &p);
-}
-
-// X.tly with X.out: one part, whose whole output is known.
-static void run_with_output(tl_golden *golden, const char *path,
-                            const text *source, const char *output_path,
-                            const text *output) {
-  tl_part p;
-  tl_part_open(&p, path, spell(""), 1);
-  text_add(&p.source, source->data, source->n);
-  p.whole = true;
-  p.output = text_span(output);
-  p.output_path = output_path;
-  p.output_line = 1;
-  run_part(golden, &p);
-}
-
-// Reads a block behind its opening fence, up to the closing one.
-static span read_block(span *rest, int *number) {
-  span block = {rest->at, 0}, line;
-  while (next_line(rest, &line)) {
-    ++*number;
-    if (starts(line, "```"))
-      break;
-    block.n = (size_t)(rest->at - block.at);
-  }
-  return block;
-}
-
-// The text block directly below, if there is one, as the part's whole output.
-static bool read_output(span *rest, int *number, tl_part *p) {
-  span ahead = *rest, line;
-  int at = *number;
-  // Empty lines may stand between the block and its output.
-  while (next_line(&ahead, &line)) {
-    at++;
-    if (trim_left(line).n == 0)
-      continue;
-    if (!starts(line, "```text") && !starts(line, "```output"))
-      return false;
-    p->whole = true;
-    p->output_line = at + 1;
-    p->output_path = p->path;
-    p->output = read_block(&ahead, &at);
-    *rest = ahead;
-    *number = at;
-    return true;
-  }
-  return false;
-}
-
-// Runs the blocks fenced as tally.
-static void run_markdown(tl_golden *golden, const char *path,
-                         const text *source) {
-  span rest = text_span(source), line;
-  for (int number = 1; next_line(&rest, &line); number++) {
-    if (!starts(line, "```"))
-      continue;
-    bool tally = same(trim_right(line), spell("```tally"));
-    int first = number + 1;
-    span block = read_block(&rest, &number);
-    if (!tally)
-      continue;
-    tl_part p;
-    tl_part_open(&p, path, spell("block"), first);
-    while (next_line(&block, &line)) tl_part_add_line(&p, line, first++);
-    read_output(&rest, &number, &p);
-    run_part(golden, &p);
-  }
-}
-
-// By the file's kind; a script may have an .out file beside it, and examples in
-// its ## lines.
-void tl_golden_file(tl_golden *golden, const char *path) {
-  text source = {0}, output = {0}, output_path = {0};
-  if (!read_file(path, &source)) {
-    tl_golden_fail(golden, path, 1, "%s", strerror(errno));
-    free(source.data);
-    return;
-  }
-  size_t n = strlen(path);
-  if (n > 3 && strcmp(path + n - 3, ".md") == 0) {
-    run_markdown(golden, path, &source);
-  } else {
-    text_add(&output_path, path, n > 4 ? n - 4 : n);
-    text_add(&output_path, ".out", 4);
-    if (read_file(output_path.data, &output)) {
-      run_with_output(golden, path, &source, output_path.data, &output);
-    } else {
-      run_script(golden, path, &source);
-    }
-    run_file_examples(golden, path, &source);
-  }
-  free(output_path.data);
-  free(output.data);
-  free(source.data);
+  tl_counts counts = call_program(golden, NULL, filter);
+  tl_remove_tree(folder);
+  return counts;
 }

@@ -32,19 +32,24 @@
 
 #include "tally.h"
 
-// The counts of a test run, and where failures are reported.
-typedef struct tl_golden {
-  const char *filter;  // NULL, or run only parts whose "file: name" has this
-  FILE *report;        // a line for each failure and each part skipped
-  tally_native_code native;  // of each VM
-  unsigned long passed, failed;  // expectations
-} tl_golden;
+// The program that tests, in a VM of its own, and the VM that it tests.
+typedef struct tl_golden tl_golden;
 
-// Tests a .tly or .md file, from the working directory, adding to [golden].
-void tl_golden_file(tl_golden *golden, const char *path);
+// Expectations.
+typedef struct tl_counts {
+  unsigned long passed, failed;
+} tl_counts;
 
-// Tests the examples in the documentation of all built-in functions. Changes
-// the working directory to a new folder, since examples may write files.
-void tl_golden_library(tl_golden *golden);
+// Ends the process with a message where there is no memory. [native] is of each
+// VM that is tested. Returns owned.
+tl_golden *tl_golden_open(tally_native_code native);
+void tl_golden_close(tl_golden *golden);
+
+// Tests a .tly or .md file, from the working directory; path NULL: the examples
+// in the documentation of all built-in functions, in a new folder. Only parts
+// whose "file: name" has the text [filter], unless that is NULL. A line of the
+// report for each failure and each part that is skipped.
+tl_counts tl_golden_run(tl_golden *golden, const char *path, const char *filter,
+                        FILE *report);
 
 #endif

@@ -17,27 +17,18 @@
 #include <string.h>
 
 #include "repl/lsp_message.h"
+#include "repl/program.h"
 
 // --- What the program may ask -----------------------------------------------
 
-enum { FUNCTIONS = 10 };
+enum { FUNCTIONS = 7 };
 
 // A function of the module: the session's VM, and what is called of it.
 typedef struct asked {
   tally_status (*of_text)(tally_vm *, const char *name, const char *text,
                           size_t nbytes, tally_value *out);
-  const char *(*of_name)(tally_vm *, const char *name);
   tally_vm *vm;
 } asked;
-
-// The bytes of an argument; "" of what is no string.
-static const char *text_of(tally_vm *vm, tally_value value, size_t *nbytes) {
-  const char *text;
-  if (tally_to_string(vm, value, &text, nbytes) == TALLY_OK)
-    return text;
-  *nbytes = 0;
-  return "";
-}
 
 // Hands what the session's VM has found to the program, as JSON; none where it
 // has found nothing. Takes [found].
@@ -51,7 +42,7 @@ static tally_status hand_over(tally_vm *vm, tally_vm *from, tally_status status,
   tally_release(from, found);
   if (status != TALLY_OK)
     return tally_from_none(vm, out);
-  const char *json = text_of(from, text, &nbytes);
+  const char *json = tl_program_text(from, text, &nbytes);
   status = tally_from_string(vm, json, nbytes, out);
   tally_release(from, text);
   return status;
@@ -62,23 +53,12 @@ static tally_status ask_of_text(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
   const asked *q = context;
   size_t name_nbytes, nbytes;
-  const char *name = text_of(vm, args[0], &name_nbytes);
-  const char *text = text_of(vm, args[count - 1], &nbytes);
+  const char *name = tl_program_text(vm, args[0], &name_nbytes);
+  const char *text = tl_program_text(vm, args[count - 1], &nbytes);
   tally_value found = {0, 0};
   tally_status status =
       q->of_text(q->vm, count == 1 ? "a document" : name, text, nbytes, &found);
   return hand_over(vm, q->vm, status, found, out);
-}
-
-// documentation and signature of a name; none: it has none.
-static tally_status ask_of_name(tally_vm *vm, void *context, size_t count,
-                                const tally_value *args, tally_value *out) {
-  const asked *q = context;
-  size_t nbytes;
-  (void)count;
-  const char *said = q->of_name(q->vm, text_of(vm, args[0], &nbytes));
-  return said == NULL ? tally_from_none(vm, out)
-                      : tally_from_string(vm, said, strlen(said), out);
 }
 
 static tally_status complete(tally_vm *vm, void *context, size_t count,
@@ -88,7 +68,7 @@ static tally_status complete(tally_vm *vm, void *context, size_t count,
   tally_value names = {0, 0};
   (void)count;
   tally_status status =
-      tally_complete(q->vm, text_of(vm, args[0], &nbytes), &names);
+      tally_complete(q->vm, tl_program_text(vm, args[0], &nbytes), &names);
   return hand_over(vm, q->vm, status, names, out);
 }
 
@@ -98,23 +78,8 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
   const asked *q = context;
   size_t nbytes;
   (void)count;
-  tally_eval(q->vm, text_of(vm, args[0], &nbytes), NULL);
+  tally_eval(q->vm, tl_program_text(vm, args[0], &nbytes), NULL);
   return tally_from_none(vm, out);
-}
-
-// Whether the library has documented members of a module of that name.
-static tally_status has_module(tally_vm *vm, void *context, size_t count,
-                               const tally_value *args, tally_value *out) {
-  const asked *q = context;
-  size_t n;
-  const char *name = text_of(vm, args[0], &n), *documented;
-  bool found = false;
-  (void)count;
-  for (size_t i = 0;
-       n > 0 && !found && (documented = tally_documented(q->vm, i)) != NULL;
-       i++)
-    found = strncmp(documented, name, n) == 0 && documented[n] == '.';
-  return tally_from_bool(vm, found, out);
 }
 
 // Frees rows of tokens whose array has ended.
@@ -127,7 +92,7 @@ static void free_rows(void *context, void *data) {
 static tally_status tokens(tally_vm *vm, void *context, size_t count,
                            const tally_value *args, tally_value *out) {
   size_t nbytes;
-  const char *text = text_of(vm, args[0], &nbytes);
+  const char *text = tl_program_text(vm, args[0], &nbytes);
   (void)context;
   count = tally_tokens(vm, text, nbytes, NULL, 0);
   tally_token *found = calloc(count + 1, sizeof *found);
@@ -164,7 +129,7 @@ typedef struct server {
   asked asked[FUNCTIONS];
 } server;
 
-// Loads the program. False: it has no memory.
+// Loads the program. False after a message.
 static bool open_program(server *s, tally_vm *session) {
   static const struct {
     asked asked;
@@ -178,11 +143,8 @@ static bool open_program(server *s, tally_vm *session) {
        ask_of_text},
       {{.of_text = tally_format_source}, "format", "name, text", ask_of_text},
       {{.of_text = tally_resolve_source}, "resolve", "text", ask_of_text},
-      {{.of_name = tally_documentation}, "documentation", "name", ask_of_name},
-      {{.of_name = tally_signature}, "signature", "name", ask_of_name},
       {{.of_text = NULL}, "complete", "line", complete},
       {{.of_text = NULL}, "evaluate", "code", evaluate},
-      {{.of_text = NULL}, "has_module", "name", has_module},
       {{.of_text = NULL}, "tokens", "text", tokens},
   };
   tally_native table[FUNCTIONS] = {{.name = NULL}};
@@ -194,16 +156,11 @@ static bool open_program(server *s, tally_vm *session) {
     table[i].call = functions[i].call;
     table[i].context = &s->asked[i];
   }
-  tally_module module = {.size = sizeof module,
-                         .name = "analysis",
-                         .functions = table,
-                         .function_count = FUNCTIONS,
-                         .function_size = sizeof *table};
   tally_options options = tally_default_options();
   options.capabilities = 0;
-  return tally_open(&options, &s->vm) == TALLY_OK &&
-         tally_add_module(s->vm, &module) == TALLY_OK &&
-         tally_eval(s->vm, tl_lsp, NULL) == TALLY_OK;
+  s->vm =
+      tl_program_open(tl_lsp, &options, "analysis", table, FUNCTIONS, session);
+  return s->vm != NULL;
 }
 
 // Whether a variable of the program is true.
@@ -250,12 +207,8 @@ int tl_run_lsp(tl_session *session) {
   server s = {.vm = NULL};
   tl_message body = {0};
   tl_message_status status = TL_MESSAGE_READ;
-  if (!open_program(&s, session->vm)) {
-    fprintf(stderr, "tally lsp: %s\n",
-            s.vm == NULL ? "no memory" : tally_error(s.vm)->report);
-    tally_close(s.vm);
+  if (!open_program(&s, session->vm))
     return TL_FAILED;
-  }
   while (!is_true(&s, "is_over") &&
          (status = tl_message_read(stdin, &body)) == TL_MESSAGE_READ)
     take_message(&s, &body);

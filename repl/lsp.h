@@ -14,7 +14,4 @@
 // an exit that shutdown came before, else TL_FAILED.
 int tl_run_lsp(tl_session *session);
 
-// The program; the Makefile makes C of it.
-extern const char tl_lsp[];
-
 #endif

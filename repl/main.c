@@ -8,7 +8,7 @@
 //                    tl_run_format  format.c
 //                    tl_prompt_run  prompt.c, editor.c
 //          ─ tl_session_close
-//     tally test                    test.c ─ golden.c ─ answers.c
+//     tally test                    test.c ─ golden.c ─ test.tly
 //     tally bind                    bind.c ─ bind_read.tly, bind_glue.tly
 //
 // Nothing here includes a header of vm/: what the prompt lacks in tally.h, a

@@ -1,70 +1,21 @@
 // Reading the command line: options stand before the FILE or word, and all
 // behind it belongs to the script. A new option is a row of with_value or a
-// line of set_flag, and a line of the help text.
+// line of set_flag, and a line of help.txt.
 
 #include "repl/options.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static const char help[] =
-    "usage: tally [OPTION ...] [FILE [ARG ...]]\n"
-    "\n"
-    "  tally                    the prompt; Ctrl-D leaves it\n"
-    "  tally FILE.tly [ARG ...] run a script; import os gives it os.args\n"
-    "  tally -                  run standard input as a script\n"
-    "  tally -e 'CODE'          run CODE and print its value\n"
-    "  tally test [PATH ...]    run golden tests and documented examples\n"
-    "  tally dis FILE           the bytecode, with each operand's ownership\n"
-    "  tally dis --native FILE  run it, and list what became machine code\n"
-    "  tally explain FILE       what each operation's result lives in, and "
-    "why;\n"
-    "                           --json, --static: without running it;\n"
-    "                           --peak: how much memory each function may "
-    "need\n"
-    "  tally doc [NAME]         documentation; without NAME, all by topics\n"
-    "  tally doc FILE.tly       what the ## lines say of its functions\n"
-    "  tally doc --check [NAME] what documentation lacks; exit status 1 if "
-    "any\n"
-    "  tally doc --html DIR     all of it as DIR/index.html, with a search\n"
-    "  tally doc --man          all of it as a manual page\n"
-    "  tally fmt FILE ...       lay the files out alike; -: standard input\n"
-    "  tally fmt --check FILE ...  which files are not; exit status 1 if any\n"
-    "  tally fmt --diff FILE ...   what would change, likewise\n"
-    "  tally check FILE ...     errors and warnings, without running anything\n"
-    "  tally bind FILE.bind     make a native module of a library's "
-    "declarations\n"
-    "  tally debug FILE [ARG ...]  run it line by line: `help` lists what\n"
-    "                           there is to say\n"
-    "  tally lsp                a language server for editors\n"
-    "\n"
-    "  --limit-memory SIZE      bytes alive at once: 2G, 500M, 64K\n"
-    "  --stack SIZE             how deep calls nest: 1M, some 10,000 calls\n"
-    "  --limit-time TIME        of a run, or of each input: 10s, 500ms, 2m\n"
-    "  --limit-output SIZE      bytes printed and written to files, likewise\n"
-    "  --threads N              at most N threads; default: one for each core\n"
-    "  --seed N                 random numbers as after random.seed(N)\n"
-    "  --sandbox                no files, no clock, no environment\n"
-    "  --stats, --stats=json    counters on standard error at the end\n"
-    "  --memory-plot FILE.svg   live bytes over time; FILE.txt: as text,\n"
-    "                           -: on standard error; FILE.json: as data\n"
-    "  --profile [FILE.svg]     where the time goes, as a flame graph;\n"
-    "                           without a FILE by lines, on standard error;\n"
-    "                           FILE.txt, FILE.json likewise\n"
-    "  --no-reuse               write nothing in place and fuse nothing\n"
-    "  --no-native              make no machine code of loops and functions\n"
-    "  --no-blas                matrices by Tally's own code, loading no BLAS\n"
-    "  --version, --help\n"
-    "\n"
-    "Exit status: 0 done, 1 an error in the script, 2 wrong usage,\n"
-    "130 interrupted.\n";
+#include "repl/program.h"
 
 void tl_command_help(void) {
-  fputs(help, stdout);
+  fputs(tl_help, stdout);
 }
 
 // A message about wrong usage; returns the exit status 2.
@@ -329,144 +280,102 @@ static int take_file(tl_command *cmd, tl_action action, int argc, char **argv,
   return 0;
 }
 
-// Takes all from argv[i] on, of which a word with a [usage] needs some.
-static int take_files(tl_command *cmd, tl_action action, int argc, char **argv,
-                      int i, const char *usage) {
-  cmd->action = action;
-  cmd->argc = argc - i;
-  cmd->argv = argv + i;
-  return usage == NULL || argc > i ? 0 : wrong(usage, "");
-}
+// A flag behind a word: a bit of what to explain, or a bool of the command.
+static const struct flag {
+  const char *word, *name;
+  unsigned explain;
+  size_t at;
+} flags[] = {
+    {"explain", "--json", TALLY_EXPLAIN_JSON, 0},
+    {"explain", "--static", TALLY_EXPLAIN_STATIC, 0},
+    {"explain", "--peak", TALLY_EXPLAIN_PEAK, 0},
+    {"dis", "--native", TALLY_EXPLAIN_NATIVE, 0},
+    {"fmt", "--check", 0, offsetof(tl_command, check)},
+    {"fmt", "--diff", 0, offsetof(tl_command, diff)},
+    {"doc", "--check", 0, offsetof(tl_command, check)},
+    {"doc", "--man", 0, offsetof(tl_command, man)},
+};
 
-// tally explain [--json] [--static] [--peak] FILE [ARG ...]
-static int read_explain(tl_command *cmd, int argc, char **argv) {
-  int i = 1;
-  for (; i < argc && strncmp(argv[i], "--", 2) == 0; i++) {
-    if (strcmp(argv[i], "--json") == 0)
-      cmd->explain |= TALLY_EXPLAIN_JSON;
-    else if (strcmp(argv[i], "--static") == 0)
-      cmd->explain |= TALLY_EXPLAIN_STATIC;
-    else if (strcmp(argv[i], "--peak") == 0)
-      cmd->explain |= TALLY_EXPLAIN_PEAK;
-    else
-      return no_option(argv[0], argv[i]);
+// Sets what a flag behind a word says; false: it has no such flag.
+static bool set_word_flag(tl_command *cmd, const char *word, const char *arg) {
+  for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
+    if (strcmp(flags[i].word, word) != 0 || strcmp(flags[i].name, arg) != 0)
+      continue;
+    cmd->explain |= flags[i].explain;
+    if (flags[i].explain == 0)
+      *(bool *)(void *)((char *)cmd + flags[i].at) = true;
+    return true;
   }
-  if (i == argc)
-    return wrong(
-        "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", "");
-  return take_file(cmd, TL_ACTION_EXPLAIN, argc, argv, i);
+  return false;
 }
 
-// tally dis [--native] FILE
-static int read_dis(tl_command *cmd, int argc, char **argv) {
-  bool native = argc > 1 && strcmp(argv[1], "--native") == 0;
-  int i = native ? 2 : 1;
-  if (i < argc && is_option(argv[i]))
-    return no_option(argv[0], argv[i]);
-  cmd->action = native ? TL_ACTION_EXPLAIN : TL_ACTION_DIS;
-  cmd->explain = native ? TALLY_EXPLAIN_NATIVE : 0;
-  if (argc != i + 1)
-    return wrong("usage: tally dis [--native] FILE", "");
-  cmd->subject = argv[i];
-  return 0;
-}
-
-// Takes --check from behind the word; returns how many words it was.
-static int read_check(tl_command *cmd, int argc, char **argv) {
-  cmd->check = argc > 1 && strcmp(argv[1], "--check") == 0;
-  return cmd->check ? 1 : 0;
-}
-
-// What may stand behind doc.
-static const char doc_usage[] =
-    "usage: tally doc [[--check] [NAME] | --html DIR | --man]";
-
-// tally doc [--check] [NAME], tally doc --html DIR, tally doc --man
-static int read_doc(tl_command *cmd, int argc, char **argv) {
-  bool is_html = argc > 1 && strcmp(argv[1], "--html") == 0;
-  cmd->action = TL_ACTION_DOC;
-  cmd->man = argc > 1 && strcmp(argv[1], "--man") == 0;
-  if (is_html || cmd->man) {
-    cmd->html = is_html ? argv[2] : NULL;  // NULL behind the last
-    return argc == (is_html ? 3 : 2) ? 0 : wrong(doc_usage, "");
-  }
-  int taken = read_check(cmd, argc, argv);
-  if (taken == 0 && is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  cmd->subject = argv[1 + taken];  // NULL behind the last
-  if (argc - taken > 2)
-    return wrong(doc_usage, "");
-  return 0;
-}
-
-// tally fmt [--check | --diff] FILE ...
-static int read_format(tl_command *cmd, int argc, char **argv) {
-  cmd->diff = argc > 1 && strcmp(argv[1], "--diff") == 0;
-  int taken = 1 + (cmd->diff ? 1 : read_check(cmd, argc, argv));
-  if (taken == 1 && is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  return take_files(cmd, TL_ACTION_FORMAT, argc, argv, taken,
-                    "usage: tally fmt [--check | --diff] FILE ...");
-}
-
-// tally check FILE ...
-static int read_check_files(tl_command *cmd, int argc, char **argv) {
-  if (is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  return take_files(cmd, TL_ACTION_CHECK, argc, argv, 1,
-                    "usage: tally check FILE ...");
-}
-
-// tally debug FILE [ARG ...]
-static int read_debug(tl_command *cmd, int argc, char **argv) {
-  if (argc > 1 && is_option(argv[1]))
-    return no_option(argv[0], argv[1]);
-  if (argc < 2)
-    return wrong("usage: tally debug FILE [ARG ...]", "");
-  return take_file(cmd, TL_ACTION_DEBUG, argc, argv, 1);
-}
-
-// tally lsp; clients add options of their own, such as --stdio.
-static int read_lsp(tl_command *cmd, int argc, char **argv) {
-  (void)argc, (void)argv;
-  cmd->action = TL_ACTION_LSP;
-  return 0;
-}
-
-// tally test ..., whose arguments are read in test.c.
-static int read_test(tl_command *cmd, int argc, char **argv) {
-  return take_files(cmd, TL_ACTION_TEST, argc, argv, 1, NULL);
-}
-
-// tally bind ..., whose arguments are read in bind.c.
-static int read_bind(tl_command *cmd, int argc, char **argv) {
-  return take_files(cmd, TL_ACTION_BIND, argc, argv, 1, NULL);
-}
-
-// A word in the place of a FILE.
+// A word in the place of a FILE: how many names stand behind its flags at least
+// and at the most. All of them are files, or the first is a FILE and the others
+// are its arguments. usage NULL: all behind the word is read elsewhere.
 typedef struct worded {
   const char *word;
-  int (*read)(tl_command *cmd, int argc, char **argv);
+  tl_action action;
+  const char *usage;
+  int least, most;
+  bool lists;
 } worded;
 
-static const worded words[] = {{"test", read_test},
-                               {"dis", read_dis},
-                               {"doc", read_doc},
-                               {"fmt", read_format},
-                               {"explain", read_explain},
-                               {"check", read_check_files},
-                               {"debug", read_debug},
-                               {"lsp", read_lsp},
-                               {"bind", read_bind},
-                               {NULL, NULL}};
+static const worded words[] = {
+    {"test", TL_ACTION_TEST, NULL, 0, 0, true},
+    {"dis", TL_ACTION_DIS, "usage: tally dis [--native] FILE", 1, 1, false},
+    {"doc", TL_ACTION_DOC,
+     "usage: tally doc [[--check] [NAME] | --html DIR | --man]", 0, 1, false},
+    {"fmt", TL_ACTION_FORMAT, "usage: tally fmt [--check | --diff] FILE ...", 1,
+     INT_MAX, true},
+    {"explain", TL_ACTION_EXPLAIN,
+     "usage: tally explain [--json] [--static] [--peak] FILE [ARG ...]", 1,
+     INT_MAX, false},
+    {"check", TL_ACTION_CHECK, "usage: tally check FILE ...", 1, INT_MAX, true},
+    {"debug", TL_ACTION_DEBUG, "usage: tally debug FILE [ARG ...]", 1, INT_MAX,
+     false},
+    {"lsp", TL_ACTION_LSP, NULL, 0, 0, true},
+    {"bind", TL_ACTION_BIND, NULL, 0, 0, true},
+};
+
+// Reads what stands behind a word, which is argv[0]. Clients of lsp add options
+// of their own, such as --stdio.
+static int read_behind(tl_command *cmd, const worded *w, int argc,
+                       char **argv) {
+  int i = 1;
+  for (; w->usage != NULL && is_option(argv[i]); i++) {
+    // The folder stands behind it, or nothing, which is NULL.
+    if (w->action == TL_ACTION_DOC && strcmp(argv[i], "--html") == 0)
+      return (cmd->html = argv[i + 1]) != NULL && argc == 3
+                 ? 0
+                 : wrong(w->usage, "");
+    if (!set_word_flag(cmd, w->word, argv[i]))
+      return no_option(w->word, argv[i]);
+  }
+  int most = cmd->man ? 0 : w->most;
+  bool excludes = cmd->check && (cmd->diff || cmd->man);
+  if (w->usage != NULL && (argc - i < w->least || argc - i > most || excludes))
+    return wrong(w->usage, "");
+  cmd->subject = argv[i];  // NULL behind the last
+  if (!w->lists && i < argc)
+    i++;
+  cmd->argc = argc - i;
+  cmd->argv = argv + i;
+  return 0;
+}
 
 // Reads the FILE or word and all behind it.
 static int read_word(tl_command *cmd, int argc, char **argv) {
-  for (const worded *w = words; w->word != NULL; w++) {
+  for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+    const worded *w = &words[i];
     if (strcmp(argv[0], w->word) != 0)
       continue;
-    if (w->read == read_test || !asks_for_help(argv[1]))
-      return w->read(cmd, argc, argv);
+    cmd->action = w->action;
+    if (w->action == TL_ACTION_TEST || !asks_for_help(argv[1])) {
+      int status = read_behind(cmd, w, argc, argv);
+      if ((cmd->explain & TALLY_EXPLAIN_NATIVE) != 0)
+        cmd->action = TL_ACTION_EXPLAIN;
+      return status;
+    }
     cmd->action = TL_ACTION_HELP;
     return 0;
   }

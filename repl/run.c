@@ -25,20 +25,40 @@ int tl_run_file(tl_session *session, const tl_command *cmd) {
 
 // --- CODE -------------------------------------------------------------------
 
+size_t tl_print_text(tally_vm *vm, tally_value value, int width) {
+  const char *text;
+  size_t nbytes = 0;
+  if (tally_to_string(vm, value, &text, &nbytes) != TALLY_OK)
+    nbytes = 0;
+  else if (width > 0)
+    tl_write_wrapped(stdout, text, width, false);
+  else
+    fwrite(text, 1, nbytes, stdout);
+  tally_release(vm, value);
+  return nbytes;
+}
+
+void tl_each_text(tally_vm *vm, tally_value list, tl_text_hook *f,
+                  void *context) {
+  tally_value item;
+  const char *text;
+  for (size_t i = 0; i < tally_length(vm, list); i++) {
+    if (tally_item(vm, list, i, &item) != TALLY_OK)
+      break;
+    if (tally_to_string(vm, item, &text, NULL) == TALLY_OK)
+      f(context, text);
+    tally_release(vm, item);
+  }
+}
+
 tally_status tl_print_value(tally_vm *vm, tally_value value) {
   tally_value shown;
-  const char *text;
-  size_t nbytes;
   tally_status status = tally_format(vm, value, &shown);
   if (status != TALLY_OK)
     return status;
-  status = tally_to_string(vm, shown, &text, &nbytes);
-  if (status == TALLY_OK) {
-    fwrite(text, 1, nbytes, stdout);
-    putchar('\n');
-  }
-  tally_release(vm, shown);
-  return status;
+  tl_print_text(vm, shown, 0);
+  putchar('\n');
+  return TALLY_OK;
 }
 
 // The code is evaluated in the main module, so that it may have statements and
@@ -78,17 +98,11 @@ int tl_run_dis(tl_session *session, const tl_command *cmd) {
 // it.
 int tl_run_explain(tl_session *session, const tl_command *cmd) {
   tally_value explained;
-  const char *text;
-  size_t nbytes;
   tl_session_begin();
   tally_status status = tally_explain(session->vm, cmd->subject, cmd->argc,
                                       arguments(cmd), cmd->explain, &explained);
   if (status == TALLY_OK)
-    status = tally_to_string(session->vm, explained, &text, &nbytes);
-  if (status == TALLY_OK) {
-    tl_write_wrapped(stdout, text, tl_terminal_width(STDOUT_FILENO), false);
-    tally_release(session->vm, explained);
-  }
+    tl_print_text(session->vm, explained, tl_terminal_width(STDOUT_FILENO));
   return tl_session_end(session, status);
 }
 
@@ -97,14 +111,11 @@ int tl_run_explain(tl_session *session, const tl_command *cmd) {
 // Prints the report of one finding.
 static void print_report(tally_vm *vm, tally_value found, size_t at) {
   tally_value item, report;
-  const char *text;
-  size_t nbytes;
   if (tally_item(vm, found, at, &item) != TALLY_OK)
     return;
   if (tally_field(vm, item, "report", &report) == TALLY_OK) {
-    if (tally_to_string(vm, report, &text, &nbytes) == TALLY_OK)
-      printf("%.*s\n", (int)nbytes, text);
-    tally_release(vm, report);
+    tl_print_text(vm, report, 0);
+    putchar('\n');
   }
   tally_release(vm, item);
 }

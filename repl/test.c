@@ -25,10 +25,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/golden.h"
-#include "repl/span.h"
+#include "repl/text.h"
 
 // Unless --timeout says otherwise.
 // Far more than any file takes, also under a checker of memory on a machine
@@ -52,7 +51,7 @@ typedef struct command {
   const char *filter;
   long parallel, timeout;  // timeout in seconds, of each file
   bool verbose;
-  tally_native_code native;
+  tl_golden *golden;
   unsigned long passed, failed;
 } command;
 
@@ -93,37 +92,14 @@ static bool is_test(const char *path) {
   return has_ending(path, ".tly") || has_ending(path, ".md");
 }
 
-// For qsort, by bytes, whatever the person's language.
-static int compare_names(const void *a, const void *b) {
-  return strcmp(*(char *const *)a, *(char *const *)b);
+// For scandir, by bytes, whatever the person's language.
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-// The names in a directory, sorted, without hidden ones and build folders;
-// returns owned.
-// NULL also for one that cannot be read or is empty; *count is 0 then. The
-// caller frees each name and the table.
-static char **list_directory(const char *path, size_t *count) {
-  char **names = NULL;
-  size_t capacity = 0;
-  *count = 0;
-  DIR *directory = opendir(path);
-  if (!directory)
-    return NULL;
-  for (struct dirent *entry; (entry = readdir(directory)) != NULL;) {
-    if (entry->d_name[0] == '.' || strcmp(entry->d_name, "build") == 0) {
-      continue;
-    }
-    if (*count == capacity) {
-      capacity = capacity ? 2 * capacity : 32;
-      names = need(realloc(names, capacity * sizeof *names));
-    }
-    size_t nbytes = strlen(entry->d_name) + 1;
-    names[(*count)++] = memcpy(need(malloc(nbytes)), entry->d_name, nbytes);
-  }
-  closedir(directory);
-  if (names)
-    qsort(names, *count, sizeof *names, compare_names);
-  return names;
+// Hidden files and build folders are left out.
+static int is_seen(const struct dirent *entry) {
+  return entry->d_name[0] != '.' && strcmp(entry->d_name, "build") != 0;
 }
 
 // A folder that is being gone through, and the one that it was found in; NULL:
@@ -164,19 +140,20 @@ static void find_tests(command *cmd, const char *path, bool asked,
   if (is_above(above, &info))
     return;
   const folder self = {info.st_dev, info.st_ino, above};
-  size_t count;
-  char **names = list_directory(path, &count);
+  struct dirent **entries = NULL;
+  // A folder that cannot be read has none.
+  int count = scandir(path, &entries, is_seen, compare_names);
   bool here = strcmp(path, ".") == 0;
-  for (size_t i = 0; i < count; i++) {
-    size_t nbytes = strlen(path) + strlen(names[i]) + 2;
+  for (int i = 0; i < count; i++) {
+    size_t nbytes = strlen(path) + strlen(entries[i]->d_name) + 2;
     char *below = need(malloc(nbytes));
     snprintf(below, nbytes, "%s%s%s", here ? "" : path,
-             here || has_ending(path, "/") ? "" : "/", names[i]);
+             here || has_ending(path, "/") ? "" : "/", entries[i]->d_name);
     find_tests(cmd, below, false, &self);
     free(below);
-    free(names[i]);
+    free(entries[i]);
   }
-  free(names);
+  free(entries);
 }
 
 // --- Running ----------------------------------------------------------------
@@ -189,15 +166,10 @@ static void find_tests(command *cmd, const char *path, bool asked,
 static void run_child(const command *cmd, const job *test) {
   if (test->folder[0] != 0)
     setenv("TMPDIR", test->folder, 1);
-  tl_golden golden = {
-      .filter = cmd->filter, .report = test->report, .native = cmd->native};
   alarm((unsigned)cmd->timeout);
-  if (test->path) {
-    tl_golden_file(&golden, test->path);
-  } else {
-    tl_golden_library(&golden);
-  }
-  fprintf(test->report, "%lu %lu\n", golden.passed, golden.failed);
+  tl_counts counts =
+      tl_golden_run(cmd->golden, test->path, cmd->filter, test->report);
+  fprintf(test->report, "%lu %lu\n", counts.passed, counts.failed);
   fflush(test->report);
 }
 
@@ -214,6 +186,7 @@ static void start(command *cmd, job *test) {
   test->child = fork();
   if (test->child == 0) {
     run_child(cmd, test);
+    tl_golden_close(cmd->golden);
     exit(0);  // not _exit: a leak checker reports at exit
   }
   // No process to be had: the job failed.
@@ -246,58 +219,6 @@ static void finish_one(command *cmd) {
 
 // --- Reporting --------------------------------------------------------------
 
-// Whether a character begins here, so that text may be cut.
-// The text's end counts, too. A byte that begins a character is none of 0x80
-// to 0xbf.
-static bool is_boundary(span text, size_t at) {
-  return at >= text.n || ((unsigned char)text.at[at] & 0xc0) != 0x80;
-}
-
-// Prints the text with what is between its first [head] and last [tail] bytes
-// in a colour.
-//
-//     head 2, tail 1 of 123456: 12, then 345 in the colour, then 6
-//
-// head + tail <= text.n. The middle may be empty, and is a colour of nothing.
-static void print_between(span text, size_t head, size_t tail,
-                          const char *colour) {
-  span middle = {text.at + head, text.n - head - tail};
-  printf("%.*s%s%.*s" TL_PLAIN "%.*s", (int)head, text.at, colour, SPAN(middle),
-         (int)tail, text.at + text.n - tail);
-}
-
-// Prints "f.tly:3: expected A, got B" with what A and B have not in common in
-// colours, as a difference; any other line as it is. What is shown in more than
-// one line is compared by its first.
-//
-//     f.tly:3: expected 1.25, got 1.35
-//                         ▔         ▔      coloured: what differs
-//
-// Head and tail are what both have in common, and do not overlap in the
-// shorter one, so that "aa" and "aaa" differ by one a.
-static void print_failure(const char *line, bool has_colours) {
-  const span word = spell("expected "), between = spell(", got ");
-  span rest = spell(line);
-  size_t at = find(rest, word), got = find(rest, between);
-  if (!has_colours || at == rest.n || got == rest.n || got < at + word.n) {
-    fputs(line, stdout);
-    return;
-  }
-  span a = {line + at + word.n, got - at - word.n};
-  span b = trim_right(skip(rest, got + between.n));
-  size_t head = 0, tail = 0, most = a.n < b.n ? a.n : b.n;
-  while (head < most && a.at[head] == b.at[head]) head++;
-  while (head > 0 && (!is_boundary(a, head) || !is_boundary(b, head))) head--;
-  while (tail < most - head && a.at[a.n - 1 - tail] == b.at[b.n - 1 - tail])
-    tail++;
-  while (!is_boundary(a, a.n - tail) || !is_boundary(b, b.n - tail)) tail--;
-  printf("%.*s", (int)(a.at - line), line);
-  print_between(a, head, tail, TL_GREEN);
-  printf("%.*s", SPAN(between));
-  print_between(b, head, tail, TL_RED);
-  putchar('\n');
-}
-
 // Prints a finished job's failures and adds its counts. The counts come last; a
 // child that died wrote none. Child and parent share the file's position, hence
 // rewind.
@@ -314,7 +235,7 @@ static void report(command *cmd, job *test) {
   while (getline(&line, &capacity, test->report) > 0) {
     counted = sscanf(line, "%lu %lu\n", &passed, &failed) == 2;
     if (!counted)
-      print_failure(line, tl_has_colours(STDOUT_FILENO));
+      fputs(line, stdout);
   }
   free(line);
   fclose(test->report);
@@ -400,8 +321,7 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
 // A path without tests in it is no failure. One that does not exist is, and no
 // other files run in its stead.
 int tl_test_command(int argc, char **argv, tally_native_code native) {
-  command cmd = {.native = native,
-                 .parallel = sysconf(_SC_NPROCESSORS_ONLN),
+  command cmd = {.parallel = sysconf(_SC_NPROCESSORS_ONLN),
                  .timeout = SECONDS_PER_FILE};
   if (cmd.parallel < 1)
     cmd.parallel = 1;
@@ -415,7 +335,9 @@ int tl_test_command(int argc, char **argv, tally_native_code native) {
     add_job(&cmd, NULL);
     find_tests(&cmd, ".", false, NULL);
   }
+  cmd.golden = tl_golden_open(native);
   run_all(&cmd);
+  tl_golden_close(cmd.golden);
   for (size_t i = 0; i < cmd.count; i++) free(cmd.jobs[i].path);
   free(cmd.jobs);
   printf("%lu passed, %lu failed\n", cmd.passed, cmd.failed);

@@ -373,6 +373,8 @@ run --sandbox -e 'import io
 io.read_text("README.md")'
 expect 1 'error' '--sandbox forbids files'
 run test --nosuch;          expect 2 'usage' 'test with an unknown option'
+run fmt --check --diff x;   expect 2 'usage: tally fmt' 'two that exclude each other'
+run fmt --check --nosuch;   expect 2 'fmt has no option --nosuch' 'a flag behind one'
 text 'print(1)  # expect: 1\nprint(2)  # expect: 3\nprint(4)\n'
 run test "$dir/script.tly"
 expect 1 'script.tly:2: expected 3, got 2' 'test reports a wrong line'
@@ -380,6 +382,47 @@ expect 1 '^1 passed, 2 failed$' 'test counts expectations'
 text 'print([1][2])  # expect error: index error: index 2\n'
 run test "$dir/script.tly"
 expect 0 '^1 passed, 0 failed$' 'test knows expected errors'
+# Each way to fail, and what is said of it.
+cat >"$dir/script.tly" <<'END'
+print(1)
+print(2)  # expect: 3
+### lost
+print(1)  # expect: 0
+print(2)
+print("a")  # expect: 1
+#> 2
+#> 3
+#> a
+### error
+[1][2]    # expect error: value error
+### place
+[1][2]    # expect error at 2: index error: … 2
+#|    1 | [1][2]
+### well
+print(1)  # expect error: index error
+### kinds
+assert(1 == 1)
+[1][2]
+END
+run test "$dir/script.tly"
+expect 1 '^3 passed, 12 failed$' 'every failure counts'
+cat >"$dir/said" <<'END'
+2: expected 
+2: nothing was expected here
+4: expected 
+8: expected 
+11: expected error value error
+11: unexpected index error
+13: expected error index error
+14: expected in the report    
+13: unexpected index error
+1: nothing was expected here
+16: expected error index error
+19: unexpected error
+END
+grep -o 'script.tly:[0-9]*: [a-z ]*' "$dir/out" | cut -d: -f2- |
+  cmp -s - "$dir/said" || status=9
+expect 1 'got nothing' 'what is said of each'
 run test --timeout 0 "$dir/script.tly"
 expect 2 'usage' 'a timeout of no time'
 text 'while true { }\n'

@@ -231,42 +231,17 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
 // deep.
 static tally_status items(tally_vm *vm, void *context, size_t count,
                           const tally_value *args, tally_value *out) {
-  tally_value *values = NULL;
-  size_t n = 0, room = 0;
   int lock;
-  (void)count;
+  (void)vm, (void)count;
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
   py_object *o = py_from_value(context, args[0]);
-  py_object *each = o == NULL ? NULL : py.PyObject_GetIter(o), *item;
-  if (each == NULL)
-    status = py_raise(context);
-  while (status == TALLY_OK && (item = py.PyIter_Next(each)) != NULL) {
-    // A list's items are handles of the VM's until it is made; 16, 48, 112, …
-    if (n == room) {
-      room = room * 2 + 16;
-      tally_value *more = realloc(values, room * sizeof *more);
-      if (more == NULL)
-        status = tally_raise(vm, TALLY_ERR_MEMORY, "no memory for a list");
-      else
-        values = more;
-    }
-    if (status == TALLY_OK)
-      status = py_to_value(context, item, 0, &values[n]);
-    n += status == TALLY_OK;
-    py_drop(item);
-  }
-  // PyIter_Next gives NULL at the end and after an error.
-  if (status == TALLY_OK && py.PyErr_Occurred() != NULL)
-    status = py_raise(context);
-  py_drop(each);
+  py_object *all = o == NULL ? NULL : py.PySequence_List(o);
+  status = all == NULL ? py_raise(context) : py_to_list(context, all, out);
+  py_drop(all);
   py_drop(o);
   py.PyGILState_Release(lock);
-  if (status == TALLY_OK)
-    status = tally_from_list(vm, n, values, out);
-  for (size_t i = 0; i < n; i++) tally_release(vm, values[i]);
-  free(values);
   return status;
 }
 

@@ -146,8 +146,6 @@ enum {
   X(py_object *, PyObject_CallMethod,                                          \
     (py_object *, const char *, const char *, ...))                            \
   X(py_object *, Py_BuildValue, (const char *, ...))                           \
-  X(py_object *, PyObject_GetIter, (py_object *))                              \
-  X(py_object *, PyIter_Next, (py_object *))                                   \
   X(py_object *, PyObject_Str, (py_object *))                                  \
   X(int, PyType_IsSubtype, (py_object *, py_object *))                         \
   X(py_object *, PyLong_FromLongLong, (long long))                             \
@@ -168,6 +166,7 @@ enum {
   X(py_object *, PySlice_New, (py_object *, py_object *, py_object *))         \
   X(intptr_t, PyObject_Size, (py_object *))                                    \
   X(py_object *, PySequence_GetItem, (py_object *, intptr_t))                  \
+  X(py_object *, PySequence_List, (py_object *))                               \
   X(intptr_t, PyDict_Size, (py_object *))                                      \
   X(py_object *, PyDict_New, (void))                                           \
   X(int, PyDict_SetItemString, (py_object *, const char *, py_object *))       \

@@ -571,6 +571,10 @@ tally_status py_to_value(py_link *link, py_object *o, int deep,
   return to_value(link, o, deep ? 1 : 0, out);
 }
 
+tally_status py_to_list(py_link *link, py_object *o, tally_value *out) {
+  return from_sequence(link, o, -1, out);
+}
+
 // --- python.object ----------------------------------------------------------
 
 // An object in Tally.

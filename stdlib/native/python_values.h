@@ -50,6 +50,8 @@ py_object *py_from_value(py_link *link, tally_value v);
 // dicts and arrays are converted; else they are handles, too.
 tally_status py_to_value(py_link *link, py_object *o, int deep,
                          tally_value *out);
+// The items of a list as a list of values that are not deep.
+tally_status py_to_list(py_link *link, py_object *o, tally_value *out);
 // Ends what py_lock began: *out is what [o] is, not deep, or the error of the
 // exception where that is NULL. Takes o, and gives the lock back.
 tally_status py_give(py_link *link, int lock, py_object *o, tally_value *out);

@@ -41,6 +41,7 @@ typedef struct offers {
   const char *word;  // what they begin with
   size_t nbytes;
   tl_list *list;
+  const char *module;  // of which the library's names are offered
   bool failed;
 } offers;
 
@@ -80,27 +81,29 @@ static void offer_variables(offers *o, const tl_module *module) {
   }
 }
 
+// An entry of the library's that is in the module of the offers.
+static bool offer_of_module(void *context, const tl_documented *d) {
+  offers *o = context;
+  if (o->module == NULL
+          ? d->module == NULL
+          : d->module != NULL && strcmp(d->module, o->module) == 0)
+    offer(o, d->name);
+  return false;
+}
+
 // What the library has in a module; NULL: what needs no import.
 // Functions and constants that are documented, those of the host too.
 static void offer_library(offers *o, const char *module) {
-  tl_documented d;
-  for (size_t i = 0; tl_documented_at(o->vm, i, &d); i++) {
-    bool is_here = module == NULL
-                       ? d.module == NULL
-                       : d.module != NULL && strcmp(d.module, module) == 0;
-    if (is_here)
-      offer(o, d.name);
-  }
+  o->module = module;
+  tl_each_documented(o->vm, offer_of_module, o);
 }
 
 // The names of modules that can be imported.
 // Once for each of their functions; tidy leaves one.
-static void offer_modules(offers *o) {
-  tl_documented d;
-  for (size_t i = 0; tl_documented_at(o->vm, i, &d); i++) {
-    if (d.module != NULL)
-      offer(o, d.module);
-  }
+static bool offer_module(void *context, const tl_documented *d) {
+  if (d->module != NULL)
+    offer(context, d->module);
+  return false;
 }
 
 // The members of a value: fields of a record or a struct, attributes of an
@@ -335,7 +338,7 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
   if (!tl_given(vm, text, "the text") || !tl_given(vm, out, "the result"))
     return tl_report(vm);
   size_t end = strlen(text), begin = name_begin(text, end);
-  offers o = {vm, text + begin, end - begin, tl_list_new(vm, 16), false};
+  offers o = {vm, text + begin, end - begin, tl_list_new(vm, 16), NULL, false};
   if (o.list == NULL)
     return tl_report(vm);
   tl_slot object;
@@ -343,7 +346,7 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
     if (find_named(vm, text, begin - 1, &object))
       offer_members(&o, object);
   } else if (follows_import(text, begin)) {
-    offer_modules(&o);
+    tl_each_documented(vm, offer_module, &o);
   } else {
     size_t paren;
     if (find_call(text, begin, &paren))

@@ -15,8 +15,10 @@
 #include "vm/vm.h"
 
 // The entry of a row; a name that stands for its result has no parameters.
-static tl_documented of_row(const char *module, const tl_builtin *row) {
-  return (tl_documented){module, row->name, row->params, row->doc, 0, NULL};
+static tl_documented of_row(const char *module, const tl_builtin *row,
+                            size_t docs_before) {
+  return (tl_documented){module,   row->name,   row->params,
+                         row->doc, docs_before, NULL};
 }
 
 // How many packed texts come before those of a table of rows.
@@ -33,68 +35,86 @@ static const char *topic_of(const tl_library *library, const char *module) {
   return t->topic;
 }
 
-// Counts down [index] through one group after the other.
-// Linear in the number of entries, and called for each of them in turn by those
-// who list all: a thousand entries make a million steps, which is nothing for a
-// prompt.
-bool tl_documented_at(const tl_vm *vm, size_t index, tl_documented *out) {
+bool tl_each_documented(const tl_vm *vm, tl_documented_visit *visit,
+                        void *context) {
   size_t docs_before = 0;
   for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
     if (f->module != NULL && f->module[0] == '_')
       continue;  // the library's own (stdlib/checks.c)
+    tl_documented d = {.docs_before = docs_before_table(vm, f->rows)};
     for (const tl_builtin *row = f->rows; row->name != NULL; row++) {
-      if (index-- > 0)
-        continue;
-      *out = of_row(f->module, row);
-      out->topic = f->topic;
-      out->docs_before =
-          docs_before_table(vm, f->rows) + (size_t)(row - f->rows);
-      return true;
+      d = of_row(f->module, row, d.docs_before);
+      d.topic = f->topic;
+      if (visit(context, &d))
+        return true;
+      d.docs_before++;
     }
   }
   for (const tl_constant *c = vm->library->constants; c->name != NULL; c++) {
-    *out = (tl_documented){c->module, c->name, NULL, c->doc, 0, "constants"};
-    if (index-- == 0)
+    tl_documented d = {c->module, c->name, NULL, c->doc, 0, "constants"};
+    if (visit(context, &d))
       return true;
   }
   for (const struct tl_embedded *e = vm->library->embedded->modules;
        e->name != NULL; e++) {
+    tl_documented d = {.module = e->is_global ? NULL : e->name,
+                       .topic = topic_of(vm->library, e->name)};
     for (const struct tl_embedded_function *f = e->functions; f->name != NULL;
          f++) {
-      *out = (tl_documented){e->is_global ? NULL : e->name,
-                             f->name,
-                             f->params,
-                             NULL,
-                             docs_before++,
-                             topic_of(vm->library, e->name)};
-      if (index-- == 0)
+      d.name = f->name;
+      d.params = f->params;
+      d.docs_before = docs_before++;
+      if (visit(context, &d))
         return true;
     }
   }
   for (const tl_host_function *f = vm->host_functions; f != NULL; f = f->next) {
-    *out = of_row(f->module, &f->row);
-    if (index-- == 0)
+    tl_documented d = of_row(f->module, &f->row, 0);
+    if (visit(context, &d))
       return true;
   }
   return false;
 }
 
-// Names of modules are given as "module.name".
+// An entry that is looked for, by its index or by its name; what is found goes
+// to [found].
+typedef struct sought {
+  size_t index;
+  const char *module, *name;
+  size_t module_nbytes;
+  tl_documented found;
+} sought;
+
+// Counts down to the index.
+static bool is_at(void *context, const tl_documented *d) {
+  sought *s = context;
+  s->found = *d;
+  return s->index-- == 0;
+}
+
+// Linear in the number of entries, and called for each of them in turn by those
+// who list all: a thousand entries make a million steps, which is nothing for a
+// prompt. Names of modules are given as "module.name".
 const char *tally_documented(tally_vm *vm, size_t index) {
-  tl_documented d;
-  if (vm == NULL || !tl_documented_at(vm, index, &d))
+  sought s = {.index = index};
+  if (vm == NULL || !tl_each_documented(vm, is_at, &s))
     return NULL;
-  if (d.module == NULL)
-    return d.name;
-  snprintf(vm->report_file, sizeof vm->report_file, "%s.%s", d.module, d.name);
+  if (s.found.module == NULL)
+    return s.found.name;
+  snprintf(vm->report_file, sizeof vm->report_file, "%s.%s", s.found.module,
+           s.found.name);
   return vm->report_file;
 }
 
-// Whether the entry is in that module; no bytes: in none.
-static bool is_in(const tl_documented *d, const char *module, size_t nbytes) {
-  if (d->module == NULL || nbytes == 0)
-    return d->module == NULL && nbytes == 0;
-  return strlen(d->module) == nbytes && memcmp(d->module, module, nbytes) == 0;
+// Whether the entry has that name, in that module; no bytes: in none.
+static bool is_called(void *context, const tl_documented *d) {
+  sought *s = context;
+  s->found = *d;
+  return strcmp(d->name, s->name) == 0 &&
+         (d->module == NULL
+              ? s->module_nbytes == 0
+              : s->module_nbytes > 0 && strlen(d->module) == s->module_nbytes &&
+                    memcmp(d->module, s->module, s->module_nbytes) == 0);
 }
 
 // Finds an entry by "name" or "module.name".
@@ -103,12 +123,12 @@ static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
   if (vm == NULL || name == NULL)
     return false;
   const char *dot = strchr(name, '.');
-  const char *member = dot == NULL ? name : dot + 1;
-  size_t nbytes = dot == NULL ? 0 : (size_t)(dot - name);
-  for (size_t i = 0; tl_documented_at(vm, i, out); i++)
-    if (strcmp(out->name, member) == 0 && is_in(out, name, nbytes))
-      return true;
-  return false;
+  sought s = {.module = name,
+              .name = dot == NULL ? name : dot + 1,
+              .module_nbytes = dot == NULL ? 0 : (size_t)(dot - name)};
+  bool found = tl_each_documented(vm, is_called, &s);
+  *out = s.found;
+  return found;
 }
 
 // The library's packed texts, unpacked when first needed; NULL where there is

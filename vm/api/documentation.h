@@ -20,10 +20,12 @@ typedef struct tl_documented {
   const char *topic;  // NULL: of the host
 } tl_documented;
 
-// The entry at [index]: first the library's rows in order, then its constants,
-// then what its modules have in Tally, then the host's functions. False behind
-// the last.
-bool tl_documented_at(const tally_vm *vm, size_t index, tl_documented *out);
+// Calls [visit] with each entry until it gives true; whether it did. First the
+// library's rows in order, then its constants, then what its modules have in
+// Tally, then the host's functions.
+typedef bool tl_documented_visit(void *context, const tl_documented *entry);
+bool tl_each_documented(const tally_vm *vm, tl_documented_visit *visit,
+                        void *context);
 
 // Frees the unpacked documentation.
 void tl_docs_close(tally_vm *vm);

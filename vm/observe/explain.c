@@ -206,8 +206,7 @@ void tl_explain_text(tl_text *out, const tl_unit *unit, const tl_notes *notes,
 
 // --- JSON -------------------------------------------------------------------
 
-// A JSON string.
-static void put_quoted(tl_text *out, const char *from, size_t nbytes) {
+void tl_explain_quoted(tl_text *out, const char *from, size_t nbytes) {
   tl_text_putc(out, '"');
   for (size_t i = 0; i < nbytes; i++) {
     unsigned char c = (unsigned char)from[i];
@@ -230,7 +229,7 @@ static void quote_rest(tl_text *out, size_t begin) {
   if (plain.failed)
     out->failed = true;
   else
-    put_quoted(out, plain.bytes, plain.length);
+    tl_explain_quoted(out, plain.bytes, plain.length);
   tl_text_close(&plain);
 }
 
@@ -238,7 +237,7 @@ static void quote_rest(tl_text *out, size_t begin) {
 static void json_operation(const tl_explainer *e, const tl_explained *o) {
   tl_text *out = e->out;
   tl_text_printf(out, "{\"line\": %" PRIu32 ", \"function\": ", o->line);
-  put_quoted(out, e->p->name->text, e->p->name->length);
+  tl_explain_quoted(out, e->p->name->text, e->p->name->length);
   tl_text_puts(out, ", \"operation\": ");
   size_t begin = out->length;
   tl_explain_source(out, e->unit, o->place);
@@ -282,12 +281,12 @@ void tl_explain_json(tl_text *out, const tl_unit *unit, const tl_notes *notes,
   const char *sep = "";
   tl_explained o;
   tl_text_puts(out, "{\"file\": ");
-  put_quoted(out, unit->file->text, unit->file->length);
+  tl_explain_quoted(out, unit->file->text, unit->file->length);
   tl_text_puts(out, ", \"error\": ");
   if (error == NULL)
     tl_text_puts(out, "null");
   else
-    put_quoted(out, error, strlen(error));
+    tl_explain_quoted(out, error, strlen(error));
   tl_text_puts(out, ", \"operations\": [");
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
     tl_explainer e = {.out = out, .unit = unit, .notes = notes};

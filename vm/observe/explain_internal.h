@@ -93,6 +93,9 @@ void tl_explain_code(const tl_explainer *e, const tl_explained *o);
 // region: appends why not. False: there is none.
 bool tl_explain_apart(const tl_explainer *e, const tl_explained *o);
 
+// Appends a text as a JSON string.
+void tl_explain_quoted(tl_text *out, const char *from, size_t nbytes);
+
 // What a run noted of the instruction; NULL.
 const tl_note *tl_explain_note(const tl_explainer *e, uint32_t pc);
 // What a run did at an operation. The memory of a region's result is noted

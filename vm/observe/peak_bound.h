@@ -12,9 +12,8 @@
 // that are alive after each instruction are a sum of products of the shapes of
 // the parameters, and the largest of them is the bound.
 //
-//   peak_formula.c   symbols, products of them, and their sums
-//   peak_values.c    what is known of a value: dtype, lengths, its block
-//   peak_bound.c     the instructions, the most that was alive, the report
+//   peak_bound.c            gives the code, and prints
+//   stdlib/inner/peak.tly   bounds it
 //
 // The bound is one of the promise #:peak (peak_contract.h): bytes of items
 // beyond those at the beginning. It holds for arrays of TL_REGION_LARGE items
@@ -26,8 +25,9 @@
 
 #include "vm/observe/watch.h"
 
-// Writes the bounds of all functions of a unit. Only memory can be missing,
-// which text->failed tells.
+// Writes the bounds of all functions of a unit. Memory may be missing, and the
+// VM may be interrupted meanwhile: then text->failed is true, and perhaps an
+// error is pending.
 void tl_explain_peak(tl_text *text, const tl_unit *unit);
 
 #endif

@@ -1,0 +1,128 @@
+// A VM for a program, and the module `library`, by which it asks what is
+// documented.
+//
+//     tl_program_open ─ tally_add_module   library, and the caller's
+//                     ─ tally_eval         the program's definitions
+
+#include "repl/program.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *tl_program_text(tally_vm *vm, tally_value value, size_t *nbytes) {
+  const char *text;
+  if (tally_to_string(vm, value, &text, nbytes) == TALLY_OK)
+    return text;
+  *nbytes = 0;
+  return "";
+}
+
+tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
+                             tally_value *out) {
+  static const char other[] = "(bytes that are no text)";
+  if (text == NULL)
+    return tally_from_none(vm, out);
+  return tally_from_string(vm, text, nbytes, out) == TALLY_OK
+             ? TALLY_OK
+             : tally_from_string(vm, other, sizeof other - 1, out);
+}
+
+// --- library ----------------------------------------------------------------
+
+// The row of a name of [about]. What is asked for comes one after the other, as
+// the VM may write the next answer over the last.
+static tally_status make_row(tally_vm *vm, tally_vm *about, const char *name,
+                             tally_value *out) {
+  static const char *const keys[] = {"name", "parameters", "text", "topic"};
+  static const char *(*const ask[])(tally_vm *, const char *) = {
+      NULL, tally_signature, tally_documentation, tally_topic};
+  enum { FIELDS = sizeof keys / sizeof *keys };
+  tally_value fields[FIELDS];
+  for (int i = 0; i < FIELDS; i++) {
+    const char *text = ask[i] == NULL ? name : ask[i](about, name);
+    if (text == NULL && ask[i] != tally_signature)
+      text = "";
+    tally_status status =
+        tl_program_give(vm, text, text == NULL ? 0 : strlen(text), &fields[i]);
+    if (status != TALLY_OK)
+      return status;
+  }
+  return tally_from_record(vm, FIELDS, keys, fields, out);
+}
+
+// row(name)
+static tally_status find_row(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  size_t n;
+  const char *name = tl_program_text(vm, args[0], &n);
+  (void)count;
+  return tally_documentation(context, name) == NULL
+             ? tally_from_none(vm, out)
+             : make_row(vm, context, name, out);
+}
+
+// rows(prefix). A name is copied, as the VM may write the next answer over it.
+static tally_status list_rows(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  size_t names = 0, made = 0, n;
+  const char *prefix = tl_program_text(vm, args[0], &n);
+  (void)count;
+  while (tally_documented(context, names) != NULL) names++;
+  tally_value *rows = malloc((names + 1) * sizeof *rows);
+  if (rows == NULL)
+    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for names");
+  tally_status status = TALLY_OK;
+  for (size_t i = 0; i < names && status == TALLY_OK; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s", tally_documented(context, i));
+    if (strncmp(name, prefix, n) == 0)
+      status = make_row(vm, context, name, &rows[made++]);
+  }
+  if (status == TALLY_OK)
+    status = tally_from_list(vm, made, rows, out);
+  free(rows);
+  return status;
+}
+
+// --- The VM -----------------------------------------------------------------
+
+// Adds a module of functions, unless it has no name.
+static tally_status add_module(tally_vm *vm, const char *name,
+                               const tally_native *functions, size_t count) {
+  const tally_module module = {.size = sizeof module,
+                               .name = name,
+                               .functions = functions,
+                               .function_count = count,
+                               .function_size = sizeof *functions};
+  return name == NULL ? TALLY_OK : tally_add_module(vm, &module);
+}
+
+tally_vm *tl_program_open(const char *text, const tally_options *options,
+                          const char *name, const tally_native *functions,
+                          size_t count, tally_vm *about) {
+  tally_vm *vm = NULL;
+  tally_status status = tally_open(options, &vm);
+  const tally_native library[] = {
+      {.name = "row",
+       .params = "name",
+       .call = find_row,
+       .context = about == NULL ? vm : about},
+      {.name = "rows",
+       .params = "prefix",
+       .call = list_rows,
+       .context = about == NULL ? vm : about},
+  };
+  if (status == TALLY_OK)
+    status = add_module(vm, "library", library, 2);
+  if (status == TALLY_OK)
+    status = add_module(vm, name, functions, count);
+  if (status == TALLY_OK)
+    status = tally_eval(vm, text, NULL);
+  if (status == TALLY_OK)
+    return vm;
+  fprintf(stderr, "tally: %s\n",
+          vm == NULL ? "no memory" : tally_error(vm)->report);
+  tally_close(vm);
+  return NULL;
+}

@@ -1,0 +1,41 @@
+// Programs in Tally that the command has in it, and other texts. A program has
+// a VM of its own: what it defines is in nobody's way, and what it asks of the
+// command or of another VM goes through modules.
+#ifndef TALLY_REPL_PROGRAM_H
+#define TALLY_REPL_PROGRAM_H
+
+#include <stddef.h>
+
+#include "tally.h"
+
+// What the files of these names say; the Makefile makes C of them. The style, the
+// script and the program of the reference, the programs of tally bind, fmt
+// --diff, lsp and test, and what --help prints.
+extern const char tl_doc_css[], tl_doc_js[], tl_doc[], tl_bind_read[],
+    tl_bind_glue[], tl_format[], tl_lsp[], tl_test[], tl_help[];
+
+// Opens a VM, defines what the program does, and returns it, owned. NULL: no
+// memory, or the program is wrong, which standard error is told.
+//
+//   name       of the module with [functions], which are copied and whose
+//              contexts are borrowed; NULL: there is none
+//   about      the VM whose names the module `library` knows, borrowed; NULL:
+//              the program's own
+//
+//     library.rows(prefix)   for each name that begins so the record (name,
+//                            parameters, text, topic), in order; parameters are
+//                            none for a constant
+//     library.row(name)      that of one name, none where it is not documented
+tally_vm *tl_program_open(const char *text, const tally_options *options,
+                          const char *name, const tally_native *functions,
+                          size_t count, tally_vm *about);
+
+// The bytes of a value; "" of what is no string. Borrowed of the value.
+const char *tl_program_text(tally_vm *vm, tally_value value, size_t *nbytes);
+
+// A text of any bytes as a value, NULL as none. One that is no UTF-8 is named
+// instead.
+tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
+                             tally_value *out);
+
+#endif
