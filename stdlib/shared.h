@@ -8,6 +8,13 @@
 #include "vm/values/list.h"
 #include "vm/string.h"
 
+// --- results.c --------------------------------------------------------------
+
+// Ends a built-in whose work is done in Tally, by a function of inner/arrays:
+// its [count] arguments move there, with what they own.
+bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
+                 tl_slot *out);
+
 // --- list_sort.c ------------------------------------------------------------
 
 // Sorts a list, stably: numbers by value (NaN last), strings by code points,
