@@ -236,13 +236,15 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
   // A module read from a file is the user's own, with its own places; and a
   // function that one of the library has made only calls what it was given.
   if (error->placed || function->unit->module->path != NULL ||
-      function->capture_count > 0 ||
-      tl_embedded_member(vm->library, module, name) == NULL)
+      function->capture_count > 0)
+    return;
+  // One that scripts do not know leaves the name to what it works for.
+  error->named = tl_embedded_member(vm->library, module, name) != NULL;
+  if (!error->named)
     return;
   size_t length = name_length(vm, error->message);
   if (length == 0 && !is_of_arguments(error->status))
     return;
-  error->named = true;
   tl_param params[TL_MAX_PARAMS];
   put_argument(vm, params, params_of(function, params), length, args);
   put_name(vm, tl_embedded_find(vm->library, module)->is_global ? NULL : module,
