@@ -377,19 +377,42 @@ static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Matrices ---------------------------------------------------------------
 
-// In Tally: 0.8 to 1.4 us for few rows, as long as in C for 300.
+// In C: as with diag, Tally takes 5 times as long for 4 rows and twice for 30.
 static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t rows, columns, k;
+  int64_t shape[2], k;
   tl_dtype dtype;
-  if (!tl_arg_count(vm, "eye", "n_rows", args[0], &rows) ||
+  char one[16];
+  if (!tl_arg_count(vm, "eye", "n_rows", args[0], &shape[0]) ||
       !tl_arg_int(vm, "eye", "k", args[2], &k) ||
-      !tl_arg_dtype(vm, "eye", args[3], TL_FLOAT64, &dtype) ||
-      (!tl_is_none(args[1]) &&
-       !tl_arg_count(vm, "eye", "n_cols", args[1], &columns)))
+      !tl_arg_dtype(vm, "eye", args[3], TL_FLOAT64, &dtype))
+    return false;
+  shape[1] = shape[0];
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_count(vm, "eye", "n_cols", args[1], &shape[1]))
     return false;
   if (dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one");
-  return tl_in_tally(vm, "identity", 4, args, out);
+  tl_slot value = dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1);
+  if (!tl_scalar_convert(vm, value, dtype, one))
+    return false;
+  tl_array *a = tl_array_zeros(vm, dtype, 2, shape);
+  if (!a)
+    return false;
+  size_t itemsize = tl_itemsize(dtype);
+  int64_t row = k < 0 ? (k < -shape[0] ? shape[0] : -k) : 0;
+  int64_t column = k > 0 ? (k > shape[1] ? shape[1] : k) : 0;
+  bool ok = true;
+  for (; ok && row < shape[0] && column < shape[1]; row++, column++) {
+    memcpy(a->data + (size_t)(row * shape[1] + column) * itemsize, one,
+           itemsize);
+    // Each one may cost a large page that the system has to clear.
+    ok = (row & 15) != 15 || tl_poll(vm, 0);
+  }
+  if (ok)
+    *out = tl_own_array(a);
+  else
+    tl_array_drop(vm, a);
+  return ok;
 }
 
 // The first column of a row that is above diagonal k, clipped.
