@@ -2,7 +2,7 @@
 //
 //
 //   unique        distinct.c finds values, first indices, inverse and counts;
-//                 rows and structs become codes first (missing_order.c)
+//                 rows and structs become codes first (inner/arrays.tly)
 //   isin          a table, a search in sorted items or codes, by dtype
 
 #include <string.h>
@@ -13,7 +13,6 @@
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
-#include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
@@ -77,20 +76,27 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
   return true;
 }
 
-// unique of structs: the codes are only the way to the values.
-static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
-  tl_coded coded;
-  if (!tl_struct_codes(vm, "unique", p, &coded))
-    return false;
-  tl_drop(vm, coded.codes);
-  *out = coded.values;
-  return true;
+// By codes, in Tally: of values that may be missing, or of one axis of structs.
+// [wanted]: what is given besides the distinct values, as for distinct_parts.
+static bool distinct_by_codes(tl_vm *vm, const char *function, tl_slot x,
+                              int wanted, tl_slot *out) {
+  const bool structs = tl_has_fields(x);
+  if (structs && tl_value_ndim(x) != 1)
+    return tl_arg_fail(vm, function, "x", "of one axis", x);
+  tl_slot given[] = {tl_borrow(x), tl_bool(structs), tl_weak_int(wanted)};
+  return tl_in_tally(vm, "distinct_by_codes", 3, given, out);
 }
 
 // --- Distinct parts along an axis -------------------------------------------
 
-// In Tally: the distinct parts of x along an axis (args[1]), and of their
-// indices, inverse indices and counts what has a name; NULL: the parts alone.
+// What of the indices, inverse indices and counts has a name, as a number for
+// Tally; NULL: nothing, the values alone.
+static int wanted_of(const char *const names[4]) {
+  return names == NULL ? 0 : names[1] != NULL ? 3 : names[2] != NULL ? 2 : 1;
+}
+
+// In Tally: the distinct parts of x along an axis (args[1]), and what of them
+// has a name.
 static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
                            const char *const names[4], tl_slot *out) {
   int axis;
@@ -103,13 +109,9 @@ static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
                    function);
   if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis))
     return false;
-  const int wanted = names == NULL      ? 0
-                     : names[1] != NULL ? 3
-                     : names[2] != NULL ? 2
-                                        : 1;
   tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis),
-                     tl_weak_int(wanted)};
-  return tl_call_embedded(vm, "inner/arrays", "distinct_parts", 3, given, out);
+                     tl_weak_int(wanted_of(names))};
+  return tl_in_tally(vm, "distinct_parts", 3, given, out);
 }
 
 // --- The functions ----------------------------------------------------------
@@ -132,7 +134,7 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_axis(args))
     return distinct_parts(vm, "unique", args, NULL, out);
   if (tl_has_fields(args[0]))
-    return distinct_structs(vm, args[0], out);
+    return distinct_by_codes(vm, "unique", args[0], 0, out);
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique", &args[0], false, false, &d))
     return false;
@@ -147,16 +149,15 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // The distinct items of x, or parts of it along an axis: a record of what has a
-// name. [self] is the function that does so.
-static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
+// name.
+static bool unique_parts(tl_vm *vm, const char *function,
                          const char *const names[4], tl_slot *args,
                          tl_slot *out) {
   tl_distinct d;
   if (has_axis(args))
     return distinct_parts(vm, function, args, names, out);
-  if (tl_needs_codes(args[0]))
-    return tl_coded_call(vm, function, self, false, TL_ANSWER_RECORD, args,
-                         out);
+  if (tl_is_form(args[0], TL_FORM_OPTION) || tl_has_fields(args[0]))
+    return distinct_by_codes(vm, function, args[0], wanted_of(names), out);
   return tl_distinct_find(vm, function, &args[0], names[2] != NULL,
                           names[3] != NULL, &d) &&
          distinct_record(vm, &d, names, out);
@@ -167,20 +168,20 @@ static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, NULL, "counts"};
   return (has_axis(args) || row_items(vm, &args[0])) &&
-         unique_parts(vm, "unique_counts", unique_counts, names, args, out);
+         unique_parts(vm, "unique_counts", names, args, out);
 }
 
 // unique_inverse(x, axis).
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, "inverse_indices", NULL};
-  return unique_parts(vm, "unique_inverse", unique_inverse, names, args, out);
+  return unique_parts(vm, "unique_inverse", names, args, out);
 }
 
 // unique_all(x, axis).
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", "indices", "inverse_indices",
                                        "counts"};
-  return unique_parts(vm, "unique_all", unique_all, names, args, out);
+  return unique_parts(vm, "unique_all", names, args, out);
 }
 
 // --- Membership -------------------------------------------------------------
