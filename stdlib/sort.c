@@ -15,6 +15,7 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "stdlib/sort_parts.h"
+#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/ragged.h"
@@ -59,22 +60,18 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_axis(vm, name, args[1], tl_value_ndim(args[0]), -1, &along))
     return false;
-  if (tl_is_form(args[0], TL_FORM_OPTION) && tl_value_ndim(args[0]) == 2 &&
-      (axis == -1 || axis == 1))
-    return tl_call_embedded(
-        vm, "inner/arrays", "sort_rows", 3,
-        (tl_slot[]){tl_borrow(args[0]), tl_bool(descending), tl_bool(order)},
-        out);
-  tl_array *places;
-  if (!tl_order_of(vm, name, args[0], descending, &places))
-    return false;
-  if (order) {
-    *out = tl_own_array(places);
-    return true;
-  }
-  bool ok = tl_value_take(vm, args[0], places, out);
-  tl_drop(vm, tl_own_array(places));
-  return ok;
+  const bool option = tl_is_form(args[0], TL_FORM_OPTION);
+  tl_slot given[] = {tl_borrow(args[0]), tl_bool(descending), tl_bool(order)};
+  if (option && tl_value_ndim(args[0]) == 2 && (axis == -1 || axis == 1))
+    return tl_in_tally(vm, "sort_rows", 3, given, out);
+  if (option && tl_value_ndim(args[0]) == 1)
+    return tl_in_tally(vm, "sort_present", 3, given, out);
+  char text[TL_DESCRIBE];
+  return tl_fail(
+      vm, TALLY_ERR_TYPE,
+      "%s: %s has no order: one axis of numbers or strings has%s", name,
+      tl_describe(args[0], text, sizeof text),
+      tl_has_fields(args[0]) ? "; sort_by(p, \"x\") sorts by a field" : "");
 }
 
 // The items of one axis in the order of what key gives for each: in Tally.
