@@ -73,30 +73,16 @@ static void add_complex(void *out, const void *a, int64_t n, const void *b,
 //
 // Anything else fails (kind value).
 static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
-                          int64_t *skip, int64_t *length) {
-  tl_string *mode = NULL;
-  *skip = 0;
-  *length = longer + shorter - 1;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, "convolve", "mode", s, &mode))
+                          part *out) {
+  static const char *const modes[] = {"full", "same", "valid", NULL};
+  const part parts[] = {{0, longer + shorter - 1},
+                        {(shorter - 1) / 2, longer},
+                        {shorter - 1, longer - shorter + 1}};
+  int mode;
+  if (!tl_arg_choice(vm, "convolve", "mode", s, modes, &mode))
     return false;
-  if (strcmp(mode->text, "full") == 0)
-    return true;
-  if (strcmp(mode->text, "same") == 0) {
-    *skip = (shorter - 1) / 2;
-    *length = longer;
-    return true;
-  }
-  if (strcmp(mode->text, "valid") == 0) {
-    *skip = shorter - 1;
-    *length = longer - shorter + 1;
-    return true;
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "convolve: mode must be \"full\", "
-                 "\"same\" or \"valid\", not \"%s\"",
-                 mode->text);
+  *out = parts[mode];
+  return true;
 }
 
 // Sums [from, end) of all, item by item of b, into [out], where they begin.
@@ -215,7 +201,7 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int longer = a->size >= b->size ? 0 : 1;
   tl_dtype work = computed_in(dtype);
   bool ok = convolve_mode(vm, args[2], args[longer].array->size,
-                          args[1 - longer].array->size, &p.skip, &p.length) &&
+                          args[1 - longer].array->size, &p) &&
             tl_as_contiguous(vm, "convolve", args[longer], work, &x[0]) &&
             tl_as_contiguous(vm, "convolve", args[1 - longer], work, &x[1]) &&
             convolve_dense(vm, x[0].array, x[1].array, work, p, &sum);

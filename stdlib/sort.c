@@ -194,23 +194,6 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
   return true;
 }
 
-// "left" or "right"; none is left. Fails (kind value) for others.
-static bool search_side(tl_vm *vm, tl_slot s, bool *right) {
-  *right = false;
-  if (tl_is_none(s))
-    return true;
-  tl_string *side;
-  if (!tl_arg_string(vm, "searchsorted", "side", s, &side))
-    return false;
-  *right = strcmp(side->text, "right") == 0;
-  if (*right || strcmp(side->text, "left") == 0)
-    return true;
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "searchsorted: side must be \"left\" or "
-                 "\"right\", not \"%s\"",
-                 side->text);
-}
-
 // x1 in the order that the sorter says; the slot then owns the copy.
 static bool apply_sorter(tl_vm *vm, tl_slot *x, tl_slot sorter) {
   tl_slot order, sorted;
@@ -270,13 +253,14 @@ static bool search_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // searchsorted(x1, x2, side, sorter). A number as query stays weak when dtypes
 // are promoted: an array of float32 is not searched as float64.
 static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool right;
+  static const char *const sides[] = {"left", "right", NULL};
+  int side;
   tl_dtype dtype;
   if (tl_is_form(args[1], TL_FORM_OPTION))
     return search_present(vm, args, out);
   if (!tl_arg_array(vm, "searchsorted", &args[0]) ||
       (!tl_is_string(args[1]) && !tl_arg_items(vm, "searchsorted", &args[1])) ||
-      !search_side(vm, args[2], &right))
+      !tl_arg_choice(vm, "searchsorted", "side", args[2], sides, &side))
     return false;
   if (tl_ndim(args[0].array) != 1)
     return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",
@@ -289,7 +273,7 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_none(args[3]) && !apply_sorter(vm, &args[0], args[3]))
     return false;
   return tl_promote_slots(vm, "searchsorted", args[0], queries, &dtype) &&
-         search_contiguous(vm, args, dtype, right, out);
+         search_contiguous(vm, args, dtype, side == 1, out);
 }
 
 // --- The table --------------------------------------------------------------
