@@ -67,7 +67,8 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
 // order of the axes of *like, unless that is NULL. *out is owned.
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
                      const int64_t *shape, tl_slot *out) {
-  return tl_result_give(vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
+  return tl_result_give(
+      vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
 }
 
 // As zeros_of, in the memory of *like where it dies. Bools get true, as an
@@ -307,8 +308,7 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
   if (a)
     a = if_filled(
-        vm, a,
-        fill_spaced(vm, (double *)(void *)a->data, shape, start, step));
+        vm, a, fill_spaced(vm, (double *)(void *)a->data, shape, start, step));
   return a && tl_cast_own(vm, a, dtype, out);
 }
 
