@@ -88,22 +88,37 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
 // argument fails on what does not fit.
 bool tl_arg_overflow(tl_vm *vm, const char *function, tl_slot s,
                      tl_overflow *out) {
-  static const char *const names[] = {NULL, "wrap", "error", "saturate"};
-  tl_string *text;
+  static const char *const names[] = {"wrap", "error", "saturate", NULL};
+  int which;
   *out = TL_OVERFLOW_UNSAID;
   if (tl_is_none(s))
     return true;
-  if (!tl_arg_string(vm, function, "overflow", s, &text))
+  bool ok = tl_arg_choice(vm, function, "overflow", s, names, &which);
+  *out = (tl_overflow)(TL_OVERFLOW_WRAP + which);
+  return ok;
+}
+
+// The message lists them all, as in: "a", "b" or "c".
+bool tl_arg_choice(tl_vm *vm, const char *function, const char *name, tl_slot s,
+                   const char *const *names, int *out) {
+  tl_string *text;
+  *out = 0;
+  if (tl_is_none(s))
+    return true;
+  if (!tl_arg_string(vm, function, name, s, &text))
     return false;
-  for (int i = TL_OVERFLOW_WRAP; i <= TL_OVERFLOW_SATURATE; i++) {
-    *out = (tl_overflow)i;
-    if (strcmp(text->text, names[i]) == 0)
+  for (; names[*out] != NULL; ++*out)
+    if (strcmp(text->text, names[*out]) == 0)
       return true;
+  char all[128];
+  size_t at = 0;
+  for (int i = 0; names[i] != NULL && at < sizeof all; i++) {
+    const char *before = i == 0 ? "" : names[i + 1] != NULL ? ", " : " or ";
+    at += (size_t)snprintf(all + at, sizeof all - at, "%s\"%s\"", before,
+                           names[i]);
   }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: overflow must be \"wrap\", \"error\" or \"saturate\", "
-                 "not \"%s\"",
-                 function, text->text);
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s must be %s, not \"%s\"", function,
+                 name, all, text->text);
 }
 
 // A string of length 0 is a string, too: functions that want a text check that

@@ -55,6 +55,10 @@ bool tl_arg_bool(tl_vm *vm, const char *function, const char *name, tl_slot s,
 // none. Another text fails (kind value).
 bool tl_arg_overflow(tl_vm *vm, const char *function, tl_slot s,
                      tl_overflow *out);
+// One of some names, which end with NULL: its place. none is the first; another
+// text fails (kind value).
+bool tl_arg_choice(tl_vm *vm, const char *function, const char *name, tl_slot s,
+                   const char *const *names, int *out);
 // A string; returns borrowed.
 bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
                    tl_string **out);

@@ -187,6 +187,14 @@ static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
       args, out);
 }
 
+// What has an order by itself, or by that of its fields; rows have none.
+static bool ordered(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(!tl_is_form(args[0], TL_FORM_RAGGED) ||
+                    tl_arg_fail(vm, "ordered", name_in(args[1]),
+                                "of numbers or strings", args[0]),
+                args, out);
+}
+
 // For sort and its like, which order an axis of structs by fields. The message
 // says what to write for lists of other things.
 static bool structs(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -248,6 +256,9 @@ const tl_builtin tl_checks_module[] = {
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
     // f, a function or a type.
     {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
+    // x, numbers, strings, structs, what of these may be missing.
+    {"ordered", "x, name", ordered, TL_EFFECT, .result = TL_RETURNS,
+     .takes = TL_BYTES},
     // p, an axis of structs, of pointers their values.
     {"structs", "p", structs, TL_EFFECT, .result = TL_RETURNS},
     // #:peak nbytes above what stands at the bytes [begin, end) of the source.

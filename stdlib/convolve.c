@@ -7,6 +7,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 
@@ -73,30 +74,16 @@ static void add_complex(void *out, const void *a, int64_t n, const void *b,
 //
 // Anything else fails (kind value).
 static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
-                          int64_t *skip, int64_t *length) {
-  tl_string *mode = NULL;
-  *skip = 0;
-  *length = longer + shorter - 1;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, "convolve", "mode", s, &mode))
+                          part *out) {
+  static const char *const modes[] = {"full", "same", "valid", NULL};
+  const part parts[] = {{0, longer + shorter - 1},
+                        {(shorter - 1) / 2, longer},
+                        {shorter - 1, longer - shorter + 1}};
+  int mode;
+  if (!tl_arg_choice(vm, "convolve", "mode", s, modes, &mode))
     return false;
-  if (strcmp(mode->text, "full") == 0)
-    return true;
-  if (strcmp(mode->text, "same") == 0) {
-    *skip = (shorter - 1) / 2;
-    *length = longer;
-    return true;
-  }
-  if (strcmp(mode->text, "valid") == 0) {
-    *skip = shorter - 1;
-    *length = longer - shorter + 1;
-    return true;
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "convolve: mode must be \"full\", "
-                 "\"same\" or \"valid\", not \"%s\"",
-                 mode->text);
+  *out = parts[mode];
+  return true;
 }
 
 // Sums [from, end) of all, item by item of b, into [out], where they begin.
@@ -174,27 +161,6 @@ static tl_dtype computed_in(tl_dtype dtype) {
                                     : TL_INT64;
 }
 
-// Sums of 64 bits become items of an integer dtype, which wrap; takes [sums].
-static bool wrap_sums(tl_vm *vm, tl_array *sums, tl_dtype dtype, tl_slot *out) {
-  tl_array *narrow = tl_array_new(vm, dtype, 1, tl_shape(sums));
-  const uint64_t *sum = (const uint64_t *)sums->data;
-  for (int64_t i = 0; narrow && i < sums->size; i++) {
-    switch (tl_itemsize(dtype)) {
-      case 1:
-        ((uint8_t *)narrow->data)[i] = (uint8_t)sum[i];
-        break;
-      case 2:
-        ((uint16_t *)narrow->data)[i] = (uint16_t)sum[i];
-        break;
-      default:
-        ((uint32_t *)narrow->data)[i] = (uint32_t)sum[i];
-        break;
-    }
-  }
-  tl_drop(vm, tl_own_array(sums));
-  return tl_array_finish(vm, true, narrow, out);
-}
-
 // In C: sliding_windows(…) @ b in Tally takes 24 times as long for 16 items and
 // 4 times for 10^5.
 static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -215,7 +181,7 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int longer = a->size >= b->size ? 0 : 1;
   tl_dtype work = computed_in(dtype);
   bool ok = convolve_mode(vm, args[2], args[longer].array->size,
-                          args[1 - longer].array->size, &p.skip, &p.length) &&
+                          args[1 - longer].array->size, &p) &&
             tl_as_contiguous(vm, "convolve", args[longer], work, &x[0]) &&
             tl_as_contiguous(vm, "convolve", args[1 - longer], work, &x[1]) &&
             convolve_dense(vm, x[0].array, x[1].array, work, p, &sum);
@@ -223,9 +189,11 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_drop(vm, x[1]);
   if (dtype == TL_BOOL)
     dtype = TL_INT64;
-  if (ok && tl_dtype_is_integer(dtype) && tl_itemsize(dtype) < 8)
-    return wrap_sums(vm, sum.array, dtype, out);
-  return ok && tl_cast_own(vm, sum.array, dtype, out);
+  if (!ok || !tl_dtype_is_integer(dtype))
+    return ok && tl_cast_own(vm, sum.array, dtype, out);
+  ok = tl_cast_fitting(vm, &sum, dtype, TL_OVERFLOW_WRAP, out);
+  tl_clear(vm, &sum);
+  return ok;
 }
 
 const tl_builtin tl_convolve_builtins[] = {

@@ -8,7 +8,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/bytecode/module.h"
+#include "stdlib/shared.h"
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
 
@@ -33,18 +33,6 @@ static bool may_be_missing(tl_slot x) {
           tl_is_form(x.nested->parts[1], TL_FORM_OPTION));
 }
 
-// A part of values that may be missing, or of rows of such: 0 what is missing,
-// 1 the values. *out is owned.
-static bool part_of(tl_vm *vm, tl_slot x, int part, tl_slot *out) {
-  if (tl_is_form(x, TL_FORM_OPTION)) {
-    *out = tl_retain(vm, tl_borrow(x.nested->parts[part]));
-    return true;
-  }
-  tl_slot offsets = tl_borrow(x.nested->parts[0]);
-  tl_slot items = tl_borrow(x.nested->parts[1].nested->parts[part]);
-  return tl_nested_pair(vm, TL_FORM_RAGGED, 1, &offsets, &items, out);
-}
-
 // In Tally, from the arguments of the call: [method] is the reduction's place
 // there, [dtype] none for the reduction's own.
 static bool run_optional(tl_vm *vm, const running *r, int method, tl_slot x,
@@ -53,12 +41,9 @@ static bool run_optional(tl_vm *vm, const running *r, int method, tl_slot x,
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: include_initial is for arrays without missing values",
                    r->name);
-  tl_slot given[] = {tl_weak_int(method), tl_none(),        tl_none(),
-                     tl_borrow(r->axis),  tl_borrow(dtype), tl_bool(r->skip)};
-  if (part_of(vm, x, 0, &given[1]) && part_of(vm, x, 1, &given[2]))
-    return tl_call_embedded(vm, "inner/arrays", "running", 6, given, out);
-  tl_clear(vm, &given[1]);
-  return false;
+  tl_slot given[] = {tl_weak_int(method), tl_borrow(x), tl_borrow(r->axis),
+                     tl_borrow(dtype), tl_bool(r->skip)};
+  return tl_in_tally(vm, "running", 5, given, out);
 }
 
 // --- The whole --------------------------------------------------------------

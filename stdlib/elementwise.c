@@ -7,6 +7,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/vm.h"
@@ -45,13 +46,6 @@ static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
     tl_drop(vm, *a);
   *a = result;
   return true;
-}
-
-// *out = op(a, b), both left alone.
-// *out is owned.
-static bool combine(tl_vm *vm, tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
-  tl_slot operands[] = {tl_borrow(a), tl_borrow(b)};
-  return tl_elementwise(vm, op, operands, out);
 }
 
 // What has numbers, in one piece: nested forms are divided before.
@@ -133,40 +127,6 @@ static bool places_or_where(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Decimals ---------------------------------------------------------------
 
-// As NumPy's: x is scaled by a power of ten, rounded to even and scaled back.
-// Where that overflows x has no such digits, and stays.
-//
-//  1.25, 1 decimal       1.25 * 10 = 12.5, 12, 12 / 10 = 1.2
-//  1250, -2 decimals     1250 / 100 = 12.5, 12, 12 * 100 = 1200
-//  1e300, 20 decimals    1e320 is infinite: stays
-//
-static bool round_scaled(tl_vm *vm, tl_slot x, double scale, bool up,
-                         tl_slot *out) {
-  tl_slot t, finite = tl_none(), by = tl_weak_float(scale);
-  *out = tl_none();
-  if (!combine(vm, up ? TL_OP_MULTIPLY : TL_OP_DIVIDE, x, by, &t))
-    return false;
-  tl_slot operand[] = {t};
-  bool ok = tl_elementwise(vm, TL_OP_ROUND, operand, out);
-  tl_clear(vm, &operand[0]);
-  ok = ok && update(vm, up ? TL_OP_DIVIDE : TL_OP_MULTIPLY, out, by);
-  operand[0] = tl_borrow(*out);
-  ok = ok && tl_elementwise(vm, TL_OP_ISFINITE, operand, &finite);
-  if (ok) {
-    tl_slot choice[] = {tl_borrow(finite), tl_borrow(*out), tl_borrow(x)};
-    tl_slot chosen;
-    ok = tl_elementwise(vm, TL_OP_WHERE, choice, &chosen);
-    if (ok) {
-      tl_clear(vm, out);
-      *out = chosen;
-    }
-  }
-  tl_clear(vm, &finite);
-  if (!ok)
-    tl_clear(vm, out);
-  return ok;
-}
-
 // Whole numbers are rounded by way of float64 and converted back. Where round
 // has nothing to scale, or x is none of these, the plain operation answers,
 // also with its message.
@@ -187,16 +147,16 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool single = dtype == TL_FLOAT32 || dtype == TL_COMPLEX64;
   double most = dtype == TL_FLOAT16 ? 4 : single ? 38 : 308;
   double places = fmin(fabs((double)decimals), most);
-  tl_slot rounded;
-  if (!round_scaled(vm, x, pow(10, places), up, &rounded))
+  tl_slot given[] = {tl_pass_on(&args[0]), tl_weak_float(pow(10, places)),
+                     tl_bool(up)};
+  tl_slot by;
+  if (!whole)
+    return tl_in_tally(vm, "rounded", 3, given, out);
+  if (!tl_in_tally(vm, "rounded", 3, given, &by))
     return false;
-  if (!whole) {
-    *out = rounded;
-    return true;
-  }
-  tl_slot items = tl_borrow(rounded);
+  tl_slot items = tl_borrow(by);
   bool ok = tl_cast(vm, &items, (tl_dtype)dtype, out);
-  tl_clear(vm, &rounded);
+  tl_clear(vm, &by);
   return ok;
 }
 

@@ -333,27 +333,6 @@ typedef struct recipe {
   bool conjugate;
 } recipe;
 
-// The argument norm; backward where it is none.
-static bool read_norm(tl_vm *vm, const char *function, tl_slot s, norm *out) {
-  // In the order of the enum.
-  static const char *const names[] = {"backward", "ortho", "forward"};
-  tl_string *text;
-  *out = BACKWARD;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, function, "norm", s, &text))
-    return false;
-  for (int i = 0; i < 3; i++) {
-    *out = (norm)i;
-    if (text->length == strlen(names[i]) &&
-        memcmp(text->text, names[i], text->length) == 0)
-      return true;
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: norm must be \"backward\", \"ortho\" or \"forward\"",
-                 function);
-}
-
 // The argument as this call reads it, owned or borrowed by *items, and the
 // dtype of the result.
 static bool read_items(tl_vm *vm, const recipe *r, tl_slot *x, tl_slot *items,
@@ -404,12 +383,13 @@ static bool one_axis(tl_vm *vm, const recipe *r, norm norm, tl_slot *items,
 static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
   tl_slot items;
   tl_dtype dtype = TL_COMPLEX128;
-  norm norm;
-  int axis;
+  // In the order of the enum.
+  static const char *const norms[] = {"backward", "ortho", "forward", NULL};
+  int axis, norm;
   int64_t n = 0;
   bool is_given = !tl_is_none(args[1]);
   if (!tl_arg_items(vm, r->name, &args[0]) ||
-      !read_norm(vm, r->name, args[3], &norm) ||
+      !tl_arg_choice(vm, r->name, "norm", args[3], norms, &norm) ||
       (is_given && !tl_arg_int(vm, r->name, "n", args[1], &n)) ||
       !read_items(vm, r, &args[0], &items, &dtype))
     return false;
@@ -420,7 +400,7 @@ static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
       n = 2 * (n - 1);
   }
   ok = ok && check_length(vm, r->name, is_given ? "n" : "x", n) &&
-       one_axis(vm, r, norm, &items, axis, n);
+       one_axis(vm, r, (enum norm)norm, &items, axis, n);
   if (ok)
     return tl_cast_own(vm, items.array, dtype, out);
   tl_drop(vm, items);

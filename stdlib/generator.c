@@ -154,28 +154,22 @@ static bool seed(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // resource, whose type releases it. A stream is an independent sequence of the
 // same seed.
 static bool make_generator(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  static const char *const kinds[] = {"philox", "pcg64", NULL};
   int64_t seed, stream;
-  tl_string *kind = NULL;
+  int kind;
   if (!tl_arg_count(vm, "generator", "seed", args[0], &seed) ||
       !tl_arg_count(vm, "generator", "stream", args[1], &stream) ||
-      (!tl_is_none(args[2]) &&
-       !tl_arg_string(vm, "generator", "kind", args[2], &kind)))
+      !tl_arg_choice(vm, "generator", "kind", args[2], kinds, &kind))
     return false;
   // The two highest bits of a key tell generators from seeds and the VM's own.
   if (stream >> 62 != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "generator: stream must be below 2^62, not %lld",
                    (long long)stream);
-  bool is_pcg = kind && strcmp(kind->text, "pcg64") == 0;
-  if (kind && !is_pcg && strcmp(kind->text, "philox") != 0)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "generator: kind must be \"philox\" or \"pcg64\", not "
-                   "\"%s\"",
-                   kind->text);
   generator *g = tl_alloc(vm, sizeof *g, "a random generator");
   if (!g)
     return false;
-  *g = (generator){.vm = vm, .is_pcg = is_pcg, .stream = (uint64_t)stream};
+  *g = (generator){.vm = vm, .is_pcg = kind == 1, .stream = (uint64_t)stream};
   // Both kinds are seeded, so that a generator is one object of a fixed size.
   g->state = seeded_state((uint64_t)seed);
   tl_pcg64_seed(&g->pcg, (uint64_t)seed, (uint64_t)stream);

@@ -367,87 +367,24 @@ static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
-// The view of x at index i of an axis, without that axis.
-static bool one_of(tl_vm *vm, tl_slot x, int axis, int64_t i, tl_slot *out) {
-  const tl_array *a = x.array;
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  int ndim = 0;
-  for (int k = 0; k < tl_ndim(a); k++) {
-    if (k == axis)
-      continue;
-    shape[ndim] = tl_shape(a)[k];
-    strides[ndim++] = tl_strides(a)[k];
-  }
-  tl_slot base = tl_borrow(x);
-  return tl_view_or_item(vm, &base, a->data + i * tl_strides(a)[axis], ndim,
-                         shape, strides, out);
-}
-
-// Structs, rows, what may be missing: along the first axis.
-static bool unstack_nested(tl_vm *vm, tl_slot *args, tl_slot *out) {
+// unstack(x, axis): a list of views, not of copies. Each refers to x, whose
+// items stay alive as long as any of them does. Structs, rows and what may be
+// missing are taken apart along the first axis.
+static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis;
-  if (!tl_arg_axis(vm, "unstack", args[1], tl_value_axes(args[0]), 0, &axis))
+  const bool nested = tl_is_nested(args[0]);
+  if ((!nested && !tl_arg_array(vm, "unstack", &args[0])) ||
+      !tl_arg_axis(vm, "unstack", args[1], tl_value_axes(args[0]), 0, &axis))
     return false;
-  if (axis != 0) {
+  if (nested && axis != 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "unstack: an array with missing values, rows or structs is "
                    "taken apart along axis 0 (moveaxis(x, axis, 0))");
-  }
-  int64_t n = tl_value_length(args[0], 0);
-  tl_list *list = tl_list_new(vm, n);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < n; i++) {
-    tl_slot item = tl_none();
-    ok = tl_nested_at(vm, args[0], i, &item) && tl_list_push(vm, &list, &item);
-    if (!ok)
-      tl_clear(vm, &item);
-  }
-  return tl_list_give(vm, list, ok, out);
-}
-
-// unstack(x, axis): a list of views, not of copies. Each refers to x, whose
-// items stay alive as long as any of them does.
-static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int axis;
-  if (tl_is_nested(args[0]))
-    return unstack_nested(vm, args, out);
-  if (!tl_arg_array(vm, "unstack", &args[0]) ||
-      !tl_arg_axis(vm, "unstack", args[1], tl_ndim(args[0].array), 0, &axis))
-    return false;
-  int64_t n = tl_shape(args[0].array)[axis];
-  tl_list *list = tl_list_new(vm, n);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < n; i++) {
-    tl_slot item = tl_none();
-    ok = one_of(vm, args[0], axis, i, &item) && tl_list_push(vm, &list, &item);
-    tl_drop(vm, item);
-  }
-  return tl_list_give(vm, list, ok, out);
+  args[1] = tl_weak_int(axis);
+  return tl_in_tally(vm, "parts_along", 2, args, out);
 }
 
 // --- Repeating --------------------------------------------------------------
-
-// An array of this shape from the items of x as a view of [pieces] axes has
-// them, some of stride 0.
-static bool spread(tl_vm *vm, tl_array *x, int ndim, const int64_t *shape,
-                   int pieces, const int64_t *split, const int64_t *from,
-                   tl_slot *out) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_array *a = tl_array_new(vm, tl_array_dtype(x), ndim, shape);
-  if (!a)
-    return false;
-  if (a->size == 0) {
-    return tl_result_give(vm, a, true, out);
-  }
-  tl_shape_strides(pieces, split, tl_itemsize(tl_array_dtype(x)), strides);
-  tl_slot base = {.tag = tl_array_tag(x), .array = x}, view;
-  bool ok = tl_view(vm, &base, x->data, pieces, split, from, &view);
-  if (ok) {
-    ok = tl_assign_part(vm, a, a->data, pieces, split, strides, view.array);
-    tl_drop(vm, view);
-  }
-  return tl_result_give(vm, a, ok, out);
-}
 
 // tile(x, repetitions): repetitions align at the right, as shapes do, and what
 // is missing on either side is 1.
@@ -466,55 +403,7 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!tl_arg_array(vm, "tile", &args[0]))
     return false;
-  tl_array *x = args[0].array;
-  int ndim = count > tl_ndim(x) ? count : tl_ndim(x);
-  // Every axis becomes two, the repetitions and the items, of which those of
-  // length 1 are left out: then one broadcast copy does it.
-  int64_t shape[TL_MAX_DIMS], split[2 * TL_MAX_DIMS];
-  int64_t from[2 * TL_MAX_DIMS];
-  int pieces = 0;
-  for (int k = 0; k < ndim; k++) {
-    int own = k - (ndim - tl_ndim(x)), given = k - (ndim - count);
-    int64_t repeats = given < 0 ? 1 : times[given];
-    int64_t length = own < 0 ? 1 : tl_shape(x)[own];
-    if (__builtin_mul_overflow(repeats, length, &shape[k]))
-      return tl_fail(vm, TALLY_ERR_SHAPE, "tile: axis %d is too long", k);
-    // An axis that repeats once, or has one item, needs no axis of its own.
-    if (repeats != 1) {
-      split[pieces] = repeats;
-      from[pieces++] = 0;
-    }
-    if (length != 1) {
-      split[pieces] = length;
-      from[pieces++] = tl_strides(x)[own];
-    }
-  }
-  if (pieces > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "tile: more than %d axes and repetitions", TL_MAX_DIMS);
-  return spread(vm, x, ndim, shape, pieces, split, from, out);
-}
-
-// Every item along the axis equally often. False without tl_fail: x has too
-// many axes for that.
-static bool repeat_evenly(tl_vm *vm, tl_array *x, int64_t times, int axis,
-                          tl_slot *out) {
-  const int ndim = tl_ndim(x);
-  int pieces = 0;
-  int64_t shape[TL_MAX_DIMS], split[TL_MAX_DIMS + 1], from[TL_MAX_DIMS + 1];
-  for (int k = 0; k < ndim; k++) {
-    shape[k] = split[pieces] = tl_shape(x)[k];
-    from[pieces++] = tl_strides(x)[k];
-    if (k != axis)
-      continue;
-    // Behind each item's axis one of stride 0, along which it repeats.
-    split[pieces] = times;
-    from[pieces++] = 0;
-    if (__builtin_mul_overflow(shape[k], times, &shape[k]))
-      return tl_fail(vm, TALLY_ERR_SHAPE, "repeat: too many items");
-  }
-  return pieces <= TL_MAX_DIMS &&
-         spread(vm, x, ndim, shape, pieces, split, from, out);
+  return tl_in_tally(vm, "copies", 2, args, out);
 }
 
 enum { POLLED = 1 << 16 };  // items between two polls
@@ -596,11 +485,9 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_axis(vm, "repeat", args[2], tl_ndim(args[0].array), 0, &axis))
     return false;
   if (tl_is_scalar(args[1]) && tl_dtype_of(args[1]) == TL_INT64 &&
-      args[1].i >= 0) {
-    if (repeat_evenly(vm, args[0].array, args[1].i, axis, out))
-      return true;
-    if (vm->error.status != TALLY_OK)
-      return false;
+      args[1].i >= 0 && tl_ndim(args[0].array) < TL_MAX_DIMS) {
+    args[2] = tl_weak_int(axis);
+    return tl_in_tally(vm, "repeated", 3, args, out);
   }
   tl_array *index = repeat_index(vm, args[1], tl_shape(args[0].array)[axis]);
   if (!index)

@@ -49,32 +49,16 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- qr ---------------------------------------------------------------------
 
 // The modes of qr: which parts, and how large.
-typedef enum qr_mode { QR_REDUCED, QR_COMPLETE, QR_R } qr_mode;
-
-// The argument mode; reduced where it is none.
-static bool read_qr_mode(tl_vm *vm, tl_slot s, qr_mode *mode) {
-  static const char *const names[] = {"reduced", "complete", "r"};
-  tl_string *name = NULL;
-  *mode = QR_REDUCED;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, "qr", "mode", s, &name))
-    return false;
-  for (; *mode <= QR_R; ++*mode)
-    if (strcmp(name->text, names[*mode]) == 0)
-      return true;
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "qr: mode must be \"reduced\", \"complete\" or \"r\", not "
-                 "\"%s\"",
-                 name->text);
-}
+enum { QR_REDUCED, QR_COMPLETE, QR_R };
 
 // linalg.qr(x, mode).
 static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[] = {"Q", "R"};
+  static const char *const modes[] = {"reduced", "complete", "r", NULL};
   tl_matrix_stack s;
-  qr_mode mode;
-  if (!tl_arg_items(vm, "qr", &args[0]) || !read_qr_mode(vm, args[1], &mode) ||
+  int mode;
+  if (!tl_arg_items(vm, "qr", &args[0]) ||
+      !tl_arg_choice(vm, "qr", "mode", args[1], modes, &mode) ||
       !tl_matrices_open(vm, "qr", "x", &args[0], false, true, &s))
     return false;
   const int64_t m = s.rows, n = s.columns;

@@ -7,6 +7,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/shared.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/matmul.h"
 #include "vm/vm.h"
@@ -18,105 +19,14 @@ static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- vecdot -----------------------------------------------------------------
 
-// Both operands broadcast, as arrays of one dtype. out[i] own or borrow.
-static bool pair_up(tl_vm *vm, tl_slot *args, tl_slot *out, tl_dtype *dtype) {
-  if (!tl_promote_slots(vm, "vecdot", args[0], args[1], dtype))
-    return false;
-  // A sum of truths is a count.
-  if (*dtype == TL_BOOL)
-    *dtype = TL_INT64;
-  const tl_dtype compute = tl_compute_dtype(*dtype);
-  for (int i = 0; i < 2; i++) {
-    out[i] = tl_borrow(args[i]);
-    if (tl_array_dtype(args[i].array) == compute)
-      continue;
-    tl_array *cast = tl_array_cast(vm, args[i].array, compute);
-    if (!cast) {
-      if (i == 1)
-        tl_drop(vm, out[0]);
-      return false;
-    }
-    out[i] = tl_own_array(cast);
-  }
-  return true;
-}
-
-// Each pair of vectors is a product of a row and a column, a stack of which
-// tl_matmul_stack computes from the strides alone.
-// The axis counts from the end, as the operands are aligned there.
-static bool vecdot_pair(tl_vm *vm, tl_slot *operands, tl_slot axis_slot,
-                        tl_dtype dtype, tl_slot *out) {
-  const tl_array *x[2] = {operands[0].array, operands[1].array};
-  int ndim, axis, at = 0;
-  int64_t shape[TL_MAX_DIMS], strides[2][TL_MAX_DIMS], rest[TL_MAX_DIMS];
-  int smaller = tl_ndim(x[0]) < tl_ndim(x[1]) ? tl_ndim(x[0]) : tl_ndim(x[1]);
-  if (!tl_broadcast(vm, 2, x, &ndim, shape))
-    return false;
-  int64_t given = -1;
-  if (!tl_arg_int(vm, "vecdot", "axis", axis_slot, &given))
-    return false;
-  // With equally many axes a number from the front means the same in both.
-  int64_t from_end = given;
-  if (given >= 0 && tl_ndim(x[0]) == tl_ndim(x[1]))
-    from_end -= ndim;
-  if (from_end >= 0 || from_end < -smaller)
-    return tl_fail(vm, TALLY_ERR_INDEX,
-                   "vecdot: axis %lld must be negative "
-                   "and within both arrays' axes",
-                   (long long)given);
-  axis = ndim + (int)from_end;
-  for (int i = 0; i < 2; i++) {
-    int own = axis - (ndim - tl_ndim(x[i]));
-    if (tl_shape(x[i])[own] != shape[axis])
-      return tl_fail(vm, TALLY_ERR_SHAPE,
-                     "vecdot: vectors of %lld and %lld "
-                     "items",
-                     (long long)tl_shape(x[0])[axis - ndim + tl_ndim(x[0])],
-                     (long long)tl_shape(x[1])[axis - ndim + tl_ndim(x[1])]);
-    tl_broadcast_strides(x[i], ndim, shape, strides[i]);
-  }
-  tl_matrices a = {.data = x[0]->data, .column = strides[0][axis]};
-  tl_matrices b = {.data = x[1]->data, .row = strides[1][axis]};
-  for (int k = 0; k < ndim; k++) {
-    if (k == axis)
-      continue;
-    a.strides[at] = strides[0][k];
-    b.strides[at] = strides[1][k];
-    rest[at++] = shape[k];
-  }
-  const tl_dtype compute = tl_compute_dtype(dtype);
-  tl_array *c = tl_array_new(vm, compute, at, rest);
-  if (!c)
-    return false;
-  if (!tl_matmul_stack(vm, compute, c->data, at, rest, &a, &b, 1, 1,
-                       shape[axis])) {
-    tl_drop(vm, tl_own_array(c));
-    return false;
-  }
-  return tl_cast_own(vm, c, dtype, out);
-}
-
-// In C: sum(x1 * x2, axis: axis) in Tally is faster for a few items, but takes
-// 2.8 times as long for 10^5, which this reads once.
+// In Tally: 1 us for 16 and 1,000 items, 1.2 times as long as in C for 100,000.
 static bool vecdot(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot operands[2];
-  tl_dtype dtype;
+  int64_t axis;
   for (int i = 0; i < 2; i++)
     if (!tl_arg_numeric(vm, "vecdot", &args[i]))
       return false;
-  if (tl_dtype_is_complex(tl_array_dtype(args[0].array))) {
-    tl_slot conjugate, x = tl_borrow(args[0]);
-    if (!tl_elementwise(vm, TL_OP_CONJ, &x, &conjugate))
-      return false;
-    tl_clear(vm, &args[0]);
-    args[0] = conjugate;
-  }
-  if (!pair_up(vm, args, operands, &dtype))
-    return false;
-  bool ok = vecdot_pair(vm, operands, args[2], dtype, out);
-  tl_drop(vm, operands[0]);
-  tl_drop(vm, operands[1]);
-  return ok;
+  return tl_arg_int(vm, "vecdot", "axis", args[2], &axis) &&
+         tl_in_tally(vm, "dot_products", 3, args, out);
 }
 
 // --- Diagonals --------------------------------------------------------------

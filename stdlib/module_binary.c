@@ -110,23 +110,14 @@ static bool encode(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The argument format; zlib where it is none.
 static bool read_packing(tl_vm *vm, const char *function, tl_slot s,
                          tl_packing *out) {
-  static const char *const names[] = {"raw", "zlib", "gzip", "zstd"};
-  tl_string *name;
-  *out = TL_PACKED_ZLIB;
-  if (tl_is_none(s))
-    return true;
-  if (!tl_arg_string(vm, function, "format", s, &name))
+  static const char *const names[] = {"zlib", "gzip", "raw", "zstd", NULL};
+  static const tl_packing packings[] = {TL_PACKED_ZLIB, TL_PACKED_GZIP,
+                                        TL_PACKED_RAW, TL_PACKED_ZSTD};
+  int which;
+  if (!tl_arg_choice(vm, function, "format", s, names, &which))
     return false;
-  for (int i = 0; i < 4; i++) {
-    if (strcmp(name->text, names[i]) != 0)
-      continue;
-    *out = (tl_packing)i;
-    return true;
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: format must be \"zlib\", \"gzip\", \"raw\" or \"zstd\", "
-                 "not \"%s\"",
-                 function, name->text);
+  *out = packings[which];
+  return true;
 }
 
 // The bytes as a vector; frees them in any case.

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "stdlib/arrays.h"
+#include "stdlib/shared.h"
+#include "vm/bytecode/module.h"
 #include "vm/vm.h"
 
 // An array of no axes becomes a scalar; a failure of the caller passes through,
@@ -48,4 +50,13 @@ bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out) {
   if (a && nbytes > 0)
     memcpy(a->data, data, nbytes);
   return tl_array_finish(vm, true, a, out);
+}
+
+// A message of the function there names what it called; that is replaced by the
+// built-in's own name and parameter (vm/interp/named_errors.c).
+bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
+                 tl_slot *out) {
+  tl_slot given[TL_MAX_PARAMS];
+  for (int i = 0; i < count; i++) given[i] = tl_pass_on(&args[i]);
+  return tl_call_embedded(vm, "inner/arrays", function, count, given, out);
 }

@@ -10,11 +10,12 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/missing_order.h"
+#include "stdlib/shared.h"
 #include "stdlib/nth.h"
 #include "vm/array/describe.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
+#include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -196,8 +197,7 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool largest;
   if (tl_is_form(args[0], TL_FORM_OPTION)) {
     return tl_arg_bool(vm, "topk", "largest", args[3], &largest) &&
-           tl_coded_call(vm, "topk", topk, largest, TL_ANSWER_RECORD, args,
-                         out);
+           tl_in_tally(vm, "topk_by_codes", 4, args, out);
   }
   if (!tl_arg_numeric(vm, "topk", &args[0]) ||
       !tl_arg_count(vm, "topk", "k", args[1], &k) ||
@@ -523,8 +523,7 @@ static bool argpartition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
   if (tl_is_form(args[0], TL_FORM_OPTION)) {
-    return tl_coded_call(vm, "argpartition", argpartition, false,
-                         TL_ANSWER_PLACES, args, out);
+    return tl_in_tally(vm, "argpartition_by_codes", 3, args, out);
   }
   if (!partition_arguments(vm, "argpartition", args, &axis, &count, kth))
     return false;
@@ -544,8 +543,7 @@ static bool partition(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis, count;
   int64_t kth[MOST_PLACES];
   if (tl_is_form(args[0], TL_FORM_OPTION)) {
-    return tl_coded_call(vm, "partition", partition, false, TL_ANSWER_VALUES,
-                         args, out);
+    return tl_in_tally(vm, "partition_by_codes", 3, args, out);
   }
   if (!partition_arguments(vm, "partition", args, &axis, &count, kth))
     return false;

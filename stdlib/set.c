@@ -2,7 +2,7 @@
 //
 //
 //   unique        distinct.c finds values, first indices, inverse and counts;
-//                 rows and structs become codes first (missing_order.c)
+//                 rows and structs become codes first (inner/arrays.tly)
 //   isin          a table, a search in sorted items or codes, by dtype
 
 #include <string.h>
@@ -13,10 +13,9 @@
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
-#include "stdlib/missing_order.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/half.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/values/list.h"
@@ -77,20 +76,27 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
   return true;
 }
 
-// unique of structs: the codes are only the way to the values.
-static bool distinct_structs(tl_vm *vm, tl_slot p, tl_slot *out) {
-  tl_coded coded;
-  if (!tl_struct_codes(vm, "unique", p, &coded))
-    return false;
-  tl_drop(vm, coded.codes);
-  *out = coded.values;
-  return true;
+// By codes, in Tally: of values that may be missing, or of one axis of structs.
+// [wanted]: what is given besides the distinct values, as for distinct_parts.
+static bool distinct_by_codes(tl_vm *vm, const char *function, tl_slot x,
+                              int wanted, tl_slot *out) {
+  const bool structs = tl_has_fields(x);
+  if (structs && tl_value_ndim(x) != 1)
+    return tl_arg_fail(vm, function, "x", "of one axis", x);
+  tl_slot given[] = {tl_borrow(x), tl_bool(structs), tl_weak_int(wanted)};
+  return tl_in_tally(vm, "distinct_by_codes", 3, given, out);
 }
 
 // --- Distinct parts along an axis -------------------------------------------
 
-// In Tally: the distinct parts of x along an axis (args[1]), and of their
-// indices, inverse indices and counts what has a name; NULL: the parts alone.
+// What of the indices, inverse indices and counts has a name, as a number for
+// Tally; NULL: nothing, the values alone.
+static int wanted_of(const char *const names[4]) {
+  return names == NULL ? 0 : names[1] != NULL ? 3 : names[2] != NULL ? 2 : 1;
+}
+
+// In Tally: the distinct parts of x along an axis (args[1]), and what of them
+// has a name.
 static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
                            const char *const names[4], tl_slot *out) {
   int axis;
@@ -103,13 +109,9 @@ static bool distinct_parts(tl_vm *vm, const char *function, tl_slot *args,
                    function);
   if (!tl_arg_axis(vm, function, args[1], tl_value_ndim(args[0]), 0, &axis))
     return false;
-  const int wanted = names == NULL      ? 0
-                     : names[1] != NULL ? 3
-                     : names[2] != NULL ? 2
-                                        : 1;
   tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(axis),
-                     tl_weak_int(wanted)};
-  return tl_call_embedded(vm, "inner/arrays", "distinct_parts", 3, given, out);
+                     tl_weak_int(wanted_of(names))};
+  return tl_in_tally(vm, "distinct_parts", 3, given, out);
 }
 
 // --- The functions ----------------------------------------------------------
@@ -132,7 +134,7 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_axis(args))
     return distinct_parts(vm, "unique", args, NULL, out);
   if (tl_has_fields(args[0]))
-    return distinct_structs(vm, args[0], out);
+    return distinct_by_codes(vm, "unique", args[0], 0, out);
   if (!plain_items(vm, &args[0], &missing) ||
       !tl_distinct_find(vm, "unique", &args[0], false, false, &d))
     return false;
@@ -147,16 +149,15 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // The distinct items of x, or parts of it along an axis: a record of what has a
-// name. [self] is the function that does so.
-static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
+// name.
+static bool unique_parts(tl_vm *vm, const char *function,
                          const char *const names[4], tl_slot *args,
                          tl_slot *out) {
   tl_distinct d;
   if (has_axis(args))
     return distinct_parts(vm, function, args, names, out);
-  if (tl_needs_codes(args[0]))
-    return tl_coded_call(vm, function, self, false, TL_ANSWER_RECORD, args,
-                         out);
+  if (tl_is_form(args[0], TL_FORM_OPTION) || tl_has_fields(args[0]))
+    return distinct_by_codes(vm, function, args[0], wanted_of(names), out);
   return tl_distinct_find(vm, function, &args[0], names[2] != NULL,
                           names[3] != NULL, &d) &&
          distinct_record(vm, &d, names, out);
@@ -167,73 +168,31 @@ static bool unique_parts(tl_vm *vm, const char *function, tl_builtin_fn *self,
 static bool unique_counts(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, NULL, "counts"};
   return (has_axis(args) || row_items(vm, &args[0])) &&
-         unique_parts(vm, "unique_counts", unique_counts, names, args, out);
+         unique_parts(vm, "unique_counts", names, args, out);
 }
 
 // unique_inverse(x, axis).
 static bool unique_inverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", NULL, "inverse_indices", NULL};
-  return unique_parts(vm, "unique_inverse", unique_inverse, names, args, out);
+  return unique_parts(vm, "unique_inverse", names, args, out);
 }
 
 // unique_all(x, axis).
 static bool unique_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const char *const names[4] = {"values", "indices", "inverse_indices",
                                        "counts"};
-  return unique_parts(vm, "unique_all", unique_all, names, args, out);
+  return unique_parts(vm, "unique_all", names, args, out);
 }
 
 // --- Membership -------------------------------------------------------------
 
-// Whether each dense query is among the dense sorted items.
-static void mark_found(uint8_t *found, const tl_array *sorted,
-                       const tl_array *queries, const int64_t *place) {
-  tl_dtype dtype = tl_array_dtype(sorted);
-  size_t itemsize = tl_itemsize(dtype);
-  for (int64_t i = 0; i < queries->size; i++) {
-    // The place after equal items: the one before it may be the query.
-    const char *query = queries->data + (size_t)i * itemsize;
-    found[i] = 0;
-    if (place[i] == 0)
-      continue;
-    const char *item = sorted->data + (size_t)(place[i] - 1) * itemsize;
-    if (dtype == TL_FLOAT64)
-      found[i] = *(const double *)(const void *)item ==
-                 *(const double *)(const void *)query;
-    else if (dtype == TL_FLOAT16)
-      found[i] = tl_half_widen(*(const uint16_t *)(const void *)item) ==
-                 tl_half_widen(*(const uint16_t *)(const void *)query);
-    else if (dtype == TL_FLOAT32)
-      found[i] = *(const float *)(const void *)item ==
-                 *(const float *)(const void *)query;
-    else
-      found[i] = memcmp(item, query, itemsize) == 0;
-  }
-}
-
-// Sorts the items, unless they are strings.
-static bool search_members(tl_vm *vm, const tl_array *queries, tl_array *items,
-                           uint8_t *found) {
-  if (tl_array_dtype(items) == TL_STRING)
-    return tl_strings_among(vm, queries, items, found);
-  tl_array *place = tl_array_new(vm, TL_INT64, 1, &queries->size);
-  int64_t *at = place ? (int64_t *)(void *)place->data : NULL;
-  bool ok = place &&
-            tl_sort_items(vm, tl_array_dtype(items), items->data, items->size,
-                          false) &&
-            tl_search_sorted(vm, items, queries, true, at);
-  if (ok)
-    mark_found(found, items, queries, at);
-  tl_array_drop(vm, place);
-  return ok;
-}
-
-// Complex numbers and structs, which no search takes: in Tally, by their places
-// among the distinct items of both.
-static bool among(tl_vm *vm, tl_slot queries, tl_slot items, bool invert,
-                  tl_slot *out) {
+// What is neither a string nor a narrow integer: in Tally, by a search among
+// sorted items; complex numbers and structs by their places among the distinct
+// items of both.
+static bool among(tl_vm *vm, const char *function, tl_slot queries,
+                  tl_slot items, bool invert, tl_slot *out) {
   tl_slot given[] = {tl_borrow(queries), tl_borrow(items), tl_bool(invert)};
-  return tl_call_embedded(vm, "inner/arrays", "among", 3, given, out);
+  return tl_in_tally(vm, function, 3, given, out);
 }
 
 // The answer, or where [invert] is true the other one.
@@ -246,26 +205,34 @@ static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
 //
 //   integers in a narrow range    a table with a flag for each value
 //   strings                       a hash table (tl_strings_among)
+//   complex numbers               by their places among the distinct ones
 //   all else                      items sorted, queries searched in them
 //
-// [items] are the caller's own and may be sorted. *out is owned.
-static bool find_members(tl_vm *vm, const tl_array *queries, tl_array *items,
+// *out is owned.
+static bool find_members(tl_vm *vm, tl_slot queries, const tl_array *items,
                          bool invert, tl_slot *out) {
+  const tl_array *x = queries.array;
+  const tl_dtype dtype = tl_array_dtype(items);
+  const bool is_string = dtype == TL_STRING;
   // Whether there is a table; set to false where the range is too wide for one.
-  bool fits = items->size > 0 && tl_integers_counted(tl_array_dtype(items));
-  tl_array *found =
-      tl_array_new(vm, TL_BOOL, tl_ndim(queries), tl_shape(queries));
-  if (!found)
+  bool fits = items->size > 0 && tl_integers_counted(dtype), ok = true;
+  tl_array *found = fits || is_string
+                        ? tl_array_new(vm, TL_BOOL, tl_ndim(x), tl_shape(x))
+                        : NULL;
+  if (found == NULL && (fits || is_string))
     return false;
-  uint8_t *is = (uint8_t *)found->data;
-  bool ok = !fits || tl_integers_among(vm, queries, items, is, &fits);
-  if (ok && !fits)
-    ok = search_members(vm, queries, items, is);
-  if (ok)
+  if (is_string)
+    ok = tl_strings_among(vm, x, items, (uint8_t *)found->data);
+  else if (fits)
+    ok = tl_integers_among(vm, x, items, (uint8_t *)found->data, &fits);
+  if (ok && (fits || is_string)) {
     *out = transposed(vm, found, invert);
-  else
-    tl_drop(vm, tl_own_array(found));
-  return ok;
+    return true;
+  }
+  tl_array_drop(vm, found);
+  tl_slot all = {.tag = tl_array_tag(items), .array = (tl_array *)items};
+  return ok && among(vm, tl_dtype_is_complex(dtype) ? "among" : "among_sorted",
+                     queries, all, invert, out);
 }
 
 // isin(x1, x2, invert): both in their common dtype, so that 1 is in [1.0]. A
@@ -285,7 +252,7 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
       if (!tl_has_fields(args[i]) || tl_value_ndim(args[i]) != 1)
         return tl_arg_fail(vm, "isin", i == 0 ? "x1" : "x2",
                            "an axis of structs beside structs", args[i]);
-    return among(vm, args[0], args[1], invert, out);
+    return among(vm, "among", args[0], args[1], invert, out);
   }
   if (!plain_items(vm, &args[1], &missing))
     return false;
@@ -303,15 +270,12 @@ static bool isin(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot queries;
   if (!tl_as_contiguous(vm, "isin", args[0], dtype, &queries))
     return false;
-  tl_array *items = tl_array_dtype(args[1].array) == dtype
-                        ? tl_array_copy(vm, args[1].array)
-                        : tl_array_cast(vm, args[1].array, dtype);
-  bool ok = items != NULL;
-  if (ok && tl_dtype_is_complex(dtype))
-    ok = among(vm, queries, tl_borrow(tl_own_array(items)), invert, out);
-  else if (ok)
-    ok = find_members(vm, queries.array, items, invert, out);
-  tl_array_drop(vm, items);
+  tl_slot items;
+  bool ok = tl_as_contiguous(vm, "isin", args[1], dtype, &items);
+  if (ok) {
+    ok = find_members(vm, queries, items.array, invert, out);
+    tl_drop(vm, items);
+  }
   tl_drop(vm, queries);
   return ok;
 }

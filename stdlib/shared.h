@@ -8,6 +8,13 @@
 #include "vm/values/list.h"
 #include "vm/string.h"
 
+// --- results.c --------------------------------------------------------------
+
+// Ends a built-in whose work is done in Tally, by a function of inner/arrays:
+// its [count] arguments move there, with what they own.
+bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
+                 tl_slot *out);
+
 // --- list_sort.c ------------------------------------------------------------
 
 // Sorts a list, stably: numbers by value (NaN last), strings by code points,
@@ -40,12 +47,6 @@ bool tl_concat_parts(tl_vm *vm, tl_list *parts, bool ok, int axis,
 
 // The fields of a struct array as a record; *out is owned.
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out);
-
-// The positions that put the items of one axis in order; missing ones last.
-// *out is an int64 vector, owned; stable. Fails (kind type) for items without
-// an order, such as structs, with a hint at sort_by.
-bool tl_order_of(tl_vm *vm, const char *function, tl_slot key, bool descending,
-                 tl_array **out);
 
 // --- io_csv_write.c ---------------------------------------------------------
 

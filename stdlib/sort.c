@@ -15,6 +15,7 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "stdlib/sort_parts.h"
+#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/ragged.h"
@@ -59,22 +60,18 @@ static bool sort_nested(tl_vm *vm, tl_slot *args, bool order, tl_slot *out) {
   if (tl_is_form(args[0], TL_FORM_OPTION) &&
       !tl_arg_axis(vm, name, args[1], tl_value_ndim(args[0]), -1, &along))
     return false;
-  if (tl_is_form(args[0], TL_FORM_OPTION) && tl_value_ndim(args[0]) == 2 &&
-      (axis == -1 || axis == 1))
-    return tl_call_embedded(
-        vm, "inner/arrays", "sort_rows", 3,
-        (tl_slot[]){tl_borrow(args[0]), tl_bool(descending), tl_bool(order)},
-        out);
-  tl_array *places;
-  if (!tl_order_of(vm, name, args[0], descending, &places))
-    return false;
-  if (order) {
-    *out = tl_own_array(places);
-    return true;
-  }
-  bool ok = tl_value_take(vm, args[0], places, out);
-  tl_drop(vm, tl_own_array(places));
-  return ok;
+  const bool option = tl_is_form(args[0], TL_FORM_OPTION);
+  tl_slot given[] = {tl_borrow(args[0]), tl_bool(descending), tl_bool(order)};
+  if (option && tl_value_ndim(args[0]) == 2 && (axis == -1 || axis == 1))
+    return tl_in_tally(vm, "sort_rows", 3, given, out);
+  if (option && tl_value_ndim(args[0]) == 1)
+    return tl_in_tally(vm, "sort_present", 3, given, out);
+  char text[TL_DESCRIBE];
+  return tl_fail(
+      vm, TALLY_ERR_TYPE,
+      "%s: %s has no order: one axis of numbers or strings has%s", name,
+      tl_describe(args[0], text, sizeof text),
+      tl_has_fields(args[0]) ? "; sort_by(p, \"x\") sorts by a field" : "");
 }
 
 // The items of one axis in the order of what key gives for each: in Tally.
@@ -197,23 +194,6 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
   return true;
 }
 
-// "left" or "right"; none is left. Fails (kind value) for others.
-static bool search_side(tl_vm *vm, tl_slot s, bool *right) {
-  *right = false;
-  if (tl_is_none(s))
-    return true;
-  tl_string *side;
-  if (!tl_arg_string(vm, "searchsorted", "side", s, &side))
-    return false;
-  *right = strcmp(side->text, "right") == 0;
-  if (*right || strcmp(side->text, "left") == 0)
-    return true;
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "searchsorted: side must be \"left\" or "
-                 "\"right\", not \"%s\"",
-                 side->text);
-}
-
 // x1 in the order that the sorter says; the slot then owns the copy.
 static bool apply_sorter(tl_vm *vm, tl_slot *x, tl_slot sorter) {
   tl_slot order, sorted;
@@ -273,13 +253,14 @@ static bool search_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // searchsorted(x1, x2, side, sorter). A number as query stays weak when dtypes
 // are promoted: an array of float32 is not searched as float64.
 static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  bool right;
+  static const char *const sides[] = {"left", "right", NULL};
+  int side;
   tl_dtype dtype;
   if (tl_is_form(args[1], TL_FORM_OPTION))
     return search_present(vm, args, out);
   if (!tl_arg_array(vm, "searchsorted", &args[0]) ||
       (!tl_is_string(args[1]) && !tl_arg_items(vm, "searchsorted", &args[1])) ||
-      !search_side(vm, args[2], &right))
+      !tl_arg_choice(vm, "searchsorted", "side", args[2], sides, &side))
     return false;
   if (tl_ndim(args[0].array) != 1)
     return tl_fail(vm, TALLY_ERR_SHAPE, "searchsorted: x1 has %d axes, needs 1",
@@ -292,7 +273,7 @@ static bool searchsorted(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_none(args[3]) && !apply_sorter(vm, &args[0], args[3]))
     return false;
   return tl_promote_slots(vm, "searchsorted", args[0], queries, &dtype) &&
-         search_contiguous(vm, args, dtype, right, out);
+         search_contiguous(vm, args, dtype, side == 1, out);
 }
 
 // --- The table --------------------------------------------------------------

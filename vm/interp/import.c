@@ -278,24 +278,21 @@ bool tl_module_callee(tl_vm *vm, tl_slot *callee) {
   return true;
 }
 
-// The function's value is owned during the call, since the module's code may
-// assign the variable.
+// The variable is borrowed, as import_global does it.
 bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
                       int count, tl_slot *args, tl_slot *out) {
   bool found = false;
-  tl_slot from, f = tl_none();
-  tl_string *name = tl_string_from(vm, function);
-  bool ok = name != NULL && import_embedded(vm, module, &found, &from) &&
-            tl_module_get(vm, from.pointer, name, &f);
-  if (name != NULL)
-    tl_drop(vm, tl_own_string(name));
-  if (!ok) {
-    for (int i = 0; i < count; i++) tl_drop(vm, args[i]);
-    return false;
+  tl_slot from;
+  const tl_module *own = find_module(vm, module);
+  if (own == NULL || own->state != TL_MODULE_READY) {
+    if (!import_embedded(vm, module, &found, &from)) {
+      for (int i = 0; i < count; i++) tl_drop(vm, args[i]);
+      return false;
+    }
+    own = from.pointer;
   }
-  ok = tl_call(vm, tl_borrow(f), count, args, out);
-  tl_drop(vm, f);
-  return ok;
+  int32_t index = tl_module_find(own, function, strlen(function));
+  return tl_call(vm, tl_borrow(own->variables[index]), count, args, out);
 }
 
 // The last part of a path: the name of a module in a file.

@@ -226,6 +226,14 @@ static int params_of(const tl_prototype *function,
   return count;
 }
 
+// Whether a function is among the arguments, which may have failed by itself.
+static bool has_callee(const tl_prototype *function, const tl_slot *args) {
+  for (uint32_t i = 0; i < function->param_count; i++)
+    if (tl_is_callable(args[i]))
+      return true;
+  return false;
+}
+
 // A function in Tally of the library: its name takes the place of the name of
 // whatever it called.
 void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
@@ -236,13 +244,17 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
   // A module read from a file is the user's own, with its own places; and a
   // function that one of the library has made only calls what it was given.
   if (error->placed || function->unit->module->path != NULL ||
-      function->capture_count > 0 ||
-      tl_embedded_member(vm->library, module, name) == NULL)
+      function->capture_count > 0)
     return;
+  // One that scripts do not know leaves the name to what it works for.
+  if (tl_embedded_member(vm->library, module, name) == NULL) {
+    error->named = error->named && has_callee(function, args);
+    return;
+  }
+  error->named = true;
   size_t length = name_length(vm, error->message);
   if (length == 0 && !is_of_arguments(error->status))
     return;
-  error->named = true;
   tl_param params[TL_MAX_PARAMS];
   put_argument(vm, params, params_of(function, params), length, args);
   put_name(vm, tl_embedded_find(vm->library, module)->is_global ? NULL : module,
