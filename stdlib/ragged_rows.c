@@ -6,7 +6,6 @@
 //
 //   sort       [[2, 1], [3]]     items 2 1 3, each row sorted where it is
 //   flip                         items 1 2 3, read row by row from the end
-//   repeat     times 2           offsets 0 4 6, items 2 2 1 1 3 3
 
 #include <inttypes.h>
 #include <string.h>
@@ -252,11 +251,6 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 
 // --- Repeating --------------------------------------------------------------
 
-// Fails (kind shape): the result would have more items than int64 counts.
-static bool fail_size(tl_vm *vm, const char *function) {
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
-}
-
 // Runs of items are gathered, from the begin to the end of a row as often as it
 // repeats; begins stand in the first half of [places] and ends in the second.
 // All products are checked before memory is taken.
@@ -270,7 +264,7 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
       __builtin_mul_overflow(runs, (int64_t)32, &unused) ||
       __builtin_mul_overflow(at[own], within, &unused) ||
       __builtin_mul_overflow(unused, rows, &unused))
-    return fail_size(vm, "tile");
+    return tl_fail(vm, TALLY_ERR_SHAPE, "tile: too many items");
   tl_array *offsets = tl_offsets_new(vm, all);
   tl_array *places = offsets != NULL ? tl_positions_new(vm, 2 * runs) : NULL;
   bool ok = places != NULL;
@@ -290,26 +284,6 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-// Item k of the result is item k / times of x; offsets are those of x times
-// [times].
-bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
-  const tl_nested *n = x.nested;
-  const int64_t *at = tl_ragged_offsets(n);
-  int64_t rows = tl_ragged_rows(n), total;
-  if (__builtin_mul_overflow(at[rows] - at[0], times, &total))
-    return fail_size(vm, "repeat");
-  tl_array *offsets = tl_offsets_new(vm, rows);
-  tl_array *places = offsets != NULL ? tl_positions_new(vm, total) : NULL;
-  bool ok = places != NULL;
-  for (int64_t i = 0; ok && i <= rows; i++)
-    tl_offsets_data(offsets)[i] = times * (at[i] - at[0]);
-  for (int64_t k = 0; ok && k < total; k++)
-    tl_offsets_data(places)[k] = at[0] + k / times;
-  tl_slot items;
-  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
-  return tl_ragged_close(vm, ok, offsets, &items, out);
-}
-
 // A single value is repeated once for each item; what has rows already must
 // agree with the model's (tl_ragged_spread fails otherwise).
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
@@ -325,38 +299,4 @@ bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
     tl_clear(vm, &one);
   }
   return tl_rows_close(vm, ok, &offsets, &spread, out);
-}
-
-// The values of an array are first broadcast to the grid's shape, one for each
-// row, and then spread in the rows.
-bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
-                       tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_shape(tl_lend_nested(model), shape);
-  tl_slot rows, flat = tl_borrow(x), made;
-  if (tl_is_nested(x) || (tl_is_array(x) && tl_ndim(x.array) > ndim)) {
-    return tl_arg_fail(vm, "broadcast_to", "x",
-                       "a value, or an array of one for each row", x);
-  }
-  if (tl_is_array(x)) {
-    for (int i = 0; i < tl_ndim(x.array); i++) {
-      int64_t own = tl_shape(x.array)[i];
-      if (own != 1 && own != shape[ndim - tl_ndim(x.array) + i]) {
-        char a[TL_DESCRIBE], b[TL_DESCRIBE];
-        tl_nested_describe(model, b, sizeof b);
-        return tl_fail(vm, TALLY_ERR_SHAPE,
-                       "broadcast_to: %s is no value for each row of %s",
-                       tl_describe(x, a, sizeof a), b);
-      }
-    }
-    if (!tl_broadcast_flat(vm, x.array, ndim, shape, &flat))
-      return false;
-  }
-  bool ok = tl_grid_rows(vm, tl_lend_nested(model), &rows);
-  if (ok) {
-    ok = tl_ragged_broadcast(vm, flat, rows, &made);
-    tl_drop(vm, rows);
-  }
-  tl_clear(vm, &flat);
-  return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }
