@@ -204,6 +204,15 @@ static bool refused(tl_vm *vm, tl_slot *args, tl_slot *out) {
                      args[0]);
 }
 
+// Rows and items that may be missing stay as they are; a string becomes one
+// item.
+static bool items(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
+                    tl_is_form(args[0], TL_FORM_RAGGED) ||
+                    tl_arg_array_or_string(vm, "items", &args[0]),
+                args, out);
+}
+
 // Missing where gone, a mask of x's shape, is true.
 static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
@@ -297,6 +306,8 @@ const tl_builtin tl_checks_module[] = {
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
      .takes = TL_FORMS},
+    // x as an array of numbers, strings or what may be missing, or as rows.
+    {"items", "x", items, .result = TL_RETURNS, .takes = TL_BYTES},
     {"items_at", "x, places", items_at, TL_GRIDS, .takes = TL_BYTES},
     {"split_axis", "x, shape", split_axis, TL_GRIDS, .takes = TL_BYTES},
     // The items of a list as arrays or other forms that broadcast.
