@@ -15,6 +15,7 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
@@ -64,44 +65,6 @@ static bool own_items(tl_vm *vm, const char *function, tl_slot x,
   return *items != NULL;
 }
 
-// The order of each row where some are missing: those that are there, then the
-// others as they stand.
-static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
-  tl_slot offsets, items, there, order = tl_none();
-  if (!tl_ragged_flat(vm, x, &offsets, &items))
-    return false;
-  int64_t rows = offsets.array->size - 1, total = tl_value_length(items, 0);
-  const int64_t *at = tl_offsets_data(offsets.array);
-  const tl_array *gaps = items.nested->parts[0].array;
-  tl_array *to = NULL, *local = NULL;
-  bool ok = tl_present_rows(vm, items, offsets.array, &there) &&
-            tl_ragged_sort(vm, there, descending, true, &order);
-  tl_clear(vm, &there);
-  ok = ok && (to = tl_positions_new(vm, total)) != NULL &&
-       (local = tl_positions_new(vm, total)) != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    // Where those that are there stand, then the places of the others.
-    int64_t *stands = tl_offsets_data(local) + at[i], count = 0, last;
-    int64_t start, stop, *place = tl_offsets_data(to) + at[i];
-    tl_ragged_row(order.nested, i, &start, &stop);
-    last = stop - start;
-    for (int64_t k = 0; k < at[i + 1] - at[i]; k++) {
-      if (gaps->data[(at[i] + k) * tl_strides(gaps)[0]] != 0)
-        place[last++] = k;
-      else
-        stands[count++] = k;
-    }
-    const int64_t *from = tl_offsets_data(order.nested->parts[1].array) + start;
-    for (int64_t k = 0; k < count; k++) place[k] = stands[from[k]];
-  }
-  tl_clear(vm, &order);
-  tl_drop(vm, items);
-  tl_array_drop(vm, local);
-  tl_slot made;
-  ok = tl_array_finish(vm, ok, to, &made);
-  return tl_rows_close(vm, ok, &offsets, &made, out);
-}
-
 // Rows are sorted one after the other in a copy of all items, in which the
 // offsets stay as they are. Where items may be missing, values follow from the
 // order: a second choice by it costs less than sorting pairs.
@@ -109,13 +72,8 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out) {
   tl_slot offsets, made;
   if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION)) {
-    if (order)
-      return order_present(vm, x, descending, out);
-    if (!order_present(vm, x, descending, &made))
-      return false;
-    bool done = tl_value_choose(vm, x, made, out);
-    tl_drop(vm, made);
-    return done;
+    tl_slot given[] = {tl_borrow(x), tl_bool(descending), tl_bool(order)};
+    return tl_call_embedded(vm, "inner/nested", "sort_within", 3, given, out);
   }
   tl_array *items, *places = NULL;
   const char *name = order ? "argsort" : "sort";
