@@ -16,6 +16,7 @@
 #include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/parts.h"
 #include "vm/observe/peak_contract.h"
@@ -213,6 +214,25 @@ static bool items(tl_vm *vm, tl_slot *args, tl_slot *out) {
                 args, out);
 }
 
+// A list or a range becomes an array; items that may be missing stay.
+static bool array(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
+                    tl_arg_array(vm, "array", &args[0]),
+                args, out);
+}
+
+// The places of values among categories, int32, and a categorical array of
+// both.
+static bool category_codes(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_category_codes(vm, args[0], args[1], out);
+}
+
+static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot codes = tl_retain(vm, tl_borrow(args[0]));
+  tl_slot categories = tl_retain(vm, tl_borrow(args[1]));
+  return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
+}
+
 // Missing where gone, a mask of x's shape, is true.
 static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
@@ -306,6 +326,11 @@ const tl_builtin tl_checks_module[] = {
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
      .takes = TL_FORMS},
+    // x as an array; its items may be missing.
+    {"array", "x", array, .result = TL_RETURNS},
+    {"array_no_bytes", "x", array, .result = TL_RETURNS, .takes = TL_BYTES},
+    {"category_codes", "categories, x", category_codes},
+    {"category", "codes, categories", category},
     // x as an array of numbers, strings or what may be missing, or as rows.
     {"items", "x", items, .result = TL_RETURNS, .takes = TL_BYTES},
     {"items_at", "x, places", items_at, TL_GRIDS, .takes = TL_BYTES},
