@@ -12,6 +12,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/ragged.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/array/nested.h"
@@ -19,6 +20,7 @@
 #include "vm/nested/indexed.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/parts.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -186,6 +188,26 @@ static bool items_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_value_take(vm, args[0], args[1].array, out);
 }
 
+// Nothing, where the rows of both, which are no grids, agree; else fails.
+static bool same_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot a = tl_raw_bytes_inside(args[0]), b = tl_raw_bytes_inside(args[1]);
+  int64_t row;
+  *out = tl_none();
+  return tl_ragged_agree(a.nested, b.nested, &row) ||
+         tl_fail_ragged_rows(vm, name_in(args[2]), a, b, row);
+}
+
+// Items in rows such as model has, whose offsets they share.
+static bool rows_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot offsets, own, items = tl_retain(vm, tl_borrow(args[0]));
+  bool ok = tl_ragged_flat(vm, tl_raw_bytes_inside(args[1]), &offsets, &own);
+  if (ok)
+    tl_drop(vm, own);
+  else
+    offsets = tl_none();
+  return tl_rows_close(vm, ok, &offsets, &items, out);
+}
+
 // Arrays of any form along their first axis.
 static bool joined(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_value_concat(vm, args[0].list->length, args[0].list->items, out);
@@ -322,6 +344,8 @@ const tl_builtin tl_checks_module[] = {
     {"option", "gone, x", option},
     {"has_rows", "x", has_rows, TL_GRIDS, .takes = TL_BYTES},
     {"fixed_shape", "x", fixed_shape, TL_GRIDS, .takes = TL_BYTES},
+    {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
+    {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
     {"joined", "xs", joined, .takes = TL_BYTES},
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
