@@ -2,8 +2,8 @@
 // by their fields in turn.
 //
 // The values become numbers, their places among the distinct ones in order, and
-// the functions of plain arrays do the rest. Structs get their numbers from
-// inner/nested.tly.
+// the functions of plain arrays do the rest. Each field's items become numbers
+// so, and those of all fields together one number for each struct.
 
 #include "stdlib/arguments.h"
 #include "stdlib/distinct.h"
@@ -11,10 +11,9 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/bytecode/module.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
-#include "vm/values/list.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
@@ -75,17 +74,121 @@ bool tl_missing_codes(tl_vm *vm, const char *function, tl_slot x, bool first,
 
 // --- Structs ----------------------------------------------------------------
 
+static int64_t *items_of(const tl_array *a) {
+  return (int64_t *)(void *)a->data;
+}
+
+// Takes what *x has, and gives its places among its distinct ones, one axis.
+static bool rank_again(tl_vm *vm, const char *function, tl_array **x) {
+  tl_array *values, *inverse;
+  bool ok = tl_distinct_inverse(vm, function, *x, &values, &inverse);
+  tl_drop(vm, tl_own_array(*x));
+  *x = ok ? inverse : NULL;
+  if (ok)
+    tl_drop(vm, tl_own_array(values));
+  return ok;
+}
+
+// The numbers of a field, with one axis or more, dense; how many there are.
+static bool rank_field(tl_vm *vm, const char *function, tl_slot field,
+                       tl_array **ranks, int64_t *count) {
+  if (tl_is_spelled(field)) {
+    tl_slot values = tl_borrow(field);
+    if (!tl_spell_out(vm, 1, &values))
+      return false;
+    bool done = rank_field(vm, function, values, ranks, count);
+    tl_drop(vm, values);
+    return done;
+  }
+  field = tl_raw_bytes_inside(field);
+  if (tl_is_form(field, TL_FORM_OPTION) || tl_has_fields(field)) {
+    tl_coded coded;
+    if (!tl_codes_of(vm, function, field, false, &coded))
+      return false;
+    *ranks = coded.codes.array;
+    *count = tl_value_length(coded.values, 0);
+    tl_drop(vm, coded.values);
+    return true;
+  }
+  // Rank 0 is the least item; equal items have equal ranks.
+  tl_array *values;
+  if (!tl_is_array(field))
+    return tl_arg_fail(vm, function, "each field", "of numbers or strings",
+                       field);
+  if (!tl_distinct_inverse(vm, function, field.array, &values, ranks))
+    return false;
+  *count = values->size;
+  tl_drop(vm, tl_own_array(values));
+  return true;
+}
+
+// The numbers of a field decide where those so far are equal. They are of as
+// many columns as the field has items in a struct.
+static bool refine(tl_vm *vm, const char *function, tl_array **codes,
+                   const tl_array *ranks, int64_t count) {
+  int64_t n = (*codes)->size, columns = n > 0 ? ranks->size / n : 0;
+  for (int64_t j = 0; j < columns; j++) {
+    // Both are below the number of items: their product is an int64.
+    for (int64_t i = 0; i < n; i++)
+      items_of(*codes)[i] =
+          items_of(*codes)[i] * count + items_of(ranks)[i * columns + j];
+    if (!rank_again(vm, function, codes))
+      return false;
+  }
+  return true;
+}
+
+// Refines *codes by field i of the structs p; takes *codes, which is NULL
+// afterwards where that failed in the last step.
+static bool refine_by(tl_vm *vm, const char *function, tl_slot p, int64_t i,
+                      tl_array **codes) {
+  tl_slot borrowed = tl_borrow(p), field;
+  tl_array *ranks;
+  int64_t count;
+  if (!tl_nested_field(vm, &borrowed, i, &field))
+    return false;
+  bool ok = rank_field(vm, function, field, &ranks, &count);
+  tl_drop(vm, field);
+  if (!ok)
+    return false;
+  ok = refine(vm, function, codes, ranks, count);
+  tl_drop(vm, tl_own_array(ranks));
+  return ok;
+}
+
+// Codes of the fields, folded from the first field on; each step ranks again,
+// so that the numbers stay below the count of structs:
+//
+//   name  b a b   ranks 1 0 1                          1 0 1
+//   age   7 9 5   ranks 1 2 0   codes 1*3+1 0*3+2 1*3+0 = 4 2 3, again 2 0 1
+//
 bool tl_struct_codes(tl_vm *vm, const char *function, tl_slot p,
                      tl_coded *out) {
   if (tl_value_ndim(p) != 1)
     return tl_arg_fail(vm, function, "x", "of one axis", p);
-  tl_slot given = tl_borrow(p), both;
-  if (!tl_call_embedded(vm, "inner/nested", "codes_of", 1, &given, &both))
+  int64_t n = tl_value_length(p, 0);
+  tl_array *codes = tl_array_zeros(vm, TL_INT64, 1, &n);
+  for (int64_t i = 0; codes != NULL && i < p.nested->layout->field_count; i++) {
+    if (!refine_by(vm, function, p, i, &codes)) {
+      tl_array_drop(vm, codes);
+      return false;
+    }
+  }
+  if (codes == NULL)
     return false;
-  out->values = tl_retain(vm, tl_borrow(both.list->items[0]));
-  out->codes = tl_retain(vm, tl_borrow(both.list->items[1]));
-  tl_drop(vm, both);
-  return true;
+  tl_distinct d;
+  tl_slot all = tl_own_array(codes);
+  bool ok = tl_distinct_find(vm, function, &all, true, true, &d);
+  tl_clear(vm, &all);
+  if (!ok)
+    return false;
+  ok = tl_value_take(vm, p, d.indices, &out->values);
+  if (ok) {
+    out->codes = tl_own_array(d.inverse);
+    d.inverse = NULL;
+  }
+  tl_distinct_close(vm, &d);
+  return ok;
 }
 
 // --- Either -----------------------------------------------------------------
