@@ -20,12 +20,14 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
-// Flags say which items there are; the offsets count those before each row.
+// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
+// with these offsets. *out is a ragged array, owned. Flags say which items
+// there are; the offsets count those before each row.
 //
 //   rows   [1, none, 2]  [none]  [3]    offsets 0 3 4 5
 //   there  [1, 2]        []      [3]    offsets 0 2 2 3
-bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
-                     tl_slot *out) {
+static bool present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
+                         tl_slot *out) {
   tl_slot flags, there;
   *out = tl_none();
   if (!tl_option_there(vm, items.nested, &flags))
@@ -76,7 +78,7 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   int64_t rows = offsets->size - 1;
   if (call->skip) {
     tl_slot there;
-    if (!tl_present_rows(vm, items, (tl_array *)offsets, &there))
+    if (!present_rows(vm, items, (tl_array *)offsets, &there))
       return false;
     bool ok = tl_reduce_each_row(vm, call, there.nested->parts[1],
                                  tl_ragged_offsets(there.nested), rows, out);
