@@ -255,6 +255,14 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
 }
 
+// Pointers to the items of a target, which they retain as a view its block.
+static bool pointer(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot places = tl_retain(vm, tl_borrow(args[0]));
+  tl_slot target = tl_take(vm, &args[1]);
+  tl_hold(vm, target, TL_CAUSE_VIEW);
+  return tl_indexed_new(vm, TL_FORM_POINTER, &places, &target, out);
+}
+
 // Missing where gone, a mask of x's shape, is true.
 static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
@@ -350,6 +358,7 @@ const tl_builtin tl_checks_module[] = {
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
      .takes = TL_FORMS},
+    {"pointer", "places, target", pointer, TL_GRIDS, .takes = TL_FORMS},
     // x as an array; its items may be missing.
     {"array", "x", array, .result = TL_RETURNS},
     {"array_no_bytes", "x", array, .result = TL_RETURNS, .takes = TL_BYTES},

@@ -30,7 +30,6 @@ extern const tl_builtin tl_missing_builtins[];
 extern const tl_builtin tl_ragged_builtins[];
 extern const tl_builtin tl_ragged_pairs_builtins[];
 extern const tl_builtin tl_group_builtins[];
-extern const tl_builtin tl_pointer_builtins[];
 extern const tl_builtin tl_cumulative_builtins[];
 // Text, patterns and JSON.
 extern const tl_builtin tl_string_builtins[];

@@ -89,7 +89,6 @@ static const tl_family families[] = {
     {NULL, tl_ragged_builtins, RAGGED},
     {NULL, tl_ragged_pairs_builtins, RAGGED},
     {NULL, tl_group_builtins, RAGGED},
-    {NULL, tl_pointer_builtins, FORMS},
     {NULL, tl_cumulative_builtins, REDUCTIONS},
     {NULL, tl_string_builtins, TEXT},
     {NULL, tl_elementwise_builtins, ITEMS},
