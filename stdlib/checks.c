@@ -229,7 +229,7 @@ static bool refused(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Rows and items that may be missing stay as they are; a string becomes one
 // item.
-static bool items(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool items_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
                     tl_is_form(args[0], TL_FORM_RAGGED) ||
                     tl_arg_array_or_string(vm, "items", &args[0]),
@@ -237,7 +237,7 @@ static bool items(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // A list or a range becomes an array; items that may be missing stay.
-static bool array(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool array_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
                     tl_arg_array(vm, "array", &args[0]),
                 args, out);
@@ -256,7 +256,7 @@ static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // Pointers to the items of a target, which they retain as a view its block.
-static bool pointer(tl_vm *vm, tl_slot *args, tl_slot *out) {
+static bool pointers_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot places = tl_retain(vm, tl_borrow(args[0]));
   tl_slot target = tl_take(vm, &args[1]);
   tl_hold(vm, target, TL_CAUSE_VIEW);
@@ -358,14 +358,14 @@ const tl_builtin tl_checks_module[] = {
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
      .takes = TL_FORMS},
-    {"pointer", "places, target", pointer, TL_GRIDS, .takes = TL_FORMS},
+    {"pointer", "places, target", pointers_to, TL_GRIDS, .takes = TL_FORMS},
     // x as an array; its items may be missing.
-    {"array", "x", array, .result = TL_RETURNS},
-    {"array_no_bytes", "x", array, .result = TL_RETURNS, .takes = TL_BYTES},
+    {"array", "x", array_of, .result = TL_RETURNS},
+    {"array_no_bytes", "x", array_of, .result = TL_RETURNS, .takes = TL_BYTES},
     {"category_codes", "categories, x", category_codes},
     {"category", "codes, categories", category},
     // x as an array of numbers, strings or what may be missing, or as rows.
-    {"items", "x", items, .result = TL_RETURNS, .takes = TL_BYTES},
+    {"items", "x", items_of, .result = TL_RETURNS, .takes = TL_BYTES},
     {"items_at", "x, places", items_at, TL_GRIDS, .takes = TL_BYTES},
     {"split_axis", "x, shape", split_axis, TL_GRIDS, .takes = TL_BYTES},
     // The items of a list as arrays or other forms that broadcast.
