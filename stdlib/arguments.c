@@ -182,21 +182,25 @@ static bool ints_of_list(tl_vm *vm, const char *function, const char *name,
   return true;
 }
 
-// The items of a vector of any integer dtype.
+// The items of a vector of any integer dtype, or of a range.
 static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
                           tl_slot s, int max, int *count, int64_t *out) {
-  const tl_array *a = s.array;
-  if (tl_ndim(a) != 1 || !tl_dtype_is_integer(tl_array_dtype(a)))
+  int64_t length;
+  size_t at = 0;
+  if (tl_is_array(s) &&
+      (tl_ndim(s.array) != 1 || !tl_dtype_is_integer(tl_array_dtype(s.array))))
     return tl_arg_fail(vm, function, name, "integers", s);
-  if (a->size > max)
-    return too_many(vm, function, name, a->size, max);
-  for (int64_t i = 0; i < a->size; i++) {
-    const char *item = a->data + i * tl_strides(a)[0];
-    tl_slot value = tl_scalar_load(tl_array_dtype(a), item);
-    if (!tl_arg_int(vm, function, name, value, &out[i]))
+  if (!tl_items_count(vm, function, s, &length))
+    return false;
+  if (length > max)
+    return too_many(vm, function, name, length, max);
+  for (int64_t i = 0; i < length; i++) {
+    tl_slot value;
+    if (!tl_items_get(vm, s, i, &at, &value) ||
+        !tl_arg_int(vm, function, name, value, &out[i]))
       return false;
   }
-  *count = (int)a->size;
+  *count = (int)length;
   return true;
 }
 
@@ -208,7 +212,7 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
 //
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out) {
-  if (tl_is_list(s) || tl_is_array(s)) {
+  if (tl_is_list(s) || tl_is_array(s) || tl_is_range(s)) {
     bool ok = tl_is_list(s)
                   ? ints_of_list(vm, function, name, s.list, max, count, out)
                   : ints_of_array(vm, function, name, s, max, count, out);
@@ -217,14 +221,6 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
       // the script has a name for.
       vm->error.refused = s;  // and not the item
     return ok;
-  }
-  if (tl_is_range(s)) {
-    if (s.range->length > max)
-      return too_many(vm, function, name, s.range->length, max);
-    for (int64_t i = 0; i < s.range->length; i++)
-      out[i] = tl_range_item(s.range, i);
-    *count = (int)s.range->length;
-    return true;
   }
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return tl_arg_fail(vm, function, name, "an integer or a list of integers",

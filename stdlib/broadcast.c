@@ -12,6 +12,7 @@
 #include "stdlib/ragged.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
@@ -36,8 +37,11 @@ static bool broadcast_view(tl_vm *vm, tl_slot *s, int ndim,
 static bool broadcast_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_form(args[1], TL_FORM_RAGGED))
     return tl_ragged_broadcast(vm, args[0], args[1], out);
-  if (tl_is_form(args[1], TL_FORM_GRID))
-    return tl_grid_broadcast(vm, args[0], args[1].nested, out);
+  if (tl_is_form(args[1], TL_FORM_GRID)) {
+    tl_slot given[] = {tl_borrow(args[0]), tl_borrow(args[1])};
+    return tl_call_embedded(vm, "inner/nested", "broadcast_rows", 2, given,
+                            out);
+  }
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   if (!tl_arg_array(vm, "broadcast_to", &args[0]) ||

@@ -12,10 +12,15 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/ragged.h"
 #include "stdlib/text.h"
+#include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/nested.h"
+#include "vm/nested/parts.h"
+#include "vm/nested/raw_bytes.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -151,6 +156,113 @@ static bool not_plain(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Whether x has rows of different lengths, in a fixed shape or one axis.
+static bool has_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  *out = tl_bool(tl_has_rows(args[0]));
+  return true;
+}
+
+// The lengths of the axes before those of rows, as a list.
+static bool fixed_shape(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS];
+  int ndim = tl_value_shape(args[0], shape);
+  tl_list *list = tl_list_new(vm, ndim);
+  for (int i = 0; list != NULL && i < ndim; i++)
+    list->items[list->length++] = tl_weak_int(shape[i]);
+  return tl_list_give(vm, list, list != NULL, out);
+}
+
+// The first axis of x as axes of a shape, a list of integers.
+static bool split_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int ndim;
+  int64_t shape[TL_MAX_DIMS];
+  if (!tl_arg_shape(vm, "split_axis", "shape", args[1], &ndim, shape))
+    return false;
+  tl_slot x = tl_retain(vm, tl_borrow(args[0]));
+  return tl_value_split_axis(vm, &x, ndim, shape, out);
+}
+
+// The items of the first axis of x, whatever they are, at places.
+static bool items_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_value_take(vm, args[0], args[1].array, out);
+}
+
+// Nothing, where the rows of both, which are no grids, agree; else fails.
+static bool same_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot a = tl_raw_bytes_inside(args[0]), b = tl_raw_bytes_inside(args[1]);
+  int64_t row;
+  *out = tl_none();
+  return tl_ragged_agree(a.nested, b.nested, &row) ||
+         tl_fail_ragged_rows(vm, name_in(args[2]), a, b, row);
+}
+
+// Items in rows such as model has, whose offsets they share.
+static bool rows_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot offsets, own, items = tl_retain(vm, tl_borrow(args[0]));
+  bool ok = tl_ragged_flat(vm, tl_raw_bytes_inside(args[1]), &offsets, &own);
+  if (ok)
+    tl_drop(vm, own);
+  else
+    offsets = tl_none();
+  return tl_rows_close(vm, ok, &offsets, &items, out);
+}
+
+// Arrays of any form along their first axis.
+static bool joined(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_value_concat(vm, args[0].list->length, args[0].list->items, out);
+}
+
+// A value's type as messages have it.
+static bool shown(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  char type[TL_DESCRIBE];
+  return tl_string_give(
+      tl_string_from(vm, tl_describe(args[0], type, sizeof type)), out);
+}
+
+// Fails: x, the parameter of that name, is not what was expected.
+static bool refused(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)out;
+  return tl_arg_fail(vm, "refused", name_in(args[1]), args[2].string->text,
+                     args[0]);
+}
+
+// Rows and items that may be missing stay as they are; a string becomes one
+// item.
+static bool items_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
+                    tl_is_form(args[0], TL_FORM_RAGGED) ||
+                    tl_arg_array_or_string(vm, "items", &args[0]),
+                args, out);
+}
+
+// A list or a range becomes an array; items that may be missing stay.
+static bool array_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
+                    tl_arg_array(vm, "array", &args[0]),
+                args, out);
+}
+
+// The places of values among categories, int32, and a categorical array of
+// both.
+static bool category_codes(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_category_codes(vm, args[0], args[1], out);
+}
+
+static bool category(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot codes = tl_retain(vm, tl_borrow(args[0]));
+  tl_slot categories = tl_retain(vm, tl_borrow(args[1]));
+  return tl_indexed_new(vm, TL_FORM_CATEGORY, &codes, &categories, out);
+}
+
+// Pointers to the items of a target, which they retain as a view its block.
+static bool pointers_to(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_slot places = tl_retain(vm, tl_borrow(args[0]));
+  tl_slot target = tl_take(vm, &args[1]);
+  tl_hold(vm, target, TL_CAUSE_VIEW);
+  return tl_indexed_new(vm, TL_FORM_POINTER, &places, &target, out);
+}
+
 // Missing where gone, a mask of x's shape, is true.
 static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
@@ -246,6 +358,24 @@ const tl_builtin tl_checks_module[] = {
     {"lengths", "x, name", lengths, TL_EFFECT},
     {"nested", "x", not_plain, .takes = TL_FORMS},
     {"option", "gone, x", option},
+    {"has_rows", "x", has_rows, TL_GRIDS, .takes = TL_BYTES},
+    {"fixed_shape", "x", fixed_shape, TL_GRIDS, .takes = TL_BYTES},
+    {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
+    {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
+    {"joined", "xs", joined, .takes = TL_BYTES},
+    {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
+    {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
+     .takes = TL_FORMS},
+    {"pointer", "places, target", pointers_to, TL_GRIDS, .takes = TL_FORMS},
+    // x as an array; its items may be missing.
+    {"array", "x", array_of, .result = TL_RETURNS},
+    {"array_no_bytes", "x", array_of, .result = TL_RETURNS, .takes = TL_BYTES},
+    {"category_codes", "categories, x", category_codes},
+    {"category", "codes, categories", category},
+    // x as an array of numbers, strings or what may be missing, or as rows.
+    {"items", "x", items_of, .result = TL_RETURNS, .takes = TL_BYTES},
+    {"items_at", "x, places", items_at, TL_GRIDS, .takes = TL_BYTES},
+    {"split_axis", "x, shape", split_axis, TL_GRIDS, .takes = TL_BYTES},
     // The items of a list as arrays or other forms that broadcast.
     {"spreadable", "xs", spreadable, .takes = TL_BYTES},
     // x, an integer that is not negative.

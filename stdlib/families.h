@@ -30,8 +30,6 @@ extern const tl_builtin tl_missing_builtins[];
 extern const tl_builtin tl_ragged_builtins[];
 extern const tl_builtin tl_ragged_pairs_builtins[];
 extern const tl_builtin tl_group_builtins[];
-extern const tl_builtin tl_categorical_builtins[];
-extern const tl_builtin tl_pointer_builtins[];
 extern const tl_builtin tl_cumulative_builtins[];
 // Text, patterns and JSON.
 extern const tl_builtin tl_string_builtins[];
@@ -71,6 +69,7 @@ extern const tl_builtin tl_io_csv_write_module[];
 extern const tl_builtin tl_io_npy_module[];
 extern const tl_builtin tl_io_map_module[];
 extern const tl_builtin tl_io_image_module[];
+extern const tl_builtin tl_pixels_module[];
 extern const tl_builtin tl_io_binary_module[];
 extern const tl_builtin tl_binary_module[];
 // Linear algebra and transforms.

@@ -2,7 +2,6 @@
 // items.
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
@@ -206,7 +205,7 @@ typedef struct output {
   tl_vm *vm;
   const tl_array *a;
   const tl_type *layout;  // a is a block of structs
-  const char *fields;     // its descr
+  tl_npy_texts texts;     // among its fields
   tl_writer file;
   int64_t width;  // code points of a string
   // Of bytes, as S; as V where one ends in a zero, which S would drop.
@@ -274,6 +273,36 @@ static bool write_number(void *context, const char *item) {
   return tl_writer_write(&o->file, item, tl_itemsize(tl_array_dtype(o->a)));
 }
 
+// The dict of the header, up to the blanks at its end. False after tl_fail.
+static bool add_dict(const output *o, tl_text *text) {
+  tl_dtype dtype = tl_array_dtype(o->a);
+  int ndim = tl_ndim(o->a) - (o->layout != NULL);
+  tl_text_puts(text, "{'descr': ");
+  if (o->layout != NULL) {
+    if (!tl_npy_write_fields(o->vm, text, o->layout, &o->texts))
+      return false;
+  } else if (dtype == TL_STRING) {
+    tl_text_printf(text, "'%c%c%lld'",
+                   o->raw_bytes         ? '|'
+                   : tl_is_big_endian() ? '>'
+                                        : '<',
+                   !o->raw_bytes   ? 'U'
+                   : o->zero_ended ? 'V'
+                                   : 'S',
+                   (long long)o->width);
+  } else {
+    char name[16];
+    tl_npy_spell_dtype(dtype, name, sizeof name);
+    tl_text_puts(text, name);
+  }
+  tl_text_puts(text, ", 'fortran_order': False, 'shape': (");
+  for (int k = 0; k < ndim; k++)
+    tl_text_printf(text, k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
+                   (long long)tl_shape(o->a)[k]);
+  tl_text_puts(text, "), }");
+  return true;
+}
+
 // What stands before the items (npy_header.h):
 //
 //   magic, version 1.0 | length, 2 bytes | {'descr': '<f8', ...}  blanks, \n |
@@ -282,52 +311,27 @@ static bool write_number(void *context, const char *item) {
 // Fails (kind value) where the length needs more than 16 bits: version 1.0 has
 // no more.
 static bool write_header(output *o) {
-  char fixed[1024], *text = fixed;
-  tl_dtype dtype = tl_array_dtype(o->a);
-  char order = tl_is_big_endian() ? '>' : '<';
-  size_t room = sizeof fixed, n;
-  int ndim = tl_ndim(o->a) - (o->layout != NULL);
-  if (o->layout != NULL) {
-    room += strlen(o->fields);
-    text = tl_alloc(o->vm, room, "a header");
-    if (text == NULL)
-      return false;
-    n = (size_t)snprintf(text, room, "{'descr': %s", o->fields);
-  } else if (dtype == TL_STRING)
-    n = (size_t)snprintf(text, room, "{'descr': '%c%c%lld'",
-                         o->raw_bytes ? '|' : order,
-                         !o->raw_bytes   ? 'U'
-                         : o->zero_ended ? 'V'
-                                         : 'S',
-                         (long long)o->width);
-  else {
-    n = (size_t)snprintf(text, room, "{'descr': ");
-    n += (size_t)tl_npy_spell_dtype(dtype, text + n, room - n);
-  }
-  n += (size_t)snprintf(text + n, room - n,
-                        ", 'fortran_order': False, 'shape': (");
-  for (int k = 0; k < ndim; k++)
-    n += (size_t)snprintf(text + n, room - n,
-                          k == 0 || k + 1 < ndim ? "%lld, " : "%lld",
-                          (long long)tl_shape(o->a)[k]);
-  n += (size_t)snprintf(text + n, room - n, "), }");
+  tl_text text;
+  tl_text_open(&text, o->vm);
+  bool ok = add_dict(o, &text);
   // The items begin at a multiple of 64, so that they can be mapped.
   size_t nbytes =
-      (TL_NPY_PREFIX + 2 + n + 1 + 63) / 64 * 64 - TL_NPY_PREFIX - 2;
-  memset(text + n, ' ', nbytes - n);
-  text[nbytes - 1] = '\n';
+      (TL_NPY_PREFIX + 2 + text.length + 1 + 63) / 64 * 64 - TL_NPY_PREFIX - 2;
+  while (ok && !text.failed && text.length + 1 < nbytes)
+    tl_text_putc(&text, ' ');
+  tl_text_putc(&text, '\n');
   unsigned char start[TL_NPY_PREFIX + 2] = {0};
   memcpy(start, tl_npy_magic, sizeof tl_npy_magic);
   start[6] = 1;
   start[8] = (unsigned char)(nbytes & 0xff);
   start[9] = (unsigned char)(nbytes >> 8);
-  bool ok = nbytes <= UINT16_MAX ||
-            tl_fail(o->vm, TALLY_ERR_VALUE,
-                    "write_npy: the fields' names are too long for a header");
-  ok = ok && tl_writer_write(&o->file, start, sizeof start) &&
-       tl_writer_write(&o->file, text, nbytes);
-  if (text != fixed)
-    tl_free(o->vm, text, room);
+  ok = ok && !text.failed &&
+       (nbytes <= UINT16_MAX ||
+        tl_fail(o->vm, TALLY_ERR_VALUE,
+                "write_npy: the fields' names are too long for a header")) &&
+       tl_writer_write(&o->file, start, sizeof start) &&
+       tl_writer_write(&o->file, text.bytes, nbytes);
+  tl_text_close(&text);
   return ok;
 }
 
@@ -352,12 +356,9 @@ static bool write_array(output *o) {
   return write_header(o) && write_items(o);
 }
 
-// An array, or a block of structs with the text of its fields, which
-// the caller drops.
+// An array, or a block of structs.
 static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
-                        output *out, tl_slot *descr) {
-  tl_npy_texts texts = {.any = false};
-  *descr = tl_none();
+                        output *out) {
   *out = (output){.vm = vm, .least = INT64_MAX};
   tl_slot raw_bytes = tl_raw_bytes_inside(*s);
   if (tl_is_raw_bytes(*s) && tl_is_array(raw_bytes)) {
@@ -367,25 +368,19 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
   }
   if (tl_is_form(*s, TL_FORM_COLUMNS)) {
     tl_slot raw;
-    if (!tl_npy_close_texts(vm, function, *s, &texts, &raw))
+    if (!tl_npy_close_texts(vm, function, *s, &out->texts, &raw))
       return false;
     tl_clear(vm, s);
     *s = raw;
   }
-  if (!tl_is_form(*s, TL_FORM_STRUCT)) {
-    if (!tl_arg_array(vm, function, s))
-      return false;
-    out->a = s->array;
+  if (tl_is_form(*s, TL_FORM_STRUCT)) {
+    out->a = s->nested->parts[0].array;
+    out->layout = s->nested->layout;
     return true;
   }
-  tl_text fields;
-  tl_text_open(&fields, vm);
-  bool ok = tl_npy_write_fields(vm, &fields, s->nested->layout, &texts);
-  if (!tl_text_give(&fields, ok, descr))
+  if (!tl_arg_array(vm, function, s))
     return false;
-  out->a = s->nested->parts[0].array;
-  out->layout = s->nested->layout;
-  out->fields = descr->string->text;
+  out->a = s->array;
   return true;
 }
 
@@ -394,29 +389,23 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
 static bool write_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   output o;
-  tl_slot descr;
-  if (!tl_arg_path(vm, "write_npy", args[0], &path) ||
-      !open_output(vm, "write_npy", &args[1], &o, &descr))
-    return false;
-  bool ok = tl_writer_open(vm, "write_npy", path, &o.file);
-  ok = ok && tl_writer_end(&o.file, write_array(&o));
-  tl_drop(vm, descr);
   *out = tl_none();
-  return ok;
+  return tl_arg_path(vm, "write_npy", args[0], &path) &&
+         open_output(vm, "write_npy", &args[1], &o) &&
+         tl_writer_open(vm, "write_npy", path, &o.file) &&
+         tl_writer_end(&o.file, write_array(&o));
 }
 
 // The same bytes in memory, for a container of several arrays.
 static bool encode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_bytes bytes = {NULL, 0, 0};
   output o;
-  tl_slot descr;
   if (!tl_spell_out(vm, 1, args) ||
-      !open_output(vm, "encode_npy", &args[0], &o, &descr))
+      !open_output(vm, "encode_npy", &args[0], &o))
     return false;
   o.file = tl_writer_to(vm, "encode_npy", &bytes);
   bool ok = write_array(&o) && tl_bytes_give(vm, bytes.data, bytes.nbytes, out);
   tl_bytes_free(vm, &bytes);
-  tl_drop(vm, descr);
   return ok;
 }
 

@@ -300,7 +300,7 @@ static bool concat(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_is_list(args[0].list->items[0]))
     return concat_lists(vm, args[0], out);
   if (has_nested(args[0]))
-    return tl_nested_concat(vm, concat, args[0].list, args[1], out);
+    return tl_nested_concat(vm, args[0].list, args[1], out);
   tl_arrays parts;
   if (!tl_arg_arrays(vm, "concat", args[0], &parts))
     return false;
@@ -355,7 +355,7 @@ static bool stack_rows(tl_vm *vm, tl_slot x, tl_slot axis_slot, tl_slot *out) {
 // stack(arrays, axis), with nested parts by ragged_join.c.
 static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (has_nested(args[0]))
-    return tl_nested_stack(vm, stack, args[0].list, args[1], out);
+    return tl_nested_stack(vm, args[0].list, args[1], out);
   if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0 &&
       tl_shape(args[0].array)[0] > 0)
     return stack_rows(vm, args[0], args[1], out);
@@ -468,9 +468,11 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int axis = 0;
   int64_t within;
   if (tl_is_form(args[0], TL_FORM_RAGGED) && !tl_is_none(args[2])) {
-    return tl_arg_count(vm, "repeat", "repeats", args[1], &within) &&
-           tl_arg_axis(vm, "repeat", args[2], 2, 1, &axis) &&
-           tl_ragged_repeat(vm, args[0], within, out);
+    if (!tl_arg_count(vm, "repeat", "repeats", args[1], &within) ||
+        !tl_arg_axis(vm, "repeat", args[2], 2, 1, &axis))
+      return false;
+    tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(within)};
+    return tl_call_embedded(vm, "inner/nested", "repeat_within", 2, given, out);
   }
   if (!tl_arg_array(vm, "repeat", &args[0]))
     return false;

@@ -45,6 +45,7 @@
 // without the ending.
 // What the same module has in C stands under the topic of its family instead.
 static const tl_module_topic topics[] = {
+    {"global/categories", FORMS},
     {"global/correlation", STATISTICS},
     {"global/dtypes", DTYPES},
     {"global/einsum", LINEAR},
@@ -88,8 +89,6 @@ static const tl_family families[] = {
     {NULL, tl_ragged_builtins, RAGGED},
     {NULL, tl_ragged_pairs_builtins, RAGGED},
     {NULL, tl_group_builtins, RAGGED},
-    {NULL, tl_categorical_builtins, FORMS},
-    {NULL, tl_pointer_builtins, FORMS},
     {NULL, tl_cumulative_builtins, REDUCTIONS},
     {NULL, tl_string_builtins, TEXT},
     {NULL, tl_elementwise_builtins, ITEMS},
@@ -141,6 +140,7 @@ static const tl_family families[] = {
     {"_arguments", tl_checks_module, VALUES},
     {"_arguments", tl_divisors_module, VALUES},
     {"_arguments", tl_described_module, VALUES},
+    {"_arguments", tl_pixels_module, VALUES},
     {NULL, tl_pack_builtins, MEMORY},
     {"plot", tl_plot_module, PLOT},
     {NULL, NULL, NULL},

@@ -332,95 +332,95 @@ static bool growth(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Graphs -----------------------------------------------------------------
 
-// Objects and owners, found from one value outwards. It is whole before any
-// record of it is made, which would be one object more to find.
-// More than that no picture shows legibly; a graph that is cut says so.
+// Objects and owners, found from one value outwards, as records of nodes and
+// edges, which no walk finds. More than that no picture shows legibly; a graph
+// that is cut says so.
 enum { NODES = 64, EDGES = 256 };
 
-typedef struct node {
-  tl_slot value;  // of an object
-  bool is_root;   // an owner outside of all objects, or one not entered
-  int level;      // 1: the value, 2: its items; owners before what they own
-  uint32_t count;
-  char owner[TL_REFERENCE_NAME + 8];  // of a root
-} node;
-
-typedef struct edge {
-  int from, to;
-  tl_reference_count count;
-  char label[TL_REFERENCE_NAME];
-} edge;
-
 typedef struct graph {
-  node nodes[NODES];
-  edge edges[EDGES];
-  int node_count, edge_count;
-  int at;         // the node whose items are added
-  bool has_more;  // something did not fit
   tl_vm *vm;
+  tl_list *nodes, *edges;
+  // Of each node; a root, which is an owner outside of all objects, or in one
+  // that is not entered, has none. The value is of level 1, its items of 2;
+  // owners come before what they own.
+  tl_slot values[NODES];
+  int levels[NODES];
+  int at;             // the node whose items are added
+  bool has_more;      // something did not fit
   int64_t looked_at;  // references
-  bool stopped;       // tl_poll failed
+  bool failed;        // tl_fail was called
 } graph;
 
 // Counts a reference that is looked at; false after tl_fail.
 static bool goes_on(graph *g) {
-  g->stopped = g->stopped || !tl_poll_at(g->vm, g->looked_at++);
-  return !g->stopped;
+  g->failed = g->failed || !tl_poll_at(g->vm, g->looked_at++);
+  return !g->failed;
 }
 
 // The node of an object, or -1. A linear search, since there are few nodes.
 static int find_node(const graph *g, const tl_object *object) {
-  for (int i = 0; i < g->node_count; i++)
-    if (!g->nodes[i].is_root && g->nodes[i].value.object == object)
+  for (int i = 0; i < (int)g->nodes->length; i++)
+    if (!tl_is_none(g->values[i]) && g->values[i].object == object)
       return i;
   return -1;
 }
 
-// The number of the new node, or -1 where there is no room (has_more).
-static int add_node(graph *g, node n) {
-  if (g->node_count == NODES) {
+// Adds an object, which is borrowed, or where [owner] is not NULL a root. The
+// number of the new node, or -1 where there is no room (has_more) or memory.
+static int add_node(graph *g, tl_slot value, const char *owner, int level) {
+  const int at = (int)g->nodes->length;
+  const bool is_root = owner != NULL;
+  char type[TL_DESCRIBE];
+  if (at == NODES) {
     g->has_more = true;
     return -1;
   }
-  g->nodes[g->node_count] = n;
-  return g->node_count++;
+  g->values[at] = value;
+  g->levels[at] = level;
+  tl_record *record = tl_record_new(g->vm, 5);
+  tl_record_put(g->vm, &record, "is_root", tl_bool(is_root));
+  tl_record_put_text(g->vm, &record, "label",
+                     is_root ? owner : tl_describe(value, type, sizeof type));
+  tl_record_put_int(g->vm, &record, "level", (uint64_t)(int64_t)level);
+  tl_record_put_int(g->vm, &record, "count", is_root ? 0 : value.object->count);
+  tl_record_put_int(g->vm, &record, "bytes",
+                    is_root ? 0 : value.object->nbytes);
+  g->failed |= !tl_record_put_into(g->vm, &g->nodes, record);
+  return g->failed ? -1 : at;
 }
 
-// Only edges from objects have labels; a root's owner is in its node.
+// Adds an edge between two nodes by their numbers, of which the first may be
+// -1. Only edges from objects have labels; a root's owner is in its node.
 static void add_edge(graph *g, int from, int to, const tl_reference *r) {
-  if (g->edge_count == EDGES) {
-    g->has_more = true;
+  g->has_more |= g->edges->length == EDGES;
+  if (from < 0 || g->edges->length == EDGES)
     return;
-  }
-  edge *e = &g->edges[g->edge_count++];
-  *e = (edge){.from = from, .to = to, .count = r->count};
-  if (!g->nodes[from].is_root)
-    memcpy(e->label, r->name, sizeof e->label);
+  tl_record *record = tl_record_new(g->vm, 4);
+  tl_record_put_int(g->vm, &record, "from", (uint64_t)from);
+  tl_record_put_int(g->vm, &record, "to", (uint64_t)to);
+  tl_record_put_text(g->vm, &record, "count", count_names[r->count]);
+  tl_record_put_text(g->vm, &record, "label",
+                     tl_is_none(g->values[from]) ? "" : r->name);
+  g->failed |= !tl_record_put_into(g->vm, &g->edges, record);
 }
 
-// A node for an object that a slot refers to, which is borrowed. The value that
-// is asked for has level 1, what it refers to one more; owners have one less
-// than what they own.
-static node object_node(tl_slot value, int level) {
-  return (node){.value = value, .level = level, .count = value.object->count};
-}
-
-// Adds an item of the node g->at, and the edge to it. Never ends the walk:
-// references that do not fit are noted in has_more.
+// Adds an item of the node g->at, and the edge to it. References that do not
+// fit are noted in has_more.
 static bool add_item(void *context, const tl_reference *r) {
   graph *g = context;
-  g->has_more |= g->edge_count == EDGES;
-  if (g->edge_count == EDGES || !goes_on(g))
+  g->has_more |= g->edges->length == EDGES;
+  if (g->edges->length == EDGES || !goes_on(g))
     return false;
   int to = find_node(g, r->to.object);
   if (to < 0)
-    to = add_node(g, object_node(r->to, g->nodes[g->at].level + 1));
+    to = add_node(g, r->to, NULL, g->levels[g->at] + 1);
   if (to >= 0)
     add_edge(g, g->at, to, r);
-  return true;
+  return !g->failed;
 }
 
-// Who refers into the graph from outside.
+// Who refers into the graph from outside. One node for each owner's reference:
+// owners outside have no object that could be found again.
 static bool add_owner(void *context, const tl_reference *r) {
   graph *g = context;
   if (!goes_on(g))
@@ -428,74 +428,39 @@ static bool add_owner(void *context, const tl_reference *r) {
   int to = find_node(g, r->to.object);
   if (to < 0 || (r->from != NULL && find_node(g, r->from) >= 0))
     return true;
-  // One node for each owner's reference: owners outside have no object that
-  // could be found again.
-  node n = {.is_root = true, .level = g->nodes[to].level - 1};
-  tl_spell_owner(r, n.owner, sizeof n.owner);
-  int from = add_node(g, n);
-  if (from >= 0)
-    add_edge(g, from, to, r);
-  return true;
+  char owner[TL_REFERENCE_NAME + 8];
+  tl_spell_owner(r, owner, sizeof owner);
+  add_edge(g, add_node(g, tl_none(), owner, g->levels[to] - 1), to, r);
+  return !g->failed;
 }
 
-// The graph from [value] outwards, level by level: nodes[] is also the queue of
-// the walk, so that g->at below node_count is all that remains. Owners from
-// outside come last, when it is known which nodes there are.
-static bool build(tl_vm *vm, graph *g, tl_slot value, int64_t depth) {
+// Fills the graph from [value] outwards, level by level: the nodes are also the
+// queue of the walk, so that those behind g->at are all that remains. Owners
+// from outside come last, when it is known which nodes there are.
+static bool fill(graph *g, tl_slot value, int64_t depth) {
   bool complete = true;
-  *g = (graph){.vm = vm};
-  add_node(g, object_node(value, 1));
-  for (g->at = 0; g->at < g->node_count && !g->stopped; g->at++)
-    if (g->nodes[g->at].level <= depth)
-      tl_each_item(g->nodes[g->at].value, add_item, g);
-  if (!g->stopped)
-    tl_each_reference(vm, true, add_owner, g, &complete);
-  return !g->stopped && (complete || tl_fail_incomplete(vm, "graph"));
+  add_node(g, value, NULL, 1);
+  for (; g->at < (int)g->nodes->length && !g->failed; g->at++)
+    if (g->levels[g->at] <= depth)
+      tl_each_item(g->values[g->at], add_item, g);
+  if (!g->failed)
+    tl_each_reference(g->vm, true, add_owner, g, &complete);
+  return !g->failed && (complete || tl_fail_incomplete(g->vm, "graph"));
 }
 
-// A node as a record; NULL after tl_fail, as each put passes a failure on.
-static tl_record *node_record(tl_vm *vm, const node *n) {
-  char type[TL_DESCRIBE];
-  tl_record *record = tl_record_new(vm, 5);
-  tl_record_put(vm, &record, "is_root", tl_bool(n->is_root));
-  tl_record_put_text(
-      vm, &record, "label",
-      n->is_root ? n->owner : tl_describe(n->value, type, sizeof type));
-  tl_record_put_int(vm, &record, "level", (uint64_t)(int64_t)n->level);
-  tl_record_put_int(vm, &record, "count", n->count);
-  tl_record_put_int(vm, &record, "bytes",
-                    n->is_root ? 0 : n->value.object->nbytes);
-  return record;
-}
-
-// An edge as a record, its ends as numbers in the list of nodes; NULL after
-// tl_fail.
-static tl_record *edge_record(tl_vm *vm, const edge *e) {
-  tl_record *record = tl_record_new(vm, 4);
-  tl_record_put_int(vm, &record, "from", (uint64_t)e->from);
-  tl_record_put_int(vm, &record, "to", (uint64_t)e->to);
-  tl_record_put_text(vm, &record, "count", count_names[e->count]);
-  tl_record_put_text(vm, &record, "label", e->label);
-  return record;
-}
-
-// The graph as stdlib/inner/memory.tly wants it. Its values are still alive:
-// the argument leads to them.
-static bool graph_record(tl_vm *vm, const graph *g, tl_slot *out) {
-  tl_list *nodes = tl_list_new(vm, g->node_count);
-  tl_list *edges = nodes ? tl_list_new(vm, g->edge_count) : NULL;
-  bool ok = edges != NULL;
-  for (int i = 0; ok && i < g->node_count; i++)
-    ok = tl_record_put_into(vm, &nodes, node_record(vm, &g->nodes[i]));
-  for (int i = 0; ok && i < g->edge_count; i++)
-    ok = tl_record_put_into(vm, &edges, edge_record(vm, &g->edges[i]));
+// The graph as stdlib/inner/memory.tly wants it.
+static bool build(tl_vm *vm, tl_slot value, int64_t depth, tl_slot *out) {
+  graph g = {.vm = vm,
+             .nodes = tl_list_new(vm, NODES),
+             .edges = tl_list_new(vm, EDGES)};
+  bool ok = g.nodes != NULL && g.edges != NULL && fill(&g, value, depth);
   tl_record *record = tl_record_new(vm, 3);
   tl_slot list;
-  tl_record_put_made(vm, &record, "nodes", tl_list_give(vm, nodes, ok, &list),
+  tl_record_put_made(vm, &record, "nodes", tl_list_give(vm, g.nodes, ok, &list),
                      &list);
-  tl_record_put_made(vm, &record, "edges", tl_list_give(vm, edges, ok, &list),
+  tl_record_put_made(vm, &record, "edges", tl_list_give(vm, g.edges, ok, &list),
                      &list);
-  tl_record_put(vm, &record, "has_more", tl_bool(g->has_more));
+  tl_record_put(vm, &record, "has_more", tl_bool(g.has_more));
   return tl_record_put_end(record, out);
 }
 
@@ -523,9 +488,8 @@ static bool draw(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "memory.graph: nothing refers to %s by a count",
                    tl_describe(args[0], type, sizeof type));
   }
-  graph g;
   tl_slot record;
-  return build(vm, &g, args[0], depth) && graph_record(vm, &g, &record) &&
+  return build(vm, args[0], depth, &record) &&
          tl_call_embedded(vm, "inner/memory", drawn[at], 1, &record, out);
 }
 

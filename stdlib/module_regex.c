@@ -127,8 +127,7 @@ typedef struct matcher {
   const char *function;
   const tl_string *text;
   compiled *compiled;  // its own while it matches
-  void *code, *data, *context;
-  size_t *places;  // pairs of begin and end, of the match and its groups
+  size_t *places;      // pairs of begin and end, of the match and its groups
   uint32_t groups;
   bool empty;  // the last match was
 } matcher;
@@ -276,12 +275,13 @@ static compiled *compiled_of(matcher *m, tl_string *pattern, bool ignore) {
 // has a stack of its own, and what needs more is matched without.
 static int run_once(const matcher *m, size_t from, size_t last,
                     uint32_t options) {
-  pcre.set_offset_limit(m->context, last);
-  int status = pcre.match(m->code, m->text->text, m->text->length, from,
-                          options, m->data, m->context);
+  const compiled *c = m->compiled;
+  pcre.set_offset_limit(c->context, last);
+  int status = pcre.match(c->code, m->text->text, m->text->length, from,
+                          options, c->data, c->context);
   if (status == NO_MACHINE_STACK)
-    status = pcre.match(m->code, m->text->text, m->text->length, from,
-                        options | OPTION_NO_MACHINE_CODE, m->data, m->context);
+    status = pcre.match(c->code, m->text->text, m->text->length, from,
+                        options | OPTION_NO_MACHINE_CODE, c->data, c->context);
   return status;
 }
 
@@ -334,7 +334,7 @@ static int run(const matcher *m, size_t from, uint32_t options) {
   bool before = c->matched >= MACHINE_FROM;
   c->matched += m->text->length - from + 64;
   if (!before && c->matched >= MACHINE_FROM)
-    pcre.compile_machine(m->code, MACHINE_COMPLETE);
+    pcre.compile_machine(c->code, MACHINE_COMPLETE);
   return run_pieces(m, from, options);
 }
 
@@ -353,11 +353,8 @@ static bool matcher_open(tl_vm *vm, const char *function, tl_slot *args,
       !(m->compiled = compiled_of(m, pattern, ignore)))
     return false;
   m->text = text;
-  m->code = m->compiled->code;
-  m->data = m->compiled->data;
-  m->context = m->compiled->context;
-  pcre.info(m->code, INFO_CAPTURES, &m->groups);
-  m->places = pcre.places(m->data);
+  pcre.info(m->compiled->code, INFO_CAPTURES, &m->groups);
+  m->places = pcre.places(m->compiled->data);
   return true;
 }
 
@@ -411,21 +408,13 @@ static bool part(const matcher *m, uint32_t group, tl_slot *out) {
 
 // --- match, matches ---------------------------------------------------------
 
-// Appends the item and takes it where it fails; on success it is the list's.
-static bool push(tl_vm *vm, tl_list **list, tl_slot *item) {
-  if (tl_list_push(vm, list, item))
-    return true;
-  tl_drop(vm, *item);
-  return false;
-}
-
 // The list of the groups of the last match.
 static bool groups_of(const matcher *m, tl_slot *out) {
   tl_list *list = tl_list_new(m->vm, m->groups);
   bool ok = list != NULL;
   for (uint32_t i = 1; ok && i <= m->groups; i++) {
     tl_slot item;
-    ok = part(m, i, &item) && push(m->vm, &list, &item);
+    ok = part(m, i, &item) && tl_list_push_own(m->vm, &list, item);
   }
   return tl_list_give(m->vm, list, ok, out);
 }
@@ -467,7 +456,7 @@ static bool matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (size_t at = 0; ok && found; at = m.places[1]) {
     tl_slot item;
     ok = next_match(&m, at, &found) &&
-         (!found || (describe(&m, &item) && push(vm, &list, &item)));
+         (!found || (describe(&m, &item) && tl_list_push_own(vm, &list, item)));
   }
   matcher_close(&m);
   return tl_list_give(vm, list, ok, out);

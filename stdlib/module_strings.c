@@ -335,7 +335,8 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t next = newline ? end + 1 : end;
     if (end > at && s->text[end - 1] == '\r')
       end--;
-    ok = tl_list_push_cut(vm, &list, s, at, end);
+    ok = tl_list_push_cut(vm, &list, s, at, end) &&
+         tl_poll_at(vm, list->length);
     at = next;
   }
   return tl_list_give(vm, list, ok, out);

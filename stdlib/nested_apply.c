@@ -42,6 +42,15 @@ bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
   return ok;
 }
 
+// Any value of axes in another shape of as many items. Takes what *s owns on
+// every path, which lets calls be chained.
+static bool reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
+                          tl_slot *out) {
+  bool ok = tl_value_reshape(vm, *s, tl_value_ndim(*s), ndim, shape, out);
+  tl_clear(vm, s);
+  return ok;
+}
+
 // What is done with each vector.
 typedef struct application {
   const char *function;
@@ -122,7 +131,7 @@ static bool apply_along(tl_vm *vm, const tl_nested *n, int along,
     return false;
   bool ok = apply_to_rows(vm, rows.nested, *how, &flat);
   tl_drop(vm, rows);
-  return ok && tl_reshape_value(vm, &flat, ndim - 1, shape, out);
+  return ok && reshape_value(vm, &flat, ndim - 1, shape, out);
 }
 
 // Chooses the vectors by the axis: all items, each row, or the lanes along one
@@ -182,17 +191,9 @@ bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out) {
     shape[i] = axis < 0 || i == axis ? 1 : tl_value_length(*flat, from++);
   }
   if (tl_value_ndim(*flat) > 0)
-    return tl_reshape_value(vm, flat, ndim, shape, out);
+    return reshape_value(vm, flat, ndim, shape, out);
   tl_slot whole;
   bool ok = tl_stack_any(vm, 1, flat, &whole);
   tl_clear(vm, flat);
-  return ok && tl_reshape_value(vm, &whole, ndim, shape, out);
-}
-
-// Takes what *s owns on every path, which lets calls be chained.
-bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                      tl_slot *out) {
-  bool ok = tl_value_reshape(vm, *s, tl_value_ndim(*s), ndim, shape, out);
-  tl_clear(vm, s);
-  return ok;
+  return ok && reshape_value(vm, &whole, ndim, shape, out);
 }

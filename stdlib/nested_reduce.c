@@ -14,17 +14,20 @@
 
 #include "stdlib/arguments.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
-// Flags say which items there are; the offsets count those before each row.
+// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
+// with these offsets. *out is a ragged array, owned. Flags say which items
+// there are; the offsets count those before each row.
 //
 //   rows   [1, none, 2]  [none]  [3]    offsets 0 3 4 5
 //   there  [1, 2]        []      [3]    offsets 0 2 2 3
-bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
-                     tl_slot *out) {
+static bool present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
+                         tl_slot *out) {
   tl_slot flags, there;
   *out = tl_none();
   if (!tl_option_there(vm, items.nested, &flags))
@@ -75,7 +78,7 @@ static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
   int64_t rows = offsets->size - 1;
   if (call->skip) {
     tl_slot there;
-    if (!tl_present_rows(vm, items, (tl_array *)offsets, &there))
+    if (!present_rows(vm, items, (tl_array *)offsets, &there))
       return false;
     bool ok = tl_reduce_each_row(vm, call, there.nested->parts[1],
                                  tl_ragged_offsets(there.nested), rows, out);
@@ -253,65 +256,22 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
 
 // --- Rows in a grid ---------------------------------------------------------
 
-// Rows [lane] of the grid along an axis: those at the same place of the others.
-static bool lane_rows(tl_vm *vm, const tl_nested *n, int axis, int64_t lane,
-                      tl_slot *out) {
-  const tl_array *places = n->parts[0].array;
-  const char *at = places->data;
-  for (int i = tl_ndim(places) - 1; i >= 0; i--) {
-    if (i == axis)
-      continue;
-    at += lane % tl_shape(places)[i] * tl_strides(places)[i];
-    lane /= tl_shape(places)[i];
-  }
-  tl_slot base = tl_borrow(n->parts[0]);
-  tl_array *view =
-      tl_view_new(vm, &base, TL_INT64, (char *)at, 1, &tl_shape(places)[axis],
-                  &tl_strides(places)[axis]);
-  return tl_take_at(vm, true, n->parts[1], view, out);
-}
-
-// The lanes of a grid along an axis.
-typedef struct lanes {
-  const tl_reduce_call *call;
-  const tl_nested *grid;
-  int axis;
-} lanes;
-
-// Reduces across the rows of lane i, or of no rows where i is below 0: that is
-// how the loop asks for the type of a result without any.
-static bool reduce_lane(tl_vm *vm, void *context, int64_t i, tl_slot *out) {
-  const lanes *l = context;
-  tl_slot rows;
-  if (!(i < 0 ? tl_value_slice(vm, l->grid->parts[1], 0, 0, &rows)
-              : lane_rows(vm, l->grid, l->axis, i, &rows)))
+// Along a fixed axis: the items along it, or the rows, as rows of their own.
+static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
+                        const tl_nested *n, int axis, tl_slot *out) {
+  int outer = 0, ndim = tl_nested_ndim(n);
+  int64_t shape[TL_MAX_DIMS];
+  tl_slot rows, flat;
+  if (!tl_rows_along(vm, n, axis, &rows))
     return false;
-  bool ok = reduce_ragged(vm, l->call, rows, out);
-  tl_drop(vm, rows);
-  return ok;
-}
-
-// Across the rows that lie along a fixed axis: a row for each lane.
-static bool reduce_lanes(tl_vm *vm, const tl_reduce_call *call,
-                         const tl_nested *n, int axis, tl_slot *out) {
-  const tl_array *places = n->parts[0].array;
-  int64_t shape[TL_MAX_DIMS], count = 1;
-  int left = 0;
-  for (int i = 0; i < tl_ndim(places); i++) {
+  for (int i = 0; i < ndim; i++) {
     if (i != axis)
-      count *= shape[left++] = tl_shape(places)[i];
+      shape[outer++] = tl_value_length(n->parts[0], i);
   }
-  tl_reduce_call across = *call;
-  across.axis = tl_weak_int(0);
-  lanes l = {&across, n, axis};
-  const tl_row_loop loop = {.name = call->name,
-                            .count = count,
-                            .each = reduce_lane,
-                            .join = tl_ragged_of_rows,
-                            .context = &l};
-  tl_slot whole;
-  return tl_map_rows(vm, &loop, &whole) &&
-         tl_value_split_axis(vm, &whole, left, shape, out);
+  bool ok = reduce_each(vm, call, rows.nested->parts[1],
+                        rows.nested->parts[0].array, &flat);
+  tl_drop(vm, rows);
+  return ok && tl_value_split_axis(vm, &flat, outer, shape, out);
 }
 
 // Rows in a grid: an axis of the grid reduces across rows, one behind it within
@@ -327,7 +287,7 @@ static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
     return false;
   // An axis of the grid; those behind count within the rows.
   if (!all && axis < ndim)
-    return reduce_lanes(vm, call, n, axis, out);
+    return reduce_axis(vm, call, n, axis, out);
   if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
   tl_reduce_call within = *call;
@@ -400,66 +360,21 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
   return true;
 }
 
-// Along an axis: the vectors along it, as rows with missing items.
-static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
-                        const tl_nested *n, tl_slot *out) {
-  int axis, outer = 0, ndim = tl_nested_ndim(n);
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot rows, flat;
-  if (!tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis) ||
-      !tl_rows_along(vm, n, axis, &rows))
-    return false;
-  for (int i = 0; i < ndim; i++) {
-    if (i != axis)
-      shape[outer++] = tl_value_length(n->parts[0], i);
-  }
-  bool ok = reduce_optional_rows(vm, call, rows.nested->parts[1],
-                                 rows.nested->parts[0].array, &flat);
-  tl_drop(vm, rows);
-  return ok && tl_reshape_value(vm, &flat, outer, shape, out);
-}
-
 // --- Any --------------------------------------------------------------------
 
-// An axis of length 1 more, behind all others.
-static bool add_last_axis(tl_vm *vm, tl_slot *x, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS + 1];
-  int ndim = tl_value_ndim(*x);
-  if (!tl_has_rows(*x)) {
-    tl_value_shape(*x, shape);
-    shape[ndim] = 1;
-    return tl_reshape_value(vm, x, ndim + 1, shape, out);
-  }
-  tl_slot first = tl_none(), rows, wider;
-  bool grid = tl_is_form(*x, TL_FORM_GRID);
-  bool ok = grid ? tl_grid_rows(vm, *x, &rows)
-                 : tl_ragged_flat(vm, *x, &first, &rows);
-  if (ok && grid)
-    first = tl_retain(vm, tl_borrow(x->nested->parts[0]));
-  tl_clear(vm, x);
-  ok = ok && add_last_axis(vm, &rows, &wider);
-  if (ok && grid) {
-    const tl_array *places = first.array;
-    ok = tl_value_split_axis(vm, &wider, ndim, tl_shape(places), out);
-  } else if (ok) {
-    return tl_rows_close(vm, true, &first, &wider, out);
-  }
-  tl_clear(vm, &first);
-  return ok;
-}
-
-// Rows that are left get an axis of length 1 in front or behind.
+// Rows that are left get an axis of length 1 in front or behind. Takes *flat.
 static bool keep_rows(tl_vm *vm, const tl_reduce_call *call, int axis, int ndim,
                       tl_slot *flat, tl_slot *out) {
-  if (axis == ndim - 1)
-    return add_last_axis(vm, flat, out);
-  bool ok = axis == 0 ? tl_stack_any(vm, 1, flat, out)
-                      : tl_fail(vm, TALLY_ERR_VALUE,
-                                "%s: keepdims keeps the first or the last axis "
-                                "where there are rows left",
-                                call->name);
-  tl_clear(vm, flat);
-  return ok;
+  if (axis != 0 && axis != ndim - 1) {
+    tl_clear(vm, flat);
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "%s: keepdims keeps the first or the last axis where there "
+                   "are rows left",
+                   call->name);
+  }
+  return tl_call_embedded(vm, "inner/nested",
+                          axis == 0 ? "axis_in_front" : "axis_behind", 1, flat,
+                          out);
 }
 
 // The same with axes of length 1 in the place of those reduced. Rows count as
@@ -540,11 +455,12 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
     case TL_FORM_GRID:
       return reduce_grid(vm, call, n, out);
     case TL_FORM_OPTION:
-      if (!tl_is_none(call->axis) && tl_nested_ndim(n) > 1)
-        return reduce_axis(vm, call, n, out);
-      return (tl_is_none(call->axis) ||
-              tl_arg_axis(vm, call->name, call->axis, 1, 0, &axis)) &&
-             reduce_all(vm, call, n, out);
+      if (!tl_is_none(call->axis) &&
+          !tl_arg_axis(vm, call->name, call->axis, tl_nested_ndim(n), 0, &axis))
+        return false;
+      return tl_is_none(call->axis) || tl_nested_ndim(n) == 1
+                 ? reduce_all(vm, call, n, out)
+                 : reduce_axis(vm, call, n, axis, out);
     default:
       return tl_fail(vm, TALLY_ERR_TYPE,
                      "%s: structs have no %s: reduce a field of %s, as in "

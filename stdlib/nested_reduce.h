@@ -41,10 +41,6 @@ static inline bool tl_reduces_to_place(tl_reduction reduction) {
   return reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
 }
 
-// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
-// with these offsets. *out is a ragged array, owned.
-bool tl_present_rows(tl_vm *vm, tl_slot items, tl_array *offsets, tl_slot *out);
-
 // A function of one vector, applied to an array with missing values (to those
 // that are there, if skip is true; none if one is missing else) or to each row
 // of a ragged one (axis: -1; to all items without). With [keepdims] the axes
@@ -78,10 +74,5 @@ bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
 // Of an array with missing values, the vectors along an axis as rows, in the
 // order of the other axes. *out is a ragged array, owned.
 bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out);
-
-// Any value of axes in another shape of as many items (tl_value_reshape). Takes
-// what [s] owns on every path; *out is owned.
-bool tl_reshape_value(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
-                      tl_slot *out);
 
 #endif

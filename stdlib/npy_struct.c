@@ -16,18 +16,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/error.h"
+#include "stdlib/arrays.h"
+#include "stdlib/text.h"
+#include "vm/bytecode/module.h"
 #include "vm/types/layout.h"
-#include "vm/memory/memory.h"
-
-// Limits for what a file may ask for. NumPy writes nothing near them; they set
-// bounds to memory and recursion for a file that lies.
-enum {
-  MOST_FIELDS = TL_NPY_FIELDS,
-  MOST_NAME = 200,
-  MOST_DEPTH = 20,
-  MOST_DIMS = 8
-};
+#include "vm/values/list.h"
+#include "vm/vm.h"
 
 // --- The text ---------------------------------------------------------------
 
@@ -105,217 +99,90 @@ int tl_npy_spell_dtype(tl_dtype dtype, char *out, size_t room) {
 
 // --- Fields -----------------------------------------------------------------
 
-// A list of fields under way; [depth] counts the lists around it.
-typedef struct parser {
-  tl_vm *vm;
-  tl_npy_source *source;
-  int depth;
-  bool is_text;  // the last item is of U, with more than one code point
-  tl_npy_texts *texts;
-  bool swapped, straight;  // whether fields of that byte order were met
-} parser;
+// The layout of fields as inner/npy.tly gives them; NULL after tl_fail. [texts]
+// NULL: none of them is a text of several code points.
+static tl_type *layout_of(tl_vm *vm, const tl_list *fields, int64_t itemsize,
+                          tl_npy_texts *texts);
 
-// Returns NULL, as a type that could not be read.
-static void *fail(parser *p, const char *what) {
-  tl_fail(p->vm, TALLY_ERR_VALUE,
-          "%s: \"%s\" is no valid .npy file: %s in its fields", p->source->what,
-          p->source->path, what);
-  return NULL;
-}
-
-// Passes over the byte where it is the next one.
-static bool accept(parser *p, char c) {
-  return tl_npy_accept(p->source, c);
-}
-
-static tl_type *read_fields(parser *p);
-
-// "<f8" as a dtype; a size of V in *padding.
-static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
-  char order = text[0] != 0 && strchr("<>|=", text[0]) ? *text++ : '|';
-  if (*text == 0)
-    return fail(p, "an empty type");
-  char *rest;
-  long size = strtol(text + 1, &rest, 10);
-  if (*rest != 0 || size < 0 || rest == text + 1)
-    return fail(p, "a type without a size");
-  if (*text == 'V') {
-    *padding = size;
-    return tl_type_of_dtype(p->vm, TL_UINT8);
+// The type of a field: of one letter and a size, or a list of fields with their
+// size, and fixed dimensions around it.
+static tl_type *field_type(tl_vm *vm, const tl_slot *field) {
+  const tl_list *shape = field[3].list;
+  tl_type *type;
+  if (tl_is_list(field[1])) {
+    const tl_slot *inner = field[1].list->items;
+    type = layout_of(vm, inner[0].list, inner[1].i, NULL);
+  } else {
+    const char letter = field[1].string->text[0];
+    const int64_t size = field[2].i;
+    tl_type model = {.kind = TL_TYPE_CHAR};
+    if (letter == 'S')
+      model = (tl_type){.kind = TL_TYPE_FIXED_STRING, .size = size};
+    type = letter == 'S' || letter == 'U'
+               ? tl_type_intern(vm, &model)
+               : tl_type_of_dtype(vm, tl_npy_dtype(letter, (long)size));
+    model = (tl_type){.kind = TL_TYPE_FIXED, .size = size, .of = type};
+    if (letter == 'U' && size > 1 && type != NULL)
+      type = tl_type_intern(vm, &model);
   }
-  if (*text == 'S' && size > 0) {
-    tl_type model = {.kind = TL_TYPE_FIXED_STRING, .size = size};
-    return tl_type_intern(p->vm, &model);
+  for (int64_t k = shape->length - 1; type != NULL && k >= 0; k--) {
+    tl_type model = {
+        .kind = TL_TYPE_FIXED, .size = shape->items[k].i, .of = type};
+    type = tl_type_intern(vm, &model);
   }
-  if (order != '|' && (size > 1 || *text == 'U'))
-    *(tl_npy_is_swapped(order) ? &p->swapped : &p->straight) = true;
-  tl_type *one = *text == 'U' && size > 0
-                     ? tl_type_intern(p->vm, &(tl_type){.kind = TL_TYPE_CHAR})
-                     : NULL;
-  p->is_text = one != NULL && size > 1;
-  if (p->is_text)
-    one = tl_type_intern(
-        p->vm, &(tl_type){.kind = TL_TYPE_FIXED, .size = size, .of = one});
-  if (*text == 'U' && size > 0)
-    return one;
-  tl_dtype dtype = tl_npy_dtype(*text, size);
-  if (dtype != TL_DTYPE_COUNT)
-    return tl_type_of_dtype(p->vm, dtype);
-  tl_fail(p->vm, TALLY_ERR_TYPE,
-          "%s: \"%s\" has a field of type \"%.20s\", which Tally does not "
-          "have",
-          p->source->what, p->source->path, text);
-  return NULL;
+  return type;
 }
 
-// (3, 4) or 3 behind a type: its fixed dimensions.
-static tl_type *read_shape(parser *p, tl_type *of) {
-  int64_t shape[MOST_DIMS];
-  int ndim = 0;
-  bool tuple = accept(p, '(');
-  while (tuple ? !accept(p, ')') : ndim == 0) {
-    const char *from = p->source->at;
-    int64_t n;
-    if (ndim == MOST_DIMS || !tl_npy_read_length(p->source, &n))
-      return fail(p, "a shape that is none");
-    // The digits are limited too: zeros in front would make the text long.
-    if (n / 10 > INT32_MAX || p->source->at - from > 20)
-      return fail(p, "a shape that is too large");
-    shape[ndim++] = n;
-    if (tuple)
-      accept(p, ',');
-  }
-  while (ndim > 0 && of != NULL) {
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = shape[--ndim], .of = of};
-    of = tl_type_intern(p->vm, &model);
-  }
-  return of;
-}
-
-// ('x', '<f8') or ('y', [ … ], (3,)); *padding is -1 for a field.
-static bool read_field(parser *p, tl_type_field *field, int64_t *padding) {
-  char name[MOST_NAME], type[32];
-  *padding = -1;
-  if (!accept(p, '(') || !tl_npy_read_quoted(p->source, name, sizeof name) ||
-      !accept(p, ','))
-    return fail(p, "no (name, type)") != NULL;
-  if (accept(p, '['))
-    field->type = read_fields(p);
-  else if (tl_npy_read_quoted(p->source, type, sizeof type))
-    field->type = read_item(p, type, padding);
-  else
-    return fail(p, "no type") != NULL;
-  if (field->type != NULL && accept(p, ',') && !accept(p, ')')) {
-    field->type = read_shape(p, field->type);
-    accept(p, ',');
-    if (field->type != NULL && !accept(p, ')'))
-      return fail(p, "no end of a field") != NULL;
-  } else if (field->type != NULL && p->source->at[-1] != ')' &&
-             !accept(p, ')')) {
-    return fail(p, "no end of a field") != NULL;
-  }
-  if (field->type == NULL)
-    return false;
-  size_t bad;
-  if (!tl_utf8_check(name, strlen(name), &bad))
-    return fail(p, "a name that is no UTF-8") != NULL;
-  if (*padding >= 0)
-    return true;
-  field->name = tl_string_from(p->vm, name);
-  return field->name != NULL;
-}
-
-// Whether the name of field [count] differs from all before it. Quadratic, for
-// 1024 fields at most.
-static bool is_new(parser *p, const tl_type_field *fields, int64_t count) {
-  for (int64_t i = 0; i < count; i++) {
-    if (tl_string_equal(fields[i].name, fields[count].name))
-      return fail(p, "two equal names") != NULL;
-  }
-  return true;
-}
-
-// Texts are read in the outermost struct, one for each item of it.
-static bool field_is_text(const parser *p, const tl_type_field *field) {
-  return p->depth == 1 && field->type->of->kind == TL_TYPE_CHAR;
-}
-
-// Fails (kind type): a text of several code points inside of an inner struct or
-// a fixed dimension has no column that could become strings.
-static bool fail_text(parser *p) {
-  return tl_fail(p->vm, TALLY_ERR_TYPE,
-                 "%s: \"%s\" has a field of type U with a shape, or within "
-                 "another field, which Tally does not have",
-                 p->source->what, p->source->path);
-}
-
-// Reads up to the closing bracket. Offsets add up as NumPy packs fields, with
-// the unnamed ones as gaps; the layout is made with them as given. Names are
-// released at the end: the interned type has its own references.
-static tl_type *read_fields(parser *p) {
-  tl_vm *vm = p->vm;
-  size_t nbytes = MOST_FIELDS * (sizeof(tl_type_field) + sizeof(int64_t));
-  if (p->depth == MOST_DEPTH)
-    return fail(p, "structs nested too deep");
+// Names stay the list's: the interned type has its own references.
+static tl_type *layout_of(tl_vm *vm, const tl_list *list, int64_t itemsize,
+                          tl_npy_texts *texts) {
+  const size_t count = (size_t)list->length;
+  const size_t nbytes = count * (sizeof(tl_type_field) + sizeof(int64_t));
   tl_type_field *fields = tl_alloc(vm, nbytes, "fields");
   if (fields == NULL)
     return NULL;
-  p->depth++;
-  int64_t *offsets = (int64_t *)(void *)(fields + MOST_FIELDS);
-  int64_t count = 0, size = 0, padding;
+  int64_t *offsets = (int64_t *)(void *)(fields + count);
   bool ok = true;
-  while (ok && !accept(p, ']')) {
-    ok = count < MOST_FIELDS || fail(p, "too many names") != NULL;
-    ok = ok && read_field(p, &fields[count], &padding);
-    if (!ok)
-      break;
-    if (p->is_text) {
-      if (field_is_text(p, &fields[count]))
-        tl_npy_set_text(p->texts, count);
-      else
-        ok = fail_text(p);
-      p->is_text = false;
-    }
-    accept(p, ',');
-    if (padding >= 0) {
-      ok = !__builtin_add_overflow(size, padding, &size) ||
-           fail(p, "a size that is too large") != NULL;
-      continue;
-    }
-    // NumPy's lists have no gaps but the unnamed fields.
-    offsets[count] = size;
-    int64_t more = tl_type_size(fields[count].type);
-    count++;  // its name is ours from here on
-    ok = ok && is_new(p, fields, count - 1) &&
-         (!__builtin_add_overflow(size, more, &size) ||
-          fail(p, "a size that is too large") != NULL);
+  for (size_t i = 0; ok && i < count; i++) {
+    const tl_slot *field = list->items[i].list->items;
+    fields[i] =
+        (tl_type_field){.name = field[0].string, .type = field_type(vm, field)};
+    offsets[i] = field[4].i;
+    if (field[5].i != 0 && texts != NULL)
+      tl_npy_set_text(texts, (int64_t)i);
+    ok = fields[i].type != NULL;
   }
-  ok = ok && (count > 0 || fail(p, "no names") != NULL);
   tl_type model = {
-      .kind = TL_TYPE_STRUCT, .field_count = count, .fields = fields};
+      .kind = TL_TYPE_STRUCT, .field_count = list->length, .fields = fields};
   tl_type *plain = ok ? tl_type_intern(vm, &model) : NULL;
   tl_type *made =
-      plain != NULL ? tl_layout_given(vm, plain, offsets, size) : NULL;
-  for (int64_t i = 0; i < count; i++)
-    tl_drop(vm, tl_own_string(fields[i].name));
+      plain != NULL ? tl_layout_given(vm, plain, offsets, itemsize) : NULL;
   tl_free(vm, fields, nbytes);
-  p->depth--;
   return made;
 }
 
-// Mixed byte orders fail (kind type): one flag stands for all bytes of a
-// struct.
-tl_type *tl_npy_read_fields(tl_npy_source *source, bool *swapped,
+tl_type *tl_npy_read_fields(tl_npy_source *s, bool *swapped,
                             tl_npy_texts *texts) {
-  parser p = {.vm = source->vm, .source = source, .texts = texts};
-  tl_type *layout = read_fields(&p);
-  *swapped = p.swapped;
-  if (layout != NULL && p.swapped && p.straight) {
-    tl_fail(p.vm, TALLY_ERR_TYPE,
-            "%s: \"%s\" has fields of both byte orders, which are not read",
-            source->what, source->path);
+  tl_vm *vm = s->vm;
+  tl_slot given[] = {tl_none(), tl_none(), tl_none(),
+                     tl_letter_slot(tl_is_big_endian() ? '<' : '>')};
+  tl_slot found;
+  if (!tl_string_give(tl_string_from(vm, s->what), &given[0]) ||
+      !tl_string_give(tl_string_from(vm, s->path), &given[1]) ||
+      !tl_bytes_give(vm, s->at, (size_t)(s->end - s->at), &given[2])) {
+    tl_clear(vm, &given[0]);
+    tl_clear(vm, &given[1]);
     return NULL;
   }
+  if (!tl_call_embedded(vm, "inner/npy", "fields", 4, given, &found)) {
+    vm->error.named = false;
+    return NULL;
+  }
+  const tl_slot *parts = found.list->items;
+  tl_type *layout = layout_of(vm, parts[0].list, parts[1].i, texts);
+  s->at += parts[2].i;
+  *swapped = parts[3].i != 0;
+  tl_drop(vm, found);
   return layout;
 }
 

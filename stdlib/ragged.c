@@ -16,6 +16,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
@@ -214,59 +215,9 @@ static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
   return ok;
 }
 
-static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out);
-
-// A struct as a whole is not missing: its fields are.
-static bool fields_with_gaps(tl_vm *vm, tl_slot gaps, tl_slot structs,
-                             tl_slot *out) {
-  const tl_type *layout = structs.nested->layout;
-  int64_t made = 0, count = layout->field_count;
-  tl_slot *columns = tl_slots_new(vm, count, "fields");
-  bool ok = columns != NULL;
-  for (; ok && made < count; made += ok) {
-    tl_slot borrowed = tl_borrow(structs), column = tl_none();
-    tl_slot mask = tl_retain(vm, tl_borrow(gaps));
-    ok = tl_nested_field(vm, &borrowed, made, &column);
-    if (ok && (tl_is_form(column, TL_FORM_RAGGED) ||
-               tl_value_ndim(column) != tl_value_ndim(gaps))) {
-      ok = tl_fail(vm, TALLY_ERR_TYPE,
-                   "field %s has axes of its own, and no row of them can be "
-                   "missing",
-                   layout->fields[made].name->text);
-    }
-    if (!ok) {
-      tl_clear(vm, &column);
-      tl_clear(vm, &mask);
-      break;
-    }
-    ok = with_gaps(vm, &mask, &column, &columns[made]);
-  }
-  ok = ok && tl_struct_like(vm, layout, columns, out);
-  tl_slots_free(vm, columns, made);
-  return ok;
-}
-
 // The values, missing where [gaps] is true or where they were. Takes both on
 // every path.
 static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
-  if (tl_has_fields(*values)) {
-    int ndim = tl_value_ndim(*values);
-    const int64_t *shape = tl_shape(gaps->array);
-    tl_slot mask, items, made;
-    bool ok = tl_value_flatten(vm, *gaps, &mask);
-    if (ok) {
-      ok = tl_value_flatten(vm, *values, &items);
-      if (ok) {
-        ok = fields_with_gaps(vm, mask, items, &made) &&
-             tl_value_split_axis(vm, &made, ndim, shape, out);
-        tl_clear(vm, &items);
-      }
-      tl_clear(vm, &mask);
-    }
-    tl_clear(vm, gaps);
-    tl_clear(vm, values);
-    return ok;
-  }
   if (!tl_is_form(*values, TL_FORM_OPTION))
     return tl_indexed_new(vm, TL_FORM_OPTION, gaps, values, out);
   tl_slot either[2] = {*gaps, tl_borrow(values->nested->parts[0])}, mask;
@@ -278,62 +229,6 @@ static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
     return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
   tl_drop(vm, there);
   return false;
-}
-
-// Each item of one axis as a row of its own, a missing one as an empty row.
-static bool single_rows(tl_vm *vm, tl_slot *x, tl_slot *out) {
-  bool option = tl_is_form(*x, TL_FORM_OPTION);
-  int64_t rows = tl_value_length(*x, 0);
-  tl_array *offsets = tl_offsets_new(vm, rows);
-  if (offsets == NULL)
-    return false;
-  const tl_array *mask = option ? x->nested->parts[0].array : NULL;
-  for (int64_t i = 0; i < rows; i++) {
-    bool there = mask == NULL || mask->data[i * tl_strides(mask)[0]] == 0;
-    tl_offsets_data(offsets)[i + 1] = tl_offsets_data(offsets)[i] + there;
-  }
-  tl_slot items;
-  bool ok = true;
-  if (option)
-    ok = tl_option_present(vm, x->nested, &items);
-  else
-    items = tl_take(vm, x);
-  return tl_ragged_close(vm, ok, offsets, &items, out);
-}
-
-static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out);
-
-// singletons of the items of rows, for tl_map_items.
-static bool single_items(tl_vm *vm, void *context, tl_slot items,
-                         tl_slot *out) {
-  (void)context;
-  tl_slot one = tl_borrow(items);
-  bool ok = singletons(vm, &one, out);
-  tl_clear(vm, &one);
-  return ok;
-}
-
-// singletons(x): of several axes the items are taken flat, and the rows then
-// put in x's shape.
-static bool singletons(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (tl_is_form(args[0], TL_FORM_RAGGED))
-    return tl_map_items(vm, args[0], single_items, NULL, out);
-  if (!tl_is_form(args[0], TL_FORM_OPTION) &&
-      !tl_arg_array_or_string(vm, "singletons", &args[0]))
-    return false;
-  int ndim = tl_value_ndim(args[0]);
-  if (ndim < 1)
-    return tl_arg_fail(vm, "singletons", "x", "of one axis or more", args[0]);
-  if (ndim == 1)
-    return single_rows(vm, &args[0], out);
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot flat, made;
-  tl_value_shape(args[0], shape);
-  if (!tl_value_flatten(vm, args[0], &flat))
-    return false;
-  bool ok = single_rows(vm, &flat, &made);
-  tl_clear(vm, &flat);
-  return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }
 
 // --- Padding ----------------------------------------------------------------
@@ -352,6 +247,11 @@ static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_count(vm, "pad_rows", "width", args[1], &width))
     return false;
   const tl_nested *n = args[0].nested;
+  // A struct as a whole is not missing: its fields are.
+  if (tl_has_fields(n->parts[1]) && tl_is_none(args[2])) {
+    tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(width)};
+    return tl_call_embedded(vm, "inner/nested", "pad_structs", 2, given, out);
+  }
   const int64_t *at = tl_ragged_offsets(n);
   int64_t shape[2] = {tl_ragged_rows(n), width}, size;
   size_t nbytes;
@@ -425,12 +325,6 @@ const tl_builtin tl_ragged_builtins[] = {
     /// Gives int64. Values other than arrays are an error (kind type).
     ///     local_index([[5, 6], [7]])    # [[0, 1], [0]]
     {"local_index", "x", local_index, .lifts = TL_OF_ROWS, .takes = TL_BYTES},
-    /// Each item as a row of its own, a missing one as an empty row, below the
-    /// axes that x has.
-    /// Any dtype, which stays. Values other than arrays are an error (kind
-    /// type).
-    ///     singletons([1, none, 3])    # [[1], [], [3]]
-    {"singletons", "x", singletons, .takes = TL_BYTES},
     /// The rows of x cut or filled to width items, as an array of two axes;
     /// what is filled is missing, or the value of fill.
     /// Any dtype, which stays. Values other than arrays are an error (kind

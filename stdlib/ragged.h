@@ -28,33 +28,25 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
                           tl_slot x, tl_dtype dtype, tl_slot *out);
 
-// As tile and repeat have it, with rows as axis 0 and what is in them as axis
-// 1; repeat of each item within its row.
+// As tile has it, with rows as axis 0 and what is in them as axis 1.
 //
 //   x [[1, 2], [3]], rows 2, within 1     [[1, 2], [3], [1, 2], [3]]
 //   rows 1, within 2                      [[1, 2, 1, 2], [3, 3]]
-//   tl_ragged_repeat, times 2             [[1, 1, 2, 2], [3, 3]]
 //
-// Both fail (kind shape) where items are too many to count. *out is owned.
+// Fails (kind shape) where items are too many to count. *out is owned.
 bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
                     tl_slot *out);
-bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out);
 // A value, or one per row, in rows as [model] has them.
 // *out is owned, and has the model's offsets, not a copy of them.
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out);
-// The same in the rows of a grid; one value for each of its rows, if x is an
-// array.
-bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
-                       tl_slot *out);
 
-// concat and stack of a list with nested items, [plain] for arrays without;
-// append to a nested array.
+// concat and stack of a list with nested items; append to a nested array.
 // All borrow their operands and give an owned *out. Items that do not fit each
 // other fail with kind shape, naming both types.
-bool tl_nested_concat(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
-                      tl_slot axis, tl_slot *out);
-bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
-                     tl_slot axis, tl_slot *out);
+bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,
+                      tl_slot *out);
+bool tl_nested_stack(tl_vm *vm, const tl_list *list, tl_slot axis,
+                     tl_slot *out);
 bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out);
 
 #endif

@@ -1,95 +1,20 @@
 // Joining, stacking and appending arrays that are more than numbers in a box.
 //
-// Along a fixed axis the items' numbers are joined in their place, and the
-// items follow them. Along the axis of ragged rows each row goes on with the
-// next array's; below that the items of all rows are joined.
+// Along the first axis the parts are joined, along that of ragged rows each row
+// goes on with the next array's; inner/nested.tly has all other axes.
 
 #include <inttypes.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/nested.h"
 #include "vm/vm.h"
-
-// A call of concat (which has the axis already) or stack (which makes it).
-typedef struct joining {
-  const char *name;
-  tl_builtin_fn *plain;  // of arrays without parts
-  bool makes_axis;
-} joining;
-
-// Fails (kind shape) with the first item's type and that of item i.
-static bool fail_shapes(tl_vm *vm, const joining *j, const tl_slot *items,
-                        int64_t i) {
-  char a[TL_DESCRIBE], b[TL_DESCRIBE];
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "%s: array 0 is %s and array %" PRId64
-                 " is %s; their shapes do not fit",
-                 j->name, tl_describe(items[0], a, sizeof a), i,
-                 tl_describe(items[i], b, sizeof b));
-}
-
-// --- Fixed axes -------------------------------------------------------------
-
-// Where each item comes from, among all of them in row-major order.
-static bool join_numbers(tl_vm *vm, const joining *j, int64_t count,
-                         const tl_slot *items, int axis, tl_slot *out) {
-  tl_list *list = tl_list_new(vm, count);
-  int64_t first = 0;
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_array *numbers = tl_number_items(vm, items[i], first);
-    ok = numbers != NULL;
-    if (ok) {
-      // Numbers go on where those of the item before end, as the items do.
-      first += numbers->size;
-      tl_slot one = tl_own_array(numbers);
-      ok = tl_list_push(vm, &list, &one);  // there is room
-    }
-  }
-  if (list == NULL)
-    return false;
-  tl_slot args[2] = {tl_own_list(list), tl_weak_int(axis)};
-  ok = ok && j->plain(vm, args, out);
-  tl_clear(vm, &args[0]);
-  return ok;
-}
-
-// Along a fixed axis: items are numbered in the order in which they lie flat,
-// the numbers joined as a plain array, and the items taken by them. So one
-// function joins masks, fields and rows alike.
-//
-//   a of 2 * 2    numbers 0 1 / 2 3
-//   b of 2 * 1    numbers 4 / 5        along axis 1: 0 1 4 / 2 3 5
-static bool join_fixed(tl_vm *vm, const joining *j, int64_t count,
-                       const tl_slot *items, int axis, tl_slot *out) {
-  int ndim = tl_value_ndim(items[0]);
-  for (int64_t i = 1; i < count; i++) {
-    bool same = tl_value_ndim(items[i]) == ndim;
-    for (int k = 0; same && k < ndim; k++) {
-      same = (k == axis && !j->makes_axis) ||
-             tl_value_length(items[i], k) == tl_value_length(items[0], k);
-    }
-    if (!same)
-      return fail_shapes(vm, j, items, i);
-  }
-  tl_slot whole, numbers;
-  if (!tl_join_opened(vm, tl_value_flatten, tl_value_concat, count, items,
-                      &whole))
-    return false;
-  bool ok = join_numbers(vm, j, count, items, axis, &numbers);
-  if (ok) {
-    ok = tl_value_take(vm, whole, numbers.array, out);
-    tl_drop(vm, numbers);
-  }
-  tl_drop(vm, whole);
-  return ok;
-}
 
 // --- Rows -------------------------------------------------------------------
 
@@ -123,87 +48,6 @@ static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *all,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-// Joins [count] items along an axis, rows of ragged arrays included. Items are
-// borrowed, *out is owned; false after tl_fail. It calls join_within for an
-// axis inside of rows, which calls it: at most as deep as there are axes.
-static bool join_along(tl_vm *vm, const joining *j, int64_t count,
-                       const tl_slot *items, int axis, tl_slot *out);
-
-// Joins what [open] gives of each item.
-static bool join_opened(tl_vm *vm, const joining *j, tl_opener *open,
-                        int64_t count, const tl_slot *items, int axis,
-                        tl_slot *out) {
-  tl_slot *opened = tl_slots_new(vm, count, j->name);
-  int64_t made = 0;
-  bool ok = opened != NULL;
-  for (; ok && made < count; made += ok)
-    ok = open(vm, items[made], &opened[made]);
-  ok = ok && join_along(vm, j, count, opened, axis, out);
-  tl_slots_free(vm, opened, made);
-  return ok;
-}
-
-// The rows of the same place have one length: what is in them is joined.
-static bool join_within(tl_vm *vm, const joining *j, int64_t count,
-                        const tl_slot *items, int axis, tl_slot *out) {
-  for (int64_t i = 1; i < count; i++) {
-    int64_t row;
-    if (!tl_ragged_agree(items[0].nested, items[i].nested, &row))
-      return tl_fail_ragged_rows(vm, j->name, items[0], items[i], row);
-  }
-  tl_slot offsets, first, whole;
-  if (!tl_ragged_flat(vm, items[0], &offsets, &first))
-    return false;
-  tl_drop(vm, first);
-  bool ok = join_opened(vm, j, tl_ragged_items, count, items, axis - 1, &whole);
-  return tl_rows_close(vm, ok, &offsets, &whole, out);
-}
-
-// Grids of one shape: their rows in order, as one axis.
-static bool join_grids(tl_vm *vm, const joining *j, int64_t count,
-                       const tl_slot *items, int axis, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_shape(items[0], shape);
-  for (int64_t i = 1; i < count; i++) {
-    for (int k = 0; k < ndim; k++) {
-      if (tl_value_length(items[i], k) != shape[k])
-        return fail_shapes(vm, j, items, i);
-    }
-  }
-  tl_slot made;
-  return join_opened(vm, j, tl_grid_rows, count, items, axis - ndim + 1,
-                     &made) &&
-         tl_value_split_axis(vm, &made, ndim, shape, out);
-}
-
-// Whether all are of a form with as many fixed axes as the first.
-static bool are_all(int64_t count, const tl_slot *items, tl_form form) {
-  bool all = true;
-  for (int64_t i = 0; all && i < count; i++) {
-    all = tl_is_form(items[i], form) &&
-          tl_value_ndim(items[i]) == tl_value_ndim(items[0]);
-  }
-  return all;
-}
-
-// Chooses by where the axis lies: a fixed one, or within the rows, of which all
-// must have some. Fails (kind shape) where forms do not agree.
-static bool join_along(tl_vm *vm, const joining *j, int64_t count,
-                       const tl_slot *items, int axis, tl_slot *out) {
-  int fixed = tl_value_ndim(items[0]);
-  if (axis == 0 && !j->makes_axis)
-    return tl_value_concat(vm, count, items, out);
-  if (axis < fixed + j->makes_axis)
-    return join_fixed(vm, j, count, items, axis, out);
-  if (are_all(count, items, TL_FORM_GRID))
-    return join_grids(vm, j, count, items, axis, out);
-  // The axis lies within rows, which something here has not.
-  if (!are_all(count, items, TL_FORM_RAGGED))
-    return fail_shapes(vm, j, items, count - 1);
-  return axis == 1 ? concat_rows(vm, count, items, out)
-                   : join_within(vm, j, count, items, axis, out);
-}
-
 // --- The whole --------------------------------------------------------------
 
 // Tables beside ragged arrays become ragged.
@@ -223,54 +67,68 @@ static bool open_items(tl_vm *vm, const char *function, const tl_list *list,
   return ok;
 }
 
+// Whether all are ragged.
+static bool are_ragged(int64_t count, const tl_slot *items) {
+  bool all = true;
+  for (int64_t i = 0; all && i < count; i++)
+    all = tl_is_form(items[i], TL_FORM_RAGGED);
+  return all;
+}
+
+// The other axes. Borrows the items.
+static bool join_along(tl_vm *vm, const char *name, int64_t count,
+                       const tl_slot *items, int axis, bool makes,
+                       tl_slot *out) {
+  tl_string *text = tl_string_from(vm, name);
+  tl_list *list = text != NULL ? tl_list_new(vm, count) : NULL;
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    tl_slot item = tl_borrow(items[i]);
+    ok = tl_list_push(vm, &list, &item);
+  }
+  tl_slot given[] = {tl_own_string(text), tl_none(), tl_weak_int(axis),
+                     tl_bool(makes)};
+  if (tl_list_give(vm, list, ok, &given[1]))
+    return tl_call_embedded(vm, "inner/nested", "join", 4, given, out);
+  if (text != NULL)
+    tl_drop(vm, given[0]);
+  return false;
+}
+
 // The list's items, opened, along an axis that counts from the end if it is
-// negative: among the axes of the first item, and one more for stack.
-static bool join_list(tl_vm *vm, const joining *j, const tl_list *list,
-                      tl_slot axis, tl_slot *out) {
-  tl_slot *items = tl_slots_new(vm, list->length, j->name);
+// negative: among the axes of the first item, and one more for stack, which
+// [makes] it.
+static bool join_list(tl_vm *vm, const char *name, const tl_list *list,
+                      tl_slot axis, bool makes, tl_slot *out) {
+  tl_slot *items = tl_slots_new(vm, list->length, name);
   int64_t opened = 0;
   int along;
-  bool ok = items != NULL && open_items(vm, j->name, list, items, &opened) &&
-            tl_arg_axis(vm, j->name, axis,
-                        tl_value_axes(items[0]) + j->makes_axis, 0, &along) &&
-            join_along(vm, j, list->length, items, along, out);
+  bool ok =
+      items != NULL && open_items(vm, name, list, items, &opened) &&
+      tl_arg_axis(vm, name, axis, tl_value_axes(items[0]) + makes, 0, &along);
+  if (ok && along == 0 && !makes)
+    ok = tl_value_concat(vm, list->length, items, out);
+  else if (ok && along == 1 && !makes && are_ragged(list->length, items))
+    ok = concat_rows(vm, list->length, items, out);
+  else
+    ok = ok && join_along(vm, name, list->length, items, along, makes, out);
   tl_slots_free(vm, items, opened);
   return ok;
 }
 
-// All items of an array, whatever rows they stand in.
-static bool all_items(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot next;
-  if (tl_value_ndim(s) == 0)
-    return tl_arg_fail(vm, "concat", "each item", "an array", s);
-  if (!tl_value_flatten(vm, s, out))
-    return false;
-  if (!tl_is_form(*out, TL_FORM_RAGGED))
-    return true;
-  bool ok = tl_ragged_items(vm, *out, &next);
-  tl_drop(vm, *out);
-  if (!ok)
-    return false;
-  ok = all_items(vm, next, out);
-  tl_drop(vm, next);
-  return ok;
-}
-
 // Without an axis all items are joined, out of whatever rows.
-bool tl_nested_concat(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
-                      tl_slot axis, tl_slot *out) {
-  const joining j = {"concat", plain, false};
-  if (tl_is_none(axis))
-    return tl_join_opened(vm, all_items, tl_value_concat, list->length,
-                          list->items, out);
-  return join_list(vm, &j, list, axis, out);
+bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,
+                      tl_slot *out) {
+  if (!tl_is_none(axis))
+    return join_list(vm, "concat", list, axis, false, out);
+  tl_slot given[] = {{.tag = TL_TAG_LIST, .list = (tl_list *)(uintptr_t)list}};
+  return tl_call_embedded(vm, "inner/nested", "join_all", 1, given, out);
 }
 
 // Unlike a plain stack it also takes items whose rows differ in length.
-bool tl_nested_stack(tl_vm *vm, tl_builtin_fn *plain, const tl_list *list,
-                     tl_slot axis, tl_slot *out) {
-  const joining j = {"stack", plain, true};
-  return join_list(vm, &j, list, axis, out);
+bool tl_nested_stack(tl_vm *vm, const tl_list *list, tl_slot axis,
+                     tl_slot *out) {
+  return join_list(vm, "stack", list, axis, true, out);
 }
 
 // --- append ---------------------------------------------------------------

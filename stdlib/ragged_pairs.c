@@ -1,9 +1,8 @@
-// Items of rows in pairs and more: all pairs, all choices, rows side by side.
+// Items of rows in pairs and more: all pairs, all choices.
 //
 //
 //   cartesian([[1, 2]], [[3, 4]])     [[(1, 3), (1, 4), (2, 3), (2, 4)]]
 //   combinations([[1, 2, 3]], 2)      [[(1, 2), (1, 3), (2, 3)]]
-//   zip_ragged({ x: …, y: … })        rows of structs with fields x and y
 //
 // Places of the items are written down for all rows first, and each column is
 // then taken at once: the loops know nothing of dtypes.
@@ -192,82 +191,6 @@ static bool combinations(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return combine(vm, ok, offsets, k, contents, places, out);
 }
 
-// The rows of the record's fields, side by side.
-static bool zip_rows(tl_vm *vm, const tl_record *r, const tl_slot *rows,
-                     tl_slot *out) {
-  for (int64_t i = 0; i < r->length; i++) {
-    int64_t row;
-    if (!tl_is_form(rows[i], TL_FORM_RAGGED))
-      return tl_arg_field_fail(vm, "zip_ragged", "c",
-                               tl_key_string(r->fields[i].key),
-                               "a ragged array", rows[i]);
-    if (!tl_ragged_agree(rows[0].nested, rows[i].nested, &row))
-      return tl_fail_ragged_rows(vm, "zip_ragged", rows[0], rows[i], row);
-  }
-  tl_slot *columns = tl_slots_new(vm, r->length, "zip_ragged");
-  tl_slot offsets = tl_none(), items;
-  int64_t made = 0;
-  bool ok = columns != NULL;
-  for (; ok && made < r->length; made += ok) {
-    tl_clear(vm, &offsets);
-    ok = tl_ragged_flat(vm, rows[made], &offsets, &columns[made]);
-    if (!ok)
-      offsets = tl_none();
-    tl_slot texts = columns[made];
-    if (ok && tl_is_raw_bytes(r->fields[made].value))
-      ok = tl_raw_bytes_close(vm, &texts, &columns[made]);
-  }
-  ok = ok && tl_struct_of_record(vm, r, columns, &items);
-  tl_slots_free(vm, columns, made);
-  return tl_rows_close(vm, ok, &offsets, &items, out);
-}
-
-// Whether all fields are rows in a grid of one shape.
-static bool are_grids(const tl_record *r) {
-  tl_slot first = r->fields[0].value;
-  bool all = true;
-  for (int64_t i = 0; all && i < r->length; i++) {
-    tl_slot s = r->fields[i].value;
-    all =
-        tl_is_form(s, TL_FORM_GRID) && tl_value_ndim(s) == tl_value_ndim(first);
-    for (int k = 0; all && k < tl_value_ndim(first); k++)
-      all = tl_value_length(s, k) == tl_value_length(first, k);
-  }
-  return all;
-}
-
-// zip_ragged(c): rows of structs with the record's names. The fields' rows must
-// have the same lengths; grids of one shape are zipped by their rows and then
-// get the shape again.
-static bool zip_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  if (!tl_is_record(args[0]) || args[0].record->length == 0)
-    return tl_arg_fail(vm, "zip_ragged", "c", "a record of ragged arrays",
-                       args[0]);
-  const tl_record *r = args[0].record;
-  if (!tl_record_check_names(vm, r, "zip_ragged"))
-    return false;
-  tl_slot *rows = tl_slots_new(vm, r->length, "zip_ragged"), made;
-  int64_t opened = 0;
-  bool ok = rows != NULL, grids = are_grids(r);
-  for (; ok && opened < r->length; opened += ok) {
-    rows[opened] = tl_raw_bytes_inside(r->fields[opened].value);
-    if (grids)
-      ok = tl_grid_rows(vm, rows[opened], &rows[opened]);
-    else if (tl_value_ndim(rows[opened]) >= 2)
-      ok = tl_arg_ragged(vm, "zip_ragged", &rows[opened]);
-  }
-  ok = ok && zip_rows(vm, r, rows, &made);
-  tl_slots_free(vm, rows, opened);
-  if (!ok)
-    return false;
-  if (!grids) {
-    tl_copy_slot(out, &made);
-    return true;
-  }
-  const tl_array *places = r->fields[0].value.nested->parts[0].array;
-  return tl_value_split_axis(vm, &made, tl_ndim(places), tl_shape(places), out);
-}
-
 // --- The table --------------------------------------------------------------
 
 const tl_builtin tl_ragged_pairs_builtins[] = {
@@ -285,10 +208,5 @@ const tl_builtin tl_ragged_pairs_builtins[] = {
     ///     combinations([[1, 2, 3, 4]], 3).third    # [[3, 4, 4, 4]]
     {"combinations", "x, n = 2", combinations, .lifts = TL_OF_ROWS,
      .takes = TL_BYTES},
-    /// Ragged arrays with rows of the same lengths, given as a record, as rows
-    /// of structs.
-    /// Values other than arrays are an error (kind type).
-    ///     zip_ragged((x: [[1], [2, 3]], y: [[4], [5, 6]]))[1, 0]    # (x: 2, y: 5)
-    {"zip_ragged", "c", zip_ragged, .takes = TL_BYTES},
     {.name = NULL},
 };

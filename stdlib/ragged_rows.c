@@ -6,7 +6,6 @@
 //
 //   sort       [[2, 1], [3]]     items 2 1 3, each row sorted where it is
 //   flip                         items 1 2 3, read row by row from the end
-//   repeat     times 2           offsets 0 4 6, items 2 2 1 1 3 3
 
 #include <inttypes.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
@@ -65,44 +65,6 @@ static bool own_items(tl_vm *vm, const char *function, tl_slot x,
   return *items != NULL;
 }
 
-// The order of each row where some are missing: those that are there, then the
-// others as they stand.
-static bool order_present(tl_vm *vm, tl_slot x, bool descending, tl_slot *out) {
-  tl_slot offsets, items, there, order = tl_none();
-  if (!tl_ragged_flat(vm, x, &offsets, &items))
-    return false;
-  int64_t rows = offsets.array->size - 1, total = tl_value_length(items, 0);
-  const int64_t *at = tl_offsets_data(offsets.array);
-  const tl_array *gaps = items.nested->parts[0].array;
-  tl_array *to = NULL, *local = NULL;
-  bool ok = tl_present_rows(vm, items, offsets.array, &there) &&
-            tl_ragged_sort(vm, there, descending, true, &order);
-  tl_clear(vm, &there);
-  ok = ok && (to = tl_positions_new(vm, total)) != NULL &&
-       (local = tl_positions_new(vm, total)) != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
-    // Where those that are there stand, then the places of the others.
-    int64_t *stands = tl_offsets_data(local) + at[i], count = 0, last;
-    int64_t start, stop, *place = tl_offsets_data(to) + at[i];
-    tl_ragged_row(order.nested, i, &start, &stop);
-    last = stop - start;
-    for (int64_t k = 0; k < at[i + 1] - at[i]; k++) {
-      if (gaps->data[(at[i] + k) * tl_strides(gaps)[0]] != 0)
-        place[last++] = k;
-      else
-        stands[count++] = k;
-    }
-    const int64_t *from = tl_offsets_data(order.nested->parts[1].array) + start;
-    for (int64_t k = 0; k < count; k++) place[k] = stands[from[k]];
-  }
-  tl_clear(vm, &order);
-  tl_drop(vm, items);
-  tl_array_drop(vm, local);
-  tl_slot made;
-  ok = tl_array_finish(vm, ok, to, &made);
-  return tl_rows_close(vm, ok, &offsets, &made, out);
-}
-
 // Rows are sorted one after the other in a copy of all items, in which the
 // offsets stay as they are. Where items may be missing, values follow from the
 // order: a second choice by it costs less than sorting pairs.
@@ -110,13 +72,8 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
                     tl_slot *out) {
   tl_slot offsets, made;
   if (tl_is_form(x.nested->parts[1], TL_FORM_OPTION)) {
-    if (order)
-      return order_present(vm, x, descending, out);
-    if (!order_present(vm, x, descending, &made))
-      return false;
-    bool done = tl_value_choose(vm, x, made, out);
-    tl_drop(vm, made);
-    return done;
+    tl_slot given[] = {tl_borrow(x), tl_bool(descending), tl_bool(order)};
+    return tl_call_embedded(vm, "inner/nested", "sort_within", 3, given, out);
   }
   tl_array *items, *places = NULL;
   const char *name = order ? "argsort" : "sort";
@@ -252,11 +209,6 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 
 // --- Repeating --------------------------------------------------------------
 
-// Fails (kind shape): the result would have more items than int64 counts.
-static bool fail_size(tl_vm *vm, const char *function) {
-  return tl_fail(vm, TALLY_ERR_SHAPE, "%s: too many items", function);
-}
-
 // Runs of items are gathered, from the begin to the end of a row as often as it
 // repeats; begins stand in the first half of [places] and ends in the second.
 // All products are checked before memory is taken.
@@ -270,7 +222,7 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
       __builtin_mul_overflow(runs, (int64_t)32, &unused) ||
       __builtin_mul_overflow(at[own], within, &unused) ||
       __builtin_mul_overflow(unused, rows, &unused))
-    return fail_size(vm, "tile");
+    return tl_fail(vm, TALLY_ERR_SHAPE, "tile: too many items");
   tl_array *offsets = tl_offsets_new(vm, all);
   tl_array *places = offsets != NULL ? tl_positions_new(vm, 2 * runs) : NULL;
   bool ok = places != NULL;
@@ -290,26 +242,6 @@ bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-// Item k of the result is item k / times of x; offsets are those of x times
-// [times].
-bool tl_ragged_repeat(tl_vm *vm, tl_slot x, int64_t times, tl_slot *out) {
-  const tl_nested *n = x.nested;
-  const int64_t *at = tl_ragged_offsets(n);
-  int64_t rows = tl_ragged_rows(n), total;
-  if (__builtin_mul_overflow(at[rows] - at[0], times, &total))
-    return fail_size(vm, "repeat");
-  tl_array *offsets = tl_offsets_new(vm, rows);
-  tl_array *places = offsets != NULL ? tl_positions_new(vm, total) : NULL;
-  bool ok = places != NULL;
-  for (int64_t i = 0; ok && i <= rows; i++)
-    tl_offsets_data(offsets)[i] = times * (at[i] - at[0]);
-  for (int64_t k = 0; ok && k < total; k++)
-    tl_offsets_data(places)[k] = at[0] + k / times;
-  tl_slot items;
-  ok = tl_take_at(vm, ok, n->parts[1], places, &items);
-  return tl_ragged_close(vm, ok, offsets, &items, out);
-}
-
 // A single value is repeated once for each item; what has rows already must
 // agree with the model's (tl_ragged_spread fails otherwise).
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
@@ -325,38 +257,4 @@ bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {
     tl_clear(vm, &one);
   }
   return tl_rows_close(vm, ok, &offsets, &spread, out);
-}
-
-// The values of an array are first broadcast to the grid's shape, one for each
-// row, and then spread in the rows.
-bool tl_grid_broadcast(tl_vm *vm, tl_slot x, const tl_nested *model,
-                       tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_shape(tl_lend_nested(model), shape);
-  tl_slot rows, flat = tl_borrow(x), made;
-  if (tl_is_nested(x) || (tl_is_array(x) && tl_ndim(x.array) > ndim)) {
-    return tl_arg_fail(vm, "broadcast_to", "x",
-                       "a value, or an array of one for each row", x);
-  }
-  if (tl_is_array(x)) {
-    for (int i = 0; i < tl_ndim(x.array); i++) {
-      int64_t own = tl_shape(x.array)[i];
-      if (own != 1 && own != shape[ndim - tl_ndim(x.array) + i]) {
-        char a[TL_DESCRIBE], b[TL_DESCRIBE];
-        tl_nested_describe(model, b, sizeof b);
-        return tl_fail(vm, TALLY_ERR_SHAPE,
-                       "broadcast_to: %s is no value for each row of %s",
-                       tl_describe(x, a, sizeof a), b);
-      }
-    }
-    if (!tl_broadcast_flat(vm, x.array, ndim, shape, &flat))
-      return false;
-  }
-  bool ok = tl_grid_rows(vm, tl_lend_nested(model), &rows);
-  if (ok) {
-    ok = tl_ragged_broadcast(vm, flat, rows, &made);
-    tl_drop(vm, rows);
-  }
-  tl_clear(vm, &flat);
-  return ok && tl_value_split_axis(vm, &made, ndim, shape, out);
 }

@@ -503,16 +503,13 @@ static void npy_views_and_strings(void **state) {
 
 // --- Text, and the door itself ----------------------------------------------
 
-static void text_and_lines(void **state) {
+static void texts_of_files(void **state) {
   tl_vm *vm = *state;
   tl_slot out, args[1] = {text_slot(vm, "one\r\ntwo\n\nthree")};
   assert_true(call(vm, "write_text", "t.txt", 1, args, &out));
   args[0] = text_slot(vm, "!\n");
   assert_true(call(vm, "append_text", "t.txt", 1, args, &out));
   assert_file("t.txt", "one\r\ntwo\n\nthree!\n");
-  assert_true(call(vm, "lines", "t.txt", 0, NULL, &out));
-  assert_string_equal(shown(vm, out), "(\"one\", \"two\", \"\", \"three!\")");
-  tl_drop(vm, out);
   put_text("t.txt", "\xef\xbb\xbfx");
   assert_true(call(vm, "read_text", "t.txt", 0, NULL, &out));
   assert_string_equal(shown(vm, out), "\"x\"");
@@ -713,7 +710,7 @@ int main(void) {
       FIXTURE_TEST(npy_truncated),
       FIXTURE_TEST(npy_round_trip),
       FIXTURE_TEST(npy_views_and_strings),
-      FIXTURE_TEST(text_and_lines),
+      FIXTURE_TEST(texts_of_files),
       FIXTURE_TEST(system_reasons),
       FIXTURE_TEST(names_with_zeros),
       FIXTURE_TEST(failed_reads),
