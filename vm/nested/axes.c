@@ -35,10 +35,15 @@ bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
     *out = tl_retain(vm, tl_borrow(rows));
     return true;
   }
-  tl_slot flat;
+  tl_slot flat, dense;
   tl_slot all = {.tag = tl_array_tag(places), .array = (tl_array *)places};
-  return tl_value_flatten(vm, all, &flat) &&
-         tl_drop_after(vm, tl_value_take(vm, rows, flat.array, out), &flat);
+  if (!tl_value_flatten(vm, all, &flat))
+    return false;
+  bool ok = tl_array_contiguous(vm, &flat, &dense);
+  tl_clear(vm, &flat);
+  return ok &&
+         tl_drop_after(vm, tl_ragged_take(vm, rows.nested, dense.array, out),
+                       &dense);
 }
 
 // A number of axes below two is no grid: an index of a grid that takes all
@@ -140,11 +145,9 @@ bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
                          reshape_part, &to, out);
   }
   tl_slot places;
-  if (!reshape_array(vm, n->parts[0], &to, &places))
-    return false;
-  bool ok = tl_grid_of_places(vm, places, n->parts[1], out);
-  tl_drop(vm, places);
-  return ok;
+  return reshape_array(vm, n->parts[0], &to, &places) &&
+         tl_drop_after(vm, tl_grid_of_places(vm, places, n->parts[1], out),
+                       &places);
 }
 
 // Two steps: a view with strides of 0 along the repeated axes, which costs

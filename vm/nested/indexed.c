@@ -365,12 +365,13 @@ static bool pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!choose_places(vm, n, w, &places, &rest, steps, &cut))
     return false;
   bool merges = rest.steps == steps;
-  bool ok = (tl_place_begin(&place, tl_one_value, &places, rest, merges) ||
-             tl_fail(vm, TALLY_ERR_VALUE,
-                     "what a pointer refers to is set by at most %d steps",
-                     TL_MOST_STEPS - 1)) &&
-            tl_spell_out(vm, 1, &plain) &&
-            tl_part_update(vm, place.way, &n->parts[1], &plain);
+  bool ok =
+      (tl_place_begin(&place, tl_one_value, &places, rest, merges ? 1 : -1) ||
+       tl_fail(vm, TALLY_ERR_VALUE,
+               "what a pointer refers to is set by at most %d steps",
+               TL_MOST_STEPS - 1)) &&
+      tl_spell_out(vm, 1, &plain) &&
+      tl_part_update(vm, place.way, &n->parts[1], &plain);
   tl_clear(vm, &plain);
   tl_clear(vm, &places);
   return ok;

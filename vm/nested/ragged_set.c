@@ -26,6 +26,18 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
                       "rows, x[i, j] = v, x[:, j] = v, x[mask] = v");
 }
 
+// What an index of any kind chooses among the numbers from [first] on: so it is
+// understood without a case for each. *out is owned.
+static bool choose_numbers(tl_vm *vm, int64_t first, int64_t count,
+                           const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot base;
+  return tl_array_give(tl_numbers_new(vm, 1, &count, first), &base) &&
+         tl_drop_after(
+             vm,
+             tl_index_get(vm, &base, step, parts, out) && tl_keep_made(vm, out),
+             &base);
+}
+
 // The place, or the places, of [start, stop) that the first item of an index
 // chooses. *out is owned, or a number.
 // A number of the content and not of the row: the writes below go to the
@@ -40,7 +52,7 @@ static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
     return (i >= -length && i < length) ||
            tl_fail_index(vm, rest->parts[0], 1, length);
   }
-  return tl_choose_numbers(vm, start, length, &step, rest->parts, out);
+  return choose_numbers(vm, start, length, &step, rest->parts, out);
 }
 
 // items[start:stop][index] = value of items that may be missing, which are set
@@ -58,11 +70,10 @@ static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
          tl_keep_made(vm, &places);
     tl_clear(vm, &base);
   }
-  if (!ok)
-    return false;
-  ok = tl_part_update(vm, tl_way_one(&places), &n->parts[1], value);
-  tl_clear(vm, &places);
-  return ok;
+  return ok &&
+         tl_drop_after(
+             vm, tl_part_update(vm, tl_way_one(&places), &n->parts[1], value),
+             &places);
 }
 
 // Rows of rows: their first index chooses among all rows of the content.
@@ -73,11 +84,10 @@ static bool set_within(tl_vm *vm, tl_nested_path rest, tl_nested *n,
   tl_nested_place place;
   if (!choose_within(vm, &rest, start, stop, &chosen))
     return false;
-  bool ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, true) ||
+  bool ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, 1) ||
              fail_set_rows(vm, n)) &&
             tl_part_update(vm, place.way, &n->parts[1], value);
-  tl_clear(vm, &chosen);
-  return ok;
+  return tl_drop_after(vm, ok, &chosen);
 }
 
 // items[start:stop], then the steps that are left.
@@ -99,7 +109,7 @@ static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
        (rest.steps->items[0].kind == TL_ITEM_VALUE &&
         !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))
     return set_within(vm, rest, n, start, stop, value);
-  return (tl_place_begin(&place, tl_one_slice, ends, rest, false) ||
+  return (tl_place_begin(&place, tl_one_slice, ends, rest, -1) ||
           fail_set_rows(vm, n)) &&
          tl_part_update(vm, place.way, &n->parts[1], value);
 }
@@ -200,12 +210,9 @@ static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
   tl_array *chosen = tl_numbers_new(vm, 1, &one, i);
   if (chosen == NULL)
     return false;
-  bool ok = tl_ragged_of_rows(vm, 1, &row, &rows);
-  if (ok) {
-    ok = replace_rows(vm, n, chosen, rows);
-    tl_drop(vm, rows);
-  }
-  tl_drop(vm, tl_own_array(chosen));
+  bool ok = tl_ragged_of_rows(vm, 1, &row, &rows) &&
+            tl_drop_after(vm, replace_rows(vm, n, chosen, rows), &rows);
+  tl_array_drop(vm, chosen);
   return ok;
 }
 
@@ -302,7 +309,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
   tl_slot chosen;
-  return tl_choose_numbers(vm, 0, rows, step, parts, &chosen) &&
+  return choose_numbers(vm, 0, rows, step, parts, &chosen) &&
          tl_drop_after(vm, tl_array_contiguous(vm, &chosen, out), &chosen);
 }
 
@@ -325,15 +332,10 @@ static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
     return false;
   *done = !tl_ragged_agree(chosen.nested, rows.nested, &row) && row >= 0;
   bool ok = true;
-  if (*done) {
-    ok = choose_rows(vm, n, step, parts, &numbers);
-    if (ok) {
-      ok = replace_rows(vm, n, numbers.array, rows);
-      tl_drop(vm, numbers);
-    }
-  }
-  tl_drop(vm, rows);
-  return ok;
+  if (*done)
+    ok = choose_rows(vm, n, step, parts, &numbers) &&
+         tl_drop_after(vm, replace_rows(vm, n, numbers.array, rows), &numbers);
+  return tl_drop_after(vm, ok, &rows);
 }
 
 // The rows or items that an index chooses, found by their places.
@@ -352,26 +354,21 @@ static bool set_chosen(tl_vm *vm, tl_nested_path w, tl_nested *n,
   tl_drop(vm, numbers);
   if (!ok)
     return false;
-  if (!tl_is_form(chosen, TL_FORM_RAGGED)) {
-    ok = set_places(vm, n, chosen, value);
-    tl_clear(vm, &chosen);
-    return ok;
-  }
+  if (!tl_is_form(chosen, TL_FORM_RAGGED))
+    return tl_drop_after(vm, set_places(vm, n, chosen, value), &chosen);
   bool done = false;
   bool by_rows = w.steps->items[0].kind == TL_ITEM_VALUE &&
                  tl_is_form(w.parts[0], TL_FORM_RAGGED);
   if (w.steps->item_count == 1 && has_rows(*value) && !by_rows)
     ok = set_other_rows(vm, n, w.steps, w.parts, chosen, *value, &done);
-  if (ok && !done)
-    ok = tl_ragged_items(vm, chosen, &places);
-  if (ok && !done) {
-    ok = tl_ragged_spread(vm, *value, chosen, &spread);
-    if (ok)
-      ok = set_places(vm, n, places, &spread), tl_clear(vm, &spread);
+  if (ok && !done && tl_ragged_items(vm, chosen, &places)) {
+    ok = tl_ragged_spread(vm, *value, chosen, &spread) &&
+         tl_drop_after(vm, set_places(vm, n, places, &spread), &spread);
     tl_drop(vm, places);
+  } else {
+    ok = ok && done;
   }
-  tl_clear(vm, &chosen);
-  return ok;
+  return tl_drop_after(vm, ok, &chosen);
 }
 
 // r.x = v on rows of structs: the field of all their items.
@@ -385,9 +382,8 @@ static bool set_field(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!tl_ragged_spread(vm, *value, whole, &spread))
     return false;
   const int64_t *at = tl_ragged_offsets(n);
-  bool ok = set_in_row(vm, w, n, at[0], at[tl_ragged_rows(n)], &spread);
-  tl_clear(vm, &spread);
-  return ok;
+  return tl_drop_after(
+      vm, set_in_row(vm, w, n, at[0], at[tl_ragged_rows(n)], &spread), &spread);
 }
 
 // Whether the way goes on within a row of so many items; the error names it.
