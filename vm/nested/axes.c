@@ -157,11 +157,10 @@ bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
   int64_t strides[TL_MAX_DIMS];
   tl_slot base = {.tag = tl_array_tag(a), .array = (tl_array *)a}, view;
   tl_broadcast_strides(a, ndim, shape, strides);
-  if (!tl_array_give(tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                 shape, strides),
-                     &view))
-    return false;
-  return tl_drop_after(vm, tl_value_flatten(vm, view, out), &view);
+  return tl_array_give(tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
+                                   shape, strides),
+                       &view) &&
+         tl_drop_after(vm, tl_value_flatten(vm, view, out), &view);
 }
 
 // One axis into one axis changes nothing, so an owned value is moved: this is

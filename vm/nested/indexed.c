@@ -239,11 +239,10 @@ static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
   // One item: the index goes on in it, as in any value.
   cut->tail.items++;
   cut->tail.item_count--;
-  if (!tl_nested_at(vm, target, places.i, &item))
-    return false;
-  bool ok = tl_index_get(vm, &item, &cut->tail, cut->tail_parts, out);
-  tl_clear(vm, &item);
-  return ok;
+  return tl_nested_at(vm, target, places.i, &item) &&
+         tl_drop_after(
+             vm, tl_index_get(vm, &item, &cut->tail, cut->tail_parts, out),
+             &item);
 }
 
 // Whether an index of a pointer without axes is p[()] or p[...], its value;

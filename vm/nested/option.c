@@ -29,21 +29,18 @@ bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out) {
 // A mask as an index: what is there comes in row-major order, along one axis.
 bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   tl_slot there;
-  if (!tl_option_there(vm, n, &there))
-    return false;
-  bool ok = tl_value_take(vm, n->parts[1], there.array, out);
-  tl_drop(vm, there);
-  return ok;
+  return tl_option_there(vm, n, &there) &&
+         tl_drop_after(vm, tl_value_take(vm, n->parts[1], there.array, out),
+                       &there);
 }
 
 // Missing is false: and with what is there.
 bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
   tl_slot there;
-  if (!tl_option_there(vm, mask, &there))
-    return false;
-  bool ok = tl_compute2(vm, TL_OP_LOGICAL_AND, mask->parts[1], there, out);
-  tl_drop(vm, there);
-  return ok;
+  return tl_option_there(vm, mask, &there) &&
+         tl_drop_after(
+             vm, tl_compute2(vm, TL_OP_LOGICAL_AND, mask->parts[1], there, out),
+             &there);
 }
 
 // Fails as base[known] does: (kind index) for another length.
@@ -242,13 +239,12 @@ static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
 static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
                        tl_slot *out) {
   tl_slot chosen;
-  if (!tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
-                   mask_of(slots[2]), &chosen)) {
-    return false;
-  }
-  bool ok = tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), out);
-  tl_drop(vm, chosen);
-  return ok;
+  return tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
+                     mask_of(slots[2]), &chosen) &&
+         tl_drop_after(
+             vm,
+             tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), out),
+             &chosen);
 }
 
 // The mask as an array of the values' shape; takes both where it fails.

@@ -92,9 +92,8 @@ static bool spread(tl_vm *vm, tl_slot per_row, const tl_nested *model,
   if (tl_is_array(per_row) && tl_array_dtype(per_row.array) < TL_STRING)
     return spread_items(vm, per_row.array, model, out);
   tl_array *parents;
-  if (!tl_ragged_parents(vm, model, &parents))
-    return false;
-  return tl_take_at(vm, true, per_row, parents, out);
+  return tl_ragged_parents(vm, model, &parents) &&
+         tl_take_at(vm, true, per_row, parents, out);
 }
 
 // Whether these are values in a block, which may be missing.

@@ -48,11 +48,9 @@ static bool is_wide_mask(tl_index_item item, const tl_slot *parts) {
 static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
                        tl_slot *out) {
   tl_slot offsets, items = tl_borrow(n->parts[1]);
-  if (!tl_value_slice(vm, n->parts[0], slice.start,
-                      slice.start + slice.length + 1, &offsets)) {
-    return false;
-  }
-  return tl_rows_close(vm, true, &offsets, &items, out);
+  return tl_value_slice(vm, n->parts[0], slice.start,
+                        slice.start + slice.length + 1, &offsets) &&
+         tl_rows_close(vm, true, &offsets, &items, out);
 }
 
 // --- Within rows -------------------------------------------------------------
@@ -187,9 +185,8 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
 static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
                         tl_slot *out) {
   tl_slot at = tl_borrow(mask->parts[0]), known, whole;
-  if (!tl_option_known(vm, mask->parts[1].nested, &known))
-    return false;
-  return tl_rows_close(vm, true, &at, &known, &whole) &&
+  return tl_option_known(vm, mask->parts[1].nested, &known) &&
+         tl_rows_close(vm, true, &at, &known, &whole) &&
          tl_drop_after(vm, mask_rows(vm, n, whole, out), &whole);
 }
 
