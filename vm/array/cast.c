@@ -50,19 +50,9 @@ static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
 
 // Fails (kind value) because the number is outside of the dtype's range.
 static bool fail_fit(tl_vm *vm, tl_slot s, tl_dtype dtype) {
-  const char *name = tl_dtypes[dtype].name;
-  switch (tl_dtypes[tl_dtype_of(s)].kind) {
-    case 'F': {
-      double value = tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32;
-      return tl_fail(vm, TALLY_ERR_VALUE, "%.17g does not fit %s", value, name);
-    }
-    case 'U':
-      return tl_fail(vm, TALLY_ERR_VALUE, "%llu does not fit %s",
-                     (unsigned long long)s.u, name);
-    default:
-      return tl_fail(vm, TALLY_ERR_VALUE, "%lld does not fit %s",
-                     (long long)s.i, name);
-  }
+  char text[TL_NUMBER_TEXT];
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s does not fit %s",
+                 tl_number_text(s, text), tl_dtypes[dtype].name);
 }
 
 // Converts one scalar's item; a kernel for the pair of dtypes must exist. [s]

@@ -57,6 +57,20 @@ const char *tl_described(tl_vm *vm, tl_slot s) {
   return tl_describe(s, vm->described[vm->next_described], TL_DESCRIBE);
 }
 
+// Unsigned integers alone may lie beyond int64; all others stand in the slot
+// extended to 64 bits.
+const char *tl_number_text(tl_slot s, char text[TL_NUMBER_TEXT]) {
+  char kind = tl_dtypes[tl_dtype_of(s)].kind;
+  if (kind == 'F')
+    snprintf(text, TL_NUMBER_TEXT, "%.17g",
+             tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32);
+  else if (kind == 'U')
+    snprintf(text, TL_NUMBER_TEXT, "%llu", (unsigned long long)s.u);
+  else
+    snprintf(text, TL_NUMBER_TEXT, "%lld", (long long)s.i);
+  return text;
+}
+
 // Names an argument: a type by its text, other values by their kind.
 static const char *describe_argument(tl_vm *vm, tl_slot s, char *buffer,
                                      size_t size) {

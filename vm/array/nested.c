@@ -195,121 +195,53 @@ int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
 // --- Descriptions -----------------------------------------------------------
 // Without the VM, which may be out of memory: into a buffer.
 
-// What is left of the buffer. Once text was cut, left is 0 and nothing follows.
-typedef struct line {
-  char *at;
-  size_t left;
-  bool raw_bytes;  // strings are bytes
-} line;
-
-// Cuts with "…" at the first text that does not fit whole: there is always
-// room for that and the zero.
-static void add(line *l, const char *text) {
-  size_t n = strlen(text);
-  bool cut = n + 4 > l->left;
-  if (l->left < 5)
-    return;
-  if (cut)
-    text = "…", n = strlen(text);
-  memcpy(l->at, text, n + 1);
-  l->at += n;
-  l->left = cut ? 0 : l->left - n;
-}
-
-static void describe_type(line *l, const tl_type *type);
-
-// What comes before field i, of a struct its name.
-static void describe_begin(line *l, const tl_type *type, int64_t i) {
-  bool tuple = type->kind == TL_TYPE_TUPLE;
-  add(l, i > 0 ? ", " : tuple ? "(" : "{");
-  if (tuple)
-    return;
-  bool word = tl_type_is_word(type->fields[i].name);
-  add(l, word ? "" : "\"");
-  add(l, type->fields[i].name->text);
-  add(l, word ? ": " : "\": ");
-}
-
-// A tuple of one is written with a comma, as a list of one is.
-static void describe_end(line *l, const tl_type *type) {
-  bool tuple = type->kind == TL_TYPE_TUPLE;
-  add(l, !tuple ? "}" : type->field_count == 1 ? ",)" : ")");
-}
-
-// "{x: float64, y: 3 * int32}", or "(float64, string)" of a tuple.
-static void describe_fields(line *l, const tl_type *type) {
-  for (int64_t i = 0; i < type->field_count && l->left > 0; i++) {
-    describe_begin(l, type, i);
-    describe_type(l, type->fields[i].type);
-  }
-  describe_end(l, type);
-}
-
-static void describe_dimension(line *l, int64_t length) {
-  char number[32];
-  snprintf(number, sizeof number, "%" PRId64 " * ", length);
-  add(l, number);
-}
-
-// What one item in a block is called.
-static const char *plain_name(const tl_type *type, char *buffer, size_t size) {
-  if (type->kind == TL_TYPE_CHAR)
-    return "char";
-  if (type->kind != TL_TYPE_FIXED_STRING)
-    return tl_dtypes[type->dtype].name;
-  snprintf(buffer, size, "fixed_string[%" PRId64 "]", type->size);
-  return buffer;
-}
-
-// A layout's type, which has no var and no option: those are columns.
-static void describe_type(line *l, const tl_type *type) {
-  for (; type->kind == TL_TYPE_FIXED; type = type->of)
-    describe_dimension(l, type->size);
-  char text[48];
-  if (tl_type_has_fields(type))
-    describe_fields(l, type);
-  else
-    add(l, plain_name(type, text, sizeof text));
+static void describe_dimension(tl_text *text, int64_t length) {
+  tl_text_printf(text, "%" PRId64 " * ", length);
 }
 
 // The text of a value's type from dimension [skip] on, as tl_type_text would
 // give it for tl_type_below(s, skip), but of categories not all of them.
-static void describe(line *l, tl_slot s, int skip) {
+// [raw_bytes]: strings are bytes.
+static void describe(tl_text *text, tl_slot s, int skip, bool raw_bytes) {
   int ndim = tl_value_ndim(s);
   for (int i = skip; i < ndim; i++)
-    describe_dimension(l, tl_value_length(s, i));
+    describe_dimension(text, tl_value_length(s, i));
   if (!tl_is_nested(s)) {
-    add(l, l->raw_bytes ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);
+    tl_text_puts(text,
+                 raw_bytes ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);
     return;
   }
   const tl_nested *n = s.nested;
   const tl_form_traits *traits = tl_nested_traits(n);
   tl_form form = tl_nested_form(n);
   if (form == TL_FORM_STRUCT) {
-    describe_fields(l, n->layout);
+    tl_type_write(text, n->layout);
   } else if (form == TL_FORM_COLUMNS) {
-    for (int64_t i = 0; i < n->count && l->left > 0; i++) {
-      describe_begin(l, n->layout, i);
-      describe(l, n->parts[i], ndim);
+    // A tuple of one is written with a comma, as a list of one is.
+    bool tuple = n->layout->kind == TL_TYPE_TUPLE;
+    for (int64_t i = 0; i < n->count && !text->failed; i++) {
+      tl_text_puts(text, i > 0 ? ", " : tuple ? "(" : "{");
+      if (!tuple)
+        tl_type_write_name(text, n->layout->fields[i].name);
+      describe(text, n->parts[i], ndim, false);
     }
-    describe_end(l, n->layout);
+    tl_text_puts(text, !tuple ? "}" : n->count == 1 ? ",)" : ")");
   } else if (form == TL_FORM_BYTES) {
-    l->raw_bytes = true;
-    describe(l, n->parts[0], ndim);
-    l->raw_bytes = false;
+    describe(text, n->parts[0], ndim, true);
   } else {
     // Codes that may be missing stand for values that may be.
-    add(l, tl_is_form(n->parts[0], TL_FORM_OPTION) ? "?" : "");
-    add(l, traits->before);
-    describe(l, n->parts[1], tl_part_spans(n, 1) ? ndim : 1);
-    add(l, traits->behind);
+    tl_text_puts(text, tl_is_form(n->parts[0], TL_FORM_OPTION) ? "?" : "");
+    tl_text_puts(text, traits->before);
+    describe(text, n->parts[1], tl_part_spans(n, 1) ? ndim : 1, raw_bytes);
+    tl_text_puts(text, traits->behind);
   }
 }
 
 void tl_nested_describe(const tl_nested *n, char *buffer, size_t size) {
-  line l = {buffer, size, false};
-  buffer[0] = 0;
-  describe(&l, tl_lend_nested(n), 0);
+  tl_text text;
+  tl_text_within(&text, buffer, size);
+  describe(&text, tl_lend_nested(n), 0, false);
+  buffer[text.length] = 0;
 }
 
 const char *tl_plain_hint(tl_slot s) {
@@ -348,9 +280,10 @@ static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
     indent(text, depth);
     tl_text_add(text, field->name->text, field->name->length);
     tl_text_printf(text, ": offset %" PRId64, layout->offsets[i]);
-    char name[48];
-    if (!tl_type_has_fields(item))
-      tl_text_printf(text, ", %s", plain_name(item, name, sizeof name));
+    if (!tl_type_has_fields(item)) {
+      tl_text_puts(text, ", ");
+      tl_type_write(text, item);
+    }
     tree_dimensions(text, field->type, depth + 1);
     if (tl_type_has_fields(item))
       tree_fields(text, item, depth + 1);

@@ -111,16 +111,6 @@ static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
                  tl_described(vm, items[i]));
 }
 
-// Scalars of the array's own dtype need no conversion; others are converted by
-// the rule of assignment.
-static bool store_scalar(tl_vm *vm, tl_array *to, char *at, tl_slot item) {
-  if (tl_is_scalar(item) && tl_dtype_of(item) == to->head.dtype) {
-    tl_scalar_store(item, at);
-    return true;
-  }
-  return tl_item_store(vm, to, at, item);
-}
-
 // Stores an item of rank 1 or more as row [i]: converted, then copied through
 // a view of the row.
 static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
@@ -172,9 +162,9 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
     return false;
   for (int64_t i = 0; i < count; i++) {
     bool ok = ndim > 1 ? store_row(vm, array, i, items[i])
-                       : store_scalar(vm, array,
-                                      array->data + i * tl_strides(array)[0],
-                                      items[i]);
+                       : tl_item_store(vm, array,
+                                       array->data + i * tl_strides(array)[0],
+                                       items[i]);
     if (!ok) {
       tl_drop(vm, tl_own_array(array));
       return false;

@@ -179,10 +179,10 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
     int64_t at = out->at < 0 ? out->at + length : out->at;
     if (at < 0 || at >= length) {
       const char *unit = what[0] == 's' ? "character" : "item";
-      char text[TL_INDEX_TEXT];
+      char text[TL_NUMBER_TEXT];
       return tl_fail(vm, TALLY_ERR_INDEX,
                      "index %s is out of range for a %s of %" PRId64 " %s%s",
-                     tl_index_text(s, text), what, length, unit,
+                     tl_number_text(s, text), what, length, unit,
                      length == 1 ? "" : "s");
     }
     out->at = at;

@@ -31,24 +31,13 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
   return true;
 }
 
-// Unsigned integers alone may lie beyond int64; all others stand in the slot
-// extended to 64 bits.
-const char *tl_index_text(tl_slot s, char text[TL_INDEX_TEXT]) {
-  bool has_sign = tl_dtypes[tl_dtype_of(s)].kind != 'U';
-  if (has_sign)
-    snprintf(text, TL_INDEX_TEXT, "%" PRId64, s.i);
-  else
-    snprintf(text, TL_INDEX_TEXT, "%" PRIu64, s.u);
-  return text;
-}
-
 // The text is of the slot and not of an int64, as an index above the largest
 // one has been read as that.
 bool tl_fail_index(tl_vm *vm, tl_slot s, int axis, int64_t length) {
-  char text[TL_INDEX_TEXT];
+  char text[TL_NUMBER_TEXT];
   return tl_fail(vm, TALLY_ERR_INDEX,
                  "index %s is out of range for axis %d with size %" PRId64,
-                 tl_index_text(s, text), axis, length);
+                 tl_number_text(s, text), axis, length);
 }
 
 // Where a start or stop lies: negative ones count from the end, and what lies

@@ -76,9 +76,6 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
 // An integer as an index or a slice's part: false if it is no integer scalar.
 // uint64 beyond int64 saturates.
 bool tl_index_integer(tl_slot s, int64_t *out);
-enum { TL_INDEX_TEXT = 24 };
-// An integer scalar as it is, also beyond int64. Returns text.
-const char *tl_index_text(tl_slot s, char text[TL_INDEX_TEXT]);
 // Fails (kind index) as tl_fail_range does, of an integer scalar.
 bool tl_fail_index(tl_vm *vm, tl_slot s, int axis, int64_t length);
 

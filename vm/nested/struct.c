@@ -412,30 +412,16 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                             &fields) &&
            tl_nested_pair(vm, form, tl_nested_ndim(n), &first, &fields, out);
   }
-  bool is_block = form == TL_FORM_STRUCT;
+  bool is_block = form == TL_FORM_STRUCT, ok = true;
   size_t nbytes = (count + 1) * sizeof(int64_t);
   int64_t *fields = tl_alloc(vm, nbytes, "a selection of fields");
   if (fields == NULL)
     return false;
-  bool ok = true;
   for (uint32_t i = 0; ok && i < count; i++) {
     fields[i] = tl_nested_find(n, names[i]);
     ok = fields[i] >= 0 || tl_fail_no_field(vm, base, names[i]);
   }
-  tl_type *layout = NULL;
-  if (ok && is_block) {
-    layout = tl_layout_select(vm, n->layout, count, fields);
-  } else if (ok) {
-    tl_type model = {.kind = TL_TYPE_STRUCT, .field_count = count};
-    size_t all = (size_t)count * sizeof *model.fields + 16;
-    model.fields = tl_alloc(vm, all, "a selection of fields");
-    for (uint32_t i = 0; model.fields != NULL && i < count; i++)
-      model.fields[i] = n->layout->fields[fields[i]];
-    if (model.fields != NULL) {
-      layout = tl_type_intern(vm, &model);
-      tl_free(vm, model.fields, all);
-    }
-  }
+  tl_type *layout = ok ? tl_layout_select(vm, n->layout, count, fields) : NULL;
   tl_nested *made = layout == NULL
                         ? NULL
                         : tl_nested_new(vm, form, tl_nested_ndim(n),

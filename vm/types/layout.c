@@ -232,8 +232,11 @@ tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
     return NULL;
   for (uint32_t i = 0; i < count; i++) {
     d.fields[i] = layout->fields[fields[i]];
-    d.offsets[i] = layout->offsets[fields[i]];
+    if (layout->offsets != NULL)
+      d.offsets[i] = layout->offsets[fields[i]];
   }
+  if (layout->offsets == NULL)
+    d.model.offsets = NULL;
   d.model.itemsize = layout->itemsize;
   d.model.align = layout->align;
   tl_type *made = tl_type_intern(vm, &d.model);

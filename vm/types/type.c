@@ -350,18 +350,31 @@ static void add_name(tl_text *text, const tl_string *name) {
     add_quoted(text, name);
 }
 
-static void add_type(tl_text *text, const tl_type *type);
+// The name of a field in front of its type.
+void tl_type_write_name(tl_text *text, const tl_string *name) {
+  add_name(text, name);
+  tl_text_puts(text, ": ");
+}
+
+// Appends the fields of a type with commas between: "x: float64", or of one of
+// both alone.
+static void add_list(tl_text *text, const tl_type *type, bool names,
+                     bool types) {
+  for (int64_t i = 0; i < type->field_count; i++) {
+    tl_text_puts(text, i > 0 ? ", " : "");
+    if (names && types)
+      tl_type_write_name(text, type->fields[i].name);
+    else if (names)
+      add_quoted(text, type->fields[i].name);
+    if (types)
+      tl_type_write(text, type->fields[i].type);
+  }
+}
 
 // {x: float64, y: int32}
 static void add_fields(tl_text *text, const tl_type *type) {
   tl_text_putc(text, '{');
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (i > 0)
-      tl_text_puts(text, ", ");
-    add_name(text, type->fields[i].name);
-    tl_text_puts(text, ": ");
-    add_type(text, type->fields[i].type);
-  }
+  add_list(text, type, true, true);
   if (type->kind == TL_TYPE_OPEN_STRUCT)
     tl_text_puts(text, type->field_count > 0 ? ", ..." : "...");
   tl_text_putc(text, '}');
@@ -370,11 +383,7 @@ static void add_fields(tl_text *text, const tl_type *type) {
 // (int64, string)
 static void add_members(tl_text *text, const tl_type *type) {
   tl_text_putc(text, '(');
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (i > 0)
-      tl_text_puts(text, ", ");
-    add_type(text, type->fields[i].type);
-  }
+  add_list(text, type, false, true);
   // Without the comma it would be read as a type in parentheses.
   if (type->kind == TL_TYPE_TUPLE && type->field_count == 1)
     tl_text_putc(text, ',');
@@ -384,13 +393,9 @@ static void add_members(tl_text *text, const tl_type *type) {
 // categorical[string, ["a", "b"]]
 static void add_categories(tl_text *text, const tl_type *type) {
   tl_text_puts(text, "categorical[");
-  add_type(text, type->of);
+  tl_type_write(text, type->of);
   tl_text_puts(text, ", [");
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (i > 0)
-      tl_text_puts(text, ", ");
-    add_quoted(text, type->fields[i].name);
-  }
+  add_list(text, type, true, false);
   tl_text_puts(text, "]]");
 }
 
@@ -414,7 +419,7 @@ static void add_compound(tl_text *text, const tl_type *type) {
       break;
     case TL_TYPE_POINTER:
       tl_text_puts(text, "pointer[");
-      add_type(text, type->of);
+      tl_type_write(text, type->of);
       tl_text_putc(text, ']');
       break;
     case TL_TYPE_CATEGORICAL:
@@ -423,7 +428,7 @@ static void add_compound(tl_text *text, const tl_type *type) {
     case TL_TYPE_FUNCTION:
       add_members(text, type);
       tl_text_puts(text, " -> ");
-      add_type(text, type->of);
+      tl_type_write(text, type->of);
       break;
     case TL_TYPE_TUPLE:
       add_members(text, type);
@@ -454,7 +459,7 @@ static void add_dimension(tl_text *text, const tl_type *type) {
 }
 
 // Recurses at most TL_TYPE_DEPTH deep, as types nest no deeper.
-static void add_type(tl_text *text, const tl_type *type) {
+void tl_type_write(tl_text *text, const tl_type *type) {
   for (; tl_type_is_dimension(type); type = type->of) {
     add_dimension(text, type);
   }
@@ -470,6 +475,6 @@ static void add_type(tl_text *text, const tl_type *type) {
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type) {
   tl_text text;
   tl_text_open(&text, vm);
-  add_type(&text, type);
+  tl_type_write(&text, type);
   return tl_text_finish(&text);
 }

@@ -14,6 +14,7 @@
 #define TALLY_VM_TYPE_H
 
 #include "vm/memory/memory.h"
+#include "vm/string.h"
 
 // A node of a datashape: dimensions, then what they hold, as a chain.
 typedef enum tl_type_kind {
@@ -127,6 +128,9 @@ tl_slot tl_type_slot(tl_type *type);
 // A layout is written without its offsets, as the struct type that it was made
 // of.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
+// The same, and "x: " of a field, appended to a text.
+void tl_type_write(tl_text *text, const tl_type *type);
+void tl_type_write_name(tl_text *text, const tl_string *name);
 
 // Whether a field's name stands in a type without quotes.
 // Names that do not are written in quotes, {"a b": int32}, and read back so.
