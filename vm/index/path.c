@@ -473,13 +473,6 @@ static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
   }
 }
 
-// Whether a part is a mask that may have missing values.
-// Comparing a column of missing values gives such a mask.
-static bool is_open_mask(tl_slot s) {
-  return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
-         tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
-}
-
 // As update, where masks with missing values choose what they know: the first
 // of them is replaced by a plain mask meanwhile, and the rest by recursion.
 // The masks made are plain and this call's own; w.parts has its old values
@@ -487,7 +480,7 @@ static bool is_open_mask(tl_slot s) {
 static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
                          carried *carried, tl_slot *out) {
   uint16_t at = 0;
-  while (at < count && !is_open_mask(w.parts[at])) at++;
+  while (at < count && !tl_is_open_mask(w.parts[at])) at++;
   if (at == count)
     return update(vm, w, target, carried, out);
   tl_slot open = w.parts[at], known;

@@ -160,11 +160,15 @@ static bool is_empty_index(tl_slot s) {
   return tl_is_list(s) && s.list->length == 0;
 }
 
-// The axes that a value stands for. A bool is a mask of none.
-static int axes_of(tl_slot s) {
-  if (tl_is_none(s) || tl_is_bool(s))
+// A bool is a mask of no axes.
+int tl_item_axes(tl_index_item item, const tl_slot *part) {
+  if (item.kind != TL_ITEM_VALUE)
+    return item.kind == TL_ITEM_SLICE;
+  if (tl_is_none(*part) || tl_is_bool(*part))
     return 0;
-  return is_mask(s) ? tl_ndim(s.array) : 1;
+  return is_mask(*part) || tl_is_form(*part, TL_FORM_GRID)
+             ? tl_value_ndim(*part)
+             : 1;
 }
 
 // The state of reading an index from left to right.
@@ -190,12 +194,10 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
   int ellipses = 0;
   for (int i = 0; i < step->item_count; i++) {
     tl_index_item item = step->items[i];
-    if (item.kind == TL_ITEM_ELLIPSIS)
-      ellipses++;
-    else if (item.kind != TL_ITEM_VALUE)
-      axes++;
-    else if (step->item_count > 1 || !is_empty_index(*parts))
-      axes += axes_of(*parts);
+    ellipses += item.kind == TL_ITEM_ELLIPSIS;
+    if (item.kind != TL_ITEM_VALUE || step->item_count > 1 ||
+        !is_empty_index(*parts))
+      axes += tl_item_axes(item, parts);
     parts += tl_item_parts(item);
   }
   if (ellipses > 1) {
@@ -329,7 +331,8 @@ static bool add_array(reader *r, tl_slot s) {
   }
   if (dtype == TL_BOOL && !check_mask(r, array))
     return false;
-  return add_fancy(r, (tl_fancy){.array = array, .axis = r->axis}, axes_of(s));
+  return add_fancy(r, (tl_fancy){.array = array, .axis = r->axis},
+                   dtype == TL_BOOL ? tl_ndim(array) : 1);
 }
 
 // One value of the index.

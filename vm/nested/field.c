@@ -26,39 +26,60 @@ static bool is_named(const tl_string *name, const char *text) {
 
 // --- Shapes ------------------------------------------------------------------
 
-// What shape, ndim, size, dtype and nbytes need to know of an array, a scalar
-// or a range, so that each attribute is written once. [shape] is borrowed from
-// the value; a range's is its length.
-typedef struct outline {
-  tl_dtype dtype;
-  int ndim;
-  const int64_t *shape;
-  int64_t size;
-} outline;
-
-// Takes the slot by address: the shape of a range points into the range.
-static outline outline_of(const tl_slot *s) {
-  if (tl_is_array(*s)) {
-    const tl_array *a = s->array;
-    return (outline){tl_array_dtype(a), tl_ndim(a), tl_shape(a), a->size};
-  }
-  if (tl_is_range(*s)) {
-    int64_t *length = &s->range->length;
-    return (outline){TL_INT64, 1, length, *length};
-  }
-  return (outline){(tl_dtype)tl_dtype_of(*s), 0, NULL, 1};
+// The items of an array, nested or not, a range, or a scalar.
+static int64_t size_of(tl_slot s) {
+  return tl_is_array(s)    ? s.array->size
+         : tl_is_range(s)  ? s.range->length
+         : tl_is_nested(s) ? tl_nested_size(s.nested)
+                           : 1;
 }
 
-// The lengths as a list of weak integers, as a script would have written them.
-// *out is owned.
-static bool shape_list(tl_vm *vm, outline o, tl_slot *out) {
-  tl_list *list = tl_list_new(vm, o.ndim);
+// The lengths as a list of weak integers, as a script would have written them;
+// a range's is its length, a nested array's the fixed dimensions. *out is
+// owned. Fails (kind type) where the items are rows.
+static bool shape_list(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
+  if (tl_has_rows(s)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no shape: len(x) rows of lengths(x) items",
+                   tl_described(vm, s));
+  }
+  tl_list *list = tl_list_new(vm, ndim);
   if (list == NULL)
     return false;
-  for (int i = 0; i < o.ndim; i++) list->items[i] = tl_weak_int(o.shape[i]);
-  list->length = o.ndim;
+  for (int i = 0; i < ndim; i++)
+    list->items[i] =
+        tl_weak_int(tl_is_range(s) ? s.range->length : tl_value_length(s, i));
+  list->length = ndim;
   *out = tl_own_list(list);
   return true;
+}
+
+// The attributes that need no items, of anything that has a shape. *found tells
+// whether the name is that of one.
+static bool outline(tl_vm *vm, tl_slot s, const tl_string *name, bool *found,
+                    tl_slot *out) {
+  int ndim = tl_is_range(s) ? 1 : tl_value_ndim(s);
+  tl_dtype dtype = tl_is_range(s) ? TL_INT64 : (tl_dtype)tl_dtype_of(s);
+  *found = true;
+  if (is_named(name, "shape"))
+    return shape_list(vm, s, ndim, out);
+  if (is_named(name, "dtype")) {
+    tl_type *type = tl_is_nested(s) ? tl_type_below(vm, s, ndim)
+                                    : tl_type_of_dtype(vm, dtype);
+    *out = type != NULL ? tl_type_slot(type) : tl_none();
+    return type != NULL;
+  }
+  if (is_named(name, "ndim"))
+    *out = tl_weak_int(ndim);
+  else if (is_named(name, "size"))
+    *out = tl_weak_int(size_of(s));
+  else if (is_named(name, "nbytes"))
+    *out =
+        tl_weak_int(tl_is_nested(s) ? tl_value_nbytes(s)
+                                    : size_of(s) * (int64_t)tl_itemsize(dtype));
+  else
+    *found = false;
+  return *found;
 }
 
 // --- Views -------------------------------------------------------------------
@@ -181,26 +202,14 @@ static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
                        "mT exchanges the last two axes: a number has none");
 }
 
-// The attributes that need no items come first and read the outline alone;
-// the others give views, of a range of the array that it stands for. The
-// imaginary part of real items is a new array of zeros: there is nothing to
-// view, and so nothing to write through either (tl_attribute_place).
+// The attributes that need no items come first; the others give views, of a
+// range of the array that it stands for. The imaginary part of real items is a
+// new array of zeros: there is nothing to view, and so nothing to write through
+// either (tl_attribute_place).
 static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
-  outline o = outline_of(base);
-  if (is_named(name, "shape"))
-    return shape_list(vm, o, out);
-  if (is_named(name, "ndim"))
-    return *out = tl_weak_int(o.ndim), true;
-  if (is_named(name, "size"))
-    return *out = tl_weak_int(o.size), true;
-  if (is_named(name, "nbytes")) {
-    *out = tl_weak_int(o.size * (int64_t)tl_itemsize(o.dtype));
-    return true;
-  }
-  if (is_named(name, "dtype")) {
-    *out = tl_type_slot(tl_type_of_dtype(vm, o.dtype));
-    return true;
-  }
+  bool found, ok = outline(vm, *base, name, &found, out);
+  if (found)
+    return ok;
   bool is_imag = is_named(name, "imag");
   bool is_part = is_imag || is_named(name, "real");
   if (!is_part && !is_named(name, "T") && !is_named(name, "mT"))
@@ -322,38 +331,14 @@ bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
                  nested_attributes[i].call);
 }
 
-// As shape_list, of fixed dimensions alone.
-static bool nested_shape(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_shape(s, shape);
-  outline o = {.ndim = ndim, .shape = shape};
-  return shape_list(vm, o, out);
-}
-
 // *found tells whether the name is that of an attribute.
 static bool nested_attribute(tl_vm *vm, const tl_slot *base,
                              const tl_string *name, bool *found, tl_slot *out) {
   const tl_nested *n = base->nested;
+  bool ok = outline(vm, *base, name, found, out);
+  if (*found)
+    return ok;
   *found = true;
-  bool rows = tl_has_rows(*base);
-  if (is_named(name, "shape") && !rows)
-    return nested_shape(vm, *base, out);
-  if (is_named(name, "shape")) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s has no shape: len(x) rows of lengths(x) items",
-                   tl_described(vm, *base));
-  }
-  if (is_named(name, "ndim"))
-    return *out = tl_weak_int(tl_nested_ndim(n)), true;
-  if (is_named(name, "size"))
-    return *out = tl_weak_int(tl_nested_size(n)), true;
-  if (is_named(name, "nbytes"))
-    return *out = tl_weak_int(tl_value_nbytes(*base)), true;
-  if (is_named(name, "dtype")) {
-    tl_type *type = tl_type_below(vm, *base, tl_nested_ndim(n));
-    *out = type != NULL ? tl_type_slot(type) : tl_none();
-    return type != NULL;
-  }
   if (is_named(name, "T") || is_named(name, "mT"))
     return transpose_nested(vm, *base, is_named(name, "mT"), out);
   for (int i = 0; tl_is_spelled(*base) && i < 2; i++) {

@@ -159,16 +159,9 @@ int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis) {
   *ellipsis = false;
   for (int i = 0; i < step->item_count; i++) {
     tl_index_item item = step->items[i];
-    if (item.kind == TL_ITEM_ELLIPSIS) {
-      *ellipsis = true;
-    } else if (item.kind == TL_ITEM_SLICE) {
-      axes++;
-      parts += __builtin_popcount(item.given);
-    } else {
-      bool is_mask = tl_is_array(*parts) && tl_dtype_of(*parts) == TL_BOOL;
-      axes += is_mask ? tl_ndim(parts->array) : tl_is_none(*parts) ? 0 : 1;
-      parts++;
-    }
+    *ellipsis = *ellipsis || item.kind == TL_ITEM_ELLIPSIS;
+    axes += tl_item_axes(item, parts);
+    parts += tl_item_parts(item);
   }
   return axes;
 }
