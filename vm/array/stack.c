@@ -111,30 +111,15 @@ static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
                  tl_described(vm, items[i]));
 }
 
-// Stores an item of rank 1 or more as row [i]: converted, then copied through
-// a view of the row.
+// Stores an item of rank 1 or more as row [i], converted.
 static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
-  // The row is converted to the array's dtype if need be, and copied into its
-  // place.
-  tl_slot row = tl_borrow(item), converted, whole = tl_own_array(to);
-  if (tl_is_range(item)) {
-    if (!tl_as_array(vm, "[ ]", item, &row))
-      return false;
-  }
-  if (!tl_cast(vm, &row, tl_array_dtype(to), &converted)) {
-    tl_drop(vm, row);
-    return false;
-  }
-  // The view must not take the array's only count over.
-  whole = tl_borrow(whole);
-  tl_array *view = tl_view_new(
-      vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
-      tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
-  bool ok = view != NULL && tl_array_fill(vm, view, converted.array);
-  tl_array_drop(vm, view);
-  tl_drop(vm, converted);
-  tl_drop(vm, row);
-  return ok;
+  tl_slot row;
+  return tl_as_array(vm, "[ ]", item, &row) &&
+         tl_drop_after(vm,
+                       tl_assign_part(vm, to, to->data + i * tl_strides(to)[0],
+                                      tl_ndim(to) - 1, tl_shape(to) + 1,
+                                      tl_strides(to) + 1, row.array),
+                       &row);
 }
 
 // Shape and dtype come from all items before the array is made; a failure

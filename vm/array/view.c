@@ -31,8 +31,7 @@ static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
     view->head.flags |= from->head.flags & TL_HOLD;
     from->head.flags &= (uint8_t)~TL_HOLD;
   } else if ((from->head.flags & TL_HOLD) != 0) {
-    tl_slot s = {.tag = tl_array_tag(view), .array = view};
-    tl_hold(vm, s, TL_CAUSE_VIEW);
+    tl_hold(vm, tl_lend_array(view), TL_CAUSE_VIEW);
   }
   tl_drop(vm, (tl_slot){.tag = base->tag | TL_OWNED, .array = from});
 }
@@ -119,6 +118,13 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   return view;
 }
 
+bool tl_view(tl_vm *vm, tl_slot *base, char *data, int ndim,
+             const int64_t *shape, const int64_t *strides, tl_slot *out) {
+  return tl_array_give(tl_view_new(vm, base, tl_array_dtype(base->array), data,
+                                   ndim, shape, strides),
+                       out);
+}
+
 // Counts the block of a view that is stored somewhere, once. [cause] is for
 // the statistics of counted values.
 static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
@@ -129,8 +135,7 @@ static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
   // Constants live as long as their module: nothing to count.
   if ((owner->head.flags & TL_IMMORTAL) != 0)
     return;
-  tl_slot block = {.tag = tl_array_tag(owner), .array = owner};
-  tl_retain(vm, block);
+  tl_retain(vm, tl_lend_array(owner));
   if (vm->counting)
     (&vm->stats.promotions_item)[cause]++;
 }

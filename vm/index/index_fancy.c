@@ -140,9 +140,7 @@ static void offsets_of_places(const tl_array *a, int first, int count,
 // and lie within. NULL after tl_fail; else owned by the caller.
 static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
                                 const tl_fancy *fancy, tl_positions *out) {
-  tl_slot mask = {.tag = tl_array_tag(fancy->array),
-                  .array = (tl_array *)fancy->array};
-  tl_slot dense;
+  tl_slot mask = tl_lend_array(fancy->array), dense;
   if (!tl_array_contiguous(vm, &mask, &dense))
     return NULL;
   int64_t count = tl_count_true(dense.array);
@@ -167,9 +165,7 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
 // that is out of range, not a value that does not convert. Returns false.
 static bool fail_beyond(tl_vm *vm, const tl_array *base,
                         const tl_fancy *fancy) {
-  tl_slot s = {.tag = tl_array_tag(fancy->array),
-               .array = (tl_array *)fancy->array};
-  tl_slot dense;
+  tl_slot s = tl_lend_array(fancy->array), dense;
   if (vm->error.status != TALLY_ERR_VALUE)
     return false;
   tl_error_clear(vm);
@@ -191,8 +187,7 @@ static bool fail_beyond(tl_vm *vm, const tl_array *base,
 static bool integer_positions(tl_vm *vm, const tl_array *base,
                               const tl_fancy *fancy, tl_positions *out,
                               tl_slot *array) {
-  tl_slot s = {.tag = tl_array_tag(fancy->array),
-               .array = (tl_array *)fancy->array};
+  tl_slot s = tl_lend_array(fancy->array);
   // Used as it is, if it is dense.
   if (fancy->array->head.dtype == TL_INT64) {
     if (!tl_array_contiguous(vm, &s, array))

@@ -111,8 +111,7 @@ static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
                        const int64_t *shape, int axis) {
   char place[TL_DESCRIBE] = "";
   size_t used = 0;
-  tl_slot s = {.tag = tl_array_tag(value), .array = (tl_array *)value};
-  const char *text = tl_described(vm, s);
+  const char *text = tl_described(vm, tl_lend_array(value));
   for (int i = 0; i < ndim && used + 30 < sizeof place; i++) {
     used += (size_t)snprintf(place + used, sizeof place - used, "%s%" PRId64,
                              i > 0 ? " * " : "", shape[i]);
@@ -147,9 +146,8 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
   }
   if (more <= 0)
     return true;
-  return tl_array_give(tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
-                                   tl_shape(a) + more, tl_strides(a) + more),
-                       value);
+  return tl_view(vm, value, a->data, ndim, tl_shape(a) + more,
+                 tl_strides(a) + more, value);
 }
 
 // --- Writing ----------------------------------------------------------------
@@ -165,11 +163,13 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   return ok;
 }
 
-// The value over all of a view, which is taken; NULL: it could not be made.
-static bool store_view(tl_vm *vm, tl_array *view, tl_slot value) {
-  bool ok = view != NULL && tl_array_store_all(vm, view, value);
-  tl_array_drop(vm, view);
-  return ok;
+// The value over all that a view of the target shows.
+static bool store_view(tl_vm *vm, tl_array *target, char *data, int ndim,
+                       const int64_t *shape, const int64_t *strides,
+                       tl_slot value) {
+  tl_slot base = tl_lend_array(target), view;
+  return tl_view(vm, &base, data, ndim, shape, strides, &view) &&
+         tl_drop_after(vm, tl_array_store_all(vm, view.array, value), &view);
 }
 
 // Whether the value is a vector of the target's dtype and as long as the place,
@@ -197,11 +197,8 @@ static bool store_region(tl_vm *vm, tl_array *target,
             (size_t)value.array->size * tl_itemsize(tl_array_dtype(target)));
     return true;
   }
-  tl_slot base = {.tag = tl_array_tag(target), .array = target};
-  tl_array *region =
-      tl_view_new(vm, &base, tl_array_dtype(target), selection->data,
-                  selection->ndim, selection->shape, selection->strides);
-  return store_view(vm, region, value);
+  return store_view(vm, target, selection->data, selection->ndim,
+                    selection->shape, selection->strides, value);
 }
 
 // The value as scattering wants it: one item, or dense in the whole shape and
@@ -290,9 +287,7 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   if (tl_is_number(value) || (tl_is_string(value) && dtype == TL_STRING)) {
     return store_one(vm, target, item, value);
   }
-  tl_slot base = {.tag = tl_array_tag(target), .array = target};
-  tl_array *region = tl_view_new(vm, &base, dtype, item, 0, NULL, NULL);
-  return store_view(vm, region, value);
+  return store_view(vm, target, item, 0, NULL, NULL, value);
 }
 
 // From cheap to general: integers and slices, one item, a mask over the whole,

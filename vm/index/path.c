@@ -220,7 +220,7 @@ static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
 // x.real = v, x.T[0] = v: through the view that the attribute is.
 // Sets nothing where the attribute can only be read: that fails (kind type).
 static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
-  tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
+  tl_slot base = tl_lend_array(a), view;
   if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
     return false;
   bool ok = w.count == 1
@@ -256,7 +256,7 @@ static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
 // x[i][j] = v: a view is written through; items chosen by a mask or an index
 // array are a copy, which is stored back.
 static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
-  tl_slot base = {.tag = tl_array_tag(a), .array = a}, part;
+  tl_slot base = tl_lend_array(a), part;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
   bool ok;

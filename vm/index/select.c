@@ -204,7 +204,6 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
   }
   if (axes > tl_ndim(r->base)) {
-    tl_slot s = {.tag = tl_array_tag(r->base), .array = (tl_array *)r->base};
     if (tl_ndim(r->base) == 0) {
       return tl_fail(r->vm, TALLY_ERR_TYPE,
                      "%s cannot be indexed: a number has no axes, so %" PRId64
@@ -216,7 +215,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
                    tl_ndim(r->base) == 1 ? "dimension" : "dimensions",
-                   tl_described(r->vm, s));
+                   tl_described(r->vm, tl_lend_array(r->base)));
   }
   r->rest = tl_ndim(r->base) - (int)axes;
   return true;

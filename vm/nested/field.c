@@ -101,9 +101,7 @@ static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
     shape[i] = tl_shape(a)[from];
     strides[i] = tl_strides(a)[from];
   }
-  return tl_array_give(
-      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides),
-      out);
+  return tl_view(vm, base, a->data, ndim, shape, strides, out);
 }
 
 // x.mT. Fails (kind shape) below two axes, where x.T is still x itself.

@@ -316,11 +316,7 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
     // Regular rows, or one item for each: the axes before.
     const tl_array *a = s.array;
     tl_slot base = tl_borrow(s);
-    tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                 tl_shape(a), tl_strides(a));
-    if (view == NULL)
-      return false;
-    *out = tl_own_array(view);
+    return tl_view(vm, &base, a->data, ndim, tl_shape(a), tl_strides(a), out);
   }
   return true;
 }

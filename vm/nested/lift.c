@@ -277,8 +277,7 @@ static bool to_values(tl_vm *vm, string_call *c, tl_slot *out) {
   if (x->size == 0 || tl_ndim(x) == 1)
     return true;
   tl_drop(vm, flat);
-  return fail_kind(vm, c->builtin,
-                   (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
+  return fail_kind(vm, c->builtin, tl_lend_array(x),
                    "each string gives a row, so x has one axis");
 }
 

@@ -126,8 +126,7 @@ bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out) {
 // The places are an array of int64 within range, borrowed; the result has their
 // shape in front.
 bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out) {
-  tl_slot part = {.tag = tl_array_tag(places), .array = places};
-  return tl_value_choose(vm, s, part, out);
+  return tl_value_choose(vm, s, tl_lend_array(places), out);
 }
 
 // The same through a slice x[start:stop]: *out borrows from [s], or is owned.
