@@ -255,20 +255,13 @@ static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
   if (!tl_is_array(*mask) ||
       !tl_has_shape(mask->array, tl_ndim(v), tl_shape(v))) {
-    tl_slot item;
     tl_array *whole = tl_array_new(vm, TL_BOOL, tl_ndim(v), tl_shape(v));
-    bool ok = whole != NULL && tl_as_array(vm, "mask", *mask, &item);
-    if (ok) {
-      ok = tl_array_assign(vm, whole, item.array);
-      tl_drop(vm, item);
-    }
+    bool ok = whole != NULL && tl_array_store_all(vm, whole, *mask);
     tl_clear(vm, mask);
-    if (!ok) {
-      tl_array_drop(vm, whole);
+    if (!tl_array_finish(vm, ok, whole, mask)) {
       tl_clear(vm, values);
       return false;
     }
-    *mask = tl_own_array(whole);
   }
   return true;
 }

@@ -150,15 +150,9 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   }
   if (ndim >= 2 && length == rows) {
     tl_slot regular;
-    if (!tl_ragged_of_regular(vm, s, &regular))
-      return false;
-    bool ok = tl_ragged_agree(m, regular.nested, &row);
-    if (!ok)
-      fail_rows(vm, model, regular, row);
-    else
-      out->value = tl_retain(vm, tl_borrow(regular.nested->parts[1]));
-    tl_drop(vm, regular);
-    return ok;
+    return tl_ragged_of_regular(vm, s, &regular) &&
+           tl_drop_after(vm, tl_ragged_spread(vm, regular, model, &out->value),
+                         &regular);
   }
   return fail_rows(vm, model, s, -1);
 }

@@ -106,19 +106,17 @@ bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
 // Items that cannot be read where they lie: copied, then seen as their dtype.
 static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   tl_array *view = region_bytes(vm, bytes, r);
-  if (view == NULL)
-    return false;
-  tl_array *copy = tl_array_copy(vm, view);
-  tl_drop(vm, tl_own_array(view));
-  if (copy == NULL)
-    return false;
-  tl_slot base = tl_own_array(copy);
   tl_dtype dtype = r->item->dtype;
+  tl_slot base;
+  bool ok = view != NULL && tl_array_give(tl_array_copy(vm, view), &base);
+  tl_array_drop(vm, view);
   tl_shape_strides(r->ndim, r->shape, tl_itemsize(dtype), r->strides);
-  tl_array *shown =
-      tl_view_new(vm, &base, dtype, copy->data, r->ndim, r->shape, r->strides);
-  tl_drop(vm, base);
-  return tl_array_give(shown, out);
+  return ok && tl_drop_after(
+                   vm,
+                   tl_array_give(tl_view_new(vm, &base, dtype, base.array->data,
+                                             r->ndim, r->shape, r->strides),
+                                 out),
+                   &base);
 }
 
 // The one place where numbers come out of a block: a single one by value, as
@@ -146,19 +144,13 @@ static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
 // Field i of one item. Arrays are copies: they do not hold the block.
 static bool show_field(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                        int64_t i, tl_slot *out) {
-  tl_slot value;
   if (!tl_struct_show(vm, bytes, layout->offsets[i], layout->fields[i].type,
-                      &value))
+                      out))
     return false;
-  if (tl_is_array(value) && tl_is_view(value.array)) {
-    tl_array *copy = tl_array_copy(vm, value.array);
-    tl_drop(vm, value);
-    if (copy == NULL)
-      return false;
-    value = tl_own_array(copy);
-  }
-  tl_copy_slot(out, &value);
-  return true;
+  tl_slot view = *out;
+  return !tl_is_array(view) || !tl_is_view(view.array) ||
+         tl_drop_after(vm, tl_array_give(tl_array_copy(vm, view.array), out),
+                       &view);
 }
 
 // A record of one item, or of a tuple a list.
@@ -182,12 +174,9 @@ static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
     return false;
   tl_slot part = tl_own_array(view);
   tl_type *layout = (tl_type *)r->item;
-  if (r->ndim == 0) {
-    bool ok = show_record(vm, part, layout, out);
-    tl_drop(vm, part);
-    return ok;
-  }
-  return tl_struct_of_block(vm, layout, &part, out);
+  return r->ndim == 0
+             ? tl_drop_after(vm, show_record(vm, part, layout, out), &part)
+             : tl_struct_of_block(vm, layout, &part, out);
 }
 
 // Text is always copied, numbers only where they are not aligned.
@@ -225,23 +214,20 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   }
   // Made apart, then moved as bytes.
   tl_array *whole = tl_array_new(vm, r->item->dtype, r->ndim, r->shape);
-  if (whole == NULL)
-    return false;
-  tl_slot owned = tl_own_array(whole);
-  bool ok = tl_array_store_all(vm, whole, value);
+  bool ok = whole != NULL && tl_array_store_all(vm, whole, value);
   tl_array *to = ok ? region_bytes(vm, bytes, r) : NULL;
-  if (to != NULL) {
-    int64_t strides[TL_MAX_DIMS];
-    tl_shape_strides(r->ndim + 1, r->shape, 1, strides);
-    tl_slot borrowed = tl_borrow(owned);
-    tl_array *from = tl_view_new(vm, &borrowed, TL_UINT8, whole->data,
-                                 r->ndim + 1, r->shape, strides);
+  ok = to != NULL;
+  if (ok) {
+    region all = *r;
+    all.data = whole->data;
+    tl_shape_strides(r->ndim + 1, r->shape, 1, all.strides);
+    tl_array *from = region_bytes(vm, tl_lend_array(whole), &all);
     ok = from != NULL && tl_array_assign(vm, to, from);
     tl_array_drop(vm, from);
-    tl_drop(vm, tl_own_array(to));
+    tl_array_drop(vm, to);
   }
-  tl_drop(vm, owned);
-  return ok && to != NULL;
+  tl_array_drop(vm, whole);
+  return ok;
 }
 
 // Says for a record which field is missing or is too much, for others what
@@ -348,13 +334,11 @@ static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   if (view == NULL)
     return false;
   tl_array *copy = tl_array_copy(vm, view);
-  bool ok = copy != NULL;
-  if (ok) {
-    ok = fill_fields(vm, tl_own_array(copy), layout, value) &&
-         tl_array_assign(vm, view, copy);
-    tl_drop(vm, tl_own_array(copy));
-  }
-  tl_drop(vm, tl_own_array(view));
+  bool ok = copy != NULL &&
+            fill_fields(vm, tl_own_array(copy), layout, value) &&
+            tl_array_assign(vm, view, copy);
+  tl_array_drop(vm, copy);
+  tl_array_drop(vm, view);
   return ok;
 }
 
@@ -476,11 +460,8 @@ static bool fill_column(tl_vm *vm, tl_slot bytes, const tl_type *layout,
     tl_slot to, from;
     if (!tl_poll(vm, ROWS / 1024) || !tl_value_slice(vm, bytes, at, stop, &to))
       return false;
-    ok = tl_value_slice(vm, column, at, stop, &from);
-    if (ok) {
-      ok = tl_struct_fill(vm, to, offset, type, from);
-      tl_drop(vm, from);
-    }
+    ok = tl_value_slice(vm, column, at, stop, &from) &&
+         tl_drop_after(vm, tl_struct_fill(vm, to, offset, type, from), &from);
     tl_drop(vm, to);
   }
   return ok;

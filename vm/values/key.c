@@ -133,11 +133,15 @@ static bool make_list(tl_vm *vm, tl_slot *s, tl_key *out) {
   return true;
 }
 
+// A string moves in where it is owned, else it is counted.
 // A plain list is shared: nobody changes a list that a record refers to. An
 // integer beyond 63 bits gets a list of its own.
 bool tl_key_make(tl_vm *vm, tl_slot *s, tl_key *out) {
   if (tl_is_string(*s)) {
-    *out = tl_key_of_string(tl_escape(vm, s, TL_CAUSE_FIELD).string);
+    *out = tl_key_of_string(s->string);
+    if (!tl_is_owned(*s))
+      tl_retain(vm, *s);
+    s->tag &= ~TL_OWNED;
     return true;
   }
   if (tl_is_list(*s))
