@@ -391,6 +391,13 @@ static inline bool tl_is_number(tl_slot s) {
   return tl_is_scalar(s) || (tl_is_array(s) && s.array->head.ndim == 0 &&
                              s.array->head.dtype == TL_COMPLEX128);
 }
+// Writes a number's item, which takes 16 bytes at most.
+static inline void tl_number_store(tl_slot s, void *item) {
+  if (tl_is_array(s))
+    memcpy(item, s.array->data, tl_itemsize(tl_array_dtype(s.array)));
+  else
+    tl_scalar_store(s, item);
+}
 // A complex128 number, as an array of rank 0; [weak] like a literal's. Returns
 // owned; unset where memory is short.
 tl_slot tl_new_complex(tl_vm *vm, double re, double im,

@@ -73,11 +73,7 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   // Room for an item of any dtype; complex128 is the largest.
   tl_c128 item = {0, 0}, to = {0, 0};
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
-  if (tl_is_array(s)) {
-    memcpy(&item, s.array->data, tl_itemsize(from));
-  } else {
-    tl_scalar_store(s, &item);
-  }
+  tl_number_store(s, &item);
   // No kernel: text, or complex to anything but complex.
   if (dtype >= TL_STRING || tl_kernels()->cast[from][dtype] == NULL) {
     return refuse(vm, s, dtype);
@@ -176,11 +172,7 @@ bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
                    tl_dtypes[from].name, name);
   }
   tl_c128 value = {0, 0};
-  if (tl_is_array(s)) {
-    memcpy(&value, s.array->data, tl_itemsize(from));
-  } else {
-    tl_scalar_store(s, &value);
-  }
+  tl_number_store(s, &value);
   return convert_item(vm, s, from, &value, dtype, item);
 }
 

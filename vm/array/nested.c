@@ -178,18 +178,11 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
   *stop = at[i + 1];
 }
 
-// Fields are few, so they are looked through one by one.
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
   // Rows of structs have the structs' fields.
   while (tl_nested_traits(n)->shows_fields && tl_is_nested(n->parts[1]))
     n = n->parts[1].nested;
-  if (n->layout == NULL)
-    return -1;
-  for (int64_t i = 0; i < n->layout->field_count; i++) {
-    if (tl_string_equal(n->layout->fields[i].name, name))
-      return i;
-  }
-  return -1;
+  return n->layout != NULL ? tl_type_find(n->layout, name) : -1;
 }
 
 // --- Descriptions -----------------------------------------------------------

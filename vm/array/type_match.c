@@ -187,18 +187,16 @@ static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
 static bool match_open(matching *m, const tl_type *pattern,
                        const tl_type *type) {
   for (int64_t i = 0; i < pattern->field_count; i++) {
-    const tl_type_field *wanted = &pattern->fields[i], *found = NULL;
-    for (int64_t k = 0; k < type->field_count && found == NULL; k++)
-      if (tl_string_equal(wanted->name, type->fields[k].name))
-        found = &type->fields[k];
-    if (found == NULL) {
+    const tl_type_field *wanted = &pattern->fields[i];
+    int64_t k = tl_type_find(type, wanted->name);
+    if (k < 0) {
       snprintf(m->reason, sizeof m->reason, "there is no field %.*s",
                tl_clip(wanted->name->text, wanted->name->length, 60),
                wanted->name->text);
       return false;
     }
-    if (!match_type(m, wanted->type, found->type))
-      return tell_field(m, found->name, found->type);
+    if (!match_type(m, wanted->type, type->fields[k].type))
+      return tell_field(m, wanted->name, type->fields[k].type);
   }
   return true;
 }

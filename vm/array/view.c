@@ -140,30 +140,22 @@ static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
     (&vm->stats.promotions_item)[cause]++;
 }
 
-// Whether [s] is a view of less than an eighth of a large block that nothing
-// else needs: then a copy of the part lets the block go.
+// Whether [s] shows less than an eighth of a large block that nothing else
+// needs: then a copy of the part lets the block go. Of nested arrays the blocks
+// of all parts count.
 static bool wastes_its_block(tl_slot s) {
-  enum { SMALL = 4096 };
-  const tl_array *a = s.array;
-  if (a->head.count != 1 || (a->head.flags & TL_HOLD) == 0)
-    return false;
-  const tl_array *owner = tl_array_owner(a);
-  if (owner->head.count != 1 || owner->head.flags & TL_IMMORTAL)
-    return false;
-  // Blocks below SMALL bytes are not worth a copy.
-  size_t all = tl_item_bytes(owner);
-  size_t part = tl_item_bytes(a);
-  return all >= SMALL && part < all / 8;
-}
-
-// The same of a nested array.
-static bool nested_wastes_its_block(tl_slot s) {
-  enum { SMALL = 4096 };
+  enum { SMALL = 4096 };  // below it blocks are not worth a copy
   if (s.object->count != 1)
     return false;
+  if (tl_is_array(s)) {
+    const tl_object *owner = &tl_array_owner(s.array)->head;
+    if ((s.array->head.flags & TL_HOLD) == 0 || owner->count != 1 ||
+        (owner->flags & TL_IMMORTAL) != 0)
+      return false;
+  }
   int64_t held = tl_value_held(s);
   return held >= SMALL && tl_value_shown(s) < held / 8 &&
-         tl_nested_keeps_alone(s.nested);
+         (tl_is_array(s) || tl_nested_keeps_alone(s.nested));
 }
 
 // Replaces the view by a copy of its items, so that its block ends. Where
@@ -172,17 +164,9 @@ static tl_slot copy_out(tl_vm *vm, tl_slot s) {
   TL_CHECK(tl_is_owned(s));
   // An error that is pending already stays.
   bool failed = tl_failed(vm);
-  tl_slot copy = tl_none();
-  bool ok;
-  if (tl_is_nested(s)) {
-    ok = vm->nested->copy(vm, s, &copy);
-  } else {
-    tl_array *a = tl_array_copy(vm, s.array);
-    ok = a != NULL;
-    if (ok)
-      copy = tl_own_array(a);
-  }
-  if (!ok) {
+  tl_slot copy;
+  if (!(tl_is_nested(s) ? vm->nested->copy(vm, s, &copy)
+                        : tl_array_give(tl_array_copy(vm, s.array), &copy))) {
     if (!failed)
       tl_error_clear(vm);
     return s;
@@ -193,8 +177,8 @@ static tl_slot copy_out(tl_vm *vm, tl_slot s) {
 
 // Called where a value is stored for longer than the call that made it.
 void tl_let_go(tl_vm *vm, tl_slot *s) {
-  if (tl_is_array(*s) ? tl_is_view(s->array) && wastes_its_block(*s)
-                      : tl_is_nested(*s) && nested_wastes_its_block(*s))
+  if ((tl_is_array(*s) ? tl_is_view(s->array) : tl_is_nested(*s)) &&
+      wastes_its_block(*s))
     *s = copy_out(vm, *s);
 }
 

@@ -114,10 +114,7 @@ tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
   tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
   if (box == NULL)
     return NULL;
-  if (tl_is_array(number))
-    memcpy(box->data, number.array->data, tl_itemsize(tl_array_dtype(box)));
-  else
-    tl_scalar_store(number, box->data);
+  tl_number_store(number, box->data);
   return box;
 }
 
@@ -659,7 +656,6 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
   enum { MOST = 2 * TL_MAX_DIMS };
   tl_slot made[MOST + 1];
   const tl_slot *from = parts;
-  uint64_t ours = 0;  // which of them are dropped at the end
   uint16_t count = 0;
   bool ok = step->item_count <= MOST ||
             tl_fail(vm, TALLY_ERR_INDEX,
@@ -682,7 +678,6 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
     }
     if (!ok)
       break;
-    ours |= (uint64_t)1 << count;
   }
   if (ok && value == NULL) {
     ok = vm->host->index(vm, base, count, made, out);
@@ -690,10 +685,7 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
     made[count] = tl_borrow(*value);
     ok = vm->host->put(vm, base, alone, count + 1u, made, out);
   }
-  for (uint16_t i = 0; i < count; i++) {
-    if ((ours >> i & 1) != 0)
-      tl_drop(vm, made[i]);
-  }
+  while (count > 0) tl_drop(vm, made[--count]);
   return ok;
 }
 

@@ -91,27 +91,36 @@ static bool pass_on(tl_slot *base, tl_slot *out) {
   return true;
 }
 
-// The axes from [first] on reversed: all of them, or the last two.
-static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
-  const tl_array *a = base->array;
-  int ndim = tl_ndim(a);
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  for (int i = 0; i < ndim; i++) {
-    int from = i < first ? i : ndim - 1 - (i - first);
-    shape[i] = tl_shape(a)[from];
-    strides[i] = tl_strides(a)[from];
+// x.T, or with [last_two] x.mT: the axes reversed, as views. Fails (kind shape)
+// for mT below two axes, where x.T is still x itself, and (kind type) for rows.
+static bool transpose(tl_vm *vm, tl_slot *base, bool last_two, tl_slot *out) {
+  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(*base);
+  int first = last_two ? ndim - 2 : 0;
+  bool nested = tl_is_nested(*base);
+  if (nested && tl_value_axes(*base) > ndim && (last_two || ndim < 2)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no transpose: its rows differ in length",
+                   tl_described(vm, *base));
   }
-  return tl_view(vm, base, a->data, ndim, shape, strides, out);
-}
-
-// x.mT. Fails (kind shape) below two axes, where x.T is still x itself.
-static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
-  int ndim = tl_ndim(base->array);
-  if (ndim < 2) {
+  if (last_two && ndim < 2) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "mT exchanges the last two axes: the array has %d", ndim);
   }
-  return transpose(vm, base, ndim - 2, out);
+  for (int i = 0; i < ndim; i++)
+    axes[i] = i < first ? i : ndim - 1 - (i - first);
+  if (nested && ndim < 2) {
+    *out = tl_retain(vm, tl_borrow(*base));
+    return true;
+  }
+  if (nested)
+    return tl_value_permute(vm, *base, axes, ndim, out);
+  const tl_array *a = base->array;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) {
+    shape[i] = tl_shape(a)[axes[i]];
+    strides[i] = tl_strides(a)[axes[i]];
+  }
+  return tl_view(vm, base, a->data, ndim, shape, strides, out);
 }
 
 // A complex item is two of these in a row, the real one first.
@@ -157,12 +166,8 @@ bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out) {
   tl_dtype dtype = tl_array_dtype(base->array);
   bool is_imag = is_named(name, "imag");
-  if (is_named(name, "T")) {
-    return transpose(vm, base, 0, out);
-  }
-  if (is_named(name, "mT")) {
-    return matrix_transpose(vm, base, out);
-  }
+  if (is_named(name, "T") || is_named(name, "mT"))
+    return transpose(vm, base, is_named(name, "mT"), out);
   if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real"))) {
     return part_view(vm, base, is_imag, out);
   }
@@ -281,30 +286,6 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
 
 // --- Nested arrays -----------------------------------------------------------
 
-// .T and .mT
-static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
-                             tl_slot *out) {
-  int ndim = tl_value_ndim(s);
-  bool rows = tl_value_axes(s) > ndim;
-  if (rows && (last_two || ndim < 2)) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s has no transpose: its rows differ in length",
-                   tl_described(vm, s));
-  }
-  if (last_two && ndim < 2) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "mT exchanges the last two axes: the array has %d", ndim);
-  }
-  int axes[TL_MAX_DIMS], first = last_two ? ndim - 2 : 0;
-  for (int i = 0; i < ndim; i++)
-    axes[i] = i < first ? i : ndim - 1 - (i - first);
-  if (ndim < 2) {
-    *out = tl_retain(vm, tl_borrow(s));
-    return true;
-  }
-  return tl_value_permute(vm, s, axes, ndim, out);
-}
-
 // The attributes of nested arrays, and how each is read as a function.
 static const struct {
   const char *name, *call;
@@ -330,15 +311,15 @@ bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
 }
 
 // *found tells whether the name is that of an attribute.
-static bool nested_attribute(tl_vm *vm, const tl_slot *base,
-                             const tl_string *name, bool *found, tl_slot *out) {
+static bool nested_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
+                             bool *found, tl_slot *out) {
   const tl_nested *n = base->nested;
   bool ok = outline(vm, *base, name, found, out);
   if (*found)
     return ok;
   *found = true;
   if (is_named(name, "T") || is_named(name, "mT"))
-    return transpose_nested(vm, *base, is_named(name, "mT"), out);
+    return transpose(vm, base, is_named(name, "mT"), out);
   for (int i = 0; tl_is_spelled(*base) && i < 2; i++) {
     if (is_named(name, tl_part_name(n, i))) {
       *out = tl_retain(vm, tl_borrow(n->parts[i]));

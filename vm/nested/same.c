@@ -76,20 +76,12 @@ static bool items_equal(const comparison *c, tl_dtype da, const void *a,
          (im[0] == im[1] || (!c->loose && im[0] != im[0] && im[1] != im[1]));
 }
 
-// The bytes of one number, which a complex128 has in an array of rank 0.
-static tl_dtype scalar_item(tl_slot s, char item[16]) {
-  if (tl_is_array(s)) {
-    memcpy(item, s.array->data, tl_itemsize(tl_array_dtype(s.array)));
-    return tl_array_dtype(s.array);
-  }
-  tl_scalar_store(s, item);
-  return (tl_dtype)tl_dtype_of(s);
-}
-
 // Numbers of different dtypes are the same only where == asks.
 static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
-  tl_dtype da = scalar_item(a, x), db = scalar_item(b, y);
+  tl_dtype da = (tl_dtype)tl_dtype_of(a), db = (tl_dtype)tl_dtype_of(b);
+  tl_number_store(a, x);
+  tl_number_store(b, y);
   if (!c->loose && da != db)
     return false;
   return items_equal(c, da, x, db, y);

@@ -141,11 +141,7 @@ static bool store_field(tl_vm *vm, tl_nested_path w, tl_slot bytes,
   } else if (tl_is_record(shown)) {
     // One struct in one struct: its bytes are a place of no axes.
     const tl_string *name = tl_step_name(w.steps, w.parts);
-    int64_t k = -1;
-    for (int64_t i = 0; name != NULL && i < type->field_count; i++) {
-      if (tl_string_equal(type->fields[i].name, name))
-        k = i;
-    }
+    int64_t k = name != NULL ? tl_type_find(type, name) : -1;
     ok = k >= 0 ? store_field(vm, tl_nested_path_below(w), bytes,
                               offset + type->offsets[k], type->fields[k].type,
                               value)
@@ -197,13 +193,9 @@ static bool store_struct(tl_vm *vm, tl_nested_path w, tl_slot bytes,
   const tl_string *name = tl_step_name(w.steps, w.parts);
   if (name == NULL)
     return store_items(vm, w, bytes, layout, value);
-  int64_t k = 0;
-  while (k < layout->field_count &&
-         !tl_string_equal(layout->fields[k].name, name))
-    k++;
+  int64_t k = tl_type_find(layout, name);
   bool is_dotted = w.steps->field != NULL && tl_ndim(bytes.array) > 1;
-  if ((k == layout->field_count || is_dotted) &&
-      !check_field(vm, bytes, layout, name))
+  if ((k < 0 || is_dotted) && !check_field(vm, bytes, layout, name))
     return false;
   return store_field(vm, tl_nested_path_below(w), bytes, layout->offsets[k],
                      layout->fields[k].type, value);

@@ -371,25 +371,13 @@ static void add_complex(tl_text *text, double re, double im, tl_dtype dtype) {
   tl_text_putc(text, 'i');
 }
 
-// Writes from the last digit to the first; the magnitude of the smallest int64
-// fits uint64.
-static void add_int(tl_text *text, int64_t value) {
+// Writes from the last digit to the first.
+static void add_whole(tl_text *text, bool negative, uint64_t size) {
   char buffer[24], *end = buffer + sizeof buffer;
-  char *at = put_whole(end, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
-  if (value < 0)
+  char *at = put_whole(end, size, 1);
+  if (negative)
     *--at = '-';
   tl_text_add(text, at, (size_t)(end - at));
-}
-
-// Above int64, printf writes the number.
-static void add_uint(tl_text *text, uint64_t value) {
-  if (value <= INT64_MAX) {
-    add_int(text, (int64_t)value);
-    return;
-  }
-  char buffer[24];
-  snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)value);
-  tl_text_puts(text, buffer);
 }
 
 // By way of the slot that has the item, but for complex128, which has none.
@@ -427,10 +415,11 @@ void tl_format_scalar(tl_text *text, tl_slot s) {
       tl_format_item(text, (tl_dtype)tl_dtype_of(s), &item);
       break;
     case TL_UINT64:
-      add_uint(text, s.u);
+      add_whole(text, false, s.u);
       break;
     default:
-      add_int(text, s.i);
+      // The magnitude of the smallest int64 fits uint64.
+      add_whole(text, s.i < 0, s.i < 0 ? -s.u : s.u);
       break;
   }
 }

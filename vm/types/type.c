@@ -309,6 +309,13 @@ tl_slot tl_type_slot(tl_type *type) {
   return (tl_slot){.tag = TL_TAG_TYPE, .type = type};
 }
 
+// Fields are few, so they are looked through one by one.
+int64_t tl_type_find(const tl_type *type, const tl_string *name) {
+  int64_t i = type->field_count - 1;
+  while (i >= 0 && !tl_string_equal(type->fields[i].name, name)) i--;
+  return i;
+}
+
 // --- Text -------------------------------------------------------------------
 
 // Letters, digits and underscores, no digit first; all beyond ASCII are

@@ -128,7 +128,9 @@ tl_slot tl_type_slot(tl_type *type);
 // A layout is written without its offsets, as the struct type that it was made
 // of.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
-// The same, and "x: " of a field, appended to a text.
+// The position of the field of that name; -1: there is none.
+int64_t tl_type_find(const tl_type *type, const tl_string *name);
+// tl_type_text, and "x: " of a field, appended to a text.
 void tl_type_write(tl_text *text, const tl_type *type);
 void tl_type_write_name(tl_text *text, const tl_string *name);
 

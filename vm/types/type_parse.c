@@ -350,10 +350,8 @@ typedef struct draft {
 // Whether no field has that name yet, which begins at [at]; else the error.
 static bool is_new_name(parser *p, size_t at, const draft *d,
                         const tl_string *name, const char *again) {
-  for (int64_t i = 0; i < d->model.field_count; i++)
-    if (tl_string_equal(d->model.fields[i].name, name))
-      return fail_at(p, at, again, name->text) != NULL;
-  return true;
+  return tl_type_find(&d->model, name) < 0 ||
+         fail_at(p, at, again, name->text) != NULL;
 }
 
 // Adds a field, a member of a tuple, a parameter or a category. [name], which
