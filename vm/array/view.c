@@ -125,6 +125,24 @@ bool tl_view(tl_vm *vm, tl_slot *base, char *data, int ndim,
                        out);
 }
 
+// The part is a view that borrows the new array, which the caller owns
+// throughout.
+bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
+                    const int64_t *shape, const int64_t *strides,
+                    const tl_array *from) {
+  tl_array *cast = NULL;
+  if (tl_array_dtype(from) != tl_array_dtype(to)) {
+    from = cast = tl_array_cast(vm, from, tl_array_dtype(to));
+    if (cast == NULL)
+      return false;
+  }
+  tl_slot base = tl_lend_array(to), part;
+  bool ok = tl_view(vm, &base, data, ndim, shape, strides, &part) &&
+            tl_drop_after(vm, tl_array_fill(vm, part.array, from), &part);
+  tl_array_drop(vm, cast);
+  return ok;
+}
+
 // Counts the block of a view that is stored somewhere, once. [cause] is for
 // the statistics of counted values.
 static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
