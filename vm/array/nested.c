@@ -109,51 +109,51 @@ int64_t tl_nested_size(const tl_nested *n) {
   return size;
 }
 
-// Parts that are shared with other arrays count in full.
-int64_t tl_value_nbytes(tl_slot s) {
-  if (tl_is_array(s)) {
-    tl_dtype dtype = tl_array_dtype(s.array);
-    return s.array->size * (int64_t)tl_itemsize(dtype);
-  }
-  int64_t nbytes = tl_is_string(s) ? (int64_t)s.string->length : 0;
-  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
-    nbytes += tl_value_nbytes(s.nested->parts[i]);
-  return nbytes;
-}
+// Which bytes of a value count: those of all that it has, of the items that it
+// shows, or of the blocks that it keeps.
+typedef enum counted { HAS, SHOWS, HOLDS } counted;
 
-// Rows of a slice use a part of their content: its bytes are divided by the
-// share of items between the first row's begin and the last one's end. That is
-// exact for items of one size, and near enough for the choice it serves.
-int64_t tl_value_shown(tl_slot s) {
-  if (!tl_is_form(s, TL_FORM_RAGGED)) {
-    int64_t nbytes = tl_is_nested(s) ? 0 : tl_value_nbytes(s);
-    for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
-      nbytes += tl_value_shown(s.nested->parts[i]);
-    return nbytes;
-  }
-  int64_t start, stop, unused, rows = tl_value_length(s, 0);
-  int64_t all = tl_value_shown(s.nested->parts[1]);
-  int64_t length = tl_value_length(s.nested->parts[1], 0);
-  int64_t offsets = tl_value_nbytes(s.nested->parts[0]);
+// What of all bytes of the content lies between the first row's begin and the
+// last one's end: exact for items of one size, and near enough for the choice
+// it serves.
+static int64_t used_bytes(tl_slot ragged, int64_t all) {
+  int64_t start, stop, unused, rows = tl_value_length(ragged, 0);
+  int64_t length = tl_value_length(ragged.nested->parts[1], 0);
   if (rows == 0 || length == 0)
-    return offsets;
-  tl_ragged_row(s.nested, 0, &start, &unused);
-  tl_ragged_row(s.nested, rows - 1, &unused, &stop);
-  return offsets +
-         (int64_t)((double)all / (double)length * (double)(stop - start));
+    return 0;
+  tl_ragged_row(ragged.nested, 0, &start, &unused);
+  tl_ragged_row(ragged.nested, rows - 1, &unused, &stop);
+  return (int64_t)((double)all / (double)length * (double)(stop - start));
 }
 
-// A view counts as all of its owner's block; a string, which nothing views, as
+// Parts that are shared with other arrays count in full. Of what a value holds
+// a view counts as all of its owner's block; a string, which nothing views, as
 // nothing.
-int64_t tl_value_held(tl_slot s) {
-  if (tl_is_array(s)) {
-    const tl_array *owner = tl_array_owner(s.array);
-    return owner->size * (int64_t)tl_itemsize(tl_array_dtype(owner));
+static int64_t bytes_of(tl_slot s, counted what) {
+  if (tl_is_array(s))
+    return (int64_t)tl_item_bytes(what == HOLDS ? tl_array_owner(s.array)
+                                                : s.array);
+  int64_t nbytes =
+      tl_is_string(s) && what != HOLDS ? (int64_t)s.string->length : 0;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++) {
+    int64_t part = bytes_of(s.nested->parts[i], what);
+    bool rows = what == SHOWS && i == 1 && tl_is_form(s, TL_FORM_RAGGED);
+    nbytes += rows ? used_bytes(s, part) : part;
   }
-  int64_t nbytes = 0;
-  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
-    nbytes += tl_value_held(s.nested->parts[i]);
   return nbytes;
+}
+
+int64_t tl_value_nbytes(tl_slot s) {
+  return bytes_of(s, HAS);
+}
+
+// Rows of a slice use a part of their content.
+int64_t tl_value_shown(tl_slot s) {
+  return bytes_of(s, SHOWS);
+}
+
+int64_t tl_value_held(tl_slot s) {
+  return bytes_of(s, HOLDS);
 }
 
 // Every part, down to the blocks, with a count of one.
@@ -188,17 +188,13 @@ int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
 // --- Descriptions -----------------------------------------------------------
 // Without the VM, which may be out of memory: into a buffer.
 
-static void describe_dimension(tl_text *text, int64_t length) {
-  tl_text_printf(text, "%" PRId64 " * ", length);
-}
-
 // The text of a value's type from dimension [skip] on, as tl_type_text would
 // give it for tl_type_below(s, skip), but of categories not all of them.
 // [raw_bytes]: strings are bytes.
 static void describe(tl_text *text, tl_slot s, int skip, bool raw_bytes) {
   int ndim = tl_value_ndim(s);
   for (int i = skip; i < ndim; i++)
-    describe_dimension(text, tl_value_length(s, i));
+    tl_text_printf(text, "%" PRId64 " * ", tl_value_length(s, i));
   if (!tl_is_nested(s)) {
     tl_text_puts(text,
                  raw_bytes ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);

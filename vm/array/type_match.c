@@ -201,19 +201,22 @@ static bool match_open(matching *m, const tl_type *pattern,
   return true;
 }
 
+// Reads the dimensions off a type: shape has room for TL_MAX_DIMS.
+static void read_type(matching *m, tl_type *type, int64_t *shape) {
+  m->ndim = 0;
+  m->shape = shape;
+  for (; tl_type_is_dimension(type) && m->ndim < TL_MAX_DIMS; type = type->of)
+    shape[m->ndim++] = type->kind == TL_TYPE_VAR ? -1 : type->size;
+  m->item = type;
+}
+
 // A field's type against a field's pattern.
 static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
   int64_t shape[TL_MAX_DIMS];
   // The reason is that of the inner match; the bindings are shared.
   matching inner = *m;
-  inner.ndim = 0;
-  inner.shape = shape;
   inner.reason[0] = '\0';
-  for (; tl_type_is_dimension(type) && inner.ndim < TL_MAX_DIMS;
-       type = type->of) {
-    shape[inner.ndim++] = type->kind == TL_TYPE_VAR ? -1 : type->size;
-  }
-  inner.item = type;
+  read_type(&inner, type, shape);
   bool ok = match_value(&inner, pattern);
   m->failed |= inner.failed;
   memcpy(m->reason, inner.reason, sizeof m->reason);
@@ -360,15 +363,10 @@ bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
     m.shape = tl_shape(value.array);
     m.item = tl_type_of_dtype(vm, tl_array_dtype(value.array));
   } else if (tl_is_nested(value)) {
-    m.item = tl_type_of(vm, value);
-    for (;
-         m.item != NULL && tl_type_is_dimension(m.item) && m.ndim < TL_MAX_DIMS;
-         m.item = m.item->of) {
-      nested[m.ndim++] = m.item->kind == TL_TYPE_VAR ? -1 : m.item->size;
-    }
-    m.shape = nested;
-    if (m.item == NULL)
+    tl_type *type = tl_type_of(vm, value);
+    if (type == NULL)
       return false;
+    read_type(&m, type, nested);
   } else if (tl_is_range(value) && pattern->kind != TL_TYPE_OTHER) {
     m.ndim = 1;
     m.shape = &value.range->length;

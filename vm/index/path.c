@@ -9,7 +9,7 @@
 //     update(target, way)            by the target's kind:
 //       update_record ─ update_field ─▶ update(value, way below)
 //       update_list   ─ update_item  ─▶ update(item, way below)
-//       update_array  ─ store_below       arrays end the walk: views inside
+//       update_array  ─ tl_array_store_below  arrays end the walk: views inside
 //       update_nested, update_range, update_number
 //
 // Built for size.
@@ -215,17 +215,15 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // --- Arrays -----------------------------------------------------------------
 
-static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
-
 // x.real = v, x.T[0] = v: through the view that the attribute is.
 // Sets nothing where the attribute can only be read: that fails (kind type).
 static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   tl_slot base = tl_lend_array(a), view;
   if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
     return false;
-  bool ok = w.count == 1
-                ? tl_array_store_all(vm, view.array, value)
-                : store_below(vm, tl_nested_path_below(w), view.array, value);
+  bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
+                         : tl_array_store_below(vm, tl_nested_path_below(w),
+                                                view.array, value);
   tl_drop(vm, view);
   return ok;
 }
@@ -235,7 +233,7 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
                             tl_array **box) {
   *box = tl_number_box(vm, number);
-  if (*box != NULL && store_below(vm, w, *box, value))
+  if (*box != NULL && tl_array_store_below(vm, w, *box, value))
     return true;
   tl_array_drop(vm, *box);
   return false;
@@ -266,7 +264,7 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
                  tl_described(vm, part));
   } else {
-    ok = store_below(vm, tl_nested_path_below(w), part.array, value);
+    ok = tl_array_store_below(vm, tl_nested_path_below(w), part.array, value);
     // A copy of chosen items: what was written to it goes back to where it came
     // from.
     if (ok && !tl_is_view(part.array)) {
@@ -278,7 +276,7 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 }
 
 // Writes into an array that may be written: unique, or a view of such.
-static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
+bool tl_array_store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   if (w.steps->field != NULL)
     return store_attribute(vm, w, a, value);
   if (w.count > 1)
@@ -313,7 +311,7 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
     if (a == NULL)
       return false;
   }
-  if (!store_below(vm, w, a, carried->value)) {
+  if (!tl_array_store_below(vm, w, a, carried->value)) {
     if (!in_place)
       tl_drop(vm, tl_own_array(a));
     return false;
@@ -321,12 +319,6 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
   if (in_place)
     tl_written_in_place(vm, a);
   return finish(vm, target, in_place, tl_own_array(a), out);
-}
-
-// For the forms, whose places end in arrays of their parts.
-bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
-                          tl_slot value) {
-  return store_below(vm, w, a, value);
 }
 
 // --- Nested arrays ----------------------------------------------------------
@@ -387,7 +379,7 @@ bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
 static bool update_range(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   tl_array *a = tl_range_to_array(vm, target->range);
-  bool ok = a != NULL && store_below(vm, w, a, carried->value);
+  bool ok = a != NULL && tl_array_store_below(vm, w, a, carried->value);
   tl_slot made;
   return tl_array_finish(vm, ok, a, &made) &&
          finish(vm, target, false, made, out);

@@ -275,20 +275,17 @@ static bool index_behind(tl_vm *vm, tl_slot found, bool within,
 static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
                         tl_slot *out) {
   tl_index_item item = rest.items[0];
-  tl_slot found;
+  tl_slot found, *to = rest.item_count == 1 ? out : &found;
   int64_t j;
   bool ok;
   if (item.kind == TL_ITEM_SLICE)
-    ok = slice_of_rows(vm, base.nested, item, parts, &found);
+    ok = slice_of_rows(vm, base.nested, item, parts, to);
   else if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j))
-    ok = item_of_rows(vm, base.nested, j, &found);
+    ok = item_of_rows(vm, base.nested, j, to);
   else
     ok = fail_index(vm, base.nested);
-  if (!ok || rest.item_count == 1) {
-    if (ok)
-      tl_copy_slot(out, &found);
+  if (!ok || rest.item_count == 1)
     return ok;
-  }
   // What is left indexes the axes behind: (:, rest).
   tl_nested_place place;
   ok = (tl_place_begin(&place, tl_whole_axis, NULL,
@@ -337,16 +334,17 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   const tl_slot *read = parts;
   tl_slot *more = parts + tl_item_parts(item), rows;
   int64_t i;
+  tl_slot *to = rest.item_count == 0 ? out : &rows;
   bool is_value = item.kind == TL_ITEM_VALUE, ok;
   if (is_value && tl_index_integer(parts[0], &i)) {
-    if (!row_at(vm, n, parts[0], rest.item_count == 0 ? out : &rows))
-      return false;
-    return rest.item_count == 0 ||
-           tl_drop_after(
-               vm, index_row(vm, tl_borrow(rows), i, &rest, more, out), &rows);
+    return row_at(vm, n, parts[0], to) &&
+           (rest.item_count == 0 ||
+            tl_drop_after(vm,
+                          index_row(vm, tl_borrow(rows), i, &rest, more, out),
+                          &rows));
   }
   if (is_value && tl_is_form(parts[0], TL_FORM_RAGGED)) {
-    ok = ragged_index(vm, n, parts[0], &rows);
+    ok = ragged_index(vm, n, parts[0], to);
   } else if (is_wide_mask(item, parts)) {
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "a mask of rows has one bool for each row, or rows of bools "
@@ -362,12 +360,9 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
       return false;
     if (slice.step != 1)
       return tl_grid_get_rows(vm, base, step, parts, out);
-    ok = slice_rows(vm, n, slice, &rows);
+    ok = slice_rows(vm, n, slice, to);
   }
-  if (!ok || rest.item_count == 0) {
-    if (ok)
-      tl_copy_slot(out, &rows);
-    return ok;
-  }
-  return tl_drop_after(vm, within_rows(vm, rows, rest, more, out), &rows);
+  return ok &&
+         (rest.item_count == 0 ||
+          tl_drop_after(vm, within_rows(vm, rows, rest, more, out), &rows));
 }

@@ -273,17 +273,16 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
       return false;
     items = tl_borrow(values);
   }
-  if (!tl_ragged_items(vm, mask, &flags)) {
-    tl_drop(vm, values);
-    return false;
-  }
-  tl_slot part = tl_borrow(flags);
   const int64_t *at = tl_ragged_offsets(n);
-  tl_nested_path way = tl_way_one(&part);
-  bool ok = tl_is_nested(n->parts[1])
-                ? trim(vm, n) && tl_part_update(vm, way, &n->parts[1], &items)
-                : set_in_row(vm, way, n, at[0], at[tl_ragged_rows(n)], &items);
-  tl_drop(vm, flags);
+  tl_nested_path way = tl_way_one(&flags);
+  bool nested = tl_is_nested(n->parts[1]);
+  bool ok =
+      tl_ragged_items(vm, mask, &flags) &&
+      tl_drop_after(
+          vm,
+          nested ? trim(vm, n) && tl_part_update(vm, way, &n->parts[1], &items)
+                 : set_in_row(vm, way, n, at[0], at[tl_ragged_rows(n)], &items),
+          &flags);
   tl_drop(vm, values);
   return ok;
 }

@@ -211,30 +211,27 @@ static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_string_give(string, out);
 }
 
-// Rows of different lengths, or of one: a matrix, which has no offsets.
+// Rows of different lengths, or of one: a matrix.
 static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot offsets = tl_none(), items = tl_retain(vm, tl_borrow(s)), dense;
-  int64_t rows = tl_value_length(s, 0), width = 0;
-  const int64_t *at = NULL;
+  tl_slot offsets, items, dense;
   if (tl_is_array(s)) {
-    width = tl_shape(s.array)[1];
-  } else {
-    tl_clear(vm, &items);
-    if (!tl_ragged_flat(vm, s, &offsets, &items))
-      return false;
-    at = (const int64_t *)(const void *)offsets.array->data;
+    tl_slot ragged;
+    return tl_ragged_of_regular(vm, s, &ragged) &&
+           tl_drop_after(vm, strings_of_rows(vm, ragged, out), &ragged);
   }
+  int64_t rows = tl_value_length(s, 0);
+  if (!tl_ragged_flat(vm, s, &offsets, &items))
+    return false;
+  const int64_t *at = tl_offsets_data(offsets.array);
   bool ok = tl_array_contiguous(vm, &items, &dense);
   tl_drop(vm, items);
   tl_array *made = ok ? tl_array_new(vm, TL_STRING, 1, &rows) : NULL;
   bool done = made != NULL;
   for (int64_t i = 0; done && i < rows; i++) {
-    int64_t begin = at != NULL ? at[i] : i * width;
-    int64_t end = at != NULL ? at[i + 1] : begin + width;
-    done =
-        tl_string_item_set(vm, &tl_string_items(made)[i],
-                           dense.array->data + begin, (size_t)(end - begin)) &&
-        ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
+    done = tl_string_item_set(vm, &tl_string_items(made)[i],
+                              dense.array->data + at[i],
+                              (size_t)(at[i + 1] - at[i])) &&
+           ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
   }
   tl_drop(vm, offsets);
   if (ok)

@@ -249,12 +249,9 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
       }
     }
     for (int64_t i = 0; i < r->length; i++) {
-      bool known = false;
-      tl_slot key = tl_key_slot(r->fields[i].key);
-      for (int64_t j = 0; j < layout->field_count; j++)
-        known |= tl_key_is(tl_key_of_string(layout->fields[j].name), key);
-      if (!known)
-        tl_key_text(key, extra);
+      const tl_string *key = tl_key_string(r->fields[i].key);
+      if (key == NULL || tl_type_find(layout, key) < 0)
+        tl_key_text(tl_key_slot(r->fields[i].key), extra);
     }
     tl_fail(vm, TALLY_ERR_TYPE, "an item of type %s has no field %s",
             text->text, extra);

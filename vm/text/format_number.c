@@ -131,10 +131,6 @@ void tl_format_real(double value, tl_dtype dtype, char *buffer) {
   *at = 0;
 }
 
-void tl_format_double(double value, char buffer[32]) {
-  tl_format_real(value, TL_FLOAT64, buffer);
-}
-
 // --- printf's texts ---------------------------------------------------------
 
 // Puts a point in the place of the locale's.
