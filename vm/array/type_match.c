@@ -157,13 +157,11 @@ static bool tell_field(matching *m, const tl_string *name,
   // The inner reason is quoted behind the field's name.
   char within[sizeof m->reason];
   memcpy(within, m->reason, sizeof within);
-  tl_string *text = within[0] == '\0' ? tl_type_text(m->vm, type) : NULL;
-  m->failed |= within[0] == '\0' && text == NULL;
+  bool is_known = within[0] != '\0';
   snprintf(m->reason, sizeof m->reason, "field %.*s%s%.100s",
            tl_clip(name->text, name->length, 40), name->text,
-           text != NULL ? " is " : ": ", text != NULL ? text->text : within);
-  if (text != NULL)
-    tl_drop(m->vm, tl_own_string(text));
+           is_known ? ": " : " is ",
+           is_known ? within : tl_described_type(m->vm, type));
   return false;
 }
 

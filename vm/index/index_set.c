@@ -219,6 +219,19 @@ static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
   return true;
 }
 
+// The value as scattering wants it over places of that shape. *out is borrowed
+// or owned; nothing is where this fails.
+static bool prepare_value(tl_vm *vm, const tl_array *target, int ndim,
+                          const int64_t *shape, tl_slot value, tl_slot *out) {
+  if (!read_value(vm, tl_array_dtype(target), value, out))
+    return false;
+  if (fit_value(vm, out, ndim, shape) &&
+      spread_value(vm, target, ndim, shape, out))
+    return true;
+  tl_drop(vm, *out);
+  return false;
+}
+
 // Positions that are read from the target itself are copied out first.
 static bool part_positions(tl_vm *vm, const tl_array *target,
                            tl_selection *selection) {
@@ -246,16 +259,11 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
   if (!tl_selection_shape(vm, selection, &ndim, shape) ||
       !tl_positions_check(vm, selection) ||
       !part_positions(vm, target, selection) ||
-      !read_value(vm, tl_array_dtype(target), value, &from)) {
+      !prepare_value(vm, target, ndim, shape, value, &from))
     return false;
-  }
-  bool ok = fit_value(vm, &from, ndim, shape) &&
-            spread_value(vm, target, ndim, shape, &from);
-  if (ok) {
-    tl_scatter_items(vm, selection, from.array);
-  }
+  tl_scatter_items(vm, selection, from.array);
   tl_drop(vm, from);
-  return ok;
+  return true;
 }
 
 // Writes to the places of a mask over the whole array.
@@ -264,14 +272,12 @@ static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
                          tl_slot value) {
   int64_t count = tl_count_true(mask);
   tl_slot from;
-  if (!read_value(vm, tl_array_dtype(target), value, &from))
+  if (!prepare_value(vm, target, 1, &count, value, &from))
     return false;
-  bool ok = fit_value(vm, &from, 1, &count) &&
-            spread_value(vm, target, 1, &count, &from);
-  if (ok && count > 0)
+  if (count > 0)
     tl_expand_items(target, mask, from.array);
   tl_drop(vm, from);
-  return ok;
+  return true;
 }
 
 // Writes one item.

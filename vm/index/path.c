@@ -51,6 +51,16 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
   return true;
 }
 
+// The same where [ok]; else the target stays, and what was copied goes.
+static bool finish_if(tl_vm *vm, bool ok, tl_slot *target, bool in_place,
+                      tl_slot made, tl_slot *out) {
+  if (ok)
+    return finish(vm, target, in_place, made, out);
+  if (!in_place)
+    tl_drop(vm, made);
+  return false;
+}
+
 // Moves the value into the heap, with its promotion counted for what it is
 // stored in.
 // Counts nothing where the value owned itself: it only moves.
@@ -110,11 +120,7 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
   bool ok = update_field(vm, w, &record, key, carried);
   if (in_place)
     target->record = record;
-  if (ok)
-    return finish(vm, target, in_place, tl_own_record(record), out);
-  if (!in_place)
-    tl_drop(vm, tl_own_record(record));
-  return false;
+  return finish_if(vm, ok, target, in_place, tl_own_record(record), out);
 }
 
 // --- Lists ------------------------------------------------------------------
@@ -206,11 +212,7 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
     return false;
   bool ok = is_item ? update_item(vm, w, &list->items[slice.start], carried)
                     : update_slice(vm, w, list, slice, carried);
-  if (ok)
-    return finish(vm, target, in_place, tl_own_list(list), out);
-  if (!in_place)
-    tl_drop(vm, tl_own_list(list));
-  return false;
+  return finish_if(vm, ok, target, in_place, tl_own_list(list), out);
 }
 
 // --- Arrays -----------------------------------------------------------------
@@ -311,14 +313,10 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
     if (a == NULL)
       return false;
   }
-  if (!tl_array_store_below(vm, w, a, carried->value)) {
-    if (!in_place)
-      tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  if (in_place)
+  bool ok = tl_array_store_below(vm, w, a, carried->value);
+  if (ok && in_place)
     tl_written_in_place(vm, a);
-  return finish(vm, target, in_place, tl_own_array(a), out);
+  return finish_if(vm, ok, target, in_place, tl_own_array(a), out);
 }
 
 // --- Nested arrays ----------------------------------------------------------

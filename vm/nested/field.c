@@ -246,16 +246,10 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
   }
   bool has_fields = tl_type_has_fields(type);
   if (!has_fields && !tl_type_is_plain(type)) {
-    char text[TL_DESCRIBE];
-    tl_string *spelled = tl_type_text(vm, type);
-    if (spelled == NULL)
-      return false;
-    snprintf(text, sizeof text, "%s", spelled->text);
-    tl_drop(vm, tl_own_string(spelled));
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "items of type %s have no size of their own; nbytes(x) is "
                    "that of an array",
-                   text);
+                   tl_described_type(vm, type));
   }
   if (has_fields)
     type = tl_layout_of(vm, type, false);
@@ -263,25 +257,6 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
     return false;
   *out = tl_weak_int(tl_type_size(type));
   return true;
-}
-
-// Ordered by what scripts ask most: records, then arrays and numbers.
-bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
-  if (tl_is_record(*base))
-    return tl_record_value(
-        vm, base, (tl_slot){.tag = TL_TAG_STRING, .string = name}, out);
-  if (tl_has_attributes(*base))
-    return attribute(vm, base, name, out);
-  if (tl_is_nested(*base))
-    return tl_nested_attribute(vm, base, name, out);
-  if (tl_is_kind(*base, TL_KIND_MODULE)) {
-    return tl_module_get(vm, base->pointer, name, out);
-  }
-  if (tl_is_resource(*base))
-    return vm->host->attribute(vm, *base, name, out);
-  if (tl_is_type(*base))
-    return type_attribute(vm, base, name, out);
-  return tl_fail_no_field(vm, *base, name);
 }
 
 // --- Nested arrays -----------------------------------------------------------
@@ -330,8 +305,8 @@ static bool nested_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
 }
 
 // An attribute first, then a field; a name that is both has failed before.
-bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
-                         tl_slot *out) {
+static bool attribute_or_field(tl_vm *vm, tl_slot *base, tl_string *name,
+                               tl_slot *out) {
   bool found;
   if (!tl_field_is_clear(vm, base->nested, name))
     return false;
@@ -341,6 +316,27 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   int64_t i = tl_nested_find(base->nested, name);
   if (i >= 0)
     return tl_nested_field(vm, base, i, out);
+  return tl_fail_no_field(vm, *base, name);
+}
+
+// --- Any value ---------------------------------------------------------------
+
+// Ordered by what scripts ask most: records, then arrays and numbers.
+bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
+  if (tl_is_record(*base))
+    return tl_record_value(
+        vm, base, (tl_slot){.tag = TL_TAG_STRING, .string = name}, out);
+  if (tl_has_attributes(*base))
+    return attribute(vm, base, name, out);
+  if (tl_is_nested(*base))
+    return attribute_or_field(vm, base, name, out);
+  if (tl_is_kind(*base, TL_KIND_MODULE)) {
+    return tl_module_get(vm, base->pointer, name, out);
+  }
+  if (tl_is_resource(*base))
+    return vm->host->attribute(vm, *base, name, out);
+  if (tl_is_type(*base))
+    return type_attribute(vm, base, name, out);
   return tl_fail_no_field(vm, *base, name);
 }
 

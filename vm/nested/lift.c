@@ -304,7 +304,7 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // --- Each row ----------------------------------------------------------------
 
 // The parameter's position, looked up by its name in the row's signature.
-int tl_lift_axis(const tl_builtin *builtin) {
+static int axis_of(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
   for (int i = 1; i < count; i++) {
@@ -367,7 +367,7 @@ static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
 // rows are short.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out) {
-  row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
+  row_call c = {builtin, count, args, axis_of(builtin), tl_none()};
   const tl_nested *n = args[0].nested;
   return c.at >= 0 &&
          find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]),
@@ -381,7 +381,7 @@ bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // Whether an axis of a grid's rows is asked for, rather than one of its own.
 // Negative axes count from the end of all axes, the rows' included.
 static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   if (!tl_is_form(args[0], TL_FORM_GRID) || at < 0 ||
       tl_class(args[at]) != TL_CLASS_I64)
     return false;
@@ -422,7 +422,7 @@ static bool follow(tl_vm *vm, void *value, tl_slot numbers, tl_slot *out) {
 // Rows are moved along axis 0 alone, which has to be said: other axes, and
 // none, are the function's own business.
 static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   return at > 0 && tl_class(args[at]) == TL_CLASS_I64 && args[at].i == 0;
 }
 
@@ -433,7 +433,7 @@ static bool is_of_each_row(const tl_builtin *builtin) {
 
 // Whether rows are moved one by one, or the axis is missing that says how.
 static bool wants_axis(const tl_builtin *builtin, const tl_slot *args) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   return is_of_each_row(builtin) || (at > 1 && tl_is_none(args[at]));
 }
 
@@ -466,7 +466,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
                         tl_slot *args) {
   bool of_rows = builtin->lifts >= TL_OF_ROWS && builtin->lifts != TL_MOVES;
-  int at = of_rows ? tl_lift_axis(builtin) : -1;
+  int at = of_rows ? axis_of(builtin) : -1;
   if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
     return true;
   if (args[at].i != last) {
@@ -484,7 +484,7 @@ static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
 // one item for each.
 static bool is_of_rows(const tl_builtin *builtin, const tl_slot *args,
                        tl_slot made, int64_t rows) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   bool all =
       at > 0 && tl_is_none(args[at]) && !tl_is_form(made, TL_FORM_RAGGED);
   return !all && tl_value_ndim(made) > 0 && tl_value_length(made, 0) == rows;

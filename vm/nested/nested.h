@@ -165,9 +165,6 @@ bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out);
 // Fails (kind name) where the field's name is also that of an attribute.
 // True for a name that is not both, whether or not it is a field.
 bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name);
-// .name on a nested array: an attribute or a field, an error if it is both.
-bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
-                         tl_slot *out);
 // p.{x, y}: a struct array of those fields, over the same memory.
 // Fails (kind name) for a field that there is not, naming one that is near.
 bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,

@@ -62,8 +62,6 @@ bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row);
 // [index] is shown as it was written, negative or not. Returns false.
 bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length);
 
-// For each item of all rows the number of its row.
-bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out);
 // The items of a value that broadcasts with rows, as many for each row as
 // [model], a ragged array, has. *out is owned.
 // [s] may have an item or a column for each row, or rows of the same lengths,

@@ -49,8 +49,10 @@ static bool fail_rows(tl_vm *vm, tl_slot a, tl_slot b, int64_t row) {
 
 // --- A value for each row ----------------------------------------------------
 
+// For each item of all rows the number of its row:
+//
 //   offsets 0 2 2 5     0 0 2 2 2
-bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
+static bool find_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
   const int64_t *at = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n);
   tl_array *places = tl_positions_new(vm, at[rows] - at[0]);
@@ -92,7 +94,7 @@ static bool spread(tl_vm *vm, tl_slot per_row, const tl_nested *model,
   if (tl_is_array(per_row) && tl_array_dtype(per_row.array) < TL_STRING)
     return spread_items(vm, per_row.array, model, out);
   tl_array *parents;
-  return tl_ragged_parents(vm, model, &parents) &&
+  return find_parents(vm, model, &parents) &&
          tl_take_at(vm, true, per_row, parents, out);
 }
 

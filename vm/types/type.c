@@ -318,9 +318,9 @@ int64_t tl_type_find(const tl_type *type, const tl_string *name) {
 
 // --- Text -------------------------------------------------------------------
 
-// Letters, digits and underscores, no digit first; all beyond ASCII are
-// letters.
-bool tl_type_is_word(const tl_string *name) {
+// Whether a name stands in a type without quotes: of letters, digits and
+// underscores, no digit first; all beyond ASCII are letters.
+static bool is_word(const tl_string *name) {
   if (name->length == 0)
     return false;
   for (size_t i = 0; i < name->length; i++) {
@@ -351,7 +351,7 @@ static void add_quoted(tl_text *text, const tl_string *name) {
 // Appends a name, in quotes where it needs them.
 // Quotes are needed by blanks, signs and a digit in front.
 static void add_name(tl_text *text, const tl_string *name) {
-  if (tl_type_is_word(name))
+  if (is_word(name))
     tl_text_add(text, name->text, name->length);
   else
     add_quoted(text, name);

@@ -134,10 +134,6 @@ int64_t tl_type_find(const tl_type *type, const tl_string *name);
 void tl_type_write(tl_text *text, const tl_type *type);
 void tl_type_write_name(tl_text *text, const tl_string *name);
 
-// Whether a field's name stands in a type without quotes.
-// Names that do not are written in quotes, {"a b": int32}, and read back so.
-bool tl_type_is_word(const tl_string *name);
-
 // Structs, and tuples, which are structs whose fields are "0", "1", …
 static inline bool tl_type_has_fields(const tl_type *type) {
   return type->kind == TL_TYPE_STRUCT || type->kind == TL_TYPE_TUPLE;
