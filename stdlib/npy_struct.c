@@ -154,8 +154,7 @@ static tl_type *read_item(parser *p, const char *text, int64_t *padding) {
                      : NULL;
   p->is_text = one != NULL && size > 1;
   if (p->is_text)
-    one = tl_type_intern(
-        p->vm, &(tl_type){.kind = TL_TYPE_FIXED, .size = size, .of = one});
+    one = tl_type_fixed(p->vm, size, one);
   if (*text == 'U' && size > 0)
     return one;
   tl_dtype dtype = tl_npy_dtype(*text, size);
@@ -185,10 +184,7 @@ static tl_type *read_shape(parser *p, tl_type *of) {
     if (tuple)
       accept(p, ',');
   }
-  while (ndim > 0 && of != NULL) {
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = shape[--ndim], .of = of};
-    of = tl_type_intern(p->vm, &model);
-  }
+  while (ndim > 0) of = tl_type_fixed(p->vm, shape[--ndim], of);
   return of;
 }
 

@@ -100,6 +100,13 @@ int tl_value_shape(tl_slot s, int64_t *shape) {
   return ndim;
 }
 
+bool tl_value_agrees(tl_slot a, tl_slot b, int first) {
+  bool same = tl_value_ndim(a) == tl_value_ndim(b);
+  for (int i = first; same && i < tl_value_ndim(a); i++)
+    same = tl_value_length(a, i) == tl_value_length(b, i);
+  return same;
+}
+
 // Not checked for overflow: the parts that have these axes were made by
 // tl_shape_size.
 int64_t tl_nested_size(const tl_nested *n) {

@@ -396,15 +396,11 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 // axis [first] of theirs. *total is how many there are along the first axis.
 static bool same_axes(int64_t count, const tl_slot *items, int first,
                       int64_t *total) {
-  int64_t shape[TL_MAX_DIMS], own[TL_MAX_DIMS];
-  int ndim = tl_value_shape(items[0], shape);
   *total = 0;
   for (int64_t i = 0; i < count; i++) {
-    bool same = tl_has_rows(items[i]) && tl_value_shape(items[i], own) == ndim;
-    for (int k = first; same && k < ndim; k++) same = own[k] == shape[k];
-    if (!same)
+    if (!tl_has_rows(items[i]) || !tl_value_agrees(items[i], items[0], first))
       return false;
-    *total += own[0];
+    *total += tl_value_length(items[i], 0);
   }
   return true;
 }

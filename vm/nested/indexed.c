@@ -65,12 +65,10 @@ static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
     tl_text_puts(&text, " is none of the categories ");
     ok = tl_format_value(vm, &text, categories, true, 8);
   }
-  tl_string *message = ok ? tl_text_finish(&text) : NULL;
-  if (message != NULL) {
-    tl_fail(vm, TALLY_ERR_VALUE, "%s", message->text);
-    tl_drop(vm, tl_own_string(message));
-  } else if (!ok) {
-    tl_text_close(&text);
+  tl_slot message;
+  if (tl_text_give(&text, ok, &message)) {
+    tl_fail(vm, TALLY_ERR_VALUE, "%s", message.string->text);
+    tl_drop(vm, message);
   }
   return false;
 }

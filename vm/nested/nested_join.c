@@ -52,10 +52,8 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
   for (int64_t i = 0; i < count; i++) {
     const tl_array *a = items[i].array;
     bool texts = tl_array_dtype(a) == TL_STRING;
-    bool fits = tl_ndim(a) == tl_ndim(first) && texts == (dtype == TL_STRING);
-    for (int k = 1; fits && k < tl_ndim(a); k++)
-      fits = tl_shape(a)[k] == tl_shape(first)[k];
-    if (!fits)
+    if (!tl_value_agrees(items[i], items[0], 1) ||
+        texts != (dtype == TL_STRING))
       return tl_fail_join(vm, items, i);
     if (!texts)
       dtype = tl_dtype_promote(dtype, tl_array_dtype(a));

@@ -302,15 +302,9 @@ static bool fields_equal(comparison *c, tl_slot a, tl_slot b) {
 static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
   const tl_nested *n = a.nested, *m = b.nested;
   bool has_fields = n->layout != NULL;
-  if (tl_nested_ndim(n) != tl_nested_ndim(m) ||
-      has_fields != (m->layout != NULL) ||
-      (!has_fields && tl_nested_form(n) != tl_nested_form(m))) {
+  if (!tl_value_agrees(a, b, 0) || has_fields != (m->layout != NULL) ||
+      (!has_fields && tl_nested_form(n) != tl_nested_form(m)))
     return false;
-  }
-  for (int i = 0; i < tl_nested_ndim(n); i++) {
-    if (tl_value_length(a, i) != tl_value_length(b, i))
-      return false;
-  }
   int64_t row;
   switch (tl_nested_form(n)) {
     case TL_FORM_OPTION:

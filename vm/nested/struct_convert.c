@@ -114,8 +114,7 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
 // [count] items of the type, all zero: what is converted is written over them,
 // so that the type's own layout and dtypes decide.
 static bool zero_items(tl_vm *vm, tl_type *item, int64_t count, tl_slot *out) {
-  tl_type model = {.kind = TL_TYPE_FIXED, .size = count, .of = item};
-  tl_type *whole = tl_type_intern(vm, &model);
+  tl_type *whole = tl_type_fixed(vm, count, item);
   return whole != NULL && tl_zeros_of_type(vm, "a type", whole, 0, NULL, out);
 }
 

@@ -87,21 +87,8 @@ static char *put_digits(char *at, const tl_digits *d, int from, int count) {
   return at;
 }
 
-// Whole numbers below 1e15, without a search for their digits.
-static bool write_whole(double value, char buffer[32]) {
-  // Zero has a sign to be shown; NaN fails the first test.
-  if (!(fabs(value) < 1e15) || value != floor(value) || value == 0)
-    return false;
-  sprintf(buffer, "%lld.0", (long long)value);
-  return true;
-}
-
-// As Python's repr: with an exponent from 1e16 on and below 1e-4. Whole numbers
-// are by far the most frequent and need no search. Of the narrower dtypes they
-// do: a large float32 has fewer digits than the integer that it is.
+// As Python's repr: with an exponent from 1e16 on and below 1e-4.
 void tl_format_real(double value, tl_dtype dtype, char *buffer) {
-  if (dtype == TL_FLOAT64 && write_whole(value, buffer))
-    return;
   if (!isfinite(value)) {
     strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     return;

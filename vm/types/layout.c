@@ -94,10 +94,7 @@ static tl_type *lay_out(tl_vm *vm, tl_type *type, bool packed) {
   if (type->kind != TL_TYPE_FIXED)
     return type;
   tl_type *of = lay_out(vm, type->of, packed);
-  if (of == NULL || of == type->of)
-    return of == NULL ? NULL : type;
-  tl_type model = {.kind = TL_TYPE_FIXED, .size = type->size, .of = of};
-  return tl_type_intern(vm, &model);
+  return of == type->of ? type : tl_type_fixed(vm, type->size, of);
 }
 
 // Rounds up; false on overflow.
@@ -249,10 +246,7 @@ tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
 tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout) {
   if (layout->kind == TL_TYPE_FIXED) {
     tl_type *of = tl_layout_plain(vm, layout->of);
-    if (of == NULL || of == layout->of)
-      return of == NULL ? NULL : layout;
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = layout->size, .of = of};
-    return tl_type_intern(vm, &model);
+    return of == layout->of ? layout : tl_type_fixed(vm, layout->size, of);
   }
   if (!tl_type_has_fields(layout) || layout->offsets == NULL)
     return layout;

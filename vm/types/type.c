@@ -215,6 +215,11 @@ tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
   return *place;
 }
 
+tl_type *tl_type_fixed(tl_vm *vm, int64_t size, tl_type *of) {
+  tl_type model = {.kind = TL_TYPE_FIXED, .size = size, .of = of};
+  return of != NULL ? tl_type_intern(vm, &model) : NULL;
+}
+
 // Each as a slot that owns, since the type has one count of it.
 void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
                         void *context) {
@@ -278,10 +283,8 @@ tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
 // A dimension is interned over its inner type, so that has to be there.
 static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   tl_type *type = tl_type_of_dtype(vm, tl_array_dtype(a));
-  for (int i = tl_ndim(a) - 1; i >= 0 && type != NULL; i--) {
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = tl_shape(a)[i], .of = type};
-    type = tl_type_intern(vm, &model);
-  }
+  for (int i = tl_ndim(a) - 1; i >= 0; i--)
+    type = tl_type_fixed(vm, tl_shape(a)[i], type);
   return type;
 }
 

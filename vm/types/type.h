@@ -128,6 +128,8 @@ tl_slot tl_type_slot(tl_type *type);
 // A layout is written without its offsets, as the struct type that it was made
 // of.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
+// So many of a type, which may be NULL after tl_fail: then NULL.
+tl_type *tl_type_fixed(tl_vm *vm, int64_t size, tl_type *of);
 // The position of the field of that name; -1: there is none.
 int64_t tl_type_find(const tl_type *type, const tl_string *name);
 // tl_type_text, and "x: " of a field, appended to a text.
