@@ -198,40 +198,29 @@ static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
   return true;
 }
 
-// Where an operand is known to be [value]: there, and so.
-// Kleene's logic asks this of both operands.
-static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
-                  tl_slot *out) {
-  tl_slot there, so = tl_none();
-  tl_slot mask = mask_of(s);
-  if (!tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there))
-    return false;
-  bool ok = value ? tl_compute2(vm, TL_OP_LOGICAL_AND, there, plain, out)
-                  : tl_compute1(vm, TL_OP_LOGICAL_NOT, plain, &so) &&
-                        tl_compute2(vm, TL_OP_LOGICAL_AND, there, so, out);
-  tl_drop(vm, there);
-  tl_drop(vm, so);
-  return ok;
-}
-
 // false and missing is false, true or missing is true: those are not missing,
-// whatever lies there.
-// *mask loses what is decided all the same; *out are the values, owned, and
-// anything where the mask is true.
+// whatever lies there. With what does not decide in each gap the operation says
+// so itself; where its result decides, *mask loses what it had. *out are the
+// values, owned, and anything where the mask is true.
 static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
                           const tl_slot *plain, tl_slot *mask, tl_slot *out) {
-  tl_slot a = tl_none(), b = tl_none(), sure = tl_none(), open = tl_none();
-  bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
-            known(vm, slots[1], plain[1], deciding, &b) &&
-            tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure) &&
-            tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, &open) &&
-            tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
-  if (ok)
-    *out = tl_retain(vm, tl_borrow(deciding ? sure : open));
+  const tl_op op = deciding ? TL_OP_LOGICAL_OR : TL_OP_LOGICAL_AND;
+  const tl_slot gap = tl_bool(!deciding);
+  tl_slot a, b = tl_none(), open;
+  if (!tl_compute3(vm, TL_OP_WHERE, mask_of(slots[0]), gap, plain[0], &a))
+    return false;
+  bool ok =
+      tl_compute3(vm, TL_OP_WHERE, mask_of(slots[1]), gap, plain[1], &b) &&
+      tl_drop_after(vm, tl_compute2(vm, op, a, b, out), &b);
   tl_drop(vm, a);
-  tl_drop(vm, b);
-  tl_drop(vm, sure);
+  if (!ok)
+    return false;
+  open = tl_borrow(*out);
+  ok = (!deciding || tl_compute1(vm, TL_OP_LOGICAL_NOT, *out, &open)) &&
+       tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
   tl_drop(vm, open);
+  if (!ok)
+    tl_clear(vm, out);
   return ok;
 }
 
@@ -327,7 +316,6 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                                 tl_slot *out) {
   tl_borrowed_part parts[TL_MOST_OPERANDS];
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
-  tl_nested *made = NULL;
   bool deciding = false;
   // The place of a none is taken by the other value, so that the operation has
   // two operands of one dtype; the mask says that it is missing.
@@ -370,15 +358,16 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     ok = where_mask(vm, slots, plain, &mask);
   else if (ok)
     ok = any_mask(vm, arity, slots, &mask);
+  // Made before the operation, which may write into an operand: only
+  // spread_mask may fail behind it, and keep_unlike_mask has seen to it that it
+  // does not where an operand was written over.
+  tl_nested *made = ok ? tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL) : NULL;
+  ok = made != NULL;
   if (ok && logic) {
     ok = combine_known(vm, deciding, slots, plain, &mask, &result);
   } else if (ok) {
     keep_unlike_mask(vm, arity, mask, parts, plain);
-    // Made before the operation, which may write into an operand: only
-    // spread_mask may fail behind it, and keep_unlike_mask has seen to it that
-    // it does not where an operand was written over.
-    made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);
-    ok = made != NULL && tl_elementwise(vm, op, plain, &result);
+    ok = tl_elementwise(vm, op, plain, &result);
   }
   for (int i = 0; i < arity; i++) {
     parts[i].value = plain[i];
@@ -391,12 +380,9 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       tl_clear(vm, &result);
     *out = missing ? tl_none() : result;
     tl_clear(vm, &mask);
-    if (made != NULL)
-      tl_drop(vm, tl_own_nested(made));
+    tl_drop(vm, tl_own_nested(made));
     return true;
   }
-  if (made == NULL && ok)
-    return tl_option_of(vm, &mask, &result, out);
   if (ok && spread_mask(vm, &mask, &result)) {
     made->head.ndim = (uint8_t)tl_ndim(result.array);
     tl_nested_put(vm, made, 0, &mask);
