@@ -61,11 +61,7 @@ static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
                        &joined);
   }
   tl_slots_free(vm, parts, 0);
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  return tl_record_give(vm, record, ok, out);
 }
 
 // Rows where the results have axes, one item for each where they have none, and

@@ -35,28 +35,23 @@ static bool has_texts(tl_slot s) {
 // A list of what [map] makes of each item; a record of each field's value. *out
 // is owned.
 static bool map_values(tl_vm *vm, tl_slot s, tl_opener *map, tl_slot *out) {
-  tl_list *list = tl_is_list(s) ? tl_list_new(vm, s.list->length) : NULL;
-  tl_record *record =
-      tl_is_record(s) ? tl_record_new(vm, s.record->length) : NULL;
-  bool ok = list != NULL || record != NULL;
-  for (int64_t i = 0; ok && list != NULL && i < s.list->length; i++) {
-    tl_slot made;
-    ok = map(vm, s.list->items[i], &made) && tl_list_push(vm, &list, &made);
+  tl_slot made;
+  if (tl_is_list(s)) {
+    tl_list *list = tl_list_new(vm, s.list->length);
+    bool ok = list != NULL;
+    for (int64_t i = 0; ok && i < s.list->length; i++)
+      ok = map(vm, s.list->items[i], &made) &&
+           tl_drop_after(vm, tl_list_push(vm, &list, &made), &made);
+    return tl_list_give(vm, list, ok, out);
   }
-  for (int64_t i = 0; ok && record != NULL && i < s.record->length; i++) {
-    tl_slot made, key = tl_key_slot(s.record->fields[i].key);
-    ok = map(vm, s.record->fields[i].value, &made);
-    if (ok && !tl_record_set_key(vm, &record, &key, &made)) {
-      tl_drop(vm, made);
-      ok = false;
-    }
+  tl_record *record = tl_record_new(vm, s.record->length);
+  bool ok = record != NULL;
+  for (int64_t i = 0; ok && i < s.record->length; i++) {
+    tl_slot key = tl_key_slot(s.record->fields[i].key);
+    ok = map(vm, s.record->fields[i].value, &made) &&
+         tl_drop_after(vm, tl_record_set_key(vm, &record, &key, &made), &made);
   }
-  if (list == NULL && record == NULL)
-    return false;
-  *out = list != NULL ? tl_own_list(list) : tl_own_record(record);
-  if (!ok)
-    tl_drop(vm, *out);
-  return ok;
+  return tl_record_give(vm, record, ok, out);
 }
 
 static bool closed(tl_vm *vm, tl_slot s, tl_slot *out) {

@@ -85,20 +85,15 @@ static tl_array *region_bytes(tl_vm *vm, tl_slot bytes, region *r) {
 // stay the caller's.
 bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
                     tl_slot *out) {
-  bool tuple = type->kind == TL_TYPE_TUPLE, ok = true;
+  bool tuple = type->kind == TL_TYPE_TUPLE;
   tl_list *list = tuple ? tl_list_new(vm, type->field_count) : NULL;
   tl_record *record = tuple ? NULL : tl_record_new(vm, type->field_count);
-  if (list == NULL && record == NULL)
-    return false;
+  bool ok = list != NULL || record != NULL;
   for (int64_t i = 0; ok && i < type->field_count; i++)
     ok = tuple ? tl_list_push(vm, &list, &values[i])
                : tl_record_set(vm, &record, type->fields[i].name, &values[i]);
-  tl_slot made = tuple ? tl_own_list(list) : tl_own_record(record);
-  if (ok)
-    tl_copy_slot(out, &made);
-  else
-    tl_drop(vm, made);
-  return ok;
+  return tuple ? tl_list_give(vm, list, ok, out)
+               : tl_record_give(vm, record, ok, out);
 }
 
 // --- Showing ----------------------------------------------------------------

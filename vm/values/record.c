@@ -450,6 +450,15 @@ bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
   return tl_drop_after(vm, tl_record_set_name(vm, record, key, &value), &value);
 }
 
+// A record that is not whole must not be seen.
+bool tl_record_give(tl_vm *vm, tl_record *record, bool ok, tl_slot *out) {
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
+}
+
 // From here on tl_record_put does nothing but drop its value.
 void tl_record_put_nothing(tl_vm *vm, tl_record **record) {
   if (*record != NULL)
