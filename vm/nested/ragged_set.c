@@ -56,37 +56,31 @@ static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
 }
 
 // items[start:stop][index] = value of items that may be missing, which are set
-// by one index: by their places.
-static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
-                         int64_t start, int64_t stop, tl_slot *value) {
-  tl_slot places;
-  if (rest->steps->item_count != 1)
-    return fail_set_rows(vm, n);
-  bool ok = choose_within(vm, rest, start, stop, &places);
-  for (tl_nested_path way = tl_nested_path_below(*rest); ok && way.count > 0;
-       way = tl_nested_path_below(way)) {
-    tl_slot base = places;
-    ok = tl_index_get(vm, &base, way.steps, way.parts, &places) &&
-         tl_keep_made(vm, &places);
-    tl_clear(vm, &base);
-  }
-  return ok &&
-         tl_drop_after(
-             vm, tl_part_update(vm, tl_way_one(&places), &n->parts[1], value),
-             &places);
-}
-
-// Rows of rows: their first index chooses among all rows of the content.
-// The chosen numbers replace the first item of the index; those behind it stay.
+// by one index, and of rows of rows, whose first index chooses among all rows
+// of the content: by the chosen numbers in place of the first item of the
+// index. Further indices of one item choose among what is chosen.
 static bool set_within(tl_vm *vm, tl_nested_path rest, tl_nested *n,
                        int64_t start, int64_t stop, tl_slot *value) {
   tl_slot chosen;
   tl_nested_place place;
   if (!choose_within(vm, &rest, start, stop, &chosen))
     return false;
-  bool ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, 1) ||
-             fail_set_rows(vm, n)) &&
-            tl_part_update(vm, place.way, &n->parts[1], value);
+  bool ok = true;
+  while (ok && tl_is_array(chosen) && rest.count > 1 &&
+         rest.steps[0].item_count == 1 && rest.steps[1].field == NULL) {
+    tl_slot base = chosen;
+    rest = tl_nested_path_below(rest);
+    tl_step step = {.item_count = 1, .items = rest.steps->items};
+    ok = tl_drop_after(vm,
+                       tl_index_get(vm, &base, &step, rest.parts, &chosen) &&
+                           tl_keep_made(vm, &chosen),
+                       &base);
+  }
+  if (!ok)
+    return false;
+  ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, 1) ||
+        fail_set_rows(vm, n)) &&
+       tl_part_update(vm, place.way, &n->parts[1], value);
   return tl_drop_after(vm, ok, &chosen);
 }
 
@@ -98,16 +92,13 @@ static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
                        int64_t start, int64_t stop, tl_slot *value) {
   tl_slot ends[2] = {tl_weak_int(start), tl_weak_int(stop)};
   tl_nested_place place;
-  bool indices = rest.count > 0;
-  for (int i = 0; i < rest.count; i++)
-    indices = indices && rest.steps[i].field == NULL;
-  if (indices && tl_is_form(n->parts[1], TL_FORM_OPTION))
-    return set_optional(vm, &rest, n, start, stop, value);
-  if (rest.count > 0 && rest.steps->field == NULL &&
-      tl_is_form(n->parts[1], TL_FORM_RAGGED) &&
-      (rest.steps->items[0].kind == TL_ITEM_SLICE ||
-       (rest.steps->items[0].kind == TL_ITEM_VALUE &&
-        !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))
+  bool index = rest.count > 0 && rest.steps->field == NULL;
+  if (index &&
+      (tl_is_form(n->parts[1], TL_FORM_OPTION) ||
+       (tl_is_form(n->parts[1], TL_FORM_RAGGED) &&
+        (rest.steps->items[0].kind == TL_ITEM_SLICE ||
+         (rest.steps->items[0].kind == TL_ITEM_VALUE &&
+          !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))))
     return set_within(vm, rest, n, start, stop, value);
   return (tl_place_begin(&place, tl_one_slice, ends, rest, -1) ||
           fail_set_rows(vm, n)) &&
