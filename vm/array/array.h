@@ -391,6 +391,9 @@ static inline bool tl_is_number(tl_slot s) {
   return tl_is_scalar(s) || (tl_is_array(s) && s.array->head.ndim == 0 &&
                              s.array->head.dtype == TL_COMPLEX128);
 }
+// A number as an array of rank 0 of its own, for what indexes and updates it.
+// Returns owned; NULL after tl_fail.
+tl_array *tl_number_box(tl_vm *vm, tl_slot number);
 // Writes a number's item, which takes 16 bytes at most.
 static inline void tl_number_store(tl_slot s, void *item) {
   if (tl_is_array(s))

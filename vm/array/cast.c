@@ -254,12 +254,13 @@ bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
   return tl_scalar_convert(vm, value, tl_array_dtype(a), item);
 }
 
-// A scalar as an array of rank 0 of its dtype, owned by *out.
-static bool scalar_as_array(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, (tl_dtype)tl_dtype_of(s), 0, NULL);
-  if (a != NULL)
-    tl_scalar_store(s, a->data);
-  return tl_array_give(a, out);
+// A copy: an update of the box must not be seen by whoever has the number.
+tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
+  tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
+  if (box == NULL)
+    return NULL;
+  tl_number_store(number, box->data);
+  return box;
 }
 
 // A list is not converted silently: a list of lists of numbers could be meant
@@ -270,7 +271,7 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
     return true;
   }
   if (tl_is_scalar(s))
-    return scalar_as_array(vm, s, out);
+    return tl_array_give(tl_number_box(vm, s), out);
   if (tl_is_range(s)) {
     return tl_array_give(tl_range_to_array(vm, s.range), out);
   }

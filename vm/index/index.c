@@ -109,15 +109,6 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Numbers ----------------------------------------------------------------
 
-// A copy: an update of the box must not be seen by whoever has the number.
-tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
-  tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
-  if (box == NULL)
-    return NULL;
-  tl_number_store(number, box->data);
-  return box;
-}
-
 // By tl_item, so that a complex128 gets an array of rank 0 of its own again.
 tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number) {
   tl_slot out = tl_item(vm, box, box->data);

@@ -99,11 +99,9 @@ tl_slice tl_slice_of_range(const tl_range *range, int64_t length);
 // range; else false, without an error.
 bool tl_index_item_at(const tl_array *a, const tl_step *step,
                       const tl_slot *parts, char **item);
-// A number as an array of rank 0 of its own, for what indexes and updates it.
-// Returns owned; NULL after tl_fail.
-tl_array *tl_number_box(tl_vm *vm, tl_slot number);
-// What such an array holds, weak if [number] was: an index or an update leaves
-// the dtype, and a literal a literal. Returns owned; unset after tl_fail.
+// What the array of tl_number_box holds, weak if [number] was: an index or an
+// update leaves the dtype, and a literal a literal. Returns owned; unset after
+// tl_fail.
 tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number);
 // The items of a list that an index to be written names: one, or a slice.
 bool tl_list_place(tl_vm *vm, const tl_list *list, const tl_step *step,

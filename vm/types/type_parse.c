@@ -21,7 +21,7 @@
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
-// Each new name is compared with all before it (is_new_field), which this
+// Each new name is compared with all before it (is_new_name), which this
 // bounds.
 enum {
   TL_TYPE_FIELDS = 1000  // of one struct
