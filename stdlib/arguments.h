@@ -156,14 +156,6 @@ bool tl_promote_slots(tl_vm *vm, const char *function, tl_slot a, tl_slot b,
 bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
                        tl_dtype *out);
 
-// Copies [from], converted and broadcast, into the part of the new array [to]
-// at [data] with this geometry (strides in bytes). It polls, so [to] may be
-// half written when it fails. [from] must broadcast to [shape]; the caller
-// checks that the part lies within the block of [to].
-bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
-                    const int64_t *shape, const int64_t *strides,
-                    const tl_array *from);
-
 // An array that the caller may read as C-contiguous items of [dtype]: what s
 // has, or a converted copy. *out borrows or owns; the caller drops it.
 bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,

@@ -11,12 +11,7 @@ bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out);
 // A new vector of uint8 with these bytes.
 bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out);
 
-// A view of the array in [s] with another geometry over the same block; it
-// takes over what s owns.
-bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
-             const int64_t *strides, tl_slot *out);
-
-// The same, or for ndim 0 the item at [data], which takes nothing over.
+// As tl_view, or for ndim 0 the item at [data], which takes nothing over.
 bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
                      const int64_t *shape, const int64_t *strides,
                      tl_slot *out);

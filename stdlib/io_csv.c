@@ -208,11 +208,7 @@ static bool make_record(tl_vm *vm, tl_csv_table *t, tl_slot order,
   for (int64_t i = 0; ok && i < t->count; i++)
     if (!tl_is_none(t->targets[i].array))
       ok = set_column(vm, &record, &t->targets[i]);
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  return tl_record_give(vm, record, ok, out);
 }
 
 // --- Types ------------------------------------------------------------------

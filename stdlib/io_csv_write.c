@@ -149,7 +149,7 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
     char digits[32];
     if (isnan(value) && !alone)
       return true;
-    tl_format_double(value, digits);
+    tl_format_real(value, TL_FLOAT64, digits);
     const size_t start = w->row.length;
     tl_text_puts(&w->row, digits);
     end_number(w, start);

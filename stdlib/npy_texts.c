@@ -139,8 +139,7 @@ static tl_type *file_type(tl_vm *vm, const char *function, tl_slot column,
     width = n > width ? n : width;
   }
   tl_type *one = tl_type_intern(vm, &(tl_type){.kind = TL_TYPE_CHAR});
-  tl_type model = {.kind = TL_TYPE_FIXED, .size = width, .of = one};
-  return one != NULL ? tl_type_intern(vm, &model) : NULL;
+  return tl_type_fixed(vm, width, one);
 }
 
 // The layout of the structs in the file: each text as wide as the longest of

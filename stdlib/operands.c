@@ -65,28 +65,6 @@ bool tl_promote_arrays(tl_vm *vm, const char *function, const tl_arrays *arrays,
 
 // --- Copying ----------------------------------------------------------------
 
-// The part is a view that borrows the new array, which the caller owns
-// throughout.
-bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
-                    const int64_t *shape, const int64_t *strides,
-                    const tl_array *from) {
-  tl_dtype dtype = tl_array_dtype(to);
-  tl_array *cast = NULL;
-  if (tl_array_dtype(from) != dtype) {
-    cast = tl_array_cast(vm, from, dtype);
-    if (!cast)
-      return false;
-    from = cast;
-  }
-  // Not owned, so that the view borrows.
-  tl_slot base = {.tag = tl_array_tag(to), .array = to};
-  tl_array *part = tl_view_new(vm, &base, dtype, data, ndim, shape, strides);
-  bool ok = part && tl_array_fill(vm, part, from);
-  tl_array_drop(vm, part);
-  tl_array_drop(vm, cast);
-  return ok;
-}
-
 // The array of [s] to be written by the caller. [kept]: the axes may lie in
 // any order. Where the in-place contract is in force, the reason for a copy is
 // reported.

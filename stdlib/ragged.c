@@ -204,9 +204,7 @@ static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
   if (tl_value_length(values, 0) > 0)
     return tl_value_take(vm, content, places, out);
   // All places are 0.
-  tl_type one = {.kind = TL_TYPE_FIXED, .size = 1};
-  one.of = tl_type_below(vm, values, 1);
-  tl_type *type = one.of != NULL ? tl_type_intern(vm, &one) : NULL;
+  tl_type *type = tl_type_fixed(vm, 1, tl_type_below(vm, values, 1));
   tl_slot zero;
   if (type == NULL || !tl_zeros_of_type(vm, "pad_rows", type, 0, NULL, &zero))
     return false;

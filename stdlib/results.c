@@ -22,17 +22,6 @@ bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out) {
   return !tl_is_unset(*out);
 }
 
-// What *s owns goes over to the view, whose block then lives with it.
-bool tl_view(tl_vm *vm, tl_slot *s, char *data, int ndim, const int64_t *shape,
-             const int64_t *strides, tl_slot *out) {
-  tl_array *a =
-      tl_view_new(vm, s, tl_array_dtype(s->array), data, ndim, shape, strides);
-  if (!a)
-    return false;
-  *out = tl_own_array(a);
-  return true;
-}
-
 // Without axes there is one item, of which no view is made.
 bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
                      const int64_t *shape, const int64_t *strides,

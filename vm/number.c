@@ -292,3 +292,45 @@ tl_number tl_number_read(const char *text, size_t nbytes) {
     out.kind = read_word(at, end, &out.f);
   return out;
 }
+
+// --- The fewest digits
+// --------------------------------------------------------
+
+// The higher half of the power times [factor], with a last bit that is set
+// where anything is cut off.
+static uint64_t times_power(const uint64_t *power, uint64_t last,
+                            uint64_t factor) {
+  wide low = (wide)last * factor >> 64, high = (wide)power[0] * factor + low;
+  return (uint64_t)(high >> 64) | ((uint64_t)high > 1);
+}
+
+// Giulietti: "The Schubfach way to render doubles", 2020. The value is c * 2^q,
+// and the numbers that round to it lie between (4c - 2) and (4c + 2) quarters
+// of 2^q; below a power of two floats lie closer. In units of a power of ten
+// just below that width there are few candidates: one with a digit less if it
+// lies within, else the nearest.
+uint64_t tl_number_shortest(double value, int bits, int least, int *exponent) {
+  int q;
+  frexp(value, &q);
+  q = q - bits > least ? q - bits : least;
+  const uint64_t c = (uint64_t)ldexp(value, -q), odd = c & 1;
+  const bool is_power = c == UINT64_C(1) << (bits - 1) && q > least;
+  // floor(log10(2^q)), or of three quarters of that; floor(log2(10^-k)).
+  const int k = (q * 1262611 - (is_power ? 524031 : 0)) >> 22;
+  const int shift = q + (-k * 1741647 >> 19) + 1;
+  const uint64_t *power = tl_powers_of_five[-k - TL_LEAST_POWER];
+  // What the table cuts off is rounded up.
+  const uint64_t last = power[1] + (-k > 55 || -k < -27);
+  const uint64_t middle = times_power(power, last, 4 * c << shift);
+  const uint64_t lower =
+      times_power(power, last, (4 * c - 2 + is_power) << shift) + odd;
+  const uint64_t upper = times_power(power, last, (4 * c + 2) << shift) - odd;
+  const uint64_t whole = middle / 4, tens = whole / 10;
+  *exponent = k + 1;
+  if (whole >= 10 && (lower <= 40 * tens) != (40 * tens + 40 <= upper))
+    return tens + (40 * tens + 40 <= upper);
+  *exponent = k;
+  if ((lower <= 4 * whole) != (4 * whole + 4 <= upper))
+    return whole + (4 * whole + 4 <= upper);
+  return whole + (middle > 4 * whole + 2 - (whole & 1));
+}

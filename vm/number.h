@@ -1,5 +1,5 @@
 // Numbers in source text and in data files: decimal text to int64 and float64,
-// in no locale.
+// in no locale, and the digits of floats.
 #ifndef TALLY_VM_NUMBER_H
 #define TALLY_VM_NUMBER_H
 
@@ -26,5 +26,10 @@ tl_number tl_number_read(const char *text, size_t nbytes);
 // Reads the digits, point and exponent that [text, end) begins with; returns
 // where they end, which is [text] where it begins with no number.
 const char *tl_number_scan(const char *text, const char *end, tl_number *out);
+
+// The fewest digits that read back as a positive float of [bits] bits, whose
+// least one is 2^least; of several the nearest: digits * 10^exponent. They may
+// end with zeros.
+uint64_t tl_number_shortest(double value, int bits, int least, int *exponent);
 
 #endif

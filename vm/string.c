@@ -604,6 +604,25 @@ void tl_text_open(tl_text *text, tl_vm *vm) {
   text->failed = false;
 }
 
+void tl_text_within(tl_text *text, char *buffer, size_t size) {
+  text->vm = NULL;
+  text->bytes = buffer;
+  text->length = text->polled = 0;
+  text->capacity = size;
+  text->failed = false;
+}
+
+// Whether more bytes fit a text within a buffer, which else is cut: there is
+// always room for that and a NUL.
+static bool fits_buffer(tl_text *text, size_t more) {
+  if (more + 4 <= text->capacity - text->length)
+    return true;
+  memcpy(text->bytes + text->length, "…", 3);
+  text->length += 3;
+  text->failed = true;
+  return false;
+}
+
 enum { TEXT_POLL = 1 << 16 };  // bytes written between two polls
 
 // Makes room for [more] bytes and a NUL; false after a failure, which the text
@@ -611,6 +630,8 @@ enum { TEXT_POLL = 1 << 16 };  // bytes written between two polls
 static bool reserve(tl_text *text, size_t more) {
   if (text->failed)
     return false;
+  if (text->vm == NULL)
+    return fits_buffer(text, more);
   size_t need;
   if (tl_add_overflows(text->length, more, &need) ||
       tl_add_overflows(need, 1, &need)) {

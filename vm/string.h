@@ -182,6 +182,10 @@ typedef struct tl_text {
 // interrupt is a failure that it remembers: who writes a long one stops where
 // text->failed is set.
 void tl_text_open(tl_text *text, tl_vm *vm);
+// The same of a text that takes no memory, for a buffer of at least 5 bytes. It
+// is cut with "…" at the first piece that does not fit whole, and has failed
+// then; the caller puts a NUL behind its length.
+void tl_text_within(tl_text *text, char *buffer, size_t size);
 // Append bytes, a NUL-terminated text, one byte, or what printf would print.
 // The bytes of a text that is finished as a string have to be valid UTF-8 as a
 // whole.

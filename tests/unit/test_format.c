@@ -81,7 +81,7 @@ static void floats_have_the_fewest_digits(void **state) {
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
     char text[32];
-    tl_format_double(cases[i].value, text);
+    tl_format_real(cases[i].value, TL_FLOAT64, text);
     assert_string_equal(text, cases[i].text);
   }
 }
@@ -104,7 +104,7 @@ static void powers_of_two_read_back(void **state) {
   for (int e = -1074; e < 1024; e++) {
     char text[32];
     double value = ldexp(1, e);
-    tl_format_double(value, text);
+    tl_format_real(value, TL_FLOAT64, text);
     assert_true(strtod(text, NULL) == value);
   }
 }

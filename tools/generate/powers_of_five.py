@@ -2,7 +2,7 @@
 """Writes powers_of_five.h into the working directory, for vm/generated: of
 5^q the first 128 bits, cut off for q from 0 on, rounded up below (Lemire,
 2021)."""
-LEAST, GREATEST = -342, 308
+LEAST, GREATEST = -342, 324
 HEAD = f"""// The first 128 bits of 5^{LEAST} to 5^{GREATEST}, higher half first: made by
 // tools/generate/powers_of_five.py.
 #ifndef TALLY_VM_GENERATED_POWERS_OF_FIVE_H

@@ -471,11 +471,7 @@ static bool import_record(tl_vm *vm, const schema *s, arrow *a, int depth,
          tl_record_set_name(vm, &record, name, &column);
     tl_drop(vm, column);
   }
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  return tl_record_give(vm, record, ok, out);
 }
 
 // *out becomes the values where none is missing, else an option of both. Takes

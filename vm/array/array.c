@@ -38,6 +38,23 @@ static tl_array *zeroed_object(tl_vm *vm, size_t nbytes) {
   return a;
 }
 
+// What an array says of its items; without strides they lie in rows.
+static void set_header(tl_array *a, tl_dtype dtype, int ndim, void *data,
+                       int64_t size, const int64_t *shape,
+                       const int64_t *strides) {
+  a->head.dtype = (uint8_t)dtype;
+  a->head.ndim = (uint8_t)ndim;
+  a->data = data;
+  a->size = size;
+  if (ndim == 0)
+    return;
+  memcpy(tl_shape(a), shape, (size_t)ndim * sizeof *shape);
+  if (strides != NULL)
+    memcpy(tl_strides(a), strides, (size_t)ndim * sizeof *strides);
+  else
+    tl_shape_strides(ndim, shape, tl_itemsize(dtype), tl_strides(a));
+}
+
 // Makes header and block in one allocation. The in-place contract is asked
 // first: where a function with such a contract must not allocate, this fails
 // before any work is done.
@@ -71,14 +88,7 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
   if (a == NULL) {
     return NULL;
   }
-  a->head.dtype = (uint8_t)dtype;
-  a->head.ndim = (uint8_t)ndim;
-  a->data = (char *)a + header;
-  a->size = size;
-  if (ndim > 0) {
-    memcpy(tl_shape(a), shape, (size_t)ndim * sizeof(int64_t));
-    tl_shape_strides(ndim, shape, itemsize, tl_strides(a));
-  }
+  set_header(a, dtype, ndim, (char *)a + header, size, shape, NULL);
   // Observers of memory count it from here on.
   tl_made_fresh(vm, a);
   return a;
@@ -120,17 +130,7 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
   }
   // A read-only block is never written in place: writes copy the array.
   a->head.flags = read_only ? TL_EXTERNAL | TL_READONLY : TL_EXTERNAL;
-  a->head.dtype = (uint8_t)dtype;
-  a->head.ndim = (uint8_t)ndim;
-  a->data = data;
-  a->size = size;
-  if (ndim > 0) {
-    memcpy(tl_shape(a), shape, dims);
-    if (strides != NULL)
-      memcpy(tl_strides(a), strides, dims);
-    else
-      tl_shape_strides(ndim, shape, itemsize, tl_strides(a));
-  }
+  set_header(a, dtype, ndim, data, size, shape, strides);
   *tl_array_more(a) = (tl_array_extra){
       .release = release, .context = context, .nbytes = nbytes};
   return a;

@@ -163,6 +163,11 @@ tl_slot tl_own_array(tl_array *a);
 // computed again whenever shape, strides or flags of [a] change.
 uint64_t tl_array_tag(const tl_array *a);
 
+// A slot that borrows it.
+static inline tl_slot tl_lend_array(const tl_array *a) {
+  return (tl_slot){.tag = tl_array_tag(a), .array = (tl_array *)(uintptr_t)a};
+}
+
 // Takes a new array; returns the slot a script sees: a rank-0 array becomes a
 // typed scalar (complex128 stays a rank-0 array; a string item a string).
 tl_slot tl_result(tl_vm *vm, tl_array *a);
@@ -199,6 +204,10 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
 // base is as it was then.
 tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
                       int ndim, const int64_t *shape, const int64_t *strides);
+
+// The same of the dtype that the array in [base] has, in *out, owned.
+bool tl_view(tl_vm *vm, tl_slot *base, char *data, int ndim,
+             const int64_t *shape, const int64_t *strides, tl_slot *out);
 
 // Makes *out the value of [s] with C-contiguous items. Where s is dense, *out
 // takes over what s had, owned or borrowed, and s no longer owns; else *out
@@ -257,6 +266,13 @@ bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from);
 // The same into a part of a new array that shares no memory with [from]. It
 // polls, so it may fail with the items half written.
 bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from);
+// Copies [from], converted and broadcast, into the part of the new array [to]
+// at [data] with this geometry (strides in bytes). It polls, so [to] may be
+// half written when it fails. [from] must broadcast to [shape]; the caller
+// checks that the part lies within the block of [to].
+bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
+                    const int64_t *shape, const int64_t *strides,
+                    const tl_array *from);
 
 // Whether the two may share an item's memory. Judged by their extents and by
 // one common period, so true may be wrong, but false is not.
@@ -374,6 +390,16 @@ void tl_walk_next(tl_walk *walk);
 static inline bool tl_is_number(tl_slot s) {
   return tl_is_scalar(s) || (tl_is_array(s) && s.array->head.ndim == 0 &&
                              s.array->head.dtype == TL_COMPLEX128);
+}
+// A number as an array of rank 0 of its own, for what indexes and updates it.
+// Returns owned; NULL after tl_fail.
+tl_array *tl_number_box(tl_vm *vm, tl_slot number);
+// Writes a number's item, which takes 16 bytes at most.
+static inline void tl_number_store(tl_slot s, void *item) {
+  if (tl_is_array(s))
+    memcpy(item, s.array->data, tl_itemsize(tl_array_dtype(s.array)));
+  else
+    tl_scalar_store(s, item);
 }
 // A complex128 number, as an array of rank 0; [weak] like a literal's. Returns
 // owned; unset where memory is short.

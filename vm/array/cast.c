@@ -50,19 +50,9 @@ static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
 
 // Fails (kind value) because the number is outside of the dtype's range.
 static bool fail_fit(tl_vm *vm, tl_slot s, tl_dtype dtype) {
-  const char *name = tl_dtypes[dtype].name;
-  switch (tl_dtypes[tl_dtype_of(s)].kind) {
-    case 'F': {
-      double value = tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32;
-      return tl_fail(vm, TALLY_ERR_VALUE, "%.17g does not fit %s", value, name);
-    }
-    case 'U':
-      return tl_fail(vm, TALLY_ERR_VALUE, "%llu does not fit %s",
-                     (unsigned long long)s.u, name);
-    default:
-      return tl_fail(vm, TALLY_ERR_VALUE, "%lld does not fit %s",
-                     (long long)s.i, name);
-  }
+  char text[TL_NUMBER_TEXT];
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s does not fit %s",
+                 tl_number_text(s, text), tl_dtypes[dtype].name);
 }
 
 // Converts one scalar's item; a kernel for the pair of dtypes must exist. [s]
@@ -83,11 +73,7 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   // Room for an item of any dtype; complex128 is the largest.
   tl_c128 item = {0, 0}, to = {0, 0};
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
-  if (tl_is_array(s)) {
-    memcpy(&item, s.array->data, tl_itemsize(from));
-  } else {
-    tl_scalar_store(s, &item);
-  }
+  tl_number_store(s, &item);
   // No kernel: text, or complex to anything but complex.
   if (dtype >= TL_STRING || tl_kernels()->cast[from][dtype] == NULL) {
     return refuse(vm, s, dtype);
@@ -186,11 +172,7 @@ bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
                    tl_dtypes[from].name, name);
   }
   tl_c128 value = {0, 0};
-  if (tl_is_array(s)) {
-    memcpy(&value, s.array->data, tl_itemsize(from));
-  } else {
-    tl_scalar_store(s, &value);
-  }
+  tl_number_store(s, &value);
   return convert_item(vm, s, from, &value, dtype, item);
 }
 
@@ -272,12 +254,13 @@ bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value) {
   return tl_scalar_convert(vm, value, tl_array_dtype(a), item);
 }
 
-// A scalar as an array of rank 0 of its dtype, owned by *out.
-static bool scalar_as_array(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, (tl_dtype)tl_dtype_of(s), 0, NULL);
-  if (a != NULL)
-    tl_scalar_store(s, a->data);
-  return tl_array_give(a, out);
+// A copy: an update of the box must not be seen by whoever has the number.
+tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
+  tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
+  if (box == NULL)
+    return NULL;
+  tl_number_store(number, box->data);
+  return box;
 }
 
 // A list is not converted silently: a list of lists of numbers could be meant
@@ -288,7 +271,7 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
     return true;
   }
   if (tl_is_scalar(s))
-    return scalar_as_array(vm, s, out);
+    return tl_array_give(tl_number_box(vm, s), out);
   if (tl_is_range(s)) {
     return tl_array_give(tl_range_to_array(vm, s.range), out);
   }

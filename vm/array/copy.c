@@ -10,10 +10,10 @@
 //
 // Arrays that overlap are copied in the direction in which nothing is read
 // after it was overwritten, or through a temporary copy.
-#include <inttypes.h>
 #include <string.h>
 
 #include "vm/array/array.h"
+#include "vm/array/describe.h"
 #include "vm/kernels/kernels.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
@@ -517,20 +517,10 @@ bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
 
 // Fails (kind value) with the item that is out of the range of [to].
 static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
-  // Floats and integers are printed in full, so that the message shows the
-  // value.
-  const char *name = tl_dtypes[to].name;
-  tl_slot s = tl_scalar_load(from, item);
-  if (tl_dtype_is_real(from)) {
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%.17g) is out of range", name,
-                   from == TL_FLOAT64 ? s.f : (double)s.f32);
-  }
-  if (tl_dtypes[from].kind == 'U') {
-    return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRIu64 ") is out of range", name,
-                   s.u);
-  }
-  return tl_fail(vm, TALLY_ERR_VALUE, "%s(%" PRId64 ") is out of range", name,
-                 s.i);
+  char text[TL_NUMBER_TEXT];
+  return tl_fail(vm, TALLY_ERR_VALUE, "%s(%s) is out of range",
+                 tl_dtypes[to].name,
+                 tl_number_text(tl_scalar_load(from, item), text));
 }
 
 enum { BLOCK = 256 };  // items that are converted at a time

@@ -57,16 +57,35 @@ const char *tl_described(tl_vm *vm, tl_slot s) {
   return tl_describe(s, vm->described[vm->next_described], TL_DESCRIBE);
 }
 
+const char *tl_described_type(tl_vm *vm, const tl_type *type) {
+  tl_text text;
+  vm->next_described = (vm->next_described + 1) % TL_DESCRIPTIONS;
+  tl_text_within(&text, vm->described[vm->next_described], TL_DESCRIBE);
+  tl_type_write(&text, type);
+  text.bytes[text.length] = 0;
+  return text.bytes;
+}
+
+// Unsigned integers alone may lie beyond int64; all others stand in the slot
+// extended to 64 bits.
+const char *tl_number_text(tl_slot s, char text[TL_NUMBER_TEXT]) {
+  char kind = tl_dtypes[tl_dtype_of(s)].kind;
+  if (kind == 'F')
+    snprintf(text, TL_NUMBER_TEXT, "%.17g",
+             tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32);
+  else if (kind == 'U')
+    snprintf(text, TL_NUMBER_TEXT, "%llu", (unsigned long long)s.u);
+  else
+    snprintf(text, TL_NUMBER_TEXT, "%lld", (long long)s.i);
+  return text;
+}
+
 // Names an argument: a type by its text, other values by their kind.
 static const char *describe_argument(tl_vm *vm, tl_slot s, char *buffer,
                                      size_t size) {
   if (!tl_is_type(s))
     return tl_describe(s, buffer, size);
-  tl_string *text = tl_type_text(vm, s.type);
-  if (!text)
-    return "a type";
-  snprintf(buffer, size, "the type %s", text->text);
-  tl_drop(vm, tl_own_string(text));
+  snprintf(buffer, size, "the type %s", tl_described_type(vm, s.type));
   return buffer;
 }
 

@@ -14,6 +14,12 @@ enum { TL_DESCRIBE = 160, TL_DESCRIPTIONS = 4 };
 // The same in memory of the VM, for one message: good until the fourth call
 // from then on.
 const char *tl_described(tl_vm *vm, tl_slot s);
+// The same of a type.
+const char *tl_described_type(tl_vm *vm, const tl_type *type);
+enum { TL_NUMBER_TEXT = 32 };
+// A real number for a message: an integer as it is, also beyond int64, a float
+// with all of its digits. Returns text.
+const char *tl_number_text(tl_slot s, char text[TL_NUMBER_TEXT]);
 
 // Fails (kind type): "roll: shift must be an integer, not string". [name] is
 // the parameter as the function calls it; where the built-in that a script

@@ -100,6 +100,13 @@ int tl_value_shape(tl_slot s, int64_t *shape) {
   return ndim;
 }
 
+bool tl_value_agrees(tl_slot a, tl_slot b, int first) {
+  bool same = tl_value_ndim(a) == tl_value_ndim(b);
+  for (int i = first; same && i < tl_value_ndim(a); i++)
+    same = tl_value_length(a, i) == tl_value_length(b, i);
+  return same;
+}
+
 // Not checked for overflow: the parts that have these axes were made by
 // tl_shape_size.
 int64_t tl_nested_size(const tl_nested *n) {
@@ -109,51 +116,51 @@ int64_t tl_nested_size(const tl_nested *n) {
   return size;
 }
 
-// Parts that are shared with other arrays count in full.
-int64_t tl_value_nbytes(tl_slot s) {
-  if (tl_is_array(s)) {
-    tl_dtype dtype = tl_array_dtype(s.array);
-    return s.array->size * (int64_t)tl_itemsize(dtype);
-  }
-  int64_t nbytes = tl_is_string(s) ? (int64_t)s.string->length : 0;
-  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
-    nbytes += tl_value_nbytes(s.nested->parts[i]);
-  return nbytes;
-}
+// Which bytes of a value count: those of all that it has, of the items that it
+// shows, or of the blocks that it keeps.
+typedef enum counted { HAS, SHOWS, HOLDS } counted;
 
-// Rows of a slice use a part of their content: its bytes are divided by the
-// share of items between the first row's begin and the last one's end. That is
-// exact for items of one size, and near enough for the choice it serves.
-int64_t tl_value_shown(tl_slot s) {
-  if (!tl_is_form(s, TL_FORM_RAGGED)) {
-    int64_t nbytes = tl_is_nested(s) ? 0 : tl_value_nbytes(s);
-    for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
-      nbytes += tl_value_shown(s.nested->parts[i]);
-    return nbytes;
-  }
-  int64_t start, stop, unused, rows = tl_value_length(s, 0);
-  int64_t all = tl_value_shown(s.nested->parts[1]);
-  int64_t length = tl_value_length(s.nested->parts[1], 0);
-  int64_t offsets = tl_value_nbytes(s.nested->parts[0]);
+// What of all bytes of the content lies between the first row's begin and the
+// last one's end: exact for items of one size, and near enough for the choice
+// it serves.
+static int64_t used_bytes(tl_slot ragged, int64_t all) {
+  int64_t start, stop, unused, rows = tl_value_length(ragged, 0);
+  int64_t length = tl_value_length(ragged.nested->parts[1], 0);
   if (rows == 0 || length == 0)
-    return offsets;
-  tl_ragged_row(s.nested, 0, &start, &unused);
-  tl_ragged_row(s.nested, rows - 1, &unused, &stop);
-  return offsets +
-         (int64_t)((double)all / (double)length * (double)(stop - start));
+    return 0;
+  tl_ragged_row(ragged.nested, 0, &start, &unused);
+  tl_ragged_row(ragged.nested, rows - 1, &unused, &stop);
+  return (int64_t)((double)all / (double)length * (double)(stop - start));
 }
 
-// A view counts as all of its owner's block; a string, which nothing views, as
+// Parts that are shared with other arrays count in full. Of what a value holds
+// a view counts as all of its owner's block; a string, which nothing views, as
 // nothing.
-int64_t tl_value_held(tl_slot s) {
-  if (tl_is_array(s)) {
-    const tl_array *owner = tl_array_owner(s.array);
-    return owner->size * (int64_t)tl_itemsize(tl_array_dtype(owner));
+static int64_t bytes_of(tl_slot s, counted what) {
+  if (tl_is_array(s))
+    return (int64_t)tl_item_bytes(what == HOLDS ? tl_array_owner(s.array)
+                                                : s.array);
+  int64_t nbytes =
+      tl_is_string(s) && what != HOLDS ? (int64_t)s.string->length : 0;
+  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++) {
+    int64_t part = bytes_of(s.nested->parts[i], what);
+    bool rows = what == SHOWS && i == 1 && tl_is_form(s, TL_FORM_RAGGED);
+    nbytes += rows ? used_bytes(s, part) : part;
   }
-  int64_t nbytes = 0;
-  for (int64_t i = 0; tl_is_nested(s) && i < s.nested->count; i++)
-    nbytes += tl_value_held(s.nested->parts[i]);
   return nbytes;
+}
+
+int64_t tl_value_nbytes(tl_slot s) {
+  return bytes_of(s, HAS);
+}
+
+// Rows of a slice use a part of their content.
+int64_t tl_value_shown(tl_slot s) {
+  return bytes_of(s, SHOWS);
+}
+
+int64_t tl_value_held(tl_slot s) {
+  return bytes_of(s, HOLDS);
 }
 
 // Every part, down to the blocks, with a count of one.
@@ -178,138 +185,59 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
   *stop = at[i + 1];
 }
 
-// Fields are few, so they are looked through one by one.
 int64_t tl_nested_find(const tl_nested *n, const tl_string *name) {
   // Rows of structs have the structs' fields.
   while (tl_nested_traits(n)->shows_fields && tl_is_nested(n->parts[1]))
     n = n->parts[1].nested;
-  if (n->layout == NULL)
-    return -1;
-  for (int64_t i = 0; i < n->layout->field_count; i++) {
-    if (tl_string_equal(n->layout->fields[i].name, name))
-      return i;
-  }
-  return -1;
+  return n->layout != NULL ? tl_type_find(n->layout, name) : -1;
 }
 
 // --- Descriptions -----------------------------------------------------------
 // Without the VM, which may be out of memory: into a buffer.
 
-// What is left of the buffer. Once text was cut, left is 0 and nothing follows.
-typedef struct line {
-  char *at;
-  size_t left;
-  bool raw_bytes;  // strings are bytes
-} line;
-
-// Cuts with "…" at the first text that does not fit whole: there is always
-// room for that and the zero.
-static void add(line *l, const char *text) {
-  size_t n = strlen(text);
-  bool cut = n + 4 > l->left;
-  if (l->left < 5)
-    return;
-  if (cut)
-    text = "…", n = strlen(text);
-  memcpy(l->at, text, n + 1);
-  l->at += n;
-  l->left = cut ? 0 : l->left - n;
-}
-
-static void describe_type(line *l, const tl_type *type);
-
-// What comes before field i, of a struct its name.
-static void describe_begin(line *l, const tl_type *type, int64_t i) {
-  bool tuple = type->kind == TL_TYPE_TUPLE;
-  add(l, i > 0 ? ", " : tuple ? "(" : "{");
-  if (tuple)
-    return;
-  bool word = tl_type_is_word(type->fields[i].name);
-  add(l, word ? "" : "\"");
-  add(l, type->fields[i].name->text);
-  add(l, word ? ": " : "\": ");
-}
-
-// A tuple of one is written with a comma, as a list of one is.
-static void describe_end(line *l, const tl_type *type) {
-  bool tuple = type->kind == TL_TYPE_TUPLE;
-  add(l, !tuple ? "}" : type->field_count == 1 ? ",)" : ")");
-}
-
-// "{x: float64, y: 3 * int32}", or "(float64, string)" of a tuple.
-static void describe_fields(line *l, const tl_type *type) {
-  for (int64_t i = 0; i < type->field_count && l->left > 0; i++) {
-    describe_begin(l, type, i);
-    describe_type(l, type->fields[i].type);
-  }
-  describe_end(l, type);
-}
-
-static void describe_dimension(line *l, int64_t length) {
-  char number[32];
-  snprintf(number, sizeof number, "%" PRId64 " * ", length);
-  add(l, number);
-}
-
-// What one item in a block is called.
-static const char *plain_name(const tl_type *type, char *buffer, size_t size) {
-  if (type->kind == TL_TYPE_CHAR)
-    return "char";
-  if (type->kind != TL_TYPE_FIXED_STRING)
-    return tl_dtypes[type->dtype].name;
-  snprintf(buffer, size, "fixed_string[%" PRId64 "]", type->size);
-  return buffer;
-}
-
-// A layout's type, which has no var and no option: those are columns.
-static void describe_type(line *l, const tl_type *type) {
-  for (; type->kind == TL_TYPE_FIXED; type = type->of)
-    describe_dimension(l, type->size);
-  char text[48];
-  if (tl_type_has_fields(type))
-    describe_fields(l, type);
-  else
-    add(l, plain_name(type, text, sizeof text));
-}
-
 // The text of a value's type from dimension [skip] on, as tl_type_text would
 // give it for tl_type_below(s, skip), but of categories not all of them.
-static void describe(line *l, tl_slot s, int skip) {
+// [raw_bytes]: strings are bytes.
+static void describe(tl_text *text, tl_slot s, int skip, bool raw_bytes) {
   int ndim = tl_value_ndim(s);
   for (int i = skip; i < ndim; i++)
-    describe_dimension(l, tl_value_length(s, i));
+    tl_text_printf(text, "%" PRId64 " * ", tl_value_length(s, i));
   if (!tl_is_nested(s)) {
-    add(l, l->raw_bytes ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);
+    tl_text_puts(text,
+                 raw_bytes ? "bytes" : tl_dtypes[tl_array_dtype(s.array)].name);
     return;
   }
   const tl_nested *n = s.nested;
   const tl_form_traits *traits = tl_nested_traits(n);
   tl_form form = tl_nested_form(n);
   if (form == TL_FORM_STRUCT) {
-    describe_fields(l, n->layout);
+    tl_type_write(text, n->layout);
   } else if (form == TL_FORM_COLUMNS) {
-    for (int64_t i = 0; i < n->count && l->left > 0; i++) {
-      describe_begin(l, n->layout, i);
-      describe(l, n->parts[i], ndim);
+    // A tuple of one is written with a comma, as a list of one is.
+    bool tuple = n->layout->kind == TL_TYPE_TUPLE;
+    for (int64_t i = 0; i < n->count && !text->failed; i++) {
+      tl_text_puts(text, i > 0 ? ", " : tuple ? "(" : "{");
+      if (!tuple)
+        tl_type_write_name(text, n->layout->fields[i].name);
+      describe(text, n->parts[i], ndim, false);
     }
-    describe_end(l, n->layout);
+    tl_text_puts(text, !tuple ? "}" : n->count == 1 ? ",)" : ")");
   } else if (form == TL_FORM_BYTES) {
-    l->raw_bytes = true;
-    describe(l, n->parts[0], ndim);
-    l->raw_bytes = false;
+    describe(text, n->parts[0], ndim, true);
   } else {
     // Codes that may be missing stand for values that may be.
-    add(l, tl_is_form(n->parts[0], TL_FORM_OPTION) ? "?" : "");
-    add(l, traits->before);
-    describe(l, n->parts[1], tl_part_spans(n, 1) ? ndim : 1);
-    add(l, traits->behind);
+    tl_text_puts(text, tl_is_form(n->parts[0], TL_FORM_OPTION) ? "?" : "");
+    tl_text_puts(text, traits->before);
+    describe(text, n->parts[1], tl_part_spans(n, 1) ? ndim : 1, raw_bytes);
+    tl_text_puts(text, traits->behind);
   }
 }
 
 void tl_nested_describe(const tl_nested *n, char *buffer, size_t size) {
-  line l = {buffer, size, false};
-  buffer[0] = 0;
-  describe(&l, tl_lend_nested(n), 0);
+  tl_text text;
+  tl_text_within(&text, buffer, size);
+  describe(&text, tl_lend_nested(n), 0, false);
+  buffer[text.length] = 0;
 }
 
 const char *tl_plain_hint(tl_slot s) {
@@ -348,9 +276,10 @@ static void tree_fields(tl_text *text, const tl_type *layout, int depth) {
     indent(text, depth);
     tl_text_add(text, field->name->text, field->name->length);
     tl_text_printf(text, ": offset %" PRId64, layout->offsets[i]);
-    char name[48];
-    if (!tl_type_has_fields(item))
-      tl_text_printf(text, ", %s", plain_name(item, name, sizeof name));
+    if (!tl_type_has_fields(item)) {
+      tl_text_puts(text, ", ");
+      tl_type_write(text, item);
+    }
     tree_dimensions(text, field->type, depth + 1);
     if (tl_type_has_fields(item))
       tree_fields(text, item, depth + 1);

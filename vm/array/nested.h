@@ -122,6 +122,9 @@ int tl_value_ndim(tl_slot s);
 int64_t tl_value_length(tl_slot s, int axis);
 // All of them at once: room for TL_MAX_DIMS; returns how many.
 int tl_value_shape(tl_slot s, int64_t *shape);
+// Whether two values have as many of them, and those from [first] on are of the
+// same lengths.
+bool tl_value_agrees(tl_slot a, tl_slot b, int first);
 // All axes: those, and the dimensions of the rows below them.
 // For 3 * 4 * var * 2 * float64:
 //

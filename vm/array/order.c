@@ -19,70 +19,53 @@
 
 enum { DEEPEST = 200 };  // lists within lists that are compared
 
-// A real number as an int64 where it fits, else as a float; bools are 0 and 1.
-// [f] is set in both cases.
-typedef struct real {
-  bool is_int;
-  int64_t i;
-  double f;
-} real;
-
-// Reads a scalar; false for complex numbers and everything else.
-static bool read_real(tl_slot s, real *out) {
-  if (!tl_is_scalar(s))
+// Small values of uint64 count as int64, so that 1 is 1 whatever the dtype.
+bool tl_read_real(tl_slot s, tl_real *out) {
+  tl_real real = {.kind = 'I', .i = s.i, .u = s.u};
+  int dtype = tl_dtype_of(s);
+  if (!tl_is_scalar(s) || dtype == TL_COMPLEX64)
     return false;
-  *out = (real){.is_int = false};
-  switch (tl_dtype_of(s)) {
-    case TL_COMPLEX64:
-      return false;
-    case TL_FLOAT16:
-    case TL_FLOAT32:
-      out->f = (double)s.f32;
-      return true;
-    case TL_FLOAT64:
-      out->f = s.f;
-      return true;
-    case TL_UINT64:
-      out->is_int = s.u <= INT64_MAX;
-      out->i = s.i;
-      out->f = (double)s.u;
-      return true;
-    default:
-      out->is_int = true;
-      out->i = s.i;
-      out->f = (double)s.i;
-      return true;
+  if (tl_dtype_is_real((tl_dtype)dtype)) {
+    real.kind = 'F';
+    real.f = dtype == TL_FLOAT64 ? s.f : (double)s.f32;
+  } else if (dtype == TL_UINT64 && s.u > INT64_MAX) {
+    real.kind = 'U';
   }
+  *out = real;
+  return true;
 }
 
-// Compares an int64 with a float that is not NaN, exactly: through double the
+// Compares an integer with a float that is not NaN, exactly: through double the
 // integer would be rounded above 2^53.
-static int compare_mixed(int64_t i, double f) {
-  if (f >= 9223372036854775808.0)
+static int compare_mixed(tl_real a, double f) {
+  if (f >= 18446744073709551616.0)
     return -1;
   if (f < -9223372036854775808.0)
     return 1;
+  if (f >= 9223372036854775808.0)
+    return a.kind == 'I' ? -1 : (a.u > (uint64_t)f) - (a.u < (uint64_t)f);
   // Within the range of int64, so the conversion is exact.
   double whole = floor(f);
   int64_t below = (int64_t)whole;
-  if (i != below)
-    return i < below ? -1 : 1;
+  if (a.kind == 'U' || a.i != below)
+    return a.kind == 'I' && a.i < below ? -1 : 1;
   return f > whole ? -1 : 0;
 }
 
-// -1, 0 or 1; NaN is greater than all numbers and equal to itself.
-static int compare_reals(real a, real b) {
-  if (a.is_int && b.is_int)
-    return (a.i > b.i) - (a.i < b.i);
-  bool a_nan = isnan(a.f), b_nan = isnan(b.f);
+int tl_compare_reals(tl_real a, tl_real b) {
+  bool a_nan = a.kind == 'F' && isnan(a.f), b_nan = b.kind == 'F' && isnan(b.f);
   // NaN is last, and equal to itself: a sort needs a total order.
   if (a_nan || b_nan)
     return a_nan - b_nan;
-  if (a.is_int)
-    return compare_mixed(a.i, b.f);
-  if (b.is_int)
-    return -compare_mixed(b.i, a.f);
-  return (a.f > b.f) - (a.f < b.f);
+  if (a.kind == 'F' && b.kind == 'F')
+    return (a.f > b.f) - (a.f < b.f);
+  if (b.kind == 'F')
+    return compare_mixed(a, b.f);
+  if (a.kind == 'F')
+    return -compare_mixed(b, a.f);
+  if (a.kind != b.kind)
+    return a.kind == 'I' ? -1 : 1;
+  return a.kind == 'I' ? (a.i > b.i) - (a.i < b.i) : (a.u > b.u) - (a.u < b.u);
 }
 
 // Sets *order to -1, 0 or 1; false after tl_fail. [depth] is the number of
@@ -116,14 +99,14 @@ static bool compare_lists(tl_pairs *seen, const tl_list *a, const tl_list *b,
 
 static bool compare(tl_pairs *seen, tl_slot a, tl_slot b, int depth,
                     int *order) {
-  real x, y;
+  tl_real x, y;
   // The common case of sorted keys.
   if (tl_class(a) == TL_CLASS_I64 && tl_class(b) == TL_CLASS_I64) {
     *order = (a.i > b.i) - (a.i < b.i);
     return true;
   }
-  if (read_real(a, &x) && read_real(b, &y)) {
-    *order = compare_reals(x, y);
+  if (tl_read_real(a, &x) && tl_read_real(b, &y)) {
+    *order = tl_compare_reals(x, y);
     return true;
   }
   if (tl_is_string(a) && tl_is_string(b)) {
@@ -136,8 +119,7 @@ static bool compare(tl_pairs *seen, tl_slot a, tl_slot b, int depth,
                  tl_described(seen->vm, a), tl_described(seen->vm, b));
 }
 
-// Integers that fit int64 are compared exactly with each other and with floats;
-// a uint64 above counts as the nearest float64. Complex numbers have no order.
+// Complex numbers have no order.
 bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order) {
   tl_pairs seen = {.vm = vm};
   bool ok = compare(&seen, a, b, 0, order);

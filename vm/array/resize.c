@@ -71,40 +71,37 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
   return true;
 }
 
-// The first axis alone changes, so strides and other dimensions stay.
-void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
-  tl_array *a = s->array;
+// Gives back what lies behind so many items of a dtype. The array may move.
+static tl_array *shrink(tl_vm *vm, tl_array *a, tl_dtype dtype, int64_t size) {
   size_t front = (size_t)(a->data - (char *)a), nbytes = a->head.nbytes;
-  // Of the shape, as the strides of rows without items are those of one.
-  int64_t size = length;
-  for (int i = 1; i < tl_ndim(a); i++) size *= tl_shape(a)[i];
-  size_t needed = front + (size_t)size * tl_itemsize(tl_array_dtype(a));
-  a = tl_shrink(vm, a, &nbytes, needed);
+  a = tl_shrink(vm, a, &nbytes, front + (size_t)size * tl_itemsize(dtype));
   a->head.nbytes = nbytes;
   a->data = (char *)a + front;
   a->size = size;
-  tl_shape(a)[0] = length;
-  s->array = a;
+  return a;
+}
+
+// The first axis alone changes, so strides and other dimensions stay.
+void tl_array_cut(tl_vm *vm, tl_slot *s, int64_t length) {
+  // Of the shape, as the strides of rows without items are those of one.
+  int64_t size = length;
+  for (int i = 1; i < tl_ndim(s->array); i++) size *= tl_shape(s->array)[i];
+  s->array = shrink(vm, s->array, tl_array_dtype(s->array), size);
+  tl_shape(s->array)[0] = length;
 }
 
 // The header keeps its place in front of the data, so the new shape fits: it
 // has at most as many axes.
 tl_array *tl_array_narrow(tl_vm *vm, tl_slot *s, tl_dtype dtype, int ndim,
                           const int64_t *shape) {
-  tl_array *a = s->array;
-  size_t itemsize = tl_itemsize(dtype), nbytes = a->head.nbytes;
-  size_t front = (size_t)(a->data - (char *)a);
   int64_t dims[TL_MAX_DIMS], size = 1;
   // [shape] may point into the header, which moves.
   for (int i = 0; i < ndim; i++) size *= dims[i] = shape[i];
-  a = tl_shrink(vm, a, &nbytes, front + (size_t)size * itemsize);
-  a->head.nbytes = nbytes;
+  tl_array *a = shrink(vm, s->array, dtype, size);
   a->head.dtype = (uint8_t)dtype;
   a->head.ndim = (uint8_t)ndim;
-  a->data = (char *)a + front;
-  a->size = size;
   memcpy(tl_shape(a), dims, (size_t)ndim * sizeof *dims);
-  tl_shape_strides(ndim, dims, itemsize, tl_strides(a));
+  tl_shape_strides(ndim, dims, tl_itemsize(dtype), tl_strides(a));
   *s = tl_none();
   tl_written_in_place(vm, a);
   vm->stats.temps_ended++;

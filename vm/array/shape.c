@@ -78,14 +78,12 @@ bool tl_is_contiguous(const tl_array *a) {
 // differ.
 static bool fail_broadcast(tl_vm *vm, const tl_array *a, const tl_array *b,
                            int ndim, int axis) {
-  tl_slot s = {.tag = tl_array_tag(a), .array = (tl_array *)a};
-  tl_slot t = {.tag = tl_array_tag(b), .array = (tl_array *)b};
-  return tl_fail(vm, TALLY_ERR_SHAPE,
-                 "%s and %s do not broadcast: axis %d is %" PRId64
-                 " against %" PRId64,
-                 tl_described(vm, s), tl_described(vm, t), axis,
-                 tl_shape(a)[axis - ndim + tl_ndim(a)],
-                 tl_shape(b)[axis - ndim + tl_ndim(b)]);
+  return tl_fail(
+      vm, TALLY_ERR_SHAPE,
+      "%s and %s do not broadcast: axis %d is %" PRId64 " against %" PRId64,
+      tl_described(vm, tl_lend_array(a)), tl_described(vm, tl_lend_array(b)),
+      axis, tl_shape(a)[axis - ndim + tl_ndim(a)],
+      tl_shape(b)[axis - ndim + tl_ndim(b)]);
 }
 
 // NULL is one item.

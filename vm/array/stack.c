@@ -111,40 +111,15 @@ static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
                  tl_described(vm, items[i]));
 }
 
-// Scalars of the array's own dtype need no conversion; others are converted by
-// the rule of assignment.
-static bool store_scalar(tl_vm *vm, tl_array *to, char *at, tl_slot item) {
-  if (tl_is_scalar(item) && tl_dtype_of(item) == to->head.dtype) {
-    tl_scalar_store(item, at);
-    return true;
-  }
-  return tl_item_store(vm, to, at, item);
-}
-
-// Stores an item of rank 1 or more as row [i]: converted, then copied through
-// a view of the row.
+// Stores an item of rank 1 or more as row [i], converted.
 static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
-  // The row is converted to the array's dtype if need be, and copied into its
-  // place.
-  tl_slot row = tl_borrow(item), converted, whole = tl_own_array(to);
-  if (tl_is_range(item)) {
-    if (!tl_as_array(vm, "[ ]", item, &row))
-      return false;
-  }
-  if (!tl_cast(vm, &row, tl_array_dtype(to), &converted)) {
-    tl_drop(vm, row);
-    return false;
-  }
-  // The view must not take the array's only count over.
-  whole = tl_borrow(whole);
-  tl_array *view = tl_view_new(
-      vm, &whole, tl_array_dtype(to), to->data + i * tl_strides(to)[0],
-      tl_ndim(to) - 1, tl_shape(to) + 1, tl_strides(to) + 1);
-  bool ok = view != NULL && tl_array_fill(vm, view, converted.array);
-  tl_array_drop(vm, view);
-  tl_drop(vm, converted);
-  tl_drop(vm, row);
-  return ok;
+  tl_slot row;
+  return tl_as_array(vm, "[ ]", item, &row) &&
+         tl_drop_after(vm,
+                       tl_assign_part(vm, to, to->data + i * tl_strides(to)[0],
+                                      tl_ndim(to) - 1, tl_shape(to) + 1,
+                                      tl_strides(to) + 1, row.array),
+                       &row);
 }
 
 // Shape and dtype come from all items before the array is made; a failure
@@ -172,9 +147,9 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
     return false;
   for (int64_t i = 0; i < count; i++) {
     bool ok = ndim > 1 ? store_row(vm, array, i, items[i])
-                       : store_scalar(vm, array,
-                                      array->data + i * tl_strides(array)[0],
-                                      items[i]);
+                       : tl_item_store(vm, array,
+                                       array->data + i * tl_strides(array)[0],
+                                       items[i]);
     if (!ok) {
       tl_drop(vm, tl_own_array(array));
       return false;

@@ -6,7 +6,6 @@
 
 #include <string.h>
 
-
 _Static_assert(sizeof(tl_string_item) == 16 &&
                    offsetof(tl_string_item, rest) == 8 &&
                    offsetof(tl_string_item, string) == 8,

@@ -157,13 +157,11 @@ static bool tell_field(matching *m, const tl_string *name,
   // The inner reason is quoted behind the field's name.
   char within[sizeof m->reason];
   memcpy(within, m->reason, sizeof within);
-  tl_string *text = within[0] == '\0' ? tl_type_text(m->vm, type) : NULL;
-  m->failed |= within[0] == '\0' && text == NULL;
+  bool is_known = within[0] != '\0';
   snprintf(m->reason, sizeof m->reason, "field %.*s%s%.100s",
            tl_clip(name->text, name->length, 40), name->text,
-           text != NULL ? " is " : ": ", text != NULL ? text->text : within);
-  if (text != NULL)
-    tl_drop(m->vm, tl_own_string(text));
+           is_known ? ": " : " is ",
+           is_known ? within : tl_described_type(m->vm, type));
   return false;
 }
 
@@ -187,20 +185,27 @@ static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
 static bool match_open(matching *m, const tl_type *pattern,
                        const tl_type *type) {
   for (int64_t i = 0; i < pattern->field_count; i++) {
-    const tl_type_field *wanted = &pattern->fields[i], *found = NULL;
-    for (int64_t k = 0; k < type->field_count && found == NULL; k++)
-      if (tl_string_equal(wanted->name, type->fields[k].name))
-        found = &type->fields[k];
-    if (found == NULL) {
+    const tl_type_field *wanted = &pattern->fields[i];
+    int64_t k = tl_type_find(type, wanted->name);
+    if (k < 0) {
       snprintf(m->reason, sizeof m->reason, "there is no field %.*s",
                tl_clip(wanted->name->text, wanted->name->length, 60),
                wanted->name->text);
       return false;
     }
-    if (!match_type(m, wanted->type, found->type))
-      return tell_field(m, found->name, found->type);
+    if (!match_type(m, wanted->type, type->fields[k].type))
+      return tell_field(m, wanted->name, type->fields[k].type);
   }
   return true;
+}
+
+// Reads the dimensions off a type: shape has room for TL_MAX_DIMS.
+static void read_type(matching *m, tl_type *type, int64_t *shape) {
+  m->ndim = 0;
+  m->shape = shape;
+  for (; tl_type_is_dimension(type) && m->ndim < TL_MAX_DIMS; type = type->of)
+    shape[m->ndim++] = type->kind == TL_TYPE_VAR ? -1 : type->size;
+  m->item = type;
 }
 
 // A field's type against a field's pattern.
@@ -208,14 +213,8 @@ static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
   int64_t shape[TL_MAX_DIMS];
   // The reason is that of the inner match; the bindings are shared.
   matching inner = *m;
-  inner.ndim = 0;
-  inner.shape = shape;
   inner.reason[0] = '\0';
-  for (; tl_type_is_dimension(type) && inner.ndim < TL_MAX_DIMS;
-       type = type->of) {
-    shape[inner.ndim++] = type->kind == TL_TYPE_VAR ? -1 : type->size;
-  }
-  inner.item = type;
+  read_type(&inner, type, shape);
   bool ok = match_value(&inner, pattern);
   m->failed |= inner.failed;
   memcpy(m->reason, inner.reason, sizeof m->reason);
@@ -362,15 +361,10 @@ bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
     m.shape = tl_shape(value.array);
     m.item = tl_type_of_dtype(vm, tl_array_dtype(value.array));
   } else if (tl_is_nested(value)) {
-    m.item = tl_type_of(vm, value);
-    for (;
-         m.item != NULL && tl_type_is_dimension(m.item) && m.ndim < TL_MAX_DIMS;
-         m.item = m.item->of) {
-      nested[m.ndim++] = m.item->kind == TL_TYPE_VAR ? -1 : m.item->size;
-    }
-    m.shape = nested;
-    if (m.item == NULL)
+    tl_type *type = tl_type_of(vm, value);
+    if (type == NULL)
       return false;
+    read_type(&m, type, nested);
   } else if (tl_is_range(value) && pattern->kind != TL_TYPE_OTHER) {
     m.ndim = 1;
     m.shape = &value.range->length;

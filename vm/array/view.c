@@ -31,8 +31,7 @@ static void take_hold(tl_vm *vm, tl_slot *base, tl_array *view) {
     view->head.flags |= from->head.flags & TL_HOLD;
     from->head.flags &= (uint8_t)~TL_HOLD;
   } else if ((from->head.flags & TL_HOLD) != 0) {
-    tl_slot s = {.tag = tl_array_tag(view), .array = view};
-    tl_hold(vm, s, TL_CAUSE_VIEW);
+    tl_hold(vm, tl_lend_array(view), TL_CAUSE_VIEW);
   }
   tl_drop(vm, (tl_slot){.tag = base->tag | TL_OWNED, .array = from});
 }
@@ -119,6 +118,31 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   return view;
 }
 
+bool tl_view(tl_vm *vm, tl_slot *base, char *data, int ndim,
+             const int64_t *shape, const int64_t *strides, tl_slot *out) {
+  return tl_array_give(tl_view_new(vm, base, tl_array_dtype(base->array), data,
+                                   ndim, shape, strides),
+                       out);
+}
+
+// The part is a view that borrows the new array, which the caller owns
+// throughout.
+bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
+                    const int64_t *shape, const int64_t *strides,
+                    const tl_array *from) {
+  tl_array *cast = NULL;
+  if (tl_array_dtype(from) != tl_array_dtype(to)) {
+    from = cast = tl_array_cast(vm, from, tl_array_dtype(to));
+    if (cast == NULL)
+      return false;
+  }
+  tl_slot base = tl_lend_array(to), part;
+  bool ok = tl_view(vm, &base, data, ndim, shape, strides, &part) &&
+            tl_drop_after(vm, tl_array_fill(vm, part.array, from), &part);
+  tl_array_drop(vm, cast);
+  return ok;
+}
+
 // Counts the block of a view that is stored somewhere, once. [cause] is for
 // the statistics of counted values.
 static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
@@ -129,36 +153,27 @@ static void retain_block(tl_vm *vm, tl_array *view, tl_cause cause) {
   // Constants live as long as their module: nothing to count.
   if ((owner->head.flags & TL_IMMORTAL) != 0)
     return;
-  tl_slot block = {.tag = tl_array_tag(owner), .array = owner};
-  tl_retain(vm, block);
+  tl_retain(vm, tl_lend_array(owner));
   if (vm->counting)
     (&vm->stats.promotions_item)[cause]++;
 }
 
-// Whether [s] is a view of less than an eighth of a large block that nothing
-// else needs: then a copy of the part lets the block go.
+// Whether [s] shows less than an eighth of a large block that nothing else
+// needs: then a copy of the part lets the block go. Of nested arrays the blocks
+// of all parts count.
 static bool wastes_its_block(tl_slot s) {
-  enum { SMALL = 4096 };
-  const tl_array *a = s.array;
-  if (a->head.count != 1 || (a->head.flags & TL_HOLD) == 0)
-    return false;
-  const tl_array *owner = tl_array_owner(a);
-  if (owner->head.count != 1 || owner->head.flags & TL_IMMORTAL)
-    return false;
-  // Blocks below SMALL bytes are not worth a copy.
-  size_t all = tl_item_bytes(owner);
-  size_t part = tl_item_bytes(a);
-  return all >= SMALL && part < all / 8;
-}
-
-// The same of a nested array.
-static bool nested_wastes_its_block(tl_slot s) {
-  enum { SMALL = 4096 };
+  enum { SMALL = 4096 };  // below it blocks are not worth a copy
   if (s.object->count != 1)
     return false;
+  if (tl_is_array(s)) {
+    const tl_object *owner = &tl_array_owner(s.array)->head;
+    if ((s.array->head.flags & TL_HOLD) == 0 || owner->count != 1 ||
+        (owner->flags & TL_IMMORTAL) != 0)
+      return false;
+  }
   int64_t held = tl_value_held(s);
   return held >= SMALL && tl_value_shown(s) < held / 8 &&
-         tl_nested_keeps_alone(s.nested);
+         (tl_is_array(s) || tl_nested_keeps_alone(s.nested));
 }
 
 // Replaces the view by a copy of its items, so that its block ends. Where
@@ -167,17 +182,9 @@ static tl_slot copy_out(tl_vm *vm, tl_slot s) {
   TL_CHECK(tl_is_owned(s));
   // An error that is pending already stays.
   bool failed = tl_failed(vm);
-  tl_slot copy = tl_none();
-  bool ok;
-  if (tl_is_nested(s)) {
-    ok = vm->nested->copy(vm, s, &copy);
-  } else {
-    tl_array *a = tl_array_copy(vm, s.array);
-    ok = a != NULL;
-    if (ok)
-      copy = tl_own_array(a);
-  }
-  if (!ok) {
+  tl_slot copy;
+  if (!(tl_is_nested(s) ? vm->nested->copy(vm, s, &copy)
+                        : tl_array_give(tl_array_copy(vm, s.array), &copy))) {
     if (!failed)
       tl_error_clear(vm);
     return s;
@@ -188,8 +195,8 @@ static tl_slot copy_out(tl_vm *vm, tl_slot s) {
 
 // Called where a value is stored for longer than the call that made it.
 void tl_let_go(tl_vm *vm, tl_slot *s) {
-  if (tl_is_array(*s) ? tl_is_view(s->array) && wastes_its_block(*s)
-                      : tl_is_nested(*s) && nested_wastes_its_block(*s))
+  if ((tl_is_array(*s) ? tl_is_view(s->array) : tl_is_nested(*s)) &&
+      wastes_its_block(*s))
     *s = copy_out(vm, *s);
 }
 

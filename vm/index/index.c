@@ -109,18 +109,6 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 
 // --- Numbers ----------------------------------------------------------------
 
-// A copy: an update of the box must not be seen by whoever has the number.
-tl_array *tl_number_box(tl_vm *vm, tl_slot number) {
-  tl_array *box = tl_array_new(vm, (tl_dtype)tl_dtype_of(number), 0, NULL);
-  if (box == NULL)
-    return NULL;
-  if (tl_is_array(number))
-    memcpy(box->data, number.array->data, tl_itemsize(tl_array_dtype(box)));
-  else
-    tl_scalar_store(number, box->data);
-  return box;
-}
-
 // By tl_item, so that a complex128 gets an array of rank 0 of its own again.
 tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number) {
   tl_slot out = tl_item(vm, box, box->data);
@@ -179,10 +167,10 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
     int64_t at = out->at < 0 ? out->at + length : out->at;
     if (at < 0 || at >= length) {
       const char *unit = what[0] == 's' ? "character" : "item";
-      char text[TL_INDEX_TEXT];
+      char text[TL_NUMBER_TEXT];
       return tl_fail(vm, TALLY_ERR_INDEX,
                      "index %s is out of range for a %s of %" PRId64 " %s%s",
-                     tl_index_text(s, text), what, length, unit,
+                     tl_number_text(s, text), what, length, unit,
                      length == 1 ? "" : "s");
     }
     out->at = at;
@@ -659,7 +647,6 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
   enum { MOST = 2 * TL_MAX_DIMS };
   tl_slot made[MOST + 1];
   const tl_slot *from = parts;
-  uint64_t ours = 0;  // which of them are dropped at the end
   uint16_t count = 0;
   bool ok = step->item_count <= MOST ||
             tl_fail(vm, TALLY_ERR_INDEX,
@@ -682,7 +669,6 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
     }
     if (!ok)
       break;
-    ours |= (uint64_t)1 << count;
   }
   if (ok && value == NULL) {
     ok = vm->host->index(vm, base, count, made, out);
@@ -690,10 +676,7 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
     made[count] = tl_borrow(*value);
     ok = vm->host->put(vm, base, alone, count + 1u, made, out);
   }
-  for (uint16_t i = 0; i < count; i++) {
-    if ((ours >> i & 1) != 0)
-      tl_drop(vm, made[i]);
-  }
+  while (count > 0) tl_drop(vm, made[--count]);
   return ok;
 }
 

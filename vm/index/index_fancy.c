@@ -140,9 +140,7 @@ static void offsets_of_places(const tl_array *a, int first, int count,
 // and lie within. NULL after tl_fail; else owned by the caller.
 static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
                                 const tl_fancy *fancy, tl_positions *out) {
-  tl_slot mask = {.tag = tl_array_tag(fancy->array),
-                  .array = (tl_array *)fancy->array};
-  tl_slot dense;
+  tl_slot mask = tl_lend_array(fancy->array), dense;
   if (!tl_array_contiguous(vm, &mask, &dense))
     return NULL;
   int64_t count = tl_count_true(dense.array);
@@ -167,9 +165,7 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
 // that is out of range, not a value that does not convert. Returns false.
 static bool fail_beyond(tl_vm *vm, const tl_array *base,
                         const tl_fancy *fancy) {
-  tl_slot s = {.tag = tl_array_tag(fancy->array),
-               .array = (tl_array *)fancy->array};
-  tl_slot dense;
+  tl_slot s = tl_lend_array(fancy->array), dense;
   if (vm->error.status != TALLY_ERR_VALUE)
     return false;
   tl_error_clear(vm);
@@ -191,8 +187,7 @@ static bool fail_beyond(tl_vm *vm, const tl_array *base,
 static bool integer_positions(tl_vm *vm, const tl_array *base,
                               const tl_fancy *fancy, tl_positions *out,
                               tl_slot *array) {
-  tl_slot s = {.tag = tl_array_tag(fancy->array),
-               .array = (tl_array *)fancy->array};
+  tl_slot s = tl_lend_array(fancy->array);
   // Used as it is, if it is dense.
   if (fancy->array->head.dtype == TL_INT64) {
     if (!tl_array_contiguous(vm, &s, array))
@@ -388,6 +383,7 @@ typedef struct mover {
   char *dense;        // the next item on the dense side
   bool one;           // scatter: the dense side is one item for all
   const char *splat;  // that item, BLOCK times
+  bool strings;       // scatter: texts, which are counted one by one
   int inner_ndim;
   const int64_t *inner_shape, *inner_strides;
   int64_t inner_size;
@@ -425,6 +421,10 @@ static void move_run(mover *m, char *items, int64_t step, size_t n) {
   if (m->gathers) {
     kernels->pack[m->move](m->dense, items, (ptrdiff_t)step, n);
     m->dense += n * m->itemsize;
+  } else if (m->strings) {
+    for (; n > 0; n--, items += step, m->dense += m->one ? 0 : m->itemsize)
+      tl_string_item_copy(m->vm, tl_string_item_at(items),
+                          tl_string_item_at(m->dense));
   } else if (m->one) {
     for (; n > 0; n--, items += step) memcpy(items, m->splat, m->itemsize);
   } else {
@@ -437,7 +437,7 @@ static void move_run(mover *m, char *items, int64_t step, size_t n) {
 // Below one position there may be a whole matrix, dense or not.
 static void move_inner(mover *m, char *items) {
   size_t nbytes = (size_t)m->inner_size * m->itemsize;
-  if (m->inner_dense && !m->one) {
+  if (m->inner_dense && !m->one && !m->strings) {
     memcpy(m->gathers ? m->dense : items, m->gathers ? items : m->dense,
            nbytes);
     m->dense += nbytes;
@@ -488,7 +488,7 @@ static bool move_positions(mover *m, char *items) {
     if (index == NULL)
       return false;
     // Single items go by one call of a kernel for a block of positions.
-    if (m->inner_ndim == 0) {
+    if (m->inner_ndim == 0 && !m->strings) {
       move_block(m, items, index, n, index == buffer ? n : (size_t)(size - i));
       continue;
     }
@@ -565,69 +565,23 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   return out;
 }
 
-// Writes numbers to the selected places; one item for all is spread over a
-// block first.
-static void scatter_numbers(tl_vm *vm, const tl_selection *selection,
-                            const tl_array *value) {
-  _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
-  mover m;
-  open_mover(vm, selection, tl_array_dtype(value), value->data, &m);
-  m.one = value->size == 1;
-  m.splat = splat;
-  if (m.one) {
-    int64_t n = selection->fancy_size;
-    size_t used = n < BLOCK ? (size_t)n : BLOCK;
-    tl_kernels()->fill[m.move](splat, value->data, used > 0 ? used : 1);
-  }
-  move_all(&m);
-}
-
-// Copies strings to the places below one position, one by one, since a place
-// may occur more than once. [from] goes on through value's items, unless that
-// is one for all.
-static void put_strings(tl_vm *vm, const tl_selection *s, char *items,
-                        const tl_array *value, const tl_string_item **from) {
-  tl_walk walk;
-  tl_walk_begin(&walk, 1, s->ndim - s->fancy_at, s->shape + s->fancy_at, &items,
-                (const int64_t *[]){s->strides + s->fancy_at});
-  for (; !walk.done; tl_walk_next(&walk)) {
-    char *item = walk.data[0];
-    for (int64_t i = 0; i < walk.length; i++, item += walk.step[0]) {
-      tl_string_item_copy(vm, tl_string_item_at(item), *from);
-      *from += value->size > 1;
-    }
-  }
-}
-
-// Writes strings to the selected places.
-static void scatter_strings(tl_vm *vm, const tl_selection *s,
-                            const tl_array *value) {
-  int64_t buffer[1];
-  const tl_string_item *from = tl_string_items(value);
-  tl_walk walk;
-  tl_walk_begin(&walk, 1, s->fancy_at, s->shape, (char *[]){s->data},
-                (const int64_t *[]){s->strides});
-  for (; !walk.done; tl_walk_next(&walk)) {
-    char *items = walk.data[0];
-    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0]) {
-      for (int64_t k = 0; k < s->fancy_size; k++) {
-        int64_t at = *read_positions(vm, &s->positions, k, 1, buffer);
-        put_strings(vm, s, items + at * s->positions.stride, value, &from);
-      }
-    }
-  }
-}
-
 // Nothing fails here: positions were checked, and [value] has no item of
-// target's memory. A place that occurs twice has the later value.
+// target's memory. A place that occurs twice has the later value. One number
+// for all is spread over a block first; strings are copied one by one, since a
+// place may occur more than once.
 void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
                       tl_array *value) {
-  if (selection->fancy_size == 0) {
+  _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
+  const int64_t n = selection->fancy_size;
+  mover m;
+  if (n == 0)
     return;
-  }
-  if (value->head.dtype == TL_STRING) {
-    scatter_strings(vm, selection, value);
-  } else {
-    scatter_numbers(vm, selection, value);
-  }
+  open_mover(vm, selection, tl_array_dtype(value), value->data, &m);
+  m.strings = value->head.dtype == TL_STRING;
+  m.one = value->size == 1;
+  m.splat = splat;
+  if (m.one && !m.strings)
+    tl_kernels()->fill[m.move](splat, value->data,
+                               n < BLOCK ? (size_t)n : BLOCK);
+  move_all(&m);
 }

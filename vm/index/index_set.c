@@ -111,8 +111,7 @@ static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
                        const int64_t *shape, int axis) {
   char place[TL_DESCRIBE] = "";
   size_t used = 0;
-  tl_slot s = {.tag = tl_array_tag(value), .array = (tl_array *)value};
-  const char *text = tl_described(vm, s);
+  const char *text = tl_described(vm, tl_lend_array(value));
   for (int i = 0; i < ndim && used + 30 < sizeof place; i++) {
     used += (size_t)snprintf(place + used, sizeof place - used, "%s%" PRId64,
                              i > 0 ? " * " : "", shape[i]);
@@ -147,9 +146,8 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
   }
   if (more <= 0)
     return true;
-  return tl_array_give(tl_view_new(vm, value, tl_array_dtype(a), a->data, ndim,
-                                   tl_shape(a) + more, tl_strides(a) + more),
-                       value);
+  return tl_view(vm, value, a->data, ndim, tl_shape(a) + more,
+                 tl_strides(a) + more, value);
 }
 
 // --- Writing ----------------------------------------------------------------
@@ -165,11 +163,13 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   return ok;
 }
 
-// The value over all of a view, which is taken; NULL: it could not be made.
-static bool store_view(tl_vm *vm, tl_array *view, tl_slot value) {
-  bool ok = view != NULL && tl_array_store_all(vm, view, value);
-  tl_array_drop(vm, view);
-  return ok;
+// The value over all that a view of the target shows.
+static bool store_view(tl_vm *vm, tl_array *target, char *data, int ndim,
+                       const int64_t *shape, const int64_t *strides,
+                       tl_slot value) {
+  tl_slot base = tl_lend_array(target), view;
+  return tl_view(vm, &base, data, ndim, shape, strides, &view) &&
+         tl_drop_after(vm, tl_array_store_all(vm, view.array, value), &view);
 }
 
 // Whether the value is a vector of the target's dtype and as long as the place,
@@ -197,11 +197,8 @@ static bool store_region(tl_vm *vm, tl_array *target,
             (size_t)value.array->size * tl_itemsize(tl_array_dtype(target)));
     return true;
   }
-  tl_slot base = {.tag = tl_array_tag(target), .array = target};
-  tl_array *region =
-      tl_view_new(vm, &base, tl_array_dtype(target), selection->data,
-                  selection->ndim, selection->shape, selection->strides);
-  return store_view(vm, region, value);
+  return store_view(vm, target, selection->data, selection->ndim,
+                    selection->shape, selection->strides, value);
 }
 
 // The value as scattering wants it: one item, or dense in the whole shape and
@@ -220,6 +217,19 @@ static bool spread_value(tl_vm *vm, const tl_array *target, int ndim,
     return false;
   tl_drop(vm, before);
   return true;
+}
+
+// The value as scattering wants it over places of that shape. *out is borrowed
+// or owned; nothing is where this fails.
+static bool prepare_value(tl_vm *vm, const tl_array *target, int ndim,
+                          const int64_t *shape, tl_slot value, tl_slot *out) {
+  if (!read_value(vm, tl_array_dtype(target), value, out))
+    return false;
+  if (fit_value(vm, out, ndim, shape) &&
+      spread_value(vm, target, ndim, shape, out))
+    return true;
+  tl_drop(vm, *out);
+  return false;
 }
 
 // Positions that are read from the target itself are copied out first.
@@ -249,16 +259,11 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
   if (!tl_selection_shape(vm, selection, &ndim, shape) ||
       !tl_positions_check(vm, selection) ||
       !part_positions(vm, target, selection) ||
-      !read_value(vm, tl_array_dtype(target), value, &from)) {
+      !prepare_value(vm, target, ndim, shape, value, &from))
     return false;
-  }
-  bool ok = fit_value(vm, &from, ndim, shape) &&
-            spread_value(vm, target, ndim, shape, &from);
-  if (ok) {
-    tl_scatter_items(vm, selection, from.array);
-  }
+  tl_scatter_items(vm, selection, from.array);
   tl_drop(vm, from);
-  return ok;
+  return true;
 }
 
 // Writes to the places of a mask over the whole array.
@@ -267,14 +272,12 @@ static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
                          tl_slot value) {
   int64_t count = tl_count_true(mask);
   tl_slot from;
-  if (!read_value(vm, tl_array_dtype(target), value, &from))
+  if (!prepare_value(vm, target, 1, &count, value, &from))
     return false;
-  bool ok = fit_value(vm, &from, 1, &count) &&
-            spread_value(vm, target, 1, &count, &from);
-  if (ok && count > 0)
+  if (count > 0)
     tl_expand_items(target, mask, from.array);
   tl_drop(vm, from);
-  return ok;
+  return true;
 }
 
 // Writes one item.
@@ -290,9 +293,7 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
   if (tl_is_number(value) || (tl_is_string(value) && dtype == TL_STRING)) {
     return store_one(vm, target, item, value);
   }
-  tl_slot base = {.tag = tl_array_tag(target), .array = target};
-  tl_array *region = tl_view_new(vm, &base, dtype, item, 0, NULL, NULL);
-  return store_view(vm, region, value);
+  return store_view(vm, target, item, 0, NULL, NULL, value);
 }
 
 // From cheap to general: integers and slices, one item, a mask over the whole,

@@ -9,7 +9,7 @@
 //     update(target, way)            by the target's kind:
 //       update_record ─ update_field ─▶ update(value, way below)
 //       update_list   ─ update_item  ─▶ update(item, way below)
-//       update_array  ─ store_below       arrays end the walk: views inside
+//       update_array  ─ tl_array_store_below  arrays end the walk: views inside
 //       update_nested, update_range, update_number
 //
 // Built for size.
@@ -49,6 +49,16 @@ static bool finish(tl_vm *vm, tl_slot *target, bool in_place, tl_slot made,
   target->tag &= ~TL_OWNED;
   tl_copy_slot(out, &made);
   return true;
+}
+
+// The same where [ok]; else the target stays, and what was copied goes.
+static bool finish_if(tl_vm *vm, bool ok, tl_slot *target, bool in_place,
+                      tl_slot made, tl_slot *out) {
+  if (ok)
+    return finish(vm, target, in_place, made, out);
+  if (!in_place)
+    tl_drop(vm, made);
+  return false;
 }
 
 // Moves the value into the heap, with its promotion counted for what it is
@@ -110,11 +120,7 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
   bool ok = update_field(vm, w, &record, key, carried);
   if (in_place)
     target->record = record;
-  if (ok)
-    return finish(vm, target, in_place, tl_own_record(record), out);
-  if (!in_place)
-    tl_drop(vm, tl_own_record(record));
-  return false;
+  return finish_if(vm, ok, target, in_place, tl_own_record(record), out);
 }
 
 // --- Lists ------------------------------------------------------------------
@@ -206,26 +212,20 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
     return false;
   bool ok = is_item ? update_item(vm, w, &list->items[slice.start], carried)
                     : update_slice(vm, w, list, slice, carried);
-  if (ok)
-    return finish(vm, target, in_place, tl_own_list(list), out);
-  if (!in_place)
-    tl_drop(vm, tl_own_list(list));
-  return false;
+  return finish_if(vm, ok, target, in_place, tl_own_list(list), out);
 }
 
 // --- Arrays -----------------------------------------------------------------
 
-static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value);
-
 // x.real = v, x.T[0] = v: through the view that the attribute is.
 // Sets nothing where the attribute can only be read: that fails (kind type).
 static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
-  tl_slot base = {.tag = tl_array_tag(a), .array = a}, view;
+  tl_slot base = tl_lend_array(a), view;
   if (!vm->nested->attribute_place(vm, &base, w.steps->field, &view))
     return false;
-  bool ok = w.count == 1
-                ? tl_array_store_all(vm, view.array, value)
-                : store_below(vm, tl_nested_path_below(w), view.array, value);
+  bool ok = w.count == 1 ? tl_array_store_all(vm, view.array, value)
+                         : tl_array_store_below(vm, tl_nested_path_below(w),
+                                                view.array, value);
   tl_drop(vm, view);
   return ok;
 }
@@ -235,7 +235,7 @@ static bool store_attribute(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 static bool store_in_number(tl_vm *vm, way w, tl_slot number, tl_slot value,
                             tl_array **box) {
   *box = tl_number_box(vm, number);
-  if (*box != NULL && store_below(vm, w, *box, value))
+  if (*box != NULL && tl_array_store_below(vm, w, *box, value))
     return true;
   tl_array_drop(vm, *box);
   return false;
@@ -256,7 +256,7 @@ static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
 // x[i][j] = v: a view is written through; items chosen by a mask or an index
 // array are a copy, which is stored back.
 static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
-  tl_slot base = {.tag = tl_array_tag(a), .array = a}, part;
+  tl_slot base = tl_lend_array(a), part;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
   bool ok;
@@ -266,7 +266,7 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
     ok = tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set",
                  tl_described(vm, part));
   } else {
-    ok = store_below(vm, tl_nested_path_below(w), part.array, value);
+    ok = tl_array_store_below(vm, tl_nested_path_below(w), part.array, value);
     // A copy of chosen items: what was written to it goes back to where it came
     // from.
     if (ok && !tl_is_view(part.array)) {
@@ -278,7 +278,7 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 }
 
 // Writes into an array that may be written: unique, or a view of such.
-static bool store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
+bool tl_array_store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
   if (w.steps->field != NULL)
     return store_attribute(vm, w, a, value);
   if (w.count > 1)
@@ -313,20 +313,10 @@ static bool update_array(tl_vm *vm, way w, tl_slot *target, carried *carried,
     if (a == NULL)
       return false;
   }
-  if (!store_below(vm, w, a, carried->value)) {
-    if (!in_place)
-      tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  if (in_place)
+  bool ok = tl_array_store_below(vm, w, a, carried->value);
+  if (ok && in_place)
     tl_written_in_place(vm, a);
-  return finish(vm, target, in_place, tl_own_array(a), out);
-}
-
-// For the forms, whose places end in arrays of their parts.
-bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
-                          tl_slot value) {
-  return store_below(vm, w, a, value);
+  return finish_if(vm, ok, target, in_place, tl_own_array(a), out);
 }
 
 // --- Nested arrays ----------------------------------------------------------
@@ -387,7 +377,7 @@ bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part,
 static bool update_range(tl_vm *vm, way w, tl_slot *target, carried *carried,
                          tl_slot *out) {
   tl_array *a = tl_range_to_array(vm, target->range);
-  bool ok = a != NULL && store_below(vm, w, a, carried->value);
+  bool ok = a != NULL && tl_array_store_below(vm, w, a, carried->value);
   tl_slot made;
   return tl_array_finish(vm, ok, a, &made) &&
          finish(vm, target, false, made, out);
@@ -473,13 +463,6 @@ static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
   }
 }
 
-// Whether a part is a mask that may have missing values.
-// Comparing a column of missing values gives such a mask.
-static bool is_open_mask(tl_slot s) {
-  return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
-         tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
-}
-
 // As update, where masks with missing values choose what they know: the first
 // of them is replaced by a plain mask meanwhile, and the rest by recursion.
 // The masks made are plain and this call's own; w.parts has its old values
@@ -487,7 +470,7 @@ static bool is_open_mask(tl_slot s) {
 static bool update_known(tl_vm *vm, way w, uint16_t count, tl_slot *target,
                          carried *carried, tl_slot *out) {
   uint16_t at = 0;
-  while (at < count && !is_open_mask(w.parts[at])) at++;
+  while (at < count && !tl_is_open_mask(w.parts[at])) at++;
   if (at == count)
     return update(vm, w, target, carried, out);
   tl_slot open = w.parts[at], known;

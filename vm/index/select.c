@@ -31,24 +31,13 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
   return true;
 }
 
-// Unsigned integers alone may lie beyond int64; all others stand in the slot
-// extended to 64 bits.
-const char *tl_index_text(tl_slot s, char text[TL_INDEX_TEXT]) {
-  bool has_sign = tl_dtypes[tl_dtype_of(s)].kind != 'U';
-  if (has_sign)
-    snprintf(text, TL_INDEX_TEXT, "%" PRId64, s.i);
-  else
-    snprintf(text, TL_INDEX_TEXT, "%" PRIu64, s.u);
-  return text;
-}
-
 // The text is of the slot and not of an int64, as an index above the largest
 // one has been read as that.
 bool tl_fail_index(tl_vm *vm, tl_slot s, int axis, int64_t length) {
-  char text[TL_INDEX_TEXT];
+  char text[TL_NUMBER_TEXT];
   return tl_fail(vm, TALLY_ERR_INDEX,
                  "index %s is out of range for axis %d with size %" PRId64,
-                 tl_index_text(s, text), axis, length);
+                 tl_number_text(s, text), axis, length);
 }
 
 // Where a start or stop lies: negative ones count from the end, and what lies
@@ -171,11 +160,15 @@ static bool is_empty_index(tl_slot s) {
   return tl_is_list(s) && s.list->length == 0;
 }
 
-// The axes that a value stands for. A bool is a mask of none.
-static int axes_of(tl_slot s) {
-  if (tl_is_none(s) || tl_is_bool(s))
+// A bool is a mask of no axes.
+int tl_item_axes(tl_index_item item, const tl_slot *part) {
+  if (item.kind != TL_ITEM_VALUE)
+    return item.kind == TL_ITEM_SLICE;
+  if (tl_is_none(*part) || tl_is_bool(*part))
     return 0;
-  return is_mask(s) ? tl_ndim(s.array) : 1;
+  return is_mask(*part) || tl_is_form(*part, TL_FORM_GRID)
+             ? tl_value_ndim(*part)
+             : 1;
 }
 
 // The state of reading an index from left to right.
@@ -201,19 +194,16 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
   int ellipses = 0;
   for (int i = 0; i < step->item_count; i++) {
     tl_index_item item = step->items[i];
-    if (item.kind == TL_ITEM_ELLIPSIS)
-      ellipses++;
-    else if (item.kind != TL_ITEM_VALUE)
-      axes++;
-    else if (step->item_count > 1 || !is_empty_index(*parts))
-      axes += axes_of(*parts);
+    ellipses += item.kind == TL_ITEM_ELLIPSIS;
+    if (item.kind != TL_ITEM_VALUE || step->item_count > 1 ||
+        !is_empty_index(*parts))
+      axes += tl_item_axes(item, parts);
     parts += tl_item_parts(item);
   }
   if (ellipses > 1) {
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
   }
   if (axes > tl_ndim(r->base)) {
-    tl_slot s = {.tag = tl_array_tag(r->base), .array = (tl_array *)r->base};
     if (tl_ndim(r->base) == 0) {
       return tl_fail(r->vm, TALLY_ERR_TYPE,
                      "%s cannot be indexed: a number has no axes, so %" PRId64
@@ -225,7 +215,7 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
                    tl_ndim(r->base) == 1 ? "dimension" : "dimensions",
-                   tl_described(r->vm, s));
+                   tl_described(r->vm, tl_lend_array(r->base)));
   }
   r->rest = tl_ndim(r->base) - (int)axes;
   return true;
@@ -340,7 +330,8 @@ static bool add_array(reader *r, tl_slot s) {
   }
   if (dtype == TL_BOOL && !check_mask(r, array))
     return false;
-  return add_fancy(r, (tl_fancy){.array = array, .axis = r->axis}, axes_of(s));
+  return add_fancy(r, (tl_fancy){.array = array, .axis = r->axis},
+                   dtype == TL_BOOL ? tl_ndim(array) : 1);
 }
 
 // One value of the index.

@@ -48,7 +48,10 @@ static inline int tl_item_parts(tl_index_item item) {
          : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
                                       : 0;
 }
-// The same for all items of a step.
+// How many axes an item takes up, whose value is *part: as many as a mask or a
+// grid of indices has, none for a new axis, else one.
+int tl_item_axes(tl_index_item item, const tl_slot *part);
+// The values of all items of a step.
 int tl_step_parts(const tl_step *step);
 
 // Works out an index of int64 within their axes, and slices of step 1 with such
@@ -76,9 +79,6 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
 // An integer as an index or a slice's part: false if it is no integer scalar.
 // uint64 beyond int64 saturates.
 bool tl_index_integer(tl_slot s, int64_t *out);
-enum { TL_INDEX_TEXT = 24 };
-// An integer scalar as it is, also beyond int64. Returns text.
-const char *tl_index_text(tl_slot s, char text[TL_INDEX_TEXT]);
 // Fails (kind index) as tl_fail_range does, of an integer scalar.
 bool tl_fail_index(tl_vm *vm, tl_slot s, int axis, int64_t length);
 
@@ -99,11 +99,9 @@ tl_slice tl_slice_of_range(const tl_range *range, int64_t length);
 // range; else false, without an error.
 bool tl_index_item_at(const tl_array *a, const tl_step *step,
                       const tl_slot *parts, char **item);
-// A number as an array of rank 0 of its own, for what indexes and updates it.
-// Returns owned; NULL after tl_fail.
-tl_array *tl_number_box(tl_vm *vm, tl_slot number);
-// What such an array holds, weak if [number] was: an index or an update leaves
-// the dtype, and a literal a literal. Returns owned; unset after tl_fail.
+// What the array of tl_number_box holds, weak if [number] was: an index or an
+// update leaves the dtype, and a literal a literal. Returns owned; unset after
+// tl_fail.
 tl_slot tl_number_unbox(tl_vm *vm, const tl_array *box, tl_slot number);
 // The items of a list that an index to be written names: one, or a slice.
 bool tl_list_place(tl_vm *vm, const tl_list *list, const tl_step *step,

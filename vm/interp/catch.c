@@ -69,10 +69,7 @@ bool tl_error_take(tl_vm *vm, tl_slot *out) {
   // What the record takes over is NULL in the copy, so clearing the copy below
   // frees the rest.
   bool ok = record != NULL && fill_record(vm, &error, &record);
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
+  tl_record_give(vm, record, ok, out);
   tl_pending_error failure = vm->error;
   vm->error = error;
   if (error.message == message)

@@ -35,10 +35,14 @@ bool tl_rows_at(tl_vm *vm, const tl_array *places, tl_slot rows, tl_slot *out) {
     *out = tl_retain(vm, tl_borrow(rows));
     return true;
   }
-  tl_slot flat;
-  tl_slot all = {.tag = tl_array_tag(places), .array = (tl_array *)places};
-  return tl_value_flatten(vm, all, &flat) &&
-         tl_drop_after(vm, tl_value_take(vm, rows, flat.array, out), &flat);
+  tl_slot flat, dense;
+  if (!tl_value_flatten(vm, tl_lend_array(places), &flat))
+    return false;
+  bool ok = tl_array_contiguous(vm, &flat, &dense);
+  tl_clear(vm, &flat);
+  return ok &&
+         tl_drop_after(vm, tl_ragged_take(vm, rows.nested, dense.array, out),
+                       &dense);
 }
 
 // A number of axes below two is no grid: an index of a grid that takes all
@@ -111,15 +115,14 @@ static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
   const tl_array *a = dense.array;
-  tl_dtype dtype = tl_array_dtype(a);
   for (int i = 0; i < ndim; i++)
     shape[i] =
         i < to->ndim ? to->shape[i] : tl_shape(a)[i - to->ndim + to->taken];
-  tl_shape_strides(ndim, shape, tl_itemsize(dtype), strides);
-  tl_array *view =
-      tl_view_new(vm, &dense, dtype, a->data, ndim, shape, strides);
-  tl_drop(vm, dense);
-  return tl_array_give(view, out) && tl_keep_made(vm, out);
+  tl_shape_strides(ndim, shape, tl_itemsize(tl_array_dtype(a)), strides);
+  return tl_drop_after(vm,
+                       tl_view(vm, &dense, a->data, ndim, shape, strides, out),
+                       &dense) &&
+         tl_keep_made(vm, out);
 }
 
 // Down the tree to plain arrays. RAGGED has no part with its own axis but the
@@ -140,11 +143,9 @@ bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
                          reshape_part, &to, out);
   }
   tl_slot places;
-  if (!reshape_array(vm, n->parts[0], &to, &places))
-    return false;
-  bool ok = tl_grid_of_places(vm, places, n->parts[1], out);
-  tl_drop(vm, places);
-  return ok;
+  return reshape_array(vm, n->parts[0], &to, &places) &&
+         tl_drop_after(vm, tl_grid_of_places(vm, places, n->parts[1], out),
+                       &places);
 }
 
 // Two steps: a view with strides of 0 along the repeated axes, which costs
@@ -152,13 +153,10 @@ bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
 bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
                        const int64_t *shape, tl_slot *out) {
   int64_t strides[TL_MAX_DIMS];
-  tl_slot base = {.tag = tl_array_tag(a), .array = (tl_array *)a}, view;
+  tl_slot base = tl_lend_array(a), view;
   tl_broadcast_strides(a, ndim, shape, strides);
-  if (!tl_array_give(tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                 shape, strides),
-                     &view))
-    return false;
-  return tl_drop_after(vm, tl_value_flatten(vm, view, out), &view);
+  return tl_view(vm, &base, a->data, ndim, shape, strides, &view) &&
+         tl_drop_after(vm, tl_value_flatten(vm, view, out), &view);
 }
 
 // One axis into one axis changes nothing, so an owned value is moved: this is
@@ -227,7 +225,6 @@ bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
     strides[i] = tl_strides(a)[from];
   }
   tl_slot base = tl_borrow(s);
-  tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data,
-                               tl_ndim(a), shape, strides);
-  return tl_array_give(view, out) && tl_keep_made(vm, out);
+  return tl_view(vm, &base, a->data, tl_ndim(a), shape, strides, out) &&
+         tl_keep_made(vm, out);
 }

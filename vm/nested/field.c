@@ -26,39 +26,60 @@ static bool is_named(const tl_string *name, const char *text) {
 
 // --- Shapes ------------------------------------------------------------------
 
-// What shape, ndim, size, dtype and nbytes need to know of an array, a scalar
-// or a range, so that each attribute is written once. [shape] is borrowed from
-// the value; a range's is its length.
-typedef struct outline {
-  tl_dtype dtype;
-  int ndim;
-  const int64_t *shape;
-  int64_t size;
-} outline;
-
-// Takes the slot by address: the shape of a range points into the range.
-static outline outline_of(const tl_slot *s) {
-  if (tl_is_array(*s)) {
-    const tl_array *a = s->array;
-    return (outline){tl_array_dtype(a), tl_ndim(a), tl_shape(a), a->size};
-  }
-  if (tl_is_range(*s)) {
-    int64_t *length = &s->range->length;
-    return (outline){TL_INT64, 1, length, *length};
-  }
-  return (outline){(tl_dtype)tl_dtype_of(*s), 0, NULL, 1};
+// The items of an array, nested or not, a range, or a scalar.
+static int64_t size_of(tl_slot s) {
+  return tl_is_array(s)    ? s.array->size
+         : tl_is_range(s)  ? s.range->length
+         : tl_is_nested(s) ? tl_nested_size(s.nested)
+                           : 1;
 }
 
-// The lengths as a list of weak integers, as a script would have written them.
-// *out is owned.
-static bool shape_list(tl_vm *vm, outline o, tl_slot *out) {
-  tl_list *list = tl_list_new(vm, o.ndim);
+// The lengths as a list of weak integers, as a script would have written them;
+// a range's is its length, a nested array's the fixed dimensions. *out is
+// owned. Fails (kind type) where the items are rows.
+static bool shape_list(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
+  if (tl_has_rows(s)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no shape: len(x) rows of lengths(x) items",
+                   tl_described(vm, s));
+  }
+  tl_list *list = tl_list_new(vm, ndim);
   if (list == NULL)
     return false;
-  for (int i = 0; i < o.ndim; i++) list->items[i] = tl_weak_int(o.shape[i]);
-  list->length = o.ndim;
+  for (int i = 0; i < ndim; i++)
+    list->items[i] =
+        tl_weak_int(tl_is_range(s) ? s.range->length : tl_value_length(s, i));
+  list->length = ndim;
   *out = tl_own_list(list);
   return true;
+}
+
+// The attributes that need no items, of anything that has a shape. *found tells
+// whether the name is that of one.
+static bool outline(tl_vm *vm, tl_slot s, const tl_string *name, bool *found,
+                    tl_slot *out) {
+  int ndim = tl_is_range(s) ? 1 : tl_value_ndim(s);
+  tl_dtype dtype = tl_is_range(s) ? TL_INT64 : (tl_dtype)tl_dtype_of(s);
+  *found = true;
+  if (is_named(name, "shape"))
+    return shape_list(vm, s, ndim, out);
+  if (is_named(name, "dtype")) {
+    tl_type *type = tl_is_nested(s) ? tl_type_below(vm, s, ndim)
+                                    : tl_type_of_dtype(vm, dtype);
+    *out = type != NULL ? tl_type_slot(type) : tl_none();
+    return type != NULL;
+  }
+  if (is_named(name, "ndim"))
+    *out = tl_weak_int(ndim);
+  else if (is_named(name, "size"))
+    *out = tl_weak_int(size_of(s));
+  else if (is_named(name, "nbytes"))
+    *out =
+        tl_weak_int(tl_is_nested(s) ? tl_value_nbytes(s)
+                                    : size_of(s) * (int64_t)tl_itemsize(dtype));
+  else
+    *found = false;
+  return *found;
 }
 
 // --- Views -------------------------------------------------------------------
@@ -70,29 +91,36 @@ static bool pass_on(tl_slot *base, tl_slot *out) {
   return true;
 }
 
-// The axes from [first] on reversed: all of them, or the last two.
-static bool transpose(tl_vm *vm, tl_slot *base, int first, tl_slot *out) {
-  const tl_array *a = base->array;
-  int ndim = tl_ndim(a);
-  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
-  for (int i = 0; i < ndim; i++) {
-    int from = i < first ? i : ndim - 1 - (i - first);
-    shape[i] = tl_shape(a)[from];
-    strides[i] = tl_strides(a)[from];
+// x.T, or with [last_two] x.mT: the axes reversed, as views. Fails (kind shape)
+// for mT below two axes, where x.T is still x itself, and (kind type) for rows.
+static bool transpose(tl_vm *vm, tl_slot *base, bool last_two, tl_slot *out) {
+  int axes[TL_MAX_DIMS], ndim = tl_value_ndim(*base);
+  int first = last_two ? ndim - 2 : 0;
+  bool nested = tl_is_nested(*base);
+  if (nested && tl_value_axes(*base) > ndim && (last_two || ndim < 2)) {
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s has no transpose: its rows differ in length",
+                   tl_described(vm, *base));
   }
-  return tl_array_give(
-      tl_view_new(vm, base, tl_array_dtype(a), a->data, ndim, shape, strides),
-      out);
-}
-
-// x.mT. Fails (kind shape) below two axes, where x.T is still x itself.
-static bool matrix_transpose(tl_vm *vm, tl_slot *base, tl_slot *out) {
-  int ndim = tl_ndim(base->array);
-  if (ndim < 2) {
+  if (last_two && ndim < 2) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "mT exchanges the last two axes: the array has %d", ndim);
   }
-  return transpose(vm, base, ndim - 2, out);
+  for (int i = 0; i < ndim; i++)
+    axes[i] = i < first ? i : ndim - 1 - (i - first);
+  if (nested && ndim < 2) {
+    *out = tl_retain(vm, tl_borrow(*base));
+    return true;
+  }
+  if (nested)
+    return tl_value_permute(vm, *base, axes, ndim, out);
+  const tl_array *a = base->array;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) {
+    shape[i] = tl_shape(a)[axes[i]];
+    strides[i] = tl_strides(a)[axes[i]];
+  }
+  return tl_view(vm, base, a->data, ndim, shape, strides, out);
 }
 
 // A complex item is two of these in a row, the real one first.
@@ -138,12 +166,8 @@ bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
                         tl_slot *out) {
   tl_dtype dtype = tl_array_dtype(base->array);
   bool is_imag = is_named(name, "imag");
-  if (is_named(name, "T")) {
-    return transpose(vm, base, 0, out);
-  }
-  if (is_named(name, "mT")) {
-    return matrix_transpose(vm, base, out);
-  }
+  if (is_named(name, "T") || is_named(name, "mT"))
+    return transpose(vm, base, is_named(name, "mT"), out);
   if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real"))) {
     return part_view(vm, base, is_imag, out);
   }
@@ -181,26 +205,14 @@ static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
                        "mT exchanges the last two axes: a number has none");
 }
 
-// The attributes that need no items come first and read the outline alone;
-// the others give views, of a range of the array that it stands for. The
-// imaginary part of real items is a new array of zeros: there is nothing to
-// view, and so nothing to write through either (tl_attribute_place).
+// The attributes that need no items come first; the others give views, of a
+// range of the array that it stands for. The imaginary part of real items is a
+// new array of zeros: there is nothing to view, and so nothing to write through
+// either (tl_attribute_place).
 static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
-  outline o = outline_of(base);
-  if (is_named(name, "shape"))
-    return shape_list(vm, o, out);
-  if (is_named(name, "ndim"))
-    return *out = tl_weak_int(o.ndim), true;
-  if (is_named(name, "size"))
-    return *out = tl_weak_int(o.size), true;
-  if (is_named(name, "nbytes")) {
-    *out = tl_weak_int(o.size * (int64_t)tl_itemsize(o.dtype));
-    return true;
-  }
-  if (is_named(name, "dtype")) {
-    *out = tl_type_slot(tl_type_of_dtype(vm, o.dtype));
-    return true;
-  }
+  bool found, ok = outline(vm, *base, name, &found, out);
+  if (found)
+    return ok;
   bool is_imag = is_named(name, "imag");
   bool is_part = is_imag || is_named(name, "real");
   if (!is_part && !is_named(name, "T") && !is_named(name, "mT"))
@@ -234,16 +246,10 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
   }
   bool has_fields = tl_type_has_fields(type);
   if (!has_fields && !tl_type_is_plain(type)) {
-    char text[TL_DESCRIBE];
-    tl_string *spelled = tl_type_text(vm, type);
-    if (spelled == NULL)
-      return false;
-    snprintf(text, sizeof text, "%s", spelled->text);
-    tl_drop(vm, tl_own_string(spelled));
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "items of type %s have no size of their own; nbytes(x) is "
                    "that of an array",
-                   text);
+                   tl_described_type(vm, type));
   }
   if (has_fields)
     type = tl_layout_of(vm, type, false);
@@ -253,50 +259,7 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
   return true;
 }
 
-// Ordered by what scripts ask most: records, then arrays and numbers.
-bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
-  if (tl_is_record(*base))
-    return tl_record_value(
-        vm, base, (tl_slot){.tag = TL_TAG_STRING, .string = name}, out);
-  if (tl_has_attributes(*base))
-    return attribute(vm, base, name, out);
-  if (tl_is_nested(*base))
-    return tl_nested_attribute(vm, base, name, out);
-  if (tl_is_kind(*base, TL_KIND_MODULE)) {
-    return tl_module_get(vm, base->pointer, name, out);
-  }
-  if (tl_is_resource(*base))
-    return vm->host->attribute(vm, *base, name, out);
-  if (tl_is_type(*base))
-    return type_attribute(vm, base, name, out);
-  return tl_fail_no_field(vm, *base, name);
-}
-
 // --- Nested arrays -----------------------------------------------------------
-
-// .T and .mT
-static bool transpose_nested(tl_vm *vm, tl_slot s, bool last_two,
-                             tl_slot *out) {
-  int ndim = tl_value_ndim(s);
-  bool rows = tl_value_axes(s) > ndim;
-  if (rows && (last_two || ndim < 2)) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s has no transpose: its rows differ in length",
-                   tl_described(vm, s));
-  }
-  if (last_two && ndim < 2) {
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "mT exchanges the last two axes: the array has %d", ndim);
-  }
-  int axes[TL_MAX_DIMS], first = last_two ? ndim - 2 : 0;
-  for (int i = 0; i < ndim; i++)
-    axes[i] = i < first ? i : ndim - 1 - (i - first);
-  if (ndim < 2) {
-    *out = tl_retain(vm, tl_borrow(s));
-    return true;
-  }
-  return tl_value_permute(vm, s, axes, ndim, out);
-}
 
 // The attributes of nested arrays, and how each is read as a function.
 static const struct {
@@ -322,40 +285,16 @@ bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name) {
                  nested_attributes[i].call);
 }
 
-// As shape_list, of fixed dimensions alone.
-static bool nested_shape(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = tl_value_shape(s, shape);
-  outline o = {.ndim = ndim, .shape = shape};
-  return shape_list(vm, o, out);
-}
-
 // *found tells whether the name is that of an attribute.
-static bool nested_attribute(tl_vm *vm, const tl_slot *base,
-                             const tl_string *name, bool *found, tl_slot *out) {
+static bool nested_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
+                             bool *found, tl_slot *out) {
   const tl_nested *n = base->nested;
+  bool ok = outline(vm, *base, name, found, out);
+  if (*found)
+    return ok;
   *found = true;
-  bool rows = tl_has_rows(*base);
-  if (is_named(name, "shape") && !rows)
-    return nested_shape(vm, *base, out);
-  if (is_named(name, "shape")) {
-    return tl_fail(vm, TALLY_ERR_TYPE,
-                   "%s has no shape: len(x) rows of lengths(x) items",
-                   tl_described(vm, *base));
-  }
-  if (is_named(name, "ndim"))
-    return *out = tl_weak_int(tl_nested_ndim(n)), true;
-  if (is_named(name, "size"))
-    return *out = tl_weak_int(tl_nested_size(n)), true;
-  if (is_named(name, "nbytes"))
-    return *out = tl_weak_int(tl_value_nbytes(*base)), true;
-  if (is_named(name, "dtype")) {
-    tl_type *type = tl_type_below(vm, *base, tl_nested_ndim(n));
-    *out = type != NULL ? tl_type_slot(type) : tl_none();
-    return type != NULL;
-  }
   if (is_named(name, "T") || is_named(name, "mT"))
-    return transpose_nested(vm, *base, is_named(name, "mT"), out);
+    return transpose(vm, base, is_named(name, "mT"), out);
   for (int i = 0; tl_is_spelled(*base) && i < 2; i++) {
     if (is_named(name, tl_part_name(n, i))) {
       *out = tl_retain(vm, tl_borrow(n->parts[i]));
@@ -366,8 +305,8 @@ static bool nested_attribute(tl_vm *vm, const tl_slot *base,
 }
 
 // An attribute first, then a field; a name that is both has failed before.
-bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
-                         tl_slot *out) {
+static bool attribute_or_field(tl_vm *vm, tl_slot *base, tl_string *name,
+                               tl_slot *out) {
   bool found;
   if (!tl_field_is_clear(vm, base->nested, name))
     return false;
@@ -377,6 +316,27 @@ bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
   int64_t i = tl_nested_find(base->nested, name);
   if (i >= 0)
     return tl_nested_field(vm, base, i, out);
+  return tl_fail_no_field(vm, *base, name);
+}
+
+// --- Any value ---------------------------------------------------------------
+
+// Ordered by what scripts ask most: records, then arrays and numbers.
+bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
+  if (tl_is_record(*base))
+    return tl_record_value(
+        vm, base, (tl_slot){.tag = TL_TAG_STRING, .string = name}, out);
+  if (tl_has_attributes(*base))
+    return attribute(vm, base, name, out);
+  if (tl_is_nested(*base))
+    return attribute_or_field(vm, base, name, out);
+  if (tl_is_kind(*base, TL_KIND_MODULE)) {
+    return tl_module_get(vm, base->pointer, name, out);
+  }
+  if (tl_is_resource(*base))
+    return vm->host->attribute(vm, *base, name, out);
+  if (tl_is_type(*base))
+    return type_attribute(vm, base, name, out);
   return tl_fail_no_field(vm, *base, name);
 }
 

@@ -22,7 +22,7 @@
 
 // --- Indexing ----------------------------------------------------------------
 
-// One less than a place has room for: step_within puts an item in front.
+// One less than a place has room for: an item is put in front.
 enum { MOST_ITEMS = TL_MOST_ITEMS - 1 };
 
 // An index in two: of the fixed axes, and within the rows.
@@ -36,38 +36,26 @@ typedef struct cut {
   int lead_parts;  // values that the first ones take
 } cut;
 
-// How many of the array's axes an index item uses up: as many as a mask or a
-// grid of indices has, none for a new axis, else one.
-static int axes_of(tl_index_item item, const tl_slot *part) {
-  if (item.kind != TL_ITEM_VALUE)
-    return item.kind == TL_ITEM_SLICE;
-  bool is_mask = tl_is_array(*part) && tl_dtype_of(*part) == TL_BOOL;
-  if (is_mask || tl_is_form(*part, TL_FORM_GRID))
-    return tl_value_ndim(*part);
-  return tl_is_none(*part) ? 0 : 1;
-}
-
 // The error of an index that takes a fixed axis and the rows' axis at once, as
 // a mask of too many axes does, or that has too many items.
-static bool fail_index(tl_vm *vm, const tl_nested *n) {
-  const char *text = tl_described(vm, tl_lend_nested(n));
+static bool fail_index(tl_vm *vm, tl_slot whole) {
   return tl_fail(vm, TALLY_ERR_INDEX,
                  "%s is indexed by its %d fixed axes, then within the rows",
-                 text, tl_nested_ndim(n));
+                 tl_described(vm, whole), tl_value_ndim(whole));
 }
 
 // An ellipsis stands for what the other items leave of the fixed axes and the
 // rows.
-// Splits an index where the fixed axes end; the rest, c->items from lead on, is
-// for the rows. Without such items all of the index is of the fixed axes, also
-// where it covers fewer than there are. False (kind index) after fail_index.
-static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
+// Splits an index of [whole], rows of any form, where the fixed axes end; the
+// rest, c->items from lead on, is for the rows. Without such items all of the
+// index is of the fixed axes, also where it covers fewer than there are. False
+// (kind index) after fail_index.
+static bool cut_index(tl_vm *vm, tl_slot whole, const tl_step *step,
                       const tl_slot *parts, cut *out) {
-  int axes = 0, ndim = tl_nested_ndim(n),
-      all = tl_value_axes(tl_lend_nested(n));
+  int axes = 0, ndim = tl_value_ndim(whole), all = tl_value_axes(whole);
   const tl_slot *at = parts;
   for (int i = 0; i < step->item_count; i++) {
-    axes += axes_of(step->items[i], at);
+    axes += tl_item_axes(step->items[i], at);
     at += tl_item_parts(step->items[i]);
   }
   *out = (cut){.lead = -1};
@@ -84,11 +72,11 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
         out->lead_parts = (int)(at - parts);
       }
       if (out->count == MOST_ITEMS)
-        return fail_index(vm, n);
+        return fail_index(vm, whole);
       out->items[out->count++] = item;
-      covered += axes_of(item, at);
+      covered += tl_item_axes(item, at);
       if (covered > ndim && out->lead < 0)
-        return fail_index(vm, n);
+        return fail_index(vm, whole);
     }
     at += tl_item_parts(step->items[i]);
   }
@@ -99,32 +87,16 @@ static bool cut_index(tl_vm *vm, const tl_nested *n, const tl_step *step,
   return true;
 }
 
-// An index of [first], with its values, and then of what chooses within the
-// rows; it borrows from [place].
-// Its callers choose all rows (:) or the numbers of some in front of what
-// chooses within them. The step is good while *place and the parts are.
-static tl_step step_within(const cut *c, tl_index_item first,
-                           const tl_slot *values, tl_slot *parts,
-                           tl_nested_place *place) {
-  int rest = c->count - c->lead, own = tl_item_parts(first), more = 0;
-  place->items[0] = first;
-  memcpy(place->items + 1, c->items + c->lead, (size_t)rest * sizeof *c->items);
-  for (int i = 0; i < rest; i++) more += tl_item_parts(place->items[1 + i]);
-  for (int i = 0; i < own; i++) place->parts[i] = values[i];
-  for (int i = 0; i < more; i++)
-    place->parts[own + i] = parts[c->lead_parts + i];
-  return (tl_step){.item_count = (uint16_t)(rest + 1), .items = place->items};
-}
-
-// (:, rest) of ragged rows.
-static bool slice_within(tl_vm *vm, tl_slot rows, const cut *c, tl_slot *parts,
-                         tl_slot *out) {
-  static const tl_index_item all = {.kind = TL_ITEM_SLICE};
-  tl_nested_place place;
-  tl_slot borrowed = tl_borrow(rows);
-  tl_step step = step_within(c, all, NULL, parts, &place);
-  return tl_index_get(vm, &borrowed, &step, place.parts, out) &&
-         tl_keep_made(vm, out);
+// Puts an item in front of what chooses within the rows: all rows (:), or the
+// numbers of some. False (kind index) where there is no room for all.
+static bool put_in_front(tl_vm *vm, tl_slot whole, const cut *c,
+                         tl_index_item first, const tl_slot *values,
+                         tl_slot *parts, tl_nested_place *out) {
+  tl_step rest = {.item_count = (uint16_t)(c->count - c->lead),
+                  .items = c->items + c->lead};
+  return tl_place_begin(out, first, values,
+                        (tl_nested_path){&rest, 1, parts + c->lead_parts}, 0) ||
+         fail_index(vm, whole);
 }
 
 // Index and array must have the same fixed shape: then their rows correspond
@@ -138,78 +110,87 @@ static bool get_by_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
     return tl_fail(vm, TALLY_ERR_SHAPE, "the index %s has other rows than %s",
                    tl_described(vm, index), a);
   }
-  tl_slot rows, chosen = tl_none(), made;
+  tl_slot rows, chosen, made;
   if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
     return false;
-  bool ok = tl_grid_rows(vm, index, &chosen) &&
-            tl_value_choose(vm, rows, chosen, &made);
-  tl_clear(vm, &chosen);
-  tl_drop(vm, rows);
-  return ok && tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
+  bool ok =
+      tl_grid_rows(vm, index, &chosen) &&
+      tl_drop_after(vm, tl_value_choose(vm, rows, chosen, &made), &chosen);
+  return tl_drop_after(vm, ok, &rows) &&
+         tl_value_split_axis(vm, &made, tl_ndim(x), tl_shape(x), out);
 }
 
-// Two indexes, one after the other: the places by the fixed axes, then the rows
-// at those places by the rest.
-//
-//   no rest             the places are again a grid, or rows, or one row
-//   one place, a rest   that row, indexed as any array
-//   places, a rest      the rows there in order as (:, rest), and what comes
-//                       of each in the shape of the places
+// What the rest of the index finds in the rows at places: of one place that
+// row, indexed as any array; of several the rows in order as (:, rest), and
+// what comes of each in the shape of the places.
+static bool get_within(tl_vm *vm, tl_slot whole, tl_slot places, tl_slot all,
+                       const cut *c, tl_slot *parts, tl_slot *out) {
+  tl_slot rows, found;
+  tl_nested_place place;
+  if (!tl_is_array(places)) {
+    tl_step rest = {.item_count = (uint16_t)(c->count - c->lead),
+                    .items = c->items + c->lead};
+    return tl_nested_at(vm, all, places.i, &rows) &&
+           tl_drop_after(
+               vm,
+               tl_index_get(vm, &rows, &rest, parts + c->lead_parts, out) &&
+                   tl_keep_made(vm, out),
+               &rows);
+  }
+  if (!put_in_front(vm, whole, c, tl_whole_axis, NULL, parts, &place) ||
+      !tl_rows_at(vm, places.array, all, &rows))
+    return false;
+  tl_slot base = tl_borrow(rows);
+  bool ok = tl_index_get(vm, &base, place.steps, place.parts, &found) &&
+            tl_keep_made(vm, &found);
+  return tl_drop_after(vm, ok, &rows) &&
+         tl_value_split_axis(vm, &found, tl_ndim(places.array),
+                             tl_shape(places.array), out);
+}
+
+// Two indexes, one after the other: the places of [whole] by the fixed axes,
+// then the rows at those places by the rest. Without a rest the places are
+// again a grid, or rows, or one row.
+static bool get_at(tl_vm *vm, tl_slot whole, tl_slot numbers, tl_slot all,
+                   const tl_step *step, tl_slot *parts, tl_slot *out) {
+  cut c;
+  tl_slot base = tl_borrow(numbers), places;
+  if (!cut_index(vm, whole, step, parts, &c))
+    return false;
+  tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
+  if (!tl_index_get(vm, &base, &lead, parts, &places))
+    return false;
+  bool ok = c.lead == c.count
+                ? tl_grid_of_places(vm, places, all, out)
+                : get_within(vm, whole, places, all, &c, parts, out);
+  if (ok && !tl_is_owned(*out) && tl_is_heap(*out))
+    *out = tl_retain(vm, *out);
+  return tl_drop_after(vm, ok, &places);
+}
+
+// Whether an index is one grid of bools or integers, for each of the rows.
+static bool is_by_rows(const tl_step *step, const tl_slot *parts) {
+  return step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
+         tl_is_form(parts[0], TL_FORM_GRID);
+}
+
 static bool grid_get(tl_vm *vm, tl_slot grid, const tl_step *step,
                      tl_slot *parts, tl_slot *out) {
   const tl_nested *n = grid.nested;
-  cut c;
-  if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
-      tl_is_form(parts[0], TL_FORM_GRID)) {
-    return get_by_rows(vm, n, parts[0], out);
-  }
-  if (!cut_index(vm, n, step, parts, &c))
-    return false;
-  tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
-  tl_slot base = tl_borrow(n->parts[0]), places, rows;
-  if (!tl_index_get(vm, &base, &lead, parts, &places))
-    return false;
-  bool ok;
-  if (c.lead == c.count) {
-    ok = tl_grid_of_places(vm, places, n->parts[1], out);
-    if (ok && !tl_is_owned(*out) && tl_is_heap(*out))
-      *out = tl_retain(vm, *out);
-  } else if (!tl_is_array(places)) {
-    tl_slot row;
-    tl_step rest = {.item_count = (uint16_t)(c.count - c.lead),
-                    .items = c.items + c.lead};
-    ok = tl_nested_at(vm, n->parts[1], places.i, &row);
-    if (ok) {
-      ok = tl_index_get(vm, &row, &rest, parts + c.lead_parts, out) &&
-           tl_keep_made(vm, out);
-      tl_drop(vm, row);
-    }
-  } else {
-    tl_slot found;
-    ok = tl_rows_at(vm, places.array, n->parts[1], &rows);
-    if (ok) {
-      ok = slice_within(vm, rows, &c, parts, &found) &&
-           tl_value_split_axis(vm, &found, tl_ndim(places.array),
-                               tl_shape(places.array), out);
-      tl_drop(vm, rows);
-    }
-  }
-  tl_drop(vm, places);
-  return ok;
+  return is_by_rows(step, parts)
+             ? get_by_rows(vm, n, parts[0], out)
+             : get_at(vm, grid, n->parts[0], n->parts[1], step, parts, out);
 }
 
-// For indexes that ragged_get.c does not know: the numbers of the rows are the
-// places of a grid of one axis, which lives for this call alone.
+// The numbers of the rows are the places of one axis.
 bool tl_grid_get_rows(tl_vm *vm, tl_slot ragged, const tl_step *step,
                       tl_slot *parts, tl_slot *out) {
-  int64_t rows = tl_ragged_rows(ragged.nested);
-  tl_slot first, second = tl_borrow(ragged), grid;
-  if (!tl_array_give(tl_numbers_new(vm, 1, &rows, 0), &first) ||
-      !tl_nested_pair(vm, TL_FORM_GRID, 1, &first, &second, &grid))
-    return false;
-  bool ok = grid_get(vm, grid, step, parts, out) && tl_keep_made(vm, out);
-  tl_drop(vm, grid);
-  return ok;
+  tl_slot numbers;
+  return tl_array_give(tl_number_items(vm, ragged, 0), &numbers) &&
+         tl_drop_after(vm,
+                       get_at(vm, ragged, numbers, ragged, step, parts, out) &&
+                           tl_keep_made(vm, out),
+                       &numbers);
 }
 
 // --- Writing -----------------------------------------------------------------
@@ -259,49 +240,42 @@ static bool own_rows(tl_vm *vm, tl_nested *n) {
 static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                      tl_slot *value) {
   cut c;
-  const tl_step *step = w.steps;
-  tl_slot places, given, *parts = w.parts;
-  if (step->field != NULL || w.count > 1)
-    return fail_index(vm, n);
+  tl_slot whole = tl_lend_nested(n), numbers, given;
+  tl_nested_path way = tl_way_one(&numbers);
+  if (w.steps->field != NULL || w.count > 1)
+    return fail_index(vm, whole);
   if (!own_rows(vm, n))
     return false;
-  if (step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
-      tl_is_form(parts[0], TL_FORM_GRID)) {
-    tl_slot index;
-    if (!tl_grid_rows(vm, parts[0], &index))
-      return false;
-    bool ok = value_of_rows(vm, n->parts[0].array, *value, &given);
-    if (ok) {
-      ok = tl_part_update(vm, tl_way_one(&index), &n->parts[1], &given);
-      tl_clear(vm, &given);
-    }
-    tl_drop(vm, index);
-    return ok;
+  if (is_by_rows(w.steps, w.parts)) {
+    return tl_grid_rows(vm, w.parts[0], &numbers) &&
+           tl_drop_after(
+               vm,
+               value_of_rows(vm, n->parts[0].array, *value, &given) &&
+                   tl_drop_after(vm,
+                                 tl_part_update(vm, way, &n->parts[1], &given),
+                                 &given),
+               &numbers);
   }
-  if (!cut_index(vm, n, step, parts, &c))
+  if (!cut_index(vm, whole, w.steps, w.parts, &c))
     return false;
   tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
-  tl_slot base = tl_borrow(n->parts[0]);
-  if (!tl_index_get(vm, &base, &lead, parts, &places))
+  tl_slot base = tl_borrow(n->parts[0]), places;
+  if (!tl_index_get(vm, &base, &lead, w.parts, &places))
     return false;
-  // own_rows has made places and numbers of rows the same, so what the index
-  // found among the places is an index of the rows.
-  // The rows' numbers, then what chooses within them.
+  // What the index found among the places is an index of the rows: their
+  // numbers, and behind them what chooses within the rows.
   tl_nested_place place;
-  tl_slot numbers = tl_borrow(places);
-  bool ok = true;
+  numbers = tl_borrow(places);
   given = tl_borrow(*value);
-  if (tl_is_array(places)) {
-    ok = tl_value_flatten(vm, places, &numbers) &&
-         value_of_rows(vm, places.array, *value, &given);
-  }
-  tl_step inner = step_within(&c, tl_one_value, &numbers, parts, &place);
-  ok = ok && tl_part_update(vm, (tl_nested_path){&inner, 1, place.parts},
-                            &n->parts[1], &given);
+  bool ok =
+      !tl_is_array(places) || (tl_value_flatten(vm, places, &numbers) &&
+                               value_of_rows(vm, places.array, *value, &given));
+  ok = ok &&
+       put_in_front(vm, whole, &c, tl_one_value, &numbers, w.parts, &place) &&
+       tl_part_update(vm, place.way, &n->parts[1], &given);
   tl_clear(vm, &given);
   tl_clear(vm, &numbers);
-  tl_drop(vm, places);
-  return ok;
+  return tl_drop_after(vm, ok, &places);
 }
 
 // --- Elementwise -------------------------------------------------------------
@@ -342,11 +316,7 @@ static bool fixed_axes(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
     // Regular rows, or one item for each: the axes before.
     const tl_array *a = s.array;
     tl_slot base = tl_borrow(s);
-    tl_array *view = tl_view_new(vm, &base, tl_array_dtype(a), a->data, ndim,
-                                 tl_shape(a), tl_strides(a));
-    if (view == NULL)
-      return false;
-    *out = tl_own_array(view);
+    return tl_view(vm, &base, a->data, ndim, tl_shape(a), tl_strides(a), out);
   }
   return true;
 }
@@ -381,12 +351,9 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
   bool ok =
       numbers != NULL && tl_broadcast_flat(vm, numbers, ndim, shape, &places);
   tl_array_drop(vm, numbers);
-  if (ok) {
-    ok = tl_value_take(vm, items, places.array, out);
-    tl_drop(vm, places);
-  }
-  tl_drop(vm, items);
-  return ok;
+  ok = ok &&
+       tl_drop_after(vm, tl_value_take(vm, items, places.array, out), &places);
+  return tl_drop_after(vm, ok, &items);
 }
 
 // The fixed axes broadcast as arrays do, then each operand is a ragged array of
@@ -425,49 +392,50 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 
 // --- Joining -----------------------------------------------------------------
 
-// Grids that differ in the first axis at most stay a grid: the rows are joined,
-// in order, under new places. Others are joined as rows of rows.
-static bool grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
-                        tl_slot *out) {
-  int ndim, other;
-  int64_t shape[TL_MAX_DIMS], own[TL_MAX_DIMS], total = 0;
-  ndim = tl_value_shape(items[0], shape);
+// Whether all values have rows below axes of one shape, which they have behind
+// axis [first] of theirs. *total is how many there are along the first axis.
+static bool same_axes(int64_t count, const tl_slot *items, int first,
+                      int64_t *total) {
+  *total = 0;
   for (int64_t i = 0; i < count; i++) {
-    other = tl_value_shape(items[i], own);
-    bool same = tl_is_form(items[i], TL_FORM_GRID) && other == ndim;
-    for (int k = 1; same && k < ndim; k++) same = own[k] == shape[k];
-    if (!same)
-      return tl_join_opened(vm, tl_grid_as_vars, tl_value_concat, count, items,
-                            out);
-    total += own[0];
+    if (!tl_has_rows(items[i]) || !tl_value_agrees(items[i], items[0], first))
+      return false;
+    *total += tl_value_length(items[i], 0);
   }
+  return true;
+}
+
+// The rows of all, one behind the other, in an array of that shape.
+static bool join_rows(tl_vm *vm, int64_t count, const tl_slot *items, int ndim,
+                      const int64_t *shape, tl_slot *out) {
   tl_slot rows;
-  shape[0] = total;
   return tl_join_opened(vm, tl_grid_rows, tl_value_concat, count, items,
                         &rows) &&
          tl_grid_of_shape(vm, ndim, shape, &rows, out);
 }
 
+// Grids that differ in the first axis at most stay a grid: the rows are joined,
+// in order, under new places. Others are joined as rows of rows.
+static bool grid_concat(tl_vm *vm, int64_t count, const tl_slot *items,
+                        tl_slot *out) {
+  int64_t shape[TL_MAX_DIMS], total;
+  int ndim = tl_value_shape(items[0], shape);
+  if (ndim < 2 || !same_axes(count, items, 1, &total))
+    return tl_join_opened(vm, tl_grid_as_vars, tl_value_concat, count, items,
+                          out);
+  shape[0] = total;
+  return join_rows(vm, count, items, ndim, shape, out);
+}
+
 // shape[0] stays free for the new axis; the items' own shapes come behind it.
 bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
                    tl_slot *out) {
-  int ndim = 0, other;
-  int64_t shape[TL_MAX_DIMS + 1], own[TL_MAX_DIMS];
-  *fits = count > 0;
-  if (*fits)
-    ndim = tl_value_shape(items[0], shape + 1);
-  for (int64_t i = 0; *fits && i < count; i++) {
-    other = tl_value_shape(items[i], own);
-    *fits = tl_has_rows(items[i]) && other == ndim && ndim < TL_MAX_DIMS &&
-            memcmp(own, shape + 1, (size_t)ndim * sizeof *own) == 0;
-  }
-  if (!*fits)
-    return false;
-  tl_slot rows;
-  shape[0] = count;
-  return tl_join_opened(vm, tl_grid_rows, tl_value_concat, count, items,
-                        &rows) &&
-         tl_grid_of_shape(vm, ndim + 1, shape, &rows, out);
+  int64_t shape[TL_MAX_DIMS + 1] = {count}, unused;
+  *fits = count > 0 && tl_value_ndim(items[0]) < TL_MAX_DIMS &&
+          same_axes(count, items, 0, &unused);
+  return *fits &&
+         join_rows(vm, count, items, 1 + tl_value_shape(items[0], shape + 1),
+                   shape, out);
 }
 
 const tl_form_ops tl_grid_ops = {grid_get, grid_set, grid_elementwise,

@@ -65,12 +65,10 @@ static bool fail_value(tl_vm *vm, tl_slot categories, tl_slot value) {
     tl_text_puts(&text, " is none of the categories ");
     ok = tl_format_value(vm, &text, categories, true, 8);
   }
-  tl_string *message = ok ? tl_text_finish(&text) : NULL;
-  if (message != NULL) {
-    tl_fail(vm, TALLY_ERR_VALUE, "%s", message->text);
-    tl_drop(vm, tl_own_string(message));
-  } else if (!ok) {
-    tl_text_close(&text);
+  tl_slot message;
+  if (tl_text_give(&text, ok, &message)) {
+    tl_fail(vm, TALLY_ERR_VALUE, "%s", message.string->text);
+    tl_drop(vm, message);
   }
   return false;
 }
@@ -239,11 +237,10 @@ static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
   // One item: the index goes on in it, as in any value.
   cut->tail.items++;
   cut->tail.item_count--;
-  if (!tl_nested_at(vm, target, places.i, &item))
-    return false;
-  bool ok = tl_index_get(vm, &item, &cut->tail, cut->tail_parts, out);
-  tl_clear(vm, &item);
-  return ok;
+  return tl_nested_at(vm, target, places.i, &item) &&
+         tl_drop_after(
+             vm, tl_index_get(vm, &item, &cut->tail, cut->tail_parts, out),
+             &item);
 }
 
 // Whether an index of a pointer without axes is p[()] or p[...], its value;
@@ -365,12 +362,13 @@ static bool pointer_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!choose_places(vm, n, w, &places, &rest, steps, &cut))
     return false;
   bool merges = rest.steps == steps;
-  bool ok = (tl_place_begin(&place, tl_one_value, &places, rest, merges) ||
-             tl_fail(vm, TALLY_ERR_VALUE,
-                     "what a pointer refers to is set by at most %d steps",
-                     TL_MOST_STEPS - 1)) &&
-            tl_spell_out(vm, 1, &plain) &&
-            tl_part_update(vm, place.way, &n->parts[1], &plain);
+  bool ok =
+      (tl_place_begin(&place, tl_one_value, &places, rest, merges ? 1 : -1) ||
+       tl_fail(vm, TALLY_ERR_VALUE,
+               "what a pointer refers to is set by at most %d steps",
+               TL_MOST_STEPS - 1)) &&
+      tl_spell_out(vm, 1, &plain) &&
+      tl_part_update(vm, place.way, &n->parts[1], &plain);
   tl_clear(vm, &plain);
   tl_clear(vm, &places);
   return ok;

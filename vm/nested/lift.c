@@ -6,7 +6,7 @@
 //     a grid           of_grid: its rows in order, then the shape again
 //     TL_EACH_ROW      tl_lift_rows: a call for each
 //     TL_OF_MASKS      of_masks: a call for the mask, one for the values
-//     TL_INNERMOST     of_inner: the inner rows, then the outer offsets
+//     TL_INNERMOST     of_rows: the inner rows, then the outer offsets
 //     rows             of_rows: the items of all rows, then the offsets
 //     missing values   of_values: the values, then the mask
 //
@@ -59,39 +59,6 @@ static bool call_with(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 }
 
 // --- Each item ---------------------------------------------------------------
-
-// What a function made of the items of all rows: rows again, under their
-// offsets, where it [has_items], else as it is. [ok]: whether it was made.
-// Takes the offsets, and *made where there is one.
-static bool close_result(tl_vm *vm, bool ok, bool has_items, tl_slot *offsets,
-                         tl_slot *made, tl_slot *out) {
-  if (!ok || has_items)
-    return tl_rows_close(vm, ok, offsets, made, out);
-  tl_clear(vm, offsets);
-  tl_copy_slot(out, made);
-  return true;
-}
-
-// The items of all rows of the arguments that are ragged, whose rows agree.
-// Results that are no items (a total) are given as they are. The rows of the
-// other arguments are brought to those of the first by tl_ragged_spread.
-static bool of_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                    const tl_slot *args, tl_slot *out) {
-  tl_slot given[TL_MAX_PARAMS], offsets, made;
-  uint32_t opened = 1;
-  if (!tl_ragged_borrow(vm, args[0], &offsets, &given[0]))
-    return false;
-  bool ok = true;
-  for (; ok && opened < count; opened += ok) {
-    given[opened] = tl_borrow(args[opened]);
-    if (tl_is_form(args[opened], TL_FORM_RAGGED))
-      ok = tl_ragged_spread(vm, args[opened], args[0], &given[opened]);
-  }
-  ok = ok && tl_lift_call(vm, builtin, count, given, &made);
-  drop_args(vm, opened, given);
-  return close_result(vm, ok, ok && tl_value_ndim(made) > 0, &offsets, &made,
-                      out);
-}
 
 // The values with one of those that are there in each gap, which the function
 // takes if it takes that one; without any a zero or no text. *out is owned.
@@ -310,8 +277,7 @@ static bool to_values(tl_vm *vm, string_call *c, tl_slot *out) {
   if (x->size == 0 || tl_ndim(x) == 1)
     return true;
   tl_drop(vm, flat);
-  return fail_kind(vm, c->builtin,
-                   (tl_slot){.tag = tl_array_tag(x), .array = (tl_array *)x},
+  return fail_kind(vm, c->builtin, tl_lend_array(x),
                    "each string gives a row, so x has one axis");
 }
 
@@ -338,7 +304,7 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // --- Each row ----------------------------------------------------------------
 
 // The parameter's position, looked up by its name in the row's signature.
-int tl_lift_axis(const tl_builtin *builtin) {
+static int axis_of(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
   for (int i = 1; i < count; i++) {
@@ -401,7 +367,7 @@ static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
 // rows are short.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out) {
-  row_call c = {builtin, count, args, tl_lift_axis(builtin), tl_none()};
+  row_call c = {builtin, count, args, axis_of(builtin), tl_none()};
   const tl_nested *n = args[0].nested;
   return c.at >= 0 &&
          find_row_axis(vm, builtin, args[c.at], tl_value_axes(args[0]),
@@ -415,7 +381,7 @@ bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // Whether an axis of a grid's rows is asked for, rather than one of its own.
 // Negative axes count from the end of all axes, the rows' included.
 static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   if (!tl_is_form(args[0], TL_FORM_GRID) || at < 0 ||
       tl_class(args[at]) != TL_CLASS_I64)
     return false;
@@ -424,50 +390,39 @@ static bool is_within_grid(const tl_builtin *builtin, const tl_slot *args) {
              : args[at].i >= tl_value_ndim(args[0]);
 }
 
-// The items of those numbers, in row-major order, in the shape of the numbers.
+// A tl_items_map: the items of a value at the numbers that a function has given
+// for them, which are one number, an array, or rows as broadcast_to makes them.
 // The items of a tree are moved by one gather, whatever is in them; of a grid
 // only the places are, and the rows stay where they are.
-static bool follow(tl_vm *vm, tl_slot s, tl_array *numbers, tl_slot *out) {
-  tl_slot flat = tl_none();
-  if (tl_is_form(s, TL_FORM_GRID)) {
-    // The rows stay where they are.
-    bool ok = follow(vm, s.nested->parts[0], numbers, &flat) &&
-              tl_grid_of_places(vm, flat, s.nested->parts[1], out);
-    tl_clear(vm, &flat);
-    return ok;
-  }
-  return tl_value_flatten(vm, s, &flat) &&
-         tl_drop_after(vm, tl_value_take(vm, flat, numbers, out), &flat);
-}
-
-// The items of numbers that stand in rows, as broadcast_to makes them: in rows
-// of the same lengths. Takes numbers.
-static bool follow_rows(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
-  tl_slot offsets, flat, found;
-  bool ok = tl_ragged_flat(vm, numbers, &offsets, &flat);
-  tl_drop(vm, numbers);
-  if (!ok)
-    return false;
-  ok = follow(vm, s, flat.array, &found);
-  tl_drop(vm, flat);
-  return tl_rows_close(vm, ok, &offsets, &found, out);
-}
-
-// The same of rows below fixed dimensions. Takes numbers.
-static bool follow_grid(tl_vm *vm, tl_slot s, tl_slot numbers, tl_slot *out) {
+static bool follow(tl_vm *vm, void *value, tl_slot numbers, tl_slot *out) {
+  const tl_slot s = *(tl_slot *)value;
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(numbers, shape);
-  tl_slot rows, made;
-  bool ok = tl_grid_rows(vm, numbers, &rows);
-  tl_drop(vm, numbers);
-  return ok && follow_rows(vm, s, rows, &made) &&
-         tl_value_split_axis(vm, &made, ndim, shape, out);
+  tl_slot part, made;
+  if (tl_is_form(numbers, TL_FORM_RAGGED))
+    return tl_map_items(vm, numbers, follow, value, out);
+  if (tl_is_form(numbers, TL_FORM_GRID)) {
+    return tl_grid_rows(vm, numbers, &part) &&
+           tl_drop_after(vm, follow(vm, value, part, &made), &part) &&
+           tl_value_split_axis(vm, &made, ndim, shape, out);
+  }
+  if (ndim > 0 && tl_is_form(s, TL_FORM_GRID)) {
+    return follow(vm, &s.nested->parts[0], numbers, &part) &&
+           tl_drop_after(
+               vm, tl_grid_of_places(vm, part, s.nested->parts[1], out), &part);
+  }
+  return tl_value_flatten(vm, s, &part) &&
+         tl_drop_after(vm,
+                       (ndim > 0 ? tl_value_take(vm, part, numbers.array, out)
+                                 : tl_nested_at(vm, part, numbers.i, out)) &&
+                           tl_keep_made(vm, out),
+                       &part);
 }
 
 // Rows are moved along axis 0 alone, which has to be said: other axes, and
 // none, are the function's own business.
 static bool moves_rows(const tl_builtin *builtin, const tl_slot *args) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   return at > 0 && tl_class(args[at]) == TL_CLASS_I64 && args[at].i == 0;
 }
 
@@ -478,7 +433,7 @@ static bool is_of_each_row(const tl_builtin *builtin) {
 
 // Whether rows are moved one by one, or the axis is missing that says how.
 static bool wants_axis(const tl_builtin *builtin, const tl_slot *args) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   return is_of_each_row(builtin) || (at > 1 && tl_is_none(args[at]));
 }
 
@@ -497,28 +452,10 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
   }
-  tl_slot numbers, places, dense;
-  if (!tl_array_give(tl_number_items(vm, args[0], 0), &numbers) ||
-      !call_with(vm, builtin, count, args, numbers, &places))
-    return false;
-  if (tl_is_form(places, TL_FORM_RAGGED))
-    return follow_rows(vm, args[0], places, out);
-  if (tl_is_form(places, TL_FORM_GRID))
-    return follow_grid(vm, args[0], places, out);
-  bool one = tl_is_scalar(places);
-  bool ok = one ? tl_stack(vm, 1, &places, &dense)
-                : tl_array_contiguous(vm, &places, &dense);
-  tl_drop(vm, places);
-  if (!ok)
-    return false;
-  tl_slot found;
-  ok = follow(vm, args[0], dense.array, one ? &found : out);
-  tl_drop(vm, dense);
-  if (!ok || !one)
-    return ok;
-  ok = tl_nested_at(vm, found, 0, out) && tl_keep_made(vm, out);
-  tl_drop(vm, found);
-  return ok;
+  tl_slot numbers, places;
+  return tl_array_give(tl_number_items(vm, args[0], 0), &numbers) &&
+         call_with(vm, builtin, count, args, numbers, &places) &&
+         tl_drop_after(vm, follow(vm, &args[0], places, out), &places);
 }
 
 // --- Any ---------------------------------------------------------------------
@@ -529,7 +466,7 @@ static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
                         tl_slot *args) {
   bool of_rows = builtin->lifts >= TL_OF_ROWS && builtin->lifts != TL_MOVES;
-  int at = of_rows ? tl_lift_axis(builtin) : -1;
+  int at = of_rows ? axis_of(builtin) : -1;
   if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
     return true;
   if (args[at].i != last) {
@@ -547,7 +484,7 @@ static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
 // one item for each.
 static bool is_of_rows(const tl_builtin *builtin, const tl_slot *args,
                        tl_slot made, int64_t rows) {
-  int at = tl_lift_axis(builtin);
+  int at = axis_of(builtin);
   bool all =
       at > 0 && tl_is_none(args[at]) && !tl_is_form(made, TL_FORM_RAGGED);
   return !all && tl_value_ndim(made) > 0 && tl_value_length(made, 0) == rows;
@@ -580,21 +517,33 @@ static bool has_rows_within(tl_slot s) {
   return tl_is_form(s, TL_FORM_RAGGED) && tl_has_rows(s.nested->parts[1]);
 }
 
-// Rows of rows: the inner ones, under the offsets of the outer ones.
-// What has an item for each inner row becomes rows under the outer offsets; a
-// result of all items is given as it is.
-static bool of_inner(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
-                     const tl_slot *args, tl_slot *out) {
+// The items of all rows of the arguments that are ragged, whose rows agree: the
+// rows of the other arguments are brought to those of the first by
+// tl_ragged_spread. Results that are no items (a total) are given as they are.
+// [inner]: of rows of rows, the inner ones under the offsets of the outer ones;
+// what has an item for each inner row becomes rows.
+static bool of_rows(tl_vm *vm, const tl_builtin *builtin, bool inner,
+                    uint32_t count, const tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS], offsets, made;
-  for (uint32_t i = 0; i < count; i++) given[i] = tl_borrow(args[i]);
-  if (!within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) ||
-      !tl_ragged_flat(vm, args[0], &offsets, &given[0]))
+  uint32_t opened = 1;
+  if (!tl_ragged_flat(vm, args[0], &offsets, &given[0]))
     return false;
   int64_t rows = tl_value_length(given[0], 0);
-  bool ok = tl_lift_call(vm, builtin, count, given, &made);
-  drop_args(vm, count, given);
-  return close_result(vm, ok, ok && is_of_rows(builtin, args, made, rows),
-                      &offsets, &made, out);
+  bool ok = true;
+  for (; ok && opened < count; opened += ok) {
+    given[opened] = tl_borrow(args[opened]);
+    if (!inner && tl_is_form(args[opened], TL_FORM_RAGGED))
+      ok = tl_ragged_spread(vm, args[opened], args[0], &given[opened]);
+  }
+  ok = ok && within_rows(vm, builtin, tl_value_axes(args[0]) - 1, given) &&
+       tl_lift_call(vm, builtin, count, given, &made);
+  drop_args(vm, opened, given);
+  if (!ok ||
+      (inner ? is_of_rows(builtin, args, made, rows) : tl_value_ndim(made) > 0))
+    return tl_rows_close(vm, ok, &offsets, &made, out);
+  tl_clear(vm, &offsets);
+  tl_copy_slot(out, &made);
+  return true;
 }
 
 // The order matters: grids before rows, since a grid's rows are ragged; options
@@ -616,11 +565,11 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (builtin->lifts == TL_OF_MASKS && tl_is_form(x, TL_FORM_OPTION))
     return of_masks(vm, builtin, count, args, out);
   if (builtin->lifts == TL_INNERMOST && has_rows_within(x))
-    return of_inner(vm, builtin, count, args, out);
+    return of_rows(vm, builtin, true, count, args, out);
   if (builtin->lifts != TL_OF_ITEMS && builtin->lifts != TL_OF_TEXT)
     return builtin->call(vm, args, out);
   if (tl_is_form(x, TL_FORM_RAGGED))
-    return of_rows(vm, builtin, count, args, out);
+    return of_rows(vm, builtin, false, count, args, out);
   if (tl_is_form(x, TL_FORM_OPTION))
     return of_values(vm, builtin, count, args, out);
   return builtin->call(vm, args, out);  // which says that it takes no structs

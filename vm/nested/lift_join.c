@@ -44,43 +44,24 @@ bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
                                  : tl_stack(vm, count, results, out);
 }
 
-// Part [k] of each result, joined.
-static bool join_parts(tl_vm *vm, int64_t count, const tl_slot *results,
-                       int64_t k, tl_slot *out) {
-  tl_slot *parts = tl_slots_new(vm, count, "rows");
-  if (parts == NULL)
-    return false;
-  for (int64_t i = 0; i < count; i++) {
-    parts[i] =
-        tl_borrow(tl_is_record(results[i]) ? results[i].record->fields[k].value
-                                           : results[i].list->items[k]);
-  }
-  bool ok = tl_join_results(vm, count, parts, out);
-  tl_slots_free(vm, parts, count);
-  return ok;
-}
-
 // Records of the first one's keys, each key with what the calls gave for it,
 // joined: a function that returns {values, counts} gives rows of both.
 static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
                          tl_slot *out) {
   const tl_record *first = results[0].record;
   tl_record *record = tl_record_new(vm, first->length);
-  bool ok = record != NULL;
+  tl_slot *parts = record != NULL ? tl_slots_new(vm, count, "rows") : NULL;
+  bool ok = parts != NULL;
   for (int64_t k = 0; ok && k < first->length; k++) {
-    tl_slot joined;
-    ok = join_parts(vm, count, results, k, &joined);
-    if (!ok)
-      break;
-    tl_slot key = tl_key_slot(first->fields[k].key);
-    ok = tl_record_set_key(vm, &record, &key, &joined);
-    tl_clear(vm, &joined);
+    tl_slot joined, key = tl_key_slot(first->fields[k].key);
+    for (int64_t i = 0; i < count; i++)
+      parts[i] = tl_borrow(results[i].record->fields[k].value);
+    ok = tl_join_results(vm, count, parts, &joined) &&
+         tl_drop_after(vm, tl_record_set_key(vm, &record, &key, &joined),
+                       &joined);
   }
-  if (ok)
-    *out = tl_own_record(record);
-  else if (record != NULL)
-    tl_drop(vm, tl_own_record(record));
-  return ok;
+  tl_slots_free(vm, parts, 0);
+  return tl_record_give(vm, record, ok, out);
 }
 
 // Rows where the results have axes, one item for each where they have none, and

@@ -165,9 +165,6 @@ bool tl_nested_field(tl_vm *vm, tl_slot *base, int64_t i, tl_slot *out);
 // Fails (kind name) where the field's name is also that of an attribute.
 // True for a name that is not both, whether or not it is a field.
 bool tl_field_is_clear(tl_vm *vm, const tl_nested *n, const tl_string *name);
-// .name on a nested array: an attribute or a field, an error if it is both.
-bool tl_nested_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
-                         tl_slot *out);
 // p.{x, y}: a struct array of those fields, over the same memory.
 // Fails (kind name) for a field that there is not, naming one that is near.
 bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
@@ -217,13 +214,16 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out);
 // base[mask] by such a mask.
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out);
-// Whether a step is one mask of bools that may be missing.
+// Whether a value is a mask of bools that may be missing, as the comparison of
+// a column with missing values gives; whether a step is one such mask.
+static inline bool tl_is_open_mask(tl_slot s) {
+  return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
+         tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
+}
 static inline bool tl_is_option_mask(const tl_step *step,
                                      const tl_slot *parts) {
   return step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
-         tl_is_form(parts[0], TL_FORM_OPTION) &&
-         tl_is_array(parts[0].nested->parts[1]) &&
-         tl_dtype_of(parts[0].nested->parts[1]) == TL_BOOL;
+         tl_is_open_mask(parts[0]);
 }
 // base[i], i within the length of the leading axis.
 bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out);

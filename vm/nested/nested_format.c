@@ -24,6 +24,15 @@ enum {
 
 // --- On one line ------------------------------------------------------------
 
+// Writes item [i] of the leading axis, arrays in it of at most [limit] items.
+static bool format_at(tl_text *text, tl_slot s, int64_t i, int64_t limit) {
+  tl_slot item;
+  return tl_nested_at(text->vm, s, i, &item) &&
+         tl_drop_after(text->vm,
+                       tl_format_value(text->vm, text, item, true, limit),
+                       &item);
+}
+
 // Recursion as deep as types nest, which the parser and the axes bound.
 //
 //  rows          [[1, none], [3]]
@@ -41,11 +50,9 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
   }
   if (tl_value_ndim(s) == 0) {  // one pointer
     tl_slot value;
-    if (!tl_indexed_values(vm, s, &value))
-      return false;
-    bool ok = tl_format_value(vm, text, value, true, limit);
-    tl_drop(vm, value);
-    return ok;
+    return tl_indexed_values(vm, s, &value) &&
+           tl_drop_after(vm, tl_format_value(vm, text, value, true, limit),
+                         &value);
   }
   int64_t length = tl_value_length(s, 0);
   bool elided = limit > 0 && tl_nested_size(s.nested) > limit;
@@ -57,12 +64,8 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
       tl_text_puts(text, "…, ");
       i = length - EDGE;
     }
-    tl_slot item;
-    if (!tl_nested_at(vm, s, i, &item))
-      return false;
-    bool ok = tl_format_value(vm, text, item, true, limit);
-    tl_drop(vm, item);
-    if (!ok || ((i & 0xfff) == 0xfff && !tl_poll(vm, 4)))
+    if (!format_at(text, s, i, limit) ||
+        ((i & 0xfff) == 0xfff && !tl_poll(vm, 4)))
       return false;
   }
   tl_text_putc(text, ']');
@@ -166,20 +169,13 @@ static bool display_fields(tl_text *text, tl_slot s, bool all) {
   for (int64_t i = 0; ok && i < shown; i++) {
     ok = tl_poll_at(vm, i);
     for (int64_t j = 0; ok && j < columns; j++) {
-      tl_slot base = tl_borrow(s), field, item;
+      tl_slot base = tl_borrow(s), field;
       if (elided && i == EDGE) {
         tl_text_puts(&t.cells, "…");
       } else {
         int64_t row = elided && i > EDGE ? length - 2 * EDGE - 1 + i : i;
-        ok = tl_nested_field(vm, &base, j, &field);
-        if (ok) {
-          ok = tl_nested_at(vm, field, row, &item);
-          if (ok) {
-            ok = tl_format_value(vm, &t.cells, item, true, 8);
-            tl_drop(vm, item);
-          }
-          tl_drop(vm, field);
-        }
+        ok = tl_nested_field(vm, &base, j, &field) &&
+             tl_drop_after(vm, format_at(&t.cells, field, row, 8), &field);
       }
       t.ends[at++] = t.cells.length;
     }
@@ -205,13 +201,9 @@ static bool display_items(tl_text *text, tl_slot s, int width, bool all) {
       used += 3;
       i = length - EDGE;
     }
-    tl_slot item;
-    if (!tl_nested_at(vm, s, i, &item))
-      return false;
     tl_text cell;
     tl_text_open(&cell, vm);
-    bool ok = tl_format_value(vm, &cell, item, true, 24);
-    tl_drop(vm, item);
+    bool ok = format_at(&cell, s, i, 24);
     int need =
         ok && cell.length > 0 ? tl_display_width(cell.bytes, cell.length) : 0;
     if (in_lines && used > 0 && used + GAP + need > width) {
@@ -247,9 +239,7 @@ bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all) {
   }
   tl_text_puts(text, tl_described(text->vm, s));
   tl_text_putc(text, '\n');
-  tl_form form = tl_nested_form(s.nested);
-  bool has_fields = form == TL_FORM_STRUCT || form == TL_FORM_COLUMNS;
-  return has_fields && tl_value_ndim(s) == 1
+  return tl_has_fields(s) && tl_value_ndim(s) == 1
              ? display_fields(text, s, all)
              : display_items(text, s, width, all);
 }

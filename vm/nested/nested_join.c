@@ -52,10 +52,8 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
   for (int64_t i = 0; i < count; i++) {
     const tl_array *a = items[i].array;
     bool texts = tl_array_dtype(a) == TL_STRING;
-    bool fits = tl_ndim(a) == tl_ndim(first) && texts == (dtype == TL_STRING);
-    for (int k = 1; fits && k < tl_ndim(a); k++)
-      fits = tl_shape(a)[k] == tl_shape(first)[k];
-    if (!fits)
+    if (!tl_value_agrees(items[i], items[0], 1) ||
+        texts != (dtype == TL_STRING))
       return tl_fail_join(vm, items, i);
     if (!texts)
       dtype = tl_dtype_promote(dtype, tl_array_dtype(a));
@@ -69,19 +67,9 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
   char *at = whole->data;
   bool ok = true;
   for (int64_t i = 0; ok && i < count; i++) {
-    const tl_array *a = items[i].array, *from = a;
-    tl_array *cast = NULL;
-    if (tl_array_dtype(a) != dtype)
-      from = cast = tl_array_cast(vm, a, dtype);
-    tl_slot base = {.tag = tl_array_tag(whole), .array = whole};
-    shape[0] = tl_shape(a)[0];
-    tl_array *part = from != NULL
-                         ? tl_view_new(vm, &base, dtype, at, tl_ndim(a), shape,
-                                       tl_strides(whole))
-                         : NULL;
-    ok = part != NULL && tl_array_assign(vm, part, from);
-    tl_array_drop(vm, part);
-    tl_array_drop(vm, cast);
+    shape[0] = tl_value_length(items[i], 0);
+    ok = tl_assign_part(vm, whole, at, tl_ndim(first), shape, tl_strides(whole),
+                        items[i].array);
     at += shape[0] * tl_strides(whole)[0];
   }
   return tl_array_finish(vm, ok, whole, out);

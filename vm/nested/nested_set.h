@@ -53,14 +53,15 @@ typedef struct tl_nested_place {
   tl_slot parts[TL_MOST_PARTS];
 } tl_nested_place;
 static const tl_index_item tl_one_value = {.kind = TL_ITEM_VALUE};
+static const tl_index_item tl_whole_axis = {.kind = TL_ITEM_SLICE};
 static const tl_index_item tl_one_slice = {
     .kind = TL_ITEM_SLICE, .given = TL_SLICE_START | TL_SLICE_STOP};
 // to->way becomes an index of [item], with its values, and then what [rest]
-// has. With [merges] the item stands for the first one of the rest's first
-// index; else it is a step of its own. False without an error: there is no room
-// for all.
+// has: in the rest's first index, of which it stands for the first [taken]
+// items (0 or 1), or with -1 as a step of its own. False without an error:
+// there is no room for all.
 bool tl_place_begin(tl_nested_place *to, tl_index_item item,
-                    const tl_slot *values, tl_nested_path rest, bool merges);
+                    const tl_slot *values, tl_nested_path rest, int taken);
 // The way that is an index of one value.
 static inline tl_nested_path tl_way_one(tl_slot *value) {
   return (tl_nested_path){&tl_index_one, 1, value};

@@ -143,10 +143,7 @@ tl_type *tl_type_below(tl_vm *vm, tl_slot s, int skip) {
     type = type_of_item(vm, s.nested);
   else
     type = tl_type_of_dtype(vm, tl_array_dtype(s.array));
-  for (int i = ndim - 1; i >= skip && type != NULL; i--) {
-    tl_type model = {
-        .kind = TL_TYPE_FIXED, .size = tl_value_length(s, i), .of = type};
-    type = tl_type_intern(vm, &model);
-  }
+  for (int i = ndim - 1; i >= skip; i--)
+    type = tl_type_fixed(vm, tl_value_length(s, i), type);
   return type;
 }

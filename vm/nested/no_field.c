@@ -159,58 +159,39 @@ static const char *plural_of(tl_slot s) {
   return NULL;
 }
 
-// Neither record nor nested: a method's name is answered with the function,
-// and, for what has attributes, another name with the nearest of them.
-static bool fail_kind(tl_vm *vm, tl_slot s, const tl_string *name) {
+// No record: a method's name is answered with the function, and, for what has
+// attributes or fields, another name with the nearest of them.
+static bool fail_value(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
-  const char *plural = plural_of(s);
-  if (plural == NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s",
-                   tl_describe(s, text, sizeof text), name->text);
-  }
+  const bool nested = tl_is_nested(s);
+  const char *what = plural_of(s), *verb = what != NULL ? "have" : "has";
+  const bool is_other = what == NULL && !nested;
+  if (what == NULL)
+    what = tl_describe(s, text, sizeof text);
+  if (is_other)
+    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s", what, name->text);
   const char *method = spell_method(vm, name, hint, sizeof hint);
   if (method != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s: %s", plural,
+    return tl_fail(vm, TALLY_ERR_NAME, "%s %s no field %s: %s", what, verb,
                    name->text, method);
   }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
-  for (int i = 0; tl_has_attributes(s) && i < ATTRIBUTES; i++) {
+  for (int i = 0; (nested || tl_has_attributes(s)) && i < ATTRIBUTES; i++)
     tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
-  }
-  return tl_fail(vm, TALLY_ERR_NAME, "%s have no field %s%s", plural,
-                 name->text, tl_suggest_text(&near, hint, sizeof hint));
-}
-
-// Names the fields that there are, and attributes that are near.
-static bool fail_nested(tl_vm *vm, tl_slot s, const tl_string *name) {
-  char text[TL_DESCRIBE], hint[160];
-  const tl_type *layout = s.nested->layout;
-  tl_suggestion near;
-  const char *method = spell_method(vm, name, hint, sizeof hint);
-  if (method != NULL) {
-    return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s: %s",
-                   tl_describe(s, text, sizeof text), name->text, method);
-  }
-  tl_suggest_begin(&near, name->text, name->length);
-  for (int i = 0; i < ATTRIBUTES; i++)
-    tl_suggest_offer(&near, attributes[i], strlen(attributes[i]));
+  const tl_type *layout = nested ? s.nested->layout : NULL;
   for (int64_t i = 0; layout != NULL && i < layout->field_count; i++) {
     const tl_string *field = layout->fields[i].name;
     tl_suggest_offer(&near, field->text, field->length);
   }
-  return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s%s",
-                 tl_describe(s, text, sizeof text), name->text,
-                 tl_suggest_text(&near, hint, sizeof hint));
+  return tl_fail(vm, TALLY_ERR_NAME, "%s %s no field %s%s", what, verb,
+                 name->text, tl_suggest_text(&near, hint, sizeof hint));
 }
 
 // Kind index for records, whose keys are data; kind name for all else.
 bool tl_fail_no_field(tl_vm *vm, tl_slot base, const tl_string *name) {
-  if (tl_is_record(base))
-    return fail_record(vm, base.record, name);
-  if (tl_is_nested(base))
-    return fail_nested(vm, base, name);
-  return fail_kind(vm, base, name);
+  return tl_is_record(base) ? fail_record(vm, base.record, name)
+                            : fail_value(vm, base, name);
 }
 
 // Keys are quoted here, as a key that is no string was looked for: 1 and "1"

@@ -29,21 +29,18 @@ bool tl_option_there(tl_vm *vm, const tl_nested *n, tl_slot *out) {
 // A mask as an index: what is there comes in row-major order, along one axis.
 bool tl_option_present(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   tl_slot there;
-  if (!tl_option_there(vm, n, &there))
-    return false;
-  bool ok = tl_value_take(vm, n->parts[1], there.array, out);
-  tl_drop(vm, there);
-  return ok;
+  return tl_option_there(vm, n, &there) &&
+         tl_drop_after(vm, tl_value_take(vm, n->parts[1], there.array, out),
+                       &there);
 }
 
 // Missing is false: and with what is there.
 bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out) {
   tl_slot there;
-  if (!tl_option_there(vm, mask, &there))
-    return false;
-  bool ok = tl_compute2(vm, TL_OP_LOGICAL_AND, mask->parts[1], there, out);
-  tl_drop(vm, there);
-  return ok;
+  return tl_option_there(vm, mask, &there) &&
+         tl_drop_after(
+             vm, tl_compute2(vm, TL_OP_LOGICAL_AND, mask->parts[1], there, out),
+             &there);
 }
 
 // Fails as base[known] does: (kind index) for another length.
@@ -201,40 +198,29 @@ static bool any_mask(tl_vm *vm, int arity, const tl_slot *slots, tl_slot *out) {
   return true;
 }
 
-// Where an operand is known to be [value]: there, and so.
-// Kleene's logic asks this of both operands.
-static bool known(tl_vm *vm, tl_slot s, tl_slot plain, bool value,
-                  tl_slot *out) {
-  tl_slot there, so = tl_none();
-  tl_slot mask = mask_of(s);
-  if (!tl_compute1(vm, TL_OP_LOGICAL_NOT, mask, &there))
-    return false;
-  bool ok = value ? tl_compute2(vm, TL_OP_LOGICAL_AND, there, plain, out)
-                  : tl_compute1(vm, TL_OP_LOGICAL_NOT, plain, &so) &&
-                        tl_compute2(vm, TL_OP_LOGICAL_AND, there, so, out);
-  tl_drop(vm, there);
-  tl_drop(vm, so);
-  return ok;
-}
-
 // false and missing is false, true or missing is true: those are not missing,
-// whatever lies there.
-// *mask loses what is decided all the same; *out are the values, owned, and
-// anything where the mask is true.
+// whatever lies there. With what does not decide in each gap the operation says
+// so itself; where its result decides, *mask loses what it had. *out are the
+// values, owned, and anything where the mask is true.
 static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
                           const tl_slot *plain, tl_slot *mask, tl_slot *out) {
-  tl_slot a = tl_none(), b = tl_none(), sure = tl_none(), open = tl_none();
-  bool ok = known(vm, slots[0], plain[0], deciding, &a) &&
-            known(vm, slots[1], plain[1], deciding, &b) &&
-            tl_compute2(vm, TL_OP_LOGICAL_OR, a, b, &sure) &&
-            tl_compute1(vm, TL_OP_LOGICAL_NOT, sure, &open) &&
-            tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
-  if (ok)
-    *out = tl_retain(vm, tl_borrow(deciding ? sure : open));
+  const tl_op op = deciding ? TL_OP_LOGICAL_OR : TL_OP_LOGICAL_AND;
+  const tl_slot gap = tl_bool(!deciding);
+  tl_slot a, b = tl_none(), open;
+  if (!tl_compute3(vm, TL_OP_WHERE, mask_of(slots[0]), gap, plain[0], &a))
+    return false;
+  bool ok =
+      tl_compute3(vm, TL_OP_WHERE, mask_of(slots[1]), gap, plain[1], &b) &&
+      tl_drop_after(vm, tl_compute2(vm, op, a, b, out), &b);
   tl_drop(vm, a);
-  tl_drop(vm, b);
-  tl_drop(vm, sure);
+  if (!ok)
+    return false;
+  open = tl_borrow(*out);
+  ok = (!deciding || tl_compute1(vm, TL_OP_LOGICAL_NOT, *out, &open)) &&
+       tl_compute_into(vm, TL_OP_LOGICAL_AND, mask, open);
   tl_drop(vm, open);
+  if (!ok)
+    tl_clear(vm, out);
   return ok;
 }
 
@@ -242,13 +228,12 @@ static bool combine_known(tl_vm *vm, bool deciding, const tl_slot *slots,
 static bool where_mask(tl_vm *vm, const tl_slot *slots, const tl_slot *plain,
                        tl_slot *out) {
   tl_slot chosen;
-  if (!tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
-                   mask_of(slots[2]), &chosen)) {
-    return false;
-  }
-  bool ok = tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), out);
-  tl_drop(vm, chosen);
-  return ok;
+  return tl_compute3(vm, TL_OP_WHERE, plain[0], mask_of(slots[1]),
+                     mask_of(slots[2]), &chosen) &&
+         tl_drop_after(
+             vm,
+             tl_compute2(vm, TL_OP_LOGICAL_OR, chosen, mask_of(slots[0]), out),
+             &chosen);
 }
 
 // The mask as an array of the values' shape; takes both where it fails.
@@ -259,20 +244,13 @@ static bool spread_mask(tl_vm *vm, tl_slot *mask, tl_slot *values) {
   const tl_array *v = values->array;
   if (!tl_is_array(*mask) ||
       !tl_has_shape(mask->array, tl_ndim(v), tl_shape(v))) {
-    tl_slot item;
     tl_array *whole = tl_array_new(vm, TL_BOOL, tl_ndim(v), tl_shape(v));
-    bool ok = whole != NULL && tl_as_array(vm, "mask", *mask, &item);
-    if (ok) {
-      ok = tl_array_assign(vm, whole, item.array);
-      tl_drop(vm, item);
-    }
+    bool ok = whole != NULL && tl_array_store_all(vm, whole, *mask);
     tl_clear(vm, mask);
-    if (!ok) {
-      tl_array_drop(vm, whole);
+    if (!tl_array_finish(vm, ok, whole, mask)) {
       tl_clear(vm, values);
       return false;
     }
-    *mask = tl_own_array(whole);
   }
   return true;
 }
@@ -338,7 +316,6 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
                                 tl_slot *out) {
   tl_borrowed_part parts[TL_MOST_OPERANDS];
   tl_slot plain[TL_MOST_OPERANDS], mask = tl_none(), result = tl_none();
-  tl_nested *made = NULL;
   bool deciding = false;
   // The place of a none is taken by the other value, so that the operation has
   // two operands of one dtype; the mask says that it is missing.
@@ -381,15 +358,16 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     ok = where_mask(vm, slots, plain, &mask);
   else if (ok)
     ok = any_mask(vm, arity, slots, &mask);
+  // Made before the operation, which may write into an operand: only
+  // spread_mask may fail behind it, and keep_unlike_mask has seen to it that it
+  // does not where an operand was written over.
+  tl_nested *made = ok ? tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL) : NULL;
+  ok = made != NULL;
   if (ok && logic) {
     ok = combine_known(vm, deciding, slots, plain, &mask, &result);
   } else if (ok) {
     keep_unlike_mask(vm, arity, mask, parts, plain);
-    // Made before the operation, which may write into an operand: only
-    // spread_mask may fail behind it, and keep_unlike_mask has seen to it that
-    // it does not where an operand was written over.
-    made = tl_nested_new(vm, TL_FORM_OPTION, 0, 2, NULL);
-    ok = made != NULL && tl_elementwise(vm, op, plain, &result);
+    ok = tl_elementwise(vm, op, plain, &result);
   }
   for (int i = 0; i < arity; i++) {
     parts[i].value = plain[i];
@@ -402,12 +380,9 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       tl_clear(vm, &result);
     *out = missing ? tl_none() : result;
     tl_clear(vm, &mask);
-    if (made != NULL)
-      tl_drop(vm, tl_own_nested(made));
+    tl_drop(vm, tl_own_nested(made));
     return true;
   }
-  if (made == NULL && ok)
-    return tl_option_of(vm, &mask, &result, out);
   if (ok && spread_mask(vm, &mask, &result)) {
     made->head.ndim = (uint8_t)tl_ndim(result.array);
     tl_nested_put(vm, made, 0, &mask);

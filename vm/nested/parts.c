@@ -126,8 +126,7 @@ bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out) {
 // The places are an array of int64 within range, borrowed; the result has their
 // shape in front.
 bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out) {
-  tl_slot part = {.tag = tl_array_tag(places), .array = places};
-  return tl_value_choose(vm, s, part, out);
+  return tl_value_choose(vm, s, tl_lend_array(places), out);
 }
 
 // The same through a slice x[start:stop]: *out borrows from [s], or is owned.
@@ -159,16 +158,9 @@ int tl_step_axes(const tl_step *step, const tl_slot *parts, bool *ellipsis) {
   *ellipsis = false;
   for (int i = 0; i < step->item_count; i++) {
     tl_index_item item = step->items[i];
-    if (item.kind == TL_ITEM_ELLIPSIS) {
-      *ellipsis = true;
-    } else if (item.kind == TL_ITEM_SLICE) {
-      axes++;
-      parts += __builtin_popcount(item.given);
-    } else {
-      bool is_mask = tl_is_array(*parts) && tl_dtype_of(*parts) == TL_BOOL;
-      axes += is_mask ? tl_ndim(parts->array) : tl_is_none(*parts) ? 0 : 1;
-      parts++;
-    }
+    *ellipsis = *ellipsis || item.kind == TL_ITEM_ELLIPSIS;
+    axes += tl_item_axes(item, parts);
+    parts += tl_item_parts(item);
   }
   return axes;
 }

@@ -45,9 +45,8 @@ bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
 // block.
 bool tl_ragged_flat(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
                     tl_slot *items) {
-  if (!tl_ragged_borrow(vm, ragged, offsets, items))
-    return false;
-  return tl_keep_made(vm, offsets) && tl_keep_made(vm, items);
+  return tl_ragged_borrow(vm, ragged, offsets, items) &&
+         tl_keep_made(vm, offsets) && tl_keep_made(vm, items);
 }
 
 // As above where the offsets are not wanted, so that no copy of them is made.
@@ -152,9 +151,8 @@ bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
   int64_t rows = tl_value_length(regular, 0);
   int64_t width = tl_value_length(regular, 1);
   tl_slot items;
-  if (!tl_value_join_axes(vm, regular, &items))
-    return false;
-  return tl_ragged_of_width(vm, rows, width, &items, out);
+  return tl_value_join_axes(vm, regular, &items) &&
+         tl_ragged_of_width(vm, rows, width, &items, out);
 }
 
 // Fails (kind type) where the rows' items cannot be joined.

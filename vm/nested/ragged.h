@@ -36,9 +36,9 @@ bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items);
 bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
                     const int64_t *starts, const int64_t *stops, tl_slot *out);
 
-// What an index chooses among the numbers from [first] on. *out is owned.
-bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
-                       const tl_step *step, tl_slot *parts, tl_slot *out);
+// Rows places[0 .. n), of dense int64 within the array. Borrows; *out is owned.
+bool tl_ragged_take(tl_vm *vm, const tl_nested *n, const tl_array *places,
+                    tl_slot *out);
 
 // Rows made of [count] values of one axis or more: their items one behind the
 // other. Borrows; *out is owned.
@@ -62,8 +62,6 @@ bool tl_ragged_agree(const tl_nested *a, const tl_nested *b, int64_t *row);
 // [index] is shown as it was written, negative or not. Returns false.
 bool tl_fail_in_row(tl_vm *vm, int64_t index, int64_t row, int64_t length);
 
-// For each item of all rows the number of its row.
-bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out);
 // The items of a value that broadcasts with rows, as many for each row as
 // [model], a ragged array, has. *out is owned.
 // [s] may have an item or a column for each row, or rows of the same lengths,

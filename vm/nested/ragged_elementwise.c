@@ -49,8 +49,10 @@ static bool fail_rows(tl_vm *vm, tl_slot a, tl_slot b, int64_t row) {
 
 // --- A value for each row ----------------------------------------------------
 
+// For each item of all rows the number of its row:
+//
 //   offsets 0 2 2 5     0 0 2 2 2
-bool tl_ragged_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
+static bool find_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
   const int64_t *at = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n);
   tl_array *places = tl_positions_new(vm, at[rows] - at[0]);
@@ -92,9 +94,8 @@ static bool spread(tl_vm *vm, tl_slot per_row, const tl_nested *model,
   if (tl_is_array(per_row) && tl_array_dtype(per_row.array) < TL_STRING)
     return spread_items(vm, per_row.array, model, out);
   tl_array *parents;
-  if (!tl_ragged_parents(vm, model, &parents))
-    return false;
-  return tl_take_at(vm, true, per_row, parents, out);
+  return find_parents(vm, model, &parents) &&
+         tl_take_at(vm, true, per_row, parents, out);
 }
 
 // Whether these are values in a block, which may be missing.
@@ -151,15 +152,9 @@ static bool row_items(tl_vm *vm, tl_slot *operand, tl_slot model,
   }
   if (ndim >= 2 && length == rows) {
     tl_slot regular;
-    if (!tl_ragged_of_regular(vm, s, &regular))
-      return false;
-    bool ok = tl_ragged_agree(m, regular.nested, &row);
-    if (!ok)
-      fail_rows(vm, model, regular, row);
-    else
-      out->value = tl_retain(vm, tl_borrow(regular.nested->parts[1]));
-    tl_drop(vm, regular);
-    return ok;
+    return tl_ragged_of_regular(vm, s, &regular) &&
+           tl_drop_after(vm, tl_ragged_spread(vm, regular, model, &out->value),
+                         &regular);
   }
   return fail_rows(vm, model, s, -1);
 }

@@ -16,9 +16,8 @@
 
 // --- Choosing rows -----------------------------------------------------------
 
-// Rows places[0 .. n), each within the array.
-static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
-                      tl_slot *out) {
+bool tl_ragged_take(tl_vm *vm, const tl_nested *n, const tl_array *places,
+                    tl_slot *out) {
   const int64_t *at = tl_ragged_offsets(n);
   const int64_t *row = (const int64_t *)(const void *)places->data;
   int64_t count = places->size;
@@ -39,54 +38,19 @@ static bool take_rows(tl_vm *vm, const tl_nested *n, const tl_array *places,
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 
-// This is how an index of any kind is understood without a case for each: it is
-// applied to the numbers of what is to be chosen, and these say what it chose.
-bool tl_choose_numbers(tl_vm *vm, int64_t first, int64_t count,
-                       const tl_step *step, tl_slot *parts, tl_slot *out) {
-  tl_slot base;
-  if (!tl_array_give(tl_numbers_new(vm, 1, &count, first), &base))
-    return false;
-  bool ok = tl_index_get(vm, &base, step, parts, out) && tl_keep_made(vm, out);
-  tl_clear(vm, &base);
-  return ok;
-}
-
-// What an index of one axis chooses among the rows: numbers from 0 on, indexed
-// like any array.
-static bool choose_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
-                        tl_slot *parts, tl_slot *out) {
-  int64_t rows = tl_ragged_rows(n);
-  if (item.kind == TL_ITEM_VALUE && tl_is_array(parts[0]) &&
-      tl_dtype_of(parts[0]) == TL_BOOL && tl_ndim(parts[0].array) > 1) {
-    return tl_fail(vm, TALLY_ERR_INDEX,
-                   "a mask of rows has one bool for each row, or rows of bools "
-                   "as from_regular(mask) gives them: got %s",
-                   tl_described(vm, parts[0]));
-  }
-  tl_slot chosen, dense;
-  tl_step step = {.item_count = 1, .items = &item};
-  if (!tl_choose_numbers(vm, 0, rows, &step, parts, &chosen))
-    return false;
-  bool ok;
-  if (tl_ndim(chosen.array) != 1) {
-    ok = tl_grid_of_places(vm, chosen, tl_lend_nested(n), out);
-    tl_drop(vm, chosen);
-    return ok;
-  }
-  ok = tl_array_contiguous(vm, &chosen, &dense);
-  tl_drop(vm, chosen);
-  return ok && tl_drop_after(vm, take_rows(vm, n, dense.array, out), &dense);
+// Whether an index is a mask of several axes, which rows do not have.
+static bool is_wide_mask(tl_index_item item, const tl_slot *parts) {
+  return item.kind == TL_ITEM_VALUE && tl_is_array(parts[0]) &&
+         tl_dtype_of(parts[0]) == TL_BOOL && tl_ndim(parts[0].array) > 1;
 }
 
 // Rows [start, stop): the same items, fewer offsets.
 static bool slice_rows(tl_vm *vm, const tl_nested *n, tl_slice slice,
                        tl_slot *out) {
   tl_slot offsets, items = tl_borrow(n->parts[1]);
-  if (!tl_value_slice(vm, n->parts[0], slice.start,
-                      slice.start + slice.length + 1, &offsets)) {
-    return false;
-  }
-  return tl_rows_close(vm, true, &offsets, &items, out);
+  return tl_value_slice(vm, n->parts[0], slice.start,
+                        slice.start + slice.length + 1, &offsets) &&
+         tl_rows_close(vm, true, &offsets, &items, out);
 }
 
 // --- Within rows -------------------------------------------------------------
@@ -169,7 +133,7 @@ static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
   int64_t row;
   if (!tl_ragged_agree(n, mask.nested, &row))
     return fail_rows(vm, n, mask.nested, row);
-  tl_slot of_mask, flags, dense, at, items, chosen;
+  tl_slot of_mask, flags, dense, items, chosen;
   if (!tl_ragged_borrow(vm, mask, &of_mask, &flags))
     return false;
   bool ok = tl_array_contiguous(vm, &flags, &dense);
@@ -179,12 +143,8 @@ static bool mask_rows(tl_vm *vm, const tl_nested *n, tl_slot mask,
                          : NULL;
   tl_drop(vm, of_mask);
   bool taken =
-      offsets != NULL && tl_ragged_borrow(vm, tl_lend_nested(n), &at, &items);
-  if (taken) {
-    tl_drop(vm, at);
-    taken = tl_value_take(vm, items, dense.array, &chosen);
-    tl_drop(vm, items);
-  }
+      offsets != NULL && tl_ragged_items(vm, tl_lend_nested(n), &items) &&
+      tl_drop_after(vm, tl_value_take(vm, items, dense.array, &chosen), &items);
   if (ok)
     tl_drop(vm, dense);
   return tl_ragged_close(vm, taken, offsets, &chosen, out);
@@ -224,13 +184,10 @@ static bool places_in_rows(tl_vm *vm, const tl_nested *n, tl_slot index,
 // x[ragged mask with missing values]: missing counts as false.
 static bool option_rows(tl_vm *vm, const tl_nested *n, const tl_nested *mask,
                         tl_slot *out) {
-  tl_slot at = tl_borrow(mask->parts[0]), known, whole = tl_none();
-  if (!tl_option_known(vm, mask->parts[1].nested, &known))
-    return false;
-  bool ok = tl_rows_close(vm, true, &at, &known, &whole);
-  ok = ok && mask_rows(vm, n, whole, out);
-  tl_clear(vm, &whole);
-  return ok;
+  tl_slot at = tl_borrow(mask->parts[0]), known, whole;
+  return tl_option_known(vm, mask->parts[1].nested, &known) &&
+         tl_rows_close(vm, true, &at, &known, &whole) &&
+         tl_drop_after(vm, mask_rows(vm, n, whole, out), &whole);
 }
 
 // An index of what is in all rows, which stay.
@@ -260,11 +217,10 @@ static bool index_below(tl_vm *vm, const tl_nested *n, tl_slot index,
   if (!tl_ragged_agree(n, index.nested, &row))
     return fail_rows(vm, n, index.nested, row);
   tl_slot inner;
-  if (!tl_ragged_items(vm, index, &inner))
-    return false;
-  bool ok = index_items(vm, tl_lend_nested(n), &tl_index_one, &inner, out);
-  tl_clear(vm, &inner);
-  return ok;
+  return tl_ragged_items(vm, index, &inner) &&
+         tl_drop_after(
+             vm, index_items(vm, tl_lend_nested(n), &tl_index_one, &inner, out),
+             &inner);
 }
 
 // By what is in the index's rows: bools choose items of each row, integers are
@@ -319,33 +275,25 @@ static bool index_behind(tl_vm *vm, tl_slot found, bool within,
 static bool within_rows(tl_vm *vm, tl_slot base, tl_step rest, tl_slot *parts,
                         tl_slot *out) {
   tl_index_item item = rest.items[0];
-  tl_slot found;
+  tl_slot found, *to = rest.item_count == 1 ? out : &found;
   int64_t j;
   bool ok;
   if (item.kind == TL_ITEM_SLICE)
-    ok = slice_of_rows(vm, base.nested, item, parts, &found);
+    ok = slice_of_rows(vm, base.nested, item, parts, to);
   else if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &j))
-    ok = item_of_rows(vm, base.nested, j, &found);
+    ok = item_of_rows(vm, base.nested, j, to);
   else
     ok = fail_index(vm, base.nested);
-  if (!ok || rest.item_count == 1) {
-    if (ok)
-      tl_copy_slot(out, &found);
+  if (!ok || rest.item_count == 1)
     return ok;
-  }
   // What is left indexes the axes behind: (:, rest).
-  tl_index_item items[TL_MAX_DIMS + 1] = {{.kind = TL_ITEM_SLICE}};
-  if (rest.item_count > TL_MAX_DIMS) {
-    tl_drop(vm, found);
-    return fail_index(vm, base.nested);
-  }
-  memcpy(items + 1, rest.items + 1,
-         (size_t)(rest.item_count - 1) * sizeof *items);
-  tl_step more = {.item_count = rest.item_count, .items = items};
-  ok = index_behind(vm, found, item.kind == TL_ITEM_SLICE, &more,
-                    parts + tl_item_parts(item), out);
-  tl_drop(vm, found);
-  return ok;
+  tl_nested_place place;
+  ok = (tl_place_begin(&place, tl_whole_axis, NULL,
+                       (tl_nested_path){&rest, 1, parts}, 1) ||
+        fail_index(vm, base.nested)) &&
+       index_behind(vm, found, item.kind == TL_ITEM_SLICE, place.steps,
+                    place.parts, out);
+  return tl_drop_after(vm, ok, &found);
 }
 
 // x[i], a view of the content. Negative i counts from the end; fails (kind
@@ -376,8 +324,7 @@ static bool index_row(tl_vm *vm, tl_slot row, int64_t i, const tl_step *rest,
 //   integer              the row, and the rest of that row as of any array
 //   slice of step 1      offsets of the same content, nothing is copied
 //   ragged index         items of each row (ragged_index)
-//   other slice, array   rows, gathered
-//   ellipsis, none       as a grid of one axis
+//   others               as rows in a regular order of one axis
 bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
                    tl_slot *out) {
   const tl_nested *n = base.nested;
@@ -387,35 +334,35 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   const tl_slot *read = parts;
   tl_slot *more = parts + tl_item_parts(item), rows;
   int64_t i;
-  if (item.kind == TL_ITEM_ELLIPSIS ||
-      (item.kind == TL_ITEM_VALUE && tl_is_none(parts[0])))
-    return tl_grid_get_rows(vm, base, step, parts, out);
-  if (item.kind == TL_ITEM_VALUE && tl_index_integer(parts[0], &i)) {
-    if (!row_at(vm, n, parts[0], rest.item_count == 0 ? out : &rows))
-      return false;
-    if (rest.item_count == 0)
-      return true;
-    bool ok = index_row(vm, tl_borrow(rows), i, &rest, more, out);
-    tl_drop(vm, rows);
-    return ok;
+  tl_slot *to = rest.item_count == 0 ? out : &rows;
+  bool is_value = item.kind == TL_ITEM_VALUE, ok;
+  if (is_value && tl_index_integer(parts[0], &i)) {
+    return row_at(vm, n, parts[0], to) &&
+           (rest.item_count == 0 ||
+            tl_drop_after(vm,
+                          index_row(vm, tl_borrow(rows), i, &rest, more, out),
+                          &rows));
   }
-  bool ok;
-  if (item.kind == TL_ITEM_VALUE && tl_is_form(parts[0], TL_FORM_RAGGED)) {
-    ok = ragged_index(vm, n, parts[0], &rows);
-  } else if (item.kind == TL_ITEM_SLICE) {
-    tl_slice slice;
-    ok = tl_slice_resolve(vm, item, &read, tl_ragged_rows(n), &slice);
-    ok = ok && (slice.step == 1 ? slice_rows(vm, n, slice, &rows)
-                                : choose_rows(vm, n, item, parts, &rows));
-  } else if (tl_is_array(parts[0]) || tl_is_range(parts[0])) {
-    ok = choose_rows(vm, n, item, parts, &rows);
+  if (is_value && tl_is_form(parts[0], TL_FORM_RAGGED)) {
+    ok = ragged_index(vm, n, parts[0], to);
+  } else if (is_wide_mask(item, parts)) {
+    return tl_fail(vm, TALLY_ERR_INDEX,
+                   "a mask of rows has one bool for each row, or rows of bools "
+                   "as from_regular(mask) gives them: got %s",
+                   tl_described(vm, parts[0]));
+  } else if (is_value && !tl_is_array(parts[0]) && !tl_is_range(parts[0]) &&
+             !tl_is_none(parts[0])) {
+    return fail_index(vm, n);
   } else {
-    ok = fail_index(vm, n);
+    tl_slice slice = {.step = 0};
+    if (item.kind == TL_ITEM_SLICE &&
+        !tl_slice_resolve(vm, item, &read, tl_ragged_rows(n), &slice))
+      return false;
+    if (slice.step != 1)
+      return tl_grid_get_rows(vm, base, step, parts, out);
+    ok = slice_rows(vm, n, slice, to);
   }
-  if (!ok || rest.item_count == 0) {
-    if (ok)
-      tl_copy_slot(out, &rows);
-    return ok;
-  }
-  return tl_drop_after(vm, within_rows(vm, rows, rest, more, out), &rows);
+  return ok &&
+         (rest.item_count == 0 ||
+          tl_drop_after(vm, within_rows(vm, rows, rest, more, out), &rows));
 }

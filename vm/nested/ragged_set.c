@@ -26,6 +26,18 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
                       "rows, x[i, j] = v, x[:, j] = v, x[mask] = v");
 }
 
+// What an index of any kind chooses among the numbers from [first] on: so it is
+// understood without a case for each. *out is owned.
+static bool choose_numbers(tl_vm *vm, int64_t first, int64_t count,
+                           const tl_step *step, tl_slot *parts, tl_slot *out) {
+  tl_slot base;
+  return tl_array_give(tl_numbers_new(vm, 1, &count, first), &base) &&
+         tl_drop_after(
+             vm,
+             tl_index_get(vm, &base, step, parts, out) && tl_keep_made(vm, out),
+             &base);
+}
+
 // The place, or the places, of [start, stop) that the first item of an index
 // chooses. *out is owned, or a number.
 // A number of the content and not of the row: the writes below go to the
@@ -40,44 +52,36 @@ static bool choose_within(tl_vm *vm, const tl_nested_path *rest, int64_t start,
     return (i >= -length && i < length) ||
            tl_fail_index(vm, rest->parts[0], 1, length);
   }
-  return tl_choose_numbers(vm, start, length, &step, rest->parts, out);
+  return choose_numbers(vm, start, length, &step, rest->parts, out);
 }
 
 // items[start:stop][index] = value of items that may be missing, which are set
-// by one index: by their places.
-static bool set_optional(tl_vm *vm, const tl_nested_path *rest, tl_nested *n,
-                         int64_t start, int64_t stop, tl_slot *value) {
-  tl_slot places;
-  if (rest->steps->item_count != 1)
-    return fail_set_rows(vm, n);
-  bool ok = choose_within(vm, rest, start, stop, &places);
-  for (tl_nested_path way = tl_nested_path_below(*rest); ok && way.count > 0;
-       way = tl_nested_path_below(way)) {
-    tl_slot base = places;
-    ok = tl_index_get(vm, &base, way.steps, way.parts, &places) &&
-         tl_keep_made(vm, &places);
-    tl_clear(vm, &base);
-  }
-  if (!ok)
-    return false;
-  ok = tl_part_update(vm, tl_way_one(&places), &n->parts[1], value);
-  tl_clear(vm, &places);
-  return ok;
-}
-
-// Rows of rows: their first index chooses among all rows of the content.
-// The chosen numbers replace the first item of the index; those behind it stay.
+// by one index, and of rows of rows, whose first index chooses among all rows
+// of the content: by the chosen numbers in place of the first item of the
+// index. Further indices of one item choose among what is chosen.
 static bool set_within(tl_vm *vm, tl_nested_path rest, tl_nested *n,
                        int64_t start, int64_t stop, tl_slot *value) {
   tl_slot chosen;
   tl_nested_place place;
   if (!choose_within(vm, &rest, start, stop, &chosen))
     return false;
-  bool ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, true) ||
-             fail_set_rows(vm, n)) &&
-            tl_part_update(vm, place.way, &n->parts[1], value);
-  tl_clear(vm, &chosen);
-  return ok;
+  bool ok = true;
+  while (ok && tl_is_array(chosen) && rest.count > 1 &&
+         rest.steps[0].item_count == 1 && rest.steps[1].field == NULL) {
+    tl_slot base = chosen;
+    rest = tl_nested_path_below(rest);
+    tl_step step = {.item_count = 1, .items = rest.steps->items};
+    ok = tl_drop_after(vm,
+                       tl_index_get(vm, &base, &step, rest.parts, &chosen) &&
+                           tl_keep_made(vm, &chosen),
+                       &base);
+  }
+  if (!ok)
+    return false;
+  ok = (tl_place_begin(&place, tl_one_value, &chosen, rest, 1) ||
+        fail_set_rows(vm, n)) &&
+       tl_part_update(vm, place.way, &n->parts[1], value);
+  return tl_drop_after(vm, ok, &chosen);
 }
 
 // items[start:stop], then the steps that are left.
@@ -88,18 +92,15 @@ static bool set_in_row(tl_vm *vm, tl_nested_path rest, tl_nested *n,
                        int64_t start, int64_t stop, tl_slot *value) {
   tl_slot ends[2] = {tl_weak_int(start), tl_weak_int(stop)};
   tl_nested_place place;
-  bool indices = rest.count > 0;
-  for (int i = 0; i < rest.count; i++)
-    indices = indices && rest.steps[i].field == NULL;
-  if (indices && tl_is_form(n->parts[1], TL_FORM_OPTION))
-    return set_optional(vm, &rest, n, start, stop, value);
-  if (rest.count > 0 && rest.steps->field == NULL &&
-      tl_is_form(n->parts[1], TL_FORM_RAGGED) &&
-      (rest.steps->items[0].kind == TL_ITEM_SLICE ||
-       (rest.steps->items[0].kind == TL_ITEM_VALUE &&
-        !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))
+  bool index = rest.count > 0 && rest.steps->field == NULL;
+  if (index &&
+      (tl_is_form(n->parts[1], TL_FORM_OPTION) ||
+       (tl_is_form(n->parts[1], TL_FORM_RAGGED) &&
+        (rest.steps->items[0].kind == TL_ITEM_SLICE ||
+         (rest.steps->items[0].kind == TL_ITEM_VALUE &&
+          !tl_is_nested(rest.parts[0]) && !tl_is_none(rest.parts[0]))))))
     return set_within(vm, rest, n, start, stop, value);
-  return (tl_place_begin(&place, tl_one_slice, ends, rest, false) ||
+  return (tl_place_begin(&place, tl_one_slice, ends, rest, -1) ||
           fail_set_rows(vm, n)) &&
          tl_part_update(vm, place.way, &n->parts[1], value);
 }
@@ -200,12 +201,9 @@ static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
   tl_array *chosen = tl_numbers_new(vm, 1, &one, i);
   if (chosen == NULL)
     return false;
-  bool ok = tl_ragged_of_rows(vm, 1, &row, &rows);
-  if (ok) {
-    ok = replace_rows(vm, n, chosen, rows);
-    tl_drop(vm, rows);
-  }
-  tl_drop(vm, tl_own_array(chosen));
+  bool ok = tl_ragged_of_rows(vm, 1, &row, &rows) &&
+            tl_drop_after(vm, replace_rows(vm, n, chosen, rows), &rows);
+  tl_array_drop(vm, chosen);
   return ok;
 }
 
@@ -266,17 +264,16 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
       return false;
     items = tl_borrow(values);
   }
-  if (!tl_ragged_items(vm, mask, &flags)) {
-    tl_drop(vm, values);
-    return false;
-  }
-  tl_slot part = tl_borrow(flags);
   const int64_t *at = tl_ragged_offsets(n);
-  tl_nested_path way = tl_way_one(&part);
-  bool ok = tl_is_nested(n->parts[1])
-                ? trim(vm, n) && tl_part_update(vm, way, &n->parts[1], &items)
-                : set_in_row(vm, way, n, at[0], at[tl_ragged_rows(n)], &items);
-  tl_drop(vm, flags);
+  tl_nested_path way = tl_way_one(&flags);
+  bool nested = tl_is_nested(n->parts[1]);
+  bool ok =
+      tl_ragged_items(vm, mask, &flags) &&
+      tl_drop_after(
+          vm,
+          nested ? trim(vm, n) && tl_part_update(vm, way, &n->parts[1], &items)
+                 : set_in_row(vm, way, n, at[0], at[tl_ragged_rows(n)], &items),
+          &flags);
   tl_drop(vm, values);
   return ok;
 }
@@ -302,7 +299,7 @@ static bool choose_rows(tl_vm *vm, const tl_nested *n, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   int64_t rows = tl_ragged_rows(n);
   tl_slot chosen;
-  return tl_choose_numbers(vm, 0, rows, step, parts, &chosen) &&
+  return choose_numbers(vm, 0, rows, step, parts, &chosen) &&
          tl_drop_after(vm, tl_array_contiguous(vm, &chosen, out), &chosen);
 }
 
@@ -325,15 +322,10 @@ static bool set_other_rows(tl_vm *vm, tl_nested *n, const tl_step *step,
     return false;
   *done = !tl_ragged_agree(chosen.nested, rows.nested, &row) && row >= 0;
   bool ok = true;
-  if (*done) {
-    ok = choose_rows(vm, n, step, parts, &numbers);
-    if (ok) {
-      ok = replace_rows(vm, n, numbers.array, rows);
-      tl_drop(vm, numbers);
-    }
-  }
-  tl_drop(vm, rows);
-  return ok;
+  if (*done)
+    ok = choose_rows(vm, n, step, parts, &numbers) &&
+         tl_drop_after(vm, replace_rows(vm, n, numbers.array, rows), &numbers);
+  return tl_drop_after(vm, ok, &rows);
 }
 
 // The rows or items that an index chooses, found by their places.
@@ -352,26 +344,21 @@ static bool set_chosen(tl_vm *vm, tl_nested_path w, tl_nested *n,
   tl_drop(vm, numbers);
   if (!ok)
     return false;
-  if (!tl_is_form(chosen, TL_FORM_RAGGED)) {
-    ok = set_places(vm, n, chosen, value);
-    tl_clear(vm, &chosen);
-    return ok;
-  }
+  if (!tl_is_form(chosen, TL_FORM_RAGGED))
+    return tl_drop_after(vm, set_places(vm, n, chosen, value), &chosen);
   bool done = false;
   bool by_rows = w.steps->items[0].kind == TL_ITEM_VALUE &&
                  tl_is_form(w.parts[0], TL_FORM_RAGGED);
   if (w.steps->item_count == 1 && has_rows(*value) && !by_rows)
     ok = set_other_rows(vm, n, w.steps, w.parts, chosen, *value, &done);
-  if (ok && !done)
-    ok = tl_ragged_items(vm, chosen, &places);
-  if (ok && !done) {
-    ok = tl_ragged_spread(vm, *value, chosen, &spread);
-    if (ok)
-      ok = set_places(vm, n, places, &spread), tl_clear(vm, &spread);
+  if (ok && !done && tl_ragged_items(vm, chosen, &places)) {
+    ok = tl_ragged_spread(vm, *value, chosen, &spread) &&
+         tl_drop_after(vm, set_places(vm, n, places, &spread), &spread);
     tl_drop(vm, places);
+  } else {
+    ok = ok && done;
   }
-  tl_clear(vm, &chosen);
-  return ok;
+  return tl_drop_after(vm, ok, &chosen);
 }
 
 // r.x = v on rows of structs: the field of all their items.
@@ -385,9 +372,8 @@ static bool set_field(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!tl_ragged_spread(vm, *value, whole, &spread))
     return false;
   const int64_t *at = tl_ragged_offsets(n);
-  bool ok = set_in_row(vm, w, n, at[0], at[tl_ragged_rows(n)], &spread);
-  tl_clear(vm, &spread);
-  return ok;
+  return tl_drop_after(
+      vm, set_in_row(vm, w, n, at[0], at[tl_ragged_rows(n)], &spread), &spread);
 }
 
 // Whether the way goes on within a row of so many items; the error names it.

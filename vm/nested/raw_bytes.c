@@ -35,28 +35,23 @@ static bool has_texts(tl_slot s) {
 // A list of what [map] makes of each item; a record of each field's value. *out
 // is owned.
 static bool map_values(tl_vm *vm, tl_slot s, tl_opener *map, tl_slot *out) {
-  tl_list *list = tl_is_list(s) ? tl_list_new(vm, s.list->length) : NULL;
-  tl_record *record =
-      tl_is_record(s) ? tl_record_new(vm, s.record->length) : NULL;
-  bool ok = list != NULL || record != NULL;
-  for (int64_t i = 0; ok && list != NULL && i < s.list->length; i++) {
-    tl_slot made;
-    ok = map(vm, s.list->items[i], &made) && tl_list_push(vm, &list, &made);
+  tl_slot made;
+  if (tl_is_list(s)) {
+    tl_list *list = tl_list_new(vm, s.list->length);
+    bool ok = list != NULL;
+    for (int64_t i = 0; ok && i < s.list->length; i++)
+      ok = map(vm, s.list->items[i], &made) &&
+           tl_drop_after(vm, tl_list_push(vm, &list, &made), &made);
+    return tl_list_give(vm, list, ok, out);
   }
-  for (int64_t i = 0; ok && record != NULL && i < s.record->length; i++) {
-    tl_slot made, key = tl_key_slot(s.record->fields[i].key);
-    ok = map(vm, s.record->fields[i].value, &made);
-    if (ok && !tl_record_set_key(vm, &record, &key, &made)) {
-      tl_drop(vm, made);
-      ok = false;
-    }
+  tl_record *record = tl_record_new(vm, s.record->length);
+  bool ok = record != NULL;
+  for (int64_t i = 0; ok && i < s.record->length; i++) {
+    tl_slot key = tl_key_slot(s.record->fields[i].key);
+    ok = map(vm, s.record->fields[i].value, &made) &&
+         tl_drop_after(vm, tl_record_set_key(vm, &record, &key, &made), &made);
   }
-  if (list == NULL && record == NULL)
-    return false;
-  *out = list != NULL ? tl_own_list(list) : tl_own_record(record);
-  if (!ok)
-    tl_drop(vm, *out);
-  return ok;
+  return tl_record_give(vm, record, ok, out);
 }
 
 static bool closed(tl_vm *vm, tl_slot s, tl_slot *out) {
@@ -211,30 +206,27 @@ static bool string_of_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   return tl_string_give(string, out);
 }
 
-// Rows of different lengths, or of one: a matrix, which has no offsets.
+// Rows of different lengths, or of one: a matrix.
 static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
-  tl_slot offsets = tl_none(), items = tl_retain(vm, tl_borrow(s)), dense;
-  int64_t rows = tl_value_length(s, 0), width = 0;
-  const int64_t *at = NULL;
+  tl_slot offsets, items, dense;
   if (tl_is_array(s)) {
-    width = tl_shape(s.array)[1];
-  } else {
-    tl_clear(vm, &items);
-    if (!tl_ragged_flat(vm, s, &offsets, &items))
-      return false;
-    at = (const int64_t *)(const void *)offsets.array->data;
+    tl_slot ragged;
+    return tl_ragged_of_regular(vm, s, &ragged) &&
+           tl_drop_after(vm, strings_of_rows(vm, ragged, out), &ragged);
   }
+  int64_t rows = tl_value_length(s, 0);
+  if (!tl_ragged_flat(vm, s, &offsets, &items))
+    return false;
+  const int64_t *at = tl_offsets_data(offsets.array);
   bool ok = tl_array_contiguous(vm, &items, &dense);
   tl_drop(vm, items);
   tl_array *made = ok ? tl_array_new(vm, TL_STRING, 1, &rows) : NULL;
   bool done = made != NULL;
   for (int64_t i = 0; done && i < rows; i++) {
-    int64_t begin = at != NULL ? at[i] : i * width;
-    int64_t end = at != NULL ? at[i + 1] : begin + width;
-    done =
-        tl_string_item_set(vm, &tl_string_items(made)[i],
-                           dense.array->data + begin, (size_t)(end - begin)) &&
-        ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
+    done = tl_string_item_set(vm, &tl_string_items(made)[i],
+                              dense.array->data + at[i],
+                              (size_t)(at[i + 1] - at[i])) &&
+           ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
   }
   tl_drop(vm, offsets);
   if (ok)

@@ -41,108 +41,47 @@ typedef struct comparison {
 
 // --- Numbers ----------------------------------------------------------------
 
-// A number of any dtype without loss: int64 and uint64 do not fit a double.
-typedef struct number {
-  char kind;  // 'I' 'U' 'F', with the imaginary part beside
-  int64_t i;
-  uint64_t u;
-  double f, im;
-} number;
-
-// Small values of uint64 count as int64, so that 1 is 1 whatever the dtype.
-static number number_at(tl_dtype dtype, const void *item) {
-  number n = {.kind = 'F'};
+// The real part of a number of any dtype, and the imaginary one.
+static tl_real number_at(tl_dtype dtype, const void *item, double *im) {
+  tl_real real = {.kind = 'F'};
+  *im = 0;
   if (dtype == TL_COMPLEX128) {
-    n.f = ((const tl_c128 *)item)->re;
-    n.im = ((const tl_c128 *)item)->im;
-    return n;
+    real.f = ((const tl_c128 *)item)->re;
+    *im = ((const tl_c128 *)item)->im;
+    return real;
   }
   tl_slot s = tl_scalar_load(dtype, item);
-  switch (dtype) {
-    case TL_COMPLEX64:
-      n.f = s.c64.re, n.im = s.c64.im;
-      break;
-    case TL_FLOAT16:
-    case TL_FLOAT32:
-      n.f = s.f32;
-      break;
-    case TL_FLOAT64:
-      n.f = s.f;
-      break;
-    case TL_UINT64:
-      n.kind = 'U', n.u = s.u;
-      break;
-    default:
-      n.kind = 'I', n.i = s.i;
-      break;
+  if (!tl_read_real(s, &real)) {
+    real.f = s.c64.re;
+    *im = s.c64.im;
   }
-  if (n.kind == 'U' && n.u <= INT64_MAX)
-    n.kind = 'I', n.i = (int64_t)n.u;
-  return n;
+  return real;
 }
 
-// Exactly: (double)i == f alone would be true of 2^53 + 1 and 2^53. The bounds
-// come first, as a conversion beyond them is undefined in C.
-static bool int_is_float(int64_t i, double f) {
-  return f >= -9223372036854775808.0 && f < 9223372036854775808.0 &&
-         (double)(int64_t)f == f && (int64_t)f == i;
-}
-
-static bool uint_is_float(uint64_t u, double f) {
-  return f >= 0 && f < 18446744073709551616.0 && (double)(uint64_t)f == f &&
-         (uint64_t)f == u;
-}
-
-// A number of kind U is above all of kind I.
-static bool numbers_equal(number a, number b) {
-  if (a.kind != 'F' && b.kind == 'F') {
-    number swap = a;
-    a = b, b = swap;
-  }
-  if (a.kind == 'F' && b.kind == 'F')
-    return a.f == b.f && a.im == b.im;
-  if (a.kind == 'F' && a.im != 0)
-    return false;
-  if (a.kind == 'F')
-    return b.kind == 'I' ? int_is_float(b.i, a.f) : uint_is_float(b.u, a.f);
-  if (a.kind != b.kind)
-    return false;
-  return a.kind == 'I' ? a.i == b.i : a.u == b.u;
-}
-
-// A NaN is the same as a NaN, so that same(x, x) is true of every x.
-static bool part_same(double a, double b) {
-  return a == b || (a != a && b != b);
+// A NaN is the same as a NaN, so that same(x, x) is true of every x, but equals
+// nothing.
+static bool is_nan(tl_real x) {
+  return x.kind == 'F' && x.f != x.f;
 }
 
 // Strings by their bytes; numbers by value where the comparison is loose, else
 // with NaN the same as NaN. Callers have compared the dtypes for the latter.
 static bool items_equal(const comparison *c, tl_dtype da, const void *a,
                         tl_dtype db, const void *b) {
+  double im[2];
   if (da == TL_STRING || db == TL_STRING)
     return da == db && tl_string_item_equal(a, b);
-  number x = number_at(da, a), y = number_at(db, b);
-  if (c->loose)
-    return numbers_equal(x, y);
-  if (x.kind != 'F')
-    return numbers_equal(x, y);
-  return part_same(x.f, y.f) && part_same(x.im, y.im);
-}
-
-// The bytes of one number, which a complex128 has in an array of rank 0.
-static tl_dtype scalar_item(tl_slot s, char item[16]) {
-  if (tl_is_array(s)) {
-    memcpy(item, s.array->data, tl_itemsize(tl_array_dtype(s.array)));
-    return tl_array_dtype(s.array);
-  }
-  tl_scalar_store(s, item);
-  return (tl_dtype)tl_dtype_of(s);
+  tl_real x = number_at(da, a, &im[0]), y = number_at(db, b, &im[1]);
+  return tl_compare_reals(x, y) == 0 && !(c->loose && is_nan(x)) &&
+         (im[0] == im[1] || (!c->loose && im[0] != im[0] && im[1] != im[1]));
 }
 
 // Numbers of different dtypes are the same only where == asks.
 static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
-  tl_dtype da = scalar_item(a, x), db = scalar_item(b, y);
+  tl_dtype da = (tl_dtype)tl_dtype_of(a), db = (tl_dtype)tl_dtype_of(b);
+  tl_number_store(a, x);
+  tl_number_store(b, y);
   if (!c->loose && da != db)
     return false;
   return items_equal(c, da, x, db, y);
@@ -363,15 +302,9 @@ static bool fields_equal(comparison *c, tl_slot a, tl_slot b) {
 static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
   const tl_nested *n = a.nested, *m = b.nested;
   bool has_fields = n->layout != NULL;
-  if (tl_nested_ndim(n) != tl_nested_ndim(m) ||
-      has_fields != (m->layout != NULL) ||
-      (!has_fields && tl_nested_form(n) != tl_nested_form(m))) {
+  if (!tl_value_agrees(a, b, 0) || has_fields != (m->layout != NULL) ||
+      (!has_fields && tl_nested_form(n) != tl_nested_form(m)))
     return false;
-  }
-  for (int i = 0; i < tl_nested_ndim(n); i++) {
-    if (tl_value_length(a, i) != tl_value_length(b, i))
-      return false;
-  }
   int64_t row;
   switch (tl_nested_form(n)) {
     case TL_FORM_OPTION:

@@ -93,14 +93,6 @@ static bool is_empty_row(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) == 1 && s.array->size == 0;
 }
 
-// Whether all axes behind the leading one agree.
-static bool same_widths(tl_slot a, tl_slot b) {
-  bool same = tl_value_ndim(a) == tl_value_ndim(b);
-  for (int i = 1; same && i < tl_value_ndim(a); i++)
-    same = tl_value_length(a, i) == tl_value_length(b, i);
-  return same;
-}
-
 // The axes of tables, behind the leading one, that differ in length.
 // *first and *last are widened to take in the axes of this pair.
 static void differing_axes(tl_slot a, tl_slot b, int *first, int *last) {
@@ -124,7 +116,7 @@ static bool align_rows(tl_vm *vm, int64_t count, tl_slot *rows) {
     needed = needed || tl_is_form(rows[i], TL_FORM_RAGGED);
     if (tl_has_rows(rows[i]) || is_empty_row(rows[i]))
       continue;
-    if (!tl_is_none(model) && !same_widths(rows[i], model)) {
+    if (!tl_is_none(model) && !tl_value_agrees(rows[i], model, 1)) {
       needed = true;
       differing_axes(rows[i], model, &first, &last);
     }
@@ -217,11 +209,8 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
 static bool same_shapes(int64_t count, const tl_slot *rows) {
   int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
   bool same = ndim > 0 && ndim < TL_MAX_DIMS;
-  for (int64_t i = 0; same && i < count; i++) {
-    same = tl_value_ndim(rows[i]) == ndim && !tl_has_rows(rows[i]);
-    for (int k = 0; same && k < ndim; k++)
-      same = tl_value_length(rows[i], k) == tl_value_length(rows[0], k);
-  }
+  for (int64_t i = 0; same && i < count; i++)
+    same = !tl_has_rows(rows[i]) && tl_value_agrees(rows[i], rows[0], 0);
   return same;
 }
 
@@ -303,7 +292,7 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
     regular = regular && length == row_length(items[0]) &&
               (length < 0 || tl_value_ndim(items[i]) < 2 ||
                tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
-               same_widths(items[i], items[0]));
+               tl_value_agrees(items[i], items[0], 1));
   }
   if (count > 0 && records == count)
     return stack_inner(vm, count, items, out);

@@ -85,20 +85,15 @@ static tl_array *region_bytes(tl_vm *vm, tl_slot bytes, region *r) {
 // stay the caller's.
 bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
                     tl_slot *out) {
-  bool tuple = type->kind == TL_TYPE_TUPLE, ok = true;
+  bool tuple = type->kind == TL_TYPE_TUPLE;
   tl_list *list = tuple ? tl_list_new(vm, type->field_count) : NULL;
   tl_record *record = tuple ? NULL : tl_record_new(vm, type->field_count);
-  if (list == NULL && record == NULL)
-    return false;
+  bool ok = list != NULL || record != NULL;
   for (int64_t i = 0; ok && i < type->field_count; i++)
     ok = tuple ? tl_list_push(vm, &list, &values[i])
                : tl_record_set(vm, &record, type->fields[i].name, &values[i]);
-  tl_slot made = tuple ? tl_own_list(list) : tl_own_record(record);
-  if (ok)
-    tl_copy_slot(out, &made);
-  else
-    tl_drop(vm, made);
-  return ok;
+  return tuple ? tl_list_give(vm, list, ok, out)
+               : tl_record_give(vm, record, ok, out);
 }
 
 // --- Showing ----------------------------------------------------------------
@@ -106,19 +101,17 @@ bool tl_struct_item(tl_vm *vm, const tl_type *type, tl_slot *values,
 // Items that cannot be read where they lie: copied, then seen as their dtype.
 static bool show_unaligned(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
   tl_array *view = region_bytes(vm, bytes, r);
-  if (view == NULL)
-    return false;
-  tl_array *copy = tl_array_copy(vm, view);
-  tl_drop(vm, tl_own_array(view));
-  if (copy == NULL)
-    return false;
-  tl_slot base = tl_own_array(copy);
   tl_dtype dtype = r->item->dtype;
+  tl_slot base;
+  bool ok = view != NULL && tl_array_give(tl_array_copy(vm, view), &base);
+  tl_array_drop(vm, view);
   tl_shape_strides(r->ndim, r->shape, tl_itemsize(dtype), r->strides);
-  tl_array *shown =
-      tl_view_new(vm, &base, dtype, copy->data, r->ndim, r->shape, r->strides);
-  tl_drop(vm, base);
-  return tl_array_give(shown, out);
+  return ok && tl_drop_after(
+                   vm,
+                   tl_array_give(tl_view_new(vm, &base, dtype, base.array->data,
+                                             r->ndim, r->shape, r->strides),
+                                 out),
+                   &base);
 }
 
 // The one place where numbers come out of a block: a single one by value, as
@@ -146,19 +139,13 @@ static bool show_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
 // Field i of one item. Arrays are copies: they do not hold the block.
 static bool show_field(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                        int64_t i, tl_slot *out) {
-  tl_slot value;
   if (!tl_struct_show(vm, bytes, layout->offsets[i], layout->fields[i].type,
-                      &value))
+                      out))
     return false;
-  if (tl_is_array(value) && tl_is_view(value.array)) {
-    tl_array *copy = tl_array_copy(vm, value.array);
-    tl_drop(vm, value);
-    if (copy == NULL)
-      return false;
-    value = tl_own_array(copy);
-  }
-  tl_copy_slot(out, &value);
-  return true;
+  tl_slot view = *out;
+  return !tl_is_array(view) || !tl_is_view(view.array) ||
+         tl_drop_after(vm, tl_array_give(tl_array_copy(vm, view.array), out),
+                       &view);
 }
 
 // A record of one item, or of a tuple a list.
@@ -182,12 +169,9 @@ static bool show_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot *out) {
     return false;
   tl_slot part = tl_own_array(view);
   tl_type *layout = (tl_type *)r->item;
-  if (r->ndim == 0) {
-    bool ok = show_record(vm, part, layout, out);
-    tl_drop(vm, part);
-    return ok;
-  }
-  return tl_struct_of_block(vm, layout, &part, out);
+  return r->ndim == 0
+             ? tl_drop_after(vm, show_record(vm, part, layout, out), &part)
+             : tl_struct_of_block(vm, layout, &part, out);
 }
 
 // Text is always copied, numbers only where they are not aligned.
@@ -225,23 +209,20 @@ static bool fill_dtype(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   }
   // Made apart, then moved as bytes.
   tl_array *whole = tl_array_new(vm, r->item->dtype, r->ndim, r->shape);
-  if (whole == NULL)
-    return false;
-  tl_slot owned = tl_own_array(whole);
-  bool ok = tl_array_store_all(vm, whole, value);
+  bool ok = whole != NULL && tl_array_store_all(vm, whole, value);
   tl_array *to = ok ? region_bytes(vm, bytes, r) : NULL;
-  if (to != NULL) {
-    int64_t strides[TL_MAX_DIMS];
-    tl_shape_strides(r->ndim + 1, r->shape, 1, strides);
-    tl_slot borrowed = tl_borrow(owned);
-    tl_array *from = tl_view_new(vm, &borrowed, TL_UINT8, whole->data,
-                                 r->ndim + 1, r->shape, strides);
+  ok = to != NULL;
+  if (ok) {
+    region all = *r;
+    all.data = whole->data;
+    tl_shape_strides(r->ndim + 1, r->shape, 1, all.strides);
+    tl_array *from = region_bytes(vm, tl_lend_array(whole), &all);
     ok = from != NULL && tl_array_assign(vm, to, from);
     tl_array_drop(vm, from);
-    tl_drop(vm, tl_own_array(to));
+    tl_array_drop(vm, to);
   }
-  tl_drop(vm, owned);
-  return ok && to != NULL;
+  tl_array_drop(vm, whole);
+  return ok;
 }
 
 // Says for a record which field is missing or is too much, for others what
@@ -263,12 +244,9 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
       }
     }
     for (int64_t i = 0; i < r->length; i++) {
-      bool known = false;
-      tl_slot key = tl_key_slot(r->fields[i].key);
-      for (int64_t j = 0; j < layout->field_count; j++)
-        known |= tl_key_is(tl_key_of_string(layout->fields[j].name), key);
-      if (!known)
-        tl_key_text(key, extra);
+      const tl_string *key = tl_key_string(r->fields[i].key);
+      if (key == NULL || tl_type_find(layout, key) < 0)
+        tl_key_text(tl_key_slot(r->fields[i].key), extra);
     }
     tl_fail(vm, TALLY_ERR_TYPE, "an item of type %s has no field %s",
             text->text, extra);
@@ -348,13 +326,11 @@ static bool fill_struct(tl_vm *vm, tl_slot bytes, region *r, tl_slot value) {
   if (view == NULL)
     return false;
   tl_array *copy = tl_array_copy(vm, view);
-  bool ok = copy != NULL;
-  if (ok) {
-    ok = fill_fields(vm, tl_own_array(copy), layout, value) &&
-         tl_array_assign(vm, view, copy);
-    tl_drop(vm, tl_own_array(copy));
-  }
-  tl_drop(vm, tl_own_array(view));
+  bool ok = copy != NULL &&
+            fill_fields(vm, tl_own_array(copy), layout, value) &&
+            tl_array_assign(vm, view, copy);
+  tl_array_drop(vm, copy);
+  tl_array_drop(vm, view);
   return ok;
 }
 
@@ -412,30 +388,16 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                             &fields) &&
            tl_nested_pair(vm, form, tl_nested_ndim(n), &first, &fields, out);
   }
-  bool is_block = form == TL_FORM_STRUCT;
+  bool is_block = form == TL_FORM_STRUCT, ok = true;
   size_t nbytes = (count + 1) * sizeof(int64_t);
   int64_t *fields = tl_alloc(vm, nbytes, "a selection of fields");
   if (fields == NULL)
     return false;
-  bool ok = true;
   for (uint32_t i = 0; ok && i < count; i++) {
     fields[i] = tl_nested_find(n, names[i]);
     ok = fields[i] >= 0 || tl_fail_no_field(vm, base, names[i]);
   }
-  tl_type *layout = NULL;
-  if (ok && is_block) {
-    layout = tl_layout_select(vm, n->layout, count, fields);
-  } else if (ok) {
-    tl_type model = {.kind = TL_TYPE_STRUCT, .field_count = count};
-    size_t all = (size_t)count * sizeof *model.fields + 16;
-    model.fields = tl_alloc(vm, all, "a selection of fields");
-    for (uint32_t i = 0; model.fields != NULL && i < count; i++)
-      model.fields[i] = n->layout->fields[fields[i]];
-    if (model.fields != NULL) {
-      layout = tl_type_intern(vm, &model);
-      tl_free(vm, model.fields, all);
-    }
-  }
+  tl_type *layout = ok ? tl_layout_select(vm, n->layout, count, fields) : NULL;
   tl_nested *made = layout == NULL
                         ? NULL
                         : tl_nested_new(vm, form, tl_nested_ndim(n),
@@ -490,11 +452,8 @@ static bool fill_column(tl_vm *vm, tl_slot bytes, const tl_type *layout,
     tl_slot to, from;
     if (!tl_poll(vm, ROWS / 1024) || !tl_value_slice(vm, bytes, at, stop, &to))
       return false;
-    ok = tl_value_slice(vm, column, at, stop, &from);
-    if (ok) {
-      ok = tl_struct_fill(vm, to, offset, type, from);
-      tl_drop(vm, from);
-    }
+    ok = tl_value_slice(vm, column, at, stop, &from) &&
+         tl_drop_after(vm, tl_struct_fill(vm, to, offset, type, from), &from);
     tl_drop(vm, to);
   }
   return ok;

@@ -56,18 +56,13 @@ static bool fail_item(tl_vm *vm, const tl_type *type, int64_t i, tl_slot item) {
   return fail_within(vm, i, "", "");
 }
 
-// Whether the value is items with the type's fields.
-static bool check_items(tl_vm *vm, const tl_type *type, tl_slot value) {
-  if (is_struct_array(value)) {
-    return tl_struct_has_fields(type, value) ||
-           tl_struct_fail_fields(vm, type, value);
-  }
-  if (!tl_is_list(value))
-    return tl_struct_fail_fields(vm, type, value);
-  for (int64_t i = 0; i < value.list->length; i++) {
-    tl_slot item = value.list->items[i];
-    if ((!tl_is_list(item) && !tl_is_record(item)) || !has_fields(type, item))
-      return fail_item(vm, type, i, item);
+// Whether all items have the type's fields.
+static bool check_items(tl_vm *vm, const tl_type *type, int64_t count,
+                        const tl_slot *items) {
+  for (int64_t i = 0; i < count; i++) {
+    if ((!tl_is_list(items[i]) && !tl_is_record(items[i])) ||
+        !has_fields(type, items[i]))
+      return fail_item(vm, type, i, items[i]);
   }
   return true;
 }
@@ -81,29 +76,24 @@ static bool item_field(tl_vm *vm, const tl_type *type, tl_slot item, int64_t k,
   return true;
 }
 
-// Field k of the items [from, to) of a list, as an array. *out is owned.
-static bool collect(tl_vm *vm, const tl_type *type, const tl_list *list,
-                    int64_t from, int64_t to, int64_t k, tl_slot *out) {
-  int64_t count = to - from;
-  tl_slot *items = tl_slots_new(vm, count, "structs");
-  bool ok = items != NULL;
+static bool convert(tl_vm *vm, tl_type *type, int64_t count,
+                    const tl_slot *items, tl_slot structs, tl_slot *out);
+
+// Field k of so many items, as an array. *out is owned.
+static bool collect(tl_vm *vm, const tl_type *type, int64_t count,
+                    const tl_slot *items, int64_t k, tl_slot *out) {
+  tl_type *of = type->fields[k].type;
+  tl_slot *values = tl_slots_new(vm, count, "structs");
+  bool ok = values != NULL;
   for (int64_t i = 0; ok && i < count; i++)
-    ok = item_field(vm, type, list->items[from + i], k, &items[i]);
+    ok = item_field(vm, type, items[i], k, &values[i]);
   // Structs in structs are converted themselves.
-  if (ok && tl_type_has_fields(type->fields[k].type)) {
-    tl_list *inner = tl_list_new(vm, count);
-    ok = inner != NULL;
-    for (int64_t i = 0; ok && i < count; i++) {
-      tl_slot one = tl_borrow(items[i]);
-      ok = tl_list_push(vm, &inner, &one);
-    }
-    tl_slot whole = inner != NULL ? tl_own_list(inner) : tl_none();
-    ok = ok && tl_struct_convert(vm, type->fields[k].type, whole, out);
-    tl_clear(vm, &whole);
-  } else {
-    ok = ok && tl_stack_any(vm, count, items, out);
-  }
-  tl_slots_free(vm, items, 0);
+  if (ok && tl_type_has_fields(of))
+    ok = check_items(vm, of, count, values) &&
+         convert(vm, of, count, values, tl_none(), out);
+  else
+    ok = ok && tl_stack_any(vm, count, values, out);
+  tl_slots_free(vm, values, 0);
   return ok;
 }
 
@@ -124,36 +114,32 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
 // [count] items of the type, all zero: what is converted is written over them,
 // so that the type's own layout and dtypes decide.
 static bool zero_items(tl_vm *vm, tl_type *item, int64_t count, tl_slot *out) {
-  tl_type model = {.kind = TL_TYPE_FIXED, .size = count, .of = item};
-  tl_type *whole = tl_type_intern(vm, &model);
+  tl_type *whole = tl_type_fixed(vm, count, item);
   return whole != NULL && tl_zeros_of_type(vm, "a type", whole, 0, NULL, out);
 }
 
-// Whether item i by itself can have its field k.
-static bool try_item(tl_vm *vm, tl_type *type, const tl_list *list, int64_t i,
-                     int64_t k) {
+// Whether an item by itself can have its field k.
+static bool try_item(tl_vm *vm, tl_type *type, const tl_slot *item, int64_t k) {
   tl_slot one, column;
-  if (!zero_items(vm, type, 1, &one))
-    return false;
-  bool ok = collect(vm, type, list, i, i + 1, k, &column);
-  if (ok) {
-    ok = store_column(vm, one.nested, k, column);
-    tl_drop(vm, column);
-  }
-  tl_drop(vm, one);
-  return ok;
+  return zero_items(vm, type, 1, &one) &&
+         tl_drop_after(
+             vm,
+             collect(vm, type, 1, item, k, &column) &&
+                 tl_drop_after(vm, store_column(vm, one.nested, k, column),
+                               &column),
+             &one);
 }
 
 // The error says which item and field it was: the first that fails alone.
-static bool name_item(tl_vm *vm, tl_type *type, const tl_list *list,
-                      int64_t k) {
+static bool name_item(tl_vm *vm, tl_type *type, int64_t count,
+                      const tl_slot *items, int64_t k) {
   if (vm->error.status != TALLY_ERR_TYPE && vm->error.status != TALLY_ERR_VALUE)
     return false;
   const char *name = type->fields[k].name->text;
   bool tuple = type->kind == TL_TYPE_TUPLE;
-  for (int64_t i = 0; i < list->length; i++) {
+  for (int64_t i = 0; i < count; i++) {
     tl_error_clear(vm);
-    if (!try_item(vm, type, list, i, k)) {
+    if (!try_item(vm, type, &items[i], k)) {
       return fail_within(vm, i, tuple ? ", value " : ", field ", name);
     }
   }
@@ -165,22 +151,27 @@ static bool name_item(tl_vm *vm, tl_type *type, const tl_list *list,
 // stored at once. That fails without a word about which item it was, so
 // name_item looks for it, which is slow and done for an error alone.
 static bool convert_field(tl_vm *vm, tl_type *type, tl_nested *made,
-                          tl_slot value, int64_t k) {
+                          int64_t count, const tl_slot *items, tl_slot structs,
+                          int64_t k) {
   tl_slot column;
-  bool list = tl_is_list(value);
-  bool ok;
-  if (list) {
-    ok = collect(vm, type, value.list, 0, value.list->length, k, &column);
-  } else {
-    ok = tl_struct_value_field(vm, value, type->fields[k].name, &column);
-    if (ok && !tl_is_owned(column))
-      column = tl_retain(vm, column);
-  }
-  if (ok) {
-    ok = store_column(vm, made, k, column);
-    tl_drop(vm, column);
-  }
-  return ok || (list && name_item(vm, type, value.list, k));
+  bool ok = (items != NULL ? collect(vm, type, count, items, k, &column)
+                           : tl_struct_value_field(
+                                 vm, structs, type->fields[k].name, &column)) &&
+            tl_drop_after(vm, store_column(vm, made, k, column), &column);
+  return ok || (items != NULL && name_item(vm, type, count, items, k));
+}
+
+// So many items, which have the fields, or with NULL as items the structs.
+static bool convert(tl_vm *vm, tl_type *type, int64_t count,
+                    const tl_slot *items, tl_slot structs, tl_slot *out) {
+  if (!zero_items(vm, type, count, out))
+    return false;
+  bool ok = true;
+  for (int64_t k = 0; ok && count > 0 && k < type->field_count; k++)
+    ok = convert_field(vm, type, out->nested, count, items, structs, k);
+  if (!ok)
+    tl_clear(vm, out);
+  return ok;
 }
 
 // Checked before anything is made: names, then for each field that the values
@@ -189,21 +180,17 @@ static bool convert_field(tl_vm *vm, tl_type *type, tl_nested *made,
 // being cleared.
 bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out) {
   tl_type *item = type->kind == TL_TYPE_FIXED ? type->of : type;
-  if (!check_items(vm, item, value))
+  bool list = tl_is_list(value);
+  const tl_slot *items = list ? value.list->items : NULL;
+  if (!list && (!is_struct_array(value) || !tl_struct_has_fields(item, value)))
+    return tl_struct_fail_fields(vm, item, value);
+  int64_t count = list ? value.list->length : tl_value_length(value, 0);
+  if (list && !check_items(vm, item, count, items))
     return false;
-  int64_t count =
-      tl_is_list(value) ? value.list->length : tl_value_length(value, 0);
   if (type->kind == TL_TYPE_FIXED && type->size != count) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "a type of %" PRId64 " items converts as many: got %" PRId64,
                    type->size, count);
   }
-  if (!zero_items(vm, item, count, out))
-    return false;
-  bool ok = true;
-  for (int64_t k = 0; ok && count > 0 && k < item->field_count; k++)
-    ok = convert_field(vm, item, out->nested, value, k);
-  if (!ok)
-    tl_clear(vm, out);
-  return ok;
+  return convert(vm, item, count, items, value, out);
 }

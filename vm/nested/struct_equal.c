@@ -32,10 +32,9 @@ static bool fold_plain(tl_vm *vm, tl_reduction how, tl_slot s, int ndim,
 // What is false is so whatever is missing beside it.
 static bool fold_option(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   tl_slot mask = s.nested->parts[0], open, all, missing;
-  if (!tl_compute2(vm, TL_OP_LOGICAL_OR, mask, s.nested->parts[1], &open))
-    return false;
-  bool ok = fold_plain(vm, TL_REDUCE_ALL, open, ndim, &all);
-  tl_drop(vm, open);
+  bool ok =
+      tl_compute2(vm, TL_OP_LOGICAL_OR, mask, s.nested->parts[1], &open) &&
+      tl_drop_after(vm, fold_plain(vm, TL_REDUCE_ALL, open, ndim, &all), &open);
   if (!ok)
     return false;
   ok = fold_plain(vm, TL_REDUCE_ANY, mask, ndim, &missing);
@@ -108,13 +107,10 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
                        tl_slot *out) {
   bool one = !tl_has_fields(b);
   int ndim = tl_value_ndim(a);
-  int64_t shape[TL_MAX_DIMS], count = 1;
-  for (int i = 0; i < ndim; i++) {
-    shape[i] = tl_value_length(a, i);
-    count *= shape[i];
-    if (!one && (tl_value_ndim(b) != ndim || tl_value_length(b, i) != shape[i]))
-      return tl_fail_broadcast(vm, a, b);
-  }
+  int64_t shape[TL_MAX_DIMS], count = tl_nested_size(a.nested);
+  tl_value_shape(a, shape);
+  if (!one && !tl_value_agrees(a, b, 0))
+    return tl_fail_broadcast(vm, a, b);
   if (count == 0)
     return tl_array_give(tl_array_zeros(vm, TL_BOOL, ndim, shape), out);
   tl_slot flat;

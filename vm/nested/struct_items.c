@@ -36,13 +36,10 @@ static bool struct_get(tl_vm *vm, tl_slot base, const tl_step *step,
   tl_slot bytes;
   if (!tl_part_get(vm, base, 0, step, parts, &bytes))
     return false;
-  int ndim = tl_ndim(bytes.array) - 1;
-  if (ndim == 0) {
-    bool ok = tl_struct_show(vm, bytes, 0, n->layout, out);
-    tl_drop(vm, bytes);
-    return ok;
-  }
-  return tl_struct_of_block(vm, n->layout, &bytes, out);
+  return tl_ndim(bytes.array) > 1
+             ? tl_struct_of_block(vm, n->layout, &bytes, out)
+             : tl_drop_after(vm, tl_struct_show(vm, bytes, 0, n->layout, out),
+                             &bytes);
 }
 
 // Puts the fields at an index together again: a record where no axis is left,
@@ -144,11 +141,7 @@ static bool store_field(tl_vm *vm, tl_nested_path w, tl_slot bytes,
   } else if (tl_is_record(shown)) {
     // One struct in one struct: its bytes are a place of no axes.
     const tl_string *name = tl_step_name(w.steps, w.parts);
-    int64_t k = -1;
-    for (int64_t i = 0; name != NULL && i < type->field_count; i++) {
-      if (tl_string_equal(type->fields[i].name, name))
-        k = i;
-    }
+    int64_t k = name != NULL ? tl_type_find(type, name) : -1;
     ok = k >= 0 ? store_field(vm, tl_nested_path_below(w), bytes,
                               offset + type->offsets[k], type->fields[k].type,
                               value)
@@ -200,13 +193,9 @@ static bool store_struct(tl_vm *vm, tl_nested_path w, tl_slot bytes,
   const tl_string *name = tl_step_name(w.steps, w.parts);
   if (name == NULL)
     return store_items(vm, w, bytes, layout, value);
-  int64_t k = 0;
-  while (k < layout->field_count &&
-         !tl_string_equal(layout->fields[k].name, name))
-    k++;
+  int64_t k = tl_type_find(layout, name);
   bool is_dotted = w.steps->field != NULL && tl_ndim(bytes.array) > 1;
-  if ((k == layout->field_count || is_dotted) &&
-      !check_field(vm, bytes, layout, name))
+  if ((k < 0 || is_dotted) && !check_field(vm, bytes, layout, name))
     return false;
   return store_field(vm, tl_nested_path_below(w), bytes, layout->offsets[k],
                      layout->fields[k].type, value);
@@ -246,19 +235,14 @@ static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
   tl_slot borrowed = tl_borrow(part), shown;
   if (!tl_index_get(vm, &borrowed, w.steps, w.parts, &shown))
     return false;
-  if (tl_is_nested(shown)) {
-    bool ok = vm->nested->copy(vm, shown, out);
-    tl_drop(vm, shown);
-    return ok;
-  }
-  if (!tl_is_array(shown)) {
+  bool ok = true;
+  if (tl_is_nested(shown))
+    ok = vm->nested->copy(vm, shown, out);
+  else if (tl_is_array(shown))
+    ok = tl_array_give(tl_array_copy(vm, shown.array), out);
+  else
     *out = tl_retain(vm, shown);
-    tl_drop(vm, shown);
-    return true;
-  }
-  tl_array *copy = tl_array_copy(vm, shown.array);
-  tl_drop(vm, shown);
-  return tl_array_give(copy, out);
+  return tl_drop_after(vm, ok, &shown);
 }
 
 // Field [i] of the value over the items at [w]. The error names the field.

@@ -281,11 +281,6 @@ typedef struct columns {
   int *widths;
 } columns;
 
-// The index in the array of the i-th column that is shown.
-static int64_t column_index(const picture *p, const columns *c, int64_t i) {
-  return shown_index(p, c->length, i);
-}
-
 // Finds the width of each column.
 static void measure_columns(picture *p, const char *data, columns *c) {
   const int64_t *shape = tl_shape(p->array), *strides = tl_strides(p->array);
@@ -295,7 +290,7 @@ static void measure_columns(picture *p, const char *data, columns *c) {
     c->widths[j] = 0;
     for (int64_t i = 0; i < rows; i++) {
       const char *item = data + shown_index(p, shape[row], i) * strides[row] +
-                         column_index(p, c, j) * strides[row + 1];
+                         shown_index(p, c->length, j) * strides[row + 1];
       widen(p, item, &c->widths[j]);
     }
   }
@@ -335,7 +330,7 @@ static void add_cells(const picture *p, const columns *c, const char *row,
   int64_t stride = tl_strides(p->array)[tl_ndim(p->array) - 1];
   for (int64_t j = begin; j < end; j++) {
     add_blanks(p->text, j == begin ? blanks : GAP);
-    add_cell(p, row + column_index(p, c, j) * stride, c->widths[j]);
+    add_cell(p, row + shown_index(p, c->length, j) * stride, c->widths[j]);
   }
 }
 

@@ -170,19 +170,11 @@ static void add_range(tl_text *text, const tl_range *range) {
 }
 
 // A type, between backticks inside containers.
-static bool add_type(tl_text *text, const tl_type *type, bool quoted) {
-  tl_string *string = tl_type_text(text->vm, type);
-  if (string == NULL)
-    return false;
-  bool mark = quoted && type->kind != TL_TYPE_DTYPE;
-  if (mark)
-    tl_text_putc(text, '`');
-  tl_text_add(text, string->text, string->length);
-  if (mark)
-    tl_text_putc(text, '`');
-  if ((string->head.flags & TL_IMMORTAL) == 0)
-    tl_drop(text->vm, tl_own_string(string));
-  return !text->failed;
+static void add_type(tl_text *text, const tl_type *type, bool quoted) {
+  const char *mark = quoted && type->kind != TL_TYPE_DTYPE ? "`" : "";
+  tl_text_puts(text, mark);
+  tl_type_write(text, type);
+  tl_text_puts(text, mark);
 }
 
 // The name of any function; "" for a lambda.
@@ -247,7 +239,8 @@ static bool add_plain(tl_text *text, tl_slot s, bool quoted, bool may_break,
       add_range(text, s.range);
       break;
     case TL_KIND_TYPE:
-      return add_type(text, s.type, quoted);
+      add_type(text, s.type, quoted);
+      break;
     case TL_KIND_MODULE:
       add_module(text, s.pointer);
       break;

@@ -3,7 +3,7 @@
 //     tl_format_value    print(x), string(x), "{x}"     format.c
 //     tl_format_display  what the prompt shows          display.c
 //     tl_format_spec     "{x:8.2f}"                     format_spec.c
-//     tl_format_double   one number                     format_number.c
+//     tl_format_real     one number                     format_number.c
 //
 // All append to a tl_text (vm/string.h), which remembers lack of memory; nested
 // arrays and the host's values come in through tables (vm/objects.h). Numbers
@@ -38,8 +38,8 @@ bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
 bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec,
                     size_t nbytes);
 
-// Writes the shortest digits that read back as the same float: 0.1, 1.0,
-// 1e+300.
-void tl_format_double(double value, char buffer[32]);
+// Writes the shortest digits that read back as the same number of a real dtype:
+// 0.1, 1.0, 1e+300, nan, inf. [buffer] has room for 32 bytes.
+void tl_format_real(double value, tl_dtype dtype, char *buffer);
 
 #endif

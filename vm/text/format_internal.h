@@ -18,8 +18,6 @@ typedef struct tl_digits {
 
 // The fewest digits that read back as [value], a number of a real dtype.
 void tl_digits_shortest(double value, tl_dtype dtype, tl_digits *out);
-// As text, "nan" and "inf" too; [buffer] has room for 32 bytes.
-void tl_format_real(double value, tl_dtype dtype, char *buffer);
 // How many digits follow the point when the number is written without an
 // exponent.
 int tl_digits_decimals(const tl_digits *digits);

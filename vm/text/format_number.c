@@ -1,14 +1,12 @@
 // Numbers as text, the same in every locale.
 //
-// The shortest digits of a float are found by trying: 15 digits (6 for float32)
-// or more until they read back as the same number. Most floats that people
-// write need the first try only. Numbers that are neither very large nor very
-// small are whole numbers of units of 10^-places, which two floats have
-// exactly; for others printf writes the most digits, which are shortened.
+// The shortest digits of a float are found beside the way back (vm/number.c).
+// With so many decimals, numbers that are neither very large nor very small are
+// whole numbers of units of 10^-places, which two floats have exactly; for
+// others printf writes the digits.
 //
 // Built for speed.
 
-#include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +14,7 @@
 #include <utf8proc.h>
 
 #include "vm/text/format_internal.h"
-#include "vm/half.h"
+#include "vm/number.h"
 #include "vm/array/string_item.h"
 
 // --- Digits -----------------------------------------------------------------
@@ -26,33 +24,10 @@ static bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// Reads the text of "%.*e" into digits and exponent; the point may be the
-// locale's.
-static void read_digits(const char *text, tl_digits *out) {
-  out->negative = *text == '-';
-  out->count = 0;
-  for (; *text && *text != 'e'; text++)
-    if (is_digit(*text))
-      out->digits[out->count++] = *text;
-  out->exponent = *text == 'e' ? atoi(text + 1) : 0;
-}
-
 // Takes zeros at the end away; one digit stays.
 static void strip_zeros(tl_digits *digits) {
   while (digits->count > 1 && digits->digits[digits->count - 1] == '0')
     digits->count--;
-}
-
-// Adds one in the last place.
-static void round_up(tl_digits *digits) {
-  int i = digits->count - 1;
-  while (i >= 0 && digits->digits[i] == '9') digits->digits[i--] = '0';
-  if (i >= 0) {
-    digits->digits[i]++;
-    return;
-  }
-  digits->digits[0] = '1';
-  digits->exponent++;
 }
 
 // Powers of ten that are exact floats.
@@ -82,147 +57,18 @@ static char *put_whole(char *end, uint64_t whole, int least) {
   return at;
 }
 
-// The value of at most 15 digits and a small exponent: digits and power of ten
-// are both exact floats, so that one operation rounds correctly (Clinger,
-// 1990).
-static bool read_short(const tl_digits *d, double *out) {
-  int exponent = d->exponent - d->count + 1;
-  if (d->count > 15 || exponent < -22 || exponent > 22)
-    return false;
-  int64_t whole = 0;
-  for (int i = 0; i < d->count; i++) whole = whole * 10 + (d->digits[i] - '0');
-  double value = exponent < 0 ? (double)whole / powers[-exponent]
-                              : (double)whole * powers[exponent];
-  *out = d->negative ? -value : value;
-  return true;
-}
-
-// Whether the digits read back as the value.
-static bool reads_back(const tl_digits *d, double value, tl_dtype dtype) {
-  char text[48];
-  double read;
-  if (dtype == TL_FLOAT64 && read_short(d, &read))
-    return read == value;
-  snprintf(text, sizeof text, "%s%.*se%d", d->negative ? "-" : "", d->count,
-           d->digits, d->exponent - d->count + 1);
-  if (dtype == TL_FLOAT32)
-    return strtof(text, NULL) == (float)value;
-  read = strtod(text, NULL);
-  return dtype == TL_FLOAT64 ? read == value
-                             : tl_half_round(tl_half_of_double(read)) ==
-                                   tl_half_round((float)value);
-}
-
-// The value with [count] digits, as printf rounds it.
-static void print_digits(double value, int count, tl_digits *out) {
-  char text[48];
-  snprintf(text, sizeof text, "%.*e", count - 1, value);
-  read_digits(text, out);
-}
-
-// The value rounded to [count] digits, from more of them. If the digits dropped
-// look like an exact half they may themselves have been rounded to it: then
-// printf rounds the value anew.
-static void shorten(const tl_digits *longest, double value, int count,
-                    tl_digits *out) {
-  *out = *longest;
-  out->count = count;
-  bool half = longest->digits[count] == '5';
-  for (int i = count + 1; half && i < longest->count; i++)
-    half = longest->digits[i] == '0';
-  if (half)
-    print_digits(value, count, out);
-  else if (longest->digits[count] >= '5')
-    round_up(out);
-  strip_zeros(out);
-}
-
-// So many digits distinguish any two numbers of the dtype.
-static int most_digits(tl_dtype dtype) {
-  return dtype == TL_FLOAT16 ? 5 : dtype == TL_FLOAT32 ? 9 : 17;
-}
-
-// Below the normal numbers fewer digits may do than otherwise.
-static void search_subnormal(double value, tl_dtype dtype, tl_digits *out) {
-  for (int count = 1; count <= most_digits(dtype); count++) {
-    print_digits(value, count, out);
-    if (reads_back(out, value, dtype))
-      return;
-  }
-}
-
-// Below a power of two floats lie closer than above it. There the nearest
-// number of some digits may miss, and the next one above it read back.
-static bool next_reads_back(const tl_digits *longest, double value,
-                            tl_dtype dtype, int count, tl_digits *out) {
-  int exponent;
-  if (frexp(fabs(value), &exponent) != 0.5)
-    return false;
-  *out = *longest;
-  out->count = count;
-  round_up(out);
-  return reads_back(out, value, dtype);
-}
-
-// The shortest digits of a float64 of common size, without printf. False where
-// it cannot tell: next to a half, and for powers of two, where floats lie
-// closer below than above. Digits read back if they are less than half a unit
-// in the last place of the float away from it; 17 always do.
-static bool search_units(double value, tl_digits *out) {
-  double size = fabs(value), over;
-  int power, exponent = 14;
-  int64_t units;
-  if (!(size >= 1e-5 && size < 1e15) || frexp(size, &power) == 0.5)
-    return false;
-  while (exponent > 0 && size < powers[exponent]) exponent--;
-  while (size * powers[exponent < 0 ? -exponent : 0] < 1) exponent--;
-  int count = 15, places;
-  for (;; count++) {
-    places = count - 1 - exponent;
-    if (!count_units(size, places, &units, &over))
-      return false;
-    double most = ldexp(powers[places], power - 54);
-    if (count == 17 || fabs(over) < most * (1 - 1e-6))
-      break;
-    if (fabs(over) < most * (1 + 1e-6))
-      return false;
-  }
-  if (count == 17 && units < 10000000000000000)
-    return false;
-  char text[24], *end = text + sizeof text;
-  char *at = put_whole(end, (uint64_t)units, 1);
-  *out = (tl_digits){.negative = value < 0, .count = (int)(end - at)};
-  memcpy(out->digits, at, (size_t)out->count);
-  out->exponent = out->count - 1 - places;
-  strip_zeros(out);
-  return true;
-}
-
-// Most numbers have few digits: shortening starts at 15, which always read back
-// as typed, and goes up.
 void tl_digits_shortest(double value, tl_dtype dtype, tl_digits *out) {
-  if (dtype == TL_FLOAT64 && search_units(value, out))
-    return;
-  double smallest = dtype == TL_FLOAT16   ? 0x1p-14
-                    : dtype == TL_FLOAT32 ? (double)FLT_MIN
-                                          : DBL_MIN;
-  // A decimal of 3, 6 or 15 digits survives float16, 32 or 64 and comes back.
-  int least = dtype == TL_FLOAT16 ? 3 : dtype == TL_FLOAT32 ? 6 : 15;
-  int most = most_digits(dtype);
-  if (fabs(value) < smallest) {
-    search_subnormal(value, dtype, out);
-    strip_zeros(out);
-    return;
-  }
-  tl_digits longest;
-  print_digits(value, most, &longest);
-  for (int count = least; count < most; count++) {
-    shorten(&longest, value, count, out);
-    if (reads_back(out, value, dtype))
-      return;
-  }
-  if (!next_reads_back(&longest, value, dtype, most - 1, out))
-    *out = longest;
+  // The bits of the mantissa, and the power of two of the least number.
+  const bool half = dtype == TL_FLOAT16, single = dtype == TL_FLOAT32;
+  const int bits = half ? 11 : single ? 24 : 53;
+  const int least = half ? -24 : single ? -149 : -1074;
+  int exponent = 0;
+  uint64_t digits =
+      value == 0 ? 0 : tl_number_shortest(fabs(value), bits, least, &exponent);
+  char text[24], *end = text + sizeof text, *at = put_whole(end, digits, 1);
+  *out = (tl_digits){.negative = signbit(value), .count = (int)(end - at)};
+  memcpy(out->digits, at, (size_t)out->count);
+  out->exponent = exponent + out->count - 1;
   strip_zeros(out);
 }
 
@@ -241,21 +87,8 @@ static char *put_digits(char *at, const tl_digits *d, int from, int count) {
   return at;
 }
 
-// Whole numbers below 1e15, without a search for their digits.
-static bool write_whole(double value, char buffer[32]) {
-  // Zero has a sign to be shown; NaN fails the first test.
-  if (!(fabs(value) < 1e15) || value != floor(value) || value == 0)
-    return false;
-  sprintf(buffer, "%lld.0", (long long)value);
-  return true;
-}
-
-// As Python's repr: with an exponent from 1e16 on and below 1e-4. Whole numbers
-// are by far the most frequent and need no search. Of the narrower dtypes they
-// do: a large float32 has fewer digits than the integer that it is.
+// As Python's repr: with an exponent from 1e16 on and below 1e-4.
 void tl_format_real(double value, tl_dtype dtype, char *buffer) {
-  if (dtype == TL_FLOAT64 && write_whole(value, buffer))
-    return;
   if (!isfinite(value)) {
     strcpy(buffer, isnan(value) ? "nan" : value < 0 ? "-inf" : "inf");
     return;
@@ -283,10 +116,6 @@ void tl_format_real(double value, tl_dtype dtype, char *buffer) {
     decimals = 1;
   at = put_digits(at, &d, d.exponent + 1, decimals);
   *at = 0;
-}
-
-void tl_format_double(double value, char buffer[32]) {
-  tl_format_real(value, TL_FLOAT64, buffer);
 }
 
 // --- printf's texts ---------------------------------------------------------
@@ -371,25 +200,13 @@ static void add_complex(tl_text *text, double re, double im, tl_dtype dtype) {
   tl_text_putc(text, 'i');
 }
 
-// Writes from the last digit to the first; the magnitude of the smallest int64
-// fits uint64.
-static void add_int(tl_text *text, int64_t value) {
+// Writes from the last digit to the first.
+static void add_whole(tl_text *text, bool negative, uint64_t size) {
   char buffer[24], *end = buffer + sizeof buffer;
-  char *at = put_whole(end, value < 0 ? -(uint64_t)value : (uint64_t)value, 1);
-  if (value < 0)
+  char *at = put_whole(end, size, 1);
+  if (negative)
     *--at = '-';
   tl_text_add(text, at, (size_t)(end - at));
-}
-
-// Above int64, printf writes the number.
-static void add_uint(tl_text *text, uint64_t value) {
-  if (value <= INT64_MAX) {
-    add_int(text, (int64_t)value);
-    return;
-  }
-  char buffer[24];
-  snprintf(buffer, sizeof buffer, "%llu", (unsigned long long)value);
-  tl_text_puts(text, buffer);
 }
 
 // By way of the slot that has the item, but for complex128, which has none.
@@ -427,10 +244,11 @@ void tl_format_scalar(tl_text *text, tl_slot s) {
       tl_format_item(text, (tl_dtype)tl_dtype_of(s), &item);
       break;
     case TL_UINT64:
-      add_uint(text, s.u);
+      add_whole(text, false, s.u);
       break;
     default:
-      add_int(text, s.i);
+      // The magnitude of the smallest int64 fits uint64.
+      add_whole(text, s.i < 0, s.i < 0 ? -s.u : s.u);
       break;
   }
 }

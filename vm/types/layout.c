@@ -94,10 +94,7 @@ static tl_type *lay_out(tl_vm *vm, tl_type *type, bool packed) {
   if (type->kind != TL_TYPE_FIXED)
     return type;
   tl_type *of = lay_out(vm, type->of, packed);
-  if (of == NULL || of == type->of)
-    return of == NULL ? NULL : type;
-  tl_type model = {.kind = TL_TYPE_FIXED, .size = type->size, .of = of};
-  return tl_type_intern(vm, &model);
+  return of == type->of ? type : tl_type_fixed(vm, type->size, of);
 }
 
 // Rounds up; false on overflow.
@@ -232,8 +229,11 @@ tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
     return NULL;
   for (uint32_t i = 0; i < count; i++) {
     d.fields[i] = layout->fields[fields[i]];
-    d.offsets[i] = layout->offsets[fields[i]];
+    if (layout->offsets != NULL)
+      d.offsets[i] = layout->offsets[fields[i]];
   }
+  if (layout->offsets == NULL)
+    d.model.offsets = NULL;
   d.model.itemsize = layout->itemsize;
   d.model.align = layout->align;
   tl_type *made = tl_type_intern(vm, &d.model);
@@ -246,10 +246,7 @@ tl_type *tl_layout_select(tl_vm *vm, const tl_type *layout, uint32_t count,
 tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout) {
   if (layout->kind == TL_TYPE_FIXED) {
     tl_type *of = tl_layout_plain(vm, layout->of);
-    if (of == NULL || of == layout->of)
-      return of == NULL ? NULL : layout;
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = layout->size, .of = of};
-    return tl_type_intern(vm, &model);
+    return of == layout->of ? layout : tl_type_fixed(vm, layout->size, of);
   }
   if (!tl_type_has_fields(layout) || layout->offsets == NULL)
     return layout;

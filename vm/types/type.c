@@ -215,6 +215,11 @@ tl_type *tl_type_intern(tl_vm *vm, const tl_type *model) {
   return *place;
 }
 
+tl_type *tl_type_fixed(tl_vm *vm, int64_t size, tl_type *of) {
+  tl_type model = {.kind = TL_TYPE_FIXED, .size = size, .of = of};
+  return of != NULL ? tl_type_intern(vm, &model) : NULL;
+}
+
 // Each as a slot that owns, since the type has one count of it.
 void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
                         void *context) {
@@ -278,10 +283,8 @@ tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype) {
 // A dimension is interned over its inner type, so that has to be there.
 static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   tl_type *type = tl_type_of_dtype(vm, tl_array_dtype(a));
-  for (int i = tl_ndim(a) - 1; i >= 0 && type != NULL; i--) {
-    tl_type model = {.kind = TL_TYPE_FIXED, .size = tl_shape(a)[i], .of = type};
-    type = tl_type_intern(vm, &model);
-  }
+  for (int i = tl_ndim(a) - 1; i >= 0; i--)
+    type = tl_type_fixed(vm, tl_shape(a)[i], type);
   return type;
 }
 
@@ -309,11 +312,18 @@ tl_slot tl_type_slot(tl_type *type) {
   return (tl_slot){.tag = TL_TAG_TYPE, .type = type};
 }
 
+// Fields are few, so they are looked through one by one.
+int64_t tl_type_find(const tl_type *type, const tl_string *name) {
+  int64_t i = type->field_count - 1;
+  while (i >= 0 && !tl_string_equal(type->fields[i].name, name)) i--;
+  return i;
+}
+
 // --- Text -------------------------------------------------------------------
 
-// Letters, digits and underscores, no digit first; all beyond ASCII are
-// letters.
-bool tl_type_is_word(const tl_string *name) {
+// Whether a name stands in a type without quotes: of letters, digits and
+// underscores, no digit first; all beyond ASCII are letters.
+static bool is_word(const tl_string *name) {
   if (name->length == 0)
     return false;
   for (size_t i = 0; i < name->length; i++) {
@@ -344,24 +354,37 @@ static void add_quoted(tl_text *text, const tl_string *name) {
 // Appends a name, in quotes where it needs them.
 // Quotes are needed by blanks, signs and a digit in front.
 static void add_name(tl_text *text, const tl_string *name) {
-  if (tl_type_is_word(name))
+  if (is_word(name))
     tl_text_add(text, name->text, name->length);
   else
     add_quoted(text, name);
 }
 
-static void add_type(tl_text *text, const tl_type *type);
+// The name of a field in front of its type.
+void tl_type_write_name(tl_text *text, const tl_string *name) {
+  add_name(text, name);
+  tl_text_puts(text, ": ");
+}
+
+// Appends the fields of a type with commas between: "x: float64", or of one of
+// both alone.
+static void add_list(tl_text *text, const tl_type *type, bool names,
+                     bool types) {
+  for (int64_t i = 0; i < type->field_count; i++) {
+    tl_text_puts(text, i > 0 ? ", " : "");
+    if (names && types)
+      tl_type_write_name(text, type->fields[i].name);
+    else if (names)
+      add_quoted(text, type->fields[i].name);
+    if (types)
+      tl_type_write(text, type->fields[i].type);
+  }
+}
 
 // {x: float64, y: int32}
 static void add_fields(tl_text *text, const tl_type *type) {
   tl_text_putc(text, '{');
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (i > 0)
-      tl_text_puts(text, ", ");
-    add_name(text, type->fields[i].name);
-    tl_text_puts(text, ": ");
-    add_type(text, type->fields[i].type);
-  }
+  add_list(text, type, true, true);
   if (type->kind == TL_TYPE_OPEN_STRUCT)
     tl_text_puts(text, type->field_count > 0 ? ", ..." : "...");
   tl_text_putc(text, '}');
@@ -370,11 +393,7 @@ static void add_fields(tl_text *text, const tl_type *type) {
 // (int64, string)
 static void add_members(tl_text *text, const tl_type *type) {
   tl_text_putc(text, '(');
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (i > 0)
-      tl_text_puts(text, ", ");
-    add_type(text, type->fields[i].type);
-  }
+  add_list(text, type, false, true);
   // Without the comma it would be read as a type in parentheses.
   if (type->kind == TL_TYPE_TUPLE && type->field_count == 1)
     tl_text_putc(text, ',');
@@ -384,13 +403,9 @@ static void add_members(tl_text *text, const tl_type *type) {
 // categorical[string, ["a", "b"]]
 static void add_categories(tl_text *text, const tl_type *type) {
   tl_text_puts(text, "categorical[");
-  add_type(text, type->of);
+  tl_type_write(text, type->of);
   tl_text_puts(text, ", [");
-  for (int64_t i = 0; i < type->field_count; i++) {
-    if (i > 0)
-      tl_text_puts(text, ", ");
-    add_quoted(text, type->fields[i].name);
-  }
+  add_list(text, type, true, false);
   tl_text_puts(text, "]]");
 }
 
@@ -414,7 +429,7 @@ static void add_compound(tl_text *text, const tl_type *type) {
       break;
     case TL_TYPE_POINTER:
       tl_text_puts(text, "pointer[");
-      add_type(text, type->of);
+      tl_type_write(text, type->of);
       tl_text_putc(text, ']');
       break;
     case TL_TYPE_CATEGORICAL:
@@ -423,7 +438,7 @@ static void add_compound(tl_text *text, const tl_type *type) {
     case TL_TYPE_FUNCTION:
       add_members(text, type);
       tl_text_puts(text, " -> ");
-      add_type(text, type->of);
+      tl_type_write(text, type->of);
       break;
     case TL_TYPE_TUPLE:
       add_members(text, type);
@@ -454,7 +469,7 @@ static void add_dimension(tl_text *text, const tl_type *type) {
 }
 
 // Recurses at most TL_TYPE_DEPTH deep, as types nest no deeper.
-static void add_type(tl_text *text, const tl_type *type) {
+void tl_type_write(tl_text *text, const tl_type *type) {
   for (; tl_type_is_dimension(type); type = type->of) {
     add_dimension(text, type);
   }
@@ -470,6 +485,6 @@ static void add_type(tl_text *text, const tl_type *type) {
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type) {
   tl_text text;
   tl_text_open(&text, vm);
-  add_type(&text, type);
+  tl_type_write(&text, type);
   return tl_text_finish(&text);
 }

@@ -14,6 +14,7 @@
 #define TALLY_VM_TYPE_H
 
 #include "vm/memory/memory.h"
+#include "vm/string.h"
 
 // A node of a datashape: dimensions, then what they hold, as a chain.
 typedef enum tl_type_kind {
@@ -127,10 +128,13 @@ tl_slot tl_type_slot(tl_type *type);
 // A layout is written without its offsets, as the struct type that it was made
 // of.
 tl_string *tl_type_text(tl_vm *vm, const tl_type *type);
-
-// Whether a field's name stands in a type without quotes.
-// Names that do not are written in quotes, {"a b": int32}, and read back so.
-bool tl_type_is_word(const tl_string *name);
+// So many of a type, which may be NULL after tl_fail: then NULL.
+tl_type *tl_type_fixed(tl_vm *vm, int64_t size, tl_type *of);
+// The position of the field of that name; -1: there is none.
+int64_t tl_type_find(const tl_type *type, const tl_string *name);
+// tl_type_text, and "x: " of a field, appended to a text.
+void tl_type_write(tl_text *text, const tl_type *type);
+void tl_type_write_name(tl_text *text, const tl_string *name);
 
 // Structs, and tuples, which are structs whose fields are "0", "1", …
 static inline bool tl_type_has_fields(const tl_type *type) {

@@ -21,7 +21,7 @@
 #include "vm/types/type.h"
 #include "vm/vm.h"
 
-// Each new name is compared with all before it (is_new_field), which this
+// Each new name is compared with all before it (is_new_name), which this
 // bounds.
 enum {
   TL_TYPE_FIELDS = 1000  // of one struct
@@ -341,118 +341,105 @@ static tl_string *parse_field_name(parser *p) {
   return tl_string_new(p->vm, name, n);
 }
 
-// Whether there is no field of that name yet, and room for one more.
-static bool is_new_field(parser *p, size_t at, const tl_type *model,
-                         const tl_string *name) {
-  for (int64_t i = 0; i < model->field_count; i++) {
-    if (tl_string_equal(model->fields[i].name, name)) {
-      return fail_at(p, at, "the struct type has a second field ",
-                     name->text) != NULL;
-    }
-  }
-  if (model->field_count == TL_TYPE_FIELDS) {
-    return tl_fail(p->vm, TALLY_ERR_TYPE, "a struct type has at most %d fields",
-                   TL_TYPE_FIELDS);
-  }
-  return true;
+// A type with fields that is being read, and how many there is room for.
+typedef struct draft {
+  tl_type model;
+  size_t capacity;
+} draft;
+
+// Whether no field has that name yet, which begins at [at]; else the error.
+static bool is_new_name(parser *p, size_t at, const draft *d,
+                        const tl_string *name, const char *again) {
+  return tl_type_find(&d->model, name) < 0 ||
+         fail_at(p, at, again, name->text) != NULL;
 }
 
-// Room for one more field in the model being built.
-// It doubles from 8 on, so even the largest struct is moved seven times at
-// most.
-static bool make_room(parser *p, tl_type *model, size_t *capacity) {
-  if ((size_t)model->field_count < *capacity)
-    return true;
-  size_t more = *capacity > 0 ? *capacity * 2 : 8;
-  size_t item = sizeof *model->fields;
-  tl_type_field *fields =
-      *capacity == 0 ? tl_alloc(p->vm, more * item, "a struct type")
-                     : tl_realloc(p->vm, model->fields, *capacity * item,
-                                  more * item, "a struct type");
-  if (fields == NULL)
-    return false;
-  model->fields = fields;
-  *capacity = more;
-  return true;
+// Adds a field, a member of a tuple, a parameter or a category. [name], which
+// may be NULL, is the draft's where this succeeds, else dropped. [type] may be
+// NULL after tl_fail.
+// The room doubles from 8 on, so even the largest struct is moved seven times
+// at most.
+static bool add_member(parser *p, draft *d, tl_string *name, tl_type *type) {
+  const size_t item = sizeof(tl_type_field), old = d->capacity;
+  const size_t count = (size_t)d->model.field_count, more = old ? old * 2 : 8;
+  const bool is_struct = d->model.kind == TL_TYPE_STRUCT;
+  bool ok = type != NULL;
+  if (ok && count == TL_TYPE_FIELDS) {
+    ok = tl_fail(p->vm, TALLY_ERR_TYPE, "a %s has at most %d %s",
+                 is_struct ? "struct type" : "type", TL_TYPE_FIELDS,
+                 is_struct ? "fields" : "members");
+  } else if (ok && count == old) {
+    tl_type_field *fields = tl_realloc(p->vm, d->model.fields, old * item,
+                                       more * item, "a struct type");
+    ok = fields != NULL;
+    if (ok)
+      d->model.fields = fields, d->capacity = more;
+  }
+  if (ok)
+    d->model.fields[d->model.field_count++] = (tl_type_field){name, type};
+  else if (name != NULL)
+    tl_drop(p->vm, tl_own_string(name));
+  return ok;
 }
 
-// name: type
+// Reads what stands between commas up to the closing token, each by [item];
+// returns how many commas there were, -1 after tl_fail.
+static int parse_list(parser *p, draft *d, const char *close,
+                      bool (*item)(parser *, draft *), const char *expected) {
+  int commas = 0;
+  while (!accept(p, close)) {
+    if (!item(p, d))
+      return -1;
+    if (accept(p, ","))
+      commas++;
+    else if (peek(p) != *close)
+      return fail_expected(p, expected), -1;
+  }
+  return commas;
+}
+
+// The type of a draft where [ok]; gives back the names and the memory.
+static tl_type *end_draft(parser *p, draft *d, bool ok) {
+  tl_type *type = ok ? tl_type_intern(p->vm, &d->model) : NULL;
+  for (int64_t i = 0; i < d->model.field_count; i++)
+    if (d->model.fields[i].name != NULL)
+      tl_drop(p->vm, tl_own_string(d->model.fields[i].name));
+  tl_free(p->vm, d->model.fields, d->capacity * sizeof *d->model.fields);
+  return type;
+}
+
+// name: type, or "...", behind which nothing stands.
 // The position before the name is noted first: a second field of the name is
 // reported there and not behind it.
-static bool parse_field(parser *p, tl_type *model, size_t *capacity) {
+static bool parse_field(parser *p, draft *d) {
+  if (accept(p, "...")) {
+    d->model.kind = TL_TYPE_OPEN_STRUCT;
+    return peek(p) == '}' || fail_expected(p, "\"}\" after ...") != NULL;
+  }
   peek(p);
   size_t begin = p->at;
   tl_string *name = parse_field_name(p);
   if (name == NULL)
     return false;
   tl_type *type = NULL;
-  if (is_new_field(p, begin, model, name) && make_room(p, model, capacity)) {
+  if (is_new_name(p, begin, d, name, "the struct type has a second field ")) {
     if (accept(p, ":"))
       type = parse_type(p);
     else
       fail_expected(p, "\":\" after a field's name");
   }
-  if (type == NULL) {
-    tl_drop(p->vm, tl_own_string(name));
-    return false;
-  }
-  model->fields[model->field_count++] = (tl_type_field){name, type};
-  return true;
+  return add_member(p, d, name, type);
 }
 
-// Fields up to the closing brace; behind ... there may be others.
-static bool parse_fields(parser *p, tl_type *model, size_t *capacity) {
-  while (!accept(p, "}")) {
-    if (accept(p, "...")) {
-      model->kind = TL_TYPE_OPEN_STRUCT;
-      return accept(p, "}") || fail_expected(p, "\"}\" after ...") != NULL;
-    }
-    if (!parse_field(p, model, capacity))
-      return false;
-    if (!accept(p, ",") && peek(p) != '}') {
-      return fail_expected(p, "\",\" or \"}\" after a field") != NULL;
-    }
-  }
-  return true;
-}
-
-// Gives back the names and the memory of a model whose fields were parsed.
-static void close_model(parser *p, tl_type *model, size_t capacity) {
-  for (int64_t i = 0; i < model->field_count; i++) {
-    if (model->fields[i].name != NULL)
-      tl_drop(p->vm, tl_own_string(model->fields[i].name));
-  }
-  if (capacity > 0)
-    tl_free(p->vm, model->fields, capacity * sizeof *model->fields);
-}
-
-// A struct, behind its opening brace.
+// A struct, behind its opening brace; behind ... there may be other fields.
 static tl_type *parse_struct(parser *p) {
-  tl_type model = {.kind = TL_TYPE_STRUCT};
-  size_t capacity = 0;
-  tl_type *type = NULL;
-  if (parse_fields(p, &model, &capacity))
-    type = tl_type_intern(p->vm, &model);
-  close_model(p, &model, capacity);
-  return type;
+  draft d = {.model = {.kind = TL_TYPE_STRUCT}};
+  int read =
+      parse_list(p, &d, "}", parse_field, "\",\" or \"}\" after a field");
+  return end_draft(p, &d, read >= 0);
 }
 
 // --- Tuples and functions ---------------------------------------------------
-
-// Adds a member of a tuple, a parameter or a category.
-// [name], which may be NULL, is the model's where this succeeds, else the
-// caller's still.
-static bool add_member(parser *p, tl_type *model, size_t *capacity,
-                       tl_string *name, tl_type *type) {
-  if (model->field_count == TL_TYPE_FIELDS) {
-    return tl_fail(p->vm, TALLY_ERR_TYPE, "a type has at most %d members",
-                   TL_TYPE_FIELDS);
-  }
-  if (!make_room(p, model, capacity))
-    return false;
-  model->fields[model->field_count++] = (tl_type_field){name, type};
-  return true;
-}
 
 // Refuses what other datashapes say of parameters: (x: int64), (int64, ...).
 static bool names_parameter(parser *p) {
@@ -471,22 +458,9 @@ static bool names_parameter(parser *p) {
                            "") == NULL);
 }
 
-// Types up to the closing parenthesis; *comma: the last one had a comma behind
-// it.
-static bool parse_members(parser *p, tl_type *model, size_t *capacity,
-                          bool *comma) {
-  *comma = false;
-  while (!accept(p, ")")) {
-    if (names_parameter(p))
-      return false;
-    tl_type *type = parse_type(p);
-    if (type == NULL || !add_member(p, model, capacity, NULL, type))
-      return false;
-    *comma = accept(p, ",");
-    if (!*comma && peek(p) != ')')
-      return fail_expected(p, "\",\" or \")\" after a type") != NULL;
-  }
-  return true;
+// A member of a tuple, or a parameter.
+static bool parse_member(parser *p, draft *d) {
+  return !names_parameter(p) && add_member(p, d, NULL, parse_type(p));
 }
 
 // The members of a tuple are named "0", "1", …
@@ -509,24 +483,22 @@ static bool number_members(parser *p, tl_type *model) {
 //     (int64) -> bool    () -> bool    functions
 //     (int64)                          int64 itself
 static tl_type *parse_tuple(parser *p) {
-  tl_type model = {.kind = TL_TYPE_TUPLE};
-  size_t capacity = 0;
-  tl_type *type = NULL;
-  bool comma;
-  bool ok = parse_members(p, &model, &capacity, &comma);
+  draft d = {.model = {.kind = TL_TYPE_TUPLE}};
+  int commas =
+      parse_list(p, &d, ")", parse_member, "\",\" or \")\" after a type");
+  bool ok = commas >= 0;
   // What looked like a tuple was a list of parameters.
   if (ok && accept(p, "->")) {
-    model.kind = TL_TYPE_FUNCTION;
-    model.of = parse_type(p);
-    ok = model.of != NULL;
-  } else if (ok && model.field_count == 1 && !comma) {
-    type = model.fields[0].type;  // a type in parentheses
+    d.model.kind = TL_TYPE_FUNCTION;
+    d.model.of = parse_type(p);
+    return end_draft(p, &d, d.model.of != NULL);
   }
-  ok = ok && (model.kind != TL_TYPE_TUPLE || number_members(p, &model));
-  if (ok && type == NULL)
-    type = tl_type_intern(p->vm, &model);
-  close_model(p, &model, capacity);
-  return type;
+  if (ok && d.model.field_count == 1 && commas == 0) {
+    tl_type *only = d.model.fields[0].type;  // a type in parentheses
+    end_draft(p, &d, false);
+    return only;
+  }
+  return end_draft(p, &d, ok && number_members(p, &d.model));
 }
 
 // --- Types with arguments in brackets ---------------------------------------
@@ -603,7 +575,7 @@ static tl_type *parse_of(parser *p, tl_type_kind kind, const char *expected) {
 // One category, in quotes, which must not be there yet.
 // Linear in the categories that are there, so n of them cost n * n / 2
 // comparisons; TL_TYPE_FIELDS is the limit of these, too.
-static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
+static bool parse_category(parser *p, draft *d) {
   char quote = peek(p);
   if (quote != '"' && quote != '\'')
     return fail_expected(p, "a category in quotes") != NULL;
@@ -611,48 +583,32 @@ static bool parse_category(parser *p, tl_type *model, size_t *capacity) {
   tl_string *name = parse_quoted(p, quote, "the quote after a category");
   if (name == NULL)
     return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < model->field_count; i++) {
-    if (tl_string_equal(model->fields[i].name, name))
-      ok = fail_at(p, begin, "the same category again: ", name->text) != NULL;
-  }
-  ok = ok && add_member(p, model, capacity, name, model->of);
-  if (!ok)
-    tl_drop(p->vm, tl_own_string(name));
-  return ok;
+  bool is_new = is_new_name(p, begin, d, name, "the same category again: ");
+  return add_member(p, d, name, is_new ? d->model.of : NULL);
 }
 
 // The type of the categories and then these.
-static bool parse_categories(parser *p, tl_type *model, size_t *capacity) {
+static bool parse_categories(parser *p, draft *d) {
   if (!accept(p, "["))
     return fail_expected(p, "\"[\" and a type, then the categories") != NULL;
   if (peek(p) == '"' || peek(p) == '[')
     return fail_expected(p,
                          "the type of the categories, as in "
                          "categorical[string, [\"a\"]]") != NULL;
-  model->of = parse_type(p);
-  if (model->of == NULL)
+  d->model.of = parse_type(p);
+  if (d->model.of == NULL)
     return false;
   if (!accept(p, ",") || !accept(p, "["))
     return fail_expected(p, "\", [\" and the categories") != NULL;
-  while (!accept(p, "]")) {
-    if (!parse_category(p, model, capacity))
-      return false;
-    if (!accept(p, ",") && peek(p) != ']')
-      return fail_expected(p, "\",\" or \"]\" after a category") != NULL;
-  }
-  return accept(p, "]") || fail_expected(p, "\"]\"") != NULL;
+  return parse_list(p, d, "]", parse_category,
+                    "\",\" or \"]\" after a category") >= 0 &&
+         (accept(p, "]") || fail_expected(p, "\"]\"") != NULL);
 }
 
 // categorical[type, ["a", "b"]]
 static tl_type *parse_categorical(parser *p) {
-  tl_type model = {.kind = TL_TYPE_CATEGORICAL};
-  size_t capacity = 0;
-  tl_type *type = NULL;
-  if (parse_categories(p, &model, &capacity))
-    type = tl_type_intern(p->vm, &model);
-  close_model(p, &model, capacity);
-  return type;
+  draft d = {.model = {.kind = TL_TYPE_CATEGORICAL}};
+  return end_draft(p, &d, parse_categories(p, &d));
 }
 
 // A type with arguments, or one that is a word of its own; false: the name is

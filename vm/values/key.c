@@ -6,8 +6,6 @@
 #include "vm/values/key.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/string.h"
 #include "vm/values/list.h"
@@ -133,11 +131,15 @@ static bool make_list(tl_vm *vm, tl_slot *s, tl_key *out) {
   return true;
 }
 
+// A string moves in where it is owned, else it is counted.
 // A plain list is shared: nobody changes a list that a record refers to. An
 // integer beyond 63 bits gets a list of its own.
 bool tl_key_make(tl_vm *vm, tl_slot *s, tl_key *out) {
   if (tl_is_string(*s)) {
-    *out = tl_key_of_string(tl_escape(vm, s, TL_CAUSE_FIELD).string);
+    *out = tl_key_of_string(s->string);
+    if (!tl_is_owned(*s))
+      tl_retain(vm, *s);
+    s->tag &= ~TL_OWNED;
     return true;
   }
   if (tl_is_list(*s))
@@ -247,60 +249,37 @@ uint64_t tl_key_hash(tl_slot s) {
 
 // --- As text ----------------------------------------------------------------
 
-// The text that has been written of a key so far.
-typedef struct writing {
-  char *text;
-  size_t used;
-  bool full;
-} writing;
-
-// Appends a text, or what fits of it and "…".
-static void add(writing *w, const char *text, size_t nbytes) {
-  static const char more[] = "…";
-  size_t room = TL_KEY_TEXT - sizeof more - w->used;
-  if (w->full)
-    return;
-  if (nbytes <= room) {
-    memcpy(w->text + w->used, text, nbytes);
-    w->used += nbytes;
-    return;
-  }
-  w->full = true;
-  while (room > 0 && ((unsigned char)text[room] & 0xc0) == 0x80) room--;
-  memcpy(w->text + w->used, text, room);
-  memcpy(w->text + w->used + room, more, sizeof more - 1);
-  w->used += room + sizeof more - 1;
-}
-
-// Appends a value as the language writes it.
-static void write_key(writing *w, tl_slot s, bool quoted) {
-  char number[24];
+// Appends a value as the language writes it. The text may be cut in a string,
+// between two characters.
+static void write_key(tl_text *text, tl_slot s, bool quoted) {
   if (tl_is_string(s)) {
-    if (quoted)
-      add(w, "\"", 1);
-    add(w, s.string->text, s.string->length);
-    if (quoted)
-      add(w, "\"", 1);
-  } else if (tl_is_bool(s)) {
-    add(w, s.i != 0 ? "true" : "false", s.i != 0 ? 4 : 5);
-  } else if (tl_is_list(s)) {
-    add(w, "(", 1);
-    for (int64_t i = 0; !w->full && i < s.list->length; i++) {
-      if (i > 0)
-        add(w, ", ", 2);
-      write_key(w, s.list->items[i], true);
+    const char *bytes = s.string->text;
+    tl_text_puts(text, quoted ? "\"" : "");
+    for (size_t at = 0, n; !text->failed && at < s.string->length; at += n) {
+      n = 1;
+      while (((unsigned char)bytes[at + n] & 0xc0) == 0x80) n++;
+      tl_text_add(text, bytes + at, n);
     }
-    add(w, s.list->length == 1 ? ",)" : ")", s.list->length == 1 ? 2 : 1);
+    tl_text_puts(text, quoted ? "\"" : "");
+  } else if (tl_is_bool(s)) {
+    tl_text_puts(text, s.i != 0 ? "true" : "false");
+  } else if (tl_is_list(s)) {
+    tl_text_puts(text, "(");
+    for (int64_t i = 0; !text->failed && i < s.list->length; i++) {
+      tl_text_puts(text, i > 0 ? ", " : "");
+      write_key(text, s.list->items[i], true);
+    }
+    tl_text_puts(text, s.list->length == 1 ? ",)" : ")");
   } else {
-    int length = snprintf(number, sizeof number, "%" PRId64, s.i);
-    add(w, number, (size_t)length);
+    tl_text_printf(text, "%" PRId64, s.i);
   }
 }
 
 // A string at the top stands without quotes, as messages have it.
 const char *tl_key_text(tl_slot s, char text[TL_KEY_TEXT]) {
-  writing w = {.text = text};
-  write_key(&w, s, false);
-  text[w.used] = '\0';
+  tl_text written;
+  tl_text_within(&written, text, TL_KEY_TEXT);
+  write_key(&written, s, false);
+  text[written.length] = '\0';
   return text;
 }

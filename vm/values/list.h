@@ -28,6 +28,18 @@ struct tl_list {
 // An empty list with room for [capacity] items, owned; NULL after tl_fail.
 // Length is 0: items are written at [length], which the caller raises.
 tl_list *tl_list_new(tl_vm *vm, int64_t capacity);
+// A real number of any dtype without loss.
+typedef struct tl_real {
+  char kind;  // 'I' an int64, 'U' a uint64 above them, 'F'
+  int64_t i;
+  uint64_t u;
+  double f;
+} tl_real;
+// Reads a scalar, bools as 0 and 1; false for complex numbers and all else.
+bool tl_read_real(tl_slot s, tl_real *out);
+// -1, 0 or 1, exactly: 2^53 + 1 is above 2^53 as a float. NaN is greater than
+// all numbers and equal to itself.
+int tl_compare_reals(tl_real a, tl_real b);
 // Compares two values in the order that sort puts them in (order.c): *order is
 // below, at or above 0. False after tl_fail (kind type): they have no order.
 bool tl_compare(tl_vm *vm, tl_slot a, tl_slot b, int *order);

@@ -409,38 +409,16 @@ static void add_field(tl_vm *vm, tl_record *r, tl_key key, tl_slot *value) {
     index_add(r, r->length - 1, mark_of_last(r));
 }
 
-// Sets the field with a string as its key, which moves in where it is new and
-// owned.
-static bool set_string(tl_vm *vm, tl_record **record, tl_slot *key,
-                       tl_slot *value) {
-  int64_t at = tl_record_find(*record, key->string);
-  if (at >= 0) {
-    set_value(vm, &(*record)->fields[at].value, value);
-    return true;
-  }
-  if (!record_reserve(vm, record, 1))
-    return false;
-  tl_string *own = key->string;
-  if (tl_is_owned(*key))
-    key->tag &= ~TL_OWNED;
-  else
-    own = tl_retain(vm, *key).string;
-  add_field(vm, *record, tl_key_of_string(own), value);
-  return true;
-}
-
 // The key is retained where it is new: it stays the caller's.
 bool tl_record_set(tl_vm *vm, tl_record **record, tl_string *key,
                    tl_slot *value) {
   tl_slot name = {.tag = TL_TAG_STRING, .string = key};
-  return set_string(vm, record, &name, value);
+  return tl_record_set_key(vm, record, &name, value);
 }
 
 // The key is made last: once it has moved in nothing can fail.
 bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
                        tl_slot *value) {
-  if (tl_is_string(*key))
-    return set_string(vm, record, key, value);
   int64_t at = tl_record_find_key(*record, *key);
   if (at >= 0) {
     set_value(vm, &(*record)->fields[at].value, value);
@@ -460,7 +438,7 @@ bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
   if (name == NULL)
     return false;
   tl_slot own = tl_own_string(name);
-  return tl_drop_after(vm, set_string(vm, record, &own, value), &own);
+  return tl_drop_after(vm, tl_record_set_key(vm, record, &own, value), &own);
 }
 
 bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
@@ -470,6 +448,15 @@ bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
     return false;
   tl_slot value = tl_own_string(string);
   return tl_drop_after(vm, tl_record_set_name(vm, record, key, &value), &value);
+}
+
+// A record that is not whole must not be seen.
+bool tl_record_give(tl_vm *vm, tl_record *record, bool ok, tl_slot *out) {
+  if (ok)
+    *out = tl_own_record(record);
+  else if (record != NULL)
+    tl_drop(vm, tl_own_record(record));
+  return ok;
 }
 
 // From here on tl_record_put does nothing but drop its value.

@@ -121,6 +121,9 @@ void tl_record_put_made(tl_vm *vm, tl_record **record, const char *name,
                         bool ok, const tl_slot *value);
 // *out owns the finished record; false after tl_fail, where it was given up.
 bool tl_record_put_end(tl_record *record, tl_slot *out);
+// Takes a record, or NULL where it could not be made: where [ok] *out owns it,
+// else it is dropped. Returns [ok].
+bool tl_record_give(tl_vm *vm, tl_record *record, bool ok, tl_slot *out);
 // Takes the field at [position] out; *out owns its value.
 // The key is dropped; fewer than half of the others move. The record may move:
 // *record is updated.
