@@ -150,16 +150,11 @@ static void own_borrows_of_globals(tl_flow *flow, const tl_cfg_ins *ins,
 // Operands from this one on stand in a window: the instruction takes them over
 // whether it succeeds or not.
 static int32_t window_from(int op) {
-  switch (tl_opcodes[op].format) {
-    case TL_FORMAT_W:
-      return 0;
-    case TL_FORMAT_BW:
-      return 1;
-    case TL_FORMAT_TVW:
-      return 2;
-    default:
-      return INT_MAX;
-  }
+  int32_t outside = 0;
+  if (tl_formats[tl_opcodes[op].format].window == 0)
+    return INT_MAX;
+  while (tl_operand_field(op, outside) != 0) outside++;
+  return outside;
 }
 
 // These read an operand and leave it, whatever becomes of it afterwards.

@@ -69,6 +69,12 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
   return (uint32_t)ins.b | (uint32_t)ins.c << 16;
 }
 
+// Where tl_ins.modes has the mode of the operand in a field of the table of
+// formats.
+static inline int tl_mode_shift(char field) {
+  return field == 'a' ? 4 : field == 'b' ? 0 : field == 'c' ? 2 : 6;
+}
+
 // Where an instruction with a second word remembers what it found, in a field
 // that its format leaves free (TL_FORMAT_ABX): a hint, which is tested before
 // it is believed, so that any value is right.
