@@ -3,7 +3,7 @@
 // macros for the fields (interp_forms.h); vm/bytecode/opcodes.h has the
 // formats.
 //
-// Built for size.
+// Built for speed.
 #include "vm/bytecode/function.h"
 
 const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT] = {
@@ -32,39 +32,22 @@ static uint16_t slot_at(uint16_t field) {
   return (uint16_t)(field >> 4 | field << 12);
 }
 
-// What a field of the format table holds in an instruction of these two words.
-static uint16_t get(const tl_ins *ins, const tl_ins *second, char field) {
-  return field == 'a'   ? ins->a
-         : field == 'b' ? ins->b
-         : field == 'c' ? ins->c
-                        : second->a;
-}
-
-// Adds an operand outside the window, with its mode.
+// Adds an operand outside the window, with its mode; [fields] are a to d.
 static void add_operand(tl_decoded *out, const tl_ins *ins,
-                        const tl_ins *second, char field) {
-  out->operands[out->operand_count] = slot_at(get(ins, second, field));
+                        const uint16_t fields[4], char field) {
+  out->operands[out->operand_count] = slot_at(fields[field - 'a']);
   out->modes[out->operand_count++] = ins->modes >> tl_mode_shift(field) & 3;
 }
 
 // The extra of an instruction, which stands where [from] says.
 static uint32_t extra_of(const tl_ins *ins, const tl_ins *second, char from) {
-  switch (from) {
-    case 'b':
-      return ins->b;
-    case 'B':
-      return slot_at(ins->b);
-    case 'C':
-      return slot_at(ins->c);
-    case 'i':
-      return (uint32_t)(int32_t)(int16_t)ins->c;
-    case 'w':
-      return tl_ins_extra(*ins);
-    case 'x':
-      return tl_ins_extra(*second);
-    default:
-      return 0;
-  }
+  if (from == 0 || from == 'b')
+    return from == 0 ? 0 : ins->b;
+  if (from == 'w' || from == 'x')
+    return tl_ins_extra(from == 'w' ? *ins : *second);
+  if (from == 'i')
+    return (uint32_t)(int32_t)(int16_t)ins->c;
+  return slot_at(from == 'B' ? ins->b : ins->c);
 }
 
 // The hidden slots of a loop over a range stand side by side: next, iterations
@@ -95,39 +78,42 @@ static uint32_t callee_index(const tl_prototype *function, uint32_t k) {
 // give its first argument back on failure, to a slot in the second word.
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
   const tl_ins *ins = &function->code[pc];
-  const tl_format_info *f = &tl_formats[tl_opcodes[ins->op].format];
+  const tl_opcode_info *info = &tl_opcodes[ins->op];
+  const tl_format_info *f = &tl_formats[info->format];
   // Code is complete: emission and the verifier see to it that a second word is
   // there where the opcode has one. Until the verifier has said so, a missing
   // one is read as the first word again.
   const tl_ins *second = pc + 1 < function->code_count ? ins + 1 : ins;
+  const uint16_t fields[4] = {ins->a, ins->b, ins->c, second->a};
   *out = (tl_decoded){
       .op = ins->op,
       .words = f->extra == 'x' ? 2 : 1,
-      .result = f->result == 0 ? -1 : slot_at(get(ins, second, f->result)),
+      .result = f->result == 0 ? -1 : slot_at(fields[f->result - 'a']),
       .back = -1,
       .extra = extra_of(ins, second, f->extra),
       .target = -1,
       .falls_through = ins->op != TL_BC_RET && ins->op != TL_BC_RAISE,
   };
-  for (int i = 0; tl_operand_field(ins->op, i) != 0; i++)
-    add_operand(out, ins, second, tl_operand_field(ins->op, i));
+  if (info->roles[0] == TL_ROLE_TARGET)
+    add_operand(out, ins, fields, 'a');
+  for (const char *field = f->operands; *field != 0; field++)
+    add_operand(out, ins, fields, *field);
   if (f->window != 0) {
-    out->window = slot_at(get(ins, second, f->window));
+    out->window = slot_at(fields[f->window - 'a']);
     out->window += f->window == 'a';
-    out->window_count = get(ins, second, f->count);
+    out->window_count = fields[f->count - 'a'];
+    if (ins->op == TL_BC_CALLB && ins->c != 0)
+      out->back = slot_at(second->a);
+    if (ins->op == TL_BC_CALLK)
+      out->extra = callee_index(function, out->extra);
   }
-  if (ins->op == TL_BC_CALLB && ins->c != 0)
-    out->back = slot_at(second->a);
-  if (ins->op == TL_BC_CALLK)
-    out->extra = callee_index(function, out->extra);
   if (f->jump != 0) {
-    out->target =
-        (int64_t)pc + 1 +
-        (f->jump == 'c' ? (int16_t)ins->c : (int32_t)tl_ins_extra(*ins));
+    int32_t far = (int32_t)tl_ins_extra(*ins);
+    out->target = (int64_t)pc + 1 + (f->jump == 'c' ? (int16_t)ins->c : far);
     out->falls_through = ins->op != TL_BC_JMP && ins->op != TL_BC_LOOP;
+    if (info->format == TL_FORMAT_LOOP)
+      decode_loop(out);
   }
-  if (tl_opcodes[ins->op].format == TL_FORMAT_LOOP)
-    decode_loop(out);
   out->result_count = out->result < 0           ? 0
                       : ins->op == TL_BC_UNPACK ? tl_unpack_count(out->extra)
                                                 : 1;

@@ -72,7 +72,8 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
 // Where tl_ins.modes has the mode of the operand in a field of the table of
 // formats.
 static inline int tl_mode_shift(char field) {
-  return field == 'a' ? 4 : field == 'b' ? 0 : field == 'c' ? 2 : 6;
+  static const uint8_t shifts[] = {4, 0, 2, 6};
+  return shifts[field - 'a'];
 }
 
 // Where an instruction with a second word remembers what it found, in a field

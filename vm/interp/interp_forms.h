@@ -176,6 +176,14 @@
 #define DISPATCH goto dispatch
 #endif
 
+// An instruction that makes a slot independent (TL_SETTLING_OPCODES).
+#define SETTLING(name, when, settle) \
+  OP(name) {                         \
+    if (when)                        \
+      settle;                        \
+    NEXT;                            \
+  }
+
 // A path that several instructions share.
 #define WAY(name) \
   name:  // shared by instructions
@@ -268,53 +276,6 @@ static __attribute__((noinline)) bool compare_at_once(
     unsigned c_mode, bool *truth) {
   return equal_at_once(op, b, b_mode, c, truth) ||
          compare_apart(op, b, b_mode, c, c_mode, truth);
-}
-
-// a = record[key], borrowed, where the key is there.
-static bool get_value(tl_slot *a, const tl_slot *b, const tl_slot *c) {
-  const tl_slot *value =
-      tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
-  if (value == NULL)
-    return false;
-  tl_slot borrowed = tl_borrow(*value);
-  tl_copy_slot(a, &borrowed);
-  return true;
-}
-
-// tl_item_get out of line, for values of records, characters, and indices that
-// are no int64. The mode of [c] is read here: one value more in the dispatch
-// loop would push the table of handlers out of its register.
-static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
-                                               const tl_slot *c,
-                                               const tl_ins *ins) {
-  tl_slot wide;
-  if (tl_is_record(*b))
-    return STAYS(c, MODE_C) && get_value(a, b, c);
-  return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
-}
-static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c,
-                                                const tl_slot *d) {
-  tl_slot wide, other;
-  return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
-                         tl_index_widen(d, &other) ? &other : d);
-}
-
-// The item of b[c] for an update, where it is a number: of an array, by an
-// index that is no int64, or of a record.
-static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c,
-                                                unsigned c_mode) {
-  tl_slot wide;
-  if (!tl_is_record(*b))
-    return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
-  if (!STAYS(c, c_mode) || !tl_key_allowed(*c))
-    return false;
-  const tl_slot *value = tl_record_get_key(b->record, *c);
-  if (value == NULL || !tl_is_scalar(*value))
-    return false;
-  tl_copy_slot(a, value);
-  return true;
 }
 
 // target[index] = value of numbers: an item of an array, or one of a list that
