@@ -236,46 +236,16 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 // Whether nothing is to be dropped where an operand of that mode was read.
 #define STAYS(s, mode) ((mode) == TL_MODE_BORROW || !tl_is_owned(*(s)))
 
-// What needs no call to find out: whether a value that is no array is none, and
-// whether two texts are equal that are one string or differ in their lengths.
-static inline bool equal_at_once(tl_op op, const tl_slot *b, unsigned mode,
-                                 const tl_slot *c, bool *truth) {
-  bool equal = b->u == c->u;
-  if ((op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) || !STAYS(b, mode))
-    return false;
-  if (tl_is_none(*c)) {
-    if (!tl_is_apart_from_none(*b))
-      return false;
-    equal = tl_is_none(*b);
-  } else if (!tl_is_string(*c) || tl_is_owned(*c) || !tl_is_string(*b) ||
-             (!equal && b->string->length == c->string->length)) {
-    return false;
-  }
-  *truth = equal == (op == TL_OP_EQUAL);
-  return true;
-}
-
-// Of scalars, of strings, and with none, by a call.
-static __attribute__((noinline)) bool compare_apart(tl_op op, const tl_slot *b,
-                                                    unsigned b_mode,
-                                                    const tl_slot *c,
-                                                    unsigned c_mode,
-                                                    bool *truth) {
+// A comparison that makes nothing and drops nothing: of scalars, of strings,
+// and with none. Returns whether it was one of these.
+static __attribute__((noinline)) bool compare_at_once(
+    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
+    unsigned c_mode, bool *truth) {
   if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0 &&
       tl_scalar_compare(op, b, c, truth))
     return true;
   return STAYS(b, b_mode) && STAYS(c, c_mode) &&
          tl_compare_at_once(op, *b, *c, truth);
-}
-
-// A comparison that makes nothing and drops nothing: of scalars, of strings,
-// and with none. Returns whether it was one of these. Saves no register where
-// it calls nothing.
-static __attribute__((noinline)) bool compare_at_once(
-    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
-    unsigned c_mode, bool *truth) {
-  return equal_at_once(op, b, b_mode, c, truth) ||
-         compare_apart(op, b, b_mode, c, c_mode, truth);
 }
 
 // target[index] = value of numbers: an item of an array, or one of a list that
