@@ -169,22 +169,11 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return done(tl_do_elementwise(vm, function, base, ins) != NULL);
 }
 
-// What a jump compares by; [negate] is set for those on the opposite.
-static tl_op compared_by(const tl_ins *ins, bool *negate) {
-  static const uint8_t ops[] = {
-      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_EQUAL, TL_OP_NOT_EQUAL,
-      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_LESS,  TL_OP_GREATER,
-      TL_OP_EQUAL, TL_OP_NOT_EQUAL,  TL_OP_LESS,  TL_OP_GREATER};
-  *negate = ins->op == TL_BC_JNLT || ins->op == TL_BC_JNLTK ||
-            ins->op == TL_BC_JNLE || ins->op == TL_BC_JNGTK;
-  return (tl_op)ops[ins->op - TL_BC_JLT];
-}
-
 // A jump on a comparison; polls are the caller's.
-static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins, tl_op op,
+                      bool negate) {
   const tl_slot *c = RB;
-  bool truth, negate;
-  tl_op op = compared_by(ins, &negate);
+  bool truth;
   if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP)
     c = tl_slot_at(vm->frame->function->constants, ins->b);
   if (may_begin(vm, ins, RA) || may_begin(vm, ins, c))
@@ -279,8 +268,10 @@ static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
 tl_one tl_do_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (ones[ins->op] != NULL)
     return ones[ins->op](vm, base, ins);
-  if (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK)
-    return compare(vm, base, ins);
+  tl_op op;
+  bool negate;
+  if (tl_region_comparison(ins->op, &op, &negate))
+    return compare(vm, base, ins, op, negate);
   return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
                                                        : TL_ONE_LEFT;
 }

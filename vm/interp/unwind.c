@@ -125,15 +125,10 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
                   place->at);
   if (vm->error.left[0] != 0)
     add_operands(&text, unit, place, &vm->error);
-  if (!text.failed) {
-    vm->error.excerpt = tl_alloc(vm, text.length + 1, "an error report");
-    if (vm->error.excerpt != NULL) {
-      memcpy(vm->error.excerpt, text.bytes, text.length);
-      vm->error.excerpt[text.length] = 0;
-      vm->error.excerpt_size = text.length + 1;
-    }
-  }
-  tl_text_close(&text);
+  tl_text_putc(&text, '\0');
+  size_t nbytes;
+  vm->error.excerpt = tl_text_take(&text, &nbytes);
+  vm->error.excerpt_size = vm->error.excerpt == NULL ? 0 : nbytes;
 }
 
 // What tl_handler_at found besides the kinds of handlers (tl_catches).

@@ -101,27 +101,18 @@ bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
 
 // --- Branches ---------------------------------------------------------------
 
-// What a branch that compares asks for; [negated]: it goes where that is false.
-static bool comparison(uint8_t opcode, tl_op *op, bool *negated) {
-  static const struct {
-    uint8_t opcode, op;
-    bool negated;
-  } all[] = {
-      {TL_BC_JLT, TL_OP_LESS, false},   {TL_BC_JLE, TL_OP_LESS_EQUAL, false},
-      {TL_BC_JEQ, TL_OP_EQUAL, false},  {TL_BC_JNE, TL_OP_NOT_EQUAL, false},
-      {TL_BC_JNLT, TL_OP_LESS, true},   {TL_BC_JNLE, TL_OP_LESS_EQUAL, true},
-      {TL_BC_JLTK, TL_OP_LESS, false},  {TL_BC_JGTK, TL_OP_GREATER, false},
-      {TL_BC_JEQK, TL_OP_EQUAL, false}, {TL_BC_JNEK, TL_OP_NOT_EQUAL, false},
-      {TL_BC_JNLTK, TL_OP_LESS, true},  {TL_BC_JNGTK, TL_OP_GREATER, true},
-  };
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    if (all[i].opcode == opcode) {
-      *op = (tl_op)all[i].op;
-      *negated = all[i].negated;
-      return true;
-    }
-  }
-  return false;
+// Jumps on comparisons stand in a row in the table of opcodes.
+bool tl_region_comparison(uint8_t opcode, tl_op *op, bool *negated) {
+  static const uint8_t ops[] = {
+      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_EQUAL, TL_OP_NOT_EQUAL,
+      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_LESS,  TL_OP_GREATER,
+      TL_OP_EQUAL, TL_OP_NOT_EQUAL,  TL_OP_LESS,  TL_OP_GREATER};
+  if (opcode < TL_BC_JLT || opcode > TL_BC_JNGTK)
+    return false;
+  *op = (tl_op)ops[opcode - TL_BC_JLT];
+  *negated = opcode == TL_BC_JNLT || opcode == TL_BC_JNLTK ||
+             opcode == TL_BC_JNLE || opcode == TL_BC_JNGTK;
+  return true;
 }
 
 // An operand of a branch: the graph is good for this value alone.
@@ -168,7 +159,7 @@ static bool read_branch(tl_region_reader *rd, const tl_decoded *d,
     *taken = (values[0].u != 0) == (d->op == TL_BC_JT);
     return tl_class(values[0]) == TL_CLASS_BOOL;
   }
-  if (!comparison(d->op, &op, &negated))
+  if (!tl_region_comparison(d->op, &op, &negated))
     return false;
   if (d->operand_count == 2) {
     if (!read_condition(rd, d, 1, &values[1]))
