@@ -585,34 +585,22 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   return g->node_count + g->wrap_count > 1;
 }
 
-// The only result that is still to be read, where the reading has come to;
-// NULL: there are several, or none.
-static const tl_region_binding *only_left(const tl_region_graph *g) {
+// The only result that is still to be read, where the reading has come to, if
+// it is the last node, as errors of later ones would be lost; NULL: a region
+// may not end here.
+static const tl_region_binding *find_cut(const tl_region_graph *g) {
   const tl_region_binding *left = NULL;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
-    if (b->over)
+    if (b->over || (b->in < 0 && tl_reader_is_there(g, b)))
       continue;
-    if (left != NULL && b->in >= 0)
+    if (b->in < 0 || left != NULL)
       return NULL;
-    if (b->in >= 0) {
-      left = b;
-    } else if (!tl_reader_is_there(g, b)) {
-      return NULL;
-    }
+    left = b;
   }
-  return g->node_count < 2 || g->taken != 0 ? NULL : left;
-}
-
-// Of one that ends before. It must be the last node, as errors of later ones
-// would be lost.
-static bool find_left(tl_region_graph *g) {
-  const tl_region_binding *left = only_left(g);
-  if (left == NULL || left->in != g->node_count - 1)
-    return false;
-  g->result = left->slot;
-  g->value = left->in;
-  return true;
+  bool ends = g->node_count > 1 && g->taken == 0 && left != NULL &&
+              left->in == g->node_count - 1;
+  return ends ? left : NULL;
 }
 
 // Of one that is read together: all of them.
@@ -658,18 +646,16 @@ static bool find_all_left(tl_region_graph *g) {
   return g->result_count > 1 && g->value == g->node_count - 1;
 }
 
-// Whether a region may end here: one result is left, the last node.
-static bool is_cut(const tl_region_graph *g) {
-  const tl_region_binding *left = only_left(g);
-  return left != NULL && left->in == g->node_count - 1;
-}
-
-// The instructions to [end], or how far it comes; *last is the last one.
-// Roots begin as consumed where an instruction has ended them; the run takes
-// that back for those whose memory a result has got.
-static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
-                        tl_decoded *last) {
-  tl_region_graph *g = rd->g;
+// Reads the instructions to [end], or as far as it comes, into a graph that is
+// cleared; *last is the last one. Roots begin as consumed where an instruction
+// has ended them; the run takes that back for those whose memory a result has
+// got.
+static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
+                        uint32_t end, tl_decoded *last) {
+  tl_region_clear(g);
+  rd->g = g;
+  rd->function = g->function;
+  rd->callee = -1;
   last->result = -1;
   while (pc < end) {
     tl_decode(g->function, pc, last);
@@ -678,7 +664,7 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
     if (!tl_reader_one(rd, pc, last))
       break;
     pc += last->words;
-    if (rd->cuts && is_cut(g))
+    if (rd->cuts && find_cut(g) != NULL)
       rd->cut = pc;
   }
   g->end = pc;
@@ -691,46 +677,30 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
 // Read twice where it stops early: the first time tells how far, the second
 // reads no more than that.
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g, .function = g->function, .callee = -1};
+  tl_region_reader rd = {0}, again = {0};
   tl_decoded last;
-  tl_region_clear(g);
   g->together = true;
-  uint32_t to = read_to(&rd, pc, end, &last);
+  uint32_t to = read_to(&rd, g, pc, end, &last);
   if (to == pc)
     return false;
   if (to < end) {
     if (tl_region_is_stopped(g->vm))
       return false;
     tl_error_clear(g->vm);
-    tl_region_clear(g);
-    read_to(&rd, pc, to, &last);
+    read_to(&again, g, pc, to, &last);
   }
   g->together = false;
   return g->end == to && find_all_left(g);
 }
 
-// The last place up to [end] where a single result is left, so that the rest
-// can go on in its memory: a cut there costs no array. 0: there is none.
-static uint32_t find_cut(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g,
-                         .function = g->function,
-                         .callee = -1,
-                         .last = UINT32_MAX,
-                         .cuts = true};
-  tl_decoded last;
-  tl_region_clear(g);
-  read_to(&rd, pc, end, &last);
-  return rd.cut;
-}
-
 // To its end it is the compiler's region; up to where reading stopped it is one
-// if a single result is left there. One that is too large is cut before.
+// if a single result is left there. One that is too large is cut at the last
+// place before where a single result is left, so that the rest can go on in its
+// memory: a cut there costs no array.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {
-      .g = g, .function = g->function, .callee = -1, .last = end};
+  tl_region_reader rd = {.last = end};
   tl_decoded last;
-  tl_region_clear(g);
-  uint32_t to = read_to(&rd, pc, end, &last);
+  uint32_t to = read_to(&rd, g, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
   if (tl_region_is_stopped(g->vm))
@@ -738,20 +708,25 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   bool full = g->node_count == TL_REGION_NODES;
   if (g->node_count < 2 || tl_region_read_before(g, pc, to))
     return g->node_count >= 2;
-  uint32_t cut = full ? find_cut(g, pc, to) : 0;
-  return cut > 0 && tl_region_read_before(g, pc, cut);
+  tl_region_reader cuts = {.last = UINT32_MAX, .cuts = true};
+  if (full)
+    read_to(&cuts, g, pc, to, &last);
+  return cuts.cut > 0 && tl_region_read_before(g, pc, cuts.cut);
 }
 
 // g->skip stays what the longer reading has found, so that no run tries again
 // between the two.
 bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {
-      .g = g, .function = g->function, .callee = -1, .last = UINT32_MAX};
+  tl_region_reader rd = {.last = UINT32_MAX};
   tl_decoded last;
   uint32_t skip = g->skip;
   tl_error_clear(g->vm);
-  tl_region_clear(g);
-  bool ok = read_to(&rd, pc, end, &last) == end && find_left(g);
+  bool ok = read_to(&rd, g, pc, end, &last) == end;
+  const tl_region_binding *left = ok ? find_cut(g) : NULL;
   g->skip = skip;
-  return ok;
+  if (left == NULL)
+    return false;
+  g->result = left->slot;
+  g->value = left->in;
+  return true;
 }
