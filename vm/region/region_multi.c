@@ -85,27 +85,6 @@ static bool choose_places(multi *s) {
 
 // --- Arrays -----------------------------------------------------------------
 
-// The dying operand that result [i] may be written into: of several the one
-// that ends first, -1: none.
-static int find_over(const multi *s, int i) {
-  const tl_region_graph *g = s->g;
-  tl_dtype dtype = s->targets[i].dtype;
-  int found = -1;
-  for (int u = 0; u < g->use_count; u++) {
-    const tl_region_use *x = &g->uses[u];
-    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
-        !tl_can_reuse(g->vm, x->value, dtype, s->ndim, s->shape) ||
-        !tl_is_contiguous(x->value.array) ||
-        !tl_region_is_safe_target(g, x->value.array)) {
-      continue;
-    }
-    if (found < 0 ||
-        g->roots[x->root].ended < g->roots[g->uses[found].root].ended)
-      found = u;
-  }
-  return found;
-}
-
 // Whether something that no result is written into would have gone before a new
 // array is made, one after the other.
 static bool keeps_longer(const multi *s, int node) {
@@ -143,7 +122,8 @@ static bool choose_arrays(multi *s) {
         .node = r->node, .dtype = g->nodes[r->node].typing.result};
     if (runs && !choose_running(s, i))
       return false;
-    int over = s->reused[i] = find_over(s, i);
+    int over = s->reused[i] = tl_region_find_target(
+        g, s->targets[i].dtype, s->ndim, s->shape, tl_region_is_dense_target);
     if (over < 0)
       continue;
     if (!runs) {
