@@ -395,16 +395,21 @@ static tl_state immortal(void) {
   return tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
 
+// Adds the lenders of what stands in [relation] to operand 0: its slot, unless
+// that ends here, and whoever lends to it.
+static void derive(const tl_checker *c, tl_state *state, tl_relation relation) {
+  uint32_t x = c->ins.operands[0];
+  if (consumes(c->ins.modes[0]))
+    tl_state_derive_borrow_owners(state, &c->now[x], relation);
+  else
+    tl_state_derive(state, &c->now[x], x, relation);
+}
+
 // A view of operand 0, or a list or record that borrows items of it: it stands
 // to that in [first] and all further relations.
 static tl_state slice_state(const tl_checker *c, tl_relation first) {
-  uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
-  for (tl_relation r = first; r <= TL_LENDS; r++)
-    if (consumes(c->ins.modes[0]))
-      tl_state_derive_borrow_owners(&state, &c->now[x], r);
-    else
-      tl_state_derive(&state, &c->now[x], x, r);
+  for (tl_relation r = first; r <= TL_LENDS; r++) derive(c, &state, r);
   if (tl_state_needs_borrow_owner(&state))
     state.kind = TL_EITHER;
   return state;
@@ -451,27 +456,20 @@ static tl_state item_state(const tl_checker *c) {
 // what is stored holds its block itself. Where the operand goes on they are
 // part of it. Where it ends they are owned, but for those that it borrowed.
 static tl_state items_state(const tl_checker *c) {
-  uint32_t x = c->ins.operands[0];
-  const tl_state *from = &c->now[x];
-  bool ends = consumes(c->ins.modes[0]);
-  bool whole = from->kind == TL_OWNS && !tl_state_in(from, TL_TO_ITEMS);
-  tl_state state = tl_state_new(ends && whole ? TL_OWNS : TL_EITHER);
-  if (!ends)
-    tl_state_derive(&state, from, x, TL_PART);
-  else if (!whole)
-    tl_state_derive_borrow_owners(&state, from, TL_PART);
+  const tl_state *from = &c->now[c->ins.operands[0]];
+  bool gives = consumes(c->ins.modes[0]) && from->kind == TL_OWNS &&
+               !tl_state_in(from, TL_TO_ITEMS);
+  tl_state state = tl_state_new(gives ? TL_OWNS : TL_EITHER);
+  if (!gives)
+    derive(c, &state, TL_PART);
   return state;
 }
 
 // A view of an array. The header is new and owned; operand 0 retains the
 // block, or, where that ends here, whatever retained it for operand 0.
 static tl_state view_state(const tl_checker *c) {
-  uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
-  if (consumes(c->ins.modes[0]))
-    tl_state_derive_borrow_owners(&state, &c->now[x], TL_HELD);
-  else
-    tl_state_derive(&state, &c->now[x], x, TL_HELD);
+  derive(c, &state, TL_HELD);
   return state;
 }
 
@@ -552,15 +550,10 @@ static tl_state library_state(const tl_checker *c) {
 
 // A list or a string, perhaps the operand's own: those are no views.
 static tl_state same_state(const tl_checker *c) {
-  uint32_t x = c->ins.operands[0];
-  const tl_state *from = &c->now[x];
-  tl_state state = tl_state_new(TL_EITHER);
-  if (!consumes(c->ins.modes[0]))
-    tl_state_derive(&state, from, x, TL_SAME);
-  else
-    tl_state_derive_borrow_owners(&state, from, TL_SAME);
-  if (consumes(c->ins.modes[0]) && from->kind == TL_OWNS)
-    state.kind = TL_OWNS;
+  bool owned =
+      consumes(c->ins.modes[0]) && c->now[c->ins.operands[0]].kind == TL_OWNS;
+  tl_state state = tl_state_new(owned ? TL_OWNS : TL_EITHER);
+  derive(c, &state, TL_SAME);
   tl_state_strip(&state, 1u << TL_HELD);
   return state;
 }

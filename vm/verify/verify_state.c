@@ -210,14 +210,11 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
       uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
       if (who == z)
         continue;
-      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_PART));
-      if ((relations & 1u << TL_HELD) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_HELD));
-      if ((relations & 1u << TL_LENDS) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_LENDS));
-      if ((relations & 1u << TL_INNER) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_INNER));
+      // What is x itself is a part of the keeper's.
+      unsigned of_keeper = relations & ~(1u << TL_SAME);
+      if ((relations & 1u << TL_SAME) != 0)
+        of_keeper |= 1u << TL_PART;
+      tl_state_add(&c->now[z], who << 5 | of_keeper);
     }
     widen_full(&c->now[z]);
   }
@@ -498,12 +495,8 @@ static bool check_all_kept(tl_checker *c, const tl_state *states,
 // A borrow that no slot lends is good without being kept: the counters of a
 // loop around a `try`.
 static bool stays_by_itself(const tl_state *state) {
-  if (state->kind != TL_BORROWS || state->invalid)
-    return false;
-  for (int i = 0; i < state->count; i++)
-    if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[i])))
-      return false;
-  return true;
+  return state->kind == TL_BORROWS && !state->invalid &&
+         !tl_state_has(state, tl_who_is_slot);
 }
 
 // Two passes use this. During the search an error brings its states to the
