@@ -298,18 +298,23 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
 }
 
 // Binary search.
-bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
+uint32_t tl_count_upto(const void *items, uint32_t count, size_t size,
+                       uint32_t most) {
   uint32_t low = 0, high = count;
   while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (items[middle] == wanted)
-      return true;
-    if (items[middle] < wanted)
+    uint32_t middle = low + (high - low) / 2, number;
+    memcpy(&number, (const char *)items + middle * size, sizeof number);
+    if (number <= most)
       low = middle + 1;
     else
       high = middle;
   }
-  return false;
+  return low;
+}
+
+bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
+  uint32_t n = tl_count_upto(items, count, sizeof *items, wanted);
+  return n > 0 && items[n - 1] == wanted;
 }
 
 bool tl_depends_at(const tl_prototype *function, uint32_t pc) {

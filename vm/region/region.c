@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "vm/bytecode/module.h"
 #include "vm/error.h"
 #include "vm/objects.h"
 #include "vm/region/region_internal.h"
@@ -130,21 +131,11 @@ static bool is_declined(tl_region *where, uint32_t pc) {
   return true;
 }
 
-// Regions are in order of their code and do not overlap: the first one whose
-// end lies behind [pc].
+// Regions are in order of their code and do not overlap.
 static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
-  uint32_t low = 0, high = f->region_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (f->regions[middle].end <= pc) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == f->region_count || f->regions[low].start > pc)
-    return NULL;
-  return &f->regions[low];
+  uint32_t n =
+      tl_count_upto(f->regions, f->region_count, sizeof *f->regions, pc);
+  return n == 0 || f->regions[n - 1].end <= pc ? NULL : &f->regions[n - 1];
 }
 
 // What the watch is told was written: of rows their items.

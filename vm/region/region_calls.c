@@ -70,21 +70,16 @@ static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
   return found;
 }
 
-// By halves: the pcs of a slot rise.
+// The pcs of a slot rise.
 static bool find_in_index(const tl_writers *w, uint32_t pc, uint32_t slot,
                           uint32_t *at) {
-  uint32_t begin = w->first[slot], from = begin, to = w->first[slot + 1];
-  while (from < to) {
-    uint32_t middle = from + (to - from) / 2;
-    if (w->pcs[middle] < pc)
-      from = middle + 1;
-    else
-      to = middle;
-  }
-  if (from == begin)
-    return false;
-  *at = w->pcs[from - 1];
-  return true;
+  const uint32_t *pcs = w->pcs + w->first[slot];
+  uint32_t count = w->first[slot + 1] - w->first[slot];
+  uint32_t before =
+      pc == 0 ? 0 : tl_count_upto(pcs, count, sizeof *pcs, pc - 1);
+  if (before > 0)
+    *at = pcs[before - 1];
+  return before > 0;
 }
 
 // False: no instruction before [pc] writes the slot, which is then a parameter.
