@@ -179,9 +179,7 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   uint32_t count = target->count;
   int32_t first = tl_temps(l, (int32_t)count);
   for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top;
     tl_lower_expr(l, value->items.items[i], first + (int32_t)i);
-    l->top = mark;
   }
   assign_all(l, target->targets, count, first, is_swap(target, value));
   return true;

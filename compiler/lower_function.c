@@ -126,9 +126,7 @@ static void lower_defaults(tl_lower *l, tl_ast_function *function) {
     int32_t missing = tl_new_block(l), there = tl_new_block(l);
     tl_branch(l, TL_BC_JSET, (int32_t)i, there, missing, param->span);
     tl_enter_block(l, missing);
-    int32_t mark = l->top;
     tl_lower_expr(l, param->value, (int32_t)i);
-    l->top = mark;
     tl_jump(l, there, param->span);
     tl_enter_block(l, there);
     // What was known of earlier parameters holds in the new block, too.
@@ -254,9 +252,7 @@ int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
   if (group == NULL)
     return tl_into(l, want);
   int32_t base = tl_temp(l);
-  int32_t mark = l->top;
   make_group(l, group, base, ast->span);
-  l->top = mark;
   tl_prototype **members = group->lowered;
   if (members == NULL)
     return base;
@@ -338,10 +334,7 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want) {
     if (want != TL_NO_VALUE && i + 1 == count &&
         tl_lowering_of(l, statement)->value != NULL)
       return tl_lower_expr(l, statement, want);
-    // A statement leaves no temporaries behind.
-    int32_t mark = l->top;
     tl_lower_statement(l, statement);
-    l->top = mark;
   }
   return want == TL_NO_VALUE ? -1 : tl_load_none(l, want, block->span);
 }

@@ -175,13 +175,10 @@ static void lower_operands(tl_lower *l, tl_ast **items, uint32_t count,
     operands[i] = later_assigns ? first + (int32_t)i : -1;
     later_assigns = later_assigns || tl_may_assign(items[i]);
   }
-  for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top;
+  for (uint32_t i = 0; i < count; i++)
     operands[i] = tl_lower_expr(
         l, items[i],
         tl_is_own_variable(l, items[i]) ? operands[i] : first + (int32_t)i);
-    l->top = mark;
-  }
 }
 
 // The operands stand above the result, and after the instruction only that is
@@ -407,8 +404,7 @@ int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want) {
 void tl_lower_peak(tl_lower *l, tl_ast *ast) {
   const tl_builtin *begin =
       tl_builtin_find(l->b->vm->library, "_arguments", "peak", 4);
-  int32_t mark = l->top, base = tl_temp(l);
   tl_lower_window(l, TL_BC_CALLB, ast->items.items, ast->items.count,
-                  tl_add_constant(l, tl_builtin_slot(begin)), base, ast->span);
-  l->top = mark;
+                  tl_add_constant(l, tl_builtin_slot(begin)), tl_temp(l),
+                  ast->span);
 }

@@ -91,9 +91,7 @@ typedef struct part_slots {
 
 static bool lower_part(tl_ast *ast, void *slots) {
   part_slots *to = slots;
-  int32_t mark = to->l->top;
   tl_lower_expr(to->l, ast, to->next++);
-  to->l->top = mark;
   return false;
 }
 
@@ -137,7 +135,6 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   if (too_many_items(l, index->count, ast->span))
     return want;
-  int32_t mark = l->top;
   // x[{ x = y; 0 }] indexes the x of before.
   bool copy =
       index->object->kind == TL_AST_NAME &&
@@ -156,7 +153,6 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_opcode op = index->count == 1 ? TL_BC_GETEL : TL_BC_GETEL2;
     tl_emit_operands(l, op, want, operands, (int32_t)index->count + 1,
                      ast->span);
-    l->top = mark;
     return want;
   }
   uint32_t parts = count_parts(index->items, index->count);
@@ -175,7 +171,6 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   ins->extra = index_path(l, index->items, index->count, parts);
   // [want] may be a variable, which is not in the window.
   tl_emit1(l, TL_BC_MOV, want, window, ast->span);
-  l->top = mark;
   return want;
 }
 
