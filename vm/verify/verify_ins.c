@@ -301,8 +301,8 @@ static bool check_globals(tl_checker *c) {
 static void end_rebound(const tl_checker *c, tl_state *states) {
   if (!may_rebind_some(c))
     return;
-  for (uint32_t i = 0; i < c->borrower_count; i++) {
-    tl_state *state = &states[c->borrowers[i]];
+  for (uint32_t i = 0; i < c->borrowers.count; i++) {
+    tl_state *state = &states[c->borrowers.slots[i]];
     if (state->kind != TL_ABSENT && borrows_from_rebound(c, state))
       state->invalid = true;
   }

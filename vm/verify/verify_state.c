@@ -34,41 +34,33 @@ static bool is_plain(const tl_state *state) {
           tl_borrow_owner_who(state->borrow_owners[0]) == TL_WHO_IMMORTAL);
 }
 
-// Puts the slot on the list of those that rules look at.
-static void add_busy(tl_checker *c, uint32_t slot) {
-  if (c->is_busy[slot])
-    return;
-  c->is_busy[slot] = true;
-  c->busy[c->busy_count++] = slot;
-}
-
 // Neither list ever shrinks within a function: a slot that is plain again is
 // passed over, which costs less than to take it out.
-static void add_borrower(tl_checker *c, uint32_t slot) {
-  if (c->is_borrower[slot])
+static void add_slot(tl_slot_list *list, uint32_t slot) {
+  if (list->has[slot])
     return;
-  c->is_borrower[slot] = true;
-  c->borrowers[c->borrower_count++] = slot;
+  list->has[slot] = true;
+  list->slots[list->count++] = slot;
 }
 
 void tl_check_busy(tl_checker *c, uint32_t slot) {
   if (is_plain(&c->now[slot]))
     return;
-  add_busy(c, slot);
+  add_slot(&c->busy, slot);
   if (c->now[slot].count > 0)
-    add_borrower(c, slot);
+    add_slot(&c->borrowers, slot);
 }
 
 void tl_check_watch(tl_checker *c, uint32_t slot) {
-  add_busy(c, slot);
-  add_borrower(c, slot);
+  add_slot(&c->busy, slot);
+  add_slot(&c->borrowers, slot);
 }
 
 // The borrowers are not refused here but marked: one that nobody reads again
 // does no harm.
 void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
-  for (uint32_t i = 0; i < c->borrower_count; i++) {
-    uint32_t y = c->borrowers[i];
+  for (uint32_t i = 0; i < c->borrowers.count; i++) {
+    uint32_t y = c->borrowers.slots[i];
     if (states[y].kind != TL_ABSENT && y != who &&
         tl_state_borrowed_by(&states[y], who))
       states[y].invalid = true;
@@ -77,9 +69,9 @@ void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
 
 void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
                              uint32_t to) {
-  for (uint32_t i = 0; i < c->borrower_count; i++)
-    if (states[c->borrowers[i]].kind != TL_ABSENT)
-      tl_state_rename(&states[c->borrowers[i]], from, to);
+  for (uint32_t i = 0; i < c->borrowers.count; i++)
+    if (states[c->borrowers.slots[i]].kind != TL_ABSENT)
+      tl_state_rename(&states[c->borrowers.slots[i]], from, to);
 }
 
 // What is read must have a state and must not borrow from what has ended.
@@ -168,8 +160,8 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   from->kind = TL_EITHER;
   tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
   widen_full(from);
-  for (uint32_t i = 0; i < c->borrower_count; i++) {
-    uint32_t z = c->borrowers[i];
+  for (uint32_t i = 0; i < c->borrowers.count; i++) {
+    uint32_t z = c->borrowers.slots[i];
     if (c->now[z].kind == TL_ABSENT || z == x || z == y)
       continue;
     tl_state_share(&c->now[z], x, y);
@@ -201,8 +193,8 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     tl_state_add(from, keepers.borrow_owners[i]);
   from->full |= keepers.full;
   widen_full(from);
-  for (uint32_t k = 0; k < c->borrower_count; k++) {
-    uint32_t z = c->borrowers[k];
+  for (uint32_t k = 0; k < c->borrowers.count; k++) {
+    uint32_t z = c->borrowers.slots[k];
     unsigned relations = tl_state_relations(&c->now[z], x);
     if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
       continue;
@@ -380,8 +372,8 @@ void tl_copy_states(tl_checker *c) {
     memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
     return;
   }
-  for (uint32_t i = 0; i < c->busy_count; i++)
-    c->error[c->busy[i]] = c->now[c->busy[i]];
+  for (uint32_t i = 0; i < c->busy.count; i++)
+    c->error[c->busy.slots[i]] = c->now[c->busy.slots[i]];
 }
 
 // What the lists say of a slot.
@@ -456,8 +448,8 @@ static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
 static bool check_map(tl_checker *c, const tl_state *states) {
   if (!each_range(c, states, check_range))
     return false;
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t y = c->busy[i];
+  for (uint32_t i = 0; i < c->busy.count; i++) {
+    uint32_t y = c->busy.slots[i];
     if (owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
       return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
   }
@@ -511,8 +503,8 @@ bool tl_check_error(tl_checker *c, tl_state *states) {
     return check_map(c, states) && check_all_kept(c, states, handler);
   if (handler == NULL)
     return true;
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t y = c->busy[i];
+  for (uint32_t i = 0; i < c->busy.count; i++) {
+    uint32_t y = c->busy.slots[i];
     if (!is_marked(c, y, MARK_KEPT) && !stays_by_itself(&states[y]))
       states[y].kind = TL_ABSENT;
   }
