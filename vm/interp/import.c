@@ -76,7 +76,7 @@ static bool has_failed(const tl_module *module) {
 }
 
 // Makes a module of a text, compiles it and runs it; again in [module], if that
-// has failed.
+// has failed. The text's hash is noted in it.
 static bool run_module(tl_vm *vm, tl_module *module, const char *name,
                        const char *directory, const char *text, size_t nbytes,
                        tl_slot *out) {
@@ -85,6 +85,7 @@ static bool run_module(tl_vm *vm, tl_module *module, const char *name,
   if (module == NULL)
     return false;
   module->state = TL_MODULE_RUNNING;
+  module->text_hash = tl_text_hash(text, nbytes);
   tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
   return run_code(vm, module, unit, out);
 }
@@ -173,8 +174,7 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
 }
 
 // Runs the text of the file at [path] as a new module, or again in one that has
-// failed. Its imports start from the file's directory; the text's hash is noted
-// in it.
+// failed. Its imports start from the file's directory.
 static bool run_file(tl_vm *vm, tl_module *module, const char *path,
                      const tl_bytes *text, tl_slot *out) {
   const char *slash = strrchr(path, '/');
@@ -183,14 +183,8 @@ static bool run_file(tl_vm *vm, tl_module *module, const char *path,
                         : tl_string_new(vm, path, (size_t)(slash - path));
   if (base == NULL)
     return false;
-  tl_module *before = vm->modules;
-  if (has_failed(module))
-    module->text_hash = tl_text_hash(text->data, text->nbytes);
   bool ok =
       run_module(vm, module, path, base->text, text->data, text->nbytes, out);
-  for (tl_module *m = vm->modules; m != NULL && m != before; m = m->next)
-    if (strcmp(m->name->text, path) == 0)
-      m->text_hash = tl_text_hash(text->data, text->nbytes);
   tl_drop(vm, tl_own_string(base));
   return ok;
 }

@@ -244,7 +244,7 @@ dispatch:
         NEXT;
       }
       bool truth;
-      TRY(tl_do_truth(vm, *b, MODE_B, &truth));
+      TRY(tl_do_truth(vm, *b, &truth));
       PUT_BOOL(RA, !truth);
       NEXT;
     }

@@ -441,7 +441,7 @@ static inline bool takes_one(const tl_slot *s) {
     const tl_slot *a = RA;                          \
     bool truth = a->i != 0;                         \
     if (UNLIKELY((uint8_t)a->tag != TL_CLASS_BOOL)) \
-      TRY(tl_do_truth(vm, *a, MODE_A, &truth));     \
+      TRY(tl_do_truth(vm, *a, &truth));             \
     if (truth == (wanted)) {                        \
       if ((int32_t)tl_ins_extra(*ins) < 0)          \
         POLL_TO(LONG_TARGET);                       \

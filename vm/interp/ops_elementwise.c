@@ -199,7 +199,7 @@ bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
   }
   if (!apply(vm, op, &x, &result))
     return false;
-  bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
+  bool ok = tl_do_truth(vm, result, truth);
   tl_drop(vm, result);
   for (int i = 0; ok && i < 2; i++) tl_operand_end(vm, ends[i]);
   return ok;
