@@ -114,6 +114,11 @@ static inline tl_state tl_state_borrowed(tl_ownership_kind kind, uint32_t who,
   return state;
 }
 
+// Whether the slot may own a count: then its end has to be seen to.
+static inline bool tl_state_owns(const tl_state *state) {
+  return state->kind == TL_OWNS || state->kind == TL_EITHER;
+}
+
 // Whether one of the owners is of a kind, such as tl_who_is_slot.
 static inline bool tl_state_has(const tl_state *state,
                                 bool (*is)(uint32_t who)) {

@@ -25,6 +25,13 @@ static bool check_slot(tl_checker *c, uint32_t slot) {
   return slot < c->p->slot_count || tl_refuse(c, slot, TL_RULE_BEYOND_FRAME);
 }
 
+static bool check_slots(tl_checker *c, const uint16_t *slots, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!check_slot(c, slots[i]))
+      return false;
+  return true;
+}
+
 // How many functions are in the group of this one. UINT32_MAX where it is in
 // none: it never runs as a closure, and SELF is itself whatever it carries.
 static uint32_t member_limit(const tl_checker *c) {
@@ -172,9 +179,8 @@ static bool check_values(tl_checker *c) {
 // Of results and windows the last slot is checked, since all others are below
 // it. Limits of indices come before what is looked up by them.
 bool tl_check_fields(tl_checker *c) {
-  for (uint32_t i = 0; i < c->ins.operand_count; i++)
-    if (!check_slot(c, c->ins.operands[i]))
-      return false;
+  if (!check_slots(c, c->ins.operands, c->ins.operand_count))
+    return false;
   if (c->ins.result_count > 0 &&
       !check_slot(c, (uint32_t)c->ins.result + c->ins.result_count - 1))
     return false;
@@ -259,12 +265,9 @@ static bool check_form(tl_checker *c) {
     const tl_handler *h = &p->handlers[i];
     if (!mark_leader(c, h->handler))
       return false;
-    for (uint16_t k = 0; k < h->kept_count; k++)
-      if (!check_slot(c, h->kept[k]))
-        return false;
-    for (uint16_t k = 0; k < h->own_count; k++)
-      if (!check_slot(c, h->own[k]))
-        return false;
+    if (!check_slots(c, h->kept, h->kept_count) ||
+        !check_slots(c, h->own, h->own_count))
+      return false;
   }
   return p->code_count > 0 || tl_refuse(c, 0, TL_RULE_NO_CODE);
 }
@@ -454,7 +457,7 @@ static void note_owners(tl_checker *c, void *context) {
   size_t words = (c->p->slot_count + 63) / 64;
   uint64_t *set = (uint64_t *)context + c->pc * words;
   for (uint32_t y = 0; y < c->p->slot_count; y++)
-    if (c->now[y].kind == TL_OWNS || c->now[y].kind == TL_EITHER)
+    if (tl_state_owns(&c->now[y]))
       set[y / 64] |= UINT64_C(1) << (y & 63);
 }
 

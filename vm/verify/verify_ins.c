@@ -6,11 +6,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 
-// Whether the slot may own a count: then its end has to be seen to.
-static bool owns(const tl_state *state) {
-  return state->kind == TL_OWNS || state->kind == TL_EITHER;
-}
-
 // Whether a mode lets the instruction have what the operand owns, for certain
 // or by its bit.
 static bool consumes(int mode) {
@@ -42,7 +37,7 @@ static int operand_role(const tl_checker *c, uint32_t i) {
 // Whether it owns the states say, as windows have no modes.
 static bool is_consumed(const tl_checker *c, uint32_t i) {
   if (in_window(c, i))
-    return owns(&c->now[operand_slot(c, i)]);
+    return tl_state_owns(&c->now[operand_slot(c, i)]);
   return consumes(c->ins.modes[i]);
 }
 
@@ -224,7 +219,7 @@ static bool check_operands(tl_checker *c) {
     if (is_consumed(c, i) && (!check_consumed(c, i) || !check_conflicts(c, i)))
       return false;
   if (n > 0 && operand_role(c, 0) == TL_ROLE_TARGET &&
-      owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
+      tl_state_owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
     return tl_refuse(c, c->ins.operands[0], TL_RULE_TARGET_KEPT);
   return true;
 }
@@ -352,7 +347,7 @@ static bool check_own_rebinding(tl_checker *c) {
 // Whoever borrowed from the window's slot borrows from that slot then.
 static bool give_back(tl_checker *c, tl_state first) {
   uint32_t w = c->ins.window, x = (uint32_t)c->ins.back;
-  if (x != w && owns(&c->now[x]))
+  if (x != w && tl_state_owns(&c->now[x]))
     return tl_refuse(c, x, TL_RULE_BACK_OVER_OWNER);
   c->error[x] = first;
   tl_check_watch(c, w);
@@ -374,7 +369,7 @@ static bool check_failure(tl_checker *c) {
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
     uint32_t w = c->ins.window + i;
     c->error[w].kind = TL_ABSENT;
-    if (owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
+    if (tl_state_owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
       tl_end_borrow_owner(c, c->error, w);
   }
   if (c->ins.back >= 0 && !give_back(c, c->now[c->ins.window]))
@@ -505,7 +500,7 @@ static tl_state call_state(const tl_checker *c) {
     }
     uint32_t x = c->ins.window + i;
     const tl_state *from = &c->now[x];
-    owned |= owns(from) && whole;
+    owned |= tl_state_owns(from) && whole;
     // An item of what was given may be lent to that.
     if (from->kind == TL_OWNS &&
         (relation != TL_PART || !tl_state_in(from, TL_TO_ITEMS)))
@@ -519,7 +514,7 @@ static tl_state call_state(const tl_checker *c) {
   // What was given may come back, or some of it.
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
     const tl_state *from = &c->now[c->ins.window + i];
-    if (!owns(from))
+    if (!tl_state_owns(from))
       continue;
     tl_state_derive_items(&state, from);
     tl_state_derive_inner(&state, from);
@@ -639,7 +634,7 @@ static void end_consumed(tl_checker *c) {
     }
     if (!gone && !in_window(c, i))
       continue;
-    bool owned = owns(&c->now[x]);
+    bool owned = tl_state_owns(&c->now[x]);
     c->now[x].kind = TL_ABSENT;
     if (owned)
       tl_end_borrow_owner(c, c->now, x);
@@ -743,7 +738,7 @@ static bool check_return(tl_checker *c) {
   if (c->ins.modes[0] == TL_MODE_BORROW && state->kind != TL_BORROWS)
     return tl_refuse(c, x, TL_RULE_RETURNED_AS_BORROW);
   for (uint32_t y = 0; y < c->p->slot_count; y++)
-    if (y != x && owns(&c->now[y]))
+    if (y != x && tl_state_owns(&c->now[y]))
       return tl_refuse(c, y, TL_RULE_LEFT_AT_RETURN);
   if (state->kind != TL_BORROWS && !s->may_own)
     return tl_refuse(c, x, TL_RULE_UNDECLARED_OWNED);
@@ -760,22 +755,16 @@ static bool check_return(tl_checker *c) {
 static bool check_container_end(tl_checker *c) {
   uint32_t x = (uint32_t)c->container_end;
   const uint16_t *s = c->ins.operands;
-  switch (c->ins.op) {
-    case TL_BC_INHERIT:
-      return s[0] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    case TL_BC_HOLD:
-      return s[1] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    case TL_BC_LEAVE:
-      c->container_end = -1;
-      return (s[0] == x &&
-              (tl_state_relations(&c->now[s[1]], x) & TL_TO_ITEMS) == 0) ||
-             tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    case TL_BC_DROP:
-      c->container_end = -1;
-      return s[0] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    default:
-      return tl_refuse(c, x, TL_RULE_CONTAINER_END);
-  }
+  int op = c->ins.op;
+  if (op == TL_BC_LEAVE || op == TL_BC_DROP)
+    c->container_end = -1;
+  if (op == TL_BC_LEAVE &&
+      (tl_state_relations(&c->now[s[1]], x) & TL_TO_ITEMS) != 0)
+    return tl_refuse(c, x, TL_RULE_CONTAINER_END);
+  bool settles = op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_DROP
+                     ? s[0] == x
+                     : op == TL_BC_HOLD && s[1] == x;
+  return settles || tl_refuse(c, x, TL_RULE_CONTAINER_END);
 }
 
 // The order matters: operands are read in the states before the instruction,

@@ -10,11 +10,6 @@
 
 #include "vm/verify/verify.h"
 
-// Whether the slot's end may give a count up.
-static bool owns(const tl_state *state) {
-  return state->kind == TL_OWNS || state->kind == TL_EITHER;
-}
-
 // A set that is not whole proves nothing.
 // The slot may be dropped or overwritten as before, but any read is refused.
 static void widen_full(tl_state *state) {
@@ -95,7 +90,7 @@ bool tl_check_read(tl_checker *c, uint32_t slot) {
 // Writing a slot ends what borrows from it. A result whose set is too small is
 // remembered as `overflowed` for the one instruction that follows.
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
-  if (owns(&c->now[slot]))
+  if (tl_state_owns(&c->now[slot]))
     return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
   tl_end_borrow_owner(c, c->now, slot);
   if (state.full && !state.invalid)
@@ -137,7 +132,7 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   // Where y cannot be x, or nothing is there to hand over, SETTLE does nothing
   // at run time, and so nothing here.
   bool is_alias = (tl_state_relations(to, x) & 1u << TL_SAME) != 0;
-  if (!is_alias && (!owns(from) || to->kind == TL_OWNS))
+  if (!is_alias && (!tl_state_owns(from) || to->kind == TL_OWNS))
     return;
   tl_state bare = *to;
   tl_state_strip(&bare, 1u << TL_HELD | TL_TO_ITEMS);
@@ -175,13 +170,13 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
 static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   tl_state *view = &c->now[y], *from = &c->now[x];
   tl_state_remove(view, x, 1u << TL_HELD);
-  if (from->kind != TL_OWNS && from->kind != TL_EITHER)
+  if (!tl_state_owns(from))
     return;
   // At run time x's count may have become the view's, if x was just the block's
   // owner. Then x's object lives as long as the view object in y, so whoever
   // keeps that one keeps x's object.
   tl_state keepers = tl_state_new(TL_OWNS);
-  if (owns(view))
+  if (tl_state_owns(view))
     tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
   for (int i = 0; i < view->count; i++) {
     uint32_t who = tl_borrow_owner_who(view->borrow_owners[i]);
@@ -302,7 +297,7 @@ static bool store_states(tl_checker *c, tl_join_point *point,
 
 // What only one path brings: a borrow is forgotten, an owner would leak.
 static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
-  return !owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
+  return !tl_state_owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
 }
 
 // Another path reaches a leader: the states are united, slot by slot.
@@ -424,7 +419,7 @@ static bool each_range(tl_checker *c, const tl_state *states,
 static bool check_range(tl_checker *c, const tl_unwind_range *r,
                         const tl_state *state) {
   // The bit of what borrows is 0, and an entry that tests it drops nothing.
-  if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
+  if (!tl_state_owns(state) && !(r->either && state->kind == TL_BORROWS))
     return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_UNOWNED);
   if (!r->either && state->kind == TL_EITHER)
     return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
@@ -450,7 +445,7 @@ static bool check_map(tl_checker *c, const tl_state *states) {
     return false;
   for (uint32_t i = 0; i < c->busy.count; i++) {
     uint32_t y = c->busy.slots[i];
-    if (owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
+    if (tl_state_owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
       return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
   }
   return each_range(c, states, unmark_range);
