@@ -100,10 +100,9 @@ static bool emit_owned(void *context, tl_cfg_function *f, tl_arena *arena) {
 // Notes in the module which of its variables functions declare global.
 static void keep_shared(tl_builder *b) {
   tl_variable *v = b->resolver->module_scope->variables;
-  for (; v != NULL; v = v->next) {
+  for (; v != NULL; v = v->next)
     if (v->is_shared && v->index >= 0)
       b->unit->module->is_shared[v->index] = true;
-  }
 }
 
 // Notes in the unit and its module which module variables the unit's code
@@ -123,10 +122,9 @@ static void keep_invariant(tl_builder *b) {
 // memory.
 static bool back_end(tl_builder *b) {
   // A body that was not lowered, for want of memory, leaves a gap.
-  for (int32_t i = 0; i < b->program->function_count; i++) {
+  for (int32_t i = 0; i < b->program->function_count; i++)
     if (b->program->functions[i] == NULL)
       return false;
-  }
   if (!tl_ownership(b->program, emit_owned, b))
     return false;
   // A region may extend into a callee, so all code must be there first.
@@ -243,9 +241,8 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
   if (!ok && f.diagnostics.total > 0 && !b->failed &&
-      b->program->function_count == 0) {
+      b->program->function_count == 0)
     tl_lower_program(b, program);
-  }
   // Pragmas are found before the back end, since they are places in the source,
   // and checked behind it, on the modes in the bytecode. It finds no errors
   // otherwise, so that a check of a script without pragmas does without.
@@ -362,9 +359,8 @@ bool tl_check_source(tl_vm *vm, const char *name, const char *text,
                      size_t nbytes, tl_slot *out) {
   tl_module *module = tl_module_new(vm, "main", NULL);
   tl_list *found = module == NULL ? NULL : tl_list_new(vm, 4);
-  if (found != NULL) {
+  if (found != NULL)
     compile_once(vm, module, name, text, nbytes, TL_UNIT_SCRIPT, false, &found);
-  }
   if (module != NULL)
     tl_module_free(vm, module);
   return tl_list_give(vm, found, found != NULL && !tl_failed(vm), out);

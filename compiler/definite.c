@@ -121,9 +121,8 @@ static void define_unset(pass *p) {
   tl_cfg_function *f = p->f;
   int32_t count = 0;
   // Parameters are always defined: a missing argument is passed as unset.
-  for (int32_t i = f->param_count; i < f->variable_count; i++) {
+  for (int32_t i = f->param_count; i < f->variable_count; i++)
     count += tl_bit(p->needed, i);
-  }
   if (count == 0)
     return;
   tl_cfg_block *block = &f->blocks[0];

@@ -117,9 +117,8 @@ static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   uint32_t hash = k % PAIRS;
   int32_t at = e->pair_table[hash];
   if (at >= 0 && e->p->constants[at].tag == s.tag &&
-      e->p->constants[at].u == s.u) {
+      e->p->constants[at].u == s.u)
     return at;
-  }
   // The index is stored times 16 in 16 bits.
   if (e->p->constant_count + 2 > TL_MAX_SLOTS)
     return -1;
@@ -157,9 +156,8 @@ static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
       (handler >= 0 && tl_bit(tl_live_at(&e->flow, handler), ins->result)))
     return -1;
   // x op x with the literal on both sides has no form.
-  if (next->operand_count == 2 && next->operands[0] == next->operands[1]) {
+  if (next->operand_count == 2 && next->operands[0] == next->operands[1])
     return -1;
-  }
   return is_literal(e, ins->extra, next->op) ? (int32_t)ins->extra : -1;
 }
 
@@ -196,9 +194,8 @@ static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
                           const uint64_t *after, int32_t skip, int32_t head) {
   int32_t count = ins->operand_count - skip;
   int32_t first = ins->window + head;
-  if (!fits_window(ins, after, skip, first)) {
+  if (!fits_window(ins, after, skip, first))
     first = e->f->slot_count + head;
-  }
   for (int32_t i = 0; i < count; i++) {
     int32_t from = ins->operands[skip + i];
     uint8_t mode = mode_of(ins, skip + i);
@@ -537,9 +534,8 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
   // The bool must be a temporary that ends in the branch, for it is never made.
   if (end->op != TL_BC_JT || end->operands[0] != block->ins[test].result ||
       end->operands[0] < e->f->variable_count ||
-      end->modes[0] == TL_MODE_BORROW) {
+      end->modes[0] == TL_MODE_BORROW)
     return 0;
-  }
   int32_t pair = -1;
   if (literal >= 0) {
     pair = j->negated_k == 0 ? -1 : literal_pair(e, (uint32_t)literal);
@@ -577,9 +573,8 @@ static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
     return false;
   const tl_cfg_ins *ret = &block->ins[i + 1];
   if (ret->op != TL_BC_RET || ret->operands[0] != copy->result ||
-      mode_of(ret, 0) == TL_MODE_BORROW) {
+      mode_of(ret, 0) == TL_MODE_BORROW)
     return false;
-  }
   put(e, (tl_ins){.op = TL_BC_RET,
                   .modes = modes(0, 0, mode_of(copy, 0), 0),
                   .a = scaled(copy->operands[0])});
@@ -670,10 +665,9 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   for (int32_t i = 0; i < f->block_count; i++) e.block_pc[i] = UINT32_MAX;
   if (!tl_emit_order(&e))
     return false;
-  for (int32_t i = 0; i < e.sequence_count; i++) {
+  for (int32_t i = 0; i < e.sequence_count; i++)
     if (!put_block(&e, i))
       return false;
-  }
   // Slots are stored times 16 in 16 bits.
   if (e.frame >= TL_MAX_SLOTS) {
     tl_diagnose(b->diagnostics, TALLY_ERR_LIMIT, (tl_span){0, 0, 0},

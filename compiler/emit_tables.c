@@ -42,8 +42,7 @@ static void write_places(tl_emitter *e) {
 // The line of each word, for a debugger. What ownership has put between the
 // instructions of a line has none of its own.
 static void write_lines(tl_emitter *e) {
-  uint32_t *lines =
-      tl_unit_room(e->b, (size_t)(e->count + 1) * sizeof *lines);
+  uint32_t *lines = tl_unit_room(e->b, (size_t)(e->count + 1) * sizeof *lines);
   for (uint32_t i = 0; lines != NULL && i < e->begin_count; i++) {
     tl_span span = e->begins[i].ins->span;
     uint32_t pc = e->begins[i].pc;

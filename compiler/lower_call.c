@@ -159,12 +159,10 @@ static void unknown_argument(tl_lower *l, const signature *s,
 
 // The parameter of a name, or -1; ...rest cannot be named.
 static int find_param(const signature *s, const tl_name *name) {
-  for (int i = 0; i < s->count; i++) {
+  for (int i = 0; i < s->count; i++)
     if (s->params[i].name_length == name->nbytes &&
-        memcmp(s->params[i].name, name->text, name->nbytes) == 0) {
+        memcmp(s->params[i].name, name->text, name->nbytes) == 0)
       return s->params[i].kind == TL_PARAM_REST ? -1 : i;
-    }
-  }
   return -1;
 }
 
@@ -272,9 +270,8 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
       TL_ARENA_ARRAY(l->b->arena, tl_ast *, (size_t)b->rest_count + 1);
   if (items == NULL)
     return slot;
-  for (uint32_t i = 0; i < b->rest_count; i++) {
+  for (uint32_t i = 0; i < b->rest_count; i++)
     items[i] = call->arguments[b->rest[i]].value;
-  }
   int32_t mark = l->top;
   tl_lower_window(l, TL_BC_LIST, items, b->rest_count, 0, slot, span);
   l->top = mark;
@@ -316,11 +313,10 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
     if (b->argument[p] >= 0)
       continue;
     operands[p] = first + p;
-    if (s->params[p].kind == TL_PARAM_REST) {
+    if (s->params[p].kind == TL_PARAM_REST)
       lower_rest(l, call, b, first + p, ast->span);
-    } else {
+    else
       tl_load_constant(l, first + p, s->params[p].value, ast->span);
-    }
   }
   for (int p = 0; p < s->count; p++)
     if (b->argument[p] >= 0)
@@ -398,10 +394,9 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
     return false;
   // Arguments in the order of the parameters, all given: else binding would
   // have to reorder them.
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < arity; i++)
     if (b->argument[i] != i)
       return false;
-  }
   // The four with opcodes of their own; all others are ELEM1 to ELEM3 with the
   // operation as extra.
   static const struct {
@@ -415,10 +410,9 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   tl_opcode opcode = arity == 1   ? TL_BC_ELEM1
                      : arity == 2 ? TL_BC_ELEM2
                                   : TL_BC_ELEM3;
-  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
+  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
     if (binary[i].op == op)
       opcode = (tl_opcode)binary[i].opcode;
-  }
   *want = tl_into(l, *want);
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];

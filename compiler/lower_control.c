@@ -132,11 +132,10 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
   w->slots = tl_temps(l, 3);
   tl_lower_expr(l, range->range.start, w->slots);
   tl_lower_expr(l, range->range.stop, w->slots + 1);
-  if (range->range.step == NULL) {
+  if (range->range.step == NULL)
     tl_load_constant(l, w->slots + 2, tl_weak_int(1), span);
-  } else {
+  else
     tl_lower_expr(l, range->range.step, w->slots + 2);
-  }
   // It checks the three numbers, and that there is an iteration at all.
   int32_t operands[] = {w->slots, w->slots + 1, w->slots + 2};
   tl_emit_operands(l, TL_BC_FORPREP, -1, operands, 3, range->span)->extra =
@@ -182,11 +181,10 @@ static void begin_walk(tl_lower *l, tl_ast *value, uint32_t names, walk *w,
   w->done = tl_new_block(l);
   w->is_range = value->kind == TL_AST_RANGE;
   w->source = value->span;
-  if (w->is_range) {
+  if (w->is_range)
     begin_range(l, value, w, span);
-  } else if (!begin_several(l, value, names, w, span)) {
+  else if (!begin_several(l, value, names, w, span))
     begin_container(l, value, w, span);
-  }
   tl_enter_block(l, w->body);
 }
 
@@ -219,11 +217,10 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
 static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_jump(l, w->again, span);
   tl_enter_block(l, w->again);
-  if (w->is_range) {
+  if (w->is_range)
     tl_emit_x(l, TL_BC_FORR, -1, (uint32_t)w->slots, span);
-  } else {
+  else
     tl_emit1(l, TL_BC_MORE, -1, w->slots, w->source);
-  }
   l->f->blocks[l->block].targets[0] = w->body;
   l->f->blocks[l->block].targets[1] = w->done;
   tl_enter_block(l, w->done);
@@ -250,11 +247,10 @@ void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list) {
   begin_walk(l, value, 1, &w, value->span);
   // Pushed one by one, so that a range needs no list of its own.
   int32_t item = tl_temp(l);
-  if (w.is_range) {
+  if (w.is_range)
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w.slots, value->span);
-  } else {
+  else
     tl_emit_next(l, item, w.slots, TL_NEXT_ITEM, value->span);
-  }
   tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
   end_walk(l, &w, value->span);
   l->top = mark;
@@ -356,9 +352,8 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   // From here on names are looked up in the comprehension first.
   l->scope = c->scope;
   lower_clauses(l, c, 0, list);
-  for (tl_variable *v = c->scope->variables; v != NULL; v = v->next) {
+  for (tl_variable *v = c->scope->variables; v != NULL; v = v->next)
     v->is_hidden = true;
-  }
   l->scope = outer;
   l->loop = loop;
   if (is_array) {

@@ -93,9 +93,8 @@ int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   int32_t start = tl_lower_left(l, ast->range.start, ast->range.stop);
   if (ast->range.step != NULL && start < l->f->variable_count &&
-      tl_may_assign(ast->range.step)) {
+      tl_may_assign(ast->range.step))
     start = tl_lower_into(l, tl_temp(l), start, ast->span);
-  }
   int32_t stop = ast->range.step == NULL
                      ? tl_lower_expr(l, ast->range.stop, -1)
                      : tl_lower_left(l, ast->range.stop, ast->range.step);

@@ -164,9 +164,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_cfg_ins *ins =
       tl_emit(l, TL_BC_INDEX, window, (int32_t)parts + 1, ast->span);
   ins->operands[0] = base;
-  for (uint32_t i = 0; i < parts; i++) {
+  for (uint32_t i = 0; i < parts; i++)
     ins->operands[i + 1] = first + (int32_t)i;
-  }
   ins->window = window;
   ins->extra = index_path(l, index->items, index->count, parts);
   // [want] may be a variable, which is not in the window.
@@ -292,17 +291,15 @@ void tl_place_update(tl_lower *l, const tl_target_place *p, tl_opcode op,
                      int32_t variable, int32_t value) {
   const tl_target *target = p->target;
   // Plain indices have instructions of their own.
-  if (op == TL_BC_SETPATH && tl_place_is_item(p, 2)) {
+  if (op == TL_BC_SETPATH && tl_place_is_item(p, 2))
     op = target->steps[0].count == 1 ? TL_BC_SETEL : TL_BC_SETEL2;
-  }
   tl_cfg_ins *ins =
       tl_emit(l, op, variable, 2 + (int32_t)p->parts, target->span);
   ins->operands[0] = variable;
   ins->operands[1] = value;
   bool item = tl_place_is_item(p, 2);
-  for (uint32_t i = 0; i < p->parts; i++) {
+  for (uint32_t i = 0; i < p->parts; i++)
     ins->operands[2 + i] = item ? p->indices[i] : p->first + (int32_t)i;
-  }
   if (op != TL_BC_SETEL && op != TL_BC_SETEL2)
     ins->window = p->first;
   // SETEL has no path in bytecode: it names the place for place_flow.c.

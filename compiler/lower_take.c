@@ -46,16 +46,14 @@ static bool is_place(const tl_ast *ast, const tl_target *target) {
     const tl_ast_step *step = &target->steps[i];
     if (step->field.name != NULL) {
       if (ast->kind != TL_AST_FIELD ||
-          ast->field.field.name != step->field.name) {
+          ast->field.field.name != step->field.name)
         return false;
-      }
       ast = ast->field.object;
     } else {
       if (ast->kind != TL_AST_INDEX ||
           !tl_ast_items_are_same(step->items, step->count, ast->index.items,
-                                 ast->index.count)) {
+                                 ast->index.count))
         return false;
-      }
       ast = ast->index.object;
     }
   }
@@ -212,10 +210,9 @@ static bool captures(const tl_ast *ast, const tl_variable *variable) {
   // Without an answer from the resolver assume the worst.
   if (group == NULL)
     return true;
-  for (uint32_t i = 0; i < group->capture_count; i++) {
+  for (uint32_t i = 0; i < group->capture_count; i++)
     if (group->captures[i] == variable)
       return true;
-  }
   return false;
 }
 

@@ -266,10 +266,9 @@ const tl_place_entry *tl_place_at(const tl_prototype *p, uint32_t pc) {
 
 // Ranges of handlers do not overlap: each has left out those within it.
 const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc) {
-  for (uint32_t i = 0; i < p->handler_count; i++) {
+  for (uint32_t i = 0; i < p->handler_count; i++)
     if (p->handlers[i].start <= pc && pc < p->handlers[i].end)
       return &p->handlers[i];
-  }
   return NULL;
 }
 

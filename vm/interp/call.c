@@ -56,9 +56,8 @@ static bool push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
   frame->closure = closure;
   frame->flags = flags;
 #ifdef TALLY_AUDIT
-  for (uint32_t i = function->param_count; i < function->slot_count; i++) {
+  for (uint32_t i = function->param_count; i < function->slot_count; i++)
     base[i] = tl_unset();
-  }
 #endif
   return true;
 }
@@ -131,9 +130,8 @@ static int32_t find_param(const params *p, const tl_string *name) {
   for (uint32_t i = 0; i < p->count; i++) {
     size_t nbytes;
     const char *text = name_of(p, i, &nbytes);
-    if (nbytes == name->length && memcmp(text, name->text, nbytes) == 0) {
+    if (nbytes == name->length && memcmp(text, name->text, nbytes) == 0)
       return kind_of(p, i) == TL_PARAM_REST ? -1 : (int32_t)i;
-    }
   }
   return -1;
 }
@@ -180,9 +178,8 @@ static bool bind_position(binder *b, tl_slot *value) {
     }
     b->next++;
   }
-  if (b->rest >= 0) {
+  if (b->rest >= 0)
     return tl_list_push(b->vm, &b->out[b->rest].list, value);
-  }
   return fail_too_many(b);
 }
 
@@ -757,9 +754,8 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     }
     count = p.count;
   }
-  if (!push_frame(vm, function, closure, window, flags)) {
+  if (!push_frame(vm, function, closure, window, flags))
     return drop_failed(vm, count, window);
-  }
   return true;
 }
 

@@ -46,10 +46,9 @@ static tl_slot module_slot(tl_module *module) {
 // A file's module has its path as its name, as it was joined from the place and
 // what the script wrote: "a/../b" and "b" are two modules.
 static tl_module *find_module(tl_vm *vm, const char *name) {
-  for (tl_module *m = vm->modules; m != NULL; m = m->next) {
+  for (tl_module *m = vm->modules; m != NULL; m = m->next)
     if (m != vm->main && strcmp(m->name->text, name) == 0)
       return m;
-  }
   return NULL;
 }
 
@@ -429,9 +428,8 @@ static bool import_hosted(tl_vm *vm, const char *name, bool *found,
   }
   char *text = NULL;
   size_t nbytes = 0;
-  if (vm->options.load(vm->options.context, name, &text, &nbytes) != 0) {
+  if (vm->options.load(vm->options.context, name, &text, &nbytes) != 0)
     return true;
-  }
   *found = true;
   bool ok = run_module(vm, module, name, NULL, text, nbytes, out);
   tl_host_free(vm, text, nbytes);
@@ -461,9 +459,8 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   const char *native = is_path || is_inner(vm, from, name)
                            ? NULL
                            : vm->host->find_module(vm, name, strlen(name));
-  if (native != NULL) {
+  if (native != NULL)
     return import_library(vm, native, out);
-  }
   size_t n = strlen(name);
   // A path may be written with its ending or without.
   bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;

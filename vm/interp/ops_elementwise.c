@@ -175,9 +175,8 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
   for (uint32_t i = 0; i < ins->b; i++)
     asks = asks || tl_items_of(&window[i]) >= TL_REGION_LARGE;
   if (!asks || function->region_count == 0 ||
-      tl_region_call(builtin) != TL_STEP_HOST) {
+      tl_region_call(builtin) != TL_STEP_HOST)
     return TL_REGION_DECLINED;
-  }
   tl_region_status status = tl_region_run(vm, function, base, ins, true, next);
   for (uint32_t i = 0; status == TL_REGION_FAILED && i < ins->b; i++)
     tl_drop(vm, window[i]);

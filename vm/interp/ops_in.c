@@ -47,11 +47,10 @@ static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   for (int64_t i = 0; i < list->length && !*found; i++) {
     // An array among the items is compared as a whole.
     // Dtypes count then: [1.0] is not in ([1],).
-    if (tl_is_array(item) || tl_is_array(list->items[i])) {
+    if (tl_is_array(item) || tl_is_array(list->items[i]))
       *found = tl_same(vm, item, list->items[i]);
-    } else if (!is_equal(vm, item, list->items[i], found)) {
+    else if (!is_equal(vm, item, list->items[i], found))
       return false;
-    }
   }
   return true;
 }

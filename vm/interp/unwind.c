@@ -280,10 +280,9 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
 
 // Whether the handler wants the slot as it is.
 static bool is_kept(const tl_handler *handler, uint16_t slot) {
-  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++) {
+  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
     if (handler->kept[i] == slot)
       return true;
-  }
   return false;
 }
 
@@ -341,17 +340,15 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
   }
   // First make owners of what the handler will need, then drop the rest: a
   // borrow may depend on what is dropped.
-  for (uint16_t i = 0; handler != NULL && i < handler->own_count; i++) {
+  for (uint16_t i = 0; handler != NULL && i < handler->own_count; i++)
     tl_do_own(vm, &base[handler->own[i]]);
-  }
   for (uint32_t i = 0; i < function->range_count; i++) {
     const tl_unwind_range *r = &function->ranges[i];
     // Ranges are in order of their starts.
     if (r->start > pc)
       break;
-    if (pc < r->end && !is_kept(handler, r->slot)) {
+    if (pc < r->end && !is_kept(handler, r->slot))
       give_back(vm, &base[r->slot]);
-    }
   }
   return handler;
 }

@@ -182,10 +182,9 @@ static bool note_check(tl_region_reader *rd) {
     return false;
   tl_region_check *check = &g->checks[g->check_count++];
   check->function = rd->function;
-  for (uint32_t i = 0; i < rd->function->param_count; i++) {
+  for (uint32_t i = 0; i < rd->function->param_count; i++)
     if (!tl_reader_look_up(rd, rd->slots + i, &check->in[i]))
       return false;
-  }
   return true;
 }
 
@@ -253,10 +252,9 @@ static bool read_return(tl_region_reader *rd, const tl_decoded *d,
 
 // What is in a call's window and above ends with it.
 static bool end_window(tl_region_graph *g, const tl_decoded *call) {
-  for (int i = 0; i < g->binding_count; i++) {
+  for (int i = 0; i < g->binding_count; i++)
     if (g->bindings[i].slot >= call->window)
       g->bindings[i].over = true;
-  }
   return true;
 }
 
@@ -397,10 +395,9 @@ bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
 // many.
 static int add_callee(tl_region_graph *g, const tl_prototype *function,
                       int use) {
-  for (int i = 0; i < g->callee_count; i++) {
+  for (int i = 0; i < g->callee_count; i++)
     if (g->callees[i].use == use)
       return i;
-  }
   if (g->callee_count == TL_REGION_CALLEES)
     return -1;
   g->callees[g->callee_count].function = function;

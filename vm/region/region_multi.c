@@ -136,9 +136,8 @@ static bool choose_arrays(multi *s) {
     bool made = g->results[i].fold == NULL ||
                 s->consumers[i].kind == TL_CONSUMES_RUNNING;
     if (made && !is_place(s, i) && s->reused[i] < 0 &&
-        keeps_longer(s, g->results[i].node)) {
+        keeps_longer(s, g->results[i].node))
       return false;
-    }
   }
   return true;
 }
@@ -154,9 +153,8 @@ static bool choose_fold(multi *s, int i) {
   // What takes two passes, or may fail at its end, runs by itself.
   if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD ||
       call->dtype != TL_DTYPE_COUNT ||
-      !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i])) {
+      !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i]))
     return false;
-  }
   s->consumers[i].kind =
       s->reduced[i].width > 1 ? TL_CONSUMES_COLUMNS : TL_CONSUMES_ROWS;
   s->targets[i] = (tl_region_target){.node = result->node};
@@ -182,10 +180,9 @@ static bool choose_folds(multi *s) {
 
 // The results that are arrays of their own, up to the one that failed.
 static void drop_made(multi *s, int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (s->reused[i] < 0 && !is_place(s, i))
       tl_drop(s->g->vm, s->results[i]);
-  }
 }
 
 // A new array for result [i]; or of a reduction, for a single item, none.
@@ -211,20 +208,18 @@ static bool make_result(multi *s, int i) {
   if (made == NULL)
     return false;
   s->results[i] = tl_own_array(made);
-  if (is_fold(s, i)) {
+  if (is_fold(s, i))
     s->reducers[i].out = made->data;
-  } else if (s->consumers[i].kind == TL_CONSUMES_NONE) {
+  else if (s->consumers[i].kind == TL_CONSUMES_NONE)
     s->targets[i].out = made->data;
-  }
   return true;
 }
 
 // Only those of columns have memory of their own.
 static void close_consumers(multi *s, int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (s->consumers[i].kind == TL_CONSUMES_COLUMNS)
       tl_columns_close(&s->consumers[i].columns, s->g->vm);
-  }
 }
 
 // Gives result [i]'s consumer the memory that its results go to. False: no
@@ -294,10 +289,9 @@ static bool end_fold(multi *s, int i) {
 
 // After the plan has run and the consumers are closed.
 static bool end_folds(multi *s) {
-  for (int i = 0; i < s->g->result_count; i++) {
+  for (int i = 0; i < s->g->result_count; i++)
     if (is_fold(s, i) && !end_fold(s, i))
       return false;
-  }
   return true;
 }
 
@@ -404,10 +398,9 @@ tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results) {
   close_consumers(&s, g->result_count);
   if (status == TL_REGION_DONE && !end_folds(&s))
     status = TL_REGION_FAILED;
-  if (status == TL_REGION_DONE) {
+  if (status == TL_REGION_DONE)
     end_arrays(&s);
-  } else {
+  else
     drop_made(&s, g->result_count);
-  }
   return status;
 }

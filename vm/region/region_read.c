@@ -42,9 +42,8 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
       [TL_BC_BITANDK] = TL_OP_BITWISE_AND + 1,
       [TL_BC_SHRK] = TL_OP_RIGHT_SHIFT + 1,
   };
-  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3) {
+  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3)
     return extra < TL_OP_COUNT ? (tl_op)extra : TL_OP_COUNT;
-  }
   return ops[opcode] == 0 ? TL_OP_COUNT : (tl_op)(ops[opcode] - 1);
 }
 
@@ -103,10 +102,9 @@ static bool is_scalar(const tl_region_graph *g, int in) {
 // Such an operation is no node: its result is a number, and a guard computes it
 // again.
 static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
-  for (int i = 0; i < n->arity; i++) {
+  for (int i = 0; i < n->arity; i++)
     if (!is_scalar(g, n->in[i]))
       return false;
-  }
   return true;
 }
 
@@ -135,9 +133,7 @@ static int find_same(const tl_region_graph *g, const tl_region_node *n) {
     if (other->op != n->op || other->cast != n->cast || other->host != NULL)
       continue;
     bool same = true;
-    for (int k = 0; k < n->arity && same; k++) {
-      same = other->in[k] == n->in[k];
-    }
+    for (int k = 0; k < n->arity && same; k++) same = other->in[k] == n->in[k];
     if (same)
       return i;
   }
@@ -191,14 +187,12 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
   int in;
   if (n == NULL)
     return false;
-  for (uint32_t i = 0; i < d->operand_count; i++) {
+  for (uint32_t i = 0; i < d->operand_count; i++)
     if (!tl_reader_operand(rd, d, i, &n->in[i]))
       return false;
-  }
   if ((int)d->operand_count < n->arity &&
-      !read_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
+      !read_literal(rd, &rd->function->code[pc], d, &n->in[1]))
     return false;
-  }
   return end_node(rd, &in) &&
          tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
 }
@@ -316,9 +310,8 @@ static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
       return false;
     const tl_region_use *u = tl_reader_use(rd, n->in[i]);
     if (!tl_region_is_operand(u) ||
-        (u != NULL && tl_is_heap(u->value) && !tl_region_is_array(u->value))) {
+        (u != NULL && tl_is_heap(u->value) && !tl_region_is_array(u->value)))
       return false;
-    }
     tl_reader_consume(rd, d->window + i, n->in[i], TL_MODE_CONSUME);
   }
   return !all_scalars(g, n) &&
@@ -387,16 +380,14 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   uint32_t target = d->operands[0];
   int in, value;
   if (!tl_reader_look_up(rd, target, &in) ||
-      !tl_reader_look_up(rd, d->operands[1], &value) || value < 0) {
+      !tl_reader_look_up(rd, d->operands[1], &value) || value < 0)
     return false;
-  }
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
       g->roots[u->root].ends ||
       (g->taken != 0 ? !read_masked(rd, d, u->root, &value)
-                     : !tl_reader_index(rd, d, 2, &g->place))) {
+                     : !tl_reader_index(rd, d, 2, &g->place)))
     return false;
-  }
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
   if (g->together) {
     tl_region_result result = {.slot = UINT32_MAX,
@@ -424,9 +415,8 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
   if (at == TL_REGION_RESULTS || !tl_builtin_folds(fold) ||
       !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
-      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+      !tl_reader_look_up(rd, d->window, &in) || in < 0)
     return false;
-  }
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
   tl_region_result result = {
       .slot = UINT32_MAX, .node = in, .fold = fold, .target = -1};
@@ -489,9 +479,8 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     return read_result(rd, d);
   g->fold = rd->function->constants[d->extra].pointer;
   if (!tl_reader_arguments(rd, d, g->arguments) ||
-      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+      !tl_reader_look_up(rd, d->window, &in) || in < 0)
     return false;
-  }
   g->consumer =
       g->fold->fused == TL_FUSED_SCAN ? TL_CONSUMER_SCAN : TL_CONSUMER_FOLD;
   g->consumer_pc = pc;
@@ -668,9 +657,8 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
       rd->cut = pc;
   }
   g->end = pc;
-  for (int i = 0; i < g->root_count; i++) {
+  for (int i = 0; i < g->root_count; i++)
     g->roots[i].consumed = g->roots[i].ends;
-  }
   return pc;
 }
 

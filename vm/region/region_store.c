@@ -138,12 +138,10 @@ static bool is_shifted(const tl_array *a, const tl_array *b) {
   int ndim = tl_ndim(a);
   if (tl_ndim(b) != ndim)
     return false;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (tl_shape(a)[i] != tl_shape(b)[i] ||
-        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])) {
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
       return false;
-    }
-  }
   return true;
 }
 

@@ -74,9 +74,8 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
     return NULL;
   size_t nbytes = (size_t)s.ndim * sizeof *s.shape;
   if (s.ndim != g->shapes[n->shape].ndim ||
-      memcmp(s.shape, g->shapes[n->shape].lengths, nbytes) != 0) {
+      memcmp(s.shape, g->shapes[n->shape].lengths, nbytes) != 0)
     return NULL;
-  }
   return tl_region_view(g, a, to, s.data, s.ndim, s.shape, s.strides);
 }
 

@@ -230,10 +230,9 @@ tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   if (made == NULL)
     return TL_REGION_FAILED;
   tl_region_status status = tl_region_write(g, made, dtype, true);
-  if (status == TL_REGION_DONE) {
+  if (status == TL_REGION_DONE)
     *out = made;
-  } else {
+  else
     tl_drop(g->vm, tl_own_array(made));
-  }
   return status;
 }

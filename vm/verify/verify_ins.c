@@ -334,10 +334,9 @@ static bool check_own_rebinding(tl_checker *c) {
     list = callee_summary(c)->rebinds;
     count = callee_summary(c)->rebind_count;
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (!is_declared(mine, list[i]))
       return tl_refuse(c, 0, TL_RULE_UNDECLARED_VARIABLE);
-  }
   return true;
 }
 
