@@ -120,8 +120,8 @@ static inline bool tl_state_owns(const tl_state *state) {
 }
 
 // Whether one of the owners is of a kind, such as tl_who_is_slot.
-static inline bool tl_state_has(const tl_state *state,
-                                bool (*is)(uint32_t who)) {
+static inline __attribute__((always_inline)) bool tl_state_has(
+    const tl_state *state, bool (*is)(uint32_t who)) {
   for (int i = 0; i < state->count; i++)
     if (is(tl_borrow_owner_who(state->borrow_owners[i])))
       return true;
