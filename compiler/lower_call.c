@@ -89,7 +89,7 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
 //   fn f(x, y, ...more, z: 0)  with  f(1, z: 5, 2, 3)
 //   argument x 0, y 2, z 1; rest 3
 typedef struct binding {
-  int argument[TL_MAX_PARAMS];
+  int16_t argument[TL_MAX_PARAMS];
   uint32_t rest_count;
   uint32_t *rest;
 } binding;
@@ -208,7 +208,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
                   s->params[p].name);
       return false;
     }
-    out->argument[p] = (int)i;
+    out->argument[p] = (int16_t)i;
   }
   for (int i = 0; i < s->count; i++) {
     // Only now is it known that no argument, named or not, gives it.
