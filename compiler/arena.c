@@ -111,10 +111,9 @@ static tl_arena_block **block_of(tl_arena *arena, const void *items) {
   if (arena->blocks == NULL)
     return NULL;
   for (tl_arena_block **at = &arena->blocks->older; *at != NULL;
-       at = &(*at)->older) {
+       at = &(*at)->older)
     if ((const char *)*at + HEADER == items)
       return at;
-  }
   return NULL;
 }
 

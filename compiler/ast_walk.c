@@ -15,9 +15,8 @@ bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
   for (uint32_t i = 0; i < count; i++) {
     const tl_ast_item *item = &items[i];
     if (VISIT(item->value) || VISIT(item->start) || VISIT(item->stop) ||
-        VISIT(item->step)) {
+        VISIT(item->step))
       return true;
-    }
   }
   return false;
 }
@@ -25,10 +24,9 @@ bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
 // Targets in a list from left to right, and the indices of each.
 bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
                            void *context) {
-  for (uint32_t i = 0; i < target->count; i++) {
+  for (uint32_t i = 0; i < target->count; i++)
     if (tl_ast_each_in_target(&target->targets[i], visit, context))
       return true;
-  }
   for (uint32_t i = 0; i < target->step_count; i++) {
     const tl_ast_step *step = &target->steps[i];
     if (tl_ast_each_in_items(step->items, step->count, visit, context))
@@ -40,50 +38,45 @@ bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
 // The nodes of an array, in order.
 static bool each_of(tl_ast **items, uint32_t count, tl_ast_visitor *visit,
                     void *context) {
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (VISIT(items[i]))
       return true;
-  }
   return false;
 }
 
 // Tests and bodies of an `if` in turn, then its `else`.
 static bool each_arm(const tl_ast_if *condition, tl_ast_visitor *visit,
                      void *context) {
-  for (uint32_t i = 0; i < condition->count; i++) {
+  for (uint32_t i = 0; i < condition->count; i++)
     if (VISIT(condition->arms[i].test) || VISIT(condition->arms[i].body))
       return true;
-  }
   return VISIT(condition->otherwise);
 }
 
 // The clauses come before the key and the item: they are evaluated first.
 static bool each_clause(const tl_ast_comprehension *comprehension,
                         tl_ast_visitor *visit, void *context) {
-  for (uint32_t i = 0; i < comprehension->count; i++) {
+  for (uint32_t i = 0; i < comprehension->count; i++)
     if (VISIT(comprehension->clauses[i].value))
       return true;
-  }
   return VISIT(comprehension->key) || VISIT(comprehension->item);
 }
 
 // Arguments in the order in which they are written.
 static bool each_argument(const tl_ast_call *call, tl_ast_visitor *visit,
                           void *context) {
-  for (uint32_t i = 0; i < call->count; i++) {
+  for (uint32_t i = 0; i < call->count; i++)
     if (VISIT(call->arguments[i].value))
       return true;
-  }
   return false;
 }
 
 // A computed key comes before its value.
 static bool each_entry(const tl_ast_record *record, tl_ast_visitor *visit,
                        void *context) {
-  for (uint32_t i = 0; i < record->count; i++) {
+  for (uint32_t i = 0; i < record->count; i++)
     if (VISIT(record->entries[i].computed) || VISIT(record->entries[i].value))
       return true;
-  }
   return false;
 }
 
@@ -91,20 +84,18 @@ static bool each_entry(const tl_ast_record *record, tl_ast_visitor *visit,
 // themselves.
 static bool each_hole(const tl_ast_interpolated *text, tl_ast_visitor *visit,
                       void *context) {
-  for (uint32_t i = 0; i < text->count; i++) {
+  for (uint32_t i = 0; i < text->count; i++)
     if (VISIT(text->parts[i].value) || VISIT(text->parts[i].spec))
       return true;
-  }
   return false;
 }
 
 // The patterns of parameters are types, which hold no expressions.
 static bool each_default(const tl_ast_function *function, tl_ast_visitor *visit,
                          void *context) {
-  for (uint32_t i = 0; i < function->count; i++) {
+  for (uint32_t i = 0; i < function->count; i++)
     if (VISIT(function->params[i].value))
       return true;
-  }
   return false;
 }
 
@@ -201,14 +192,12 @@ bool tl_ast_items_are_same(const tl_ast_item *a, uint32_t count,
                            const tl_ast_item *b, uint32_t other_count) {
   if (count != other_count)
     return false;
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (a[i].kind != b[i].kind || !same_or_none(a[i].value, b[i].value) ||
         !same_or_none(a[i].start, b[i].start) ||
         !same_or_none(a[i].stop, b[i].stop) ||
-        !same_or_none(a[i].step, b[i].step)) {
+        !same_or_none(a[i].step, b[i].step))
       return false;
-    }
-  }
   return true;
 }
 

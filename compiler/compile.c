@@ -108,10 +108,9 @@ static bool emit_owned(void *context, tl_cfg_function *f, tl_arena *arena) {
 // Notes in the module which of its variables functions declare global.
 static void keep_shared(tl_builder *b) {
   tl_variable *v = b->resolver->module_scope->variables;
-  for (; v != NULL; v = v->next) {
+  for (; v != NULL; v = v->next)
     if (v->is_shared && v->index >= 0)
       b->unit->module->is_shared[v->index] = true;
-  }
 }
 
 // Notes in the unit and its module which module variables the unit's code
@@ -131,10 +130,9 @@ static void keep_invariant(tl_builder *b) {
 // memory.
 static bool back_end(tl_builder *b) {
   // A body that was not lowered, for want of memory, leaves a gap.
-  for (int32_t i = 0; i < b->program->function_count; i++) {
+  for (int32_t i = 0; i < b->program->function_count; i++)
     if (b->program->functions[i] == NULL)
       return false;
-  }
   if (!tl_ownership(b->program, emit_owned, b))
     return false;
   // A region may extend into a callee, so all code must be there first.
@@ -251,9 +249,8 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
   // The resolver stops at wrong names, but lowering finds other errors: run it
   // once, only for its reports, so that one run shows both.
   if (!ok && f.diagnostics.total > 0 && !b->failed &&
-      b->program->function_count == 0) {
+      b->program->function_count == 0)
     tl_lower_program(b, program);
-  }
   // Pragmas are found before the back end, since they are places in the source,
   // and checked behind it, on the modes in the bytecode. It finds no errors
   // otherwise, so that a check of a script without pragmas does without.

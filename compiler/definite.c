@@ -1,75 +1,61 @@
 // Definite assignment: which variables are surely, maybe or surely not set
 // where they are read. A forward dataflow pass over the graph, error edges
-// included, with two bits for each variable: set on every path (must), set on
-// some path (may).
+// included, with two bits for each variable: it may be unset here, it may be
+// set. Where paths meet, either bit is there that one of them brings.
 //
-//   CHECKSET x    must      removed
-//                 may only  stays, and x is unset at the entry
-//                 neither   reported: read before it is assigned
+//   CHECKSET x    surely set     removed
+//                 may be both    stays, and x is unset at the entry
+//                 surely unset   reported: read before it is assigned
 
 #include <string.h>
 
 #include "compiler/bits.h"
 #include "compiler/lower.h"
 
-// What is known at a point, as bit sets over the variables.
-typedef struct state {
-  uint64_t *must;  // set on every path
-  uint64_t *may;   // set on some path
-  bool reached;
-} state;
-
 // The pass over one function.
 typedef struct pass {
   tl_builder *b;
   tl_cfg_function *f;
-  int32_t words;
-  state *entry;  // of each block
-  state now;
-  bool *queued;       // blocks to look at again
-  int32_t *sequence;  // the blocks in the order of their code
-  uint64_t *needed;   // must be unset at the entry
+  int32_t words;    // of a set of variables
+  uint64_t *entry;  // for each block two sets: what may be unset, may be set
+  uint64_t *unset, *set;  // the same at the current instruction
+  bool *queued;           // blocks to look at again
+  int32_t *sequence;      // the blocks in the order of their code
+  uint64_t *needed;       // must be unset at the entry
 } pass;
 
-// Joins the current state into the entry of [block]: must by and, may by or. A
-// block whose entry changes is looked at again.
+// The two sets at the start of a block.
+static uint64_t *entry_of(const pass *p, int32_t block) {
+  return p->entry + (size_t)block * 2 * (size_t)p->words;
+}
+
+// Joins the current state into the entry of [block]. A block whose entry
+// changes is looked at again.
 static void flow_to(pass *p, int32_t block) {
-  if (block < 0)
-    return;
-  state *to = &p->entry[block];
-  // The first path to a block brings its state as it is: before that, must
-  // would be everything.
-  bool changed = !to->reached;
-  for (int32_t w = 0; w < p->words; w++) {
-    uint64_t must = to->reached ? to->must[w] & p->now.must[w] : p->now.must[w];
-    uint64_t may = to->reached ? to->may[w] | p->now.may[w] : p->now.may[w];
-    changed = changed || must != to->must[w] || may != to->may[w];
-    to->must[w] = must;
-    to->may[w] = may;
+  for (int32_t w = 0; block >= 0 && w < 2 * p->words; w++) {
+    uint64_t *to = &entry_of(p, block)[w];
+    if ((p->unset[w] & ~*to) != 0)
+      p->queued[block] = true;
+    *to |= p->unset[w];
   }
-  to->reached = true;
-  if (changed)
-    p->queued[block] = true;
+}
+
+// Whether some path reaches a block. The bit behind those of the variables is
+// of one that is always set.
+static bool is_reached(const pass *p, int32_t block) {
+  return tl_bit(entry_of(p, block) + p->words, p->f->variable_count);
+}
+
+// Notes what the variable is from here on.
+static void note(pass *p, int32_t variable, bool is_set) {
+  tl_bit_set(is_set ? p->set : p->unset, variable);
+  tl_bit_clear(is_set ? p->unset : p->set, variable);
 }
 
 // Whether an instruction unsets its result, as del(name) does.
 static bool is_unset_constant(const pass *p, const tl_cfg_ins *ins) {
   return ins->op == TL_BC_LOADK &&
          tl_is_unset(p->f->prototype->constants[ins->extra]);
-}
-
-// The result of an instruction is set behind it.
-static void define(pass *p, const tl_cfg_ins *ins) {
-  // Temporaries are always set before they are read: lowering makes them so.
-  if (ins->result < 0 || ins->result >= p->f->variable_count)
-    return;
-  if (is_unset_constant(p, ins)) {  // del(name)
-    tl_bit_clear(p->now.must, ins->result);
-    tl_bit_clear(p->now.may, ins->result);
-    return;
-  }
-  tl_bit_set(p->now.must, ins->result);
-  tl_bit_set(p->now.may, ins->result);
 }
 
 // Reports a variable that is read but set on no path.
@@ -93,46 +79,37 @@ static void report(pass *p, const tl_cfg_ins *ins) {
 // always do, and notes which variables are read while unset.
 static void visit(pass *p, int32_t index, bool final) {
   tl_cfg_block *block = &p->f->blocks[index];
-  memcpy(p->now.must, p->entry[index].must,
-         (size_t)p->words * sizeof(uint64_t));
-  memcpy(p->now.may, p->entry[index].may, (size_t)p->words * sizeof(uint64_t));
+  memcpy(p->unset, entry_of(p, index), 2 * (size_t)p->words * sizeof(uint64_t));
   int32_t kept = 0;
   for (int32_t i = 0; i < block->count; i++) {
     tl_cfg_ins *ins = &block->ins[i];
     // An error may come before the instruction sets its result.
-    if (!final && ins->handler >= 0 && ins->fails != TL_NEVER) {
+    if (!final && ins->fails != TL_NEVER)
       flow_to(p, ins->handler);
-    }
     bool keep = true;
     for (int32_t k = 0; final && k < ins->operand_count; k++) {
       int32_t slot = ins->operands[k];
-      if (slot >= p->f->variable_count || tl_bit(p->now.must, slot))
+      if (slot >= p->f->variable_count || !tl_bit(p->unset, slot))
         continue;
-      if (ins->op == TL_BC_CHECKSET && !tl_bit(p->now.may, slot))
+      if (ins->op == TL_BC_CHECKSET && !tl_bit(p->set, slot))
         report(p, ins);
       // Any instruction that reads the slot needs it defined, checks too.
       tl_bit_set(p->needed, slot);
     }
     // Behind a check that has passed the variable is set.
     if (ins->op == TL_BC_CHECKSET) {
-      keep = !final || !tl_bit(p->now.must, ins->operands[0]);
-      tl_bit_set(p->now.must, ins->operands[0]);
+      keep = !final || tl_bit(p->unset, ins->operands[0]);
+      tl_bit_clear(p->unset, ins->operands[0]);
     }
-    define(p, ins);
+    // Temporaries are always set before they are read: lowering makes them so.
+    if (ins->result >= 0 && ins->result < p->f->variable_count)
+      note(p, ins->result, !is_unset_constant(p, ins));
     // Instructions that stay close the gaps in place.
     if (keep)
       block->ins[kept++] = *ins;
   }
   block->count = kept;
-  if (final)
-    return;
-  flow_to(p, block->targets[0]);
-  flow_to(p, block->targets[1]);
-}
-
-// An empty set in the arena; NULL without memory.
-static uint64_t *new_set(pass *p) {
-  return TL_ARENA_ARRAY(p->b->arena, uint64_t, (size_t)p->words);
+  for (int k = 0; !final && k < 2; k++) flow_to(p, block->targets[k]);
 }
 
 // Defines as unset, at the function's entry, what is read on some path without
@@ -144,9 +121,8 @@ static void define_unset(pass *p) {
   tl_cfg_function *f = p->f;
   int32_t count = 0;
   // Parameters are always defined: a missing argument is passed as unset.
-  for (int32_t i = f->param_count; i < f->variable_count; i++) {
+  for (int32_t i = f->param_count; i < f->variable_count; i++)
     count += tl_bit(p->needed, i);
-  }
   if (count == 0)
     return;
   tl_cfg_block *block = &f->blocks[0];
@@ -195,37 +171,28 @@ bool tl_definite(tl_builder *b, tl_cfg_function *f) {
   // nothing.
   if (b->failed)
     return false;
-  pass p = {.b = b, .f = f, .words = (f->variable_count + 63) / 64 + 1};
-  p.entry = TL_ARENA_ARRAY(b->arena, state, (size_t)f->block_count);
-  p.queued = TL_ARENA_ARRAY(b->arena, bool, (size_t)f->block_count);
+  pass p = {.b = b, .f = f, .words = f->variable_count / 64 + 1};
+  size_t words = (size_t)p.words, blocks = (size_t)f->block_count;
+  p.entry = TL_ARENA_ARRAY(b->arena, uint64_t, 2 * words * blocks);
+  p.unset = TL_ARENA_ARRAY(b->arena, uint64_t, 2 * words);
+  p.queued = TL_ARENA_ARRAY(b->arena, bool, blocks);
   p.sequence = TL_ARENA_ARRAY(b->arena, int32_t, (size_t)f->order_count);
-  p.now.must = new_set(&p);
-  p.now.may = new_set(&p);
-  p.needed = new_set(&p);
+  p.needed = TL_ARENA_ARRAY(b->arena, uint64_t, words);
   if (b->arena->failed)
     return false;
-  for (int32_t i = 0; i < f->block_count; i++) {
-    p.entry[i].must = new_set(&p);
-    p.entry[i].may = new_set(&p);
-    // The sequence is the order of the code, which follows the jumps more
-    // closely than the numbers of blocks.
+  p.set = p.unset + words;
+  // The sequence is the order of the code, which follows the jumps more closely
+  // than the numbers of blocks.
+  for (int32_t i = 0; i < f->block_count; i++)
     if (f->blocks[i].order >= 0)
       p.sequence[f->blocks[i].order] = i;
-  }
-  if (b->arena->failed)
-    return false;
-  for (int32_t i = 0; i < f->param_count; i++) {
-    tl_bit_set(p.now.must, i);
-    tl_bit_set(p.now.may, i);
-  }
+  for (int32_t i = 0; i <= f->variable_count; i++)
+    note(&p, i, i < f->param_count || i == f->variable_count);
   flow_to(&p, 0);
   search(&p);
-  for (int32_t i = 0; i < f->block_count; i++) {
-    // What no path reaches is not checked: its variables are in no state at
-    // all.
-    if (p.entry[i].reached)
+  for (int32_t i = 0; i < f->block_count; i++)
+    if (is_reached(&p, i))
       visit(&p, i, true);
-  }
   define_unset(&p);
   return !b->arena->failed;
 }

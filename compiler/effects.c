@@ -174,17 +174,15 @@ bool tl_known_constant(tl_lower *l, const tl_variable *variable,
   // Defined once, at the top of its function or module, and never assigned or
   // updated.
   if (variable->definition == NULL || variable->assigns != 1 ||
-      variable->is_updated || variable->group == NULL) {
+      variable->is_updated || variable->group == NULL)
     return false;
-  }
   // Without captures every closure of the group would be the same.
   if (variable->group->capture_count > 0)
     return false;
   if (variable->scope->kind == TL_SCOPE_MODULE &&
       l->b->resolver->mode != TL_UNIT_SCRIPT &&
-      l->b->resolver->mode != TL_UNIT_MODULE) {
+      l->b->resolver->mode != TL_UNIT_MODULE)
     return false;  // a later input may define it anew
-  }
   // The prototypes are made here if the group is not lowered yet: calls may
   // come before the definition.
   tl_prototype **members = tl_group_prototypes(l->b, variable->group);

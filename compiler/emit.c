@@ -25,14 +25,6 @@ static uint32_t put(tl_emitter *e, tl_ins ins) {
   return e->count++;
 }
 
-// The second word of an instruction: a slot or count, and 32 bits.
-static void put_extra(tl_emitter *e, uint16_t a, uint32_t extra) {
-  put(e, (tl_ins){.op = TL_BC_EXTRA,
-                  .a = a,
-                  .b = (uint16_t)extra,
-                  .c = (uint16_t)(extra >> 16)});
-}
-
 // Notes that the word at [pc] jumps to [block].
 static void add_fixup(tl_emitter *e, uint32_t pc, int32_t block,
                       bool is_short) {
@@ -125,9 +117,8 @@ static int32_t literal_pair(tl_emitter *e, uint32_t k) {
   uint32_t hash = k % PAIRS;
   int32_t at = e->pair_table[hash];
   if (at >= 0 && e->p->constants[at].tag == s.tag &&
-      e->p->constants[at].u == s.u) {
+      e->p->constants[at].u == s.u)
     return at;
-  }
   // The index is stored times 16 in 16 bits.
   if (e->p->constant_count + 2 > TL_MAX_SLOTS)
     return -1;
@@ -165,9 +156,8 @@ static int32_t literal_for(tl_emitter *e, const tl_cfg_ins *ins,
       (handler >= 0 && tl_bit(tl_live_at(&e->flow, handler), ins->result)))
     return -1;
   // x op x with the literal on both sides has no form.
-  if (next->operand_count == 2 && next->operands[0] == next->operands[1]) {
+  if (next->operand_count == 2 && next->operands[0] == next->operands[1])
     return -1;
-  }
   return is_literal(e, ins->extra, next->op) ? (int32_t)ins->extra : -1;
 }
 
@@ -204,9 +194,8 @@ static int32_t lay_window(tl_emitter *e, const tl_cfg_ins *ins,
                           const uint64_t *after, int32_t skip, int32_t head) {
   int32_t count = ins->operand_count - skip;
   int32_t first = ins->window + head;
-  if (!fits_window(ins, after, skip, first)) {
+  if (!fits_window(ins, after, skip, first))
     first = e->f->slot_count + head;
-  }
   for (int32_t i = 0; i < count; i++) {
     int32_t from = ins->operands[skip + i];
     uint8_t mode = mode_of(ins, skip + i);
@@ -234,53 +223,6 @@ static uint32_t callee_constant(tl_emitter *e, const tl_cfg_ins *ins) {
     *known = (int32_t)tl_function_constant(e->b, e->f, value);
   }
   return (uint32_t)*known;
-}
-
-// An instruction with a window: a call, a list, an index.
-static void put_window(tl_emitter *e, const tl_cfg_ins *ins,
-                       const uint64_t *after) {
-  bool has_base = tl_opcodes[ins->op].format == TL_FORMAT_BW;
-  int32_t skip = has_base ? 1 : 0;
-  int32_t base = lay_window(e, ins, after, skip, 1) - 1;
-  uint16_t count = (uint16_t)(ins->operand_count - skip);
-  // With a base operand outside of the window (BW) the count is in c, else in
-  // b.
-  tl_ins word = {.op = ins->op, .a = scaled(base)};
-  if (has_base) {
-    word.modes = modes(mode_of(ins, 0), 0, 0, 0);
-    word.b = scaled(ins->operands[0]);
-    word.c = count;
-  } else {
-    word.b = count;
-  }
-  // The second word then says into which slot the operand goes back.
-  if (ins->gives_back)
-    word.c = 1;
-  add_point(e, put(e, word), ins);
-  put_extra(e, ins->gives_back ? scaled(ins->operands[0]) : 0,
-            ins->op == TL_BC_CALLK ? callee_constant(e, ins) : ins->extra);
-  // Only the window's own slot can be the result.
-  if (base != ins->result) {
-    put_move(e, ins->result, base,
-             tl_opcodes[ins->op].result == TL_DEF_IMMORTAL ? TL_MODE_BORROW
-                                                           : TL_MODE_EITHER);
-  }
-}
-
-// An update through a path: target, value, and a window of parts.
-static void put_path(tl_emitter *e, const tl_cfg_ins *ins,
-                     const uint64_t *after) {
-  int32_t first = lay_window(e, ins, after, 2, 0);
-  tl_ins word = {.op = ins->op,
-                 .modes = modes(mode_of(ins, 1), 0, mode_of(ins, 0), 0),
-                 .a = scaled(ins->operands[0]),
-                 .b = scaled(ins->operands[1]),
-                 .c = scaled(first)};
-  uint32_t pc = put(e, word);
-  // UNTAKE cannot fail.
-  if (ins->fails != TL_NEVER)
-    add_point(e, pc, ins);
-  put_extra(e, (uint16_t)(ins->operand_count - 2), ins->extra);
 }
 
 // --- Single instructions ----------------------------------------------------
@@ -343,75 +285,66 @@ static void try_join(tl_emitter *e, const tl_cfg_ins *ins) {
   first->modes |= TL_WITH_NEXT;
 }
 
-// An instruction whose operands are fields of words, by its format.
-static void put_plain(tl_emitter *e, const tl_cfg_ins *ins) {
-  uint8_t m0 = ins->operand_count > 0 ? mode_of(ins, 0) : 0;
-  uint8_t m1 = ins->operand_count > 1 ? mode_of(ins, 1) : 0;
-  uint8_t m2 = ins->operand_count > 2 ? mode_of(ins, 2) : 0;
-  uint8_t m3 = ins->operand_count > 3 ? mode_of(ins, 3) : 0;
-  const int32_t *s = ins->operands;
-  tl_ins word = {.op = ins->op};
-  uint32_t pc = 0;
+// A field of the format table in the two words of an instruction.
+static uint16_t *field_of(tl_ins words[2], char field) {
+  return field == 'a'   ? &words->a
+         : field == 'b' ? &words->b
+         : field == 'c' ? &words->c
+                        : &words[1].a;
+}
+
+// The operands outside the window go to their fields; returns how many there
+// are.
+static int32_t set_operands(const tl_cfg_ins *ins, tl_ins words[2]) {
+  int32_t i = 0;
+  for (; i < ins->operand_count; i++) {
+    char field = tl_operand_field(ins->op, i);
+    if (field == 0)
+      break;
+    *field_of(words, field) = scaled(ins->operands[i]);
+    words->modes |= (uint8_t)(mode_of(ins, i) << tl_mode_shift(field));
+  }
+  return i;
+}
+
+// An instruction as its format says, but for jumps and loops.
+static void put_plain(tl_emitter *e, const tl_cfg_ins *ins,
+                      const uint64_t *after) {
+  const tl_format_info *f = &tl_formats[tl_opcodes[ins->op].format];
+  tl_ins words[2] = {{.op = ins->op}, {.op = TL_BC_EXTRA}};
+  int32_t outside = set_operands(ins, words), result = ins->result;
+  if (f->window != 0) {
+    int32_t head = f->window == 'a';
+    int32_t base = lay_window(e, ins, after, outside, head) - head;
+    *field_of(words, f->window) = scaled(base);
+    *field_of(words, f->count) = (uint16_t)(ins->operand_count - outside);
+    result = head ? base : result;
+  }
+  if (f->result != 0)
+    *field_of(words, f->result) = scaled(result);
+  uint32_t extra =
+      ins->op == TL_BC_CALLK ? callee_constant(e, ins) : ins->extra;
+  if (f->extra != 0)
+    words[f->extra == 'x'].b = (uint16_t)extra;
+  if (f->extra == 'x' || f->extra == 'w')
+    words[f->extra == 'x'].c = (uint16_t)(extra >> 16);
+  // The second word then says into which slot the operand goes back.
+  if (ins->gives_back) {
+    words->c = 1;
+    words[1].a = scaled(ins->operands[0]);
+  }
   if (tl_may_join(ins->op))
     try_join(e, ins);
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_NONE:
-      pc = put(e, word);
-      break;
-    case TL_FORMAT_A:
-      word.modes = modes(0, 0, m0, 0);
-      word.a = scaled(s[0]);
-      if (ins->op == TL_BC_RAISE)
-        word.b = (uint16_t)ins->extra;
-      pc = put(e, word);
-      break;
-    case TL_FORMAT_AB:
-      word.modes = modes(m0, 0, 0, 0);
-      word.a = scaled(ins->result);
-      word.b = scaled(s[0]);
-      pc = put(e, word);
-      break;
-    // Behind a target, which is a, the others are b, c and d.
-    case TL_FORMAT_ABC:
-    case TL_FORMAT_ABCD: {
-      int t = tl_opcodes[ins->op].result == TL_DEF_TARGET ? 1 : 0;
-      word.modes = t ? modes(m1, m2, m0, m3) : modes(m0, m1, 0, m2);
-      word.a = scaled(ins->result);
-      word.b = scaled(s[t]);
-      word.c = ins->operand_count > 1 + t ? scaled(s[1 + t]) : 0;
-      pc = put(e, word);
-      if (tl_opcodes[ins->op].format == TL_FORMAT_ABCD)
-        put_extra(e, scaled(s[2 + t]), ins->extra);
-      break;
-    }
-    case TL_FORMAT_ABX:
-    case TL_FORMAT_ABCX:
-      word.modes = modes(m0, m1, 0, 0);
-      word.a = scaled(ins->result);
-      word.b = scaled(s[0]);
-      word.c = ins->operand_count > 1 ? scaled(s[1]) : 0;
-      pc = put(e, word);
-      put_extra(e, 0, ins->extra);
-      break;
-    case TL_FORMAT_AX:
-    case TL_FORMAT_XA:
-      word.modes = modes(0, 0, m0, 0);
-      word.a = scaled(ins->operand_count > 0 ? s[0] : ins->result);
-      word.b = (uint16_t)ins->extra;
-      word.c = (uint16_t)(ins->extra >> 16);
-      pc = put(e, word);
-      break;
-    // From the ownership analysis: these slots have no modes.
-    case TL_FORMAT_AA:
-      word.a = scaled(s[0]);
-      word.b = scaled(s[1]);
-      pc = put(e, word);
-      break;
-    default:
-      return;  // windows, jumps and loops have their own
-  }
+  uint32_t pc = put(e, words[0]);
+  if (f->extra == 'x')
+    put(e, words[1]);
   if (ins->fails != TL_NEVER)
     add_point(e, pc, ins);
+  // Only the window's own slot can be the result.
+  if (result != ins->result)
+    put_move(e, ins->result, result,
+             tl_opcodes[ins->op].result == TL_DEF_IMMORTAL ? TL_MODE_BORROW
+                                                           : TL_MODE_EITHER);
 }
 
 // A COPY is a move or an alias, and nothing onto itself.
@@ -419,12 +352,6 @@ static void put_copy(tl_emitter *e, const tl_cfg_ins *ins) {
   if (ins->operands[0] == ins->result)
     return;
   put_move(e, ins->result, ins->operands[0], mode_of(ins, 0));
-}
-
-// Whether operands stand in a window.
-static bool is_window(uint8_t op) {
-  uint8_t format = tl_opcodes[op].format;
-  return format == TL_FORMAT_W || format == TL_FORMAT_BW;
 }
 
 // One instruction that is no block's end.
@@ -438,12 +365,8 @@ static void put_ins(tl_emitter *e, const tl_cfg_ins *ins,
     put(e, (tl_ins){.op = TL_BC_MOVB,
                     .a = scaled(ins->result),
                     .b = scaled((int32_t)ins->extra)});
-  } else if (is_window(ins->op)) {
-    put_window(e, ins, after);
-  } else if (tl_opcodes[ins->op].format == TL_FORMAT_TVW) {
-    put_path(e, ins, after);
   } else {
-    put_plain(e, ins);
+    put_plain(e, ins, after);
   }
 }
 
@@ -568,7 +491,7 @@ static void put_end(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
       put_loop(e, at, ins, block);
       break;
     default:  // RET, RAISE
-      put_plain(e, ins);
+      put_plain(e, ins, NULL);
       break;
   }
 }
@@ -611,9 +534,8 @@ static int32_t try_joined(tl_emitter *e, int32_t at, const tl_cfg_block *block,
   // The bool must be a temporary that ends in the branch, for it is never made.
   if (end->op != TL_BC_JT || end->operands[0] != block->ins[test].result ||
       end->operands[0] < e->f->variable_count ||
-      end->modes[0] == TL_MODE_BORROW) {
+      end->modes[0] == TL_MODE_BORROW)
     return 0;
-  }
   int32_t pair = -1;
   if (literal >= 0) {
     pair = j->negated_k == 0 ? -1 : literal_pair(e, (uint32_t)literal);
@@ -651,9 +573,8 @@ static bool try_return(tl_emitter *e, const tl_cfg_block *block, int32_t i) {
     return false;
   const tl_cfg_ins *ret = &block->ins[i + 1];
   if (ret->op != TL_BC_RET || ret->operands[0] != copy->result ||
-      mode_of(ret, 0) == TL_MODE_BORROW) {
+      mode_of(ret, 0) == TL_MODE_BORROW)
     return false;
-  }
   put(e, (tl_ins){.op = TL_BC_RET,
                   .modes = modes(0, 0, mode_of(copy, 0), 0),
                   .a = scaled(copy->operands[0])});
@@ -744,10 +665,9 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   for (int32_t i = 0; i < f->block_count; i++) e.block_pc[i] = UINT32_MAX;
   if (!tl_emit_order(&e))
     return false;
-  for (int32_t i = 0; i < e.sequence_count; i++) {
+  for (int32_t i = 0; i < e.sequence_count; i++)
     if (!put_block(&e, i))
       return false;
-  }
   // Slots are stored times 16 in 16 bits.
   if (e.frame >= TL_MAX_SLOTS) {
     tl_diagnose(b->diagnostics, TALLY_ERR_LIMIT, (tl_span){0, 0, 0},

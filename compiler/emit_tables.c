@@ -6,7 +6,6 @@
 //   relying   pc                  for assignments of invariant variables
 //   handlers  [pc, pc) -> pc      for `try` and landing pads
 
-
 #include "compiler/emit_internal.h"
 
 // --- Side tables ------------------------------------------------------------
@@ -29,24 +28,21 @@ static void patch_jumps(tl_emitter *e) {
 // Where each instruction that can fail stands in the source.
 static void write_places(tl_emitter *e) {
   tl_place_entry *places =
-      TL_ARENA_ARRAY(e->arena, tl_place_entry, (size_t)e->point_count + 1);
-  if (places == NULL)
-    return;
-  for (uint32_t i = 0; i < e->point_count; i++) {
+      tl_unit_room(e->b, (size_t)e->point_count * sizeof *places);
+  for (uint32_t i = 0; places != NULL && i < e->point_count; i++) {
     // Only points that can fail have a place: nothing else is ever reported.
     tl_span span = e->points[i].ins->span;
     places[i] =
         (tl_place_entry){e->points[i].pc, span.begin, span.end, span.at};
   }
-  e->p->places = tl_unit_keep(e->b, places, e->point_count * sizeof *places);
+  e->p->places = places;
   e->p->place_count = e->point_count;
 }
 
 // The line of each word, for a debugger. What ownership has put between the
 // instructions of a line has none of its own.
 static void write_lines(tl_emitter *e) {
-  uint32_t *lines =
-      tl_unit_room(e->b, (size_t)(e->count + 1) * sizeof *lines);
+  uint32_t *lines = tl_unit_room(e->b, (size_t)(e->count + 1) * sizeof *lines);
   for (uint32_t i = 0; lines != NULL && i < e->begin_count; i++) {
     tl_span span = e->begins[i].ins->span;
     uint32_t pc = e->begins[i].pc;

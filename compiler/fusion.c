@@ -47,9 +47,8 @@ static bool mark_leads(tl_fusion *f) {
     calls |= d.op == TL_BC_CALL || d.op == TL_BC_OWN;
     pc += d.words;
   }
-  for (uint32_t i = 0; i < f->p->handler_count; i++) {
+  for (uint32_t i = 0; i < f->p->handler_count; i++)
     f->leads[f->p->handlers[i].handler] = true;
-  }
   return !calls || index_writers(f);
 }
 
@@ -91,9 +90,8 @@ static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
                 d->modes[i] == TL_MODE_EITHER;
   }
   if (slot >= (int32_t)d->window &&
-      slot < (int32_t)(d->window + d->window_count)) {
+      slot < (int32_t)(d->window + d->window_count))
     found = *consumes = true;
-  }
   return found;
 }
 
@@ -151,11 +149,10 @@ static bool computes_place(const tl_fused_step *s) {
 // region is read, so it does not keep the view out of the region.
 static void mark_index(tl_fusion *f, int32_t i, uint32_t slot) {
   int32_t maker = find_maker(f, i, (int32_t)slot);
-  if (maker >= 0 && computes_place(&f->steps[maker])) {
+  if (maker >= 0 && computes_place(&f->steps[maker]))
     f->steps[maker].is_index = true;
-  } else {
+  else
     mark_viewed(f, i, slot);
-  }
 }
 
 // Whether the result may be an array of bool. Of casts, a host's functions and
@@ -186,10 +183,9 @@ static bool is_selection(const tl_fusion *f, int32_t i) {
 // The consumers have been found by now; is_selection asks who made the
 // operands.
 static void find_selections(tl_fusion *f) {
-  for (int32_t i = 0; i < f->count; i++) {
+  for (int32_t i = 0; i < f->count; i++)
     if (is_selection(f, i))
       f->steps[i].kind = TL_STEP_SELECT;
-  }
 }
 
 // A view is of an array, not of what is still to be computed.
@@ -206,13 +202,11 @@ static void find_viewed(tl_fusion *f) {
     bool is_view = f->steps[i].kind == TL_STEP_VIEW;
     if (is_view)
       mark_viewed(f, i, d->operands[0]);
-    for (uint32_t k = 0; k < d->window_count; k++) {
-      if (is_view) {
+    for (uint32_t k = 0; k < d->window_count; k++)
+      if (is_view)
         mark_index(f, i, d->window + k);
-      } else {
+      else
         mark_viewed(f, i, d->window + k);
-      }
-    }
   }
 }
 
@@ -328,9 +322,8 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
       continue;
     }
     int32_t first = find_first(f, last), operations = 0;
-    for (int32_t i = first; i <= last; i++) {
+    for (int32_t i = first; i <= last; i++)
       operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
-    }
     bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1);
     units[n++] = (tl_fused_unit){first, last, part, 0};
     last = first - 1;

@@ -56,10 +56,9 @@ static bool shares_with(const tl_fusion *f, const tl_fused_unit *u, int32_t k,
                         int32_t y) {
   for (int32_t i = u->first; i <= u->last; i++) {
     const tl_fused_step *s = &f->steps[i];
-    for (int32_t n = 0; n < input_count(s); n++) {
+    for (int32_t n = 0; n < input_count(s); n++)
       if (is_same(f, i, input(s, n), k, y))
         return true;
-    }
   }
   return false;
 }
@@ -73,9 +72,8 @@ static bool shares(const tl_fusion *f, const tl_fused_unit *earlier,
       int32_t root, made = tl_fusion_source(f, k, input(s, n), &root);
       if ((made >= earlier->first && made <= earlier->last &&
            f->steps[made].kind != TL_STEP_LOAD) ||
-          shares_with(f, earlier, k, input(s, n))) {
+          shares_with(f, earlier, k, input(s, n)))
         return true;
-      }
     }
   }
   return false;
@@ -117,10 +115,9 @@ static bool may_follow(const tl_fusion *f, const tl_fused_unit *units,
   const tl_fused_step *end = &f->steps[units[u].last];
   if (tl_fused_is_consumer(end) && !end->may_join)
     return false;
-  for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++) {
+  for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++)
     if (!is_passive(&f->steps[i]))
       return false;
-  }
   if (tl_fused_is_consumer(end)) {
     uint32_t slot =
         end->kind == TL_STEP_CALL ? end->d.window : end->d.operands[1];

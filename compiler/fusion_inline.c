@@ -79,8 +79,7 @@ static bool selects(const tl_prototype *p, uint32_t pc, const tl_decoded *d) {
 static bool is_branch(uint8_t opcode) {
   tl_format format = (tl_format)tl_opcodes[opcode].format;
   return opcode != TL_BC_JSET && opcode != TL_BC_LOOP &&
-         (format == TL_FORMAT_JUMP || format == TL_FORMAT_AJUMP ||
-          format == TL_FORMAT_ABJUMP || format == TL_FORMAT_AKJUMP);
+         format != TL_FORMAT_LOOP && tl_formats[format].jump != 0;
 }
 
 // A function of operations in a row may be read as part of its caller.

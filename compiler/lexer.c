@@ -88,9 +88,8 @@ static tl_token_kind keyword_kind(const char *text, uint32_t nbytes) {
     if (!info->is_word)
       continue;
     if (info->text[0] == text[0] && strlen(info->text) == nbytes &&
-        memcmp(info->text, text, nbytes) == 0) {
+        memcmp(info->text, text, nbytes) == 0)
       return (tl_token_kind)kind;
-    }
   }
   return TL_TOKEN_NAME;
 }
@@ -107,15 +106,13 @@ static void lex_name(tl_lexer *lexer) {
 // between two of them, as in 1_000_000.
 static uint32_t digits_end(const tl_lexer *lexer, uint32_t at,
                            bool (*is_wanted)(char)) {
-  for (;;) {
-    if (is_wanted(byte_at(lexer, at))) {
+  for (;;)
+    if (is_wanted(byte_at(lexer, at)))
       at++;
-    } else if (byte_at(lexer, at) == '_' && is_wanted(byte_at(lexer, at + 1))) {
+    else if (byte_at(lexer, at) == '_' && is_wanted(byte_at(lexer, at + 1)))
       at += 2;
-    } else {
+    else
       return at;
-    }
-  }
 }
 
 // The offset behind an exponent at [at]; [at] itself if there is none.
@@ -145,17 +142,15 @@ static bool ends_in_point(const tl_lexer *lexer, uint32_t at) {
 // of an imaginary one.
 static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
   at = digits_end(lexer, at, is_digit);
-  if (byte_at(lexer, at) == '.' && is_digit(byte_at(lexer, at + 1))) {
+  if (byte_at(lexer, at) == '.' && is_digit(byte_at(lexer, at + 1)))
     at = digits_end(lexer, at + 1, is_digit);
-  }
   at = exponent_end(lexer, at);
   uint32_t length;
   // 2i is imaginary, but in 2in or 2if the letter begins a word, which is
   // reported.
   if (byte_at(lexer, at) == 'i' &&
-      !tl_continues_name(character_at(lexer, at + 1, &length))) {
+      !tl_continues_name(character_at(lexer, at + 1, &length)))
     at++;
-  }
   return at;
 }
 
@@ -166,11 +161,10 @@ static void lex_number(tl_lexer *lexer) {
   uint32_t end = begin;
   // 0x without digits is the number 0 and a name: an error below.
   if (byte_at(lexer, begin) == '0' && byte_at(lexer, begin + 1) == 'x' &&
-      is_hex_digit(byte_at(lexer, begin + 2))) {
+      is_hex_digit(byte_at(lexer, begin + 2)))
     end = digits_end(lexer, begin + 2, is_hex_digit);
-  } else {
+  else
     end = decimal_end(lexer, begin);
-  }
   lexer->at = end;
   if (name_starts_at(lexer, end)) {
     // The whole word is part of the error, so that it is reported once.
@@ -201,9 +195,8 @@ static bool touches_operand(const tl_lexer *lexer) {
 static bool lex_point_number(tl_lexer *lexer) {
   uint32_t begin = lexer->at;
   if (byte_at(lexer, begin) != '.' || !is_digit(byte_at(lexer, begin + 1)) ||
-      touches_operand(lexer)) {
+      touches_operand(lexer))
     return false;
-  }
   lexer->at = decimal_end(lexer, begin + 1);
   tl_lexer_add_error(lexer, TL_LEX_POINT_NUMBER, begin, 0);
   return true;
@@ -374,9 +367,8 @@ static void skip_space(tl_lexer *lexer) {
 
 static void skip_byte_order_mark(tl_lexer *lexer) {
   // It stays part of all offsets.
-  if (lexer->nbytes >= 3 && memcmp(lexer->text, "\xef\xbb\xbf", 3) == 0) {
+  if (lexer->nbytes >= 3 && memcmp(lexer->text, "\xef\xbb\xbf", 3) == 0)
     lexer->at = 3;
-  }
 }
 
 // Never stops at an error: what cannot be read becomes an ERROR token, which

@@ -160,9 +160,8 @@ static void follow(tl_lexer *lexer, uint32_t index, bool is_partial) {
   tl_token *token = &lexer->tokens->items[index];
   tl_open *open = tl_lexer_innermost(lexer);
   // At the partner of the innermost bracket.
-  if (open && lexer->tokens->items[open->token].other == index) {
+  if (open && lexer->tokens->items[open->token].other == index)
     lexer->depth--;
-  }
   if (is_opening(token)) {
     if (!token->other && !is_partial) {
       mark_unclosed(token);
@@ -198,9 +197,8 @@ void tl_lexer_lay_out(tl_lexer *lexer, bool is_partial) {
     lexer->tokens->is_open = true;
   lexer->depth = 0;
   for (uint32_t i = 0; i < lexer->tokens->count; i++) {
-    if (newline_counts(lexer, i)) {
+    if (newline_counts(lexer, i))
       lexer->tokens->items[i].flags |= TL_TOKEN_AFTER_NEWLINE;
-    }
     follow(lexer, i, is_partial);
   }
 }

@@ -53,9 +53,8 @@ static void break_off(tl_lexer *lexer, uint32_t begin, bool is_triple) {
     if (lexer->open[i - 1].kind == TL_TOKEN_BRACE)
       break;
     if (lexer->open[i - 1].kind == TL_TOKEN_HEAD &&
-        !lexer->open[i - 1].is_triple) {
+        !lexer->open[i - 1].is_triple)
       depth = i - 1;
-    }
   }
   if (depth < lexer->depth) {
     lexer->depth = depth;  // the HEAD, without a partner, is the error
@@ -145,9 +144,8 @@ void tl_lexer_string_rest(tl_lexer *lexer, uint32_t begin) {
   }
   // At a MIDDLE one hole ends and the next begins; at an ERROR the hole was
   // sound, and only its string is not.
-  if (lexer->tokens->count > index) {
+  if (lexer->tokens->count > index)
     lexer->tokens->items[hole.token].other = index;
-  }
 }
 
 // A STRING at r", in which nothing means anything but its end.

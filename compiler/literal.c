@@ -28,9 +28,8 @@ static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
   for (size_t i = 0; i < nbytes; i++) {
     unsigned digit = (unsigned)hex_value(text[i]);
     // Before it overflows; the value is of no use then.
-    if (out.integer > (UINT64_MAX - digit) / base) {
+    if (out.integer > (UINT64_MAX - digit) / base)
       out.kind = TL_LITERAL_TOO_LARGE;
-    }
     out.integer = out.integer * base + digit;
   }
   return out;
@@ -38,10 +37,9 @@ static tl_literal read_integer(const char *text, size_t nbytes, unsigned base) {
 
 // Whether a number has a point or an exponent.
 static bool is_real(const char *text, size_t nbytes) {
-  for (size_t i = 0; i < nbytes; i++) {
+  for (size_t i = 0; i < nbytes; i++)
     if (text[i] == '.' || text[i] == 'e' || text[i] == 'E')
       return true;
-  }
   return false;
 }
 
@@ -49,10 +47,9 @@ static bool is_real(const char *text, size_t nbytes) {
 static const char *squeeze(tl_arena *arena, const char *text, size_t *nbytes) {
   char *out = tl_arena_alloc(arena, *nbytes);
   size_t n = 0;
-  for (size_t i = 0; out != NULL && i < *nbytes; i++) {
+  for (size_t i = 0; out != NULL && i < *nbytes; i++)
     if (text[i] != '_')
       out[n++] = text[i];
-  }
   *nbytes = n;
   return out;
 }
@@ -174,14 +171,13 @@ static void decode_brace(tl_decoder *decoder, char brace) {
 // that a script means the same whatever its line ends are.
 static void decode(tl_decoder *decoder) {
   char byte = decoder->text[decoder->at++];
-  if (byte == '\\') {
+  if (byte == '\\')
     decode_escape(decoder);
-  } else if (byte == '{' || byte == '}') {
+  else if (byte == '{' || byte == '}')
     decode_brace(decoder, byte);
-  } else if (byte != '\r' || decoder->at == decoder->nbytes ||
-             decoder->text[decoder->at] != '\n') {
+  else if (byte != '\r' || decoder->at == decoder->nbytes ||
+           decoder->text[decoder->at] != '\n')
     decoder->out[decoder->length++] = byte;
-  }
 }
 
 // NULL with *error NULL: no memory. NULL with an error: *error_at is the byte

@@ -75,7 +75,8 @@ typedef struct tl_loop {
 } tl_loop;
 
 // One function being lowered. [top] is a stack pointer: an expression takes
-// temporaries from it, and who asked for the expression puts it back.
+// temporaries from it, and leaves none but its result (tl_lower_expr), a
+// statement none at all.
 typedef struct tl_lower {
   tl_builder *b;
   tl_cfg_function *f;

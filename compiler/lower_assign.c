@@ -15,10 +15,9 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value);
 // Whether reading a place finds out all that could be wrong with writing it:
 // that is so of indices, while a field may be new.
 static bool is_only_indices(const tl_target *target) {
-  for (uint32_t i = 0; i < target->step_count; i++) {
+  for (uint32_t i = 0; i < target->step_count; i++)
     if (target->steps[i].field.name != NULL)
       return false;
-  }
   return true;
 }
 
@@ -84,9 +83,8 @@ static bool is_swap(const tl_target *target, const tl_ast *value) {
     if (t->kind != TL_TARGET_PLACE || t->step_count != 1 ||
         t->name != target->targets[0].name || v->kind != TL_AST_INDEX ||
         v->index.object->kind != TL_AST_NAME ||
-        v->index.object->name.name != t->name) {
+        v->index.object->name.name != t->name)
       return false;
-    }
   }
   return true;
 }
@@ -173,16 +171,12 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   // With ...x on either side only the run knows which value goes where.
   if (target->kind != TL_TARGET_LIST || value->kind != TL_AST_LIST ||
       value->items.count != target->count || target->count > 100 ||
-      tl_has_spread(value) || rest_of(target) < target->count) {
+      tl_has_spread(value) || rest_of(target) < target->count)
     return false;
-  }
   uint32_t count = target->count;
   int32_t first = tl_temps(l, (int32_t)count);
-  for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top;
+  for (uint32_t i = 0; i < count; i++)
     tl_lower_expr(l, value->items.items[i], first + (int32_t)i);
-    l->top = mark;
-  }
   assign_all(l, target->targets, count, first, is_swap(target, value));
   return true;
 }

@@ -89,7 +89,7 @@ static bool script_signature(const tl_ast_function *function, signature *out) {
 //   fn f(x, y, ...more, z: 0)  with  f(1, z: 5, 2, 3)
 //   argument x 0, y 2, z 1; rest 3
 typedef struct binding {
-  int argument[TL_MAX_PARAMS];
+  int16_t argument[TL_MAX_PARAMS];
   uint32_t rest_count;
   uint32_t *rest;
 } binding;
@@ -159,12 +159,10 @@ static void unknown_argument(tl_lower *l, const signature *s,
 
 // The parameter of a name, or -1; ...rest cannot be named.
 static int find_param(const signature *s, const tl_name *name) {
-  for (int i = 0; i < s->count; i++) {
+  for (int i = 0; i < s->count; i++)
     if (s->params[i].name_length == name->nbytes &&
-        memcmp(s->params[i].name, name->text, name->nbytes) == 0) {
+        memcmp(s->params[i].name, name->text, name->nbytes) == 0)
       return s->params[i].kind == TL_PARAM_REST ? -1 : i;
-    }
-  }
   return -1;
 }
 
@@ -210,7 +208,7 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
                   s->params[p].name);
       return false;
     }
-    out->argument[p] = (int)i;
+    out->argument[p] = (int16_t)i;
   }
   for (int i = 0; i < s->count; i++) {
     // Only now is it known that no argument, named or not, gives it.
@@ -226,14 +224,6 @@ static bool bind(tl_lower *l, const signature *s, tl_ast *ast, binding *out) {
 }
 
 // --- The call itself --------------------------------------------------------
-
-// Frees the window of a call except its result, and moves that where it is
-// wanted.
-static int32_t finish(tl_lower *l, int32_t base, int32_t want, tl_span span) {
-  // All temporaries of the arguments lie above the result.
-  l->top = base + 1;
-  return tl_lower_into(l, want, base, span);
-}
 
 // Whether an argument from number [from] on may assign a variable.
 static bool may_assign_from(const tl_ast_call *call, uint32_t from) {
@@ -280,9 +270,8 @@ static int32_t lower_rest(tl_lower *l, tl_ast_call *call, const binding *b,
       TL_ARENA_ARRAY(l->b->arena, tl_ast *, (size_t)b->rest_count + 1);
   if (items == NULL)
     return slot;
-  for (uint32_t i = 0; i < b->rest_count; i++) {
+  for (uint32_t i = 0; i < b->rest_count; i++)
     items[i] = call->arguments[b->rest[i]].value;
-  }
   int32_t mark = l->top;
   tl_lower_window(l, TL_BC_LIST, items, b->rest_count, 0, slot, span);
   l->top = mark;
@@ -324,11 +313,10 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
     if (b->argument[p] >= 0)
       continue;
     operands[p] = first + p;
-    if (s->params[p].kind == TL_PARAM_REST) {
+    if (s->params[p].kind == TL_PARAM_REST)
       lower_rest(l, call, b, first + p, ast->span);
-    } else {
+    else
       tl_load_constant(l, first + p, s->params[p].value, ast->span);
-    }
   }
   for (int p = 0; p < s->count; p++)
     if (b->argument[p] >= 0)
@@ -339,7 +327,7 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
   // Behind the call, whose errors the pad sees.
   if (joining.pad >= 0)
     tl_joining_end(l, &joining, ast->span);
-  return finish(l, base, want, ast->span);
+  return tl_lower_into(l, want, base, ast->span);
 }
 
 // Whether an argument is of the kind. With ...x only the run knows how many
@@ -372,7 +360,7 @@ static int32_t lower_unknown(tl_lower *l, tl_ast *ast, int32_t want) {
       !has_kind(call, TL_ARGUMENT_SPREAD) && !has_kind(call, TL_ARGUMENT_NAMED);
   tl_emit_window(l, TL_BC_CALL, base, operands, (int32_t)call->count + 1,
                  is_plain ? 0 : tl_unit_shape(l->b, call), ast->span);
-  return finish(l, base, want, ast->span);
+  return tl_lower_into(l, want, base, ast->span);
 }
 
 // f ∘ g is a call of the library's compose, of which a script may nest many: so
@@ -386,7 +374,7 @@ int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
   operands[1] = tl_lower_expr(l, ast->binary.left, first);
   operands[2] = tl_lower_expr(l, ast->binary.right, first + 1);
   tl_emit_window(l, TL_BC_CALL, base, operands, 3, 0, ast->span);
-  return finish(l, base, want, ast->span);
+  return tl_lower_into(l, want, base, ast->span);
 }
 
 // An elementwise function called with just its operands, as add(x, y), is the
@@ -406,10 +394,9 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
     return false;
   // Arguments in the order of the parameters, all given: else binding would
   // have to reorder them.
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < arity; i++)
     if (b->argument[i] != i)
       return false;
-  }
   // The four with opcodes of their own; all others are ELEM1 to ELEM3 with the
   // operation as extra.
   static const struct {
@@ -423,18 +410,15 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
   tl_opcode opcode = arity == 1   ? TL_BC_ELEM1
                      : arity == 2 ? TL_BC_ELEM2
                                   : TL_BC_ELEM3;
-  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
+  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
     if (binary[i].op == op)
       opcode = (tl_opcode)binary[i].opcode;
-  }
   *want = tl_into(l, *want);
-  int32_t mark = l->top;
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
   lower_arguments(l, &ast->call, first, operands);
   tl_emit_operands(l, opcode, *want, operands, arity, ast->span)->extra =
       (uint32_t)op;
-  l->top = mark;
   return true;
 }
 
@@ -467,13 +451,6 @@ static const tl_builtin *walk_of(tl_lower *l, const tl_ast *ast, uint32_t count,
   return count == (rest ? ast->call.count : 2) ? builtin->walk : NULL;
 }
 
-// Evaluates an expression into a slot, and nothing stays above it.
-static void lower_at(tl_lower *l, tl_ast *ast, int32_t slot) {
-  int32_t mark = l->top;
-  tl_lower_expr(l, ast, slot);
-  l->top = mark;
-}
-
 // Evaluates the arguments into the hidden slots, and makes the list of them
 // that the call looks at.
 static void lower_zipped(tl_lower *l, const tl_ast *ast, int32_t list,
@@ -481,7 +458,7 @@ static void lower_zipped(tl_lower *l, const tl_ast *ast, int32_t list,
   const tl_ast_call *call = &ast->call;
   int32_t count = (int32_t)call->count;
   for (int32_t i = 0; i < count; i++)
-    lower_at(l, call->arguments[i].value, slots + 2 * i);
+    tl_lower_expr(l, call->arguments[i].value, slots + 2 * i);
   tl_temps(l, count);
   tl_cfg_ins *ins = tl_emit(l, TL_BC_LIST, list, count, ast->span);
   for (int32_t i = 0; i < count; i++) ins->operands[i] = slots + 2 * i;
@@ -495,7 +472,7 @@ static void lower_numbered(tl_lower *l, const tl_ast *ast, const signature *s,
   for (uint32_t a = 0; a < ast->call.count; a++) {
     int p = 0;
     while (b->argument[p] != (int)a) p++;
-    lower_at(l, ast->call.arguments[a].value, p == 0 ? slot : others + p);
+    tl_lower_expr(l, ast->call.arguments[a].value, p == 0 ? slot : others + p);
   }
   for (int p = 1; p < s->count; p++)
     if (b->argument[p] < 0)

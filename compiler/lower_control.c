@@ -75,7 +75,6 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want) {
   bool value = want != TL_NO_VALUE;
   if (value)
     want = tl_into(l, want);
-  int32_t mark = l->top;
   // All arms meet here.
   int32_t end = tl_new_block(l);
   for (uint32_t i = 0; i < condition->count; i++) {
@@ -83,13 +82,11 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want) {
     lower_condition(l, condition->arms[i].test, yes, no);
     tl_enter_block(l, yes);
     tl_lower_block(l, condition->arms[i].body, want);
-    l->top = mark;
     tl_jump(l, end, ast->span);
     tl_enter_block(l, no);
   }
   if (condition->otherwise != NULL) {
     tl_lower_block(l, condition->otherwise, want);
-    l->top = mark;
   } else if (value) {
     // Without `else` the value is none.
     tl_load_constant(l, want, tl_none(), ast->span);
@@ -111,9 +108,7 @@ void tl_lower_while(tl_lower *l, tl_ast *ast) {
   tl_loop loop = {.outer = l->loop, .again = test, .done = done};
   l->loop = &loop;
   tl_enter_block(l, body);
-  int32_t mark = l->top;
   tl_lower_block(l, ast->while_loop.body, TL_NO_VALUE);
-  l->top = mark;
   tl_jump(l, test, ast->span);
   l->loop = loop.outer;
   tl_enter_block(l, test);
@@ -135,15 +130,12 @@ typedef struct walk {
 // Loops over a range never make it: three hidden slots count.
 static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
   w->slots = tl_temps(l, 3);
-  int32_t mark = l->top;
   tl_lower_expr(l, range->range.start, w->slots);
   tl_lower_expr(l, range->range.stop, w->slots + 1);
-  if (range->range.step == NULL) {
+  if (range->range.step == NULL)
     tl_load_constant(l, w->slots + 2, tl_weak_int(1), span);
-  } else {
+  else
     tl_lower_expr(l, range->range.step, w->slots + 2);
-  }
-  l->top = mark;
   // It checks the three numbers, and that there is an iteration at all.
   int32_t operands[] = {w->slots, w->slots + 1, w->slots + 2};
   tl_emit_operands(l, TL_BC_FORPREP, -1, operands, 3, range->span)->extra =
@@ -155,9 +147,7 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
 // The container and a position in it stand in hidden slots.
 static void begin_container(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->slots = tl_temps(l, 2);
-  int32_t mark = l->top;
   tl_lower_expr(l, value, w->slots);
-  l->top = mark;
   // The position behind the container, as NEXT wants it.
   tl_emit_x(l, TL_BC_LOADI, w->slots + 1, 0, span);
   tl_jump(l, w->again, span);
@@ -191,11 +181,10 @@ static void begin_walk(tl_lower *l, tl_ast *value, uint32_t names, walk *w,
   w->done = tl_new_block(l);
   w->is_range = value->kind == TL_AST_RANGE;
   w->source = value->span;
-  if (w->is_range) {
+  if (w->is_range)
     begin_range(l, value, w, span);
-  } else if (!begin_several(l, value, names, w, span)) {
+  else if (!begin_several(l, value, names, w, span))
     begin_container(l, value, w, span);
-  }
   tl_enter_block(l, w->body);
 }
 
@@ -228,11 +217,10 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
 static void end_walk(tl_lower *l, const walk *w, tl_span span) {
   tl_jump(l, w->again, span);
   tl_enter_block(l, w->again);
-  if (w->is_range) {
+  if (w->is_range)
     tl_emit_x(l, TL_BC_FORR, -1, (uint32_t)w->slots, span);
-  } else {
+  else
     tl_emit1(l, TL_BC_MORE, -1, w->slots, w->source);
-  }
   l->f->blocks[l->block].targets[0] = w->body;
   l->f->blocks[l->block].targets[1] = w->done;
   tl_enter_block(l, w->done);
@@ -242,19 +230,14 @@ static void end_walk(tl_lower *l, const walk *w, tl_span span) {
 // alike. The slots of the walk are given back behind the loop.
 void tl_lower_for(tl_lower *l, tl_ast *ast) {
   tl_ast_for *loop = &ast->for_loop;
-  int32_t mark = l->top;
   walk w;
   begin_walk(l, loop->value, loop->name_count, &w, ast->span);
   bind_walk(l, loop->names, loop->name_count, loop->value, &w, ast->span);
   tl_loop inner = {.outer = l->loop, .again = w.again, .done = w.done};
   l->loop = &inner;
-  // Hidden slots live as long as the loop; temporaries of the body do not.
-  int32_t body_mark = l->top;
   tl_lower_block(l, loop->body, TL_NO_VALUE);
-  l->top = body_mark;
   l->loop = inner.outer;
   end_walk(l, &w, ast->span);
-  l->top = mark;
 }
 
 // A loop that pushes each item.
@@ -264,11 +247,10 @@ void tl_lower_spread(tl_lower *l, tl_ast *value, int32_t list) {
   begin_walk(l, value, 1, &w, value->span);
   // Pushed one by one, so that a range needs no list of its own.
   int32_t item = tl_temp(l);
-  if (w.is_range) {
+  if (w.is_range)
     tl_emit_x(l, TL_BC_FORVAR, item, (uint32_t)w.slots, value->span);
-  } else {
+  else
     tl_emit_next(l, item, w.slots, TL_NEXT_ITEM, value->span);
-  }
   tl_emit2(l, TL_BC_PUSH, list, list, item, value->span);
   end_walk(l, &w, value->span);
   l->top = mark;
@@ -362,7 +344,6 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_loop *loop = l->loop;
   l->loop = NULL;  // break does not leave a comprehension
   int32_t list = tl_temp(l);
-  int32_t mark = l->top;
   if (c->key != NULL)
     tl_emit_window(l, TL_BC_RECORD, list, NULL, 0, tl_unit_keys(l->b, NULL, 0),
                    ast->span);
@@ -371,12 +352,10 @@ int32_t tl_lower_comprehension(tl_lower *l, tl_ast *ast, int32_t want) {
   // From here on names are looked up in the comprehension first.
   l->scope = c->scope;
   lower_clauses(l, c, 0, list);
-  for (tl_variable *v = c->scope->variables; v != NULL; v = v->next) {
+  for (tl_variable *v = c->scope->variables; v != NULL; v = v->next)
     v->is_hidden = true;
-  }
   l->scope = outer;
   l->loop = loop;
-  l->top = mark;
   if (is_array) {
     // The array may take the list's slot: the list ends there.
     want = want < 0 ? list : want;
@@ -401,7 +380,6 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_ast_try *attempt = &ast->attempt;
   bool value = want != TL_NO_VALUE;
   int32_t result = value ? tl_temp(l) : TL_NO_VALUE;
-  int32_t mark = l->top;
   int32_t handler = tl_new_block(l), end = tl_new_block(l);
   // A block of its own, so that nothing before the try has its handler.
   int32_t body = tl_new_block(l);
@@ -411,7 +389,6 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   l->handler = handler;
   tl_lower_block(l, attempt->body, result);
   l->handler = outer;
-  l->top = mark;
   tl_jump(l, end, ast->span);
   tl_enter_block(l, handler);
   // Reached by error edges only.
@@ -427,7 +404,6 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   if (name != NULL)
     tl_store_name(l, name, error, attempt->error.span);
   tl_lower_block(l, attempt->handler, result);
-  l->top = mark;
   tl_jump(l, end, ast->span);
   tl_enter_block(l, end);
   return value ? tl_lower_into(l, want, result, ast->span) : result;

@@ -42,23 +42,18 @@ int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right) {
 // that those of the operands lie above it and are free afterwards.
 int32_t tl_lower_binary(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
-  int32_t mark = l->top;
   int32_t a = tl_lower_left(l, ast->binary.left, ast->binary.right);
   int32_t b = tl_lower_expr(l, ast->binary.right, -1);
   a = tl_take_late(l, ast->binary.left, a);
   b = tl_take_late(l, ast->binary.right, b);
-  tl_lower_binary_op(l, ast->binary.op, a, b, want, ast->span);
-  l->top = mark;
-  return want;
+  return tl_lower_binary_op(l, ast->binary.op, a, b, want, ast->span);
 }
 
 // An operation on one operand.
 static int32_t lower1(tl_lower *l, tl_opcode op, tl_ast *operand,
                       uint32_t extra, int32_t want, tl_span span) {
   want = tl_into(l, want);
-  int32_t mark = l->top;
   tl_emit1x(l, op, want, tl_lower_expr(l, operand, -1), extra, span);
-  l->top = mark;
   return want;
 }
 
@@ -96,12 +91,10 @@ int32_t tl_lower_operand(tl_lower *l, tl_ast *ast, int32_t want) {
 // later one may assign it.
 int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
-  int32_t mark = l->top;
   int32_t start = tl_lower_left(l, ast->range.start, ast->range.stop);
   if (ast->range.step != NULL && start < l->f->variable_count &&
-      tl_may_assign(ast->range.step)) {
+      tl_may_assign(ast->range.step))
     start = tl_lower_into(l, tl_temp(l), start, ast->span);
-  }
   int32_t stop = ast->range.step == NULL
                      ? tl_lower_expr(l, ast->range.stop, -1)
                      : tl_lower_left(l, ast->range.stop, ast->range.step);
@@ -113,7 +106,6 @@ int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_load_constant(l, step, tl_weak_int(1), ast->span);
   tl_emit_operands(l, TL_BC_RANGE, want, (int32_t[]){start, stop, step}, 3,
                    ast->span);
-  l->top = mark;
   return want;
 }
 

@@ -21,9 +21,8 @@ tl_cfg_function *tl_function_new(tl_builder *b, tl_prototype *prototype) {
         TL_ARENA_ARRAY(b->arena, tl_cfg_function *, (size_t)capacity);
     if (functions == NULL)
       return NULL;
-    for (int32_t i = 0; i < program->function_count; i++) {
+    for (int32_t i = 0; i < program->function_count; i++)
       functions[i] = program->functions[i];
-    }
     program->functions = functions;
     b->function_capacity = capacity;
   }
@@ -126,9 +125,7 @@ static void lower_defaults(tl_lower *l, tl_ast_function *function) {
     int32_t missing = tl_new_block(l), there = tl_new_block(l);
     tl_branch(l, TL_BC_JSET, (int32_t)i, there, missing, param->span);
     tl_enter_block(l, missing);
-    int32_t mark = l->top;
     tl_lower_expr(l, param->value, (int32_t)i);
-    l->top = mark;
     tl_jump(l, there, param->span);
     tl_enter_block(l, there);
     // What was known of earlier parameters holds in the new block, too.
@@ -163,9 +160,8 @@ static void describe_params(tl_lower *l, tl_ast_function *function) {
       out->pattern = tl_type_parse(l->b->vm, param->pattern->string.text,
                                    param->pattern->string.nbytes);
       patterns = true;
-      if (out->pattern == NULL) {
+      if (out->pattern == NULL)
         tl_diagnose_pending(l->b, param->pattern->span);
-      }
     }
   }
   if (patterns) {
@@ -185,9 +181,8 @@ static void lower_body(tl_builder *b, tl_ast *ast, tl_prototype *prototype) {
   tl_function_slots(&l, function->count);
   if (l.assigned_in == NULL || b->failed)
     return;
-  if (function->doc != NULL) {
+  if (function->doc != NULL)
     prototype->doc = tl_unit_string(b, function->doc, function->doc_nbytes);
-  }
   // For whoever takes the function along as a text.
   prototype->begin = ast->span.begin;
   prototype->end = ast->span.end;
@@ -213,9 +208,7 @@ static void name_captures(tl_builder *b, tl_closure_group *group,
     const tl_name *name = group->captures[i]->name;
     names[i] = tl_unit_string(b, name->text, name->nbytes);
   }
-  for (uint32_t i = 0; i < group->count; i++) {
-    members[i]->capture_names = names;
-  }
+  for (uint32_t i = 0; i < group->count; i++) members[i]->capture_names = names;
 }
 
 // Lowers the members' bodies and, if they capture, makes the closure in slot
@@ -237,9 +230,8 @@ static void make_group(tl_lower *l, tl_closure_group *group, int32_t base,
     }
     // The captured values are copied side by side: the window of CLOSURE.
     int32_t first = tl_temps(l, count);
-    for (int32_t i = 0; i < count; i++) {
+    for (int32_t i = 0; i < count; i++)
       tl_lower_capture(l, group->captures[i], first + i, span);
-    }
     // One environment serves all members: MEMBER gives the others.
     tl_emit_window(l, TL_BC_CLOSURE, base, NULL, count,
                    tl_unit_group(b, group->count, members), span);
@@ -254,9 +246,7 @@ int32_t tl_lower_function(tl_lower *l, tl_ast *ast, int32_t want) {
   if (group == NULL)
     return tl_into(l, want);
   int32_t base = tl_temp(l);
-  int32_t mark = l->top;
   make_group(l, group, base, ast->span);
-  l->top = mark;
   tl_prototype **members = group->lowered;
   if (members == NULL)
     return base;
@@ -286,9 +276,8 @@ static void lower_group(tl_lower *l, tl_ast **defines, uint32_t count) {
     tl_variable *variable = tl_scope_find(l->scope, name);
     tl_prototype *known;
     if (variable != NULL && !variable->is_global &&
-        tl_known_constant(l, variable, &known)) {
+        tl_known_constant(l, variable, &known))
       continue;  // every use is the constant itself
-    }
     // One temporary serves all members: a script may define thousands.
     int32_t value = base, after = l->top;
     if (group->capture_count == 0) {
@@ -338,10 +327,7 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want) {
     if (want != TL_NO_VALUE && i + 1 == count &&
         tl_lowering_of(l, statement)->value != NULL)
       return tl_lower_expr(l, statement, want);
-    // A statement leaves no temporaries behind.
-    int32_t mark = l->top;
     tl_lower_statement(l, statement);
-    l->top = mark;
   }
   return want == TL_NO_VALUE ? -1 : tl_load_none(l, want, block->span);
 }

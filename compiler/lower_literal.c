@@ -33,9 +33,8 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
     case TL_AST_NONE:
       return negative ? tl_unset() : tl_none();
     case TL_AST_UNARY:
-      if (ast->unary.op == TL_OPERATOR_NEGATE && !negative) {
+      if (ast->unary.op == TL_OPERATOR_NEGATE && !negative)
         return tl_literal_slot(l, ast->unary.operand, true);
-      }
       return tl_unset();
     default:
       return tl_unset();
@@ -95,10 +94,9 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
   }
   if (out->shape[depth] != ast->items.count)
     return false;
-  for (uint32_t i = 0; i < ast->items.count; i++) {
+  for (uint32_t i = 0; i < ast->items.count; i++)
     if (!literal_array(l, ast->items.items[i], depth + 1, out))
       return false;
-  }
   return true;
 }
 
@@ -106,16 +104,14 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
 static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
                          char **item) {
   if (ast->kind == TL_AST_ARRAY) {
-    for (uint32_t i = 0; i < ast->items.count; i++) {
+    for (uint32_t i = 0; i < ast->items.count; i++)
       fill_literal(l, ast->items.items[i], array, item);
-    }
     return;
   }
   tl_slot value = tl_literal_slot(l, ast, false);
   // Integers among floats.
-  if (array->head.dtype == TL_FLOAT64 && tl_dtype_of(value) == TL_INT64) {
+  if (array->head.dtype == TL_FLOAT64 && tl_dtype_of(value) == TL_INT64)
     value = tl_float((double)value.i);
-  }
   tl_scalar_store(value, *item);
   *item += tl_itemsize(tl_array_dtype(array));
 }
@@ -175,13 +171,10 @@ static void lower_operands(tl_lower *l, tl_ast **items, uint32_t count,
     operands[i] = later_assigns ? first + (int32_t)i : -1;
     later_assigns = later_assigns || tl_may_assign(items[i]);
   }
-  for (uint32_t i = 0; i < count; i++) {
-    int32_t mark = l->top;
+  for (uint32_t i = 0; i < count; i++)
     operands[i] = tl_lower_expr(
         l, items[i],
         tl_is_own_variable(l, items[i]) ? operands[i] : first + (int32_t)i);
-    l->top = mark;
-  }
 }
 
 // The operands stand above the result, and after the instruction only that is
@@ -205,10 +198,9 @@ int32_t tl_lower_window(tl_lower *l, tl_opcode op, tl_ast **items,
 enum { WINDOW_MAX = 200 };
 
 bool tl_has_spread(const tl_ast *ast) {
-  for (uint32_t i = 0; i < ast->items.count; i++) {
+  for (uint32_t i = 0; i < ast->items.count; i++)
     if (ast->items.items[i]->kind == TL_AST_SPREAD)
       return true;
-  }
   return false;
 }
 
@@ -407,8 +399,7 @@ int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want) {
 void tl_lower_peak(tl_lower *l, tl_ast *ast) {
   const tl_builtin *begin =
       tl_builtin_find(l->b->vm->library, "_arguments", "peak", 4);
-  int32_t mark = l->top, base = tl_temp(l);
   tl_lower_window(l, TL_BC_CALLB, ast->items.items, ast->items.count,
-                  tl_add_constant(l, tl_builtin_slot(begin)), base, ast->span);
-  l->top = mark;
+                  tl_add_constant(l, tl_builtin_slot(begin)), tl_temp(l),
+                  ast->span);
 }

@@ -11,10 +11,9 @@
 // Where a captured variable stands among the function's captures, or -1.
 static int32_t capture_index(const tl_closure_group *group,
                              const tl_variable *variable) {
-  for (uint32_t i = 0; group != NULL && i < group->capture_count; i++) {
+  for (uint32_t i = 0; group != NULL && i < group->capture_count; i++)
     if (group->captures[i] == variable)
       return (int32_t)i;
-  }
   return -1;
 }
 

@@ -13,8 +13,11 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
   if (tl_is_taken(l, ast))
     return tl_lower_taken(l, want, ast->span);
   const tl_lowering *kind = tl_lowering_of(l, ast);
-  if (kind->value != NULL)
-    return kind->value(l, ast, want);
+  if (kind->value != NULL) {
+    int32_t mark = l->top, slot = kind->value(l, ast, want);
+    l->top = slot < mark ? mark : slot + 1;
+    return slot;
+  }
   // A statement where a value is wanted: the value is none.
   kind->run(l, ast);
   return tl_load_none(l, want, ast->span);
@@ -24,6 +27,7 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
 // ownership drops it.
 void tl_lower_statement(tl_lower *l, tl_ast *ast) {
   const tl_lowering *kind = tl_lowering_of(l, ast);
+  int32_t mark = l->top;
   if (kind->run != NULL)
     kind->run(l, ast);
   else if (kind->may_drop)
@@ -32,4 +36,5 @@ void tl_lower_statement(tl_lower *l, tl_ast *ast) {
     tl_lower_expr(l, ast, -1);
   else
     tl_refuse_useless(l, ast);
+  l->top = mark;
 }

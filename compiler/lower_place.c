@@ -91,9 +91,7 @@ typedef struct part_slots {
 
 static bool lower_part(tl_ast *ast, void *slots) {
   part_slots *to = slots;
-  int32_t mark = to->l->top;
   tl_lower_expr(to->l, ast, to->next++);
-  to->l->top = mark;
   return false;
 }
 
@@ -137,7 +135,6 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   if (too_many_items(l, index->count, ast->span))
     return want;
-  int32_t mark = l->top;
   // x[{ x = y; 0 }] indexes the x of before.
   bool copy =
       index->object->kind == TL_AST_NAME &&
@@ -156,7 +153,6 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
     tl_opcode op = index->count == 1 ? TL_BC_GETEL : TL_BC_GETEL2;
     tl_emit_operands(l, op, want, operands, (int32_t)index->count + 1,
                      ast->span);
-    l->top = mark;
     return want;
   }
   uint32_t parts = count_parts(index->items, index->count);
@@ -168,14 +164,12 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_cfg_ins *ins =
       tl_emit(l, TL_BC_INDEX, window, (int32_t)parts + 1, ast->span);
   ins->operands[0] = base;
-  for (uint32_t i = 0; i < parts; i++) {
+  for (uint32_t i = 0; i < parts; i++)
     ins->operands[i + 1] = first + (int32_t)i;
-  }
   ins->window = window;
   ins->extra = index_path(l, index->items, index->count, parts);
   // [want] may be a variable, which is not in the window.
   tl_emit1(l, TL_BC_MOV, want, window, ast->span);
-  l->top = mark;
   return want;
 }
 
@@ -297,17 +291,15 @@ void tl_place_update(tl_lower *l, const tl_target_place *p, tl_opcode op,
                      int32_t variable, int32_t value) {
   const tl_target *target = p->target;
   // Plain indices have instructions of their own.
-  if (op == TL_BC_SETPATH && tl_place_is_item(p, 2)) {
+  if (op == TL_BC_SETPATH && tl_place_is_item(p, 2))
     op = target->steps[0].count == 1 ? TL_BC_SETEL : TL_BC_SETEL2;
-  }
   tl_cfg_ins *ins =
       tl_emit(l, op, variable, 2 + (int32_t)p->parts, target->span);
   ins->operands[0] = variable;
   ins->operands[1] = value;
   bool item = tl_place_is_item(p, 2);
-  for (uint32_t i = 0; i < p->parts; i++) {
+  for (uint32_t i = 0; i < p->parts; i++)
     ins->operands[2 + i] = item ? p->indices[i] : p->first + (int32_t)i;
-  }
   if (op != TL_BC_SETEL && op != TL_BC_SETEL2)
     ins->window = p->first;
   // SETEL has no path in bytecode: it names the place for place_flow.c.

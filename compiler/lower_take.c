@@ -46,16 +46,14 @@ static bool is_place(const tl_ast *ast, const tl_target *target) {
     const tl_ast_step *step = &target->steps[i];
     if (step->field.name != NULL) {
       if (ast->kind != TL_AST_FIELD ||
-          ast->field.field.name != step->field.name) {
+          ast->field.field.name != step->field.name)
         return false;
-      }
       ast = ast->field.object;
     } else {
       if (ast->kind != TL_AST_INDEX ||
           !tl_ast_items_are_same(step->items, step->count, ast->index.items,
-                                 ast->index.count)) {
+                                 ast->index.count))
         return false;
-      }
       ast = ast->index.object;
     }
   }
@@ -212,10 +210,9 @@ static bool captures(const tl_ast *ast, const tl_variable *variable) {
   // Without an answer from the resolver assume the worst.
   if (group == NULL)
     return true;
-  for (uint32_t i = 0; i < group->capture_count; i++) {
+  for (uint32_t i = 0; i < group->capture_count; i++)
     if (group->captures[i] == variable)
       return true;
-  }
   return false;
 }
 
@@ -505,12 +502,9 @@ static void put_result(tl_lower *l, struct tl_taking *t, int32_t result,
 // does not use the old value of [target], or not in a way that allows this.
 bool tl_take_assign(tl_lower *l, tl_target *target, tl_ast *value) {
   struct tl_taking t;
-  // All that is needed is stored by the end.
-  int32_t mark = l->top;
   if (!find_taking(l, target, value, &t))
     return false;
   put_result(l, &t, lower_with_taken(l, &t, value), value->span);
-  l->top = mark;
   return true;
 }
 
@@ -558,11 +552,9 @@ static bool take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
 // Any of the targets may be the place.
 bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
                     uint32_t rest, bool is_pair) {
-  int32_t mark = l->top;
   bool taken = false;
   for (uint32_t i = 0; !taken && i < target->count; i++)
     taken = take_one_of(l, target, value, i, rest, is_pair);
-  l->top = mark;
   return taken;
 }
 
@@ -719,7 +711,7 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
     return;
   }
   struct tl_taking t = {.place = {.target = target}};
-  int32_t mark = l->top, right = tl_temp(l), no = -1, end = -1;
+  int32_t right = tl_temp(l), no = -1, end = -1;
   if (!later && !again)
     tl_lower_expr(l, update->value, right);
   // x[i] alone needs no path: SETEL has the indices as operands.
@@ -752,5 +744,4 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
     tl_jump(l, end, ast->span);
     tl_enter_block(l, end);
   }
-  l->top = mark;
 }

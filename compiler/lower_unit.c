@@ -36,9 +36,8 @@ static uint32_t slot_hash(tl_slot s) {
 
 // Whether two constants are one. By bits: 0.0 and -0.0, 1 and 1.0 differ.
 static bool same_constant(tl_slot a, tl_slot b) {
-  if (tl_is_string(a) && tl_is_string(b)) {
+  if (tl_is_string(a) && tl_is_string(b))
     return tl_string_equal(a.string, b.string);
-  }
   return a.tag == b.tag && a.u == b.u;
 }
 
@@ -106,9 +105,8 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value) {
     // A dtype's type is the same for all VMs and is not written.
     if ((value.object->flags & TL_IMMORTAL) == 0)
       value.object->flags |= TL_IMMORTAL;
-    if (tl_is_array(value)) {
+    if (tl_is_array(value))
       value.tag = tl_array_tag(value.array) | (value.tag & TL_WEAK);
-    }
   }
   uint32_t hash = slot_hash(value);
   int32_t found = find_constant(l, value, hash);
@@ -191,12 +189,10 @@ uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
 uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes) {
   tl_unit *unit = b->unit;
   uint32_t look = unit->name_count > 64 ? unit->name_count - 64 : 0;
-  for (uint32_t i = unit->name_count; i-- > look;) {
+  for (uint32_t i = unit->name_count; i-- > look;)
     if (unit->names[i]->length == nbytes &&
-        memcmp(unit->names[i]->text, text, nbytes) == 0) {
+        memcmp(unit->names[i]->text, text, nbytes) == 0)
       return i;
-    }
-  }
   if (!tl_arena_more(b->arena, &unit->names, &b->name_capacity,
                      unit->name_count, sizeof *unit->names))
     return 0;

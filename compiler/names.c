@@ -20,9 +20,8 @@ void tl_names_open(tl_names *names, tl_arena *arena) {
 // at worst make its own compilation slow.
 static uint32_t hash_text(const char *text, size_t nbytes) {
   uint32_t hash = 2166136261u;
-  for (size_t i = 0; i < nbytes; i++) {
+  for (size_t i = 0; i < nbytes; i++)
     hash = (hash ^ (unsigned char)text[i]) * 16777619u;
-  }
   return hash;
 }
 
@@ -36,9 +35,8 @@ static tl_name **find_slot(const tl_names *names, const char *text,
     if (!name)
       return &names->slots[i];
     if (name->hash == hash && name->nbytes == nbytes &&
-        memcmp(name->text, text, nbytes) == 0) {
+        memcmp(name->text, text, nbytes) == 0)
       return &names->slots[i];
-    }
   }
 }
 
@@ -87,10 +85,9 @@ const tl_name *tl_names_get(tl_names *names, const char *text, size_t nbytes) {
 
 // ASCII text is its own normal form, so most names need no normalisation.
 static bool is_ascii(const char *text, size_t nbytes) {
-  for (size_t i = 0; i < nbytes; i++) {
+  for (size_t i = 0; i < nbytes; i++)
     if ((unsigned char)text[i] >= 0x80)
       return false;
-  }
   return true;
 }
 

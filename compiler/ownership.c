@@ -85,18 +85,13 @@ static void transfer_return(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t x = ins->operands[0];
   tl_state *state = &flow->now[x];
   flow->span = ins->span;
-  if (tl_bit(flow->present, x)) {
-    // The closure may go with the caller's last use of it, and a module
-    // variable may be rebound: a summary could state neither.
-    bool foreign = false;
-    for (int i = 0; i < state->count; i++) {
-      uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
-      foreign |= tl_who_is_global(who) || who == TL_WHO_SELF ||
-                 (f->owned_result && tl_who_is_caller(who));
-    }
-    if (foreign)
-      tl_own(flow, x);
-  }
+  // The closure may go with the caller's last use of it, and a module variable
+  // may be rebound: a summary could state neither.
+  if (tl_bit(flow->present, x) &&
+      (tl_state_has(state, tl_who_is_global) ||
+       tl_state_borrowed_by(state, TL_WHO_SELF) ||
+       (f->owned_result && tl_state_has(state, tl_who_is_caller))))
+    tl_own(flow, x);
   tl_state left = *tl_state_of(flow, x);
   f->has_changed |= tl_state_join(&f->result, &left);
   if (f->result.full || f->result.count > TL_BORROW_OWNER_LIMIT) {

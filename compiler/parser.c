@@ -45,12 +45,10 @@ tl_ast *tl_parse(tl_arena *arena, tl_names *names, tl_source *source,
 // Whether some token is wrong for good. A """string that does not end is not:
 // the next line may end it.
 static bool has_lex_error(const tl_tokens *tokens) {
-  for (uint32_t i = 0; i < tokens->count; i++) {
+  for (uint32_t i = 0; i < tokens->count; i++)
     if (tokens->items[i].kind == TL_TOKEN_ERROR &&
-        tokens->items[i].code != TL_LEX_TRIPLE_STRING) {
+        tokens->items[i].code != TL_LEX_TRIPLE_STRING)
       return true;
-    }
-  }
   return false;
 }
 
@@ -69,9 +67,8 @@ static bool ends_in_pragma(const tl_source *source) {
 // stands in it cannot be judged: more lines may make parameters of it. But a
 // character that begins no token is wrong for good.
 static tl_parse_status judge(tl_parser *parser, const tl_source *source) {
-  if (!tl_lex(&parser->tokens, parser->arena, source, true)) {
+  if (!tl_lex(&parser->tokens, parser->arena, source, true))
     return TL_PARSE_NO_MEMORY;
-  }
   // An unmatched bracket or an unfinished """string.
   if (parser->tokens.is_open) {
     return has_lex_error(&parser->tokens) ? TL_PARSE_ERROR

@@ -70,9 +70,8 @@ tl_ast *tl_parse_block(tl_parser *parser) {
   tl_parser_advance(parser);
   tl_ast *block = tl_parse_program(parser, TL_TOKEN_BRACE_END, begin);
   parser->depth -= TL_NESTING_EXPR;
-  if (!block || !tl_parser_close(parser, TL_TOKEN_BRACE_END, opening)) {
+  if (!block || !tl_parser_close(parser, TL_TOKEN_BRACE_END, opening))
     return NULL;
-  }
   // The block ends behind its brace.
   block->span.end = tl_parser_last(parser)->end;
   return block;
@@ -119,13 +118,11 @@ static void recover(tl_parser *parser) {
   // Its statement is given up, so nothing waits for a minus.
   parser->largest = NULL;
   while (!is_over(parser) && !is_separator(parser->kind) &&
-         parser->kind != TL_TOKEN_END && parser->kind != TL_TOKEN_BRACE_END) {
-    if (parser->kind == TL_TOKEN_BRACE) {
+         parser->kind != TL_TOKEN_END && parser->kind != TL_TOKEN_BRACE_END)
+    if (parser->kind == TL_TOKEN_BRACE)
       recover_block(parser);
-    } else {
+    else
       tl_parser_advance(parser);
-    }
-  }
   parser->panic = false;
 }
 
@@ -164,9 +161,8 @@ tl_ast *tl_parse_program(tl_parser *parser, tl_token_kind end, uint32_t begin) {
       recover(parser);
       // At the top a stray `}` closes nothing; within a block it would be that
       // block's end.
-      if (end == TL_TOKEN_END && parser->kind == TL_TOKEN_BRACE_END) {
+      if (end == TL_TOKEN_END && parser->kind == TL_TOKEN_BRACE_END)
         tl_parser_advance(parser);
-      }
     } else if ((promises && !tl_place_peak(parser, peak, statement)) ||
                !tl_parser_push(parser, &statement, sizeof statement)) {
       return NULL;

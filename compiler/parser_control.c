@@ -31,9 +31,8 @@ static bool parse_arms(tl_parser *parser, tl_ast_if *out) {
   size_t mark = parser->scratch_used;
   do {
     tl_arm arm;
-    if (!parse_arm(parser, &arm) || !tl_parser_push(parser, &arm, sizeof arm)) {
+    if (!parse_arm(parser, &arm) || !tl_parser_push(parser, &arm, sizeof arm))
       return false;
-    }
     if (!tl_parser_accept(parser, TL_TOKEN_ELSE))
       break;
     // `else` without `if` is the last.
@@ -82,9 +81,8 @@ bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count) {
             "`for` takes names alone: for i, p in … { a, b = p; … }"))
       return false;
     if (!tl_parse_ident(parser, &ident, "a name after `for`") ||
-        !tl_parser_push(parser, &ident, sizeof ident)) {
+        !tl_parser_push(parser, &ident, sizeof ident))
       return false;
-    }
   } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
   // for i = 1 … of other languages.
   if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
@@ -116,13 +114,11 @@ tl_ast *tl_parse_try(tl_parser *parser) {
   uint32_t begin = tl_parser_advance(parser);
   attempt.body = tl_parse_block(parser);
   if (!attempt.body ||
-      !tl_parser_expect(parser, TL_TOKEN_CATCH, "`catch` after `try { … }`")) {
+      !tl_parser_expect(parser, TL_TOKEN_CATCH, "`catch` after `try { … }`"))
     return NULL;
-  }
   if (parser->kind == TL_TOKEN_NAME &&
-      !tl_parse_ident(parser, &attempt.error, "a name")) {
+      !tl_parse_ident(parser, &attempt.error, "a name"))
     return NULL;
-  }
   attempt.handler = tl_parse_block(parser);
   if (!attempt.handler)
     return NULL;

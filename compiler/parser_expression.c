@@ -99,9 +99,8 @@ static tl_ast *parse_unary(tl_parser *parser) {
   if (!operand)
     return NULL;
   // The literal INT64_MAX + 1 has its minus, so it is in range.
-  if (op == TL_OPERATOR_NEGATE && operand == parser->largest) {
+  if (op == TL_OPERATOR_NEGATE && operand == parser->largest)
     parser->largest = NULL;
-  }
   return make_unary(parser, TL_AST_UNARY, op, operand, at);
 }
 
@@ -198,9 +197,8 @@ static tl_ast *finish_compare(tl_parser *parser, tl_ast *left, tl_operator op,
   // Reported behind the right side, so that the message can quote it.
   if (is_misread_not(parser, left))
     return report_misread_not(parser, node);
-  if (current_level(parser) == TL_LEVEL_COMPARE) {
+  if (current_level(parser) == TL_LEVEL_COMPARE)
     return report_chain(parser, node);
-  }
   return node;
 }
 
@@ -256,9 +254,8 @@ static tl_ast_kind kind_of_level(tl_level level) {
 static tl_ast *parse_operator(tl_parser *parser, tl_ast *left, tl_level level) {
   const tl_token_info *info = &tl_token_infos[parser->kind];
   uint32_t at = tl_parser_token(parser)->begin;
-  if (level == TL_LEVEL_NOT || level == TL_LEVEL_COMPARE) {
+  if (level == TL_LEVEL_NOT || level == TL_LEVEL_COMPARE)
     return parse_compare(parser, left);
-  }
   if (level == TL_LEVEL_RANGE)
     return parse_range(parser, left);
   tl_parser_advance(parser);

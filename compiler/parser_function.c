@@ -62,9 +62,8 @@ static bool parse_param(tl_parser *parser, tl_ast_param *param) {
   }
   // A type and a default may stand together: x :: T = 1.
   if (param->kind == TL_AST_PARAM_REQUIRED && parser->kind == TL_TOKEN_ASSIGN &&
-      !parse_default(parser, param, TL_AST_PARAM_DEFAULT)) {
+      !parse_default(parser, param, TL_AST_PARAM_DEFAULT))
     return false;
-  }
   param->span = tl_parser_span(parser, begin, ident.span.begin);
   return true;
 }
@@ -123,15 +122,13 @@ static bool check_params(tl_parser *parser, const tl_ast_function *function) {
 static bool parse_params(tl_parser *parser, tl_ast_function *function) {
   uint32_t opening = parser->pos;
   size_t mark = parser->scratch_used;
-  if (!tl_parser_expect(parser, TL_TOKEN_PAREN, "parameters in `( )`")) {
+  if (!tl_parser_expect(parser, TL_TOKEN_PAREN, "parameters in `( )`"))
     return false;
-  }
   while (parser->kind != TL_TOKEN_PAREN_END) {
     tl_ast_param param;
     if (!parse_param(parser, &param) ||
-        !tl_parser_push(parser, &param, sizeof param)) {
+        !tl_parser_push(parser, &param, sizeof param))
       return false;
-    }
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
   }
@@ -196,13 +193,11 @@ static bool parse_single(tl_parser *parser, tl_ast_function *function) {
 // the brackets, so this looks ahead without parsing.
 bool tl_parser_at_lambda(const tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
-  if (parser->kind == TL_TOKEN_NAME) {
+  if (parser->kind == TL_TOKEN_NAME)
     return tl_parser_peek(parser, 1) == TL_TOKEN_ARROW;
-  }
   // A bracket without a partner has other 0.
-  if (parser->kind != TL_TOKEN_PAREN || token->other <= parser->pos) {
+  if (parser->kind != TL_TOKEN_PAREN || token->other <= parser->pos)
     return false;
-  }
   return tl_parser_peek(parser, token->other + 1 - parser->pos) ==
          TL_TOKEN_ARROW;
 }

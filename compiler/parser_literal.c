@@ -22,13 +22,12 @@ bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what) {
     return false;
   }
   // The two names that are signs.
-  if (nbytes == 2 && memcmp(text, "π", 2) == 0) {
+  if (nbytes == 2 && memcmp(text, "π", 2) == 0)
     out->name = tl_names_get(parser->names, "pi", 2);
-  } else if (nbytes == 3 && memcmp(text, "∞", 3) == 0) {
+  else if (nbytes == 3 && memcmp(text, "∞", 3) == 0)
     out->name = tl_names_get(parser->names, "inf", 3);
-  } else {
+  else
     out->name = tl_names_get_nfc(parser->names, text, nbytes);
-  }
   out->span = tl_token_span(token);
   tl_parser_advance(parser);
   return out->name != NULL;

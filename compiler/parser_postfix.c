@@ -30,9 +30,8 @@ static bool parse_named(tl_parser *parser, tl_argument *out) {
 static bool report_keyword_argument(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->kind != TL_TOKEN_NAME ||
-      tl_parser_peek(parser, 1) != TL_TOKEN_ASSIGN) {
+      tl_parser_peek(parser, 1) != TL_TOKEN_ASSIGN)
     return false;
-  }
   const char *name = tl_parser_quote(parser, token->begin, token->end, "name");
   const tl_token *value = token + 2;
   // The proposal repeats a value of one token.
@@ -51,9 +50,8 @@ static bool report_keyword_argument(tl_parser *parser) {
 static bool parse_argument(tl_parser *parser, tl_argument *out) {
   *out = (tl_argument){.kind = TL_ARGUMENT_POSITIONAL};
   if (parser->kind == TL_TOKEN_NAME &&
-      tl_parser_peek(parser, 1) == TL_TOKEN_COLON) {
+      tl_parser_peek(parser, 1) == TL_TOKEN_COLON)
     return parse_named(parser, out);
-  }
   if (report_keyword_argument(parser))
     return false;
   if (tl_token_infos[parser->kind].is_word &&
@@ -86,9 +84,8 @@ static bool parse_arguments(tl_parser *parser, tl_ast_call *call,
         tl_parser_rejects(parser, TL_TOKEN_FOR,
                           "a comprehension has brackets of its own: f([e for x "
                           "in xs]) or f((e for x in xs))") ||
-        !tl_parser_push(parser, &argument, sizeof argument)) {
+        !tl_parser_push(parser, &argument, sizeof argument))
       return false;
-    }
     // A comma may follow the last argument.
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
@@ -155,9 +152,8 @@ static bool parse_slice(tl_parser *parser, tl_ast_item *item) {
 static bool parse_ellipsis(tl_parser *parser, tl_ast_item *item) {
   item->kind = TL_AST_ITEM_ELLIPSIS;
   tl_parser_advance(parser);
-  if (parser->kind == TL_TOKEN_COMMA || parser->kind == TL_TOKEN_BRACKET_END) {
+  if (parser->kind == TL_TOKEN_COMMA || parser->kind == TL_TOKEN_BRACKET_END)
     return true;
-  }
   item->kind = TL_AST_ITEM_SPREAD;
   item->value = tl_parse_expr(parser);
   return item->value != NULL;
@@ -187,9 +183,8 @@ static bool parse_item(tl_parser *parser, tl_ast_item *item) {
       if (!item->value)
         return false;
     }
-    if (parser->kind == TL_TOKEN_COLON && !parse_slice(parser, item)) {
+    if (parser->kind == TL_TOKEN_COLON && !parse_slice(parser, item))
       return false;
-    }
     as_slice(item);
   }
   item->span = tl_parser_span(parser, begin, begin);
@@ -209,17 +204,15 @@ static tl_ast *parse_index(tl_parser *parser, tl_ast *object) {
   while (parser->kind != TL_TOKEN_BRACKET_END) {
     tl_ast_item item;
     if (!parse_item(parser, &item) ||
-        !tl_parser_push(parser, &item, sizeof item)) {
+        !tl_parser_push(parser, &item, sizeof item))
       return NULL;
-    }
     if (!tl_parser_accept(parser, TL_TOKEN_COMMA))
       break;
   }
   if (!tl_parser_take(parser, mark, sizeof(tl_ast_item), &node.index.items,
                       &node.index.count) ||
-      !tl_parser_close(parser, TL_TOKEN_BRACKET_END, opening)) {
+      !tl_parser_close(parser, TL_TOKEN_BRACKET_END, opening))
     return NULL;
-  }
   return tl_parser_node(parser, &node, object->span.begin, at);
 }
 
@@ -261,13 +254,11 @@ static bool parse_words(tl_parser *parser, tl_ast_select *select,
   do {
     tl_ident word;
     // A comma may follow the last name; an empty selection is an error.
-    if (parser->kind == TL_TOKEN_BRACE_END && parser->scratch_used > mark) {
+    if (parser->kind == TL_TOKEN_BRACE_END && parser->scratch_used > mark)
       break;
-    }
     if (!parse_selected(parser, &word) ||
-        !tl_parser_push(parser, &word, sizeof word)) {
+        !tl_parser_push(parser, &word, sizeof word))
       return false;
-    }
   } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
   return tl_parser_take(parser, mark, sizeof(tl_ident), &select->fields,
                         &select->count) &&

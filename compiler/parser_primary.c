@@ -23,9 +23,8 @@ static tl_ast *finish_items(tl_parser *parser, tl_ast_kind kind, size_t mark,
   tl_ast node = {.kind = kind};
   if (!tl_parser_take(parser, mark, sizeof(tl_ast *), &node.items.items,
                       &node.items.count) ||
-      !tl_parser_close(parser, closing, opening)) {
+      !tl_parser_close(parser, closing, opening))
     return NULL;
-  }
   return tl_parser_node(parser, &node, begin, begin);
 }
 
@@ -52,9 +51,8 @@ static bool push_rest(tl_parser *parser, tl_token_kind closing) {
         tl_parser_rejects(parser, TL_TOKEN_FOR,
                           "a comprehension has one item before `for`: put it "
                           "in parentheses, ((a, b) for x in xs)") ||
-        !tl_parser_push(parser, &item, sizeof item)) {
+        !tl_parser_push(parser, &item, sizeof item))
       return false;
-    }
   }
   return true;
 }
@@ -78,9 +76,8 @@ static bool parse_clause(tl_parser *parser, tl_clause *clause) {
   uint32_t begin = tl_parser_token(parser)->begin;
   *clause = (tl_clause){.names = NULL};
   if (tl_parser_accept(parser, TL_TOKEN_FOR)) {
-    if (!tl_parse_loop_names(parser, &clause->names, &clause->name_count)) {
+    if (!tl_parse_loop_names(parser, &clause->names, &clause->name_count))
       return false;
-    }
   } else {
     // At `if`, which has no names.
     tl_parser_advance(parser);
@@ -109,15 +106,13 @@ static tl_ast *parse_comprehension(tl_parser *parser, tl_ast_kind kind,
         tl_parser_rejects(parser, TL_TOKEN_ELSE,
                           "a choice between values is written if c { a } else "
                           "{ b }") ||
-        !tl_parser_push(parser, &clause, sizeof clause)) {
+        !tl_parser_push(parser, &clause, sizeof clause))
       return NULL;
-    }
   }
   if (!tl_parser_take(parser, mark, sizeof(tl_clause),
                       &node.comprehension.clauses, &node.comprehension.count) ||
-      !tl_parser_close(parser, closing, opening)) {
+      !tl_parser_close(parser, closing, opening))
     return NULL;
-  }
   return tl_parser_node(parser, &node, begin, begin);
 }
 
@@ -220,9 +215,8 @@ static bool parse_entry(tl_parser *parser, tl_entry *entry) {
                  (at_word_key(parser) ? parse_key(parser, entry)
                                       : parse_computed(parser, entry));
   if (!has_key ||
-      !tl_parser_expect(parser, TL_TOKEN_COLON, "`:` after a record's key")) {
+      !tl_parser_expect(parser, TL_TOKEN_COLON, "`:` after a record's key"))
     return false;
-  }
   if (tl_parser_rejects(parser, TL_TOKEN_COLON,
                         "a type `::` belongs to a parameter: fn f(x :: `…`) or "
                         "(x :: `…`) => …"))
@@ -286,9 +280,8 @@ static tl_ast *parse_record(tl_parser *parser, tl_ast *key, uint32_t opening) {
   }
   if (!tl_parser_take(parser, mark, sizeof(tl_entry), &node.record.entries,
                       &node.record.count) ||
-      !tl_parser_close(parser, TL_TOKEN_PAREN_END, opening)) {
+      !tl_parser_close(parser, TL_TOKEN_PAREN_END, opening))
     return NULL;
-  }
   return tl_parser_node(parser, &node, begin, begin);
 }
 
@@ -356,13 +349,11 @@ static tl_ast *finish_paren(tl_parser *parser, tl_ast *first,
     return parse_comprehension(parser, TL_AST_LIST_FOR, NULL, first,
                                TL_TOKEN_PAREN_END, opening);
   }
-  if (parser->kind == TL_TOKEN_COMMA || first->kind == TL_AST_SPREAD) {
+  if (parser->kind == TL_TOKEN_COMMA || first->kind == TL_AST_SPREAD)
     return parse_items(parser, TL_AST_LIST, first, TL_TOKEN_PAREN_END, opening);
-  }
   if (report_equals(parser, first) ||
-      !tl_parser_close(parser, TL_TOKEN_PAREN_END, opening)) {
+      !tl_parser_close(parser, TL_TOKEN_PAREN_END, opening))
     return NULL;
-  }
   // Parentheses are no node, but some rules ask whether they were there.
   first->is_parenthesised = true;
   first->span.begin = parser->tokens.items[opening].begin;
@@ -385,9 +376,8 @@ static tl_ast *parse_paren(tl_parser *parser) {
     return parse_record(parser, NULL, opening);
   tl_parser_advance(parser);
   // () is the empty list.
-  if (parser->kind == TL_TOKEN_PAREN_END) {
+  if (parser->kind == TL_TOKEN_PAREN_END)
     return parse_items(parser, TL_AST_LIST, NULL, TL_TOKEN_PAREN_END, opening);
-  }
   tl_ast *first = tl_parse_list_item(parser);
   return first ? finish_paren(parser, first, opening) : NULL;
 }

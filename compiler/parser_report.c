@@ -37,9 +37,8 @@ const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,
                             const char *otherwise) {
   const char *text = parser->source->text + begin;
   if (end < begin || end - begin > 40 || memchr(text, '\n', end - begin) ||
-      memchr(text, 0, end - begin)) {
+      memchr(text, 0, end - begin))
     return otherwise;
-  }
   const char *copy = tl_arena_text(parser->arena, text, end - begin);
   return copy ? copy : otherwise;
 }
@@ -92,12 +91,10 @@ static const tl_hint_row character_hints[] = {
 // The message for a text, or NULL.
 static const char *find_hint(const tl_hint_row *hints, size_t count,
                              const char *text, size_t nbytes) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count; i++)
     if (strlen(hints[i].text) == nbytes &&
-        memcmp(hints[i].text, text, nbytes) == 0) {
+        memcmp(hints[i].text, text, nbytes) == 0)
       return hints[i].message;
-    }
-  }
   return NULL;
 }
 
@@ -200,10 +197,8 @@ static const tl_token *find_suspect(tl_parser *parser, const tl_token *token) {
     // By indentation: the partner that the lexer found is that of an outer
     // block.
     if (closing->flags & TL_TOKEN_IS_FIRST &&
-        indentation(parser, closing->begin) <
-            indentation(parser, token->begin)) {
+        indentation(parser, closing->begin) < indentation(parser, token->begin))
       return token;
-    }
   }
   return NULL;
 }
@@ -213,12 +208,11 @@ static const tl_token *find_suspect(tl_parser *parser, const tl_token *token) {
 static const tl_token *find_broken_string(const tl_token *token) {
   for (token++;
        token->kind != TL_TOKEN_END && (token->flags & TL_TOKEN_IS_FIRST) == 0;
-       token++) {
+       token++)
     if (token->kind == TL_TOKEN_ERROR &&
         (token->code == TL_LEX_STRING || token->code == TL_LEX_HOLE ||
          token->code == TL_LEX_FORMAT))
       return token;
-  }
   return NULL;
 }
 
@@ -233,9 +227,8 @@ static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
     return tl_parser_lex_error(parser, broken);
   // Only a `{` has lines whose indentation could tell.
   const tl_token *suspect = sign == '{' ? find_suspect(parser, token) : NULL;
-  if (!suspect) {
+  if (!suspect)
     return tl_parser_fail(parser, span, "this `%c` is never closed", sign);
-  }
   const tl_token *closing = &parser->tokens.items[suspect->other];
   return tl_parser_fail(parser, span,
                         "this `{` is never closed, unless the one at %s "
@@ -363,12 +356,10 @@ static const tl_sign_hint sign_hints[] = {
 static const char *find_pair(const tl_token *first, const tl_token *second) {
   if (first->end != second->begin)
     return NULL;
-  for (size_t i = 0; i < COUNT(sign_hints); i++) {
+  for (size_t i = 0; i < COUNT(sign_hints); i++)
     if (first->kind == sign_hints[i].first &&
-        second->kind == sign_hints[i].second) {
+        second->kind == sign_hints[i].second)
       return sign_hints[i].message;
-    }
-  }
   return NULL;
 }
 
@@ -391,12 +382,10 @@ static const char *find_sign_hint(const tl_parser *parser,
 bool tl_parser_report_increment(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   if (parser->pos == 0 || token[-1].kind != token->kind ||
-      token[-1].end != token->begin) {
+      token[-1].end != token->begin)
     return false;
-  }
-  if (token->kind != TL_TOKEN_PLUS && token->kind != TL_TOKEN_MINUS) {
+  if (token->kind != TL_TOKEN_PLUS && token->kind != TL_TOKEN_MINUS)
     return false;
-  }
   const tl_token *next = token + 1;
   if (!(next->flags & TL_TOKEN_IS_FIRST) && next->kind != TL_TOKEN_END &&
       next->kind != TL_TOKEN_SEMICOLON && next->kind != TL_TOKEN_BRACE_END &&
@@ -679,13 +668,11 @@ void *tl_parser_bad_end(tl_parser *parser) {
   if (parser->panic)
     return NULL;
   tl_span span;
-  if (find_sign_hint(parser, token, &span)) {
+  if (find_sign_hint(parser, token, &span))
     return tl_parser_unexpected(parser, "the end of the statement");
-  }
   message = end_message(parser);
-  if (message) {
+  if (message)
     return tl_parser_fail(parser, tl_token_span(token), "%s", message);
-  }
   // Two operands in a row: the operator or the new line is missing.
   if (begins_operand(parser->kind) && !find_message(parser, token, false)) {
     return tl_parser_unexpected(

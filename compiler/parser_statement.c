@@ -123,9 +123,8 @@ static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
       break;
     count++;
   }
-  if (base->kind != TL_AST_NAME || (count && base->is_parenthesised)) {
+  if (base->kind != TL_AST_NAME || (count && base->is_parenthesised))
     return report_target(parser, base);
-  }
   out->kind = TL_TARGET_PLACE;
   out->name = base->name.name;
   out->name_span = base->span;
@@ -155,9 +154,8 @@ static bool make_target_list(tl_parser *parser, const tl_ast *ast,
     // ...x takes what the other targets leave.
     bool is_rest = item->kind == TL_AST_SPREAD;
     if (!make_target(parser, is_rest ? item->unary.operand : item,
-                     &out->targets[i])) {
+                     &out->targets[i]))
       return false;
-    }
     out->targets[i].is_rest = is_rest;
     if (is_rest && rest != NULL) {
       tl_parser_fail(parser, item->span,
@@ -274,9 +272,8 @@ static tl_ast *parse_assign(tl_parser *parser, const tl_ast *left,
   if (assign.value && parser->kind == TL_TOKEN_ASSIGN)
     return report_chain(parser, left, assign.value);
   if (!assign.value ||
-      !take_doc(parser, first, &assign.doc, &assign.doc_nbytes)) {
+      !take_doc(parser, first, &assign.doc, &assign.doc_nbytes))
     return NULL;
-  }
   // The tree that was read again as a target counts for the height.
   tl_ast node = {
       .kind = TL_AST_ASSIGN, .height = left->height, .assign = assign};
@@ -343,9 +340,8 @@ static tl_ast *parse_values_or_assign(tl_parser *parser) {
   tl_ast *left = parse_values(parser);
   if (!left)
     return NULL;
-  if (parser->kind == TL_TOKEN_ASSIGN) {
+  if (parser->kind == TL_TOKEN_ASSIGN)
     return parse_assign(parser, left, first);
-  }
   if (parser->kind == TL_TOKEN_UPDATE)
     return parse_update(parser, left);
   return left;
@@ -358,18 +354,16 @@ static tl_ast *parse_define(tl_parser *parser) {
   const tl_token *first = tl_parser_token(parser);
   tl_ast_define define = {.function = NULL};
   tl_parser_advance(parser);
-  if (!tl_parse_ident(parser, &define.name, "the name of a function")) {
+  if (!tl_parse_ident(parser, &define.name, "the name of a function"))
     return NULL;
-  }
   uint32_t at = define.name.span.begin;
   define.function =
       tl_parse_function(parser, define.name.name, first->begin, at);
   if (!define.function)
     return NULL;
   tl_ast_function *function = &define.function->function;
-  if (!take_doc(parser, first, &function->doc, &function->doc_nbytes)) {
+  if (!take_doc(parser, first, &function->doc, &function->doc_nbytes))
     return NULL;
-  }
   tl_ast node = {.kind = TL_AST_DEFINE, .define = define};
   return tl_parser_node(parser, &node, first->begin, at);
 }
@@ -385,9 +379,8 @@ static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
     if (parser->kind == closing && parser->scratch_used > mark)
       break;
     if (!tl_parse_ident(parser, &ident, "a name") ||
-        !tl_parser_push(parser, &ident, sizeof ident)) {
+        !tl_parser_push(parser, &ident, sizeof ident))
       return false;
-    }
   } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
   return tl_parser_take(parser, mark, sizeof(tl_ident), names, count);
 }
@@ -397,9 +390,8 @@ static tl_ast *parse_global(tl_parser *parser) {
   tl_ast node = {.kind = TL_AST_GLOBAL};
   uint32_t begin = tl_parser_advance(parser);
   if (!parse_names(parser, &node.idents.names, &node.idents.count,
-                   TL_TOKEN_END)) {
+                   TL_TOKEN_END))
     return NULL;
-  }
   if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
                         "`global` only names variables: assign to them in a "
                         "statement of its own"))
@@ -450,9 +442,8 @@ static bool parse_file_import(tl_parser *parser, tl_ast_import *import) {
     return false;
   if (parser->kind == TL_TOKEN_AS)
     return parse_alias(parser, import);
-  if (parser->kind == TL_TOKEN_PAREN) {
+  if (parser->kind == TL_TOKEN_PAREN)
     return parse_imported_names(parser, import);
-  }
   tl_parser_fail(parser, tl_token_span(token),
                  "an imported file needs a name, import \"…\" as m, or the "
                  "names that are taken from it, import \"…\" (a, b)");
@@ -462,9 +453,8 @@ static bool parse_file_import(tl_parser *parser, tl_ast_import *import) {
 // import name [as alias]; dots and lists are reported.
 static bool parse_module_import(tl_parser *parser, tl_ast_import *import) {
   tl_ident ident;
-  if (!tl_parse_ident(parser, &ident, "a module, a name or a file in quotes")) {
+  if (!tl_parse_ident(parser, &ident, "a module, a name or a file in quotes"))
     return false;
-  }
   import->name = ident.name;
   if (parser->kind == TL_TOKEN_AS)
     return parse_alias(parser, import);
@@ -575,9 +565,8 @@ static tl_ast *parse_any(tl_parser *parser) {
       return parse_jump(parser, TL_AST_CONTINUE);
     case TL_TOKEN_FN:
       // fn (x) … is a function as a value.
-      if (tl_parser_peek(parser, 1) != TL_TOKEN_PAREN) {
+      if (tl_parser_peek(parser, 1) != TL_TOKEN_PAREN)
         return parse_define(parser);
-      }
       return parse_values_or_assign(parser);
     default:
       if (begins_with_operator(parser))

@@ -108,9 +108,8 @@ static bool is_digits(const tl_parser *parser, uint32_t at) {
 static bool report_braces(tl_parser *parser, const tl_part *part) {
   const char *text = parser->source->text + tl_parser_token(parser)->begin;
   if (!tl_parser_at_format(parser) || part->value->kind != TL_AST_STRING ||
-      (text[1] != ' ' && strncmp(text + 1, "{\"", 2) != 0)) {
+      (text[1] != ' ' && strncmp(text + 1, "{\"", 2) != 0))
     return false;
-  }
   tl_parser_fail(parser, part->span,
                  "a brace in a string opens a hole: braces as text are "
                  "written {{ }}, or r\"\"\"…\"\"\" holds text without holes");

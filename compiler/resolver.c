@@ -57,9 +57,8 @@ static tl_variable *declare_name(tl_resolver *r, const tl_name *name,
 static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
   switch (target->kind) {
     case TL_TARGET_LIST:
-      for (uint32_t i = 0; i < target->count; i++) {
+      for (uint32_t i = 0; i < target->count; i++)
         declare_target(r, &target->targets[i], whole);
-      }
       return;
     case TL_TARGET_NAME:
       declare_name(r, target->name, target->name_span, whole);
@@ -74,9 +73,8 @@ static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
 
 // The same for the names of a loop, a catch or an import.
 static void declare_idents(tl_resolver *r, tl_ident *names, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     declare_name(r, names[i].name, names[i].span, true);
-  }
 }
 
 // Notes what an import binds. A library module that is bound once is known by
@@ -115,9 +113,8 @@ static void declare_block(tl_resolver *r, tl_ast *block) {
     tl_scope *scope = r->scope->function;
     tl_variable *variable = tl_scope_lookup(scope, statement->define.name.name);
     // Within an `if` it is defined only sometimes.
-    if (variable != NULL && scope->body == block) {
+    if (variable != NULL && scope->body == block)
       variable->definition = statement;
-    }
   }
 }
 
@@ -151,9 +148,8 @@ static bool declare_in(tl_ast *ast, void *resolver) {
       break;
     case TL_AST_TRY:
       declare_in(ast->attempt.body, r);
-      if (ast->attempt.error.name != NULL) {
+      if (ast->attempt.error.name != NULL)
         declare_idents(r, &ast->attempt.error, 1);
-      }
       declare_in(ast->attempt.handler, r);
       return false;
     default:
@@ -236,10 +232,9 @@ static bool is_library_module(const tl_resolver *r, const tl_name *name) {
 // Whether the name was reported before, and notes that it is now: the line
 // that was to give it a value is wrong once, however often it is read.
 static bool was_reported(tl_resolver *r, const tl_name *name) {
-  for (tl_unknown *u = r->unknown; u != NULL; u = u->next) {
+  for (tl_unknown *u = r->unknown; u != NULL; u = u->next)
     if (u->name == name)
       return true;
-  }
   if (tl_diagnostics_full(r->diagnostics))
     return false;
   tl_unknown *reported = TL_ARENA_NEW(r->arena, tl_unknown);
@@ -338,9 +333,8 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
 static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
   switch (target->kind) {
     case TL_TARGET_LIST:
-      for (uint32_t i = 0; i < target->count; i++) {
+      for (uint32_t i = 0; i < target->count; i++)
         resolve_target(r, &target->targets[i], whole);
-      }
       return;
     case TL_TARGET_NAME:
       if (!whole)
@@ -380,10 +374,9 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
   collect_globals(r, function->body);
   // Everything that the function assigns, before any name in it is looked up.
   declare_in(function->body, r);
-  for (uint32_t i = 0; i < function->count; i++) {
+  for (uint32_t i = 0; i < function->count; i++)
     if (function->params[i].value != NULL)
       declare_in(function->params[i].value, r);
-  }
   tl_ast_each_child(ast, resolve, r);
   r->scope = scope->parent;
 }
@@ -474,9 +467,8 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
     resolve(c->key, r);
   resolve(c->item, r);
   r->scope = scope->parent;
-  for (tl_variable *v = scope->variables; v != NULL; v = v->next) {
+  for (tl_variable *v = scope->variables; v != NULL; v = v->next)
     v->is_hidden = true;  // until lowering reaches its clause
-  }
 }
 
 // The variable that holds a called function, or the module of a file that has

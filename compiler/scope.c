@@ -28,9 +28,8 @@ tl_scope *tl_scope_new(tl_arena *arena, tl_scope_kind kind, tl_scope *parent) {
 static tl_variable **find_slot(const tl_scope *scope, const tl_name *name) {
   uint32_t mask = scope->capacity - 1;
   uint32_t i = name->hash & mask;
-  while (scope->table[i] != NULL && scope->table[i]->name != name) {
+  while (scope->table[i] != NULL && scope->table[i]->name != name)
     i = (i + 1) & mask;
-  }
   return &scope->table[i];
 }
 
@@ -50,10 +49,9 @@ static bool grow(tl_arena *arena, tl_scope *scope) {
     return false;
   scope->table = table;
   scope->capacity = capacity;
-  for (uint32_t i = 0; i < old_capacity; i++) {
+  for (uint32_t i = 0; i < old_capacity; i++)
     if (old[i] != NULL)
       *find_slot(scope, old[i]->name) = old[i];
-  }
   return true;
 }
 
@@ -96,10 +94,9 @@ void tl_scope_add_global(tl_arena *arena, tl_scope *scope,
 
 // Names are interned, so that two are the same where their addresses are.
 bool tl_scope_is_global(const tl_scope *scope, const tl_name *name) {
-  for (uint32_t i = 0; i < scope->global_count; i++) {
+  for (uint32_t i = 0; i < scope->global_count; i++)
     if (scope->globals[i] == name)
       return true;
-  }
   return false;
 }
 
@@ -115,9 +112,8 @@ tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name) {
     // A name that is updated here but never bound means the outer variable;
     // resolve_update has reported that.
     if (variable != NULL && !variable->is_hidden &&
-        (variable->is_bound || scope->parent == NULL)) {
+        (variable->is_bound || scope->parent == NULL))
       return variable;
-    }
   }
   return NULL;
 }
@@ -125,10 +121,9 @@ tl_variable *tl_scope_find(const tl_scope *scope, const tl_name *name) {
 // Functions capture few variables, so a list is searched.
 bool tl_group_capture(tl_arena *arena, tl_closure_group *group,
                       tl_variable *variable) {
-  for (uint32_t i = 0; i < group->capture_count; i++) {
+  for (uint32_t i = 0; i < group->capture_count; i++)
     if (group->captures[i] == variable)
       return false;
-  }
   if (!tl_arena_more(arena, &group->captures, &group->capture_capacity,
                      group->capture_count, sizeof *group->captures))
     return false;
@@ -201,9 +196,8 @@ const char *tl_scope_suggest(const tl_vm *vm, const tl_scope *scope,
     }
   }
   each_function(vm, offer, &p);
-  for (int i = 0; i < TL_DTYPE_COUNT; i++) {
+  for (int i = 0; i < TL_DTYPE_COUNT; i++)
     tl_suggest_offer(&p.near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
-  }
   return p.near.best;
 }
 

@@ -25,9 +25,8 @@ static uint32_t cell_count(const char *text, size_t left, size_t *length) {
 uint32_t tl_source_width(const char *text, size_t nbytes) {
   uint32_t cells = 0;
   size_t length;
-  for (size_t i = 0; i < nbytes; i += length) {
+  for (size_t i = 0; i < nbytes; i += length)
     cells += cell_count(text + i, nbytes - i, &length);
-  }
   return cells;
 }
 

@@ -200,7 +200,7 @@ static bool write_summary(tl_owned_program *program, tl_owned_function *f) {
   tl_summary *out = &f->cfg->summary;
   *out = (tl_summary){
       .param_modes = f->param_modes,
-      .may_own = f->result.kind == TL_OWNS || f->result.kind == TL_EITHER,
+      .may_own = tl_state_owns(&f->result),
       .may_borrow = f->result.kind == TL_BORROWS || f->result.kind == TL_EITHER,
       .rebinds_any = f->rebinds_any,
   };

@@ -88,14 +88,6 @@ static bool takes(int op) {
   return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
 }
 
-// Whether the slot borrows from some module variable.
-static bool is_borrowed_by_global(const tl_state *state) {
-  for (int i = 0; i < state->count; i++)
-    if (tl_who_is_global(tl_borrow_owner_who(state->borrow_owners[i])))
-      return true;
-  return false;
-}
-
 // Notes that the borrow is good only as long as nobody assigns the variable
 // during this call: the variable counts as invariant, and the unit says that
 // it depends on that.
@@ -119,7 +111,7 @@ static void own_borrows_of_globals(tl_flow *flow, const tl_cfg_ins *ins,
   // Here OWN comes before the item is out: later it would have to look at a
   // container with an item missing.
   if (takes(ins->op) &&
-      is_borrowed_by_global(tl_state_of(flow, ins->operands[0])))
+      tl_state_has(tl_state_of(flow, ins->operands[0]), tl_who_is_global))
     tl_own(flow, ins->operands[0]);
   if (!unknown && ins->op != TL_BC_SETG && ins->op != TL_BC_TAKEG &&
       ins->op != TL_BC_CALLK)
@@ -150,16 +142,11 @@ static void own_borrows_of_globals(tl_flow *flow, const tl_cfg_ins *ins,
 // Operands from this one on stand in a window: the instruction takes them over
 // whether it succeeds or not.
 static int32_t window_from(int op) {
-  switch (tl_opcodes[op].format) {
-    case TL_FORMAT_W:
-      return 0;
-    case TL_FORMAT_BW:
-      return 1;
-    case TL_FORMAT_TVW:
-      return 2;
-    default:
-      return INT_MAX;
-  }
+  int32_t outside = 0;
+  if (tl_formats[tl_opcodes[op].format].window == 0)
+    return INT_MAX;
+  while (tl_operand_field(op, outside) != 0) outside++;
+  return outside;
 }
 
 // These read an operand and leave it, whatever becomes of it afterwards.
@@ -217,14 +204,9 @@ static bool is_kept_safe(int op, int consumer_role, int other_role) {
 // Fills [borrowed]: the operands that borrow from some slot. They are few.
 static int32_t find_borrowed(tl_flow *flow, const tl_cfg_ins *ins) {
   int32_t count = 0;
-  for (int32_t i = 0; i < ins->operand_count; i++) {
-    const tl_state *state = tl_state_of(flow, flow->operands[i]);
-    for (int k = 0; k < state->count; k++)
-      if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[k]))) {
-        flow->borrowed[count++] = i;
-        break;
-      }
-  }
+  for (int32_t i = 0; i < ins->operand_count; i++)
+    if (tl_state_has(tl_state_of(flow, flow->operands[i]), tl_who_is_slot))
+      flow->borrowed[count++] = i;
   return count;
 }
 

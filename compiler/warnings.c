@@ -26,9 +26,7 @@ static void check_read(const watcher *w, const tl_ident *ident) {
 
 // What an import binds is to be read: each listed name, or else the module's.
 static void check_import(const watcher *w, const tl_ast_import *import) {
-  for (uint32_t i = 0; i < import->count; i++) {
-    check_read(w, &import->names[i]);
-  }
+  for (uint32_t i = 0; i < import->count; i++) check_read(w, &import->names[i]);
   tl_ident module = tl_import_ident(import);
   if (import->count == 0 && module.name != NULL)
     check_read(w, &module);

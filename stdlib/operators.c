@@ -21,8 +21,7 @@ static bool contained(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // The truths of both operands, each a bool. Both are there already: unlike the
 // operators, the functions cannot leave the second one out.
 static bool truths(tl_vm *vm, tl_slot *args, bool *a, bool *b) {
-  return tl_do_truth(vm, args[0], TL_MODE_BORROW, a) &&
-         tl_do_truth(vm, args[1], TL_MODE_BORROW, b);
+  return tl_do_truth(vm, args[0], a) && tl_do_truth(vm, args[1], b);
 }
 
 // The operator and.

@@ -3,7 +3,7 @@
 // macros for the fields (interp_forms.h); vm/bytecode/opcodes.h has the
 // formats.
 //
-// Built for size.
+// Built for speed.
 #include "vm/bytecode/function.h"
 
 const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT] = {
@@ -18,8 +18,11 @@ const tl_opcode_info tl_opcodes[TL_OPCODE_COUNT] = {
 #undef OP
 };
 
-// The places of the two-bit modes in tl_ins.modes.
-enum { B_MODE = 0, C_MODE = 2, A_MODE = 4, FOURTH_MODE = 6 };
+const tl_format_info tl_formats[TL_FORMAT_COUNT] = {
+#define FORMAT(NAME, ...) [TL_FORMAT_##NAME] = {__VA_ARGS__},
+    TL_FORMATS(FORMAT)
+#undef FORMAT
+};
 
 // The slot (or constant) that a field names, which is 16 times its number. A
 // field that is no multiple of 16 becomes a number beyond any frame and any
@@ -29,81 +32,36 @@ static uint16_t slot_at(uint16_t field) {
   return (uint16_t)(field >> 4 | field << 12);
 }
 
-// Adds an operand outside the window, with its mode.
-static void add_operand(tl_decoded *out, const tl_ins *ins, uint16_t field,
-                        int mode_at) {
-  out->operands[out->operand_count] = slot_at(field);
-  out->modes[out->operand_count++] = ins->modes >> mode_at & 3;
+// Adds an operand outside the window, with its mode; [fields] are a to d.
+static void add_operand(tl_decoded *out, const tl_ins *ins,
+                        const uint16_t fields[4], char field) {
+  out->operands[out->operand_count] = slot_at(fields[field - 'a']);
+  out->modes[out->operand_count++] = ins->modes >> tl_mode_shift(field) & 3;
 }
 
-// Whether operand 0 is the slot of the result: an update in place.
-static bool is_update(int op) {
-  return tl_opcodes[op].roles[0] == TL_ROLE_TARGET;
+// The extra of an instruction, which stands where [from] says.
+static uint32_t extra_of(const tl_ins *ins, const tl_ins *second, char from) {
+  if (from == 0 || from == 'b')
+    return from == 0 ? 0 : ins->b;
+  if (from == 'w' || from == 'x')
+    return tl_ins_extra(from == 'w' ? *ins : *second);
+  if (from == 'i')
+    return (uint32_t)(int32_t)(int16_t)ins->c;
+  return slot_at(from == 'B' ? ins->b : ins->c);
 }
 
-// The formats with fields a, b, c: a result and two operands, or an update with
-// two operands.
-static void decode_two(const tl_ins *ins, tl_decoded *out) {
-  out->result = slot_at(ins->a);
-  if (is_update(ins->op))
-    add_operand(out, ins, ins->a, A_MODE);
-  add_operand(out, ins, ins->b, B_MODE);
-  if (ins->op != TL_BC_PUSH)  // which has no index
-    add_operand(out, ins, ins->c, C_MODE);
-}
-
-// A window of [count] slots from [base] on, which the instruction takes over.
-static void decode_window(uint32_t base, uint32_t count, tl_decoded *out) {
-  out->window = base;
-  out->window_count = count;
-}
-
-// The jump goes to [offset] words behind the next instruction at [next].
-static void decode_jump(int64_t next, int32_t offset, tl_decoded *out) {
-  out->target = next + offset;
-  out->falls_through = out->op != TL_BC_JMP && out->op != TL_BC_LOOP;
-}
-
-// The hidden slots of a loop stand side by side from a on: next, iterations
-// left and step of a range, or a container and the position in it. A range's
-// loop also writes the visible variable.
-static void decode_loop(const tl_ins *ins, int64_t next, tl_decoded *out) {
-  decode_jump(next, (int16_t)ins->c, out);
-  add_operand(out, ins, ins->a, A_MODE);
-  if (ins->op != TL_BC_MORE)
-    out->result = slot_at(ins->b);
-  if (ins->op != TL_BC_FORPREP)
+// The hidden slots of a loop over a range stand side by side: next, iterations
+// left and step. MORE, over a container, writes no variable.
+static void decode_loop(tl_decoded *out) {
+  if (out->op == TL_BC_MORE)
+    out->result = -1;
+  if (out->op != TL_BC_FORPREP)
     return;
-  for (uint16_t i = 1; i < 3; i++)
-    add_operand(out, ins, (uint16_t)(ins->a + 16 * i), A_MODE);
-  for (int i = 0; i < 3; i++) out->modes[i] = TL_MODE_EITHER;
-}
-
-// The formats of jumps.
-static void decode_jumps(const tl_ins *ins, int64_t next, tl_decoded *out) {
-  int32_t far = (int32_t)tl_ins_extra(*ins);
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_JUMP:
-      decode_jump(next, far, out);
-      break;
-    case TL_FORMAT_AJUMP:
-      add_operand(out, ins, ins->a, A_MODE);
-      decode_jump(next, far, out);
-      break;
-    case TL_FORMAT_ABJUMP:
-      add_operand(out, ins, ins->a, A_MODE);
-      add_operand(out, ins, ins->b, B_MODE);
-      decode_jump(next, (int16_t)ins->c, out);
-      break;
-    case TL_FORMAT_AKJUMP:
-      add_operand(out, ins, ins->a, A_MODE);
-      out->extra = slot_at(ins->b);
-      decode_jump(next, (int16_t)ins->c, out);
-      break;
-    default:
-      decode_loop(ins, next, out);
-      break;
+  for (uint16_t i = 0; i < 3; i++) {
+    out->operands[i] = (uint16_t)(out->operands[0] + i);
+    out->modes[i] = TL_MODE_EITHER;
   }
+  out->operand_count = 3;
 }
 
 // A call names its function by a constant; what it means is the prototype's
@@ -116,106 +74,45 @@ static uint32_t callee_index(const tl_prototype *function, uint32_t k) {
   return callee->unit == function->unit ? callee->index : UINT32_MAX;
 }
 
-// One case for each format, in the order of opcodes.h; jumps are decoded in
-// decode_jumps.
+// By the tables of opcodes and formats; what they do not say is that a call may
+// give its first argument back on failure, to a slot in the second word.
 void tl_decode(const tl_prototype *function, uint32_t pc, tl_decoded *out) {
   const tl_ins *ins = &function->code[pc];
+  const tl_opcode_info *info = &tl_opcodes[ins->op];
+  const tl_format_info *f = &tl_formats[info->format];
   // Code is complete: emission and the verifier see to it that a second word is
   // there where the opcode has one. Until the verifier has said so, a missing
   // one is read as the first word again.
   const tl_ins *second = pc + 1 < function->code_count ? ins + 1 : ins;
+  const uint16_t fields[4] = {ins->a, ins->b, ins->c, second->a};
   *out = (tl_decoded){
       .op = ins->op,
-      .words = 1,
-      .result = -1,
+      .words = f->extra == 'x' ? 2 : 1,
+      .result = f->result == 0 ? -1 : slot_at(fields[f->result - 'a']),
       .back = -1,
+      .extra = extra_of(ins, second, f->extra),
       .target = -1,
       .falls_through = ins->op != TL_BC_RET && ins->op != TL_BC_RAISE,
   };
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_NONE:
-      break;
-    case TL_FORMAT_A:
-      add_operand(out, ins, ins->a, A_MODE);
-      out->extra = ins->b;
-      break;
-    case TL_FORMAT_AB:
-      out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, B_MODE);
-      break;
-    case TL_FORMAT_ABC:
-      decode_two(ins, out);
-      break;
-    case TL_FORMAT_ABI:
-      out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, B_MODE);
-      // The immediate is signed.
-      out->extra = (uint32_t)(int32_t)(int16_t)ins->c;
-      break;
-    case TL_FORMAT_ABK:
-      out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, B_MODE);
-      out->extra = slot_at(ins->c);
-      break;
-    case TL_FORMAT_ABX:
-      out->words = 2;
-      out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, B_MODE);
-      out->extra = tl_ins_extra(*second);
-      break;
-    case TL_FORMAT_ABCX:
-      out->words = 2;
-      decode_two(ins, out);
-      out->extra = tl_ins_extra(*second);
-      break;
-    case TL_FORMAT_ABCD:
-      out->words = 2;
-      decode_two(ins, out);
-      add_operand(out, ins, second->a, FOURTH_MODE);
-      out->extra = tl_ins_extra(*second);
-      break;
-    case TL_FORMAT_AX:
-      out->result = slot_at(ins->a);
-      out->extra = tl_ins_extra(*ins);
-      break;
-    case TL_FORMAT_XA:
-      add_operand(out, ins, ins->a, A_MODE);
-      out->extra = tl_ins_extra(*ins);
-      break;
-    case TL_FORMAT_AA:
-      add_operand(out, ins, ins->a, A_MODE);
-      add_operand(out, ins, ins->b, B_MODE);
-      break;
-    case TL_FORMAT_W:
-      out->words = 2;
-      out->result = slot_at(ins->a);
-      decode_window(slot_at(ins->a) + 1u, ins->b, out);
-      out->extra = tl_ins_extra(*second);
-      // c says that the call gives its first argument back on failure, to the
-      // slot in the second word.
-      if (ins->op == TL_BC_CALLB && ins->c != 0)
-        out->back = slot_at(second->a);
-      if (ins->op == TL_BC_CALLK)
-        out->extra = callee_index(function, out->extra);
-      break;
-    case TL_FORMAT_BW:
-      out->words = 2;
-      out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->b, B_MODE);
-      decode_window(slot_at(ins->a) + 1u, ins->c, out);
-      out->extra = tl_ins_extra(*second);
-      break;
-    case TL_FORMAT_TVW:
-      out->words = 2;
-      out->result = slot_at(ins->a);
-      add_operand(out, ins, ins->a, A_MODE);
-      add_operand(out, ins, ins->b, B_MODE);
-      decode_window(slot_at(ins->c), second->a, out);
-      out->extra = tl_ins_extra(*second);
-      break;
-    default:
-      decode_jumps(ins, (int64_t)pc + 1, out);
-      break;
+  if (info->roles[0] == TL_ROLE_TARGET)
+    add_operand(out, ins, fields, 'a');
+  for (const char *field = f->operands; *field != 0; field++)
+    add_operand(out, ins, fields, *field);
+  if (f->window != 0) {
+    out->window = slot_at(fields[f->window - 'a']);
+    out->window += f->window == 'a';
+    out->window_count = fields[f->count - 'a'];
+    if (ins->op == TL_BC_CALLB && ins->c != 0)
+      out->back = slot_at(second->a);
+    if (ins->op == TL_BC_CALLK)
+      out->extra = callee_index(function, out->extra);
+  }
+  if (f->jump != 0) {
+    int32_t far = (int32_t)tl_ins_extra(*ins);
+    out->target = (int64_t)pc + 1 + (f->jump == 'c' ? (int16_t)ins->c : far);
+    out->falls_through = ins->op != TL_BC_JMP && ins->op != TL_BC_LOOP;
+    if (info->format == TL_FORMAT_LOOP)
+      decode_loop(out);
   }
   out->result_count = out->result < 0           ? 0
                       : ins->op == TL_BC_UNPACK ? tl_unpack_count(out->extra)

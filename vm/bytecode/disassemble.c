@@ -252,39 +252,23 @@ static void put_body(listing *l, const tl_decoded *d) {
 
 // --- Source lines -----------------------------------------------------------
 
-// Binary search: a line begins where it says.
+// Line 1 begins at 0.
 uint32_t tl_line_of(const tl_unit *unit, uint32_t at) {
-  uint32_t low = 0, high = unit->line_count;
-  while (high - low > 1) {
-    uint32_t middle = low + (high - low) / 2;
-    if (unit->line_starts[middle] <= at)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low + 1;
+  return tl_count_upto(unit->line_starts, unit->line_count,
+                       sizeof *unit->line_starts, at);
 }
 
-// Binary search: an instruction has the place of the last entry at or before
-// it.
+// An instruction has the place of the last entry at or before it.
 const tl_place_entry *tl_place_at(const tl_prototype *p, uint32_t pc) {
-  uint32_t low = 0, high = p->place_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (p->places[middle].pc <= pc)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low == 0 ? NULL : &p->places[low - 1];
+  uint32_t n = tl_count_upto(p->places, p->place_count, sizeof *p->places, pc);
+  return n == 0 ? NULL : &p->places[n - 1];
 }
 
 // Ranges of handlers do not overlap: each has left out those within it.
 const tl_handler *tl_handler_at(const tl_prototype *p, uint32_t pc) {
-  for (uint32_t i = 0; i < p->handler_count; i++) {
+  for (uint32_t i = 0; i < p->handler_count; i++)
     if (p->handlers[i].start <= pc && pc < p->handlers[i].end)
       return &p->handlers[i];
-  }
   return NULL;
 }
 

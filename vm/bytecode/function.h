@@ -69,6 +69,13 @@ static inline uint32_t tl_ins_extra(tl_ins ins) {
   return (uint32_t)ins.b | (uint32_t)ins.c << 16;
 }
 
+// Where tl_ins.modes has the mode of the operand in a field of the table of
+// formats.
+static inline int tl_mode_shift(char field) {
+  static const uint8_t shifts[] = {4, 0, 2, 6};
+  return shifts[field - 'a'];
+}
+
 // Where an instruction with a second word remembers what it found, in a field
 // that its format leaves free (TL_FORMAT_ABX): a hint, which is tested before
 // it is believed, so that any value is right.

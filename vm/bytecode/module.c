@@ -82,11 +82,9 @@ static bool index_lines(tl_vm *vm, tl_unit *unit) {
   if (unit->line_starts == NULL)
     return false;
   unit->line_starts[unit->line_count++] = 0;
-  for (size_t i = 0; i < unit->nbytes; i++) {
-    if (unit->text[i] == '\n') {
+  for (size_t i = 0; i < unit->nbytes; i++)
+    if (unit->text[i] == '\n')
       unit->line_starts[unit->line_count++] = (uint32_t)(i + 1);
-    }
-  }
   return true;
 }
 
@@ -135,10 +133,9 @@ static bool is_lendable(const tl_adopted *a) {
 bool tl_unit_borrow(tl_unit *unit) {
   if (unit->prototype_count != 1)
     return false;
-  for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
+  for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next)
     if (!is_lendable(a))
       return false;
-  }
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) make_mortal(a);
   return true;
 }
@@ -150,11 +147,9 @@ void tl_units_each_held(const tl_vm *vm,
                         void *context) {
   for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
     for (const tl_unit *u = m->units; u != NULL; u = u->next) {
-      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next) {
-        if ((a->value.object->flags & TL_IMMORTAL) == 0) {
+      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next)
+        if ((a->value.object->flags & TL_IMMORTAL) == 0)
           each(context, a->value);
-        }
-      }
     }
   }
 }
@@ -238,9 +233,8 @@ int32_t tl_module_find(const tl_module *module, const char *name,
                        size_t nbytes) {
   for (uint32_t i = 0; i < module->variable_count; i++) {
     const tl_string *other = module->variable_names[i];
-    if (other->length == nbytes && memcmp(other->text, name, nbytes) == 0) {
+    if (other->length == nbytes && memcmp(other->text, name, nbytes) == 0)
       return (int32_t)i;
-    }
   }
   return -1;
 }
@@ -278,9 +272,8 @@ static bool grow_variables(tl_vm *vm, tl_module *module) {
 int32_t tl_module_add(tl_vm *vm, tl_module *module, const char *name,
                       size_t nbytes) {
   if (module->variable_count == module->variable_capacity &&
-      !grow_variables(vm, module)) {
+      !grow_variables(vm, module))
     return -1;
-  }
   tl_string *string = tl_string_new(vm, name, nbytes);
   if (string == NULL)
     return -1;
@@ -298,18 +291,23 @@ int32_t tl_module_variable(tl_vm *vm, tl_module *module, const char *name,
 }
 
 // Binary search.
-bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
+uint32_t tl_count_upto(const void *items, uint32_t count, size_t size,
+                       uint32_t most) {
   uint32_t low = 0, high = count;
   while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (items[middle] == wanted)
-      return true;
-    if (items[middle] < wanted)
+    uint32_t middle = low + (high - low) / 2, number;
+    memcpy(&number, (const char *)items + middle * size, sizeof number);
+    if (number <= most)
       low = middle + 1;
     else
       high = middle;
   }
-  return false;
+  return low;
+}
+
+bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted) {
+  uint32_t n = tl_count_upto(items, count, sizeof *items, wanted);
+  return n > 0 && items[n - 1] == wanted;
 }
 
 bool tl_depends_at(const tl_prototype *function, uint32_t pc) {
@@ -411,22 +409,19 @@ void tl_module_clear(tl_vm *vm, tl_module *module) {
 // Frees a module with its units and variables, which have been cleared.
 static void free_module(tl_vm *vm, tl_module *module) {
   while (module->units != NULL) tl_unit_free(vm, module->units);
-  for (uint32_t i = 0; i < module->variable_count; i++) {
+  for (uint32_t i = 0; i < module->variable_count; i++)
     free_string(vm, module->variable_names[i]);
-  }
   size_t n = module->variable_capacity;
-  if (n > 0) {
+  if (n > 0)
     tl_free(vm, module->variables, tables_size(n));
-  }
   free_string(vm, module->name);
   free_string(vm, module->path);
   tl_free(vm, module, sizeof *module);
 }
 
 void tl_modules_clear(tl_vm *vm) {
-  for (tl_module *m = vm->modules; m != NULL; m = m->next) {
+  for (tl_module *m = vm->modules; m != NULL; m = m->next)
     tl_module_clear(vm, m);
-  }
 }
 
 void tl_module_free(tl_vm *vm, tl_module *module) {

@@ -38,6 +38,10 @@ static inline bool tl_unit_depends(const tl_unit *unit, uint32_t index) {
   return index / 64 < unit->invariant_words &&
          (unit->invariant[index / 64] >> (index & 63) & 1) != 0;
 }
+// How many of [count] items of [size] bytes have [most] or less as the uint32
+// that each begins with; they are in ascending order by it.
+uint32_t tl_count_upto(const void *items, uint32_t count, size_t size,
+                       uint32_t most);
 // Whether [wanted] is one of [items], which are in ascending order.
 bool tl_is_among(const uint32_t *items, uint32_t count, uint32_t wanted);
 // Whether some slot borrows from an invariant variable across the call at [pc].

@@ -125,31 +125,57 @@ typedef enum tl_fails { TL_NEVER, TL_EARLY, TL_LATE } tl_fails;
 //     word     │ op 8 │ modes 8 │  a 16  │  b 16  │  c 16  │
 //                                        └ extra or far jump ┘   (AX, JUMP …)
 //     second   │EXTRA │         │  a 16  │  b:c extra      │
+//
+//     FORMAT(NAME, operands, result, extra, window, count, jump)
+//
+//   operands  fields of the operands outside the window, in order; d is a of
+//             the second word. An update has its target, a, before these.
+//   result    the field of the slot that is written
+//   extra     b; w: b and c together; i: c as a signed number; B, C: the index
+//             of a constant in that field, times 16; x: w of the second word
+//   window    a: it begins behind the result in a; c: with the slot in c
+//   count     how many slots it has
+//   jump      c or w: the offset
+//
+// 0: none. A loop's operand is the first of its hidden slots, and its result
+// the visible variable.
+#define TL_FORMATS(FORMAT)                \
+  FORMAT(NONE, "", 0, 0, 0, 0, 0)         \
+  FORMAT(A, "a", 0, 'b', 0, 0, 0)         \
+  FORMAT(AB, "b", 'a', 0, 0, 0, 0)        \
+  FORMAT(ABC, "bc", 'a', 0, 0, 0, 0)      \
+  FORMAT(ABI, "b", 'a', 'i', 0, 0, 0)     \
+  FORMAT(ABK, "b", 'a', 'C', 0, 0, 0)     \
+  FORMAT(ABX, "b", 'a', 'x', 0, 0, 0)     \
+  FORMAT(ABCX, "bc", 'a', 'x', 0, 0, 0)   \
+  FORMAT(ABCD, "bcd", 'a', 'x', 0, 0, 0)  \
+  FORMAT(AX, "", 'a', 'w', 0, 0, 0)       \
+  FORMAT(XA, "a", 0, 'w', 0, 0, 0)        \
+  FORMAT(AA, "ab", 0, 0, 0, 0, 0)         \
+  FORMAT(W, "", 'a', 'x', 'a', 'b', 0)    \
+  FORMAT(BW, "b", 'a', 'x', 'a', 'c', 0)  \
+  FORMAT(TVW, "b", 'a', 'x', 'c', 'd', 0) \
+  FORMAT(JUMP, "", 0, 0, 0, 0, 'w')       \
+  FORMAT(AJUMP, "a", 0, 0, 0, 0, 'w')     \
+  FORMAT(ABJUMP, "ab", 0, 0, 0, 0, 'c')   \
+  FORMAT(AKJUMP, "a", 0, 'B', 0, 0, 'c')  \
+  FORMAT(LOOP, "a", 'b', 0, 0, 0, 'c')
+
 typedef enum tl_format {
-  TL_FORMAT_NONE,    //
-  TL_FORMAT_A,       // a: operand 0
-  TL_FORMAT_AB,      // a: result, b: operand 0
-  TL_FORMAT_ABC,     // a: result, b, c: operands 0 and 1
-  TL_FORMAT_ABI,     // a: result, b: operand 0, c: immediate
-  TL_FORMAT_ABK,     // a: result, b: operand 0, c: constant (times 16)
-  TL_FORMAT_ABX,     // a: result, b: operand 0; second word: extra
-  TL_FORMAT_ABCX,    // a: result, b, c: operands; second word: extra
-  TL_FORMAT_ABCD,    // a: result, b, c: operands; second word: operand 2 in a
-  TL_FORMAT_AX,      // a: result, b:c extra (32 bits)
-  TL_FORMAT_XA,      // a: operand 0, b:c extra (32 bits)
-  TL_FORMAT_AA,      // a, b: operands 0 and 1, no result
-  TL_FORMAT_W,       // a: result and window base (operands from a+1), b:
-                     //    count; second word: extra
-  TL_FORMAT_BW,      // a: result and window base, b: operand 0 (not in the
-                     //    window), c: count; second word: extra
-  TL_FORMAT_TVW,     // a: target, b: value, c: window base; second word: b:c
-                     //    extra, a: count
-  TL_FORMAT_JUMP,    // b:c offset
-  TL_FORMAT_AJUMP,   // a: operand 0, b:c offset
-  TL_FORMAT_ABJUMP,  // a, b: operands 0 and 1, c: offset
-  TL_FORMAT_AKJUMP,  // a: operand 0, b: constant (times 16), c: offset
-  TL_FORMAT_LOOP,    // a: hidden slots, b: visible variable, c: offset
+#define FORMAT(NAME, operands, result, extra, window, count, jump) \
+  TL_FORMAT_##NAME,
+  TL_FORMATS(FORMAT)
+#undef FORMAT
+      TL_FORMAT_COUNT
 } tl_format;
+
+// A line of that table as data; indexed by format.
+typedef struct tl_format_info {
+  char operands[4];
+  char result, extra, window, count, jump;
+} tl_format_info;
+
+extern const tl_format_info tl_formats[TL_FORMAT_COUNT];
 
 // The table itself:
 //
@@ -259,7 +285,7 @@ typedef enum tl_format {
   OP(RECORD, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: keys */    \
   OP(STACK, OWNED, USE, USE, USE, USE, EARLY, W) /* array of the items */      \
   OP(STACKLIST, OWNED, USE, NONE, NONE, NONE, EARLY, AB)  /* of a list's  */   \
-  OP(PUSH, TARGET, TARGET, STORE, NONE, NONE, EARLY, ABC) /* list a += c */    \
+  OP(PUSH, TARGET, TARGET, STORE, NONE, NONE, EARLY, AB) /* list a += b */     \
   OP(FORMAT, SAME, USE, NONE, NONE, NONE, EARLY, ABX)     /* extra: spec    */ \
   OP(JOIN, OWNED, USE, USE, USE, USE, EARLY, W) /* strings           */        \
   OP(CLOSURE, OWNED, STORE, STORE, STORE, STORE, EARLY, W) /* extra: group */  \
@@ -348,6 +374,15 @@ static inline bool tl_may_join(int op) {
 // The role of operand number [operand]; all from the fourth on share one role.
 static inline int tl_opcode_role(int op, int operand) {
   return tl_opcodes[op].roles[operand < 3 ? operand : 3];
+}
+
+// The field of operand number [operand]; 0: it stands in the window, or there is
+// none. An update has its target first.
+static inline char tl_operand_field(int op, int operand) {
+  int target = tl_opcodes[op].roles[0] == TL_ROLE_TARGET;
+  return operand < target
+             ? 'a'
+             : tl_formats[tl_opcodes[op].format].operands[operand - target];
 }
 
 // Whether an operand may end though another borrows from it: all are read before

@@ -56,9 +56,8 @@ static bool push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
   frame->closure = closure;
   frame->flags = flags;
 #ifdef TALLY_AUDIT
-  for (uint32_t i = function->param_count; i < function->slot_count; i++) {
+  for (uint32_t i = function->param_count; i < function->slot_count; i++)
     base[i] = tl_unset();
-  }
 #endif
   return true;
 }
@@ -131,9 +130,8 @@ static int32_t find_param(const params *p, const tl_string *name) {
   for (uint32_t i = 0; i < p->count; i++) {
     size_t nbytes;
     const char *text = name_of(p, i, &nbytes);
-    if (nbytes == name->length && memcmp(text, name->text, nbytes) == 0) {
+    if (nbytes == name->length && memcmp(text, name->text, nbytes) == 0)
       return kind_of(p, i) == TL_PARAM_REST ? -1 : (int32_t)i;
-    }
   }
   return -1;
 }
@@ -180,9 +178,8 @@ static bool bind_position(binder *b, tl_slot *value) {
     }
     b->next++;
   }
-  if (b->rest >= 0) {
+  if (b->rest >= 0)
     return tl_list_push(b->vm, &b->out[b->rest].list, value);
-  }
   return fail_too_many(b);
 }
 
@@ -409,14 +406,11 @@ static inline void own_result(tl_vm *vm, const tl_builtin *builtin,
     tl_own_result(vm, builtin, out);
 }
 
-// Calls the function, directly where its arguments are plain, and makes its
-// result independent. For the counters alone *dying says which arguments end
-// here as arrays with no other owner. [held]: the caller has an in-place
-// contract, which the result must not break by being a new array.
-static inline __attribute__((always_inline)) bool call_function(
-    tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool held,
-    uint32_t count, tl_slot *args, uint32_t *dying, tl_slot *out) {
-  const tl_slot first = count > 0 ? args[0] : tl_none();
+// Whether the function gets its arguments as they are, because all of them are
+// plain. For the counters alone *dying says which arguments end here as arrays
+// with no other owner.
+static inline bool is_direct(const tl_builtin *builtin, uint32_t count,
+                             const tl_slot *args, uint32_t *dying) {
   // What the checks below need is in the tags; most calls are of numbers and
   // lists alone.
   uint64_t tags = 0;
@@ -428,23 +422,10 @@ static inline __attribute__((always_inline)) bool call_function(
       *dying |= (uint32_t)tl_is_unique(args[i]) << i;
     has_forms |= tl_is_nested(args[i]);
   }
-  bool direct = !has_forms && !tl_builtin_is_host(builtin) &&
-                (builtin->flags & TALLY_MAY_ALL) == 0 &&
-                !(has_lists && opens_lists(builtin, args)) &&
-                !tl_is_lifted(builtin, args);
-  // The function learns from this that its first argument has to come back.
-  bool was_keeping = vm->keeping;
-  vm->keeping = mode >= TL_CALL_RESTORES;
-  // A mapped file may have become shorter, so what was read from it is zeros:
-  // the error has to come before the function shows or stores anything.
-  bool ok = (vm->interrupted == 0 || tl_poll(vm, 0)) &&
-            (direct ? builtin->call(vm, args, out)
-                    : call_indirectly(vm, builtin, count, args, out));
-  vm->keeping = was_keeping;
-  if (ok && tl_is_heap(*out))
-    own_result(vm, builtin, mode, first, args, out);
-  return ok &&
-         (!held || vm->observer->contract_returns(vm, builtin->name, *out));
+  return !has_forms && !tl_builtin_is_host(builtin) &&
+         (builtin->flags & TALLY_MAY_ALL) == 0 &&
+         !(has_lists && opens_lists(builtin, args)) &&
+         !tl_is_lifted(builtin, args);
 }
 
 // Drops arguments from [first] on; those in the set [dying] are counted.
@@ -458,52 +439,61 @@ static inline void drop_arguments(tl_vm *vm, uint32_t first, uint32_t count,
   }
 }
 
-// A call whose first argument stays in its slot if it fails.
-static bool run_restoring(tl_vm *vm, const tl_builtin *builtin,
-                          tl_call_mode mode, bool held, uint32_t count,
-                          tl_slot *args, tl_slot *out) {
-  tl_slot own = args[0];
-  bool borrowed = is_borrowed(builtin, mode, args);
+// Runs a built-in on bound arguments and drops them afterwards; where [mode]
+// says so the first one stays in its slot if it fails. After a failure its
+// result, if it came that far, has been dropped. [simple]: is_simple says yes,
+// and what is not needed is left out. [held]: the caller has an in-place
+// contract, which the result must not break by being a new array.
+static inline __attribute__((always_inline)) bool call_bound(
+    tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool simple,
+    bool held, uint32_t count, tl_slot *args, tl_slot *out) {
+  const bool restores = mode >= TL_CALL_RESTORES, was_keeping = vm->keeping;
+  const bool was_finishing = vm->finishing;
+  const tl_slot own = count > 0 ? args[0] : tl_none();
+  bool borrowed = restores && !simple && is_borrowed(builtin, mode, args);
   if (borrowed)
     args[0] = tl_borrow(own);
-  bool was_finishing = vm->finishing;
-  if (mode == TL_CALL_FINISHES && !borrowed && tl_is_array(own))
+  const tl_slot first = borrowed ? args[0] : own;
+  if (!simple && mode == TL_CALL_FINISHES && tl_is_array(first) && !borrowed)
     vm->finishing = true;
+  // The function learns from this that its first argument has to come back.
+  vm->keeping = restores;
   uint32_t dying = 0;
-  bool ok = call_function(vm, builtin, mode, held, count, args, &dying, out);
-  vm->finishing = was_finishing;
-  drop_arguments(vm, !ok && !borrowed, count, args, ok ? dying : 0);
+  bool direct = simple || is_direct(builtin, count, args, &dying);
+  // A mapped file may have become shorter, so what was read from it is zeros:
+  // the error has to come before the function shows or stores anything.
+  bool ok = (simple || vm->interrupted == 0 || tl_poll(vm, 0)) &&
+            (direct ? builtin->call(vm, args, out)
+                    : call_indirectly(vm, builtin, count, args, out));
+  vm->keeping = was_keeping;
+  if (!simple)
+    vm->finishing = was_finishing;
+  if (ok && tl_is_heap(*out))
+    own_result(vm, builtin, mode, first, args, out);
+  ok = ok && (!held || vm->observer->contract_returns(vm, builtin->name, *out));
+  // An interrupt during a long call takes effect now, not at the next poll.
+  if (ok && vm->interrupted != 0 && !restores && !tl_poll(vm, 0)) {
+    tl_drop(vm, *out);
+    ok = false;
+  }
+  drop_arguments(vm, !ok && restores && !borrowed, count, args, ok ? dying : 0);
   if (borrowed && ok)
     tl_drop(vm, own);
   else if (borrowed)
     args[0] = own;
-  return ok;
-}
-
-// Runs a built-in on bound arguments and drops them afterwards. After a failure
-// its result, if it came that far, has been dropped.
-static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
-                        bool held, uint32_t count, tl_slot *args,
-                        tl_slot *out) {
-  bool ok;
-  if (mode >= TL_CALL_RESTORES) {
-    ok = run_restoring(vm, builtin, mode, held, count, args, out);
-  } else {
-    uint32_t dying = 0;
-    ok = call_function(vm, builtin, mode, held, count, args, &dying, out);
-    // An interrupt during a long call takes effect now, not at the next poll.
-    if (ok && vm->interrupted != 0 && !tl_poll(vm, 0)) {
-      tl_drop(vm, *out);
-      ok = false;
-    }
-    drop_arguments(vm, 0, count, args, ok ? dying : 0);
-  }
   if (!ok)
     *out = tl_none();
   return ok;
 }
 
-// Whether a call needs nothing of what run_builtin does besides calling the
+// The general case, with all checks.
+static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
+                        bool held, uint32_t count, tl_slot *args,
+                        tl_slot *out) {
+  return call_bound(vm, builtin, mode, false, held, count, args, out);
+}
+
+// Whether a call needs little of what call_bound does besides calling the
 // function: it is the library's own and needs no capability; no argument is an
 // array, or is looked through for bytes; and what is to come back on failure
 // stays in its slot.
@@ -525,28 +515,6 @@ static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
          (mode < TL_CALL_RESTORES || !is_borrowed(builtin, mode, args));
 }
 
-// Calls the function and drops its arguments: all but the first one where that
-// is to come back.
-static bool run_simple(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
-                       uint32_t count, tl_slot *args, tl_slot *out) {
-  const bool restores = mode >= TL_CALL_RESTORES, was_keeping = vm->keeping;
-  const tl_slot first = count > 0 ? args[0] : tl_none();
-  vm->keeping = restores;
-  bool ok = builtin->call(vm, args, out);
-  vm->keeping = was_keeping;
-  if (ok && tl_is_heap(*out))
-    own_result(vm, builtin, mode, first, args, out);
-  // An interrupt during a long call takes effect now, not at the next poll.
-  if (ok && vm->interrupted != 0 && !restores && !tl_poll(vm, 0)) {
-    tl_drop(vm, *out);
-    ok = false;
-  }
-  drop_arguments(vm, !ok && restores, count, args, 0);
-  if (!ok)
-    *out = tl_none();
-  return ok;
-}
-
 // The arguments are gone after a failure; tl_error_of_builtin only compares
 // their addresses with the one that the message speaks of.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
@@ -555,7 +523,7 @@ bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
   bool simple = is_simple(vm, builtin, mode, count, args);
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
-  if (simple ? run_simple(vm, builtin, mode, count, args, out)
+  if (simple ? call_bound(vm, builtin, mode, true, false, count, args, out)
              : run_builtin(vm, builtin, mode, held, count, args, out))
     return true;
   tl_error_of_builtin(vm, builtin, args);
@@ -786,9 +754,8 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     }
     count = p.count;
   }
-  if (!push_frame(vm, function, closure, window, flags)) {
+  if (!push_frame(vm, function, closure, window, flags))
     return drop_failed(vm, count, window);
-  }
   return true;
 }
 

@@ -16,42 +16,26 @@
 #include "vm/values/record.h"
 #include "vm/vm.h"
 
-// Sets a field to an int that takes its dtype from what it meets (weak).
-static bool set_number(tl_vm *vm, tl_record **record, const char *key, int n) {
-  tl_slot value = tl_weak_int(n);
-  return tl_record_set_name(vm, record, key, &value);
-}
-
-// The file's name is the unit's own immortal string, so no copy is made.
-static bool set_file(tl_vm *vm, tl_record **record, tl_string *file) {
-  if (file == NULL)
-    return tl_record_set_text(vm, record, "file", "");
-  tl_slot value = {.tag = TL_TAG_STRING, .string = file};
-  return tl_record_set_name(vm, record, "file", &value);
-}
-
-// Sets the field trace. The trace is moved out of the error; where it has none
-// an empty list is made.
-static bool set_trace(tl_vm *vm, tl_record **record, tl_list **trace) {
-  tl_list *list = *trace ? *trace : tl_list_new(vm, 0);
-  if (list == NULL)
-    return false;
-  *trace = NULL;
-  tl_slot value = tl_own_list(list);
-  bool ok = tl_record_set_name(vm, record, "trace", &value);
-  tl_drop(vm, value);
-  return ok;
-}
-
-// Fills a record from a copy of the error; what is taken out of it is NULL.
-static bool fill_record(tl_vm *vm, tl_pending_error *error,
-                        tl_record **record) {
-  return tl_record_set_text(vm, record, "kind", tl_pending_kind(error)) &&
-         tl_record_set_text(vm, record, "message", error->message) &&
-         set_number(vm, record, "line", error->line) &&
-         set_number(vm, record, "column", error->column) &&
-         set_file(vm, record, error->file) &&
-         set_trace(vm, record, &error->trace);
+// A record of a copy of the error, whose trace moves out of it; the file's name
+// is the unit's own immortal string. False after tl_fail.
+static bool make_record(tl_vm *vm, tl_pending_error *error, tl_slot *out) {
+  tl_record *record = tl_record_new(vm, 6);
+  tl_record_put_text(vm, &record, "kind", tl_pending_kind(error));
+  tl_record_put_text(vm, &record, "message", error->message);
+  tl_record_put_int(vm, &record, "line", (uint64_t)error->line);
+  tl_record_put_int(vm, &record, "column", (uint64_t)error->column);
+  tl_slot file = {.tag = TL_TAG_STRING, .string = error->file};
+  if (error->file != NULL)
+    tl_record_put(vm, &record, "file", file);
+  else
+    tl_record_put_text(vm, &record, "file", "");
+  tl_list *trace = error->trace != NULL ? error->trace : tl_list_new(vm, 0);
+  error->trace = NULL;
+  if (trace != NULL)
+    tl_record_put(vm, &record, "trace", tl_own_list(trace));
+  else
+    tl_record_put_nothing(vm, &record);
+  return tl_record_put_end(record, out);
 }
 
 // The error is taken out of the VM first, since making the record may itself
@@ -65,11 +49,7 @@ bool tl_error_take(tl_vm *vm, tl_slot *out) {
     memcpy(message, error.message, sizeof message);
     error.message = message;
   }
-  tl_record *record = tl_record_new(vm, 6);
-  // What the record takes over is NULL in the copy, so clearing the copy below
-  // frees the rest.
-  bool ok = record != NULL && fill_record(vm, &error, &record);
-  tl_record_give(vm, record, ok, out);
+  bool ok = make_record(vm, &error, out);
   tl_pending_error failure = vm->error;
   vm->error = error;
   if (error.message == message)

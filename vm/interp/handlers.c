@@ -259,9 +259,9 @@ bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
 
 // --- The prompt and errors --------------------------------------------------
 
-// The value goes to `ans` when it has been shown, where the host wants that. One
-// that is lent, as by a variable, does not: the next change of the variable would
-// have to copy it.
+// The value goes to `ans` when it has been shown, where the host wants that.
+// One that is lent, as by a variable, does not: the next change of the variable
+// would have to copy it.
 bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot value = *RA;
   if (!tl_do_show(vm, value))
@@ -313,21 +313,11 @@ void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   // Calls take their arguments on every path.
   if (ins->op == TL_BC_CALL || ins->op == TL_BC_CALLB)
     return;
-  tl_slot *window = base + ins->a / 16u + 1;
-  uint32_t count = 0;
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_W:
-      count = ins->b;
-      break;
-    case TL_FORMAT_BW:
-      count = ins->c;
-      break;
-    case TL_FORMAT_TVW:
-      window = base + ins->c / 16u;
-      count = ins[1].a;
-      break;
-    default:
-      break;
-  }
+  const tl_format_info *f = &tl_formats[tl_opcodes[ins->op].format];
+  tl_slot *window = f->window == 'c' ? RC : RA + 1;
+  uint32_t count = f->count == 'b'   ? ins->b
+                   : f->count == 'c' ? ins->c
+                   : f->count == 'd' ? ins[1].a
+                                     : 0;
   for (uint32_t i = 0; i < count; i++) tl_drop(vm, window[i]);
 }

@@ -58,6 +58,19 @@ static inline const tl_path *tl_path_of(const tl_vm *vm, const tl_ins *ins) {
   OP(SHOW, show, 1)             \
   OP(CATCH, catch, 1)
 
+// OP(NAME, condition, call): x in a, which ends or changes, and y in b, which
+// becomes independent of it. Where x owns nothing there is nothing to do, nor
+// for a number, which depends on nothing. None of them fails.
+#define TL_SETTLING_OPCODES(OP)                                               \
+  OP(SETTLE, tl_is_owned(*RA), tl_do_settle(RA, RB))                          \
+  OP(KEEP, tl_is_owned(*RA) && tl_is_heap(*RB), tl_do_keep(vm, RA, RB))       \
+  OP(INHERIT, tl_is_owned(*RA) && tl_is_heap(*RB), tl_do_inherit(vm, RA, RB)) \
+  OP(LEAVE, tl_is_owned(*RA), tl_do_leave(vm, RA, RB))                        \
+  OP(HOLD, tl_is_owned(*RB) && tl_is_array(*RA), tl_do_hold(vm, RA, RB))      \
+  OP(OWN, true, tl_do_own(vm, RA))                                            \
+  OP(KEEPALL, true, tl_do_keepall(vm, RA))                                    \
+  OP(KEEPOF, true, tl_do_keepof(vm, RA, RB))
+
 // Runs the instruction [ins] of the running frame, vm->frame, whose slots begin
 // at [base]. The frame's pc has been saved. Returns false after tl_fail.
 typedef bool tl_exec(tl_vm *vm, tl_slot *base, const tl_ins *ins);
@@ -66,6 +79,19 @@ TL_CALLED_OPCODES(OP)
 #undef OP
 // Those that the loop has a path of its own for, which it tries first.
 tl_exec tl_exec_take, tl_exec_setpath;
+
+// a = b[c] or b[c, d], where nothing is to be dropped and the loop's own path
+// for items did not apply: values of records, borrowed; characters; indices
+// that are no int64. False: the general path finds it. The mode of c is read
+// from [ins]: one value more in the dispatch loop would push the table of
+// handlers out of its register.
+bool tl_get_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                 const tl_ins *ins);
+bool tl_get_rare2(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                  const tl_slot *d);
+// a = b[c] for an update, likewise where it is a number.
+bool tl_peek_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                  unsigned c_mode);
 
 // target[i] = value (count 1) or target[i, j] = value (count 2), where the
 // loop's own path for arrays of numbers did not apply. [modes] as in the

@@ -46,10 +46,9 @@ static tl_slot module_slot(tl_module *module) {
 // A file's module has its path as its name, as it was joined from the place and
 // what the script wrote: "a/../b" and "b" are two modules.
 static tl_module *find_module(tl_vm *vm, const char *name) {
-  for (tl_module *m = vm->modules; m != NULL; m = m->next) {
+  for (tl_module *m = vm->modules; m != NULL; m = m->next)
     if (m != vm->main && strcmp(m->name->text, name) == 0)
       return m;
-  }
   return NULL;
 }
 
@@ -76,7 +75,7 @@ static bool has_failed(const tl_module *module) {
 }
 
 // Makes a module of a text, compiles it and runs it; again in [module], if that
-// has failed.
+// has failed. The text's hash is noted in it.
 static bool run_module(tl_vm *vm, tl_module *module, const char *name,
                        const char *directory, const char *text, size_t nbytes,
                        tl_slot *out) {
@@ -85,6 +84,7 @@ static bool run_module(tl_vm *vm, tl_module *module, const char *name,
   if (module == NULL)
     return false;
   module->state = TL_MODULE_RUNNING;
+  module->text_hash = tl_text_hash(text, nbytes);
   tl_unit *unit = vm->compiler->compile(vm, module, name, text, nbytes, 1);
   return run_code(vm, module, unit, out);
 }
@@ -173,8 +173,7 @@ static bool import_library(tl_vm *vm, const char *name, tl_slot *out) {
 }
 
 // Runs the text of the file at [path] as a new module, or again in one that has
-// failed. Its imports start from the file's directory; the text's hash is noted
-// in it.
+// failed. Its imports start from the file's directory.
 static bool run_file(tl_vm *vm, tl_module *module, const char *path,
                      const tl_bytes *text, tl_slot *out) {
   const char *slash = strrchr(path, '/');
@@ -183,14 +182,8 @@ static bool run_file(tl_vm *vm, tl_module *module, const char *path,
                         : tl_string_new(vm, path, (size_t)(slash - path));
   if (base == NULL)
     return false;
-  tl_module *before = vm->modules;
-  if (has_failed(module))
-    module->text_hash = tl_text_hash(text->data, text->nbytes);
   bool ok =
       run_module(vm, module, path, base->text, text->data, text->nbytes, out);
-  for (tl_module *m = vm->modules; m != NULL && m != before; m = m->next)
-    if (strcmp(m->name->text, path) == 0)
-      m->text_hash = tl_text_hash(text->data, text->nbytes);
   tl_drop(vm, tl_own_string(base));
   return ok;
 }
@@ -432,9 +425,8 @@ static bool import_hosted(tl_vm *vm, const char *name, bool *found,
   }
   char *text = NULL;
   size_t nbytes = 0;
-  if (vm->options.load(vm->options.context, name, &text, &nbytes) != 0) {
+  if (vm->options.load(vm->options.context, name, &text, &nbytes) != 0)
     return true;
-  }
   *found = true;
   bool ok = run_module(vm, module, name, NULL, text, nbytes, out);
   tl_host_free(vm, text, nbytes);
@@ -464,9 +456,8 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   const char *native = is_path || is_inner(vm, from, name)
                            ? NULL
                            : vm->host->find_module(vm, name, strlen(name));
-  if (native != NULL) {
+  if (native != NULL)
     return import_library(vm, native, out);
-  }
   size_t n = strlen(name);
   // A path may be written with its ending or without.
   bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;

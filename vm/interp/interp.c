@@ -152,48 +152,10 @@ dispatch:
       }
       NEXT;
     }
-    OP(SETTLE) {
-      // The operations on ownership are in ops_ownership.c.
-      // Where the first slot owns nothing, none of them has anything to do.
-      if (tl_is_owned(*RA))
-        tl_do_settle(RA, RB);
-      NEXT;
-    }
-    OP(KEEP) {
-      if (tl_is_owned(*RA) && tl_is_heap(*RB))  // a number depends on nothing
-        tl_do_keep(vm, RA, RB);
-      NEXT;
-    }
-    OP(INHERIT) {
-      if (tl_is_owned(*RA) && tl_is_heap(*RB))
-        tl_do_inherit(vm, RA, RB);
-      NEXT;
-    }
-    OP(LEAVE) {
-      if (tl_is_owned(*RA))
-        tl_do_leave(vm, RA, RB);
-      NEXT;
-    }
-    OP(HOLD) {
-      if (tl_is_owned(*RB) && tl_is_array(*RA))
-        tl_do_hold(vm, RA, RB);
-      NEXT;
-    }
+    TL_SETTLING_OPCODES(SETTLING)
     OP(DETACH) {
       if (tl_is_owned(*RB) && tl_is_array(*RA))
         TRY(tl_do_detach(vm, RA, RB));
-      NEXT;
-    }
-    OP(OWN) {
-      tl_do_own(vm, RA);
-      NEXT;
-    }
-    OP(KEEPALL) {
-      tl_do_keepall(vm, RA);
-      NEXT;
-    }
-    OP(KEEPOF) {
-      tl_do_keepof(vm, RA, RB);
       NEXT;
     }
 
@@ -282,7 +244,7 @@ dispatch:
         NEXT;
       }
       bool truth;
-      TRY(tl_do_truth(vm, *b, MODE_B, &truth));
+      TRY(tl_do_truth(vm, *b, &truth));
       PUT_BOOL(RA, !truth);
       NEXT;
     }
@@ -342,7 +304,7 @@ dispatch:
     OP(GETEL) {
       if (STAYS(RB, MODE_B) && LIKELY(tl_item_get(RA, RB, RC)))
         NEXT;
-      if (STAYS(RB, MODE_B) && get_rare(RA, RB, RC, ins))
+      if (STAYS(RB, MODE_B) && tl_get_rare(RA, RB, RC, ins))
         NEXT;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       TRY(tl_do_getel(vm, RA, RB, RC, ins->modes));
@@ -353,7 +315,7 @@ dispatch:
       const tl_slot *d = SLOT(ins[1].a);
       if (MODE_B == TL_MODE_BORROW && LIKELY(tl_element_get2(RA, RB, RC, d)))
         NEXT2;
-      if (STAYS(RB, MODE_B) && get_rare2(RA, RB, RC, d))
+      if (STAYS(RB, MODE_B) && tl_get_rare2(RA, RB, RC, d))
         NEXT2;
       ASK_REGION_UNLESS(RB,
                         TL_RANK(RB->tag) == 2 && takes_one(RC) && takes_one(d));
@@ -394,7 +356,7 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)) || peek_rare(RA, RB, RC, MODE_C))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) || tl_peek_rare(RA, RB, RC, MODE_C))
         NEXT2;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];

@@ -156,7 +156,7 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
 // Sets *truth if [s] is one bool. Anything else is an error whose message
 // proposes any, all or a comparison, since Tally has no truth of numbers or
 // lists.
-bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth);
+bool tl_do_truth(tl_vm *vm, tl_slot s, bool *truth);
 // A list of the [count] slots in the window, which it takes over. What a slot
 // only borrows the list borrows too (tl_borrow_item), as long as slots alone
 // refer to the list.

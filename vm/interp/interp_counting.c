@@ -20,42 +20,19 @@ static void count_operand(tl_vm *vm, const tl_slot *s, unsigned mode) {
   vm->stats.borrows += !moves;
 }
 
-// The operands in the instruction's own fields; those of a window are counted
-// where they are moved there.
-// Modes stand in the word as two bits each: b lowest, then c, then a. PUSH
-// names the item in b and has no operand in c.
+// The operands in the instruction's own fields, but for targets and those in a
+// second word; those of a window are counted where they are moved there, and
+// ownership instructions and loops have no modes.
 static void count_ins(tl_vm *vm, tl_slot *R, const tl_ins *ins) {
-  const unsigned b = ins->modes & 3u, c = ins->modes >> 2 & 3u;
-  const unsigned a = ins->modes >> 4 & 3u;
+  tl_format format = (tl_format)tl_opcodes[ins->op].format;
   vm->stats.instructions++;
-  switch ((tl_format)tl_opcodes[ins->op].format) {
-    case TL_FORMAT_A:
-    case TL_FORMAT_XA:
-    case TL_FORMAT_AJUMP:
-    case TL_FORMAT_AKJUMP:
-      count_operand(vm, tl_slot_at(R, ins->a), a);
-      break;
-    case TL_FORMAT_ABC:
-    case TL_FORMAT_ABCX:
-    case TL_FORMAT_ABCD:
-      if (ins->op != TL_BC_PUSH)
-        count_operand(vm, tl_slot_at(R, ins->c), c);
-      count_operand(vm, tl_slot_at(R, ins->b), b);
-      break;
-    case TL_FORMAT_AB:
-    case TL_FORMAT_ABI:
-    case TL_FORMAT_ABK:
-    case TL_FORMAT_ABX:
-    case TL_FORMAT_BW:
-    case TL_FORMAT_TVW:
-      count_operand(vm, tl_slot_at(R, ins->b), b);
-      break;
-    case TL_FORMAT_ABJUMP:
-      count_operand(vm, tl_slot_at(R, ins->a), a);
-      count_operand(vm, tl_slot_at(R, ins->b), b);
-      break;
-    default:
-      break;
+  if (format == TL_FORMAT_AA || format == TL_FORMAT_LOOP)
+    return;
+  for (const char *at = tl_formats[format].operands; *at != 0; at++) {
+    const unsigned mode = ins->modes >> tl_mode_shift(*at) & 3u;
+    uint16_t field = *at == 'a' ? ins->a : *at == 'b' ? ins->b : ins->c;
+    if (*at != 'd')
+      count_operand(vm, tl_slot_at(R, field), mode);
   }
 }
 

@@ -176,6 +176,14 @@
 #define DISPATCH goto dispatch
 #endif
 
+// An instruction that makes a slot independent (TL_SETTLING_OPCODES).
+#define SETTLING(name, when, settle) \
+  OP(name) {                         \
+    if (when)                        \
+      settle;                        \
+    NEXT;                            \
+  }
+
 // A path that several instructions share.
 #define WAY(name) \
   name:  // shared by instructions
@@ -228,93 +236,16 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 // Whether nothing is to be dropped where an operand of that mode was read.
 #define STAYS(s, mode) ((mode) == TL_MODE_BORROW || !tl_is_owned(*(s)))
 
-// What needs no call to find out: whether a value that is no array is none, and
-// whether two texts are equal that are one string or differ in their lengths.
-static inline bool equal_at_once(tl_op op, const tl_slot *b, unsigned mode,
-                                 const tl_slot *c, bool *truth) {
-  bool equal = b->u == c->u;
-  if ((op != TL_OP_EQUAL && op != TL_OP_NOT_EQUAL) || !STAYS(b, mode))
-    return false;
-  if (tl_is_none(*c)) {
-    if (!tl_is_apart_from_none(*b))
-      return false;
-    equal = tl_is_none(*b);
-  } else if (!tl_is_string(*c) || tl_is_owned(*c) || !tl_is_string(*b) ||
-             (!equal && b->string->length == c->string->length)) {
-    return false;
-  }
-  *truth = equal == (op == TL_OP_EQUAL);
-  return true;
-}
-
-// Of scalars, of strings, and with none, by a call.
-static __attribute__((noinline)) bool compare_apart(tl_op op, const tl_slot *b,
-                                                    unsigned b_mode,
-                                                    const tl_slot *c,
-                                                    unsigned c_mode,
-                                                    bool *truth) {
+// A comparison that makes nothing and drops nothing: of scalars, of strings,
+// and with none. Returns whether it was one of these.
+static __attribute__((noinline)) bool compare_at_once(
+    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
+    unsigned c_mode, bool *truth) {
   if (((b->tag | c->tag) & TL_CLASS_HEAP) == 0 &&
       tl_scalar_compare(op, b, c, truth))
     return true;
   return STAYS(b, b_mode) && STAYS(c, c_mode) &&
          tl_compare_at_once(op, *b, *c, truth);
-}
-
-// A comparison that makes nothing and drops nothing: of scalars, of strings,
-// and with none. Returns whether it was one of these. Saves no register where
-// it calls nothing.
-static __attribute__((noinline)) bool compare_at_once(
-    tl_op op, const tl_slot *b, unsigned b_mode, const tl_slot *c,
-    unsigned c_mode, bool *truth) {
-  return equal_at_once(op, b, b_mode, c, truth) ||
-         compare_apart(op, b, b_mode, c, c_mode, truth);
-}
-
-// a = record[key], borrowed, where the key is there.
-static bool get_value(tl_slot *a, const tl_slot *b, const tl_slot *c) {
-  const tl_slot *value =
-      tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
-  if (value == NULL)
-    return false;
-  tl_slot borrowed = tl_borrow(*value);
-  tl_copy_slot(a, &borrowed);
-  return true;
-}
-
-// tl_item_get out of line, for values of records, characters, and indices that
-// are no int64. The mode of [c] is read here: one value more in the dispatch
-// loop would push the table of handlers out of its register.
-static __attribute__((noinline)) bool get_rare(tl_slot *a, const tl_slot *b,
-                                               const tl_slot *c,
-                                               const tl_ins *ins) {
-  tl_slot wide;
-  if (tl_is_record(*b))
-    return STAYS(c, MODE_C) && get_value(a, b, c);
-  return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
-}
-static __attribute__((noinline)) bool get_rare2(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c,
-                                                const tl_slot *d) {
-  tl_slot wide, other;
-  return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
-                         tl_index_widen(d, &other) ? &other : d);
-}
-
-// The item of b[c] for an update, where it is a number: of an array, by an
-// index that is no int64, or of a record.
-static __attribute__((noinline)) bool peek_rare(tl_slot *a, const tl_slot *b,
-                                                const tl_slot *c,
-                                                unsigned c_mode) {
-  tl_slot wide;
-  if (!tl_is_record(*b))
-    return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
-  if (!STAYS(c, c_mode) || !tl_key_allowed(*c))
-    return false;
-  const tl_slot *value = tl_record_get_key(b->record, *c);
-  if (value == NULL || !tl_is_scalar(*value))
-    return false;
-  tl_copy_slot(a, value);
-  return true;
 }
 
 // target[index] = value of numbers: an item of an array, or one of a list that
@@ -510,7 +441,7 @@ static inline bool takes_one(const tl_slot *s) {
     const tl_slot *a = RA;                          \
     bool truth = a->i != 0;                         \
     if (UNLIKELY((uint8_t)a->tag != TL_CLASS_BOOL)) \
-      TRY(tl_do_truth(vm, *a, MODE_A, &truth));     \
+      TRY(tl_do_truth(vm, *a, &truth));             \
     if (truth == (wanted)) {                        \
       if ((int32_t)tl_ins_extra(*ins) < 0)          \
         POLL_TO(LONG_TARGET);                       \

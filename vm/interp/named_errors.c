@@ -44,10 +44,9 @@ static size_t name_length(const tl_vm *vm, const char *message) {
   size_t n = 0, from = 0;
   for (; isalnum((unsigned char)message[n]) || message[n] == '_' ||
          message[n] == '.';
-       n++) {
+       n++)
     if (message[n] == '.')
       from = n + 1;
-  }
   const char *behind = message + n;
   bool ends = begins_with(behind, ": ") || begins_with(behind, " needs ") ||
               begins_with(behind, " takes ") ||

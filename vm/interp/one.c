@@ -35,27 +35,10 @@ static tl_one done(bool ok) {
 
 // --- Reading ----------------------------------------------------------------
 
-// The value of a record's key, borrowed; NULL: the general way finds it, or
-// says that there is none.
-static const tl_slot *find_value(const tl_slot *b, const tl_slot *c,
-                                 unsigned c_mode) {
-  return tl_is_record(*b) && stays(c, c_mode) && tl_key_allowed(*c)
-             ? tl_record_get_key(b->record, *c)
-             : NULL;
-}
-
 static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_slot *b = RB, *c = RC, *value;
-  if (stays(b, MODE_B)) {
-    if (tl_element_get(RA, b, c))
-      return TL_ONE_DONE;
-    value = find_value(b, c, MODE_C);
-    if (value != NULL) {
-      tl_slot borrowed = tl_borrow(*value);
-      tl_copy_slot(RA, &borrowed);
-      return TL_ONE_DONE;
-    }
-  }
+  const tl_slot *b = RB, *c = RC;
+  if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
+    return TL_ONE_DONE;
   if (may_begin(vm, ins, b))
     return TL_ONE_LEFT;
   return done(tl_do_getel(vm, RA, b, c, ins->modes));
@@ -96,14 +79,9 @@ static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // The item of b[c] for an update; a number is read, other items may move out.
 static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  const tl_slot *b = RB, *value;
-  if (tl_element_peek(RA, b, RC))
+  const tl_slot *b = RB;
+  if (tl_element_peek(RA, b, RC) || tl_peek_rare(RA, b, RC, MODE_C))
     return TL_ONE_DONE;
-  value = find_value(b, RC, MODE_C);
-  if (value != NULL && tl_is_scalar(*value)) {
-    tl_copy_slot(RA, value);
-    return TL_ONE_DONE;
-  }
   if (may_begin(vm, ins, b))
     return TL_ONE_LEFT;
   const tl_path *path = tl_path_of(vm, ins);
@@ -191,22 +169,11 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return done(tl_do_elementwise(vm, function, base, ins) != NULL);
 }
 
-// What a jump compares by; [negate] is set for those on the opposite.
-static tl_op compared_by(const tl_ins *ins, bool *negate) {
-  static const uint8_t ops[] = {
-      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_EQUAL, TL_OP_NOT_EQUAL,
-      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_LESS,  TL_OP_GREATER,
-      TL_OP_EQUAL, TL_OP_NOT_EQUAL,  TL_OP_LESS,  TL_OP_GREATER};
-  *negate = ins->op == TL_BC_JNLT || ins->op == TL_BC_JNLTK ||
-            ins->op == TL_BC_JNLE || ins->op == TL_BC_JNGTK;
-  return (tl_op)ops[ins->op - TL_BC_JLT];
-}
-
 // A jump on a comparison; polls are the caller's.
-static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins, tl_op op,
+                      bool negate) {
   const tl_slot *c = RB;
-  bool truth, negate;
-  tl_op op = compared_by(ins, &negate);
+  bool truth;
   if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP)
     c = tl_slot_at(vm->frame->function->constants, ins->b);
   if (may_begin(vm, ins, RA) || may_begin(vm, ins, c))
@@ -227,6 +194,12 @@ static tl_one drop(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return TL_ONE_DONE;
 }
 
+static tl_one move(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  (void)vm;
+  tl_copy_slot(RA, RB);
+  return TL_ONE_DONE;
+}
+
 static tl_one borrow(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   (void)vm;
   tl_slot borrowed = tl_borrow(*RB);
@@ -237,28 +210,21 @@ static tl_one borrow(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // --- All of them ------------------------------------------------------------
 
 // do_NAME is the function of an opcode whose work is one expression.
-#define DO(NAME, expression)                                             \
-  static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
-    (void)vm;                                                            \
-    return done((expression, true));                                     \
-  }
 #define TRY(NAME, expression)                                            \
   static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
     return done(expression);                                             \
   }
-#define OWNED(NAME, call) DO(NAME, tl_is_owned(*RA) ? (call) : (void)0)
+#define SETTLING(NAME, when, settle)                                     \
+  static tl_one do_##NAME(tl_vm *vm, tl_slot *base, const tl_ins *ins) { \
+    (void)vm;                                                            \
+    if (when)                                                            \
+      settle;                                                            \
+    return TL_ONE_DONE;                                                  \
+  }
 
-DO(MOV, tl_copy_slot(RA, RB))
-OWNED(SETTLE, tl_do_settle(RA, RB))
-OWNED(KEEP, tl_is_heap(*RB) ? tl_do_keep(vm, RA, RB) : (void)0)
-OWNED(INHERIT, tl_is_heap(*RB) ? tl_do_inherit(vm, RA, RB) : (void)0)
-OWNED(LEAVE, tl_do_leave(vm, RA, RB))
-DO(HOLD,
-   tl_is_owned(*RB) && tl_is_array(*RA) ? tl_do_hold(vm, RA, RB) : (void)0)
+TL_SETTLING_OPCODES(SETTLING)
+#undef SETTLING
 TRY(DETACH, !tl_is_owned(*RB) || !tl_is_array(*RA) || tl_do_detach(vm, RA, RB))
-DO(OWN, tl_do_own(vm, RA))
-DO(KEEPALL, tl_do_keepall(vm, RA))
-DO(KEEPOF, tl_do_keepof(vm, RA, RB))
 TRY(LIST, tl_do_list(vm, ins->b, RA + 1, RA))
 TRY(PUSH, tl_do_push(vm, RA, RB, ins->modes))
 TRY(UNPACK, tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()))
@@ -272,31 +238,40 @@ TL_CALLED_OPCODES(CALLED)
 #undef CALLED
 
 // A function for each, so that none saves more registers than it needs.
-static tl_one_fn *const ones[TL_OPCODE_COUNT] = {
-    [TL_BC_MOV] = do_MOV,         [TL_BC_MOVB] = borrow,
-    [TL_BC_DROP] = drop,          [TL_BC_SETTLE] = do_SETTLE,
-    [TL_BC_KEEP] = do_KEEP,       [TL_BC_INHERIT] = do_INHERIT,
-    [TL_BC_LEAVE] = do_LEAVE,     [TL_BC_HOLD] = do_HOLD,
-    [TL_BC_DETACH] = do_DETACH,   [TL_BC_OWN] = do_OWN,
-    [TL_BC_KEEPALL] = do_KEEPALL, [TL_BC_KEEPOF] = do_KEEPOF,
-    [TL_BC_LIST] = do_LIST,       [TL_BC_PUSH] = do_PUSH,
-    [TL_BC_GETEL] = get_item,     [TL_BC_GETEL2] = get_item2,
-    [TL_BC_INDEX] = get_part,     [TL_BC_GETF] = get_field,
-    [TL_BC_TAKEEL] = take_item,   [TL_BC_TAKE] = take_place,
-    [TL_BC_NEXT] = next_item,     [TL_BC_UNPACK] = do_UNPACK,
-    [TL_BC_SETPATH] = set_place,  [TL_BC_SETEL] = do_SETEL,
-    [TL_BC_SETEL2] = do_SETEL2,   [TL_BC_REPLACE] = do_REPLACE,
-    [TL_BC_CALLB] = call,
+static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
+                                                 [TL_BC_MOVB] = borrow,
+                                                 [TL_BC_DROP] = drop,
+                                                 [TL_BC_DETACH] = do_DETACH,
+                                                 [TL_BC_LIST] = do_LIST,
+                                                 [TL_BC_PUSH] = do_PUSH,
+                                                 [TL_BC_GETEL] = get_item,
+                                                 [TL_BC_GETEL2] = get_item2,
+                                                 [TL_BC_INDEX] = get_part,
+                                                 [TL_BC_GETF] = get_field,
+                                                 [TL_BC_TAKEEL] = take_item,
+                                                 [TL_BC_TAKE] = take_place,
+                                                 [TL_BC_NEXT] = next_item,
+                                                 [TL_BC_UNPACK] = do_UNPACK,
+                                                 [TL_BC_SETPATH] = set_place,
+                                                 [TL_BC_SETEL] = do_SETEL,
+                                                 [TL_BC_SETEL2] = do_SETEL2,
+                                                 [TL_BC_REPLACE] = do_REPLACE,
+                                                 [TL_BC_CALLB] = call,
+#define SETTLING(name, when, settle) [TL_BC_##name] = do_##name,
+                                                 TL_SETTLING_OPCODES(SETTLING)
+#undef SETTLING
 #define CALLED(name, handler, words) [TL_BC_##name] = do_##name,
-    TL_CALLED_OPCODES(CALLED)
+                                                     TL_CALLED_OPCODES(CALLED)
 #undef CALLED
 };
 
 tl_one tl_do_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (ones[ins->op] != NULL)
     return ones[ins->op](vm, base, ins);
-  if (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK)
-    return compare(vm, base, ins);
+  tl_op op;
+  bool negate;
+  if (tl_region_comparison(ins->op, &op, &negate))
+    return compare(vm, base, ins, op, negate);
   return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
                                                        : TL_ONE_LEFT;
 }

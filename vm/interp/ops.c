@@ -110,8 +110,7 @@ bool tl_exec_range(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 // Messages differ by what the value is, as the remedy does.
-bool tl_do_truth(tl_vm *vm, tl_slot s, unsigned mode, bool *truth) {
-  (void)mode;
+bool tl_do_truth(tl_vm *vm, tl_slot s, bool *truth) {
   if (tl_is_bool(s)) {
     *truth = s.i != 0;
     return true;
@@ -154,12 +153,10 @@ bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any) {
   int64_t start, stop, step;
   if (!whole(vm, &hidden[0], "start", &start) ||
       !whole(vm, &hidden[1], "end", &stop) ||
-      !whole(vm, &hidden[2], "step", &step)) {
+      !whole(vm, &hidden[2], "step", &step))
     return false;
-  }
-  if (step == 0) {
+  if (step == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "the step of a range is not 0");
-  }
   // Iterations, in unsigned arithmetic: the distance of two int64 may not fit
   // one.
   uint64_t iterations = 0;
@@ -661,9 +658,8 @@ bool tl_do_show(tl_vm *vm, tl_slot value) {
   tl_text text;
   tl_text_open(&text, vm);
   bool ok = tl_format_display(vm, &text, value, vm->width, false);
-  if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n')) {
+  if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n'))
     tl_text_putc(&text, '\n');
-  }
   if (ok && text.failed)
     ok = tl_fail_memory(vm, text.length, "the display");
   ok = ok && tl_write(vm, text.bytes, text.length);

@@ -175,9 +175,8 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
   for (uint32_t i = 0; i < ins->b; i++)
     asks = asks || tl_items_of(&window[i]) >= TL_REGION_LARGE;
   if (!asks || function->region_count == 0 ||
-      tl_region_call(builtin) != TL_STEP_HOST) {
+      tl_region_call(builtin) != TL_STEP_HOST)
     return TL_REGION_DECLINED;
-  }
   tl_region_status status = tl_region_run(vm, function, base, ins, true, next);
   for (uint32_t i = 0; status == TL_REGION_FAILED && i < ins->b; i++)
     tl_drop(vm, window[i]);
@@ -199,7 +198,7 @@ bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
   }
   if (!apply(vm, op, &x, &result))
     return false;
-  bool ok = tl_do_truth(vm, result, TL_MODE_BORROW, truth);
+  bool ok = tl_do_truth(vm, result, truth);
   tl_drop(vm, result);
   for (int i = 0; ok && i < 2; i++) tl_operand_end(vm, ends[i]);
   return ok;

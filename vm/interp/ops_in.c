@@ -47,13 +47,19 @@ static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   for (int64_t i = 0; i < list->length && !*found; i++) {
     // An array among the items is compared as a whole.
     // Dtypes count then: [1.0] is not in ([1],).
-    if (tl_is_array(item) || tl_is_array(list->items[i])) {
+    if (tl_is_array(item) || tl_is_array(list->items[i]))
       *found = tl_same(vm, item, list->items[i]);
-    } else if (!is_equal(vm, item, list->items[i], found)) {
+    else if (!is_equal(vm, item, list->items[i], found))
       return false;
-    }
   }
   return true;
+}
+
+// As tl_contains, of a container that was made for this and ends here.
+static bool in_made(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
+  bool ok = tl_contains(vm, item, container, found);
+  tl_drop(vm, container);
+  return ok;
 }
 
 // Whether an array has the item: a mask of equal items, and whether any is
@@ -66,11 +72,8 @@ static bool in_array(tl_vm *vm, tl_slot item, tl_slot array, bool *found) {
   }
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &mask))
     return false;
-  if (tl_dtype_of(mask) == TL_KIND_NESTED) {  // the item has missing values
-    bool known = tl_contains(vm, tl_bool(true), mask, found);
-    tl_drop(vm, mask);
-    return known;
-  }
+  if (tl_dtype_of(mask) == TL_KIND_NESTED)  // the item has missing values
+    return in_made(vm, tl_bool(true), mask, found);
   if (!tl_is_array(mask)) {
     *found = mask.i != 0;
     return true;
@@ -89,9 +92,7 @@ static bool in_rows(tl_vm *vm, tl_slot item, tl_slot rows, bool *found) {
   if (!tl_ragged_flat(vm, rows, &offsets, &items))
     return false;
   tl_drop(vm, offsets);
-  bool ok = tl_contains(vm, item, items, found);
-  tl_drop(vm, items);
-  return ok;
+  return in_made(vm, item, items, found);
 }
 
 // Of values that may be missing: among those that are there; `none` is among
@@ -109,17 +110,7 @@ static bool in_present(tl_vm *vm, tl_slot item, tl_slot option, bool *found) {
   known[0] = equal;
   bool ok = tl_elementwise(vm, TL_OP_GREATER, known, &hits);
   tl_clear(vm, &known[0]);
-  if (!ok)
-    return false;
-  ok = in_array(vm, tl_bool(true), hits, found);
-  tl_drop(vm, hits);
-  return ok;
-}
-
-static bool has_text(tl_vm *vm, const tl_string *text, const tl_string *part,
-                     bool *found) {
-  *found = tl_string_search(vm, text, 0, part) != NULL;
-  return !tl_failed(vm);
+  return ok && in_made(vm, tl_bool(true), hits, found);
 }
 
 // Whether some bytes, or one byte as a number, are in bytes; or bytes in an
@@ -131,20 +122,13 @@ static bool in_raw_bytes(tl_vm *vm, tl_slot item, tl_slot container,
   if (one ? tl_is_number(item) : tl_is_none(item)) {
     if (!one)
       return tl_contains(vm, item, inside, found);
-    if (!tl_raw_bytes_items(vm, container, &inside))
-      return false;
-    bool ok = tl_contains(vm, item, inside, found);
-    tl_drop(vm, inside);
-    return ok;
+    return tl_raw_bytes_items(vm, container, &inside) &&
+           in_made(vm, item, inside, found);
   }
   if (!tl_raw_bytes_of(vm, item, &raw_bytes))
     return false;
-  tl_slot sought = tl_raw_bytes_inside(raw_bytes);
-  bool ok = true;
-  if (!one || !tl_is_string(sought))
-    ok = tl_contains(vm, sought, inside, found);
-  else
-    ok = has_text(vm, inside.string, sought.string, found);
+  // Of two texts: whether one is a part of the other.
+  bool ok = tl_contains(vm, tl_raw_bytes_inside(raw_bytes), inside, found);
   tl_drop(vm, raw_bytes);
   return ok;
 }
@@ -160,8 +144,10 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
     *found = tl_record_find_key(container.record, item) >= 0;
     return true;
   }
-  if (tl_is_string(container) && tl_is_string(item))
-    return has_text(vm, container.string, item.string, found);
+  if (tl_is_string(container) && tl_is_string(item)) {
+    *found = tl_string_search(vm, container.string, 0, item.string) != NULL;
+    return !tl_failed(vm);
+  }
   if (tl_is_range(container) && tl_is_number(item)) {
     const tl_range *r = container.range;
     int64_t i = item.i;
@@ -184,11 +170,7 @@ bool tl_contains(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
     tl_slot values;
     tl_opener *open =
         tl_is_form(container, TL_FORM_GRID) ? tl_grid_rows : tl_indexed_values;
-    if (!open(vm, container, &values))
-      return false;
-    bool ok = tl_contains(vm, item, values, found);
-    tl_drop(vm, values);
-    return ok;
+    return open(vm, container, &values) && in_made(vm, item, values, found);
   }
   if (tl_is_form(container, TL_FORM_RAGGED))
     return in_rows(vm, item, container, found);

@@ -15,7 +15,9 @@
 
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
+#include "vm/array/element.h"
 #include "vm/events.h"
+#include "vm/index/select.h"
 #include "vm/memory/memory.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
@@ -26,6 +28,45 @@
 // The step [i] or [i, j]: plain values, no slices.
 static const tl_index_item value_items[2] = {{TL_ITEM_VALUE, 0},
                                              {TL_ITEM_VALUE, 0}};
+
+// The value of a record's key; NULL: the general path finds it, or says that
+// there is none.
+static const tl_slot *find_value(const tl_slot *b, const tl_slot *c,
+                                 unsigned c_mode) {
+  bool stays = c_mode == TL_MODE_BORROW || !tl_is_owned(*c);
+  return stays && tl_key_allowed(*c) ? tl_record_get_key(b->record, *c) : NULL;
+}
+
+bool tl_get_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                 const tl_ins *ins) {
+  tl_slot wide;
+  if (!tl_is_record(*b))
+    return tl_element_get(a, b, tl_index_widen(c, &wide) ? &wide : c);
+  const tl_slot *value = find_value(b, c, MODE_C);
+  if (value == NULL)
+    return false;
+  tl_operand_put(a, tl_borrow(*value));
+  return true;
+}
+
+bool tl_get_rare2(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                  const tl_slot *d) {
+  tl_slot wide, other;
+  return tl_element_get2(a, b, tl_index_widen(c, &wide) ? &wide : c,
+                         tl_index_widen(d, &other) ? &other : d);
+}
+
+bool tl_peek_rare(tl_slot *a, const tl_slot *b, const tl_slot *c,
+                  unsigned c_mode) {
+  tl_slot wide;
+  if (!tl_is_record(*b))
+    return tl_index_widen(c, &wide) && tl_element_peek(a, b, &wide);
+  const tl_slot *value = find_value(b, c, c_mode);
+  if (value == NULL || !tl_is_scalar(*value))
+    return false;
+  tl_copy_slot(a, value);
+  return true;
+}
 
 // Whether an in-place contract is under way and wants to know what is taken
 // from [from]: the result may be a copy, which would break it.

@@ -125,15 +125,10 @@ static void write_excerpt(tl_vm *vm, const tl_unit *unit,
                   place->at);
   if (vm->error.left[0] != 0)
     add_operands(&text, unit, place, &vm->error);
-  if (!text.failed) {
-    vm->error.excerpt = tl_alloc(vm, text.length + 1, "an error report");
-    if (vm->error.excerpt != NULL) {
-      memcpy(vm->error.excerpt, text.bytes, text.length);
-      vm->error.excerpt[text.length] = 0;
-      vm->error.excerpt_size = text.length + 1;
-    }
-  }
-  tl_text_close(&text);
+  tl_text_putc(&text, '\0');
+  size_t nbytes;
+  vm->error.excerpt = tl_text_take(&text, &nbytes);
+  vm->error.excerpt_size = vm->error.excerpt == NULL ? 0 : nbytes;
 }
 
 // What tl_handler_at found besides the kinds of handlers (tl_catches).
@@ -285,10 +280,9 @@ void tl_error_trace(tl_vm *vm, tl_prototype *function, const tl_slot *base,
 
 // Whether the handler wants the slot as it is.
 static bool is_kept(const tl_handler *handler, uint16_t slot) {
-  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++) {
+  for (uint16_t i = 0; handler != NULL && i < handler->kept_count; i++)
     if (handler->kept[i] == slot)
       return true;
-  }
   return false;
 }
 
@@ -346,17 +340,15 @@ const tl_handler *tl_unwind(tl_vm *vm, tl_prototype *function, tl_slot *base,
   }
   // First make owners of what the handler will need, then drop the rest: a
   // borrow may depend on what is dropped.
-  for (uint16_t i = 0; handler != NULL && i < handler->own_count; i++) {
+  for (uint16_t i = 0; handler != NULL && i < handler->own_count; i++)
     tl_do_own(vm, &base[handler->own[i]]);
-  }
   for (uint32_t i = 0; i < function->range_count; i++) {
     const tl_unwind_range *r = &function->ranges[i];
     // Ranges are in order of their starts.
     if (r->start > pc)
       break;
-    if (pc < r->end && !is_kept(handler, r->slot)) {
+    if (pc < r->end && !is_kept(handler, r->slot))
       give_back(vm, &base[r->slot]);
-    }
   }
   return handler;
 }

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "vm/bytecode/module.h"
 #include "vm/error.h"
 #include "vm/objects.h"
 #include "vm/region/region_internal.h"
@@ -15,10 +16,9 @@
 // Such a slot has got a new value, so what was in it is not to lose its owned
 // bit.
 static bool is_result_slot(const tl_region_graph *g, uint32_t slot) {
-  for (int i = 0; i < g->result_count; i++) {
+  for (int i = 0; i < g->result_count; i++)
     if (g->results[i].slot == slot)
       return true;
-  }
   return slot == g->result;
 }
 
@@ -56,9 +56,8 @@ static void commit(tl_region_graph *g, tl_slot *results) {
     vm->stats.temps_ended++;
     tl_drop(vm, root->value);
     if (!is_result_slot(g, root->slot) &&
-        base[root->slot].pointer == root->value.pointer) {
+        base[root->slot].pointer == root->value.pointer)
       base[root->slot].tag &= ~TL_OWNED;
-    }
   }
   int fused = tl_region_count_fused(g);
   vm->stats.fused_ops += (uint64_t)fused;
@@ -98,10 +97,8 @@ static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
   if (g->consumer == TL_CONSUMER_MULTI)
     return tl_region_multi(g, out);
   tl_region_status status = to_consumer(g, out);
-  if (status != TL_REGION_DECLINED ||
-      (g->node_count < 2 && g->wrap_count == 0)) {
+  if (status != TL_REGION_DECLINED || (g->node_count < 2 && g->wrap_count == 0))
     return status;
-  }
   // The operations at least: the consumer's own instruction does the rest.
   tl_error_clear(g->vm);
   if (!g->detaches)
@@ -130,21 +127,11 @@ static bool is_declined(tl_region *where, uint32_t pc) {
   return true;
 }
 
-// Regions are in order of their code and do not overlap: the first one whose
-// end lies behind [pc].
+// Regions are in order of their code and do not overlap.
 static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
-  uint32_t low = 0, high = f->region_count;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (f->regions[middle].end <= pc) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  if (low == f->region_count || f->regions[low].start > pc)
-    return NULL;
-  return &f->regions[low];
+  uint32_t n =
+      tl_count_upto(f->regions, f->region_count, sizeof *f->regions, pc);
+  return n == 0 || f->regions[n - 1].end <= pc ? NULL : &f->regions[n - 1];
 }
 
 // What the watch is told was written: of rows their items.
@@ -224,9 +211,8 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   bool caches = keep && g->rows == NULL && !g->uncacheable;
   where->was_small = size < TL_REGION_LARGE;
   if (size == 0 || (where->was_small && !caches) ||
-      (g->rows != NULL && tl_region_has_wrap(g))) {
+      (g->rows != NULL && tl_region_has_wrap(g)))
     return TL_REGION_DECLINED;
-  }
   int view_words = g->view_words;
   tl_region_status status = compute(g, results);
   if (status != TL_REGION_DONE)
@@ -441,9 +427,8 @@ static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
   for (int i = 0; i < arity; i++) {
     tl_slot items = tl_region_items(slots[i]);
     if (!tl_is_number(items) &&
-        (!tl_is_array(items) || tl_array_dtype(items.array) >= TL_STRING)) {
+        (!tl_is_array(items) || tl_array_dtype(items.array) >= TL_STRING))
       return TL_REGION_DECLINED;
-    }
     n->in[i] = -1 - i;
     g.uses[i] = (tl_region_use){
         .value = slots[i], .items = items, .root = i, .direct = true};
@@ -454,10 +439,9 @@ static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
     status = tl_region_rows_to_array(&g, out);
   if (status == TL_REGION_DECLINED)
     tl_error_clear(vm);
-  for (int i = 0; status == TL_REGION_DONE && i < arity; i++) {
+  for (int i = 0; status == TL_REGION_DONE && i < arity; i++)
     if (!g.roots[i].consumed)
       slots[i].tag &= ~TL_OWNED;
-  }
   return status;
 }
 

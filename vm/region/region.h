@@ -69,6 +69,10 @@ bool tl_region_forget(tl_vm *vm, const tl_unit *unit);
 // all others. [extra] is its second word's.
 tl_op tl_region_op(uint8_t opcode, uint32_t extra);
 
+// What a jump that compares asks for; [negated]: it goes where that is false.
+// False: the instruction is no such jump.
+bool tl_region_comparison(uint8_t opcode, tl_op *op, bool *negated);
+
 // Whether an attribute of an array is an array that a region can read.
 bool tl_region_transposes(const tl_string *name);
 

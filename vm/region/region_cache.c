@@ -35,10 +35,9 @@ static bool same_dims(const tl_array *a, const int64_t *dims) {
   int ndim = tl_ndim(a);
   if (ndim != dims[0])
     return false;
-  for (int i = 0; i < 2 * ndim; i++) {
+  for (int i = 0; i < 2 * ndim; i++)
     if (a->dims[i] != dims[i + 1])
       return false;
-  }
   return true;
 }
 
@@ -112,10 +111,9 @@ static bool take_slot(tl_region_cached *k, const tl_region_guard *f) {
 // Whether what is computed of these uses has to be computed again.
 static bool any_changed(const tl_region_graph *g, const int8_t *uses,
                         int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (g->uses[uses[i]].changed)
       return true;
-  }
   return false;
 }
 
@@ -124,11 +122,10 @@ static bool any_changed(const tl_region_graph *g, const int8_t *uses,
 static bool same_geometry(const tl_array *view, const tl_selection *s) {
   if (tl_ndim(view) != s->ndim)
     return false;
-  for (int i = 0; i < s->ndim; i++) {
+  for (int i = 0; i < s->ndim; i++)
     if (view->dims[i] != s->shape[i] ||
         view->dims[s->ndim + i] != s->strides[i])
       return false;
-  }
   return true;
 }
 
@@ -179,9 +176,8 @@ static bool take_part(tl_region_cached *k, tl_region_guard *f) {
   } else {
     const tl_region_index *index = &g->indices[f->at];
     if ((k->is_reshaped || any_changed(g, index->parts, index->count)) &&
-        !select_again(k, f, from)) {
+        !select_again(k, f, from))
       return false;
-    }
   }
   char *data = from->data + f->offset;
   if (f->from == TL_FROM_ITEM)
@@ -233,9 +229,8 @@ bool tl_region_compute_scalars(const tl_region_graph *g,
       compute_at_once((tl_op)f->at, g->uses[f->of[0]].value,
                       g->uses[f->of[1]].value, out))
     return true;
-  for (int i = 0; i < scalars_of(f); i++) {
+  for (int i = 0; i < scalars_of(f); i++)
     operands[i] = tl_borrow(g->uses[f->of[i]].value);
-  }
   bool ok = f->from == TL_FROM_CAST
                 ? tl_cast(g->vm, &operands[0], (tl_dtype)f->at, out)
                 : tl_elementwise(g->vm, (tl_op)f->at, operands, out);
@@ -328,11 +323,10 @@ static bool convert_numbers(tl_region_graph *g) {
       if (u == NULL || !u->changed)
         continue;
       if ((u->value.tag & 0xff) == TL_CLASS_F64 &&
-          n->typing.operands[k] == TL_FLOAT64) {
+          n->typing.operands[k] == TL_FLOAT64)
         memcpy(&n->items[k], &u->value.f, sizeof u->value.f);
-      } else {
+      else
         again = true;
-      }
     }
     if (again && !tl_region_resolve_again(g, i))
       return false;
@@ -353,9 +347,8 @@ static bool take_all(tl_region_cached *k) {
   }
   if (changed && !convert_numbers(g))
     return false;
-  for (int i = 0; i < g->root_count; i++) {
+  for (int i = 0; i < g->root_count; i++)
     g->roots[i].consumed = g->roots[i].ends;
-  }
   return true;
 }
 
@@ -560,10 +553,9 @@ static void copy_graph(cutter *c, const tl_region_graph *g, int view_words,
   to->view_room = view_words + place_words(g);
   to->shape_room = g->shape_count;
   to->binding_count = 0;
-  for (int i = 0; i < g->binding_count; i++) {
+  for (int i = 0; i < g->binding_count; i++)
     if (g->bindings[i].binds)
       to->bindings[to->binding_count++] = g->bindings[i];
-  }
   move_views(to, g);
 }
 
@@ -602,9 +594,8 @@ static void link_cached(tl_vm *vm, tl_region *where, tl_region_cached *k) {
 static void make_room(tl_vm *vm, tl_region *where) {
   int count = 0;
   tl_region_cached *last = NULL;
-  for (tl_region_cached *k = where->cached; k != NULL; k = k->next, count++) {
+  for (tl_region_cached *k = where->cached; k != NULL; k = k->next, count++)
     last = k;
-  }
   if (count < CACHED_OF_A_REGION)
     last = vm->region_count < CACHED_MOST ? NULL : vm->oldest_region;
   if (last != NULL && !last->is_busy)
@@ -699,10 +690,9 @@ bool tl_region_runs_short(const tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   if (!k->is_short || g->vm->has_contracts)
     return false;
-  for (int i = 0; i < g->root_count; i++) {
+  for (int i = 0; i < g->root_count; i++)
     if (g->roots[i].consumed && tl_is_owned(g->roots[i].value))
       return false;
-  }
   return true;
 }
 

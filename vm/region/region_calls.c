@@ -70,21 +70,16 @@ static bool find_by_scan(const tl_prototype *p, uint32_t pc, uint32_t slot,
   return found;
 }
 
-// By halves: the pcs of a slot rise.
+// The pcs of a slot rise.
 static bool find_in_index(const tl_writers *w, uint32_t pc, uint32_t slot,
                           uint32_t *at) {
-  uint32_t begin = w->first[slot], from = begin, to = w->first[slot + 1];
-  while (from < to) {
-    uint32_t middle = from + (to - from) / 2;
-    if (w->pcs[middle] < pc)
-      from = middle + 1;
-    else
-      to = middle;
-  }
-  if (from == begin)
-    return false;
-  *at = w->pcs[from - 1];
-  return true;
+  const uint32_t *pcs = w->pcs + w->first[slot];
+  uint32_t count = w->first[slot + 1] - w->first[slot];
+  uint32_t before =
+      pc == 0 ? 0 : tl_count_upto(pcs, count, sizeof *pcs, pc - 1);
+  if (before > 0)
+    *at = pcs[before - 1];
+  return before > 0;
 }
 
 // False: no instruction before [pc] writes the slot, which is then a parameter.
@@ -101,27 +96,18 @@ bool tl_writers_find(const tl_writers *w, uint32_t pc, uint32_t slot,
 
 // --- Branches ---------------------------------------------------------------
 
-// What a branch that compares asks for; [negated]: it goes where that is false.
-static bool comparison(uint8_t opcode, tl_op *op, bool *negated) {
-  static const struct {
-    uint8_t opcode, op;
-    bool negated;
-  } all[] = {
-      {TL_BC_JLT, TL_OP_LESS, false},   {TL_BC_JLE, TL_OP_LESS_EQUAL, false},
-      {TL_BC_JEQ, TL_OP_EQUAL, false},  {TL_BC_JNE, TL_OP_NOT_EQUAL, false},
-      {TL_BC_JNLT, TL_OP_LESS, true},   {TL_BC_JNLE, TL_OP_LESS_EQUAL, true},
-      {TL_BC_JLTK, TL_OP_LESS, false},  {TL_BC_JGTK, TL_OP_GREATER, false},
-      {TL_BC_JEQK, TL_OP_EQUAL, false}, {TL_BC_JNEK, TL_OP_NOT_EQUAL, false},
-      {TL_BC_JNLTK, TL_OP_LESS, true},  {TL_BC_JNGTK, TL_OP_GREATER, true},
-  };
-  for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-    if (all[i].opcode == opcode) {
-      *op = (tl_op)all[i].op;
-      *negated = all[i].negated;
-      return true;
-    }
-  }
-  return false;
+// Jumps on comparisons stand in a row in the table of opcodes.
+bool tl_region_comparison(uint8_t opcode, tl_op *op, bool *negated) {
+  static const uint8_t ops[] = {
+      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_EQUAL, TL_OP_NOT_EQUAL,
+      TL_OP_LESS,  TL_OP_LESS_EQUAL, TL_OP_LESS,  TL_OP_GREATER,
+      TL_OP_EQUAL, TL_OP_NOT_EQUAL,  TL_OP_LESS,  TL_OP_GREATER};
+  if (opcode < TL_BC_JLT || opcode > TL_BC_JNGTK)
+    return false;
+  *op = (tl_op)ops[opcode - TL_BC_JLT];
+  *negated = opcode == TL_BC_JNLT || opcode == TL_BC_JNLTK ||
+             opcode == TL_BC_JNLE || opcode == TL_BC_JNGTK;
+  return true;
 }
 
 // An operand of a branch: the graph is good for this value alone.
@@ -168,7 +154,7 @@ static bool read_branch(tl_region_reader *rd, const tl_decoded *d,
     *taken = (values[0].u != 0) == (d->op == TL_BC_JT);
     return tl_class(values[0]) == TL_CLASS_BOOL;
   }
-  if (!comparison(d->op, &op, &negated))
+  if (!tl_region_comparison(d->op, &op, &negated))
     return false;
   if (d->operand_count == 2) {
     if (!read_condition(rd, d, 1, &values[1]))
@@ -196,10 +182,9 @@ static bool note_check(tl_region_reader *rd) {
     return false;
   tl_region_check *check = &g->checks[g->check_count++];
   check->function = rd->function;
-  for (uint32_t i = 0; i < rd->function->param_count; i++) {
+  for (uint32_t i = 0; i < rd->function->param_count; i++)
     if (!tl_reader_look_up(rd, rd->slots + i, &check->in[i]))
       return false;
-  }
   return true;
 }
 
@@ -267,10 +252,9 @@ static bool read_return(tl_region_reader *rd, const tl_decoded *d,
 
 // What is in a call's window and above ends with it.
 static bool end_window(tl_region_graph *g, const tl_decoded *call) {
-  for (int i = 0; i < g->binding_count; i++) {
+  for (int i = 0; i < g->binding_count; i++)
     if (g->bindings[i].slot >= call->window)
       g->bindings[i].over = true;
-  }
   return true;
 }
 
@@ -411,10 +395,9 @@ bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
 // many.
 static int add_callee(tl_region_graph *g, const tl_prototype *function,
                       int use) {
-  for (int i = 0; i < g->callee_count; i++) {
+  for (int i = 0; i < g->callee_count; i++)
     if (g->callees[i].use == use)
       return i;
-  }
   if (g->callee_count == TL_REGION_CALLEES)
     return -1;
   g->callees[g->callee_count].function = function;

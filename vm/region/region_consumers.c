@@ -46,9 +46,8 @@ bool tl_columns_open(tl_column_feeder *c, const tl_reducer *r,
   size_t all = (size_t)reduced->count * (size_t)c->length * (size_t)c->width *
                r->method.in;
   if ((c->fold.nbytes > 2 * CHUNK_BYTES && c->fold.nbytes > all / PART_OF) ||
-      !tl_column_stream_alloc(&c->fold, r->vm)) {
+      !tl_column_stream_alloc(&c->fold, r->vm))
     return false;
-  }
   c->to = r->out;
   c->filled = 0;
   tl_column_stream_begin(&c->fold, c->to);
@@ -152,10 +151,9 @@ static bool split_all(tl_vm *vm, tl_result_consumer **from, int count,
 // Parts of a single result need memory of their own, those of many results
 // none.
 static bool is_single(tl_result_consumer **from, int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (from[i]->kind != TL_CONSUMES_ROWS || from[i]->lanes.count != 1)
       return false;
-  }
   return true;
 }
 
@@ -194,10 +192,9 @@ bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **from,
   plan->context = &all;
   plan->split = split_all(vm, from, count, &all, parts, &split) ? &split : NULL;
   bool ok = tl_plan_run(vm, plan, may_stop);
-  for (int i = 0; ok && i < count; i++) {
+  for (int i = 0; ok && i < count; i++)
     if (from[i]->kind == TL_CONSUMES_ROWS)
       tl_row_stream_close(&from[i]->lanes);
-  }
   if (parts != NULL)
     tl_spare_free(vm, parts, nbytes);
   return ok;

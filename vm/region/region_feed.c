@@ -25,9 +25,8 @@ int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
     at /= lengths[axes[i]];
   }
   while (first > 0 && from[axes[first]] == 0 &&
-         most >= whole * lengths[axes[first]]) {
+         most >= whole * lengths[axes[first]])
     whole *= lengths[axes[first--]];
-  }
   int64_t left = lengths[axes[first]] - from[axes[first]];
   int64_t take = most / whole < left ? most / whole : left;
   tile->ndim = 0;

@@ -45,18 +45,16 @@ static void split_axes(folder *f, uint32_t axes) {
       f->kept = n;
   }
   f->column = -1;
-  for (int i = 0; i < f->kept; i++) {
+  for (int i = 0; i < f->kept; i++)
     if (f->lengths[f->axes[i]] != 1)
       f->column = f->axes[i];
-  }
 }
 
 // Whether results lie side by side: the last axis is kept.
 static bool is_outer(const folder *f, uint32_t axes) {
-  for (int i = f->ndim - 1; i >= 0; i--) {
+  for (int i = f->ndim - 1; i >= 0; i--)
     if (f->lengths[i] != 1)
       return (axes >> i & 1) == 0;
-  }
   return false;
 }
 
@@ -197,10 +195,9 @@ static tl_region_status fold_blocks(folder *f, column_block *s, char *to) {
 // The axes that are reduced, but for those of length 1; false: there are none.
 static bool find_axes(const folder *f, column_block *s) {
   s->axis_count = 0;
-  for (int i = f->kept; i < f->ndim; i++) {
+  for (int i = f->kept; i < f->ndim; i++)
     if (f->lengths[f->axes[i]] != 1)
       s->axes[s->axis_count++] = f->axes[i];
-  }
   return s->axis_count > 0;
 }
 
@@ -211,9 +208,8 @@ static tl_region_status fold_columns(folder *f) {
   int64_t ncols = f->lengths[f->column];
   if (!find_axes(f, &s) || f->r.varies ||
       !tl_column_stream_fits(&f->r.method) ||
-      (f->count > ncols && f->length * ncols < LEAST_ITEMS)) {
+      (f->count > ncols && f->length * ncols < LEAST_ITEMS))
     return TL_REGION_DECLINED;
-  }
   if (!open_block(f, &s))
     return TL_REGION_FAILED;
   tl_region_status status = TL_REGION_DONE;
@@ -295,11 +291,10 @@ static tl_region_status fold_array(folder *f, const tl_fold_call *call,
   if (made == NULL)
     return TL_REGION_FAILED;
   tl_region_status status = fold_into(f, call->axes, made->data);
-  if (status == TL_REGION_DONE) {
+  if (status == TL_REGION_DONE)
     *out = tl_own_array(made);
-  } else {
+  else
     tl_drop(f->g->vm, tl_own_array(made));
-  }
   return status;
 }
 
@@ -368,9 +363,7 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
   split_axes(&f, call->axes);
   tl_region_status status = fold_array(&f, call, out);
   if (status == TL_REGION_DONE &&
-      !tl_reduce_narrow(g->vm, f.reduction, n->typing.result, call->dtype,
-                        out)) {
+      !tl_reduce_narrow(g->vm, f.reduction, n->typing.result, call->dtype, out))
     status = TL_REGION_FAILED;
-  }
   return status;
 }

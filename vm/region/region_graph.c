@@ -67,20 +67,18 @@ int64_t tl_region_size(const tl_region_graph *g) {
 bool tl_region_has_wrap(const tl_region_graph *g) {
   if (g->wrap_count == 0)
     return false;
-  for (int u = 0; u < g->use_count; u++) {
+  for (int u = 0; u < g->use_count; u++)
     if (g->uses[u].read && g->uses[u].wrap > 0)
       return true;
-  }
   return false;
 }
 
 // Numbers and arrays of rank 0 are left out.
 int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays) {
   int count = 0;
-  for (int u = 0; u < g->use_count; u++) {
+  for (int u = 0; u < g->use_count; u++)
     if (g->uses[u].read && tl_region_is_array(g->uses[u].items))
       arrays[count++] = g->uses[u].items.array;
-  }
   return count;
 }
 
@@ -94,10 +92,9 @@ static bool is_costly(tl_op op) {
 bool tl_region_is_cheap(const tl_region_graph *g) {
   enum { MOST = 6 };
   int count = 0;
-  for (int i = 0; i <= g->value; i++) {
+  for (int i = 0; i <= g->value; i++)
     if (g->nodes[i].needed && (is_costly(g->nodes[i].op) || ++count > MOST))
       return false;
-  }
   return true;
 }
 
@@ -154,9 +151,8 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
 bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,
                           const tl_region_index *index, tl_selection *out) {
   tl_slot parts[TL_MAX_DIMS];
-  for (int i = 0; i < index->count; i++) {
+  for (int i = 0; i < index->count; i++)
     parts[i] = tl_borrow(g->uses[index->parts[i]].value);
-  }
   if (tl_select_plain(base, &index->step, parts, out))
     return true;
   if (!tl_select(g->vm, base, &index->step, parts, out))

@@ -681,6 +681,9 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Reading item on item at the same place does no harm, since a block is read
 // before it is written.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
+// The same where the items are also written in their order, without gaps.
+bool tl_region_is_dense_target(const tl_region_graph *g,
+                               const tl_array *target);
 // A pass over memory that others see must finish once it has begun: it is paid
 // for before.
 // False: the VM is to stop, and nothing has been written yet.

@@ -85,27 +85,6 @@ static bool choose_places(multi *s) {
 
 // --- Arrays -----------------------------------------------------------------
 
-// The dying operand that result [i] may be written into: of several the one
-// that ends first, -1: none.
-static int find_over(const multi *s, int i) {
-  const tl_region_graph *g = s->g;
-  tl_dtype dtype = s->targets[i].dtype;
-  int found = -1;
-  for (int u = 0; u < g->use_count; u++) {
-    const tl_region_use *x = &g->uses[u];
-    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
-        !tl_can_reuse(g->vm, x->value, dtype, s->ndim, s->shape) ||
-        !tl_is_contiguous(x->value.array) ||
-        !tl_region_is_safe_target(g, x->value.array)) {
-      continue;
-    }
-    if (found < 0 ||
-        g->roots[x->root].ended < g->roots[g->uses[found].root].ended)
-      found = u;
-  }
-  return found;
-}
-
 // Whether something that no result is written into would have gone before a new
 // array is made, one after the other.
 static bool keeps_longer(const multi *s, int node) {
@@ -143,7 +122,8 @@ static bool choose_arrays(multi *s) {
         .node = r->node, .dtype = g->nodes[r->node].typing.result};
     if (runs && !choose_running(s, i))
       return false;
-    int over = s->reused[i] = find_over(s, i);
+    int over = s->reused[i] = tl_region_find_target(
+        g, s->targets[i].dtype, s->ndim, s->shape, tl_region_is_dense_target);
     if (over < 0)
       continue;
     if (!runs) {
@@ -156,9 +136,8 @@ static bool choose_arrays(multi *s) {
     bool made = g->results[i].fold == NULL ||
                 s->consumers[i].kind == TL_CONSUMES_RUNNING;
     if (made && !is_place(s, i) && s->reused[i] < 0 &&
-        keeps_longer(s, g->results[i].node)) {
+        keeps_longer(s, g->results[i].node))
       return false;
-    }
   }
   return true;
 }
@@ -174,9 +153,8 @@ static bool choose_fold(multi *s, int i) {
   // What takes two passes, or may fail at its end, runs by itself.
   if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD ||
       call->dtype != TL_DTYPE_COUNT ||
-      !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i])) {
+      !tl_measure_reduced(s->ndim, s->shape, call->axes, &s->reduced[i]))
     return false;
-  }
   s->consumers[i].kind =
       s->reduced[i].width > 1 ? TL_CONSUMES_COLUMNS : TL_CONSUMES_ROWS;
   s->targets[i] = (tl_region_target){.node = result->node};
@@ -202,10 +180,9 @@ static bool choose_folds(multi *s) {
 
 // The results that are arrays of their own, up to the one that failed.
 static void drop_made(multi *s, int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (s->reused[i] < 0 && !is_place(s, i))
       tl_drop(s->g->vm, s->results[i]);
-  }
 }
 
 // A new array for result [i]; or of a reduction, for a single item, none.
@@ -231,20 +208,18 @@ static bool make_result(multi *s, int i) {
   if (made == NULL)
     return false;
   s->results[i] = tl_own_array(made);
-  if (is_fold(s, i)) {
+  if (is_fold(s, i))
     s->reducers[i].out = made->data;
-  } else if (s->consumers[i].kind == TL_CONSUMES_NONE) {
+  else if (s->consumers[i].kind == TL_CONSUMES_NONE)
     s->targets[i].out = made->data;
-  }
   return true;
 }
 
 // Only those of columns have memory of their own.
 static void close_consumers(multi *s, int count) {
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (s->consumers[i].kind == TL_CONSUMES_COLUMNS)
       tl_columns_close(&s->consumers[i].columns, s->g->vm);
-  }
 }
 
 // Gives result [i]'s consumer the memory that its results go to. False: no
@@ -314,10 +289,9 @@ static bool end_fold(multi *s, int i) {
 
 // After the plan has run and the consumers are closed.
 static bool end_folds(multi *s) {
-  for (int i = 0; i < s->g->result_count; i++) {
+  for (int i = 0; i < s->g->result_count; i++)
     if (is_fold(s, i) && !end_fold(s, i))
       return false;
-  }
   return true;
 }
 
@@ -424,10 +398,9 @@ tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results) {
   close_consumers(&s, g->result_count);
   if (status == TL_REGION_DONE && !end_folds(&s))
     status = TL_REGION_FAILED;
-  if (status == TL_REGION_DONE) {
+  if (status == TL_REGION_DONE)
     end_arrays(&s);
-  } else {
+  else
     drop_made(&s, g->result_count);
-  }
   return status;
 }

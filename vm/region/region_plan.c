@@ -67,9 +67,8 @@ static int add_array(planner *p, int u) {
   const tl_region_tile *tile = p->tile;
   int64_t strides[TL_MAX_DIMS], walked[TL_MAX_DIMS];
   char *data = tile_data(p->g, use, tile, strides);
-  for (int i = 0; i < tile->ndim; i++) {
+  for (int i = 0; i < tile->ndim; i++)
     walked[i] = strides[tile->axes == NULL ? i : tile->axes[i]];
-  }
   return add_stream(p, -1, u, data, tl_itemsize(tl_array_dtype(a)), walked);
 }
 
@@ -105,9 +104,8 @@ static int find_scalar(const planner *p, int at, int i) {
         return -1;
       if (is_scalar(p, other, j) && is_same(p, n->in[i], other->in[j]) &&
           tl_itemsize(other->typing.operands[j]) == size &&
-          memcmp(&other->items[j], &n->items[i], size) == 0) {
+          memcmp(&other->items[j], &n->items[i], size) == 0)
         return p->scalars[k][j];
-      }
     }
   }
   return -1;
@@ -159,10 +157,9 @@ static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
 // instruction's.
 static bool is_uniform(const tl_region_node *n) {
   int first = n->op == TL_OP_WHERE ? 1 : 0;
-  for (int i = first; i < n->arity; i++) {
+  for (int i = first; i < n->arity; i++)
     if (n->typing.operands[i] != n->typing.computed)
       return false;
-  }
   return first == 0 || n->typing.operands[0] == TL_BOOL;
 }
 
@@ -186,20 +183,18 @@ static int add_node(planner *p, int at) {
           : tl_plan_operation(p->plan, n->op, &n->typing, in);
   if (n->host == NULL && is_uniform(n))
     tl_plan_note(p->plan, value, n->op, n->typing.computed);
-  for (int i = 0; i < n->arity; i++) {  // what was cast for this node alone
+  for (int i = 0; i < n->arity; i++)  // what was cast for this node alone
     if (in[i] >= before && in[i] != value)
       tl_plan_release(p->plan, in[i]);
-  }
   return value;
 }
 
 // Whether node [at] reads what node [made] made.
 static bool is_read(const planner *p, int at, int made) {
   const tl_region_node *n = &p->g->nodes[at];
-  for (int i = 0; i < n->arity; i++) {
+  for (int i = 0; i < n->arity; i++)
     if (n->in[i] == made)
       return true;
-  }
   return false;
 }
 
@@ -207,10 +202,9 @@ static bool is_read(const planner *p, int at, int made) {
 static bool is_read_after(const planner *p, int at, int made) {
   if (tl_region_is_result(p->g, made))
     return true;
-  for (int k = at + 1; k <= p->g->value; k++) {
+  for (int k = at + 1; k <= p->g->value; k++)
     if (p->g->nodes[k].needed && is_read(p, k, made))
       return true;
-  }
   return false;
 }
 
@@ -384,16 +378,14 @@ static bool fits(const tl_region_planned *planned,
                  const tl_region_target *targets, int count, int ndim) {
   if (!planned->is_ready || planned->target_count != count)
     return false;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (planned->targets[i].dtype != targets[i].dtype ||
         planned->targets[i].is_array != (targets[i].out != NULL) ||
         planned->targets[i].last != targets[i].last ||
         (targets[i].strides != NULL &&
          memcmp(planned->targets[i].strides, targets[i].strides,
-                (size_t)ndim * sizeof *targets[i].strides) != 0)) {
+                (size_t)ndim * sizeof *targets[i].strides) != 0))
       return false;
-    }
-  }
   return true;
 }
 

@@ -42,9 +42,8 @@ tl_op tl_region_op(uint8_t opcode, uint32_t extra) {
       [TL_BC_BITANDK] = TL_OP_BITWISE_AND + 1,
       [TL_BC_SHRK] = TL_OP_RIGHT_SHIFT + 1,
   };
-  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3) {
+  if (opcode == TL_BC_ELEM1 || opcode == TL_BC_ELEM2 || opcode == TL_BC_ELEM3)
     return extra < TL_OP_COUNT ? (tl_op)extra : TL_OP_COUNT;
-  }
   return ops[opcode] == 0 ? TL_OP_COUNT : (tl_op)(ops[opcode] - 1);
 }
 
@@ -103,10 +102,9 @@ static bool is_scalar(const tl_region_graph *g, int in) {
 // Such an operation is no node: its result is a number, and a guard computes it
 // again.
 static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
-  for (int i = 0; i < n->arity; i++) {
+  for (int i = 0; i < n->arity; i++)
     if (!is_scalar(g, n->in[i]))
       return false;
-  }
   return true;
 }
 
@@ -135,9 +133,7 @@ static int find_same(const tl_region_graph *g, const tl_region_node *n) {
     if (other->op != n->op || other->cast != n->cast || other->host != NULL)
       continue;
     bool same = true;
-    for (int k = 0; k < n->arity && same; k++) {
-      same = other->in[k] == n->in[k];
-    }
+    for (int k = 0; k < n->arity && same; k++) same = other->in[k] == n->in[k];
     if (same)
       return i;
   }
@@ -191,14 +187,12 @@ static bool read_operation(tl_region_reader *rd, uint32_t pc,
   int in;
   if (n == NULL)
     return false;
-  for (uint32_t i = 0; i < d->operand_count; i++) {
+  for (uint32_t i = 0; i < d->operand_count; i++)
     if (!tl_reader_operand(rd, d, i, &n->in[i]))
       return false;
-  }
   if ((int)d->operand_count < n->arity &&
-      !read_literal(rd, &rd->function->code[pc], d, &n->in[1])) {
+      !read_literal(rd, &rd->function->code[pc], d, &n->in[1]))
     return false;
-  }
   return end_node(rd, &in) &&
          tl_reader_bind(rd, (uint32_t)d->result, in, in < 0);
 }
@@ -316,9 +310,8 @@ static bool read_host(tl_region_reader *rd, const tl_decoded *d) {
       return false;
     const tl_region_use *u = tl_reader_use(rd, n->in[i]);
     if (!tl_region_is_operand(u) ||
-        (u != NULL && tl_is_heap(u->value) && !tl_region_is_array(u->value))) {
+        (u != NULL && tl_is_heap(u->value) && !tl_region_is_array(u->value)))
       return false;
-    }
     tl_reader_consume(rd, d->window + i, n->in[i], TL_MODE_CONSUME);
   }
   return !all_scalars(g, n) &&
@@ -387,16 +380,14 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   uint32_t target = d->operands[0];
   int in, value;
   if (!tl_reader_look_up(rd, target, &in) ||
-      !tl_reader_look_up(rd, d->operands[1], &value) || value < 0) {
+      !tl_reader_look_up(rd, d->operands[1], &value) || value < 0)
     return false;
-  }
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
       g->roots[u->root].ends ||
       (g->taken != 0 ? !read_masked(rd, d, u->root, &value)
-                     : !tl_reader_index(rd, d, 2, &g->place))) {
+                     : !tl_reader_index(rd, d, 2, &g->place)))
     return false;
-  }
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
   if (g->together) {
     tl_region_result result = {.slot = UINT32_MAX,
@@ -424,9 +415,8 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   const tl_builtin *fold = rd->function->constants[d->extra].pointer;
   if (at == TL_REGION_RESULTS || !tl_builtin_folds(fold) ||
       !tl_reader_arguments(rd, d, g->result_arguments[at]) ||
-      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+      !tl_reader_look_up(rd, d->window, &in) || in < 0)
     return false;
-  }
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
   tl_region_result result = {
       .slot = UINT32_MAX, .node = in, .fold = fold, .target = -1};
@@ -489,9 +479,8 @@ static bool read_fold(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
     return read_result(rd, d);
   g->fold = rd->function->constants[d->extra].pointer;
   if (!tl_reader_arguments(rd, d, g->arguments) ||
-      !tl_reader_look_up(rd, d->window, &in) || in < 0) {
+      !tl_reader_look_up(rd, d->window, &in) || in < 0)
     return false;
-  }
   g->consumer =
       g->fold->fused == TL_FUSED_SCAN ? TL_CONSUMER_SCAN : TL_CONSUMER_FOLD;
   g->consumer_pc = pc;
@@ -585,34 +574,22 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   return g->node_count + g->wrap_count > 1;
 }
 
-// The only result that is still to be read, where the reading has come to;
-// NULL: there are several, or none.
-static const tl_region_binding *only_left(const tl_region_graph *g) {
+// The only result that is still to be read, where the reading has come to, if
+// it is the last node, as errors of later ones would be lost; NULL: a region
+// may not end here.
+static const tl_region_binding *find_cut(const tl_region_graph *g) {
   const tl_region_binding *left = NULL;
   for (int i = 0; i < g->binding_count; i++) {
     const tl_region_binding *b = &g->bindings[i];
-    if (b->over)
+    if (b->over || (b->in < 0 && tl_reader_is_there(g, b)))
       continue;
-    if (left != NULL && b->in >= 0)
+    if (b->in < 0 || left != NULL)
       return NULL;
-    if (b->in >= 0) {
-      left = b;
-    } else if (!tl_reader_is_there(g, b)) {
-      return NULL;
-    }
+    left = b;
   }
-  return g->node_count < 2 || g->taken != 0 ? NULL : left;
-}
-
-// Of one that ends before. It must be the last node, as errors of later ones
-// would be lost.
-static bool find_left(tl_region_graph *g) {
-  const tl_region_binding *left = only_left(g);
-  if (left == NULL || left->in != g->node_count - 1)
-    return false;
-  g->result = left->slot;
-  g->value = left->in;
-  return true;
+  bool ends = g->node_count > 1 && g->taken == 0 && left != NULL &&
+              left->in == g->node_count - 1;
+  return ends ? left : NULL;
 }
 
 // Of one that is read together: all of them.
@@ -658,18 +635,16 @@ static bool find_all_left(tl_region_graph *g) {
   return g->result_count > 1 && g->value == g->node_count - 1;
 }
 
-// Whether a region may end here: one result is left, the last node.
-static bool is_cut(const tl_region_graph *g) {
-  const tl_region_binding *left = only_left(g);
-  return left != NULL && left->in == g->node_count - 1;
-}
-
-// The instructions to [end], or how far it comes; *last is the last one.
-// Roots begin as consumed where an instruction has ended them; the run takes
-// that back for those whose memory a result has got.
-static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
-                        tl_decoded *last) {
-  tl_region_graph *g = rd->g;
+// Reads the instructions to [end], or as far as it comes, into a graph that is
+// cleared; *last is the last one. Roots begin as consumed where an instruction
+// has ended them; the run takes that back for those whose memory a result has
+// got.
+static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
+                        uint32_t end, tl_decoded *last) {
+  tl_region_clear(g);
+  rd->g = g;
+  rd->function = g->function;
+  rd->callee = -1;
   last->result = -1;
   while (pc < end) {
     tl_decode(g->function, pc, last);
@@ -678,59 +653,42 @@ static uint32_t read_to(tl_region_reader *rd, uint32_t pc, uint32_t end,
     if (!tl_reader_one(rd, pc, last))
       break;
     pc += last->words;
-    if (rd->cuts && is_cut(g))
+    if (rd->cuts && find_cut(g) != NULL)
       rd->cut = pc;
   }
   g->end = pc;
-  for (int i = 0; i < g->root_count; i++) {
+  for (int i = 0; i < g->root_count; i++)
     g->roots[i].consumed = g->roots[i].ends;
-  }
   return pc;
 }
 
 // Read twice where it stops early: the first time tells how far, the second
 // reads no more than that.
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g, .function = g->function, .callee = -1};
+  tl_region_reader rd = {0}, again = {0};
   tl_decoded last;
-  tl_region_clear(g);
   g->together = true;
-  uint32_t to = read_to(&rd, pc, end, &last);
+  uint32_t to = read_to(&rd, g, pc, end, &last);
   if (to == pc)
     return false;
   if (to < end) {
     if (tl_region_is_stopped(g->vm))
       return false;
     tl_error_clear(g->vm);
-    tl_region_clear(g);
-    read_to(&rd, pc, to, &last);
+    read_to(&again, g, pc, to, &last);
   }
   g->together = false;
   return g->end == to && find_all_left(g);
 }
 
-// The last place up to [end] where a single result is left, so that the rest
-// can go on in its memory: a cut there costs no array. 0: there is none.
-static uint32_t find_cut(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {.g = g,
-                         .function = g->function,
-                         .callee = -1,
-                         .last = UINT32_MAX,
-                         .cuts = true};
-  tl_decoded last;
-  tl_region_clear(g);
-  read_to(&rd, pc, end, &last);
-  return rd.cut;
-}
-
 // To its end it is the compiler's region; up to where reading stopped it is one
-// if a single result is left there. One that is too large is cut before.
+// if a single result is left there. One that is too large is cut at the last
+// place before where a single result is left, so that the rest can go on in its
+// memory: a cut there costs no array.
 bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {
-      .g = g, .function = g->function, .callee = -1, .last = end};
+  tl_region_reader rd = {.last = end};
   tl_decoded last;
-  tl_region_clear(g);
-  uint32_t to = read_to(&rd, pc, end, &last);
+  uint32_t to = read_to(&rd, g, pc, end, &last);
   if (to == end)
     return find_result(&rd, &last);
   if (tl_region_is_stopped(g->vm))
@@ -738,20 +696,25 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   bool full = g->node_count == TL_REGION_NODES;
   if (g->node_count < 2 || tl_region_read_before(g, pc, to))
     return g->node_count >= 2;
-  uint32_t cut = full ? find_cut(g, pc, to) : 0;
-  return cut > 0 && tl_region_read_before(g, pc, cut);
+  tl_region_reader cuts = {.last = UINT32_MAX, .cuts = true};
+  if (full)
+    read_to(&cuts, g, pc, to, &last);
+  return cuts.cut > 0 && tl_region_read_before(g, pc, cuts.cut);
 }
 
 // g->skip stays what the longer reading has found, so that no run tries again
 // between the two.
 bool tl_region_read_before(tl_region_graph *g, uint32_t pc, uint32_t end) {
-  tl_region_reader rd = {
-      .g = g, .function = g->function, .callee = -1, .last = UINT32_MAX};
+  tl_region_reader rd = {.last = UINT32_MAX};
   tl_decoded last;
   uint32_t skip = g->skip;
   tl_error_clear(g->vm);
-  tl_region_clear(g);
-  bool ok = read_to(&rd, pc, end, &last) == end && find_left(g);
+  bool ok = read_to(&rd, g, pc, end, &last) == end;
+  const tl_region_binding *left = ok ? find_cut(g) : NULL;
   g->skip = skip;
-  return ok;
+  if (left == NULL)
+    return false;
+  g->result = left->slot;
+  g->value = left->in;
+  return true;
 }

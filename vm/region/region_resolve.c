@@ -17,12 +17,10 @@
 // it stands for the items of rows.
 static int add_shape(tl_region_graph *g, int ndim, const int64_t *lengths) {
   size_t nbytes = (size_t)ndim * sizeof *lengths;
-  for (int i = g->rows != NULL; i < g->shape_count; i++) {
+  for (int i = g->rows != NULL; i < g->shape_count; i++)
     if (g->shapes[i].ndim == ndim &&
-        memcmp(g->shapes[i].lengths, lengths, nbytes) == 0) {
+        memcmp(g->shapes[i].lengths, lengths, nbytes) == 0)
       return i;
-    }
-  }
   if (g->shape_count == g->shape_room)
     return -1;
   g->shapes[g->shape_count].ndim = ndim;
@@ -46,11 +44,10 @@ static int broadcast(tl_region_graph *g, int a, int b) {
   memcpy(lengths, g->shapes[a].lengths, sizeof lengths);
   for (int i = more; i < ndim; i++) {
     int64_t length = g->shapes[b].lengths[i - more];
-    if (lengths[i] == 1) {
+    if (lengths[i] == 1)
       lengths[i] = length;
-    } else if (length != 1 && length != lengths[i]) {
+    else if (length != 1 && length != lengths[i])
       return -1;
-    }
   }
   return add_shape(g, ndim, lengths);
 }
@@ -105,11 +102,10 @@ static bool node_shape(tl_region_graph *g, tl_region_node *n) {
 
 // Marks what an operand is: a node to be computed, or a use to be read.
 static void need(tl_region_graph *g, int in) {
-  if (in >= 0) {
+  if (in >= 0)
     g->nodes[in].needed = true;
-  } else {
+  else
     g->uses[-1 - in].read = true;
-  }
 }
 
 // From the results backward. What nobody needs is neither computed nor read,
@@ -159,14 +155,12 @@ static bool find_shapes(tl_region_graph *g) {
 // it was not cached.
 bool tl_region_shape_again(tl_region_graph *g) {
   g->shape_count = 0;
-  for (int i = 0; i <= g->value; i++) {
+  for (int i = 0; i <= g->value; i++)
     if (!node_shape(g, &g->nodes[i]))
       return false;
-  }
-  for (int i = 0; i < g->value; i++) {
+  for (int i = 0; i < g->value; i++)
     if (g->nodes[i].needed && g->nodes[i].shape != g->nodes[g->value].shape)
       return false;
-  }
   return tl_region_size(g) > 0 && tl_region_check_types(g);
 }
 
@@ -256,13 +250,11 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
     x[i].weak = from->typing.weak;
   }
   if (!tl_operands_resolve(g->vm, n->op, x, slots, &n->typing) ||
-      !check(g, n, x)) {
+      !check(g, n, x))
     return false;
-  }
-  for (int i = 0; i < n->arity; i++) {
+  for (int i = 0; i < n->arity; i++)
     if (x[i].array == NULL)
       n->items[i] = x[i].item;
-  }
   note_values(g, n);
   if (n->op != TL_OP_POW)
     return true;
@@ -291,9 +283,8 @@ static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
                               : tl_array_dtype(u->value.array);
     if (tl_kind_rank(from) > tl_kind_rank(to) ||
         (from != to && (kernels->cast[from][to] == NULL ||
-                        kernels->cast_check[from][to] != NULL))) {
+                        kernels->cast_check[from][to] != NULL)))
       return false;
-    }
   }
   return g->rows == NULL;
 }
@@ -314,9 +305,8 @@ bool tl_region_resolve_again(tl_region_graph *g, int at) {
               before.arity == n->arity &&
               before.typing.computed == n->typing.computed &&
               before.typing.result == n->typing.result;
-  for (int i = 0; i < n->arity; i++) {
+  for (int i = 0; i < n->arity; i++)
     same = same && before.typing.operands[i] == n->typing.operands[i];
-  }
   if (!same)
     *n = before;
   return same;
@@ -440,10 +430,9 @@ enum { PART_OF = 8 };
 // Only nodes that values from outside give at once are computed alone, by the
 // engine's own operation.
 static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
-  for (int i = 0; i < n->arity; i++) {
+  for (int i = 0; i < n->arity; i++)
     if (n->in[i] >= 0 || g->uses[-1 - n->in[i]].wrap > 0)
       return false;
-  }
   return n->host == NULL && n->cast == TL_DTYPE_COUNT && g->rows == NULL;
 }
 
@@ -455,10 +444,9 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
   g->uses[g->use_count++] = (tl_region_use){
       .value = value, .items = value, .root = -1, .direct = true, .read = true};
   for (int i = node + 1; i <= g->value; i++) {
-    for (int k = 0; k < g->nodes[i].arity; k++) {
+    for (int k = 0; k < g->nodes[i].arity; k++)
       if (g->nodes[i].in[k] == node)
         g->nodes[i].in[k] = -g->use_count;
-    }
   }
   g->nodes[node].needed = false;
   g->uncacheable = true;

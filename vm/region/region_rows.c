@@ -66,9 +66,8 @@ static int find_target(const tl_region_graph *g, tl_dtype dtype) {
         g->roots[x->root].consumed && tl_is_unique(x->value) &&
         tl_can_reuse(g->vm, x->value.nested->parts[1], dtype, 1,
                      g->shapes[0].lengths) &&
-        tl_region_is_safe_target(g, x->items.array)) {
+        tl_region_is_safe_target(g, x->items.array))
       return u;
-    }
   }
   return -1;
 }
@@ -115,10 +114,9 @@ tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out) {
 
 // A row without items has no smallest one; the built-in says so.
 static bool any_empty(const int64_t *at, int64_t rows) {
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; i < rows; i++)
     if (at[i] == at[i + 1])
       return true;
-  }
   return false;
 }
 

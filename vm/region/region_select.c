@@ -233,9 +233,8 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
   // One by one, the instruction at fault says why.
   if (tl_region_has_wrap(g) || tl_is_under_contract(g->vm) ||
       dtype_of(g, g->mask) != TL_BOOL || !is_alike(&s, g->selected) ||
-      !is_alike(&s, g->mask)) {
+      !is_alike(&s, g->mask))
     return TL_REGION_DECLINED;
-  }
   int over = tl_region_find_target(g, s.dtype, s.ndim, s.shape, resizes);
   if (over >= 0)
     return select_over(&s, over, out);

@@ -10,10 +10,9 @@
 
 // From the last to the first, since a slot may have been bound several times.
 tl_region_binding *tl_reader_binding(const tl_region_graph *g, uint32_t slot) {
-  for (int i = g->binding_count - 1; i >= 0; i--) {
+  for (int i = g->binding_count - 1; i >= 0; i--)
     if (g->bindings[i].slot == slot)
       return &g->bindings[i];
-  }
   return NULL;
 }
 
@@ -135,9 +134,8 @@ bool tl_region_is_operand(const tl_region_use *u) {
 bool tl_reader_operand(tl_region_reader *rd, const tl_decoded *d, uint32_t i,
                        int *in) {
   if (!tl_reader_look_up(rd, d->operands[i], in) ||
-      !tl_region_is_operand(tl_reader_use(rd, *in))) {
+      !tl_region_is_operand(tl_reader_use(rd, *in)))
     return false;
-  }
   tl_reader_consume(rd, d->operands[i], *in, d->modes[i]);
   return true;
 }
@@ -262,9 +260,8 @@ bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   int x_in, y_in;
   if (!tl_reader_look_up(rd, d->operands[0], &x_in) ||
-      !tl_reader_look_up(rd, d->operands[1], &y_in) || x_in == y_in) {
+      !tl_reader_look_up(rd, d->operands[1], &y_in) || x_in == y_in)
     return false;
-  }
   tl_region_use *x = tl_reader_use(rd, x_in), *y = tl_reader_use(rd, y_in);
   if (x == NULL || y == NULL || !x->direct || !y->direct)
     return true;
@@ -277,9 +274,8 @@ bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
   if (!transfers)
     return true;
   if (x->root < 0 || y->root < 0 || g->roots[x->root].ends ||
-      g->transfer_count == TL_REGION_TRANSFERS) {
+      g->transfer_count == TL_REGION_TRANSFERS)
     return false;
-  }
   g->transferred[g->transfer_count].from = (int8_t)x->root;
   g->transferred[g->transfer_count++].to = (int8_t)y->root;
   x->value.tag &= ~TL_OWNED;
@@ -310,9 +306,8 @@ static bool read_argument(tl_region_reader *rd, uint32_t slot, tl_slot *out) {
 // The first argument is what is computed, and is read by the caller.
 bool tl_reader_arguments(tl_region_reader *rd, const tl_decoded *d,
                          tl_slot *out) {
-  for (uint32_t i = 1; i < d->window_count; i++) {
+  for (uint32_t i = 1; i < d->window_count; i++)
     if (!read_argument(rd, d->window + i, &out[i]))
       return false;
-  }
   return d->window_count > 0 && d->window_count <= TL_MAX_PARAMS;
 }

@@ -91,11 +91,6 @@ static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
 
 // --- Into an array ----------------------------------------------------------
 
-// A running fold goes in the order of the items.
-static bool is_dense_target(const tl_region_graph *g, const tl_array *target) {
-  return tl_is_contiguous(target) && tl_region_is_safe_target(g, target);
-}
-
 // In this order: over an operand as it is, over one whose other parts are
 // copied, into a new array. A running fold cannot go over parts, since it is
 // written in order of the items.
@@ -106,7 +101,7 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   const int64_t *shape = g->shapes[n->shape].lengths;
   int reused = tl_region_find_target(g, dtype, ndim, shape,
                                      g->consumer == TL_CONSUMER_SCAN
-                                         ? is_dense_target
+                                         ? tl_region_is_dense_target
                                          : tl_region_is_safe_target);
   bool whole = reused >= 0;
   if (!whole && g->consumer == TL_CONSUMER_ARRAY)
@@ -143,12 +138,10 @@ static bool is_shifted(const tl_array *a, const tl_array *b) {
   int ndim = tl_ndim(a);
   if (tl_ndim(b) != ndim)
     return false;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (tl_shape(a)[i] != tl_shape(b)[i] ||
-        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])) {
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
       return false;
-    }
-  }
   return true;
 }
 

@@ -32,22 +32,30 @@ bool tl_region_is_safe_target(const tl_region_graph *g,
   return true;
 }
 
-// The first use that fits: operands that end here, show their whole array, and
-// have the result's size and shape.
+bool tl_region_is_dense_target(const tl_region_graph *g,
+                               const tl_array *target) {
+  return tl_is_contiguous(target) && tl_region_is_safe_target(g, target);
+}
+
+// Of the operands that end here, show their whole array, and have the result's
+// size and shape, the one that ends first.
 int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
                           const int64_t *shape,
                           bool (*fits)(const tl_region_graph *,
                                        const tl_array *)) {
+  int found = -1;
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *x = &g->uses[u];
-    if (x->root >= 0 && x->direct && g->roots[x->root].consumed &&
-        tl_is_array(x->value) &&
-        tl_can_reuse(g->vm, x->value, dtype, ndim, shape) &&
-        fits(g, x->value.array)) {
-      return u;
-    }
+    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
+        (found >= 0 &&
+         g->roots[x->root].ended >= g->roots[g->uses[found].root].ended) ||
+        !tl_is_array(x->value) ||
+        !tl_can_reuse(g->vm, x->value, dtype, ndim, shape) ||
+        !fits(g, x->value.array))
+      continue;
+    found = u;
   }
-  return -1;
+  return found;
 }
 
 // Floats take in what does not raise the kind; integers only their own dtype,
@@ -66,9 +74,8 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
     return NULL;
   size_t nbytes = (size_t)s.ndim * sizeof *s.shape;
   if (s.ndim != g->shapes[n->shape].ndim ||
-      memcmp(s.shape, g->shapes[n->shape].lengths, nbytes) != 0) {
+      memcmp(s.shape, g->shapes[n->shape].lengths, nbytes) != 0)
     return NULL;
-  }
   return tl_region_view(g, a, to, s.data, s.ndim, s.shape, s.strides);
 }
 

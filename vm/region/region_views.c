@@ -20,9 +20,8 @@ static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
   for (int i = 0; i < g->use_count; i++) {
     const tl_region_use *u = &g->uses[i];
     if (!u->direct && u->wrap == 0 && u->root == root &&
-        tl_is_array(u->value) && same_view(u->value.array, view)) {
+        tl_is_array(u->value) && same_view(u->value.array, view))
       return -1 - i;
-    }
   }
   return 0;
 }
@@ -100,10 +99,9 @@ bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
   index->count = 0;
   if (d->window_count > TL_MAX_DIMS)
     return false;
-  for (uint32_t i = 0; i < d->window_count; i++) {
+  for (uint32_t i = 0; i < d->window_count; i++)
     if (!read_part(rd, d->window + i, index))
       return false;
-  }
   if (d->op == TL_BC_INDEX || d->op == TL_BC_SETPATH) {
     if (paths[d->extra].step_count != 1 || paths[d->extra].spreads)
       return false;
@@ -111,10 +109,9 @@ bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
     return index->step.field == NULL;
   }
   uint32_t count = d->operand_count - first - (d->op == TL_BC_REPLACE);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (!read_part(rd, d->operands[first + i], index))
       return false;
-  }
   index->step = (tl_step){.item_count = (uint16_t)count, .items = value_items};
   return true;
 }
@@ -126,9 +123,8 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
     return -1;
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !tl_region_is_array(u->value) ||
-      tl_array_dtype(u->value.array) >= TL_STRING) {
+      tl_array_dtype(u->value.array) >= TL_STRING)
     return -1;
-  }
   if (u->wrap > 0)
     return -1;
   // What is taken for an update, a[i] in a[i] += 1, leaves the array there.
@@ -206,11 +202,10 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
              .guard = {.from = TL_FROM_VIEW,
                        .of = {(int8_t)from},
                        .at = (uint32_t)g->index_count}};
-  if (g->index_count < TL_REGION_INDICES) {
+  if (g->index_count < TL_REGION_INDICES)
     g->indices[g->index_count++] = index;
-  } else {
+  else
     g->uncacheable = true;
-  }
   if (!masked)
     return bind_view(rd, d, &p);
   int uses = g->use_count;
@@ -236,9 +231,8 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   int in, mask;
   if (d->op != TL_BC_GETEL || !tl_reader_look_up(rd, d->operands[0], &in) ||
       !tl_reader_look_up(rd, d->operands[1], &mask) || (in < 0 && mask < 0) ||
-      !is_mask(g, mask)) {
+      !is_mask(g, mask))
     return false;
-  }
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u != NULL && (!tl_region_is_array(u->value) || !tl_region_is_operand(u)))
     return false;
@@ -286,9 +280,8 @@ static int find_rolled(const tl_region_graph *g, const tl_region_use *from,
   for (int i = 0; i < g->use_count; i++) {
     const tl_region_use *u = &g->uses[i];
     if (u->wrap > 0 && u->root == from->root && same_view(u->value.array, a) &&
-        memcmp(tl_region_shift(g, u), shift, nbytes) == 0) {
+        memcmp(tl_region_shift(g, u), shift, nbytes) == 0)
       return -1 - i;
-    }
   }
   return 0;
 }
@@ -333,9 +326,8 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   tl_slot arguments[TL_MAX_PARAMS];
   if (!tl_reader_arguments(rd, d, arguments) ||
       !tl_reader_look_up(rd, d->window, &in) ||
-      is_better_alone(rd, d->window, TL_MODE_CONSUME, true)) {
+      is_better_alone(rd, d->window, TL_MODE_CONSUME, true))
     return false;
-  }
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !tl_region_is_array(u->value) || !tl_region_is_operand(u))
     return false;

@@ -112,55 +112,49 @@ static tl_region_status write_tiles(const writing *w,
   }
 }
 
-tl_region_status tl_region_run_tile(tl_region_graph *g,
-                                    const tl_region_tile *tile, void *to,
-                                    tl_dtype dtype, const int64_t *strides) {
+// Plans a tile of the longest parts, and writes the tile by that. [whole]: it
+// is all of the result, so that the plan of an earlier run may do.
+static tl_region_status cut_tile(const writing *w, const tl_region_tile *tile,
+                                 tl_dtype dtype, bool whole) {
+  tl_region_planned *planned = w->g->fresh;
   cuts c;  // large: not cleared
-  if (!find_cuts(g, tile, &c))
+  if (!find_cuts(w->g, tile, &c))
     return TL_REGION_DECLINED;
   int64_t lengths[TL_MAX_DIMS];
   find_longest(tile, &c, lengths);
   tl_region_tile longest = {tile->ndim, lengths, tile->axes, tile->from};
-  g->fresh->is_ready = false;  // of a part
-  if (!tl_region_plan(g, g->fresh, &longest, to, dtype, strides))
-    return TL_REGION_DECLINED;
-  return write_tiles(&(writing){g, to, strides, true}, g->fresh, tile, &c);
+  if (whole) {
+    tl_plan *plan =
+        tl_region_plan_whole(w->g, &longest, w->to, dtype, w->strides);
+    if (plan == NULL)
+      return TL_REGION_DECLINED;
+    planned = plan == &planned->plan ? planned : w->g->cached;
+  } else {
+    planned->is_ready = false;  // of a part
+    if (!tl_region_plan(w->g, planned, &longest, w->to, dtype, w->strides))
+      return TL_REGION_DECLINED;
+  }
+  return write_tiles(w, planned, tile, &c);
 }
 
-// By the plan of an earlier run where it fits.
-static tl_region_status write_wrapped(const writing *w, const tl_array *to,
-                                      tl_dtype dtype) {
-  tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
-  cuts c;  // large: not cleared
-  if (!find_cuts(w->g, &tile, &c))
-    return TL_REGION_DECLINED;
-  int64_t lengths[TL_MAX_DIMS];
-  find_longest(&tile, &c, lengths);
-  tl_region_tile longest = {tile.ndim, lengths, NULL, NULL};
-  tl_plan *plan =
-      tl_region_plan_whole(w->g, &longest, to->data, dtype, w->strides);
-  if (plan == NULL)
-    return TL_REGION_DECLINED;
-  bool is_fresh = plan == &w->g->fresh->plan;
-  return write_tiles(w, is_fresh ? w->g->fresh : w->g->cached, &tile, &c);
+tl_region_status tl_region_run_tile(tl_region_graph *g,
+                                    const tl_region_tile *tile, void *to,
+                                    tl_dtype dtype, const int64_t *strides) {
+  return cut_tile(&(writing){g, to, strides, true}, tile, dtype, false);
 }
 
-// One plan for the whole array, of an earlier run where it fits.
-static tl_region_status write_whole(tl_region_graph *g, const tl_array *to,
-                                    tl_dtype dtype, bool may_stop) {
+// Only rolled operands need tiles; else it is one plan for the whole array, of
+// an earlier run where it fits.
+static tl_region_status run_into(tl_region_graph *g, tl_array *to,
+                                 tl_dtype dtype, bool may_stop) {
   tl_region_tile tile = {tl_ndim(to), tl_shape(to), NULL, NULL};
+  if (tl_region_has_wrap(g)) {
+    writing w = {g, to->data, tl_strides(to), may_stop};
+    return cut_tile(&w, &tile, dtype, true);
+  }
   tl_plan *plan =
       tl_region_plan_whole(g, &tile, to->data, dtype, tl_strides(to));
   return tl_region_run_plan(g, plan, NULL, NULL, may_stop);
-}
-
-// Only rolled operands need tiles.
-static tl_region_status run_into(tl_region_graph *g, tl_array *to,
-                                 tl_dtype dtype, bool may_stop) {
-  if (!tl_region_has_wrap(g))
-    return write_whole(g, to, dtype, may_stop);
-  writing w = {g, to->data, tl_strides(to), may_stop};
-  return write_wrapped(&w, to, dtype);
 }
 
 // --- Running folds ----------------------------------------------------------
@@ -236,10 +230,9 @@ tl_region_status tl_region_make_array(tl_region_graph *g, tl_array **out) {
   if (made == NULL)
     return TL_REGION_FAILED;
   tl_region_status status = tl_region_write(g, made, dtype, true);
-  if (status == TL_REGION_DONE) {
+  if (status == TL_REGION_DONE)
     *out = made;
-  } else {
+  else
     tl_drop(g->vm, tl_own_array(made));
-  }
   return status;
 }

@@ -114,6 +114,20 @@ static inline tl_state tl_state_borrowed(tl_ownership_kind kind, uint32_t who,
   return state;
 }
 
+// Whether the slot may own a count: then its end has to be seen to.
+static inline bool tl_state_owns(const tl_state *state) {
+  return state->kind == TL_OWNS || state->kind == TL_EITHER;
+}
+
+// Whether one of the owners is of a kind, such as tl_who_is_slot.
+static inline __attribute__((always_inline)) bool tl_state_has(
+    const tl_state *state, bool (*is)(uint32_t who)) {
+  for (int i = 0; i < state->count; i++)
+    if (is(tl_borrow_owner_who(state->borrow_owners[i])))
+      return true;
+  return false;
+}
+
 // Adds an entry, or its relations to the entry that its owner has already.
 // Where the set has no room, it is marked as `full` and stays as it is.
 void tl_state_add(tl_state *state, tl_borrow_owner borrow_owner);

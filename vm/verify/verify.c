@@ -25,6 +25,13 @@ static bool check_slot(tl_checker *c, uint32_t slot) {
   return slot < c->p->slot_count || tl_refuse(c, slot, TL_RULE_BEYOND_FRAME);
 }
 
+static bool check_slots(tl_checker *c, const uint16_t *slots, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (!check_slot(c, slots[i]))
+      return false;
+  return true;
+}
+
 // How many functions are in the group of this one. UINT32_MAX where it is in
 // none: it never runs as a closure, and SELF is itself whatever it carries.
 static uint32_t member_limit(const tl_checker *c) {
@@ -172,9 +179,8 @@ static bool check_values(tl_checker *c) {
 // Of results and windows the last slot is checked, since all others are below
 // it. Limits of indices come before what is looked up by them.
 bool tl_check_fields(tl_checker *c) {
-  for (uint32_t i = 0; i < c->ins.operand_count; i++)
-    if (!check_slot(c, c->ins.operands[i]))
-      return false;
+  if (!check_slots(c, c->ins.operands, c->ins.operand_count))
+    return false;
   if (c->ins.result_count > 0 &&
       !check_slot(c, (uint32_t)c->ins.result + c->ins.result_count - 1))
     return false;
@@ -259,25 +265,25 @@ static bool check_form(tl_checker *c) {
     const tl_handler *h = &p->handlers[i];
     if (!mark_leader(c, h->handler))
       return false;
-    for (uint16_t k = 0; k < h->kept_count; k++)
-      if (!check_slot(c, h->kept[k]))
-        return false;
-    for (uint16_t k = 0; k < h->own_count; k++)
-      if (!check_slot(c, h->own[k]))
-        return false;
+    if (!check_slots(c, h->kept, h->kept_count) ||
+        !check_slots(c, h->own, h->own_count))
+      return false;
   }
   return p->code_count > 0 || tl_refuse(c, 0, TL_RULE_NO_CODE);
 }
 
 // --- The search -------------------------------------------------------------
 
+static void clear(tl_slot_list *list) {
+  while (list->count > 0) list->has[list->slots[--list->count]] = false;
+}
+
 // Makes the states joined at a leader the current ones.
 // What the path before has left is cleared, and both lists begin anew.
 static void load_point(tl_checker *c, const tl_join_point *point) {
   for (uint32_t y = 0; y < c->p->slot_count; y++) c->now[y].kind = TL_ABSENT;
-  while (c->busy_count > 0) c->is_busy[c->busy[--c->busy_count]] = false;
-  while (c->borrower_count > 0)
-    c->is_borrower[c->borrowers[--c->borrower_count]] = false;
+  clear(&c->busy);
+  clear(&c->borrowers);
   for (uint32_t i = 0; i < point->count; i++) {
     c->now[point->states[i].slot] = point->states[i].state;
     tl_check_busy(c, point->states[i].slot);
@@ -412,61 +418,36 @@ static void index_handlers(tl_checker *c) {
   }
 }
 
-// Each allocation is tried only if the one before it has succeeded, so a NULL
-// says that all later ones are NULL too; they are freed in the opposite order.
+// The tables lie in one block, those of the strictest alignment first.
 bool tl_verify_with(tl_vm *vm, tl_prototype *p,
                     void (*visit)(tl_checker *checker, void *context),
                     void *context) {
-  size_t states = p->slot_count * sizeof(tl_state);
-  size_t points = p->code_count * sizeof(tl_join_point);
-  size_t work = (p->code_count + 1) * sizeof(uint32_t);
-  size_t busy = p->slot_count * sizeof(uint32_t);
   tl_checker c = {.vm = vm, .p = p};
-  bool ok = false;
-  c.now = tl_alloc_zeroed(vm, states, "the verifier's states");
-  c.error = c.now ? tl_alloc_zeroed(vm, states, "the verifier's states") : NULL;
-  c.points =
-      c.error ? tl_alloc_zeroed(vm, points, "the verifier's points") : NULL;
-  c.work = c.points ? tl_alloc(vm, work, "the verifier's list") : NULL;
-  c.busy = c.work ? tl_alloc(vm, busy, "the verifier's list") : NULL;
-  c.borrowers = c.busy ? tl_alloc(vm, busy, "the verifier's list") : NULL;
-  c.is_busy = c.borrowers
-                  ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
-                  : NULL;
-  c.is_borrower =
-      c.is_busy ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
-                : NULL;
-  c.marks = c.is_borrower
-                ? tl_alloc_zeroed(vm, p->slot_count, "the verifier's list")
-                : NULL;
-  if (c.points != NULL)
-    index_handlers(&c);
-  if (c.marks != NULL)
-    ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
-         visit_all(&c, visit, context);
-  for (uint32_t i = 0; c.points != NULL && i < p->code_count; i++)
+  size_t slots = p->slot_count, words = p->code_count;
+  size_t nbytes = words * (sizeof *c.points + sizeof *c.work) + sizeof *c.work +
+                  slots * (2 * sizeof *c.now + 2 * sizeof *c.busy.slots +
+                           2 * sizeof *c.busy.has + sizeof *c.marks);
+  void *block = tl_alloc_zeroed(vm, nbytes, "the verifier's states");
+  if (block == NULL)
+    return false;
+  c.points = block;
+  c.now = (void *)(c.points + words);
+  c.error = c.now + slots;
+  c.work = (void *)(c.error + slots);
+  c.busy.slots = c.work + words + 1;
+  c.borrowers.slots = c.busy.slots + slots;
+  c.busy.has = (void *)(c.borrowers.slots + slots);
+  c.borrowers.has = c.busy.has + slots;
+  c.marks = (void *)(c.borrowers.has + slots);
+  index_handlers(&c);
+  bool ok = check_form(&c) && index_ranges(&c) && start(&c) && search(&c) &&
+            visit_all(&c, visit, context);
+  for (uint32_t i = 0; i < p->code_count; i++)
     if (c.points[i].states != NULL)
       tl_free(vm, c.points[i].states,
               c.points[i].capacity * sizeof *c.points[i].states);
   free_index(&c);
-  if (c.marks != NULL)
-    tl_free(vm, c.marks, p->slot_count);
-  if (c.is_borrower != NULL)
-    tl_free(vm, c.is_borrower, p->slot_count);
-  if (c.is_busy != NULL)
-    tl_free(vm, c.is_busy, p->slot_count);
-  if (c.borrowers != NULL)
-    tl_free(vm, c.borrowers, busy);
-  if (c.busy != NULL)
-    tl_free(vm, c.busy, busy);
-  if (c.work != NULL)
-    tl_free(vm, c.work, work);
-  if (c.points != NULL)
-    tl_free(vm, c.points, points);
-  if (c.error != NULL)
-    tl_free(vm, c.error, states);
-  if (c.now != NULL)
-    tl_free(vm, c.now, states);
+  tl_free(vm, block, nbytes);
   return ok;
 }
 
@@ -476,7 +457,7 @@ static void note_owners(tl_checker *c, void *context) {
   size_t words = (c->p->slot_count + 63) / 64;
   uint64_t *set = (uint64_t *)context + c->pc * words;
   for (uint32_t y = 0; y < c->p->slot_count; y++)
-    if (c->now[y].kind == TL_OWNS || c->now[y].kind == TL_EITHER)
+    if (tl_state_owns(&c->now[y]))
       set[y / 64] |= UINT64_C(1) << (y & 63);
 }
 

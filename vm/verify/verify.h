@@ -21,6 +21,12 @@ typedef struct tl_join_point {
   } * states;  // by slot
 } tl_join_point;
 
+// Slots that rules look at, each once.
+typedef struct tl_slot_list {
+  uint32_t *slots, count;
+  bool *has;  // for each slot of the function
+} tl_slot_list;
+
 // One function's verification. The driver (verify.c) makes and frees it.
 typedef struct tl_checker {
   tl_vm *vm;
@@ -31,11 +37,9 @@ typedef struct tl_checker {
   tl_state *error;  // the same as an error finds it
   // Slots that own or are lent something, and perhaps some that no longer do:
   // long scripts have thousands of plain ones, which no rule looks at.
-  uint32_t *busy, busy_count;
-  bool *is_busy;
+  tl_slot_list busy;
   // Those of them that something lends, or once lent.
-  uint32_t *borrowers, borrower_count;
-  bool *is_borrower;
+  tl_slot_list borrowers;
   uint8_t *marks;  // for each slot, what the lists of [marked] say of it
   const struct tl_handler *marked;
   // The unwind ranges over each stretch of TL_STRETCH instructions.

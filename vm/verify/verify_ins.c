@@ -6,11 +6,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 
-// Whether the slot may own a count: then its end has to be seen to.
-static bool owns(const tl_state *state) {
-  return state->kind == TL_OWNS || state->kind == TL_EITHER;
-}
-
 // Whether a mode lets the instruction have what the operand owns, for certain
 // or by its bit.
 static bool consumes(int mode) {
@@ -42,7 +37,7 @@ static int operand_role(const tl_checker *c, uint32_t i) {
 // Whether it owns the states say, as windows have no modes.
 static bool is_consumed(const tl_checker *c, uint32_t i) {
   if (in_window(c, i))
-    return owns(&c->now[operand_slot(c, i)]);
+    return tl_state_owns(&c->now[operand_slot(c, i)]);
   return consumes(c->ins.modes[i]);
 }
 
@@ -224,7 +219,7 @@ static bool check_operands(tl_checker *c) {
     if (is_consumed(c, i) && (!check_consumed(c, i) || !check_conflicts(c, i)))
       return false;
   if (n > 0 && operand_role(c, 0) == TL_ROLE_TARGET &&
-      owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
+      tl_state_owns(&c->now[c->ins.operands[0]]) && !is_consumed(c, 0))
     return tl_refuse(c, c->ins.operands[0], TL_RULE_TARGET_KEPT);
   return true;
 }
@@ -301,8 +296,8 @@ static bool check_globals(tl_checker *c) {
 static void end_rebound(const tl_checker *c, tl_state *states) {
   if (!may_rebind_some(c))
     return;
-  for (uint32_t i = 0; i < c->borrower_count; i++) {
-    tl_state *state = &states[c->borrowers[i]];
+  for (uint32_t i = 0; i < c->borrowers.count; i++) {
+    tl_state *state = &states[c->borrowers.slots[i]];
     if (state->kind != TL_ABSENT && borrows_from_rebound(c, state))
       state->invalid = true;
   }
@@ -339,10 +334,9 @@ static bool check_own_rebinding(tl_checker *c) {
     list = callee_summary(c)->rebinds;
     count = callee_summary(c)->rebind_count;
   }
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (!is_declared(mine, list[i]))
       return tl_refuse(c, 0, TL_RULE_UNDECLARED_VARIABLE);
-  }
   return true;
 }
 
@@ -352,7 +346,7 @@ static bool check_own_rebinding(tl_checker *c) {
 // Whoever borrowed from the window's slot borrows from that slot then.
 static bool give_back(tl_checker *c, tl_state first) {
   uint32_t w = c->ins.window, x = (uint32_t)c->ins.back;
-  if (x != w && owns(&c->now[x]))
+  if (x != w && tl_state_owns(&c->now[x]))
     return tl_refuse(c, x, TL_RULE_BACK_OVER_OWNER);
   c->error[x] = first;
   tl_check_watch(c, w);
@@ -374,7 +368,7 @@ static bool check_failure(tl_checker *c) {
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
     uint32_t w = c->ins.window + i;
     c->error[w].kind = TL_ABSENT;
-    if (owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
+    if (tl_state_owns(&c->now[w]) && !(i == 0 && c->ins.back >= 0))
       tl_end_borrow_owner(c, c->error, w);
   }
   if (c->ins.back >= 0 && !give_back(c, c->now[c->ins.window]))
@@ -395,16 +389,21 @@ static tl_state immortal(void) {
   return tl_state_borrowed(TL_BORROWS, TL_WHO_IMMORTAL, TL_PART);
 }
 
+// Adds the lenders of what stands in [relation] to operand 0: its slot, unless
+// that ends here, and whoever lends to it.
+static void derive(const tl_checker *c, tl_state *state, tl_relation relation) {
+  uint32_t x = c->ins.operands[0];
+  if (consumes(c->ins.modes[0]))
+    tl_state_derive_borrow_owners(state, &c->now[x], relation);
+  else
+    tl_state_derive(state, &c->now[x], x, relation);
+}
+
 // A view of operand 0, or a list or record that borrows items of it: it stands
 // to that in [first] and all further relations.
 static tl_state slice_state(const tl_checker *c, tl_relation first) {
-  uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
-  for (tl_relation r = first; r <= TL_LENDS; r++)
-    if (consumes(c->ins.modes[0]))
-      tl_state_derive_borrow_owners(&state, &c->now[x], r);
-    else
-      tl_state_derive(&state, &c->now[x], x, r);
+  for (tl_relation r = first; r <= TL_LENDS; r++) derive(c, &state, r);
   if (tl_state_needs_borrow_owner(&state))
     state.kind = TL_EITHER;
   return state;
@@ -451,27 +450,20 @@ static tl_state item_state(const tl_checker *c) {
 // what is stored holds its block itself. Where the operand goes on they are
 // part of it. Where it ends they are owned, but for those that it borrowed.
 static tl_state items_state(const tl_checker *c) {
-  uint32_t x = c->ins.operands[0];
-  const tl_state *from = &c->now[x];
-  bool ends = consumes(c->ins.modes[0]);
-  bool whole = from->kind == TL_OWNS && !tl_state_in(from, TL_TO_ITEMS);
-  tl_state state = tl_state_new(ends && whole ? TL_OWNS : TL_EITHER);
-  if (!ends)
-    tl_state_derive(&state, from, x, TL_PART);
-  else if (!whole)
-    tl_state_derive_borrow_owners(&state, from, TL_PART);
+  const tl_state *from = &c->now[c->ins.operands[0]];
+  bool gives = consumes(c->ins.modes[0]) && from->kind == TL_OWNS &&
+               !tl_state_in(from, TL_TO_ITEMS);
+  tl_state state = tl_state_new(gives ? TL_OWNS : TL_EITHER);
+  if (!gives)
+    derive(c, &state, TL_PART);
   return state;
 }
 
 // A view of an array. The header is new and owned; operand 0 retains the
 // block, or, where that ends here, whatever retained it for operand 0.
 static tl_state view_state(const tl_checker *c) {
-  uint32_t x = c->ins.operands[0];
   tl_state state = tl_state_new(TL_OWNS);
-  if (consumes(c->ins.modes[0]))
-    tl_state_derive_borrow_owners(&state, &c->now[x], TL_HELD);
-  else
-    tl_state_derive(&state, &c->now[x], x, TL_HELD);
+  derive(c, &state, TL_HELD);
   return state;
 }
 
@@ -507,7 +499,7 @@ static tl_state call_state(const tl_checker *c) {
     }
     uint32_t x = c->ins.window + i;
     const tl_state *from = &c->now[x];
-    owned |= owns(from) && whole;
+    owned |= tl_state_owns(from) && whole;
     // An item of what was given may be lent to that.
     if (from->kind == TL_OWNS &&
         (relation != TL_PART || !tl_state_in(from, TL_TO_ITEMS)))
@@ -521,7 +513,7 @@ static tl_state call_state(const tl_checker *c) {
   // What was given may come back, or some of it.
   for (uint32_t i = 0; i < c->ins.window_count; i++) {
     const tl_state *from = &c->now[c->ins.window + i];
-    if (!owns(from))
+    if (!tl_state_owns(from))
       continue;
     tl_state_derive_items(&state, from);
     tl_state_derive_inner(&state, from);
@@ -552,15 +544,10 @@ static tl_state library_state(const tl_checker *c) {
 
 // A list or a string, perhaps the operand's own: those are no views.
 static tl_state same_state(const tl_checker *c) {
-  uint32_t x = c->ins.operands[0];
-  const tl_state *from = &c->now[x];
-  tl_state state = tl_state_new(TL_EITHER);
-  if (!consumes(c->ins.modes[0]))
-    tl_state_derive(&state, from, x, TL_SAME);
-  else
-    tl_state_derive_borrow_owners(&state, from, TL_SAME);
-  if (consumes(c->ins.modes[0]) && from->kind == TL_OWNS)
-    state.kind = TL_OWNS;
+  bool owned =
+      consumes(c->ins.modes[0]) && c->now[c->ins.operands[0]].kind == TL_OWNS;
+  tl_state state = tl_state_new(owned ? TL_OWNS : TL_EITHER);
+  derive(c, &state, TL_SAME);
   tl_state_strip(&state, 1u << TL_HELD);
   return state;
 }
@@ -646,7 +633,7 @@ static void end_consumed(tl_checker *c) {
     }
     if (!gone && !in_window(c, i))
       continue;
-    bool owned = owns(&c->now[x]);
+    bool owned = tl_state_owns(&c->now[x]);
     c->now[x].kind = TL_ABSENT;
     if (owned)
       tl_end_borrow_owner(c, c->now, x);
@@ -750,7 +737,7 @@ static bool check_return(tl_checker *c) {
   if (c->ins.modes[0] == TL_MODE_BORROW && state->kind != TL_BORROWS)
     return tl_refuse(c, x, TL_RULE_RETURNED_AS_BORROW);
   for (uint32_t y = 0; y < c->p->slot_count; y++)
-    if (y != x && owns(&c->now[y]))
+    if (y != x && tl_state_owns(&c->now[y]))
       return tl_refuse(c, y, TL_RULE_LEFT_AT_RETURN);
   if (state->kind != TL_BORROWS && !s->may_own)
     return tl_refuse(c, x, TL_RULE_UNDECLARED_OWNED);
@@ -767,22 +754,16 @@ static bool check_return(tl_checker *c) {
 static bool check_container_end(tl_checker *c) {
   uint32_t x = (uint32_t)c->container_end;
   const uint16_t *s = c->ins.operands;
-  switch (c->ins.op) {
-    case TL_BC_INHERIT:
-      return s[0] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    case TL_BC_HOLD:
-      return s[1] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    case TL_BC_LEAVE:
-      c->container_end = -1;
-      return (s[0] == x &&
-              (tl_state_relations(&c->now[s[1]], x) & TL_TO_ITEMS) == 0) ||
-             tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    case TL_BC_DROP:
-      c->container_end = -1;
-      return s[0] == x || tl_refuse(c, x, TL_RULE_CONTAINER_END);
-    default:
-      return tl_refuse(c, x, TL_RULE_CONTAINER_END);
-  }
+  int op = c->ins.op;
+  if (op == TL_BC_LEAVE || op == TL_BC_DROP)
+    c->container_end = -1;
+  if (op == TL_BC_LEAVE &&
+      (tl_state_relations(&c->now[s[1]], x) & TL_TO_ITEMS) != 0)
+    return tl_refuse(c, x, TL_RULE_CONTAINER_END);
+  bool settles = op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_DROP
+                     ? s[0] == x
+                     : op == TL_BC_HOLD && s[1] == x;
+  return settles || tl_refuse(c, x, TL_RULE_CONTAINER_END);
 }
 
 // The order matters: operands are read in the states before the instruction,

@@ -10,11 +10,6 @@
 
 #include "vm/verify/verify.h"
 
-// Whether the slot's end may give a count up.
-static bool owns(const tl_state *state) {
-  return state->kind == TL_OWNS || state->kind == TL_EITHER;
-}
-
 // A set that is not whole proves nothing.
 // The slot may be dropped or overwritten as before, but any read is refused.
 static void widen_full(tl_state *state) {
@@ -34,41 +29,33 @@ static bool is_plain(const tl_state *state) {
           tl_borrow_owner_who(state->borrow_owners[0]) == TL_WHO_IMMORTAL);
 }
 
-// Puts the slot on the list of those that rules look at.
-static void add_busy(tl_checker *c, uint32_t slot) {
-  if (c->is_busy[slot])
-    return;
-  c->is_busy[slot] = true;
-  c->busy[c->busy_count++] = slot;
-}
-
 // Neither list ever shrinks within a function: a slot that is plain again is
 // passed over, which costs less than to take it out.
-static void add_borrower(tl_checker *c, uint32_t slot) {
-  if (c->is_borrower[slot])
+static void add_slot(tl_slot_list *list, uint32_t slot) {
+  if (list->has[slot])
     return;
-  c->is_borrower[slot] = true;
-  c->borrowers[c->borrower_count++] = slot;
+  list->has[slot] = true;
+  list->slots[list->count++] = slot;
 }
 
 void tl_check_busy(tl_checker *c, uint32_t slot) {
   if (is_plain(&c->now[slot]))
     return;
-  add_busy(c, slot);
+  add_slot(&c->busy, slot);
   if (c->now[slot].count > 0)
-    add_borrower(c, slot);
+    add_slot(&c->borrowers, slot);
 }
 
 void tl_check_watch(tl_checker *c, uint32_t slot) {
-  add_busy(c, slot);
-  add_borrower(c, slot);
+  add_slot(&c->busy, slot);
+  add_slot(&c->borrowers, slot);
 }
 
 // The borrowers are not refused here but marked: one that nobody reads again
 // does no harm.
 void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
-  for (uint32_t i = 0; i < c->borrower_count; i++) {
-    uint32_t y = c->borrowers[i];
+  for (uint32_t i = 0; i < c->borrowers.count; i++) {
+    uint32_t y = c->borrowers.slots[i];
     if (states[y].kind != TL_ABSENT && y != who &&
         tl_state_borrowed_by(&states[y], who))
       states[y].invalid = true;
@@ -77,9 +64,9 @@ void tl_end_borrow_owner(tl_checker *c, tl_state *states, uint32_t who) {
 
 void tl_rename_borrow_owners(tl_checker *c, tl_state *states, uint32_t from,
                              uint32_t to) {
-  for (uint32_t i = 0; i < c->borrower_count; i++)
-    if (states[c->borrowers[i]].kind != TL_ABSENT)
-      tl_state_rename(&states[c->borrowers[i]], from, to);
+  for (uint32_t i = 0; i < c->borrowers.count; i++)
+    if (states[c->borrowers.slots[i]].kind != TL_ABSENT)
+      tl_state_rename(&states[c->borrowers.slots[i]], from, to);
 }
 
 // What is read must have a state and must not borrow from what has ended.
@@ -103,7 +90,7 @@ bool tl_check_read(tl_checker *c, uint32_t slot) {
 // Writing a slot ends what borrows from it. A result whose set is too small is
 // remembered as `overflowed` for the one instruction that follows.
 bool tl_check_define(tl_checker *c, uint32_t slot, tl_state state) {
-  if (owns(&c->now[slot]))
+  if (tl_state_owns(&c->now[slot]))
     return tl_refuse(c, slot, TL_RULE_OVERWRITTEN);
   tl_end_borrow_owner(c, c->now, slot);
   if (state.full && !state.invalid)
@@ -145,7 +132,7 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   // Where y cannot be x, or nothing is there to hand over, SETTLE does nothing
   // at run time, and so nothing here.
   bool is_alias = (tl_state_relations(to, x) & 1u << TL_SAME) != 0;
-  if (!is_alias && (!owns(from) || to->kind == TL_OWNS))
+  if (!is_alias && (!tl_state_owns(from) || to->kind == TL_OWNS))
     return;
   tl_state bare = *to;
   tl_state_strip(&bare, 1u << TL_HELD | TL_TO_ITEMS);
@@ -168,8 +155,8 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
   from->kind = TL_EITHER;
   tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
   widen_full(from);
-  for (uint32_t i = 0; i < c->borrower_count; i++) {
-    uint32_t z = c->borrowers[i];
+  for (uint32_t i = 0; i < c->borrowers.count; i++) {
+    uint32_t z = c->borrowers.slots[i];
     if (c->now[z].kind == TL_ABSENT || z == x || z == y)
       continue;
     tl_state_share(&c->now[z], x, y);
@@ -183,13 +170,13 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
 static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   tl_state *view = &c->now[y], *from = &c->now[x];
   tl_state_remove(view, x, 1u << TL_HELD);
-  if (from->kind != TL_OWNS && from->kind != TL_EITHER)
+  if (!tl_state_owns(from))
     return;
   // At run time x's count may have become the view's, if x was just the block's
   // owner. Then x's object lives as long as the view object in y, so whoever
   // keeps that one keeps x's object.
   tl_state keepers = tl_state_new(TL_OWNS);
-  if (owns(view))
+  if (tl_state_owns(view))
     tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
   for (int i = 0; i < view->count; i++) {
     uint32_t who = tl_borrow_owner_who(view->borrow_owners[i]);
@@ -201,8 +188,8 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
     tl_state_add(from, keepers.borrow_owners[i]);
   from->full |= keepers.full;
   widen_full(from);
-  for (uint32_t k = 0; k < c->borrower_count; k++) {
-    uint32_t z = c->borrowers[k];
+  for (uint32_t k = 0; k < c->borrowers.count; k++) {
+    uint32_t z = c->borrowers.slots[k];
     unsigned relations = tl_state_relations(&c->now[z], x);
     if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
       continue;
@@ -210,14 +197,11 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
       uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
       if (who == z)
         continue;
-      if ((relations & (1u << TL_SAME | 1u << TL_PART)) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_PART));
-      if ((relations & 1u << TL_HELD) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_HELD));
-      if ((relations & 1u << TL_LENDS) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_LENDS));
-      if ((relations & 1u << TL_INNER) != 0)
-        tl_state_add(&c->now[z], tl_borrow_owner_of(who, TL_INNER));
+      // What is x itself is a part of the keeper's.
+      unsigned of_keeper = relations & ~(1u << TL_SAME);
+      if ((relations & 1u << TL_SAME) != 0)
+        of_keeper |= 1u << TL_PART;
+      tl_state_add(&c->now[z], who << 5 | of_keeper);
     }
     widen_full(&c->now[z]);
   }
@@ -313,7 +297,7 @@ static bool store_states(tl_checker *c, tl_join_point *point,
 
 // What only one path brings: a borrow is forgotten, an owner would leak.
 static bool check_missing(tl_checker *c, uint32_t slot, const tl_state *state) {
-  return !owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
+  return !tl_state_owns(state) || tl_refuse(c, slot, TL_RULE_ONE_PATH);
 }
 
 // Another path reaches a leader: the states are united, slot by slot.
@@ -383,8 +367,8 @@ void tl_copy_states(tl_checker *c) {
     memcpy(c->error, c->now, c->p->slot_count * sizeof(tl_state));
     return;
   }
-  for (uint32_t i = 0; i < c->busy_count; i++)
-    c->error[c->busy[i]] = c->now[c->busy[i]];
+  for (uint32_t i = 0; i < c->busy.count; i++)
+    c->error[c->busy.slots[i]] = c->now[c->busy.slots[i]];
 }
 
 // What the lists say of a slot.
@@ -435,7 +419,7 @@ static bool each_range(tl_checker *c, const tl_state *states,
 static bool check_range(tl_checker *c, const tl_unwind_range *r,
                         const tl_state *state) {
   // The bit of what borrows is 0, and an entry that tests it drops nothing.
-  if (!owns(state) && !(r->either && state->kind == TL_BORROWS))
+  if (!tl_state_owns(state) && !(r->either && state->kind == TL_BORROWS))
     return tl_refuse(c, r->slot, TL_RULE_MAP_DROPS_UNOWNED);
   if (!r->either && state->kind == TL_EITHER)
     return tl_refuse(c, r->slot, TL_RULE_MAP_TOO_SURE);
@@ -459,9 +443,9 @@ static bool unmark_range(tl_checker *c, const tl_unwind_range *r,
 static bool check_map(tl_checker *c, const tl_state *states) {
   if (!each_range(c, states, check_range))
     return false;
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t y = c->busy[i];
-    if (owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
+  for (uint32_t i = 0; i < c->busy.count; i++) {
+    uint32_t y = c->busy.slots[i];
+    if (tl_state_owns(&states[y]) && !is_marked(c, y, MARK_KEPT | MARK_MAPPED))
       return tl_refuse(c, y, TL_RULE_MAP_FORGETS);
   }
   return each_range(c, states, unmark_range);
@@ -498,12 +482,8 @@ static bool check_all_kept(tl_checker *c, const tl_state *states,
 // A borrow that no slot lends is good without being kept: the counters of a
 // loop around a `try`.
 static bool stays_by_itself(const tl_state *state) {
-  if (state->kind != TL_BORROWS || state->invalid)
-    return false;
-  for (int i = 0; i < state->count; i++)
-    if (tl_who_is_slot(tl_borrow_owner_who(state->borrow_owners[i])))
-      return false;
-  return true;
+  return state->kind == TL_BORROWS && !state->invalid &&
+         !tl_state_has(state, tl_who_is_slot);
 }
 
 // Two passes use this. During the search an error brings its states to the
@@ -518,8 +498,8 @@ bool tl_check_error(tl_checker *c, tl_state *states) {
     return check_map(c, states) && check_all_kept(c, states, handler);
   if (handler == NULL)
     return true;
-  for (uint32_t i = 0; i < c->busy_count; i++) {
-    uint32_t y = c->busy[i];
+  for (uint32_t i = 0; i < c->busy.count; i++) {
+    uint32_t y = c->busy.slots[i];
     if (!is_marked(c, y, MARK_KEPT) && !stays_by_itself(&states[y]))
       states[y].kind = TL_ABSENT;
   }
