@@ -1,5 +1,5 @@
-// Which function casts which dtype to which, and which function checks the
-// cast first.
+// Which function casts which dtype to which, and which ones ask first whether
+// items fit.
 //
 // X(FROM, TO, function). Targets of one width share a function where the
 // source is an integer: the bits are the same.
@@ -80,46 +80,6 @@
   X(COMPLEX128, COMPLEX64, TL_K(cast_complex128_complex64)) \
   X(COMPLEX128, COMPLEX128, TL_K(copy_16))
 
-// X(FROM, TO, from, to, from type, to type, largest value of to), by kinds:
-// signed into narrower signed.
-#define TL_CHECKS_SIGNED(X)                                  \
-  X(INT16, INT8, int16, int8, int16_t, int8_t, INT8_MAX)     \
-  X(INT32, INT8, int32, int8, int32_t, int8_t, INT8_MAX)     \
-  X(INT32, INT16, int32, int16, int32_t, int16_t, INT16_MAX) \
-  X(INT64, INT8, int64, int8, int64_t, int8_t, INT8_MAX)     \
-  X(INT64, INT16, int64, int16, int64_t, int16_t, INT16_MAX) \
-  X(INT64, INT32, int64, int32, int64_t, int32_t, INT32_MAX)
-// One signed dtype into all unsigned ones.
-#define TL_CHECKS_TO_UNSIGNED(X, FROM, from, T)          \
-  X(FROM, UINT8, from, uint8, T, uint8_t, UINT8_MAX)     \
-  X(FROM, UINT16, from, uint16, T, uint16_t, UINT16_MAX) \
-  X(FROM, UINT32, from, uint32, T, uint32_t, UINT32_MAX) \
-  X(FROM, UINT64, from, uint64, T, uint64_t, UINT64_MAX)
-// Signed into unsigned: the sign, and the range where it is narrower.
-#define TL_CHECKS_SIGN(X)                         \
-  TL_CHECKS_TO_UNSIGNED(X, INT8, int8, int8_t)    \
-  TL_CHECKS_TO_UNSIGNED(X, INT16, int16, int16_t) \
-  TL_CHECKS_TO_UNSIGNED(X, INT32, int32, int32_t) \
-  TL_CHECKS_TO_UNSIGNED(X, INT64, int64, int64_t)
-// Unsigned into anything that does not hold all of it.
-#define TL_CHECKS_UNSIGNED(X)                                       \
-  X(UINT8, INT8, uint8, int8, uint8_t, int8_t, INT8_MAX)            \
-  X(UINT16, INT8, uint16, int8, uint16_t, int8_t, INT8_MAX)         \
-  X(UINT16, INT16, uint16, int16, uint16_t, int16_t, INT16_MAX)     \
-  X(UINT16, UINT8, uint16, uint8, uint16_t, uint8_t, UINT8_MAX)     \
-  X(UINT32, INT8, uint32, int8, uint32_t, int8_t, INT8_MAX)         \
-  X(UINT32, INT16, uint32, int16, uint32_t, int16_t, INT16_MAX)     \
-  X(UINT32, INT32, uint32, int32, uint32_t, int32_t, INT32_MAX)     \
-  X(UINT32, UINT8, uint32, uint8, uint32_t, uint8_t, UINT8_MAX)     \
-  X(UINT32, UINT16, uint32, uint16, uint32_t, uint16_t, UINT16_MAX) \
-  X(UINT64, INT8, uint64, int8, uint64_t, int8_t, INT8_MAX)         \
-  X(UINT64, INT16, uint64, int16, uint64_t, int16_t, INT16_MAX)     \
-  X(UINT64, INT32, uint64, int32, uint64_t, int32_t, INT32_MAX)     \
-  X(UINT64, INT64, uint64, int64, uint64_t, int64_t, INT64_MAX)     \
-  X(UINT64, UINT8, uint64, uint8, uint64_t, uint8_t, UINT8_MAX)     \
-  X(UINT64, UINT16, uint64, uint16, uint64_t, uint16_t, UINT16_MAX) \
-  X(UINT64, UINT32, uint64, uint32, uint64_t, uint32_t, UINT32_MAX)
-
 // X(TO, to, to type, smallest value, largest value): floats to integers.
 #define TL_FLOAT_TO_NARROW(X, FROM, from, F)                    \
   X(FROM, INT8, from, int8, F, int8_t, INT8_MIN, INT8_MAX)      \
@@ -131,24 +91,13 @@
   X(FROM, INT64, from, int64, F, int64_t, INT64_MIN, INT64_MAX) \
   X(FROM, UINT32, from, uint32, F, uint32_t, 0, UINT32_MAX)     \
   X(FROM, UINT64, from, uint64, F, uint64_t, 0, UINT64_MAX)
-// One float dtype into all integers.
-#define TL_FLOAT_TARGETS(X, FROM, from, F) \
-  TL_FLOAT_TO_NARROW(X, FROM, from, F)     \
-  TL_FLOAT_TO_WIDE(X, FROM, from, F)
-// Floats into integers; no check for bools and other floats.
-#define TL_CHECKS_FLOAT(X)                     \
-  TL_FLOAT_TARGETS(X, FLOAT32, float32, float) \
-  TL_FLOAT_TARGETS(X, FLOAT64, float64, double)
-
 #define X(FROM, TO, function) tl_kernel1 function;
 TL_CASTS(X)
 #undef X
-#define X(FROM, TO, from, to, ...) tl_check TL_K(check_##from##_##to);
-TL_CHECKS_SIGNED(X)
-TL_CHECKS_SIGN(X)
-TL_CHECKS_UNSIGNED(X)
-TL_CHECKS_FLOAT(X)
-TL_FLOAT_TARGETS(X, FLOAT16, float16, float)
+#define X(D, sfx, T, W) tl_within TL_K(within_##sfx);
+TL_INTEGERS(X)
+TL_FLOATS(X)
 #undef X
+tl_within TL_K(within_float16);
 
 #endif
