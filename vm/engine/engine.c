@@ -70,7 +70,7 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
   // The axes are ordered and merged once all streams are known.
   tl_plan_arrange(&plan, output);
   int value = plan_steps(&plan, op, x, typing);
-  tl_plan_finish(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
+  tl_plan_finish_one(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
   return tl_plan_run(vm, &plan, may_stop);
 }
 

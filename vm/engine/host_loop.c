@@ -103,7 +103,7 @@ static bool walk(tl_vm *vm, const tl_host_function *f, const input *inputs,
   }
   tl_plan_arrange(&plan,
                   tl_plan_stream(&plan, out->data, itemsize, tl_strides(out)));
-  tl_plan_finish(&plan, tl_plan_host(&plan, f, values, itemsize));
+  tl_plan_finish_one(&plan, tl_plan_host(&plan, f, values, itemsize));
   return tl_plan_run(vm, &plan, true);
 }
 

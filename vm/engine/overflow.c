@@ -119,7 +119,7 @@ static bool compute_all(tl_vm *vm, fitting *f, const tl_operand *x,
   for (int k = 0; k < f->arity; k++)
     results[k] = (tl_plan_result){
         tl_plan_cast(&plan, k, x[k].dtype, typing->computed), -1, false};
-  tl_plan_finish_multi(&plan, results, f->arity);
+  tl_plan_finish(&plan, results, f->arity);
   return tl_plan_run(vm, &plan, true);
 }
 
