@@ -640,8 +640,6 @@ bool tl_jit_emit(tl_jit_code *code) {
     return false;
   prologue(&e);
   for (uint32_t i = 0; i < code->op_count;) {
-    if (e.checked != NULL && !tl_jit_keeps_index(&e, &code->ops[i]))
-      e.checked = NULL;
     uint32_t chosen = tl_jit_emit_choice(&e, i);
     if (chosen == 0)
       emits[code->ops[i].op](&e, &code->ops[i]);

@@ -117,11 +117,6 @@ void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at);
 // The results of a ROWRETURN to where callers look for them.
 void tl_jit_give_row(emitter *e, const tl_typed *t);
 
-// --- emit_items.c -----------------------------------------------------------
-
-// Whether the item that was noted is good behind the operation, too.
-bool tl_jit_keeps_index(const emitter *e, const tl_typed *t);
-
 // --- emit_choice.c ----------------------------------------------------------
 
 // Appends the branch at [at] as a choice, if it is one. Returns how many
