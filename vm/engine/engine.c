@@ -129,17 +129,7 @@ static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
     kernels->cast[from][to](converted[i], in[i], n);
     in[i] = converted[i];
   }
-  switch (arity) {
-    case 1:
-      kernels->unary[op][typing->computed](target->data, in[0], n);
-      break;
-    case 2:
-      tl_binary_kernel(op, typing)(target->data, in[0], in[1], n);
-      break;
-    default:
-      kernels->select[typing->computed](target->data, in[0], in[1], in[2], n);
-      break;
-  }
+  tl_call_kernel(op, typing, target->data, in, n);
 }
 
 // Whether the result is one for run_small.
