@@ -56,11 +56,10 @@ TL_FLOATS(PREDICATE)
   BY_BOOL(name) BY_BITS(name) BY_FLOATS(name) BY_COMPLEX(name)
 #define BY_PARTS(name) BY_FLOATS(name) BY_COMPLEX(name)
 // The same item, as a word of its size.
-#define BY_WORD(name)                 \
-  BY_BOOL(name)                       \
-  BY_BITS(name)                       \
-  [TL_FLOAT32] = TL_K(name##_uint32), \
- [TL_FLOAT64] = TL_K(name##_uint64),
+#define BY_WORD(name) \
+  BY_BOOL(name)       \
+  BY_BITS(name)       \
+  [TL_FLOAT32] = TL_K(name##_uint32), [TL_FLOAT64] = TL_K(name##_uint64),
 // Those that have an order.
 #define BY_ORDERED(name) \
   BY_BOOL(name) BY_SIGNED(name) BY_UNSIGNED(name) BY_FLOATS(name)
@@ -72,7 +71,14 @@ TL_FLOATS(PREDICATE)
       TL_K(name##_16)
 
 #define BY_OP(OP, DTYPE, function) [TL_OP_##OP][TL_##DTYPE] = function,
-#define BY_DTYPE(FROM, TO, function) [TL_##FROM][TL_##TO] = function,
+// Casts, but for those to bools and between floats.
+#define FROM_INTEGER(from)                    \
+  BY_BITS(cast_##from)                        \
+  [TL_FLOAT16] = TL_K(cast_##from##_float16), \
+ BY_FLOATS(cast_##from) BY_COMPLEX(cast_##from)
+#define FROM_FLOAT(from)                \
+  [TL_BOOL] = TL_K(cast_##from##_bool), \
+  BY_SIGNED(cast_##from) BY_UNSIGNED(cast_##from) BY_COMPLEX(cast_##from)
 
 // One kernel for all dtypes of a kind.
 #define ON_WHOLE(function)                                    \
@@ -121,7 +127,27 @@ const tl_kernel_table TABLE(TL_ISA) = {
                      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
-    .cast = {TL_CASTS(BY_DTYPE)},
+    // Those of a dtype to itself are copies by item size.
+    .cast =
+        {[TL_BOOL] = {[TL_BOOL] = TL_K(copy_1), FROM_INTEGER(uint8)},
+#define X(D, sfx, T, W) \
+  [TL_##D] = {[TL_BOOL] = TL_K(cast_##sfx##_bool), FROM_INTEGER(sfx)},
+         TL_INTEGERS(X)
+#undef X
+             [TL_FLOAT16] = {FROM_FLOAT(float16)[TL_FLOAT16] = TL_K(copy_2),
+                             BY_FLOATS(cast_float16)},
+         [TL_FLOAT32] = {FROM_FLOAT(float32)[TL_FLOAT16] =
+                             TL_K(cast_float32_float16),
+                         [TL_FLOAT32] = TL_K(copy_4),
+                         [TL_FLOAT64] = TL_K(cast_float32_float64)},
+         [TL_FLOAT64] = {FROM_FLOAT(float64)[TL_FLOAT16] =
+                             TL_K(cast_float64_float16),
+                         [TL_FLOAT32] = TL_K(cast_float64_float32),
+                         [TL_FLOAT64] = TL_K(copy_8)},
+         [TL_COMPLEX64] = {[TL_COMPLEX64] = TL_K(copy_8),
+                           [TL_COMPLEX128] = TL_K(cast_complex64_complex128)},
+         [TL_COMPLEX128] = {[TL_COMPLEX64] = TL_K(cast_complex128_complex64),
+                            [TL_COMPLEX128] = TL_K(copy_16)}},
     .within = {[TL_FLOAT16] = TL_K(within_float16),
                BY_SIGNED(within) BY_UNSIGNED(within) BY_FLOATS(within)},
     .any_zero = {BY_TRUTH(any_zero)},
