@@ -28,8 +28,8 @@ TL_INLINE double expm1_inside(double x) {
 }
 
 // From 708 on, 1 is too small to count, and e^x may overflow.
-VMATH_FORMULA(expm1, expm1_inside(x[i] < 708 ? x[i] : 708))
-VMATH_BLOCKS(expm1, x[i] < 708, exp_of_any(x[i]))
+VMATH_FORMULA(expm1, double, expm1_inside(x[i] < 708 ? x[i] : 708))
+VMATH_BLOCKS(expm1, double, vmath_each, x[i] < 708, exp_of_any(x[i]))
 void TL_K(expm1_float64)(void *out, const void *a, size_t n) {
   expm1_blocks(out, a, NULL, n);
 }

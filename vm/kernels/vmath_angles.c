@@ -36,8 +36,8 @@ TL_INLINE double tan_inside(double x) {
 }
 
 // Items beyond TAN_LIMIT are computed by the C library.
-VMATH_FORMULA(tan, tan_inside(x[i]))
-VMATH_BLOCKS(tan, magnitude(x[i]) < TAN_LIMIT, tan(x[i]))
+VMATH_FORMULA(tan, double, tan_inside(x[i]))
+VMATH_BLOCKS(tan, double, vmath_each, magnitude(x[i]) < TAN_LIMIT, tan(x[i]))
 void TL_K(tan_float64)(void *out, const void *a, size_t n) {
   tan_blocks(out, a, NULL, n);
 }
@@ -153,8 +153,9 @@ TL_INLINE uint64_t atan2_holds(double side, double along) {
 }
 
 // The operands are side and along.
-VMATH_FORMULA(atan2, atan2_inside(x[i], y[i]))
-VMATH_BLOCKS(atan2, atan2_holds(x[i], y[i]) != 0, atan2(x[i], y[i]))
+VMATH_FORMULA(atan2, double, atan2_inside(x[i], y[i]))
+VMATH_BLOCKS(atan2, double, vmath_each, atan2_holds(x[i], y[i]) != 0,
+             atan2(x[i], y[i]))
 void TL_K(atan2_float64)(void *out, const void *a, const void *b, size_t n) {
   atan2_blocks(out, a, b, n);
 }

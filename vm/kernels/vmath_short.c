@@ -8,48 +8,18 @@
 #include "vm/kernels/generated/vmath_shorts.h"
 #include "vm/kernels/generated/vmath_tables.h"
 
-// ---- loops ------------------------------------------------------------------
-
-enum { SHORT_LANES = TL_LANES(float), SHORT_BLOCK = 256 };
-
-// As in vmath_parts.h, of a vector's items of float32.
-typedef void short_function(float *to, const float *x, const float *y,
-                            size_t n);
-#define SHORT_FORMULA(name, result)                                            \
-  static void name##_shorts(float *to, const float *x, const float *y,         \
-                            size_t n) {                                        \
-    (void)y;                                                                   \
-    TL_LOOP for (size_t i = 0; i < n / SHORT_LANES * SHORT_LANES; i++) to[i] = \
-        (float)result;                                                         \
-  }
-
-// Runs f over any n: the rest is one more vector, filled with zeros. [y] is
-// NULL where there is one operand.
-static void short_each(short_function *f, float *to, const float *x,
-                       const float *y, size_t n) {
-  const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
-  float rest[2][SHORT_LANES] = {{0}};
-  memcpy(rest[0], x + whole, left * sizeof *x);
-  if (y != NULL)
-    memcpy(rest[1], y + whole, left * sizeof *y);
-  f(to, x, y, whole);
-  if (left > 0) {
-    f(rest[0], rest[0], rest[1], SHORT_LANES);
-    memcpy(to + whole, rest[0], left * sizeof *to);
-  }
-}
-
 // The kernel of a formula in double.
-#define SHORT_UNARY(name, formula)                                \
-  SHORT_FORMULA(name, formula((double)x[i]))                      \
-  void TL_K(name##_float32)(void *out, const void *a, size_t n) { \
-    short_each(name##_shorts, out, a, NULL, n);                   \
+#define SHORT_UNARY(name, formula)                                 \
+  VMATH_FORMULA(name##_short, float, (float)formula((double)x[i])) \
+  void TL_K(name##_float32)(void *out, const void *a, size_t n) {  \
+    vmath_each_short(name##_short_vectors, out, a, NULL, n);       \
   }
 #define SHORT_BINARY(name, formula)                                  \
-  SHORT_FORMULA(name, formula((double)x[i], (double)y[i]))           \
+  VMATH_FORMULA(name##_short, float,                                 \
+                (float)formula((double)x[i], (double)y[i]))          \
   void TL_K(name##_float32)(void *out, const void *a, const void *b, \
                             size_t n) {                              \
-    short_each(name##_shorts, out, a, b, n);                         \
+    vmath_each_short(name##_short_vectors, out, a, b, n);            \
   }
 
 // ---- exponentials and logarithms --------------------------------------------
@@ -88,28 +58,12 @@ TL_INLINE double tan_short(double x) {
   return choose_bits(odd, -lower, upper) / choose_bits(odd, upper, lower);
 }
 
-SHORT_FORMULA(tan, tan_short((double)x[i]))
-
-// Whether the reduction of x is not exact; true for NaN.
-TL_INLINE bool is_far_short(float x) {
-  return !(x < SHORT_TAN_LIMIT && x > -SHORT_TAN_LIMIT);
-}
-
-// Items beyond the limit, which are rare, by the C library. Items are copied
-// block by block, as these are looked at again after the result may have been
-// written over them.
+// Items beyond the limit by the C library.
+VMATH_FORMULA(tan_short, float, (float)tan_short((double)x[i]))
+VMATH_BLOCKS(tan_short, float, vmath_each_short,
+             __builtin_fabsf(x[i]) < SHORT_TAN_LIMIT, (float)tan((double)x[i]))
 void TL_K(tan_float32)(void *out, const void *a, size_t n) {
-  float x[SHORT_BLOCK], *to = out;
-  for (size_t at = 0; at < n; at += SHORT_BLOCK, to += SHORT_BLOCK) {
-    const size_t count = n - at < SHORT_BLOCK ? n - at : SHORT_BLOCK;
-    int far = 0;
-    memcpy(x, (const float *)a + at, count * sizeof *x);
-    short_each(tan_shorts, to, x, NULL, count);
-    for (size_t i = 0; i < count; i++) far |= is_far_short(x[i]);
-    for (size_t i = 0; far != 0 && i < count; i++)
-      if (is_far_short(x[i]))
-        to[i] = (float)tan((double)x[i]);
-  }
+  tan_short_blocks(out, a, NULL, n);
 }
 
 // ---- arcs -------------------------------------------------------------------
