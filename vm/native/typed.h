@@ -301,12 +301,12 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* imm */                                                                \
   OP(CONST, ID, _, _, _, constant)                                         \
   OP(MOVE, ID, I, _, _, one_int)                                           \
-  OP(ADD, ID, I, K, _, arithmetic)                                         \
-  OP(SUB, ID, I, K, _, arithmetic)                                         \
-  OP(MUL, ID, I, K, _, arithmetic)                                         \
   OP(AND, ID, I, K, _, arithmetic)                                         \
   OP(OR, ID, I, K, _, arithmetic)                                          \
   OP(XOR, ID, I, K, _, arithmetic)                                         \
+  OP(ADD, ID, I, K, _, arithmetic)                                         \
+  OP(SUB, ID, I, K, _, arithmetic)                                         \
+  OP(MUL, ID, I, K, _, arithmetic)                                         \
   /* exit: c is not 0 to 63 */                                             \
   OP(SHL, ID, I, K, C, shift)                                              \
   OP(SAR, ID, I, K, C, shift)                                              \
