@@ -21,8 +21,8 @@ int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,
   if (tl_ops[op].arity == 1)
     return tl_plan_unary(plan, kernels->unary[op][dtype], in[0], itemsize);
   if (tl_ops[op].arity == 3)
-    return tl_plan_select(plan, kernels->select[dtype], in[0], in[1], in[2],
-                          itemsize);
+    return tl_plan_select(plan, kernels->select[tl_move_size(itemsize)], in[0],
+                          in[1], in[2], itemsize);
   const bool alike = typing->operands[0] == typing->operands[1];
   return tl_plan_binary(plan, tl_binary_kernel(op, typing),
                         alike ? kernels->binary_vs[op][dtype] : NULL,

@@ -25,7 +25,8 @@ void tl_call_kernel(tl_op op, const tl_typing *typing, void *out,
       tl_binary_kernel(op, typing)(out, in[0], in[1], n);
       break;
     default:
-      kernels->select[typing->computed](out, in[0], in[1], in[2], n);
+      kernels->select[tl_move_size(tl_itemsize(typing->computed))](
+          out, in[0], in[1], in[2], n);
       break;
   }
 }

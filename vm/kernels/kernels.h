@@ -308,7 +308,7 @@ typedef struct tl_kernel_table {
   tl_kernel2 *binary_vs[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   tl_kernel2 *binary_sv[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   // out = a ? b : c, with a bools (TL_OP_WHERE).
-  tl_kernel3 *select[TL_KERNEL_DTYPES];
+  tl_kernel3 *select[TL_MOVE_SIZES];
   // Comparisons of int64 with uint64, exact (float64 would round), by
   // op - TL_OP_EQUAL: a is int64, b is uint64; and the other way round.
   tl_kernel2 *compare_iu[6];

@@ -75,7 +75,7 @@ TL_FLOATS(PREDICATE)
 #define FROM_INTEGER(from)                    \
   BY_BITS(cast_##from)                        \
   [TL_FLOAT16] = TL_K(cast_##from##_float16), \
- BY_FLOATS(cast_##from) BY_COMPLEX(cast_##from)
+  BY_FLOATS(cast_##from) BY_COMPLEX(cast_##from)
 #define FROM_FLOAT(from)                \
   [TL_BOOL] = TL_K(cast_##from##_bool), \
   BY_SIGNED(cast_##from) BY_UNSIGNED(cast_##from) BY_COMPLEX(cast_##from)
@@ -103,28 +103,11 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #endif
                 TL_SCALAR_KERNELS(BY_OP, vs)},
     .binary_sv = {TL_SCALAR_KERNELS(BY_OP, sv)},
-    .select = {[TL_BOOL] = TL_K(select_1),
-               [TL_INT8] = TL_K(select_1),
-               [TL_INT16] = TL_K(select_2),
-               [TL_INT32] = TL_K(select_4),
-               [TL_INT64] = TL_K(select_8),
-               [TL_UINT8] = TL_K(select_1),
-               [TL_UINT16] = TL_K(select_2),
-               [TL_UINT32] = TL_K(select_4),
-               [TL_UINT64] = TL_K(select_8),
-               [TL_FLOAT16] = TL_K(select_2),
-               [TL_FLOAT32] = TL_K(select_4),
-               [TL_FLOAT64] = TL_K(select_8),
-               [TL_COMPLEX64] = TL_K(select_8),
-               [TL_COMPLEX128] = TL_K(select_16)},
-#define ORDER(name)                                                          \
-  [TL_OP_EQUAL - TL_OP_EQUAL] = TL_K(equal_##name),                          \
-                 [TL_OP_NOT_EQUAL - TL_OP_EQUAL] = TL_K(not_equal_##name),   \
-                 [TL_OP_LESS - TL_OP_EQUAL] = TL_K(less_##name),             \
-                 [TL_OP_LESS_EQUAL - TL_OP_EQUAL] = TL_K(less_equal_##name), \
-                 [TL_OP_GREATER - TL_OP_EQUAL] = TL_K(greater_##name),       \
-                 [TL_OP_GREATER_EQUAL - TL_OP_EQUAL] =                       \
-                     TL_K(greater_equal_##name)
+    .select = {BY_SIZE(select)},
+#define ORDER(name)                                              \
+  TL_K(equal_##name), TL_K(not_equal_##name), TL_K(less_##name), \
+      TL_K(less_equal_##name), TL_K(greater_##name),             \
+      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
     // Those of a dtype to itself are copies by item size.
