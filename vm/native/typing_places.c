@@ -50,8 +50,8 @@ static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
-// A constant: a number, or none, a text, a function. The address of these stands
-// in the code, which goes with the function, and the constant with that.
+// A constant: a number, or none, a text, a function. The address of these is in
+// the code, which goes with the function, and the constant with that.
 static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   tl_jit_type type = tl_typing_type(x, value.tag);
   if (type == TL_TYPE_UNKNOWN || tl_tag_owns(value.tag))
