@@ -455,7 +455,8 @@ static void no_kernel_is_missing(void **state) {
         else if (tl_ops[op].arity == 2)
           assert_non_null(tables[t]->binary[op][computed]);
         else
-          assert_non_null(tables[t]->select[computed]);
+          assert_non_null(
+              tables[t]->select[tl_move_size(tl_itemsize(computed))]);
       }
     }
   }
@@ -473,7 +474,8 @@ static void choices(void **state) {
         fill_random(dtype, mem.a, n);
         fill_random(dtype, mem.b, n);
         memcpy(mem.out, mem.b, n * tl_itemsize(dtype));
-        tables[t]->select[dtype](mem.out, mask, mem.a, mem.out, n);
+        tables[t]->select[tl_move_size(tl_itemsize(dtype))](mem.out, mask,
+                                                            mem.a, mem.out, n);
         for (size_t i = 0; i < n; i++)
           assert_memory_equal(
               load_item(dtype, mem.out, i).bytes,

@@ -106,7 +106,8 @@ static item apply(const tl_piece_operation *o, const item *x) {
   else if (tl_ops[o->op].arity == 2)
     base->binary[o->op][o->dtype](&result, &x[0], &x[1], 1);
   else
-    base->select[o->dtype](&result, &x[0], &x[1], &x[2], 1);
+    base->select[tl_move_size(tl_itemsize(o->dtype))](&result, &x[0], &x[1],
+                                                      &x[2], 1);
   return result;
 }
 

@@ -55,14 +55,19 @@ static bool fail_fit(tl_vm *vm, tl_slot s, tl_dtype dtype) {
                  tl_number_text(s, text), tl_dtypes[dtype].name);
 }
 
+// Whether the other dtype has all n items.
+static bool fits(const void *items, size_t n, tl_dtype from, tl_dtype to) {
+  tl_bounds bounds;
+  return !tl_cast_bounds(from, to, &bounds) ||
+         tl_kernels()->within[from](items, n, &bounds);
+}
+
 // Converts one scalar's item; a kernel for the pair of dtypes must exist. [s]
 // is the same value, for the message.
 static bool convert_item(tl_vm *vm, tl_slot s, tl_dtype from, const void *item,
                          tl_dtype dtype, void *out) {
   const tl_kernel_table *kernels = tl_kernels();
-  tl_check *fits =
-      tl_casts_freely(vm) ? NULL : kernels->cast_check[from][dtype];
-  if (fits != NULL && !fits(item, 1))
+  if (!tl_casts_freely(vm) && !fits(item, 1, from, dtype))
     return fail_fit(vm, s, dtype);
   kernels->cast[from][dtype](out, item, 1);
   return true;
@@ -92,11 +97,9 @@ static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
   tl_array *array = s->array;
   tl_dtype from = tl_array_dtype(array);
   const tl_kernel_table *kernels = tl_kernels();
-  tl_check *fits =
-      tl_casts_freely(vm) ? NULL : kernels->cast_check[from][dtype];
   size_t n = (size_t)array->size;
   // The copying path finds the value that does not fit again and names it.
-  if (fits != NULL && !fits(array->data, n))
+  if (!tl_casts_freely(vm) && !fits(array->data, n, from, dtype))
     return true;
   // A pass over the array's own items must run to its end, so its cost is
   // charged before it starts.

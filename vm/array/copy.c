@@ -532,8 +532,11 @@ static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
   _Alignas(64) char packed[BLOCK * sizeof(tl_c128)];
   const tl_kernel_table *kernels = tl_kernels();
   size_t size = tl_itemsize(from);
-  tl_check *fits =
-      tl_casts_freely(vm) ? NULL : kernels->cast_check[from][dtype];
+  tl_bounds bounds;
+  tl_within *within =
+      !tl_casts_freely(vm) && tl_cast_bounds(from, dtype, &bounds)
+          ? kernels->within[from]
+          : NULL;
   for (int64_t i = 0; i < n; i += BLOCK) {
     size_t count = (size_t)(n - i < BLOCK ? n - i : BLOCK);
     const char *block = items + i * step;
@@ -542,9 +545,9 @@ static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
       kernels->pack[tl_move_size(size)](packed, block, (ptrdiff_t)step, count);
       block = packed;
     }
-    if (fits != NULL && !fits(block, count)) {
+    if (within != NULL && !within(block, count, &bounds)) {
       // The check says that an item of the block fails; the message names it.
-      while (fits(block, 1)) block += size;
+      while (within(block, 1, &bounds)) block += size;
       return fail_item(vm, from, block, dtype);
     }
     kernels->cast[from][dtype](to + (size_t)i * tl_itemsize(dtype), block,

@@ -328,20 +328,12 @@ static void fold_long_squares(const tl_method *m, const char *items, size_t n,
 // [to], one behind the other, though they are folded together.
 static void square_rows(const tl_method *m, const tl_rows *rows, char *to,
                         const char *items, const char *means) {
-  const size_t in = m->in, out = m->folded_size;
-  const size_t length = (size_t)rows->length;
-  tl_kernel2 *squares = m->squares;
-  if (rows->at == NULL) {
-    for (int64_t i = 0; i < rows->n; i++, means += in) {
-      squares(to, items, means, length);
-      to += length * out;
-      items += length * in;
-    }
-    return;
+  for (int64_t i = 0; i < rows->n; i++, means += m->in) {
+    const size_t n = length_of(rows, i);
+    m->squares(to, items, means, n);
+    to += n * m->folded_size;
+    items += n * m->in;
   }
-  for (int64_t i = 0; i < rows->n; i++, means += in)
-    squares(to + (size_t)rows->at[i] * out, items + (size_t)rows->at[i] * in,
-            means, length_of(rows, i));
 }
 
 // The squares of some rows take the rows' form and are folded as they are.

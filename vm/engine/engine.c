@@ -21,8 +21,8 @@ int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,
   if (tl_ops[op].arity == 1)
     return tl_plan_unary(plan, kernels->unary[op][dtype], in[0], itemsize);
   if (tl_ops[op].arity == 3)
-    return tl_plan_select(plan, kernels->select[dtype], in[0], in[1], in[2],
-                          itemsize);
+    return tl_plan_select(plan, kernels->select[tl_move_size(itemsize)], in[0],
+                          in[1], in[2], itemsize);
   const bool alike = typing->operands[0] == typing->operands[1];
   return tl_plan_binary(plan, tl_binary_kernel(op, typing),
                         alike ? kernels->binary_vs[op][dtype] : NULL,
@@ -70,7 +70,7 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
   // The axes are ordered and merged once all streams are known.
   tl_plan_arrange(&plan, output);
   int value = plan_steps(&plan, op, x, typing);
-  tl_plan_finish(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
+  tl_plan_finish_one(&plan, tl_plan_cast(&plan, value, typing->result, dtype));
   return tl_plan_run(vm, &plan, may_stop);
 }
 
@@ -129,17 +129,7 @@ static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
     kernels->cast[from][to](converted[i], in[i], n);
     in[i] = converted[i];
   }
-  switch (arity) {
-    case 1:
-      kernels->unary[op][typing->computed](target->data, in[0], n);
-      break;
-    case 2:
-      tl_binary_kernel(op, typing)(target->data, in[0], in[1], n);
-      break;
-    default:
-      kernels->select[typing->computed](target->data, in[0], in[1], in[2], n);
-      break;
-  }
+  tl_call_kernel(op, typing, target->data, in, n);
 }
 
 // Whether the result is one for run_small.

@@ -32,6 +32,10 @@ bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
 // The kernel of a binary operation; comparisons of int64 with uint64 have
 // their own.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);
+// Calls the operation's kernel for n items of operands that are contiguous and
+// of the dtypes that it is computed of.
+void tl_call_kernel(tl_op op, const tl_typing *typing, void *out,
+                    const char *const *in, size_t n);
 // The step of a plan that computes it: [in] are values of the dtypes that it is
 // computed of. Returns the value that it makes.
 int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,

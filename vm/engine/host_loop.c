@@ -15,8 +15,6 @@
 #include "vm/engine/operand.h"
 #include "vm/types/type.h"
 
-enum { CHUNK = 16 * 1024 };  // items between two polls
-
 // An operand in the dtype that the loop reads.
 typedef struct input {
   tl_slot slot;     // owns what opening made or took
@@ -89,52 +87,37 @@ static tl_array *find_target(tl_vm *vm, input *inputs, int count,
                     : tl_array_new(vm, dtype, ndim, shape);
 }
 
-// Calls the host's loop.
-static void run(const tl_host_function *f, size_t n, const void *const *inputs,
-                const ptrdiff_t *steps, void *output) {
-  f->loop(f->context, n, inputs, steps, output);
-}
-
-// Calls the loop for runs of items of all operands, in chunks between which it
-// polls.
+// Calls the loop for all items of [out], block by block, as a step of a plan.
 static bool walk(tl_vm *vm, const tl_host_function *f, const input *inputs,
                  tl_array *out) {
-  int count = f->param_count, ndim = tl_ndim(out);
-  int64_t strides[TALLY_MAX_LOOP_INPUTS][TL_MAX_DIMS];
-  char *data[TALLY_MAX_LOOP_INPUTS + 1] = {out->data};
-  const int64_t *steps[TALLY_MAX_LOOP_INPUTS + 1] = {tl_strides(out)};
-  for (int i = 0; i < count; i++) {
-    data[i + 1] = inputs[i].data;
-    steps[i + 1] = strides[i];
-    tl_broadcast_strides(inputs[i].array, ndim, tl_shape(out), strides[i]);
+  tl_plan plan;
+  tl_plan_room room;  // large: not cleared
+  int values[TALLY_MAX_LOOP_INPUTS], ndim = tl_ndim(out);
+  size_t itemsize = tl_itemsize(tl_array_dtype(out));
+  int64_t strides[TL_MAX_DIMS];
+  tl_plan_open(&plan, &room, ndim, tl_shape(out));
+  for (int i = 0; i < f->param_count; i++) {
+    tl_broadcast_strides(inputs[i].array, ndim, tl_shape(out), strides);
+    values[i] = tl_plan_stream(&plan, inputs[i].data,
+                               tl_itemsize(f->params[i]->dtype), strides);
   }
-  tl_walk w;
-  tl_walk_begin(&w, count + 1, ndim, tl_shape(out), data, steps);
-  for (; !w.done; tl_walk_next(&w)) {
-    for (int64_t at = 0; at < w.length; at += CHUNK) {
-      int64_t n = w.length - at < CHUNK ? w.length - at : CHUNK;
-      const void *from[TALLY_MAX_LOOP_INPUTS];
-      ptrdiff_t from_steps[TALLY_MAX_LOOP_INPUTS];
-      for (int i = 0; i < count; i++) {
-        from[i] = w.data[i + 1] + at * w.step[i + 1];
-        from_steps[i] = (ptrdiff_t)w.step[i + 1];
-      }
-      run(f, (size_t)n, from, from_steps, w.data[0] + at * w.step[0]);
-      if (!tl_poll(vm, 1 + (uint64_t)n / 1024))
-        return false;
-    }
-  }
-  return true;
+  tl_plan_arrange(&plan,
+                  tl_plan_stream(&plan, out->data, itemsize, tl_strides(out)));
+  tl_plan_finish_one(&plan, tl_plan_host(&plan, f, values, itemsize));
+  return tl_plan_run(vm, &plan, true);
 }
 
-// Calls the loop for one item.
+// Calls the loop for one item. It has no business in the VM meanwhile.
 static bool apply_scalars(tl_vm *vm, const tl_host_function *f,
                           const input *inputs, tl_slot *out) {
   const void *from[TALLY_MAX_LOOP_INPUTS];
   ptrdiff_t steps[TALLY_MAX_LOOP_INPUTS] = {0};
   tl_c128 item = {0, 0};
+  tl_access before = vm->access;
   for (int i = 0; i < f->param_count; i++) from[i] = inputs[i].data;
-  run(f, 1, from, steps, &item);
+  vm->access = TL_ACCESS_NONE;
+  f->loop(f->context, 1, from, steps, &item);
+  vm->access = before;
   if (f->result->dtype == TL_COMPLEX128) {
     *out = tl_new_complex(vm, item.re, item.im, false);
     return !tl_is_unset(*out);
@@ -152,12 +135,12 @@ static bool apply_arrays(tl_vm *vm, const tl_host_function *f, input *inputs,
     return false;
   tl_array *array =
       find_target(vm, inputs, f->param_count, f->result->dtype, ndim, shape);
-  bool ok = array != NULL && (array->size == 0 || walk(vm, f, inputs, array));
-  return tl_result_finish(vm, ok, array, out);
+  return tl_result_finish(vm, array != NULL && walk(vm, f, inputs, array),
+                          array, out);
 }
 
 // Inputs are opened one after the other and all closed at the end, also those
-// behind a failure. While the loop runs, the VM is closed to the host.
+// behind a failure.
 bool tl_host_loop(tl_vm *vm, const tl_host_function *f, tl_slot *args,
                   tl_slot *out) {
   input inputs[TALLY_MAX_LOOP_INPUTS];
@@ -170,11 +153,8 @@ bool tl_host_loop(tl_vm *vm, const tl_host_function *f, tl_slot *args,
     arrays[opened++] = in->array;
     scalar = scalar && in->array == NULL;
   }
-  tl_access before = vm->access;
-  vm->access = TL_ACCESS_NONE;  // a loop has no business in the VM
   ok = ok && (scalar ? apply_scalars(vm, f, inputs, out)
                      : apply_arrays(vm, f, inputs, arrays, out));
-  vm->access = before;
   for (int i = 0; i < opened; i++) tl_drop(vm, inputs[i].slot);
   return ok;
 }

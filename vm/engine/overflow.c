@@ -13,45 +13,12 @@
 #include "vm/kernels/overflow.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "vm/engine/engine_internal.h"
-#include "vm/engine/lane.h"
 #include "vm/error.h"
 
 // --- Elementwise operations --------------------------------------------------
-
-// Two operands' blocks, packed and cast, take 8 KB of the stack, which stay in
-// the first cache.
-enum { BLOCK = 256 };  // items that are computed at a time
-
-// An operand's items of a block, in its own dtype and in that computed in.
-typedef struct block_items {
-  _Alignas(64) char packed[BLOCK * sizeof(uint64_t)];
-  char converted[BLOCK * sizeof(uint64_t)];
-} block_items;
-
-// [n] items from [at], [step] bytes apart, as the dtype wanted: in their own
-// memory or in [room].
-//
-//  int64, one after the other      in their own memory
-//  int64, every other one          packed
-//  int8, computed in int64         cast, packed before that if need be
-//  one item, step 0                packed: 256 copies of it
-//
-static const char *read_block(const tl_operand *x, tl_dtype dtype,
-                              const char *at, int64_t step, size_t n,
-                              block_items *room) {
-  const tl_kernel_table *kernels = tl_kernels();
-  size_t size = tl_itemsize(x->dtype);
-  if (step != (int64_t)size) {
-    kernels->pack[tl_move_size(size)](room->packed, at, (ptrdiff_t)step, n);
-    at = room->packed;
-  }
-  if (x->dtype == dtype)
-    return at;
-  kernels->cast[x->dtype][dtype](room->converted, at, n);
-  return room->converted;
-}
 
 enum { SPELLED = 24 };  // bytes of an integer's text
 
@@ -84,84 +51,76 @@ void tl_spell_place(int ndim, const int64_t *shape, int64_t index,
                        i + 1 == ndim ? "]" : "");
 }
 
-// Fails (kind value) for the operands' items at a[0] and a[1].
+// An operation under way: it takes the operands' items in rows, in the dtype
+// computed in, and writes as many results.
+typedef struct fitting {
+  tl_saturate *kernel;
+  int arity;
+  size_t size;  // of an item
+  char *to;     // of the next result
+  int64_t done;
+  // The first result that does not fit, and its operands; -1: there is none.
+  int64_t first;
+  char items[2][sizeof(uint64_t)];
+} fitting;
+
+// Fails (kind value) for the first item that does not fit.
 // "add: 100 + 100 does not fit int8 at [3]"; of one operand "negative: the
 // result for -128 does not fit int8 at [0]".
-static bool fail_item(tl_vm *vm, tl_op op, tl_dtype dtype, const char *const *a,
-                      const tl_array *target, int64_t index) {
+static bool fail_item(tl_vm *vm, tl_op op, tl_dtype dtype, const fitting *f,
+                      const tl_array *target) {
   char x[SPELLED], y[SPELLED];
   tl_place_text place;
   const char *name = tl_ops[op].name, *type = tl_dtypes[dtype].name;
   // Of rows and of values that may be missing these are the inner places.
   tl_spell_place(vm->overflow_inside ? 0 : tl_ndim(target), tl_shape(target),
-                 index, place);
-  spell(dtype, a[0], x);
+                 f->first, place);
+  spell(dtype, f->items[0], x);
   const char *at = place[0] != '\0' ? " at " : "";
   if (tl_ops[op].arity == 1)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: the result for %s does not fit %s%s%s", name, x, type,
                    at, place);
   return tl_fail(vm, TALLY_ERR_VALUE, "%s: %s %s %s does not fit %s%s%s", name,
-                 x, tl_ops[op].sign, spell(dtype, a[1], y), type, at, place);
+                 x, tl_ops[op].sign, spell(dtype, f->items[1], y), type, at,
+                 place);
 }
 
-// An operation under way.
-typedef struct fitting {
-  tl_vm *vm;
-  tl_op op;
-  const tl_operand *x;
-  const tl_typing *typing;
-  tl_array *target;
-  int64_t done, unpolled;  // items
-} fitting;
-
-// Computes the next [n] items, from those at the addresses, into the target.
-// The kernel writes the whole block even where one item does not fit: "error"
-// drops the target, and "saturate" wants the rest.
-static bool compute_block(fitting *f, char *const *data, const int64_t *step,
-                          size_t n) {
-  block_items room[2];  // large: not cleared
-  const char *in[2] = {NULL, NULL};
-  tl_dtype dtype = f->typing->computed;
-  size_t size = tl_itemsize(dtype);
-  int arity = tl_ops[f->op].arity;
-  for (int k = 0; k < arity; k++)
-    in[k] = read_block(&f->x[k], dtype, data[k], step[k], n, &room[k]);
-  char *to = f->target->data + (size_t)f->done * size;
-  size_t first = tl_saturate_kernel(f->op, dtype)(to, in[0], in[1], n);
-  if (first < n && f->vm->overflow == TL_OVERFLOW_ERROR) {
-    for (int k = 0; k < arity; k++) in[k] += first * size;
-    return fail_item(f->vm, f->op, dtype, in, f->target,
-                     f->done + (int64_t)first);
-  }
+// A tl_plan_consume. Results behind one that does not fit are written, too:
+// "error" drops the target, and "saturate" wants them.
+static void take_block(void *context, const void *const *items, size_t n) {
+  fitting *f = context;
+  size_t first = f->kernel(f->to, items[0], f->arity == 2 ? items[1] : NULL, n);
+  for (int k = 0; k < f->arity && first < n && f->first < 0; k++)
+    memcpy(f->items[k], (const char *)items[k] + first * f->size, f->size);
+  if (first < n && f->first < 0)
+    f->first = f->done + (int64_t)first;
+  f->to += n * f->size;
   f->done += (int64_t)n;
-  return tl_lane_poll(f->vm, &f->unpolled, (int64_t)n);
 }
 
-// All runs of the operands, broadcast to the shape of the target, in rows.
-// A walk joins axes that lie behind each other, so that a run is as long as can
-// be. The target is dense and in rows, and needs no walk: f->done is its place.
-static bool compute_all(fitting *f) {
-  int64_t steps[2][TL_MAX_DIMS];
-  const int64_t *strides[2] = {steps[0], steps[1]};
-  char *data[2];
-  const int arity = tl_ops[f->op].arity, ndim = tl_ndim(f->target);
-  const int64_t *shape = tl_shape(f->target);
-  for (int k = 0; k < arity; k++) {
-    data[k] = f->x[k].data;
-    tl_broadcast_strides(f->x[k].array, ndim, shape, steps[k]);
+// All items of the operands, broadcast to the shape of the target, which is
+// dense; false: the VM was stopped.
+static bool compute_all(tl_vm *vm, fitting *f, const tl_operand *x,
+                        const tl_typing *typing, const tl_array *target) {
+  tl_plan plan;
+  tl_plan_room room;  // large: not cleared
+  tl_plan_result results[2];
+  int64_t strides[TL_MAX_DIMS];
+  const int ndim = tl_ndim(target);
+  tl_plan_open(&plan, &room, ndim, tl_shape(target));
+  for (int k = 0; k < f->arity; k++) {
+    tl_broadcast_strides(x[k].array, ndim, tl_shape(target), strides);
+    tl_plan_stream(&plan, x[k].data, tl_itemsize(x[k].dtype), strides);
   }
-  tl_walk walk;
-  tl_walk_begin(&walk, arity, ndim, shape, data, strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
-    for (int64_t i = 0; i < walk.length; i += BLOCK) {
-      int64_t left = walk.length - i, n = left < BLOCK ? left : BLOCK;
-      for (int k = 0; k < arity; k++) data[k] = walk.data[k] + i * walk.step[k];
-      if (!compute_block(f, data, walk.step, (size_t)n))
-        return false;
-    }
-  }
-  return true;
+  tl_plan_arrange(&plan, -1);
+  plan.consume = take_block;
+  plan.context = f;
+  for (int k = 0; k < f->arity; k++)
+    results[k] = (tl_plan_result){
+        tl_plan_cast(&plan, k, x[k].dtype, typing->computed), -1, false};
+  tl_plan_finish(&plan, results, f->arity);
+  return tl_plan_run(vm, &plan, true);
 }
 
 // The target is never an operand's memory, even of one that dies: after an
@@ -173,8 +132,17 @@ bool tl_compute_fitting(tl_vm *vm, tl_op op, const tl_operand *x,
   if (!tl_operands_check(vm, op, x, typing))
     return false;
   tl_array *target = tl_array_new(vm, typing->result, ndim, shape);
-  fitting f = {.vm = vm, .op = op, .x = x, .typing = typing, .target = target};
-  if (!tl_result_finish(vm, target != NULL && compute_all(&f), target, out))
+  if (target == NULL)
+    return false;
+  fitting f = {.kernel = tl_saturate_kernel(op, typing->computed),
+               .arity = tl_ops[op].arity,
+               .size = tl_itemsize(typing->computed),
+               .to = target->data,
+               .first = -1};
+  bool ok = compute_all(vm, &f, x, typing, target);
+  if (ok && f.first >= 0 && vm->overflow == TL_OVERFLOW_ERROR)
+    ok = fail_item(vm, op, typing->computed, &f, target);
+  if (!tl_result_finish(vm, ok, target, out))
     return false;
   if (ndim == 0 && typing->weak)
     out->tag |= TL_WEAK;

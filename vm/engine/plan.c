@@ -507,49 +507,21 @@ static void copy_to(tl_plan *plan, int value, int to) {
   step->out = (int8_t)to;
 }
 
-// Nobody writes the last value's register any more: the plan is without it, if
-// it is the last one and no other value had it before.
+// Nobody writes the value's register any more: the plan is without it, if it is
+// the last one and no other value has it.
 static void drop_register(tl_plan *plan, int value) {
   int where = plan->values[value].where;
   bool is_used = where < plan->register_count - 1;
-  for (int i = 0; i < value; i++)
+  plan->values[value].where = -1;
+  for (int i = 0; i < plan->value_count; i++)
     is_used = is_used || plan->values[i].where == where;
   plan->register_count -= !is_used;
-  plan->values[value].where = -1;
-}
-
-// The last step writes to the output.
-static void add_output(tl_plan *plan, int value) {
-  tl_plan_value *v = &plan->values[value];
-  bool is_last = plan->step_count > 0 &&
-                 plan->steps[plan->step_count - 1].out == value &&
-                 value >= plan->stream_count;
-  // A single's step writes one item, and a constant's runs before the first
-  // block: both are copied block by block.
-  if (is_last && !v->single && !v->constant) {
-    plan->steps[plan->step_count - 1].out = (int8_t)plan->output;
-    drop_register(plan, value);
-    return;
-  }
-  copy_to(plan, value, plan->output);
 }
 
 // A consumer reads n items, so a single is repeated for it.
 static void add_result(tl_plan *plan, int value) {
   plan->results[plan->result_count++] = splat(plan, value);
 }
-
-// Steps are put in order last, since the output may add one.
-void tl_plan_finish(tl_plan *plan, int value) {
-  if (plan->output < 0) {
-    add_result(plan, value);
-  } else {
-    add_output(plan, value);
-  }
-  order_steps(plan);
-}
-
-// --- Several results --------------------------------------------------------
 
 // The step that makes a value in a register, -1: none.
 static int find_step(const tl_plan *plan, int value, int count) {
@@ -576,14 +548,17 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
     if (plan->results[i] == value)
       plan->results[i] = stream;
   }
+  drop_register(plan, value);
 }
 
 // Consumers' results first: they may add splats, and the steps are counted
 // after that. A value is redirected to its stream where nothing later could see
-// it too early; else it is copied once all steps are done.
-void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
-                          int count) {
-  plan->multi = true;
+// it too early; else it is copied once all steps are done. A single's step
+// writes one item, and a constant's runs before the first block: both are
+// copied block by block. Steps are put in order last, since results may add
+// some.
+void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count) {
+  plan->multi = count > 1;
   for (int i = 0; i < count; i++) {
     if (results[i].stream < 0)
       add_result(plan, results[i].value);
@@ -602,7 +577,7 @@ void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
         value = results[k].stream;
     }
     int at = find_step(plan, value, steps);
-    if (at >= 0 && (!r->last || at == steps - 1)) {
+    if (at >= 0 && ((!r->last && count > 1) || at == steps - 1)) {
       redirect(plan, at, value, r->stream);
       redirected |= 1u << i;
     } else {

@@ -247,12 +247,7 @@ int tl_plan_host(tl_plan *plan, const struct tl_host_function *function,
 // are few. Streams and constants stay as they are, so any value may be given.
 void tl_plan_release(tl_plan *plan, int value);
 
-// The output gets [value]; without one plan->consume does, which is to be set.
-// The last call before the run. Where the last step made [value], it writes to
-// the output straight away, without a copy.
-void tl_plan_finish(tl_plan *plan, int value);
-
-// Instead, for several results. If one of them goes to the consumer, the plan
+// What the plan gives. If one of several results goes to the consumer, the plan
 // is arranged without an output; else the first stream that is written is its
 // output.
 typedef struct tl_plan_result {
@@ -260,9 +255,15 @@ typedef struct tl_plan_result {
   int stream;  // that is written, dense in row-major order; -1: to the consumer
   bool last;   // others may read what the stream shows until then
 } tl_plan_result;
-// [results] is borrowed during the call. Not with a delay.
-void tl_plan_finish_multi(tl_plan *plan, const tl_plan_result *results,
-                          int count);
+// The last call before the run. Where a step makes a result for a stream, it
+// writes to that straight away, without a copy, if it may. [results] is
+// borrowed during the call. Several of them not with a delay.
+void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count);
+// The output gets [value]; without one plan->consume does, which is to be set.
+static inline void tl_plan_finish_one(tl_plan *plan, int value) {
+  tl_plan_result result = {value, plan->output, true};
+  tl_plan_finish(plan, &result, 1);
+}
 
 // Runs all blocks. With [may_stop] the VM is polled between them, and false
 // means that it stopped halfway. Without, the caller has polled for all of it.

@@ -505,7 +505,7 @@ void tl_plan_run_short(tl_plan *plan) {
   if (plan->packs)
     load_streams(plan, 0, 1, n);
   run_steps(plan, 0, plan->step_count, n);
-  // Without a consumer there is an output (tl_plan_finish_multi).
+  // Without a consumer there is an output (tl_plan_finish).
   if (plan->consume != NULL) {
     feed_consumer(plan, n);
   } else if (plan->packs && plan->streams[plan->output].packed) {

@@ -150,19 +150,12 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
   const char *text[TL_MAX_OPERANDS];
   int arity = tl_ops[op].arity;
   for (int i = 0; i < arity; i++) text[i] = tl_described(vm, slots[i]);
-  const char *label = tl_op_label(op);
-  if (arity == 1) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s%s", label,
-                   needs(op), text[0], proposal(op, slots));
-  }
-  if (arity == 3) {
-    return tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s, %s and %s%s",
-                   label, needs(op), text[0], text[1], text[2],
-                   proposal(op, slots));
-  }
-  tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s and %s%s", label, needs(op),
-          text[0], text[1], proposal(op, slots));
-  tl_fail_operands(vm, slots[0], slots[1]);
+  tl_fail(vm, TALLY_ERR_TYPE, "%s needs %s: got %s%s%s%s%s%s", tl_op_label(op),
+          needs(op), text[0], arity == 3 ? ", " : "", arity == 3 ? text[1] : "",
+          arity > 1 ? " and " : "", arity > 1 ? text[arity - 1] : "",
+          proposal(op, slots));
+  if (arity == 2)
+    tl_fail_operands(vm, slots[0], slots[1]);
   return false;
 }
 

@@ -14,6 +14,23 @@ tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing) {
              : kernels->compare_ui[op - TL_OP_EQUAL];
 }
 
+void tl_call_kernel(tl_op op, const tl_typing *typing, void *out,
+                    const char *const *in, size_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
+  switch (tl_ops[op].arity) {
+    case 1:
+      kernels->unary[op][typing->computed](out, in[0], n);
+      break;
+    case 2:
+      tl_binary_kernel(op, typing)(out, in[0], in[1], n);
+      break;
+    default:
+      kernels->select[tl_move_size(tl_itemsize(typing->computed))](
+          out, in[0], in[1], in[2], n);
+      break;
+  }
+}
+
 // The item as a value of [dtype]; unset where memory is short.
 static tl_slot make_result(tl_vm *vm, const tl_c128 *item, tl_dtype dtype,
                            bool weak) {
@@ -28,25 +45,15 @@ static tl_slot make_result(tl_vm *vm, const tl_c128 *item, tl_dtype dtype,
 // The same checks and kernels as for arrays, with one item on the stack.
 bool tl_scalar_compute(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing, tl_slot *out) {
-  const tl_kernel_table *kernels = tl_kernels();
   // Room for an item of any dtype.
   tl_c128 item = {0, 0};
   if (!tl_operands_check(vm, op, x, typing))
     return false;
   if (op == TL_OP_POW)
     op = tl_power_form(&x[1], typing->computed);
-  switch (tl_ops[op].arity) {
-    case 1:
-      kernels->unary[op][typing->computed](&item, x[0].data, 1);
-      break;
-    case 2:
-      tl_binary_kernel(op, typing)(&item, x[0].data, x[1].data, 1);
-      break;
-    default:
-      kernels->select[typing->computed](&item, x[0].data, x[1].data, x[2].data,
-                                        1);
-      break;
-  }
+  const char *in[TL_MAX_OPERANDS];
+  for (int i = 0; i < tl_ops[op].arity; i++) in[i] = x[i].data;
+  tl_call_kernel(op, typing, &item, in, 1);
   // Narrow weak results (of bools) do not exist.
   bool weak = typing->weak && tl_itemsize(typing->result) >= 8;
   tl_slot result = make_result(vm, &item, typing->result, weak);

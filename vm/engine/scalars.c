@@ -365,20 +365,10 @@ static APART bool integers(tl_op op, const scalar_info *dtype, uint64_t x,
     case TL_OP_MINIMUM:
       out = less ? x : y;
       break;
-    case TL_OP_EQUAL:
-      return put_bool(a, x == y);
-    case TL_OP_NOT_EQUAL:
-      return put_bool(a, x != y);
-    case TL_OP_LESS:
-      return put_bool(a, less);
-    case TL_OP_LESS_EQUAL:
-      return put_bool(a, less || x == y);
-    case TL_OP_GREATER:
-      return put_bool(a, !less && x != y);
-    case TL_OP_GREATER_EQUAL:
-      return put_bool(a, !less);
     default:
-      return false;
+      return op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL &&
+             put_bool(a, is_signed ? compare_int64_t(op, (int64_t)x, (int64_t)y)
+                                   : compare_uint64_t(op, x, y));
   }
   a->tag = tag;
   a->u = cut(dtype, out);

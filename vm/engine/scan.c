@@ -163,7 +163,7 @@ static bool load(scan *s, const tl_array *a, tl_array *to, char *data) {
   int in = tl_plan_stream(&plan, a->data, tl_itemsize(from), tl_strides(a));
   int out = tl_plan_stream(&plan, data, tl_itemsize(s->dtype), tl_strides(to));
   tl_plan_arrange(&plan, out);
-  tl_plan_finish(&plan, tl_plan_cast(&plan, in, from, s->dtype));
+  tl_plan_finish_one(&plan, tl_plan_cast(&plan, in, from, s->dtype));
   return tl_plan_run(s->vm, &plan, true);
 }
 

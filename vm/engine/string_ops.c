@@ -236,9 +236,7 @@ static bool order_lists(tl_vm *vm, tl_op op, const tl_slot *slots,
   int order;
   if (!tl_compare(vm, slots[0], slots[1], &order))
     return false;
-  bool is_less = op == TL_OP_LESS || op == TL_OP_LESS_EQUAL;
-  bool or_equal = op == TL_OP_LESS_EQUAL || op == TL_OP_GREATER_EQUAL;
-  *out = tl_bool(order == 0 ? or_equal : is_less == (order < 0));
+  *out = tl_bool(holds(op, order));
   return true;
 }
 

@@ -82,14 +82,13 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
 static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
   const tl_kernel_table *kernels = tl_kernels();
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
-  tl_dtype dtype = tl_array_dtype(a);
-  size_t itemsize = tl_itemsize(dtype), size = (size_t)a->size;
+  size_t itemsize = tl_itemsize(tl_array_dtype(a)), size = (size_t)a->size;
   size_t used = size < BLOCK ? size : BLOCK;
   kernels->fill[tl_move_size(itemsize)](splat, value, used);
   for (size_t i = 0; i < size; i += BLOCK) {
     size_t n = size - i < BLOCK ? size - i : BLOCK;
     char *block = a->data + i * itemsize;
-    kernels->select[dtype](block, mask + i, splat, block, n);
+    kernels->select[tl_move_size(itemsize)](block, mask + i, splat, block, n);
   }
 }
 

@@ -1,4 +1,4 @@
-// Casts between all dtypes, and the checks whether a cast keeps every value.
+// Casts between all dtypes, and whether items are within the range of one.
 // Integers wrap, floats saturate: a cast itself never fails, so callers that
 // must not lose values ask the check first.
 #include "vm/kernels/cast_list.h"
@@ -98,41 +98,32 @@ typedef uint32_t found_int32, found_uint32, found_float32;
 typedef uint64_t found_int64, found_uint64, found_float64;
 
 // Whether no item of n meets the test, block by block.
-#define CHECK(from, to, T, bad_test)                        \
-  bool TL_K(check_##from##_##to)(const void *a, size_t n) { \
-    const T *items = a;                                     \
-    while (n > 0) {                                         \
-      size_t block = n < CHECK_BLOCK ? n : CHECK_BLOCK;     \
-      found_##from bad = 0;                                 \
-      for (size_t i = 0; i < block; i++) {                  \
-        const T x = items[i];                               \
-        bad |= (found_##from)(bad_test);                    \
-      }                                                     \
-      if (bad)                                              \
-        return false;                                       \
-      items += block;                                       \
-      n -= block;                                           \
-    }                                                       \
-    return true;                                            \
+#define WITHIN(from, T, bad_test)                                              \
+  bool TL_K(within_##from)(const void *a, size_t n, const tl_bounds *bounds) { \
+    const T *items = a;                                                        \
+    while (n > 0) {                                                            \
+      size_t block = n < CHECK_BLOCK ? n : CHECK_BLOCK;                        \
+      found_##from bad = 0;                                                    \
+      for (size_t i = 0; i < block; i++) {                                     \
+        const T x = items[i];                                                  \
+        bad |= (found_##from)(bad_test);                                       \
+      }                                                                        \
+      if (bad)                                                                 \
+        return false;                                                          \
+      items += block;                                                          \
+      n -= block;                                                              \
+    }                                                                          \
+    return true;                                                               \
   }
 
-#define X(FROM, TO, from, to, T, R, HIGH) CHECK(from, to, T, (T)(R)x != x)
-TL_CHECKS_SIGNED(X)
+// Of integers those below the least are far above it as unsigned numbers.
+#define X(D, sfx, T, W)                                               \
+  WITHIN(sfx, T,                                                      \
+         (found_##sfx)((found_##sfx)x - (found_##sfx)bounds->least) > \
+             (found_##sfx)bounds->span)
+TL_INTEGERS(X)
 #undef X
-#define X(FROM, TO, from, to, T, R, HIGH) \
-  CHECK(from, to, T, (x < 0) | ((T)(R)x != x))
-TL_CHECKS_SIGN(X)
-#undef X
-#define X(FROM, TO, from, to, T, R, HIGH) CHECK(from, to, T, x > (T)HIGH)
-TL_CHECKS_UNSIGNED(X)
-#undef X
-// Whether a float is not below the range: LOW - 1 itself does not fit; where a
-// double cannot tell it from LOW, LOW does.
-#define FITS(x, T, LOW)                \
-  (sizeof(T) < 8                       \
-       ? (double)x > (double)(LOW)-1.0 \
-       : ((double)x >= (double)(LOW)) | ((double)x > (double)(LOW)-1.0))
-#define X(FROM, TO, from, to, F, T, LOW, HIGH) \
-  CHECK(from, to, F, !FITS(x, T, LOW) | !((double)x < END(double, HIGH)))
-TL_CHECKS_FLOAT(X)
+#define X(D, sfx, T, W) \
+  WITHIN(sfx, T, !((double)x > bounds->above) | !((double)x < bounds->below))
+TL_FLOATS(X)
 #undef X

@@ -1,124 +1,29 @@
-// Which function casts which dtype to which, and which function checks the
-// cast first.
-//
-// X(FROM, TO, function). Targets of one width share a function where the
-// source is an integer: the bits are the same.
+// The kernels of casts, and those that ask first whether items fit.
 #ifndef TALLY_VM_KERNELS_CAST_LIST_H
 #define TALLY_VM_KERNELS_CAST_LIST_H
 
 #include "vm/kernels/list.h"
 
-// From integers and bools to integers.
-#define TL_CAST_TO_BITS(X, FROM, from)        \
-  X(FROM, INT8, TL_K(cast_##from##_uint8))    \
-  X(FROM, INT16, TL_K(cast_##from##_uint16))  \
-  X(FROM, INT32, TL_K(cast_##from##_uint32))  \
-  X(FROM, INT64, TL_K(cast_##from##_uint64))  \
-  X(FROM, UINT8, TL_K(cast_##from##_uint8))   \
-  X(FROM, UINT16, TL_K(cast_##from##_uint16)) \
-  X(FROM, UINT32, TL_K(cast_##from##_uint32)) \
-  X(FROM, UINT64, TL_K(cast_##from##_uint64))
-// From floats to integers.
-#define TL_CAST_TO_INTEGERS(X, FROM, from)    \
-  X(FROM, INT8, TL_K(cast_##from##_int8))     \
-  X(FROM, INT16, TL_K(cast_##from##_int16))   \
-  X(FROM, INT32, TL_K(cast_##from##_int32))   \
-  X(FROM, INT64, TL_K(cast_##from##_int64))   \
-  X(FROM, UINT8, TL_K(cast_##from##_uint8))   \
-  X(FROM, UINT16, TL_K(cast_##from##_uint16)) \
-  X(FROM, UINT32, TL_K(cast_##from##_uint32)) \
-  X(FROM, UINT64, TL_K(cast_##from##_uint64))
-// To complex dtypes, with imaginary parts of 0.
-#define TL_CAST_TO_COMPLEX(X, FROM, from)           \
-  X(FROM, COMPLEX64, TL_K(cast_##from##_complex64)) \
-  X(FROM, COMPLEX128, TL_K(cast_##from##_complex128))
-// To real floats, rounded.
-#define TL_CAST_TO_FLOATS(X, FROM, from)        \
-  X(FROM, FLOAT16, TL_K(cast_##from##_float16)) \
-  X(FROM, FLOAT32, TL_K(cast_##from##_float32)) \
-  X(FROM, FLOAT64, TL_K(cast_##from##_float64))
-// All casts from an integer dtype.
-#define TL_CAST_INTEGER(X, FROM, from)    \
-  X(FROM, BOOL, TL_K(cast_##from##_bool)) \
-  TL_CAST_TO_BITS(X, FROM, from)          \
-  TL_CAST_TO_FLOATS(X, FROM, from) TL_CAST_TO_COMPLEX(X, FROM, from)
-
-// All casts; those of a dtype to itself are copies by item size.
-#define TL_CASTS(X)                                         \
-  X(BOOL, BOOL, TL_K(copy_1))                               \
-  TL_CAST_TO_BITS(X, BOOL, uint8)                           \
-  TL_CAST_TO_FLOATS(X, BOOL, uint8)                         \
-  TL_CAST_TO_COMPLEX(X, BOOL, uint8)                        \
-  TL_CAST_INTEGER(X, INT8, int8)                            \
-  TL_CAST_INTEGER(X, INT16, int16)                          \
-  TL_CAST_INTEGER(X, INT32, int32)                          \
-  TL_CAST_INTEGER(X, INT64, int64)                          \
-  TL_CAST_INTEGER(X, UINT8, uint8)                          \
-  TL_CAST_INTEGER(X, UINT16, uint16)                        \
-  TL_CAST_INTEGER(X, UINT32, uint32)                        \
-  TL_CAST_INTEGER(X, UINT64, uint64)                        \
-  X(FLOAT16, BOOL, TL_K(cast_float16_bool))                 \
-  TL_CAST_TO_INTEGERS(X, FLOAT16, float16)                  \
-  X(FLOAT16, FLOAT16, TL_K(copy_2))                         \
-  X(FLOAT16, FLOAT32, TL_K(cast_float16_float32))           \
-  X(FLOAT16, FLOAT64, TL_K(cast_float16_float64))           \
-  TL_CAST_TO_COMPLEX(X, FLOAT16, float16)                   \
-  X(FLOAT32, BOOL, TL_K(cast_float32_bool))                 \
-  TL_CAST_TO_INTEGERS(X, FLOAT32, float32)                  \
-  X(FLOAT32, FLOAT16, TL_K(cast_float32_float16))           \
-  X(FLOAT32, FLOAT32, TL_K(copy_4))                         \
-  X(FLOAT32, FLOAT64, TL_K(cast_float32_float64))           \
-  TL_CAST_TO_COMPLEX(X, FLOAT32, float32)                   \
-  X(FLOAT64, BOOL, TL_K(cast_float64_bool))                 \
-  TL_CAST_TO_INTEGERS(X, FLOAT64, float64)                  \
-  X(FLOAT64, FLOAT16, TL_K(cast_float64_float16))           \
-  X(FLOAT64, FLOAT32, TL_K(cast_float64_float32))           \
-  X(FLOAT64, FLOAT64, TL_K(copy_8))                         \
-  TL_CAST_TO_COMPLEX(X, FLOAT64, float64)                   \
-  X(COMPLEX64, COMPLEX64, TL_K(copy_8))                     \
-  X(COMPLEX64, COMPLEX128, TL_K(cast_complex64_complex128)) \
-  X(COMPLEX128, COMPLEX64, TL_K(cast_complex128_complex64)) \
-  X(COMPLEX128, COMPLEX128, TL_K(copy_16))
-
-// X(FROM, TO, from, to, from type, to type, largest value of to), by kinds:
-// signed into narrower signed.
-#define TL_CHECKS_SIGNED(X)                                  \
-  X(INT16, INT8, int16, int8, int16_t, int8_t, INT8_MAX)     \
-  X(INT32, INT8, int32, int8, int32_t, int8_t, INT8_MAX)     \
-  X(INT32, INT16, int32, int16, int32_t, int16_t, INT16_MAX) \
-  X(INT64, INT8, int64, int8, int64_t, int8_t, INT8_MAX)     \
-  X(INT64, INT16, int64, int16, int64_t, int16_t, INT16_MAX) \
-  X(INT64, INT32, int64, int32, int64_t, int32_t, INT32_MAX)
-// One signed dtype into all unsigned ones.
-#define TL_CHECKS_TO_UNSIGNED(X, FROM, from, T)          \
-  X(FROM, UINT8, from, uint8, T, uint8_t, UINT8_MAX)     \
-  X(FROM, UINT16, from, uint16, T, uint16_t, UINT16_MAX) \
-  X(FROM, UINT32, from, uint32, T, uint32_t, UINT32_MAX) \
-  X(FROM, UINT64, from, uint64, T, uint64_t, UINT64_MAX)
-// Signed into unsigned: the sign, and the range where it is narrower.
-#define TL_CHECKS_SIGN(X)                         \
-  TL_CHECKS_TO_UNSIGNED(X, INT8, int8, int8_t)    \
-  TL_CHECKS_TO_UNSIGNED(X, INT16, int16, int16_t) \
-  TL_CHECKS_TO_UNSIGNED(X, INT32, int32, int32_t) \
-  TL_CHECKS_TO_UNSIGNED(X, INT64, int64, int64_t)
-// Unsigned into anything that does not hold all of it.
-#define TL_CHECKS_UNSIGNED(X)                                       \
-  X(UINT8, INT8, uint8, int8, uint8_t, int8_t, INT8_MAX)            \
-  X(UINT16, INT8, uint16, int8, uint16_t, int8_t, INT8_MAX)         \
-  X(UINT16, INT16, uint16, int16, uint16_t, int16_t, INT16_MAX)     \
-  X(UINT16, UINT8, uint16, uint8, uint16_t, uint8_t, UINT8_MAX)     \
-  X(UINT32, INT8, uint32, int8, uint32_t, int8_t, INT8_MAX)         \
-  X(UINT32, INT16, uint32, int16, uint32_t, int16_t, INT16_MAX)     \
-  X(UINT32, INT32, uint32, int32, uint32_t, int32_t, INT32_MAX)     \
-  X(UINT32, UINT8, uint32, uint8, uint32_t, uint8_t, UINT8_MAX)     \
-  X(UINT32, UINT16, uint32, uint16, uint32_t, uint16_t, UINT16_MAX) \
-  X(UINT64, INT8, uint64, int8, uint64_t, int8_t, INT8_MAX)         \
-  X(UINT64, INT16, uint64, int16, uint64_t, int16_t, INT16_MAX)     \
-  X(UINT64, INT32, uint64, int32, uint64_t, int32_t, INT32_MAX)     \
-  X(UINT64, INT64, uint64, int64, uint64_t, int64_t, INT64_MAX)     \
-  X(UINT64, UINT8, uint64, uint8, uint64_t, uint8_t, UINT8_MAX)     \
-  X(UINT64, UINT16, uint64, uint16, uint64_t, uint16_t, UINT16_MAX) \
-  X(UINT64, UINT32, uint64, uint32, uint64_t, uint32_t, UINT32_MAX)
+// Targets of one width share a function where the source is an integer: the
+// bits are the same.
+#define X(D, from, T, W)                                          \
+  tl_kernel1 TL_K(cast_##from##_bool), TL_K(cast_##from##_uint8), \
+      TL_K(cast_##from##_uint16), TL_K(cast_##from##_uint32),     \
+      TL_K(cast_##from##_uint64), TL_K(cast_##from##_float16),    \
+      TL_K(cast_##from##_float32), TL_K(cast_##from##_float64),   \
+      TL_K(cast_##from##_complex64), TL_K(cast_##from##_complex128);
+TL_INTEGERS(X)
+TL_FLOATS(X)
+X(FLOAT16, float16, , )
+X(COMPLEX64, complex64, , )
+X(COMPLEX128, complex128, , )
+#undef X
+#define X(D, from, T, W)                                          \
+  tl_kernel1 TL_K(cast_##from##_int8), TL_K(cast_##from##_int16), \
+      TL_K(cast_##from##_int32), TL_K(cast_##from##_int64);
+TL_FLOATS(X)
+X(FLOAT16, float16, , )
+#undef X
 
 // X(TO, to, to type, smallest value, largest value): floats to integers.
 #define TL_FLOAT_TO_NARROW(X, FROM, from, F)                    \
@@ -131,24 +36,10 @@
   X(FROM, INT64, from, int64, F, int64_t, INT64_MIN, INT64_MAX) \
   X(FROM, UINT32, from, uint32, F, uint32_t, 0, UINT32_MAX)     \
   X(FROM, UINT64, from, uint64, F, uint64_t, 0, UINT64_MAX)
-// One float dtype into all integers.
-#define TL_FLOAT_TARGETS(X, FROM, from, F) \
-  TL_FLOAT_TO_NARROW(X, FROM, from, F)     \
-  TL_FLOAT_TO_WIDE(X, FROM, from, F)
-// Floats into integers; no check for bools and other floats.
-#define TL_CHECKS_FLOAT(X)                     \
-  TL_FLOAT_TARGETS(X, FLOAT32, float32, float) \
-  TL_FLOAT_TARGETS(X, FLOAT64, float64, double)
-
-#define X(FROM, TO, function) tl_kernel1 function;
-TL_CASTS(X)
+#define X(D, sfx, T, W) tl_within TL_K(within_##sfx);
+TL_INTEGERS(X)
+TL_FLOATS(X)
 #undef X
-#define X(FROM, TO, from, to, ...) tl_check TL_K(check_##from##_##to);
-TL_CHECKS_SIGNED(X)
-TL_CHECKS_SIGN(X)
-TL_CHECKS_UNSIGNED(X)
-TL_CHECKS_FLOAT(X)
-TL_FLOAT_TARGETS(X, FLOAT16, float16, float)
-#undef X
+tl_within TL_K(within_float16);
 
 #endif

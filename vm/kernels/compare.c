@@ -1,9 +1,7 @@
 // Comparisons, with the forms for one scalar operand; choices; and predicates
 // of single items that give bools (isnan, isinf, isfinite, signbit).
 //
-// Results are bytes of 0 or 1. Only equality and the two comparisons with <
-// are loops; > and >= exchange their operands. Comparisons with NaN are false,
-// but for !=.
+// Results are bytes of 0 or 1. Comparisons with NaN are false, but for !=.
 #include "vm/kernels/list.h"
 
 // A comparison of two arrays; of an array and a scalar, either way round.
@@ -13,50 +11,20 @@
   TL_BINARY_VS(name##_vs_##sfx, T, uint8_t, expr) \
   TL_BINARY_SV(name##_sv_##sfx, T, uint8_t, expr)
 
-// The comparisons that exist as loops of their own.
 #define EQUALITY(form, sfx, T) \
   form(equal, sfx, T, x == y) form(not_equal, sfx, T, x != y)
-// less and less_equal; the other two exchange the operands.
-#define ORDER(form, sfx, T) \
-  form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y)
-// x > y as y < x, which costs a jump and saves a loop.
-#define TURNED(sfx)                                                       \
-  void TL_K(greater_##sfx)(void *out, const void *a, const void *b,       \
-                           size_t n) {                                    \
-    TL_K(less_##sfx)(out, b, a, n);                                       \
-  }                                                                       \
-  void TL_K(greater_equal_##sfx)(void *out, const void *a, const void *b, \
-                                 size_t n) {                              \
-    TL_K(less_equal_##sfx)(out, b, a, n);                                 \
-  }
-// The same with a scalar on either side.
-#define TURNED_SCALARS(sfx)                                                  \
-  void TL_K(greater_vs_##sfx)(void *out, const void *a, const void *b,       \
-                              size_t n) {                                    \
-    TL_K(less_sv_##sfx)(out, b, a, n);                                       \
-  }                                                                          \
-  void TL_K(greater_sv_##sfx)(void *out, const void *a, const void *b,       \
-                              size_t n) {                                    \
-    TL_K(less_vs_##sfx)(out, b, a, n);                                       \
-  }                                                                          \
-  void TL_K(greater_equal_vs_##sfx)(void *out, const void *a, const void *b, \
-                                    size_t n) {                              \
-    TL_K(less_equal_sv_##sfx)(out, b, a, n);                                 \
-  }                                                                          \
-  void TL_K(greater_equal_sv_##sfx)(void *out, const void *a, const void *b, \
-                                    size_t n) {                              \
-    TL_K(less_equal_vs_##sfx)(out, b, a, n);                                 \
-  }
+#define ORDER(form, sfx, T)                                  \
+  form(less, sfx, T, x < y) form(less_equal, sfx, T, x <= y) \
+      form(greater, sfx, T, x > y) form(greater_equal, sfx, T, x >= y)
 
-#define X(D, sfx, T, W) EQUALITY(VV, sfx, T) ORDER(VV, sfx, T) TURNED(sfx)
+#define X(D, sfx, T, W) EQUALITY(VV, sfx, T) ORDER(VV, sfx, T)
 TL_UNSIGNED(X)
 TL_FLOATS(X)
 #undef X
-#define X(D, sfx, T, W) ORDER(VV, sfx, T) TURNED(sfx)
+#define X(D, sfx, T, W) ORDER(VV, sfx, T)
 TL_SIGNED(X)
 #undef X
-#define X(D, sfx, T, W) \
-  EQUALITY(SCALARS, sfx, T) ORDER(SCALARS, sfx, T) TURNED_SCALARS(sfx)
+#define X(D, sfx, T, W) EQUALITY(SCALARS, sfx, T) ORDER(SCALARS, sfx, T)
 TL_FLOATS(X)
 X(INT64, int64, int64_t, uint64_t)
 #undef X

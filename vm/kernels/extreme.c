@@ -112,11 +112,9 @@ typedef int64_t word_int64, word_uint64, word_float64;
 
 EXTREMES
 
-#define END(size)                                                \
-  void TL_K(end_item_##size)(tl_fold_state * state, void *out) { \
-    memcpy(out, state->lanes.item, size);                        \
+#define X(D, sfx, T, W)                                         \
+  void TL_K(end_item_##sfx)(tl_fold_state * state, void *out) { \
+    memcpy(out, state->lanes.item, sizeof(T));                  \
   }
-END(1)
-END(2)
-END(4)
-END(8)
+TL_UNSIGNED(X)
+#undef X

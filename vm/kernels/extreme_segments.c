@@ -247,13 +247,13 @@ EQUALS(int64, int64_t)
 #define SOME_ROWS(name, sfx, T, W, beats, FILL)
 #endif
 
-#define EXTREME_SEGMENTS(name, sfx, T, size, W, beats, FILL)                \
+#define EXTREME_SEGMENTS(name, sfx, T, W, beats, FILL)                      \
   SOME_ROWS(name, sfx, T, W, beats, FILL)                                   \
   static void name##_row_##sfx(T *out, const T *row, size_t n) {            \
     tl_fold_state state;                                                    \
     tl_fold_begin(&state);                                                  \
     TL_K(feed_##name##_##sfx)(&state, row, n);                              \
-    TL_K(end_item_##size)(&state, out);                                     \
+    memcpy(out, state.lanes.item, sizeof *out);                             \
   }                                                                         \
   static void arg##name##_row_##sfx(int64_t *out, const T *row, size_t n) { \
     *out = (int64_t)TL_K(arg##name##_##sfx)(row, n);                        \
@@ -262,9 +262,9 @@ EQUALS(int64, int64_t)
                   name##_row_##sfx)                                         \
   SEGMENTS_KERNEL(arg##name##_segments_##sfx, T, int64_t,                   \
                   arg##name##_of_eight_##sfx, arg##name##_row_##sfx)
-EXTREME_SEGMENTS(min, float32, float, 4, SHORT, <, INFINITY)
-EXTREME_SEGMENTS(max, float32, float, 4, SHORT, >, -INFINITY)
-EXTREME_SEGMENTS(min, float64, double, 8, WIDE, <, (double)INFINITY)
-EXTREME_SEGMENTS(max, float64, double, 8, WIDE, >, -(double)INFINITY)
-EXTREME_SEGMENTS(min, int64, int64_t, 8, WIDE, <, INT64_MAX)
-EXTREME_SEGMENTS(max, int64, int64_t, 8, WIDE, >, INT64_MIN)
+EXTREME_SEGMENTS(min, float32, float, SHORT, <, INFINITY)
+EXTREME_SEGMENTS(max, float32, float, SHORT, >, -INFINITY)
+EXTREME_SEGMENTS(min, float64, double, WIDE, <, (double)INFINITY)
+EXTREME_SEGMENTS(max, float64, double, WIDE, >, -(double)INFINITY)
+EXTREME_SEGMENTS(min, int64, int64_t, WIDE, <, INT64_MAX)
+EXTREME_SEGMENTS(max, int64, int64_t, WIDE, >, INT64_MIN)

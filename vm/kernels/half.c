@@ -143,13 +143,13 @@ static void to_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
   }
 }
 
-// Whether all items fit by the check of float32.
-static bool fits(tl_check *check, const void *a, size_t n) {
+// As the numbers that they are.
+bool TL_K(within_float16)(const void *a, size_t n, const tl_bounds *bounds) {
   float x[BLOCK];
   for (size_t i = 0, m; i < n; i += m) {
     m = piece(n - i);
     widen(x, (const uint16_t *)a + i, m);
-    if (!check(x, m))
+    if (!TL_K(within_float32)(x, m, bounds))
       return false;
   }
   return true;
@@ -188,13 +188,6 @@ TL_INTEGERS(TO)
 TL_COMPLEXES(FROM)
 FROM(BOOL, bool, uint8_t, )
 FROM(FLOAT64, float64, double, )
-
-#define X(FROM, TO, from, to, ...)                         \
-  bool TL_K(check_float16_##to)(const void *a, size_t n) { \
-    return fits(TL_K(check_float32_##to), a, n);           \
-  }
-TL_FLOAT_TARGETS(X, FLOAT16, float16, float)
-#undef X
 
 // --- Search -----------------------------------------------------------------
 

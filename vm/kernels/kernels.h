@@ -18,7 +18,7 @@
 // have an order of their own (tl_fold_state).
 //
 // A caller takes the table once, asks a check where the operation can fail
-// (any_zero, cast_check), packs operands that are not contiguous into a buffer
+// (any_zero, within), packs operands that are not contiguous into a buffer
 // of a few hundred items, and calls the loop for a block that stays in the
 // cache; the vector engine's plans (vm/engine/plan.h) do just that.
 //
@@ -41,6 +41,18 @@ typedef void tl_kernel3(void *out, const void *a, const void *b, const void *c,
 
 // A predicate over n items, asked before the first write.
 typedef bool tl_check(const void *a, size_t n);
+
+// The items of one dtype that another one has. Of integers those that are not
+// above [least] by more than [span], as unsigned numbers; of floats, cut to
+// integers, those between two numbers that are not.
+//
+//   int16 to uint8       least 0, span 255
+//   float64 to uint8     above -1, below 256
+typedef struct tl_bounds {
+  uint64_t least, span;
+  double above, below;
+} tl_bounds;
+typedef bool tl_within(const void *a, size_t n, const tl_bounds *bounds);
 
 // Kernels exist for the dtypes below TL_STRING.
 enum { TL_KERNEL_DTYPES = TL_STRING };
@@ -296,7 +308,7 @@ typedef struct tl_kernel_table {
   tl_kernel2 *binary_vs[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   tl_kernel2 *binary_sv[TL_BINARY_OPS][TL_KERNEL_DTYPES];
   // out = a ? b : c, with a bools (TL_OP_WHERE).
-  tl_kernel3 *select[TL_KERNEL_DTYPES];
+  tl_kernel3 *select[TL_MOVE_SIZES];
   // Comparisons of int64 with uint64, exact (float64 would round), by
   // op - TL_OP_EQUAL: a is int64, b is uint64; and the other way round.
   tl_kernel2 *compare_iu[6];
@@ -306,9 +318,8 @@ typedef struct tl_kernel_table {
   // Integers wrap; floats are truncated toward zero, saturate at the range's
   // ends, and NaN gives 0; anything but 0 is true.
   tl_kernel1 *cast[TL_KERNEL_DTYPES][TL_KERNEL_DTYPES];
-  // Whether no item wraps, saturates or is NaN in that cast (a lost fraction
-  // or rounding is no matter); NULL where none can.
-  tl_check *cast_check[TL_KERNEL_DTYPES][TL_KERNEL_DTYPES];
+  // Whether all items are within bounds, by their dtype: integers and floats.
+  tl_within *within[TL_KERNEL_DTYPES];
 
   // Predicates of the right operand: any_zero before integer // and %;
   // any_negative before integer ** << >> (NULL for unsigned and bool).
@@ -417,6 +428,16 @@ const tl_kernel_table *tl_kernels_named(const char *name);
 // where there is no such fold (min and max of complex).
 // By table, so that it can be asked before any kernel is chosen.
 tl_dtype tl_fold_result(tl_fold fold, tl_dtype dtype);
+
+// The items of [from] that neither wrap nor saturate nor are NaN in the cast to
+// [to]; a lost fraction or rounding is no matter. False: all of them, or there
+// is no such cast.
+bool tl_cast_bounds(tl_dtype from, tl_dtype to, tl_bounds *out);
+// Whether a cast that exists needs no look at the items.
+static inline bool tl_cast_always_fits(tl_dtype from, tl_dtype to) {
+  tl_bounds bounds;
+  return !tl_cast_bounds(from, to, &bounds);
+}
 
 // The bytes of scratch for tl_fold_outer, which may be 0.
 size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,

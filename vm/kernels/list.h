@@ -52,6 +52,20 @@
 #define TL_ON_RARE_COMPLEX(X, OP, name)        \
   X(OP, COMPLEX64, tl_rare_##name##_complex64) \
   X(OP, COMPLEX128, tl_rare_##name##_complex128)
+// Those that go together: equality, order, arithmetic, what is no integer, what
+// is real, and what complex numbers have from the C library.
+#define TL_ON_VALUES(X, OP, name) \
+  TL_ON_BOOL(X, OP, name) TL_ON_NUMBERS(X, OP, name)
+#define TL_ON_ORDERED(X, OP, name) \
+  TL_ON_BOOL(X, OP, name) TL_ON_REALS(X, OP, name)
+#define TL_ON_NUMBERS(X, OP, name) \
+  TL_ON_BITS(X, OP, name) TL_ON_PARTS(X, OP, name)
+#define TL_ON_PARTS(X, OP, name) \
+  TL_ON_FLOATS(X, OP, name) TL_ON_COMPLEX(X, OP, name)
+#define TL_ON_REALS(X, OP, name) \
+  TL_ON_INTEGERS(X, OP, name) TL_ON_FLOATS(X, OP, name)
+#define TL_ON_MATHS(X, OP, name) \
+  TL_ON_FLOATS(X, OP, name) TL_ON_RARE_COMPLEX(X, OP, name)
 // Kernels that depend on the item size alone (copy, zeros).
 #define TL_BY_SIZE_INTEGERS(X, OP, name) \
   X(OP, INT8, TL_K(name##_1))            \
@@ -67,6 +81,8 @@
 #define TL_BY_SIZE_FLOATS(X, OP, name) \
   X(OP, FLOAT32, TL_K(name##_4))       \
   X(OP, FLOAT64, TL_K(name##_8))
+#define TL_BY_SIZE_REALS(X, OP, name) \
+  TL_BY_SIZE_INTEGERS(X, OP, name) TL_BY_SIZE_FLOATS(X, OP, name)
 // The same answer for every item: bytes of 0 or 1, whatever the operand.
 #define TL_SAME_ANSWER(X, OP, name) \
   X(OP, BOOL, TL_K(name))           \
@@ -81,68 +97,42 @@
   X(OP, UINT32, TL_K(name))                  \
   X(OP, UINT64, TL_K(name))
 
-#define TL_BINARY_KERNELS(X)                      \
-  TL_ON_BOOL(X, ADD, bitwise_or)                  \
-  TL_ON_BITS(X, ADD, add)                         \
-  TL_ON_FLOATS(X, ADD, add)                       \
-  TL_ON_COMPLEX(X, ADD, add)                      \
-  TL_ON_BITS(X, SUBTRACT, subtract)               \
-  TL_ON_FLOATS(X, SUBTRACT, subtract)             \
-  TL_ON_COMPLEX(X, SUBTRACT, subtract)            \
-  TL_ON_BOOL(X, MULTIPLY, bitwise_and)            \
-  TL_ON_BITS(X, MULTIPLY, multiply)               \
-  TL_ON_FLOATS(X, MULTIPLY, multiply)             \
-  TL_ON_COMPLEX(X, MULTIPLY, multiply)            \
-  TL_ON_FLOATS(X, DIVIDE, divide)                 \
-  TL_ON_COMPLEX(X, DIVIDE, divide)                \
-  TL_ON_INTEGERS(X, FLOOR_DIVIDE, floor_divide)   \
-  TL_ON_FLOATS(X, FLOOR_DIVIDE, floor_divide)     \
-  TL_ON_INTEGERS(X, REMAINDER, remainder)         \
-  TL_ON_FLOATS(X, REMAINDER, remainder)           \
-  TL_ON_BITS(X, POW, pow)                         \
-  TL_ON_FLOATS(X, POW, pow)                       \
-  TL_ON_RARE_COMPLEX(X, POW, pow)                 \
-  TL_ON_BOOL(X, MAXIMUM, bitwise_or)              \
-  TL_ON_INTEGERS(X, MAXIMUM, maximum)             \
-  TL_ON_FLOATS(X, MAXIMUM, maximum)               \
-  TL_ON_BOOL(X, MINIMUM, bitwise_and)             \
-  TL_ON_INTEGERS(X, MINIMUM, minimum)             \
-  TL_ON_FLOATS(X, MINIMUM, minimum)               \
-  TL_ON_FLOATS(X, ATAN2, atan2)                   \
-  TL_ON_FLOATS(X, HYPOT, hypot)                   \
-  TL_ON_FLOATS(X, COPYSIGN, copysign)             \
-  TL_ON_RARE(X, NEXTAFTER, nextafter)             \
-  TL_ON_FLOATS(X, LOGADDEXP, logaddexp)           \
-  TL_ON_BOOL(X, EQUAL, equal)                     \
-  TL_ON_BITS(X, EQUAL, equal)                     \
-  TL_ON_FLOATS(X, EQUAL, equal)                   \
-  TL_ON_COMPLEX(X, EQUAL, equal)                  \
-  TL_ON_BOOL(X, NOT_EQUAL, not_equal)             \
-  TL_ON_BITS(X, NOT_EQUAL, not_equal)             \
-  TL_ON_FLOATS(X, NOT_EQUAL, not_equal)           \
-  TL_ON_COMPLEX(X, NOT_EQUAL, not_equal)          \
-  TL_ON_BOOL(X, LESS, less)                       \
-  TL_ON_INTEGERS(X, LESS, less)                   \
-  TL_ON_FLOATS(X, LESS, less)                     \
-  TL_ON_BOOL(X, LESS_EQUAL, less_equal)           \
-  TL_ON_INTEGERS(X, LESS_EQUAL, less_equal)       \
-  TL_ON_FLOATS(X, LESS_EQUAL, less_equal)         \
-  TL_ON_BOOL(X, GREATER, greater)                 \
-  TL_ON_INTEGERS(X, GREATER, greater)             \
-  TL_ON_FLOATS(X, GREATER, greater)               \
-  TL_ON_BOOL(X, GREATER_EQUAL, greater_equal)     \
-  TL_ON_INTEGERS(X, GREATER_EQUAL, greater_equal) \
-  TL_ON_FLOATS(X, GREATER_EQUAL, greater_equal)   \
-  TL_ON_BOOL(X, LOGICAL_AND, bitwise_and)         \
-  TL_ON_BOOL(X, LOGICAL_OR, bitwise_or)           \
-  TL_ON_BOOL(X, LOGICAL_XOR, bitwise_xor)         \
-  TL_ON_BOOL(X, BITWISE_AND, bitwise_and)         \
-  TL_ON_BITS(X, BITWISE_AND, bitwise_and)         \
-  TL_ON_BOOL(X, BITWISE_OR, bitwise_or)           \
-  TL_ON_BITS(X, BITWISE_OR, bitwise_or)           \
-  TL_ON_BOOL(X, BITWISE_XOR, bitwise_xor)         \
-  TL_ON_BITS(X, BITWISE_XOR, bitwise_xor)         \
-  TL_ON_BITS(X, LEFT_SHIFT, left_shift)           \
+#define TL_BINARY_KERNELS(X)                     \
+  TL_ON_BOOL(X, ADD, bitwise_or)                 \
+  TL_ON_NUMBERS(X, ADD, add)                     \
+  TL_ON_NUMBERS(X, SUBTRACT, subtract)           \
+  TL_ON_BOOL(X, MULTIPLY, bitwise_and)           \
+  TL_ON_NUMBERS(X, MULTIPLY, multiply)           \
+  TL_ON_PARTS(X, DIVIDE, divide)                 \
+  TL_ON_REALS(X, FLOOR_DIVIDE, floor_divide)     \
+  TL_ON_REALS(X, REMAINDER, remainder)           \
+  TL_ON_BITS(X, POW, pow)                        \
+  TL_ON_MATHS(X, POW, pow)                       \
+  TL_ON_BOOL(X, MAXIMUM, bitwise_or)             \
+  TL_ON_REALS(X, MAXIMUM, maximum)               \
+  TL_ON_BOOL(X, MINIMUM, bitwise_and)            \
+  TL_ON_REALS(X, MINIMUM, minimum)               \
+  TL_ON_FLOATS(X, ATAN2, atan2)                  \
+  TL_ON_FLOATS(X, HYPOT, hypot)                  \
+  TL_ON_FLOATS(X, COPYSIGN, copysign)            \
+  TL_ON_RARE(X, NEXTAFTER, nextafter)            \
+  TL_ON_FLOATS(X, LOGADDEXP, logaddexp)          \
+  TL_ON_VALUES(X, EQUAL, equal)                  \
+  TL_ON_VALUES(X, NOT_EQUAL, not_equal)          \
+  TL_ON_ORDERED(X, LESS, less)                   \
+  TL_ON_ORDERED(X, LESS_EQUAL, less_equal)       \
+  TL_ON_ORDERED(X, GREATER, greater)             \
+  TL_ON_ORDERED(X, GREATER_EQUAL, greater_equal) \
+  TL_ON_BOOL(X, LOGICAL_AND, bitwise_and)        \
+  TL_ON_BOOL(X, LOGICAL_OR, bitwise_or)          \
+  TL_ON_BOOL(X, LOGICAL_XOR, bitwise_xor)        \
+  TL_ON_BOOL(X, BITWISE_AND, bitwise_and)        \
+  TL_ON_BITS(X, BITWISE_AND, bitwise_and)        \
+  TL_ON_BOOL(X, BITWISE_OR, bitwise_or)          \
+  TL_ON_BITS(X, BITWISE_OR, bitwise_or)          \
+  TL_ON_BOOL(X, BITWISE_XOR, bitwise_xor)        \
+  TL_ON_BITS(X, BITWISE_XOR, bitwise_xor)        \
+  TL_ON_BITS(X, LEFT_SHIFT, left_shift)          \
   TL_ON_INTEGERS(X, RIGHT_SHIFT, right_shift)
 
 // One operand an item: F is vs or sv.
@@ -170,11 +160,8 @@
   TL_ON_INTEGERS(X, REMAINDER, remainder_vs)
 
 #define TL_UNARY_KERNELS(X)                      \
-  TL_ON_BITS(X, NEGATIVE, negative)              \
-  TL_ON_FLOATS(X, NEGATIVE, negative)            \
-  TL_ON_COMPLEX(X, NEGATIVE, negative)           \
-  TL_BY_SIZE_INTEGERS(X, POSITIVE, copy)         \
-  TL_BY_SIZE_FLOATS(X, POSITIVE, copy)           \
+  TL_ON_NUMBERS(X, NEGATIVE, negative)           \
+  TL_BY_SIZE_REALS(X, POSITIVE, copy)            \
   X(POSITIVE, COMPLEX64, TL_K(copy_8))           \
   X(POSITIVE, COMPLEX128, TL_K(copy_16))         \
   X(BITWISE_INVERT, BOOL, TL_K(logical_not))     \
@@ -183,56 +170,32 @@
   X(ABS, BOOL, TL_K(copy_1))                     \
   TL_ON_SIGNED(X, ABS, abs)                      \
   TL_BY_SIZE_UNSIGNED(X, ABS, copy)              \
-  TL_ON_FLOATS(X, ABS, abs)                      \
-  TL_ON_COMPLEX(X, ABS, abs)                     \
-  TL_ON_INTEGERS(X, SIGN, sign)                  \
-  TL_ON_FLOATS(X, SIGN, sign)                    \
+  TL_ON_PARTS(X, ABS, abs)                       \
+  TL_ON_REALS(X, SIGN, sign)                     \
   TL_ON_RARE_COMPLEX(X, SIGN, sign)              \
-  TL_ON_BITS(X, SQUARE, square)                  \
-  TL_ON_FLOATS(X, SQUARE, square)                \
-  TL_ON_COMPLEX(X, SQUARE, square)               \
-  TL_ON_FLOATS(X, RECIPROCAL, reciprocal)        \
-  TL_ON_COMPLEX(X, RECIPROCAL, reciprocal)       \
-  TL_ON_FLOATS(X, SQRT, sqrt)                    \
-  TL_ON_RARE_COMPLEX(X, SQRT, sqrt)              \
+  TL_ON_NUMBERS(X, SQUARE, square)               \
+  TL_ON_PARTS(X, RECIPROCAL, reciprocal)         \
+  TL_ON_MATHS(X, SQRT, sqrt)                     \
   TL_ON_FLOATS(X, CBRT, cbrt)                    \
-  TL_ON_FLOATS(X, EXP, exp)                      \
-  TL_ON_RARE_COMPLEX(X, EXP, exp)                \
+  TL_ON_MATHS(X, EXP, exp)                       \
   TL_ON_FLOATS(X, EXP2, exp2)                    \
-  TL_ON_FLOATS(X, EXPM1, expm1)                  \
-  TL_ON_RARE_COMPLEX(X, EXPM1, expm1)            \
-  TL_ON_FLOATS(X, LOG, log)                      \
-  TL_ON_RARE_COMPLEX(X, LOG, log)                \
-  TL_ON_FLOATS(X, LOG1P, log1p)                  \
-  TL_ON_RARE_COMPLEX(X, LOG1P, log1p)            \
-  TL_ON_FLOATS(X, LOG2, log2)                    \
-  TL_ON_RARE_COMPLEX(X, LOG2, log2)              \
-  TL_ON_FLOATS(X, LOG10, log10)                  \
-  TL_ON_RARE_COMPLEX(X, LOG10, log10)            \
-  TL_ON_FLOATS(X, SIN, sin)                      \
-  TL_ON_RARE_COMPLEX(X, SIN, sin)                \
-  TL_ON_FLOATS(X, COS, cos)                      \
-  TL_ON_RARE_COMPLEX(X, COS, cos)                \
-  TL_ON_FLOATS(X, TAN, tan)                      \
-  TL_ON_RARE_COMPLEX(X, TAN, tan)                \
-  TL_ON_FLOATS(X, ASIN, asin)                    \
-  TL_ON_RARE_COMPLEX(X, ASIN, asin)              \
-  TL_ON_FLOATS(X, ACOS, acos)                    \
-  TL_ON_RARE_COMPLEX(X, ACOS, acos)              \
-  TL_ON_FLOATS(X, ATAN, atan)                    \
-  TL_ON_RARE_COMPLEX(X, ATAN, atan)              \
-  TL_ON_FLOATS(X, SINH, sinh)                    \
-  TL_ON_RARE_COMPLEX(X, SINH, sinh)              \
-  TL_ON_FLOATS(X, COSH, cosh)                    \
-  TL_ON_RARE_COMPLEX(X, COSH, cosh)              \
-  TL_ON_FLOATS(X, TANH, tanh)                    \
-  TL_ON_RARE_COMPLEX(X, TANH, tanh)              \
-  TL_ON_FLOATS(X, ASINH, asinh)                  \
-  TL_ON_RARE_COMPLEX(X, ASINH, asinh)            \
-  TL_ON_FLOATS(X, ACOSH, acosh)                  \
-  TL_ON_RARE_COMPLEX(X, ACOSH, acosh)            \
-  TL_ON_FLOATS(X, ATANH, atanh)                  \
-  TL_ON_RARE_COMPLEX(X, ATANH, atanh)            \
+  TL_ON_MATHS(X, EXPM1, expm1)                   \
+  TL_ON_MATHS(X, LOG, log)                       \
+  TL_ON_MATHS(X, LOG1P, log1p)                   \
+  TL_ON_MATHS(X, LOG2, log2)                     \
+  TL_ON_MATHS(X, LOG10, log10)                   \
+  TL_ON_MATHS(X, SIN, sin)                       \
+  TL_ON_MATHS(X, COS, cos)                       \
+  TL_ON_MATHS(X, TAN, tan)                       \
+  TL_ON_MATHS(X, ASIN, asin)                     \
+  TL_ON_MATHS(X, ACOS, acos)                     \
+  TL_ON_MATHS(X, ATAN, atan)                     \
+  TL_ON_MATHS(X, SINH, sinh)                     \
+  TL_ON_MATHS(X, COSH, cosh)                     \
+  TL_ON_MATHS(X, TANH, tanh)                     \
+  TL_ON_MATHS(X, ASINH, asinh)                   \
+  TL_ON_MATHS(X, ACOSH, acosh)                   \
+  TL_ON_MATHS(X, ATANH, atanh)                   \
   TL_ON_FLOATS(X, ERF, erf)                      \
   TL_ON_RARE(X, ERFC, erfc)                      \
   TL_ON_RARE(X, GAMMA, gamma)                    \
@@ -244,31 +207,24 @@
   TL_BY_SIZE_INTEGERS(X, TRUNC, copy)            \
   TL_ON_FLOATS(X, TRUNC, trunc)                  \
   TL_BY_SIZE_INTEGERS(X, ROUND, copy)            \
-  TL_ON_FLOATS(X, ROUND, round)                  \
-  TL_ON_COMPLEX(X, ROUND, round)                 \
+  TL_ON_PARTS(X, ROUND, round)                   \
   TL_SAME_ANSWER(X, ISNAN, all_false)            \
-  TL_ON_FLOATS(X, ISNAN, isnan)                  \
-  TL_ON_COMPLEX(X, ISNAN, isnan)                 \
+  TL_ON_PARTS(X, ISNAN, isnan)                   \
   TL_SAME_ANSWER(X, ISINF, all_false)            \
-  TL_ON_FLOATS(X, ISINF, isinf)                  \
-  TL_ON_COMPLEX(X, ISINF, isinf)                 \
+  TL_ON_PARTS(X, ISINF, isinf)                   \
   TL_SAME_ANSWER(X, ISFINITE, all_true)          \
-  TL_ON_FLOATS(X, ISFINITE, isfinite)            \
-  TL_ON_COMPLEX(X, ISFINITE, isfinite)           \
+  TL_ON_PARTS(X, ISFINITE, isfinite)             \
   X(SIGNBIT, BOOL, TL_K(all_false))              \
   TL_ON_SIGNED(X, SIGNBIT, signbit)              \
   TL_SAME_ANSWER_UNSIGNED(X, SIGNBIT, all_false) \
   TL_ON_FLOATS(X, SIGNBIT, signbit)              \
   X(REAL, BOOL, TL_K(copy_1))                    \
-  TL_BY_SIZE_INTEGERS(X, REAL, copy)             \
-  TL_BY_SIZE_FLOATS(X, REAL, copy)               \
+  TL_BY_SIZE_REALS(X, REAL, copy)                \
   TL_ON_COMPLEX(X, REAL, real)                   \
   X(IMAG, BOOL, TL_K(zeros_1))                   \
-  TL_BY_SIZE_INTEGERS(X, IMAG, zeros)            \
-  TL_BY_SIZE_FLOATS(X, IMAG, zeros)              \
+  TL_BY_SIZE_REALS(X, IMAG, zeros)               \
   TL_ON_COMPLEX(X, IMAG, imag)                   \
-  TL_BY_SIZE_INTEGERS(X, CONJ, copy)             \
-  TL_BY_SIZE_FLOATS(X, CONJ, copy)               \
+  TL_BY_SIZE_REALS(X, CONJ, copy)                \
   TL_ON_COMPLEX(X, CONJ, conj)
 
 // Of float16, what only moves items: the same for all of one size. They stand

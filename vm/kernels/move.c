@@ -190,24 +190,17 @@ TURN_FOUR(8)
     return r;                                                               \
   }
 #endif
-#define NO_FOURS(size)                                                   \
-  TL_INLINE size_t turn_fours_##size(char *to, ptrdiff_t to_row,         \
-                                     const char *from, ptrdiff_t column, \
-                                     size_t nrows) {                     \
-    (void)to, (void)to_row, (void)from, (void)column, (void)nrows;       \
-    return 0;                                                            \
-  }
 // For sizes, or compilers, without such squares.
-NO_FOURS(1)
-NO_FOURS(2)
+#define turn_fours_1(to, to_row, from, column, nrows) 0
+#define turn_fours_2(to, to_row, from, column, nrows) 0
 #if TL_SHUFFLES
 FOURS(4)
 FOURS(8)
 #else
-NO_FOURS(4)
-NO_FOURS(8)
+#define turn_fours_4(to, to_row, from, column, nrows) 0
+#define turn_fours_8(to, to_row, from, column, nrows) 0
 #endif
-NO_FOURS(16)
+#define turn_fours_16(to, to_row, from, column, nrows) 0
 
 // A tile of columns that become rows, four columns at a time; the next four
 // are prefetched meanwhile. No more cache lines are in use than a cache has

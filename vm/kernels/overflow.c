@@ -132,6 +132,28 @@ uint64_t tl_largest_integer(tl_dtype dtype) {
   }
 }
 
+// 2^63 has no neighbour below it that is one less, as a double.
+bool tl_cast_bounds(tl_dtype from, tl_dtype to, tl_bounds *out) {
+  if (from == TL_BOOL || from > TL_FLOAT64 || !tl_dtype_is_integer(to))
+    return false;
+  int64_t least = tl_least_integer(to);
+  uint64_t most = tl_largest_integer(to);
+  if (tl_dtype_is_real(from)) {
+    out->below = (double)most + 1;
+    out->above = to == TL_INT64 ? -0x1.0000000000001p63 : (double)least - 1;
+    return true;
+  }
+  if (least <= tl_least_integer(from) && most >= tl_largest_integer(from))
+    return false;
+  if (least < tl_least_integer(from))
+    least = tl_least_integer(from);
+  if (most > tl_largest_integer(from))
+    most = tl_largest_integer(from);
+  out->least = (uint64_t)least;
+  out->span = most - out->least;
+  return true;
+}
+
 // --- Folds ------------------------------------------------------------------
 
 // Another factor: 0 makes all of it 0, whatever came before or comes after.

@@ -5,46 +5,28 @@
 #define TOP_BIT(U) ((U)((U)1 << (8 * sizeof(U) - 1)))
 #define ALL_ONES(U) ((U) ~(U)0)
 
-// X(suffix, word, kind): how an item's bits become a key and back, before the
-// key's bits are turned. Integers, signed or not, and bools differ in that.
-#define KEY_WORDS(X)            \
-  X(word1, tl_word1, INTEGER)   \
-  X(word2, tl_word2, INTEGER)   \
-  X(word4, tl_word4, INTEGER)   \
-  X(word8, tl_word8, INTEGER)   \
-  X(float16, tl_word2, FLOAT16) \
-  X(float32, tl_word4, FLOAT32) \
-  X(float64, tl_word8, FLOAT64)
+// X(suffix, word, kind, infinity, NaN): how an item's bits become a key and
+// back, before the key's bits are turned. Integers, signed or not, and bools
+// differ in that. What is above infinity without its sign is NaN, which no
+// integer is.
+#define KEY_WORDS(X)                                   \
+  X(word1, tl_word1, INTEGER, UINT8_MAX, 0)            \
+  X(word2, tl_word2, INTEGER, UINT16_MAX, 0)           \
+  X(word4, tl_word4, INTEGER, UINT32_MAX, 0)           \
+  X(word8, tl_word8, INTEGER, UINT64_MAX, 0)           \
+  X(float16, tl_word2, REAL, 0x7c00u, 0x7e00u)         \
+  X(float32, tl_word4, REAL, 0x7f800000u, 0x7fc00000u) \
+  X(float64, tl_word8, REAL, 0x7ff0000000000000u, 0x7ff8000000000000u)
 
 #define KEY_OF_INTEGER(U, bits, zero) (U)(bits)
 #define BITS_OF_INTEGER(U, key) (U)(key)
 // A set sign turns all bits, a clear one the sign alone.
-#define KEY_OF_REAL(U, bits) \
+#define TURNED(U, bits) \
   (U)((bits) ^ ((bits)&TOP_BIT(U) ? ALL_ONES(U) : TOP_BIT(U)))
+#define KEY_OF_REAL(U, bits, zero) \
+  TURNED(U, (zero) && (bits) == TOP_BIT(U) ? (U)0 : (bits))
 #define BITS_OF_REAL(U, key) \
   (U)((key) ^ ((key)&TOP_BIT(U) ? TOP_BIT(U) : ALL_ONES(U)))
-#define KEY_OF_FLOAT32(U, bits, zero) \
-  KEY_OF_REAL(U, (zero) && (bits) == TOP_BIT(U) ? (U)0 : (bits))
-#define KEY_OF_FLOAT16 KEY_OF_FLOAT32
-#define KEY_OF_FLOAT64 KEY_OF_FLOAT32
-#define BITS_OF_FLOAT16 BITS_OF_REAL
-#define BITS_OF_FLOAT32 BITS_OF_REAL
-#define BITS_OF_FLOAT64 BITS_OF_REAL
-
-// The largest finite magnitude's bits, plus one, are infinity's; above is NaN.
-#define ARE_NAN_INTEGER(U, bits) false
-#define ARE_NAN_FLOAT16(U, bits) (((bits)&0x7fffu) > 0x7c00u)
-#define ARE_NAN_FLOAT32(U, bits) (((bits)&0x7fffffffu) > 0x7f800000u)
-#define ARE_NAN_FLOAT64(U, bits) \
-  (((bits)&0x7fffffffffffffffu) > 0x7ff0000000000000u)
-#define NAN_INTEGER 0
-#define NAN_FLOAT16 0x7e00u
-#define NAN_FLOAT32 0x7fc00000u
-#define NAN_FLOAT64 0x7ff8000000000000u
-#define HAS_NAN_INTEGER false
-#define HAS_NAN_FLOAT16 true
-#define HAS_NAN_FLOAT32 true
-#define HAS_NAN_FLOAT64 true
 
 // Which bits of a key are turned: the sign's of signed integers, so that
 // negative ones come first, and all for descending order.
@@ -54,33 +36,8 @@ static uint64_t turned_bits(tl_dtype dtype, bool descending) {
   return (is_signed ? sign : 0) ^ (descending ? ALL_ONES(uint64_t) : 0);
 }
 
-typedef enum {
-  KEY_word1,
-  KEY_word2,
-  KEY_word4,
-  KEY_word8,
-  KEY_float16,
-  KEY_float32,
-  KEY_float64
-} key_kind;
-
-// Integers of one width are one kind, signed or not, as are bools and bytes.
-static key_kind kind_of(tl_dtype dtype) {
-  if (dtype == TL_FLOAT16)
-    return KEY_float16;
-  if (dtype == TL_FLOAT32)
-    return KEY_float32;
-  if (dtype == TL_FLOAT64)
-    return KEY_float64;
-  const size_t itemsize = tl_itemsize(dtype);
-  return itemsize == 1   ? KEY_word1
-         : itemsize == 2 ? KEY_word2
-         : itemsize == 4 ? KEY_word4
-                         : KEY_word8;
-}
-
 // Keys and items may be one array where their widths agree.
-#define KEYS(sfx, U, KIND, width, K)                                           \
+#define KEYS(sfx, U, KIND, INF, NAN_BITS, width, K)                            \
   static void keys_##sfx##_##width(void *out, const void *a, size_t n,         \
                                    uint64_t turned, bool same_zero,            \
                                    tl_stop *stop) {                            \
@@ -92,7 +49,7 @@ static key_kind kind_of(tl_dtype dtype) {
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
         const U bits = items[i];                                               \
         const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);           \
-        keys[i] = ARE_NAN_##KIND(U, bits) ? ALL_ONES(U) : key;                 \
+        keys[i] = (U)(bits & ~TOP_BIT(U)) > INF ? ALL_ONES(U) : key;           \
       }                                                                        \
     }                                                                          \
   }                                                                            \
@@ -106,14 +63,14 @@ static key_kind kind_of(tl_dtype dtype) {
     for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
         const U key = (U)((U)keys[i] ^ turn);                                  \
-        const bool is_nan = HAS_NAN_##KIND && (U)keys[i] == ALL_ONES(U);       \
-        items[i] = is_nan ? (U)NAN_##KIND : BITS_OF_##KIND(U, key);            \
+        const bool is_nan = INF < ALL_ONES(U) && (U)keys[i] == ALL_ONES(U);    \
+        items[i] = is_nan ? (U)NAN_BITS : BITS_OF_##KIND(U, key);              \
       }                                                                        \
     }                                                                          \
   }
-#define X(sfx, U, KIND)      \
-  KEYS(sfx, U, KIND, own, U) \
-  KEYS(sfx, U, KIND, wide, uint64_t)
+#define X(sfx, U, KIND, INF, NAN_BITS)      \
+  KEYS(sfx, U, KIND, INF, NAN_BITS, own, U) \
+  KEYS(sfx, U, KIND, INF, NAN_BITS, wide, uint64_t)
 KEY_WORDS(X)
 #undef X
 
@@ -124,12 +81,17 @@ typedef void convert(void *out, const void *a, size_t n, uint64_t turned,
 static const struct {
   convert *keys_own, *items_own, *keys_wide, *items_wide;
 } converts[] = {
-#define X(sfx, U, KIND)                                                  \
-  [KEY_##sfx] = {keys_##sfx##_own, items_##sfx##_own, keys_##sfx##_wide, \
-                 items_##sfx##_wide},
+#define X(sfx, U, KIND, INF, NAN_BITS) \
+  {keys_##sfx##_own, items_##sfx##_own, keys_##sfx##_wide, items_##sfx##_wide},
     KEY_WORDS(X)
 #undef X
 };
+
+// Integers of one width are one kind, signed or not, as are bools and bytes.
+static size_t kind_of(tl_dtype dtype) {
+  return tl_dtype_is_real(dtype) ? 4 + dtype - TL_FLOAT16
+                                 : tl_move_size(tl_itemsize(dtype));
+}
 
 // [same_zero]: -0.0 and 0.0 have one key, which a stable order needs.
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,

@@ -51,6 +51,15 @@ TL_FLOATS(PREDICATE)
 #define BY_COMPLEX(name)                   \
   [TL_COMPLEX64] = TL_K(name##_complex64), \
   [TL_COMPLEX128] = TL_K(name##_complex128),
+// Those of which one asks whether they are zero.
+#define BY_TRUTH(name) \
+  BY_BOOL(name) BY_BITS(name) BY_FLOATS(name) BY_COMPLEX(name)
+#define BY_PARTS(name) BY_FLOATS(name) BY_COMPLEX(name)
+// The same item, as a word of its size.
+#define BY_WORD(name) \
+  BY_BOOL(name)       \
+  BY_BITS(name)       \
+  [TL_FLOAT32] = TL_K(name##_uint32), [TL_FLOAT64] = TL_K(name##_uint64),
 // Those that have an order.
 #define BY_ORDERED(name) \
   BY_BOOL(name) BY_SIGNED(name) BY_UNSIGNED(name) BY_FLOATS(name)
@@ -62,15 +71,26 @@ TL_FLOATS(PREDICATE)
       TL_K(name##_16)
 
 #define BY_OP(OP, DTYPE, function) [TL_OP_##OP][TL_##DTYPE] = function,
-#define BY_DTYPE(FROM, TO, function) [TL_##FROM][TL_##TO] = function,
-#define CHECK(FROM, TO, from, to, ...) \
-  [TL_##FROM][TL_##TO] = TL_K(check_##from##_##to),
-#define FEED(FOLD, DTYPE, feed, end, merge) [TL_FOLD_##FOLD][TL_##DTYPE] = feed,
-#define END(FOLD, DTYPE, feed, end, merge) [TL_FOLD_##FOLD][TL_##DTYPE] = end,
-#define MERGE(FOLD, DTYPE, feed, end, merge) \
-  [TL_FOLD_##FOLD][TL_##DTYPE] = merge,
-#define OUTER(FOLD, DTYPE, outer, scan) [TL_FOLD_##FOLD][TL_##DTYPE] = outer,
-#define SCAN(FOLD, DTYPE, outer, scan) [TL_FOLD_##FOLD][TL_##DTYPE] = scan,
+// Casts, but for those to bools and between floats.
+#define FROM_INTEGER(from)                    \
+  BY_BITS(cast_##from)                        \
+  [TL_FLOAT16] = TL_K(cast_##from##_float16), \
+  BY_FLOATS(cast_##from) BY_COMPLEX(cast_##from)
+#define FROM_FLOAT(from)                \
+  [TL_BOOL] = TL_K(cast_##from##_bool), \
+  BY_SIGNED(cast_##from) BY_UNSIGNED(cast_##from) BY_COMPLEX(cast_##from)
+
+// One kernel for all dtypes of a kind.
+#define ON_WHOLE(function)                                    \
+  [TL_BOOL] = TL_K(function), [TL_INT8] = TL_K(function),     \
+  [TL_INT16] = TL_K(function), [TL_INT32] = TL_K(function),   \
+  [TL_INT64] = TL_K(function), [TL_UINT8] = TL_K(function),   \
+  [TL_UINT16] = TL_K(function), [TL_UINT32] = TL_K(function), \
+  [TL_UINT64] = TL_K(function),
+#define ON_ALL(function)                                        \
+  ON_WHOLE(function)                                            \
+  [TL_FLOAT32] = TL_K(function), [TL_FLOAT64] = TL_K(function), \
+  [TL_COMPLEX64] = TL_K(function), [TL_COMPLEX128] = TL_K(function),
 
 const tl_kernel_table TABLE(TL_ISA) = {
     .name = TL_TEXT(TL_ISA),
@@ -83,36 +103,37 @@ const tl_kernel_table TABLE(TL_ISA) = {
 #endif
                 TL_SCALAR_KERNELS(BY_OP, vs)},
     .binary_sv = {TL_SCALAR_KERNELS(BY_OP, sv)},
-    .select = {[TL_BOOL] = TL_K(select_1),
-               [TL_INT8] = TL_K(select_1),
-               [TL_INT16] = TL_K(select_2),
-               [TL_INT32] = TL_K(select_4),
-               [TL_INT64] = TL_K(select_8),
-               [TL_UINT8] = TL_K(select_1),
-               [TL_UINT16] = TL_K(select_2),
-               [TL_UINT32] = TL_K(select_4),
-               [TL_UINT64] = TL_K(select_8),
-               [TL_FLOAT16] = TL_K(select_2),
-               [TL_FLOAT32] = TL_K(select_4),
-               [TL_FLOAT64] = TL_K(select_8),
-               [TL_COMPLEX64] = TL_K(select_8),
-               [TL_COMPLEX128] = TL_K(select_16)},
-#define ORDER(name)                                                          \
-  [TL_OP_EQUAL - TL_OP_EQUAL] = TL_K(equal_##name),                          \
-                 [TL_OP_NOT_EQUAL - TL_OP_EQUAL] = TL_K(not_equal_##name),   \
-                 [TL_OP_LESS - TL_OP_EQUAL] = TL_K(less_##name),             \
-                 [TL_OP_LESS_EQUAL - TL_OP_EQUAL] = TL_K(less_equal_##name), \
-                 [TL_OP_GREATER - TL_OP_EQUAL] = TL_K(greater_##name),       \
-                 [TL_OP_GREATER_EQUAL - TL_OP_EQUAL] =                       \
-                     TL_K(greater_equal_##name)
+    .select = {BY_SIZE(select)},
+#define ORDER(name)                                              \
+  TL_K(equal_##name), TL_K(not_equal_##name), TL_K(less_##name), \
+      TL_K(less_equal_##name), TL_K(greater_##name),             \
+      TL_K(greater_equal_##name)
     .compare_iu = {ORDER(iu)},
     .compare_ui = {ORDER(ui)},
-    .cast = {TL_CASTS(BY_DTYPE)},
-    .cast_check = {TL_CHECKS_SIGNED(CHECK) TL_CHECKS_SIGN(CHECK)
-                       TL_CHECKS_UNSIGNED(CHECK) TL_CHECKS_FLOAT(CHECK)
-                           TL_FLOAT_TARGETS(CHECK, FLOAT16, float16, float)},
-    .any_zero = {BY_BOOL(any_zero) BY_BITS(any_zero) BY_FLOATS(any_zero)
-                     BY_COMPLEX(any_zero)},
+    // Those of a dtype to itself are copies by item size.
+    .cast =
+        {[TL_BOOL] = {[TL_BOOL] = TL_K(copy_1), FROM_INTEGER(uint8)},
+#define X(D, sfx, T, W) \
+  [TL_##D] = {[TL_BOOL] = TL_K(cast_##sfx##_bool), FROM_INTEGER(sfx)},
+         TL_INTEGERS(X)
+#undef X
+             [TL_FLOAT16] = {FROM_FLOAT(float16)[TL_FLOAT16] = TL_K(copy_2),
+                             BY_FLOATS(cast_float16)},
+         [TL_FLOAT32] = {FROM_FLOAT(float32)[TL_FLOAT16] =
+                             TL_K(cast_float32_float16),
+                         [TL_FLOAT32] = TL_K(copy_4),
+                         [TL_FLOAT64] = TL_K(cast_float32_float64)},
+         [TL_FLOAT64] = {FROM_FLOAT(float64)[TL_FLOAT16] =
+                             TL_K(cast_float64_float16),
+                         [TL_FLOAT32] = TL_K(cast_float64_float32),
+                         [TL_FLOAT64] = TL_K(copy_8)},
+         [TL_COMPLEX64] = {[TL_COMPLEX64] = TL_K(copy_8),
+                           [TL_COMPLEX128] = TL_K(cast_complex64_complex128)},
+         [TL_COMPLEX128] = {[TL_COMPLEX64] = TL_K(cast_complex128_complex64),
+                            [TL_COMPLEX128] = TL_K(copy_16)}},
+    .within = {[TL_FLOAT16] = TL_K(within_float16),
+               BY_SIGNED(within) BY_UNSIGNED(within) BY_FLOATS(within)},
+    .any_zero = {BY_TRUTH(any_zero)},
     .any_negative = {BY_SIGNED(any_negative) BY_FLOATS(any_negative)},
     .fill = {BY_SIZE(fill)},
     .pack = {BY_SIZE(pack)},
@@ -133,30 +154,59 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .bincount_weighted = TL_K(bincount_weighted),
     .text_places = TL_K(text_places),
     .decimals = TL_K(decimals),
-    .fold_feed = {TL_FOLDS(FEED)},
-    .fold_end = {TL_FOLDS(END)},
-    .fold_merge = {TL_FOLDS(MERGE)},
+    // By tl_fold, in its order.
+    .fold_feed = {{[TL_BOOL] = TL_K(feed_count_uint8),
+                   BY_SIGNED(feed_sum) BY_UNSIGNED(feed_sum)
+                       BY_PARTS(feed_sum)},
+                  {BY_ORDERED(feed_prod) BY_COMPLEX(feed_prod)},
+                  {BY_ORDERED(feed_min)},
+                  {BY_ORDERED(feed_max)},
+                  {BY_TRUTH(feed_any)},
+                  {BY_TRUTH(feed_all)},
+                  {BY_TRUTH(feed_count)}},
+    .fold_end = {{ON_WHOLE(end_total) BY_PARTS(end_sum)},
+                 {ON_WHOLE(end_product) BY_PARTS(end_prod)},
+                 {BY_WORD(end_item)},
+                 {BY_WORD(end_item)},
+                 {ON_ALL(end_seen)},
+                 {ON_ALL(end_not_seen)},
+                 {ON_ALL(end_total)}},
+    .fold_merge = {{ON_WHOLE(merge_total) BY_PARTS(merge_sum)},
+                   {ON_WHOLE(merge_product) BY_PARTS(merge_prod)},
+                   {BY_ORDERED(merge_min)},
+                   {BY_ORDERED(merge_max)},
+                   {ON_ALL(merge_seen)},
+                   {ON_ALL(merge_seen)},
+                   {ON_ALL(merge_total)}},
     .sum_rows = {BY_FLOATS(sum_rows)},
 #define X(FOLD, DTYPE, function) [TL_FOLD_##FOLD][TL_##DTYPE] = function,
     .fold_segments = {TL_SEGMENTS(X)},
 #undef X
     .argmin_segments = {BY_PLACES(argmin_segments)},
     .argmax_segments = {BY_PLACES(argmax_segments)},
-    .fold_outer = {TL_ROWS(OUTER)},
-    .scan = {TL_ROWS(SCAN)},
+    .fold_outer = {{BY_ORDERED(outer_sum) BY_COMPLEX(outer_sum)},
+                   {BY_ORDERED(outer_prod) BY_COMPLEX(outer_prod)},
+                   {BY_ORDERED(outer_min)},
+                   {BY_ORDERED(outer_max)},
+                   {BY_TRUTH(outer_any)},
+                   {BY_TRUTH(outer_all)},
+                   {BY_TRUTH(outer_count)}},
+    .scan = {{BY_ORDERED(scan_sum) BY_COMPLEX(scan_sum)},
+             {BY_ORDERED(scan_prod) BY_COMPLEX(scan_prod)},
+             {BY_ORDERED(scan_min)},
+             {BY_ORDERED(scan_max)}},
     .argmin = {BY_ORDERED(argmin)},
     .argmax = {BY_ORDERED(argmax)},
     .argmin_outer = {BY_ORDERED(argmin_outer)},
     .argmax_outer = {BY_ORDERED(argmax_outer)},
-    .square_deviation = {BY_FLOATS(square_deviation)
-                             BY_COMPLEX(square_deviation)},
-    .outer_squares = {BY_FLOATS(outer_squares) BY_COMPLEX(outer_squares)},
+    .square_deviation = {BY_PARTS(square_deviation)},
+    .outer_squares = {BY_PARTS(outer_squares)},
     .search = {[TL_FLOAT16] = TL_K(search_float16),
                BY_ORDERED(search) BY_COMPLEX(search)},
     .convolve = {[TL_INT64] = TL_K(convolve_uint64),
                  [TL_UINT64] = TL_K(convolve_uint64),
                  [TL_FLOAT64] = TL_K(convolve_float64)},
     .turn_rows = TL_K(turn_rows),
-    .gemm = {BY_BITS(gemm) BY_FLOATS(gemm) BY_COMPLEX(gemm)},
-    .gemv = {BY_BITS(gemv) BY_FLOATS(gemv) BY_COMPLEX(gemv)},
+    .gemm = {BY_BITS(gemm) BY_PARTS(gemm)},
+    .gemv = {BY_BITS(gemv) BY_PARTS(gemv)},
 };

@@ -27,22 +27,12 @@ TL_INLINE double expm1_inside(double x) {
   return x == 0 ? x : y;
 }
 
-// The formula over whole vectors; larger x are set right afterwards.
-static void expm1_vectors(double *to, const double *x, size_t n) {
-  VMATH_LOOP(expm1_inside(x[i] < 708 ? x[i] : 708))
-}
-
 // From 708 on, 1 is too small to count, and e^x may overflow.
-static void expm1_block(double *to, const double *x, size_t n) {
-  uint64_t beyond = 0;
-  vmath_each(expm1_vectors, to, x, n);
-  for (size_t i = 0; i < n; i++) beyond |= all_if(!(x[i] < 708));
-  for (size_t i = 0; beyond != 0 && i < n; i++)
-    if (!(x[i] < 708))
-      to[i] = exp_of_any(x[i]);
+VMATH_FORMULA(expm1, double, expm1_inside(x[i] < 708 ? x[i] : 708))
+VMATH_BLOCKS(expm1, double, vmath_each, x[i] < 708, exp_of_any(x[i]))
+void TL_K(expm1_float64)(void *out, const void *a, size_t n) {
+  expm1_blocks(out, a, NULL, n);
 }
-
-VMATH_BLOCKS_DOUBLE(expm1)
 
 // ---- logarithms -------------------------------------------------------------
 

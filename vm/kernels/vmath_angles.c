@@ -35,23 +35,12 @@ TL_INLINE double tan_inside(double x) {
   return x == 0 ? x : y.high + y.low;
 }
 
-// The formula over whole vectors, far items included: they are set right
-// afterwards.
-static void tan_vectors(double *to, const double *x, size_t n) {
-  VMATH_LOOP(tan_inside(x[i]))
+// Items beyond TAN_LIMIT are computed by the C library.
+VMATH_FORMULA(tan, double, tan_inside(x[i]))
+VMATH_BLOCKS(tan, double, vmath_each, magnitude(x[i]) < TAN_LIMIT, tan(x[i]))
+void TL_K(tan_float64)(void *out, const void *a, size_t n) {
+  tan_blocks(out, a, NULL, n);
 }
-
-// Items beyond TAN_LIMIT, which are rare, are computed by the C library.
-static void tan_block(double *to, const double *x, size_t n) {
-  uint64_t far = 0;
-  vmath_each(tan_vectors, to, x, n);
-  for (size_t i = 0; i < n; i++) far |= all_if(!(magnitude(x[i]) < TAN_LIMIT));
-  for (size_t i = 0; far != 0 && i < n; i++)
-    if (!(magnitude(x[i]) < TAN_LIMIT))
-      to[i] = tan(x[i]);
-}
-
-VMATH_BLOCKS_DOUBLE(tan)
 
 // ---- arcs of tangents -------------------------------------------------------
 
@@ -163,33 +152,12 @@ TL_INLINE uint64_t atan2_holds(double side, double along) {
   return is_usual(y) & is_usual(x) & all_if(x + y > 0);
 }
 
-// The same for atan2; the operands are side and along.
-static void atan2_vectors(double *to, const double *x, const double *y,
-                          size_t n) {
-  VMATH_LOOP(atan2_inside(x[i], y[i]))
-}
-
-// Pairs that the formula does not cover go to the C library.
-static void atan2_block(double *to, const double *y, const double *x,
-                        size_t n) {
-  uint64_t odd = 0;
-  vmath_each_of_two(atan2_vectors, to, y, x, n);
-  for (size_t i = 0; i < n; i++) odd |= ~atan2_holds(y[i], x[i]);
-  for (size_t i = 0; odd != 0 && i < n; i++)
-    if (!atan2_holds(y[i], x[i]))
-      to[i] = atan2(y[i], x[i]);
-}
-
-// Copies of both operands, as the result may be written over either before the
-// C library gets its items.
+// The operands are side and along.
+VMATH_FORMULA(atan2, double, atan2_inside(x[i], y[i]))
+VMATH_BLOCKS(atan2, double, vmath_each, atan2_holds(x[i], y[i]) != 0,
+             atan2(x[i], y[i]))
 void TL_K(atan2_float64)(void *out, const void *a, const void *b, size_t n) {
-  double *to = out, y[VMATH_BLOCK], x[VMATH_BLOCK];
-  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
-    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
-    memcpy(y, (const double *)a + at, count * sizeof *y);
-    memcpy(x, (const double *)b + at, count * sizeof *x);
-    atan2_block(to + at, y, x, count);
-  }
+  atan2_blocks(out, a, b, n);
 }
 
 // ---- arcs of sines ----------------------------------------------------------

@@ -205,45 +205,37 @@ extern const double tl_erf_table[769][3];
 
 // Formulas are long, so each stands once, in a loop over whole vectors of
 // double; what is left is one more, and float32 is widened block by block.
-enum { VMATH_LANES = TL_LANES(double), VMATH_BLOCK = 256 };
+enum { VMATH_BLOCK = 256 };
 
-// A function over whole vectors: [n] is a multiple of VMATH_LANES.
-typedef void vmath_unary(double *to, const double *x, size_t n);
-typedef void vmath_binary(double *to, const double *x, const double *y,
-                          size_t n);
-
-// The body of such a function.
-#define VMATH_LOOP(result)                                                   \
-  TL_LOOP for (size_t i = 0; i < n / VMATH_LANES * VMATH_LANES; i++) to[i] = \
-      result;
-
-// Runs f over any n: the rest is one more vector, filled with zeros.
-static inline void vmath_each(vmath_unary *f, double *to, const double *x,
-                              size_t n) {
-  const size_t whole = n / VMATH_LANES * VMATH_LANES, left = n - whole;
-  double rest[VMATH_LANES] = {0};
-  memcpy(rest, x + whole, left * sizeof *x);
-  f(to, x, whole);
-  if (left > 0) {
-    f(rest, rest, VMATH_LANES);
-    memcpy(to + whole, rest, left * sizeof *to);
+// Defines name##_vectors, which gives the result for x[i] and y[i] over whole
+// vectors of x, or of x and y.
+#define VMATH_FORMULA(name, T, result)                                         \
+  static void name##_vectors(T *to, const T *x, const T *y, size_t n) {        \
+    (void)y;                                                                   \
+    TL_LOOP for (size_t i = 0; i < n / TL_LANES(T) * TL_LANES(T); i++) to[i] = \
+        result;                                                                \
   }
-}
 
-// The same of two operands.
-static inline void vmath_each_of_two(vmath_binary *f, double *to,
-                                     const double *x, const double *y,
-                                     size_t n) {
-  const size_t whole = n / VMATH_LANES * VMATH_LANES, left = n - whole;
-  double rest[2][VMATH_LANES] = {{0}};
-  memcpy(rest[0], x + whole, left * sizeof *x);
-  memcpy(rest[1], y + whole, left * sizeof *y);
-  f(to, x, y, whole);
-  if (left > 0) {
-    f(rest[0], rest[0], rest[1], VMATH_LANES);
-    memcpy(to + whole, rest[0], left * sizeof *to);
+// Defines each(f, to, x, y, n), which runs f, a function over whole vectors,
+// over any n: the rest is one more vector, filled with zeros. [y] is NULL where
+// there is one operand.
+#define VMATH_EACH(each, T)                                                  \
+  typedef void each##_function(T *to, const T *x, const T *y, size_t n);     \
+  static inline void each(each##_function *f, T *to, const T *x, const T *y, \
+                          size_t n) {                                        \
+    const size_t whole = n / TL_LANES(T) * TL_LANES(T), left = n - whole;    \
+    T rest[2][TL_LANES(T)] = {{0}};                                          \
+    memcpy(rest[0], x + whole, left * sizeof *x);                            \
+    if (y != NULL)                                                           \
+      memcpy(rest[1], y + whole, left * sizeof *y);                          \
+    f(to, x, y, whole);                                                      \
+    if (left > 0) {                                                          \
+      f(rest[0], rest[0], rest[1], TL_LANES(T));                             \
+      memcpy(to + whole, rest[0], left * sizeof *to);                        \
+    }                                                                        \
   }
-}
+VMATH_EACH(vmath_each, double)
+VMATH_EACH(vmath_each_short, float)
 
 // From cast.c. The target may not be the source, whose items have another size.
 void TL_K(cast_float32_float64)(void *out, const void *a, size_t n);
@@ -253,73 +245,64 @@ void TL_K(cast_float64_float32)(void *out, const void *a, size_t n);
 #define vmath_narrow TL_K(cast_float64_float32)
 
 // The same of float32, widened block by block.
-static inline void vmath_each_single(vmath_unary *f, float *to, const float *x,
-                                     size_t n) {
-  double block[VMATH_BLOCK];
-  for (size_t at = 0; at < n; at += VMATH_BLOCK) {
-    const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
-    vmath_widen(block, x + at, count);
-    vmath_each(f, block, block, count);
-    vmath_narrow(to + at, block, count);
-  }
-}
-
-// The same of two operands of float32.
-static inline void vmath_each_single_of_two(vmath_binary *f, float *to,
-                                            const float *x, const float *y,
-                                            size_t n) {
+static inline void vmath_each_single(vmath_each_function *f, float *to,
+                                     const float *x, const float *y, size_t n) {
   double block[2][VMATH_BLOCK];
   for (size_t at = 0; at < n; at += VMATH_BLOCK) {
     const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;
     vmath_widen(block[0], x + at, count);
-    vmath_widen(block[1], y + at, count);
-    vmath_each_of_two(f, block[0], block[0], block[1], count);
+    if (y != NULL)
+      vmath_widen(block[1], y + at, count);
+    vmath_each(f, block[0], block[0], y != NULL ? block[1] : NULL, count);
     vmath_narrow(to + at, block[0], count);
   }
 }
 
 // Define the kernels of a function of x, or of x and y, in both dtypes; or of
 // float64 alone where float32 has a formula of its own.
-#define VMATH_UNARY_DOUBLE(name, formula)                             \
-  static void name##_vectors(double *to, const double *x, size_t n) { \
-    VMATH_LOOP(formula(x[i]))                                         \
-  }                                                                   \
-  void TL_K(name##_float64)(void *out, const void *a, size_t n) {     \
-    vmath_each(name##_vectors, out, a, n);                            \
+#define VMATH_UNARY_DOUBLE(name, formula)                         \
+  VMATH_FORMULA(name, double, formula(x[i]))                      \
+  void TL_K(name##_float64)(void *out, const void *a, size_t n) { \
+    vmath_each(name##_vectors, out, a, NULL, n);                  \
   }
 // In both dtypes.
 #define VMATH_UNARY(name, formula)                                \
   VMATH_UNARY_DOUBLE(name, formula)                               \
   void TL_K(name##_float32)(void *out, const void *a, size_t n) { \
-    vmath_each_single(name##_vectors, out, a, n);                 \
+    vmath_each_single(name##_vectors, out, a, NULL, n);           \
   }
 // The same of two operands.
-#define VMATH_BINARY_DOUBLE(name, formula)                                 \
-  static void name##_vectors(double *to, const double *x, const double *y, \
-                             size_t n) {                                   \
-    VMATH_LOOP(formula(x[i], y[i]))                                        \
-  }                                                                        \
-  void TL_K(name##_float64)(void *out, const void *a, const void *b,       \
-                            size_t n) {                                    \
-    vmath_each_of_two(name##_vectors, out, a, b, n);                       \
+#define VMATH_BINARY_DOUBLE(name, formula)                           \
+  VMATH_FORMULA(name, double, formula(x[i], y[i]))                   \
+  void TL_K(name##_float64)(void *out, const void *a, const void *b, \
+                            size_t n) {                              \
+    vmath_each(name##_vectors, out, a, b, n);                        \
   }
 #define VMATH_BINARY(name, formula)                                  \
   VMATH_BINARY_DOUBLE(name, formula)                                 \
   void TL_K(name##_float32)(void *out, const void *a, const void *b, \
                             size_t n) {                              \
-    vmath_each_single_of_two(name##_vectors, out, a, b, n);          \
+    vmath_each_single(name##_vectors, out, a, b, n);                 \
   }
 
-// The same of name##_block, which is given a copy of some items, so that it
-// may look at them again after the result was written over them.
-#define VMATH_BLOCKS_DOUBLE(name)                                       \
-  void TL_K(name##_float64)(void *out, const void *a, size_t n) {       \
-    double *to = out, x[VMATH_BLOCK];                                   \
-    const double *from = a;                                             \
+// Defines name##_blocks, of which the formula does not hold for all items: the
+// others, which are rare, get [otherwise]. Operands are copied block by block,
+// as these are looked at again after the result may have been written over
+// them.
+#define VMATH_BLOCKS(name, T, each, holds, otherwise)                   \
+  static void name##_blocks(T *to, const T *a, const T *b, size_t n) {  \
+    T x[VMATH_BLOCK], y[VMATH_BLOCK];                                   \
     for (size_t at = 0; at < n; at += VMATH_BLOCK) {                    \
       const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK; \
-      memcpy(x, from + at, count * sizeof *x);                          \
-      name##_block(to + at, x, count);                                  \
+      uint64_t odd = 0;                                                 \
+      memcpy(x, a + at, count * sizeof *x);                             \
+      if (b != NULL)                                                    \
+        memcpy(y, b + at, count * sizeof *y);                           \
+      each(name##_vectors, to + at, x, b != NULL ? y : NULL, count);    \
+      for (size_t i = 0; i < count; i++) odd |= ~all_if(holds);         \
+      for (size_t i = 0; odd != 0 && i < count; i++)                    \
+        if (!(holds))                                                   \
+          to[at + i] = otherwise;                                       \
     }                                                                   \
   }
 

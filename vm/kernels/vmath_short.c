@@ -8,61 +8,18 @@
 #include "vm/kernels/generated/vmath_shorts.h"
 #include "vm/kernels/generated/vmath_tables.h"
 
-// ---- loops ------------------------------------------------------------------
-
-enum { SHORT_LANES = TL_LANES(float), SHORT_BLOCK = 256 };
-
-// [n] is a multiple of SHORT_LANES.
-typedef void short_unary(float *to, const float *x, size_t n);
-typedef void short_binary(float *to, const float *x, const float *y, size_t n);
-
-// The body of a function over whole vectors: computed in double, rounded once.
-#define SHORT_LOOP(result)                                                   \
-  TL_LOOP for (size_t i = 0; i < n / SHORT_LANES * SHORT_LANES; i++) to[i] = \
-      (float)result;
-
-// Runs f over any n: the rest is one more vector, filled with zeros.
-static void short_each(short_unary *f, float *to, const float *x, size_t n) {
-  const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
-  float rest[SHORT_LANES] = {0};
-  memcpy(rest, x + whole, left * sizeof *x);
-  f(to, x, whole);
-  if (left > 0) {
-    f(rest, rest, SHORT_LANES);
-    memcpy(to + whole, rest, left * sizeof *to);
-  }
-}
-
-// The same of two operands.
-static void short_each_of_two(short_binary *f, float *to, const float *x,
-                              const float *y, size_t n) {
-  const size_t whole = n / SHORT_LANES * SHORT_LANES, left = n - whole;
-  float rest[2][SHORT_LANES] = {{0}};
-  memcpy(rest[0], x + whole, left * sizeof *x);
-  memcpy(rest[1], y + whole, left * sizeof *y);
-  f(to, x, y, whole);
-  if (left > 0) {
-    f(rest[0], rest[0], rest[1], SHORT_LANES);
-    memcpy(to + whole, rest[0], left * sizeof *to);
-  }
-}
-
 // The kernel of a formula in double.
 #define SHORT_UNARY(name, formula)                                 \
-  static void name##_shorts(float *to, const float *x, size_t n) { \
-    SHORT_LOOP(formula((double)x[i]))                              \
-  }                                                                \
+  VMATH_FORMULA(name##_short, float, (float)formula((double)x[i])) \
   void TL_K(name##_float32)(void *out, const void *a, size_t n) {  \
-    short_each(name##_shorts, out, a, n);                          \
+    vmath_each_short(name##_short_vectors, out, a, NULL, n);       \
   }
-#define SHORT_BINARY(name, formula)                                    \
-  static void name##_shorts(float *to, const float *x, const float *y, \
-                            size_t n) {                                \
-    SHORT_LOOP(formula((double)x[i], (double)y[i]))                    \
-  }                                                                    \
-  void TL_K(name##_float32)(void *out, const void *a, const void *b,   \
-                            size_t n) {                                \
-    short_each_of_two(name##_shorts, out, a, b, n);                    \
+#define SHORT_BINARY(name, formula)                                  \
+  VMATH_FORMULA(name##_short, float,                                 \
+                (float)formula((double)x[i], (double)y[i]))          \
+  void TL_K(name##_float32)(void *out, const void *a, const void *b, \
+                            size_t n) {                              \
+    vmath_each_short(name##_short_vectors, out, a, b, n);            \
   }
 
 // ---- exponentials and logarithms --------------------------------------------
@@ -101,34 +58,12 @@ TL_INLINE double tan_short(double x) {
   return choose_bits(odd, -lower, upper) / choose_bits(odd, upper, lower);
 }
 
-// tan over whole vectors, far items included.
-static void tan_shorts(float *to, const float *x,
-                       size_t n){SHORT_LOOP(tan_short((double)x[i]))}
-
-// Whether the reduction of x is not exact; true for NaN.
-TL_INLINE bool is_far_short(float x) {
-  return !(x < SHORT_TAN_LIMIT && x > -SHORT_TAN_LIMIT);
-}
-
-// Items beyond the limit, which are rare, by the C library.
-static void tan_block_short(float *to, const float *x, size_t n) {
-  int far = 0;
-  short_each(tan_shorts, to, x, n);
-  for (size_t i = 0; i < n; i++) far |= is_far_short(x[i]);
-  for (size_t i = 0; far != 0 && i < n; i++)
-    if (is_far_short(x[i]))
-      to[i] = (float)tan((double)x[i]);
-}
-
-// Items are copied block by block, as those too far out are looked at again
-// after the result may have been written over them.
+// Items beyond the limit by the C library.
+VMATH_FORMULA(tan_short, float, (float)tan_short((double)x[i]))
+VMATH_BLOCKS(tan_short, float, vmath_each_short,
+             __builtin_fabsf(x[i]) < SHORT_TAN_LIMIT, (float)tan((double)x[i]))
 void TL_K(tan_float32)(void *out, const void *a, size_t n) {
-  float x[SHORT_BLOCK], *to = out;
-  for (size_t at = 0; at < n; at += SHORT_BLOCK) {
-    const size_t count = n - at < SHORT_BLOCK ? n - at : SHORT_BLOCK;
-    memcpy(x, (const float *)a + at, count * sizeof *x);
-    tan_block_short(to + at, x, count);
-  }
+  tan_short_blocks(out, a, NULL, n);
 }
 
 // ---- arcs -------------------------------------------------------------------

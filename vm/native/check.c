@@ -331,20 +331,26 @@ static bool is_done(checking *c, const tl_typed *t) {
   return true;
 }
 
+// Where the slot has the other type: control goes where the label, or the exit,
+// wants just that. The rest of what is there is as before the operation.
+static bool is_other_target(checking *c, const tl_typed *t) {
+  uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
+  tl_jit_type before = c->now[slot];
+  c->now[slot] = t->other;
+  bool fits = is_target(c, t->to);
+  c->now[slot] = before;
+  return fits;
+}
+
 // What is fetched is in memory with its tag, which the code compares; else
 // control leaves behind the instruction, or goes on with the other type.
 static bool is_fetched(checking *c, const tl_typed *t) {
   uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
-  tl_jit_type before = c->now[slot];
-  bool fits =
-      before == TL_TYPE_MEMORY && tl_jit_tag_of(c->unit, slot, t->type) != 0;
-  if (t->other != TL_TYPE_UNKNOWN) {
-    c->now[slot] = t->other;
-    fits = fits && tl_jit_tag_of(c->unit, slot, t->other) != 0 &&
-           is_target(c, t->to);
-    c->now[slot] = before;
-  }
-  return fits;
+  return c->now[slot] == TL_TYPE_MEMORY &&
+         tl_jit_tag_of(c->unit, slot, t->type) != 0 &&
+         (t->other == TL_TYPE_UNKNOWN ||
+          (tl_jit_tag_of(c->unit, slot, t->other) != 0 &&
+           is_other_target(c, t)));
 }
 
 // Whether the widths of what is read and of the result fit. Integers are cut by
@@ -352,6 +358,8 @@ static bool is_fetched(checking *c, const tl_typed *t) {
 // right; bools come of bools alone. A bool is 0 or 1 in its register, which
 // `not` and stores rely on: an AND of a bool and an integer would break that.
 static bool has_widths(const tl_typed *t) {
+  if (t->op >= TL_TYPED_ADD && t->op <= TL_TYPED_FIT)
+    return tl_jit_is_integer(t->type) && tl_jit_is_integer(t->from[1]);
   switch ((tl_typed_op)t->op) {
     case TL_TYPED_MOVE:
       return tl_jit_dtype(t->type) == tl_jit_dtype(t->from[1]);
@@ -362,18 +370,6 @@ static bool has_widths(const tl_typed *t) {
                  ? t->from[1] == TL_TYPE_BOOL &&
                        (t->c < 0 || t->from[2] == TL_TYPE_BOOL)
                  : tl_jit_is_integer(t->type);
-    case TL_TYPED_ADD:
-    case TL_TYPED_SUB:
-    case TL_TYPED_MUL:
-    case TL_TYPED_SHL:
-    case TL_TYPED_SAR:
-    case TL_TYPED_FLOORDIV:
-    case TL_TYPED_MOD:
-    case TL_TYPED_MIN:
-    case TL_TYPED_MAX:
-    case TL_TYPED_NEG:
-    case TL_TYPED_FIT:
-      return tl_jit_is_integer(t->type) && tl_jit_is_integer(t->from[1]);
     case TL_TYPED_TRUNC:
       return t->type == TL_TYPE_INT && tl_jit_dtype(t->from[1]) == TL_FLOAT64;
     case TL_TYPED_FNEG:
@@ -494,27 +490,18 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
   return value == tag_in(c, t->a) && (value & TL_CLASS_HEAP) == 0 && value != 0;
 }
 
-// What a read of an item does where it has the other type: the slot then has
-// that one, and control goes where the label, or the exit, wants just that. The
-// rest of what is there is as before the operation.
-static bool is_other(checking *c, const tl_typed *t) {
-  uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
-  if (t->other == TL_TYPE_UNKNOWN)
-    return true;
-  tl_jit_type before = c->now[slot];
-  c->now[slot] = t->other;
-  bool fits = (tl_jit_is_scalar(t->other) ||
-               (tl_jit_tag_of(c->unit, slot, t->other) & TL_OWNED) == 0) &&
-              is_target(c, t->to);
-  c->now[slot] = before;
-  return fits;
-}
-
 // A read that gives a reference gives a borrowed one: the container keeps the
 // count, and an owner made here would drop it a second time.
-static bool borrows(const checking *c, const tl_typed *t) {
-  return tl_jit_is_scalar(t->type) ||
-         (tl_jit_tag_of(c->unit, 0, t->type) & TL_OWNED) == 0;
+static bool is_borrowed(const checking *c, tl_jit_type type) {
+  return tl_jit_is_scalar(type) ||
+         (tl_jit_tag_of(c->unit, 0, type) & TL_OWNED) == 0;
+}
+
+// A read of an item, of either type.
+static bool borrows(checking *c, const tl_typed *t) {
+  return is_borrowed(c, t->type) &&
+         (t->other == TL_TYPE_UNKNOWN ||
+          (is_borrowed(c, t->other) && is_other_target(c, t)));
 }
 
 // Whether the operation loses a count: it writes a slot that owns. Of a slot of
@@ -787,14 +774,13 @@ static bool is_sound(checking *c, const tl_typed *t) {
       return may_lend(tag_in(c, t->b), tl_jit_tag_of(c->unit, 0, t->type)) &&
              t->a != t->b;
     case TL_TYPED_RCONST:
-      return borrows(c, t);
     case TL_TYPED_GET:
-      return borrows(c, t) && t->other == TL_TYPE_UNKNOWN;
+      return is_borrowed(c, t->type) && t->other == TL_TYPE_UNKNOWN;
     case TL_TYPED_FIELD:
       return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_RECORD) && t->d >= 0 &&
-             t->d < TL_JIT_FIELDS && borrows(c, t) && is_other(c, t);
+             t->d < TL_JIT_FIELDS && borrows(c, t);
     case TL_TYPED_ITEM:
-      return is_container(c, t, false) && borrows(c, t) && is_other(c, t) &&
+      return is_container(c, t, false) && borrows(c, t) &&
              (t->other == TL_TYPE_UNKNOWN || t->dtype == TL_KIND_LIST);
     case TL_TYPED_SETITEM:
       return is_container(c, t, true);

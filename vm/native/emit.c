@@ -69,7 +69,7 @@ static int32_t find_captured(emitter *e, const tl_typed *t) {
 
 // A variable of the module, or a captured value. Leaves where it has another
 // tag than the type says.
-static void get_variable(emitter *e, const tl_typed *t) {
+void tl_gen_variable(emitter *e, const tl_typed *t) {
   int32_t at =
       t->op == TL_TYPED_CAPTURED ? find_captured(e, t) : find_variable(e, t);
   if (tl_jit_is_reference(t->type)) {
@@ -84,7 +84,7 @@ static void get_variable(emitter *e, const tl_typed *t) {
 // Leaves where the variable owns what it has, which would have to be dropped.
 // The tag is written with the payload: the variable may have had another type,
 // which units that read it notice by the tag.
-static void put_variable(emitter *e, const tl_typed *t) {
+void tl_gen_put(emitter *e, const tl_typed *t) {
   bool floats = is_float(t->a);
   int32_t at = find_variable(e, t);
   test_byte(e, T2, at + 2, TL_OWNED >> 16);
@@ -205,7 +205,7 @@ static void call_scalar(emitter *e, const tl_typed *t) {
 //     call                      on an aligned stack
 //     slots ─▶ registers        and facts from the unit's frame
 //     did it? the right tag?    else by the exit, with all as it was
-static void compute(emitter *e, const tl_typed *t) {
+void tl_gen_compute(emitter *e, const tl_typed *t) {
   if (tl_jit_emit_math(e, t))
     return;
   const tl_jit_exit *exit = &e->code->exits[t->exit];
@@ -279,7 +279,7 @@ static void load_row(emitter *e, const tl_jit_unit *callee, uint32_t first) {
 
 // One poll: the fuel counts down; what happens at 0 stands behind the code. So
 // a poll costs a loop two instructions per iteration.
-static void poll_once(emitter *e, const tl_typed *t) {
+void tl_gen_poll(emitter *e, const tl_typed *t) {
   count_fuel(e);
   jump_if(e, TL_CC_E, FIX_POLL, t->exit);
 }
@@ -304,7 +304,7 @@ static void note_callee(tl_jit *jit, const tl_jit_unit *callee, int step) {
 // The callee's registers are the same ones for other slots, so all that lives
 // comes back from memory behind the call. Of the record above only its place is
 // counted: the callee writes to it when it leaves, and emit_within the rest.
-static void call_known(emitter *e, const tl_typed *t) {
+void tl_gen_call(emitter *e, const tl_typed *t) {
   const tl_jit_exit *within = &e->code->exits[t->imm];
   const tl_jit_exit *before = &e->code->exits[t->exit];
   const tl_jit_unit *callee = t->callee;
@@ -319,7 +319,7 @@ static void call_known(emitter *e, const tl_typed *t) {
     write_pc(e, before->pc);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
-  poll_once(e, t);
+  tl_gen_poll(e, t);
   add_constant(e, SLOTS, base * 16);
   add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
   call_unit(e, callee);
@@ -337,7 +337,7 @@ static void call_known(emitter *e, const tl_typed *t) {
 
 // The result goes where callers look, with 0 for "it has one". What the slot
 // owned the caller's slot owns from here on: its type says so.
-static void give_result(emitter *e, const tl_typed *t) {
+void tl_gen_result(emitter *e, const tl_typed *t) {
   if (t->op == TL_TYPED_ROWRETURN)
     tl_jit_give_row(e, t);
   else if (is_float(t->a))
@@ -372,7 +372,7 @@ static tl_jit_one_slots read_done(const emitter *e, const tl_jit_exit *exit) {
 // An instruction by vm->one: tl_jit_one(vm, base, ins), which says in the 32
 // bits that it returns how it went. What lives is in memory, with the tags of
 // what it touches; what it did not change comes back behind it.
-static void do_instruction(emitter *e, const tl_typed *t) {
+void tl_gen_do(emitter *e, const tl_typed *t) {
   const tl_jit_exit *exit = &e->code->exits[t->exit];
   tl_jit_one_slots one = read_done(e, exit);
   tl_jit_exit behind = *exit;
@@ -411,62 +411,29 @@ static void leave_undone(emitter *e, const tl_typed *t) {
 
 // --- All operations ---------------------------------------------------------
 
-static void place_label(emitter *e, const tl_typed *t) {
+void tl_gen_label(emitter *e, const tl_typed *t) {
   if (e->code->labels[t->to].loop == t->to)
     align_loop(e);
   e->label_at[t->to] = e->as.size;
 }
 
 // A jump to the label that comes next is left out.
-static void jump_unless_next(emitter *e, const tl_typed *t) {
+void tl_gen_jump(emitter *e, const tl_typed *t) {
   const tl_typed *next = t + 1, *end = e->code->ops + e->code->op_count;
   if (t->to < 0 || next == end || next->op != TL_TYPED_LABEL ||
       next->to != t->to)
     go_to(e, t->to);
 }
 
-static void leave_by_exit(emitter *e, const tl_typed *t) {
+void tl_gen_exit(emitter *e, const tl_typed *t) {
   jump(e, FIX_EXIT, t->exit);
 }
 
 static tl_jit_emit_fn *const emits[TL_TYPED_COUNT_OF_OPS] = {
-    [TL_TYPED_LABEL] = place_label,      [TL_TYPED_JUMP] = jump_unless_next,
-    [TL_TYPED_POLL] = poll_once,         [TL_TYPED_EXIT] = leave_by_exit,
-    [TL_TYPED_IF] = tl_gen_jump_if,      [TL_TYPED_FIF] = tl_gen_fjump_if,
-    [TL_TYPED_SET] = tl_gen_truth,       [TL_TYPED_FSET] = tl_gen_ftruth,
-    [TL_TYPED_CONST] = tl_gen_constant,  [TL_TYPED_MOVE] = tl_gen_one_int,
-    [TL_TYPED_ADD] = tl_gen_arithmetic,  [TL_TYPED_SUB] = tl_gen_arithmetic,
-    [TL_TYPED_MUL] = tl_gen_arithmetic,  [TL_TYPED_AND] = tl_gen_arithmetic,
-    [TL_TYPED_OR] = tl_gen_arithmetic,   [TL_TYPED_XOR] = tl_gen_arithmetic,
-    [TL_TYPED_SHL] = tl_gen_shift,       [TL_TYPED_SAR] = tl_gen_shift,
-    [TL_TYPED_FLOORDIV] = tl_gen_divide, [TL_TYPED_MOD] = tl_gen_divide,
-    [TL_TYPED_MIN] = tl_gen_extreme,     [TL_TYPED_MAX] = tl_gen_extreme,
-    [TL_TYPED_NEG] = tl_gen_one_int,     [TL_TYPED_FIT] = tl_gen_fit,
-    [TL_TYPED_TRUNC] = tl_gen_truncate,  [TL_TYPED_NOT] = tl_gen_one_int,
-    [TL_TYPED_COUNT] = tl_gen_count,     [TL_TYPED_STEP] = tl_gen_step,
-    [TL_TYPED_FCONST] = tl_gen_fconst,   [TL_TYPED_FMOVE] = tl_gen_one_float,
-    [TL_TYPED_FADD] = tl_gen_two_floats, [TL_TYPED_FSUB] = tl_gen_two_floats,
-    [TL_TYPED_FMUL] = tl_gen_two_floats, [TL_TYPED_FDIV] = tl_gen_two_floats,
-    [TL_TYPED_FNEG] = tl_gen_one_float,  [TL_TYPED_FSQRT] = tl_gen_one_float,
-    [TL_TYPED_FABS] = tl_gen_one_float,  [TL_TYPED_FMIN] = tl_gen_fextreme,
-    [TL_TYPED_FMAX] = tl_gen_fextreme,   [TL_TYPED_COMPUTE] = compute,
-    [TL_TYPED_LOAD] = tl_gen_load,       [TL_TYPED_STORE] = tl_gen_store,
-    [TL_TYPED_GUARD] = tl_gen_guard,     [TL_TYPED_FUEL] = tl_gen_ask_fuel,
-    [TL_TYPED_SPEND] = tl_gen_spend,     [TL_TYPED_CHUNK] = tl_gen_chunk,
-    [TL_TYPED_REST] = tl_gen_rest,       [TL_TYPED_ROW] = tl_gen_row,
-    [TL_TYPED_READ] = tl_gen_read,       [TL_TYPED_WRITE] = tl_gen_write,
-    [TL_TYPED_GET] = get_variable,       [TL_TYPED_CAPTURED] = get_variable,
-    [TL_TYPED_PUT] = put_variable,       [TL_TYPED_CALL] = call_known,
-    [TL_TYPED_RETURN] = give_result,     [TL_TYPED_LEND] = tl_gen_lend,
-    [TL_TYPED_RCONST] = tl_gen_constant, [TL_TYPED_FIELD] = tl_gen_field,
-    [TL_TYPED_ITEM] = tl_gen_item,       [TL_TYPED_SETITEM] = tl_gen_setitem,
-    [TL_TYPED_APPEND] = tl_gen_append,   [TL_TYPED_POP] = tl_gen_pop,
-    [TL_TYPED_LENGTH] = tl_gen_length,   [TL_TYPED_MORE] = tl_gen_more,
-    [TL_TYPED_RIF] = tl_gen_on_texts,    [TL_TYPED_RSET] = tl_gen_on_texts,
-    [TL_TYPED_PEEK] = tl_gen_place,      [TL_TYPED_POKE] = tl_gen_place,
-    [TL_TYPED_DO] = do_instruction,      [TL_TYPED_DOIF] = do_instruction,
-    [TL_TYPED_FETCH] = tl_gen_fetch,     [TL_TYPED_ROWCALL] = call_known,
-    [TL_TYPED_ROWRETURN] = give_result};
+#define OP(NAME, a, b, c, goes, gen) tl_gen_##gen,
+    TL_TYPED_OPS(OP)
+#undef OP
+};
 
 // --- Entry and exits --------------------------------------------------------
 
@@ -673,8 +640,6 @@ bool tl_jit_emit(tl_jit_code *code) {
     return false;
   prologue(&e);
   for (uint32_t i = 0; i < code->op_count;) {
-    if (e.checked != NULL && !tl_jit_keeps_index(&e, &code->ops[i]))
-      e.checked = NULL;
     uint32_t chosen = tl_jit_emit_choice(&e, i);
     if (chosen == 0)
       emits[code->ops[i].op](&e, &code->ops[i]);

@@ -20,23 +20,9 @@
 // Appends the code of an operation, which has been checked: emit.c has a table
 // of them.
 typedef void tl_jit_emit_fn(emitter *e, const tl_typed *t);
-// In emit_scalars.c.
-tl_jit_emit_fn tl_gen_constant, tl_gen_lend, tl_gen_jump_if, tl_gen_truth,
-    tl_gen_one_int, tl_gen_extreme, tl_gen_fit, tl_gen_count, tl_gen_step,
-    tl_gen_fconst;
-// In the processor's file.
-tl_jit_emit_fn tl_gen_fjump_if, tl_gen_ftruth, tl_gen_arithmetic, tl_gen_shift,
-    tl_gen_divide, tl_gen_truncate, tl_gen_fextreme, tl_gen_one_float,
-    tl_gen_two_floats;
-// In emit_items.c.
-tl_jit_emit_fn tl_gen_load, tl_gen_store;
-// In emit_loops.c.
-tl_jit_emit_fn tl_gen_guard, tl_gen_chunk, tl_gen_rest, tl_gen_ask_fuel,
-    tl_gen_spend, tl_gen_row, tl_gen_read, tl_gen_write;
-// In emit_places.c.
-tl_jit_emit_fn tl_gen_field, tl_gen_item, tl_gen_setitem, tl_gen_append,
-    tl_gen_pop, tl_gen_length, tl_gen_more, tl_gen_on_texts, tl_gen_place,
-    tl_gen_fetch;
+#define OP(NAME, a, b, c, goes, gen) tl_jit_emit_fn tl_gen_##gen;
+TL_TYPED_OPS(OP)
+#undef OP
 
 static inline int home_base(int r) {
   return r < TL_JIT_FACTS ? SLOTS : TL_SP;
@@ -130,11 +116,6 @@ void tl_jit_get_reference(emitter *e, const tl_typed *t, int32_t at);
 
 // The results of a ROWRETURN to where callers look for them.
 void tl_jit_give_row(emitter *e, const tl_typed *t);
-
-// --- emit_items.c -----------------------------------------------------------
-
-// Whether the item that was noted is good behind the operation, too.
-bool tl_jit_keeps_index(const emitter *e, const tl_typed *t);
 
 // --- emit_choice.c ----------------------------------------------------------
 

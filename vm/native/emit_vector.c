@@ -163,9 +163,9 @@ static int add_single(emitter *e) {
 // operands, as a value has one dtype. rcx is 0 here. Choices by one bool for
 // all items have no vector: the piece fails, and a kernel does them.
 static void open_single(emitter *e, int value, tl_dtype dtype) {
-  static const code repeats[] = {{TL_P_66, TL_M_38, 0x78, 0},
-                                 {TL_P_66, TL_M_38, 0x79, 0},
-                                 {TL_P_66, TL_M_38, 0x58, 0},
+  static const code repeats[] = {TL_CODE(38, 0x78),
+                                 TL_CODE(38, 0x79),
+                                 TL_CODE(38, 0x58),
                                  {TL_P_66, TL_M_38, 0x59, 1}};
   if (e->single[value] >= 0)
     return;
@@ -178,8 +178,7 @@ static void open_single(emitter *e, int value, tl_dtype dtype) {
 
 // All bits of a vector set; it is kept for the whole piece.
 static int open_ones(emitter *e) {
-  static const code fill = {TL_P_66, TL_M_3A, 0x25, 0},
-                    equal = {TL_P_66, TL_M_0F, 0x76, 0};
+  static const code fill = TL_CODE(3A, 0x25), equal = TL_CODE(0F, 0x76);
   int reg = add_single(e);
   tl_vector_three(e, e->form->has_masks ? fill : equal, e->form->nbytes, reg,
                   reg, reg);
@@ -190,7 +189,7 @@ static int open_ones(emitter *e) {
 
 // Bytes of 1: the absolute values of -1.
 static int open_bytes(emitter *e) {
-  static const code absolute = {TL_P_66, TL_M_38, 0x1c, 0};
+  static const code absolute = TL_CODE(38, 0x1c);
   int reg = open_ones(e);
   tl_vector_three(e, absolute, e->form->nbytes, reg, 0, reg);
   return reg;

@@ -22,6 +22,9 @@ enum { TL_M_0F = 1, TL_M_38 = 2, TL_M_3A = 3 };
 typedef struct tl_vector_code {
   uint8_t prefix, map, opcode, wide;
 } tl_vector_code;
+// With prefix 66, as nearly all of integers have it, and no W.
+#define TL_CODE(map, opcode) \
+  { TL_P_66, TL_M_##map, opcode, 0 }
 
 typedef struct tl_vector_emitter tl_vector_emitter;
 
@@ -48,7 +51,7 @@ struct tl_vector_form {
   void (*pick_extreme)(tl_vector_emitter *e, tl_vector_code c, int bytes,
                        int to, int x, int y);
   // An operation on integers for which there is no instruction; false: there
-  // is one.
+  // is one, as for all where it is NULL.
   bool (*compute)(tl_vector_emitter *e, const tl_piece_operation *o, int to,
                   int a, int b);
 };

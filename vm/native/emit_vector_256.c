@@ -12,23 +12,19 @@ enum { NBYTES = 32, HALF = 16 };
 
 static const tl_vector_code load_all = {TL_P_F3, TL_M_0F, 0x6f, 0},
                             store_all = {TL_P_F3, TL_M_0F, 0x7f, 0},
-                            equal_bits = {TL_P_66, TL_M_0F, 0x76, 0},
-                            and_bits = {TL_P_66, TL_M_0F, 0xdb, 0},
-                            or_bits = {TL_P_66, TL_M_0F, 0xeb, 0},
-                            xor_bits = {TL_P_66, TL_M_0F, 0xef, 0};
+                            equal_bits = TL_CODE(0F, 0x76),
+                            and_bits = TL_CODE(0F, 0xdb),
+                            or_bits = TL_CODE(0F, 0xeb),
+                            xor_bits = TL_CODE(0F, 0xef);
 // By the width of items; bytes have no sums here.
-static const tl_vector_code differences[] = {{TL_P_66, TL_M_0F, 0xf8, 0},
-                                             {TL_P_66, TL_M_0F, 0xf9, 0},
-                                             {TL_P_66, TL_M_0F, 0xfa, 0},
-                                             {TL_P_66, TL_M_0F, 0xfb, 0}},
-                            equals[] = {{TL_P_66, TL_M_0F, 0x74, 0},
-                                        {TL_P_66, TL_M_0F, 0x75, 0},
-                                        {TL_P_66, TL_M_0F, 0x76, 0},
-                                        {TL_P_66, TL_M_38, 0x29, 0}},
-                            greaters[] = {{TL_P_66, TL_M_0F, 0x64, 0},
-                                          {TL_P_66, TL_M_0F, 0x65, 0},
-                                          {TL_P_66, TL_M_0F, 0x66, 0},
-                                          {TL_P_66, TL_M_38, 0x37, 0}};
+static const tl_vector_code differences[] = {TL_CODE(0F, 0xf8),
+                                             TL_CODE(0F, 0xf9),
+                                             TL_CODE(0F, 0xfa),
+                                             TL_CODE(0F, 0xfb)},
+                            equals[] = {TL_CODE(0F, 0x74), TL_CODE(0F, 0x75),
+                                        TL_CODE(0F, 0x76), TL_CODE(38, 0x29)},
+                            greaters[] = {TL_CODE(0F, 0x64), TL_CODE(0F, 0x65),
+                                          TL_CODE(0F, 0x66), TL_CODE(38, 0x37)};
 
 // to = a op b of whole vectors; [a] is 0 where there is one operand, and the
 // digit of the opcode in [to] where a shift writes [a].
@@ -47,10 +43,10 @@ static void release(tl_vector_emitter *e, int room) {
 // one item, whose byte is in all bytes.
 static void load_bools(tl_vector_emitter *e, int reg, int base, int width) {
   static const tl_vector_code extend[] = {{TL_P_F3, TL_M_0F, 0x6f, 0},
-                                          {TL_P_66, TL_M_38, 0x30, 0},
-                                          {TL_P_66, TL_M_38, 0x31, 0},
-                                          {TL_P_66, TL_M_38, 0x32, 0}},
-                              repeat = {TL_P_66, TL_M_38, 0x78, 0};
+                                          TL_CODE(38, 0x30),
+                                          TL_CODE(38, 0x31),
+                                          TL_CODE(38, 0x32)},
+                              repeat = TL_CODE(38, 0x78);
   int zero = tl_vector_take(e, &e->free);
   tl_vector_memory(e, e->is_rest ? repeat : extend[width], NBYTES, reg, base, 1,
                    0, false);
@@ -67,10 +63,9 @@ static int width_of(const tl_vector_emitter *e) {
 // Whole vectors lie in memory as they are read. Of the rest each item is
 // repeated in all lanes, so that no lane computes with what is behind the end.
 static void load_value(tl_vector_emitter *e, int value, tl_dtype dtype) {
-  static const tl_vector_code repeats[] = {{TL_P_66, TL_M_38, 0x78, 0},
-                                           {TL_P_66, TL_M_38, 0x79, 0},
-                                           {TL_P_66, TL_M_38, 0x58, 0},
-                                           {TL_P_66, TL_M_38, 0x59, 0}};
+  static const tl_vector_code repeats[] = {TL_CODE(38, 0x78), TL_CODE(38, 0x79),
+                                           TL_CODE(38, 0x58),
+                                           TL_CODE(38, 0x59)};
   int reg = tl_vector_take(e, &e->free), base = e->pointer[value];
   e->at[value] = (int8_t)reg;
   if (dtype == TL_BOOL)
@@ -82,10 +77,8 @@ static void load_value(tl_vector_emitter *e, int value, tl_dtype dtype) {
 
 // The lowest item of a vector.
 static void store_one(tl_vector_emitter *e, int reg, int base, int size) {
-  static const tl_vector_code stores[] = {{TL_P_66, TL_M_3A, 0x14, 0},
-                                          {TL_P_66, TL_M_3A, 0x15, 0},
-                                          {TL_P_66, TL_M_0F, 0x7e, 0},
-                                          {TL_P_66, TL_M_0F, 0xd6, 0}};
+  static const tl_vector_code stores[] = {TL_CODE(3A, 0x14), TL_CODE(3A, 0x15),
+                                          TL_CODE(0F, 0x7e), TL_CODE(0F, 0xd6)};
   tl_vector_memory(e, stores[__builtin_ctz((unsigned)size)], HALF, reg, base,
                    size, 0, false);
   if (size < 4)
@@ -95,10 +88,10 @@ static void store_one(tl_vector_emitter *e, int reg, int base, int size) {
 // Lanes of [width] as bytes, in the lower part of [to]: both halves of the
 // vector side by side, and then narrower ones, with their signs.
 static void narrow(tl_vector_emitter *e, int to, int from, int width) {
-  static const tl_vector_code upper = {TL_P_66, TL_M_3A, 0x39, 0},
+  static const tl_vector_code upper = TL_CODE(3A, 0x39),
                               even = {TL_P_NONE, TL_M_0F, 0xc6, 0},
-                              words = {TL_P_66, TL_M_0F, 0x6b, 0},
-                              bytes = {TL_P_66, TL_M_0F, 0x63, 0};
+                              words = TL_CODE(0F, 0x6b),
+                              bytes = TL_CODE(0F, 0x63);
   tl_vector_three(e, upper, NBYTES, from, 0, to);
   tl_vector_byte(e, 1);
   if (width == 3) {
@@ -113,9 +106,9 @@ static void narrow(tl_vector_emitter *e, int to, int from, int width) {
 
 // Bools are bytes of 0 and 1, the absolute values of lanes.
 static void store_bools(tl_vector_emitter *e, int from, int base) {
-  static const tl_vector_code absolute = {TL_P_66, TL_M_38, 0x1c, 0},
-                              four = {TL_P_66, TL_M_0F, 0x7e, 0},
-                              eight = {TL_P_66, TL_M_0F, 0xd6, 0};
+  static const tl_vector_code absolute = TL_CODE(38, 0x1c),
+                              four = TL_CODE(0F, 0x7e),
+                              eight = TL_CODE(0F, 0xd6);
   int room = tl_vector_take(e, &e->free), width = width_of(e);
   bool narrows = width > 0 && !e->is_rest;
   if (narrows)
@@ -197,7 +190,7 @@ static void compare(tl_vector_emitter *e, const tl_piece_operation *o, int to,
 // Bytes of x where those of [by] have their highest bit, else of y.
 static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
                    int y) {
-  static const tl_vector_code blend = {TL_P_66, TL_M_3A, 0x4c, 0};
+  static const tl_vector_code blend = TL_CODE(3A, 0x4c);
   (void)size;
   all(e, blend, to, y, x);
   tl_vector_byte(e, by << 4);
@@ -230,9 +223,9 @@ static void pick_extreme(tl_vector_emitter *e, tl_vector_code c, int bytes,
 // Items of 8 bytes by halves: both products of a lower and an upper half go
 // into the upper one, where what is above them is lost.
 static void multiply(tl_vector_emitter *e, int to, int a, int b) {
-  static const tl_vector_code product = {TL_P_66, TL_M_0F, 0xf4, 0},
-                              sum = {TL_P_66, TL_M_0F, 0xd4, 0},
-                              shift = {TL_P_66, TL_M_0F, 0x73, 0};
+  static const tl_vector_code product = TL_CODE(0F, 0xf4),
+                              sum = TL_CODE(0F, 0xd4),
+                              shift = TL_CODE(0F, 0x73);
   int x = tl_vector_take(e, &e->free), y = tl_vector_take(e, &e->free);
   all(e, shift, 2, x, a);
   tl_vector_byte(e, 32);

@@ -28,7 +28,7 @@ static int bytes_of_bools(const tl_vector_emitter *e) {
 // Bools go through a vector, which is free again.
 static void load_value(tl_vector_emitter *e, int value, tl_dtype dtype) {
   static const tl_vector_code eight = {TL_P_F3, TL_M_0F, 0x7e, 1},
-                              test = {TL_P_66, TL_M_38, 0x26, 0};
+                              test = TL_CODE(38, 0x26);
   int size = tl_vector_size(dtype), mask = mask_of(e);
   int room = tl_vector_take(e, &e->free);
   if (dtype != TL_BOOL) {
@@ -123,13 +123,6 @@ static void pick_extreme(tl_vector_emitter *e, tl_vector_code c, int bytes,
   e->free_masks |= 1u << mask;
 }
 
-// AVX-512 has an instruction for each operation that tl_piece_knows.
-static bool compute(tl_vector_emitter *e, const tl_piece_operation *o, int to,
-                    int a, int b) {
-  (void)e, (void)o, (void)to, (void)a, (void)b;
-  return false;
-}
-
 const tl_vector_form tl_vector_512 = {.nbytes = 64,
                                       .vectors = 32,
                                       .singles_most = 14,
@@ -139,7 +132,6 @@ const tl_vector_form tl_vector_512 = {.nbytes = 64,
                                       .compare = compare,
                                       .choose = choose,
                                       .join = join,
-                                      .pick_extreme = pick_extreme,
-                                      .compute = compute};
+                                      .pick_extreme = pick_extreme};
 
 #endif

@@ -211,7 +211,8 @@ void tl_vector_operation(tl_vector_emitter *e, const tl_piece_operation *o,
     e->form->choose(e, tl_vector_size(dtype), to, in[0], in[1], in[2]);
   } else if (tl_vector_is_float(dtype)) {
     emit_float(e, o, to, in[0], in[1]);
-  } else if (!e->form->compute(e, o, to, in[0], in[1])) {
+  } else if (e->form->compute == NULL ||
+             !e->form->compute(e, o, to, in[0], in[1])) {
     bool one = op == TL_OP_ABS;
     tl_vector_three(e, integer_at(op, dtype), bytes_of(e, dtype), to,
                     one ? 0 : in[0], one ? in[0] : in[1]);

@@ -40,9 +40,6 @@ typedef struct emitter {
   uint32_t *label_at, *exit_at;
   fix *fixes;
   uint32_t fix_count, fix_capacity;
-  // The access of an item whose index has been checked and, of several axes, is
-  // in rax, or x0; NULL: there is none.
-  const tl_typed *checked;
   bool declines;  // a jump reaches too far
   void *block;
   size_t nbytes;

@@ -111,7 +111,8 @@ static void run_operation(by_kernels *b, int i) {
   else if (arity == 2)
     kernels->binary[o->op][o->dtype](b->made[i], in[0], in[1], b->count);
   else
-    kernels->select[o->dtype](b->made[i], in[0], in[1], in[2], b->count);
+    kernels->select[tl_move_size(tl_itemsize(o->dtype))](
+        b->made[i], in[0], in[1], in[2], b->count);
 }
 
 // A piece whose code was given up: as the code does it, so that values are

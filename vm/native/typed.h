@@ -217,7 +217,8 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 
 // The operations, written once:
 //
-//     OP(NAME, a, b, c, goes)    what the operands are, and where it goes
+//     OP(NAME, a, b, c, goes, gen)   what the operands are, where it goes, and
+//                                    tl_gen_, the function that emits it
 //
 //   I  a register for integers               ID  the same, written
 //   F  a float's                             FD  the same, written
@@ -241,98 +242,140 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 // Those on references, emitted by emit_places.c. [dtype] is that of an array's
 // items, or the kind of what is no array. Where an item has the type [other],
 // control goes on at [to] instead; UNKNOWN: it leaves.
-#define TL_TYPED_PLACE_OPS(OP)                                                 \
-  OP(LEND, RD, R, _, _)   /* a = b, moved where its type owns             */   \
-  OP(RCONST, RD, _, _, _) /* imm: the address                             */   \
-  OP(FIELD, VD, R, _, E) /* a = field imm of record b, which was found at d */ \
-  OP(ITEM, VD, R, I, E)  /* a = b[c]                                     */    \
-  OP(SETITEM, V, R, I, E) /* b[c] = a; exit: b is shared, or its item     */   \
-                          /* counted                                      */   \
-  OP(APPEND, V, R, _, E)  /* list b gets a at its end; exit: b is shared  */   \
-                          /* or full, or a has a count                    */   \
-  OP(POP, VD, R, _, E)    /* a = the last item of list b, which loses it; */   \
-                          /* exit: b is shared or empty, or a has another */   \
-                          /* type                                         */   \
-  OP(LENGTH, ID, R, _, E)                                                      \
-  OP(MORE, _, I, R, J)    /* to: where b is below the length of c          */  \
-  OP(RIF, _, R, T, J)     /* cond: to; of two texts                        */  \
-  OP(RSET, ID, R, T, _)   /* a = b cond c                                  */  \
-  OP(PEEK, VD, R, _, E)   /* a = the place imm below b; d: its first index */  \
-  OP(POKE, V, R, _, E)    /* the place imm below b = a, which has no count */  \
-  OP(DO, _, _, _, E)      /* the exit's instruction, by vm->one; imm: the  */  \
-                          /* pc behind                                     */  \
-  OP(DOIF, _, _, _, EJ)   /* the same of a jump; cond NE: to where it is   */  \
-                          /* taken, EQ: where it is not                    */  \
-  OP(FETCH, VD, _, _, X)  /* a = what its slot has in memory               */  \
-  OP(ROWCALL, _, _, _, X) /* slots from d's first argument on = results   */   \
-  OP(ROWRETURN, _, _, _, Z) /* imm results, from slot d on                */
+#define TL_TYPED_PLACE_OPS(OP)                                             \
+  /* a = b, moved where its type owns */                                   \
+  OP(LEND, RD, R, _, _, lend)                                              \
+  /* imm: the address */                                                   \
+  OP(RCONST, RD, _, _, _, constant)                                        \
+  /* a = field imm of record b, which was found at d */                    \
+  OP(FIELD, VD, R, _, E, field)                                            \
+  /* a = b[c] */                                                           \
+  OP(ITEM, VD, R, I, E, item)                                              \
+  /* b[c] = a; exit: b is shared, or its item counted */                   \
+  OP(SETITEM, V, R, I, E, setitem)                                         \
+  /* list b gets a at its end; exit: b is shared or full, or a has a */    \
+  /* count */                                                              \
+  OP(APPEND, V, R, _, E, append)                                           \
+  /* a = the last item of list b, which loses it; exit: b is shared or */  \
+  /* empty, or a has another type */                                       \
+  OP(POP, VD, R, _, E, pop)                                                \
+  OP(LENGTH, ID, R, _, E, length)                                          \
+  /* to: where b is below the length of c */                               \
+  OP(MORE, _, I, R, J, more)                                               \
+  /* cond: to; of two texts */                                             \
+  OP(RIF, _, R, T, J, on_texts)                                            \
+  /* a = b cond c */                                                       \
+  OP(RSET, ID, R, T, _, on_texts)                                          \
+  /* a = the place imm below b; d: its first index */                      \
+  OP(PEEK, VD, R, _, E, place)                                             \
+  /* the place imm below b = a, which has no count */                      \
+  OP(POKE, V, R, _, E, place)                                              \
+  /* the exit's instruction, by vm->one; imm: the pc behind */             \
+  OP(DO, _, _, _, E, do)                                                   \
+  /* the same of a jump; cond NE: to where it is taken, EQ: where it is */ \
+  /* not */                                                                \
+  OP(DOIF, _, _, _, EJ, do)                                                \
+  /* a = what its slot has in memory */                                    \
+  OP(FETCH, VD, _, _, X, fetch)                                            \
+  /* slots from d's first argument on = results */                         \
+  OP(ROWCALL, _, _, _, X, call)                                            \
+  /* imm results, from slot d on */                                        \
+  OP(ROWRETURN, _, _, _, Z, result)
 
-#define TL_TYPED_OPS(OP)                                                     \
-  OP(LABEL, _, _, _, _) /* to: its number                                 */ \
-  OP(JUMP, _, _, _, JZ) /* to                                             */ \
-  OP(POLL, _, _, _, E)  /* exit: where the VM is to stop                  */ \
-  OP(EXIT, _, _, _, EZ) /* exit                                           */ \
-  OP(IF, _, I, K, J)    /* cond: to                                       */ \
-  OP(FIF, _, N, N, J)   /* cond: to                                       */ \
-  OP(SET, ID, I, K, _)  /* a = b cond c                                   */ \
-  OP(FSET, ID, N, N, _)                                                      \
-  OP(CONST, ID, _, _, _) /* imm                                           */ \
-  OP(MOVE, ID, I, _, _)                                                      \
-  OP(ADD, ID, I, K, _)                                                       \
-  OP(SUB, ID, I, K, _)                                                       \
-  OP(MUL, ID, I, K, _)                                                       \
-  OP(AND, ID, I, K, _)                                                       \
-  OP(OR, ID, I, K, _)                                                        \
-  OP(XOR, ID, I, K, _)                                                       \
-  OP(SHL, ID, I, K, C) /* exit: c is not 0 to 63                     */      \
-  OP(SAR, ID, I, K, C)                                                       \
-  OP(FLOORDIV, ID, I, K, C) /* exit: c is 0 or -1                         */ \
-  OP(MOD, ID, I, K, C)                                                       \
-  OP(MIN, ID, I, K, _)                                                       \
-  OP(MAX, ID, I, K, _)                                                       \
-  OP(NEG, ID, I, _, _)                                                       \
-  OP(FIT, ID, I, _, E)    /* exit: the type has no such integer           */ \
-  OP(TRUNC, ID, F, _, E)  /* of a float64; exit: 2^62 and above           */ \
-  OP(NOT, ID, I, _, _)    /* of a bool                                    */ \
-  OP(COUNT, ID, I, K, E)  /* a = iterations from b to a by c; exit: they  */ \
-                          /* do not fit, or a register c is below 1       */ \
-  OP(STEP, ID, ID, I, J)  /* --b; if b != 0 a += c and jump to            */ \
-  OP(FCONST, FD, _, _, _) /* imm: its bits                                */ \
-  OP(FMOVE, FD, N, _, _)                                                     \
-  OP(FADD, FD, N, N, _)                                                      \
-  OP(FSUB, FD, N, N, _)                                                      \
-  OP(FMUL, FD, N, N, _)                                                      \
-  OP(FDIV, FD, N, N, _)                                                      \
-  OP(FNEG, FD, F, _, _)                                                      \
-  OP(FSQRT, FD, N, _, _)                                                     \
-  OP(FABS, FD, F, _, _)                                                      \
-  OP(FMIN, FD, N, N, _)                                                      \
-  OP(FMAX, FD, N, N, _)                                                      \
-  OP(COMPUTE, VD, S, S, E) /* a = elementwise of b and c, by the          */ \
-                           /* interpreter's function; exit: it declines   */ \
-  OP(LOAD, VD, I, A, E) /* a = array c [b], [b, d]; exit: out of range    */ \
-  OP(STORE, V, I, A, E) /* array c [b] = a; exit: out of range, or the    */ \
-                        /* dtype has no such integer                      */ \
-  OP(GUARD, _, K, I, J) /* to, unless b + low to b + high are below c;    */ \
-                        /* where d is 0 in all iterations of b's loop     */ \
-  OP(FUEL, _, _, _, J)  /* to, unless there is fuel for more than imm     */ \
-                        /* polls                                          */ \
-  OP(SPEND, _, _, _, _) /* imm polls at once, behind a FUEL               */ \
-  OP(CHUNK, _, I, _, J) /* takes all polls of the next iterations at      */ \
-                        /* once, at most b; d = b - those, b = those; to: */ \
-                        /* no fuel                                        */ \
-  OP(REST, ID, _, _, _) /* a = d, what CHUNK has put aside                */ \
-  OP(ROW, _, K, A, _)   /* d = the address of row b + imm of array c      */ \
-  OP(READ, VD, K, A, _) /* a = item b + imm of array c, or of its row e   */ \
-  OP(WRITE, V, K, A, _) /* the same item = a; exit as of STORE            */ \
-  OP(GET, VD, _, _, E)  /* a = variable imm of the module, borrowed;      */ \
-                        /* exit: it has another type                      */ \
-  OP(CAPTURED, VD, _, _, E) /* a = captured value imm; exit as of GET     */ \
-  OP(PUT, V, _, _, E)       /* module variable imm = a, a scalar; exit:   */ \
-                            /* it owns what it has                        */ \
-  OP(CALL, VD, _, _, X) /* a = callee(d slots behind a's); exit: before   */ \
-                        /* the call, imm: the callee has left             */ \
-  OP(RETURN, V, _, _, Z)                                                     \
+#define TL_TYPED_OPS(OP)                                                   \
+  /* to: its number */                                                     \
+  OP(LABEL, _, _, _, _, label)                                             \
+  /* to */                                                                 \
+  OP(JUMP, _, _, _, JZ, jump)                                              \
+  /* exit: where the VM is to stop */                                      \
+  OP(POLL, _, _, _, E, poll)                                               \
+  /* exit */                                                               \
+  OP(EXIT, _, _, _, EZ, exit)                                              \
+  /* cond: to */                                                           \
+  OP(IF, _, I, K, J, jump_if)                                              \
+  /* cond: to */                                                           \
+  OP(FIF, _, N, N, J, fjump_if)                                            \
+  /* a = b cond c */                                                       \
+  OP(SET, ID, I, K, _, truth)                                              \
+  OP(FSET, ID, N, N, _, ftruth)                                            \
+  /* imm */                                                                \
+  OP(CONST, ID, _, _, _, constant)                                         \
+  OP(MOVE, ID, I, _, _, one_int)                                           \
+  OP(AND, ID, I, K, _, arithmetic)                                         \
+  OP(OR, ID, I, K, _, arithmetic)                                          \
+  OP(XOR, ID, I, K, _, arithmetic)                                         \
+  OP(ADD, ID, I, K, _, arithmetic)                                         \
+  OP(SUB, ID, I, K, _, arithmetic)                                         \
+  OP(MUL, ID, I, K, _, arithmetic)                                         \
+  /* exit: c is not 0 to 63 */                                             \
+  OP(SHL, ID, I, K, C, shift)                                              \
+  OP(SAR, ID, I, K, C, shift)                                              \
+  /* exit: c is 0 or -1 */                                                 \
+  OP(FLOORDIV, ID, I, K, C, divide)                                        \
+  OP(MOD, ID, I, K, C, divide)                                             \
+  OP(MIN, ID, I, K, _, extreme)                                            \
+  OP(MAX, ID, I, K, _, extreme)                                            \
+  OP(NEG, ID, I, _, _, one_int)                                            \
+  /* exit: the type has no such integer */                                 \
+  OP(FIT, ID, I, _, E, fit)                                                \
+  /* of a float64; exit: 2^62 and above */                                 \
+  OP(TRUNC, ID, F, _, E, truncate)                                         \
+  /* of a bool */                                                          \
+  OP(NOT, ID, I, _, _, one_int)                                            \
+  /* a = iterations from b to a by c; exit: they do not fit, or a */       \
+  /* register c is below 1 */                                              \
+  OP(COUNT, ID, I, K, E, count)                                            \
+  /* --b; if b != 0 a += c and jump to */                                  \
+  OP(STEP, ID, ID, I, J, step)                                             \
+  /* imm: its bits */                                                      \
+  OP(FCONST, FD, _, _, _, fconst)                                          \
+  OP(FMOVE, FD, N, _, _, one_float)                                        \
+  OP(FADD, FD, N, N, _, two_floats)                                        \
+  OP(FSUB, FD, N, N, _, two_floats)                                        \
+  OP(FMUL, FD, N, N, _, two_floats)                                        \
+  OP(FDIV, FD, N, N, _, two_floats)                                        \
+  OP(FNEG, FD, F, _, _, one_float)                                         \
+  OP(FSQRT, FD, N, _, _, one_float)                                        \
+  OP(FABS, FD, F, _, _, one_float)                                         \
+  OP(FMIN, FD, N, N, _, fextreme)                                          \
+  OP(FMAX, FD, N, N, _, fextreme)                                          \
+  /* a = elementwise of b and c, by the interpreter's function; exit: */   \
+  /* it declines */                                                        \
+  OP(COMPUTE, VD, S, S, E, compute)                                        \
+  /* a = array c [b], [b, d]; exit: out of range */                        \
+  OP(LOAD, VD, I, A, E, load)                                              \
+  /* array c [b] = a; exit: out of range, or the dtype has no such */      \
+  /* integer */                                                            \
+  OP(STORE, V, I, A, E, store)                                             \
+  /* to, unless b + low to b + high are below c; where d is 0 in all */    \
+  /* iterations of b's loop */                                             \
+  OP(GUARD, _, K, I, J, guard)                                             \
+  /* to, unless there is fuel for more than imm polls */                   \
+  OP(FUEL, _, _, _, J, ask_fuel)                                           \
+  /* imm polls at once, behind a FUEL */                                   \
+  OP(SPEND, _, _, _, _, spend)                                             \
+  /* takes all polls of the next iterations at once, at most b; d = b - */ \
+  /* those, b = those; to: no fuel */                                      \
+  OP(CHUNK, _, I, _, J, chunk)                                             \
+  /* a = d, what CHUNK has put aside */                                    \
+  OP(REST, ID, _, _, _, rest)                                              \
+  /* d = the address of row b + imm of array c */                          \
+  OP(ROW, _, K, A, _, row)                                                 \
+  /* a = item b + imm of array c, or of its row e */                       \
+  OP(READ, VD, K, A, _, read)                                              \
+  /* the same item = a; exit as of STORE */                                \
+  OP(WRITE, V, K, A, _, write)                                             \
+  /* a = variable imm of the module, borrowed; exit: it has another */     \
+  /* type */                                                               \
+  OP(GET, VD, _, _, E, variable)                                           \
+  /* a = captured value imm; exit as of GET */                             \
+  OP(CAPTURED, VD, _, _, E, variable)                                      \
+  /* module variable imm = a, a scalar; exit: it owns what it has */       \
+  OP(PUT, V, _, _, E, put)                                                 \
+  /* a = callee(d slots behind a's); exit: before the call, imm: the */    \
+  /* callee has left */                                                    \
+  OP(CALL, VD, _, _, X, call)                                              \
+  OP(RETURN, V, _, _, Z, result)                                           \
   TL_TYPED_PLACE_OPS(OP)
 
 // A step's [d] is the loop's variable, which is written where it jumps alone,
@@ -341,7 +384,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 // guards (hoist.c) is not tested again: a READ's and a WRITE's [e] is the
 // register of the row's address, or of the items' where the array has one axis.
 typedef enum tl_typed_op {
-#define OP(NAME, a, b, c, goes) TL_TYPED_##NAME,
+#define OP(NAME, a, b, c, goes, gen) TL_TYPED_##NAME,
   TL_TYPED_OPS(OP)
 #undef OP
       TL_TYPED_COUNT_OF_OPS

@@ -344,29 +344,6 @@ static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   return TL_TYPING_GOES_ON;
 }
 
-// A constant that is a number or a bool.
-static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
-  if (!tl_jit_is_scalar(tl_jit_type_of(value.tag)))
-    return TL_TYPING_LEAVES;
-  tl_typing_set_constant(x, a, value);
-  return TL_TYPING_GOES_ON;
-}
-
-// A module variable has the type that it has now; if it gets another one, the
-// unit leaves. The value of a variable is not known even where it is constant:
-// other code may write it between two reads.
-static tl_typing_step get_variable(tl_typing_pass *x, const tl_ins *ins) {
-  const tl_module *module = x->p->unit->module;
-  uint32_t index = tl_ins_extra(*ins);
-  tl_jit_type type = tl_jit_type_of(module->variables[index].tag);
-  if (!tl_jit_is_scalar(type))
-    return TL_TYPING_LEAVES;
-  tl_typed *t = tl_typing_set(x, TL_TYPED_GET, ins->a >> 4, type, TL_JIT_NONE,
-                              TL_JIT_NONE);
-  t->imm = index;
-  return TL_TYPING_GOES_ON;
-}
-
 // A captured value has the type that it has at the entry, which its cell may
 // lose before another. Functions with captures are never called by units.
 static tl_typing_step get_captured(tl_typing_pass *x, const tl_ins *ins) {
@@ -409,13 +386,9 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_MOVB:
     case TL_BC_FORVAR:
       return copy(x, a, ins->b >> 4);
-    case TL_BC_LOADK:
-      return constant(x, a, x->p->constants[tl_ins_extra(*ins)]);
     case TL_BC_LOADI:
       tl_typing_set_constant(x, a, tl_weak_int((int32_t)tl_ins_extra(*ins)));
       return TL_TYPING_GOES_ON;
-    case TL_BC_GETG:
-      return get_variable(x, ins);
     case TL_BC_SETG:
       return put_variable(x, ins);
     case TL_BC_GETEL:

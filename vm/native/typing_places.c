@@ -50,12 +50,16 @@ static tl_typing_step move(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
-// A constant that is no number: none, a text, a function. Its address stands in
+// A constant: a number, or none, a text, a function. The address of these is in
 // the code, which goes with the function, and the constant with that.
 static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   tl_jit_type type = tl_typing_type(x, value.tag);
   if (type == TL_TYPE_UNKNOWN || tl_tag_owns(value.tag))
     return TL_TYPING_LEAVES;
+  if (tl_jit_is_scalar(type)) {
+    tl_typing_set_constant(x, a, value);
+    return TL_TYPING_GOES_ON;
+  }
   tl_typing_set(x, TL_TYPED_RCONST, a, type, TL_JIT_NONE, TL_JIT_NONE)->imm =
       value.i;
   x->known |= tl_jit_bit(a);
@@ -63,9 +67,10 @@ static tl_typing_step constant(tl_typing_pass *x, uint32_t a, tl_slot value) {
   return TL_TYPING_GOES_ON;
 }
 
-// A module variable is borrowed. As for numbers, its type is the one that it
-// has now. The borrow holds as long as the unit runs: a variable that owns what
-// it has is not written by units.
+// A module variable has the type that it has now; if it gets another one, the
+// unit leaves. A number is not known even where it is constant, as other code
+// may write it between two reads. All else is borrowed, as long as the unit
+// runs: a variable that owns what it has is not written by units.
 static tl_typing_step variable(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t index = tl_ins_extra(*ins);
   uint64_t tag = x->p->unit->module->variables[index].tag;

@@ -13,7 +13,7 @@
 // --- Appending --------------------------------------------------------------
 
 const tl_typed_info tl_typed_ops[TL_TYPED_COUNT_OF_OPS] = {
-#define OP(NAME, a, b, c, goes) \
+#define OP(NAME, a, b, c, goes, gen) \
   {#NAME, {TL_OPERAND_##a, TL_OPERAND_##b, TL_OPERAND_##c}, TL_GOES_##goes},
     TL_TYPED_OPS(OP)
 #undef OP

@@ -149,9 +149,9 @@ static tl_region_status take_all(tl_region_graph *g, tl_call_consumer *in,
 // Whether items become the dtype that is taken without a look at them.
 static bool is_cast(tl_dtype from, tl_dtype to) {
   const tl_kernel_table *kernels = tl_kernels();
-  return from == to || (tl_kind_rank(from) <= tl_kind_rank(to) &&
-                        kernels->cast[from][to] != NULL &&
-                        kernels->cast_check[from][to] == NULL);
+  return from == to ||
+         (tl_kind_rank(from) <= tl_kind_rank(to) &&
+          kernels->cast[from][to] != NULL && tl_cast_always_fits(from, to));
 }
 
 // Everything is computed again for a second pass, so only cheap regions have

@@ -303,10 +303,7 @@ static bool make_plan(const tl_region_graph *g, tl_region_planned *planned,
                  : tl_plan_cast(p.plan, p.values[node],
                                 g->nodes[node].typing.result, targets[i].dtype);
   }
-  if (count > 1)
-    tl_plan_finish_multi(p.plan, results, count);
-  else
-    tl_plan_finish(p.plan, results[0].value);
+  tl_plan_finish(p.plan, results, count);
   if (g->vm->pieces != NULL)
     g->vm->pieces->make(g->vm, p.plan);
   return !p.plan->failed;

@@ -228,7 +228,7 @@ static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
   n->typing = (tl_typing){
       .operands = {n->cast}, .computed = n->cast, .result = n->cast};
   return kernels->cast[from][n->cast] != NULL &&
-         kernels->cast_check[from][n->cast] == NULL;
+         tl_cast_always_fits(from, n->cast);
 }
 
 // As the operation alone would decide it, with the operands' dtypes and
@@ -282,8 +282,8 @@ static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
     tl_dtype from = u == NULL ? g->nodes[n->in[i]].typing.result
                               : tl_array_dtype(u->value.array);
     if (tl_kind_rank(from) > tl_kind_rank(to) ||
-        (from != to && (kernels->cast[from][to] == NULL ||
-                        kernels->cast_check[from][to] != NULL)))
+        (from != to &&
+         (kernels->cast[from][to] == NULL || !tl_cast_always_fits(from, to))))
       return false;
   }
   return g->rows == NULL;
