@@ -487,8 +487,7 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// --- Comparisons
-// --------------------------------------------------------------
+// --- Comparisons ------------------------------------------------------------
 
 // An operand of a comparison. [tag] is 0 where it is not known, or the value
 // ends here and is to be dropped. [address] is that of a constant text.
@@ -522,9 +521,9 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
 
 // Appends the comparison of two texts; [a] is the slot that gets the truth, or
 // TL_JIT_NONE for a jump, whose target the caller sets. NULL: they are none,
-// and nothing was appended. Texts are equal where their bytes are.
-static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
-                             const compared *b, const compared *c) {
+// and nothing was appended. The order of texts is that of their bytes.
+static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
+                             int a, const compared *b, const compared *c) {
   if (!tl_tag_is_kind(b->tag, TL_KIND_STRING) ||
       !tl_tag_is_kind(c->tag, TL_KIND_STRING))
     return NULL;
@@ -532,7 +531,7 @@ static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
       a >= 0 ? tl_typing_set(x, TL_TYPED_RSET, (uint32_t)a, TL_TYPE_BOOL,
                              b->slot, c->slot)
              : tl_typing_put(x, TL_TYPED_RIF, TL_JIT_NONE, b->slot, c->slot);
-  t->condition = equal ? TL_IF_EQ : TL_IF_NE;
+  t->condition = (uint8_t)tl_typing_total(condition);
   t->imm = c->address;
   return t;
 }
@@ -550,11 +549,11 @@ static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
   return TL_TYPING_ENDS;
 }
 
-// A jump on whether two values are equal, or differ.
-static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
-                                    const tl_decoded *d) {
-  bool wanted = ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK, equal;
-  bool back = d->target <= x->pc;
+// A jump on how two values compare.
+static tl_typing_step jump_if(tl_typing_pass *x, const tl_ins *ins,
+                              const tl_decoded *d) {
+  tl_typed_condition condition = tl_typing_condition(ins->op, false);
+  bool orders = condition != TL_IF_EQ && condition != TL_IF_NE, equal;
   compared a = in_slot(x, ins->a >> 4, ins->modes >> 4 & 3u), b;
   if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP) {
     tl_slot k = x->p->constants[ins->b >> 4];
@@ -564,26 +563,32 @@ static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
   }
   if (a.tag == 0 || b.tag == 0)
     return TL_TYPING_LEAVES;
-  if (knows_equal(a.tag, b.tag, &equal))
-    return jump_on_none(x, d, equal == wanted);
-  tl_typed *t = put_compare(x, wanted != back, TL_JIT_NONE, &a, &b);
+  if (!orders && knows_equal(a.tag, b.tag, &equal))
+    return jump_on_none(x, d, equal == (condition == TL_IF_EQ));
+  condition = tl_typing_condition(ins->op, d->target <= x->pc);
+  tl_typed *t = put_compare(x, condition, TL_JIT_NONE, &a, &b);
   if (t == NULL)
     return TL_TYPING_LEAVES;
   return tl_typing_branch(x, t, d->target);
 }
 
 // The comparison itself.
-static tl_typing_step truth_of_equal(tl_typing_pass *x, const tl_ins *ins) {
+static tl_typing_step truth(tl_typing_pass *x, const tl_ins *ins) {
+  static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
+                                       TL_IF_LE, TL_IF_GT, TL_IF_GE};
   compared b = in_slot(x, ins->b >> 4, ins->modes & 3u);
   compared c = in_slot(x, ins->c >> 4, ins->modes >> 2 & 3u);
-  bool wanted = ins->op == TL_BC_EQ, equal;
+  tl_typed_condition condition =
+      (tl_typed_condition)conditions[ins->op - TL_BC_EQ];
+  bool equal;
   if (b.tag == 0 || c.tag == 0)
     return TL_TYPING_LEAVES;
-  if (!knows_equal(b.tag, c.tag, &equal))
-    return put_compare(x, wanted, (int)(ins->a >> 4), &b, &c) != NULL
+  if (ins->op > TL_BC_NE || !knows_equal(b.tag, c.tag, &equal))
+    return put_compare(x, condition, (int)(ins->a >> 4), &b, &c) != NULL
                ? TL_TYPING_GOES_ON
                : TL_TYPING_LEAVES;
-  tl_typing_set_constant(x, ins->a >> 4, tl_bool(equal == wanted));
+  tl_typing_set_constant(x, ins->a >> 4,
+                         tl_bool(equal == (ins->op == TL_BC_EQ)));
   return TL_TYPING_GOES_ON;
 }
 
@@ -632,15 +637,11 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return has_more(x, ins, d);
     case TL_BC_NEXT:
       return next_item(x, ins);
-    case TL_BC_EQ:
-    case TL_BC_NE:
-      return truth_of_equal(x, ins);
-    case TL_BC_JEQ:
-    case TL_BC_JNE:
-    case TL_BC_JEQK:
-    case TL_BC_JNEK:
-      return jump_if_equal(x, ins, d);
     default:
+      if (ins->op >= TL_BC_EQ && ins->op <= TL_BC_GE)
+        return truth(x, ins);
+      if (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK)
+        return jump_if(x, ins, d);
       return TL_TYPING_LEAVES;
   }
 }
