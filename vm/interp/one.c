@@ -47,7 +47,7 @@ static const tl_slot *find_value(const tl_slot *b, const tl_slot *c,
 static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB, *c = RC, *value;
   if (stays(b, MODE_B)) {
-    if (tl_element_get(RA, b, c))
+    if (!tl_is_record(*b) && tl_element_get(RA, b, c))
       return TL_ONE_DONE;
     value = find_value(b, c, MODE_C);
     if (value != NULL) {

@@ -250,8 +250,7 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
-// --- Loops over lists, and lengths
-// --------------------------------------------
+// --- Loops over lists and texts, and lengths --------------------------------
 
 // While the position is below the length, on into the body. The container stays
 // in its slot for all of the loop, so its length is read from it each time.
@@ -272,13 +271,16 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
 
 // The item at the position, which moves on behind it. An item of another type
 // would go on behind both operations without having moved, so there is no
-// version for it: a list where two types were seen is the interpreter's. Where
-// the item is refused the position is as it was, as the exit is made before.
+// version for it: a list where two types were seen is the interpreter's, as is
+// one that gives its items away. Where the item is refused the position is as it
+// was, as the exit is made before.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
-  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
-      x->flow->seen[2 * x->pc + 1] != 0)
+  bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
+  if (list ? !stays(ins, tag) || x->flow->seen[2 * x->pc + 1] != 0
+           : !tl_tag_is_kind(tag, TL_KIND_STRING) ||
+                 tl_ins_extra(ins[1]) == TL_NEXT_OF_LIST)
     return seen(x, 0), TL_TYPING_LEAVES;
   tl_jit_type type = x->now[position];
   tl_typing_step went = item(x, ins->a >> 4, b, position);
