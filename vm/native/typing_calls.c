@@ -53,17 +53,62 @@ static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
   return true;
 }
 
-// Whether the instruction behind a call takes its result apart into the very
-// slots where the callee leaves them: as many names as results, no rest, from
-// the slot behind the result's on. Nothing may jump between the two, since
-// there the list would have to exist. Both have two words.
-static bool takes_row(const tl_typing_pass *x, const tl_ins *ins,
-                      const tl_jit_unit *callee) {
+// Whether the instruction ends or settles what is a scalar here, and so does
+// nothing.
+static bool ends_scalar(const tl_typing_pass *x, const tl_ins *ins) {
+  bool ends = ins->op == TL_BC_DROP || ins->op == TL_BC_LEAVE ||
+              ins->op == TL_BC_INHERIT || ins->op == TL_BC_KEEP ||
+              ins->op == TL_BC_KEEPOF;
+  return ends && tl_jit_is_scalar(x->now[ins->a >> 4]);
+}
+
+// The instruction behind a call that takes its result apart: into as many names
+// as results, no rest; NULL: none does. Nothing may jump between the two, since
+// there the list would have to exist. It may move first, and arguments that are
+// scalars end without a trace:
+//
+//     t13 = callk f(t14, t15)     t5 = mov t13     drop t12     t6, t7 = unpack t5
+static const tl_ins *taker_of(const tl_typing_pass *x, const tl_ins *ins,
+                              const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
-  return then->op == TL_BC_UNPACK && then->b == ins->a &&
-         (then->modes & 3u) != TL_MODE_BORROW && then->a == ins->a + 16 &&
-         tl_ins_extra(then[1]) == callee->result_count &&
-         !x->flow->leads[x->pc + 2];
+  uint16_t list = ins->a;
+  if (then->op == TL_BC_MOV && then->b == list)
+    list = then++->a;
+  while (ends_scalar(x, then)) then++;
+  for (const tl_ins *at = ins + 2; at <= then; at++)
+    if (x->flow->leads[at - x->p->code])
+      return NULL;
+  return then->op == TL_BC_UNPACK && then->b == list &&
+                 (then->modes & 3u) != TL_MODE_BORROW &&
+                 then->a <= ins->a + 16 &&
+                 tl_ins_extra(then[1]) == callee->result_count
+             ? then
+             : NULL;
+}
+
+// Whether the results of a call need not be moved to where they are wanted, or
+// can be: those that vary stay where the callee has left them.
+static bool may_move(const tl_ins *ins, const tl_ins *taker,
+                     const tl_jit_unit *callee) {
+  for (uint32_t i = 0; i < callee->result_count; i++)
+    if (taker->a != ins->a + 16 && callee->result_tags[i] == 0)
+      return false;
+  return true;
+}
+
+// Moves them, from the first on, as they move down. What the callee has given
+// the slot owns or borrows in its new place as it did.
+static void move_results(tl_typing_pass *x, uint32_t to, uint32_t from,
+                         uint32_t count) {
+  for (uint32_t i = 0; i < count && to != from; i++) {
+    tl_jit_type type = x->now[from + i];
+    int op = !tl_jit_is_scalar(type)  ? TL_TYPED_LEND
+             : tl_jit_is_float(type) ? TL_TYPED_FMOVE
+                                     : TL_TYPED_MOVE;
+    tl_typing_set(x, op, to + i, type, tl_jit_register(from + i, type),
+                  TL_JIT_NONE);
+    x->now[from + i] = TL_TYPE_UNKNOWN;
+  }
 }
 
 // Whether the instruction behind a call returns its result as it is, so that
@@ -195,11 +240,16 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
     return TL_TYPING_LEAVES;
   bool row = unit->result == TL_TYPE_ROW && !unit->is_single;
   bool passes = row && passes_row(x, ins) && passes_on(x, unit);
-  if (row && !passes && !takes_row(x, ins, unit))
+  const tl_ins *taker = row && !passes ? taker_of(x, ins, unit) : NULL;
+  if (row && !passes && (taker == NULL || !may_move(ins, taker, unit)))
     return TL_TYPING_LEAVES;
   put_call(x, a, count, unit, types);
   if (passes)
     return put_row(x, a + 1, unit->result_count);
+  if (taker != NULL) {
+    x->then = (uint32_t)(taker - x->p->code) + 2;
+    move_results(x, taker->a >> 4, a + 1, unit->result_count);
+  }
   uint64_t varied = 0, before[TL_JIT_SLOTS] = {0};
   for (uint32_t s = a; s < x->p->slot_count; s++)
     varied |= x->now[s] == TL_TYPE_MEMORY ? tl_jit_bit(s) : 0;
