@@ -168,8 +168,8 @@ static void assign_to(tl_lower *l, tl_target *target, int32_t value) {
   l->top = mark;
 }
 
-// Whether a node is more than reading: what may have an effect, or run for long.
-// A visitor of tl_ast_each_child.
+// Whether a node is more than reading: what may have an effect, or run for
+// long. A visitor of tl_ast_each_child.
 static bool is_more_than_loads(tl_ast *ast, void *context) {
   switch (ast->kind) {
     case TL_AST_INT:
@@ -190,8 +190,7 @@ static bool is_more_than_loads(tl_ast *ast, void *context) {
 // from it on only read. The number of values if none is.
 static uint32_t last_computed(const tl_target *target, const tl_ast *value) {
   uint32_t count = target->count, from = count;
-  while (from > 0 &&
-         !is_more_than_loads(value->items.items[from - 1], NULL)) {
+  while (from > 0 && !is_more_than_loads(value->items.items[from - 1], NULL)) {
     from--;
   }
   for (uint32_t i = from; i + 1 < count; i++) {

@@ -199,8 +199,8 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   size_t length, need, room;
   if (tl_add_overflows(a->length, b->length, &length) ||
       tl_add_overflows(length, sizeof(tl_string) + 1, &need) ||
-      tl_add_overflows(
-          need, need < SPARE_FROM ? -need % SPARE_SHORT : need / 2, &room)) {
+      tl_add_overflows(need, need < SPARE_FROM ? -need % SPARE_SHORT : need / 2,
+                       &room)) {
     tl_fail_memory(vm, a->length, "a string");
     return NULL;
   }
@@ -239,8 +239,8 @@ int tl_string_compare(const tl_string *a, const tl_string *b) {
 }
 
 // Mixes the bits of a word: a multiplication by an odd number carries low bits
-// up, a shift brings high ones down, and each step can be undone, so that no two
-// words become one.
+// up, a shift brings high ones down, and each step can be undone, so that no
+// two words become one.
 static uint64_t mix(uint64_t h) {
   h ^= h >> 32;
   h *= UINT64_C(0xd6e8feb86659fd93);

@@ -237,12 +237,12 @@ static inline void test_truth(emitter *e) {
   tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, T0, T0);
 }
 // Compares the bytes of two objects, in T0 and T2, from [first] on, without a
-// sign: as many as the 8 bytes at [count] say, which are the same in both, or in
-// [order] the fewer of the two; then these numbers. The first bytes are there
-// if only as a NUL, and most that differ do so in them. Others go byte by byte
-// (repe cmpsb takes rsi, rdi and rcx), for which the registers are on the stack
-// meanwhile. Of none cmp eax, eax is the answer. mov, lea and pop leave the
-// flags.
+// sign: as many as the 8 bytes at [count] say, which are the same in both, or
+// in [order] the fewer of the two; then these numbers. The first bytes are
+// there if only as a NUL, and most that differ do so in them. Others go byte by
+// byte (repe cmpsb takes rsi, rdi and rcx), for which the registers are on the
+// stack meanwhile. Of none cmp eax, eax is the answer. mov, lea and pop leave
+// the flags.
 static inline void compare_bytes(emitter *e, int32_t count, int32_t first,
                                  bool order) {
   tl_assembler *as = &e->as;

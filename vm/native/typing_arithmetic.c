@@ -361,8 +361,7 @@ tl_typed_condition tl_typing_condition(int op, bool negated) {
   static const uint8_t conditions[] = {
       TL_IF_LT, TL_IF_LE, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NLE,
       TL_IF_LT, TL_IF_GT, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NGT};
-  tl_typed_condition condition =
-      (tl_typed_condition)conditions[op - TL_BC_JLT];
+  tl_typed_condition condition = (tl_typed_condition)conditions[op - TL_BC_JLT];
   return negated ? negation(condition) : condition;
 }
 

@@ -67,7 +67,7 @@ static bool ends_scalar(const tl_typing_pass *x, const tl_ins *ins) {
 // there the list would have to exist. It may move first, and arguments that are
 // scalars end without a trace:
 //
-//     t13 = callk f(t14, t15)     t5 = mov t13     drop t12     t6, t7 = unpack t5
+//     t13 = callk f(t14, t15)    t5 = mov t13    drop t12    t6, t7 = unpack t5
 static const tl_ins *taker_of(const tl_typing_pass *x, const tl_ins *ins,
                               const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
@@ -102,7 +102,7 @@ static void move_results(tl_typing_pass *x, uint32_t to, uint32_t from,
                          uint32_t count) {
   for (uint32_t i = 0; i < count && to != from; i++) {
     tl_jit_type type = x->now[from + i];
-    int op = !tl_jit_is_scalar(type)  ? TL_TYPED_LEND
+    int op = !tl_jit_is_scalar(type) ? TL_TYPED_LEND
              : tl_jit_is_float(type) ? TL_TYPED_FMOVE
                                      : TL_TYPED_MOVE;
     tl_typing_set(x, op, to + i, type, tl_jit_register(from + i, type),

@@ -272,8 +272,8 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
 // The item at the position, which moves on behind it. An item of another type
 // would go on behind both operations without having moved, so there is no
 // version for it: a list where two types were seen is the interpreter's, as is
-// one that gives its items away. Where the item is refused the position is as it
-// was, as the exit is made before.
+// one that gives its items away. Where the item is refused the position is as
+// it was, as the exit is made before.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
