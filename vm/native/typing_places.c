@@ -552,8 +552,8 @@ static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
 }
 
 // A jump on how two values compare.
-static tl_typing_step jump_if(tl_typing_pass *x, const tl_ins *ins,
-                              const tl_decoded *d) {
+static tl_typing_step jump_compared(tl_typing_pass *x, const tl_ins *ins,
+                                    const tl_decoded *d) {
   tl_typed_condition condition = tl_typing_condition(ins->op, false);
   bool orders = condition != TL_IF_EQ && condition != TL_IF_NE, equal;
   compared a = in_slot(x, ins->a >> 4, ins->modes >> 4 & 3u), b;
@@ -575,7 +575,7 @@ static tl_typing_step jump_if(tl_typing_pass *x, const tl_ins *ins,
 }
 
 // The comparison itself.
-static tl_typing_step truth(tl_typing_pass *x, const tl_ins *ins) {
+static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
   static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
                                        TL_IF_LE, TL_IF_GT, TL_IF_GE};
   compared b = in_slot(x, ins->b >> 4, ins->modes & 3u);
@@ -641,9 +641,9 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return next_item(x, ins);
     default:
       if (ins->op >= TL_BC_EQ && ins->op <= TL_BC_GE)
-        return truth(x, ins);
+        return truth_of(x, ins);
       if (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK)
-        return jump_if(x, ins, d);
+        return jump_compared(x, ins, d);
       return TL_TYPING_LEAVES;
   }
 }
