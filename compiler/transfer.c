@@ -239,6 +239,13 @@ static bool items_are_borrowed(const tl_flow *flow, int32_t slot) {
   return false;
 }
 
+// Whether the call goes on in a list that is operand [i]: a slice of a list is
+// a list of its own, which may be taken over whoever has the items.
+static bool goes_on(const tl_flow *flow, const tl_cfg_ins *ins, int32_t i) {
+  const tl_builtin *builtin = tl_builtin_of(flow, ins);
+  return i == 0 && builtin != NULL && builtin->restores == TL_ALL;
+}
+
 // Step 2: whether operand [i] may be consumed, by the rules (a) to (e).
 static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
                          const uint64_t *err, bool risky,
@@ -269,7 +276,8 @@ static bool is_candidate(tl_flow *flow, const tl_cfg_ins *ins, int32_t i,
       items_are_borrowed(flow, x))
     return false;
   return role != TL_ROLE_ARG ||  // (d)
-         ((!tl_state_in(state, 1u << TL_HELD) || tl_bit(flow->taken, x)) &&
+         ((!tl_state_in(state, 1u << TL_HELD) || tl_bit(flow->taken, x) ||
+           goes_on(flow, ins, i)) &&
           param_mode(flow, ins, i) == TL_MODE_EITHER);
 }
 
@@ -291,7 +299,8 @@ static int32_t find_candidates(tl_flow *flow, const tl_cfg_ins *ins,
     tl_bit_set(seen, x);
     if (!is_candidate(flow, ins, i, err, risky, borrowed_count))
       continue;
-    // What was taken is a view only where nothing could be taken.
+    // A view counts its block first. What was taken is one only where nothing
+    // could be taken, and what a list goes on in seldom.
     if (tl_opcode_role(ins->op, i) == TL_ROLE_ARG &&
         tl_state_in(&flow->now[x], 1u << TL_HELD))
       tl_own(flow, x);

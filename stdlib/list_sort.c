@@ -1,5 +1,6 @@
 // Lists sorted by the order of values.
 
+#include <math.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
@@ -88,17 +89,44 @@ static bool merge(sorter *s, int64_t low, int64_t middle, int64_t high) {
   return ok;
 }
 
-enum { UNIFORM_FROM = 64 };  // below it, merging is faster
+// Below so many keys merging is faster, and of longer lists the first items
+// nearly always decide.
+enum { UNIFORM_FROM = 64, COLUMNS_MOST = 4 };
 
-// Keys that are all strings, or all int64, are sorted as an array of them is.
-static bool is_uniform(const sorter *s) {
+// How many columns the keys have, to be sorted by one after the other: lists of
+// that many items, or 1 of plain keys; 0: they are not alike.
+static int64_t columns_of(const sorter *s) {
   tl_slot first = s->entries[0].key;
-  bool strings = tl_is_string(first);
-  if (s->count < UNIFORM_FROM || (!strings && tl_class(first) != TL_CLASS_I64))
-    return false;
+  if (!tl_is_list(first))
+    return 1;
+  int64_t width = first.list->length;
   for (int64_t i = 1; i < s->count; i++) {
     tl_slot key = s->entries[i].key;
-    if (strings ? !tl_is_string(key) : tl_class(key) != TL_CLASS_I64)
+    if (!tl_is_list(key) || key.list->length != width)
+      return 0;
+  }
+  return width <= COLUMNS_MOST ? width : 0;
+}
+
+// What the key of entry [i] has in a column.
+static tl_slot part_of(const sorter *s, int64_t i, int64_t column) {
+  tl_slot key = s->entries[i].key;
+  return tl_is_list(key) ? key.list->items[column] : key;
+}
+
+// Keys that are all strings, all int64 or all float64 are sorted as an array of
+// them is; that has NaN at the end in both directions, so it is no such key.
+static bool is_uniform(const sorter *s, int64_t column) {
+  tl_slot first = part_of(s, 0, column);
+  bool strings = tl_is_string(first);
+  int class = tl_class(first);
+  if (!strings && class != TL_CLASS_I64 && class != TL_CLASS_F64)
+    return false;
+  for (int64_t i = 0; i < s->count; i++) {
+    tl_slot key = part_of(s, i, column);
+    if (strings ? !tl_is_string(key) : (int)tl_class(key) != class)
+      return false;
+    if (class == TL_CLASS_F64 && isnan(key.f))
       return false;
   }
   return true;
@@ -106,46 +134,63 @@ static bool is_uniform(const sorter *s) {
 
 // Writes the order of the entries' keys, copied to [items] as an array has
 // them. Strings are borrowed there: the keys outlive the call.
-static bool order_uniform(sorter *s, char *items, int64_t *order) {
-  bool strings = tl_is_string(s->entries[0].key), descending = s->sign < 0;
+static bool order_uniform(sorter *s, int64_t column, char *items,
+                          int64_t *order) {
+  tl_slot first = part_of(s, 0, column);
+  bool descending = s->sign < 0;
   for (int64_t i = 0; i < s->count; i++) {
-    tl_slot key = s->entries[i].key;
-    if (strings)
+    tl_slot key = part_of(s, i, column);
+    if (tl_is_string(key))
       ((tl_string_item *)items)[i] = tl_string_item_of(key.string);
-    else
+    else if (tl_class(key) == TL_CLASS_I64)
       ((int64_t *)items)[i] = key.i;
+    else
+      ((double *)items)[i] = key.f;
   }
-  return strings ? tl_argsort_strings(s->vm, order, (tl_string_item *)items,
-                                      s->count, descending)
-                 : tl_argsort_items(s->vm, TL_INT64, order, items, s->count,
-                                    descending);
+  if (tl_is_string(first))
+    return tl_argsort_strings(s->vm, order, (tl_string_item *)items, s->count,
+                              descending);
+  return tl_argsort_items(
+      s->vm, tl_class(first) == TL_CLASS_I64 ? TL_INT64 : TL_FLOAT64, order,
+      items, s->count, descending);
 }
 
-// Sorts entries whose keys are uniform by the order of an array of the keys;
-// one allocation has the items and, behind them, the order.
-static bool sort_uniform(sorter *s) {
-  size_t itemsize = tl_is_string(s->entries[0].key) ? sizeof(tl_string_item)
-                                                    : sizeof(int64_t);
-  size_t items_bytes = (size_t)s->count * itemsize;
+// Sorts entries by uniform keys, by the last column first, as each order keeps
+// the one before among equals; one allocation has the items of a column and,
+// behind them, the order.
+static bool sort_uniform(sorter *s, int64_t columns) {
+  size_t items_bytes = (size_t)s->count * sizeof(tl_string_item);
   size_t nbytes = items_bytes + (size_t)s->count * sizeof(int64_t);
   char *items = tl_alloc(s->vm, nbytes, "sort");
   if (items == NULL)
     return false;
   int64_t *order = (int64_t *)(items + items_bytes);
-  bool ok = order_uniform(s, items, order);
-  for (int64_t i = 0; ok && i < s->count; i++)
-    s->spare[i] = s->entries[order[i]];
-  if (ok)
-    memcpy(s->entries, s->spare, (size_t)s->count * sizeof *s->entries);
+  bool ok = true;
+  while (ok && columns-- > 0) {
+    ok = order_uniform(s, columns, items, order);
+    for (int64_t i = 0; ok && i < s->count; i++)
+      s->spare[i] = s->entries[order[i]];
+    if (ok)
+      memcpy(s->entries, s->spare, (size_t)s->count * sizeof *s->entries);
+  }
   tl_free(s->vm, items, nbytes);
   return ok;
+}
+
+// Whether all columns are uniform; how many they are.
+static bool has_uniform(const sorter *s, int64_t *columns) {
+  *columns = s->count < UNIFORM_FROM ? 0 : columns_of(s);
+  bool all = *columns > 0;
+  for (int64_t c = 0; all && c < *columns; c++) all = is_uniform(s, c);
+  return all;
 }
 
 // Sorts s->entries. On failure they are in some order, each of them still there
 // once: the caller can drop them all.
 static bool sort_entries(sorter *s) {
-  if (is_uniform(s))
-    return sort_uniform(s);
+  int64_t columns;
+  if (has_uniform(s, &columns))
+    return sort_uniform(s, columns);
   for (int64_t low = 0; low < s->count; low += RUN) {
     int64_t high = low + RUN < s->count ? low + RUN : s->count;
     if (!sort_run(s, low, high))

@@ -205,6 +205,21 @@ static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return !tl_failed(vm);
 }
 
+// Whether a value that lives on is none, which is what is mostly asked, or one
+// text another.
+static bool same_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  tl_slot a = args[0], b = args[1];
+  bool texts = tl_is_string(a) && tl_is_string(b);
+  if (tl_is_owned(a) || tl_is_owned(b) ||
+      !(texts || tl_is_none(a) || tl_is_none(b)))
+    return false;
+  tl_slot is = tl_bool(texts ? tl_string_equal(a.string, b.string)
+                             : tl_is_none(a) && tl_is_none(b));
+  tl_copy_slot(out, &is);
+  return true;
+}
+
 // A value of the caller's own. Immutable values are passed on, since nobody
 // can tell.
 static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -576,7 +591,7 @@ const tl_builtin tl_value_builtins[] = {
     /// Takes any value and never fails.
     ///     same([1, 2], [1, 2])    # true
     ///     same(1, 1.0)    # false
-    {"same", "a, b", same, .takes = TL_FORMS},
+    {"same", "a, b", same, .takes = TL_FORMS, .at_once = same_at_once},
     /// x as int64: a float without its fraction, a string read as a whole
     /// number; arrays item by item. A string's digits are of base 2 to 36; base
     /// 0 reads decimals, and others behind 0x, 0o and 0b, which are allowed

@@ -96,6 +96,12 @@ fn g(l) {\n  s = 0\n  while len(l) > 0 { x, l = pop(l); s += x }\n  s\n}
 print(g(f()))\n'
   run dis --native "$dir/script.tly"; expect 0 '^ +append ' 'dis --native: append'
   expect 0 ' = pop ' 'dis --native: pop'
+  text 'fn f(s, n) = if s[n] < "b" { g(s, n) } else { (n, 1) }
+fn g(s, n) {\n  while s[n] < "b" { n += 1 }\n  n, 2\n}
+fn h(l) {\n  for k in 0..3000 { a, b = f("aab", l[k & 1]) }\n  a + b\n}\nprint(h((0, 1)))\n'
+  run dis --native "$dir/script.tly"; expect 0 ' rif .* >= ' 'dis --native: order of texts'
+  expect 0 '^ +rowcall g' 'dis --native: several results go on'
+  expect 0 '^ +rowcall f' 'dis --native: results behind an argument that ends'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

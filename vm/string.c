@@ -96,9 +96,11 @@ void tl_string_finish(tl_string *string) {
 // The steps of tl_text_hash as constants, of a text of one byte or none.
 #define SHAKEN(h) ((h) ^ (h) >> 32)
 #define MIX(h) SHAKEN(SHAKEN(h) * UINT64_C(0xd6e8feb86659fd93))
-#define HASH(size, c)                              \
-  MIX(MIX((size) + UINT64_C(0x9e3779b97f4a7c15)) ^ \
-      (uint64_t)(c)*UINT64_C(0x10101))
+#define ODD UINT64_C(0x9fb21c651e98df25)
+#define HASH(size, c)                               \
+  MIX((MIX((size) + UINT64_C(0x9e3779b97f4a7c15)) ^ \
+       (uint64_t)(c)*UINT64_C(0x10101)) *           \
+      ODD)
 #define LETTER(size, c)                                              \
   {                                                                  \
     .head = {.count = 1,                                             \
@@ -235,9 +237,9 @@ int tl_string_compare(const tl_string *a, const tl_string *b) {
   return (a->length > b->length) - (a->length < b->length);
 }
 
-// Mixes the bits of a word so that each depends on all: a multiplication by an
-// odd number carries low bits up, a shift brings high ones down, and each step
-// can be undone, so that no two words become one.
+// Mixes the bits of a word: a multiplication by an odd number carries low bits
+// up, a shift brings high ones down, and each step can be undone, so that no
+// two words become one.
 static uint64_t mix(uint64_t h) {
   h ^= h >> 32;
   h *= UINT64_C(0xd6e8feb86659fd93);
@@ -245,15 +247,16 @@ static uint64_t mix(uint64_t h) {
 }
 
 // Eight bytes at a time; the length is in the seed, so that zeros at the end
-// count.
+// count. The last word is multiplied twice: after one, words of a few bytes
+// differ in so few ways that their places in a table lie in heaps.
 uint64_t tl_text_hash(const char *text, size_t nbytes) {
   const char *at = text, *end = text + nbytes;
   uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;
   for (; end - at > 8; at += 8) {
     memcpy(&word, at, 8);
-    h = mix(h ^ word) * UINT64_C(0x9fb21c651e98df25);
+    h = mix(h ^ word) * ODD;
   }
-  h = mix(h ^ short_word(at, (size_t)(end - at)));
+  h = mix((h ^ short_word(at, (size_t)(end - at))) * ODD);
   // 0 stands for a hash that is not computed yet.
   return h ? h : 1;
 }

@@ -1,4 +1,6 @@
-// UTF-8, grapheme clusters, widths, growing text.
+// UTF-8, grapheme clusters, widths, growing text, hashes.
+#include <stdio.h>
+
 #include "tests/unit/fixture.h"
 
 static void check_utf8(const char *text, size_t nbytes, size_t wrong_at) {
@@ -113,6 +115,25 @@ static void refused_marks_are_a_walk(void **state) {
   assert_int_equal(tl_string_graphemes(vm, s.string), 200);
   tl_drop(vm, s);
   assert_int_equal(vm->stats.live_bytes, 0);
+}
+
+// The lowest bits of the hash choose the place in a table: short texts that
+// differ in few bytes spread over it as if by chance (3,223 of 8,192 places).
+static void hashes_of_short_texts_spread(void **state) {
+  (void)state;
+  static const char *const forms[] = {"%d", "k%d", "%o", "%d,"};
+  for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
+    bool taken[8192] = {false};
+    int places = 0;
+    for (int i = 0; i < 4096; i++) {
+      char text[16];
+      int n = snprintf(text, sizeof text, forms[form], i);
+      bool *at = &taken[tl_text_hash(text, (size_t)n) % 8192];
+      places += !*at;
+      *at = true;
+    }
+    assert_in_range(places, 3000, 4096);
+  }
 }
 
 // The hash of a letter is a constant: it must be what is computed of any other
@@ -295,6 +316,7 @@ int main(void) {
       FIXTURE_TEST(marks_are_counted_and_freed),
       FIXTURE_TEST(refused_marks_are_a_walk),
       FIXTURE_TEST(letters_have_the_hash_of_their_text),
+      FIXTURE_TEST(hashes_of_short_texts_spread),
       FIXTURE_TEST(parts_know_what_their_string_knew),
       FIXTURE_TEST(each_byte_is_looked_at),
       FIXTURE_TEST(parts_are_found),

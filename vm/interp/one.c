@@ -157,12 +157,12 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_prototype *function = vm->frame->function;
   tl_format format = (tl_format)tl_opcodes[ins->op].format;
   const tl_slot *b = RB, *c = b;
+  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*RC))
+    return done(tl_do_concat(vm, RA, b, RC, ins->modes));
   if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX)
     c = RC;
   if (may_begin(vm, ins, b) || may_begin(vm, ins, c))
     return TL_ONE_LEFT;
-  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*c))
-    return done(tl_do_concat(vm, RA, b, c, ins->modes));
   tl_op op = tl_region_op(ins->op, EXTRA());
   if (format == TL_FORMAT_ABC && tl_short_binary(vm, op, RA, b, c, ins->modes))
     return TL_ONE_DONE;

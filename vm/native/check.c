@@ -799,7 +799,7 @@ static bool is_sound(checking *c, const tl_typed *t) {
     case TL_TYPED_RSET:
       return tl_tag_is_kind(tag_in(c, t->b), TL_KIND_STRING) &&
              (t->c < 0 || tl_tag_is_kind(tag_in(c, t->c), TL_KIND_STRING)) &&
-             (t->condition == TL_IF_EQ || t->condition == TL_IF_NE);
+             t->condition <= TL_IF_NE;
     case TL_TYPED_PEEK:
       return is_place(c, t, false) && t->other == TL_TYPE_UNKNOWN;
     case TL_TYPED_POKE:

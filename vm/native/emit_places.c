@@ -362,11 +362,9 @@ void tl_gen_more(emitter *e, const tl_typed *t) {
   jump_to(e, TL_CC_L, t->to);
 }
 
-// Compares two texts by their bytes, so that the zero flag says whether they
-// are equal. Most that differ do so in their length or first byte; others go
-// byte by byte (repe cmpsb takes rsi, rdi and T1), for which the registers are
-// on the stack meanwhile. Of two empty ones the flag is that of their NUL, as
-// nothing is compared then. mov, lea and pop leave the flags.
+// Compares two texts by their bytes, so that the flags say whether they are
+// equal, or how they stand in order. Most that differ do so in their length or
+// first byte.
 static void compare_texts(emitter *e, const tl_typed *t) {
   const int32_t text = offsetof(tl_string, text);
   const int32_t bytes = offsetof(tl_string, length);
@@ -377,18 +375,25 @@ static void compare_texts(emitter *e, const tl_typed *t) {
     move_int(e, T2, get(e, t->c, T2));
   compare_int(e, T0, T2);
   uint32_t same = skip(e, TL_CC_E);
-  read_word(e, T1, T0, bytes);
-  compare_word(e, T1, T2, bytes);
-  uint32_t longer = skip(e, TL_CC_NE);
-  compare_bytes(e, bytes, text);
+  bool order = t->condition != TL_IF_EQ && t->condition != TL_IF_NE;
+  uint32_t longer = 0;
+  if (!order) {
+    read_word(e, T1, T0, bytes);
+    compare_word(e, T1, T2, bytes);
+    longer = skip(e, TL_CC_NE);
+  }
+  compare_bytes(e, bytes, text, order);
+  if (!order)
+    here(e, longer);
   here(e, same);
-  here(e, longer);
 }
 
 // The jump, or the truth as 0 or 1. setcc writes a byte alone, so movzx widens
 // it.
 void tl_gen_on_texts(emitter *e, const tl_typed *t) {
-  int condition = t->condition == TL_IF_EQ ? TL_CC_E : TL_CC_NE;
+  static const uint8_t codes[] = {TL_CC_B,  TL_CC_BE, TL_CC_A,
+                                  TL_CC_AE, TL_CC_E,  TL_CC_NE};
+  int condition = codes[t->condition];
   compare_texts(e, t);
   if (t->op == TL_TYPED_RIF) {
     jump_to(e, condition, t->to);

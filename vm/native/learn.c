@@ -326,7 +326,8 @@ bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
   if (did->op == TL_BC_CALLK && one.changed != 0)
     keep(results_of(p, did), frame->base[__builtin_ctzll(one.changed)].tag, 2);
   bool single = (one.changed & (one.changed - 1)) == 0, kept = false;
-  for (int i = 0; i < 2 && one.changed != 0; i++) {
+  int room = tl_jit_kept(pc, one.then);
+  for (int i = 0; i < room && one.changed != 0; i++) {
     uint64_t tag = frame->base[__builtin_ctzll(one.changed)].tag;
     one.changed &= one.changed - 1;
     if (keep(&made[i], tag, single ? 2 : 1)) {

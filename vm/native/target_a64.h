@@ -261,12 +261,24 @@ static inline void here(emitter *e, uint32_t from) {
   tl_a64_here(&e->as, from);
 }
 
-// Equal where the bytes of two objects, in T0 and T2, are the same from [first]
-// on: as many as the 8 bytes at [count] say, and the NUL behind them.
-static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
+// Compares the bytes of two objects, in T0 and T2, from [first] on, without a
+// sign, and the NUL behind them: as many as the 8 bytes at [count] say, which
+// are the same in both, or in [order] the fewer of the two; then these numbers,
+// of objects whose addresses are on the stack meanwhile.
+static inline void compare_bytes(emitter *e, int32_t count, int32_t first,
+                                 bool order) {
   tl_assembler *as = &e->as;
   const int ldrb_and_next = 0x38401400;
   read_word(e, T1, T0, count);
+  if (order) {
+    tl_a64_sum(as, TL_A64_SUB, TL_SP, TL_SP, 16);
+    write_word(e, T0, TL_SP, 0);
+    write_word(e, T2, TL_SP, 8);
+    compare_word(e, T1, T2, count);
+    uint32_t fewer = tl_a64_skip(as, TL_CC_BE);
+    read_word(e, T1, T2, count);
+    tl_a64_here(as, fewer);
+  }
   tl_a64_sum(as, TL_A64_ADD, T1, T1, 1);
   tl_a64_sum(as, TL_A64_ADD, T0, T0, first);
   tl_a64_sum(as, TL_A64_ADD, T2, T2, first);
@@ -277,7 +289,15 @@ static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
   uint32_t differs = tl_a64_skip(as, TL_CC_NE);
   tl_a64_sum(as, TL_A64_SUBS, T1, T1, 1);
   jump_back(e, TL_CC_NE, again);
+  if (order) {
+    read_word(e, T0, TL_SP, 0);
+    read_word(e, T2, TL_SP, 8);
+    read_word(e, T1, T0, count);
+    compare_word(e, T1, T2, count);
+  }
   tl_a64_here(as, differs);
+  if (order)
+    tl_a64_sum(as, TL_A64_ADD, TL_SP, TL_SP, 16);
 }
 // One less fuel; equal where there is none left.
 static inline void count_fuel(emitter *e) {

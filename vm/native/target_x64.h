@@ -236,27 +236,42 @@ static inline void take_item(emitter *e, int to, int items, int index,
 static inline void test_truth(emitter *e) {
   tl_x64_rr(&e->as, TL_X64_BYTE, 0x84, T0, T0);
 }
-// Equal where the bytes of two objects, in T0 and T2, are the same from [first]
-// on: as many as the 8 bytes at [count] say, and not more than 0 where the
-// first ones are. Most that differ do so in the first. Others go byte by byte
-// (repe cmpsb takes rsi, rdi and rcx), for which the registers are on the stack
-// meanwhile. Of two empty ones the flag is that of their NUL, as nothing is
-// compared then. mov, lea and pop leave the flags.
-static inline void compare_bytes(emitter *e, int32_t count, int32_t first) {
+// Compares the bytes of two objects, in T0 and T2, from [first] on, without a
+// sign: as many as the 8 bytes at [count] say, which are the same in both, or
+// in [order] the fewer of the two; then these numbers. The first bytes are
+// there if only as a NUL, and most that differ do so in them. Others go byte by
+// byte (repe cmpsb takes rsi, rdi and rcx), for which the registers are on the
+// stack meanwhile. Of none cmp eax, eax is the answer. mov, lea and pop leave
+// the flags.
+static inline void compare_bytes(emitter *e, int32_t count, int32_t first,
+                                 bool order) {
   tl_assembler *as = &e->as;
   tl_x64_rm(as, TL_X64_0F, 0xb6, TL_CX, TL_AX, first);
   tl_x64_rm(as, TL_X64_BYTE, 0x3a, TL_CX, TL_DX, first);
-  uint32_t differs = tl_x64_skip(as, TL_CC_NE);
+  uint32_t at_once = tl_x64_skip(as, TL_CC_NE);
+  read_word(e, T1, T0, count);
+  if (order) {
+    compare_word(e, T1, T2, count);
+    uint32_t fewer = tl_x64_skip(as, TL_CC_BE);
+    read_word(e, T1, T2, count);
+    tl_x64_here(as, fewer);
+  }
   tl_as_byte(as, 0x50 | TL_SI);
   tl_as_byte(as, 0x50 | TL_DI);
-  tl_x64_rm(as, TL_X64_W, 0x8b, TL_CX, TL_AX, count);
   tl_x64_rm(as, TL_X64_W, 0x8d, TL_SI, TL_AX, first);
   tl_x64_rm(as, TL_X64_W, 0x8d, TL_DI, TL_DX, first);
+  tl_x64_rr(as, 0, 0x39, TL_AX, TL_AX);
   tl_as_byte(as, 0xf3);
   tl_as_byte(as, 0xa6);
   tl_as_byte(as, 0x58 | TL_DI);
   tl_as_byte(as, 0x58 | TL_SI);
-  tl_x64_here(as, differs);
+  if (order) {
+    uint32_t differs = tl_x64_skip(as, TL_CC_NE);
+    read_word(e, T1, T0, count);
+    compare_word(e, T1, T2, count);
+    tl_x64_here(as, differs);
+  }
+  tl_x64_here(as, at_once);
 }
 // 0 or 1. setcc writes a byte alone, so movzx widens it.
 static inline void set_condition(emitter *e, int to, int condition) {

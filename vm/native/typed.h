@@ -533,7 +533,8 @@ typedef struct tl_jit_flow {
   // of the container.
   uint64_t *seen;
   // Of each instruction that vm->one did two tags of what it has made, or those
-  // of its first two results; 0: none, TL_JIT_MANY: too many.
+  // of its first results, as many as tl_jit_kept says; 0: none, TL_JIT_MANY:
+  // too many.
   uint64_t *made;
   // Of results of the function those that vary by their tags, as bits, and
   // TL_JIT_SINGLE; and those that were found to since.
@@ -639,6 +640,12 @@ typedef struct tl_jit_one_slots {
   uint64_t live;  // slots that live behind it, wherever it goes
   uint32_t then;
 } tl_jit_one_slots;
+// Of how many results at most an instruction keeps tags: of two for each of the
+// words from [pc] to [then] that are its own, which a call has two of.
+static inline int tl_jit_kept(uint32_t pc, uint32_t then) {
+  return then - pc >= 2 ? 4 : 2;
+}
+
 bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *function,
                      uint32_t pc, bool is_function, tl_jit_one_slots *out);
 // What it makes of the types, where [kept] are the slots that were written to

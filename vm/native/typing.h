@@ -163,6 +163,11 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
 // Types a call of a built-in that converts a number to a dtype, such as
 // float32(x) or int(x); all others leave.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins);
+// The condition of a jump with two operands, or what holds where it does not.
+tl_typed_condition tl_typing_condition(int op, bool negated);
+// The same condition of what has a total order, as integers and texts have:
+// "not a < b" is a >= b there.
+tl_typed_condition tl_typing_total(tl_typed_condition condition);
 // Types the condition of a jump of two operands into *jump, whose target is not
 // set yet; [negated] is for the jump on its opposite. False: not plain. On
 // false nothing was appended.

@@ -291,8 +291,7 @@ static bool put_unary(tl_typing_pass *x, uint32_t a, uint32_t slot,
 
 // --- Comparisons ------------------------------------------------------------
 
-// Of integers, "not a < b" is a >= b.
-static tl_typed_condition for_ints(tl_typed_condition condition) {
+tl_typed_condition tl_typing_total(tl_typed_condition condition) {
   static const uint8_t opposite[] = {TL_IF_GE, TL_IF_GT, TL_IF_LE, TL_IF_LT};
   return condition >= TL_IF_NLT
              ? (tl_typed_condition)opposite[condition - TL_IF_NLT]
@@ -338,7 +337,7 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
                              (uint32_t)a, TL_TYPE_BOOL, register_of(b), right)
              : tl_typing_put(x, ints ? TL_TYPED_IF : TL_TYPED_FIF, TL_JIT_NONE,
                              register_of(b), right);
-  t->condition = (uint8_t)(ints ? for_ints(condition) : condition);
+  t->condition = (uint8_t)(ints ? tl_typing_total(condition) : condition);
   if (ints) {
     t->imm = imm ? c->value.i : 0;
   } else {
@@ -346,14 +345,6 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
     t->imm = imm ? bits_as(c, dtype) : 0;
   }
   return t;
-}
-
-// The condition of a branch with two operands.
-static tl_typed_condition branch_condition(int op) {
-  static const uint8_t conditions[] = {
-      TL_IF_LT, TL_IF_LE, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NLE,
-      TL_IF_LT, TL_IF_GT, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NGT};
-  return (tl_typed_condition)conditions[op - TL_BC_JLT];
 }
 
 // What holds where the condition does not, for NaN too. The table is in the
@@ -364,6 +355,14 @@ static tl_typed_condition negation(tl_typed_condition condition) {
                                   TL_IF_NE,  TL_IF_EQ,  TL_IF_LT,  TL_IF_LE,
                                   TL_IF_GT,  TL_IF_GE};
   return (tl_typed_condition)other[condition];
+}
+
+tl_typed_condition tl_typing_condition(int op, bool negated) {
+  static const uint8_t conditions[] = {
+      TL_IF_LT, TL_IF_LE, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NLE,
+      TL_IF_LT, TL_IF_GT, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NGT};
+  tl_typed_condition condition = (tl_typed_condition)conditions[op - TL_BC_JLT];
+  return negated ? negation(condition) : condition;
 }
 
 // The right operand is a slot or, in opcodes that end in K, a constant, which
@@ -377,9 +376,8 @@ bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
           ? tl_typing_constant(x, ins->b >> 4,
                                tl_jit_dtype(b.type) == TL_FLOAT64)
           : tl_typing_slot(x, ins->b >> 4);
-  tl_typed_condition condition = branch_condition(ins->op);
-  *jump = put_compare(x, negated ? negation(condition) : condition, TL_JIT_NONE,
-                      &b, &c);
+  *jump = put_compare(x, tl_typing_condition(ins->op, negated), TL_JIT_NONE, &b,
+                      &c);
   return *jump != NULL;
 }
 

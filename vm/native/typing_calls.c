@@ -53,17 +53,72 @@ static bool add_callee(tl_jit_unit *u, tl_jit_unit *callee) {
   return true;
 }
 
-// Whether the instruction behind a call takes its result apart into the very
-// slots where the callee leaves them: as many names as results, no rest, from
-// the slot behind the result's on. Nothing may jump between the two, since
-// there the list would have to exist. Both have two words.
-static bool takes_row(const tl_typing_pass *x, const tl_ins *ins,
-                      const tl_jit_unit *callee) {
+// Whether the instruction ends or settles what is a scalar here, and so does
+// nothing.
+static bool ends_scalar(const tl_typing_pass *x, const tl_ins *ins) {
+  bool ends = ins->op == TL_BC_DROP || ins->op == TL_BC_LEAVE ||
+              ins->op == TL_BC_INHERIT || ins->op == TL_BC_KEEP ||
+              ins->op == TL_BC_KEEPOF;
+  return ends && tl_jit_is_scalar(x->now[ins->a >> 4]);
+}
+
+// The instruction behind a call that takes its result apart: into as many names
+// as results, no rest; NULL: none does. Nothing may jump between the two, since
+// there the list would have to exist. It may move first, and arguments that are
+// scalars end without a trace:
+//
+//     t13 = callk f(t14, t15)    t5 = mov t13    drop t12    t6, t7 = unpack t5
+static const tl_ins *taker_of(const tl_typing_pass *x, const tl_ins *ins,
+                              const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
-  return then->op == TL_BC_UNPACK && then->b == ins->a &&
-         (then->modes & 3u) != TL_MODE_BORROW && then->a == ins->a + 16 &&
-         tl_ins_extra(then[1]) == callee->result_count &&
-         !x->flow->leads[x->pc + 2];
+  uint16_t list = ins->a;
+  if (then->op == TL_BC_MOV && then->b == list)
+    list = then++->a;
+  while (ends_scalar(x, then)) then++;
+  for (const tl_ins *at = ins + 2; at <= then; at++)
+    if (x->flow->leads[at - x->p->code])
+      return NULL;
+  return then->op == TL_BC_UNPACK && then->b == list &&
+                 (then->modes & 3u) != TL_MODE_BORROW &&
+                 then->a <= ins->a + 16 &&
+                 tl_ins_extra(then[1]) == callee->result_count
+             ? then
+             : NULL;
+}
+
+// Whether the results of a call need not be moved to where they are wanted, or
+// can be: those that vary stay where the callee has left them.
+static bool may_move(const tl_ins *ins, const tl_ins *taker,
+                     const tl_jit_unit *callee) {
+  for (uint32_t i = 0; i < callee->result_count; i++)
+    if (taker->a != ins->a + 16 && callee->result_tags[i] == 0)
+      return false;
+  return true;
+}
+
+// Moves them, from the first on, as they move down. What the callee has given
+// the slot owns or borrows in its new place as it did.
+static void move_results(tl_typing_pass *x, uint32_t to, uint32_t from,
+                         uint32_t count) {
+  for (uint32_t i = 0; i < count && to != from; i++) {
+    tl_jit_type type = x->now[from + i];
+    int op = !tl_jit_is_scalar(type) ? TL_TYPED_LEND
+             : tl_jit_is_float(type) ? TL_TYPED_FMOVE
+                                     : TL_TYPED_MOVE;
+    tl_typing_set(x, op, to + i, type, tl_jit_register(from + i, type),
+                  TL_JIT_NONE);
+    x->now[from + i] = TL_TYPE_UNKNOWN;
+  }
+}
+
+// Whether the instruction behind a call returns its result as it is, so that
+// several go on to this unit's caller.
+static bool passes_row(const tl_typing_pass *x, const tl_ins *ins) {
+  const tl_ins *then = ins + 2;
+  return x->unit->is_function && then->op == TL_BC_RET && then->a == ins->a &&
+         (then->modes >> 4 & 3u) != TL_MODE_BORROW &&
+         !x->flow->leads[x->pc + 2] &&
+         (x->flow->varies[0] & TL_JIT_SINGLE) == 0;
 }
 
 // The types of the results in this unit, which numbers its tags by itself;
@@ -115,42 +170,6 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
   t->callee = callee;
 }
 
-// A call of a known function. While its result is not known, other paths come
-// first: one of them will say it. A recursive function has its type by a path
-// that does not recurse:
-//
-//     fn fib(n) {
-//       if n < 2 { return n }        typed first: the result is int64
-//       fib(n - 1) + fib(n - 2)      deferred until then
-//     }
-tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
-  uint32_t a = ins->a >> 4, count = ins->b;
-  tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
-  uint64_t tags[TL_JIT_SLOTS] = {0};
-  tl_jit_type types[TL_JIT_RESULTS] = {0};
-  if (!callee->plain || callee->slot_count > TL_JIT_SLOTS ||
-      !read_arguments(x, callee, a + 1, count, tags))
-    return TL_TYPING_LEAVES;
-  tl_jit_unit *unit = x->find(x->code->vm, callee, tags, x->defers);
-  if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
-    return TL_TYPING_WAITS;
-  if (unit == NULL || !add_callee(x->unit, unit) ||
-      unit->result == TL_TYPE_UNKNOWN ||
-      (unit->result == TL_TYPE_ROW && !unit->is_single &&
-       !takes_row(x, ins, unit)) ||
-      !result_types(x, unit, types))
-    return TL_TYPING_LEAVES;
-  put_call(x, a, count, unit, types);
-  uint64_t varied = 0, before[TL_JIT_SLOTS] = {0};
-  for (uint32_t s = a; s < x->p->slot_count; s++)
-    varied |= x->now[s] == TL_TYPE_MEMORY ? tl_jit_bit(s) : 0;
-  // What other calls of the function gave is likely here, too.
-  uint64_t *made = &x->flow->made[2 * x->pc];
-  if (varied != 0 && made[0] == 0)
-    memcpy(made, unit->results, 2 * sizeof *made);
-  return tl_typing_fetch(x, ins, varied & x->flow->live[x->then], before);
-}
-
 // Whether the unit may give results of that type and those tags. The first
 // return that is typed says what they are. One of others leaves, and it is
 // noted what differs: units that are made after that has come up (learn.c) give
@@ -187,6 +206,58 @@ static tl_typing_step put_row(tl_typing_pass *x, uint32_t first,
   t->imm = count;
   memcpy(t->from, &x->now[first], count);
   return TL_TYPING_ENDS;
+}
+
+// Whether several results of the callee may be this unit's.
+static bool passes_on(tl_typing_pass *x, const tl_jit_unit *callee) {
+  uint64_t tags[TL_JIT_RESULTS];
+  for (uint32_t i = 0; i < callee->result_count; i++)
+    tags[i] = (x->flow->varies[0] >> i & 1) != 0 ? 0 : callee->result_tags[i];
+  return agrees(x, TL_TYPE_ROW, callee->result_count, tags);
+}
+
+// A call of a known function. While its result is not known, other paths come
+// first: one of them will say it. A recursive function has its type by a path
+// that does not recurse:
+//
+//     fn fib(n) {
+//       if n < 2 { return n }        typed first: the result is int64
+//       fib(n - 1) + fib(n - 2)      deferred until then
+//     }
+tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, count = ins->b;
+  tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  uint64_t tags[TL_JIT_SLOTS] = {0};
+  tl_jit_type types[TL_JIT_RESULTS] = {0};
+  if (!callee->plain || callee->slot_count > TL_JIT_SLOTS ||
+      !read_arguments(x, callee, a + 1, count, tags))
+    return TL_TYPING_LEAVES;
+  tl_jit_unit *unit = x->find(x->code->vm, callee, tags, x->defers);
+  if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
+    return TL_TYPING_WAITS;
+  if (unit == NULL || !add_callee(x->unit, unit) ||
+      unit->result == TL_TYPE_UNKNOWN || !result_types(x, unit, types))
+    return TL_TYPING_LEAVES;
+  bool row = unit->result == TL_TYPE_ROW && !unit->is_single;
+  bool passes = row && passes_row(x, ins) && passes_on(x, unit);
+  const tl_ins *taker = row && !passes ? taker_of(x, ins, unit) : NULL;
+  if (row && !passes && (taker == NULL || !may_move(ins, taker, unit)))
+    return TL_TYPING_LEAVES;
+  put_call(x, a, count, unit, types);
+  if (passes)
+    return put_row(x, a + 1, unit->result_count);
+  if (taker != NULL) {
+    x->then = (uint32_t)(taker - x->p->code) + 2;
+    move_results(x, taker->a >> 4, a + 1, unit->result_count);
+  }
+  uint64_t varied = 0, before[TL_JIT_SLOTS] = {0};
+  for (uint32_t s = a; s < x->p->slot_count; s++)
+    varied |= x->now[s] == TL_TYPE_MEMORY ? tl_jit_bit(s) : 0;
+  // What other calls of the function gave is likely here, too.
+  uint64_t *made = &x->flow->made[2 * x->pc];
+  if (varied != 0 && made[0] == 0)
+    memcpy(made, unit->results, 2 * sizeof *made);
+  return tl_typing_fetch(x, ins, varied & x->flow->live[x->then], before);
 }
 
 // Functions return to their caller's machine code; a frame that the interpreter

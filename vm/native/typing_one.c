@@ -220,9 +220,10 @@ tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
                                uint64_t changed, const uint64_t *before) {
   bool one = (changed & (changed - 1)) == 0;
   const uint64_t *made = &x->flow->made[2 * x->pc];
+  int kept = tl_jit_kept(x->pc, x->then);
   for (int i = 0; changed != 0; changed &= changed - 1, i++) {
     uint32_t slot = (uint32_t)__builtin_ctzll(changed);
-    uint64_t tag = i < 2 ? made[i] : 0, also = one ? made[1] : 0;
+    uint64_t tag = i < kept ? made[i] : 0, also = one ? made[1] : 0;
     if (tag == 0)
       tag = likely_tag(x, ins, slot, before[slot]);
     if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
@@ -230,7 +231,7 @@ tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
       continue;
     tl_jit_type type = tl_typing_type(x, tag);
     tl_jit_type other = also == 0 ? TL_TYPE_UNKNOWN : tl_typing_type(x, also);
-    if (tag == 0 && i < 2) {
+    if (tag == 0 && i < kept) {
       x->unit->is_curious = true;
       tl_typing_put_plain(x, TL_TYPED_EXIT)->exit = exit_behind(x);
       return TL_TYPING_ENDS;

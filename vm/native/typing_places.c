@@ -255,8 +255,7 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
-// --- Loops over lists, and lengths
-// --------------------------------------------
+// --- Loops over lists and texts, and lengths --------------------------------
 
 // While the position is below the length, on into the body. The container stays
 // in its slot for all of the loop, so its length is read from it each time.
@@ -277,13 +276,16 @@ static tl_typing_step has_more(tl_typing_pass *x, const tl_ins *ins,
 
 // The item at the position, which moves on behind it. An item of another type
 // would go on behind both operations without having moved, so there is no
-// version for it: a list where two types were seen is the interpreter's. Where
-// the item is refused the position is as it was, as the exit is made before.
+// version for it: a list where two types were seen is the interpreter's, as is
+// one that gives its items away. Where the item is refused the position is as
+// it was, as the exit is made before.
 static tl_typing_step next_item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t b = ins->b >> 4, position = b + 1;
   uint64_t tag = tl_typing_tag(x, b);
-  if (!tl_tag_is_kind(tag, TL_KIND_LIST) || !stays(ins, tag) ||
-      x->flow->seen[2 * x->pc + 1] != 0)
+  bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
+  if (list ? !stays(ins, tag) || x->flow->seen[2 * x->pc + 1] != 0
+           : !tl_tag_is_kind(tag, TL_KIND_STRING) ||
+                 tl_ins_extra(ins[1]) == TL_NEXT_OF_LIST)
     return seen(x, 0), TL_TYPING_LEAVES;
   tl_jit_type type = x->now[position];
   tl_typing_step went = item(x, ins->a >> 4, b, position);
@@ -492,8 +494,7 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// --- Comparisons
-// --------------------------------------------------------------
+// --- Comparisons ------------------------------------------------------------
 
 // An operand of a comparison. [tag] is 0 where it is not known, or the value
 // ends here and is to be dropped. [address] is that of a constant text.
@@ -527,9 +528,9 @@ static bool knows_equal(uint64_t a, uint64_t b, bool *equal) {
 
 // Appends the comparison of two texts; [a] is the slot that gets the truth, or
 // TL_JIT_NONE for a jump, whose target the caller sets. NULL: they are none,
-// and nothing was appended. Texts are equal where their bytes are.
-static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
-                             const compared *b, const compared *c) {
+// and nothing was appended. The order of texts is that of their bytes.
+static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
+                             int a, const compared *b, const compared *c) {
   if (!tl_tag_is_kind(b->tag, TL_KIND_STRING) ||
       !tl_tag_is_kind(c->tag, TL_KIND_STRING))
     return NULL;
@@ -537,7 +538,7 @@ static tl_typed *put_compare(tl_typing_pass *x, bool equal, int a,
       a >= 0 ? tl_typing_set(x, TL_TYPED_RSET, (uint32_t)a, TL_TYPE_BOOL,
                              b->slot, c->slot)
              : tl_typing_put(x, TL_TYPED_RIF, TL_JIT_NONE, b->slot, c->slot);
-  t->condition = equal ? TL_IF_EQ : TL_IF_NE;
+  t->condition = (uint8_t)tl_typing_total(condition);
   t->imm = c->address;
   return t;
 }
@@ -555,11 +556,11 @@ static tl_typing_step jump_on_none(tl_typing_pass *x, const tl_decoded *d,
   return TL_TYPING_ENDS;
 }
 
-// A jump on whether two values are equal, or differ.
-static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
+// A jump on how two values compare.
+static tl_typing_step jump_compared(tl_typing_pass *x, const tl_ins *ins,
                                     const tl_decoded *d) {
-  bool wanted = ins->op == TL_BC_JEQ || ins->op == TL_BC_JEQK, equal;
-  bool back = d->target <= x->pc;
+  tl_typed_condition condition = tl_typing_condition(ins->op, false);
+  bool orders = condition != TL_IF_EQ && condition != TL_IF_NE, equal;
   compared a = in_slot(x, ins->a >> 4, ins->modes >> 4 & 3u), b;
   if (tl_opcodes[ins->op].format == TL_FORMAT_AKJUMP) {
     tl_slot k = x->p->constants[ins->b >> 4];
@@ -569,26 +570,32 @@ static tl_typing_step jump_if_equal(tl_typing_pass *x, const tl_ins *ins,
   }
   if (a.tag == 0 || b.tag == 0)
     return TL_TYPING_LEAVES;
-  if (knows_equal(a.tag, b.tag, &equal))
-    return jump_on_none(x, d, equal == wanted);
-  tl_typed *t = put_compare(x, wanted != back, TL_JIT_NONE, &a, &b);
+  if (!orders && knows_equal(a.tag, b.tag, &equal))
+    return jump_on_none(x, d, equal == (condition == TL_IF_EQ));
+  condition = tl_typing_condition(ins->op, d->target <= x->pc);
+  tl_typed *t = put_compare(x, condition, TL_JIT_NONE, &a, &b);
   if (t == NULL)
     return TL_TYPING_LEAVES;
   return tl_typing_branch(x, t, d->target);
 }
 
 // The comparison itself.
-static tl_typing_step truth_of_equal(tl_typing_pass *x, const tl_ins *ins) {
+static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
+  static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
+                                       TL_IF_LE, TL_IF_GT, TL_IF_GE};
   compared b = in_slot(x, ins->b >> 4, ins->modes & 3u);
   compared c = in_slot(x, ins->c >> 4, ins->modes >> 2 & 3u);
-  bool wanted = ins->op == TL_BC_EQ, equal;
+  tl_typed_condition condition =
+      (tl_typed_condition)conditions[ins->op - TL_BC_EQ];
+  bool equal;
   if (b.tag == 0 || c.tag == 0)
     return TL_TYPING_LEAVES;
-  if (!knows_equal(b.tag, c.tag, &equal))
-    return put_compare(x, wanted, (int)(ins->a >> 4), &b, &c) != NULL
+  if (ins->op > TL_BC_NE || !knows_equal(b.tag, c.tag, &equal))
+    return put_compare(x, condition, (int)(ins->a >> 4), &b, &c) != NULL
                ? TL_TYPING_GOES_ON
                : TL_TYPING_LEAVES;
-  tl_typing_set_constant(x, ins->a >> 4, tl_bool(equal == wanted));
+  tl_typing_set_constant(x, ins->a >> 4,
+                         tl_bool(equal == (ins->op == TL_BC_EQ)));
   return TL_TYPING_GOES_ON;
 }
 
@@ -637,15 +644,11 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return has_more(x, ins, d);
     case TL_BC_NEXT:
       return next_item(x, ins);
-    case TL_BC_EQ:
-    case TL_BC_NE:
-      return truth_of_equal(x, ins);
-    case TL_BC_JEQ:
-    case TL_BC_JNE:
-    case TL_BC_JEQK:
-    case TL_BC_JNEK:
-      return jump_if_equal(x, ins, d);
     default:
+      if (ins->op >= TL_BC_EQ && ins->op <= TL_BC_GE)
+        return truth_of(x, ins);
+      if (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK)
+        return jump_compared(x, ins, d);
       return TL_TYPING_LEAVES;
   }
 }

@@ -21,7 +21,7 @@
 #include "vm/vm.h"
 
 static bool is_named(const tl_string *name, const char *text) {
-  return strcmp(name->text, text) == 0;
+  return name->text[0] == text[0] && strcmp(name->text, text) == 0;
 }
 
 // --- Shapes ------------------------------------------------------------------

@@ -231,7 +231,8 @@ static inline uint64_t word_of(tl_slot s) {
 
 // Strings hash by their bytes, which they remember; lists by their items in
 // order, each with one multiplication, as wherever the list is a key it is
-// hashed anew. Neither step joins two different hashes.
+// hashed anew; integers of any width by their value. Neither step joins two
+// different hashes.
 uint64_t tl_key_hash(tl_slot s) {
   if (tl_is_string(s))
     return tl_string_hash(s.string);
@@ -240,7 +241,10 @@ uint64_t tl_key_hash(tl_slot s) {
   uint64_t hash = (uint64_t)s.list->length;
   for (int64_t i = 0; i < s.list->length; i++) {
     tl_slot item = s.list->items[i];
-    uint64_t own = tl_is_heap(item) ? tl_key_hash(item) : word_of(item);
+    uint64_t own = tl_class(item) == TL_CLASS_I64 ? item.u
+                   : tl_is_heap(item)             ? tl_key_hash(item)
+                   : tl_is_bool(item)             ? ~word_of(item)
+                                                  : item.u;
     hash = (hash ^ own) * UINT64_C(0x9e3779b97f4a7c15);
     hash ^= hash >> 29;
   }

@@ -145,14 +145,6 @@ static void index_build(tl_record *record) {
 // Whether a field has the key that is looked for.
 typedef bool is_key(tl_key key, const void *sought);
 
-// Whether the key that is looked for is the one that was found the last time,
-// in a record with an index: then its hash is not needed.
-static inline bool is_last(const tl_record *record, is_key *is,
-                           const void *sought) {
-  return record->last < record->length &&
-         is(record->fields[record->last].key, sought);
-}
-
 // The position of a field by its hash and a test of its key; -1.
 // The walk ends since at least half of the entries are empty. Inlined with its
 // predicate, so that no call goes through the pointer.
@@ -300,10 +292,7 @@ static bool is_value(tl_key key, const void *sought) {
 // addresses are compared first, then texts.
 int64_t tl_record_find(tl_record *record, const tl_string *key) {
   if (record->index_size != 0)
-    return is_last(record, is_string, key)
-               ? record->last
-               : index_find(record, tl_string_hash((tl_string *)key), is_string,
-                            key);
+    return index_find(record, tl_string_hash((tl_string *)key), is_string, key);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == tl_key_of_string(key).word)
       return i;
@@ -317,9 +306,7 @@ int64_t tl_record_find(tl_record *record, const tl_string *key) {
 // Finds a key that is one word: an integer or a bool.
 static int64_t find_word(tl_record *record, uint64_t word) {
   if (record->index_size != 0)
-    return is_last(record, is_word, &word)
-               ? record->last
-               : index_find(record, tl_key_word_hash(word), is_word, &word);
+    return index_find(record, tl_key_word_hash(word), is_word, &word);
   for (int64_t i = 0; i < record->length; i++)
     if (record->fields[i].key.word == word)
       return i;
@@ -332,8 +319,11 @@ int64_t tl_record_find_other(tl_record *record, tl_slot key) {
   uint64_t word;
   if (!tl_is_list(key) && tl_key_word(key, &word))
     return find_word(record, word);
+  // A list's hash takes longer than a look at the key found before, while those
+  // of strings and words are known or made at once.
   if (record->index_size != 0)
-    return is_last(record, is_value, &key)
+    return record->last < record->length &&
+                   is_value(record->fields[record->last].key, &key)
                ? record->last
                : index_find(record, tl_key_hash(key), is_value, &key);
   for (int64_t i = 0; i < record->length; i++)

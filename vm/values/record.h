@@ -31,8 +31,8 @@ struct tl_record {
   int64_t length;
   int64_t capacity;    // fields there is room for
   int32_t index_size;  // slots of the hash index behind the fields, 0: none
-  // Where the index found a key the last time: whoever asks whether a key is
-  // there, reads its value and stores another finds it by its hash once.
+  // Where the index found a key the last time: whoever asks whether a list is
+  // a key there, reads its value and stores another hashes it once.
   int32_t last;
   tl_field fields[];
 };
