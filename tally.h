@@ -867,8 +867,10 @@ typedef enum tally_plot_form {
   // An object: end (seconds), before, peak, after (bytes), peak_at, peak_file,
   // peak_line, step and live (the most bytes in each stretch of so many
   // seconds), rss (before, peak, after and live of the whole process; null: not
-  // known), devices (the host's: name, before, peak, after, live of each), and
-  // blocks, of which each has born and died (seconds), bytes, file, line and
+  // known), devices (the host's: name, before, peak, after, live of each),
+  // foreign (of each type of resources on each device: type, device, before,
+  // peak, after; no type, null: arrays over the host's memory and
+  // tally_account; no device: the process), and blocks, of which each has born and died (seconds), bytes, file, line and
   // source of its birth, times (several of one size made there one after the
   // other count as one) and owner: who has it at the end, null: nobody.
   TALLY_PLOT_JSON,

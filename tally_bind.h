@@ -45,10 +45,12 @@ typedef struct bind_handle {
 } bind_handle;
 
 // What a handle's declaration says of its objects; the context of its hooks.
-// nbytes may be NULL: the memory behind an object is not counted.
+// nbytes may be NULL: the memory behind an object is not counted. So may
+// device: it is the process's.
 typedef struct bind_type {
   void (*release)(void *object);
   size_t (*nbytes)(void *object);
+  const char *(*device)(void *object);
 } bind_type;
 
 // The end of a handle: first the object, then what it lives in.
@@ -72,6 +74,25 @@ static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
   bind_handle *h = object;
   return sizeof *h +
          (type->nbytes == NULL || h->is_lent ? 0 : type->nbytes(h->object));
+}
+
+// Where the bytes count: on the host's device of that name; where it has none,
+// as the process's, so that they are under a limit in any case.
+static BIND_UNUSED size_t bind_device(void *context, void *object) {
+  const bind_type *type = context;
+  bind_handle *h = object;
+  tally_device_stats d;
+  const char *name = type->device == NULL ? NULL : type->device(h->object);
+  if (name == NULL)
+    return 0;
+  size_t i = 1;
+  while (i <= TALLY_MAX_DEVICES &&
+         tally_get_device(h->vm, i, &d) == TALLY_OK) {
+    if (strcmp(d.name, name) == 0)
+      return i;
+    i++;
+  }
+  return 0;
 }
 
 // Makes a value of an object; NULL is none. [owner] lives as long, and [parent]
@@ -132,7 +153,7 @@ static BIND_UNUSED tally_status bind_borrowed(tally_vm *vm, const char *what,
                                               tally_value v,
                                               const tally_resource *type,
                                               bind_handle **out) {
-  bind_handle *h;
+  bind_handle *h = NULL;
   tally_status status = bind_object(vm, what, v, type, &h);
   *out = NULL;
   if (status != TALLY_OK)

@@ -47,13 +47,6 @@ typedef struct tl_walked {
   bool (*next)(tl_vm *vm, void *object, tl_slot *out);
 } tl_walked;
 
-// How many resources of a type that has a limit are alive in a VM.
-typedef struct tl_type_count {
-  const tally_resource *type;
-  size_t alive;
-  struct tl_type_count *next;
-} tl_type_count;
-
 // A value of a host's type: the host's object, released with the last owner.
 typedef struct tl_resource {
   tl_object head;
@@ -63,9 +56,8 @@ typedef struct tl_resource {
   size_t nbytes;
   // How `for` iterates over it; NULL: it does not.
   const tl_walked *walked;
-  // Which device nbytes are on; 0: the process's memory.
-  size_t device;
-  tl_type_count *counted;  // NULL: of a type without a limit
+  // Where it is counted, of which device; NULL: it is the library's.
+  struct tl_type_count *counted;
   // Of a type with a visit hook, whose resources the VM has in a list; else
   // NULL.
   tl_vm *vm;

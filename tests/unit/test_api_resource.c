@@ -821,21 +821,53 @@ static void test_a_type_has_a_limit(void **state) {
   assert_int_equal(tally_close(other), 0);
 }
 
+static void test_foreign_memory_is_told_by_type_and_device(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  char block;
+  check_value(h, "memory.foreign()", "()");
+  run_ok(h, "a = K(600, 1)\nb = K(300, 1)\nc = K(0)");
+  assert_int_equal(tally_account(h->vm, 2, &block, 70), TALLY_OK);
+  check_value(h, "memory.foreign()",
+              "((type: \"keeper\", device: none, count: 1, bytes: 0), "
+              "(type: \"keeper\", device: \"gpu 0\", count: 2, bytes: 900), "
+              "(type: none, device: \"gpu 1\", count: none, bytes: 70))");
+  run_ok(h, "a = none\nb = none\nc = none");
+  tally_unaccount(h->vm, 2, &block, 70);
+  check_value(h, "memory.foreign()", "()");
+}
+
+// What a plot says of a device, and of types of which one was there before.
 static void test_devices_are_in_the_plot(void **state) {
   host *h = *state;
   open_keepers(h);
-  static const char *const parts[] = {"gpu 0: before 0 B, peak 800 B",
-                                      ">gpu 0: 800 B<", "\"name\":\"gpu 0\""};
+  static const char *const parts[][3] = {
+      {"gpu 0: before 0 B, peak 800 B",
+       "foreign keeper: before 500 B, peak 5.50 kB, after 500 B\n",
+       "foreign keeper on gpu 0: before 0 B, peak 800 B, after 0 B\n"},
+      {">gpu 0: 800 B<",
+       ">foreign keeper: before 500 B, peak 5.50 kB, after 500 B<",
+       ">foreign keeper on gpu 0: before 0 B, peak 800 B, after 0 B<"},
+      {"\"name\":\"gpu 0\"",
+       "{\"type\":\"keeper\",\"device\":null,\"before\":500,\"peak\":5500,"
+       "\"after\":500}",
+       "{\"type\":\"keeper\",\"device\":\"gpu 0\",\"before\":0,\"peak\":800,"
+       "\"after\":0}"}};
+  run_ok(h, "b = K(500)");
   for (int form = TALLY_PLOT_TEXT; form <= TALLY_PLOT_JSON; form++) {
     tally_value drawn;
     const char *text;
     assert_int_equal(tally_watch(h->vm, TALLY_WATCH_MEMORY), TALLY_OK);
-    run_ok(h, "a = K(800, 1)\na = none\nx = ones(1000)\nx = none");
+    run_ok(h, "c = K(5000)\nc = none\na = K(800, 1)\na = none");
+    run_ok(h, "x = ones(9000)\ny = ones(9000) + x[0]\nx = none\ny = none");
     assert_int_equal(
         tally_plot_memory(h->vm, (tally_plot_form)form, 80, &drawn), TALLY_OK);
     assert_int_equal(tally_to_string(h->vm, drawn, &text, NULL), TALLY_OK);
-    if (strstr(text, parts[form]) == NULL)
-      fail_msg("no %s in %s", parts[form], text);
+    for (int i = 0; i < 3; i++)
+      if (strstr(text, parts[form][i]) == NULL)
+        fail_msg("no %s in %s", parts[form][i], text);
+    // Bands lie on each other within the picture.
+    assert_null(strstr(text, "V-"));
     tally_release(h->vm, drawn);
   }
 }
@@ -860,6 +892,7 @@ int main(void) {
       HOST_TEST(test_an_end_that_fails_is_reported),
       HOST_TEST(test_devices_have_counts_and_limits),
       HOST_TEST(test_devices_are_in_the_plot),
+      HOST_TEST(test_foreign_memory_is_told_by_type_and_device),
       TOKEN_TEST(test_a_type_has_a_limit),
       HOST_TEST(test_a_library_counts_its_own_blocks),
   };

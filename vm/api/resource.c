@@ -60,34 +60,41 @@ static void leave_list(tl_resource *resource) {
     resource->vm->visiting = resource->older;
 }
 
-// Finds or makes the count of a type with a limit; *count is NULL for any other
-// type. False after tl_fail: memory, or the limit. A VM has few such types,
+// Finds or makes the count of a type on a device; NULL after tl_fail: memory,
+// or as many as the type allows, on all devices together. A VM has few types,
 // hence a list.
-static bool ask_limit(tl_vm *vm, const tally_resource *type,
-                      tl_type_count **count) {
+static tl_type_count *count_of(tl_vm *vm, const tally_resource *type,
+                               size_t device) {
   size_t end = offsetof(tally_resource, limit) + sizeof type->limit;
-  tl_type_count *c = vm->type_counts;
-  *count = NULL;
-  if (type->size < end || type->limit == 0)
-    return true;
-  while (c != NULL && c->type != type) c = c->next;
-  if (c == NULL) {
-    c = tl_alloc(vm, sizeof *c, "a type's count");
-    if (c == NULL)
-      return false;
-    *c = (tl_type_count){.type = type, .next = vm->type_counts};
-    vm->type_counts = c;
+  size_t alive = 0;
+  tl_type_count *found = NULL;
+  for (tl_type_count *c = vm->type_counts; c != NULL; c = c->next) {
+    if (c->type != type)
+      continue;
+    alive += c->alive;
+    if (c->device == device)
+      found = c;
   }
-  *count = c;
-  return c->alive < type->limit ||
-         tl_fail(vm, TALLY_ERR_LIMIT, "%s: at most %zu at once", type->name,
-                 type->limit);
+  if (type->size >= end && type->limit != 0 && alive >= type->limit) {
+    tl_fail(vm, TALLY_ERR_LIMIT, "%s: at most %zu at once", type->name,
+            type->limit);
+    return NULL;
+  }
+  if (found == NULL) {
+    found = tl_alloc(vm, sizeof *found, "a type's count");
+    if (found == NULL)
+      return NULL;
+    *found = (tl_type_count){
+        .type = type, .device = device, .next = vm->type_counts};
+    vm->type_counts = found;
+  }
+  return found;
 }
 
-// Behind the end of all values, for each resource of such a type refers to its
-// count.
+// Behind the end of all values, for each resource refers to its count. What has
+// no type is the VM's own.
 void tl_resources_close(tl_vm *vm) {
-  while (vm->type_counts != NULL) {
+  while (vm->type_counts->type != NULL) {
     tl_type_count *c = vm->type_counts;
     vm->type_counts = c->next;
     tl_free(vm, c, sizeof *c);
@@ -125,14 +132,15 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_resource *resource = NULL;
-  tl_type_count *counted;
   size_t device;
-  if (ask_limit(vm, type, &counted) && ask_device(vm, type, object, &device) &&
-      tl_account_on(vm, device, object, nbytes)) {
+  tl_type_count *count = ask_device(vm, type, object, &device)
+                             ? count_of(vm, type, device)
+                             : NULL;
+  if (count != NULL && tl_account_on(vm, count, object, nbytes)) {
     resource =
         tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
     if (resource == NULL)
-      tl_unaccount_on(vm, device, object, nbytes);
+      tl_unaccount_on(vm, count, object, nbytes);
   }
   if (resource == NULL) {
     tally_release(vm, handle);
@@ -142,10 +150,8 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                             .type = type,
                             .object = object,
                             .nbytes = nbytes,
-                            .device = device,
-                            .counted = counted};
-  if (counted != NULL)
-    counted->alive++;
+                            .counted = count};
+  count->alive++;
   enter_list(vm, resource);
   tl_handle_fill(
       vm, handle,
@@ -176,14 +182,15 @@ tally_status tally_account(tally_vm *vm, size_t device, const void *block,
   TL_ENTER(vm);
   bool ok = device <= vm->options.device_count ||
             tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
-  return ok && tl_account_on(vm, device, block, nbytes) ? TALLY_OK
-                                                        : tl_report(vm);
+  return ok && tl_account_on(vm, &vm->untyped[device], block, nbytes)
+             ? TALLY_OK
+             : tl_report(vm);
 }
 
 // Without tl_enter, which would refuse it to release hooks.
 void tally_unaccount(tally_vm *vm, size_t device, const void *block,
                      size_t nbytes) {
-  tl_unaccount_on(vm, device, block, nbytes);
+  tl_unaccount_on(vm, &vm->untyped[device], block, nbytes);
 }
 
 // Tells the host that the end of an object failed; no script can be told, since
@@ -236,9 +243,10 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   ending e = {vm, resource->type};
   void *object = resource->object;
   leave_list(resource);
-  if (resource->counted != NULL)
+  if (resource->counted != NULL) {
     resource->counted->alive--;
-  tl_unaccount_on(vm, resource->device, object, resource->nbytes);
+    tl_unaccount_on(vm, resource->counted, object, resource->nbytes);
+  }
   tl_object_free(vm, &resource->head);
   tl_release_hook(vm, end_object, &e, object);
 }
