@@ -153,8 +153,8 @@ typedef struct tally_options {
   const tally_device *devices;
   size_t device_count;  // at most TALLY_MAX_DEVICES
   // Hears what no script can be told: that the end of a resource failed
-  // (tally_resource.finish). One line of UTF-8. It may not use the VM. NULL:
-  // nobody hears it.
+  // (tally_resource.finish). One line of UTF-8. It may not use the VM. Default:
+  // writes it to standard error; NULL: nobody hears it.
   void (*report)(void *context, const char *text);
   // Bytes that scripts print and write to files in a call into the VM; 0: no
   // limit. A piece that would pass it is not written, and ends the call with

@@ -45,12 +45,13 @@ typedef struct bind_handle {
 } bind_handle;
 
 // What a handle's declaration says of its objects; the context of its hooks.
-// nbytes may be NULL: the memory behind an object is not counted. So may
-// device: it is the process's.
+// What may be NULL: nbytes, the memory behind an object is not counted then;
+// device, it is the process's; finish, nothing fails at the end.
 typedef struct bind_type {
   void (*release)(void *object);
   size_t (*nbytes)(void *object);
   const char *(*device)(void *object);
+  const char *(*finish)(void *object);  // what failed, or NULL
 } bind_type;
 
 // The end of a handle: first the object, then what it lives in.
@@ -74,6 +75,16 @@ static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
   bind_handle *h = object;
   return sizeof *h +
          (type->nbytes == NULL || h->is_lent ? 0 : type->nbytes(h->object));
+}
+
+// What is still to be done before the end, and may fail. What was given away or
+// is lent has no end here.
+static BIND_UNUSED const char *bind_finish(void *context, void *object) {
+  const bind_type *type = context;
+  bind_handle *h = object;
+  return type->finish == NULL || h->object == NULL || h->is_lent
+             ? NULL
+             : type->finish(h->object);
 }
 
 // Where the bytes count: on the host's device of that name; where it has none,

@@ -109,6 +109,18 @@ bound() {
   tested "$there/${name}_test.tly"
 }
 bound tests/bind/words.bind stdio.h && tested tests/bind/every_word.tly
+cat >"$there/lost.tly" <<'END'
+import words
+a, b = (words.pass(), words.pass())
+words.lose(a)
+print(a, b)
+print(words.living())
+END
+if [ "$("$tally" "$there/lost.tly" 2>&1 | sort)" = '0
+<words.pass> <words.pass>
+words.pass: it was lost' ]; then pass
+else fail 'an end that fails'
+fi
 bound examples/bind/sqlite.bind sqlite3.h && tested examples/bind/planets.tly
 bound examples/bind/samplerate.bind samplerate.h && tested examples/bind/rates.tly
 bound examples/bind/jpeg.bind jpeglib.h && tested examples/bind/photo.tly
