@@ -68,6 +68,15 @@ static BIND_UNUSED void bind_end(void *context, void *object) {
   free(h);
 }
 
+// What memory.refs, chain and the like see of a handle: what it lives in.
+static BIND_UNUSED void bind_visit(void *context, void *object, tally_see *see,
+                                   void *to) {
+  const bind_handle *h = object;
+  (void)context;
+  if (h->owner.handle != 0 || h->owner.check != 0)
+    see(to, h->owner);
+}
+
 // Asked once, when the handle is made. What is lent is in the count of whoever
 // owns it already, or in nobody's.
 static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
