@@ -429,6 +429,13 @@ typedef struct tally_resource {
   tally_status (*call_named)(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *args,
                              tally_value named, tally_value *out);
+  // for x in r: sets *more to whether there is an item [at], from 0 on, before
+  // each step, and then gives it. Loops over one object may lie within each
+  // other. Both hooks or none; they may do what index may.
+  tally_status (*more)(tally_vm *vm, void *context, void *object, size_t at,
+                       int *more);
+  tally_status (*next)(tally_vm *vm, void *context, void *object, size_t at,
+                       tally_value *out);
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed

@@ -106,8 +106,7 @@ static BIND_UNUSED size_t bind_device(void *context, void *object) {
   if (name == NULL)
     return 0;
   size_t i = 1;
-  while (i <= TALLY_MAX_DEVICES &&
-         tally_get_device(h->vm, i, &d) == TALLY_OK) {
+  while (i <= TALLY_MAX_DEVICES && tally_get_device(h->vm, i, &d) == TALLY_OK) {
     if (strcmp(d.name, name) == 0)
       return i;
     i++;

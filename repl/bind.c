@@ -169,9 +169,10 @@ static int build(const bind_command *cmd, const char *libraries, const char *c,
   FILE *out = need(open_memstream(&line, &n));
   // What disagrees with the library's headers is no warning, whatever the
   // compiler: it would be called with arguments of other types.
-  fputs("${CC:-cc} -O2 -Werror=implicit-function-declaration "
-        "-Werror=incompatible-pointer-types -Werror=int-conversion ${CFLAGS-}",
-        out);
+  fputs(
+      "${CC:-cc} -O2 -Werror=implicit-function-declaration "
+      "-Werror=incompatible-pointer-types -Werror=int-conversion ${CFLAGS-}",
+      out);
   spell_headers(out);
   fputs(" -shared -fPIC -o", out);
   spell_path(so, out);

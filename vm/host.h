@@ -39,12 +39,15 @@ typedef struct tl_host_module {
   size_t nbytes;
 } tl_host_module;
 
-// How `for` iterates over a resource of the library's: whether there is one
-// more item, asked before each, and that item (owned). False after tl_fail.
-// For lines of files and of the input.
+// How `for` iterates over a resource: whether there is an item [at], from 0 on,
+// asked before each, and that item (owned). False after tl_fail. Lines of files
+// and of the input are the library's, all else is the host's.
+struct tl_resource;
 typedef struct tl_walked {
-  bool (*more)(tl_vm *vm, void *object, bool *more);
-  bool (*next)(tl_vm *vm, void *object, tl_slot *out);
+  bool (*more)(tl_vm *vm, const struct tl_resource *resource, int64_t at,
+               bool *more);
+  bool (*next)(tl_vm *vm, const struct tl_resource *resource, int64_t at,
+               tl_slot *out);
 } tl_walked;
 
 // A value of a host's type: the host's object, released with the last owner.

@@ -83,6 +83,24 @@ static tally_status item(tally_vm *vm, void *context, void *object,
   return tally_from_string(vm, t->name + i, 1, out);
 }
 
+// for letter in t: an exclamation mark is refused, in more or as an item.
+static tally_status has_letter(tally_vm *vm, void *context, void *object,
+                               size_t at, int *more) {
+  (void)context;
+  token *t = object;
+  *more = at < strlen(t->name);
+  return *more && t->name[at] == '!' ? tally_raise(vm, TALLY_ERR_DOMAIN, "loud")
+                                     : TALLY_OK;
+}
+
+static tally_status letter(tally_vm *vm, void *context, void *object, size_t at,
+                           tally_value *out) {
+  (void)context;
+  token *t = object;
+  return t->name[at] == '?' ? tally_raise(vm, TALLY_ERR_DOMAIN, "unsure")
+                            : tally_from_string(vm, t->name + at, 1, out);
+}
+
 static tally_status copy_of(tally_vm *vm, const token *t, tally_value *out);
 
 // t[i] = "x": a letter of the name, in place or in a copy.
@@ -150,7 +168,9 @@ static const tally_resource type = {.size = sizeof type,
                                     .call = call,
                                     .operate = operate,
                                     .put = put,
-                                    .call_named = call_named};
+                                    .call_named = call_named,
+                                    .more = has_letter,
+                                    .next = letter};
 // Of a host that was compiled before there were calls by name.
 static const tally_resource old = {.size = offsetof(tally_resource, call_named),
                                    .name = "old",
@@ -438,6 +458,18 @@ static void test_items_are_set(void **state) {
   check_output(h, "(a: (yx, qx)) zx\n");
 }
 
+static void test_items_are_walked(void **state) {
+  host *h = *state;
+  run_ok(h, "t = T(\"ab\")\nfor a in t { for b in t { print(a, b) } }");
+  check_output(h, "a a\na b\nb a\nb b\n");
+  run_ok(h,
+         "print((a for a in T(\"xyz\") if a != \"y\"), [a for a in T(\"\")])");
+  check_output(h, "(\"x\", \"z\") []\n");
+  check_value(h, "try { for a in T(\"a!\") { } } catch e { e.message }",
+              "loud");
+  check_value(h, "try { (a for a in T(\"a?\")) } catch e { e.kind }", "domain");
+}
+
 static void test_hooks_refuse(void **state) {
   host *h = *state;
   static const struct {
@@ -463,7 +495,7 @@ static void test_hooks_refuse(void **state) {
       {"t = T(\"a\")\nt.name = 1", "", TALLY_ERR_NAME},
       {"t = T(\"a\")\nt[0] = 1", "", TALLY_ERR_TYPE},
       {"if T(\"a\") { 1 }", "token", TALLY_ERR_TYPE},
-      {"for x in T(\"a\") { }", "token", TALLY_ERR_TYPE},
+      {"for x in B(\"a\") { }", "bare", TALLY_ERR_TYPE},
       {"[T(\"a\")]", "token", TALLY_ERR_TYPE},
       {"zeros(T(\"a\"))", "token", TALLY_ERR_TYPE},
       {"sum(T(\"a\"))", "token", TALLY_ERR_TYPE},
@@ -883,6 +915,7 @@ int main(void) {
       TOKEN_TEST(test_closing_ends_each_once),
       TOKEN_TEST(test_hooks_answer),
       TOKEN_TEST(test_items_are_set),
+      TOKEN_TEST(test_items_are_walked),
       TOKEN_TEST(test_hooks_refuse),
       TOKEN_TEST(test_types_are_told_apart),
       TOKEN_TEST(test_their_bytes_count),

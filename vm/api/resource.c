@@ -6,6 +6,7 @@
 //
 //   r.name      attribute     r[i]     index      r[i] = x   put
 //   r + x       operate       r(x)     call       print      repr
+//   for x in r  more, next
 //   end         finish, release
 //
 // and whoever looks who holds what asks visit (handles.c).
@@ -113,6 +114,13 @@ static bool ask_device(tl_vm *vm, const tally_resource *type, void *object,
                  *device);
 }
 
+// How for walks what has hooks for it, below.
+static const tl_walked walked_by_host;
+
+static bool has_steps(const tally_resource *type) {
+  return HOOK(type, more) != NULL && HOOK(type, next) != NULL;
+}
+
 // The size is asked for once, and accounted as external memory, or as memory on
 // a device, until the release. On failure release is not called: the object
 // stays the host's.
@@ -133,9 +141,8 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
     return tl_report(vm);
   tl_resource *resource = NULL;
   size_t device;
-  tl_type_count *count = ask_device(vm, type, object, &device)
-                             ? count_of(vm, type, device)
-                             : NULL;
+  tl_type_count *count =
+      ask_device(vm, type, object, &device) ? count_of(vm, type, device) : NULL;
   if (count != NULL && tl_account_on(vm, count, object, nbytes)) {
     resource =
         tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
@@ -150,6 +157,7 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                             .type = type,
                             .object = object,
                             .nbytes = nbytes,
+                            .walked = has_steps(type) ? &walked_by_host : NULL,
                             .counted = count};
   count->alive++;
   enter_list(vm, resource);
@@ -262,6 +270,8 @@ typedef struct asking {
     FOR_PUT,
     FOR_CALL,
     FOR_OPERATE,
+    FOR_MORE,
+    FOR_NEXT,
     FOR_REPR
   } what;
   const tally_resource *type;
@@ -269,6 +279,8 @@ typedef struct asking {
   const char *text;  // the attribute's or the operator's name
   bool alone;        // put: nobody else has the object
   bool has_names;    // call: the last argument is a record of those by name
+  size_t at;         // more, next: the step
+  int more;          // what more found
 } asking;
 
 // Calls the type's hook, in the form that tl_hook_run calls. The last argument
@@ -276,7 +288,7 @@ typedef struct asking {
 // the resource.
 static tally_status run_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
-  const asking *a = context;
+  asking *a = context;
   const tally_resource *t = a->type;
   switch (a->what) {
     case FOR_ATTRIBUTE:
@@ -293,6 +305,10 @@ static tally_status run_hook(tl_vm *vm, void *context, size_t count,
       return t->call(vm, t->context, a->object, count, args, out);
     case FOR_OPERATE:
       return t->operate(vm, t->context, a->text, count, args, out);
+    case FOR_MORE:
+      return t->more(vm, t->context, a->object, a->at, &a->more);
+    case FOR_NEXT:
+      return t->next(vm, t->context, a->object, a->at, out);
     default:
       return t->repr(vm, t->context, a->object, out);
   }
@@ -316,6 +332,24 @@ static asking asking_of(tl_slot s) {
                   .object = resource_of(s)->object,
                   .text = ""};
 }
+
+// A step of a loop over a resource whose type has hooks for it.
+static bool has_more(tl_vm *vm, const tl_resource *resource, int64_t at,
+                     bool *more) {
+  asking a = {FOR_MORE, resource->type, resource->object, .at = (size_t)at};
+  tl_slot nothing;
+  bool ok = ask(vm, &a, 0, NULL, &nothing, NULL);
+  *more = a.more != 0;
+  return ok;
+}
+
+static bool give_next(tl_vm *vm, const tl_resource *resource, int64_t at,
+                      tl_slot *out) {
+  asking a = {FOR_NEXT, resource->type, resource->object, .at = (size_t)at};
+  return ask(vm, &a, 0, NULL, out, NULL);
+}
+
+static const tl_walked walked_by_host = {has_more, give_next};
 
 // The error of a field that the type does not have.
 static bool fail_attribute(tl_vm *vm, tl_slot base, const tl_string *name) {

@@ -56,9 +56,9 @@ static bool account_device(tl_vm *vm, tl_device *d, size_t nbytes) {
 bool tl_account_on(tl_vm *vm, tl_type_count *count, const void *what,
                    size_t nbytes) {
   TL_CHECK(count->device <= vm->options.device_count);
-  if (count->device == 0 ? !tl_account_external(vm, what, nbytes)
-                         : !account_device(vm, &vm->devices[count->device - 1],
-                                           nbytes))
+  if (count->device == 0
+          ? !tl_account_external(vm, what, nbytes)
+          : !account_device(vm, &vm->devices[count->device - 1], nbytes))
     return false;
   count->nbytes += nbytes;
   if (vm->watch != NULL)
