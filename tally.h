@@ -877,9 +877,10 @@ typedef enum tally_plot_form {
   // known), devices (the host's: name, before, peak, after, live of each),
   // foreign (of each type of resources on each device: type, device, before,
   // peak, after; no type, null: arrays over the host's memory and
-  // tally_account; no device: the process), and blocks, of which each has born and died (seconds), bytes, file, line and
-  // source of its birth, times (several of one size made there one after the
-  // other count as one) and owner: who has it at the end, null: nobody.
+  // tally_account; no device: the process), and blocks, of which each has born
+  // and died (seconds), bytes, file, line and source of its birth, times
+  // (several of one size made there one after the other count as one) and
+  // owner: who has it at the end, null: nobody.
   TALLY_PLOT_JSON,
 } tally_plot_form;
 TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,
