@@ -153,8 +153,8 @@ typedef struct tally_options {
   const tally_device *devices;
   size_t device_count;  // at most TALLY_MAX_DEVICES
   // Hears what no script can be told: that the end of a resource failed
-  // (tally_resource.finish). One line of UTF-8. It may not use the VM. NULL:
-  // nobody hears it.
+  // (tally_resource.finish). One line of UTF-8. It may not use the VM. Default:
+  // writes it to standard error; NULL: nobody hears it.
   void (*report)(void *context, const char *text);
   // Bytes that scripts print and write to files in a call into the VM; 0: no
   // limit. A piece that would pass it is not written, and ends the call with
@@ -429,6 +429,13 @@ typedef struct tally_resource {
   tally_status (*call_named)(tally_vm *vm, void *context, void *object,
                              size_t count, const tally_value *args,
                              tally_value named, tally_value *out);
+  // for x in r: sets *more to whether there is an item [at], from 0 on, before
+  // each step, and then gives it. Loops over one object may lie within each
+  // other. Both hooks or none; they may do what index may.
+  tally_status (*more)(tally_vm *vm, void *context, void *object, size_t at,
+                       int *more);
+  tally_status (*next)(tally_vm *vm, void *context, void *object, size_t at,
+                       tally_value *out);
 } tally_resource;
 
 // Sets *out to a value that owns [object]; *out returns owned. type is borrowed
@@ -867,10 +874,13 @@ typedef enum tally_plot_form {
   // An object: end (seconds), before, peak, after (bytes), peak_at, peak_file,
   // peak_line, step and live (the most bytes in each stretch of so many
   // seconds), rss (before, peak, after and live of the whole process; null: not
-  // known), devices (the host's: name, before, peak, after, live of each), and
-  // blocks, of which each has born and died (seconds), bytes, file, line and
-  // source of its birth, times (several of one size made there one after the
-  // other count as one) and owner: who has it at the end, null: nobody.
+  // known), devices (the host's: name, before, peak, after, live of each),
+  // foreign (of each type of resources on each device: type, device, before,
+  // peak, after; no type, null: arrays over the host's memory and
+  // tally_account; no device: the process), and blocks, of which each has born
+  // and died (seconds), bytes, file, line and source of its birth, times
+  // (several of one size made there one after the other count as one) and
+  // owner: who has it at the end, null: nobody.
   TALLY_PLOT_JSON,
 } tally_plot_form;
 TALLY_API tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form,

@@ -45,10 +45,13 @@ typedef struct bind_handle {
 } bind_handle;
 
 // What a handle's declaration says of its objects; the context of its hooks.
-// nbytes may be NULL: the memory behind an object is not counted.
+// What may be NULL: nbytes, the memory behind an object is not counted then;
+// device, it is the process's; finish, nothing fails at the end.
 typedef struct bind_type {
   void (*release)(void *object);
   size_t (*nbytes)(void *object);
+  const char *(*device)(void *object);
+  const char *(*finish)(void *object);  // what failed, or NULL
 } bind_type;
 
 // The end of a handle: first the object, then what it lives in.
@@ -65,6 +68,15 @@ static BIND_UNUSED void bind_end(void *context, void *object) {
   free(h);
 }
 
+// What memory.refs, chain and the like see of a handle: what it lives in.
+static BIND_UNUSED void bind_visit(void *context, void *object, tally_see *see,
+                                   void *to) {
+  const bind_handle *h = object;
+  (void)context;
+  if (h->owner.handle != 0 || h->owner.check != 0)
+    see(to, h->owner);
+}
+
 // Asked once, when the handle is made. What is lent is in the count of whoever
 // owns it already, or in nobody's.
 static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
@@ -72,6 +84,36 @@ static BIND_UNUSED size_t bind_nbytes(void *context, void *object) {
   bind_handle *h = object;
   return sizeof *h +
          (type->nbytes == NULL || h->is_lent ? 0 : type->nbytes(h->object));
+}
+
+// What is still to be done before the end, and may fail. What was given away or
+// is lent has no end here.
+static BIND_UNUSED const char *bind_finish(void *context, void *object) {
+  const bind_type *type = context;
+  bind_handle *h = object;
+  return type->finish == NULL || h->object == NULL || h->is_lent
+             ? NULL
+             : type->finish(h->object);
+}
+
+// Where the bytes count: on the host's device of that name; where it has none,
+// as the process's, so that they are under a limit in any case. "cpu" is the
+// process, without a look: asking for a device that is not there takes longer
+// than all else.
+static BIND_UNUSED size_t bind_device(void *context, void *object) {
+  const bind_type *type = context;
+  bind_handle *h = object;
+  tally_device_stats d;
+  const char *name = type->device == NULL ? NULL : type->device(h->object);
+  if (name == NULL || strcmp(name, "cpu") == 0)
+    return 0;
+  size_t i = 1;
+  while (i <= TALLY_MAX_DEVICES && tally_get_device(h->vm, i, &d) == TALLY_OK) {
+    if (strcmp(d.name, name) == 0)
+      return i;
+    i++;
+  }
+  return 0;
 }
 
 // Makes a value of an object; NULL is none. [owner] lives as long, and [parent]
@@ -132,7 +174,7 @@ static BIND_UNUSED tally_status bind_borrowed(tally_vm *vm, const char *what,
                                               tally_value v,
                                               const tally_resource *type,
                                               bind_handle **out) {
-  bind_handle *h;
+  bind_handle *h = NULL;
   tally_status status = bind_object(vm, what, v, type, &h);
   *out = NULL;
   if (status != TALLY_OK)

@@ -168,7 +168,12 @@ static int build(const bind_command *cmd, const char *libraries, const char *c,
   char *line = NULL;
   size_t n;
   FILE *out = need(open_memstream(&line, &n));
-  fputs("${CC:-cc} -O2 ${CFLAGS-}", out);
+  // What disagrees with the library's headers is no warning, whatever the
+  // compiler: it would be called with arguments of other types.
+  fputs(
+      "${CC:-cc} -O2 -Werror=implicit-function-declaration "
+      "-Werror=incompatible-pointer-types -Werror=int-conversion ${CFLAGS-}",
+      out);
   spell_headers(out);
   fputs(" -shared -fPIC -o", out);
   spell_path(so, out);

@@ -123,9 +123,11 @@ static bool find_end(tl_vm *vm, line_file *f, size_t *out) {
 }
 
 // Whether there is another line. Called by for before next_line.
-static bool has_line(tl_vm *vm, void *object, bool *more) {
-  line_file *f = object;
+static bool has_line(tl_vm *vm, const tl_resource *resource, int64_t at,
+                     bool *more) {
+  line_file *f = resource->object;
   size_t end;
+  (void)at;
   if (!find_end(vm, f, &end))
     return false;
   *more = f->start < f->end;
@@ -133,9 +135,11 @@ static bool has_line(tl_vm *vm, void *object, bool *more) {
 }
 
 // The next line as a string, checked, without its end.
-static bool next_line(tl_vm *vm, void *object, tl_slot *out) {
-  line_file *f = object;
+static bool next_line(tl_vm *vm, const tl_resource *resource, int64_t at,
+                      tl_slot *out) {
+  line_file *f = resource->object;
   size_t end, bad;
+  (void)at;
   if (!find_end(vm, f, &end))
     return false;
   const char *text = f->buffer + f->start;
@@ -269,14 +273,16 @@ static bool input_line(tl_vm *vm, const char *function, tl_slot *out) {
 }
 
 // Standard input has a reader of its own in the VM, which input() shares.
-static bool has_input(tl_vm *vm, void *object, bool *more) {
-  (void)object;
+static bool has_input(tl_vm *vm, const tl_resource *resource, int64_t at,
+                      bool *more) {
+  (void)resource, (void)at;
   return tl_input_more(vm, "io.stdin", more);
 }
 
 // The next line of standard input, for a loop over io.stdin.
-static bool next_input(tl_vm *vm, void *object, tl_slot *out) {
-  (void)object;
+static bool next_input(tl_vm *vm, const tl_resource *resource, int64_t at,
+                       tl_slot *out) {
+  (void)resource, (void)at;
   return input_line(vm, "io.stdin", out);
 }
 

@@ -28,9 +28,10 @@ static uint64_t bytes_of(const tl_object *object) {
     nbytes += ((const tl_string *)object)->marks->nbytes;
   if (object->kind == TL_KIND_ARRAY && (object->flags & TL_EXTERNAL) != 0)
     nbytes += tl_array_more((const tl_array *)object)->nbytes;
-  if (object->kind == TL_KIND_HANDLE &&
-      ((const tl_resource *)object)->device == 0)
-    nbytes += ((const tl_resource *)object)->nbytes;
+  const tl_resource *r = (const tl_resource *)object;
+  if (object->kind == TL_KIND_HANDLE && r->counted != NULL &&
+      r->counted->device == 0)
+    nbytes += r->nbytes;
   return nbytes;
 }
 

@@ -101,6 +101,41 @@ static void put_devices(tl_vm *vm, tl_record **record, const tl_timeline *t) {
                      &value);
 }
 
+// Texts, or none: of memory that has no type, and of the process's.
+tl_record *tl_type_record(tl_vm *vm, const tl_type_count *count,
+                          const tl_device *devices) {
+  const char *type = count->type == NULL ? NULL : count->type->name;
+  const char *device =
+      count->device == 0 ? NULL : devices[count->device - 1].name;
+  const char *names[2][2] = {{"type", type}, {"device", device}};
+  tl_record *record = tl_record_new(vm, 5);
+  for (int i = 0; i < 2; i++)
+    if (names[i][1] != NULL)
+      tl_record_put_text(vm, &record, names[i][0], names[i][1]);
+    else
+      tl_record_put(vm, &record, names[i][0], tl_none());
+  return record;
+}
+
+// Foreign memory, where there was any.
+static void put_types(tl_vm *vm, tl_record **record, const tl_timeline *t) {
+  tl_list *list = *record ? tl_list_new(vm, t->type_count) : NULL;
+  bool ok = list != NULL;
+  for (uint32_t i = 0; ok && i < t->type_count; i++) {
+    const tl_type_line *line = &t->types[i];
+    if (line->peak == 0)
+      continue;
+    tl_record *type = tl_type_record(vm, line->of, t->names);
+    tl_record_put_int(vm, &type, "before", line->before);
+    tl_record_put_int(vm, &type, "peak", line->peak);
+    tl_record_put_int(vm, &type, "after", line->after);
+    ok = tl_record_put_into(vm, &list, type);
+  }
+  tl_slot value;
+  tl_record_put_made(vm, record, "foreign", tl_list_give(vm, list, ok, &value),
+                     &value);
+}
+
 // Samples and blocks are columns, one array for each of their fields: thousands
 // of records would cost more memory than most programs that are watched.
 //
@@ -108,9 +143,10 @@ static void put_devices(tl_vm *vm, tl_record **record, const tl_timeline *t) {
 //      bands: (born: [0.1, …], file: [0, …], …),         one for each block
 //      texts: ("a = b + c", …), owners: ("a", …),        the same, as texts
 //      files: ("script.tly", …),                         by bands.file
-//      devices: ((name: "gpu 0", …, high: [0, …]), …))   the host's
+//      devices: ((name: "gpu 0", …, high: [0, …]), …),   the host's
+//      foreign: ((type: "tensor", device: "gpu 0", …), …))
 bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
-  tl_record *record = tl_record_new(vm, 16);
+  tl_record *record = tl_record_new(vm, 20);
   tl_record_put(vm, &record, "width", tl_float(t->width));
   tl_record_put(vm, &record, "end", tl_float(t->end));
   tl_record_put(vm, &record, "peak_at", tl_float(t->peak_at));
@@ -135,6 +171,7 @@ bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out) {
   tl_record_put_column(vm, &record, "rss", TL_INT64, t->rss.high,
                        sizeof t->rss.high[0], t->sample_count);
   put_devices(vm, &record, t);
+  put_types(vm, &record, t);
   return tl_record_put_end(record, out);
 }
 

@@ -23,6 +23,11 @@ void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
 // Pushes it to a list; takes it. False after tl_fail, and where it is NULL.
 bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record);
 
+// A new record of the names of a type and its device; others are put to it.
+// NULL after tl_fail. [devices] are those of the VM that counted.
+tl_record *tl_type_record(tl_vm *vm, const tl_type_count *count,
+                          const tl_device *devices);
+
 // All of a timeline, as the pictures of stdlib/inner/memory.tly want it.
 bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out);
 

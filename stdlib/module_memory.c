@@ -160,6 +160,23 @@ static bool devices(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_record_put_end(all, out);
 }
 
+// memory.foreign(): a record of each type on each device.
+static bool foreign(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)args;
+  tl_list *all = tl_list_new(vm, 4);
+  bool ok = all != NULL;
+  for (const tl_type_count *c = vm->type_counts; ok && c != NULL; c = c->next) {
+    if (c->nbytes == 0 && c->alive == 0)
+      continue;
+    tl_record *record = tl_type_record(vm, c, vm->devices);
+    tl_record_put(vm, &record, "count",
+                  c->type != NULL ? tl_weak_int((int64_t)c->alive) : tl_none());
+    tl_record_put_int(vm, &record, "bytes", c->nbytes);
+    ok = tl_record_put_into(vm, &all, record);
+  }
+  return tl_list_give(vm, all, ok, out);
+}
+
 // memory.rss(): none where the system does not say.
 static bool rss(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm, (void)args;
@@ -310,6 +327,13 @@ const tl_builtin tl_memory_module[] = {
     /// the process's memory. Never fails.
     ///     memory.devices()    # (:)
     {"devices", "", devices, TL_EFFECT},
+    /// What there is now of other libraries' memory: a record for each type of
+    /// their objects on each device, of type and device (texts; none: the
+    /// process's memory), count (how many) and bytes. Arrays over memory of the
+    /// host's, and what a library allocates for itself, have the type none and
+    /// no count. Never fails.
+    ///     memory.foreign()    # ()
+    {"foreign", "", foreign, TL_EFFECT},
     /// Sets the numbers of memory.stats to 0, the peak to what is alive now.
     /// Gives the value none and never fails.
     ///     memory.reset()

@@ -109,9 +109,56 @@ bound() {
   tested "$there/${name}_test.tly"
 }
 bound tests/bind/words.bind stdio.h && tested tests/bind/every_word.tly
+cat >"$there/lost.tly" <<'END'
+import words
+a, b = (words.pass(), words.pass())
+words.lose(a)
+print(a, b)
+print(words.living())
+END
+if [ "$("$tally" "$there/lost.tly" 2>&1 | sort)" = '0
+<words.pass> <words.pass>
+words.pass: it was lost' ]; then pass
+else fail 'an end that fails'
+fi
 bound examples/bind/sqlite.bind sqlite3.h && tested examples/bind/planets.tly
 bound examples/bind/samplerate.bind samplerate.h && tested examples/bind/rates.tly
 bound examples/bind/jpeg.bind jpeglib.h && tested examples/bind/photo.tly
+
+# --- Devices
+# The bytes of a handle count on the host's device of its name, under the limit
+# there; where there is none of the name, as the process's.
+cat >"$there/devices.c" <<'END'
+#include <stdio.h>
+#include <tally.h>
+int main(void) {
+  const tally_device gpu = {"gpu:0", 1000};
+  tally_options options = tally_default_options();
+  options.devices = &gpu;
+  options.device_count = 1;
+  tally_vm *vm;
+  if (tally_open(&options, &vm) != TALLY_OK ||
+      tally_eval(vm, "import memory\nimport words\n"
+                 "a, b = (words.new(500), words.new(50))\n"
+                 "print(memory.devices()[\"gpu:0\"].bytes > 500, memory.stats().ext_bytes > 50,\n"
+                 "      (t.{device, count} for t in memory.foreign()))\n"
+                 "print(try { words.new(600) } catch e { e.kind }, a.n, b.device)\n", NULL) != TALLY_OK)
+    fprintf(stderr, "%s\n", tally_error(vm)->message);
+  return tally_close(vm) != 0;
+}
+END
+here=$(dirname "$tally")
+if $cc ${CFLAGS-} -I. -o "$there/devices" "$there/devices.c" "$here/libtally.so" -Wl,-rpath,"$here" &&
+  [ "$("$there/devices" 2>&1)" = 'true true ((device: none, count: 1), (device: "gpu:0", count: 1))
+memory 500 cpu' ]; then pass
+else fail "devices of a bound library: $("$there/devices" 2>&1)"
+fi
+
+# --- Headers that disagree
+printf 'module wrong\ninclude <string.h>\nfunction f = size strlen(borrow double[n] x, use n)\n' >"$there/wrong.bind"
+fails 'this failed' "$tally" bind --build "$there/wrong.bind"
+printf 'module wrong\ninclude <string.h>\nfunction f = int no_such_function(int x)\n' >"$there/wrong.bind"
+fails 'no_such_function' "$tally" bind --build "$there/wrong.bind"
 
 # --- What does not load
 says() { printf '%s\n' "$2" >"$there/$1.tly"; }

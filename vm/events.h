@@ -44,8 +44,8 @@ struct tl_observer {
   bool (*before)(tl_vm *vm);
   // Likewise: an error was raised in vm->frame, whose slots are as they were.
   void (*raised)(tl_vm *vm);
-  // The bytes on vm->devices[device] have changed.
-  void (*device)(tl_vm *vm, size_t device);
+  // The foreign bytes of a type and device have changed.
+  void (*foreign)(tl_vm *vm, const tl_type_count *count);
 
   // What became of the running instruction's operands and of its result: a new
   // array, list, record or string, a result in an operand's memory, an operand

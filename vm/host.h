@@ -39,20 +39,16 @@ typedef struct tl_host_module {
   size_t nbytes;
 } tl_host_module;
 
-// How `for` iterates over a resource of the library's: whether there is one
-// more item, asked before each, and that item (owned). False after tl_fail.
-// For lines of files and of the input.
+// How `for` iterates over a resource: whether there is an item [at], from 0 on,
+// asked before each, and that item (owned). False after tl_fail. Lines of files
+// and of the input are the library's, all else is the host's.
+struct tl_resource;
 typedef struct tl_walked {
-  bool (*more)(tl_vm *vm, void *object, bool *more);
-  bool (*next)(tl_vm *vm, void *object, tl_slot *out);
+  bool (*more)(tl_vm *vm, const struct tl_resource *resource, int64_t at,
+               bool *more);
+  bool (*next)(tl_vm *vm, const struct tl_resource *resource, int64_t at,
+               tl_slot *out);
 } tl_walked;
-
-// How many resources of a type that has a limit are alive in a VM.
-typedef struct tl_type_count {
-  const tally_resource *type;
-  size_t alive;
-  struct tl_type_count *next;
-} tl_type_count;
 
 // A value of a host's type: the host's object, released with the last owner.
 typedef struct tl_resource {
@@ -63,9 +59,8 @@ typedef struct tl_resource {
   size_t nbytes;
   // How `for` iterates over it; NULL: it does not.
   const tl_walked *walked;
-  // Which device nbytes are on; 0: the process's memory.
-  size_t device;
-  tl_type_count *counted;  // NULL: of a type without a limit
+  // Where it is counted, of which device; NULL: it is the library's.
+  struct tl_type_count *counted;
   // Of a type with a visit hook, whose resources the VM has in a list; else
   // NULL.
   tl_vm *vm;

@@ -76,6 +76,17 @@ typedef struct tl_device {
   uint64_t bytes, peak;
 } tl_device;
 
+// What is alive of one type of resources on one device (0: the process), or
+// what no type says (NULL): arrays over the host's memory, and what a library
+// allocates for itself.
+typedef struct tl_type_count {
+  const tally_resource *type;
+  size_t device;
+  size_t alive;  // how many
+  uint64_t nbytes;
+  struct tl_type_count *next;
+} tl_type_count;
+
 // The pending error. The interpreter adds place and trace on the way out; a
 // `catch` or the host takes it (tl_error_take, vm/api/report.c).
 typedef struct tl_pending_error {
@@ -263,7 +274,10 @@ struct tally_vm {
   struct tl_handles *handles;
   // Resources that say what they hold, the newest first (host.h).
   struct tl_resource *visiting;
-  struct tl_type_count *type_counts;  // of types with a limit (host.h)
+  // Foreign memory by type and device. The list ends with what has no type, one
+  // for each device.
+  tl_type_count *type_counts;
+  tl_type_count untyped[TALLY_MAX_DEVICES + 1];
   // Values that other libraries hold (api/exports.h).
   struct tl_export *exports;
   struct tl_host_function *host_functions;  // newest first (host.h)

@@ -226,7 +226,7 @@ void py_set_error(py_link *link, py_object *class) {
 }
 
 void py_drop_anywhere(py_object *o) {
-  if (!py_is_usable())
+  if (o == NULL || !py_is_usable())
     return;
   int lock = py.PyGILState_Ensure();
   py.Py_DecRef(o);

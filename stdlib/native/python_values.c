@@ -582,6 +582,10 @@ tally_status py_to_list(py_link *link, py_object *o, tally_value *out) {
 typedef struct handle {
   py_link *link;
   py_object *object;
+  // Of a loop over it: Python's iterator (NULL: none runs), the item that was
+  // found (NULL: not yet), and which step that is.
+  py_object *iterator, *ahead;
+  size_t at;
 } handle;
 
 // May run __del__. A function of this VM that it calls fails there, for the end
@@ -590,6 +594,8 @@ typedef struct handle {
 static void end_handle(void *context, void *object) {
   handle *h = object;
   (void)context;
+  py_drop_anywhere(h->ahead);
+  py_drop_anywhere(h->iterator);
   py_drop_anywhere(h->object);
   free(h);
 }
@@ -704,6 +710,66 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
   py_object *found = key == NULL ? NULL : py.PyObject_GetItem(h->object, key);
   py_drop(key);
   return py_give(h->link, lock, found, out);
+}
+
+// Begins an iteration at a step. Where a loop over the same object lay within
+// this one, what was passed is passed again; a generator, which is its own
+// iterator, goes on where it is.
+static void iterate(handle *h, size_t at) {
+  py_drop(h->iterator);
+  h->iterator = py.PyObject_GetIter(h->object);
+  if (h->iterator == NULL || h->iterator == h->object)
+    return;
+  for (size_t i = 0; i < at; i++) {
+    py_object *passed = py.PyIter_Next(h->iterator);
+    py_drop(passed);
+    if (passed == NULL)
+      return;
+  }
+}
+
+// for x in object. The item is fetched to know whether there is one, and kept
+// for next.
+static tally_status has_item(tally_vm *vm, void *context, void *object,
+                             size_t at, int *more) {
+  handle *h = object;
+  int lock;
+  (void)context;
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
+    return status;
+  if (h->ahead == NULL || h->at != at) {
+    py_drop(h->ahead);
+    h->ahead = NULL;
+    if (h->iterator == NULL || at == 0 || h->at != at)
+      iterate(h, at);
+    h->at = at;
+    if (py.PyErr_Occurred() == NULL)
+      h->ahead = py.PyIter_Next(h->iterator);
+    if (py.PyErr_Occurred() != NULL)
+      status = py_raise(h->link);
+    if (h->ahead == NULL) {
+      py_drop(h->iterator);
+      h->iterator = NULL;
+    }
+  }
+  *more = h->ahead != NULL;
+  py.PyGILState_Release(lock);
+  return status;
+}
+
+static tally_status give_item(tally_vm *vm, void *context, void *object,
+                              size_t at, tally_value *out) {
+  handle *h = object;
+  int lock;
+  (void)context;
+  tally_status status = py_lock(vm, &lock);
+  if (status != TALLY_OK)
+    return status;
+  py_object *item = h->ahead;
+  h->ahead = NULL;
+  h->at = at + 1;
+  return py_give(h->link, lock, item, out);
 }
 
 // x[i] = v as Python does it: the object changes, for whoever has it, as a call
@@ -821,6 +887,8 @@ static const tally_resource object_type = {.size = sizeof object_type,
                                            .call = call_handle,
                                            .operate = operate,
                                            .put = put_item,
+                                           .more = has_item,
+                                           .next = give_item,
                                            .call_named = call_named};
 
 static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
@@ -829,7 +897,7 @@ static tally_status wrap(py_link *link, py_object *o, tally_value *out) {
     return tally_raise(link->vm, TALLY_ERR_MEMORY, "no memory for a handle");
   // The reference is taken once the value is made; o is the caller's until
   // then.
-  *h = (handle){link, o};
+  *h = (handle){.link = link, .object = o};
   tally_status status = tally_from_resource(link->vm, &object_type, h, out);
   if (status == TALLY_OK)
     py.Py_IncRef(o);

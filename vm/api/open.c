@@ -29,6 +29,12 @@ static int default_write(void *context, const char *text, size_t nbytes) {
   return fwrite(text, 1, nbytes, stdout) == nbytes ? 0 : 1;
 }
 
+// What the end of an object says that nobody waits for.
+static void default_report(void *context, const char *text) {
+  (void)context;
+  fprintf(stderr, "%s\n", text);
+}
+
 // The capabilities of a script run by hand: all.
 // In the fields that are not named here 0 is the usual: no limit, as many
 // threads as cores, imports from files, the system's clocks.
@@ -37,6 +43,7 @@ tally_options tally_default_options(void) {
   return (tally_options){.size = sizeof(tally_options),
                          .resize = tl_memory_resize,
                          .write = default_write,
+                         .report = default_report,
                          .capabilities = TALLY_MAY_ALL};
 }
 

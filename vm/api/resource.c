@@ -6,6 +6,7 @@
 //
 //   r.name      attribute     r[i]     index      r[i] = x   put
 //   r + x       operate       r(x)     call       print      repr
+//   for x in r  more, next
 //   end         finish, release
 //
 // and whoever looks who holds what asks visit (handles.c).
@@ -60,34 +61,41 @@ static void leave_list(tl_resource *resource) {
     resource->vm->visiting = resource->older;
 }
 
-// Finds or makes the count of a type with a limit; *count is NULL for any other
-// type. False after tl_fail: memory, or the limit. A VM has few such types,
+// Finds or makes the count of a type on a device; NULL after tl_fail: memory,
+// or as many as the type allows, on all devices together. A VM has few types,
 // hence a list.
-static bool ask_limit(tl_vm *vm, const tally_resource *type,
-                      tl_type_count **count) {
+static tl_type_count *count_of(tl_vm *vm, const tally_resource *type,
+                               size_t device) {
   size_t end = offsetof(tally_resource, limit) + sizeof type->limit;
-  tl_type_count *c = vm->type_counts;
-  *count = NULL;
-  if (type->size < end || type->limit == 0)
-    return true;
-  while (c != NULL && c->type != type) c = c->next;
-  if (c == NULL) {
-    c = tl_alloc(vm, sizeof *c, "a type's count");
-    if (c == NULL)
-      return false;
-    *c = (tl_type_count){.type = type, .next = vm->type_counts};
-    vm->type_counts = c;
+  size_t alive = 0;
+  tl_type_count *found = NULL;
+  for (tl_type_count *c = vm->type_counts; c != NULL; c = c->next) {
+    if (c->type != type)
+      continue;
+    alive += c->alive;
+    if (c->device == device)
+      found = c;
   }
-  *count = c;
-  return c->alive < type->limit ||
-         tl_fail(vm, TALLY_ERR_LIMIT, "%s: at most %zu at once", type->name,
-                 type->limit);
+  if (type->size >= end && type->limit != 0 && alive >= type->limit) {
+    tl_fail(vm, TALLY_ERR_LIMIT, "%s: at most %zu at once", type->name,
+            type->limit);
+    return NULL;
+  }
+  if (found == NULL) {
+    found = tl_alloc(vm, sizeof *found, "a type's count");
+    if (found == NULL)
+      return NULL;
+    *found = (tl_type_count){
+        .type = type, .device = device, .next = vm->type_counts};
+    vm->type_counts = found;
+  }
+  return found;
 }
 
-// Behind the end of all values, for each resource of such a type refers to its
-// count.
+// Behind the end of all values, for each resource refers to its count. What has
+// no type is the VM's own.
 void tl_resources_close(tl_vm *vm) {
-  while (vm->type_counts != NULL) {
+  while (vm->type_counts->type != NULL) {
     tl_type_count *c = vm->type_counts;
     vm->type_counts = c->next;
     tl_free(vm, c, sizeof *c);
@@ -104,6 +112,13 @@ static bool ask_device(tl_vm *vm, const tally_resource *type, void *object,
   return *device <= vm->options.device_count ||
          tl_fail(vm, TALLY_ERR_HOST, "%s: there is no device %zu", type->name,
                  *device);
+}
+
+// How for walks what has hooks for it, below.
+static const tl_walked walked_by_host;
+
+static bool has_steps(const tally_resource *type) {
+  return HOOK(type, more) != NULL && HOOK(type, next) != NULL;
 }
 
 // The size is asked for once, and accounted as external memory, or as memory on
@@ -125,14 +140,14 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
   if (!tl_handle_reserve(vm, &handle))
     return tl_report(vm);
   tl_resource *resource = NULL;
-  tl_type_count *counted;
   size_t device;
-  if (ask_limit(vm, type, &counted) && ask_device(vm, type, object, &device) &&
-      tl_account_on(vm, device, object, nbytes)) {
+  tl_type_count *count =
+      ask_device(vm, type, object, &device) ? count_of(vm, type, device) : NULL;
+  if (count != NULL && tl_account_on(vm, count, object, nbytes)) {
     resource =
         tl_object_new(vm, TL_KIND_HANDLE, sizeof *resource, "a resource");
     if (resource == NULL)
-      tl_unaccount_on(vm, device, object, nbytes);
+      tl_unaccount_on(vm, count, object, nbytes);
   }
   if (resource == NULL) {
     tally_release(vm, handle);
@@ -142,10 +157,9 @@ tally_status tally_from_resource(tally_vm *vm, const tally_resource *type,
                             .type = type,
                             .object = object,
                             .nbytes = nbytes,
-                            .device = device,
-                            .counted = counted};
-  if (counted != NULL)
-    counted->alive++;
+                            .walked = has_steps(type) ? &walked_by_host : NULL,
+                            .counted = count};
+  count->alive++;
   enter_list(vm, resource);
   tl_handle_fill(
       vm, handle,
@@ -176,14 +190,15 @@ tally_status tally_account(tally_vm *vm, size_t device, const void *block,
   TL_ENTER(vm);
   bool ok = device <= vm->options.device_count ||
             tl_fail(vm, TALLY_ERR_HOST, "there is no device %zu", device);
-  return ok && tl_account_on(vm, device, block, nbytes) ? TALLY_OK
-                                                        : tl_report(vm);
+  return ok && tl_account_on(vm, &vm->untyped[device], block, nbytes)
+             ? TALLY_OK
+             : tl_report(vm);
 }
 
 // Without tl_enter, which would refuse it to release hooks.
 void tally_unaccount(tally_vm *vm, size_t device, const void *block,
                      size_t nbytes) {
-  tl_unaccount_on(vm, device, block, nbytes);
+  tl_unaccount_on(vm, &vm->untyped[device], block, nbytes);
 }
 
 // Tells the host that the end of an object failed; no script can be told, since
@@ -236,9 +251,10 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
   ending e = {vm, resource->type};
   void *object = resource->object;
   leave_list(resource);
-  if (resource->counted != NULL)
+  if (resource->counted != NULL) {
     resource->counted->alive--;
-  tl_unaccount_on(vm, resource->device, object, resource->nbytes);
+    tl_unaccount_on(vm, resource->counted, object, resource->nbytes);
+  }
   tl_object_free(vm, &resource->head);
   tl_release_hook(vm, end_object, &e, object);
 }
@@ -254,6 +270,8 @@ typedef struct asking {
     FOR_PUT,
     FOR_CALL,
     FOR_OPERATE,
+    FOR_MORE,
+    FOR_NEXT,
     FOR_REPR
   } what;
   const tally_resource *type;
@@ -261,6 +279,8 @@ typedef struct asking {
   const char *text;  // the attribute's or the operator's name
   bool alone;        // put: nobody else has the object
   bool has_names;    // call: the last argument is a record of those by name
+  size_t at;         // more, next: the step
+  int more;          // what more found
 } asking;
 
 // Calls the type's hook, in the form that tl_hook_run calls. The last argument
@@ -268,7 +288,7 @@ typedef struct asking {
 // the resource.
 static tally_status run_hook(tl_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
-  const asking *a = context;
+  asking *a = context;
   const tally_resource *t = a->type;
   switch (a->what) {
     case FOR_ATTRIBUTE:
@@ -285,6 +305,10 @@ static tally_status run_hook(tl_vm *vm, void *context, size_t count,
       return t->call(vm, t->context, a->object, count, args, out);
     case FOR_OPERATE:
       return t->operate(vm, t->context, a->text, count, args, out);
+    case FOR_MORE:
+      return t->more(vm, t->context, a->object, a->at, &a->more);
+    case FOR_NEXT:
+      return t->next(vm, t->context, a->object, a->at, out);
     default:
       return t->repr(vm, t->context, a->object, out);
   }
@@ -308,6 +332,24 @@ static asking asking_of(tl_slot s) {
                   .object = resource_of(s)->object,
                   .text = ""};
 }
+
+// A step of a loop over a resource whose type has hooks for it.
+static bool has_more(tl_vm *vm, const tl_resource *resource, int64_t at,
+                     bool *more) {
+  asking a = {FOR_MORE, resource->type, resource->object, .at = (size_t)at};
+  tl_slot nothing;
+  bool ok = ask(vm, &a, 0, NULL, &nothing, NULL);
+  *more = a.more != 0;
+  return ok;
+}
+
+static bool give_next(tl_vm *vm, const tl_resource *resource, int64_t at,
+                      tl_slot *out) {
+  asking a = {FOR_NEXT, resource->type, resource->object, .at = (size_t)at};
+  return ask(vm, &a, 0, NULL, out, NULL);
+}
+
+static const tl_walked walked_by_host = {has_more, give_next};
 
 // The error of a field that the type does not have.
 static bool fail_attribute(tl_vm *vm, tl_slot base, const tl_string *name) {

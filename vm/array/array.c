@@ -119,13 +119,13 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
   size_t itemsize = tl_itemsize(dtype);
   // External bytes count against the memory limit before the header is made.
   if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &unused) ||
-      !tl_account_external(vm, data, nbytes)) {
+      !tl_account_on(vm, &vm->untyped[0], data, nbytes)) {
     return NULL;
   }
   size_t total = sizeof(tl_array) + 2 * dims + sizeof(tl_array_extra);
   tl_array *a = tl_object_new(vm, TL_KIND_ARRAY, total, "an array");
   if (a == NULL) {
-    tl_unaccount_external(vm, data, nbytes);
+    tl_unaccount_on(vm, &vm->untyped[0], data, nbytes);
     return NULL;
   }
   // A read-only block is never written in place: writes copy the array.
@@ -175,7 +175,7 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
   if ((a->head.flags & TL_EXTERNAL) != 0) {
     tl_array_extra *more = tl_array_more(a);
     void *data = a->data;
-    tl_unaccount_external(vm, data, more->nbytes);
+    tl_unaccount_on(vm, &vm->untyped[0], data, more->nbytes);
     // The host's function runs last and with copies: it may call into the VM,
     // and the header must be gone by then.
     tl_array_extra extra = *more;

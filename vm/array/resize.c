@@ -64,6 +64,12 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
     a->data = (char *)a + front;
     s->array = a;
   }
+  // An axis of one item has any stride, as x[none] leaves it.
+  if (tl_shape(a)[0] <= 1) {
+    int64_t stride = (int64_t)itemsize;
+    for (int i = 1; i < tl_ndim(a); i++) stride *= shape[i] > 1 ? shape[i] : 1;
+    tl_strides(a)[0] = stride;
+  }
   a->size = size;
   tl_shape(a)[0] = length;
   if (a->head.dtype == TL_STRING && size > old_size)

@@ -446,8 +446,7 @@ bool tl_exec_closure(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // --- Iteration --------------------------------------------------------------
 
-// A host's value that `for` can iterate over; NULL.
-// Files of the library alone are such: hosts have no hook for it.
+// A host's value or a file that `for` can iterate over; NULL.
 static const tl_resource *walked_resource(tl_slot s) {
   const tl_resource *resource = tl_is_resource(s) ? s.pointer : NULL;
   return resource != NULL && resource->walked != NULL ? resource : NULL;
@@ -476,7 +475,7 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
                 bool *more) {
   const tl_resource *resource = walked_resource(*container);
   if (resource != NULL)
-    return resource->walked->more(vm, resource->object, more);
+    return resource->walked->more(vm, resource, position->i, more);
   int64_t length = tl_walked_length(*container);
   if (length < 0) {
     char text[TL_DESCRIBE];
@@ -572,8 +571,9 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   bool gives = mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
   if (resource != NULL) {
     tl_slot item;
-    if (!resource->walked->next(vm, resource->object, &item))
+    if (!resource->walked->next(vm, resource, i, &item))
       return false;
+    position->i++;
     tl_operand_put(a, item);
     return true;
   }

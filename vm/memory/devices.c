@@ -5,6 +5,8 @@
 //     device 0   the process's memory    live_bytes, ext_bytes, memory_limit
 //     device 1…  vm->devices[0…]         each its own bytes, peak and limit
 //
+// What is counted there is also told apart by the type of its resources.
+//
 // Built for size.
 
 #include <string.h>
@@ -21,6 +23,10 @@ bool tl_devices_open(tl_vm *vm) {
   const tally_options *options = &vm->options;
   if (options->device_count > TALLY_MAX_DEVICES)
     return false;
+  for (size_t i = 0; i <= options->device_count; i++) {
+    vm->untyped[i] = (tl_type_count){.device = i, .next = vm->type_counts};
+    vm->type_counts = &vm->untyped[i];
+  }
   for (size_t i = 0; i < options->device_count; i++) {
     tl_device *d = &vm->devices[i];
     const char *name = options->devices[i].name;
@@ -32,16 +38,10 @@ bool tl_devices_open(tl_vm *vm) {
   return true;
 }
 
-// The process's memory has an observer that hears of each block; of a device
-// only how much there is.
-// [what] is the block as the observer knows it, and means nothing on a device.
+// Of a device's memory the observer hears how much there is, and no block.
 // Fails (kind memory) before anything has changed, and does not ask the cache
 // of the process's memory for room, since that would free none there.
-bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes) {
-  if (device == 0)
-    return tl_account_external(vm, what, nbytes);
-  TL_CHECK(device <= vm->options.device_count);
-  tl_device *d = &vm->devices[device - 1];
+static bool account_device(tl_vm *vm, tl_device *d, size_t nbytes) {
   if (d->limit != 0 && (nbytes > d->limit || d->bytes > d->limit - nbytes))
     return tl_fail(vm, TALLY_ERR_MEMORY,
                    "no memory on %s: %zu bytes needed, %llu in use, the limit "
@@ -50,22 +50,34 @@ bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes) {
   d->bytes += nbytes;
   if (d->bytes > d->peak)
     d->peak = d->bytes;
+  return true;
+}
+
+bool tl_account_on(tl_vm *vm, tl_type_count *count, const void *what,
+                   size_t nbytes) {
+  TL_CHECK(count->device <= vm->options.device_count);
+  if (count->device == 0
+          ? !tl_account_external(vm, what, nbytes)
+          : !account_device(vm, &vm->devices[count->device - 1], nbytes))
+    return false;
+  count->nbytes += nbytes;
   if (vm->watch != NULL)
-    vm->observer->device(vm, device - 1);
+    vm->observer->foreign(vm, count);
   return true;
 }
 
 // What is taken back was counted before: a resource knows its device and its
 // size from its birth on, whatever its type's hooks would say now.
-void tl_unaccount_on(tl_vm *vm, size_t device, const void *what,
+void tl_unaccount_on(tl_vm *vm, tl_type_count *count, const void *what,
                      size_t nbytes) {
-  if (device == 0) {
+  if (count->device == 0) {
     tl_unaccount_external(vm, what, nbytes);
-    return;
+  } else {
+    tl_device *d = &vm->devices[count->device - 1];
+    TL_CHECK(d->bytes >= nbytes);
+    d->bytes -= nbytes;
   }
-  tl_device *d = &vm->devices[device - 1];
-  TL_CHECK(d->bytes >= nbytes);
-  d->bytes -= nbytes;
+  count->nbytes -= nbytes;
   if (vm->watch != NULL)
-    vm->observer->device(vm, device - 1);
+    vm->observer->foreign(vm, count);
 }

@@ -16,6 +16,8 @@
 
 #include "vm/value.h"
 
+struct tl_type_count;  // vm/vm.h
+
 // Returns [nbytes] of uninitialised memory, aligned to 16 bytes (to 64 from 64
 // bytes on), or NULL after tl_fail (kind memory): [what] names the thing in the
 // message. Sizes are exact to the accounting: tl_free has to get the same
@@ -57,22 +59,24 @@ static inline bool tl_add_overflows(size_t a, size_t b, size_t *out) {
   return __builtin_add_overflow(a, b, out);
 }
 
-// Counts memory of the host's that the VM keeps alive (arrays over buffers)
-// against the limit; [what] stands for it before the observer. False after
-// tl_fail (kind memory).
+// Counts memory of the process that is not Tally's against the limit, for
+// tl_account_on; [what] stands for it before the observer. False after tl_fail
+// (kind memory).
 bool tl_account_external(tl_vm *vm, const void *what, size_t nbytes);
-// The host's memory is no longer kept alive by this VM.
+// Takes it back.
 void tl_unaccount_external(tl_vm *vm, const void *what, size_t nbytes);
 
 // Copies the names and limits of the devices in the options; false where there
 // are too many.
 bool tl_devices_open(tl_vm *vm);
-// The same for memory on a device (1: the first of the options), which counts
-// there alone; 0: the process's memory, as above. False after tl_fail (kind
-// memory): its limit would be passed, and nothing is counted.
-bool tl_account_on(tl_vm *vm, size_t device, const void *what, size_t nbytes);
-// Takes back what was counted, with the same device and size.
-void tl_unaccount_on(tl_vm *vm, size_t device, const void *what, size_t nbytes);
+// The same for memory of a type and device, which counts on that device alone;
+// on device 0 as above. False after tl_fail (kind memory): its limit would be
+// passed, and nothing is counted.
+bool tl_account_on(tl_vm *vm, struct tl_type_count *count, const void *what,
+                   size_t nbytes);
+// Takes back what was counted, with the same arguments.
+void tl_unaccount_on(tl_vm *vm, struct tl_type_count *count, const void *what,
+                     size_t nbytes);
 
 // The default of tally_options.resize: realloc and free. Where it is set, large
 // blocks come from the system in huge pages instead.

@@ -283,14 +283,30 @@ static void note_free(tl_vm *vm, const void *block, size_t nbytes) {
     add_free(vm, t, block, nbytes);
 }
 
+// Notes how much there is of a type of foreign memory. Types beyond those that
+// there is room for are not told apart.
+static void add_type(tl_timeline *t, const tl_type_count *count) {
+  uint32_t i = 0;
+  while (i < t->type_count && t->types[i].of != count) i++;
+  if (i == TL_WATCH_TYPES)
+    return;
+  if (i == t->type_count)
+    t->types[t->type_count++] = (tl_type_line){.of = count};
+  if (count->nbytes > t->types[i].peak)
+    t->types[i].peak = count->nbytes;
+}
+
 // A device has no blocks that could be bands: only how much there is, in the
 // sample of that moment.
-static void note_device(tl_vm *vm, size_t device) {
+static void note_foreign(tl_vm *vm, const tl_type_count *count) {
   for (tl_timeline *t = vm->watch->recording; t != NULL; t = t->next) {
+    add_type(t, count);
+    if (count->device == 0)
+      continue;
     t->end = now(t);
     add_sample(t, t->end, live_now(vm));
-    add_to_line(&t->devices[device], t->sample_count - 1,
-                vm->devices[device].bytes);
+    add_to_line(&t->devices[count->device - 1], t->sample_count - 1,
+                vm->devices[count->device - 1].bytes);
   }
 }
 
@@ -342,6 +358,12 @@ tl_timeline *tl_timeline_begin(tl_vm *vm) {
     t->names[i] = vm->devices[i];
     t->devices[i].before = bytes;
     add_to_line(&t->devices[i], 0, bytes);
+  }
+  for (const tl_type_count *c = vm->type_counts; c != NULL; c = c->next) {
+    if (c->nbytes == 0 || t->type_count == TL_WATCH_TYPES)
+      continue;
+    t->types[t->type_count++] =
+        (tl_type_line){.of = c, .before = c->nbytes, .peak = c->nbytes};
   }
   t->opened = opened;
   t->next = vm->watch->recording;
@@ -415,6 +437,8 @@ static void end_record(tl_vm *vm, tl_timeline *t) {
   add_to_line(&t->rss, t->sample_count - 1, tl_pages_resident());
   for (uint32_t i = 0; i < t->device_count; i++)
     add_to_line(&t->devices[i], t->sample_count - 1, vm->devices[i].bytes);
+  for (uint32_t i = 0; i < t->type_count; i++)
+    t->types[i].after = t->types[i].of->nbytes;
   bool complete;  // owners that are not found are not named
   tl_each_reference(vm, false, note_owner, t, &complete);
   for (uint32_t i = 0; i < t->band_count; i++)
@@ -475,7 +499,7 @@ const tl_observer tl_watch_observer = {
     .progress = tl_progress_tell,
     .before = tl_debug_before,
     .raised = tl_debug_raised,
-    .device = note_device,
+    .foreign = note_foreign,
     .fresh = tl_watch_fresh,
     .inplace = tl_watch_inplace,
     .refused = tl_watch_refused,

@@ -43,6 +43,7 @@ enum {
   TL_SAMPLES = 1024,  // stretches of time
   TL_BANDS = 512,     // blocks drawn as bands
   TL_WATCH_FILES = 32,
+  TL_WATCH_TYPES = 32,  // types of foreign memory, by device
 };
 
 // Live bytes in one stretch of time.
@@ -74,6 +75,12 @@ typedef struct tl_device_line {
   uint64_t before, peak;
 } tl_device_line;
 
+// Foreign bytes of a type on a device.
+typedef struct tl_type_line {
+  const tl_type_count *of;
+  uint64_t before, peak, after;
+} tl_type_line;
+
 // Live bytes over time, and which large blocks they were.
 typedef struct tl_timeline {
   // The next of those that are being recorded, and whether watching began with
@@ -103,6 +110,8 @@ typedef struct tl_timeline {
   tl_device_line devices[TALLY_MAX_DEVICES];
   tl_device names[TALLY_MAX_DEVICES];
   uint32_t device_count;
+  tl_type_line types[TL_WATCH_TYPES];
+  uint32_t type_count;
 } tl_timeline;
 
 // --- What became of operands (notes.c) --------------------------------------

@@ -218,6 +218,24 @@ tally_status put(tally_vm *vm, void *, void *object, int alone, size_t count,
   });
 }
 
+// for row in x: views along the first axis.
+tally_status has_row(tally_vm *, void *, void *object, size_t at, int *more) {
+  handle *h = static_cast<handle *>(object);
+  return guarded(h->owner, "tensor", [&] {
+    TORCH_CHECK_TYPE(h->t.dim() > 0, "a tensor without axes has no items");
+    *more = at < static_cast<size_t>(h->t.size(0));
+    return TALLY_OK;
+  });
+}
+
+tally_status row(tally_vm *, void *, void *object, size_t at,
+                 tally_value *out) {
+  handle *h = static_cast<handle *>(object);
+  return guarded(h->owner, "tensor", [&] {
+    return from_tensor(h->owner, h->t.select(0, static_cast<int64_t>(at)), out);
+  });
+}
+
 // The operators that libtorch calls otherwise than Tally's functions.
 const struct sign {
   const char *op;
@@ -287,6 +305,8 @@ const tally_resource tensor_type = [] {
   t.index = item;
   t.put = put;
   t.operate = operate;
+  t.more = has_row;
+  t.next = row;
   return t;
 }();
 
