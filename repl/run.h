@@ -20,8 +20,9 @@ int tl_run_format(tl_session *session, const tl_command *cmd);
 int tl_run_check(tl_session *session, const tl_command *cmd);
 // Debugs a script: reads commands where it stops.
 int tl_run_debug(tl_session *session, const tl_command *cmd);
-// Prints a string and releases it; returns how many bytes it has.
-size_t tl_print_text(tally_vm *vm, tally_value value);
+// Prints a string and releases it; returns how many bytes it has. Its lines go
+// on in the next behind [width] columns; 0: they are as they are.
+size_t tl_print_text(tally_vm *vm, tally_value value, int width);
 // Calls [f] with each string of a list, which lives as long as the list does.
 typedef void tl_text_hook(void *context, const char *text);
 void tl_each_text(tally_vm *vm, tally_value list, tl_text_hook *f,

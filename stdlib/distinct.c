@@ -236,17 +236,3 @@ bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
     tl_distinct_close(vm, d);
   return ok;
 }
-
-// x stays the caller's: the slot made here does not own it.
-bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
-                         tl_array **values, tl_array **inverse) {
-  tl_distinct d;
-  tl_slot s = {.tag = tl_array_tag(x), .array = x};
-  if (!tl_distinct_find(vm, function, &s, true, false, &d))
-    return false;
-  *values = d.values;
-  *inverse = d.inverse;
-  d.values = d.inverse = NULL;
-  tl_distinct_close(vm, &d);
-  return true;
-}

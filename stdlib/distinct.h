@@ -28,9 +28,4 @@ bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
 // Drops the parts that nobody took.
 void tl_distinct_close(tl_vm *vm, tl_distinct *d);
 
-// The values, and for each item of x, in its shape, the place of its value
-// among them. Both are owned.
-bool tl_distinct_inverse(tl_vm *vm, const char *function, tl_array *x,
-                         tl_array **values, tl_array **inverse);
-
 #endif

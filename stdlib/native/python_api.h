@@ -140,6 +140,8 @@ enum {
   X(py_object *, PyModule_GetDict, (py_object *))                              \
   X(py_object *, PyObject_GetAttrString, (py_object *, const char *))          \
   X(py_object *, PyObject_GetItem, (py_object *, py_object *))                 \
+  X(py_object *, PyObject_GetIter, (py_object *))                              \
+  X(py_object *, PyIter_Next, (py_object *))                                   \
   X(int, PyObject_SetItem, (py_object *, py_object *, py_object *))            \
   X(py_object *, PyObject_Call, (py_object *, py_object *, py_object *))       \
   X(py_object *, PyObject_CallFunctionObjArgs, (py_object *, ...))             \
