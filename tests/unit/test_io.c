@@ -416,14 +416,6 @@ static void npy_broken_headers(void **state) {
       "{'descr': '<f8'",
       "{'descr': '<f8'}",
       "[]",
-      "{'descr': [('x', '<q9')], 'fortran_order': False, 'shape': (1,)}",
-      "{'descr': [('x', '<f8'), ('x', '<f8')], 'fortran_order': False, "
-      "'shape': (1,)}",
-      "{'descr': [('x')], 'fortran_order': False, 'shape': (1,)}",
-      "{'descr': [('x', [('y', '<f8'], 'fortran_order': False, 'shape': (1,)}",
-      "{'descr': [], 'fortran_order': False, 'shape': (1,)}",
-      "{'descr': [('x', '<f8', (99999999999,))], 'fortran_order': False, "
-      "'shape': (1,)}",
       "{'descr': '<f8', 'fortran_order': False, 'shape': (1",
       "{'descr': '<f8', 'fortran_order': False, 'shape': 1}",
       "{'descr': '<f8', 'fortran_order': False, 'shape': (1,), 'x': 1}",
