@@ -239,11 +239,14 @@ static bool items_are_borrowed(const tl_flow *flow, int32_t slot) {
   return false;
 }
 
-// Whether the call goes on in a list that is operand [i]: a slice of a list is
-// a list of its own, which may be taken over whoever has the items.
+// Whether the call goes on in a list that is operand [i], as append, insert, put
+// and pop do: a slice of a list is a list of its own, which may be taken over
+// whoever has the items. What orders or copies would only count what it borrows.
 static bool goes_on(const tl_flow *flow, const tl_cfg_ins *ins, int32_t i) {
-  const tl_builtin *builtin = tl_builtin_of(flow, ins);
-  return i == 0 && builtin != NULL && builtin->restores == TL_ALL;
+  const tl_builtin *b = tl_builtin_of(flow, ins);
+  return i == 0 && b != NULL && b->restores == TL_ALL &&
+         (b->result == TL_PAIR ||
+          (b->result == TL_NEW && b->takes == TL_CONTAINERS));
 }
 
 // Step 2: whether operand [i] may be consumed, by the rules (a) to (e).
