@@ -348,15 +348,16 @@ typedef struct row_call {
 } row_call;
 
 // A tl_row_map. The row's slot is emptied, as the call may take its memory. An
-// error speaks of the whole array, not of a row that no script has seen.
+// error speaks of the whole array, not of a row that no script has seen, unless
+// the row went along into the call and is gone.
 static bool call_row(tl_vm *vm, void *context, tl_slot *row, tl_slot *out) {
   const row_call *c = context;
-  tl_slot given[TL_MAX_PARAMS] = {*row};
-  row->tag &= ~TL_OWNED;
+  const tl_slot before = *row;
+  tl_slot given[TL_MAX_PARAMS] = {tl_pass_on(row)};
   for (uint32_t i = 1; i < c->count; i++) given[i] = tl_borrow(c->args[i]);
   given[c->at] = c->axis;
   bool ok = tl_lift_call(vm, c->builtin, c->count, given, out);
-  if (!ok)
+  if (!ok && tl_is_owned(given[0]) == tl_is_owned(before))
     tl_fail_whole(vm, given[0], c->args[0]);
   drop_args(vm, c->count, given);
   return ok;
