@@ -371,9 +371,11 @@ static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
 // The walk that a poll has stopped goes on from m->end the next time.
 static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
+  // A letter, which is short, is constant.
+  if (s->length < MARKED_FROM)
+    return false;
   s->head.flags |= TL_INDEXED;
-  if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
-      !marks_reserve(vm, s))
+  if ((!again && s->length < MARKED_AT_ONCE) || !marks_reserve(vm, s))
     return false;
   tl_marks *m = s->marks;
   size_t end, polled = m->end;
