@@ -429,6 +429,15 @@ END
 grep -o 'script.tly:[0-9]*: [a-z ]*' "$dir/out" | cut -d: -f2- |
   cmp -s - "$dir/said" || status=9
 expect 1 'got nothing' 'what is said of each'
+# Numbers that are no lines, in what is expected and in a report, and output of
+# bytes that are no text.
+n=99999999999999999999
+text "error('f:$n:1: an error: b')  # expect error at $n: b\nprint(1)  # expect: 2\n"
+run test "$dir/script.tly"; expect 1 '^0 passed, 4 failed$' 'numbers without end'
+text 'print(1)\n'
+printf '\377' >"$dir/script.out"
+run test "$dir/script.tly"; expect 1 'script.out:1: ' 'an answer that is no text'
+rm "$dir/script.out"
 run test --timeout 0 "$dir/script.tly"
 expect 2 'usage' 'a timeout of no time'
 text 'while true { }\n'
