@@ -213,10 +213,9 @@ bool tl_session_open(tl_session *session, const tl_command *cmd) {
   if (cmd->action == TL_ACTION_LSP)
     options.capabilities = 0;  // nothing of a document may reach outside
   options.write = cmd->action == TL_ACTION_EXPLAIN ? write_nothing : write_out;
-  session->stats = cmd->stats;
-  session->memory_plot = cmd->memory_plot;
-  session->profile = cmd->profile;
-  session->ended = false;
+  *session = (tl_session){.stats = cmd->stats,
+                          .memory_plot = cmd->memory_plot,
+                          .profile = cmd->profile};
   shows_progress =
       (cmd->action == TL_ACTION_PROMPT || cmd->action == TL_ACTION_RUN ||
        cmd->action == TL_ACTION_CODE) &&
