@@ -141,7 +141,8 @@ typedef struct tally_options {
   // Code memory counts against memory_limit; it is written first and made
   // executable then, never both at once.
   tally_native_code native;
-  // Whether the value that tally_interact has shown stays, as the variable ans.
+  // Whether the value that tally_interact has shown stays, as the variable ans,
+  // and all variables of what tally_run has run.
   int keep_ans;
   // How tally_interact shows pictures: as text, 0 without a terminal's colours
   // and 1 with them, or as images, as terminals take them that know kitty's

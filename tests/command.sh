@@ -596,6 +596,8 @@ print(2 * x)
 print(x)'
 text "x = 2\nx + 1 # more\n:save $dir/noted.tly\n:load $dir/noted.tly\n"; run
 expect 0 '^3$' ':save of a value with a comment'
+text ":load $dir/noted.tly\nx * 21\n"; run
+expect 0 '^42$' 'variables of what :load ran stay'
 text "y = 1\n:load $dir/noted.tly\n:save $dir/whole.tly\n"; run
 run "$dir/whole.tly"; expect 0 '^3$' ':save writes what :load ran'
 if [ "$(cat "$dir/saved.tly")" = "$script_is" ]; then passed=$((passed + 1))

@@ -232,9 +232,11 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
       !set_args(vm, argc, argv)) {
     return tl_report(vm);
   }
-  // A debugger looks at variables of the top that nothing reads any more.
+  // A debugger looks at variables of the top that nothing reads any more, and
+  // so does whoever types at a prompt.
+  bool stays = vm->debug != NULL || vm->options.keep_ans;
   return run_text(vm, name, source, nbytes,
-                  vm->debug != NULL ? TL_UNIT_MODULE : TL_UNIT_SCRIPT, NULL);
+                  stays ? TL_UNIT_MODULE : TL_UNIT_SCRIPT, NULL);
 }
 
 // Reads the file by the host's right, not the script's: no capability is
