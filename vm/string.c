@@ -371,11 +371,9 @@ static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
 // The walk that a poll has stopped goes on from m->end the next time.
 static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
-  // A letter, which is short, is constant.
-  if (s->length < MARKED_FROM)
-    return false;
   s->head.flags |= TL_INDEXED;
-  if ((!again && s->length < MARKED_AT_ONCE) || !marks_reserve(vm, s))
+  if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
+      !marks_reserve(vm, s))
     return false;
   tl_marks *m = s->marks;
   size_t end, polled = m->end;
@@ -415,7 +413,8 @@ static size_t begin_of(tl_marks *m, const tl_string *s, int64_t index) {
 // -1 after tl_fail: the VM was stopped on the way. Where marks have no room the
 // text is walked each time, which is slow and right.
 int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
-  if (tl_string_is_bytewise(string))
+  // A letter is constant, so that nothing can be marked in it.
+  if (tl_string_is_bytewise(string) || string->length == 1)
     return (int64_t)string->length;
   bool stopped = false;
   if (has_marks(string) || mark(vm, string, &stopped))
