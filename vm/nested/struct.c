@@ -382,7 +382,7 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
                       tl_string *const *names, tl_slot *out) {
   const tl_nested *n = base.nested;
   tl_form form = tl_nested_form(n);
-  if (tl_nested_traits(n)->shows_fields) {
+  if (tl_nested_traits(n)->shows_fields && tl_is_nested(n->parts[1])) {
     tl_slot first = tl_borrow(n->parts[0]), fields;
     return tl_nested_select(vm, tl_borrow(n->parts[1]), count, names,
                             &fields) &&
