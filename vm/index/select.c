@@ -166,9 +166,7 @@ int tl_item_axes(tl_index_item item, const tl_slot *part) {
     return item.kind == TL_ITEM_SLICE;
   if (tl_is_none(*part) || tl_is_bool(*part))
     return 0;
-  return is_mask(*part) || tl_is_form(*part, TL_FORM_GRID)
-             ? tl_value_ndim(*part)
-             : 1;
+  return is_mask(*part) ? tl_ndim(part->array) : 1;
 }
 
 // The state of reading an index from left to right.

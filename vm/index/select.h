@@ -48,8 +48,8 @@ static inline int tl_item_parts(tl_index_item item) {
          : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
                                       : 0;
 }
-// How many axes an item takes up, whose value is *part: as many as a mask or a
-// grid of indices has, none for a new axis, else one.
+// How many axes an item takes up, whose value is *part: as many as a mask has,
+// none for a new axis, else one.
 int tl_item_axes(tl_index_item item, const tl_slot *part);
 // The values of all items of a step.
 int tl_step_parts(const tl_step *step);

@@ -36,6 +36,14 @@ typedef struct cut {
   int lead_parts;  // values that the first ones take
 } cut;
 
+// How many of the array's axes an index item uses up: of a grid of indices as
+// many as it has.
+static int axes_of(tl_index_item item, const tl_slot *part) {
+  return item.kind == TL_ITEM_VALUE && tl_is_form(*part, TL_FORM_GRID)
+             ? tl_value_ndim(*part)
+             : tl_item_axes(item, part);
+}
+
 // The error of an index that takes a fixed axis and the rows' axis at once, as
 // a mask of too many axes does, or that has too many items.
 static bool fail_index(tl_vm *vm, tl_slot whole) {
@@ -55,7 +63,7 @@ static bool cut_index(tl_vm *vm, tl_slot whole, const tl_step *step,
   int axes = 0, ndim = tl_value_ndim(whole), all = tl_value_axes(whole);
   const tl_slot *at = parts;
   for (int i = 0; i < step->item_count; i++) {
-    axes += tl_item_axes(step->items[i], at);
+    axes += axes_of(step->items[i], at);
     at += tl_item_parts(step->items[i]);
   }
   *out = (cut){.lead = -1};
@@ -74,7 +82,7 @@ static bool cut_index(tl_vm *vm, tl_slot whole, const tl_step *step,
       if (out->count == MOST_ITEMS)
         return fail_index(vm, whole);
       out->items[out->count++] = item;
-      covered += tl_item_axes(item, at);
+      covered += axes_of(item, at);
       if (covered > ndim && out->lead < 0)
         return fail_index(vm, whole);
     }
