@@ -236,6 +236,11 @@ static bool items_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
                 args, out);
 }
 
+// An array's first axis becomes one of rows; what rows hold keeps its form.
+static bool rows_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return passed(tl_arg_ragged(vm, "rows", &args[0]), args, out);
+}
+
 // A list or a range becomes an array; items that may be missing stay.
 static bool array_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(tl_is_form(args[0], TL_FORM_OPTION) ||
@@ -361,6 +366,7 @@ const tl_builtin tl_checks_module[] = {
     {"has_rows", "x", has_rows, TL_GRIDS, .takes = TL_BYTES},
     {"fixed_shape", "x", fixed_shape, TL_GRIDS, .takes = TL_BYTES},
     {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
+    {"rows", "x", rows_of, TL_GRIDS, .result = TL_RETURNS, .takes = TL_BYTES},
     {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
     {"joined", "xs", joined, .takes = TL_BYTES},
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
