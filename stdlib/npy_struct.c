@@ -1,7 +1,6 @@
 // Dtypes of NumPy: read into ours and into layouts of structs, written from
 // them.
 //
-//
 //   [('x', '<f8'), ('', '|V4'), ('s', '<U4'), ('m', '<i4', (2, 3))]
 //
 //   x   float64                 at 0

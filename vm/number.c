@@ -293,8 +293,7 @@ tl_number tl_number_read(const char *text, size_t nbytes) {
   return out;
 }
 
-// --- The fewest digits
-// --------------------------------------------------------
+// --- The fewest digits -------------------------------------------------------
 
 // The higher half of the power times [factor], with a last bit that is set
 // where anything is cut off.
