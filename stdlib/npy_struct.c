@@ -120,15 +120,11 @@ static tl_type *field_type(tl_vm *vm, const tl_slot *field) {
     type = letter == 'S' || letter == 'U'
                ? tl_type_intern(vm, &model)
                : tl_type_of_dtype(vm, tl_npy_dtype(letter, (long)size));
-    model = (tl_type){.kind = TL_TYPE_FIXED, .size = size, .of = type};
-    if (letter == 'U' && size > 1 && type != NULL)
-      type = tl_type_intern(vm, &model);
+    if (letter == 'U' && size > 1)
+      type = tl_type_fixed(vm, size, type);
   }
-  for (int64_t k = shape->length - 1; type != NULL && k >= 0; k--) {
-    tl_type model = {
-        .kind = TL_TYPE_FIXED, .size = shape->items[k].i, .of = type};
-    type = tl_type_intern(vm, &model);
-  }
+  for (int64_t k = shape->length - 1; k >= 0; k--)
+    type = tl_type_fixed(vm, shape->items[k].i, type);
   return type;
 }
 
