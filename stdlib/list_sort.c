@@ -97,12 +97,11 @@ enum { UNIFORM_FROM = 64, COLUMNS_MOST = 4 };
 // that many items, or 1 of plain keys; 0: they are not alike.
 static int64_t columns_of(const sorter *s) {
   tl_slot first = s->entries[0].key;
-  if (!tl_is_list(first))
-    return 1;
-  int64_t width = first.list->length;
+  bool lists = tl_is_list(first);
+  int64_t width = lists ? first.list->length : 1;
   for (int64_t i = 1; i < s->count; i++) {
     tl_slot key = s->entries[i].key;
-    if (!tl_is_list(key) || key.list->length != width)
+    if (tl_is_list(key) != lists || (lists && key.list->length != width))
       return 0;
   }
   return width <= COLUMNS_MOST ? width : 0;
