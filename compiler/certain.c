@@ -27,6 +27,7 @@ typedef struct walk {
   tl_compute *compute;
   void *context;
   int trials;
+  bool decides;  // whether what is looked at decides what else runs
 } walk;
 
 // --- Which expressions are closed -------------------------------------------
@@ -91,8 +92,7 @@ static bool can_fail(const tl_ast *ast) {
   }
 }
 
-// --- Their texts
-// --------------------------------------------------------------
+// --- Their texts ------------------------------------------------------------
 
 // The variables in an expression, in the order of the text.
 typedef struct name_list {
@@ -138,8 +138,9 @@ static bool append_source(const walk *w, closed_text *t, uint32_t begin,
   return append(t, w->source->text + begin, end - begin);
 }
 
-// Appends the expression in parentheses. Each variable was closed before what
-// is made of it, so this ends, and each step takes two bytes.
+// Appends the expression in parentheses; false also if a variable in it was
+// forgotten. Each was closed before what is made of it, so this ends, and each
+// step takes two bytes.
 static bool append_closed(const walk *w, closed_text *t, tl_ast *ast) {
   name_list n = {.in = w};
   if (note_names(ast, &n) || !append(t, "(", 1))
@@ -149,7 +150,7 @@ static bool append_closed(const walk *w, closed_text *t, tl_ast *ast) {
     const tl_variable *v = tl_scope_find(w->scope, n.ast[i]->name.name);
     walk there = *w;
     there.scope = v->scope;
-    if (!append_source(w, t, done, n.ast[i]->span.begin) ||
+    if (v->closed == NULL || !append_source(w, t, done, n.ast[i]->span.begin) ||
         !append_closed(&there, t, v->closed))
       return false;
     done = n.ast[i]->span.end;
@@ -157,8 +158,7 @@ static bool append_closed(const walk *w, closed_text *t, tl_ast *ast) {
   return append_source(w, t, done, ast->span.end) && append(t, ")", 1);
 }
 
-// --- The walk
-// -----------------------------------------------------------------
+// --- The walk ---------------------------------------------------------------
 
 // Sets [message] and returns the kind of the error that computing it gives;
 // TALLY_OK: none that is known.
@@ -172,9 +172,9 @@ static tally_status fails(walk *w, tl_ast *ast, const char **message) {
   // What takes long, or all of the memory, may be right on another machine.
   if (kind == TALLY_ERR_LIMIT)
     w->trials = MOST_TRIALS;
+  // Nor are names wrong: they were found, but the host's are not there.
   return kind == TALLY_ERR_TYPE || kind == TALLY_ERR_SHAPE ||
-                 kind == TALLY_ERR_INDEX || kind == TALLY_ERR_VALUE ||
-                 kind == TALLY_ERR_NAME
+                 kind == TALLY_ERR_INDEX || kind == TALLY_ERR_VALUE
              ? kind
              : TALLY_OK;
 }
@@ -195,29 +195,54 @@ static bool report(tl_ast *ast, void *context) {
   return true;
 }
 
-// Notes the value of a variable that has no other, and is never changed.
+// Notes the value of a variable that has no other, and is never changed, if its
+// text fits, which bounds how deep variables are made of others.
 static void note_value(const walk *w, const tl_ast_assign *assign) {
+  closed_text t = {.nbytes = 0};
   tl_variable *v = assign->target.kind == TL_TARGET_NAME
                        ? tl_scope_find(w->scope, assign->target.name)
                        : NULL;
   if (v != NULL && v->assigns == 1 && !v->is_updated && !v->is_shared &&
-      !v->is_param)
+      !v->is_param && append_closed(w, &t, assign->value))
     v->closed = assign->value;
+}
+
+// A visitor: what decides whether something runs makes sure of its variables,
+// as if len(x) > 0 does for x[0], so their values are unknown from here on, and
+// so are those that they are made of.
+static bool forget(tl_ast *ast, void *context) {
+  walk there = *(walk *)context;
+  tl_variable *v = ast->kind == TL_AST_NAME
+                       ? tl_scope_find(there.scope, ast->name.name)
+                       : NULL;
+  if (v == NULL || v->closed == NULL)
+    return tl_ast_each_child(ast, forget, context);
+  tl_ast *closed = v->closed;
+  v->closed = NULL;
+  there.scope = v->scope;
+  return forget(closed, &there);
 }
 
 static bool look(tl_ast *ast, void *context);
 
-// The children of a node, in the scope that it opens, if it does.
+// The children of a node, in the scope that it opens, if it does. A function
+// without a name may be meant to fail where it is called, as a try is.
 static void look_into(tl_ast *ast, walk *w) {
   const tl_scope *around = w->scope;
-  if (ast->kind == TL_AST_FUNCTION)
+  const tl_ast_kind kind = ast->kind;
+  bool comprehends = kind == TL_AST_LIST_FOR || kind == TL_AST_ARRAY_FOR ||
+                     kind == TL_AST_RECORD_FOR;
+  w->decides = comprehends || kind == TL_AST_IF || kind == TL_AST_WHILE ||
+               kind == TL_AST_FOR || kind == TL_AST_AND || kind == TL_AST_OR;
+  if (kind == TL_AST_DEFINE) {
+    ast = ast->define.function;
     w->scope = ast->function.scope;
-  else if (ast->kind == TL_AST_LIST_FOR || ast->kind == TL_AST_ARRAY_FOR ||
-           ast->kind == TL_AST_RECORD_FOR)
+  } else if (comprehends) {
     w->scope = ast->comprehension.scope;
-  if (ast->kind == TL_AST_TRY)
+  }
+  if (kind == TL_AST_TRY)
     look(ast->attempt.handler, w);
-  else
+  else if (kind != TL_AST_FUNCTION)
     tl_ast_each_child(ast, look, w);
   w->scope = around;
 }
@@ -225,18 +250,19 @@ static void look_into(tl_ast *ast, walk *w) {
 // A visitor. What is closed has nothing in it that has to be looked at again.
 static bool look(tl_ast *ast, void *context) {
   walk *w = context;
+  const bool decides = w->decides;
+  uint32_t before = w->list->total;
   if (tl_diagnostics_full(w->list))
     return true;
-  if (can_fail(ast) && !is_open(ast, w)) {
+  if (can_fail(ast) && !is_open(ast, w))
     report(ast, w);
-    return false;
-  }
-  uint32_t before = w->list->total;
-  look_into(ast, w);
+  else
+    look_into(ast, w);
   if (ast->kind == TL_AST_ASSIGN && w->list->total == before &&
       !is_open(ast->assign.value, w))
     note_value(w, &ast->assign);
-  return false;
+  w->decides = decides;
+  return decides && ast->kind != TL_AST_BLOCK && forget(ast, w);
 }
 
 void tl_find_certain_errors(const tl_resolver *resolver, tl_ast *program,

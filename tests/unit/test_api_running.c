@@ -626,6 +626,14 @@ static void test_findings(void **state) {
               TALLY_ERR_SYNTAX, "UTF-8");
 }
 
+static void negate(void *context, size_t n, const void *const *inputs,
+                   const ptrdiff_t *steps, void *output) {
+  (void)context;
+  for (size_t i = 0; i < n; i++)
+    ((double *)output)[i] =
+        -*(const double *)((const char *)inputs[0] + (ptrdiff_t)i * steps[0]);
+}
+
 // Of what is made of literals, functions that only compute, and variables with
 // one such value: the innermost part that fails.
 static void test_certain_errors(void **state) {
@@ -653,6 +661,25 @@ static void test_certain_errors(void **state) {
                   "try { print(1 + \"a\") } catch { print(2) }\n"
                   "error(\"stop\", kind: \"type\")\nassert(1 == [1, 2])",
                   "");
+  // It is asked before whether it would fail, and what a call is given may be
+  // meant to.
+  expect_findings(h,
+                  "x = []\nn = len(x)\nif n > 0 { print(x[0]) }\n"
+                  "y = []\nprint(len(y) > 0 and y[0] > 1)\n"
+                  "z = []\nfor a in z { print(a, z[0]) }\n"
+                  "fails = test => 1\nprint(fails(() => [1, 2][5]))",
+                  "");
+  // What the host has added is not known where expressions are computed.
+  tally_native function = {.name = "negated_by_host",
+                           .params = "x",
+                           .signature = "(float64) -> float64",
+                           .loop = negate};
+  tally_module module = {.size = sizeof module,
+                         .functions = &function,
+                         .function_count = 1,
+                         .function_size = sizeof function};
+  assert_int_equal(tally_add_module(h->vm, &module), TALLY_OK);
+  expect_findings(h, "print(negated_by_host(1.5))", "");
   // What is too large here may fit elsewhere.
   expect_findings(h, "print(zeros(100000000).nosuch)", "");
 }
