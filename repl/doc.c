@@ -121,11 +121,15 @@ static void print_documentation(const char *name, const char *parameters,
 // module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
   tally_value own;
-  if (tally_describe(vm, name, &own) == TALLY_OK && tl_print_text(vm, own, 0) > 0)
+  if (tally_describe(vm, name, &own) == TALLY_OK &&
+      tl_print_text(vm, own, 0) > 0)
     return TL_DONE;
   const char *text = tally_documentation(vm, name);
   if (text != NULL) {
+    int any;
     print_documentation(name, tally_signature(vm, name), text);
+    // Without memory for it the text stands alone.
+    tl_doc_ask(vm, "see_also", name, &any);
     return TL_DONE;
   }
   return look_for(vm, "find_name", name);
