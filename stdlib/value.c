@@ -8,6 +8,7 @@
 //   int("0x1f"), float("1e3")    text is parsed here, item by item in arrays
 //   int(2.7), float(x)           numbers are cast by the engine (tl_cast)
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -90,6 +91,19 @@ static bool show(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_text_close(&text);
   *out = tl_none();
   return ok;
+}
+
+// show_decimals(n): from now on, of this VM.
+static bool show_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t n;
+  if (!tl_arg_int(vm, "show_decimals", "n", args[0], &n))
+    return false;
+  if (n < 1 || n > 17)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "show_decimals: n must be from 1 to 17, not %" PRId64, n);
+  vm->decimals = (int)n;
+  *out = tl_none();
+  return true;
 }
 
 // format(x, spec).
@@ -565,6 +579,13 @@ const tl_builtin tl_value_builtins[] = {
     ///     # 2 * float64
     ///     #   1.5  10.0
     {"show", "x, all = false", show, TL_EFFECT, .takes = TL_FORMS},
+    /// From now on show and the prompt write the floats of an array with at most
+    /// n decimals, from 1 to 17; 6 at first. Other n are a value error.
+    ///     show_decimals(2)
+    ///     show([pi, 10])
+    ///     # 2 * float64
+    ///     #   3.14  10.00
+    {"show_decimals", "n", show_decimals, TL_EFFECT},
     /// The text of x under a specification of Python's format language; arrays
     /// item by item. A wrong specification is an error (kind value).
     ///     format(pi, ".2f")    # 3.14

@@ -313,6 +313,7 @@ struct tally_vm {
   struct tl_input *input;   // read ahead of standard input, or NULL (io.h)
   uint64_t cleaned_folder;  // the inode of the folder saved to last (io.c)
   int width;                // columns that the prompt shows values in
+  int decimals;             // at most, of the floats of an array there
   uint64_t seed;            // random.seed
   // Of tally_options.devices.
   tl_device devices[TALLY_MAX_DEVICES];

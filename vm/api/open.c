@@ -102,6 +102,7 @@ tl_vm *tl_vm_open(const tally_options *options,
   vm->grown = tl_none();
   vm->caught = tl_none();
   vm->width = 80;
+  vm->decimals = 6;
   vm->no_reuse = options->no_reuse != 0;
   vm->fuel = TL_FUEL;
   vm->budget = UINT64_MAX;

@@ -28,8 +28,7 @@ enum {
   // elided axis.
   LIMIT = 1000,  // arrays of more items are elided
   EDGE = 3,      // items shown at each end of an elided axis
-  DECIMALS = 6,
-  GAP = 2,  // columns between items
+  GAP = 2,       // columns between items
   MARGIN = 1,
   DEEPEST = 8,  // columns that the deepest level of a tree is indented by
 };
@@ -124,15 +123,16 @@ static void choose_floats(picture *p) {
   // Of an array of many short axes only a part is measured.
   p->visits = 100 * LIMIT;
   visit_shown(p, 0, p->array->data, measure_item, &r);
-  // Six decimals would show a small number as zeros.
+  // Few decimals would show a small number as zeros.
   // Exponents also from 1e16 on, where digits before the point would no longer
   // be exact, and from 1e9 on with decimals, where a column would be too wide
   // to read.
-  bool hides = r.least < 1e-4 && r.decimals > DECIMALS;
+  const int most = p->text->vm->decimals;
+  bool hides = r.least < 1e-4 && r.decimals > most;
   p->exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
   p->decimals = p->exponents ? r.digits - 1 : r.decimals;
-  if (p->decimals > DECIMALS)
-    p->decimals = DECIMALS;
+  if (p->decimals > most)
+    p->decimals = most;
   if (p->decimals < 1)
     p->decimals = 1;
 }
