@@ -27,6 +27,7 @@ static inline tl_vm *fixture_open(void) {
   vm->options.capabilities = TALLY_MAY_ALL;
   vm->budget = UINT64_MAX;
   vm->args = tl_none();
+  vm->decimals = 6;
   assert_true(tl_memory_open(vm));
   tl_pool_open(vm);
   return vm;

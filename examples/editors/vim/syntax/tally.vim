@@ -54,8 +54,8 @@ syn keyword tallyFunction ravel_multi_index real reciprocal relayout remainder
 syn keyword tallyFunction repeat replace reshape result_type reverse roll
 syn keyword tallyFunction roots rot90 round rows run_lengths same scan scatter
 syn keyword tallyFunction searchsorted select setdiff1d setxor1d shape show
-syn keyword tallyFunction sign signbit sin sinc singletons sinh size
-syn keyword tallyFunction sliding_windows sort sort_by split sqrt square
+syn keyword tallyFunction show_decimals sign signbit sin sinc singletons sinh
+syn keyword tallyFunction size sliding_windows sort sort_by split sqrt square
 syn keyword tallyFunction squeeze stack starts_with std strip subtract sum
 syn keyword tallyFunction take take_along_axis tan tanh tensordot tile
 syn keyword tallyFunction to_regular topk trace trapezoid tril trim_zeros triu
