@@ -219,7 +219,9 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
     if (!tl_argsort_items(vm, TL_FLOAT64, j.order, j.length, n, true) ||
         (u && !(left_vectors(vm, &j, u) && right_vectors(vm, &j, vh))))
       result = TL_DENSE_STOPPED;
-    for (int64_t i = 0; i < n; i++) s[i] = j.length[j.order[i]] * scale;
+    // Without an order of them there are no values.
+    for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++)
+      s[i] = j.length[j.order[i]] * scale;
   }
   leave(&work);
   return result;
