@@ -22,7 +22,7 @@
 #include "vm/values/record.h"
 
 // What a check of a script adds to, and how it computes what is closed.
-struct tl_check {
+struct tl_found {
   tl_list *found;
   tl_compute *compute;
   void *context;
@@ -285,7 +285,7 @@ static bool compile_into(tl_builder *b, const char *name, const char *text,
 // only checked has no code.
 static tl_unit *compile_once(tl_vm *vm, tl_module *module, const char *name,
                              const char *text, size_t nbytes, unsigned mode,
-                             bool is_conservative, struct tl_check *check) {
+                             bool is_conservative, struct tl_found *check) {
   tl_unit *unit = tl_unit_new(vm, module, name, text, nbytes);
   if (unit == NULL)
     return NULL;
@@ -373,7 +373,7 @@ bool tl_check_source(tl_vm *vm, const char *name, const char *text,
                      size_t nbytes, tl_compute *compute, void *context,
                      tl_slot *out) {
   tl_module *module = tl_module_new(vm, "main", NULL);
-  struct tl_check check = {.found = module == NULL ? NULL : tl_list_new(vm, 4),
+  struct tl_found check = {.found = module == NULL ? NULL : tl_list_new(vm, 4),
                            .compute = compute,
                            .context = context};
   if (check.found != NULL)

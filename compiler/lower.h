@@ -48,7 +48,7 @@ typedef struct tl_builder {
   tl_names *names;
   tl_diagnostics *diagnostics;
   tl_resolver *resolver;
-  struct tl_check *check;  // gets errors and warnings as values; NULL: a run
+  struct tl_found *check;  // gets errors and warnings as values; NULL: a run
   tl_source *source;
   tl_unit *unit;
   tl_cfg_program *program;
