@@ -185,7 +185,7 @@ int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]) {
     }
     param.name = at;
     at = skip_word(at);
-    param.name_length = (size_t)(at - param.name);
+    param.name_length = (uint32_t)(at - param.name);
     at = skip_blanks(at);
     if (*at == ':' || *at == '=') {
       // A colon makes a parameter by name only, an equals sign one that also

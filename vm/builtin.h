@@ -281,7 +281,7 @@ typedef enum tl_param_kind {
 // A parameter, parsed from the text of a row.
 typedef struct tl_param {
   const char *name;  // into the params text, name_length bytes
-  size_t name_length;
+  uint32_t name_length;
   tl_param_kind kind;
   tl_slot value;  // the default: none, bool, weak number; a string default
                   // is given as none and documented

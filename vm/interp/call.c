@@ -83,9 +83,9 @@ static tl_param_kind kind_of(const params *p, uint32_t i) {
 }
 
 // The name of parameter [i], *nbytes long and not terminated.
-static const char *name_of(const params *p, uint32_t i, size_t *nbytes) {
+static const char *name_of(const params *p, uint32_t i, uint32_t *nbytes) {
   if (p->script != NULL) {
-    *nbytes = p->script->params[i].name->length;
+    *nbytes = (uint32_t)p->script->params[i].name->length;
     return p->script->params[i].name->text;
   }
   *nbytes = p->builtin_params[i].name_length;
@@ -128,7 +128,7 @@ static bool describe(tl_vm *vm, tl_slot function, params *p) {
 // parameter cannot be named.
 static int32_t find_param(const params *p, const tl_string *name) {
   for (uint32_t i = 0; i < p->count; i++) {
-    size_t nbytes;
+    uint32_t nbytes;
     const char *text = name_of(p, i, &nbytes);
     if (nbytes == name->length && memcmp(text, name->text, nbytes) == 0)
       return kind_of(p, i) == TL_PARAM_REST ? -1 : (int32_t)i;
@@ -204,7 +204,7 @@ static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
     tl_suggestion near;
     tl_suggest_begin(&near, name->text, name->length);
     for (uint32_t k = 0; k < b->p->count; k++) {
-      size_t nbytes;
+      uint32_t nbytes;
       const char *text = name_of(b->p, k, &nbytes);
       tl_suggest_offer(&near, text, nbytes);
     }
@@ -282,7 +282,7 @@ static bool bind_defaults(binder *b) {
     if (!tl_is_unset(b->out[i]))
       continue;
     if (kind_of(b->p, i) == TL_PARAM_REQUIRED) {
-      size_t nbytes;
+      uint32_t nbytes;
       const char *name = name_of(b->p, i, &nbytes);
       return tl_fail(b->vm, TALLY_ERR_TYPE, "%s needs its argument %.*s",
                      b->p->function, (int)nbytes, name);

@@ -144,7 +144,7 @@ static void put_argument(tl_vm *vm, const tl_param *params, int count,
   if (nbytes == 0 || length == 0)
     return;
   const tl_param unknown = {.name = TL_UNKNOWN_ARGUMENT,
-                            .name_length = strlen(TL_UNKNOWN_ARGUMENT)};
+                            .name_length = sizeof TL_UNKNOWN_ARGUMENT - 1};
   const tl_param *param =
       refused_param(vm, error->message + at, params, count, args);
   if (param == NULL && !error->refused_known)
@@ -219,7 +219,7 @@ static int params_of(const tl_prototype *function,
   for (; count < (int)function->param_count && count < TL_MAX_PARAMS; count++)
     out[count] = (tl_param){
         .name = function->params[count].name->text,
-        .name_length = function->params[count].name->length,
+        .name_length = (uint32_t)function->params[count].name->length,
         .kind = function->params[count].kind,
     };
   return count;

@@ -102,9 +102,9 @@ static void move_results(tl_typing_pass *x, uint32_t to, uint32_t from,
                          uint32_t count) {
   for (uint32_t i = 0; i < count && to != from; i++) {
     tl_jit_type type = x->now[from + i];
-    int op = !tl_jit_is_scalar(type) ? TL_TYPED_LEND
-             : tl_jit_is_float(type) ? TL_TYPED_FMOVE
-                                     : TL_TYPED_MOVE;
+    tl_typed_op op = !tl_jit_is_scalar(type) ? TL_TYPED_LEND
+                     : tl_jit_is_float(type) ? TL_TYPED_FMOVE
+                                             : TL_TYPED_MOVE;
     tl_typing_set(x, op, to + i, type, tl_jit_register(from + i, type),
                   TL_JIT_NONE);
     x->now[from + i] = TL_TYPE_UNKNOWN;
