@@ -63,8 +63,9 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
     to[0] = 0;
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "reshape: %s has %lld items, which do "
-                 "not fill (%s)",
-                 tl_describe(from, what, sizeof what), (long long)x->size, to);
+                 "not fill (%s%s)",
+                 tl_describe(from, what, sizeof what), (long long)x->size, to,
+                 ndim == 1 ? "," : "");
 }
 
 // Whether each of axes [from, to) of x continues the one behind it.
