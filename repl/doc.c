@@ -154,14 +154,15 @@ static bool has_file(const char *name, size_t n, const char *ending) {
 
 // Imports the native module of a name that nobody knows, which adds its
 // documentation. A module in Tally is left alone, since documentation runs no
-// scripts. Whether it fails is of no interest here.
+// scripts. Whether it fails is of no interest here; in a function, it leaves no
+// name behind, which near_name would find.
 static void import_module_of(tally_vm *vm, const char *name) {
   char text[160];
   size_t n = strcspn(name, ".");
   if (tally_documentation(vm, name) != NULL || n == 0 || n > 100 ||
       is_begun(vm, name) || has_file(name, n, ".tly"))
     return;
-  snprintf(text, sizeof text, "import %.*s", (int)n, name);
+  snprintf(text, sizeof text, "(fn () { import %.*s })()", (int)n, name);
   tally_eval(vm, text, NULL);
 }
 

@@ -247,6 +247,16 @@ bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
   return true;
 }
 
+const char *tl_shape_text(int ndim, const int64_t *shape,
+                          char to[TL_SHAPE_TEXT]) {
+  char *at = to;
+  *at++ = '(';
+  for (int i = 0; i < ndim; i++)
+    at += sprintf(at, i ? ", %lld" : "%lld", (long long)shape[i]);
+  strcpy(at, ndim == 1 ? ",)" : ")");
+  return to;
+}
+
 // Negative axes are resolved before they are compared, so that -1 and the last
 // axis are the same.
 //

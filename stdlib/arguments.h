@@ -91,6 +91,13 @@ bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
 //   zeros((2, -1))      false: "axis 1 of shape is -1, but must not be …"
 bool tl_arg_shape(tl_vm *vm, const char *function, const char *name, tl_slot s,
                   int *ndim, int64_t shape[TL_MAX_DIMS]);
+// The most bytes that a shape takes as text, with the byte at its end.
+#define TL_SHAPE_TEXT (TL_MAX_DIMS * 22 + 3)
+// A shape for a message, as a script writes it, into [to], which it returns.
+//
+//   (2, -1)   (4,)   ()
+const char *tl_shape_text(int ndim, const int64_t *shape,
+                          char to[TL_SHAPE_TEXT]);
 // The same as axes of an array of [ndim] dimensions: negative ones count from
 // the end, results are from 0 on; one that is given twice fails (kind value).
 //

@@ -54,17 +54,12 @@ static bool complete_shape(tl_vm *vm, const tl_array *x, int ndim,
   // Either there are too many or too few items, or no length fits for -1: one
   // message with the type and the shape asked for says which.
   tl_slot from = {.tag = tl_array_tag(x), .array = (tl_array *)x};
-  char what[TL_DESCRIBE], to[TL_MAX_DIMS * 24];
-  size_t at = 0;
-  for (int i = 0; i < ndim; i++)
-    at += (size_t)snprintf(to + at, sizeof to - at, i ? ", %lld" : "%lld",
-                           (long long)shape[i]);
-  if (ndim == 0)
-    to[0] = 0;
+  char what[TL_DESCRIBE], to[TL_SHAPE_TEXT];
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "reshape: %s has %lld items, which do "
-                 "not fill (%s)",
-                 tl_describe(from, what, sizeof what), (long long)x->size, to);
+                 "not fill %s",
+                 tl_describe(from, what, sizeof what), (long long)x->size,
+                 tl_shape_text(ndim, shape, to));
 }
 
 // Whether each of axes [from, to) of x continues the one behind it.

@@ -165,6 +165,7 @@ run doc median;             expect 0 '^See also nanmedian$' 'doc ends with relat
 run doc regex;              expect 0 '^strings\.match ' 'doc of a word from elsewhere'
 run doc datetime;           expect 0 '^time\.now ' 'doc of a word that means a module'
 run doc stdin;              expect 0 '^input ' 'doc of a word for input'
+run doc srot;               expect 1 'srot; did you mean sort' 'doc of a typing error'
 run doc exit;               expect 0 '^os\.exit' 'doc of a word for the end'
 run doc Fourier;            expect 0 '^fft\.fft ' 'doc of a word in the texts'
 absent 'no documentation' 'doc of a word that is found'

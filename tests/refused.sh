@@ -64,7 +64,7 @@ kinds = ("type", "shape", "index", "value", "domain", "io", "memory", "limit")
 own = (" needs ", " takes ", " do not broadcast", " does not fit", "structs with", "a negative ", "is_missing(x)", " converts numbers")
 # What is said of several arguments, of what is in one, or of a call inside.
 others = ("item ", "each ", "the values", "what it goes through", "the function's result")
-shows = (" do not broadcast", " rows against ", "@ of ", "a scalar", " of the stack ", " is indexed by rows", "cannot store ", ": index ", " which do not fill ", " does not fit int64", "JSON has no ", " ends in none of ", " by a negative count", " is not a whole number", " is out of range", ": an index ", " is no valid ")
+shows = (" do not broadcast", " does not broadcast to ", " rows against ", "@ of ", "a scalar", " of the stack ", " is indexed by rows", "cannot store ", ": index ", " which do not fill ", " does not fit int64", "JSON has no ", " ends in none of ", " by a negative count", " is not a whole number", " is out of range", ": an index ", " is no valid ")
 calls = 0
 fn words(text) {
   for mark in (":", ",", "(", ")") { text = replace(text, mark, " ") }

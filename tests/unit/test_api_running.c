@@ -644,7 +644,7 @@ static void test_certain_errors(void **state) {
                   "axis 0 is 3 against 2; ");
   expect_findings(h, "n = 2\nm = n * 2\nprint([1, 2] |> reshape((m,)))",
                   "shape 3 17 22 45 reshape: 2 * int64 has 2 items, which do "
-                  "not fill (4); ");
+                  "not fill (4,); ");
   expect_findings(h, "print(sqrt(\"a\"))",
                   "type 1 7 6 15 sqrt needs numbers: got string; ");
   expect_findings(h, "print([(k[0], zeros(3)[3]) for k in ([1],)])",
