@@ -67,20 +67,18 @@ static void add_words(tally_vm *vm, const char *text, tl_choices *c) {
 // Names of signs, for what stands behind a backslash.
 // [part] is without the backslash; an empty one gets all.
 static void add_signs(const char *part, tl_choices *c) {
-  for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
+  for (const tl_sign *s = tl_signs; s->name != NULL; s++)
     if (strncmp(s->name, part, strlen(part)) == 0)
       add_choice(c, s->name);
-  }
 }
 
 // Commands of the prompt, for a colon and what follows it.
 // [part] is without the colon.
 static void add_commands(const char *part, tl_choices *c) {
   const char *name;
-  for (int i = 0; (name = tl_command_name(i)) != NULL; i++) {
+  for (int i = 0; (name = tl_command_name(i)) != NULL; i++)
     if (strncmp(name, part, strlen(part)) == 0)
       add_choice(c, name);
-  }
 }
 
 // Files whose names go on from a path; those of folders end with a slash.
@@ -117,12 +115,11 @@ static void add_files(const char *path, tl_choices *c) {
 // and comments are not reckoned with: a quote in a comment offers files.
 static const char *open_string(const char *text) {
   const char *begin = NULL;
-  for (; *text != 0; text++) {
+  for (; *text != 0; text++)
     if (*text == '\\' && begin != NULL && text[1] != 0)
       text++;
     else if (*text == '"')
       begin = begin == NULL ? text + 1 : NULL;
-  }
   return begin;
 }
 
@@ -144,10 +141,9 @@ static const char *file_of_command(const char *text) {
 static void find_signs(tl_choices *c, const char *slash) {
   add_signs(slash + 1, c);
   const char *name = c->count == 1 ? c->names[0] : slash + 1;
-  for (const tl_sign *s = tl_signs; s->name != NULL; s++) {
+  for (const tl_sign *s = tl_signs; s->name != NULL; s++)
     if (strcmp(s->name, name) == 0)
       c->sign = s->sign;
-  }
   c->replaced = strlen(slash);
 }
 

@@ -378,12 +378,11 @@ static void converse(debugger *d) {
     putchar('\n');
   print_place(d, 0);
   tl_session_pauses(false);
-  while (result == STAY && !d->ended) {
+  while (result == STAY && !d->ended)
     if (read_line(d, &text, &nbytes))
       result = run_line(d, text, nbytes);
     else
       d->ended = true;
-  }
   fflush(stdout);
   tl_session_pauses(true);
 }

@@ -449,10 +449,9 @@ static void seek(tl_editor *e, size_t from, int step) {
   if (at == h->count)
     return;
   tl_edit_show_entry(e, at);
-  for (size_t i = 0; i + n <= e->nbytes; i++) {
+  for (size_t i = 0; i + n <= e->nbytes; i++)
     if (memcmp(e->text + i, e->sought, n) == 0)
       e->cursor = i;
-  }
 }
 
 // The text that is sought gets one character more, or one less.
@@ -583,14 +582,12 @@ static const struct {
 // Some forty entries are compared for each key, which a person cannot notice;
 // what is pasted does not come here.
 static bool bound_key(tl_editor *e, int key) {
-  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
+  for (size_t i = 0; i < sizeof moves / sizeof *moves; i++)
     if (moves[i].key == key)
       return e->cursor = moves[i].go(e, e->cursor), true;
-  }
-  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+  for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
     if (actions[i].key == key)
       return actions[i].act(e), true;
-  }
   return false;
 }
 
@@ -619,11 +616,10 @@ static void press(tl_editor *e, int key) {
   bool commands =
       e->mode == COMMANDING && key < TL_KEY_UP &&
       (e->pending != 0 || key == TL_CTRL('r') || (key >= 32 && key < 127));
-  if (commands) {
+  if (commands)
     tl_vi_key(e, key);
-  } else if (!bound_key(e, key) && is_text(key)) {
+  else if (!bound_key(e, key) && is_text(key))
     type_key(e, key);
-  }
   tl_vi_stay_on_sign(e);
   e->did = e->does;
 }

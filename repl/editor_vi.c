@@ -174,10 +174,9 @@ static void command(tl_editor *e, int key) {
     default:
       break;
   }
-  for (size_t i = 0; i < sizeof vi_moves / sizeof *vi_moves; i++) {
+  for (size_t i = 0; i < sizeof vi_moves / sizeof *vi_moves; i++)
     if (vi_moves[i].key == key)
       e->cursor = vi_moves[i].go(e, at);
-  }
 }
 
 // [key] is a character or a control character; e->mode is COMMANDING.

@@ -60,11 +60,10 @@ static bool add_entry(tl_history *h, const char *text, size_t nbytes) {
     return false;
   memcpy(copy, text, nbytes);
   copy[nbytes] = 0;
-  for (size_t i = 0; i < h->count; i++) {
+  for (size_t i = 0; i < h->count; i++)
     if (h->entries[i].nbytes == nbytes &&
         memcmp(h->entries[i].text, copy, nbytes) == 0)
       remove_entry(h, i--);
-  }
   if (h->count == TL_HISTORY_MOST)
     remove_entry(h, 0);
   h->entries[h->count++] = (tl_entry){copy, nbytes};

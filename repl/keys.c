@@ -218,10 +218,9 @@ static int read_sequence(int first) {
   }
   if (n == 1)
     return TL_ALT | first;
-  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
+  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
     if (strcmp(sequences[i].bytes, bytes) == 0)
       return sequences[i].key;
-  }
   return TL_KEY_UNKNOWN;
 }
 

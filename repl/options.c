@@ -76,9 +76,8 @@ static bool read_count(const char *text, int *out) {
 // message.
 static int set_memory(tl_command *cmd, const char *text) {
   double nbytes;
-  if (!read_quantity(text, sizes, &nbytes)) {
+  if (!read_quantity(text, sizes, &nbytes))
     return wrong("--limit-memory wants a size, such as 2G or 500M, not ", text);
-  }
   // A limit beyond the address space is none.
   cmd->options.memory_limit = nbytes < (double)SIZE_MAX ? (size_t)nbytes : 0;
   return 0;
