@@ -401,8 +401,7 @@ static const joined *find_joined(uint8_t op) {
 // says; a jump of its own behind the branch would be another point.
 static bool is_negated(const tl_emitter *e, int32_t at,
                        const tl_cfg_block *block) {
-  return is_next(e, at, block->targets[0]) ||
-         is_backward(e, block->targets[1]);
+  return is_next(e, at, block->targets[0]) || is_backward(e, block->targets[1]);
 }
 
 // The comparison [test] and the branch behind it as one jump. The negation of
