@@ -287,36 +287,15 @@ static reply do_help(debugger *d, char *rest) {
   return STAY;
 }
 
-// The word at the end of a command's line, and what it may go on as.
-typedef struct word {
-  const char *text;
-  tl_choices *choices;
-} word;
-
-// Adds a copy of the name to the choices if it goes on from the word.
-static void offer(void *context, const char *name) {
-  const word *w = context;
-  if (strncmp(name, w->text, strlen(w->text)) == 0)
-    tl_choices_add(w->choices, name);
-}
-
 // What Tab offers: commands at the line's begin, and behind one variables of
 // the selected call besides the names of the prompt.
-static void choose(void *context, const char *text, tl_choices *c) {
+static void list_own(void *context, const char *text, tl_text_hook *see,
+                     void *to) {
   debugger *d = context;
-  if (strpbrk(text, " \t") == NULL) {
-    word command = {text, c};
-    for (int i = 0; i < COMMANDS; i++) offer(&command, commands[i].name);
-    return;
-  }
-  tl_choices_find(c, d->vm, text);
-  size_t at = strlen(text);
-  while (at > 0 && (isalnum((unsigned char)text[at - 1]) ||
-                    text[at - 1] == '_' || (text[at - 1] & 0x80) != 0))
-    at--;
-  word last = {text + at, c};
-  if (at == 0 || text[at - 1] != '.')
-    tl_debugger_names(d, d->frame, offer, &last);
+  if (strpbrk(text, " \t") != NULL)
+    tl_debugger_names(d, d->frame, see, to);
+  else
+    for (int i = 0; i < COMMANDS; i++) see(to, commands[i].name);
 }
 
 // Runs a line; an empty one runs the last command again, so that step is typed
@@ -403,10 +382,8 @@ static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
 // ended it.
 int tl_run_debug(tl_session *session, const tl_command *cmd) {
   debugger d = {.vm = session->vm, .pace = PACE_STEP};
-  const tl_editor_use use = {.prompt = "debug> ",
-                             .history = "_debug",
-                             .choose = choose,
-                             .context = &d};
+  const tl_editor_use use = {
+      .prompt = "debug> ", .history = "_debug", .own = list_own, .context = &d};
   if (tally_debug(session->vm, heed, &d) != TALLY_OK) {
     tl_session_report(session);
     return TL_FAILED;

@@ -3,10 +3,8 @@
 //
 //     tl_editor_open ─ tl_editor_read … ─ tl_editor_close
 //
-//     terminal ─▶ keys ─▶ editor.c: text, cursor, undo ─▶ screen.c ─▶ terminal
-//                            │
-//                            ├ completion.c  Tab: names, signs, files
-//                            └ history.c     arrows, Ctrl-R, hints in grey
+//     terminal ─▶ keys.c ─▶ editor.c ─▶ editing.tly: text, cursor, undo
+//     terminal ◀─────────────────────── completion, hints, colours, history
 //
 // It is Tally's own. Of the libraries with a permissive licence, libedit and
 // linenoise draw one line in one colour, have no hints or no undo, and take a
@@ -19,7 +17,7 @@
 
 #include <stddef.h>
 
-#include "repl/completion.h"
+#include "repl/run.h"
 #include "tally.h"
 
 typedef struct tl_editor tl_editor;
@@ -28,8 +26,10 @@ typedef struct tl_editor tl_editor;
 typedef struct tl_editor_use {
   const char *prompt;   // of as many bytes as "tally> "
   const char *history;  // what the history's file is called behind its name
-  // Fills *c as tl_choices_find does, which NULL stands for.
-  void (*choose)(void *context, const char *text, tl_choices *c);
+  // Tells [see] names of its own that may stand at the text's end: commands
+  // where it has no blank, which go before all others, else variables. NULL:
+  // there are none.
+  void (*own)(void *context, const char *text, tl_text_hook *see, void *to);
   void *context;
 } tl_editor_use;
 
