@@ -327,14 +327,18 @@ static reply run_line(debugger *d, const char *text, size_t nbytes) {
 
 // Reads a line into *text, borrowed until the next one is read. False at the
 // end of the input. What was printed is flushed first, as both share a
-// terminal.
+// terminal. With an editor that failed, and has said so, the terminal's own
+// lines serve from then on, as at the prompt: the run need not end for it, and
+// neither are its breakpoints lost.
 static bool read_line(debugger *d, const char **text, size_t *nbytes) {
   tl_reading reading = TL_READ_INTERRUPTED;
   fflush(stdout);
   while (d->editor != NULL && reading == TL_READ_INTERRUPTED)
     reading = tl_editor_read(d->editor, text, nbytes);
-  if (d->editor != NULL)
+  if (d->editor != NULL && reading != TL_READ_FAILED)
     return reading == TL_READ_LINE;
+  tl_editor_close(d->editor);
+  d->editor = NULL;
   if (isatty(STDIN_FILENO))
     fputs("debug> ", stdout);
   fflush(stdout);

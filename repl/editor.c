@@ -2,13 +2,16 @@
 // business of a program in Tally, editing.tly, in a VM of its own; what is here
 // reads keys for it, writes what it draws, and asks the prompt's VM for it.
 //
-//     tl_editor_read ─ begin(offered)
+//     tl_editor_read ─ begin(), write(offered)
 //                    ─ tl_keys_next ─ press(key)           editing.tly
 //                      drawing(columns, rows, is_over)
 //                        prompt.complete(…) ─ tally_complete
 //                    ─ remember()
 //
-// Nothing is drawn while more keys are there already.
+// Nothing is drawn while more keys are there already. A program that fails says
+// so, and has the prompt read plain lines from then on. Keys and texts that are
+// no UTF-8 do not reach it. The two VMs share nothing: values cross as copies
+// of their texts.
 
 #include "repl/editor.h"
 
@@ -27,10 +30,12 @@
 #include "repl/screen.h"
 #include "repl/session.h"
 
-// The program's numbers besides those of tl_reading.
+// The program's numbers besides those of tl_reading: the command is to be
+// stopped, as the shell has it, and the input stays as it is; or nothing ended.
 enum { SUSPENDED = 4, GOES_ON = -1 };
 
 struct tl_editor {
+  // Whose names are completed, borrowed, and that of editing.tly, owned.
   tally_vm *vm, *program;
   const tl_editor_use *use;
   bool is_vi;
@@ -41,7 +46,8 @@ struct tl_editor {
 
 // --- What the program may ask -----------------------------------------------
 
-// A hook for names: writes each as a line of the stream.
+// A hook for names: writes each as a line of the stream. No name has an end of
+// line within it.
 static void put_line(void *to, const char *name) {
   fprintf(to, "%s\n", name);
 }
@@ -56,7 +62,9 @@ static tally_status give_lines(tally_vm *vm, FILE *to, char **text,
   return status;
 }
 
-// complete(before). An error, such as no memory, means no names.
+// complete(before): names that the word at its end may become, a line each.
+// Nothing of the session runs for it. An error, such as no memory, means no
+// names.
 static tally_status complete(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
@@ -73,7 +81,7 @@ static tally_status complete(tally_vm *vm, void *context, size_t count,
   return give_lines(vm, to, &text, out);
 }
 
-// own(before)
+// own(before): what the use has besides, likewise; none where it has nothing.
 static tally_status list_own(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
@@ -89,7 +97,7 @@ static tally_status list_own(tally_vm *vm, void *context, size_t count,
   return give_lines(vm, to, &text, out);
 }
 
-// commands()
+// commands(): the names of the prompt's commands, likewise, without colons.
 static tally_status list_commands(tally_vm *vm, void *context, size_t count,
                                   const tally_value *args, tally_value *out) {
   char *text = NULL;
@@ -102,7 +110,7 @@ static tally_status list_commands(tally_vm *vm, void *context, size_t count,
   return give_lines(vm, to, &text, out);
 }
 
-// cells(text)
+// cells(text): how many the terminal takes for it, as utf8proc has them.
 static tally_status count_cells(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
   size_t nbytes;
@@ -138,7 +146,7 @@ static tally_status spell_call(tally_vm *vm, void *context, size_t count,
              : TALLY_OK;
 }
 
-// is_whole(text)
+// is_whole(text): as the prompt itself asks of lines that are piped into it.
 static tally_status is_whole(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
@@ -148,7 +156,9 @@ static tally_status is_whole(tally_vm *vm, void *context, size_t count,
   return tally_from_bool(vm, tl_input_is_whole(e->vm, text, nbytes), out);
 }
 
-// wrong_place(text)
+// wrong_place(text): (line, column) of the first error that the grammar knows,
+// as the report has them; none for a text without one. What names mean is not
+// asked, so a text may have no wrong place and fail.
 static tally_status find_wrong(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
@@ -166,7 +176,7 @@ static tally_status find_wrong(tally_vm *vm, void *context, size_t count,
   return tally_from_list(vm, 2, place, out);
 }
 
-// pending()
+// pending(): whether a key can be read at once, as in the middle of a paste.
 static tally_status is_pending(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   (void)context, (void)count, (void)args;
@@ -301,8 +311,9 @@ static bool press(const tl_editor *e, int64_t *ending) {
 
 // --- Reading ----------------------------------------------------------------
 
-// Puts the input into the history, and its line into the file. What cannot be
-// written is kept for this prompt alone.
+// Puts the input into the history, and its line into the file: a blank one
+// into neither. What cannot be written is kept for this prompt alone, and the
+// file is not tried again.
 static void remember(tl_editor *e) {
   size_t nbytes;
   char *line = ask(e, "remember", 0, NULL, &nbytes);
@@ -319,9 +330,10 @@ static void remember(tl_editor *e) {
 // underlined.
 tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   int64_t ending = GOES_ON;
-  const char *offered = e->offered == NULL ? "" : e->offered;
   tally_value none;
-  bool ok = call_with(e, "begin", offered, strlen(offered), &none) &&
+  bool ok = call(e, "begin", 0, NULL, &none) &&
+            (e->offered == NULL ||
+             call_with(e, "write", e->offered, strlen(e->offered), &none)) &&
             take_terminal(e);
   free(e->offered);
   e->offered = NULL;

@@ -45,7 +45,8 @@ typedef enum tl_reading {
 // this use.
 // NULL: there is no memory, or no terminal on both ends that can move its
 // cursor. Keys are those of Emacs, or of vi where TALLY_KEYS is `vi`, ~/.editrc
-// says `bind -v` or ~/.inputrc `set editing-mode vi`.
+// says `bind -v` or ~/.inputrc `set editing-mode vi`. It has a VM of its own,
+// which takes 3 MB and some 9 ms, so it is not for scripts.
 tl_editor *tl_editor_open(tally_vm *vm, const tl_editor_use *use);
 // Frees the editor; NULL is ignored.
 void tl_editor_close(tl_editor *editor);
@@ -54,7 +55,9 @@ void tl_editor_close(tl_editor *editor);
 // with an end of line and a zero byte; it belongs to the editor until the next
 // one. The terminal is as it was before when this returns.
 tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
-// The next input to be read begins with this text. Borrows it.
+// The next input to be read begins with this text, and its cursor stands behind
+// it; one that is no UTF-8 is passed over. Borrows it. Of several texts the
+// last counts.
 void tl_editor_offer(tl_editor *editor, const char *text, size_t nbytes);
 
 #endif

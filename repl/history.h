@@ -1,8 +1,12 @@
-// The file of inputs of earlier prompts: a line for each, the newest last,
-// where
-// `\n` is an end of line within an input and `\\` a backslash. Each input is
-// added at once, so that prompts that run at a time lose nothing of each other;
-// the same one may be there often.
+// The file of inputs of earlier prompts: a line for each, the newest last.
+// `\n` stands for an end of line within an input and `\\` for a backslash.
+// Blanks at an input's end are not kept.
+//
+//     x = [1, 2]
+//     fn f(x) {\n  "a\\tb"\n}
+//
+// Each input is added at once, so that prompts that run at a time lose nothing
+// of each other; the same one may be there often.
 #ifndef TALLY_REPL_HISTORY_H
 #define TALLY_REPL_HISTORY_H
 

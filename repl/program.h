@@ -30,8 +30,10 @@ tally_vm *tl_program_open(const char *text, const tally_options *options,
                           const char *name, const tally_native *functions,
                           size_t count, tally_vm *about);
 
-// A native function: the tokens of a text, rows of kind, begin, end and the
-// other half's begin, an int64 matrix.
+// A native function: the tokens of a text, in their order, an int64 matrix with
+// a row for each: its kind, of tally_token_kind; begin and end, in bytes; and
+// the begin of the other half of a bracket, which is its own where there is
+// none. Blanks are no tokens, and what is wrong is one of its own kind.
 tally_function tl_program_tokens;
 
 // The bytes of a value; "" of what is no string. Borrowed of the value.
