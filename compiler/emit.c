@@ -395,15 +395,22 @@ static const joined *find_joined(uint8_t op) {
   return NULL;
 }
 
-// The comparison [test] and the branch behind it as one jump, negated if the
-// true target comes next anyway. The negation of a < b is JNLT and not a >= b:
-// with NaN these differ.
+// Whether a branch is emitted negated: if the true target comes next anyway, or
+// the false one stands before, as for `while not f(x)`. One jump goes there
+// then, which polls before it has consumed anything, as the point that can fail
+// says; a jump of its own behind the branch would be another point.
+static bool is_negated(const tl_emitter *e, int32_t at,
+                       const tl_cfg_block *block) {
+  return is_next(e, at, block->targets[0]) || is_backward(e, block->targets[1]);
+}
+
+// The comparison [test] and the branch behind it as one jump. The negation of
+// a < b is JNLT and not a >= b: with NaN these differ.
 static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
                        const tl_cfg_block *block, int32_t literal) {
   const joined *j = find_joined(test->op);
   int32_t yes = block->targets[0], no = block->targets[1];
-  // A jump that falls through to the true target saves the second jump.
-  bool negate = is_next(e, at, yes);
+  bool negate = is_negated(e, at, block);
   tl_ins word = {.op = negate ? j->negated : j->jump};
   if (literal >= 0) {
     word.op = negate ? j->negated_k : j->jump_k;
@@ -421,8 +428,7 @@ static void put_joined(tl_emitter *e, int32_t at, const tl_cfg_ins *test,
   uint32_t pc = put(e, word);
   add_point(e, pc, test);
   add_fixup(e, pc, negate ? no : yes, true);
-  if (!negate)
-    put_goto(e, at, no, test);
+  put_goto(e, at, negate ? yes : no, test);
 }
 
 // A branch on a slot, negated likewise.
@@ -430,7 +436,7 @@ static void put_branch(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
                        const tl_cfg_block *block) {
   int32_t yes = block->targets[0], no = block->targets[1];
   // JSET has no negated form.
-  bool negate = ins->op != TL_BC_JSET && is_next(e, at, yes);
+  bool negate = ins->op != TL_BC_JSET && is_negated(e, at, block);
   uint8_t op = ins->op;
   if (negate)
     op = op == TL_BC_JT ? TL_BC_JF : TL_BC_JT;
@@ -441,8 +447,7 @@ static void put_branch(tl_emitter *e, int32_t at, const tl_cfg_ins *ins,
   if (ins->fails != TL_NEVER)
     add_point(e, pc, ins);
   add_fixup(e, pc, negate ? no : yes, false);
-  if (!negate)
-    put_goto(e, at, no, ins);
+  put_goto(e, at, negate ? yes : no, ins);
 }
 
 // FORPREP jumps if there is no iteration; FORR and MORE if there is one. In

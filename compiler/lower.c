@@ -157,7 +157,7 @@ bool tl_lower_program(tl_builder *b, tl_ast *program) {
     value =
         tl_lower_block(&l, program, r->mode == TL_UNIT_EVAL ? -1 : TL_NO_VALUE);
   if (value < 0)
-    value = tl_load_none(&l, -1, program->span);
+    value = tl_load_constant(&l, -1, tl_none(), program->span);
   tl_function_end(&l, value, program->span);
   // Imports and functions may have added variables until here.
   b->program->global_count = (int32_t)b->unit->module->variable_count;

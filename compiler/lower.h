@@ -218,8 +218,10 @@ uint32_t tl_add_constant(tl_lower *l, tl_slot value);
 // One more constant of a function that has been lowered, which owns nothing.
 // Not looked up first.
 uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f, tl_slot value);
-// Loads a constant into a slot. Takes what [value] owns.
-void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span);
+// Loads a constant, and returns the slot that has it: [want], or with -1 a
+// temporary. Takes what [value] owns.
+int32_t tl_load_constant(tl_lower *l, int32_t want, tl_slot value,
+                         tl_span span);
 // The same of a string.
 void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
                     tl_span span);
@@ -232,11 +234,9 @@ uint32_t tl_unit_name(tl_builder *b, const char *text, size_t nbytes);
 // The index of a list of field names in the unit.
 uint32_t tl_unit_keys(tl_builder *b, const tl_name *const *names,
                       uint32_t count);
-// A constant of no text: a function, and none, which goes to [want].
+// Likewise of a function.
 void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
                       tl_span span);
-// Returns the slot that has it: [want], or a temporary.
-int32_t tl_load_none(tl_lower *l, int32_t want, tl_span span);
 // A function of the unit, with a number and a name (NULL: none) but without
 // code. NULL: no memory.
 tl_prototype *tl_unit_prototype(tl_builder *b, const tl_name *name);

@@ -550,8 +550,7 @@ static int32_t lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
     }
     tl_lower_name(l, v->name, value->span, -1);
     if (v->is_global) {
-      int32_t unset = tl_temp(l);
-      tl_load_constant(l, unset, tl_unset(), value->span);
+      int32_t unset = tl_load_constant(l, -1, tl_unset(), value->span);
       tl_store_name(l, v->name, unset, value->span);
     } else if (v->index < l->f->variable_count) {
       tl_load_constant(l, v->index, tl_unset(), value->span);
@@ -559,7 +558,7 @@ static int32_t lower_del(tl_lower *l, tl_ast *ast, int32_t want) {
       l->assigned_in[v->index] = -1;
     }
   }
-  return tl_load_none(l, want, ast->span);
+  return tl_load_constant(l, want, tl_none(), ast->span);
 }
 
 // A call, by what is known of the callee: a form of the language, a library

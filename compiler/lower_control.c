@@ -419,8 +419,9 @@ void tl_lower_return(tl_lower *l, tl_ast *ast) {
                 "return stands outside a function");
     return;
   }
-  int32_t value = ast->result == NULL ? tl_load_none(l, -1, ast->span)
-                                      : tl_lower_expr(l, ast->result, -1);
+  int32_t value = ast->result == NULL
+                      ? tl_load_constant(l, -1, tl_none(), ast->span)
+                      : tl_lower_expr(l, ast->result, -1);
   tl_use_variables(l, ast->span);
   tl_emit1(l, TL_BC_RET, -1, value, ast->span);
   tl_enter_block(l, tl_new_block(l));

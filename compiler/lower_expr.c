@@ -8,9 +8,7 @@
 // --- Constants and operators ------------------------------------------------
 
 int32_t tl_lower_constant(tl_lower *l, tl_ast *ast, int32_t want) {
-  want = tl_into(l, want);
-  tl_load_constant(l, want, tl_literal_slot(l, ast, false), ast->span);
-  return want;
+  return tl_load_constant(l, want, tl_literal_slot(l, ast, false), ast->span);
 }
 
 int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want) {
@@ -21,15 +19,12 @@ int32_t tl_lower_string(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // A type between ` `, as a constant.
 int32_t tl_lower_type(tl_lower *l, tl_ast *ast, int32_t want) {
-  want = tl_into(l, want);
   // A wrong literal is reported at its place.
   tl_type *type = tl_type_parse(l->b->vm, ast->string.text, ast->string.nbytes);
-  if (type == NULL) {
-    tl_diagnose_pending(l->b, ast->span);
-    return want;
-  }
-  tl_load_constant(l, want, tl_type_slot(type), ast->span);
-  return want;
+  if (type != NULL)
+    return tl_load_constant(l, want, tl_type_slot(type), ast->span);
+  tl_diagnose_pending(l->b, ast->span);
+  return tl_into(l, want);
 }
 
 // The left operand: a variable's own slot, unless the right side may change it.
@@ -61,11 +56,8 @@ static int32_t lower1(tl_lower *l, tl_opcode op, tl_ast *operand,
 int32_t tl_lower_unary(tl_lower *l, tl_ast *ast, int32_t want) {
   // -1 is the constant -1, so that it can be an immediate operand.
   tl_slot value = tl_literal_slot(l, ast, false);
-  if (!tl_is_unset(value)) {
-    want = tl_into(l, want);
-    tl_load_constant(l, want, value, ast->span);
-    return want;
-  }
+  if (!tl_is_unset(value))
+    return tl_load_constant(l, want, value, ast->span);
   static const tl_op ops[TL_OPERATOR_COUNT] = {
       [TL_OPERATOR_NEGATE] = TL_OP_NEGATIVE,
       [TL_OPERATOR_PLUS] = TL_OP_POSITIVE,
@@ -100,10 +92,8 @@ int32_t tl_lower_range(tl_lower *l, tl_ast *ast, int32_t want) {
                      : tl_lower_left(l, ast->range.stop, ast->range.step);
   // All three are operands, in slots, also the step 1 that nobody wrote.
   int32_t step = ast->range.step == NULL
-                     ? tl_temp(l)
+                     ? tl_load_constant(l, -1, tl_weak_int(1), ast->span)
                      : tl_lower_expr(l, ast->range.step, -1);
-  if (ast->range.step == NULL)
-    tl_load_constant(l, step, tl_weak_int(1), ast->span);
   tl_emit_operands(l, TL_BC_RANGE, want, (int32_t[]){start, stop, step}, 3,
                    ast->span);
   return want;

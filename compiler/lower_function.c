@@ -329,5 +329,7 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want) {
       return tl_lower_expr(l, statement, want);
     tl_lower_statement(l, statement);
   }
-  return want == TL_NO_VALUE ? -1 : tl_load_none(l, want, block->span);
+  return want == TL_NO_VALUE
+             ? -1
+             : tl_load_constant(l, want, tl_none(), block->span);
 }

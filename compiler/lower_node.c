@@ -20,7 +20,7 @@ int32_t tl_lower_expr(tl_lower *l, tl_ast *ast, int32_t want) {
   }
   // A statement where a value is wanted: the value is none.
   kind->run(l, ast);
-  return tl_load_none(l, want, ast->span);
+  return tl_load_constant(l, want, tl_none(), ast->span);
 }
 
 // Statements have no value, so what an expression leaves in a slot is unused:

@@ -146,20 +146,17 @@ void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
     l->b->failed = true;
 }
 
-void tl_load_constant(tl_lower *l, int32_t into, tl_slot value, tl_span span) {
-  tl_emit_x(l, TL_BC_LOADK, into, tl_add_constant(l, value), span);
+int32_t tl_load_constant(tl_lower *l, int32_t want, tl_slot value,
+                         tl_span span) {
+  want = tl_into(l, want);
+  tl_emit_x(l, TL_BC_LOADK, want, tl_add_constant(l, value), span);
+  return want;
 }
 
 void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
                       tl_span span) {
   tl_load_constant(
       l, into, (tl_slot){.tag = TL_TAG_FUNCTION, .pointer = function}, span);
-}
-
-int32_t tl_load_none(tl_lower *l, int32_t want, tl_span span) {
-  want = tl_into(l, want);
-  tl_load_constant(l, want, tl_none(), span);
-  return want;
 }
 
 tl_string *tl_unit_string(tl_builder *b, const char *text, size_t nbytes) {

@@ -52,7 +52,7 @@ static int usage(void) {
 // Reads the arguments behind the word; 0, or the exit status.
 // A word that begins with - is no file; one that does goes as ./-x.
 static int read_arguments(int argc, char **argv, bind_command *out) {
-  for (int i = 0; i < argc; i++) {
+  for (int i = 0; i < argc; i++)
     if (strcmp(argv[i], "--build") == 0)
       out->builds = true;
     else if (strcmp(argv[i], "-o") == 0 && i + 1 < argc)
@@ -61,7 +61,6 @@ static int read_arguments(int argc, char **argv, bind_command *out) {
       return usage();
     else
       out->path = argv[i];
-  }
   return out->path == NULL ? usage() : 0;
 }
 

@@ -175,10 +175,9 @@ static int compare_times(const void *a, const void *b) {
 // within, which belongs to what a call costs.
 static double time_calls(tally_vm *vm, tally_value function, int calls) {
   double begin = now();
-  for (int i = 0; i < calls; i++) {
+  for (int i = 0; i < calls; i++)
     if (tally_apply(vm, function, 0, NULL, NULL) != TALLY_OK)
       return -1;
-  }
   return now() - begin;
 }
 

@@ -287,36 +287,15 @@ static reply do_help(debugger *d, char *rest) {
   return STAY;
 }
 
-// The word at the end of a command's line, and what it may go on as.
-typedef struct word {
-  const char *text;
-  tl_choices *choices;
-} word;
-
-// Adds a copy of the name to the choices if it goes on from the word.
-static void offer(void *context, const char *name) {
-  const word *w = context;
-  if (strncmp(name, w->text, strlen(w->text)) == 0)
-    tl_choices_add(w->choices, name);
-}
-
 // What Tab offers: commands at the line's begin, and behind one variables of
 // the selected call besides the names of the prompt.
-static void choose(void *context, const char *text, tl_choices *c) {
+static void list_own(void *context, const char *text, tl_text_hook *see,
+                     void *to) {
   debugger *d = context;
-  if (strpbrk(text, " \t") == NULL) {
-    word command = {text, c};
-    for (int i = 0; i < COMMANDS; i++) offer(&command, commands[i].name);
-    return;
-  }
-  tl_choices_find(c, d->vm, text);
-  size_t at = strlen(text);
-  while (at > 0 && (isalnum((unsigned char)text[at - 1]) ||
-                    text[at - 1] == '_' || (text[at - 1] & 0x80) != 0))
-    at--;
-  word last = {text + at, c};
-  if (at == 0 || text[at - 1] != '.')
-    tl_debugger_names(d, d->frame, offer, &last);
+  if (strpbrk(text, " \t") != NULL)
+    tl_debugger_names(d, d->frame, see, to);
+  else
+    for (int i = 0; i < COMMANDS; i++) see(to, commands[i].name);
 }
 
 // Runs a line; an empty one runs the last command again, so that step is typed
@@ -348,14 +327,18 @@ static reply run_line(debugger *d, const char *text, size_t nbytes) {
 
 // Reads a line into *text, borrowed until the next one is read. False at the
 // end of the input. What was printed is flushed first, as both share a
-// terminal.
+// terminal. With an editor that failed, and has said so, the terminal's own
+// lines serve from then on, as at the prompt: the run need not end for it, and
+// neither are its breakpoints lost.
 static bool read_line(debugger *d, const char **text, size_t *nbytes) {
   tl_reading reading = TL_READ_INTERRUPTED;
   fflush(stdout);
   while (d->editor != NULL && reading == TL_READ_INTERRUPTED)
     reading = tl_editor_read(d->editor, text, nbytes);
-  if (d->editor != NULL)
+  if (d->editor != NULL && reading != TL_READ_FAILED)
     return reading == TL_READ_LINE;
+  tl_editor_close(d->editor);
+  d->editor = NULL;
   if (isatty(STDIN_FILENO))
     fputs("debug> ", stdout);
   fflush(stdout);
@@ -378,12 +361,11 @@ static void converse(debugger *d) {
     putchar('\n');
   print_place(d, 0);
   tl_session_pauses(false);
-  while (result == STAY && !d->ended) {
+  while (result == STAY && !d->ended)
     if (read_line(d, &text, &nbytes))
       result = run_line(d, text, nbytes);
     else
       d->ended = true;
-  }
   fflush(stdout);
   tl_session_pauses(true);
 }
@@ -404,10 +386,8 @@ static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
 // ended it.
 int tl_run_debug(tl_session *session, const tl_command *cmd) {
   debugger d = {.vm = session->vm, .pace = PACE_STEP};
-  const tl_editor_use use = {.prompt = "debug> ",
-                             .history = "_debug",
-                             .choose = choose,
-                             .context = &d};
+  const tl_editor_use use = {
+      .prompt = "debug> ", .history = "_debug", .own = list_own, .context = &d};
   if (tally_debug(session->vm, heed, &d) != TALLY_OK) {
     tl_session_report(session);
     return TL_FAILED;

@@ -1,13 +1,13 @@
 // Keys of a terminal: see keys.h. Bytes are read one by one, so that what is
 // typed ahead of a script that reads stays for it.
 //
-//     byte            key
-//     a               'a'
-//     0xc3 0xa9       U+E9
-//     Ctrl-A          1
-//     ESC             TL_KEY_ESCAPE, where 50 ms pass without a byte
-//     ESC b           TL_ALT | 'b'
-//     ESC [ 1 ; 5 C   TL_KEY_WORD_RIGHT
+//     byte            name
+//     a               a
+//     0xc3 0xa9       é
+//     Ctrl-A          ^A
+//     ESC             <escape>, where 50 ms pass without a byte
+//     ESC b           alt b
+//     ESC [ 1 ; 5 C   <word right>
 //
 // What is typed while a script runs goes by the terminal's own ways, as no key
 // is read then: Ctrl-C is a signal, Ctrl-S stops the output, and a Ctrl-D is
@@ -19,6 +19,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/select.h>
 #include <termios.h>
@@ -27,7 +28,7 @@
 // A lone Escape is one after which nothing came for so long.
 // Programs send sequences at once, networks in parts: 50 ms are more than what
 // lies between two bytes of a slow line, and less than a person notices.
-enum { ESCAPE_MS = 50 };
+enum { ESCAPE_MS = 50, ESCAPE = 27 };
 
 // One terminal, one editor: what was there before keys were read. A handler
 // can be given no other place.
@@ -121,7 +122,7 @@ bool tl_keys_were_stopped(void) {
   return stopped;
 }
 
-// A terminal that is gone counts as a key, TL_KEY_CLOSED.
+// A terminal that is gone counts as a key, <closed>.
 bool tl_keys_pending(void) {
   struct pollfd input = {STDIN_FILENO, POLLIN, 0};
   return poll(&input, 1, 0) > 0;
@@ -169,36 +170,42 @@ static int next_byte(int milliseconds) {
 
 // Sequences behind an Escape, as xterm, the Linux console and rxvt send them.
 static const struct {
-  const char *bytes;
-  int key;
+  const char *bytes, *name;
 } sequences[] = {
-    {"[A", TL_KEY_UP},
-    {"OA", TL_KEY_UP},
-    {"[B", TL_KEY_DOWN},
-    {"OB", TL_KEY_DOWN},
-    {"[C", TL_KEY_RIGHT},
-    {"OC", TL_KEY_RIGHT},
-    {"[D", TL_KEY_LEFT},
-    {"OD", TL_KEY_LEFT},
-    {"[H", TL_KEY_HOME},
-    {"OH", TL_KEY_HOME},
-    {"[1~", TL_KEY_HOME},
-    {"[7~", TL_KEY_HOME},
-    {"[F", TL_KEY_END},
-    {"OF", TL_KEY_END},
-    {"[4~", TL_KEY_END},
-    {"[8~", TL_KEY_END},
-    {"[3~", TL_KEY_DELETE},
-    {"[1;5C", TL_KEY_WORD_RIGHT},
-    {"[1;3C", TL_KEY_WORD_RIGHT},
-    {"[1;5D", TL_KEY_WORD_LEFT},
-    {"[1;3D", TL_KEY_WORD_LEFT},
-    {"Oc", TL_KEY_WORD_RIGHT},
-    {"Od", TL_KEY_WORD_LEFT},
-    {"[200~", TL_KEY_PASTE},
-    {"[201~", TL_KEY_PASTED},
-    {"OM", TL_KEY_ENTER},
+    {"[A", "<up>"},
+    {"OA", "<up>"},
+    {"[B", "<down>"},
+    {"OB", "<down>"},
+    {"[C", "<right>"},
+    {"OC", "<right>"},
+    {"[D", "<left>"},
+    {"OD", "<left>"},
+    {"[H", "<home>"},
+    {"OH", "<home>"},
+    {"[1~", "<home>"},
+    {"[7~", "<home>"},
+    {"[F", "<end>"},
+    {"OF", "<end>"},
+    {"[4~", "<end>"},
+    {"[8~", "<end>"},
+    {"[3~", "<delete>"},
+    {"[1;5C", "<word right>"},
+    {"[1;3C", "<word right>"},
+    {"[1;5D", "<word left>"},
+    {"[1;3D", "<word left>"},
+    {"Oc", "<word right>"},
+    {"Od", "<word left>"},
+    {"[200~", "<paste>"},
+    {"[201~", "<pasted>"},
+    {"OM", "^M"},
 };
+
+// Makes the name of an ASCII character: itself, or as Ctrl with another one.
+static void spell(char *to, const char *before, int byte) {
+  bool is_control = byte < 32 || byte == 127;
+  snprintf(to, TL_KEY_SIZE, "%s%s%c", before, is_control ? "^" : "",
+           is_control ? byte ^ 64 : byte);
+}
 
 // Reads a sequence to its end, its first byte being there. Those that nobody
 // knows are read, too.
@@ -208,7 +215,7 @@ static const struct {
 //
 // ESC [ alone is Alt with a bracket. At most 15 bytes, so the loop ends
 // whatever comes.
-static int read_sequence(int first) {
+static void read_sequence(int first, char *to) {
   char bytes[16] = {(char)first};
   size_t n = 1;
   for (int byte; n < sizeof bytes - 1 && (byte = next_byte(ESCAPE_MS)) >= 0;) {
@@ -217,69 +224,54 @@ static int read_sequence(int first) {
       break;
   }
   if (n == 1)
-    return TL_ALT | first;
-  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++) {
+    spell(to, "alt ", first);
+  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
     if (strcmp(sequences[i].bytes, bytes) == 0)
-      return sequences[i].key;
-  }
-  return TL_KEY_UNKNOWN;
+      strcpy(to, sequences[i].name);
 }
 
-// The character that begins with this byte. What is no UTF-8 is no key; whether
-// the code point is one that there can be, the text's owner asks.
+// The character that begins with this byte, as far as its bytes may be one's:
+// of those that are no UTF-8 all the same, such as halves of surrogates, the
+// VM makes no text. Controls of the terminal, 0x80 to 0x9f, are no key, nor is
+// what a byte ends that does not belong to it.
 //
-//     first byte    more   bits of it
-//     0xc2 … 0xdf   1      5
-//     0xe0 … 0xef   2      4
-//     0xf0 … 0xf4   3      3
-//
-// A character in more bytes than it needs is read as what it stands for. A
-// byte that does not belong to it is lost, as the key is unknown.
-static int read_character(int first) {
+//     first byte    0xc2 … 0xdf   0xe0 … 0xef   0xf0 … 0xf4
+//     more          1             2             3
+static void read_character(int first, char *to) {
   int more = first >= 0xf0 ? 3 : first >= 0xe0 ? 2 : 1;
-  int code = first & (0x3f >> more);
   if (first < 0xc2 || first > 0xf4)
-    return TL_KEY_UNKNOWN;
-  for (int byte; more > 0; more--) {
+    return;
+  char bytes[TL_KEY_SIZE] = {(char)first};
+  for (int i = 1, byte; i <= more; i++) {
     byte = next_byte(ESCAPE_MS);
-    if (byte < 0x80 || byte > 0xbf)
-      return TL_KEY_UNKNOWN;
-    code = code << 6 | (byte & 0x3f);
+    if (byte < 0x80 || byte > 0xbf || (first == 0xc2 && byte < 0xa0))
+      return;
+    bytes[i] = (char)byte;
   }
-  return code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? TL_KEY_UNKNOWN
-                                                              : code;
+  strcpy(to, bytes);
 }
 
-// A signal is reported once, however many came. Alt with a letter outside of
-// ASCII is unknown; two Escapes are one.
-int tl_keys_next(void) {
+// A signal is told once, however many came. Alt with a letter outside of ASCII
+// is no key; two Escapes are one.
+void tl_keys_next(char to[TL_KEY_SIZE]) {
   int byte = next_byte(-1);
+  to[0] = 0;
   if (byte == -1) {
     was_signalled = 0;
-    return TL_KEY_SIGNAL;
-  }
-  if (byte == -2)
-    return TL_KEY_CLOSED;
-  if (byte == TL_KEY_ESCAPE) {
+    strcpy(to, "<signal>");
+  } else if (byte == -2) {
+    strcpy(to, "<closed>");
+  } else if (byte >= 0x80) {
+    read_character(byte, to);
+  } else if (byte != ESCAPE) {
+    spell(to, "", byte);
+  } else {
     byte = next_byte(ESCAPE_MS);
-    return byte < 0                     ? TL_KEY_ESCAPE
-           : byte == '[' || byte == 'O' ? read_sequence(byte)
-           : byte == TL_KEY_ESCAPE      ? TL_KEY_ESCAPE
-           : byte >= 0x80               ? TL_KEY_UNKNOWN
-                                        : TL_ALT | byte;
+    if (byte < 0 || byte == ESCAPE)
+      strcpy(to, "<escape>");
+    else if (byte == '[' || byte == 'O')
+      read_sequence(byte, to);
+    else if (byte < 0x80)
+      spell(to, "alt ", byte);
   }
-  return byte < 0x80 ? byte : read_character(byte);
-}
-
-// [key] is a character, below TL_KEY_UP. The mirror image of read_character.
-size_t tl_key_spell(int key, char *to) {
-  if (key < 0x80) {
-    to[0] = (char)key;
-    return 1;
-  }
-  int more = key < 0x800 ? 1 : key < 0x10000 ? 2 : 3;
-  size_t n = 0;
-  to[n++] = (char)((0xff00 >> (more + 1) & 0xff) | key >> 6 * more);
-  while (more-- > 0) to[n++] = (char)(0x80 | (key >> 6 * more & 0x3f));
-  return n;
 }

@@ -82,45 +82,6 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
   return tally_from_none(vm, out);
 }
 
-// Frees rows of tokens whose array has ended.
-static void free_rows(void *context, void *data) {
-  (void)context;
-  free(data);
-}
-
-// The tokens of a text: rows of kind, begin and end, an int64 matrix.
-static tally_status tokens(tally_vm *vm, void *context, size_t count,
-                           const tally_value *args, tally_value *out) {
-  size_t nbytes;
-  const char *text = tl_program_text(vm, args[0], &nbytes);
-  (void)context;
-  count = tally_tokens(vm, text, nbytes, NULL, 0);
-  tally_token *found = calloc(count + 1, sizeof *found);
-  int64_t *rows = calloc(count + 1, 3 * sizeof *rows);
-  if (found == NULL || rows == NULL) {
-    free(found);
-    free(rows);
-    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for tokens");
-  }
-  count = tally_tokens(vm, text, nbytes, found, count);
-  for (size_t i = 0; i < count; i++) {
-    rows[3 * i] = found[i].kind;
-    rows[3 * i + 1] = (int64_t)found[i].begin;
-    rows[3 * i + 2] = (int64_t)found[i].end;
-  }
-  free(found);
-  char type[64];
-  snprintf(type, sizeof type, "%zu * 3 * int64", count);
-  tally_buffer buffer = {.data = rows,
-                         .type = type,
-                         .nbytes = count * 3 * sizeof *rows,
-                         .release = free_rows};
-  tally_status status = tally_from_buffer(vm, &buffer, out);
-  if (status != TALLY_OK)
-    free(rows);
-  return status;
-}
-
 // --- The program ------------------------------------------------------------
 
 // What the functions are called with, and the VM with the program.
@@ -145,7 +106,7 @@ static bool open_program(server *s, tally_vm *session) {
       {{.of_text = tally_resolve_source}, "resolve", "text", ask_of_text},
       {{.of_text = NULL}, "complete", "line", complete},
       {{.of_text = NULL}, "evaluate", "code", evaluate},
-      {{.of_text = NULL}, "tokens", "text", tokens},
+      {{.of_text = NULL}, "tokens", "text", tl_program_tokens},
   };
   tally_native table[FUNCTIONS] = {{.name = NULL}};
   for (int i = 0; i < FUNCTIONS; i++) {

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,8 +20,13 @@ void tl_command_help(void) {
 }
 
 // A message about wrong usage; returns the exit status 2.
-static int wrong(const char *what, const char *which) {
-  fprintf(stderr, "tally: %s%s\ntry: tally --help\n", what, which);
+static int wrong(const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  fputs("tally: ", stderr);
+  vfprintf(stderr, format, args);
+  fputs("\ntry: tally --help\n", stderr);
+  va_end(args);
   return 2;
 }
 
@@ -72,79 +78,64 @@ static bool read_count(const char *text, int *out) {
 
 // --- Options ----------------------------------------------------------------
 
-// Each of these sets one option from its value; returns 0, or 2 after a
-// message.
-static int set_memory(tl_command *cmd, const char *text) {
-  double nbytes;
-  if (!read_quantity(text, sizes, &nbytes)) {
-    return wrong("--limit-memory wants a size, such as 2G or 500M, not ", text);
-  }
-  // A limit beyond the address space is none.
+// Each of these sets one option from its value; false: it wants another.
+
+// A limit beyond the address space is none.
+static bool set_memory(tl_command *cmd, const char *text) {
+  double nbytes = 0;
+  bool ok = read_quantity(text, sizes, &nbytes);
   cmd->options.memory_limit = nbytes < (double)SIZE_MAX ? (size_t)nbytes : 0;
-  return 0;
+  return ok;
 }
 
 // A stack is address space that is reserved at once, so a size beyond 1 TiB is
 // taken for a mistake.
-static int set_stack(tl_command *cmd, const char *text) {
+static bool set_stack(tl_command *cmd, const char *text) {
   double nbytes;
   if (!read_quantity(text, sizes, &nbytes) || nbytes > 0x1p40)
-    return wrong("--stack wants a size, such as 1M or 64M, not ", text);
+    return false;
   cmd->options.stack_size = (size_t)nbytes;
-  return 0;
+  return true;
 }
 
-// Seconds of a quantity such as 10s or 500ms. Returns 0, or the exit status of
-// a command line that is wrong, as all of these do.
-static int set_time(tl_command *cmd, const char *text) {
-  if (read_quantity(text, times, &cmd->options.time_limit))
-    return 0;
-  return wrong("--limit-time wants a time, such as 10s or 500ms, not ", text);
+// Seconds of a quantity such as 10s or 500ms.
+static bool set_time(tl_command *cmd, const char *text) {
+  return read_quantity(text, times, &cmd->options.time_limit);
 }
 
-// The bytes that a script may print. A size that no number of bytes reaches
-// stands for no limit.
-static int set_output(tl_command *cmd, const char *text) {
-  double nbytes;
-  if (!read_quantity(text, sizes, &nbytes))
-    return wrong("--limit-output wants a size, such as 64K or 10M, not ", text);
-  // A limit beyond all numbers of bytes is none.
-  cmd->options.output_limit = nbytes < 0x1p64 ? (uint64_t)nbytes : 0;
-  return 0;
+// The bytes that a script may print. All that read_quantity gives has room.
+static bool set_output(tl_command *cmd, const char *text) {
+  double nbytes = 0;
+  bool ok = read_quantity(text, sizes, &nbytes);
+  cmd->options.output_limit = (uint64_t)nbytes;
+  return ok;
 }
 
 // How many threads work on large arrays.
-static int set_threads(tl_command *cmd, const char *text) {
-  if (read_count(text, &cmd->options.threads))
-    return 0;
-  return wrong("--threads wants a number from 1 to 1024, not ", text);
+static bool set_threads(tl_command *cmd, const char *text) {
+  return read_count(text, &cmd->options.threads);
 }
 
 // For tests: "always" enters machine code at every poll.
-static int set_native(tl_command *cmd, const char *text) {
+static bool set_native(tl_command *cmd, const char *text) {
   cmd->options.native = TALLY_NATIVE_ALWAYS;
-  if (strcmp(text, "always") == 0)
-    return 0;
-  return wrong("--native wants always, not ", text);
+  return strcmp(text, "always") == 0;
 }
 
 // Any integer of 64 bits with a sign, as random.seed takes it.
-static int set_seed(tl_command *cmd, const char *text) {
+static bool set_seed(tl_command *cmd, const char *text) {
   char *end;
   errno = 0;
-  long long number = strtoll(text, &end, 10);
-  if (end == text || *end != 0 || errno != 0)
-    return wrong("--seed wants an integer, not ", text);
   cmd->options.seeded = 1;
-  cmd->options.seed = number;
-  return 0;
+  cmd->options.seed = strtoll(text, &end, 10);
+  return end != text && *end == 0 && errno == 0;
 }
 
 // The CODE of -e, which is borrowed: it lives as long as argv does.
-static int set_code(tl_command *cmd, const char *text) {
+static bool set_code(tl_command *cmd, const char *text) {
   cmd->action = TL_ACTION_CODE;
   cmd->subject = text;
-  return 0;
+  return true;
 }
 
 // Whether the text has this end; all texts have an empty one.
@@ -153,21 +144,38 @@ static bool ends_with(const char *text, const char *end) {
   return length >= end_length && strcmp(text + length - end_length, end) == 0;
 }
 
-// Whether the text names a place for a picture.
+// Whether the text names a place for a picture. The endings are required, so
+// that a script is not taken for the file to write.
 static bool is_picture(const char *text) {
   return strcmp(text, "-") == 0 || ends_with(text, ".svg") ||
          ends_with(text, ".txt") || ends_with(text, ".json");
 }
 
-// The endings are required, so that a script is not taken for the file to
-// write.
-static int set_plot(tl_command *cmd, const char *text) {
+static bool set_plot(tl_command *cmd, const char *text) {
   cmd->memory_plot = text;
-  if (is_picture(text))
-    return 0;
-  return wrong("--memory-plot wants FILE.svg, FILE.txt, FILE.json or -, not ",
-               text);
+  return is_picture(text);
 }
+
+// An option with a value; wants says of which kind, after "--name wants".
+typedef struct valued {
+  const char *name;
+  bool (*set)(tl_command *cmd, const char *text);
+  const char *wants;
+} valued;
+
+static const char picture[] = "FILE.svg, FILE.txt, FILE.json or -";
+
+static const valued with_value[] = {
+    {"--limit-memory", set_memory, "a size, such as 2G or 500M"},
+    {"--stack", set_stack, "a size, such as 1M or 64M"},
+    {"--limit-time", set_time, "a time, such as 10s or 500ms"},
+    {"--limit-output", set_output, "a size, such as 64K or 10M"},
+    {"--threads", set_threads, "a number from 1 to 1024"},
+    {"--seed", set_seed, "an integer"},
+    {"--native", set_native, "always"},
+    {"--memory-plot", set_plot, picture},
+    {"-e", set_code, NULL},
+    {NULL, NULL, NULL}};
 
 // --profile, which alone has a value only if that looks like one: what stands
 // behind it may be the script. Moves *i behind it; -1: it is no such option.
@@ -186,26 +194,8 @@ static int set_profile(tl_command *cmd, int argc, char **argv, int *i) {
     cmd->profile = value + 1;
   if (is_picture(cmd->profile))
     return 0;
-  return wrong("--profile wants FILE.svg, FILE.txt, FILE.json or -, not ",
-               cmd->profile);
+  return wrong("--profile wants %s, not %s", picture, cmd->profile);
 }
-
-// An option with a value.
-typedef struct valued {
-  const char *name;
-  int (*set)(tl_command *cmd, const char *text);
-} valued;
-
-static const valued with_value[] = {{"--limit-memory", set_memory},
-                                    {"--stack", set_stack},
-                                    {"--limit-time", set_time},
-                                    {"--limit-output", set_output},
-                                    {"--threads", set_threads},
-                                    {"--seed", set_seed},
-                                    {"--native", set_native},
-                                    {"--memory-plot", set_plot},
-                                    {"-e", set_code},
-                                    {NULL, NULL}};
 
 static bool asks_for_help(const char *arg) {
   return arg != NULL && (strcmp(arg, "--help") == 0 || strcmp(arg, "-h") == 0);
@@ -245,25 +235,22 @@ static int set_value(tl_command *cmd, int argc, char **argv, int *i) {
     if (strncmp(arg, v->name, n) != 0)
       continue;
     // Long options take their value behind an equals sign, too.
-    if (arg[n] == '=' && arg[1] == '-')
-      return v->set(cmd, arg + n + 1);
-    if (arg[n] != 0)
-      continue;
-    if (*i + 1 >= argc)
-      return wrong("nothing stands behind ", arg);
-    return v->set(cmd, argv[++*i]);
+    const char *text = arg + n + 1;
+    if (arg[n] != '=' || arg[1] != '-') {
+      if (arg[n] != 0)
+        continue;
+      if (*i + 1 >= argc)
+        return wrong("nothing stands behind %s", arg);
+      text = argv[++*i];
+    }
+    if (v->set(cmd, text))
+      return 0;
+    return wrong("%s wants %s, not %s", v->name, v->wants, text);
   }
   return -1;
 }
 
 // --- The FILE or word -------------------------------------------------------
-
-// The message for an option that a word does not have.
-static int no_option(const char *word, const char *arg) {
-  char text[64];
-  snprintf(text, sizeof text, "%s has no option ", word);
-  return wrong(text, arg);
-}
 
 // Whether the argument looks like an option; a lone - is a file.
 static bool is_option(const char *arg) {
@@ -347,14 +334,14 @@ static int read_behind(tl_command *cmd, const worded *w, int argc,
     if (w->action == TL_ACTION_DOC && strcmp(argv[i], "--html") == 0)
       return (cmd->html = argv[i + 1]) != NULL && argc == 3
                  ? 0
-                 : wrong(w->usage, "");
+                 : wrong("%s", w->usage);
     if (!set_word_flag(cmd, w->word, argv[i]))
-      return no_option(w->word, argv[i]);
+      return wrong("%s has no option %s", w->word, argv[i]);
   }
   int most = cmd->man ? 0 : w->most;
   bool excludes = cmd->check && (cmd->diff || cmd->man);
   if (w->usage != NULL && (argc - i < w->least || argc - i > most || excludes))
-    return wrong(w->usage, "");
+    return wrong("%s", w->usage);
   cmd->subject = argv[i];  // NULL behind the last
   if (!w->lists && i < argc)
     i++;
@@ -402,7 +389,7 @@ int tl_command_read(int argc, char **argv, tl_command *out) {
     if (status < 0)
       status = set_value(out, argc, argv, &i);
     if (status < 0)
-      return wrong("there is no option ", arg);
+      return wrong("there is no option %s", arg);
     if (status != 0)
       return status;
   }

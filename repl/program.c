@@ -85,6 +85,48 @@ static tally_status list_rows(tally_vm *vm, void *context, size_t count,
   return status;
 }
 
+// --- Tokens -----------------------------------------------------------------
+
+// Frees rows of tokens whose array has ended.
+static void free_rows(void *context, void *data) {
+  (void)context;
+  free(data);
+}
+
+// Without memory for the rows it fails.
+tally_status tl_program_tokens(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  size_t nbytes;
+  const char *text = tl_program_text(vm, args[0], &nbytes);
+  (void)context;
+  count = tally_tokens(vm, text, nbytes, NULL, 0);
+  tally_token *found = calloc(count + 1, sizeof *found);
+  int64_t *rows = calloc(count + 1, 4 * sizeof *rows);
+  if (found == NULL || rows == NULL) {
+    free(found);
+    free(rows);
+    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for tokens");
+  }
+  count = tally_tokens(vm, text, nbytes, found, count);
+  for (size_t i = 0; i < count; i++) {
+    rows[4 * i] = found[i].kind;
+    rows[4 * i + 1] = (int64_t)found[i].begin;
+    rows[4 * i + 2] = (int64_t)found[i].end;
+    rows[4 * i + 3] = (int64_t)found[i].match;
+  }
+  free(found);
+  char type[64];
+  snprintf(type, sizeof type, "%zu * 4 * int64", count);
+  tally_buffer buffer = {.data = rows,
+                         .type = type,
+                         .nbytes = count * 4 * sizeof *rows,
+                         .release = free_rows};
+  tally_status status = tally_from_buffer(vm, &buffer, out);
+  if (status != TALLY_OK)
+    free(rows);
+  return status;
+}
+
 // --- The VM -----------------------------------------------------------------
 
 // Adds a module of functions, unless it has no name.

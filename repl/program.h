@@ -8,11 +8,11 @@
 
 #include "tally.h"
 
-// What the files of these names say; the Makefile makes C of them. The style, the
-// script and the program of the reference, the programs of tally bind, fmt
-// --diff, lsp and test, and what --help prints.
+// What the files of these names say; the Makefile makes C of them. The style,
+// the script and the program of the reference, the programs of tally bind, fmt
+// --diff, lsp, test and of the editor, and what --help prints.
 extern const char tl_doc_css[], tl_doc_js[], tl_doc[], tl_bind_read[],
-    tl_bind_glue[], tl_format[], tl_lsp[], tl_test[], tl_help[];
+    tl_bind_glue[], tl_format[], tl_lsp[], tl_test[], tl_editing[], tl_help[];
 
 // Opens a VM, defines what the program does, and returns it, owned. NULL: no
 // memory, or the program is wrong, which standard error is told.
@@ -29,6 +29,12 @@ extern const char tl_doc_css[], tl_doc_js[], tl_doc[], tl_bind_read[],
 tally_vm *tl_program_open(const char *text, const tally_options *options,
                           const char *name, const tally_native *functions,
                           size_t count, tally_vm *about);
+
+// A native function: the tokens of a text, in their order, an int64 matrix with
+// a row for each: its kind, of tally_token_kind; begin and end, in bytes; and
+// the begin of the other half of a bracket, which is its own where there is
+// none. Blanks are no tokens, and what is wrong is one of its own kind.
+tally_function tl_program_tokens;
 
 // The bytes of a value; "" of what is no string. Borrowed of the value.
 const char *tl_program_text(tally_vm *vm, tally_value value, size_t *nbytes);

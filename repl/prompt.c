@@ -281,8 +281,14 @@ static int run_all(tl_session *session, reader *in) {
   int status = TL_DONE;
   for (;;) {
     tl_reading result = read_input(session, in);
-    if (result == TL_READ_FAILED)
+    if (result == TL_READ_FAILED && in->editor == NULL)
       return TL_FAILED;
+    // Without an editor any more the terminal's own lines serve.
+    if (result == TL_READ_FAILED) {
+      tl_editor_close(in->editor);
+      in->editor = NULL;
+      continue;
+    }
     if (result == TL_READ_INTERRUPTED) {
       if (!in->is_terminal)
         return TL_INTERRUPTED;

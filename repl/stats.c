@@ -28,11 +28,9 @@ static const struct {
 
 // Writes a group's title before its first counter.
 static void write_title(const char *name, FILE *to) {
-  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-    if (strcmp(groups[i].first, name) == 0) {
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    if (strcmp(groups[i].first, name) == 0)
       fprintf(to, "%s\n", groups[i].title);
-    }
-  }
 }
 
 // 1234567 as "1,234,567"; [to] has room for 27 bytes.

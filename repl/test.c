@@ -253,9 +253,8 @@ static void report(command *cmd, job *test) {
     printf("%s: ended with status %d\n", name, WEXITSTATUS(test->status));
     failed++;
   }
-  if (cmd->verbose) {
+  if (cmd->verbose)
     printf("%s: %lu passed, %lu failed\n", name, passed, failed);
-  }
   cmd->passed += passed;
   cmd->failed += failed;
 }
@@ -268,14 +267,12 @@ static void report(command *cmd, job *test) {
 static void run_all(command *cmd) {
   size_t started = 0, reported = 0;
   while (reported < cmd->count) {
-    if (started < cmd->count && started < reported + (size_t)cmd->parallel) {
+    if (started < cmd->count && started < reported + (size_t)cmd->parallel)
       start(cmd, &cmd->jobs[started++]);
-    } else {
+    else
       finish_one(cmd);
-    }
-    while (reported < started && cmd->jobs[reported].done) {
+    while (reported < started && cmd->jobs[reported].done)
       report(cmd, &cmd->jobs[reported++]);
-    }
   }
 }
 

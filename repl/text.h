@@ -40,9 +40,8 @@ static inline void text_add(text *to, const char *from, size_t n) {
 // that fails.
 static inline bool read_stream(FILE *from, text *out) {
   char block[4096];
-  for (size_t n; (n = fread(block, 1, sizeof block, from)) > 0;) {
+  for (size_t n; (n = fread(block, 1, sizeof block, from)) > 0;)
     text_add(out, block, n);
-  }
   text_add(out, "", 0);
   return !ferror(from);
 }

@@ -466,6 +466,11 @@ static void test_keys_of_vi(void **state) {
   type(t, "a1");
   see(t, "\ntally> 1 + 41");
   press_escape(t, 7 + 5);
+  // A paste leaves the mode as it was.
+  type(t, "\033[200~2\033[201~x");
+  see(t, "\ntally> 1 + 42");
+  type(t, "uu");
+  see(t, "\ntally> 1 + 41");
   type(t, "kj\n");
   see(t, "\n42");
   leave(t);

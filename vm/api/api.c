@@ -229,9 +229,8 @@ tally_status tally_run_source(tally_vm *vm, const char *name,
   TL_ENTER(vm);
   if (!tl_may_run(vm) || !tl_given(vm, name, "the name") ||
       !tl_given(vm, source, "the source") || !set_directory(vm, name) ||
-      !set_args(vm, argc, argv)) {
+      !set_args(vm, argc, argv))
     return tl_report(vm);
-  }
   // A debugger looks at variables of the top that nothing reads any more, and
   // so does whoever types at a prompt.
   bool stays = vm->debug != NULL || vm->options.keep_ans;
@@ -250,9 +249,8 @@ tally_status tally_run(tally_vm *vm, const char *path, int argc,
     return tl_report(vm);
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
-  if (!set_directory(vm, path) || !tl_io_read(vm, NULL, path, &text)) {
+  if (!set_directory(vm, path) || !tl_io_read(vm, NULL, path, &text))
     return tl_report(vm);
-  }
   const char *name = strcmp(path, "/dev/stdin") == 0 ? "<stdin>" : path;
   tally_status status =
       tally_run_source(vm, name, text.data, text.nbytes, argc, argv);
@@ -357,9 +355,8 @@ static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   if (!tl_given(vm, name, "the name"))
     return false;
   int32_t index = tl_module_find(vm->main, name, strlen(name));
-  if (index < 0 || tl_is_unset(vm->main->variables[index])) {
+  if (index < 0 || tl_is_unset(vm->main->variables[index]))
     return tl_fail(vm, TALLY_ERR_NAME, "%s is not defined", name);
-  }
   *out = &vm->main->variables[index];
   return true;
 }
@@ -414,9 +411,8 @@ tally_status tally_get_global(tally_vm *vm, const char *name,
 static tally_status set_global(tl_vm *vm, const char *name, tl_slot value) {
   int32_t index = -1;
   if (tl_may_run(vm) && tl_given(vm, name, "the name") &&
-      tl_check_host_text(vm, name, strlen(name))) {
+      tl_check_host_text(vm, name, strlen(name)))
     index = tl_module_variable(vm, vm->main, name, strlen(name));
-  }
   if (index < 0) {
     tl_drop(vm, value);
     return tl_report(vm);

@@ -204,10 +204,9 @@ static bool fixed_shape(tl_vm *vm, tl_type *type, const char *name, int *ndim,
 bool tl_items_span(int ndim, const int64_t *shape, const int64_t *strides,
                    size_t itemsize, int64_t *low, int64_t *high) {
   *low = *high = 0;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (shape[i] == 0)
       return true;
-  }
   *high = (int64_t)itemsize;
   for (int i = 0; i < ndim; i++) {
     int64_t span;

@@ -54,23 +54,20 @@ static const struct {
 
 // The dtype of a format of numbers, dates or times; TL_DTYPE_COUNT: it is none.
 static tl_dtype dtype_of(const char *format) {
-  for (int i = 0; i < FORMATS; i++) {
+  for (int i = 0; i < FORMATS; i++)
     if (formats[i].format == format[0] && format[1] == 0)
       return (tl_dtype)formats[i].dtype;
-  }
-  for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+  for (size_t i = 0; i < sizeof times / sizeof *times; i++)
     if (strncmp(format, times[i].format, strlen(times[i].format)) == 0)
       return (tl_dtype)times[i].dtype;
-  }
   return TL_DTYPE_COUNT;
 }
 
 // The reverse of dtype_of, for plain numbers.
 char tl_arrow_format(tl_dtype dtype) {
-  for (int i = 0; i < FORMATS; i++) {
+  for (int i = 0; i < FORMATS; i++)
     if (formats[i].dtype == dtype)
       return formats[i].format;
-  }
   return 0;
 }
 
@@ -505,10 +502,9 @@ static bool import_nulls(tl_vm *vm, const schema *s, const arrow *a,
 
 // The error of a format that has no type here, with a hint where there is one.
 static bool refuse_format(tl_vm *vm, const schema *s) {
-  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+  for (size_t i = 0; i < sizeof refused / sizeof *refused; i++)
     if (strncmp(s->format, refused[i].format, strlen(refused[i].format)) == 0)
       return refuse(vm, s, refused[i].hint);
-  }
   return refuse(
       vm, s,
       "has no type here: numbers, bools, texts, dates, lists, structs "

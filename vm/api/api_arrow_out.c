@@ -48,10 +48,9 @@ static bool fail_out(tl_vm *vm, tl_slot got) {
 
 // Arrow's release function: children first, then the record.
 static void release_schema(schema *s) {
-  for (int64_t i = 0; i < s->n_children; i++) {
+  for (int64_t i = 0; i < s->n_children; i++)
     if (s->children[i]->release != NULL)
       s->children[i]->release(s->children[i]);
-  }
   if (s->dictionary != NULL && s->dictionary->release != NULL)
     s->dictionary->release(s->dictionary);
   s->release = NULL;
@@ -61,10 +60,9 @@ static void release_schema(schema *s) {
 // The same for arrays.
 // Arrow lets a consumer move children out, which marks them as released.
 static void release_array(arrow *a) {
-  for (int64_t i = 0; i < a->n_children; i++) {
+  for (int64_t i = 0; i < a->n_children; i++)
     if (a->children[i]->release != NULL)
       a->children[i]->release(a->children[i]);
-  }
   if (a->dictionary != NULL && a->dictionary->release != NULL)
     a->dictionary->release(a->dictionary);
   a->release = NULL;
@@ -174,10 +172,9 @@ static bool export_bools(tl_vm *vm, const tl_array *dense, const char *name,
   // The record is zeroed, so bits of items that are false are clear.
   if (!make_array(vm, &none, dense->size, 2, 0, nbytes, a, &bits))
     return false;
-  for (int64_t i = 0; i < dense->size; i++) {
+  for (int64_t i = 0; i < dense->size; i++)
     if (dense->data[i] != 0)
       bits[i / 8] = (char)(bits[i / 8] | 1 << (i % 8));
-  }
   ((array_record *)a->private_data)->buffers[1] = bits;
   return make_schema(vm, "b", name, 0, s);
 }

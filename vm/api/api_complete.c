@@ -139,9 +139,8 @@ static void offer_members(offers *o, tl_slot value) {
       offer_variables(o, module);
   } else if (tl_is_nested(value) && value.nested->layout != NULL) {
     const tl_type *type = value.nested->layout;
-    for (int i = 0; i < type->field_count; i++) {
+    for (int i = 0; i < type->field_count; i++)
       offer_text(o, type->fields[i].name->text, type->fields[i].name->length);
-    }
   }
 }
 
@@ -151,10 +150,9 @@ static void offer_names(offers *o) {
   offer_variables(o, o->vm->main);
   offer_library(o, NULL);
   for (int i = 0; i < TL_DTYPE_COUNT; i++) offer(o, tl_dtypes[i].name);
-  for (int i = 0; i < TL_TOKEN_KIND_COUNT; i++) {
+  for (int i = 0; i < TL_TOKEN_KIND_COUNT; i++)
     if (tl_token_infos[i].is_word)
       offer(o, tl_token_infos[i].text);
-  }
 }
 
 // --- What is asked ----------------------------------------------------------
@@ -232,12 +230,11 @@ static bool find_named(tl_vm *vm, const char *text, size_t end, tl_slot *out) {
 //     f([x, ax           the innermost is a [: false
 static bool find_call(const char *text, size_t end, size_t *at) {
   int depth = 0;
-  for (size_t i = end; i-- > 0;) {
+  for (size_t i = end; i-- > 0;)
     if (strchr(")]}", text[i]) != NULL)
       depth++;
     else if (strchr("([{", text[i]) != NULL && depth-- == 0)
       return *at = i, text[i] == '(';
-  }
   return false;
 }
 

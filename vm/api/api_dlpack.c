@@ -259,10 +259,9 @@ static void end_versioned(versioned *t) {
 // size.
 static bool has_whole_strides(const tl_array *a) {
   int64_t itemsize = (int64_t)tl_itemsize(tl_array_dtype(a));
-  for (int i = 0; i < tl_ndim(a); i++) {
+  for (int i = 0; i < tl_ndim(a); i++)
     if (tl_strides(a)[i] % itemsize != 0)
       return false;
-  }
   return true;
 }
 
@@ -309,10 +308,9 @@ static exported *export(tl_vm *vm, tl_slot value, dl_tensor *tensor) {
                         .ndim = ndim,
                         .shape = e->dims,
                         .strides = e->dims + ndim};
-  for (int i = 0; i < DTYPES; i++) {
+  for (int i = 0; i < DTYPES; i++)
     if (dtypes[i].dtype == dtype)
       tensor->dtype = (dl_dtype){dtypes[i].code, dtypes[i].bits, 1};
-  }
   return e;
 }
 

@@ -213,13 +213,11 @@ tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   tl_slot s;
   if (!tl_asked(vm, v, out, &s))
     return tl_report(vm);
-  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
+  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return tl_report_wrong_type(vm, "an integer", s);
-  }
   // No silent change of sign.
-  if (tl_dtype_of(s) == TL_UINT64 && s.u > INT64_MAX) {
+  if (tl_dtype_of(s) == TL_UINT64 && s.u > INT64_MAX)
     return tl_report_wrong_type(vm, "an int64", s);
-  }
   *out = s.i;
   return TALLY_OK;
 }
@@ -350,9 +348,8 @@ size_t tally_length(tally_vm *vm, tally_value v) {
     return s.string->length;
   if (tl_is_range(s))
     return (size_t)s.range->length;
-  if (tl_is_array(s) && tl_ndim(s.array) > 0) {
+  if (tl_is_array(s) && tl_ndim(s.array) > 0)
     return (size_t)tl_shape(s.array)[0];
-  }
   // Bytes by themselves have no axis, and are as long as their text.
   if (tl_is_raw_bytes(s) || (tl_is_nested(s) && tl_value_ndim(s) > 0))
     return (size_t)tl_value_length(s, 0);

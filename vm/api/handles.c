@@ -134,9 +134,8 @@ size_t tl_handles_close(tl_vm *vm) {
     free_place(vm, p);
     tl_drop(vm, value);
   }
-  if (h->places != NULL) {
+  if (h->places != NULL)
     tl_free(vm, h->places, h->capacity * sizeof *h->places);
-  }
   tl_free(vm, h, sizeof *h);
   vm->handles = NULL;
   return held;
@@ -147,10 +146,9 @@ void tl_handles_each(const tl_vm *vm,
                      void (*each)(void *context, tl_slot value),
                      void *context) {
   const struct tl_handles *h = vm->handles;
-  for (uint32_t i = 0; h != NULL && i < h->count; i++) {
+  for (uint32_t i = 0; h != NULL && i < h->count; i++)
     if ((h->places[i].generation & 1) != 0)
       each(context, h->places[i].value);
-  }
 }
 
 // --- Places -----------------------------------------------------------------
@@ -366,11 +364,10 @@ bool tl_handle_take(tl_vm *vm, tally_value handle, tl_slot *out) {
 bool tl_handles_read(tl_vm *vm, int count, const tally_value *handles,
                      tl_slot *out) {
   int done = 0;
-  for (; done < count; done++) {
+  for (; done < count; done++)
     if (!tl_is_plain(handles[done], &out[done]) &&
         !tl_handle_argument(vm, handles[done], &out[done]))
       break;
-  }
   if (done == count)
     return true;
   for (int i = 0; i < done; i++) tl_drop(vm, out[i]);

@@ -43,10 +43,9 @@ static size_t hash_of(const char *name, size_t nbytes) {
 const tl_builtin *tl_function_find(const tl_vm *vm, const char *module,
                                    const char *name, size_t nbytes) {
   const tl_host_function *f = vm->host_names[hash_of(name, nbytes)];
-  for (; f != NULL; f = f->next_alike) {
+  for (; f != NULL; f = f->next_alike)
     if (is_same(f->module, module) && tl_text_is(f->row.name, name, nbytes))
       return &f->row;
-  }
   return tl_builtin_find(vm->library, module, name, nbytes);
 }
 
@@ -61,14 +60,12 @@ void tl_host_each_function(const tl_vm *vm, tl_each_function *each,
 // The host's modules, then the library's.
 // The newest module first, though no two have one name (make_module).
 const char *tl_native_module(const tl_vm *vm, const char *name, size_t nbytes) {
-  for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next) {
+  for (const tl_host_module *m = vm->host_modules; m != NULL; m = m->next)
     if (tl_text_is(m->name, name, nbytes))
       return m->name;
-  }
-  for (const tl_family *f = vm->library->families; f->rows != NULL; f++) {
+  for (const tl_family *f = vm->library->families; f->rows != NULL; f++)
     if (f->module != NULL && tl_text_is(f->module, name, nbytes))
       return f->module;
-  }
   return NULL;
 }
 
@@ -195,10 +192,9 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   }
   const char *const texts[] = {row->name, row->params, row->doc,
                                row->signature};
-  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (texts[i] != NULL && !tl_check_host_text(vm, texts[i], strlen(texts[i])))
       return false;
-  }
   if (tl_function_find(vm, module, row->name, strlen(row->name)) != NULL) {
     return tl_fail(vm, TALLY_ERR_NAME, "there is a function %s already",
                    row->name);
@@ -249,9 +245,8 @@ static bool is_loop_type(const tl_type *type) {
 // Checks that the signature of an elementwise function has dtypes alone.
 static bool check_loop(tl_vm *vm, const tl_host_function *f) {
   bool ok = f->loop == NULL || is_loop_type(f->result);
-  for (int i = 0; ok && f->loop != NULL && i < f->param_count; i++) {
+  for (int i = 0; ok && f->loop != NULL && i < f->param_count; i++)
     ok = is_loop_type(f->params[i]);
-  }
   return ok || tl_fail(vm, TALLY_ERR_TYPE,
                        "%s: the signature of an elementwise function has "
                        "dtypes alone, such as (float64, float64) -> float64",

@@ -612,9 +612,8 @@ void tally_free_parcel(tally_parcel *p) {
     return;
   for (node *n = p->nodes; n != NULL;) {
     node *next = n->next;
-    if (n->block != NULL) {
+    if (n->block != NULL)
       tl_block_free(p->resize, p->context, n->block);
-    }
     p->resize(p->context, n, n->nbytes, 0);
     n = next;
   }

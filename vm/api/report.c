@@ -89,9 +89,8 @@ static void write_report(tl_vm *vm, tl_text *text) {
     tl_text_puts(text, e->excerpt);
     return;
   }
-  if (e->file != NULL && e->line > 0) {
+  if (e->file != NULL && e->line > 0)
     tl_text_printf(text, "%s:%d:%d: ", e->file->text, e->line, e->column);
-  }
   tl_text_printf(text, "%s error: %s", tl_pending_kind(e),
                  e->message == NULL ? "" : e->message);
   if (e->excerpt != NULL) {
@@ -130,9 +129,8 @@ tally_status tl_report(tl_vm *vm) {
   tl_text text;
   tl_text_open(&text, vm);
   write_report(vm, &text);
-  if (!text.failed) {
+  if (!text.failed)
     r->text = keep_text(vm, text.bytes, text.length, &r->text_size);
-  }
   tl_text_close(&text);
   const char *message = vm->error.message == NULL ? "" : vm->error.message;
   r->message = keep_text(vm, message, strlen(message), &r->message_size);
@@ -142,9 +140,8 @@ tally_status tl_report(tl_vm *vm) {
   snprintf(r->kind, sizeof r->kind, "%s", tl_pending_kind(&vm->error));
   size_t lines = 0;
   for (int64_t i = 0; r->trace != NULL && i < r->trace->length && lines < 64;
-       i++) {
+       i++)
     r->lines[lines++] = r->trace->items[i].string->text;
-  }
   r->info = (tally_error_info){
       .status = status,
       .kind = r->kind,
