@@ -409,30 +409,15 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// The results of all calls of scan in a list, which owns the value that the
-// next call borrows. NULL after tl_fail. *init stays the caller's.
-static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
-  tl_list *list = tl_list_new(c->vm, xs->count);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < xs->count; i++) {
-    tl_slot args[2];
-    ok = get_item(xs, i, &args[1]);
-    // Without init the first item is the first result itself.
-    if (ok && i == 0 && tl_is_none(*init)) {
-      ok = tl_list_push(c->vm, &list, &args[1]);
-      tl_drop(c->vm, args[1]);
-    } else if (ok) {
-      args[0] = tl_borrow(i == 0 ? *init : list->items[i - 1]);
-      ok = push_call(c, 2, args, &list);
-    }
-  }
-  return collected(c->vm, list, ok);
+// Of these the results are an array, too.
+static bool is_array(tl_slot source) {
+  return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
 }
 
 // The results of a function in the form of the source: a list stays a list; of
 // an array or a range, an array where the results stack. Takes [list].
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
-  if (tl_is_array(source) || tl_is_range(source) || tl_is_nested(source)) {
+  if (is_array(source)) {
     return stack_results(vm, list, tl_is_nested(source), out);
   }
   *out = tl_own_list(list);
@@ -458,8 +443,10 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
   }
-  tl_list *list = scan_list(&c, &xs, &args[2]);
-  return list != NULL && finish(vm, args[0], list, out);
+  tl_slot list,
+      given[] = {tl_borrow(args[0]), tl_borrow(args[1]), tl_borrow(args[2])};
+  return tl_in_tally(vm, "running_values", 3, given, &list) &&
+         finish(vm, args[0], list.list, out);
 }
 
 // --- each and filter --------------------------------------------------------
@@ -505,75 +492,13 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return list != NULL && finish(vm, args[0], list, out);
 }
 
-// Calls the predicate f with every item: the positions where it gives true go
-// to [kept]. A result that is no bool fails (kind type).
-static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
-  *count = 0;
-  for (int64_t i = 0; i < xs->count; i++) {
-    tl_slot item, answer = tl_none();
-    if (!get_item(xs, i, &item) || !call(c, 1, &item, &answer))
-      return false;
-    if (!tl_is_bool(answer)) {
-      char text[TL_DESCRIBE];
-      tl_fail(c->vm, TALLY_ERR_TYPE,
-              "filter: f must give a bool for each item, not %s",
-              tl_describe(answer, text, sizeof text));
-      tl_clear(c->vm, &answer);
-      return false;
-    }
-    if (answer.i != 0)
-      kept[(*count)++] = i;
-  }
-  return true;
-}
-
-// The items at the positions [kept], in the form of the source.
-static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
-                       int64_t count, tl_slot *out) {
-  if (tl_is_array(source)) {
-    return tl_take_axis(vm, source.array, kept, count, 0, out);
-  }
-  // A second walk over the same items: the first one only asked f.
-  items xs = {.vm = vm, .source = &source};
-  tl_list *list = tl_list_new(vm, count);
-  int64_t next = 0, all;
-  bool ok = list != NULL && tl_items_count(vm, "filter", source, &all);
-  for (int64_t i = 0; ok && i < all && next < count; i++) {
-    // Strings are walked in order, so that each is asked for.
-    tl_slot item = tl_none();
-    ok = get_item(&xs, i, &item);
-    if (ok && kept[next] == i) {
-      ok = tl_list_push(vm, &list, &item);
-      next++;
-    }
-    tl_drop(vm, item);
-  }
-  list = collected(vm, list, ok);
-  return list != NULL && finish(vm, source, list, out);
-}
-
-// filter(xs, f): first all calls, then the selection, so that an array is
-// selected by one take along its leading axis.
+// filter(xs, f): in Tally, of arrays by a mask.
 static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  if (!open_both(vm, "filter", args, &c, &xs))
-    return false;
-  // An item that is selected is read a second time.
-  xs.gives = false;  // each is needed again
-  // One more, since tl_alloc takes no 0. A range may have more items than a
-  // machine can address.
-  size_t nbytes;
-  if (tl_mul_overflows((size_t)xs.count + 1, sizeof(int64_t), &nbytes))
-    return tl_fail_memory(vm, SIZE_MAX, "filter");
-  int64_t count, *kept = tl_alloc(vm, nbytes, "filter");
-  if (kept == NULL)
-    return false;
-  bool ok = find_kept(&c, &xs, kept, &count) &&
-            (!tl_is_range(args[0]) || tl_arg_array(vm, "filter", &args[0])) &&
-            pick_items(vm, tl_borrow(args[0]), kept, count, out);
-  tl_free(vm, kept, nbytes);
-  return ok;
+  return open_both(vm, "filter", args, &c, &xs) &&
+         tl_in_tally(vm, is_array(args[0]) ? "filtered_array" : "filtered_list",
+                     2, args, out);
 }
 
 // --- outer ------------------------------------------------------------------
