@@ -235,12 +235,13 @@ static bool is_integer(tl_slot s) {
 
 enum { PIECE = 1 << 17 };  // items between two polls
 
-// item i is start + i step.
-static bool fill_spaced(tl_vm *vm, double *item, int64_t n, double start,
-                        double step) {
+// item i is start + i step; items are [apart] doubles from one to the next.
+static bool fill_spaced(tl_vm *vm, double *item, int64_t apart, int64_t n,
+                        double start, double step) {
   for (int64_t i = 0, end; i < n; i = end) {
     end = n - i < PIECE ? n : i + PIECE;
-    for (int64_t k = i; k < end; k++) item[k] = start + (double)k * step;
+    for (int64_t k = i; k < end; k++)
+      item[k * apart] = start + (double)k * step;
     if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
       return false;
   }
@@ -307,7 +308,8 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
   if (a)
     a = if_filled(
-        vm, a, fill_spaced(vm, (double *)(void *)a->data, shape, start, step));
+        vm, a,
+        fill_spaced(vm, (double *)(void *)a->data, 1, shape, start, step));
   return a && tl_cast_own(vm, a, dtype, out);
 }
 
@@ -341,6 +343,69 @@ static bool arange(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (by == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "arange: step must not be 0");
   return arange_floats(vm, from, to, by, dtype, out);
+}
+
+// The same from start to stop, which is exact at the end.
+static bool fill_line(tl_vm *vm, double *item, int64_t apart, int64_t n,
+                      double start, double stop, bool endpoint) {
+  int64_t gaps = endpoint ? n - 1 : n;
+  double step = gaps > 0 ? (stop - start) / (double)gaps : 0;
+  if (!fill_spaced(vm, item, apart, n, start, step))
+    return false;
+  // Whatever rounding did on the way.
+  if (endpoint && n > 1)
+    item[(n - 1) * apart] = stop;
+  return true;
+}
+
+// Whether start or stop is complex. complex64 is a scalar, complex128 an array
+// of rank 0: that is how a slot holds them.
+static bool complex_ends(tl_slot *args) {
+  for (int i = 0; i < 2; i++)
+    if ((tl_is_scalar(args[i]) || tl_is_number(args[i])) &&
+        tl_dtype_is_complex((tl_dtype)tl_dtype_of(args[i])))
+      return true;
+  return false;
+}
+
+// One end as a complex number, whatever real or complex number it is.
+static bool complex_end(tl_vm *vm, const char *name, tl_slot s, tl_c128 *out) {
+  *out = (tl_c128){0, 0};
+  if (tl_is_number(s) && tl_is_array(s))
+    *out = *(tl_c128 *)(void *)s.array->data;
+  else if (tl_is_scalar(s) && tl_dtype_of(s) == TL_COMPLEX64)
+    *out = (tl_c128){s.c64.re, s.c64.im};
+  else
+    return tl_arg_float(vm, "linspace", name, s, &out->re);
+  return true;
+}
+
+// The real and the imaginary parts are spaced each for itself.
+static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_c128 start, stop;
+  int64_t num;
+  tl_dtype dtype;
+  bool endpoint;
+  const int parts = complex_ends(args) ? 2 : 1;
+  const tl_dtype own = parts == 2 ? TL_COMPLEX128 : TL_FLOAT64;
+  if (!complex_end(vm, "start", args[0], &start) ||
+      !complex_end(vm, "stop", args[1], &stop) ||
+      !tl_arg_count(vm, "linspace", "num", args[2], &num) ||
+      !tl_arg_dtype(vm, "linspace", args[3], own, &dtype) ||
+      !tl_arg_bool(vm, "linspace", "endpoint", args[4], &endpoint))
+    return false;
+  if (parts == 2 && !tl_dtype_is_complex(dtype))
+    return tl_arg_fail(vm, "linspace", "dtype", "complex as start or stop is",
+                       args[3]);
+  tl_array *a = tl_array_new(vm, own, 1, &num);
+  double *item = a ? (double *)(void *)a->data : NULL;
+  bool ok = a && fill_line(vm, item, parts, num, start.re, stop.re, endpoint) &&
+            (parts == 1 ||
+             fill_line(vm, item + 1, parts, num, start.im, stop.im, endpoint));
+  if (ok)
+    return tl_cast_own(vm, a, dtype, out);
+  tl_array_drop(vm, a);
+  return false;
 }
 
 // --- Matrices ---------------------------------------------------------------
@@ -452,6 +517,12 @@ const tl_builtin tl_create_builtins[] = {
     ///     arange(3)    # [0, 1, 2]
     ///     arange(1.0, 2.0, 0.25)    # [1.0, 1.25, 1.5, 1.75]
     {"arange", "start, stop = none, step = 1, dtype: none", arange},
+    /// num evenly spaced numbers from start to stop, exact at both ends; stop
+    /// itself is left out where endpoint is false. float64, or complex128 where
+    /// an end is complex, unless dtype says otherwise. A negative num is an
+    /// error (kind value).
+    ///     linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]
+    {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace},
     /// x with zeros above diagonal number k of its last two axes.
     /// Any dtype, a matrix or a stack; fewer axes are an error (kind shape).
     ///     tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]
