@@ -558,6 +558,7 @@ static bool read_weights(tl_vm *vm, tl_slot s, const tl_array *x,
                    (long long)out->array->size, (long long)x->size)));
 }
 
+// A call by itself: the consumer of a region, fed with all items.
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_call_consumer consumer, *in = new_bins(vm, &consumer);
   tl_slot x, weights;

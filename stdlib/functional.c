@@ -443,8 +443,8 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
   }
-  tl_slot list,
-      given[] = {tl_borrow(args[0]), tl_borrow(args[1]), tl_borrow(args[2])};
+  tl_slot list, given[3];
+  for (int i = 0; i < 3; i++) given[i] = tl_borrow(args[i]);
   return tl_in_tally(vm, "running_values", 3, given, &list) &&
          finish(vm, args[0], list.list, out);
 }
