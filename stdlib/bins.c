@@ -285,35 +285,9 @@ static int64_t widen(even_bins *b, const double *item, int64_t n) {
   return n;
 }
 
-// Without a range the bins go from the least to the greatest item; an item that
-// is not finite has no place in them and fails (kind value). No items at all:
-// from 0 to 1.
-static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
-                       tl_slot *out) {
-  even_bins b;
-  const double *item = (const double *)x->data;
-  if (!read_even_bins(vm, args, &b))
-    return false;
-  if (!b.ranged && x->size > 0) {
-    b.low = b.high = item[0];
-    int64_t i = widen(&b, item, x->size);
-    if (i < x->size)
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "histogram: item %lld of x is %g, so "
-                     "there is no range",
-                     (long long)i, item[i]);
-  }
-  return make_edges(vm, &b, out);
-}
-
-// The edges as float64, given or made; *out owns or borrows them, and the
-// caller drops it. [x] is read only where bins is a number and no range is
-// given: a region passes NULL where it has no items yet.
-static bool histogram_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
-                            tl_slot *out) {
-  if (!tl_is_array(args[1]))
-    return even_edges(vm, args, x, out);
-  if (!tl_as_contiguous(vm, "histogram", args[1], TL_FLOAT64, out))
+// Edges that are given, as float64; *out owns or borrows them.
+static bool given_edges(tl_vm *vm, tl_slot bins, tl_slot *out) {
+  if (!tl_as_contiguous(vm, "histogram", bins, TL_FLOAT64, out))
     return false;
   const tl_array *edges = out->array;
   if (tl_ndim(edges) != 1 || edges->size < 2)
@@ -377,70 +351,11 @@ static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
   return true;
 }
 
-// Polls once a block, so that a long histogram can be stopped; the sums are
-// then dropped.
-static bool histogram_counts(tl_vm *vm, tl_slot *args, const tl_array *x,
-                             const tl_array *edges, tl_slot *out) {
-  bool density;
-  tl_slot weights = tl_none();
-  const double *weight = NULL;
-  if (!tl_arg_bool(vm, "histogram", "density", args[4], &density))
-    return false;
-  if (!tl_is_none(args[3])) {
-    if (!tl_as_contiguous(vm, "histogram", args[3], TL_FLOAT64, &weights))
-      return false;
-    weight = (const double *)weights.array->data;
-  }
-  int64_t bins = edges->size - 1;
-  bool ok = !weight || weights.array->size == x->size ||
-            tl_fail(vm, TALLY_ERR_SHAPE,
-                    "histogram: %lld weights for %lld "
-                    "items",
-                    (long long)weights.array->size, (long long)x->size);
-  tl_dtype dtype = weight ? TL_FLOAT64 : TL_INT64;
-  tl_array *sums = ok ? tl_array_zeros(vm, dtype, 1, &bins) : NULL;
-  ok = sums != NULL;
-  if (ok) {
-    binning b = open_bins(edges, !tl_is_array(args[1]), sums);
-    for (int64_t at = 0; ok && at < x->size; at += BIN_BLOCK) {
-      int64_t n = x->size - at < BIN_BLOCK ? x->size - at : BIN_BLOCK;
-      ok = tl_poll(vm, 1);
-      if (ok)
-        count_block(&b, (const double *)x->data + at,
-                    weight ? weight + at : NULL, n);
-    }
-  }
-  tl_drop(vm, weights);
-  if (!ok) {
-    tl_array_drop(vm, sums);
-    return false;
-  }
-  return end_bins(vm, sums, edges, density, out);
-}
+// --- Consumers --------------------------------------------------------------
 
-// The counts come before the edges in the result, but are made after them. What
-// was moved into the pair drops as nothing.
-static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot x, edges, counts;
-  if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
-    return false;
-  bool ok = histogram_edges(vm, args, x.array, &edges);
-  if (ok) {
-    ok = histogram_counts(vm, args, x.array, edges.array, &counts);
-    if (ok) {
-      ok = pair(vm, &counts, &edges, out);
-      tl_drop(vm, counts);
-    }
-    tl_drop(vm, edges);
-  }
-  tl_drop(vm, x);
-  return ok;
-}
-
-// --- In regions (vm/region/region_feed.c) -----------------------------------
-
-// Items as they are computed: first how large they are, where that is asked
-// for, then to their bins.
+// Items as a region computes them (vm/region/region_feed.c), or as a histogram
+// reads them: first how large they are, where that is asked for, then to their
+// bins.
 typedef struct bin_consumer {
   even_bins even;
   // What each pass over the items finds:
@@ -453,6 +368,8 @@ typedef struct bin_consumer {
   bool any;  // an item was seen
   bool density;
   uint64_t last;  // of bincount: the largest item
+  // Of the items that come next, of an argument; NULL: each counts 1.
+  const double *weight;
   tl_slot edges;
   tl_array *sums;
 } bin_consumer;
@@ -518,7 +435,9 @@ static void take_floats(tl_call_consumer *in, int pass, const void *items,
   binning to = open_bins(b->edges.array, b->even.bins > 0, b->sums);
   for (size_t at = 0; at < n; at += BIN_BLOCK) {
     size_t count = n - at < BIN_BLOCK ? n - at : BIN_BLOCK;
-    count_block(&to, item + at, NULL, (int64_t)count);
+    count_block(&to, item + at, b->weight, (int64_t)count);
+    if (b->weight != NULL)
+      b->weight += count;
   }
 }
 
@@ -529,7 +448,7 @@ static bool open_sums(tl_call_consumer *in) {
   if (b->even.bins > 0 && !make_edges(in->vm, &b->even, &b->edges))
     return false;
   int64_t bins = b->edges.array->size - 1;
-  b->sums = tl_array_zeros(in->vm, TL_INT64, 1, &bins);
+  b->sums = tl_array_zeros(in->vm, b->weight ? TL_FLOAT64 : TL_INT64, 1, &bins);
   return b->sums != NULL;
 }
 
@@ -570,14 +489,12 @@ static bool open_floats(tl_call_consumer *in, const tl_slot *args) {
   in->dtype = TL_FLOAT64;
   in->feed = take_floats;
   in->end = end_floats;
-  if (!tl_is_none(args[3]) ||
-      !tl_arg_bool(in->vm, "histogram", "density", args[4], &b->density))
+  if (!tl_arg_bool(in->vm, "histogram", "density", args[4], &b->density))
     return false;
-  tl_slot own[3] = {tl_none(), args[1], args[2]};
   if (tl_is_array(args[1])) {
     tl_slot edges;
     in->passes = 1;
-    if (!histogram_edges(in->vm, own, NULL, &edges))
+    if (!given_edges(in->vm, args[1], &edges))
       return false;
     b->edges = edges;
     return open_sums(in);
@@ -588,19 +505,75 @@ static bool open_floats(tl_call_consumer *in, const tl_slot *args) {
   return in->passes == 2 || open_sums(in);
 }
 
+// A consumer of which nothing is known yet.
+static tl_call_consumer *new_bins(tl_vm *vm, tl_call_consumer *in) {
+  in->vm = vm;
+  in->failed = false;
+  in->close = close_bins;
+  *bins_of(in) = (bin_consumer){.edges = tl_none()};
+  return in;
+}
+
 // Any function but bincount is histogram: the two rows of the table below that
-// are TL_FUSED_CONSUMER.
+// are TL_FUSED_CONSUMER. Weights are not fed to a region.
 bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
                        int ndim, const tl_slot *args, tl_call_consumer *out) {
-  out->vm = vm;
-  out->failed = false;
-  out->close = close_bins;
-  *bins_of(out) = (bin_consumer){.edges = tl_none()};
+  new_bins(vm, out);
   if (builtin->call == bincount ? open_integers(out, from, ndim, args)
-                                : open_floats(out, args))
+                                : tl_is_none(args[3]) && open_floats(out, args))
     return true;
   close_bins(out);
   return false;
+}
+
+// Feeds all items, and polls in between. False where the VM was stopped, or
+// (kind value) for an item that is not finite and so has no place in a range.
+static bool feed_items(tl_call_consumer *in, int pass, const tl_array *x) {
+  enum { ITEMS = 16 * BIN_BLOCK };
+  const double *item = (const double *)x->data;
+  for (int64_t at = 0; at < x->size && !in->failed; at += ITEMS) {
+    int64_t n = x->size - at < ITEMS ? x->size - at : ITEMS;
+    if (!tl_poll(in->vm, (uint64_t)n / BIN_BLOCK + 1))
+      return false;
+    in->feed(in, pass, item + at, (size_t)n);
+  }
+  int64_t i = 0;
+  while (in->failed && isfinite(item[i])) i++;
+  return !in->failed || tl_fail(in->vm, TALLY_ERR_VALUE,
+                                "histogram: item %lld of x is %g, so "
+                                "there is no range",
+                                (long long)i, item[i]);
+}
+
+// Weights have as many items as x, whatever its shape.
+static bool read_weights(tl_vm *vm, tl_slot s, const tl_array *x,
+                         tl_slot *out) {
+  *out = tl_none();
+  return tl_is_none(s) ||
+         (tl_as_contiguous(vm, "histogram", s, TL_FLOAT64, out) &&
+          (out->array->size == x->size ||
+           tl_fail(vm, TALLY_ERR_SHAPE,
+                   "histogram: %lld weights for %lld "
+                   "items",
+                   (long long)out->array->size, (long long)x->size)));
+}
+
+// A call by itself: the consumer of a region, fed with all items.
+static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_call_consumer consumer, *in = new_bins(vm, &consumer);
+  tl_slot x, weights;
+  if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
+    return false;
+  bool ok = read_weights(vm, args[3], x.array, &weights);
+  if (ok && !tl_is_none(weights))
+    bins_of(in)->weight = (const double *)weights.array->data;
+  ok = ok && open_floats(in, args);
+  for (int pass = 0; ok && pass < in->passes; pass++)
+    ok = feed_items(in, pass, x.array) && in->end(in, pass, out);
+  close_bins(in);
+  tl_drop(vm, weights);
+  tl_drop(vm, x);
+  return ok;
 }
 
 // The edges of [bins] in ascending order: of descending ones, a new array of

@@ -66,7 +66,8 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
 // order of the axes of *like, unless that is NULL. *out is owned.
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
                      const int64_t *shape, tl_slot *out) {
-  return tl_result_give(vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
+  return tl_result_give(
+      vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
 }
 
 // As zeros_of, in the memory of *like where it dies. Bools get true, as an
@@ -409,44 +410,6 @@ static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Matrices ---------------------------------------------------------------
 
-// In C: as with diag, Tally takes 5 times as long for 4 rows and twice for 30.
-static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t shape[2], k;
-  tl_dtype dtype;
-  char one[16];
-  if (!tl_arg_count(vm, "eye", "n_rows", args[0], &shape[0]) ||
-      !tl_arg_int(vm, "eye", "k", args[2], &k) ||
-      !tl_arg_dtype(vm, "eye", args[3], TL_FLOAT64, &dtype))
-    return false;
-  shape[1] = shape[0];
-  if (!tl_is_none(args[1]) &&
-      !tl_arg_count(vm, "eye", "n_cols", args[1], &shape[1]))
-    return false;
-  if (dtype == TL_STRING)
-    return tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one");
-  tl_slot value = dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1);
-  if (!tl_scalar_convert(vm, value, dtype, one))
-    return false;
-  tl_array *a = tl_array_zeros(vm, dtype, 2, shape);
-  if (!a)
-    return false;
-  size_t itemsize = tl_itemsize(dtype);
-  int64_t row = k < 0 ? (k < -shape[0] ? shape[0] : -k) : 0;
-  int64_t column = k > 0 ? (k > shape[1] ? shape[1] : k) : 0;
-  bool ok = true;
-  for (; ok && row < shape[0] && column < shape[1]; row++, column++) {
-    memcpy(a->data + (size_t)(row * shape[1] + column) * itemsize, one,
-           itemsize);
-    // Each one may cost a large page that the system has to clear.
-    ok = (row & 15) != 15 || tl_poll(vm, 0);
-  }
-  if (ok)
-    *out = tl_own_array(a);
-  else
-    tl_array_drop(vm, a);
-  return ok;
-}
-
 // The first column of a row that is above diagonal k, clipped.
 static int64_t diagonal_end(int64_t row, int64_t k, int64_t columns) {
   if (k > columns)
@@ -560,12 +523,6 @@ const tl_builtin tl_create_builtins[] = {
     /// error (kind value).
     ///     linspace(0, 1, 5)    # [0.0, 0.25, 0.5, 0.75, 1.0]
     {"linspace", "start, stop, num, dtype: none, endpoint: true", linspace},
-    /// A matrix with ones on its diagonal number k (0: the main one; above it
-    /// from 1 on), zeros elsewhere. It is square unless n_cols is given.
-    /// float64 unless dtype says otherwise. A negative size is an error (kind
-    /// value).
-    ///     eye(2)    # [[1.0, 0.0], [0.0, 1.0]]
-    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye},
     /// x with zeros above diagonal number k of its last two axes.
     /// Any dtype, a matrix or a stack; fewer axes are an error (kind shape).
     ///     tril([[1, 2], [3, 4]])    # [[1, 0], [3, 4]]

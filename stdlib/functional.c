@@ -409,30 +409,15 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// The results of all calls of scan in a list, which owns the value that the
-// next call borrows. NULL after tl_fail. *init stays the caller's.
-static tl_list *scan_list(callee *c, items *xs, tl_slot *init) {
-  tl_list *list = tl_list_new(c->vm, xs->count);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < xs->count; i++) {
-    tl_slot args[2];
-    ok = get_item(xs, i, &args[1]);
-    // Without init the first item is the first result itself.
-    if (ok && i == 0 && tl_is_none(*init)) {
-      ok = tl_list_push(c->vm, &list, &args[1]);
-      tl_drop(c->vm, args[1]);
-    } else if (ok) {
-      args[0] = tl_borrow(i == 0 ? *init : list->items[i - 1]);
-      ok = push_call(c, 2, args, &list);
-    }
-  }
-  return collected(c->vm, list, ok);
+// Of these the results are an array, too.
+static bool is_array(tl_slot source) {
+  return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
 }
 
 // The results of a function in the form of the source: a list stays a list; of
 // an array or a range, an array where the results stack. Takes [list].
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
-  if (tl_is_array(source) || tl_is_range(source) || tl_is_nested(source)) {
+  if (is_array(source)) {
     return stack_results(vm, list, tl_is_nested(source), out);
   }
   *out = tl_own_list(list);
@@ -458,8 +443,10 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
   }
-  tl_list *list = scan_list(&c, &xs, &args[2]);
-  return list != NULL && finish(vm, args[0], list, out);
+  tl_slot list, given[3];
+  for (int i = 0; i < 3; i++) given[i] = tl_borrow(args[i]);
+  return tl_in_tally(vm, "running_values", 3, given, &list) &&
+         finish(vm, args[0], list.list, out);
 }
 
 // --- each and filter --------------------------------------------------------
@@ -505,75 +492,13 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return list != NULL && finish(vm, args[0], list, out);
 }
 
-// Calls the predicate f with every item: the positions where it gives true go
-// to [kept]. A result that is no bool fails (kind type).
-static bool find_kept(callee *c, items *xs, int64_t *kept, int64_t *count) {
-  *count = 0;
-  for (int64_t i = 0; i < xs->count; i++) {
-    tl_slot item, answer = tl_none();
-    if (!get_item(xs, i, &item) || !call(c, 1, &item, &answer))
-      return false;
-    if (!tl_is_bool(answer)) {
-      char text[TL_DESCRIBE];
-      tl_fail(c->vm, TALLY_ERR_TYPE,
-              "filter: f must give a bool for each item, not %s",
-              tl_describe(answer, text, sizeof text));
-      tl_clear(c->vm, &answer);
-      return false;
-    }
-    if (answer.i != 0)
-      kept[(*count)++] = i;
-  }
-  return true;
-}
-
-// The items at the positions [kept], in the form of the source.
-static bool pick_items(tl_vm *vm, tl_slot source, const int64_t *kept,
-                       int64_t count, tl_slot *out) {
-  if (tl_is_array(source)) {
-    return tl_take_axis(vm, source.array, kept, count, 0, out);
-  }
-  // A second walk over the same items: the first one only asked f.
-  items xs = {.vm = vm, .source = &source};
-  tl_list *list = tl_list_new(vm, count);
-  int64_t next = 0, all;
-  bool ok = list != NULL && tl_items_count(vm, "filter", source, &all);
-  for (int64_t i = 0; ok && i < all && next < count; i++) {
-    // Strings are walked in order, so that each is asked for.
-    tl_slot item = tl_none();
-    ok = get_item(&xs, i, &item);
-    if (ok && kept[next] == i) {
-      ok = tl_list_push(vm, &list, &item);
-      next++;
-    }
-    tl_drop(vm, item);
-  }
-  list = collected(vm, list, ok);
-  return list != NULL && finish(vm, source, list, out);
-}
-
-// filter(xs, f): first all calls, then the selection, so that an array is
-// selected by one take along its leading axis.
+// filter(xs, f): in Tally, of arrays by a mask.
 static bool filter(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  if (!open_both(vm, "filter", args, &c, &xs))
-    return false;
-  // An item that is selected is read a second time.
-  xs.gives = false;  // each is needed again
-  // One more, since tl_alloc takes no 0. A range may have more items than a
-  // machine can address.
-  size_t nbytes;
-  if (tl_mul_overflows((size_t)xs.count + 1, sizeof(int64_t), &nbytes))
-    return tl_fail_memory(vm, SIZE_MAX, "filter");
-  int64_t count, *kept = tl_alloc(vm, nbytes, "filter");
-  if (kept == NULL)
-    return false;
-  bool ok = find_kept(&c, &xs, kept, &count) &&
-            (!tl_is_range(args[0]) || tl_arg_array(vm, "filter", &args[0])) &&
-            pick_items(vm, tl_borrow(args[0]), kept, count, out);
-  tl_free(vm, kept, nbytes);
-  return ok;
+  return open_both(vm, "filter", args, &c, &xs) &&
+         tl_in_tally(vm, is_array(args[0]) ? "filtered_array" : "filtered_list",
+                     2, args, out);
 }
 
 // --- outer ------------------------------------------------------------------
@@ -622,51 +547,26 @@ static char *item_pointer(const tl_array *a, int64_t position) {
   return item;
 }
 
-// The results of [name], an array whose first axis becomes the [outer] ones of
-// [shape]; the axes of a result come behind. Takes the list, or NULL after
-// tl_fail. Fails (kind type) where they do not stack.
-static bool give_results(tl_vm *vm, const char *name, tl_list *list, int outer,
-                         int64_t shape[TL_MAX_DIMS], tl_slot *out) {
-  tl_slot stacked;
-  char text[TL_DESCRIBE];
-  if (list == NULL || !stack_results(vm, list, false, &stacked))
-    return false;
-  bool ok =
-      tl_is_array(stacked) ||
-      tl_fail(vm, TALLY_ERR_TYPE, "%s: the results of f do not stack: got %s",
-              name, tl_describe(stacked, text, sizeof text));
-  int ndim = ok ? outer + tl_ndim(stacked.array) - 1 : 0;
-  ok = ok && (ndim <= TL_MAX_DIMS ||
-              tl_fail(vm, TALLY_ERR_SHAPE, "%s: more than %d axes", name,
-                      TL_MAX_DIMS));
-  for (int i = outer; ok && i < ndim; i++)
-    shape[i] = tl_shape(stacked.array)[i - outer + 1];
-  ok = ok && tl_reshape(vm, &stacked, ndim, shape, out);
-  tl_drop(vm, stacked);
-  return ok;
-}
-
-// Calls f with every pair of items.
-static bool outer_pairs(callee *c, const tl_array *a, const tl_array *b,
-                        tl_slot *out) {
+// Calls f with every pair of items of args[0] and args[1].
+static bool outer_pairs(callee *c, const tl_slot *args, tl_slot *out) {
   tl_vm *vm = c->vm;
+  const tl_array *a = args[0].array, *b = args[1].array;
   tl_list *list = tl_list_new(vm, 0);
-  int64_t shape[TL_MAX_DIMS];
-  int ndim = 0;
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < a->size; i++) {
     for (int64_t j = 0; ok && j < b->size; j++) {
-      tl_slot args[2] = {tl_item(vm, a, item_pointer(a, i)),
+      tl_slot pair[2] = {tl_item(vm, a, item_pointer(a, i)),
                          tl_item(vm, b, item_pointer(b, j))};
-      ok = !tl_is_unset(args[0]) && !tl_is_unset(args[1]);
-      for (int k = 0; !ok && k < 2; k++) tl_drop(vm, args[k]);
-      ok = ok && push_call(c, 2, args, &list);
+      ok = !tl_is_unset(pair[0]) && !tl_is_unset(pair[1]);
+      for (int k = 0; !ok && k < 2; k++) tl_drop(vm, pair[k]);
+      ok = ok && push_call(c, 2, pair, &list);
     }
   }
+  tl_slot given[3] = {tl_none(), tl_borrow(args[0]), tl_borrow(args[1])};
   list = collected(vm, list, ok);
-  for (int i = 0; i < tl_ndim(a); i++) shape[ndim++] = tl_shape(a)[i];
-  for (int i = 0; i < tl_ndim(b); i++) shape[ndim++] = tl_shape(b)[i];
-  return give_results(vm, "outer", list, ndim, shape, out);
+  return list != NULL && stack_results(vm, list, false, &given[0]) &&
+         tl_drop_after(vm, tl_in_tally(vm, "of_pairs", 3, given, out),
+                       &given[0]);
 }
 
 // outer(a, b, f).
@@ -688,129 +588,22 @@ static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2) {
     return outer_op(vm, c.op, a, b, out);
   }
-  return outer_pairs(&c, a, b, out);
+  return outer_pairs(&c, args, out);
 }
 
 // --- map_axis ---------------------------------------------------------------
 
-// Calls f with every lane along [axis], a view that borrows x; the results in
-// a list.
-static tl_list *map_lanes(callee *c, tl_slot x, int axis) {
-  tl_vm *vm = c->vm;
-  tl_array *a = x.array;
-  tl_list *list = tl_list_new(vm, 0);
-  bool ok = list != NULL;
-  // Lanes are views of x, one for each place of the other axes.
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 1, &a, axis);
-  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    tl_slot borrowed = tl_borrow(x), lane;
-    tl_array *view =
-        tl_view_new(vm, &borrowed, tl_array_dtype(a), lanes.data[0], 1,
-                    &tl_shape(a)[axis], &lanes.step[0]);
-    ok = view != NULL;
-    if (ok) {
-      lane = tl_own_array(view);
-      ok = push_call(c, 1, &lane, &list);
-    }
-  }
-  return collected(vm, list, ok);
-}
-
-// Calls f with every row; the results in a list.
-static tl_list *map_rows(callee *c, tl_slot rows) {
-  tl_vm *vm = c->vm;
-  int64_t count = tl_value_length(rows, 0);
-  tl_list *list = tl_list_new(vm, count);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot row;
-    ok = tl_nested_at(vm, rows, i, &row);
-    if (ok) {
-      // f may store its row, which is a view.
-      tl_hold(vm, row, TL_CAUSE_VIEW);
-      ok = push_call(c, 1, &row, &list);
-    }
-  }
-  return collected(vm, list, ok);
-}
-
-// map_axis of nested arrays: rows of different lengths each by itself; a
-// vector of values that may be missing as a whole.
-static bool map_nested(callee *c, tl_slot x, tl_slot axis_argument,
-                       tl_slot *out) {
-  tl_vm *vm = c->vm;
-  // Rows of different lengths exist along the last axis only.
-  int axis, ndim = tl_value_axes(x);
-  if (!tl_arg_axis(vm, "map_axis", axis_argument, ndim, 0, &axis))
-    return false;
-  if (ndim == 1) {
-    tl_slot whole = tl_borrow(x);
-    return call(c, 1, &whole, out);
-  }
-  if (axis != ndim - 1) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "map_axis: f takes the rows of %s, which are along axis: -1",
-                   tl_describe(x, text, sizeof text));
-  }
-  if (tl_is_form(x, TL_FORM_RAGGED) || ndim == 2) {
-    tl_list *list = map_rows(c, x);
-    return list != NULL && stack_results(vm, list, true, out);
-  }
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot flat = tl_retain(vm, tl_borrow(x)), next;
-  for (int i = 0; i < ndim - 1; i++) shape[i] = tl_value_length(x, i);
-  bool ok = true;
-  // Outer axes are joined to one, so that the rows are those of a table.
-  while (ok && tl_value_ndim(flat) > 2) {
-    ok = tl_value_join_axes(vm, flat, &next);
-    tl_clear(vm, &flat);
-    if (ok)
-      tl_copy_slot(&flat, &next);
-  }
-  tl_list *list = ok ? map_rows(c, flat) : NULL;
-  tl_clear(vm, &flat);
-  return list != NULL && stack_results(vm, list, true, &next) &&
-         tl_value_split_axis(vm, &next, ndim - 1, shape, out);
-}
-
-// map_axis(x, f, axis).
+// map_axis(x, f, axis): in Tally, of each on the vectors as rows.
 static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   int axis;
-  if (!open_callee(vm, "map_axis", args[1], &c))
+  if (!open_callee(vm, "map_axis", args[1], &c) ||
+      (!tl_is_nested(args[0]) && !tl_arg_array(vm, "map_axis", &args[0])) ||
+      !tl_arg_axis(vm, "map_axis", args[2], tl_value_axes(args[0]), 0, &axis))
     return false;
-  if (tl_is_nested(args[0]))
-    return map_nested(&c, args[0], args[2], out);
-  if (!tl_arg_array(vm, "map_axis", &args[0]) ||
-      !tl_arg_axis(vm, "map_axis", args[2], tl_ndim(args[0].array), 0, &axis)) {
-    return false;
-  }
-  const tl_array *x = args[0].array;
-  int64_t shape[TL_MAX_DIMS];
-  int outer = 0, order[TL_MAX_DIMS];
-  for (int i = 0; i < tl_ndim(x); i++) {
-    if (i != axis)
-      shape[outer++] = tl_shape(x)[i];
-  }
-  tl_slot shaped;
-  if (!give_results(vm, "map_axis", map_lanes(&c, args[0], axis), outer, shape,
-                    &shaped))
-    return false;
-  int ndim = tl_value_ndim(shaped), inner = ndim - outer;
-  if (ndim == 0) {
-    *out = shaped;
-    return true;
-  }
-  // A result's axes are the last ones, and go to where the lane's was.
-  for (int i = 0, next = 0; i < ndim; i++) {
-    bool is_inner = i >= axis && i < axis + inner;
-    order[i] = is_inner ? outer + i - axis : next++;
-  }
-  bool ok = tl_permute(vm, &shaped, order, out);
-  tl_drop(vm, shaped);
-  return ok;
+  args[2] = tl_weak_int(axis);
+  return tl_in_tally(vm, tl_is_nested(args[0]) ? "map_rows" : "map_lanes", 3,
+                     args, out);
 }
 
 // --- The table --------------------------------------------------------------

@@ -406,59 +406,17 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_in_tally(vm, "copies", 2, args, out);
 }
 
-enum { POLLED = 1 << 16 };  // items between two polls
-
-// Writes, for each item along the axis, its position as often as it repeats.
-static tl_array *repeat_index(tl_vm *vm, tl_slot repeats, int64_t length) {
-  tl_slot counts;
-  tl_dtype dtype = TL_INT64;
-  if (!tl_as_contiguous(vm, "repeat", repeats, dtype, &counts)) {
-    // A float that is no whole number: the message of a cast would not say what
-    // it was for.
-    if (vm->error.status == TALLY_ERR_VALUE) {
-      tl_error_clear(vm);
-      tl_fail(vm, TALLY_ERR_VALUE,
-              "repeat: repeats has items that are no int64");
-    }
-    return NULL;
+// The repeats of the items as int64, owned or borrowed by *out.
+static bool read_repeats(tl_vm *vm, tl_slot repeats, tl_slot *out) {
+  if (tl_as_contiguous(vm, "repeat", repeats, TL_INT64, out))
+    return true;
+  // A float that is no whole number: the message of a cast would not say what
+  // it was for.
+  if (vm->error.status == TALLY_ERR_VALUE) {
+    tl_error_clear(vm);
+    tl_fail(vm, TALLY_ERR_VALUE, "repeat: repeats has items that are no int64");
   }
-  const int64_t *count = (const int64_t *)counts.array->data;
-  int64_t given = counts.array->size, total = 0;
-  tl_array *index = NULL;
-  bool ok = tl_ndim(counts.array) <= 1 && (given == 1 || given == length);
-  if (!ok)
-    tl_fail(vm, TALLY_ERR_SHAPE, "repeat: %lld repeats for %lld items",
-            (long long)given, (long long)length);
-  for (int64_t i = 0; ok && i < length; i++) {
-    int64_t times = count[given == 1 ? 0 : i];
-    if (times < 0)
-      ok = tl_fail(vm, TALLY_ERR_VALUE,
-                   "repeat: repeats has %lld, which is negative",
-                   (long long)times);
-    else if (__builtin_add_overflow(total, times, &total))
-      ok = tl_fail(vm, TALLY_ERR_SHAPE, "repeat: too many items");
-  }
-  if (ok)
-    index = tl_array_new(vm, TL_INT64, 1, &total);
-  int64_t done = 0, polled = 0;
-  for (int64_t i = 0; index != NULL && i < length; i++) {
-    int64_t *at = (int64_t *)index->data;
-    for (int64_t left = count[given == 1 ? 0 : i]; ok && left > 0;) {
-      const int64_t stop = done + (left < POLLED ? left : POLLED);
-      left -= stop - done;
-      while (done < stop) at[done++] = i;
-      if (done - polled >= POLLED) {
-        ok = tl_poll(vm, (uint64_t)(done - polled) / 1024);
-        polled = done;
-      }
-    }
-    if (!ok) {
-      tl_drop(vm, tl_own_array(index));
-      index = NULL;
-    }
-  }
-  tl_drop(vm, counts);
-  return index;
+  return false;
 }
 
 // repeat(x, repeats, axis): without an axis the items are flattened first. One
@@ -491,13 +449,9 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     args[2] = tl_weak_int(axis);
     return tl_in_tally(vm, "repeated", 3, args, out);
   }
-  tl_array *index = repeat_index(vm, args[1], tl_shape(args[0].array)[axis]);
-  if (!index)
-    return false;
-  bool ok = tl_take_axis(vm, args[0].array, (const int64_t *)index->data,
-                         index->size, axis, out);
-  tl_drop(vm, tl_own_array(index));
-  return ok;
+  tl_slot given[] = {tl_borrow(args[0]), tl_none(), tl_weak_int(axis)};
+  return read_repeats(vm, args[1], &given[1]) &&
+         tl_in_tally(vm, "repeated_each", 3, given, out);
 }
 
 // --- The table --------------------------------------------------------------

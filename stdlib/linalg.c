@@ -20,7 +20,8 @@
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/blas.h"
-#include "vm/values/record.h"
+#include "vm/bytecode/module.h"
+#include "vm/types/type.h"
 #include "vm/vm.h"
 
 // --- Stacks -----------------------------------------------------------------
@@ -158,22 +159,20 @@ tl_array *tl_matrices_new(tl_vm *vm, const tl_matrix_stack *s, tl_dtype dtype,
   return tl_array_new(vm, dtype, ndim, shape);
 }
 
-// Whatever fails, every array is consumed: the record passes the failure on to
-// its end.
-bool tl_array_record(tl_vm *vm, int count, const char *const *names,
-                     tl_array **arrays, const tl_dtype *dtypes, tl_slot *out) {
-  tl_record *record = tl_record_new(vm, count);
-  for (int i = 0; i < count; i++) {
-    tl_slot value;
-    if (record && arrays[i] && tl_cast_own(vm, arrays[i], dtypes[i], &value)) {
-      tl_record_put(vm, &record, names[i], value);
-      continue;
-    }
-    if (!record && arrays[i])
-      tl_drop(vm, tl_own_array(arrays[i]));
-    tl_record_put_nothing(vm, &record);
-  }
-  return tl_record_put_end(record, out);
+// Arrays of no axes go as scalars.
+bool tl_end_factors(tl_vm *vm, const char *function, const tl_matrix_stack *s,
+                    bool ok, int count, tl_array **arrays, tl_dtype dtype,
+                    tl_slot *out) {
+  tl_slot given[4] = {tl_none()};
+  tl_drop(vm, s->slot);
+  for (int i = 0; i < count; i++)
+    given[i] = arrays[i] != NULL ? tl_result(vm, arrays[i]) : tl_none();
+  given[count] = tl_type_slot(tl_type_of_dtype(vm, dtype));
+  if (ok)
+    return tl_call_embedded(vm, "inner/factors", function, count + 1, given,
+                            out);
+  for (int i = 0; i < count; i++) tl_drop(vm, given[i]);
+  return false;
 }
 
 // --- det, slogdet -----------------------------------------------------------
@@ -249,22 +248,15 @@ static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // linalg.slogdet(x).
 static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  static const char *const names[] = {"sign", "logabsdet"};
   tl_matrix_stack s;
   if (!tl_matrices_open(vm, "slogdet", "x", &args[0], true, true, &s))
     return false;
   tl_array *a[2] = {tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1),
                     tl_matrices_new(vm, &s, TL_FLOAT64, -1, -1)};
   bool ok = a[0] && a[1] && determinants(vm, "slogdet", &s, a[0], a[1]);
-  tl_drop(vm, s.slot);
-  if (ok) {
-    tl_dtype dtypes[] = {s.result, tl_real_dtype(s.result)};
+  if (ok)
     a[0] = as_result(vm, &s, a[0]);
-    return tl_array_record(vm, 2, names, a, dtypes, out);
-  }
-  tl_array_drop(vm, a[0]);
-  tl_array_drop(vm, a[1]);
-  return false;
+  return tl_end_factors(vm, "slogdet", &s, ok && a[0], 2, a, s.result, out);
 }
 
 // --- inv --------------------------------------------------------------------

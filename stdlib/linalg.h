@@ -4,7 +4,6 @@
 //   tl_matrices_open     the argument, converted and copied where needed
 //   s.table->lu(…)       for each tl_matrix(&s, i): dense.h
 //   tl_dense_check       its error, with the matrix's number
-//   tl_sign_*            signs that the factorisation leaves open
 //   tl_cast_own          back to the argument's precision
 #ifndef TALLY_STDLIB_LINALG_H
 #define TALLY_STDLIB_LINALG_H
@@ -74,29 +73,12 @@ tl_dtype tl_real_dtype(tl_dtype dtype);
 // The reverse.
 tl_dtype tl_complex_dtype(tl_dtype dtype);
 
-// A record of [count] arrays, which it takes on every path (NULL: fails), each
-// converted to its dtype; *out is owned.
-bool tl_array_record(tl_vm *vm, int count, const char *const *names,
-                     tl_array **arrays, const tl_dtype *dtypes, tl_slot *out);
-
-// --- linalg_sign.c ----------------------------------------------------------
-
-// Signs are not determined by a factorisation: these choose them, so that the
-// results do not depend on who computed them.
-
-// Makes r's diagonal real and not negative: of q (m by p; may be NULL) and r
-// (p by n).
-void tl_sign_qr(tl_dtype dtype, void *q, void *r, int64_t m, int64_t n,
-                int64_t p);
-// Of each of [count] columns of u (m rows, u_row items from row to row) makes
-// the first item at least half as large as the largest real and positive; rows
-// of vh (n items, may be NULL) get the conjugate factor. False after tl_fail.
-bool tl_sign_columns(tl_vm *vm, tl_dtype dtype, void *u, int64_t m,
-                     int64_t u_row, int64_t count, void *vh, int64_t n);
-// Orders n eigenvalues by real parts, then imaginary; gives vectors length 1
-// with the same rule of signs; w and v (n by n, may be NULL) are complex of
-// [dtype]. [real]: vectors of real values are real. False after tl_fail.
-bool tl_sort_eigenvalues(tl_vm *vm, tl_dtype dtype, void *w, void *v, int64_t n,
-                         bool real);
+// Ends a function whose matrices were factored by the one of that name in
+// inner/factors.tly, which gives the result. Its arguments are [count] arrays,
+// taken on every path (NULL: none), and the dtype of the results. [ok] false: a
+// failure is passed on. Drops the stack's array first; *out is owned.
+bool tl_end_factors(tl_vm *vm, const char *function, const tl_matrix_stack *s,
+                    bool ok, int count, tl_array **arrays, tl_dtype dtype,
+                    tl_slot *out);
 
 #endif

@@ -2,8 +2,8 @@
 //
 // Each function opens a stack (linalg.h), factors its matrices one by one
 // through the table (dense.h), chooses the signs that are left open
-// (linalg_sign.c) and gives a record of arrays. Matrices are factored in the
-// memory of the stack, which is the call's own; results go to new arrays.
+// (inner/factors.tly) and gives a record of arrays. Matrices are factored in
+// the memory of the stack, which is the call's own; results go to new arrays.
 
 #include <string.h>
 
@@ -53,7 +53,6 @@ enum { QR_REDUCED, QR_COMPLETE, QR_R };
 
 // linalg.qr(x, mode).
 static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  static const char *const names[] = {"Q", "R"};
   static const char *const modes[] = {"reduced", "complete", "r", NULL};
   tl_matrix_stack s;
   int mode;
@@ -74,16 +73,8 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
     char *r = part(a[1], i, p * n);
     ok = tl_dense_check(vm, "qr", &s, i,
                         s.table->qr(vm, tl_matrix(&s, i), m, n, p, q, r), "");
-    if (ok)
-      tl_sign_qr(s.compute, q, r, m, n, p);
   }
-  tl_drop(vm, s.slot);
-  if (ok)
-    return tl_array_record(vm, 2 - first, names + first, a + first,
-                           (tl_dtype[]){s.result, s.result}, out);
-  tl_array_drop(vm, a[0]);
-  tl_array_drop(vm, a[1]);
-  return false;
+  return tl_end_factors(vm, "qr", &s, ok, 2, a, s.result, out);
 }
 
 // --- svd --------------------------------------------------------------------
@@ -102,15 +93,12 @@ static bool svd_stack(tl_vm *vm, const char *function, tl_matrix_stack *s,
                         s->table->svd(vm, tl_matrix(s, i), m, n, full, left,
                                       part(values, i, k), right),
                         "");
-    if (ok && u)
-      ok = tl_sign_columns(vm, s->compute, left, m, p, k, right, n);
   }
   return ok;
 }
 
 // linalg.svd(x, full_matrices).
 static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  static const char *const names[] = {"U", "S", "Vh"};
   tl_matrix_stack s;
   bool full;
   if (!tl_arg_items(vm, "svd", &args[0]) ||
@@ -124,13 +112,7 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
                     tl_matrices_new(vm, &s, s.compute, full ? n : k, n)};
   bool ok =
       a[0] && a[1] && a[2] && svd_stack(vm, "svd", &s, full, a[0], a[1], a[2]);
-  tl_drop(vm, s.slot);
-  if (ok)
-    return tl_array_record(
-        vm, 3, names, a,
-        (tl_dtype[]){s.result, tl_real_dtype(s.result), s.result}, out);
-  for (int i = 0; i < 3; i++) tl_array_drop(vm, a[i]);
-  return false;
+  return tl_end_factors(vm, "svd", &s, ok, 3, a, s.result, out);
 }
 
 // linalg.svdvals(x).
@@ -159,7 +141,7 @@ typedef struct eigen {
 // Computes the values, and the vectors where v is not NULL, of every matrix.
 // Items must be finite.
 static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
-                        tl_dtype vector_dtype, tl_array *w, tl_array *v) {
+                        tl_array *w, tl_array *v) {
   const int64_t n = s->rows;
   bool ok = tl_matrices_finite(vm, e->function, s);
   for (int64_t i = 0; ok && i < s->count; i++) {
@@ -169,43 +151,30 @@ static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
                                  ? s->table->eigh(vm, a, n, values, vectors)
                                  : s->table->eig(vm, a, n, values, vectors);
     ok = tl_dense_check(vm, e->function, s, i, result, "");
-    if (ok && e->hermitian && v)
-      ok = tl_sign_columns(vm, vector_dtype, vectors, n, n, n, NULL, 0);
-    if (ok && !e->hermitian)
-      ok = tl_sort_eigenvalues(vm, vector_dtype, values, vectors, n,
-                               !tl_dtype_is_complex(s->compute));
   }
   return ok;
 }
 
-// The four functions: eigh has real values, eig complex ones.
+// The four functions: eigh has real values, eig complex ones, also of a real
+// matrix.
 static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
                         tl_slot *out) {
-  static const char *const names[] = {"eigenvalues", "eigenvectors"};
   tl_matrix_stack s;
   if (!tl_matrices_open(vm, e->function, "x", &args[0], true, true, &s))
     return false;
   const int64_t n = s.rows;
-  tl_dtype computed[2] = {tl_real_dtype(s.compute), s.compute};
-  tl_dtype results[2] = {tl_real_dtype(s.result), s.result};
-  // Eigenvalues of a real matrix may be complex.
-  if (!e->hermitian) {
-    computed[0] = computed[1] = tl_complex_dtype(s.compute);
-    results[0] = results[1] = tl_complex_dtype(s.result);
-  }
-  tl_array *a[2] = {tl_matrices_new(vm, &s, computed[0], n, -1), NULL};
+  const bool is_real = !tl_dtype_is_complex(s.compute);
+  tl_dtype values = tl_real_dtype(s.compute), vectors = s.compute;
+  if (!e->hermitian)
+    values = vectors = tl_complex_dtype(s.compute);
+  tl_array *a[2] = {tl_matrices_new(vm, &s, values, n, -1), NULL};
   if (e->vectors)
-    a[1] = tl_matrices_new(vm, &s, computed[1], n, n);
-  bool ok = a[0] && (a[1] || !e->vectors) &&
-            eigen_stack(vm, e, &s, computed[1], a[0], a[1]);
-  tl_drop(vm, s.slot);
-  if (ok && e->vectors)
-    return tl_array_record(vm, 2, names, a, results, out);
-  if (ok)
-    return tl_cast_own(vm, a[0], results[0], out);
-  tl_array_drop(vm, a[0]);
-  tl_array_drop(vm, a[1]);
-  return false;
+    a[1] = tl_matrices_new(vm, &s, vectors, n, n);
+  bool ok = a[0] && (a[1] || !e->vectors) && eigen_stack(vm, e, &s, a[0], a[1]);
+  return tl_end_factors(
+      vm, e->vectors && !e->hermitian && is_real ? "eig_of_reals" : e->function,
+      &s, ok, e->vectors ? 2 : 1, a,
+      e->hermitian ? s.result : tl_complex_dtype(s.result), out);
 }
 
 // linalg.eigh(x).

@@ -25,7 +25,6 @@
 #include "vm/kernels/kernels.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
-#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // x without its first or last item along an axis.
@@ -136,51 +135,14 @@ static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
   return true;
 }
 
-// An end that is joined to x before the differences are taken: an array, or a
-// scalar that stands for one item everywhere.
-static bool push_end(tl_vm *vm, tl_slot end, const tl_array *x, int axis,
-                     tl_list **parts) {
-  tl_slot s = tl_borrow(end), spread;
-  if (tl_is_none(end))
-    return true;
-  bool is_array = tl_is_array(end) && !tl_is_number(end);
-  if (is_array && tl_ndim(end.array) != tl_ndim(x))
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "diff: what is joined to x must have its %d axes, not %d",
-                   tl_ndim(x), tl_ndim(end.array));
-  if (is_array)
-    return tl_list_push(vm, parts, &s);
-  if (!tl_is_number(end))
-    return tl_arg_fail(vm, "diff", "what is joined to x",
-                       "an array or a number", end);
-  int64_t shape[TL_MAX_DIMS];
-  memcpy(shape, tl_shape(x), sizeof(int64_t) * (size_t)tl_ndim(x));
-  shape[axis] = 1;
-  tl_array *to = tl_array_new(vm, tl_array_dtype(x), tl_ndim(x), shape);
-  if (!to)
+// x between its two ends, in place of x: in Tally.
+static bool join_ends(tl_vm *vm, tl_slot *args, int axis) {
+  tl_slot joined, given[] = {tl_borrow(args[0]), tl_borrow(args[3]),
+                             tl_borrow(args[4]), tl_weak_int(axis)};
+  if (!tl_in_tally(vm, "with_ends", 4, given, &joined))
     return false;
-  spread = tl_own_array(to);
-  bool ok = tl_arg_array(vm, "diff", &s) &&
-            tl_assign_part(vm, to, to->data, tl_ndim(x), shape, tl_strides(to),
-                           s.array) &&
-            tl_list_push(vm, parts, &spread);
-  tl_drop(vm, s);
-  tl_drop(vm, spread);
-  return ok;
-}
-
-// x between its two ends, in place of x.
-static bool join_ends(tl_vm *vm, tl_slot *x, tl_slot before, tl_slot after,
-                      int axis) {
-  tl_list *parts = tl_list_new(vm, 3);
-  tl_slot middle = tl_borrow(*x), joined;
-  bool ok = parts && push_end(vm, before, x->array, axis, &parts) &&
-            tl_list_push(vm, &parts, &middle) &&
-            push_end(vm, after, x->array, axis, &parts);
-  if (!tl_concat_parts(vm, parts, ok, axis, &joined))
-    return false;
-  tl_clear(vm, x);
-  *x = joined;
+  tl_clear(vm, &args[0]);
+  args[0] = joined;
   return true;
 }
 
@@ -307,7 +269,7 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   // No differences leave x as it is, without its ends, as NumPy has it.
   if (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
-      !join_ends(vm, &args[0], args[3], args[4], axis))
+      !join_ends(vm, args, axis))
     return false;
   tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
                                                       : TL_OP_SUBTRACT;

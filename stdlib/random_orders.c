@@ -3,18 +3,18 @@
 // All work on positions, and one take along an axis moves the items
 // afterwards; a list's items are moved one by one. Which method chooses:
 //
-//   with replacement              tl_draw_below, or bisection by weights
+//   with replacement              tl_draw_below
 //   few of many, without          exchanges in a table (choose_few)
 //   many, without                 part of a random order (shuffle_order)
-//   weights, without              the largest random keys (choose_distinct)
+//   weights                       in Tally (inner/arrays.tly)
 
-#include <math.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
+#include "stdlib/shared.h"
 #include "stdlib/generator.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
@@ -94,24 +94,13 @@ static bool permutation(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// random.shuffle of a list: a new one, whose items get a count each.
+// random.shuffle of a list: a new one, in Tally by an order of its items.
 static bool shuffle_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *order;
-  // The order is drawn for the positions; the list itself stays as it is.
-  const tl_list *from = args[0].list;
-  if (!random_order(vm, "shuffle", from->length, args[2], &order))
+  if (!random_order(vm, "shuffle", args[0].list->length, args[2], &order))
     return false;
-  tl_list *list = tl_list_new(vm, from->length);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < from->length; i++) {
-    tl_slot item =
-        tl_retain(vm, from->items[((int64_t *)(void *)order->data)[i]]);
-    ok = tl_list_push(vm, &list, &item);
-    if (!ok)
-      tl_drop(vm, item);
-  }
-  tl_drop(vm, tl_own_array(order));
-  return tl_list_give(vm, list, ok, out);
+  tl_slot given[] = {tl_borrow(args[0]), tl_own_array(order)};
+  return tl_in_tally(vm, "items_in_order", 2, given, out);
 }
 
 // random.shuffle(x, axis).
@@ -137,88 +126,22 @@ static bool shuffle(tl_vm *vm, tl_slot *args, tl_slot *out) {
 typedef struct choice_call {
   int64_t n;  // things to choose from
   bool replace;
-  tl_slot weights;  // of n float64, or none
   int ndim;
   int64_t shape[TL_MAX_DIMS], count;
   tl_stream stream;
 } choice_call;
 
-// The place where u falls among running sums: the first above it, by
-// bisection.
-static int64_t find_sum(const double *sums, int64_t n, double u) {
-  // Sums rise, so bisection finds the first above u.
-  int64_t low = 0, high = n - 1;
-  while (low < high) {
-    int64_t middle = low + (high - low) / 2;
-    if (sums[middle] > u)
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return low;
-}
-
-// Chooses with replacement by weights. [sums] are the caller's own weights,
-// which become running sums.
-static bool choose_weighted(tl_vm *vm, const choice_call *c, double *sums,
-                            int64_t *out) {
-  for (int64_t i = 1; i < c->n; i++) sums[i] += sums[i - 1];
-  // Rounding must not lead to items of no weight at the end.
-  // The last item of any weight: the first whose sum reaches the whole.
-  //
-  //   weights 1 0 2 0     sums 1 1 3 3     last is place 2, not 3
-  int64_t last = find_sum(sums, c->n, nextafter(sums[c->n - 1], 0));
-  for (int64_t i = 0; i < c->count; i++) {
-    if (i % PIECE == 0 && !tl_poll(vm, 1))
-      return false;
-    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
-    // A place on the line of all weights.
-    double u = tl_next_unit(&s) * sums[c->n - 1];
-    int64_t found = find_sum(sums, c->n, u);
-    out[i] = found < last ? found : last;
-  }
-  return true;
-}
-
-// Writes the first places of an order of all items: by falling keys, or where
-// [keys] is NULL at random.
-static bool first_of_order(tl_vm *vm, const choice_call *c, const double *keys,
-                           int64_t *out) {
+// Writes the first places of a random order of all items.
+static bool first_of_order(tl_vm *vm, const choice_call *c, int64_t *out) {
   tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
   if (!order)
     return false;
   int64_t *places = (int64_t *)(void *)order->data;
-  bool ok = keys ? tl_argsort_items(vm, TL_FLOAT64, places, keys, c->n, true)
-                 : shuffle_order(vm, &c->stream, places, c->n, c->count);
+  bool ok = shuffle_order(vm, &c->stream, places, c->n, c->count);
   if (ok && c->count > 0)
     memcpy(out, places, (size_t)c->count * sizeof *out);
   tl_array_drop(vm, order);
   return ok;
-}
-
-// Chooses without replacement by weights: the largest keys log(u) / weight
-// (Efraimidis, Spirakis, "Weighted random sampling with a reservoir", 2006).
-// The weights become the keys.
-static bool choose_distinct(tl_vm *vm, const choice_call *c, double *keys,
-                            int64_t *out) {
-  int64_t usable = 0;
-  for (int64_t i = 0; i < c->n; i++) {
-    if (i % PIECE == 0 && !tl_poll(vm, 1))
-      return false;
-    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
-    // The exponent 1 / weight of the paper, as a logarithm: u^(1/w) of large
-    // weights would all round to 1.
-    // Items of weight 0 are never chosen, so there may be too few.
-    usable += keys[i] > 0;
-    keys[i] =
-        keys[i] > 0 ? log(tl_next_positive(&s)) / keys[i] : -(double)INFINITY;
-  }
-  if (usable < c->count)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "choice: %lld items without replacement from %lld whose "
-                   "weight is not 0",
-                   (long long)c->count, (long long)usable);
-  return first_of_order(vm, c, keys, out);
 }
 
 // An entry of the table of items that were moved to a place that is not among
@@ -272,46 +195,23 @@ static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
     return tl_draw_below(vm, &c->stream, (uint64_t)c->n, (size_t)c->count, out);
   if (c->count <= c->n / FEW)
     return choose_few(vm, c, out);
-  return first_of_order(vm, c, NULL, out);
+  return first_of_order(vm, c, out);
 }
 
-// Writes the chosen places to [out].
-static bool choose(tl_vm *vm, choice_call *c, int64_t *out) {
-  if (tl_is_none(c->weights))
-    return choose_plain(vm, c, out);
-  tl_array *own = tl_take_dense(vm, &c->weights);
-  if (!own)
-    return false;
-  double *weights = (double *)(void *)own->data;
-  bool ok = c->replace ? choose_weighted(vm, c, weights, out)
-                       : choose_distinct(vm, c, weights, out);
-  tl_drop(vm, tl_own_array(own));
-  return ok;
-}
-
-// Fails where there are not n weights (kind shape), or one is negative or all
-// are 0 (kind value).
-static bool check_weights(tl_vm *vm, const choice_call *c) {
-  const tl_array *a = c->weights.array;
-  const double *weights = (const double *)(const void *)a->data;
-  double sum = 0;
-  if (tl_ndim(a) != 1 || a->size != c->n)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "choice: weights must be an array of %lld numbers, one for "
-                   "each item",
-                   (long long)c->n);
-  for (int64_t i = 0; i < c->n; i++) {
-    if (!(weights[i] >= 0))
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "choice: weight %lld is %g, but must not be negative",
-                     (long long)i, weights[i]);
-    sum += weights[i];
+// What a choice by weights is made of: a float from 0 on and below 1 for each
+// item that is chosen or, without replacement, that may be. NULL after tl_fail.
+static tl_array *draw_units(tl_vm *vm, const choice_call *c) {
+  tl_array *units =
+      tl_array_new(vm, TL_FLOAT64, 1, c->replace ? &c->count : &c->n);
+  for (int64_t i = 0; units != NULL && i < units->size; i++) {
+    tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
+    ((double *)(void *)units->data)[i] = tl_next_unit(&s);
+    if (i % PIECE == 0 && !tl_poll(vm, 1)) {
+      tl_array_drop(vm, units);
+      return NULL;
+    }
   }
-  return (sum > 0 && isfinite(sum)) ||
-         tl_fail(vm, TALLY_ERR_VALUE,
-                 "choice: the weights' sum is %g, but must be finite and "
-                 "above 0",
-                 sum);
+  return units;
 }
 
 // The things to draw from: 0 to x, or the rows of an array.
@@ -346,53 +246,30 @@ static bool read_choice(tl_vm *vm, tl_slot *args, choice_call *c) {
   return tl_stream_open(vm, "choice", args[4], TL_DRAW_CHOICE, &c->stream);
 }
 
-// The chosen rows in the shape of the call.
-static bool give_choice(tl_vm *vm, const choice_call *c, tl_array *x,
-                        tl_slot index, tl_slot *out) {
-  // The shape of the call, then that of a row.
-  int64_t shape[2 * TL_MAX_DIMS];
-  int rest = tl_ndim(x) - 1;
-  if (c->ndim + rest > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "choice: more than %d axes",
-                   TL_MAX_DIMS);
-  memcpy(shape, c->shape, sizeof *shape * (size_t)c->ndim);
-  memcpy(shape + c->ndim, tl_shape(x) + 1, sizeof *shape * (size_t)rest);
-  tl_slot rows;
-  if (!tl_take_axis(vm, x, (int64_t *)(void *)index.array->data, c->count, 0,
-                    &rows))
-    return false;
-  bool ok = tl_reshape(vm, &rows, c->ndim + rest, shape, out);
-  tl_drop(vm, rows);
-  return ok;
-}
-
-// random.choice(x, shape, weights, replace).
+// random.choice(x, shape, weights, replace): what is drawn are places, which
+// for a number x are the result; by weights they are found in Tally, which
+// also takes the rows.
 static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  choice_call c = {.weights = tl_none()};
-  bool is_count;
+  choice_call c = {.n = 0};
+  bool is_count, weighted = !tl_is_none(args[2]);
   if (!read_population(vm, &args[0], &c, &is_count) ||
-      !read_choice(vm, args, &c))
+      !read_choice(vm, args, &c) ||
+      (weighted && !tl_arg_numeric(vm, "choice", &args[2])))
     return false;
-  if (!tl_is_none(args[2]) &&
-      (!tl_arg_numeric(vm, "choice", &args[2]) ||
-       !tl_as_contiguous(vm, "choice", args[2], TL_FLOAT64, &c.weights)))
-    return false;
-  // Positions first; for a number x they are the result.
-  tl_array *index = NULL;
-  bool ok = tl_is_none(c.weights) || check_weights(vm, &c);
-  if (ok)
-    index = tl_array_new(vm, TL_INT64, is_count ? c.ndim : 1,
-                         is_count ? c.shape : &c.count);
-  ok = index && choose(vm, &c, (int64_t *)(void *)index->data);
-  tl_drop(vm, c.weights);
-  if (ok && is_count) {
-    *out = tl_result(vm, index);
-    return true;
-  }
-  if (ok)
-    ok = give_choice(vm, &c, args[0].array, tl_own_array(index), out);
-  tl_array_drop(vm, index);
-  return ok;
+  tl_array *drawn = weighted ? draw_units(vm, &c)
+                             : tl_array_new(vm, TL_INT64, is_count ? c.ndim : 1,
+                                            is_count ? c.shape : &c.count);
+  bool ok = drawn != NULL &&
+            (weighted || choose_plain(vm, &c, (int64_t *)(void *)drawn->data));
+  if (!ok || (is_count && !weighted))
+    return tl_result_give(vm, drawn, ok, out);
+  tl_slot given[] = {is_count ? tl_none() : tl_borrow(args[0]),
+                     tl_own_array(drawn),
+                     tl_borrow(args[2]),
+                     tl_weak_int(c.n),
+                     tl_borrow(args[1]),
+                     tl_bool(c.replace)};
+  return tl_in_tally(vm, "chosen", 6, given, out);
 }
 
 // --- The table --------------------------------------------------------------

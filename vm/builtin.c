@@ -94,26 +94,44 @@ const char *tl_builtin_module(const tl_library *library,
 // --- Modules in Tally -------------------------------------------------------
 
 // "global/f" is found by the function's name, since a file of global functions
-// is many modules; all others by the name of the module.
+// is many modules; all others by the name of the module, "inner/arrays/f" too.
 const struct tl_embedded *tl_embedded_find(const tl_library *library,
                                            const char *module) {
   const size_t prefix = strlen(TL_GLOBAL_MODULE);
   if (strncmp(module, TL_GLOBAL_MODULE, prefix) == 0)
     return tl_embedded_global(library, module + prefix);
-  for (const struct tl_embedded *e = library->embedded->modules; e->name; e++)
-    if (strcmp(e->name, module) == 0)
+  for (const struct tl_embedded *e = library->embedded->modules; e->name; e++) {
+    const size_t length = strlen(e->name);
+    if (strncmp(e->name, module, length) == 0 &&
+        (module[length] == 0 || (e->parts && module[length] == '/')))
       return e;
+  }
+  return NULL;
+}
+
+// The function of that name among those from [f] on; NULL.
+static const struct tl_embedded_function *named(
+    const struct tl_embedded_function *f, const char *name) {
+  for (; f && f->name; f++)
+    if (strcmp(f->name, name) == 0)
+      return f;
   return NULL;
 }
 
 // The public function of that name in a module's text; NULL.
 static const struct tl_embedded_function *member_of(const struct tl_embedded *e,
                                                     const char *name) {
-  const struct tl_embedded_function *f = e ? e->functions : NULL;
-  for (; f && f->name; f++)
-    if (strcmp(f->name, name) == 0)
-      return f;
-  return NULL;
+  return named(e ? e->functions : NULL, name);
+}
+
+const unsigned short *tl_embedded_lines(const tl_library *library,
+                                        const char *module) {
+  const struct tl_embedded *e = tl_embedded_find(library, module);
+  const char *slash = strrchr(module, '/');
+  const struct tl_embedded_function *f =
+      e && slash ? named(e->is_global ? e->functions : e->parts, slash + 1)
+                 : NULL;
+  return f ? f->lines : NULL;
 }
 
 // NULL as well where there is no such module.

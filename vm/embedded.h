@@ -12,7 +12,8 @@
 // A global function is a module of its own, "global/" and its name, which the
 // compiler imports where the function is named: with the undocumented
 // definitions of its file that it leads to, and no others, so that a script
-// compiles what it calls.
+// compiles what it calls. So is a function that C calls, "inner/FILE/" and its
+// name, unless others of its file lead to it: then it is one of all of them.
 #ifndef TALLY_VM_EMBEDDED_H
 #define TALLY_VM_EMBEDDED_H
 
@@ -24,8 +25,8 @@
 // A function with `##` documentation: what of the module is public.
 struct tl_embedded_function {
   const char *name, *params;  // as in tl_builtin
-  // Of a global function the lines of its file that it needs, counted from 1:
-  // first and last ones in turn, in order, ended by 0. NULL: all.
+  // Of a function that is a module the lines of its file that it needs, counted
+  // from 1: first and last ones in turn, in order, ended by 0. NULL: all.
   const unsigned short *lines;
 };
 
@@ -35,7 +36,9 @@ struct tl_embedded {
   const unsigned char *packed;                   // its text
   size_t nbytes;                                 // of that unpacked, UTF-8
   const struct tl_embedded_function *functions;  // ended by name NULL
-  bool is_global;                                // they need no import
+  // Functions for C that are modules of their own, ended likewise; or NULL.
+  const struct tl_embedded_function *parts;
+  bool is_global;  // they need no import
 };
 
 // How many texts of documentation come before those of a table. A list of these
@@ -66,6 +69,10 @@ extern const tl_embedded_library tl_embedded;
 // such module in Tally.
 const struct tl_embedded *tl_embedded_find(const tl_library *library,
                                            const char *module);
+// The lines of its file that a module has: of one that is a function alone.
+// NULL: all. Borrowed, for good.
+const unsigned short *tl_embedded_lines(const tl_library *library,
+                                        const char *module);
 // A public function of that module; NULL. Borrowed, for good.
 const struct tl_embedded_function *tl_embedded_member(const tl_library *library,
                                                       const char *module,

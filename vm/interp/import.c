@@ -107,20 +107,18 @@ static size_t keep_lines(char *text, size_t nbytes,
 }
 
 // As run_module, with the library's own text, which is unpacked first. Of a
-// file of global functions only the lines of the wanted function are compiled.
+// module that is one function only the lines of that are compiled.
 static bool run_embedded(tl_vm *vm, tl_module *module,
                          const struct tl_embedded *e, tl_slot *out) {
   char *text = tl_alloc(vm, e->nbytes, "a module");
   tl_unit *unit = NULL;
   if (text != NULL) {
-    const char *name = module->name->text;
+    const unsigned short *lines =
+        tl_embedded_lines(vm->library, module->name->text);
     size_t nbytes = e->nbytes;
     vm->library->embedded->unpack(e->packed, text);
-    if (e->is_global)
-      nbytes = keep_lines(
-          text, nbytes,
-          tl_embedded_member(vm->library, name, name + strlen(TL_GLOBAL_MODULE))
-              ->lines);
+    if (lines != NULL)
+      nbytes = keep_lines(text, nbytes, lines);
     unit = vm->compiler->compile(vm, module, e->name, text, nbytes, 1);
     tl_free(vm, text, e->nbytes);
   }
@@ -271,21 +269,37 @@ bool tl_module_callee(tl_vm *vm, tl_slot *callee) {
   return true;
 }
 
-// The variable is borrowed, as import_global does it.
+// Whether a module is [name], or the function of that file alone.
+static bool is_part(const tl_module *module, const char *name,
+                    const char *function) {
+  const size_t length = strlen(name);
+  const char *own = module->name->text;
+  return strncmp(own, name, length) == 0 &&
+         (own[length] == 0 ||
+          (own[length] == '/' && strcmp(own + length + 1, function) == 0));
+}
+
+// The module found last is remembered, and the variable borrowed, as
+// import_global does it.
 bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
                       int count, tl_slot *args, tl_slot *out) {
-  bool found = false;
-  tl_slot from;
-  const tl_module *own = find_module(vm, module);
-  if (own == NULL || own->state != TL_MODULE_READY) {
-    if (!import_embedded(vm, module, &found, &from)) {
+  tl_module **last =
+      &vm->global_modules[((uintptr_t)function >> 4) % TL_GLOBAL_MODULES];
+  if (*last == NULL || !is_part(*last, module, function)) {
+    bool found = false;
+    tl_slot from;
+    char name[64];
+    snprintf(name, sizeof name, "%s/%s", module, function);
+    if (tl_embedded_lines(vm->library, name) == NULL)
+      snprintf(name, sizeof name, "%s", module);
+    if (!import_embedded(vm, name, &found, &from)) {
       for (int i = 0; i < count; i++) tl_drop(vm, args[i]);
       return false;
     }
-    own = from.pointer;
+    *last = from.pointer;
   }
-  int32_t index = tl_module_find(own, function, strlen(function));
-  return tl_call(vm, tl_borrow(own->variables[index]), count, args, out);
+  int32_t index = tl_module_find(*last, function, strlen(function));
+  return tl_call(vm, tl_borrow((*last)->variables[index]), count, args, out);
 }
 
 // The last part of a path: the name of a module in a file.
