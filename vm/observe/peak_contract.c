@@ -2,8 +2,6 @@
 #include "vm/observe/peak_contract.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/array/nested.h"
 #include "vm/error.h"
@@ -167,40 +165,25 @@ static bool add_owner(void *context, const tl_reference *r) {
 
 // --- The message -------------------------------------------------------------
 
-// A text that is written without memory.
-typedef struct text {
-  char *to;
-  size_t size, length;
-} text;
-
-__attribute__((format(printf, 2, 3))) static void put(text *t,
-                                                      const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(t->to + t->length, t->size - t->length, format, args);
-  va_end(args);
-  size_t left = t->size - t->length;
-  t->length += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
-}
-
 // "y 80128 since line 3", "`x * 2` 80128 since line 4", "x 80128".
-static void put_owner(text *t, const owner *o) {
+static void put_owner(tl_text *t, const owner *o) {
   const tl_prototype *p = o->frame->function;
   uint32_t at = 0;
   bool written = find_writer(o->frame, o->slot, &at);
   const tl_place_entry *place = written ? tl_place_at(p, at) : NULL;
   if (o->slot < p->named_count && p->slot_names[o->slot] != NULL) {
-    put(t, "%.60s", p->slot_names[o->slot]->text);
+    tl_text_printf(t, "%.60s", p->slot_names[o->slot]->text);
   } else if (place != NULL) {
     size_t nbytes = place->end - place->begin;
-    put(t, "`%.*s`", tl_clip(p->unit->text + place->begin, nbytes, 40),
-        p->unit->text + place->begin);
+    tl_text_printf(t, "`%.*s`",
+                   tl_clip(p->unit->text + place->begin, nbytes, 40),
+                   p->unit->text + place->begin);
   } else {
-    put(t, "a value");
+    tl_text_puts(t, "a value");
   }
-  put(t, " %" PRIu64, o->nbytes);
+  tl_text_printf(t, " %" PRIu64, o->nbytes);
   if (written)
-    put(t, " since line %" PRIu32, tl_line_at(p, at));
+    tl_text_printf(t, " since line %" PRIu32, tl_line_at(p, at));
 }
 
 // The innermost promise that so many bytes would break.
@@ -217,18 +200,20 @@ static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
   const tl_peak_contract *c = find_broken(vm->memory, live_now(vm) + nbytes);
   uint64_t before = c->most - c->nbytes - TL_PEAK_FREE;
   owners all = {.vm = vm, .contract = c};
-  text t = {to, size, 0};
-  put(&t,
-      "#:peak: %" PRIu64 " bytes are promised in line %" PRIu32 ", %" PRIu64
-      " would be alive: ",
-      c->nbytes, c->line, live_now(vm) + nbytes - before);
+  tl_text t;  // within the message's own memory: there is no other now
+  tl_text_within(&t, to, size);
+  tl_text_printf(&t,
+                 "#:peak: %" PRIu64 " bytes are promised in line %" PRIu32
+                 ", %" PRIu64 " would be alive: ",
+                 c->nbytes, c->line, live_now(vm) + nbytes - before);
   tl_each_root(vm, add_owner, &all);
   for (int i = 0; i < NAMED && all.largest[i].nbytes > 0; i++) {
     put_owner(&t, &all.largest[i]);
-    put(&t, ", ");
+    tl_text_puts(&t, ", ");
   }
-  put(&t, "%s%" PRIu64 " that are needed here",
-      all.largest[0].nbytes > 0 ? "and " : "", nbytes);
+  tl_text_printf(&t, "%s%" PRIu64 " that are needed here",
+                 all.largest[0].nbytes > 0 ? "and " : "", nbytes);
+  to[t.length] = 0;
 }
 
 // tl_memory.over. Promises that hold no longer go first, which may raise the
