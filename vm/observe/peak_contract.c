@@ -8,6 +8,7 @@
 #include "vm/memory/memory_internal.h"
 #include "vm/memory/reserve.h"
 #include "vm/observe/references.h"
+#include "vm/region/region.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
@@ -105,20 +106,13 @@ static uint64_t bytes_of(tl_slot s, int depth) {
 }
 
 // The instruction that wrote the slot last before the frame's own, in the order
-// of the text; false: it is a parameter. In a loop that may be the wrong one of
-// two writers; the line is a hint for the message, and nothing depends on it.
+// of the text, else one behind, of the loop's last iteration; false: it is a
+// parameter. The line is a hint for the message, and nothing depends on it.
 static bool find_writer(const tl_frame *f, uint32_t slot, uint32_t *at) {
-  uint32_t end = tl_frame_pc(f);
-  bool found = false;
+  const tl_writers code = {.p = f->function};
   tl_decoded d;
-  for (uint32_t pc = 0; pc < f->function->code_count; pc += d.words) {
-    tl_decode(f->function, pc, &d);
-    if (!tl_decoded_sets(&d, slot) || (pc >= end && found))
-      continue;
-    *at = pc;  // behind the frame's own: of the loop's last iteration
-    found = true;
-  }
-  return found;
+  return tl_writers_find(&code, tl_frame_pc(f), slot, at, &d) ||
+         tl_writers_find(&code, f->function->code_count, slot, at, &d);
 }
 
 // Whether the slot has got its value since the promise began. What was alive
