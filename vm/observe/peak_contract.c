@@ -13,11 +13,6 @@
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
-// All that counts against a limit: the host's memory in use, too.
-static uint64_t live_now(const tl_vm *vm) {
-  return vm->stats.live_bytes + vm->stats.ext_bytes;
-}
-
 // --- Which hold --------------------------------------------------------------
 
 // Whether the frame that began it is under way, and still in its statement.
@@ -191,7 +186,7 @@ static const tl_peak_contract *find_broken(const struct tl_memory *m,
 // [before] is what was alive when the promise began, so the number in the
 // message is comparable with that of the promise.
 static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
-  const tl_peak_contract *c = find_broken(vm->memory, live_now(vm) + nbytes);
+  const tl_peak_contract *c = find_broken(vm->memory, tl_live_now(vm) + nbytes);
   uint64_t before = c->most - c->nbytes - TL_PEAK_FREE;
   owners all = {.vm = vm, .contract = c};
   tl_text t;  // within the message's own memory: there is no other now
@@ -199,7 +194,7 @@ static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
   tl_text_printf(&t,
                  "#:peak: %" PRIu64 " bytes are promised in line %" PRIu32
                  ", %" PRIu64 " would be alive: ",
-                 c->nbytes, c->line, live_now(vm) + nbytes - before);
+                 c->nbytes, c->line, tl_live_now(vm) + nbytes - before);
   tl_each_root(vm, add_owner, &all);
   for (int i = 0; i < NAMED && all.largest[i].nbytes > 0; i++) {
     put_owner(&t, &all.largest[i]);
@@ -215,7 +210,7 @@ static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
 static bool is_over(tl_vm *vm, size_t nbytes, char *message, size_t size) {
   end_old_promises(vm);
   const struct tl_memory *m = vm->memory;
-  if (m->ceiling == 0 || live_now(vm) + nbytes <= m->ceiling + m->reserve)
+  if (m->ceiling == 0 || tl_live_now(vm) + nbytes <= m->ceiling + m->reserve)
     return false;
   if (message != NULL)
     write_message(vm, nbytes, message, size);
@@ -258,7 +253,7 @@ bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
     m->contract_count--;
   if (!reserve_contract(vm))
     return false;
-  uint64_t most = live_now(vm) + TL_PEAK_FREE;
+  uint64_t most = tl_live_now(vm) + TL_PEAK_FREE;
   most = nbytes > UINT64_MAX - most ? UINT64_MAX : most + nbytes;
   uint64_t below = m->contract_count == 0
                        ? UINT64_MAX
