@@ -9,7 +9,6 @@
 #include "vm/builtin.h"
 
 #include <math.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/embedded.h"
@@ -222,27 +221,20 @@ int tl_params_parse(const char *params, tl_param out[TL_MAX_PARAMS]) {
   return count;
 }
 
-// Appends " (x, y)", the names of one kind; returns how many bytes are used
-// then.
-static size_t spell_names(const tl_param *params, int count, bool by_name,
-                          char *out, size_t used) {
-  enum { LONG = 40 };  // of a name, more is left out
+// Appends " (x, y)", the names of one kind; nothing where there are none.
+static void put_names(tl_text *out, const tl_param *params, int count,
+                      bool by_name) {
   const char *before = " (";
-  for (int i = 0; i < count && used + LONG + 4 < TL_PARAMS_TEXT; i++) {
+  for (int i = 0; i < count; i++) {
     const tl_param *p = &params[i];
-    int length = p->name_length < LONG ? (int)p->name_length : LONG;
-    if (length == LONG)  // not within a code point
-      while ((p->name[length] & 0xc0) == 0x80) length--;
     if ((p->kind == TL_PARAM_NAMED) != by_name || p->kind == TL_PARAM_REST)
       continue;
-    used += (size_t)snprintf(out + used, TL_PARAMS_TEXT - used, "%s%.*s",
-                             before, length, p->name);
+    tl_text_puts(out, before);
+    tl_text_add(out, p->name, p->name_length);
     before = ", ";
   }
   if (before[0] == ',')
-    out[used++] = ')';
-  out[used] = 0;
-  return used;
+    tl_text_putc(out, ')');
 }
 
 // Counts both kinds first: the sentence begins with how many there are.
@@ -253,14 +245,14 @@ void tl_params_spell(const tl_param *params, int count,
     positions += params[i].kind < TL_PARAM_REST;
     named += params[i].kind == TL_PARAM_NAMED;
   }
-  size_t used =
-      (size_t)snprintf(out, TL_PARAMS_TEXT, "%d argument%s by position",
-                       positions, positions == 1 ? "" : "s");
-  used = spell_names(params, count, false, out, used);
-  if (named == 0 || used + 60 > TL_PARAMS_TEXT)
-    return;
-  used +=
-      (size_t)snprintf(out + used, TL_PARAMS_TEXT - used,
-                       positions == 0 ? ", all by name" : ", others by name");
-  spell_names(params, count, true, out, used);
+  tl_text text;
+  tl_text_within(&text, out, TL_PARAMS_TEXT);
+  tl_text_printf(&text, "%d argument%s by position", positions,
+                 positions == 1 ? "" : "s");
+  put_names(&text, params, count, false);
+  if (named > 0) {
+    tl_text_puts(&text, positions == 0 ? ", all by name" : ", others by name");
+    put_names(&text, params, count, true);
+  }
+  out[text.length] = 0;
 }

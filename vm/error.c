@@ -159,8 +159,7 @@ bool tl_fail_memory(tl_vm *vm, size_t nbytes, const char *what) {
   struct tl_memory *memory = vm->memory;
   char need[32], live[32], cap[32];
   write_bytes(need, sizeof need, nbytes);
-  write_bytes(live, sizeof live,
-              (size_t)(vm->stats.live_bytes + vm->stats.ext_bytes));
+  write_bytes(live, sizeof live, (size_t)tl_live_now(vm));
   write_bytes(cap, sizeof cap, vm->options.memory_limit);
   if (memory->ceiling != 0 &&
       memory->over(vm, nbytes, memory->message, sizeof memory->message))

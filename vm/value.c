@@ -150,27 +150,17 @@ tl_slot tl_retain(tl_vm *vm, tl_slot s) {
 
 // The counter of a cause.
 static uint64_t *promotions(tl_vm *vm, tl_cause cause) {
-  tally_stats *stats = &vm->stats;
-  switch (cause) {
-    case TL_CAUSE_ITEM:
-      return &stats->promotions_item;
-    case TL_CAUSE_FIELD:
-      return &stats->promotions_field;
-    case TL_CAUSE_CAPTURE:
-      return &stats->promotions_capture;
-    case TL_CAUSE_GLOBAL:
-      return &stats->promotions_global;
-    case TL_CAUSE_HOST:
-      return &stats->promotions_host;
-    case TL_CAUSE_VIEW:
-      return &stats->promotions_view;
-    case TL_CAUSE_KEEP:
-      return &stats->promotions_keep;
-    case TL_CAUSE_UNWIND:
-      return &stats->promotions_unwind;
-    default:
-      return &stats->promotions_call;
-  }
+  static const size_t at[TL_CAUSE_COUNT] = {
+      [TL_CAUSE_ITEM] = offsetof(tally_stats, promotions_item),
+      [TL_CAUSE_FIELD] = offsetof(tally_stats, promotions_field),
+      [TL_CAUSE_CAPTURE] = offsetof(tally_stats, promotions_capture),
+      [TL_CAUSE_GLOBAL] = offsetof(tally_stats, promotions_global),
+      [TL_CAUSE_HOST] = offsetof(tally_stats, promotions_host),
+      [TL_CAUSE_VIEW] = offsetof(tally_stats, promotions_view),
+      [TL_CAUSE_CALL] = offsetof(tally_stats, promotions_call),
+      [TL_CAUSE_KEEP] = offsetof(tally_stats, promotions_keep),
+      [TL_CAUSE_UNWIND] = offsetof(tally_stats, promotions_unwind)};
+  return (uint64_t *)(void *)((char *)&vm->stats + at[cause]);
 }
 
 // Three tests, one after the other:
@@ -405,28 +395,14 @@ void tl_drop(tl_vm *vm, tl_slot s) {
 
 // The words of the language for kinds, as messages and typeof use them.
 const char *tl_kind_name(int kind) {
-  switch (kind) {
-    case TL_KIND_NONE:
-      return "none";
-    case TL_KIND_UNSET:
-      return "unset";
-    case TL_KIND_STRING:
-      return "string";
-    case TL_KIND_LIST:
-      return "list";
-    case TL_KIND_RECORD:
-      return "record";
-    case TL_KIND_RANGE:
-      return "range";
-    case TL_KIND_TYPE:
-      return "type";
-    case TL_KIND_MODULE:
-      return "module";
-    case TL_KIND_HANDLE:
-      return "handle";
-    default:
-      return "function";
-  }
+  static const char *const names[TL_KIND_COUNT] = {
+      [TL_KIND_NONE] = "none",     [TL_KIND_UNSET] = "unset",
+      [TL_KIND_STRING] = "string", [TL_KIND_LIST] = "list",
+      [TL_KIND_RECORD] = "record", [TL_KIND_RANGE] = "range",
+      [TL_KIND_TYPE] = "type",     [TL_KIND_MODULE] = "module",
+      [TL_KIND_HANDLE] = "handle"};
+  const bool is_named = kind < TL_KIND_COUNT && names[kind] != NULL;
+  return is_named ? names[kind] : "function";
 }
 
 // --- Borrowed items ----------------------------------------------------------

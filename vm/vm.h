@@ -333,6 +333,11 @@ static inline bool tl_casts_freely(const tl_vm *vm) {
          vm->overflow == TL_OVERFLOW_SATURATE;
 }
 
+// All that counts against a limit: the host's memory in use, too.
+static inline uint64_t tl_live_now(const tl_vm *vm) {
+  return vm->stats.live_bytes + vm->stats.ext_bytes;
+}
+
 // As tl_poll in a loop whose iterations [i] counts from 0: once in 4,096.
 static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
   return (i & 0xfff) != 0xfff || tl_poll(vm, 4);

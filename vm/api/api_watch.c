@@ -70,12 +70,9 @@ static bool record(tl_vm *painter, const tl_vm *watched, const picture *what,
              : tl_profile_record(painter, watched->watched->profile, out);
 }
 
-// Draws the record into the text. The drawing is done in Tally, by a VM of
-// its own, so that neither the watched VM's limits and interrupts nor its
-// counters are touched. False after tl_fail.
-// Whatever goes wrong in the painter is raised here with its status.
-static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
-                 int width, tl_text *text) {
+// A VM of its own that draws, so that neither the watched VM's limits and
+// interrupts nor its counters are touched; NULL after tl_fail.
+static tally_vm *open_painter(tl_vm *vm) {
   tally_options options = tally_default_options();
   options.resize = vm->options.resize;
   options.context = vm->options.context;
@@ -83,12 +80,16 @@ static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
   options.capabilities = 0;
   options.threads = 1;
   tally_vm *painter;
-  if (tally_open(&options, &painter) != TALLY_OK)
-    return tl_fail_memory(vm, sizeof *painter, "a picture");
-  tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn;
-  bool ok = record(painter, vm, what, &args[0]) &&
-            tl_call_embedded(painter, "inner/memory", what->names[form],
-                             form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
+  if (tally_open(&options, &painter) == TALLY_OK)
+    return painter;
+  tl_fail_memory(vm, sizeof *painter, "a picture");
+  return NULL;
+}
+
+// Ends the painter. What it drew where [ok], an owned string, goes to the text;
+// else its error is raised here with its status. Returns ok.
+static bool close_painter(tl_vm *vm, tally_vm *painter, bool ok, tl_slot drawn,
+                          tl_text *text) {
   if (ok) {
     tl_text_add(text, drawn.string->text, drawn.string->length);
     tl_drop(painter, drawn);
@@ -98,6 +99,19 @@ static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
   }
   tally_close(painter);
   return ok;
+}
+
+// Draws the record into the text. False after tl_fail.
+static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
+                 int width, tl_text *text) {
+  tally_vm *painter = open_painter(vm);
+  if (painter == NULL)
+    return false;
+  tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn = tl_none();
+  bool ok = record(painter, vm, what, &args[0]) &&
+            tl_call_embedded(painter, "inner/memory", what->names[form],
+                             form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
+  return close_painter(vm, painter, ok, drawn, text);
 }
 
 // The text of a picture as the host's value, which *out owns. Recording is
@@ -252,6 +266,28 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
   return unit;
 }
 
+// What the code may do and, where there are notes, what the run did, told by a
+// painter. False after tl_fail.
+static bool explain(tl_vm *vm, const tl_unit *unit, const tl_notes *notes,
+                    const char *error, bool as_json, tl_text *text) {
+  tl_text code;
+  tl_text_open(&code, vm);
+  tl_explain_code(&code, unit, notes, error);
+  tally_vm *painter = code.failed ? NULL : open_painter(vm);
+  if (painter == NULL) {
+    tl_text_close(&code);
+    return false;
+  }
+  tl_slot args[2] = {tl_none(), tl_bool(as_json)}, told = tl_none();
+  tl_string *given = tl_string_new(painter, code.bytes, code.length);
+  tl_text_close(&code);
+  if (given != NULL)
+    args[0] = tl_own_string(given);
+  bool ok = given != NULL && tl_call_embedded(painter, "inner/explain",
+                                              "explain", 2, args, &told);
+  return close_painter(vm, painter, ok, told, text);
+}
+
 // Writes what the code may do and, unless static, what the run did; or what
 // became machine code.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
@@ -265,10 +301,9 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
     text->failed |= !tl_jit_list_units(vm, text);
   else if ((flags & TALLY_EXPLAIN_PEAK) != 0)
     tl_explain_peak(text, unit);
-  else if ((flags & TALLY_EXPLAIN_JSON) != 0)
-    tl_explain_json(text, unit, notes, error);
   else
-    tl_explain_text(text, unit, notes, error);
+    text->failed |= !explain(vm, unit, notes, error,
+                             (flags & TALLY_EXPLAIN_JSON) != 0, text);
   return !text->failed;
 }
 

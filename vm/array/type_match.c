@@ -223,28 +223,21 @@ static bool match_type(matching *m, const tl_type *pattern, tl_type *type) {
 
 // Whether the items are of a set of types.
 static bool is_in_set(const matching *m, tl_type_set set) {
+  // The kinds of dtypes in each set.
+  static const char *const kinds[] = {
+      [TL_SET_BOOL] = "B",  [TL_SET_INT] = "IU",    [TL_SET_UINT] = "U",
+      [TL_SET_FLOAT] = "F", [TL_SET_COMPLEX] = "C",
+  };
   const tl_type *item = m->item;
-  char kind = item->kind == TL_TYPE_DTYPE ? tl_dtypes[item->dtype].kind : '\0';
-  switch (set) {
-    case TL_SET_ANY:
-      return true;
-    case TL_SET_SCALAR:
-      return kind != '\0' || item->kind == TL_TYPE_FIXED_STRING ||
-             item->kind == TL_TYPE_CHAR || item->kind == TL_TYPE_BYTES ||
-             item->kind == TL_TYPE_CATEGORICAL;
-    case TL_SET_BOOL:
-      return kind == 'B';
-    case TL_SET_INT:
-      return kind == 'I' || kind == 'U';
-    case TL_SET_UINT:
-      return kind == 'U';
-    case TL_SET_FLOAT:
-      return kind == 'F';
-    case TL_SET_COMPLEX:
-      return kind == 'C';
-    default:
-      return false;
-  }
+  const bool is_dtype = item->kind == TL_TYPE_DTYPE;
+  if (set == TL_SET_ANY)
+    return true;
+  if (set == TL_SET_SCALAR)
+    return is_dtype || item->kind == TL_TYPE_FIXED_STRING ||
+           item->kind == TL_TYPE_CHAR || item->kind == TL_TYPE_BYTES ||
+           item->kind == TL_TYPE_CATEGORICAL;
+  return is_dtype && set < sizeof kinds / sizeof *kinds && kinds[set] != NULL &&
+         strchr(kinds[set], tl_dtypes[item->dtype].kind) != NULL;
 }
 
 // Matches what is below the dimensions.

@@ -477,7 +477,8 @@ void tl_row_stream_take(void *stream, const void *const *blocks, size_t n) {
   tl_row_stream *s = stream;
   const char *items = blocks[0];
   if (s->count == 1 && s->at == NULL) {  // which its close ends
-    tl_consumer_take(s->single, items, n);
+    if (!tl_consumer_is_settled(s->single))
+      tl_consumer_take(s->single, items, n);
     return;
   }
   bool begins = true;  // a row, unless the last block ended in one

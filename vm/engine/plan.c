@@ -82,12 +82,6 @@ int tl_plan_rows(tl_plan *plan, const void *data, size_t itemsize, int64_t step,
   return value;
 }
 
-// How far an axis steps, in whichever direction: the order of axes is that of
-// these.
-static int64_t magnitude(int64_t stride) {
-  return stride < 0 ? -stride : stride;
-}
-
 // Axes of length 1 are walked by nobody, and would stand between axes that can
 // be merged.
 static void drop_short_axes(tl_plan *plan) {
@@ -124,7 +118,8 @@ static void order_axes(tl_plan *plan, int opened) {
   const int64_t *out = plan->streams[plan->output].strides;
   for (int i = 1; i < plan->ndim; i++) {
     // By insertion: axes are few, and those with equal strides stay in order.
-    for (int j = i; j > 0 && magnitude(out[j]) > magnitude(out[j - 1]); j--) {
+    for (int j = i; j > 0 && tl_distance(out[j]) > tl_distance(out[j - 1]);
+         j--) {
       swap_axes(plan, j, j - 1);
       for (int k = 0; k < opened; k++) {
         int axis = plan->axis_of[k];
@@ -230,7 +225,7 @@ static bool is_transposed(const tl_plan *plan, int s) {
   }
   const int64_t *strides = plan->streams[s].strides;
   return strides[inner - 1] != 0 &&
-         magnitude(strides[inner - 1]) < magnitude(strides[inner]);
+         tl_distance(strides[inner - 1]) < tl_distance(strides[inner]);
 }
 
 // Beyond the limit the first one is given again: the plan has failed by then.

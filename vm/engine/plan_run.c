@@ -416,11 +416,14 @@ static int64_t unit_of(const tl_plan *plan) {
 }
 
 // Bytes of a register. Of short rows, which are moved through registers or go
-// to a consumer, as many go together as there is room for.
+// to a consumer, as many go together as there is room for; and of one result
+// where there is one register, beside which the items of streams stay in cache.
 static int64_t register_bytes(const tl_plan *plan) {
   int64_t most = short_register(plan), item = (int64_t)plan->widest;
   if (plan->rows == 1 && plan->delay == NULL && plan->tile_count == 0 &&
-      unit_of(plan) > 1 && unit_of(plan) <= most / item)
+      unit_of(plan) > 1 &&
+      ((plan->split->exactly && plan->register_count == 1) ||
+       unit_of(plan) <= most / item))
     return most;
   if (plan->rows == 1 || plan->delay != NULL)
     return TL_BLOCK_BYTES;

@@ -87,29 +87,23 @@ bool tl_int_fits(int64_t value, tl_dtype dtype) {
 
 // The kinds of operands that an operation takes, for the message.
 static const char *needs(tl_op op) {
-  switch ((tl_rule)tl_ops[op].rule) {
-    case TL_RULE_ARITH:
-      return op == TL_OP_ADD ? "numbers or strings" : "numbers";
-    case TL_RULE_NUMERIC:
-      return "numbers (bools are converted by int64(x))";
-    case TL_RULE_REAL:
-    case TL_RULE_FLOATR:
-      return "real numbers";
-    case TL_RULE_COMPARE:
-      return op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL
-                 ? "two numbers or two strings"
-                 : "two real numbers or two strings";
-    case TL_RULE_LOGICAL:
-      return "bools (write x != 0)";
-    case TL_RULE_BITWISE:
-      return "integers or bools";
-    case TL_RULE_SHIFT:
-      return "integers";
-    case TL_RULE_SELECT:
-      return "bools as the condition, then numbers or strings";
-    default:
-      return "numbers";
-  }
+  static const char *const of_rules[] = {
+      [TL_RULE_NUMERIC] = "numbers (bools are converted by int64(x))",
+      [TL_RULE_REAL] = "real numbers",
+      [TL_RULE_FLOATR] = "real numbers",
+      [TL_RULE_COMPARE] = "two real numbers or two strings",
+      [TL_RULE_LOGICAL] = "bools (write x != 0)",
+      [TL_RULE_BITWISE] = "integers or bools",
+      [TL_RULE_SHIFT] = "integers",
+      [TL_RULE_SELECT] = "bools as the condition, then numbers or strings"};
+  const size_t rule = tl_ops[op].rule;
+  if (op == TL_OP_ADD)
+    return "numbers or strings";
+  if (op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL)
+    return "two numbers or two strings";
+  return rule < sizeof of_rules / sizeof *of_rules && of_rules[rule] != NULL
+             ? of_rules[rule]
+             : "numbers";
 }
 
 // "; use concat((a, b))" and the like, for common mistakes.

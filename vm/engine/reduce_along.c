@@ -122,30 +122,27 @@ bool tl_var_rows(tl_vm *vm, const tl_array *items, const int64_t *at,
 
 // --- One result -------------------------------------------------------------
 
-// Gives all its items to a consumer, once for each pass over them; false where
-// the VM was stopped.
-typedef bool pass_fn(const void *context, tl_consumer *c);
+// Folds all items by a method, once for each pass over them; false where the VM
+// was stopped. [mean]: an item of the dtype where squares are folded, else
+// NULL.
+typedef bool pass_fn(const void *context, const tl_method *method,
+                     const void *mean, void *out);
 
 // Variances take two passes, the second with the mean of the first: the sum of
 // squares less the square of the sum would lose all digits where the mean is
 // large.
 static bool make_result(const tl_reducer *r, pass_fn *pass, const void *context,
                         void *out) {
-  tl_consumer c;  // large: not cleared
   tl_c128 mean = {0, 0};
   if (!r->about_zero) {
-    tl_consumer_begin(&c, &r->method, NULL);
-    if (!pass(context, &c))
+    if (!pass(context, &r->method, NULL, r->varies ? &mean : out))
       return false;
-    tl_consumer_end(&c, r->varies ? &mean : out);
     if (!r->varies)
       return true;
     tl_reduce_divide(r->dtype, (char *)&mean, 1, (double)r->split.length);
   }
-  tl_consumer_begin(&c, &r->squares, &mean);
-  if (!pass(context, &c))
+  if (!pass(context, &r->squares, &mean, out))
     return false;
-  tl_consumer_end(&c, out);
   tl_reduce_end_squares(r->result, out, 1,
                         tl_reducer_divisor(r, r->split.length), r->root);
   return true;
@@ -159,54 +156,29 @@ static bool take_piece(void *consumer, const void *items, size_t n) {
 
 // --- One lane in parts ------------------------------------------------------
 
-enum { PARTS = 16 };
-
-typedef struct part_pass {
-  tl_reducer *r;
-  int64_t count, length;  // parts, and items of each but the last
-  tl_consumer *consumers;
-} part_pass;
-
-// A lane of one axis, cut into at most PARTS parts of a power of two of leaves
-// each. The number of threads plays no part, so the bits are the same for any.
-static bool may_part(const tl_reducer *r, part_pass *p) {
-  enum { PART_ITEMS = 16 * 1024 };
+// A long lane of one axis, by a plan: threads take parts of it, as they do of
+// what a fused region folds, so that the bits are the same for any number of
+// them.
+static bool pass_parts(const void *context, const tl_method *method,
+                       const void *mean, void *out) {
+  const tl_reducer *r = context;
   const tl_split *split = &r->split;
-  if (split->kept != 0 || split->reduced != 1 || !tl_reduce_may_spread(r))
+  tl_plan plan;
+  tl_plan_room room;  // large: not cleared
+  tl_row_stream stream;
+  tl_consumer parts[TL_STREAM_PARTS];
+  tl_plan_open(&plan, &room, 1, split->reduced_shape);
+  const int items = tl_plan_stream(
+      &plan, split->array->data, tl_itemsize(r->from), split->reduced_strides);
+  tl_plan_arrange(&plan, -1);
+  plan.consume = tl_row_stream_take;
+  plan.context = &stream;
+  tl_plan_finish_one(&plan, tl_plan_cast(&plan, items, r->from, r->dtype));
+  tl_row_stream_open(&stream, method, 1, split->length, mean, out);
+  plan.split = tl_row_stream_split(&stream, r->vm, parts);
+  if (!tl_plan_run(r->vm, &plan, true))
     return false;
-  p->length = r->vm->pool.eager ? TL_FOLD_LEAF : PART_ITEMS;
-  while (p->length * PARTS < split->length) p->length *= 2;
-  p->count = (split->length + p->length - 1) / p->length;
-  return true;
-}
-
-// Runs on a worker: without a VM, it polls nothing and asks for no memory.
-static void take_part(void *context, int64_t part) {
-  const part_pass *p = context;
-  const tl_split *split = &p->r->split;
-  const int64_t from = part * p->length, left = split->length - from;
-  const int64_t length = left < p->length ? left : p->length;
-  tl_lane lane = {split->array->data + from * split->reduced_strides[0],
-                  1,
-                  &length,
-                  split->reduced_strides,
-                  p->r->from,
-                  p->r->dtype};
-  int64_t unpolled = 0;
-  tl_lane_walk(NULL, &lane, &unpolled, take_piece, &p->consumers[part]);
-}
-
-// Consumers are merged from left to right once all parts have been taken.
-static bool pass_parts(const void *context, tl_consumer *c) {
-  part_pass p = *(const part_pass *)context;
-  tl_consumer consumers[PARTS];  // large: not cleared
-  p.consumers = consumers;
-  for (int64_t i = 0; i < p.count; i++)
-    tl_consumer_begin(&consumers[i], c->method, c->mean);
-  if (!tl_pool_spread(p.r->vm, p.count, take_part, &p,
-                      (uint64_t)p.length / 1024))
-    return false;
-  for (int64_t i = 0; i < p.count; i++) tl_consumer_merge(c, &consumers[i]);
+  tl_row_stream_close(&stream);
   return true;
 }
 
@@ -219,9 +191,15 @@ typedef struct lane_pass {
 } lane_pass;
 
 // One pass over one lane, for make_result.
-static bool pass_lane(const void *context, tl_consumer *c) {
+static bool pass_lane(const void *context, const tl_method *method,
+                      const void *mean, void *out) {
   const lane_pass *p = context;
-  return tl_lane_walk(p->vm, &p->lane, p->unpolled, take_piece, c);
+  tl_consumer c;  // large: not cleared
+  tl_consumer_begin(&c, method, mean);
+  if (!tl_lane_walk(p->vm, &p->lane, p->unpolled, take_piece, &c))
+    return false;
+  tl_consumer_end(&c, out);
+  return true;
 }
 
 // Results of an array, or of a part of it: one for each of [n] rows whose first
@@ -394,6 +372,8 @@ static bool fold_rows(const results *s) {
 
 // --- All results ------------------------------------------------------------
 
+enum { PARTS = 16 };  // of many results, for several threads
+
 // The two ways of a part, be it the whole or a thread's.
 static bool fold_results(const results *s) {
   return s->multi ? fold_rows(s) : fold_lanes(s);
@@ -482,9 +462,9 @@ static bool all_results(tl_reducer *r, bool multi) {
 // spread over threads.
 bool tl_reduce_along(tl_reducer *r) {
   TL_CHECK(r->split.count > 0);
+  const tl_split *split = &r->split;
   const bool multi = has_rows(r);
-  part_pass parts = {.r = r};
-  return !multi && may_part(r, &parts)
-             ? make_result(r, pass_parts, &parts, r->out)
-             : all_results(r, multi);
+  const bool parts = !multi && split->kept == 0 && split->reduced == 1 &&
+                     tl_reduce_may_spread(r);
+  return parts ? make_result(r, pass_parts, r, r->out) : all_results(r, multi);
 }

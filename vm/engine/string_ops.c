@@ -28,20 +28,9 @@ static bool is_text(tl_slot s) {
 // It is bit order + 1, as tl_string_item_compare gives no other numbers.
 static unsigned orders_of(tl_op op) {
   enum { LESS = 1, SAME = 2, GREATER = 4 };
-  switch (op) {
-    case TL_OP_EQUAL:
-      return SAME;
-    case TL_OP_NOT_EQUAL:
-      return LESS | GREATER;
-    case TL_OP_LESS:
-      return LESS;
-    case TL_OP_LESS_EQUAL:
-      return LESS | SAME;
-    case TL_OP_GREATER:
-      return GREATER;
-    default:
-      return GREATER | SAME;
-  }
+  static const uint8_t orders[] = {SAME,        LESS | GREATER, LESS,
+                                   LESS | SAME, GREATER,        GREATER | SAME};
+  return orders[op - TL_OP_EQUAL];
 }
 
 // Whether equal or not is all that the comparison asks.

@@ -7,7 +7,6 @@
 //
 // Built for size.
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
@@ -109,13 +108,13 @@ static bool read_value(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
 // many dimensions.
 static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
                        const int64_t *shape, int axis) {
-  char place[TL_DESCRIBE] = "";
-  size_t used = 0;
+  char place[TL_DESCRIBE];
+  tl_text written;
   const char *text = tl_described(vm, tl_lend_array(value));
-  for (int i = 0; i < ndim && used + 30 < sizeof place; i++) {
-    used += (size_t)snprintf(place + used, sizeof place - used, "%s%" PRId64,
-                             i > 0 ? " * " : "", shape[i]);
-  }
+  tl_text_within(&written, place, sizeof place);
+  for (int i = 0; i < ndim; i++)
+    tl_text_printf(&written, "%s%" PRId64, i > 0 ? " * " : "", shape[i]);
+  place[written.length] = 0;
   if (axis < 0) {
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "cannot store %s into a place of shape %s: %d %s against %d",

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "vm/check.h"
-#include "vm/memory/pages.h"
 #include "vm/poll.h"
 
 // Bytes that may be cached even if only small blocks have died so far.

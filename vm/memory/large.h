@@ -9,6 +9,7 @@
 #define TALLY_VM_LARGE_H
 
 #include "vm/memory/memory_internal.h"
+#include "vm/memory/pages.h"
 #include "vm/vm.h"
 
 // Under the sanitizers and the auditor each block is the allocator's own, so
@@ -41,10 +42,6 @@ static inline tl_block_note *tl_note_of(void *block) {
   return (tl_block_note *)block - 1;
 }
 
-// The first address from [at] on that is a multiple of [to].
-static inline char *tl_align_up(char *at, size_t to) {
-  return at + (to - (uintptr_t)at % to) % to;
-}
 // A block of at least [nbytes] from the cache, else a fresh one; NULL: the
 // allocator has nothing left.
 void *tl_large_new(tl_vm *vm, size_t nbytes);

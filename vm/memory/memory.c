@@ -214,9 +214,7 @@ size_t tl_memory_trim(tl_vm *vm) {
 // Whether [nbytes] more would break a promise of peak memory.
 static inline bool is_over(tl_vm *vm, size_t nbytes) {
   const struct tl_memory *memory = vm->memory;
-  return memory->ceiling != 0 &&
-         nbytes + vm->stats.live_bytes + vm->stats.ext_bytes >
-             memory->ceiling &&
+  return memory->ceiling != 0 && nbytes + tl_live_now(vm) > memory->ceiling &&
          memory->over(vm, nbytes, NULL, 0);
 }
 
@@ -276,8 +274,8 @@ void tl_unaccount(tl_vm *vm, size_t nbytes) {
 // What cached blocks take is not given back for it: code can be done without.
 bool tl_account_code(tl_vm *vm, size_t nbytes) {
   size_t cap = vm->options.memory_limit;
-  uint64_t all = vm->stats.live_bytes + vm->stats.ext_bytes +
-                 vm->memory->code_bytes + vm->memory->cached_bytes;
+  uint64_t all =
+      tl_live_now(vm) + vm->memory->code_bytes + vm->memory->cached_bytes;
   if (cap != 0 && (nbytes > cap || all > cap - nbytes))
     return false;
   vm->memory->code_bytes += nbytes;

@@ -7,7 +7,6 @@
 
 #include "vm/memory/pages.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #if defined(__unix__) || defined(__APPLE__)
 #include <fcntl.h>
@@ -19,11 +18,6 @@
 #endif
 
 #ifdef MAP_ANONYMOUS
-
-// The first address from [at] on that is a multiple of [to].
-static char *align_up(char *at, size_t to) {
-  return at + (to - (uintptr_t)at % to) % to;
-}
 
 // Maps more than is needed and gives back both ends, so that what is left
 // begins on a huge page's boundary.
@@ -37,7 +31,7 @@ char *tl_pages_map(size_t nbytes) {
                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (raw == MAP_FAILED)
     return NULL;
-  char *begin = align_up(raw, TL_HUGE_PAGE), *end = begin + nbytes;
+  char *begin = tl_align_up(raw, TL_HUGE_PAGE), *end = begin + nbytes;
   if (begin > raw)
     munmap(raw, (size_t)(begin - raw));
   if (raw + whole > end)

@@ -5,9 +5,15 @@
 #define TALLY_VM_PAGES_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 // Bytes of a huge page on the machines this is tuned for.
 enum { TL_HUGE_PAGE = 2 << 20 };
+
+// The first address from [at] on that is a multiple of [to].
+static inline char *tl_align_up(char *at, size_t to) {
+  return at + (to - (uintptr_t)at % to) % to;
+}
 
 // Returns [nbytes] of zeros, which are whole pages and begin on a huge page's
 // boundary; NULL where the system has none.

@@ -9,14 +9,10 @@
 
 #include "vm/observe/watch.h"
 
-// Explains a unit's operations by its bytecode and, where [notes] is not NULL,
-// by what a run did. [error]: how that run ended, or NULL. Only memory can be
-// missing, which text->failed tells.
-void tl_explain_text(tl_text *text, const tl_unit *unit, const tl_notes *notes,
-                     const char *error);
-// The same as JSON: {"file", "error", "operations": [{"line", "may", "ran"
-// …}]}.
-void tl_explain_json(tl_text *text, const tl_unit *unit, const tl_notes *notes,
+// Writes a unit's code as JSON for stdlib/inner/explain.tly and, where [notes]
+// is not NULL, what a run did. [error]: how that run ended, or NULL. Only
+// memory can be missing, which text->failed tells.
+void tl_explain_code(tl_text *text, const tl_unit *unit, const tl_notes *notes,
                      const char *error);
 
 #endif

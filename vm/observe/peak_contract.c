@@ -2,22 +2,16 @@
 #include "vm/observe/peak_contract.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/array/nested.h"
 #include "vm/error.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/memory/reserve.h"
 #include "vm/observe/references.h"
+#include "vm/region/region.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-
-// All that counts against a limit: the host's memory in use, too.
-static uint64_t live_now(const tl_vm *vm) {
-  return vm->stats.live_bytes + vm->stats.ext_bytes;
-}
 
 // --- Which hold --------------------------------------------------------------
 
@@ -107,20 +101,13 @@ static uint64_t bytes_of(tl_slot s, int depth) {
 }
 
 // The instruction that wrote the slot last before the frame's own, in the order
-// of the text; false: it is a parameter. In a loop that may be the wrong one of
-// two writers; the line is a hint for the message, and nothing depends on it.
+// of the text, else one behind, of the loop's last iteration; false: it is a
+// parameter. The line is a hint for the message, and nothing depends on it.
 static bool find_writer(const tl_frame *f, uint32_t slot, uint32_t *at) {
-  uint32_t end = tl_frame_pc(f);
-  bool found = false;
+  const tl_writers code = {.p = f->function};
   tl_decoded d;
-  for (uint32_t pc = 0; pc < f->function->code_count; pc += d.words) {
-    tl_decode(f->function, pc, &d);
-    if (!tl_decoded_sets(&d, slot) || (pc >= end && found))
-      continue;
-    *at = pc;  // behind the frame's own: of the loop's last iteration
-    found = true;
-  }
-  return found;
+  return tl_writers_find(&code, tl_frame_pc(f), slot, at, &d) ||
+         tl_writers_find(&code, f->function->code_count, slot, at, &d);
 }
 
 // Whether the slot has got its value since the promise began. What was alive
@@ -167,40 +154,25 @@ static bool add_owner(void *context, const tl_reference *r) {
 
 // --- The message -------------------------------------------------------------
 
-// A text that is written without memory.
-typedef struct text {
-  char *to;
-  size_t size, length;
-} text;
-
-__attribute__((format(printf, 2, 3))) static void put(text *t,
-                                                      const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  int n = vsnprintf(t->to + t->length, t->size - t->length, format, args);
-  va_end(args);
-  size_t left = t->size - t->length;
-  t->length += n < 0 ? 0 : (size_t)n < left ? (size_t)n : left - 1;
-}
-
 // "y 80128 since line 3", "`x * 2` 80128 since line 4", "x 80128".
-static void put_owner(text *t, const owner *o) {
+static void put_owner(tl_text *t, const owner *o) {
   const tl_prototype *p = o->frame->function;
   uint32_t at = 0;
   bool written = find_writer(o->frame, o->slot, &at);
   const tl_place_entry *place = written ? tl_place_at(p, at) : NULL;
   if (o->slot < p->named_count && p->slot_names[o->slot] != NULL) {
-    put(t, "%.60s", p->slot_names[o->slot]->text);
+    tl_text_printf(t, "%.60s", p->slot_names[o->slot]->text);
   } else if (place != NULL) {
     size_t nbytes = place->end - place->begin;
-    put(t, "`%.*s`", tl_clip(p->unit->text + place->begin, nbytes, 40),
-        p->unit->text + place->begin);
+    tl_text_printf(t, "`%.*s`",
+                   tl_clip(p->unit->text + place->begin, nbytes, 40),
+                   p->unit->text + place->begin);
   } else {
-    put(t, "a value");
+    tl_text_puts(t, "a value");
   }
-  put(t, " %" PRIu64, o->nbytes);
+  tl_text_printf(t, " %" PRIu64, o->nbytes);
   if (written)
-    put(t, " since line %" PRIu32, tl_line_at(p, at));
+    tl_text_printf(t, " since line %" PRIu32, tl_line_at(p, at));
 }
 
 // The innermost promise that so many bytes would break.
@@ -214,21 +186,23 @@ static const tl_peak_contract *find_broken(const struct tl_memory *m,
 // [before] is what was alive when the promise began, so the number in the
 // message is comparable with that of the promise.
 static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
-  const tl_peak_contract *c = find_broken(vm->memory, live_now(vm) + nbytes);
+  const tl_peak_contract *c = find_broken(vm->memory, tl_live_now(vm) + nbytes);
   uint64_t before = c->most - c->nbytes - TL_PEAK_FREE;
   owners all = {.vm = vm, .contract = c};
-  text t = {to, size, 0};
-  put(&t,
-      "#:peak: %" PRIu64 " bytes are promised in line %" PRIu32 ", %" PRIu64
-      " would be alive: ",
-      c->nbytes, c->line, live_now(vm) + nbytes - before);
+  tl_text t;  // within the message's own memory: there is no other now
+  tl_text_within(&t, to, size);
+  tl_text_printf(&t,
+                 "#:peak: %" PRIu64 " bytes are promised in line %" PRIu32
+                 ", %" PRIu64 " would be alive: ",
+                 c->nbytes, c->line, tl_live_now(vm) + nbytes - before);
   tl_each_root(vm, add_owner, &all);
   for (int i = 0; i < NAMED && all.largest[i].nbytes > 0; i++) {
     put_owner(&t, &all.largest[i]);
-    put(&t, ", ");
+    tl_text_puts(&t, ", ");
   }
-  put(&t, "%s%" PRIu64 " that are needed here",
-      all.largest[0].nbytes > 0 ? "and " : "", nbytes);
+  tl_text_printf(&t, "%s%" PRIu64 " that are needed here",
+                 all.largest[0].nbytes > 0 ? "and " : "", nbytes);
+  to[t.length] = 0;
 }
 
 // tl_memory.over. Promises that hold no longer go first, which may raise the
@@ -236,7 +210,7 @@ static void write_message(tl_vm *vm, uint64_t nbytes, char *to, size_t size) {
 static bool is_over(tl_vm *vm, size_t nbytes, char *message, size_t size) {
   end_old_promises(vm);
   const struct tl_memory *m = vm->memory;
-  if (m->ceiling == 0 || live_now(vm) + nbytes <= m->ceiling + m->reserve)
+  if (m->ceiling == 0 || tl_live_now(vm) + nbytes <= m->ceiling + m->reserve)
     return false;
   if (message != NULL)
     write_message(vm, nbytes, message, size);
@@ -279,7 +253,7 @@ bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
     m->contract_count--;
   if (!reserve_contract(vm))
     return false;
-  uint64_t most = live_now(vm) + TL_PEAK_FREE;
+  uint64_t most = tl_live_now(vm) + TL_PEAK_FREE;
   most = nbytes > UINT64_MAX - most ? UINT64_MAX : most + nbytes;
   uint64_t below = m->contract_count == 0
                        ? UINT64_MAX

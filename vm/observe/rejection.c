@@ -3,7 +3,6 @@
 // each message.
 #include "vm/observe/rejection.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/describe.h"
@@ -62,50 +61,45 @@ static bool add_owner(void *context, const tl_reference *r) {
 }
 
 // "l in the script": what a variable's reference is called, without its line.
-static void spell_variable(const tl_reference *r, char *out, size_t size) {
-  const char *comma = strchr(r->name, ',');
-  snprintf(out, size, "%.*s",
-           (int)(comma == NULL ? strlen(r->name) : (size_t)(comma - r->name)),
-           r->name);
+static void put_variable(tl_text *out, const tl_reference *r) {
+  tl_text_add(out, r->name, strcspn(r->name, ","));
 }
 
 // "[0] of a list (l in the script)".
-static void spell_other(tl_vm *vm, const tl_reference *r, char *out,
-                        size_t size) {
+static void put_other(tl_vm *vm, tl_text *out, const tl_reference *r) {
   owners o = {.wanted = r->from};
+  char owner[TL_REFERENCE_NAME + TL_DESCRIBE];
   bool complete;
   if (r->from == NULL) {
-    spell_variable(r, out, size);
+    put_variable(out, r);
     return;
   }
-  tl_spell_owner(r, out, size);
+  tl_spell_owner(r, owner, sizeof owner);
+  tl_text_puts(out, owner);
   tl_each_reference(vm, false, add_owner, &o, &complete);
-  size_t n = strlen(out);
   for (int i = 0; i < o.count && i < 2; i++) {
     if (o.found[i].from != NULL)
       continue;
-    char name[TL_REFERENCE_NAME];
-    spell_variable(&o.found[i], name, sizeof name);
-    snprintf(out + n, size - n, " (%s)", name);
+    tl_text_puts(out, " (");
+    put_variable(out, &o.found[i]);
+    tl_text_puts(out, ")");
     return;
   }
 }
 
 // "is shared with l in the script and 2 more".
-static void spell_owners(tl_vm *vm, tl_slot operand, const tl_slot *place,
-                         char *out, size_t size) {
+static void put_owners(tl_vm *vm, tl_text *out, tl_slot operand,
+                       const tl_slot *place) {
   owners o = {.wanted = operand.object, .place = place};
   bool complete;
   tl_each_reference(vm, false, add_owner, &o, &complete);
-  size_t n = (size_t)snprintf(out, size, "is shared");
-  for (int i = 0; i < o.count && i < 2 && n < size; i++) {
-    char name[2 * TL_REFERENCE_NAME + TL_DESCRIBE + 16];
-    spell_other(vm, &o.found[i], name, sizeof name);
-    n += (size_t)snprintf(out + n, size - n, "%s%.100s",
-                          i == 0 ? " with " : " and ", name);
+  tl_text_puts(out, "is shared");
+  for (int i = 0; i < o.count && i < 2; i++) {
+    tl_text_puts(out, i == 0 ? " with " : " and ");
+    put_other(vm, out, &o.found[i]);
   }
-  if (o.count > 2 && n < size)
-    snprintf(out + n, size - n, " and %d more", o.count - 2);
+  if (o.count > 2)
+    tl_text_printf(out, " and %d more", o.count - 2);
 }
 
 // --- All reasons ------------------------------------------------------------
@@ -124,36 +118,36 @@ static const char *name_of_owner(const tl_vm *vm, tl_slot view) {
 
 // One sentence for each reason; the longest is for shared arrays, whose other
 // owners are named.
-void tl_spell_rejection(tl_vm *vm, tl_rejection why, tl_slot operand,
-                        const tl_slot *place, char *out, size_t size) {
+static void put_reason(tl_vm *vm, tl_text *out, tl_rejection why,
+                       tl_slot operand, const tl_slot *place) {
   char type[TL_DESCRIBE];
   unsigned flags = tl_is_array(operand) ? operand.array->head.flags : 0;
   bool dense =
       tl_is_array(operand) && (tl_array_tag(operand.array) & TL_DENSE) != 0;
-  switch (why) {
-    case TL_REFUSED_LIVE:
-      snprintf(out, size, "belongs to someone else");
-      return;
-    case TL_REFUSED_SHARED:
-      spell_owners(vm, operand, place, out, size);
-      return;
-    case TL_REFUSED_SHAPE:
-      snprintf(out, size, "has another shape than the result%s: %s",
-               dense ? "" : ", or is strided",
-               tl_describe(operand, type, sizeof type));
-      return;
-    case TL_REFUSED_DTYPE:
-      snprintf(out, size, "has items of another size than the result: %s",
-               tl_describe(operand, type, sizeof type));
-      return;
-    default:
-      if ((flags & (TL_READONLY | TL_VIEW)) == TL_VIEW) {
-        snprintf(out, size, "is a view of %.60s", name_of_owner(vm, operand));
-        return;
-      }
-      snprintf(out, size, "is %s",
-               (flags & TL_READONLY) != 0   ? "read-only"
-               : (flags & TL_EXTERNAL) != 0 ? "memory of the host's"
-                                            : "read-only");
-  }
+  if (why == TL_REFUSED_LIVE)
+    tl_text_puts(out, "belongs to someone else");
+  else if (why == TL_REFUSED_SHARED)
+    put_owners(vm, out, operand, place);
+  else if (why == TL_REFUSED_SHAPE)
+    tl_text_printf(out, "has another shape than the result%s: %s",
+                   dense ? "" : ", or is strided",
+                   tl_describe(operand, type, sizeof type));
+  else if (why == TL_REFUSED_DTYPE)
+    tl_text_printf(out, "has items of another size than the result: %s",
+                   tl_describe(operand, type, sizeof type));
+  else if ((flags & (TL_READONLY | TL_VIEW)) == TL_VIEW)
+    tl_text_printf(out, "is a view of %.60s", name_of_owner(vm, operand));
+  else
+    tl_text_puts(out, (flags & (TL_READONLY | TL_EXTERNAL)) == TL_EXTERNAL
+                          ? "is memory of the host's"
+                          : "is read-only");
+}
+
+// Needs no memory: a text that is too long is cut.
+void tl_spell_rejection(tl_vm *vm, tl_rejection why, tl_slot operand,
+                        const tl_slot *place, char *out, size_t size) {
+  tl_text text;
+  tl_text_within(&text, out, size);
+  put_reason(vm, &text, why, operand, place);
+  out[text.length] = 0;
 }

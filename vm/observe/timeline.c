@@ -69,11 +69,6 @@ static uint32_t find_line(tl_vm *vm, tl_timeline *t, uint32_t *file, char *text,
   return line;
 }
 
-// All that counts against the limit: the host's memory in use, too.
-static uint64_t live_now(const tl_vm *vm) {
-  return vm->stats.live_bytes + vm->stats.ext_bytes;
-}
-
 // --- Samples ----------------------------------------------------------------
 
 // Makes one stretch of each two. What lies behind the last change is not known
@@ -231,7 +226,7 @@ static void add_band(tl_vm *vm, tl_timeline *t, const void *block,
 // A block was made.
 static void add_alloc(tl_vm *vm, tl_timeline *t, const void *block,
                       size_t nbytes) {
-  uint64_t live = live_now(vm);
+  uint64_t live = tl_live_now(vm);
   double at = t->end = now(t);
   add_sample(t, at, live);
   if (live > t->peak) {
@@ -251,7 +246,7 @@ static void add_alloc(tl_vm *vm, tl_timeline *t, const void *block,
 static void add_free(tl_vm *vm, tl_timeline *t, const void *block,
                      size_t nbytes) {
   double at = t->end = now(t);
-  add_sample(t, at, live_now(vm));
+  add_sample(t, at, tl_live_now(vm));
   if (nbytes < t->smallest_band)
     return;
   for (uint32_t i = t->band_count; i-- > 0;) {
@@ -304,7 +299,7 @@ static void note_foreign(tl_vm *vm, const tl_type_count *count) {
     if (count->device == 0)
       continue;
     t->end = now(t);
-    add_sample(t, t->end, live_now(vm));
+    add_sample(t, t->end, tl_live_now(vm));
     add_to_line(&t->devices[count->device - 1], t->sample_count - 1,
                 vm->devices[count->device - 1].bytes);
   }
@@ -343,7 +338,7 @@ tl_timeline *tl_timeline_begin(tl_vm *vm) {
     return NULL;
   }
   memset(t, 0, sizeof *t);
-  uint64_t live = live_now(vm);
+  uint64_t live = tl_live_now(vm);
   t->start = tl_clock();
   t->width = 1e-6;
   t->smallest = live / 1000;
@@ -432,7 +427,7 @@ static bool note_owner(void *context, const tl_reference *r) {
 // block would take longer than the run.
 static void end_record(tl_vm *vm, tl_timeline *t) {
   t->end = now(t);
-  t->after = live_now(vm);
+  t->after = tl_live_now(vm);
   add_sample(t, t->end, t->after);
   add_to_line(&t->rss, t->sample_count - 1, tl_pages_resident());
   for (uint32_t i = 0; i < t->device_count; i++)

@@ -13,7 +13,7 @@
 //         tl_watch_fresh, _inplace, _refused    notes.c
 //         tl_profile_step, _alloc               profile.c
 //     tl_watch_stop                             what was recorded stays
-//     tl_explain_text, tl_timeline_record …     readers
+//     tl_explain_code, tl_timeline_record …     readers
 //     tl_watch_close
 //
 // The records' own memory is outside the VM's account, so that watching changes

@@ -14,6 +14,7 @@
 // of that has been asked when the graph was cached.
 #include <string.h>
 
+#include "vm/engine/scalars.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
 #include "vm/region/region_internal.h"
@@ -196,41 +197,17 @@ static int scalars_of(const tl_region_guard *f) {
   return f->from == TL_FROM_CAST ? 1 : tl_ops[f->at].arity;
 }
 
-// As the dispatch loop does them: i + 1 in an index, or the product of two
-// factors. False: other operands or operations.
-// Wrapping as the language defines it: unsigned arithmetic on int64.
-static bool compute_at_once(tl_op op, tl_slot a, tl_slot b, tl_slot *out) {
-  const uint64_t tag = a.tag & b.tag, type = (a.tag | b.tag) & 0xff;
-  if (type == TL_CLASS_I64 &&
-      (op == TL_OP_ADD || op == TL_OP_SUBTRACT || op == TL_OP_MULTIPLY)) {
-    *out = (tl_slot){.tag = tag,
-                     .u = op == TL_OP_ADD        ? a.u + b.u
-                          : op == TL_OP_SUBTRACT ? a.u - b.u
-                                                 : a.u * b.u};
-    return true;
-  }
-  if (type == TL_CLASS_F64 &&
-      (op == TL_OP_ADD || op == TL_OP_SUBTRACT || op == TL_OP_MULTIPLY)) {
-    *out = (tl_slot){.tag = tag,
-                     .f = op == TL_OP_ADD        ? a.f + b.f
-                          : op == TL_OP_SUBTRACT ? a.f - b.f
-                                                 : a.f * b.f};
-    return true;
-  }
-  return false;
-}
-
 // Numbers alone, which the engine does without an array. An error may be
 // pending where it is false.
 bool tl_region_compute_scalars(const tl_region_graph *g,
                                const tl_region_guard *f, tl_slot *out) {
   tl_slot operands[3];
-  if (f->from == TL_FROM_SCALARS && tl_ops[f->at].arity == 2 &&
-      compute_at_once((tl_op)f->at, g->uses[f->of[0]].value,
-                      g->uses[f->of[1]].value, out))
-    return true;
   for (int i = 0; i < scalars_of(f); i++)
     operands[i] = tl_borrow(g->uses[f->of[i]].value);
+  if (f->from == TL_FROM_SCALARS && tl_ops[f->at].arity == 2 &&
+      tl_is_scalar(operands[0]) && tl_is_scalar(operands[1]) &&
+      tl_scalar_binary((tl_op)f->at, &operands[0], &operands[1], out))
+    return true;
   bool ok = f->from == TL_FROM_CAST
                 ? tl_cast(g->vm, &operands[0], (tl_dtype)f->at, out)
                 : tl_elementwise(g->vm, (tl_op)f->at, operands, out);

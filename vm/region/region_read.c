@@ -206,43 +206,43 @@ static tl_dtype converts_to(const tl_builtin *builtin) {
                                      : TL_DTYPE_COUNT;
 }
 
+// Argument [i] of a call, whose value the graph is only for then; NULL: it is
+// computed in the region.
+static const tl_slot *exact_argument(tl_region_reader *rd, const tl_decoded *d,
+                                     uint32_t i) {
+  int in;
+  if (!tl_reader_look_up(rd, d->window + i, &in) || in >= 0)
+    return NULL;
+  tl_region_use *u = tl_reader_use(rd, in);
+  u->exact = true;
+  return &u->value;
+}
+
 // Whether a call of int has its default base, 0: numbers take no other.
 static bool has_no_base(tl_region_reader *rd, const tl_decoded *d) {
-  int in;
-  if (d->window_count != 2 || !tl_reader_look_up(rd, d->window + 1, &in) ||
-      in >= 0)
-    return false;
-  tl_region_use *base = tl_reader_use(rd, in);
-  base->exact = true;
-  return tl_class(base->value) == TL_CLASS_I64 && base->value.i == 0;
+  const tl_slot *base = d->window_count == 2 ? exact_argument(rd, d, 1) : NULL;
+  return base != NULL && tl_class(*base) == TL_CLASS_I64 && base->i == 0;
 }
 
 // Whether a call of astype says nothing of what does not fit.
 static bool is_usual_cast(tl_region_reader *rd, const tl_decoded *d) {
-  int in;
-  if (d->window_count != 4 || !tl_reader_look_up(rd, d->window + 3, &in) ||
-      in >= 0)
-    return false;
-  tl_region_use *overflow = tl_reader_use(rd, in);
-  overflow->exact = true;
-  return tl_is_none(overflow->value);
+  const tl_slot *overflow =
+      d->window_count == 4 ? exact_argument(rd, d, 3) : NULL;
+  return overflow != NULL && tl_is_none(*overflow);
 }
 
 // The dtype that a call converts to: the function's own, or what astype is
 // asked for.
 // Marks what it has looked at as exact.
 static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
-  int in;
   tl_dtype own = converts_to(rd->function->constants[d->extra].pointer);
   if (own == TL_INT64)
     return has_no_base(rd, d) ? own : TL_DTYPE_COUNT;
-  if (own != TL_DTYPE_COUNT || !is_usual_cast(rd, d) ||
-      !tl_reader_look_up(rd, d->window + 1, &in) || in >= 0)
+  if (own != TL_DTYPE_COUNT || !is_usual_cast(rd, d))
     return own;
-  tl_region_use *to = tl_reader_use(rd, in);
-  to->exact = true;
-  return tl_is_type(to->value) && to->value.type->kind == TL_TYPE_DTYPE
-             ? to->value.type->dtype
+  const tl_slot *to = exact_argument(rd, d, 1);
+  return to != NULL && tl_is_type(*to) && to->type->kind == TL_TYPE_DTYPE
+             ? to->type->dtype
              : TL_DTYPE_COUNT;
 }
 

@@ -255,22 +255,11 @@ void tl_format_scalar(tl_text *text, tl_slot s) {
 
 // The escape of a character that has one of its own, such as \n; NULL.
 static const char *short_escape(utf8proc_int32_t point) {
-  switch (point) {
-    case '"':
-      return "\\\"";
-    case '\\':
-      return "\\\\";
-    case '\n':
-      return "\\n";
-    case '\t':
-      return "\\t";
-    case '\r':
-      return "\\r";
-    case 0:
-      return "\\0";
-    default:
-      return NULL;
-  }
+  static const char points[] = "\"\\\n\t\r";  // and 0, which ends it
+  static const char *const escapes[] = {"\\\"", "\\\\", "\\n",
+                                        "\\t",  "\\r",  "\\0"};
+  const char *at = point < 128 ? strchr(points, (int)point) : NULL;
+  return at == NULL ? NULL : escapes[at - points];
 }
 
 // Whether a character prints by itself.

@@ -258,37 +258,27 @@ static void write_digits(parts *p, uint64_t value, unsigned base, bool upper) {
 // An integer under its types.
 static bool add_integer(tl_text *text, const spec *s, bool negative,
                         uint64_t value) {
+  static const struct {
+    char type;
+    uint8_t base;
+    char prefix[3];
+  } bases[] = {{'b', 2, "0b"}, {'o', 8, "0o"}, {'x', 16, "0x"}, {'X', 16, "0X"},
+               {'d', 10, ""},  {'n', 10, ""},  {0, 10, ""}};
   if (s->precision >= 0)
     return fail_spec(text->vm, s, "an integer takes no precision");
   parts p = {.sign = sign_of(s, negative), .prefix = ""};
-  unsigned base = 10;
-  switch (s->type) {
-    case 'c':
-      return add_character(text, s, negative, value);
-    case 'b':
-      base = 2, p.prefix = "0b";
-      break;
-    case 'o':
-      base = 8, p.prefix = "0o";
-      break;
-    case 'x':
-      base = 16, p.prefix = "0x";
-      break;
-    case 'X':
-      base = 16, p.prefix = "0X";
-      break;
-    case 'd':
-    case 'n':
-    case 0:
-      break;
-    default:
-      return fail_type(text->vm, s, "an integer", "b c d e f g n o x or %");
-  }
+  size_t at = 0;
+  if (s->type == 'c')
+    return add_character(text, s, negative, value);
+  while (at < sizeof bases / sizeof *bases && bases[at].type != s->type) at++;
+  if (at == sizeof bases / sizeof *bases)
+    return fail_type(text->vm, s, "an integer", "b c d e f g n o x or %");
+  const unsigned base = bases[at].base;
+  if (s->alternate)
+    p.prefix = bases[at].prefix;
   // As in Python, other bases are grouped by underscores, in fours.
   if (s->group == ',' && base != 10)
     return fail_spec(text->vm, s, "a comma groups decimal digits alone");
-  if (!s->alternate)
-    p.prefix = "";
   write_digits(&p, value, base, s->type == 'X');
   return add_number(text, s, &p, base == 10 ? 3 : 4);
 }

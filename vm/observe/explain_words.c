@@ -1,55 +1,19 @@
-// What the compiled code says of each operation's result: which operand's
-// memory it may take, with which other operations it is computed, and why not.
+// Words of operands: what an operand is called, and why it lives on, for `tally
+// explain` and for messages of in-place contracts.
 //
-// Everything is read from the bytecode: modes say what ends, regions what is
-// fused, and the next use of a slot why it lives on. At the end are the same
-// words for messages of in-place contracts.
+// Everything is read from the bytecode: modes say what ends, and the next use
+// of a slot why it lives on.
 //
-//     y = a * x + b    in place of x, which ends here
-//                      fresh: x is used later, in line 4
+//     y = a * x + b    x is used later, in line 4
 #include <inttypes.h>
 
 #include "vm/observe/explain_internal.h"
 
 // --- Reading code -----------------------------------------------------------
 
-// By the same table as regions use, so that both agree.
-bool tl_explain_is_elementwise(const tl_decoded *d) {
-  return tl_region_op(d->op, d->extra) != TL_OP_COUNT;
-}
-
-// What an instruction is to a region; of a built-in's call, what that is.
-tl_region_step tl_explain_step(const tl_explainer *e, uint32_t pc,
-                               const tl_decoded *d) {
-  tl_region_step kind = tl_region_step_of(d->op, d->extra);
-  if (kind == TL_STEP_CALL)
-    return tl_region_call(e->p->constants[d->extra].pointer);
-  if (kind != TL_STEP_INLINE)
-    return kind;
-  const tl_prototype *callee = tl_region_find_callee(&e->writers, pc, d);
-  bool alone = callee == NULL ? d->op == TL_BC_CALLK || d->extra != 0
-                              : callee->joins < TL_JOINS;
-  return alone ? TL_STEP_NONE : kind;
-}
-
-// Whether it computes something where it may stand in a region.
-bool tl_explain_joins(const tl_explainer *e, uint32_t pc, const tl_decoded *d) {
-  tl_region_step kind = tl_explain_step(e, pc, d);
-  return kind == TL_STEP_OPERATION || kind >= TL_STEP_CAST;
-}
-
-// Its result is its own operand 0. PUSH is none: it makes a list longer.
-bool tl_explain_is_update(int op) {
-  return tl_opcodes[op].result == TL_DEF_TARGET && op != TL_BC_PUSH;
-}
-
-const tl_note *tl_explain_note(const tl_explainer *e, uint32_t pc) {
-  return tl_note_find(e->notes, &e->p->code[pc]);
-}
-
 // A slot may be read twice: the mode that says most counts. Slots of a window
-// are always consumed.
-int tl_explain_mode(const tl_decoded *d, uint32_t slot) {
+// are always consumed. -1: the instruction does not read it.
+static int mode_of(const tl_decoded *d, uint32_t slot) {
   int mode = -1;
   for (uint32_t i = 0; i < d->operand_count; i++)
     if (d->operands[i] == slot && (int)d->modes[i] > mode)
@@ -93,7 +57,7 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
     uint32_t at = forks[--fork_count];
     while (at < e->p->code_count && steps++ < LIMIT) {
       tl_decode(e->p, at, &d);
-      int mode = tl_explain_mode(&d, slot);
+      int mode = mode_of(&d, slot);
       bool ends =
           d.op == TL_BC_DROP || d.op == TL_BC_SETTLE || d.op == TL_BC_LEAVE;
       if (mode >= 0 && !ends)
@@ -156,7 +120,8 @@ void tl_explain_source(tl_text *out, const tl_unit *unit,
   }
 }
 
-void tl_explain_place(const tl_explainer *e, uint32_t pc) {
+// The source of the instruction at [pc], quoted.
+static void put_place(const tl_explainer *e, uint32_t pc) {
   tl_text_puts(e->out, "`");
   tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
   tl_text_puts(e->out, "`");
@@ -179,14 +144,15 @@ void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
       tl_text_puts(e->out, "the literal");
       return;
     }
-    tl_explain_place(e, from);
+    put_place(e, from);
   } else {
     tl_text_puts(e->out, "a temporary");
   }
 }
 
 // Whether the slot certainly holds no array: a literal or a loop's counter.
-static bool is_plain_scalar(const tl_explainer *e, uint32_t pc, uint32_t slot) {
+bool tl_explain_is_plain_scalar(const tl_explainer *e, uint32_t pc,
+                                uint32_t slot) {
   uint32_t from;
   tl_decoded d;
   if (is_named(e->p, slot) || !tl_explain_definition(e, pc, slot, &from))
@@ -345,58 +311,8 @@ void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   }
 }
 
-// --- What the code says -----------------------------------------------------
-
-// Whether the instruction gives a view of its operand and copies nothing.
-static bool is_view(const tl_decoded *d) {
-  return tl_region_step_of(d->op, d->extra) == TL_STEP_VIEW;
-}
-
-// The last instruction of a region is an index only if it selects by a mask.
-bool tl_explain_selects(const tl_region *region, uint32_t pc,
-                        const tl_decoded *d) {
-  return region != NULL && pc + d->words == region->end && is_view(d);
-}
-
-// Whether an instruction of [from, end) reads arrays item by item.
-static bool reads_items(uint32_t from, uint32_t end, uint32_t pc,
-                        const tl_decoded *d) {
-  return tl_explain_is_elementwise(d) ||
-         (pc > from && pc + d->words == end && is_view(d));
-}
-
-// Whether an operand of [from, end) comes from outside and may be an array.
-static bool is_given(const tl_explainer *e, uint32_t from, uint32_t pc,
-                     uint32_t slot) {
-  uint32_t made;
-  bool inside =
-      tl_explain_definition(e, pc, slot, &made) && made >= from && pc > from;
-  return !inside && !is_plain_scalar(e, pc, slot);
-}
-
-// Names the operands of [from, end) whose memory the result may take; returns
-// how many.
-static int put_taken(const tl_explainer *e, uint32_t from, uint32_t end) {
-  int taken = 0;
-  tl_decoded d;
-  for (uint32_t pc = from; pc < end; pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    for (uint32_t i = 0; reads_items(from, end, pc, &d) && i < d.operand_count;
-         i++) {
-      if ((d.modes[i] != TL_MODE_CONSUME && d.modes[i] != TL_MODE_EITHER) ||
-          !is_given(e, from, pc, d.operands[i]))
-        continue;
-      tl_text_puts(e->out, taken++ == 0 ? "in place of " : " or ");
-      tl_explain_operand(e, pc, d.operands[i]);
-      if (d.modes[i] == TL_MODE_EITHER)
-        tl_text_puts(e->out, " if nobody lent it");
-    }
-  }
-  return taken;
-}
-
-// The last instruction of [from, end).
-static uint32_t last_of(const tl_explainer *e, uint32_t from, uint32_t end) {
+uint32_t tl_explain_last_of(const tl_explainer *e, uint32_t from,
+                            uint32_t end) {
   uint32_t last = from;
   tl_decoded d;
   for (uint32_t pc = from; pc < end; pc += d.words) {
@@ -404,207 +320,6 @@ static uint32_t last_of(const tl_explainer *e, uint32_t from, uint32_t end) {
     last = pc;
   }
   return last;
-}
-
-// Names the operands whose memory a result of [from, end) may take, or says why
-// none.
-static void put_may(const tl_explainer *e, uint32_t from, uint32_t end) {
-  int taken = put_taken(e, from, end);
-  if (taken > 0) {
-    tl_text_puts(e->out, taken == 1 ? ", which ends here" : ", which end here");
-    return;
-  }
-  tl_text_puts(e->out, "fresh");
-  uint32_t kept[2], kept_count = 0, last = last_of(e, from, end);
-  tl_decoded d;
-  for (uint32_t pc = from; pc < end; pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    for (uint32_t i = 0; reads_items(from, end, pc, &d) && i < d.operand_count;
-         i++) {
-      uint32_t slot = d.operands[i];
-      bool again = kept_count == 2 || (kept_count == 1 && kept[0] == slot);
-      if (again || !is_given(e, from, pc, slot))
-        continue;
-      tl_text_puts(e->out, kept_count == 0 ? ": " : "; ");
-      kept[kept_count++] = slot;
-      tl_explain_keeper(e, pc, last, slot);
-    }
-  }
-}
-
-// Whether an instruction of a region only says where a view is: [j - 1].
-bool tl_explain_says_where(const tl_explainer *e, const tl_region *region,
-                           uint32_t pc, const tl_decoded *d) {
-  tl_decoded next;
-  if (region == NULL || !tl_explain_is_elementwise(d) || d->result < 0)
-    return false;
-  uint32_t slot = (uint32_t)d->result;
-  for (uint32_t at = pc + d->words; at < region->end; at += next.words) {
-    tl_decode(e->p, at, &next);
-    if (tl_explain_mode(&next, slot) >= 0)
-      return tl_explain_step(e, at, &next) == TL_STEP_VIEW &&
-             next.window <= slot && slot < next.window + next.window_count;
-    if (next.result == d->result)
-      return false;
-  }
-  return false;
-}
-
-// "`a * b` (line 3)".
-static void put_other(const tl_explainer *e, const tl_explained *o,
-                      uint32_t pc) {
-  tl_explain_place(e, pc);
-  uint32_t line = tl_line_at(e->p, pc);
-  if (line != o->line)
-    tl_text_printf(e->out, " (line %" PRIu32 ")", line);
-}
-
-// Of many other operations only the first are named: each of them names the
-// others, too.
-enum { NAMED = 3 };
-
-// Names one of the others.
-static void put_listed(const tl_explainer *e, const tl_explained *o,
-                       const char *words, int before, uint32_t pc) {
-  if (before > NAMED)
-    return;
-  tl_text_puts(e->out, before == 0 ? words : ", ");
-  put_other(e, o, pc);
-}
-
-// Ends the list, with how many were left out.
-static void end_listed(const tl_explainer *e, int count) {
-  if (count > NAMED + 1)
-    tl_text_printf(e->out, " and %d more", count - NAMED - 1);
-  tl_text_puts(e->out, count == 0 ? "" : "; ");
-}
-
-// Whether it is a reduction that a region's pass waits for: no part of that.
-static bool is_inner(const tl_explainer *e, const tl_region *r, uint32_t pc,
-                     const tl_decoded *d) {
-  return tl_explain_step(e, pc, d) == TL_STEP_CALL && pc + d->words < r->end;
-}
-
-// "in one pass with `a * b` (line 3)" for the others of the region.
-static void put_region(const tl_explainer *e, const tl_explained *o) {
-  int count = 0;
-  tl_decoded d;
-  const char *words = is_inner(e, o->region, o->pc, &o->d)
-                          ? "computed before the pass of "
-                          : "in one pass with ";
-  for (uint32_t pc = o->region->start; pc < o->region->end; pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    bool joins =
-        tl_explain_joins(e, pc, &d) || tl_explain_selects(o->region, pc, &d);
-    if (pc == o->pc || !joins || is_inner(e, o->region, pc, &d) ||
-        tl_explain_says_where(e, o->region, pc, &d))
-      continue;
-    put_listed(e, o, words, count++, pc);
-  }
-  end_listed(e, count);
-}
-
-// The call or selection that takes what the region computes, else its last
-// elementwise instruction.
-uint32_t tl_explain_result(const tl_explainer *e, const tl_region *r) {
-  uint32_t last = r->start;
-  tl_decoded d;
-  for (uint32_t pc = r->start; pc < r->end; pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    tl_region_step kind = tl_explain_step(e, pc, &d);
-    if (tl_explain_is_elementwise(&d) || kind == TL_STEP_CAST ||
-        kind == TL_STEP_CLIP || kind == TL_STEP_HOST || kind == TL_STEP_CALL ||
-        kind == TL_STEP_INLINE || tl_explain_selects(r, pc, &d))
-      last = pc;
-  }
-  return last;
-}
-
-// Whether what a region computes goes to a part of an array.
-static bool ends_in_place(const tl_explainer *e, const tl_region *r) {
-  tl_decoded d;
-  tl_decode(e->p, last_of(e, r->start, r->end), &d);
-  return tl_explain_is_update(d.op);
-}
-
-// As tl_explain_result, or the update of a region that only assigns.
-static uint32_t last_computed(const tl_explainer *e, const tl_region *r) {
-  uint32_t pc = tl_explain_result(e, r);
-  tl_decoded d;
-  tl_decode(e->p, pc, &d);
-  bool computes = tl_explain_joins(e, pc, &d) || tl_explain_selects(r, pc, &d);
-  return computes || !ends_in_place(e, r) ? pc : last_of(e, r->start, r->end);
-}
-
-// "together with `x - y` (line 4); " for the results of the regions with which
-// it may run together.
-static void put_together(const tl_explainer *e, const tl_explained *o) {
-  int count = 0;
-  for (uint32_t i = 0; i < e->p->region_count; i++) {
-    const tl_region *r = &e->p->regions[i];
-    if (r == o->region || r->together != o->region->together)
-      continue;
-    put_listed(e, o, "together with ", count++, last_computed(e, r));
-  }
-  end_listed(e, count);
-}
-
-// Whether the result is dropped, and nothing has read it before.
-static bool is_unused(const tl_explainer *e, const tl_explained *o) {
-  tl_decoded d;
-  if (o->d.result < 0 || tl_explain_is_update(o->d.op))
-    return false;
-  for (uint32_t pc = o->pc + o->d.words; pc < e->p->code_count && !e->leads[pc];
-       pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    if (tl_explain_mode(&d, (uint32_t)o->d.result) >= 0)
-      return d.op == TL_BC_DROP;
-    if (!d.falls_through)
-      break;
-  }
-  return false;
-}
-
-// By what the operation is: an update, a part of a region, an elementwise
-// operation, or something else.
-static void put_code(const tl_explainer *e, const tl_explained *o) {
-  if (tl_explain_is_update(o->d.op)) {
-    int mode = tl_explain_mode(&o->d, (uint32_t)o->d.result);
-    tl_explain_operand(e, o->pc, (uint32_t)o->d.result);
-    if (mode == TL_MODE_BORROW) {
-      tl_text_puts(e->out, " is copied: ");
-      tl_explain_holder(e, o->pc, (uint32_t)o->d.result);
-    } else {
-      tl_text_puts(e->out, " is written in place if nothing else holds it");
-    }
-  } else if (o->region != NULL) {
-    put_region(e, o);
-    if (o->pc != tl_explain_result(e, o->region))
-      tl_text_puts(e->out, "no array of its own");
-    else {
-      put_together(e, o);
-      if (tl_explain_step(e, o->pc, &o->d) == TL_STEP_CALL) {
-        tl_text_puts(e->out, "takes the items as they are computed");
-        return;
-      }
-      if (tl_explain_selects(o->region, o->pc, &o->d))
-        tl_text_puts(e->out, "takes the mask's items as they are computed, ");
-      if (ends_in_place(e, o->region))
-        tl_text_puts(e->out, "goes where it is assigned to");
-      else
-        put_may(e, o->region->start, o->region->end);
-    }
-  } else if (tl_explain_is_elementwise(&o->d)) {
-    put_may(e, o->pc, o->pc + o->d.words);
-  } else {
-    tl_text_puts(e->out, "only a run can tell");
-  }
-}
-
-void tl_explain_code(const tl_explainer *e, const tl_explained *o) {
-  put_code(e, o);
-  if (is_unused(e, o))
-    tl_text_puts(e->out, "; no use: nothing reads it");
 }
 
 // --- For #:inplace ----------------------------------------------------------
@@ -636,7 +351,8 @@ void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_explainer e = explainer(out, p);
   const tl_region *r = tl_explain_region(p, pc);
-  tl_explain_keeper(&e, pc, r == NULL ? pc : last_of(&e, pc, r->end), slot);
+  tl_explain_keeper(&e, pc, r == NULL ? pc : tl_explain_last_of(&e, pc, r->end),
+                    slot);
 }
 
 void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
