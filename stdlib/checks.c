@@ -310,6 +310,16 @@ static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
       args, out);
 }
 
+// What has items that a key or an index can change.
+static bool container(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_slot s = args[0];
+  return passed(tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
+                    tl_is_nested(s) ||
+                    tl_arg_fail(vm, "container", name_in(args[1]),
+                                "a record, list or array", s),
+                args, out);
+}
+
 // What has an order by itself, or by that of its fields; rows have none.
 static bool ordered(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(!tl_is_form(args[0], TL_FORM_RAGGED) ||
@@ -399,6 +409,8 @@ const tl_builtin tl_checks_module[] = {
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
     // f, a function or a type.
     {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
+    // x, a record, a list or an array.
+    {"container", "x, name", container, TL_EFFECT, .result = TL_RETURNS},
     // x, numbers, strings, structs, what of these may be missing.
     {"ordered", "x, name", ordered, TL_EFFECT, .result = TL_RETURNS,
      .takes = TL_BYTES},
