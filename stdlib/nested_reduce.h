@@ -32,10 +32,6 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                         const int64_t *at, int64_t rows, tl_slot *out);
 
-// The fold of a reduction; false: it is none.
-// The kernels of vm/kernels go by folds.
-bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out);
-
 // Whether results are positions, which count within a row and are not of the
 // items' dtype.
 static inline bool tl_reduces_to_place(tl_reduction reduction) {
