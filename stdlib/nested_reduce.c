@@ -407,9 +407,11 @@ static tl_record *other_arguments(tl_vm *vm, const tl_reduce_call *call) {
   const tl_reduction reduction = call->reduction;
   tl_record *more = tl_record_new(vm, 3);
   tl_record_put(vm, &more, "skip_missing", tl_bool(call->skip));
-  if (call->dtype != TL_DTYPE_COUNT)
-    tl_record_put(vm, &more, "dtype",
-                  tl_type_slot(tl_type_of_dtype(vm, call->dtype)));
+  if (call->dtype != TL_DTYPE_COUNT) {
+    tl_type *type = tl_type_of_dtype(vm, call->dtype);
+    tl_slot dtype = type != NULL ? tl_type_slot(type) : tl_none();
+    tl_record_put_made(vm, &more, "dtype", type != NULL, &dtype);
+  }
   if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD)
     tl_record_put(vm, &more, "correction", tl_weak_float(call->correction));
   return more;
