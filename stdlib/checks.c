@@ -12,6 +12,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "stdlib/text.h"
 #include "vm/array/describe.h"
@@ -208,6 +209,11 @@ static bool rows_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_rows_close(vm, ok, &offsets, &items, out);
 }
 
+// The vectors along an axis of x, which may have missing values, as rows.
+static bool lanes(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_rows_along(vm, args[0].nested, (int)args[1].i, out);
+}
+
 // Arrays of any form along their first axis.
 static bool joined(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_value_concat(vm, args[0].list->length, args[0].list->items, out);
@@ -304,6 +310,16 @@ static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
       args, out);
 }
 
+// What has items that a key or an index can change.
+static bool container(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const tl_slot s = args[0];
+  return passed(tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
+                    tl_is_nested(s) ||
+                    tl_arg_fail(vm, "container", name_in(args[1]),
+                                "a record, list or array", s),
+                args, out);
+}
+
 // What has an order by itself, or by that of its fields; rows have none.
 static bool ordered(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return passed(!tl_is_form(args[0], TL_FORM_RAGGED) ||
@@ -368,6 +384,7 @@ const tl_builtin tl_checks_module[] = {
     {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
     {"rows", "x", rows_of, TL_GRIDS, .result = TL_RETURNS, .takes = TL_BYTES},
     {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
+    {"lanes", "x, axis", lanes, .takes = TL_FORMS},
     {"joined", "xs", joined, .takes = TL_BYTES},
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
@@ -392,6 +409,8 @@ const tl_builtin tl_checks_module[] = {
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
     // f, a function or a type.
     {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
+    // x, a record, a list or an array.
+    {"container", "x, name", container, TL_EFFECT, .result = TL_RETURNS},
     // x, numbers, strings, structs, what of these may be missing.
     {"ordered", "x, name", ordered, TL_EFFECT, .result = TL_RETURNS,
      .takes = TL_BYTES},

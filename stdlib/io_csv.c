@@ -96,76 +96,65 @@ static tl_csv_target *named_column(const tl_csv_table *t,
   return NULL;
 }
 
-// Fails (kind value): no column has the name.
-static bool fail_no_column(tl_vm *vm, const tl_csv_table *t,
-                           const tl_string *name) {
-  return tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
-                 t->path, name->text);
+// The same, which there must be: else fails (kind value).
+static tl_csv_target *find_column(tl_vm *vm, const tl_csv_table *t,
+                                  const tl_string *name) {
+  tl_csv_target *column = named_column(t, name);
+  if (column == NULL)
+    tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
+            t->path, name->text);
+  return column;
 }
 
-// The column has a count of its own of the name. On failure it has no name,
-// which tl_csv_table_close allows for.
-static bool rename_column(tl_vm *vm, tl_csv_target *column, tl_string *name) {
-  tl_slot slot = {.tag = TL_TAG_STRING, .string = name};
+// A copy of the name; on failure the column has none, which tl_csv_table_close
+// allows for.
+static bool rename_column(tl_vm *vm, tl_csv_target *column,
+                          const tl_string *name) {
   tl_drop(vm, tl_own_string(column->name));
-  column->name = NULL;
-  slot = tl_retain(vm, slot);
-  // An immortal string comes back without an owner: it needs none.
-  if (tl_is_owned(slot)) {
-    column->name = slot.string;
-    return true;
-  }
   column->name = tl_string_new(vm, name->text, name->length);
   return column->name != NULL;
 }
 
-// The columns argument: with a header it selects, without one it names.
-static bool apply_columns(tl_vm *vm, tl_csv_table *t, tl_slot s, bool header) {
+// What a list of names says of the columns: that they are wanted, that they
+// have dates, or, in order, what they are called.
+typedef enum naming { WANTED, DATES, NAMES } naming;
+
+// Reads the argument columns or dates, a list of strings or none.
+static bool read_list(tl_vm *vm, tl_csv_table *t, tl_slot s, naming how) {
+  const char *argument = how == DATES ? "dates" : "columns";
+  const char *each = how == DATES ? "each of the dates" : "each of the columns";
   if (tl_is_none(s))
     return true;
   if (!tl_is_list(s))
-    return tl_arg_fail(vm, "read_csv", "columns", "a list of strings", s);
-  if (!header && s.list->length != t->count)
+    return tl_arg_fail(vm, "read_csv", argument, "a list of strings", s);
+  if (how == NAMES && s.list->length != t->count)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "read_csv: columns has %lld names, "
                    "\"%s\" has %lld columns",
                    (long long)s.list->length, t->path, (long long)t->count);
-  for (int64_t i = 0; header && i < t->count; i++) t->targets[i].wanted = false;
+  for (int64_t i = 0; how == WANTED && i < t->count; i++)
+    t->targets[i].wanted = false;
   for (int64_t i = 0; i < s.list->length; i++) {
     tl_string *name;
-    if (!tl_arg_string(vm, "read_csv", "each of the columns", s.list->items[i],
-                       &name))
+    if (!tl_arg_string(vm, "read_csv", each, s.list->items[i], &name))
       return false;
-    tl_csv_target *column = header ? named_column(t, name) : &t->targets[i];
-    if (!column)
-      return fail_no_column(vm, t, name);
-    column->wanted = true;
-    if (!header && !rename_column(vm, column, name))
+    tl_csv_target *column =
+        how == NAMES ? &t->targets[i] : find_column(vm, t, name);
+    if (column == NULL || (how == NAMES && !rename_column(vm, column, name)))
       return false;
+    column->wanted |= how == WANTED;
+    if (how == DATES)
+      column->learned.kind = TL_CSV_DATES;
   }
   return true;
 }
 
-// columns and dates name columns of the header, else of the first row.
+// With a header columns selects, without one it names; dates have the names
+// that there are then.
 static bool choose_columns(tl_vm *vm, tl_csv_table *t, tl_slot columns,
                            tl_slot dates, bool header) {
-  if (!apply_columns(vm, t, columns, header) || !check_names(vm, t))
-    return false;
-  if (tl_is_none(dates))
-    return true;
-  if (!tl_is_list(dates))
-    return tl_arg_fail(vm, "read_csv", "dates", "a list of strings", dates);
-  for (int64_t i = 0; i < dates.list->length; i++) {
-    tl_string *name;
-    if (!tl_arg_string(vm, "read_csv", "each of the dates",
-                       dates.list->items[i], &name))
-      return false;
-    tl_csv_target *column = named_column(t, name);
-    if (!column)
-      return fail_no_column(vm, t, name);
-    column->learned.kind = TL_CSV_DATES;
-  }
-  return true;
+  return read_list(vm, t, columns, header ? WANTED : NAMES) &&
+         check_names(vm, t) && read_list(vm, t, dates, DATES);
 }
 
 // --- The record -------------------------------------------------------------
@@ -214,19 +203,19 @@ static bool make_record(tl_vm *vm, tl_csv_table *t, tl_slot order,
 // --- Types ------------------------------------------------------------------
 
 // The column of a type's field: of its name, of a tuple at its place.
-static tl_csv_target *field_column(tl_csv_table *t, const tl_type *type,
-                                   int64_t field) {
+static tl_csv_target *field_column(tl_vm *vm, tl_csv_table *t,
+                                   const tl_type *type, int64_t field) {
   if (type->kind == TL_TYPE_TUPLE)
     return &t->targets[field];
-  return named_column(t, type->fields[field].name);
+  return find_column(vm, t, type->fields[field].name);
 }
 
 // Fails (kind type) for a type that no cell holds, such as a complex dtype. The
 // kind and the gaps are set before the scan, which then begins with them.
-static bool give_type(tl_vm *vm, tl_csv_table *t, const tl_type_field *field,
+static bool give_type(tl_vm *vm, const tl_type_field *field,
                       tl_csv_target *column) {
   if (!column)
-    return fail_no_column(vm, t, field->name);
+    return false;
   if (!tl_csv_can_hold(field->type)) {
     tl_string *text = tl_type_text(vm, field->type);
     if (!text)
@@ -259,7 +248,7 @@ static bool apply_type(tl_vm *vm, tl_csv_table *t, tl_type *type, bool named) {
       return false;
   }
   for (int64_t i = 0; i < type->field_count; i++)
-    if (!give_type(vm, t, &type->fields[i], field_column(t, type, i)))
+    if (!give_type(vm, &type->fields[i], field_column(vm, t, type, i)))
       return false;
   return true;
 }
@@ -299,7 +288,7 @@ static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
   if (columns == NULL)
     return false;
   for (int64_t i = 0; i < type->field_count; i++)
-    columns[i] = tl_borrow(field_column(t, type, i)->array);
+    columns[i] = tl_borrow(field_column(vm, t, type, i)->array);
   bool ok = tl_struct_like(vm, type, columns, out);
   tl_slots_free(vm, columns, type->field_count);
   if (!ok || !has_text_in_place(type))
@@ -325,26 +314,20 @@ static void gaps_close(tl_vm *vm, gaps *g) {
   tl_free(vm, g->marks, (size_t)g->count * sizeof *g->marks);
 }
 
-// Without the blanks at its ends, as cells are compared without theirs.
-static tl_csv_mark mark_of(const tl_string *text) {
-  tl_csv_mark mark = {text->text, text->length};
-  tl_csv_trim(&mark.text, &mark.nbytes);
-  return mark;
-}
-
-// Must be closed, also after a failure.
+// Must be closed, also after a failure. Marks are without the blanks at their
+// ends, as cells are compared without theirs.
 static bool read_gaps(tl_vm *vm, tl_slot *s, gaps *g) {
   if (tl_is_bool(*s)) {
     g->wanted = s->i != 0;
     return true;
   }
+  const bool one = tl_is_string(*s);
   if (!tl_arg_names(vm, s))
     return false;
-  if (!tl_is_list(*s) && !tl_is_string(*s))
+  if (!tl_is_list(*s) && !one)
     return tl_arg_fail(vm, "read_csv", "missing",
                        "true, false, a text or a list of texts", *s);
-  bool one = tl_is_string(*s);
-  int64_t count = one ? 1 : s->list->length;
+  const int64_t count = one ? 1 : s->list->length;
   g->wanted = true;
   if (count == 0)
     return true;
@@ -353,11 +336,13 @@ static bool read_gaps(tl_vm *vm, tl_slot *s, gaps *g) {
     return false;
   g->count = count;
   for (int64_t i = 0; i < count; i++) {
+    tl_csv_mark *mark = &g->marks[i];
     tl_string *text;
     if (!tl_arg_string(vm, "read_csv", "each of missing",
                        one ? *s : s->list->items[i], &text))
       return false;
-    g->marks[i] = mark_of(text);
+    *mark = (tl_csv_mark){text->text, text->length};
+    tl_csv_trim(&mark->text, &mark->nbytes);
   }
   return true;
 }

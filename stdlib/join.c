@@ -398,8 +398,10 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !tl_arg_shape(vm, "tile", "repetitions", args[1], &count, times))
     return false;
   if (tl_is_form(args[0], TL_FORM_RAGGED) && count <= 2) {
-    return tl_ragged_tile(vm, args[0], count == 2 ? times[0] : 1,
-                          count > 0 ? times[count - 1] : 1, out);
+    tl_slot given[] = {tl_borrow(args[0]),
+                       tl_weak_int(count == 2 ? times[0] : 1),
+                       tl_weak_int(count > 0 ? times[count - 1] : 1)};
+    return tl_call_embedded(vm, "inner/nested", "tile_rows", 3, given, out);
   }
   if (!tl_arg_array(vm, "tile", &args[0]))
     return false;

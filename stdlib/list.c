@@ -14,6 +14,7 @@
 #include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/engine/engine.h"
+#include "vm/index/index.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/parts.h"
@@ -541,57 +542,10 @@ static bool reverse_range(tl_vm *vm, const tl_range *range, tl_slot *out) {
   return true;
 }
 
-// By clusters, not by bytes or code points: an accent stays on its letter. Text
-// that is one byte to a cluster needs no search for their ends.
-static bool reverse_string(tl_vm *vm, const tl_string *text, tl_slot *out) {
-  tl_string *reversed = tl_string_new(vm, NULL, text->length);
-  if (reversed == NULL)
-    return false;
-  char *to = reversed->text + text->length;
-  bool bytewise = tl_string_is_bytewise(text);
-  for (size_t at = 0, end, polled = 0; at < text->length; at = end) {
-    end = at + 1;
-    if (at - polled > 1 << 16) {
-      polled = at;
-      if (!tl_poll(vm, 64)) {
-        tl_drop(vm, tl_own_string(reversed));
-        return false;
-      }
-    }
-    if (bytewise) {
-      *--to = text->text[at];
-      continue;
-    }
-    end = tl_grapheme_end(text->text, text->length, at);
-    to -= end - at;
-    memcpy(to, text->text + at, end - at);
-  }
-  tl_string_finish_parts(reversed, text->head.flags);
-  *out = tl_own_string(reversed);
-  return true;
-}
-
-// A view that walks the leading axis from its end.
-static bool reverse_array(tl_vm *vm, tl_slot *s, tl_slot *out) {
-  const tl_array *a = s->array;
-  int64_t strides[TL_MAX_DIMS];
-  memcpy(strides, tl_strides(a), (size_t)tl_ndim(a) * sizeof(int64_t));
-  char *data = a->data;
-  if (a->size > 0)
-    data += (tl_shape(a)[0] - 1) * strides[0];
-  strides[0] = -strides[0];
-  return tl_view(vm, s, data, tl_ndim(a), tl_shape(a), strides, out);
-}
-
-// Nested arrays have no strides that could be negative: their items are taken
-// from the last to the first.
-static bool reverse_nested(tl_vm *vm, tl_slot s, tl_slot *out) {
-  int64_t length = tl_value_length(s, 0);
-  tl_array *places = tl_positions_new(vm, length);
-  for (int64_t i = 0; places != NULL && i < length; i++)
-    tl_offsets_data(places)[i] = length - 1 - i;
-  return tl_take_at(vm, places != NULL, s, places, out);
-}
+// xs[::-1].
+static const tl_index_item backward = {.kind = TL_ITEM_SLICE,
+                                       .given = TL_SLICE_STEP};
+static const tl_step from_the_end = {.item_count = 1, .items = &backward};
 
 // reverse(xs): a view of an array, and a new value of the other kinds.
 static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -599,12 +553,9 @@ static bool reverse(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return reverse_list(vm, &args[0], out);
   if (tl_is_range(args[0]))
     return reverse_range(vm, args[0].range, out);
-  if (tl_is_string(args[0]))
-    return reverse_string(vm, args[0].string, out);
-  if (tl_is_array(args[0]) && tl_ndim(args[0].array) > 0)
-    return reverse_array(vm, &args[0], out);
-  if (tl_value_ndim(args[0]) > 0)
-    return reverse_nested(vm, args[0], out);
+  tl_slot step = tl_weak_int(-1);
+  if (tl_is_string(args[0]) || tl_value_ndim(args[0]) > 0)
+    return tl_index_get(vm, &args[0], &from_the_end, &step, out);
   return tl_arg_fail(vm, "reverse", "xs", "a list, array, range or string",
                      args[0]);
 }

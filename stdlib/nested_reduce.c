@@ -18,6 +18,7 @@
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
@@ -256,6 +257,30 @@ static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
 
 // --- Rows in a grid ---------------------------------------------------------
 
+// The axis goes to the end, and the items are cut into rows of its length:
+//
+//   x of 2 * 3, along 0    transposed 3 * 2    3 rows of 2
+//
+bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out) {
+  int axes[TL_MAX_DIMS], ndim = tl_nested_ndim(n), at = 0;
+  int64_t shape[TL_MAX_DIMS], rows = 1, size;
+  tl_value_shape(tl_lend_nested(n), shape);
+  for (int i = 0; i < ndim; i++) {
+    if (i == along)
+      continue;
+    axes[at++] = i;
+    rows *= shape[i];
+  }
+  axes[at] = along;
+  size = rows * shape[along];
+  tl_slot transposed, items;
+  if (!tl_value_permute(vm, tl_lend_nested(n), axes, ndim, &transposed))
+    return false;
+  bool ok = tl_value_reshape(vm, transposed, ndim, 1, &size, &items);
+  tl_drop(vm, transposed);
+  return ok && tl_ragged_of_width(vm, rows, shape[along], &items, out);
+}
+
 // Along a fixed axis: the items along it, or the rows, as rows of their own.
 static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
                         const tl_nested *n, int axis, tl_slot *out) {
@@ -362,93 +387,72 @@ static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
 
 // --- Any --------------------------------------------------------------------
 
-// Rows that are left get an axis of length 1 in front or behind. Takes *flat.
-static bool keep_rows(tl_vm *vm, const tl_reduce_call *call, int axis, int ndim,
-                      tl_slot *flat, tl_slot *out) {
-  if (axis != 0 && axis != ndim - 1) {
-    tl_clear(vm, flat);
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: keepdims keeps the first or the last axis where there "
-                   "are rows left",
-                   call->name);
-  }
-  return tl_call_embedded(vm, "inner/nested",
-                          axis == 0 ? "axis_in_front" : "axis_behind", 1, flat,
-                          out);
+bool tl_reduce_in_tally(tl_vm *vm, const char *entry, const char *name,
+                        const tl_slot *x, const tl_slot *axis, int ndim,
+                        bool keepdims, tl_record *more, tl_slot *out) {
+  const tl_builtin *f = tl_builtin_find(vm->library, NULL, name, strlen(name));
+  tl_slot given[] = {tl_builtin_slot(f), tl_none(),         tl_borrow(*x),
+                     tl_borrow(*axis),   tl_weak_int(ndim), tl_bool(keepdims),
+                     tl_none()};
+  if (!tl_record_put_end(more, &given[6]))
+    return false;
+  if (tl_string_give(tl_string_from(vm, name), &given[1]))
+    return tl_call_embedded(vm, "inner/reductions", entry, 7, given, out);
+  tl_drop(vm, given[6]);
+  return false;
 }
 
-// The same with axes of length 1 in the place of those reduced. Rows count as
-// an axis, and what is in them as more.
-static bool keep_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
-                      tl_slot *out) {
-  int axis = -1, ndim = tl_value_axes(*x);
-  tl_reduce_call plain = *call;
-  plain.keepdims = false;
-  bool all = tl_is_none(call->axis);
-  if (ndim > TL_MAX_DIMS)
+// What a reduction has beside x, an axis and keepdims; NULL after tl_fail.
+static tl_record *other_arguments(tl_vm *vm, const tl_reduce_call *call) {
+  const tl_reduction reduction = call->reduction;
+  tl_record *more = tl_record_new(vm, 3);
+  tl_record_put(vm, &more, "skip_missing", tl_bool(call->skip));
+  if (call->dtype != TL_DTYPE_COUNT) {
+    tl_type *type = tl_type_of_dtype(vm, call->dtype);
+    tl_slot dtype = type != NULL ? tl_type_slot(type) : tl_none();
+    tl_record_put_made(vm, &more, "dtype", type != NULL, &dtype);
+  }
+  if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD)
+    tl_record_put(vm, &more, "correction", tl_weak_float(call->correction));
+  return more;
+}
+
+// Several axes, and those that stay, as a list.
+static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, const tl_slot *x,
+                        tl_slot *out) {
+  int count = 1, axes[TL_MAX_DIMS];
+  tl_slot all;
+  if (tl_value_axes(*x) > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "%s: more than %d axes", call->name,
                    TL_MAX_DIMS);
-  if (!all && !tl_arg_axis(vm, call->name, call->axis, ndim, 0, &axis))
+  const bool many = tl_is_list(call->axis) || tl_is_array(call->axis) ||
+                    tl_is_none(call->axis);
+  if (!(many ? tl_arg_axes_or_all(vm, call->name, call->axis, tl_value_axes(*x),
+                                  &count, axes)
+             : tl_arg_axis(vm, call->name, call->axis, tl_value_axes(*x), 0,
+                           &axes[0])))
     return false;
-  tl_slot flat;
-  if (!tl_nested_reduce(vm, &plain, x, &flat))
+  tl_list *list = tl_list_new(vm, count);
+  for (int i = 0; list != NULL && i < count; i++)
+    list->items[list->length++] = tl_weak_int(axes[i]);
+  if (!tl_list_give(vm, list, list != NULL, &all))
     return false;
-  if (tl_has_rows(flat))
-    return keep_rows(vm, call, axis, ndim, &flat, out);
-  return tl_keep_axis(vm, all ? -1 : axis, ndim, &flat, out);
-}
-
-// Several axes, from the last on; all of them at once.
-static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
-                        tl_slot *out) {
-  int count, axes[TL_MAX_DIMS], ndim = tl_value_axes(*x);
-  tl_reduce_call one = *call;
-  if (ndim > TL_MAX_DIMS ||
-      !tl_arg_axes(vm, call->name, call->axis, ndim, &count, axes))
-    return false;
-  one.axis = count == 1 ? tl_weak_int(axes[0]) : tl_none();
-  if (count == 1 || count == ndim)
-    return tl_nested_reduce(vm, &one, x, out);
-  tl_fold fold;
-  // Only folds may be done axis by axis: a mean of means is none of rows of
-  // different lengths, and a count of counts counts rows.
-  if (call->keepdims || !tl_reduce_fold_of(call->reduction, &fold) ||
-      fold == TL_FOLD_COUNT || call->reduction == TL_REDUCE_MEAN ||
-      count == 0) {
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: rows and missing values are reduced along one axis, or "
-                   "all of them",
-                   call->name);
-  }
-  uint32_t set = 0;
-  for (int i = 0; i < count; i++) set |= UINT32_C(1) << axes[i];
-  tl_slot sofar = tl_retain(vm, tl_borrow(*x)), next;
-  bool ok = true;
-  // From the last on, so that the numbers of the others stay what they are.
-  for (int axis = ndim - 1; ok && axis >= 0; axis--) {
-    if ((set >> axis & 1) == 0)
-      continue;
-    ok = reduce_along(vm, call, &sofar, axis, &next);
-    tl_clear(vm, &sofar);
-    if (ok)
-      tl_copy_slot(&sofar, &next);
-  }
-  if (ok)
-    tl_copy_slot(out, &sofar);
+  bool ok = tl_reduce_in_tally(vm, "along_axes", call->name, x, &all,
+                               tl_value_axes(*x), call->keepdims,
+                               other_arguments(vm, call), out);
+  tl_drop(vm, all);
   return ok;
 }
 
-// Several axes and keepdims are reduced to one axis without it; what remains is
-// a matter of the form. Structs have no reductions (kind type).
+// Several axes, and those that stay, are a matter of inner/reductions.tly; what
+// remains is a matter of the form. Structs have no reductions (kind type).
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
   const tl_nested *n = x->nested;
   char text[TL_DESCRIBE];
   int axis;
-  if (tl_is_list(call->axis) || tl_is_array(call->axis))
+  if (tl_is_list(call->axis) || tl_is_array(call->axis) || call->keepdims)
     return reduce_axes(vm, call, x, out);
-  if (call->keepdims)
-    return keep_axes(vm, call, x, out);
   switch (tl_nested_form(n)) {
     case TL_FORM_RAGGED:
       return reduce_ragged(vm, call, *x, out);

@@ -6,6 +6,7 @@
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/nested.h"
+#include "vm/values/record.h"
 
 // A reduction with its arguments, read but for the axis.
 typedef struct tl_reduce_call {
@@ -31,45 +32,19 @@ bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
 bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
                         const int64_t *at, int64_t rows, tl_slot *out);
 
-// The fold of a reduction; false: it is none.
-// The kernels of vm/kernels go by folds.
-bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out);
-
 // Whether results are positions, which count within a row and are not of the
 // items' dtype.
 static inline bool tl_reduces_to_place(tl_reduction reduction) {
   return reduction == TL_REDUCE_ARGMIN || reduction == TL_REDUCE_ARGMAX;
 }
 
-// A function of one vector, applied to an array with missing values (to those
-// that are there, if skip is true; none if one is missing else) or to each row
-// of a ragged one (axis: -1; to all items without). With [keepdims] the axes
-// stay, with length 1.
-typedef bool tl_of_vector(tl_vm *vm, const void *context, tl_slot *vector,
-                          tl_slot *out);
-// [each] borrows *vector, may replace it, and writes an owned *out; false after
-// tl_fail. It is called once for each row or lane:
-//
-//   x [[1, none], [3]], axis -1    each([1]), each([3])    with [skip]
-//                                  none,      each([3])    without
-//
-// Fails (kind type) where x has no vectors along that axis.
-bool tl_nested_apply(tl_vm *vm, const char *function, tl_slot x, tl_slot axis,
-                     bool keepdims, bool skip, tl_of_vector *each,
-                     const void *context, tl_slot *out);
-
-// What a function of one axis (-1: of all) left of an array of [ndim], with
-// that axis again, of length 1. Takes what *flat owns on every path.
-bool tl_keep_axis(tl_vm *vm, int axis, int ndim, tl_slot *flat, tl_slot *out);
-
-// The values that are there of an array with missing ones, as one axis; how
-// many are not. Any other array but a ragged one is given as it is.
-bool tl_present(tl_vm *vm, tl_slot x, tl_slot *out, int64_t *missing);
-
-// Calls a built-in of [count] arguments with the values behind the masks of
-// those that [which] names (bit i: argument i), where they have missing ones.
-bool tl_call_beneath(tl_vm *vm, tl_builtin_fn *call, const tl_slot *args,
-                     int count, unsigned which, tl_slot *out);
+// Calls a function of inner/reductions with the built-in of that name, x, an
+// axis (none, an integer or a list) of [ndim], and what other arguments the
+// built-in is to get, a record that is taken or NULL after tl_fail. *out is
+// owned.
+bool tl_reduce_in_tally(tl_vm *vm, const char *entry, const char *name,
+                        const tl_slot *x, const tl_slot *axis, int ndim,
+                        bool keepdims, tl_record *more, tl_slot *out);
 
 // Of an array with missing values, the vectors along an axis as rows, in the
 // order of the other axes. *out is a ragged array, owned.

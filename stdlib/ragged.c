@@ -15,6 +15,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
@@ -111,31 +112,14 @@ static bool from_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
 }
 
 // to_regular(x): the reverse, which fails (kind shape) where lengths differ.
-// The first row sets the length; no rows have the width 0. What is regular
-// already is passed on.
+// What is regular already is passed on.
 static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_value_ndim(args[0]) > 1) {
     *out = tl_pass_on(&args[0]);
     return true;
   }
-  if (!tl_arg_ragged(vm, "to_regular", &args[0]))
-    return false;
-  const int64_t *at = tl_ragged_offsets(args[0].nested);
-  int64_t rows = tl_ragged_rows(args[0].nested);
-  int64_t width = rows > 0 ? at[1] - at[0] : 0;
-  for (int64_t i = 1; i < rows; i++) {
-    if (at[i + 1] - at[i] == width)
-      continue;
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "to_regular: row %" PRId64 " has %" PRId64
-                   " items, row 0 has %" PRId64,
-                   i, at[i + 1] - at[i], width);
-  }
-  tl_slot items;
-  if (!tl_ragged_items(vm, args[0], &items))
-    return false;
-  int64_t shape[2] = {rows, width};
-  return tl_value_split_axis(vm, &items, 2, shape, out);
+  return tl_arg_ragged(vm, "to_regular", &args[0]) &&
+         tl_in_module(vm, "inner/nested", "as_regular", 1, args, out);
 }
 
 // --- Taking apart -----------------------------------------------------------
@@ -185,13 +169,20 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
-// The items at those places, zeros where there are no items at all. *out may
-// have missing values itself.
-static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
-                        tl_slot *out) {
-  tl_slot values = content;
-  if (tl_is_form(content, TL_FORM_OPTION))
-    values = content.nested->parts[1];
+// --- Padding ----------------------------------------------------------------
+
+// pad_rows(x, width, fill): longer rows are cut, a gap is none or fill.
+static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t width;
+  if (!tl_arg_ragged(vm, "pad_rows", &args[0]) ||
+      !tl_arg_count(vm, "pad_rows", "width", args[1], &width))
+    return false;
+  const tl_slot content = args[0].nested->parts[1], fill = args[2];
+  const bool option = tl_is_form(content, TL_FORM_OPTION);
+  const tl_slot values = option ? content.nested->parts[1] : content;
+  // A struct as a whole is not missing: its fields are.
+  if (tl_has_fields(content) && tl_is_none(fill))
+    return tl_in_module(vm, "inner/nested", "pad_structs", 2, args, out);
   if (!tl_has_fields(values) &&
       (!tl_is_array(values) || tl_ndim(values.array) != 1)) {
     char text[TL_DESCRIBE];
@@ -200,90 +191,13 @@ static bool take_or_gap(tl_vm *vm, tl_slot content, tl_array *places,
                    "not rows of %s",
                    tl_describe(content, text, sizeof text));
   }
-  // Gaps take item 0, so there must be one.
-  if (tl_value_length(values, 0) > 0)
-    return tl_value_take(vm, content, places, out);
-  // All places are 0.
-  tl_type *type = tl_type_fixed(vm, 1, tl_type_below(vm, values, 1));
-  tl_slot zero;
-  if (type == NULL || !tl_zeros_of_type(vm, "pad_rows", type, 0, NULL, &zero))
-    return false;
-  bool ok = tl_value_take(vm, zero, places, out);
-  tl_drop(vm, zero);
-  return ok;
-}
-
-// The values, missing where [gaps] is true or where they were. Takes both on
-// every path.
-static bool with_gaps(tl_vm *vm, tl_slot *gaps, tl_slot *values, tl_slot *out) {
-  if (!tl_is_form(*values, TL_FORM_OPTION))
-    return tl_indexed_new(vm, TL_FORM_OPTION, gaps, values, out);
-  tl_slot either[2] = {*gaps, tl_borrow(values->nested->parts[0])}, mask;
-  tl_slot there = tl_retain(vm, tl_borrow(values->nested->parts[1]));
-  bool ok = tl_elementwise(vm, TL_OP_LOGICAL_OR, either, &mask);
-  tl_clear(vm, &either[0]);
-  tl_clear(vm, values);
-  if (ok)
-    return tl_indexed_new(vm, TL_FORM_OPTION, &mask, &there, out);
-  tl_drop(vm, there);
-  return false;
-}
-
-// --- Padding ----------------------------------------------------------------
-
-// x, width, fill
-// Places of items, and gaps where a row is too short:
-//
-//   x       [1, 2, 3]  [4]     width 2
-//   places  0 1        3 0
-//   gaps    - -        - x     [1, 2]  [4, none or fill]
-//
-// A gap takes item 0, which is never seen. Longer rows are cut.
-static bool pad_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t width;
-  if (!tl_arg_ragged(vm, "pad_rows", &args[0]) ||
-      !tl_arg_count(vm, "pad_rows", "width", args[1], &width))
-    return false;
-  const tl_nested *n = args[0].nested;
-  // A struct as a whole is not missing: its fields are.
-  if (tl_has_fields(n->parts[1]) && tl_is_none(args[2])) {
-    tl_slot given[] = {tl_borrow(args[0]), tl_weak_int(width)};
-    return tl_call_embedded(vm, "inner/nested", "pad_structs", 2, given, out);
-  }
-  const int64_t *at = tl_ragged_offsets(n);
-  int64_t shape[2] = {tl_ragged_rows(n), width}, size;
-  size_t nbytes;
-  if (!tl_shape_size(vm, 2, shape, sizeof(int64_t), &size, &nbytes))
-    return false;
-  tl_array *places = tl_array_new(vm, TL_INT64, 2, shape);
-  tl_array *gaps = places != NULL ? tl_array_new(vm, TL_BOOL, 2, shape) : NULL;
-  bool ok = gaps != NULL;
-  for (int64_t i = 0; ok && i < shape[0]; i++) {
-    for (int64_t k = 0; k < width; k++) {
-      bool gap = at[i] + k >= at[i + 1];
-      gaps->data[i * width + k] = gap;
-      tl_offsets_data(places)[i * width + k] = gap ? 0 : at[i] + k;
-    }
-  }
-  tl_slot values, mask;
-  ok = ok && take_or_gap(vm, n->parts[1], places, &values);
-  tl_array_drop(vm, places);
-  if (!tl_array_finish(vm, ok, gaps, &mask))
-    return false;
-  if (tl_is_none(args[2]))
-    return with_gaps(vm, &mask, &values, out);
-  tl_slot parts[3] = {mask, tl_borrow(args[2]), values};
-  bool of_texts =
-      tl_is_array(values) && tl_array_dtype(values.array) == TL_STRING;
-  bool fits = !tl_is_array(values) || tl_is_string(args[2]) == of_texts;
-  ok = fits ? tl_elementwise(vm, TL_OP_WHERE, parts, out)
-            : tl_arg_fail(vm, "pad_rows", "fill",
-                          of_texts ? "a string, as the items are"
-                                   : "a number, as the items are",
-                          args[2]);
-  tl_clear(vm, &parts[0]);
-  tl_clear(vm, &parts[2]);
-  return ok;
+  const bool texts = tl_dtype_of(values) == TL_STRING;
+  if (!tl_is_none(fill) && tl_is_array(content) && tl_is_string(fill) != texts)
+    return tl_arg_fail(
+        vm, "pad_rows", "fill",
+        texts ? "a string, as the items are" : "a number, as the items are",
+        fill);
+  return tl_in_module(vm, "inner/nested", "pad", 3, args, out);
 }
 
 // --- The table --------------------------------------------------------------

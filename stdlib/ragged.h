@@ -28,14 +28,6 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
 bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
                           tl_slot x, tl_dtype dtype, tl_slot *out);
 
-// As tile has it, with rows as axis 0 and what is in them as axis 1.
-//
-//   x [[1, 2], [3]], rows 2, within 1     [[1, 2], [3], [1, 2], [3]]
-//   rows 1, within 2                      [[1, 2, 1, 2], [3, 3]]
-//
-// Fails (kind shape) where items are too many to count. *out is owned.
-bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
-                    tl_slot *out);
 // A value, or one per row, in rows as [model] has them.
 // *out is owned, and has the model's offsets, not a copy of them.
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out);

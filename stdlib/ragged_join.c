@@ -50,70 +50,39 @@ static bool concat_rows(tl_vm *vm, int64_t count, const tl_slot *all,
 
 // --- The whole --------------------------------------------------------------
 
-// Tables beside ragged arrays become ragged.
-static bool open_items(tl_vm *vm, const char *function, const tl_list *list,
-                       tl_slot *items, int64_t *opened) {
-  bool ragged = false, ok = true;
-  for (int64_t i = 0; i < list->length; i++)
-    ragged |= tl_is_form(list->items[i], TL_FORM_RAGGED);
-  for (*opened = 0; ok && *opened < list->length; *opened += ok) {
-    tl_slot *item = &items[*opened], s = list->items[*opened];
-    *item = tl_borrow(s);
-    if (ragged && tl_is_array(s) && tl_value_ndim(s) > 1)
-      ok = tl_ragged_of_regular(vm, s, item);
-    else if (tl_value_ndim(s) == 0)
-      ok = tl_arg_fail(vm, function, "each item", "an array", s);
-  }
-  return ok;
+// A list that is only looked at, as a value.
+static tl_slot list_slot(const tl_list *list) {
+  return (tl_slot){.tag = TL_TAG_LIST, .list = (tl_list *)(uintptr_t)list};
 }
 
-// Whether all are ragged.
-static bool are_ragged(int64_t count, const tl_slot *items) {
-  bool all = true;
-  for (int64_t i = 0; all && i < count; i++)
-    all = tl_is_form(items[i], TL_FORM_RAGGED);
-  return all;
-}
-
-// The other axes. Borrows the items.
-static bool join_along(tl_vm *vm, const char *name, int64_t count,
-                       const tl_slot *items, int axis, bool makes,
-                       tl_slot *out) {
-  tl_string *text = tl_string_from(vm, name);
-  tl_list *list = text != NULL ? tl_list_new(vm, count) : NULL;
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
-    tl_slot item = tl_borrow(items[i]);
-    ok = tl_list_push(vm, &list, &item);
-  }
-  tl_slot given[] = {tl_own_string(text), tl_none(), tl_weak_int(axis),
-                     tl_bool(makes)};
-  if (tl_list_give(vm, list, ok, &given[1]))
-    return tl_call_embedded(vm, "inner/nested", "join", 4, given, out);
-  if (text != NULL)
-    tl_drop(vm, given[0]);
-  return false;
-}
-
-// The list's items, opened, along an axis that counts from the end if it is
-// negative: among the axes of the first item, and one more for stack, which
-// [makes] it.
+// The list's items along an axis that counts from the end if it is negative:
+// among the axes of the first item, and one more for stack, which [makes] it.
+// Tables beside ragged arrays become ragged, in Tally, which has the other
+// axes, too.
 static bool join_list(tl_vm *vm, const char *name, const tl_list *list,
                       tl_slot axis, bool makes, tl_slot *out) {
-  tl_slot *items = tl_slots_new(vm, list->length, name);
-  int64_t opened = 0;
+  const tl_slot *items = list->items;
+  int64_t ragged = 0;
+  bool tables = false;
   int along;
-  bool ok =
-      items != NULL && open_items(vm, name, list, items, &opened) &&
-      tl_arg_axis(vm, name, axis, tl_value_axes(items[0]) + makes, 0, &along);
-  if (ok && along == 0 && !makes)
-    ok = tl_value_concat(vm, list->length, items, out);
-  else if (ok && along == 1 && !makes && are_ragged(list->length, items))
-    ok = concat_rows(vm, list->length, items, out);
-  else
-    ok = ok && join_along(vm, name, list->length, items, along, makes, out);
-  tl_slots_free(vm, items, opened);
-  return ok;
+  for (int64_t i = 0; i < list->length; i++) {
+    if (tl_value_ndim(items[i]) == 0)
+      return tl_arg_fail(vm, name, "each item", "an array", items[i]);
+    ragged += tl_is_form(items[i], TL_FORM_RAGGED);
+    tables |= tl_is_array(items[i]) && tl_ndim(items[i].array) > 1;
+  }
+  if (!tl_arg_axis(vm, name, axis, tl_value_axes(items[0]) + makes, 0, &along))
+    return false;
+  const bool mixed = ragged > 0 && tables;
+  if (along == 0 && !makes && !mixed)
+    return tl_value_concat(vm, list->length, items, out);
+  if (along == 1 && !makes && ragged == list->length)
+    return concat_rows(vm, list->length, items, out);
+  tl_slot given[] = {tl_none(), list_slot(list), tl_weak_int(along),
+                     tl_bool(makes)};
+  return tl_string_give(tl_string_from(vm, name), &given[0]) &&
+         tl_call_embedded(vm, "inner/nested", mixed ? "join_mixed" : "join", 4,
+                          given, out);
 }
 
 // Without an axis all items are joined, out of whatever rows.
@@ -121,7 +90,7 @@ bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,
                       tl_slot *out) {
   if (!tl_is_none(axis))
     return join_list(vm, "concat", list, axis, false, out);
-  tl_slot given[] = {{.tag = TL_TAG_LIST, .list = (tl_list *)(uintptr_t)list}};
+  tl_slot given[] = {list_slot(list)};
   return tl_call_embedded(vm, "inner/nested", "join_all", 1, given, out);
 }
 

@@ -209,39 +209,6 @@ bool tl_ragged_cumulative(tl_vm *vm, const char *name, tl_reduction reduction,
 
 // --- Repeating --------------------------------------------------------------
 
-// Runs of items are gathered, from the begin to the end of a row as often as it
-// repeats; begins stand in the first half of [places] and ends in the second.
-// All products are checked before memory is taken.
-bool tl_ragged_tile(tl_vm *vm, tl_slot x, int64_t rows, int64_t within,
-                    tl_slot *out) {
-  const tl_nested *n = x.nested;
-  const int64_t *at = tl_ragged_offsets(n);
-  int64_t own = tl_ragged_rows(n), all, runs, unused;
-  if (__builtin_mul_overflow(own, rows, &all) ||
-      __builtin_mul_overflow(all, within, &runs) ||
-      __builtin_mul_overflow(runs, (int64_t)32, &unused) ||
-      __builtin_mul_overflow(at[own], within, &unused) ||
-      __builtin_mul_overflow(unused, rows, &unused))
-    return tl_fail(vm, TALLY_ERR_SHAPE, "tile: too many items");
-  tl_array *offsets = tl_offsets_new(vm, all);
-  tl_array *places = offsets != NULL ? tl_positions_new(vm, 2 * runs) : NULL;
-  bool ok = places != NULL;
-  int64_t k = 0;
-  for (int64_t i = 0; ok && i < all; i++) {
-    int64_t row = i % own, *to = tl_offsets_data(offsets);
-    to[i + 1] = to[i] + within * (at[row + 1] - at[row]);
-    for (int64_t j = 0; j < within; j++, k++) {
-      tl_offsets_data(places)[k] = at[row];
-      tl_offsets_data(places)[runs + k] = at[row + 1];
-    }
-  }
-  tl_slot items;
-  ok = ok && tl_gather_runs(vm, n->parts[1], runs, tl_offsets_data(places),
-                            tl_offsets_data(places) + runs, &items);
-  tl_array_drop(vm, places);
-  return tl_ragged_close(vm, ok, offsets, &items, out);
-}
-
 // A single value is repeated once for each item; what has rows already must
 // agree with the model's (tl_ragged_spread fails otherwise).
 bool tl_ragged_broadcast(tl_vm *vm, tl_slot x, tl_slot model, tl_slot *out) {

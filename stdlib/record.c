@@ -1,8 +1,8 @@
-// Functions for records; put and update serve lists and arrays too.
+// Functions for records; put serves lists and arrays too.
 //
 //
 // A record that ends with the call gives away what it has: keys and values move
-// into the list, and a value moves out for update to change it in place.
+// into the list.
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
@@ -176,78 +176,14 @@ static const tl_step one_step = {.item_count = 1, .items = &one_item};
 static const tl_path one_index = {
     .step_count = 1, .part_count = 1, .steps = &one_step};
 
-// What has items that a key or an index can change; else fails (kind type).
-static bool container_argument(tl_vm *vm, const char *function, tl_slot s) {
-  return tl_is_record(s) || tl_is_list(s) || tl_is_array(s) ||
-         tl_is_nested(s) ||
-         tl_arg_fail(vm, function, "xs", "a record, list or array", s);
-}
-
 // put(xs, key, value): as xs[key] = value, with xs as the result. In its own
 // memory where xs ends here.
 static bool put(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return container_argument(vm, "put", args[0]) &&
-         tl_path_set(vm, &args[0], &one_index, &args[1], &args[2], out);
-}
-
-// The value at a key. Where the container is dying and this function's alone,
-// it is moved out, so that the function called may change it in place; none
-// stands there until the new one is put.
-static bool take_value(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot found;
-  tl_slot container = tl_borrow(args[0]);
-  if (!tl_index_get(vm, &container, &one_step, &args[1], &found))
-    return false;
-  tl_slot *field = NULL;
-  if (tl_is_unique(args[0]) && !vm->no_reuse) {
-    if (tl_is_record(args[0])) {
-      field = tl_record_get_key(args[0].record, args[1]);
-    } else if (tl_is_list(args[0]) && tl_class(args[1]) == TL_CLASS_I64) {
-      tl_list *list = args[0].list;
-      field =
-          &list->items[args[1].i < 0 ? args[1].i + list->length : args[1].i];
-    }
-  }
-  // A value that reading made, such as an item of an array, is not in it.
-  if (field != NULL && !tl_is_owned(found)) {
-    *out = *field;
-    *field = tl_none();
-    return true;
-  }
-  *out = tl_escape(vm, &found, TL_CAUSE_CALL);
-  return true;
-}
-
-// The arguments stand on the stack of this call.
-enum { MOST_ARGUMENTS = 64 };
-
-// update(xs, key, f, args...): put(xs, key, f(xs[key], args...)). The value
-// moves out of xs where both end here, so that f may change it in place: a list
-// in a record then grows in constant time.
-static bool update(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot passed[MOST_ARGUMENTS], value;
-  tl_list *rest = args[3].list;
-  bool ours = tl_is_unique(args[3]);
-  if (!container_argument(vm, "update", args[0]))
-    return false;
-  if (!tl_is_callable(args[2]))
-    return tl_arg_fail(vm, "update", "f", "a function", args[2]);
-  if (rest->length >= MOST_ARGUMENTS)
-    return tl_fail(vm, TALLY_ERR_VALUE, "update: more than %d arguments",
-                   MOST_ARGUMENTS - 1);
-  if (!take_value(vm, args, &passed[0]))
-    return false;
-  for (int64_t i = 0; i < rest->length; i++) {
-    // Out of a list that nobody else has an item moves, and may be reused.
-    passed[i + 1] = ours ? rest->items[i] : tl_retain(vm, rest->items[i]);
-    if (ours)
-      rest->items[i] = tl_none();
-  }
-  if (!tl_call(vm, tl_borrow(args[2]), (int)rest->length + 1, passed, &value))
-    return false;
-  bool ok = tl_path_set(vm, &args[0], &one_index, &args[1], &value, out);
-  tl_drop(vm, value);
-  return ok;
+  const tl_slot xs = args[0];
+  if (!tl_is_record(xs) && !tl_is_list(xs) && !tl_is_array(xs) &&
+      !tl_is_nested(xs))
+    return tl_arg_fail(vm, "put", "xs", "a record, list or array", xs);
+  return tl_path_set(vm, &args[0], &one_index, &args[1], &args[2], out);
 }
 
 // --- The table --------------------------------------------------------------
@@ -280,12 +216,5 @@ const tl_builtin tl_record_builtins[] = {
     ///     put((a: 1), "b", 2)    # (a: 1, b: 2)
     ///     put([1, 2, 3], 0, 9)    # [9, 2, 3]
     {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_CONTAINERS},
-    /// xs with f(value, ...args) in place of the value at a key or index.
-    /// Any value may stand at the place, and f gives any. A value f that is no
-    /// function is an error (kind type).
-    /// A number, a record, a list, any value may be there.
-    ///     update((a: 1), "a", (+), 5)    # (a: 6)
-    ///     update((1, 2), 0, x => x * 10)    # (10, 2)
-    {"update", "xs, key, f, ...args", update, TL_CALLS},
     {.name = NULL},
 };

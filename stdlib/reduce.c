@@ -618,48 +618,52 @@ static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
   return tl_result_give(vm, result, ok, out);
 }
 
-// A single quantile of one vector, as tl_nested_apply wants it.
-static bool one_quantile(tl_vm *vm, const void *context, tl_slot *vector,
-                         tl_slot *out) {
-  const asked *w = context;
-  return run_quantiles(vm, w, vector, tl_none(), tl_bool(false), false, out);
+// Of values that may be missing, or of rows, in Tally: [q] and [method] are
+// NULL where the function has none.
+static bool nested_quantiles(tl_vm *vm, const char *name, const tl_slot *x,
+                             tl_slot axis, bool keepdims, bool skip,
+                             const tl_slot *q, const tl_slot *method,
+                             tl_slot *out) {
+  const bool ragged = tl_is_form(*x, TL_FORM_RAGGED);
+  int along = 1, ndim = ragged ? 2 : tl_value_ndim(*x);
+  if (!tl_is_none(axis)) {
+    if (!tl_arg_axis(vm, name, axis, ndim, 0, &along))
+      return false;
+    axis = tl_weak_int(along);
+  }
+  if (ragged ? along != 1
+             : !tl_is_form(*x, TL_FORM_OPTION) ||
+                   (!tl_is_none(axis) && ndim > 1 &&
+                    !tl_is_array(x->nested->parts[1])))
+    return tl_arg_fail(vm, name, "x",
+                       "of numbers, or with missing values or rows of "
+                       "different lengths, of which all items or each row are "
+                       "taken",
+                       *x);
+  tl_record *more = tl_record_new(vm, 3);
+  tl_record_put(vm, &more, "skip", tl_bool(skip));
+  if (q != NULL)
+    tl_record_put(vm, &more, "q", tl_retain(vm, tl_borrow(*q)));
+  if (method != NULL)
+    tl_record_put(vm, &more, "method", tl_retain(vm, tl_borrow(*method)));
+  return tl_reduce_in_tally(vm, "quantiles", name, x, &axis, ndim, keepdims,
+                            more, out);
 }
 
-// Plain arrays at once; nested ones vector by vector, and once for each
-// quantile, as the results of vectors are single values there.
+// Of plain arrays or others; [q] and [method] as for nested_quantiles.
 static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
                            tl_slot axis, tl_slot keepdims,
-                           tl_slot skip_argument, tl_slot *out) {
+                           tl_slot skip_argument, const tl_slot *q,
+                           const tl_slot *method, tl_slot *out) {
   bool skip, keep;
   if (!tl_arg_items(vm, w->name, x) ||
       !tl_arg_bool(vm, w->name, "keepdims", keepdims, &keep) ||
       !tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
     return false;
-  if (!tl_is_nested(*x)) {
-    return run_quantiles(vm, w, x, axis, keepdims, has_axis, out);
-  }
-  if (!has_axis) {
-    return tl_nested_apply(vm, w->name, *x, axis, keep, skip, one_quantile, w,
-                           out);
-  }
-  // One after the other, stacked.
-  // Room for one more, as none would be no bytes.
-  size_t nbytes = ((size_t)w->count + 1) * sizeof(tl_slot);
-  tl_slot *each = tl_alloc(vm, nbytes, w->name);
-  int64_t made = 0;
-  bool ok = each != NULL;
-  while (ok && made < w->count) {
-    asked one = *w;
-    one.count = 1;
-    one.at = &w->at[made];
-    ok = tl_nested_apply(vm, w->name, *x, axis, keep, skip, one_quantile, &one,
-                         &each[made]);
-    made += ok;
-  }
-  ok = ok && tl_stack_any(vm, made, each, out);
-  while (made > 0) tl_drop(vm, each[--made]);
-  tl_free(vm, each, nbytes);
-  return ok;
+  return tl_is_nested(*x)
+             ? nested_quantiles(vm, w->name, x, axis, keep, skip, q, method,
+                                out)
+             : run_quantiles(vm, w, x, axis, keepdims, has_axis, out);
 }
 
 // median(x, axis, keepdims, skip_missing): quantile 1/2 by the linear method,
@@ -668,7 +672,7 @@ static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
   const asked w = {"median", 1, &half, &methods[0]};
   return find_quantiles(vm, &w, false, &args[0], args[1], args[2], args[3],
-                        out);
+                        NULL, NULL, out);
 }
 
 // The quantiles asked for, divided by [whole]: a number or a vector of them.
@@ -695,7 +699,7 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
   asked w = {name, count, at, NULL};
   ok = ok && read_method(vm, name, args[5], &w.method) &&
        find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3], args[4],
-                      out);
+                      &args[1], &args[5], out);
   tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
   return ok;

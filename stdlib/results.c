@@ -43,9 +43,14 @@ bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out) {
 
 // A message of the function there names what it called; that is replaced by the
 // built-in's own name and parameter (vm/interp/named_errors.c).
-bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
-                 tl_slot *out) {
+bool tl_in_module(tl_vm *vm, const char *module, const char *function,
+                  int count, tl_slot *args, tl_slot *out) {
   tl_slot given[TL_MAX_PARAMS];
   for (int i = 0; i < count; i++) given[i] = tl_pass_on(&args[i]);
-  return tl_call_embedded(vm, "inner/arrays", function, count, given, out);
+  return tl_call_embedded(vm, module, function, count, given, out);
+}
+
+bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
+                 tl_slot *out) {
+  return tl_in_module(vm, "inner/arrays", function, count, args, out);
 }

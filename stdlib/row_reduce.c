@@ -34,9 +34,9 @@ static bool check_rows(tl_vm *vm, const tl_reduce_call *call, const int64_t *at,
   return true;
 }
 
-// mean is a sum whose division the caller adds. var and std are no folds: they
-// need the mean before they add.
-bool tl_reduce_fold_of(tl_reduction reduction, tl_fold *out) {
+// The fold of a reduction; false: it is none. mean is a sum whose division the
+// caller adds. var and std are no folds: they need the mean before they add.
+static bool fold_of(tl_reduction reduction, tl_fold *out) {
   static const struct {
     tl_reduction reduction;
     tl_fold fold;
@@ -223,7 +223,7 @@ bool tl_reduce_each_row(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
       tl_var_rows_fit(real))
     return vary_rows(vm, call, items, real, at, rows, out);
   if (tl_ndim(items.array) != 1 || from >= TL_STRING || dtype >= TL_STRING ||
-      !tl_reduce_fold_of(call->reduction, &fold) ||
+      !fold_of(call->reduction, &fold) ||
       tl_kernels()->fold_feed[fold][dtype] == NULL ||
       (call->dtype != TL_DTYPE_COUNT && tl_dtype_is_integer(dtype))) {
     return each_row(vm, call, items, at, rows, out);

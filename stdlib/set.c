@@ -69,8 +69,9 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
     return false;
   if (!tl_is_form(*x, TL_FORM_OPTION))
     return true;
-  if (!tl_present(vm, *x, &there, missing))
+  if (!tl_option_present(vm, x->nested, &there))
     return false;
+  *missing = tl_nested_size(x->nested) - tl_value_length(there, 0);
   tl_clear(vm, x);
   *x = there;
   return true;

@@ -14,6 +14,9 @@
 // its [count] arguments move there, with what they own.
 bool tl_in_tally(tl_vm *vm, const char *function, int count, tl_slot *args,
                  tl_slot *out);
+// The same by a function of another module of the library's own.
+bool tl_in_module(tl_vm *vm, const char *module, const char *function,
+                  int count, tl_slot *args, tl_slot *out);
 
 // --- list_sort.c ------------------------------------------------------------
 

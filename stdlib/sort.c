@@ -243,8 +243,12 @@ static tl_builtin_fn searchsorted;
 
 // The place of what is missing is missing.
 static bool search_present(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot places;
-  if (!tl_call_beneath(vm, searchsorted, args, 4, 1u << 1, &places))
+  tl_slot places,
+      given[] = {tl_borrow(args[0]), tl_borrow(args[1].nested->parts[1]),
+                 tl_borrow(args[2]), tl_borrow(args[3])};
+  bool ok = searchsorted(vm, given, &places);
+  for (int i = 0; i < 4; i++) tl_clear(vm, &given[i]);
+  if (!ok)
     return false;
   tl_slot mask = tl_retain(vm, tl_borrow(args[1].nested->parts[0]));
   return tl_option_of(vm, &mask, &places, out);

@@ -233,8 +233,24 @@ static bool has_callee(const tl_prototype *function, const tl_slot *args) {
   return false;
 }
 
+// Whether the name that the message begins with is that of a built-in among the
+// arguments: that has failed by itself then.
+static bool is_of_callee(const tl_prototype *function, const tl_slot *args,
+                         const char *message, size_t length) {
+  for (uint32_t i = 0; i < function->param_count; i++) {
+    if (!tl_is_kind(args[i], TL_KIND_BUILTIN))
+      continue;
+    const tl_builtin *given = args[i].pointer;
+    size_t n = strlen(given->name), from = length - n;
+    if (n <= length && memcmp(message + from, given->name, n) == 0 &&
+        (from == 0 || message[from - 1] == '.'))
+      return true;
+  }
+  return false;
+}
+
 // A function in Tally of the library: its name takes the place of the name of
-// whatever it called.
+// whatever it called, but not of what it was given.
 void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
                           const tl_slot *args) {
   tl_pending_error *error = &vm->error;
@@ -250,8 +266,10 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
     error->named = error->named && has_callee(function, args);
     return;
   }
-  error->named = true;
   size_t length = name_length(vm, error->message);
+  if (error->named && is_of_callee(function, args, error->message, length))
+    return;
+  error->named = true;
   if (length == 0 && !is_of_arguments(error->status))
     return;
   tl_param params[TL_MAX_PARAMS];
