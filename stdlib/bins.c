@@ -146,7 +146,7 @@ typedef struct binning {
 
 // Items whose bins are found before they are counted: 8 KiB of bins, on the
 // stack and in the first cache.
-enum { BIN_BLOCK = 1024 };
+enum { BIN_BLOCK = 1024, WIDEN_BLOCK = 1 << 17 };
 
 // Adds the items whose bins are known, each 1 or its weight. [all]: every item
 // has a bin. Else some are TL_BIN_NONE, below 0; without weights these are
@@ -296,7 +296,13 @@ static bool even_edges(tl_vm *vm, tl_slot *args, const tl_array *x,
     return false;
   if (!b.ranged && x->size > 0) {
     b.low = b.high = item[0];
-    int64_t i = widen(&b, item, x->size);
+    int64_t i = 0;
+    for (int64_t n = 0; i == n && i < x->size;) {
+      n = x->size - i < WIDEN_BLOCK ? x->size : i + WIDEN_BLOCK;
+      i += widen(&b, item + i, n - i);
+      if (!tl_poll(vm, 0))
+        return false;
+    }
     if (i < x->size)
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "histogram: item %lld of x is %g, so "
