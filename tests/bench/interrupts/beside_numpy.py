@@ -1,7 +1,7 @@
 """How soon NumPy answers an interrupt: beside_numpy.py BESIDE.txt [ITEMS]
 
-Runs the right side of each line and raises a signal after 10 and 100
-milliseconds of processor time, as interrupts.c does to the left side. Prints
+Runs the right side of each line and raises a signal after 10, 100 and
+1,500 milliseconds of processor time, as interrupts.c does to the left side. Prints
 the expression, how often it was interrupted, and the median and the maximum of
 the processor time from the signal until Python had control. BLAS has one thread.
 """
@@ -14,7 +14,7 @@ import time
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 import numpy as np  # after the number of threads
 
-DELAYS = (0.01, 0.1)
+DELAYS = (0.01, 0.1, 1.5)
 
 
 class Interrupted(Exception):
