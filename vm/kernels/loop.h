@@ -76,6 +76,8 @@ typedef uint16_t __attribute__((may_alias)) tl_word2;
 typedef uint32_t __attribute__((may_alias)) tl_word4;
 // Complex items are aligned as their parts are.
 typedef uint64_t __attribute__((may_alias, aligned(4))) tl_word8;
+// What is sorted lies in memory of our own.
+typedef uint64_t __attribute__((may_alias)) tl_key8;
 typedef struct {
   uint64_t low, high;
 } __attribute__((may_alias)) tl_word16;
