@@ -82,7 +82,10 @@ static bool parse_clause(tl_parser *parser, tl_clause *clause) {
     // At `if`, which has no names.
     tl_parser_advance(parser);
   }
+  if (!tl_parser_enter(parser, TL_NESTING_EXPR))
+    return false;
   clause->value = tl_parse_pipe(parser);
+  parser->depth -= TL_NESTING_EXPR;
   clause->span = tl_parser_span(parser, begin, begin);
   return clause->value != NULL;
 }

@@ -164,7 +164,7 @@ static bool find_height(tl_ast *child, void *highest) {
 static unsigned weight_of(tl_ast_kind kind) {
   switch (kind) {
     case TL_AST_CALL:
-      return 4;
+      return 5;
     case TL_AST_FIELD:
       return 2;
     default:

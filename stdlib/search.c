@@ -423,9 +423,7 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
     tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no positions", function);
   else if ((flat = tl_array_new(vm, TL_INT64, 1, &count)) != NULL)
     list = tl_list_new(vm, tl_ndim(m));
-  if (list) {
-    tl_kernels()->true_indices((int64_t *)flat->data, (uint8_t *)m->data, 0,
-                               (size_t)m->size);
+  if (list && tl_true_positions(vm, m, (int64_t *)flat->data)) {
     if (tl_ndim(m) == 1) {
       tl_slot item = tl_own_array(flat);
       ok = tl_list_push(vm, &list, &item);

@@ -388,13 +388,14 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   int64_t *to = (int64_t *)(void *)points->data;
   size_t at = 0;
-  for (int64_t i = 0; i < count && at < s->length; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count && at < s->length; i++) {
     int32_t point;
     at += tl_utf8_decode(s->text + at, s->length - at, &point);
     to[i] = point;
+    ok = tl_poll_at(vm, i);
   }
-  *out = tl_own_array(points);
-  return true;
+  return tl_array_finish(vm, ok, points, out);
 }
 
 // bytes(s).
@@ -409,9 +410,8 @@ static bool bytes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (array == NULL)
     return false;
   // A string's text is valid UTF-8, so its bytes are too.
-  memcpy(array->data, s->text, s->length);
-  *out = tl_own_array(array);
-  return true;
+  return tl_array_finish(vm, tl_copy_bytes(vm, array->data, s->text, s->length),
+                         array, out);
 }
 
 // Appends a code point; fails (kind value) for surrogates and what is out of

@@ -68,10 +68,12 @@ static bool join_columns(tl_vm *vm, const tl_record *record,
   int64_t length = record != NULL ? record->length : list->length, count = 0;
   tl_slot *made = tl_slots_new(vm, length, "rows");
   bool ok = made != NULL;
-  for (; ok && count < length; count += ok)
+  while (ok && count < length) {
     ok = as_column(
         vm, record != NULL ? record->fields[count].value : list->items[count],
         &made[count]);
+    ok = ok && tl_poll_at(vm, count++);
+  }
   ok = ok && (record != NULL ? tl_struct_of_record(vm, record, made, out)
                              : tl_tuples_of_columns(vm, count, made, out));
   tl_slots_free(vm, made, count);

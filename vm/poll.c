@@ -4,6 +4,8 @@
 //
 // Built for size.
 
+#include <string.h>
+
 #include "vm/poll.h"
 
 #include "vm/memory/mapping.h"
@@ -143,6 +145,21 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   // A poll that was to come by machine code still does.
   bool waits = vm->fuel_aside > 0 && vm->fuel > 0;
   tl_give_fuel(vm, fuel, waits ? vm->fuel : first_polls(vm));
+  return true;
+}
+
+bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes) {
+  enum { PIECE = 1 << 20 };
+  for (size_t n; nbytes > PIECE; nbytes -= n) {
+    n = PIECE;
+    memcpy(to, from, n);
+    to = (char *)to + n;
+    from = (const char *)from + n;
+    if (!tl_poll(vm, 0))
+      return false;
+  }
+  if (nbytes > 0)
+    memcpy(to, from, nbytes);
   return true;
 }
 

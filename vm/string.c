@@ -675,7 +675,11 @@ static bool reserve(tl_text *text, size_t more) {
 void tl_text_add(tl_text *text, const char *bytes, size_t nbytes) {
   if (nbytes == 0 || !reserve(text, nbytes))
     return;
-  memcpy(text->bytes + text->length, bytes, nbytes);
+  char *to = text->bytes + text->length;
+  if (text->vm == NULL)
+    memcpy(to, bytes, nbytes);
+  else
+    text->failed = !tl_copy_bytes(text->vm, to, bytes, nbytes);
   text->length += nbytes;
 }
 

@@ -343,6 +343,10 @@ static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
   return (i & 0xfff) != 0xfff || tl_poll(vm, 4);
 }
 
+// As memcpy, which a gigabyte keeps for half a second: polls between pieces,
+// and counts no work. False after tl_fail.
+bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes);
+
 // Whether somebody waits for control: an interrupt or the deadline has come, or
 // the error that says so is pending.
 bool tl_is_awaited(tl_vm *vm);

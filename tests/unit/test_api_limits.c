@@ -268,6 +268,35 @@ static void test_a_stopped_sort_leaves_its_variable(void **state) {
   }
 }
 
+// An operation in the memory of an operand that ends is stopped, too: the
+// operand ends once, so that as many bytes live as before.
+static void test_a_stopped_pass_over_an_operand(void **state) {
+  host *h = *state;
+  open_polled(h);
+  run_ok(h,
+         "k = arange(400000)\n"
+         "fn made(v) = if v.dtype == float64 { v } else { v + 0.5 }");
+  static const char *const sources[] = {
+      "y = 1.01 ** made(k)", "y = made(k) + 1", "y = atan2(made(k), 2.0)",
+      "y = exp(made(k)) * made(k)"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    run_ok(h, "y = 0");
+    tally_stats before, after;
+    tally_get_stats(h->vm, &before);
+    int stopped = 0;
+    for (uint64_t at = 1; at < 60; at++) {
+      h->polls = 0;
+      h->interrupt_at = at;
+      stopped += tally_eval(h->vm, sources[i], NULL) == TALLY_ERR_INTERRUPT;
+      h->interrupt_at = 0;
+      run_ok(h, "y = 0");
+      tally_get_stats(h->vm, &after);
+      assert_true(after.live_bytes < before.live_bytes + 100000);
+    }
+    assert_true(stopped > 0);
+  }
+}
+
 // --- Within a call of a function --------------------------------------------
 
 // Gives a new array or text, and comes too late with it.
@@ -904,6 +933,8 @@ int main(void) {
       HOST_TEST(test_an_interrupt_stops_at_the_next_poll),
       HOST_TEST(test_long_operations_poll),
       HOST_TEST(test_a_stopped_sort_leaves_its_variable),
+      cmocka_unit_test_setup_teardown(test_a_stopped_pass_over_an_operand,
+                                      host_set_up, host_tear_down),
       HOST_TEST(test_a_late_result_has_one_owner),
       HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),

@@ -127,7 +127,8 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
   for (int64_t i = 0; i < count; i++) {
-    if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i))
+    if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i) ||
+        !tl_poll_at(vm, i))
       return false;
   }
   // [] is an array of no floats.
@@ -145,16 +146,13 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   tl_array *array = tl_array_new(vm, dtype, ndim, shape);
   if (array == NULL)
     return false;
-  for (int64_t i = 0; i < count; i++) {
-    bool ok = ndim > 1 ? store_row(vm, array, i, items[i])
-                       : tl_item_store(vm, array,
-                                       array->data + i * tl_strides(array)[0],
-                                       items[i]);
-    if (!ok) {
-      tl_drop(vm, tl_own_array(array));
-      return false;
-    }
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
+    ok = (ndim > 1
+              ? store_row(vm, array, i, items[i])
+              : tl_item_store(vm, array, array->data + i * tl_strides(array)[0],
+                              items[i])) &&
+         tl_poll_at(vm, i);
   }
-  *out = tl_own_array(array);
-  return true;
+  return tl_array_finish(vm, ok, array, out);
 }

@@ -228,6 +228,13 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
   return NULL;
 }
 
+// The operand that was the target owns its array again.
+static void give_back(tl_operand *x, int arity, const tl_array *target) {
+  for (int i = 0; i < arity; i++)
+    if (x[i].array == target)
+      x[i].owner->tag |= TL_OWNED;
+}
+
 // A new array for the result, ordered in memory like the operands if [keeps].
 static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
                             tl_dtype dtype, int ndim, const int64_t *shape,
@@ -268,7 +275,8 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
   tl_array *target =
       find_target(vm, op, x, &typing, ndim, shape, keeps, &failed);
   // A reused operand holds values until its last item is written: such a pass
-  // may not stop halfway.
+  // stops halfway only where nobody sees them, and the operand ends with its
+  // slot.
   bool reused = target != NULL;
   if (failed)
     return false;
@@ -286,12 +294,13 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
     ok = run_into(vm, op, x, &typing, target, !reused);
   }
   tl_slot result = tl_own_array(target);
-  if (!ok) {
+  if (!ok && reused)
+    give_back(x, tl_ops[op].arity, target);
+  else if (!ok)
     tl_drop(vm, result);
-    return false;
-  }
-  tl_copy_slot(out, &result);
-  return true;
+  else
+    tl_copy_slot(out, &result);
+  return ok;
 }
 
 // The operation on opened operands, of arrays or of scalars.

@@ -36,14 +36,28 @@ int64_t tl_count_true(const tl_array *dense_mask) {
   return tl_count_bools(dense_mask->data, dense_mask->size);
 }
 
+// How many of [size] items a piece from [at] on has.
+static int64_t piece_at(int64_t size, int64_t at) {
+  return size - at < POLL_EACH ? size - at : POLL_EACH;
+}
+
 // Piece by piece, as the beginning of most masks says so already.
 bool tl_has_true(const tl_array *dense_mask, int64_t least) {
-  for (int64_t at = 0; at < dense_mask->size && least > 0; at += POLL_EACH) {
-    int64_t left = dense_mask->size - at;
-    least -= tl_count_bools(dense_mask->data + at,
-                            left < POLL_EACH ? left : POLL_EACH);
-  }
+  for (int64_t at = 0; at < dense_mask->size && least > 0; at += POLL_EACH)
+    least -=
+        tl_count_bools(dense_mask->data + at, piece_at(dense_mask->size, at));
   return least <= 0;
+}
+
+bool tl_true_positions(tl_vm *vm, const tl_array *dense_mask, int64_t *out) {
+  const uint8_t *mask = (const uint8_t *)dense_mask->data;
+  for (int64_t at = 0; at < dense_mask->size; at += POLL_EACH) {
+    const int64_t n = piece_at(dense_mask->size, at);
+    out += tl_kernels()->true_indices(out, mask + at, at, (size_t)n);
+    if (!tl_poll(vm, (uint64_t)n / 1024))
+      return false;
+  }
+  return true;
 }
 
 // Such masks need no positions: a kernel goes over array and mask together.
@@ -63,17 +77,20 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
 // Counts first, so that the result has just the room that it needs.
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
                             const tl_array *mask) {
-  tl_dtype dtype = tl_array_dtype(a);
-  if (a->size >= POLL_EACH && !tl_poll(vm, (uint64_t)a->size / 1024)) {
-    return NULL;
-  }
+  const size_t size = tl_itemsize(tl_array_dtype(a));
   int64_t count = tl_count_true(mask);
-  tl_array *out = tl_array_new(vm, dtype, 1, &count);
-  if (out == NULL)
-    return NULL;
-  unsigned move = tl_move_size(tl_itemsize(dtype));
-  tl_kernels()->compress[move](out->data, a->data, (const uint8_t *)mask->data,
-                               (size_t)a->size);
+  tl_array *out = tl_array_new(vm, tl_array_dtype(a), 1, &count);
+  char *to = out != NULL ? out->data : NULL;
+  for (int64_t at = 0; out != NULL && at < a->size; at += POLL_EACH) {
+    const int64_t n = piece_at(a->size, at);
+    to += size * tl_kernels()->compress[tl_move_size(size)](
+                     to, a->data + (size_t)at * size,
+                     (const uint8_t *)mask->data + at, (size_t)n);
+    if (n == POLL_EACH && !tl_poll(vm, POLL_EACH / 1024)) {
+      tl_array_drop(vm, out);
+      return NULL;
+    }
+  }
   return out;
 }
 
@@ -147,8 +164,11 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
   if (places != NULL) {
     int64_t *index = (int64_t *)(void *)places->data;
     int axes = tl_ndim(fancy->array);
-    tl_kernels()->true_indices(index, (const uint8_t *)dense.array->data, 0,
-                               (size_t)dense.array->size);
+    if (!tl_true_positions(vm, dense.array, index)) {
+      tl_array_drop(vm, places);
+      tl_drop(vm, dense);
+      return NULL;
+    }
     *out = (tl_positions){index, -1, 1, 0, fancy->axis};
     if (axes_merge(base, fancy->axis, axes)) {
       out->stride = tl_strides(base)[fancy->axis + axes - 1];

@@ -171,6 +171,9 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a, const tl_array *mask);
 void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value);
 // How many items of a dense mask are true.
 int64_t tl_count_true(const tl_array *dense_mask);
+// Their positions in row-major order, for which [out] has room; false after
+// tl_fail.
+bool tl_true_positions(tl_vm *vm, const tl_array *dense_mask, int64_t *out);
 // The same of [n] bools.
 int64_t tl_count_bools(const void *items, int64_t n);
 // Whether there are at least so many.

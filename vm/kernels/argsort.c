@@ -149,7 +149,7 @@ static bool is_above(const source *s, uint64_t one, uint64_t other) {
 // By insertion, with at most as many moves as there are items.
 static bool settle(const source *s, uint64_t *packed, unsigned position_bits) {
   const uint64_t position = ((uint64_t)1 << position_bits) - 1;
-  const tl_word8 *items = (const void *)s->items;
+  const tl_key8 *items = (const void *)s->items;
   size_t moves = s->n;
   for (size_t i = 1, end; tl_piece(s->stop, i, s->n, &end);) {
     for (; i < end; i++) {
@@ -181,7 +181,7 @@ static bool settle(const source *s, uint64_t *packed, unsigned position_bits) {
 static uint64_t *by_halves(const source *s, uint64_t *a, uint64_t *b,
                            tl_key_span span) {
   uint64_t items[BLOCK], keys[BLOCK];
-  const tl_word8 *from = (const void *)s->items;
+  const tl_key8 *from = (const void *)s->items;
   all_keys(s, a);
   pack(s, a, span.least, 32, 32);
   uint64_t *sorted =

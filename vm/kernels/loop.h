@@ -74,7 +74,10 @@
 typedef uint8_t tl_word1;
 typedef uint16_t __attribute__((may_alias)) tl_word2;
 typedef uint32_t __attribute__((may_alias)) tl_word4;
-typedef uint64_t __attribute__((may_alias)) tl_word8;
+// Complex items are aligned as their parts are.
+typedef uint64_t __attribute__((may_alias, aligned(4))) tl_word8;
+// What is sorted lies in memory of our own.
+typedef uint64_t __attribute__((may_alias)) tl_key8;
 typedef struct {
   uint64_t low, high;
 } __attribute__((may_alias)) tl_word16;

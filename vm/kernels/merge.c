@@ -32,7 +32,7 @@
     for (; from < to; from++) out[from] = right[j++];                       \
   }
 MERGE(words4, tl_word4)
-MERGE(words8, tl_word8)
+MERGE(words8, tl_key8)
 
 // Runs of m and n - m words of 4 or 8 bytes. Parts [from, to) of one result may
 // be made at once: each finds by halving where it begins in both runs.
@@ -42,7 +42,7 @@ void tl_merge_keys(size_t itemsize, void *out, const void *runs, size_t m,
     const tl_word4 *a = runs;
     merge_words4(out, a, m, a + m, n - m, from, to);
   } else {
-    const tl_word8 *a = runs;
+    const tl_key8 *a = runs;
     merge_words8(out, a, m, a + m, n - m, from, to);
   }
 }
@@ -52,7 +52,7 @@ void tl_merge_keys(size_t itemsize, void *out, const void *runs, size_t m,
 void tl_merge_places(int64_t *out, const int64_t *runs, uint64_t *out_keys,
                      const uint64_t *keys, size_t m, size_t n, size_t from,
                      size_t to) {
-  const tl_word8 *left = (const tl_word8 *)keys, *right = left + m;
+  const tl_key8 *left = (const tl_key8 *)keys, *right = left + m;
   const size_t k = n - m, first = from;
   size_t i = split_words8(left, m, right, k, from), j = from - i;
   for (; from < to && i < m && j < k; from++) {
@@ -64,5 +64,5 @@ void tl_merge_places(int64_t *out, const int64_t *runs, uint64_t *out_keys,
   for (; from < to && i < m; from++) out[from] = runs[i++];
   for (; from < to; from++) out[from] = runs[m + j++];
   if (out_keys != NULL)
-    merge_words8((tl_word8 *)out_keys, left, m, right, k, first, to);
+    merge_words8((tl_key8 *)out_keys, left, m, right, k, first, to);
 }

@@ -76,7 +76,7 @@ enum { CACHED = 1 << 19, LINE = 64 };
 RADIX_SORT(static, short1, uint8_t, tl_word1)
 RADIX_SORT(static, short2, uint16_t, tl_word2)
 RADIX_SORT(LINED, tl_radix_sort4, uint32_t, tl_word4)
-RADIX_SORT(LINED, tl_radix_sort8, uint64_t, tl_word8)
+RADIX_SORT(LINED, tl_radix_sort8, uint64_t, tl_key8)
 
 uint8_t *tl_radix_sort1(uint8_t *a, uint8_t *b, size_t n,
                         tl_radix_counts *counts, tl_stop *stop) {

@@ -9,7 +9,7 @@
 // Puts right what a sort by the upper digits left in disorder, if that takes
 // few moves. Returns false if it would take more, with the keys still a
 // permutation of themselves.
-static bool finish_by_insertion(tl_word8 *a, size_t n, tl_stop *stop) {
+static bool finish_by_insertion(tl_key8 *a, size_t n, tl_stop *stop) {
   // Beyond, passes by all digits are the shorter way.
   size_t moves = n / 4 + 64;
   for (size_t i = 1, end; tl_piece(stop, i, n, &end);) {
@@ -28,7 +28,7 @@ static bool finish_by_insertion(tl_word8 *a, size_t n, tl_stop *stop) {
 
 // Keys at most 32 bits apart are sorted by words of that size, in the two
 // halves of b: half the memory to go through.
-static void sort_narrow(tl_word8 *a, tl_word8 *b, size_t n, tl_key_span span,
+static void sort_narrow(tl_key8 *a, tl_key8 *b, size_t n, tl_key_span span,
                         tl_radix_counts *counts, tl_stop *stop) {
   tl_word4 *low = (tl_word4 *)b;
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
@@ -45,7 +45,7 @@ static void sort_narrow(tl_word8 *a, tl_word8 *b, size_t n, tl_key_span span,
 
 // Moves all keys by the same distance, wrapping, so that those around zero have
 // few bits.
-static void add_to_keys(tl_word8 *a, size_t n, uint64_t more, tl_stop *stop) {
+static void add_to_keys(tl_key8 *a, size_t n, uint64_t more, tl_stop *stop) {
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
     TL_LOOP for (size_t i = start; i < end; i++) a[i] += more;
   }
@@ -53,12 +53,12 @@ static void add_to_keys(tl_word8 *a, size_t n, uint64_t more, tl_stop *stop) {
 
 // Three passes over the top 33 bits that vary, and hardly anything is left to
 // do: 64-bit keys mostly differ in their upper half.
-static tl_word8 *sort_by_upper(tl_word8 *a, tl_word8 *b, size_t n,
+static tl_key8 *sort_by_upper(tl_key8 *a, tl_key8 *b, size_t n,
                                unsigned bits, tl_radix_counts *counts,
                                tl_stop *stop) {
   enum { UPPER = 3 * TL_DIGIT_BITS };
   if (bits > UPPER) {
-    tl_word8 *sorted = tl_radix_sort8(a, b, n, bits - UPPER, 3, counts, stop);
+    tl_key8 *sorted = tl_radix_sort8(a, b, n, bits - UPPER, 3, counts, stop);
     if (finish_by_insertion(sorted, n, stop))
       return sorted;
     if (sorted == b)
@@ -71,7 +71,7 @@ static tl_word8 *sort_by_upper(tl_word8 *a, tl_word8 *b, size_t n,
 
 // Keys whose distances have fewer bits than they differ in are sorted as
 // distances, and set back afterwards.
-static tl_word8 *sort_wide(tl_word8 *a, tl_word8 *b, size_t n,
+static tl_key8 *sort_wide(tl_key8 *a, tl_key8 *b, size_t n,
                            tl_radix_counts *counts, tl_stop *stop) {
   const tl_key_span span = tl_keys_span((uint64_t *)a, n, stop);
   if (span.bits <= 32) {
@@ -215,7 +215,7 @@ size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
           RUN_STARTS(tl_word4, *x == *y)
           break;
         default:
-          RUN_STARTS(tl_word8, *x == *y)
+          RUN_STARTS(tl_key8, *x == *y)
       }
   }
   return count;

@@ -13,10 +13,10 @@
   X(word1, tl_word1, INTEGER, UINT8_MAX, 0)            \
   X(word2, tl_word2, INTEGER, UINT16_MAX, 0)           \
   X(word4, tl_word4, INTEGER, UINT32_MAX, 0)           \
-  X(word8, tl_word8, INTEGER, UINT64_MAX, 0)           \
+  X(word8, tl_key8, INTEGER, UINT64_MAX, 0)           \
   X(float16, tl_word2, REAL, 0x7c00u, 0x7e00u)         \
   X(float32, tl_word4, REAL, 0x7f800000u, 0x7fc00000u) \
-  X(float64, tl_word8, REAL, 0x7ff0000000000000u, 0x7ff8000000000000u)
+  X(float64, tl_key8, REAL, 0x7ff0000000000000u, 0x7ff8000000000000u)
 
 #define KEY_OF_INTEGER(U, bits, zero) (U)(bits)
 #define BITS_OF_INTEGER(U, key) (U)(key)

@@ -35,9 +35,16 @@ void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
 // Fails (kind shape) as tl_array_new does.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
                          int64_t first) {
+  enum { PIECE = 1 << 16 };
   tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
-  if (a != NULL)
-    tl_kernels()->iota(tl_offsets_data(a), first, 1, (size_t)a->size);
+  for (int64_t i = 0; a != NULL && i < a->size; i += PIECE) {
+    const int64_t n = a->size - i < PIECE ? a->size - i : PIECE;
+    tl_kernels()->iota(tl_offsets_data(a) + i, first + i, 1, (size_t)n);
+    if (n == PIECE && !tl_poll(vm, 0)) {
+      tl_array_drop(vm, a);
+      return NULL;
+    }
+  }
   return a;
 }
 

@@ -6,7 +6,8 @@
 #include "vm/nested/nested.h"
 #include "vm/index/select.h"
 
-// The steps of a place that are left, and the values that they take.
+// The steps of a place that are left, and the values that they take: not NULL,
+// also where they take none.
 typedef struct tl_nested_path {
   const tl_step *steps;
   int count;
@@ -20,12 +21,10 @@ enum {
   TL_MOST_PARTS = 64
 };
 
-// What is left behind the first step. A path of fields alone may have no parts,
-// and NULL + 0 is undefined.
+// What is left behind the first step.
 static inline tl_nested_path tl_nested_path_below(tl_nested_path w) {
-  int parts = tl_step_parts(w.steps);
   return (tl_nested_path){w.steps + 1, w.count - 1,
-                          parts > 0 ? w.parts + parts : w.parts};
+                          w.parts + tl_step_parts(w.steps)};
 }
 
 // The name of a field that a step gives: .x or ["x"]; NULL: an index.

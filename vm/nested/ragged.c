@@ -11,6 +11,15 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
+// For loops that fill an array, whose iterations [i] counts from 0: as
+// tl_poll_at, and takes the array where that fails: then NULL.
+static tl_array *array_polled(tl_vm *vm, tl_array *a, int64_t i) {
+  if (tl_poll_at(vm, i))
+    return a;
+  tl_array_drop(vm, a);
+  return NULL;
+}
+
 // --- Opening -----------------------------------------------------------------
 
 // Rows of a slice begin somewhere within the content. Whoever takes all items
@@ -32,11 +41,14 @@ bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
   if (first == 0)
     return true;
   tl_array *moved = tl_offsets_new(vm, rows);
+  for (int64_t i = 0; moved != NULL && i <= rows; i++) {
+    tl_offsets_data(moved)[i] = at[i] - first;
+    moved = array_polled(vm, moved, i);
+  }
   if (moved == NULL) {
     tl_drop(vm, *items);
     return false;
   }
-  for (int64_t i = 0; i <= rows; i++) tl_offsets_data(moved)[i] = at[i] - first;
   *offsets = tl_own_array(moved);
   return true;
 }
@@ -126,10 +138,12 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
   if (places == NULL)
     return false;
   int64_t *to = tl_offsets_data(places);
-  for (int64_t i = 0; i < count; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
     for (int64_t j = starts[i]; j < stops[i]; j++) *to++ = j;
+    ok = tl_poll_at(vm, i);
   }
-  return tl_take_at(vm, true, content, places, out);
+  return tl_take_at(vm, ok, content, places, out);
 }
 
 // --- Making ------------------------------------------------------------------
@@ -140,8 +154,10 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
 bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
                         tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, rows);
-  for (int64_t i = 0; offsets != NULL && i < rows; i++)
+  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
     tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
+    offsets = array_polled(vm, offsets, i);
+  }
   return tl_ragged_new(vm, offsets, items, out);
 }
 
@@ -162,10 +178,13 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
   if (offsets == NULL)
     return false;
   int64_t *to = tl_offsets_data(offsets);
-  for (int64_t i = 0; i < count; i++)
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
     to[i + 1] = to[i] + tl_value_length(rows[i], 0);
+    ok = tl_poll_at(vm, i);
+  }
   tl_slot items;
-  bool ok = tl_value_concat(vm, count, rows, &items);
+  ok = ok && tl_value_concat(vm, count, rows, &items);
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 

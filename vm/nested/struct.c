@@ -550,11 +550,12 @@ bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
   tl_string **names = tl_alloc(vm, nbytes, "tuples");
   int64_t made = 0;
   bool ok = names != NULL;
-  for (; ok && made < count; made += ok) {
+  while (ok && made < count) {
     char number[24];
     snprintf(number, sizeof number, "%" PRId64, made);
     names[made] = tl_string_from(vm, number);
-    ok = names[made] != NULL;
+    ok = names[made] != NULL && tl_poll_at(vm, made);
+    made += names[made] != NULL;
   }
   ok = ok &&
        of_columns(vm, TL_TYPE_TUPLE, count, names, sizeof *names, columns, out);

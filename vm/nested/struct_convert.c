@@ -106,8 +106,8 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
     return tl_struct_fill(vm, made->parts[0], made->layout->offsets[k],
                           made->layout->fields[k].type, column);
   }
-  tl_slot borrowed = tl_borrow(column);
-  return tl_part_update(vm, (tl_nested_path){&whole, 1, NULL}, &made->parts[k],
+  tl_slot borrowed = tl_borrow(column), none[1];
+  return tl_part_update(vm, (tl_nested_path){&whole, 1, none}, &made->parts[k],
                         &borrowed);
 }
 

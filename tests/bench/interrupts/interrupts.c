@@ -1,15 +1,17 @@
 // How long it takes from an interrupt to the host's having control again, in
 // every function of the library:
 //
-//   tally doc | interrupts SETUP.tly WAYS.txt [MILLISECONDS]
+//   interrupts SETUP.tly WAYS.txt [MILLISECONDS [LONGEST]] <NAMES
 //
-// Calls each function that is named at the beginning of a line of standard
-// input in each way of WAYS.txt, where F stands for its name, after SETUP.tly.
-// What takes more than a moment is interrupted after 2, 10, 30
-// … milliseconds. Prints each way that answered later than MILLISECONDS (50) of
-// processor time, then the median, 99.9 % and the maximum. Exit status 1 if any
-// was late. The functions run in a child process each, on one thread, so that
-// one that never answers is left after 10 seconds.
+// Calls each function that is a line of standard input in each way of WAYS.txt,
+// where F stands for its name, after SETUP.tly. Expressions will do as well, in
+// the way that is F alone. What takes more than a moment is interrupted after
+// 2, 10, 30 … milliseconds of processor time, LONGEST (3000) at most. Prints
+// each way that answered later than MILLISECONDS (50) of processor time, then
+// for each function how often it was interrupted, the median and the maximum,
+// then the median, 99.9 % and the maximum of all. Exit status 1 if any was
+// late. The functions run in a child process each, on one thread, so that one
+// that never answers is left after 10 seconds.
 
 #include <signal.h>
 #include <stdbool.h>
@@ -26,11 +28,17 @@
 
 enum { MOST_WAYS = 200, MOST_NAMES = 2000, MOST_TIMES = 200000, LINE = 200 };
 
+// Seconds from an interrupt to control, in a function.
+typedef struct answered {
+  int name;
+  double seconds;
+} answered;
+
 // What the children leave for their parent.
 typedef struct shared {
-  int way;                   // under way
-  size_t count;              // of times
-  double times[MOST_TIMES];  // seconds from an interrupt to control
+  int way;       // under way
+  size_t count;  // of times
+  answered times[MOST_TIMES];
 } shared;
 
 static tally_vm *vm;
@@ -40,6 +48,7 @@ static shared *all;
 static char ways[MOST_WAYS][LINE], names[MOST_NAMES][LINE];
 static int way_count, name_count;
 static const double delays[] = {0.002, 0.01, 0.03, 0.1, 0.3, 1, 3};
+static double longest = 3;
 
 static double used(void) {
   struct timespec t;
@@ -86,36 +95,37 @@ static void write_call(const char *way, const char *name, char *source) {
   strcpy(source, way);
 }
 
+static void record(int name, double seconds) {
+  if (all->count < MOST_TIMES)
+    all->times[all->count++] = (answered){name, seconds};
+}
+
 // All ways from [first] on to call one function.
-static void call(const char *name, int first, double late) {
+static void call(int name, int first, double late) {
   for (int way = first; way < way_count; way++) {
     char source[4 * LINE] = "";
     double worst = 0;
     all->way = way;
-    write_call(ways[way], name, source);
-    for (size_t i = 0; i < sizeof delays / sizeof *delays; i++) {
+    write_call(ways[way], names[name], source);
+    for (size_t i = 0;
+         i < sizeof delays / sizeof *delays && delays[i] <= longest; i++) {
       double took = answer(source, delays[i]);
       if (took < 0)
         break;
       if (took > worst)
         worst = took;
-      if (all->count < MOST_TIMES)
-        all->times[all->count++] = took;
+      record(name, took);
     }
     if (worst > late)
       printf("%8.1f ms  %s\n", 1e3 * worst, source), fflush(stdout);
   }
 }
 
-// The name at each line's beginning, as `tally doc` lists them.
 static void read_names(void) {
-  char line[4 * LINE];
-  while (name_count < MOST_NAMES && fgets(line, sizeof line, stdin) != NULL) {
-    size_t length = strspn(line,
-                           "abcdefghijklmnopqrstuvwxyz"
-                           "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.");
-    if (length > 0 && length < LINE)
-      memcpy(names[name_count++], line, length);
+  while (name_count < MOST_NAMES &&
+         fgets(names[name_count], LINE, stdin) != NULL) {
+    names[name_count][strcspn(names[name_count], "\n")] = '\0';
+    name_count += names[name_count][0] != '\0';
   }
 }
 
@@ -131,8 +141,28 @@ static void read_ways(const char *path) {
 }
 
 static int by_value(const void *a, const void *b) {
-  const double x = *(const double *)a, y = *(const double *)b;
+  const double x = ((const answered *)a)->seconds;
+  const double y = ((const answered *)b)->seconds;
   return (x > y) - (x < y);
+}
+
+// Of each function, one line.
+static void print_functions(void) {
+  static double times[MOST_TIMES];
+  for (int name = 0; name < name_count; name++) {
+    size_t n = 0;
+    for (size_t i = 0; i < all->count; i++)
+      if (all->times[i].name == name)
+        times[n++] = all->times[i].seconds;
+    if (n > 0)
+      printf("%-36s %5zu %9.2f ms %9.2f ms\n", names[name], n,
+             1e3 * times[n / 2], 1e3 * times[n - 1]);
+  }
+}
+
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
 }
 
 // A VM with the values of the set-up; false: it says why.
@@ -140,7 +170,8 @@ static bool open_vm(const char *path) {
   char source[8192] = "";
   tally_options options = tally_default_options();
   options.threads = 1;  // those of a pool would be missing in a child
-  options.capabilities = 0;
+  options.capabilities = TALLY_MAY_FILES;
+  options.write = write_nothing;
   options.seeded = 1;
   options.memory_limit = (size_t)6 << 30;
   FILE *file = fopen(path, "r");
@@ -156,7 +187,7 @@ static bool open_vm(const char *path) {
 }
 
 // One function, in as many children as never answer.
-static void measure(const char *name, double late) {
+static void measure(int name, double late) {
   for (int way = 0, status; way < way_count; way = all->way + 1) {
     pid_t child = fork();
     if (child == 0) {
@@ -166,20 +197,22 @@ static void measure(const char *name, double late) {
     waitpid(child, &status, 0);
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
       return;
-    printf("   never     %s with %s (status %d)\n", name, ways[all->way],
+    printf("   never     %s with %s (status %d)\n", names[name], ways[all->way],
            status);
     fflush(stdout);
-    if (all->count < MOST_TIMES)
-      all->times[all->count++] = 10;
+    record(name, 10);
   }
 }
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    fprintf(stderr, "usage: interrupts SETUP.tly WAYS.txt [MILLISECONDS]\n");
+    fprintf(stderr,
+            "usage: interrupts SETUP.tly WAYS.txt [MILLISECONDS [LONGEST]]\n");
     return 2;
   }
   const double late = argc > 3 ? 1e-3 * atof(argv[3]) : 0.05;
+  if (argc > 4)
+    longest = 1e-3 * atof(argv[4]);
   all = mmap(NULL, sizeof *all, PROT_READ | PROT_WRITE,
              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   struct sigaction action = {.sa_handler = interrupt};
@@ -188,15 +221,16 @@ int main(int argc, char **argv) {
   read_ways(argv[2]);
   if (all == MAP_FAILED || way_count == 0 || !open_vm(argv[1]))
     return 2;
-  for (int i = 0; i < name_count; i++) measure(names[i], late);
-  qsort(all->times, all->count, sizeof(double), by_value);
+  for (int i = 0; i < name_count; i++) measure(i, late);
+  qsort(all->times, all->count, sizeof *all->times, by_value);
   if (all->count == 0)
     return 2;
-  const double most = all->times[all->count - 1];
+  print_functions();
+  const double most = all->times[all->count - 1].seconds;
   printf(
       "%zu interrupts of %d functions: median %.2f ms, 99.9 %% %.1f ms, "
       "maximum %.1f ms\n",
-      all->count, name_count, 1e3 * all->times[all->count / 2],
-      1e3 * all->times[all->count - 1 - all->count / 1000], 1e3 * most);
+      all->count, name_count, 1e3 * all->times[all->count / 2].seconds,
+      1e3 * all->times[all->count - 1 - all->count / 1000].seconds, 1e3 * most);
   return most > late;
 }

@@ -33,6 +33,15 @@ static const char values[] =
     "  broadcast_to([1.0], (4, 4)), arange(300), linspace(0, 1, 1025),\n"
     "  ([1], 2, \"a\"), (0, 1), (1, 0), (-1,), (2, 2), (3, -1), -2, 63, 64,\n"
     "  rows((a: [1, 2], b: [\"x\", \"y\"])),\n"
+    // Types without items or bytes.
+    "  zeros(2, dtype: `0 * int8`), zeros(2, dtype: `{a: 0 * int8}`),\n"
+    "  zeros(2, dtype: `(0 * string,)`), zeros(0, dtype: `?string`),\n"
+    "  zeros(2, dtype: `var * {a: 0 * int8}`), zeros(0, dtype: `pointer[int8]`),\n"
+    "  zeros(2, dtype: `{a: {b: 0 * ?int8}}`),\n"
+    "  zeros(2, dtype: `{a: 0 * pointer[int8]}`), zeros((2, 0, 3), dtype: bool),\n"
+    "  zeros(0, dtype: `{a: 0 * int8}`), `0 * int8`, `{a: 0 * int8}`,\n"
+    "  zeros(0, dtype: `var * int8`), zeros(0, dtype: `{a: fixed_string[3]}`),\n"
+    "  zeros(2, dtype: `{a: 0 * uint8, b: string}`),\n"
     // What options are called.
     "  \"saturate\", \"error\", \"wrap\", \"nearest\", \"reflect\", \"edge\",\n"
     "  \"full\", \"same\", \"valid\", \"ortho\", \"reduced\", \"NFC\", \"left\",\n"

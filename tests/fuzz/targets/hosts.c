@@ -267,8 +267,8 @@ static void run_host(tally_vm *unused, const uint8_t *data, size_t nbytes) {
   options.write = write_nothing;
   options.context = &live;
   options.stack_size = 1 << 16;
-  options.memory_limit = 32 << 20;
-  options.instruction_limit = 3000;
+  options.memory_limit = 2 << 20;
+  options.instruction_limit = 300;
   options.threads = 1;
   options.capabilities = 0;
   fuzz_host host;

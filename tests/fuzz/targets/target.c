@@ -7,16 +7,20 @@
 
 #include "tests/fuzz/targets/targets.h"
 
+// Small, so that no run takes long: many small ones find more than a few long
+// ones do.
 enum {
-  LIMIT_BYTES = 64 << 20,
-  LIMIT_INSTRUCTIONS = 50000,  // iterations, or 1,024 items each
-  RUNS_OF_A_VM = 200,
+  LIMIT_BYTES = 4 << 20,
+  LIMIT_INSTRUCTIONS = 1000,  // iterations, or 1,024 items each
+  RUNS_OF_A_VM = 1000,
+  HELD_BYTES = LIMIT_BYTES / 4,  // by variables: more, and the VM closes
   STACK_BYTES = 1 << 17,
 };
 
 static tally_vm *vm;
 static int runs;
-static size_t live;  // bytes of the VM's
+static size_t live;    // bytes of the VM's
+static size_t opened;  // … when it had opened
 
 static void *resize(void *context, void *block, size_t old_size,
                     size_t new_size) {
@@ -63,6 +67,7 @@ static void open_vm(const fuzz_target *target) {
   if (target->script != NULL &&
       tally_eval(vm, target->script, NULL) != TALLY_OK)
     fuzz_fail("the script: ", tally_error(vm)->report);
+  opened = live;
 }
 
 void fuzz_end(void) {
@@ -88,7 +93,7 @@ void fuzz_one(const fuzz_target *target, const uint8_t *data, size_t nbytes) {
     memcpy(exact, data, nbytes);
   target->run(vm, exact, nbytes);
   free(exact);
-  if (++runs == RUNS_OF_A_VM)
+  if (++runs == RUNS_OF_A_VM || live > opened + HELD_BYTES)
     fuzz_end();
 }
 

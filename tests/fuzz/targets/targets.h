@@ -4,8 +4,8 @@
 //     bytes ─▶ target.run ─▶ a value or an error; else fuzz_fail
 //
 // A target must not crash, hang, pass the memory limit or leave anything
-// behind, whatever the bytes are. The VM that it is given lives for some
-// hundreds of runs, so that opening it costs little; that nothing is left is
+// behind, whatever the bytes are. The VM that it is given lives for up to
+// a thousand runs, so that opening it costs little; that nothing is left is
 // looked at when it closes.
 #ifndef TALLY_TESTS_FUZZ_TARGETS_H
 #define TALLY_TESTS_FUZZ_TARGETS_H
