@@ -291,9 +291,8 @@ static inline bool takes_one(const tl_slot *s) {
     SAVE();                                                          \
     if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) {   \
       const tl_ins *next_;                                           \
-      bool large_ = (s)->array->size >= TL_REGION_LARGE;             \
-      tl_region_status status_ =                                     \
-          tl_region_run(vm, F->function, base, ins, large_, &next_); \
+      tl_region_status status_ = tl_region_run(                      \
+          vm, F->function, base, ins, (s)->array->size, &next_);     \
       if (status_ == TL_REGION_DONE) {                               \
         ins = next_;                                                 \
         DISPATCH;                                                    \

@@ -197,6 +197,7 @@ typedef struct tl_region_graph {
   tl_vm *vm;
   const tl_prototype *function;
   tl_slot *base;  // the frame's
+  int64_t items;  // of the operand that asked
   tl_region_node *nodes;
   tl_region_use *uses;
   tl_region_root *roots;
