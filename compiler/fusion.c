@@ -419,10 +419,13 @@ static bool end_run(tl_fusion *f, bool cut) {
 
 // The items from which a region is faster than its operations one by one, as a
 // power of two: measured (tests/bench/small). What is not made at all, views
-// and what goes into a part or a reduction, pays at once.
+// and what goes into a part or a reduction, pays at once. Where memory is
+// promised it is no matter of speed.
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7};
   int operations = 0, others = 0;
+  if (f->b->promises)
+    return TL_FUSED_LEAST;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;
     tl_decode(f->p, pc, &d);
