@@ -40,7 +40,7 @@ static void put_results(tl_region_graph *g, const tl_slot *results) {
 // as consumed.
 static void commit(tl_region_graph *g, tl_slot *results) {
   tl_vm *vm = g->vm;
-  tl_region_end_selection(g, &results[0]);
+  tl_region_cut(g, &results[0]);
   tl_slot *base = g->base;
   // Ownership went over of what was there before: a slot may have been bound
   // anew since.

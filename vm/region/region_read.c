@@ -559,8 +559,19 @@ static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
   return true;
 }
 
+// Whether an array ends here of which a view is read.
+static bool ends_viewed(const tl_region_graph *g) {
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (!u->direct && u->root >= 0 && g->roots[u->root].consumed)
+      return true;
+  }
+  return false;
+}
+
 // A region that ends in an operation: its result is the last one's.
-// A single node without a roll gains nothing over the operation itself.
+// A single node gains nothing over the operation itself, without a roll or an
+// array to the front of which it may go.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->taken != 0)
@@ -571,7 +582,7 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
       !end_in_value(g, rd->at, rd->end))
     return false;
-  return g->node_count + g->wrap_count > 1;
+  return g->node_count + g->wrap_count > 1 || ends_viewed(g);
 }
 
 // The only result that is still to be read, where the reading has come to, if
