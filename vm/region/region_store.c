@@ -300,7 +300,9 @@ static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
   const int64_t *shape = mask < 0 ? tl_shape(given) : made->lengths;
   return (mask < 0 ? tl_ndim(given) : made->ndim) == ndim &&
          memcmp(shape, tl_shape(a), (size_t)ndim * sizeof *shape) == 0 &&
-         g->nodes[choice->in[1]].typing.result == tl_array_dtype(a) &&
+         choice->typing.result == tl_array_dtype(a) &&
+         (choice->in[1] < 0 ||
+          g->nodes[choice->in[1]].typing.result == tl_array_dtype(a)) &&
          tl_region_is_cheap(g) &&
          (mask >= 0 || !tl_is_contiguous(given) ||
           tl_has_true(given, a->size / RARE));
