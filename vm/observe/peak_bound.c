@@ -130,7 +130,8 @@ static void put_parameter(tl_text *out, const tl_function_param *param) {
 // --- Instructions ------------------------------------------------------------
 
 // The items of an index: of a slice which of its parts are given, as bits; -1
-// of a value. null: fields, several steps or an ellipsis, which are not followed.
+// of a value. null: fields, several steps or an ellipsis, which are not
+// followed.
 static void put_items(tl_text *out, const tl_path *path) {
   bool follows =
       path->step_count == 1 && !path->spreads && path->steps[0].field == NULL;
@@ -140,8 +141,7 @@ static void put_items(tl_text *out, const tl_path *path) {
     const tl_index_item *item = &path->steps[0].items[i];
     bool slices = item->kind == TL_ITEM_SLICE;
     follows = item->kind != TL_ITEM_ELLIPSIS;
-    tl_text_printf(out, "%s%d", i == 0 ? "" : ", ",
-                   slices ? item->given : -1);
+    tl_text_printf(out, "%s%d", i == 0 ? "" : ", ", slices ? item->given : -1);
   }
   if (!follows)
     out->length = begin;

@@ -169,8 +169,8 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
 // --- Into an array ----------------------------------------------------------
 
 // In this order: over an operand as it is, over one whose other parts are
-// copied, to the front of a longer one, into a new array. A running fold cannot go over parts, since it is
-// written in order of the items.
+// copied, to the front of a longer one, into a new array. A running fold cannot
+// go over parts, since it is written in order of the items.
 tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = tl_region_result_dtype(g);
