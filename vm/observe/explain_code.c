@@ -374,15 +374,16 @@ static bool is_given(const tl_explainer *e, uint32_t from, uint32_t pc,
   return !inside && !is_plain_scalar(e, pc, slot);
 }
 
-// Names the operands of [from, end) whose memory the result may take; returns
-// how many.
+// Names the operands of [from, end) whose memory the result may take, arrays
+// of which views are read among them; returns how many.
 static int put_taken(const tl_explainer *e, uint32_t from, uint32_t end) {
   int taken = 0;
   tl_decoded d;
   for (uint32_t pc = from; pc < end; pc += d.words) {
     tl_decode(e->p, pc, &d);
-    for (uint32_t i = 0; reads_items(from, end, pc, &d) && i < d.operand_count;
-         i++) {
+    uint32_t count = reads_items(from, end, pc, &d) ? d.operand_count
+                                                    : is_view(&d);
+    for (uint32_t i = 0; i < count; i++) {
       if ((d.modes[i] != TL_MODE_CONSUME && d.modes[i] != TL_MODE_EITHER) ||
           !is_given(e, from, pc, d.operands[i]))
         continue;
