@@ -93,6 +93,7 @@ static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
 // Without its consumer the region still saves the arrays between the
 // operations, so a consumer that declines is not the end of it.
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
+  g->is_longer = false;  // it may have been in the run before
   if (g->consumer == TL_CONSUMER_ARRAY)
     return to_value(g, out);
   if (g->consumer == TL_CONSUMER_MULTI)
