@@ -381,8 +381,8 @@ static int put_taken(const tl_explainer *e, uint32_t from, uint32_t end) {
   tl_decoded d;
   for (uint32_t pc = from; pc < end; pc += d.words) {
     tl_decode(e->p, pc, &d);
-    uint32_t count = reads_items(from, end, pc, &d) ? d.operand_count
-                                                    : is_view(&d);
+    uint32_t count =
+        reads_items(from, end, pc, &d) ? d.operand_count : is_view(&d);
     for (uint32_t i = 0; i < count; i++) {
       if ((d.modes[i] != TL_MODE_CONSUME && d.modes[i] != TL_MODE_EITHER) ||
           !is_given(e, from, pc, d.operands[i]))
