@@ -312,6 +312,18 @@ static int32_t find_first(tl_fusion *f, int32_t last) {
 
 // --- Units ------------------------------------------------------------------
 
+// Whether an array of which a view is taken ends in the unit: the result may go
+// to the front of it, x[k:] - x[:-k], though it is of a single operation.
+static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
+  for (int32_t i = first; i < last; i++) {
+    const tl_decoded *d = &f->steps[i].d;
+    if (f->steps[i].kind == TL_STEP_VIEW &&
+        (d->modes[0] == TL_MODE_CONSUME || d->modes[0] == TL_MODE_EITHER))
+      return true;
+  }
+  return false;
+}
+
 // From the last step backward. Returns how many units there are.
 static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   int32_t n = 0;
@@ -324,7 +336,8 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
     int32_t first = find_first(f, last), operations = 0;
     for (int32_t i = first; i <= last; i++)
       operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
-    bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1);
+    bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1) &&
+                (operations == 0 || !ends_viewed(f, first, last));
     units[n++] = (tl_fused_unit){first, last, part, 0};
     last = first - 1;
   }
@@ -419,10 +432,13 @@ static bool end_run(tl_fusion *f, bool cut) {
 
 // The items from which a region is faster than its operations one by one, as a
 // power of two: measured (tests/bench/small). What is not made at all, views
-// and what goes into a part or a reduction, pays at once.
+// and what goes into a part or a reduction, pays at once. Where memory is
+// promised it is no matter of speed.
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7};
-  int operations = 0, others = 0;
+  int operations = 0, others = 0, consumers = 0;
+  if (f->b->promises)
+    return TL_FUSED_LEAST;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;
     tl_decode(f->p, pc, &d);
@@ -440,12 +456,14 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
     }
     // An inner reduction decides nothing.
     bool ends = kind == TL_STEP_CALL && pc + d.words == region->end;
-    others += kind == TL_STEP_VIEW || kind == TL_STEP_ROLL || ends ||
-              kind == TL_STEP_PLACE;
+    others += kind == TL_STEP_VIEW || kind == TL_STEP_ROLL;
+    consumers += ends || kind == TL_STEP_PLACE;
     pc += d.words;
   }
-  if (others > 0)
-    return operations > 1 ? TL_FUSED_LEAST : 6;
+  if (others + consumers > 0 && operations > 1)
+    return TL_FUSED_LEAST;
+  if (consumers > 0)
+    return 6;
   return operations < 7 ? least[operations] : 6;
 }
 

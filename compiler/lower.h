@@ -66,6 +66,7 @@ typedef struct tl_builder {
   // The text will be debugged: variables live until their function ends, and
   // no lines run together.
   bool debugged;
+  bool promises;  // it has a #:peak, so small arrays count as well
 } tl_builder;
 
 // The loop that `break` and `continue` leave or repeat.

@@ -399,6 +399,7 @@ int32_t tl_lower_interpolated(tl_lower *l, tl_ast *ast, int32_t want) {
 void tl_lower_peak(tl_lower *l, tl_ast *ast) {
   const tl_builtin *begin =
       tl_builtin_find(l->b->vm->library, "_arguments", "peak", 4);
+  l->b->promises = true;
   tl_lower_window(l, TL_BC_CALLB, ast->items.items, ast->items.count,
                   tl_add_constant(l, tl_builtin_slot(begin)), tl_temp(l),
                   ast->span);

@@ -112,8 +112,9 @@ typedef struct tl_region {
   // Nothing but numbers was found from there on: that an operand is large does
   // not matter then.
   bool refused_numbers;
-  // Whether the result of the last run that was read was small.
-  bool was_small;
+  // If the result of the last run that was read was small, the items of the
+  // array that asked; else 0. One with more items is another matter.
+  int64_t small_items;
   // It is no region by itself, but only together with those behind it.
   bool is_part;
   // A result in it is read several times: one by one more arrays would live at

@@ -37,7 +37,10 @@ bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
     step = strides[inner - 1];
   }
   delay->behind = behind;
-  delay->capacity = (behind / step + 3) * blocks;
+  // Where nothing is read behind its place, the next block of a row finds the
+  // one before it done.
+  delay->capacity =
+      behind == 0 && plan->ndim == 1 ? 1 : (behind / step + 3) * blocks;
   return delay->capacity <= DELAY_BYTES / TL_BLOCK_BYTES;
 }
 

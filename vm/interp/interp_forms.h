@@ -286,23 +286,22 @@ static inline bool takes_one(const tl_slot *s) {
 
 // The same but for where the instruction takes [one] item of the array: that is
 // a number, however many there are.
-#define ASK_REGION_UNLESS(s, one)                                    \
-  do {                                                               \
-    SAVE();                                                          \
-    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) {   \
-      const tl_ins *next_;                                           \
-      bool large_ = (s)->array->size >= TL_REGION_LARGE;             \
-      tl_region_status status_ =                                     \
-          tl_region_run(vm, F->function, base, ins, large_, &next_); \
-      if (status_ == TL_REGION_DONE) {                               \
-        ins = next_;                                                 \
-        DISPATCH;                                                    \
-      }                                                              \
-      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                   \
-        tl_drop_call(vm, base, ins);                                 \
-        FAIL();                                                      \
-      }                                                              \
-    }                                                                \
+#define ASK_REGION_UNLESS(s, one)                                              \
+  do {                                                                         \
+    SAVE();                                                                    \
+    if (tl_may_fuse(F->function, ins, tl_items_of(s)) && !(one)) {             \
+      const tl_ins *next_;                                                     \
+      tl_region_status status_ =                                               \
+          tl_region_run(vm, F->function, base, ins, (s)->array->size, &next_); \
+      if (status_ == TL_REGION_DONE) {                                         \
+        ins = next_;                                                           \
+        DISPATCH;                                                              \
+      }                                                                        \
+      if (UNLIKELY(status_ == TL_REGION_FAILED)) {                             \
+        tl_drop_call(vm, base, ins);                                           \
+        FAIL();                                                                \
+      }                                                                        \
+    }                                                                          \
   } while (0)
 
 // Scalar arithmetic: floats first, then integers, which wrap. What is neither

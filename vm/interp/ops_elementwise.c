@@ -139,7 +139,7 @@ const tl_ins *tl_do_elementwise(tl_vm *vm, const tl_prototype *function,
   if (tl_may_fuse(function, ins, items)) {
     const tl_ins *next;
     tl_region_status status =
-        tl_region_run(vm, function, base, ins, items >= TL_REGION_LARGE, &next);
+        tl_region_run(vm, function, base, ins, items, &next);
     if (status == TL_REGION_DONE)
       return next;
     if (status == TL_REGION_FAILED)
@@ -171,13 +171,14 @@ tl_region_status tl_do_host_loop(tl_vm *vm, const tl_prototype *function,
   tl_slot *window = SLOT(ins->a) + 1;
   const tl_builtin *builtin = function->constants[tl_ins_extra(ins[1])].pointer;
   // A call of a host's function is worth a region only for large arrays.
-  bool asks = false;
+  int64_t items = 0;
   for (uint32_t i = 0; i < ins->b; i++)
-    asks = asks || tl_items_of(&window[i]) >= TL_REGION_LARGE;
-  if (!asks || function->region_count == 0 ||
+    if (tl_items_of(&window[i]) > items)
+      items = tl_items_of(&window[i]);
+  if (items < TL_REGION_LARGE || function->region_count == 0 ||
       tl_region_call(builtin) != TL_STEP_HOST)
     return TL_REGION_DECLINED;
-  tl_region_status status = tl_region_run(vm, function, base, ins, true, next);
+  tl_region_status status = tl_region_run(vm, function, base, ins, items, next);
   for (uint32_t i = 0; status == TL_REGION_FAILED && i < ins->b; i++)
     tl_drop(vm, window[i]);
   return status;

@@ -259,6 +259,10 @@ size_t tl_reserve(tl_vm *vm, size_t nbytes) {
   return before;
 }
 
+bool tl_has_promises(const tl_vm *vm) {
+  return vm->memory->ceiling != 0;
+}
+
 // Their frames may have other code in them next time.
 void tl_end_promises(tl_vm *vm) {
   vm->memory->contract_count = 0;

@@ -12,6 +12,9 @@ enum { TL_RESERVE = 256 << 10 };
 // this function returned, which is the number from before.
 size_t tl_reserve(tl_vm *vm, size_t nbytes);
 
+// Whether a promise of peak memory may hold.
+bool tl_has_promises(const tl_vm *vm);
+
 // Ends all promises of peak memory (#:peak): no code runs any longer.
 void tl_end_promises(tl_vm *vm);
 

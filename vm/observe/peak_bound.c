@@ -129,8 +129,9 @@ static void put_parameter(tl_text *out, const tl_function_param *param) {
 
 // --- Instructions ------------------------------------------------------------
 
-// The items of an index: of a slice how many of its parts are given, -1 of a
-// value. null: fields, several steps or an ellipsis, which are not followed.
+// The items of an index: of a slice which of its parts are given, as bits; -1
+// of a value. null: fields, several steps or an ellipsis, which are not
+// followed.
 static void put_items(tl_text *out, const tl_path *path) {
   bool follows =
       path->step_count == 1 && !path->spreads && path->steps[0].field == NULL;
@@ -140,8 +141,7 @@ static void put_items(tl_text *out, const tl_path *path) {
     const tl_index_item *item = &path->steps[0].items[i];
     bool slices = item->kind == TL_ITEM_SLICE;
     follows = item->kind != TL_ITEM_ELLIPSIS;
-    tl_text_printf(out, "%s%d", i == 0 ? "" : ", ",
-                   slices ? __builtin_popcount(item->given) : -1);
+    tl_text_printf(out, "%s%d", i == 0 ? "" : ", ", slices ? item->given : -1);
   }
   if (!follows)
     out->length = begin;
@@ -209,6 +209,7 @@ static void put_extra(lister *l, const tl_prototype *p, uint32_t pc,
       put_name(&l->out, p, d);
       break;
     case TL_BC_INDEX:
+    case TL_BC_SETPATH:
       put_items(&l->out, &p->unit->paths[d->extra]);
       break;
     case TL_BC_CALLB:
@@ -311,12 +312,18 @@ static void put_dtypes(tl_text *out) {
 }
 
 // Of each elementwise operation the dtype of the result by that of the
-// operands; -1: it refuses them.
+// operands; -1: it refuses them. "looks": of integers, it looks at the operands
+// before it writes, which a region can not always.
 static void put_operations(tl_text *out) {
   for (int i = 0; i < TL_OP_COUNT; i++) {
-    tl_text_printf(out, "%s{\"arity\": %d, \"selects\": %s, \"results\": [",
+    bool looks = i == TL_OP_FLOOR_DIVIDE || i == TL_OP_REMAINDER ||
+                 i == TL_OP_POW || i == TL_OP_LEFT_SHIFT ||
+                 i == TL_OP_RIGHT_SHIFT;
+    tl_text_printf(out,
+                   "%s{\"arity\": %d, \"selects\": %s, \"looks\": %s, "
+                   "\"results\": [",
                    i == 0 ? "" : ",\n", tl_ops[i].arity,
-                   truth(tl_ops[i].rule == TL_RULE_SELECT));
+                   truth(tl_ops[i].rule == TL_RULE_SELECT), truth(looks));
     for (int k = 0; k < TL_DTYPE_COUNT; k++) {
       tl_dtype computed = tl_op_compute_dtype((tl_op)i, (tl_dtype)k);
       tl_text_printf(out, "%s%d", k == 0 ? "" : ", ",

@@ -16,10 +16,10 @@
 //   stdlib/inner/peak.tly   bounds it
 //
 // The bound is one of the promise #:peak (peak_contract.h): bytes of items
-// beyond those at the beginning. It holds for arrays of TL_REGION_LARGE items
-// and more; smaller ones may be computed one by one. Where a shape depends on
-// values, or where a function's own needs are not known, the report says what
-// would have to be known.
+// beyond those at the beginning. Without the promise operations on fewer than
+// TL_REGION_LARGE items may be done one by one, each with its array. Where a
+// shape depends on values, or where a function's own needs are not known, the
+// report says what would have to be known.
 #ifndef TALLY_VM_PEAK_BOUND_H
 #define TALLY_VM_PEAK_BOUND_H
 

@@ -7,6 +7,7 @@
 
 #include "vm/bytecode/module.h"
 #include "vm/error.h"
+#include "vm/memory/reserve.h"
 #include "vm/objects.h"
 #include "vm/region/region_internal.h"
 #include "vm/events.h"
@@ -39,7 +40,7 @@ static void put_results(tl_region_graph *g, const tl_slot *results) {
 // as consumed.
 static void commit(tl_region_graph *g, tl_slot *results) {
   tl_vm *vm = g->vm;
-  tl_region_end_selection(g, &results[0]);
+  tl_region_cut(g, &results[0]);
   tl_slot *base = g->base;
   // Ownership went over of what was there before: a slot may have been bound
   // anew since.
@@ -92,6 +93,7 @@ static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
 // Without its consumer the region still saves the arrays between the
 // operations, so a consumer that declines is not the end of it.
 static tl_region_status compute(tl_region_graph *g, tl_slot *out) {
+  g->is_longer = false;  // it may have been in the run before
   if (g->consumer == TL_CONSUMER_ARRAY)
     return to_value(g, out);
   if (g->consumer == TL_CONSUMER_MULTI)
@@ -204,13 +206,14 @@ static tl_region_status run_read(tl_region_graph *g, tl_region *where,
   bool fits =
       is_read && (tl_region_resolve(g) || (!together && fits_before(g, pc)));
   if (!fits) {
-    where->was_small = is_small(g);
+    where->small_items = is_small(g) ? g->items : 0;
     return tl_region_is_stopped(g->vm) ? TL_REGION_FAILED : TL_REGION_DECLINED;
   }
   int64_t size = tl_region_size(g);
   bool caches = keep && g->rows == NULL && !g->uncacheable;
-  where->was_small = size < TL_REGION_LARGE;
-  if (size == 0 || (where->was_small && !caches) ||
+  bool small = size < TL_REGION_LARGE;
+  where->small_items = small ? g->items : 0;
+  if (size == 0 || (small && !caches && !tl_has_promises(g->vm)) ||
       (g->rows != NULL && tl_region_has_wrap(g)))
     return TL_REGION_DECLINED;
   int view_words = g->view_words;
@@ -314,10 +317,11 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
 
 // From the cheapest try to the dearest: a cached graph and its plan; then, if
 // it is time, reading anew, with the regions behind this one and without.
-static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
+static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
-  bool other;
+  bool other, promised = tl_has_promises(vm);
+  bool large = items >= TL_REGION_LARGE || promised;
   tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
   out->together = false;
   if (cached != NULL) {
@@ -343,13 +347,14 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
     return TL_REGION_DECLINED;
   }
   bool keep = is_time_to_read(where);
-  if (!keep && (!large || where->was_small)) {
+  if (!keep && !promised && (!large || items <= where->small_items)) {
     where->skip = where->end;
     return TL_REGION_DECLINED;
   }
   tl_region_graph g;
   tl_region_room room;  // large: not cleared
   tl_region_open(&g, &room, vm, function, base);
+  g.items = items;
   tl_region_status status = TL_REGION_DECLINED;
   if (may_join(where)) {
     status = run_fresh(&g, where, pc, true, keep, out->results);
@@ -375,7 +380,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, bool large,
 // Where it declines, asked_at says so for the instructions up to where->skip:
 // none of them asks again in this pass.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
-                               tl_slot *base, const tl_ins *at, bool large,
+                               tl_slot *base, const tl_ins *at, int64_t items,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
   tl_region *where = find_region(function, pc);
@@ -386,7 +391,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
     return TL_REGION_DECLINED;
   }
   outcome out;
-  tl_region_status status = run(vm, where, large, function, base, pc, &out);
+  tl_region_status status = run(vm, where, items, function, base, pc, &out);
   if (status == TL_REGION_DONE) {
     *next = function->code + out.end;
     if (vm->watch != NULL)

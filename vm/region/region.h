@@ -49,12 +49,12 @@ static inline int64_t tl_items_of(const tl_slot *s) {
   return tl_is_array(*s) ? s->array->size : 0;
 }
 
-// [at] is the instruction under way, [base] the frame's slots; [large]: an
-// operand has TL_REGION_LARGE items.
+// [at] is the instruction under way, [base] the frame's slots; [items]: of the
+// operand that has most. Under a promise of peak memory none is too few.
 // Called where an instruction meets an array. *next is set where the region is
 // done; where it is declined no error is pending.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
-                               tl_slot *base, const tl_ins *at, bool large,
+                               tl_slot *base, const tl_ins *at, int64_t items,
                                const tl_ins **next);
 
 // What the layers below call of all this (objects.h).

@@ -19,7 +19,7 @@ void tl_region_clear(tl_region_graph *g) {
   g->taken = 0;
   g->masked = false;
   g->selected_before = 0;
-  g->selected_over = false;
+  g->is_longer = false;
   g->detaches = true;
 }
 

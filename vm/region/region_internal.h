@@ -197,6 +197,7 @@ typedef struct tl_region_graph {
   tl_vm *vm;
   const tl_prototype *function;
   tl_slot *base;  // the frame's
+  int64_t items;  // of the operand that asked
   tl_region_node *nodes;
   tl_region_use *uses;
   tl_region_root *roots;
@@ -236,21 +237,25 @@ typedef struct tl_region_graph {
   uint32_t consumed_slot;  // the slot of what it takes
   bool detaches;           // that is possible
 
+  // The result, or what was selected, stands at the front of an operand, which
+  // is cut to it once the graph has been cached.
+  bool is_longer;
+
   // TL_CONSUMER_PLACE
   int target;  // the root that is updated; of TL_CONSUMER_SELECT, one of two
                // operands that is no node and ends there; or -1
   tl_region_index place;
 
-  // x[mask] += 1. What is read as x[mask] is all of x, use -1 - taken; what is
-  // computed of it is stored where the mask is true. 0: nothing is taken, or it
-  // has been put back. Nodes from taken_at on are those after it.
+  // x[mask] += 1, or x[mask] = 0. What is read as x[mask] is all of x, use -1 -
+  // taken; what is computed of it is stored where the mask is true. 0: nothing
+  // is taken, or it has been put back. Nodes from taken_at on are those after
+  // it.
   int taken, taken_mask, taken_at;
   bool masked;  // the value is such a choice, a node of TL_OP_WHERE
 
   // TL_CONSUMER_SELECT: nodes, or -1 - the number of a use; one is a node
   int selected, mask;
   int64_t selected_before;  // items, of an earlier run; 0: not known
-  bool selected_over;       // the result stands in an operand, as long as that
 
   // TL_CONSUMER_SCAN, and fold and arguments
   tl_dtype scan_dtype;
@@ -597,7 +602,7 @@ tl_region_status tl_region_multi(tl_region_graph *g, tl_slot *results);
 tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
 // Cuts a result that stands in an operand to its length: no sooner than the
 // graph has been cached, which the operand's shape is part of.
-void tl_region_end_selection(tl_region_graph *g, tl_slot *out);
+void tl_region_cut(tl_region_graph *g, tl_slot *out);
 
 // Whether the region can feed the running fold; sets g->scan_dtype.
 // Not with an initial item, which would make the result longer than the

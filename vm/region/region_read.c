@@ -348,23 +348,32 @@ static bool is_of_taken(const tl_region_graph *g, int value) {
   return value >= g->taken_at;
 }
 
-// target[mask] = *value, of what was taken there, in the root [root]: a choice
-// between it and what the target has. Without the update there is no such
-// value, so the region cannot end before.
-static bool read_masked(tl_region_reader *rd, const tl_decoded *d, int root,
+// Whether the items that a mask says get *value, of the array that is use [in]:
+// it was computed of what was taken there, or it is a number, and the mask is
+// computed here.
+static bool is_masked(const tl_region_graph *g, int in, int mask, int value) {
+  if (g->taken == 0)
+    return mask >= 0 && is_scalar(g, value) && tl_region_is_mask(g, mask);
+  return g->uses[-1 - g->taken].root == g->uses[-1 - in].root &&
+         mask == g->taken_mask && is_of_taken(g, value);
+}
+
+// target[mask] = *value, of use [in]: a choice between it and what the target
+// has. The region cannot end before.
+static bool read_masked(tl_region_reader *rd, const tl_decoded *d, int in,
                         int *value) {
   tl_region_graph *g = rd->g;
   int mask;
-  if (d->op != TL_BC_SETEL || g->uses[-1 - g->taken].root != root ||
-      !tl_reader_look_up(rd, d->operands[2], &mask) || mask != g->taken_mask ||
-      !is_of_taken(g, *value))
+  if (d->op != TL_BC_SETEL || g->together ||
+      !tl_reader_look_up(rd, d->operands[2], &mask) ||
+      !is_masked(g, in, mask, *value))
     return false;
   tl_region_node *n = begin_node(rd, TL_OP_WHERE);
   if (n == NULL)
     return false;
   n->in[0] = mask;
   n->in[1] = *value;
-  n->in[2] = g->taken;
+  n->in[2] = g->taken != 0 ? g->taken : in;
   tl_reader_consume(rd, d->operands[2], mask, d->modes[2]);
   g->taken = 0;
   g->masked = true;
@@ -374,19 +383,20 @@ static bool read_masked(tl_region_reader *rd, const tl_decoded *d, int root,
 }
 
 // target[…] = a node
-// The value is a node, for what is no node the store alone is as good.
+// The value is a node: for what is none the store alone is as good, but for a
+// number where a mask is computed.
 static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   uint32_t target = d->operands[0];
   int in, value;
   if (!tl_reader_look_up(rd, target, &in) ||
-      !tl_reader_look_up(rd, d->operands[1], &value) || value < 0)
+      !tl_reader_look_up(rd, d->operands[1], &value))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
       g->roots[u->root].ends ||
-      (g->taken != 0 ? !read_masked(rd, d, u->root, &value)
-                     : !tl_reader_index(rd, d, 2, &g->place)))
+      (g->taken != 0 || value < 0 ? !read_masked(rd, d, in, &value)
+                                  : !tl_reader_index(rd, d, 2, &g->place)))
     return false;
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
   if (g->together) {
@@ -559,8 +569,19 @@ static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
   return true;
 }
 
+// Whether an array ends here of which a view is read.
+static bool ends_viewed(const tl_region_graph *g) {
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (!u->direct && u->root >= 0 && g->roots[u->root].consumed)
+      return true;
+  }
+  return false;
+}
+
 // A region that ends in an operation: its result is the last one's.
-// A single node without a roll gains nothing over the operation itself.
+// A single node gains nothing over the operation itself, without a roll or an
+// array to the front of which it may go.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->taken != 0)
@@ -571,7 +592,7 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
       !end_in_value(g, rd->at, rd->end))
     return false;
-  return g->node_count + g->wrap_count > 1;
+  return g->node_count + g->wrap_count > 1 || ends_viewed(g);
 }
 
 // The only result that is still to be read, where the reading has come to, if

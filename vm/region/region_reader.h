@@ -114,6 +114,9 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
 // False for other names, which tl_reader_member is tried with.
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT
+// Whether a node, or a use as -1 - its number, is a mask whatever the operands
+// are.
+bool tl_region_is_mask(const tl_region_graph *g, int in);
 // Only as the last instruction of the region itself, not of a callee.
 bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d);
 // The array again, as a view with a wrap; a roll of a roll adds the shifts.

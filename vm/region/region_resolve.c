@@ -245,9 +245,8 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
       return false;
     if (n->in[i] < 0)
       continue;
-    const tl_region_node *from = &g->nodes[n->in[i]];
-    x[i].dtype = from->typing.result;
-    x[i].weak = from->typing.weak;
+    // No array is weak, not even the choice between two literals.
+    x[i].dtype = g->nodes[n->in[i]].typing.result;
   }
   if (!tl_operands_resolve(g->vm, n->op, x, slots, &n->typing) ||
       !check(g, n, x))

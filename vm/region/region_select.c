@@ -151,19 +151,24 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
     return status;
   *out = tl_own_array(owner.array);
   g->selected_before = p.count;
-  g->selected_over = true;
+  g->is_longer = true;
   g->roots[g->uses[use].root].consumed = false;
   return status;
 }
 
 // Until now the operand had its old shape, by which the graph was cached.
-void tl_region_end_selection(tl_region_graph *g, tl_slot *out) {
-  if (g->consumer != TL_CONSUMER_SELECT || !g->selected_over)
+void tl_region_cut(tl_region_graph *g, tl_slot *out) {
+  if (!g->is_longer)
     return;
+  bool selects = g->consumer == TL_CONSUMER_SELECT;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   tl_slot owner = *out;
-  g->selected_over = false;
-  *out = tl_own_array(tl_array_narrow(g->vm, &owner, dtype_of(g, g->selected),
-                                      1, &g->selected_before));
+  g->is_longer = false;
+  *out = tl_own_array(
+      selects ? tl_array_narrow(g->vm, &owner, dtype_of(g, g->selected), 1,
+                                &g->selected_before)
+              : tl_array_narrow(g->vm, &owner, tl_region_result_dtype(g),
+                                shape->ndim, shape->lengths));
 }
 
 // An array gives back what it has too much.
@@ -229,7 +234,6 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out) {
                  .shape = shape->lengths,
                  .size = tl_region_size(g)};
   s.itemsize = tl_itemsize(s.dtype);
-  g->selected_over = false;
   // One by one, the instruction at fault says why.
   if (tl_region_has_wrap(g) || tl_is_under_contract(g->vm) ||
       dtype_of(g, g->mask) != TL_BOOL || !is_alike(&s, g->selected) ||

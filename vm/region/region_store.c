@@ -89,11 +89,88 @@ static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
   return status;
 }
 
+// --- To the front of a longer array -----------------------------------------
+
+// Whether every item of the result is read no further in front in [base] than
+// it is written, if that goes to the front of [base] row by row: nothing is
+// overwritten then that a later item is computed of.
+//
+//   x[k:] - x[:-k]     written 0, 1, 2, …    read k, k + 1, …  and  0, 1, …
+//   m[:, 1:] + m[:, :-1]      a row of the result is shorter than one of m
+static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
+                           size_t itemsize) {
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  for (int u = 0; u < g->use_count; u++) {
+    int64_t strides[TL_MAX_DIMS], dense = (int64_t)itemsize;
+    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
+      continue;
+    const tl_array *a = g->uses[u].items.array;
+    if (!tl_arrays_overlap(a, base))
+      continue;
+    if (g->uses[u].wrap > 0 || a->data < base->data)
+      return false;
+    tl_broadcast_strides(a, shape->ndim, shape->lengths, strides);
+    for (int i = shape->ndim - 1; i >= 0; i--) {
+      if (shape->lengths[i] > 1 && strides[i] < dense)
+        return false;
+      dense *= shape->lengths[i];
+    }
+  }
+  return true;
+}
+
+// An operand that ends here and is somewhat longer than the result, to the
+// front of which the result may go; -1: there is none. A much longer one would
+// have to be cut to a small part.
+static int find_longer(const tl_region_graph *g, size_t itemsize) {
+  int ndim = g->shapes[g->nodes[g->value].shape].ndim;
+  int64_t size = tl_region_size(g);
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_region_use *x = &g->uses[u];
+    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
+        !tl_is_array(x->value))
+      continue;
+    const tl_array *a = x->value.array;
+    if (tl_is_dying(g->vm, x->value) && tl_is_contiguous(a) &&
+        (a->head.flags & TL_EXTERNAL) == 0 && tl_ndim(a) >= ndim &&
+        a->size > size && a->size / PART_OF < size &&
+        tl_itemsize(tl_array_dtype(a)) == itemsize &&
+        is_read_behind(g, a, itemsize))
+      return u;
+  }
+  return -1;
+}
+
+// Each block waits until it is computed. The operand keeps its shape until
+// tl_region_cut.
+static tl_region_status run_to_front(tl_region_graph *g, int use,
+                                     tl_dtype dtype, tl_slot *out) {
+  tl_plan_delay delay;
+  int64_t strides[TL_MAX_DIMS];
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_array *a = g->uses[use].value.array;
+  tl_region_tile tile = {shape->ndim, shape->lengths, NULL, NULL};
+  tl_shape_strides(shape->ndim, shape->lengths, tl_itemsize(dtype), strides);
+  tl_plan *plan = tl_region_plan_whole(g, &tile, a->data, dtype, strides);
+  if (plan == NULL || !tl_delay_fits(plan, &delay, 0))
+    return TL_REGION_DECLINED;
+  if (!tl_region_pay(g->vm, a->size))
+    return TL_REGION_FAILED;
+  plan->delay = &delay;
+  tl_region_status status = tl_region_run_plan(g, plan, NULL, NULL, false);
+  if (status != TL_REGION_DONE)
+    return status;
+  *out = tl_own_array(a);
+  g->is_longer = true;
+  g->roots[g->uses[use].root].consumed = false;
+  return status;
+}
+
 // --- Into an array ----------------------------------------------------------
 
 // In this order: over an operand as it is, over one whose other parts are
-// copied, into a new array. A running fold cannot go over parts, since it is
-// written in order of the items.
+// copied, to the front of a longer one, into a new array. A running fold cannot
+// go over parts, since it is written in order of the items.
 tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   const tl_region_node *n = &g->nodes[g->value];
   tl_dtype dtype = tl_region_result_dtype(g);
@@ -107,9 +184,18 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   if (!whole && g->consumer == TL_CONSUMER_ARRAY)
     reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
   tl_array *target;
+  int longer = reused < 0 && g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL
+                   ? find_longer(g, tl_itemsize(dtype))
+                   : -1;
+  if (longer >= 0) {
+    tl_region_status status = run_to_front(g, longer, dtype, out);
+    if (status != TL_REGION_DECLINED)
+      return status;
+  }
   if (reused < 0) {
-    // One by one, the instruction at fault says why.
-    if (tl_is_under_contract(g->vm))
+    // One by one, the instruction at fault says why, and one operation may
+    // still have its operand put in order.
+    if (tl_is_under_contract(g->vm) || g->node_count + g->wrap_count == 1)
       return TL_REGION_DECLINED;
     tl_region_status status = tl_region_make_array(g, &target);
     if (status == TL_REGION_DONE)
@@ -214,7 +300,9 @@ static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
   const int64_t *shape = mask < 0 ? tl_shape(given) : made->lengths;
   return (mask < 0 ? tl_ndim(given) : made->ndim) == ndim &&
          memcmp(shape, tl_shape(a), (size_t)ndim * sizeof *shape) == 0 &&
-         g->nodes[choice->in[1]].typing.result == tl_array_dtype(a) &&
+         choice->typing.result == tl_array_dtype(a) &&
+         (choice->in[1] < 0 ||
+          g->nodes[choice->in[1]].typing.result == tl_array_dtype(a)) &&
          tl_region_is_cheap(g) &&
          (mask >= 0 || !tl_is_contiguous(given) ||
           tl_has_true(given, a->size / RARE));

@@ -166,7 +166,7 @@ static bool node_gives_mask(const tl_region_graph *g, int at,
 
 // Whether a node or use is a mask. Nodes are asked in their order, each once:
 // in m & m & … one may be reached in very many ways.
-static bool is_mask(const tl_region_graph *g, int in) {
+bool tl_region_is_mask(const tl_region_graph *g, int in) {
   bool nodes[TL_REGION_NODES];
   for (int i = 0; i <= in; i++) nodes[i] = node_gives_mask(g, i, nodes);
   return gives_mask(g, in, nodes);
@@ -178,7 +178,7 @@ static bool is_mask(const tl_region_graph *g, int in) {
 static bool is_masked(tl_region_reader *rd, const tl_decoded *d) {
   return d->op == TL_BC_TAKEEL && rd->depth == 0 && !rd->g->together &&
          tl_reader_look_up(rd, d->operands[1], &rd->g->taken_mask) &&
-         is_mask(rd->g, rd->g->taken_mask);
+         tl_region_is_mask(rd->g, rd->g->taken_mask);
 }
 
 // The index is stored in the graph for later runs, which apply it to the array
@@ -231,7 +231,7 @@ bool tl_reader_select(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   int in, mask;
   if (d->op != TL_BC_GETEL || !tl_reader_look_up(rd, d->operands[0], &in) ||
       !tl_reader_look_up(rd, d->operands[1], &mask) || (in < 0 && mask < 0) ||
-      !is_mask(g, mask))
+      !tl_region_is_mask(g, mask))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u != NULL && (!tl_region_is_array(u->value) || !tl_region_is_operand(u)))
