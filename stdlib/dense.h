@@ -67,11 +67,10 @@ typedef struct tl_dense {
 extern const tl_dense tl_dense_real;     // Tally's own, float64
 extern const tl_dense tl_dense_complex;  // complex128
 
-// The least side of a matrix that goes to LAPACK: Tally's own code has done
-// with shorter ones before a library has begun. Iterations take several times
-// the work of a factorisation, and LAPACK needs no vectors for singular values.
+// The least side of a matrix that goes to LAPACK, which takes some milliseconds
+// to load: few shorter ones take as long by Tally's own code. Iterations take
+// several times the work of a factorisation.
 typedef enum tl_dense_least {
-  TL_LEAST_VALUES = 8,     // svd without vectors
   TL_LEAST_ITERATED = 16,  // svd, eigh, eig
   TL_LEAST_FACTORED = 32   // all others
 } tl_dense_least;

@@ -140,7 +140,7 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
   if (!tl_matrices_open(vm, "svdvals", "x", &args[0], false, true,
-                        TL_LEAST_VALUES, &s))
+                        TL_LEAST_ITERATED, &s))
     return false;
   const int64_t k = s.rows < s.columns ? s.rows : s.columns;
   tl_array *a = tl_matrices_new(vm, &s, tl_real_dtype(s.compute), k, -1);
