@@ -171,8 +171,9 @@ static bool find_neighbours(const tl_array *a, int axis, neighbours *out) {
 
 // Sorts up to a row's lanes that begin at [data]: they become the columns of
 // [rows], whose other columns have any keys.
-static void sort_columns(const tl_array *a, const neighbours *l, char *data,
-                         int64_t lanes, bool descending, char *rows) {
+static void sort_row_of_lanes(const tl_array *a, const neighbours *l,
+                              char *data, int64_t lanes, bool descending,
+                              char *rows) {
   const tl_dtype dtype = tl_array_dtype(a);
   const size_t size = tl_itemsize(dtype);
   const int64_t n = a->size / (l->sets * l->lanes);
@@ -199,8 +200,8 @@ static bool sort_neighbours(tl_vm *vm, tl_array *a, const neighbours *l,
   for (int64_t set = 0; ok && set < l->sets; set++)
     for (int64_t i = 0; ok && i < l->lanes; i += width) {
       const int64_t lanes = l->lanes - i < width ? l->lanes - i : width;
-      sort_columns(a, l, a->data + set * l->set + i * l->lane, lanes,
-                   descending, rows);
+      sort_row_of_lanes(a, l, a->data + set * l->set + i * l->lane, lanes,
+                        descending, rows);
       ok = tl_poll(vm, (uint64_t)(n * width) >> 10);
     }
   if (rows)
