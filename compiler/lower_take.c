@@ -303,6 +303,17 @@ static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
          list->items.items[0]->name.name == v->name;
 }
 
+// Whether this is r.a = r.a[1:]: slices of the old value, which may be made in
+// its memory.
+static bool is_cut(const tl_target *target, const tl_ast *value) {
+  if (value->kind != TL_AST_INDEX || !is_place(value->index.object, target))
+    return false;
+  for (uint32_t i = 0; i < value->index.count; i++)
+    if (value->index.items[i].kind != TL_AST_ITEM_SLICE)
+      return false;
+  return true;
+}
+
 // Whether all other reads of the container are of the old value, and may be of
 // what was taken: nobody may change its indices or move it on meanwhile.
 static bool reads_again(const search *s) {
@@ -324,7 +335,12 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   // r.a = r.a would take and put for nothing.
   if (!takeable || is_place(value, target))
     return NULL;
-  look(value, &s);
+  if (is_cut(target, value)) {
+    find_old(&s, value->index.object);
+    tl_ast_each_in_items(value->index.items, value->index.count, look, &s);
+  } else {
+    look(value, &s);
+  }
   *is_again = reads_again(&s);
   *is_late = s.reads > 0 && !*is_again;
   if (s.leaf == NULL || s.misses || (*is_late && s.reads_before < s.reads))

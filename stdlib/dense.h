@@ -67,11 +67,21 @@ typedef struct tl_dense {
 extern const tl_dense tl_dense_real;     // Tally's own, float64
 extern const tl_dense tl_dense_complex;  // complex128
 
+// The least side of a matrix that goes to LAPACK, which takes some milliseconds
+// to load: few shorter ones take as long by Tally's own code. Iterations take
+// several times the work of a factorisation.
+typedef enum tl_dense_least {
+  TL_LEAST_ITERATED = 16,  // svd, eigh, eig
+  TL_LEAST_FACTORED = 32   // all others
+} tl_dense_least;
+
 // The table for matrices of [dtype] whose smaller side has [side] items, and
 // the dtype it takes them in (*dtype is changed: integers become float64, and
-// without LAPACK narrow items wide ones). By the size and by whether the VM has
-// limits, so that the same script takes the same code each time.
-const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype);
+// without LAPACK narrow items wide ones). By the size, what is asked for and
+// whether the VM has limits, so that the same script takes the same code each
+// time.
+const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dense_least least,
+                                tl_dtype *dtype);
 
 // LAPACK's table for float32, float64, complex64 or complex128; NULL where
 // none is loaded.

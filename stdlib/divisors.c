@@ -1,4 +1,5 @@
-// Greatest common divisors, for the functions in Tally that are made of them.
+// Greatest common divisors and least common multiples, for the functions in
+// Tally that are made of them.
 //
 // Built for speed.
 
@@ -44,10 +45,15 @@ static void widen(uint64_t *to, const char *from, int64_t step, tl_dtype dtype,
   kernels->cast[dtype][wide](to, packed, n);
 }
 
+// What becomes of 64 bits wraps into the dtype, as a product does.
+static uint64_t multiple_of(uint64_t a, uint64_t b) {
+  return a == 0 ? 0 : a / divisor_of(a, b) * b;
+}
+
 // A run of two arrays with the dtypes [a] and [b], into items of [dtype] side
-// by side.
+// by side: divisors, or multiples.
 static void run_divisors(const tl_walk *w, tl_dtype a, tl_dtype b,
-                         tl_dtype dtype) {
+                         tl_dtype dtype, bool multiples) {
   const bool is_signed = tl_dtypes[dtype].kind == 'I';
   const tl_dtype wide = is_signed ? TL_INT64 : TL_UINT64;
   uint64_t x[BLOCK], y[BLOCK];
@@ -55,16 +61,21 @@ static void run_divisors(const tl_walk *w, tl_dtype a, tl_dtype b,
     const size_t n = (size_t)(w->length - at < BLOCK ? w->length - at : BLOCK);
     widen(x, w->data[1] + at * w->step[1], w->step[1], a, wide, n);
     widen(y, w->data[2] + at * w->step[2], w->step[2], b, wide, n);
-    for (size_t i = 0; i < n; i++)
-      x[i] = divisor_of(size_of(x[i], is_signed), size_of(y[i], is_signed));
-    tl_kernels()->cast[wide][dtype](
-        w->data[0] + at * (int64_t)tl_itemsize(dtype), x, n);
+    for (size_t i = 0; i < n; i++) {
+      const uint64_t u = size_of(x[i], is_signed), v = size_of(y[i], is_signed);
+      x[i] = multiples ? multiple_of(u, v) : divisor_of(u, v);
+    }
+    char *to = w->data[0] + at * (int64_t)tl_itemsize(dtype);
+    tl_kernels()->cast[wide][dtype](to, x, n);
+    // What wrapped may be negative.
+    if (multiples)
+      tl_kernels()->unary[TL_OP_ABS][dtype](to, to, n);
   }
 }
 
 // Walks both arrays, broadcast to the shape of [to]. False: it was stopped.
 static bool all_divisors(tl_vm *vm, const tl_array *a, const tl_array *b,
-                         tl_array *to) {
+                         bool multiples, tl_array *to) {
   int64_t strides[2][TL_MAX_DIMS];
   const int ndim = tl_ndim(to);
   tl_broadcast_strides(a, ndim, tl_shape(to), strides[0]);
@@ -75,17 +86,20 @@ static bool all_divisors(tl_vm *vm, const tl_array *a, const tl_array *b,
       (const int64_t *const[]){tl_strides(to), strides[0], strides[1]});
   for (; !walk.done; tl_walk_next(&walk)) {
     run_divisors(&walk, tl_array_dtype(a), tl_array_dtype(b),
-                 tl_array_dtype(to));
+                 tl_array_dtype(to), multiples);
     if (!tl_poll(vm, 1 + (uint64_t)walk.length / 64))
       return false;
   }
   return true;
 }
 
-// divisors(a, b): none where they are no plain arrays of integers that promote
-// to integers.
+// divisors(a, b, multiples): none where they are no plain arrays of integers
+// that promote to integers.
 static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  bool multiples;
   *out = tl_none();
+  if (!tl_arg_bool(vm, "gcd", "multiples", args[2], &multiples))
+    return false;
   if (tl_is_nested(args[0]) || tl_is_nested(args[1]))
     return true;
   if (!tl_arg_array(vm, "gcd", &args[0]) || !tl_arg_array(vm, "gcd", &args[1]))
@@ -102,13 +116,14 @@ static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_array *made = tl_array_new(vm, dtype, ndim, shape);
   return made != NULL &&
-         tl_result_give(vm, made, all_divisors(vm, both[0], both[1], made),
+         tl_result_give(vm, made,
+                        all_divisors(vm, both[0], both[1], multiples, made),
                         out);
 }
 
 const tl_builtin tl_divisors_module[] = {
-    /// The greatest common divisors of two arrays of integers; none of
-    /// other values.
-    {"divisors", "a, b", divisors},
+    /// The greatest common divisors of two arrays of integers, or their least
+    /// common multiples; none of other values.
+    {"divisors", "a, b, multiples: false", divisors},
     {.name = NULL},
 };

@@ -16,11 +16,10 @@
 #include "vm/pool.h"
 #include "vm/vm.h"
 
-// Matrices whose smaller side is shorter go through Tally's own code, which has
-// done before a library has begun; longer ones would overflow its integers. A
-// library cannot be stopped: under a limit of time or instructions only what it
-// does in some milliseconds is given to it.
-enum { LEAST_SIDE = 32, MOST_SIDE = 30000, MOST_LIMITED = 128 };
+// Longer sides would overflow the library's integers. A library cannot be
+// stopped: under a limit of time or instructions only what it does in some
+// milliseconds is given to it.
+enum { MOST_SIDE = 30000, MOST_LIMITED = 128 };
 
 // --- The functions ----------------------------------------------------------
 
@@ -649,13 +648,14 @@ const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
 }
 
 // Integers become float64. Tally's own code has the two wide dtypes alone.
-const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dtype *dtype) {
+const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dense_least least,
+                                tl_dtype *dtype) {
   *dtype = tl_compute_dtype(*dtype);
   if (!tl_dtype_is_real(*dtype) && !tl_dtype_is_complex(*dtype))
     *dtype = TL_FLOAT64;
   const bool limited =
       vm->options.time_limit > 0 || vm->options.instruction_limit > 0;
-  if (side >= LEAST_SIDE && side <= (limited ? MOST_LIMITED : MOST_SIDE)) {
+  if (side >= (int64_t)least && side <= (limited ? MOST_LIMITED : MOST_SIDE)) {
     const tl_dense *table = tl_lapack(vm, *dtype);
     if (table)
       return table;

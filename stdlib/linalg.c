@@ -82,12 +82,13 @@ static bool look_at(tl_vm *vm, const char *function, const char *name,
 // The table is chosen by the smaller side: its cost decides whether a library
 // is worth its call.
 bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
-                      tl_slot *s, bool square, bool own, tl_matrix_stack *out) {
+                      tl_slot *s, bool square, bool own, tl_dense_least least,
+                      tl_matrix_stack *out) {
   if (!look_at(vm, function, name, s, square, out))
     return false;
   out->compute = out->result;
   int64_t side = out->rows < out->columns ? out->rows : out->columns;
-  out->table = tl_dense_choose(vm, side, &out->compute);
+  out->table = tl_dense_choose(vm, side, least, &out->compute);
   if (!tl_as_contiguous(vm, function, *s, out->compute, &out->slot))
     return false;
   if (!own)
@@ -233,7 +234,8 @@ static tl_array *as_result(tl_vm *vm, const tl_matrix_stack *s, tl_array *a) {
 // linalg.det(x).
 static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  if (!tl_matrices_open(vm, "det", "x", &args[0], true, true, &s))
+  if (!tl_matrices_open(vm, "det", "x", &args[0], true, true, TL_LEAST_FACTORED,
+                        &s))
     return false;
   tl_array *a = tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1);
   bool ok = a && determinants(vm, "det", &s, a, NULL);
@@ -249,7 +251,8 @@ static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // linalg.slogdet(x).
 static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  if (!tl_matrices_open(vm, "slogdet", "x", &args[0], true, true, &s))
+  if (!tl_matrices_open(vm, "slogdet", "x", &args[0], true, true,
+                        TL_LEAST_FACTORED, &s))
     return false;
   tl_array *a[2] = {tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1),
                     tl_matrices_new(vm, &s, TL_FLOAT64, -1, -1)};
@@ -264,7 +267,8 @@ static bool slogdet(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // linalg.inv(x): in the memory of the opened stack.
 static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  if (!tl_matrices_open(vm, "inv", "x", &args[0], true, true, &s))
+  if (!tl_matrices_open(vm, "inv", "x", &args[0], true, true, TL_LEAST_FACTORED,
+                        &s))
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < s.count; i++)
@@ -445,7 +449,8 @@ static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
   // Both operands are computed in the common precision, not each in its own.
   tl_dtype result = solution_dtype(args[0].array, args[1].array);
   e->a.compute = result;
-  e->a.table = tl_dense_choose(vm, e->kind == BAND ? 0 : e->n, &e->a.compute);
+  e->a.table = tl_dense_choose(vm, e->kind == BAND ? 0 : e->n,
+                               TL_LEAST_FACTORED, &e->a.compute);
   if (!tl_as_contiguous(vm, e->function, args[0], e->a.compute, &e->a.slot))
     return false;
   bool opened = open_right_sides(vm, e, args[0], args[1]);

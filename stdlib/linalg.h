@@ -32,8 +32,10 @@ typedef struct tl_matrix_stack {
 // Items are converted to what the table computes in: integers to float64, and
 // float32 to float64 where Tally's own code is chosen. Fails with kind type for
 // items that are no numbers; nothing is left to drop then.
+// From sides of [least] on a library takes them.
 bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
-                      tl_slot *s, bool square, bool own, tl_matrix_stack *out);
+                      tl_slot *s, bool square, bool own, tl_dense_least least,
+                      tl_matrix_stack *out);
 // The address of matrix number i, rows * columns items in rows.
 void *tl_matrix(const tl_matrix_stack *s, int64_t i);
 

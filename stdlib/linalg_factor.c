@@ -27,7 +27,8 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool upper, ok = true;
   if (!tl_arg_items(vm, "cholesky", &args[0]) ||
       !tl_arg_bool(vm, "cholesky", "upper", args[1], &upper) ||
-      !tl_matrices_open(vm, "cholesky", "x", &args[0], true, true, &s))
+      !tl_matrices_open(vm, "cholesky", "x", &args[0], true, true,
+                        TL_LEAST_FACTORED, &s))
     return false;
   for (int64_t i = 0; ok && i < s.count; i++)
     ok = tl_dense_check(vm, "cholesky", &s, i,
@@ -58,7 +59,8 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int mode;
   if (!tl_arg_items(vm, "qr", &args[0]) ||
       !tl_arg_choice(vm, "qr", "mode", args[1], modes, &mode) ||
-      !tl_matrices_open(vm, "qr", "x", &args[0], false, true, &s))
+      !tl_matrices_open(vm, "qr", "x", &args[0], false, true, TL_LEAST_FACTORED,
+                        &s))
     return false;
   const int64_t m = s.rows, n = s.columns;
   // The columns of Q: all m, or as many as R has rows.
@@ -103,7 +105,8 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool full;
   if (!tl_arg_items(vm, "svd", &args[0]) ||
       !tl_arg_bool(vm, "svd", "full_matrices", args[1], &full) ||
-      !tl_matrices_open(vm, "svd", "x", &args[0], false, true, &s))
+      !tl_matrices_open(vm, "svd", "x", &args[0], false, true,
+                        TL_LEAST_ITERATED, &s))
     return false;
   const int64_t m = s.rows, n = s.columns, k = m < n ? m : n;
   tl_dtype real = tl_real_dtype(s.compute);
@@ -118,7 +121,8 @@ static bool svd(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // linalg.svdvals(x).
 static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_matrix_stack s;
-  if (!tl_matrices_open(vm, "svdvals", "x", &args[0], false, true, &s))
+  if (!tl_matrices_open(vm, "svdvals", "x", &args[0], false, true,
+                        TL_LEAST_ITERATED, &s))
     return false;
   const int64_t k = s.rows < s.columns ? s.rows : s.columns;
   tl_array *a = tl_matrices_new(vm, &s, tl_real_dtype(s.compute), k, -1);
@@ -160,7 +164,8 @@ static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
 static bool eigenvalues(tl_vm *vm, const eigen *e, tl_slot *args,
                         tl_slot *out) {
   tl_matrix_stack s;
-  if (!tl_matrices_open(vm, e->function, "x", &args[0], true, true, &s))
+  if (!tl_matrices_open(vm, e->function, "x", &args[0], true, true,
+                        TL_LEAST_ITERATED, &s))
     return false;
   const int64_t n = s.rows;
   const bool is_real = !tl_dtype_is_complex(s.compute);

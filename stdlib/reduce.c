@@ -539,7 +539,7 @@ static bool compute_quantiles(quantiles *q, char *out) {
 // Room for a lane, and for sorting it where it is sorted.
 static bool open_lane(quantiles *q) {
   size_t n = (size_t)q->split.length, sorting = 0, items;
-  tl_split_as_stored(&q->split);
+  tl_split_as_stored(&q->split, false);
   q->dense = selects(q) && lanes_are_dense(&q->split);
   // Whole cache lines, and at least one.
   items = (n * tl_itemsize(selects(q) ? q->from : q->dtype) + 127) / 64 * 64;

@@ -142,6 +142,73 @@ static bool sort_lane(tl_vm *vm, const lane_work *w, char *data) {
   return sort_in(vm, w->dtype, data, w->n, w->descending, w->room);
 }
 
+// Lanes of up to NETWORK items are sorted side by side, as many as a row of
+// keys has, by exchanges whose number an item grows with the square of the
+// length's logarithm. A row that is nearly empty is not worth them, nor, beyond
+// FEW items, one that is not full.
+enum { NETWORK = 512, FEW = 128, LEAST_OF_ROW = 4 };
+
+// Lanes with one distance from each to the next: all of them where the axis is
+// the last one, else those that begin within an item of the axis before.
+typedef struct neighbours {
+  int64_t sets, lanes;      // in each set
+  int64_t set, lane, item;  // bytes from one to the next
+} neighbours;
+
+// The lanes of a dense array; false where they are not for the network.
+static bool find_neighbours(const tl_array *a, int axis, neighbours *out) {
+  const tl_dtype dtype = tl_array_dtype(a);
+  const int64_t n = tl_shape(a)[axis], size = (int64_t)tl_itemsize(dtype);
+  if (dtype == TL_STRING || tl_dtype_is_complex(dtype) || n > NETWORK ||
+      !tl_kernels()->sort_columns[0] || !tl_is_contiguous(a))
+    return false;
+  const int64_t inner = tl_strides(a)[axis] / size, all = a->size / n;
+  *out = inner == 1 ? (neighbours){1, all, 0, n * size, size}
+                    : (neighbours){all / inner, inner, n * inner * size, size,
+                                   inner * size};
+  return out->lanes * size * (n > FEW ? 1 : LEAST_OF_ROW) >= TL_SORT_ROW;
+}
+
+// Sorts up to a row's lanes that begin at [data]: they become the columns of
+// [rows], whose other columns have any keys.
+static void sort_row_of_lanes(const tl_array *a, const neighbours *l,
+                              char *data, int64_t lanes, bool descending,
+                              char *rows) {
+  const tl_dtype dtype = tl_array_dtype(a);
+  const size_t size = tl_itemsize(dtype);
+  const int64_t n = a->size / (l->sets * l->lanes);
+  tl_pack_tile *pack = tl_kernels()->pack_tile[tl_move_size(size)];
+  pack(rows, TL_SORT_ROW, data, l->item, l->lane, (size_t)n, (size_t)lanes);
+  tl_sort_side_by_side(dtype, rows, (size_t)n, descending);
+  if (l->item == (int64_t)size)
+    pack(data, l->lane, rows, (ptrdiff_t)size, TL_SORT_ROW, (size_t)lanes,
+         (size_t)n);
+  else
+    pack(data, l->item, rows, TL_SORT_ROW, (ptrdiff_t)size, (size_t)n,
+         (size_t)lanes);
+}
+
+// Sorts all lanes, set by set and row by row.
+static bool sort_neighbours(tl_vm *vm, tl_array *a, const neighbours *l,
+                            int64_t n, bool descending) {
+  const int64_t width = TL_SORT_ROW / (int64_t)tl_itemsize(tl_array_dtype(a));
+  const size_t nbytes = (size_t)n * TL_SORT_ROW;
+  char *rows = tl_alloc(vm, nbytes, "sort");
+  bool ok = rows != NULL;
+  if (ok)
+    memset(rows, 0, nbytes);
+  for (int64_t set = 0; ok && set < l->sets; set++)
+    for (int64_t i = 0; ok && i < l->lanes; i += width) {
+      const int64_t lanes = l->lanes - i < width ? l->lanes - i : width;
+      sort_row_of_lanes(a, l, a->data + set * l->set + i * l->lane, lanes,
+                        descending, rows);
+      ok = tl_poll(vm, (uint64_t)(n * width) >> 10);
+    }
+  if (rows)
+    tl_free(vm, rows, nbytes);
+  return ok;
+}
+
 // A lane whose items do not lie side by side is sorted in a row of its own; all
 // lanes go through it in turn.
 bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
@@ -149,8 +216,11 @@ bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
                  .n = tl_shape(a)[axis],
                  .descending = descending};
   unsigned size = tl_move_size(tl_itemsize(w.dtype));
-  if (w.n < 2)
+  neighbours near;
+  if (w.n < 2 || a->size == 0)
     return true;
+  if (find_neighbours(a, axis, &near))
+    return sort_neighbours(vm, a, &near, w.n, descending);
   bool ok = lane_work_open(vm, a, axis, &w);
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);

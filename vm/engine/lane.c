@@ -80,15 +80,21 @@ void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out) {
 
 // Merging after the axes are ordered finds more to merge: a transposed array
 // that is reduced over everything is one run again.
-void tl_split_as_stored(tl_split *split) {
+void tl_split_as_stored(tl_split *split, bool once) {
   tl_split from = *split;
   int axes[TL_MAX_DIMS];
   for (int i = 0; i < from.reduced; i++) axes[i] = i;
   tl_axes_by_stride(from.reduced, from.reduced_strides, axes);
   split->reduced = 0;
-  for (int i = 0; i < from.reduced; i++)
-    add_axis(&split->reduced, split->reduced_shape, split->reduced_strides,
-             from.reduced_shape[axes[i]], from.reduced_strides[axes[i]]);
+  // Axes that repeat items are the last ones then, but go first: what repeats
+  // is read again as it lies. All of them may, of a scalar.
+  const bool all = from.reduced == 0 || from.reduced_strides[axes[0]] == 0;
+  for (int repeats = !once || all || from.length == 0; repeats >= 0; repeats--)
+    for (int i = 0; i < from.reduced; i++)
+      if ((from.reduced_strides[axes[i]] == 0) == repeats)
+        add_axis(&split->reduced, split->reduced_shape, split->reduced_strides,
+                 from.reduced_shape[axes[i]], from.reduced_strides[axes[i]]);
+  split->length = tl_shape_count(split->reduced, split->reduced_shape);
   if (split->kept > 0 && split->reduced > 0) {
     const int64_t kept = split->kept_strides[split->kept - 1];
     const int64_t reduced = split->reduced_strides[split->reduced - 1];

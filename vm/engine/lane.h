@@ -75,8 +75,9 @@ typedef struct tl_split {
 //   2 * 3 * 4 dense, axes 0b110     kept 2, reduced 12 (merged)
 //   2 * 3 * 4 dense, axes 0b101     kept 3, reduced 2 and 4
 void tl_split_axes(const tl_array *array, uint32_t axes, tl_split *out);
-// Where the order of the reduced items does not count: theirs in memory.
-void tl_split_as_stored(tl_split *split);
+// Where the order of the reduced items does not count: theirs in memory. Each
+// item [once]: where it does not count either how often one is there.
+void tl_split_as_stored(tl_split *split, bool once);
 
 // Walks positions of the first [ndim] axes in row-major order.
 typedef struct tl_counter {

@@ -2,6 +2,7 @@
 //
 //   small, no library         small_product      one call of the kernel
 //   m or n is 1               times_vector       the matrix is read in place
+//   few items, many terms     times_columns      the same, for each column
 //   a @ a.T, large            symmetric_product  half, then mirrored
 //   other                     all_blocks         blocks, threads, BLAS
 //
@@ -313,6 +314,35 @@ static bool times_vector(const task *t) {
   return true;
 }
 
+// A result of so few items of so many terms each would fill a fraction of a
+// tile, and the rest of the tile with zeros.
+// Complex products have no tiles up to some hundred terms.
+enum { FEW_ITEMS = 32, MANY_TERMS = 64, MANY_COMPLEX = 256 };
+
+// Whether the columns of b are better taken one by one.
+static bool has_few_items(const task *t) {
+  const bool is_complex = tl_dtype_is_complex(t->dtype);
+  return t->n > 1 && t->m * t->n <= FEW_ITEMS &&
+         t->k >= (is_complex ? MANY_COMPLEX : MANY_TERMS);
+}
+
+// The product as one with each column of b.
+static bool times_columns(const task *t) {
+  const size_t size = tl_itemsize(t->dtype);
+  _Alignas(16) char column[FEW_ITEMS * 16];
+  task one = *t;
+  one.out = column;
+  one.n = 1;
+  for (int64_t j = 0; j < t->n; j++, one.b += t->b_column) {
+    if (!times_vector(&one))
+      return false;
+    for (int64_t i = 0; i < t->m; i++)
+      memcpy(t->out + (size_t)(i * t->n + j) * size, column + (size_t)i * size,
+             size);
+  }
+  return true;
+}
+
 // A leaf needs no panels: one call, one poll.
 bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t a_stride, const char *b, int64_t b_stride,
@@ -340,6 +370,8 @@ bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
 static bool one_product(task *t) {
   if (t->n == 1)
     return times_vector(t);
+  if (has_few_items(t))
+    return times_columns(t);
   return is_worth_halving(t) ? symmetric_product(t) : all_blocks(t);
 }
 
@@ -427,7 +459,8 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
   const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
   bool ok = true;
   for (int64_t done = 0; ok && done < count; done++, t.out += step) {
-    ok = is_small(&t) ? small_product(&t, done) : one_product(&t);
+    ok = is_small(&t) && !has_few_items(&t) ? small_product(&t, done)
+                                            : one_product(&t);
     for (int i = ndim - 1; i >= 0; i--) {
       t.a += a->strides[i];
       t.b += b->strides[i];

@@ -88,8 +88,10 @@ static void find_row(tl_plan_stream_state *stream, int64_t at) {
 
 // Points each stream's value at [nrows] rows of [ncols] items from [column]
 // on, moving those that are no plain run into their registers.
-static void load_streams(tl_plan *plan, int64_t column, size_t nrows,
-                         size_t ncols) {
+static inline __attribute__((always_inline)) void load_streams(tl_plan *plan,
+                                                               int64_t column,
+                                                               size_t nrows,
+                                                               size_t ncols) {
   int inner = plan->ndim - 1;
   for (int i = 0; i < plan->moving_count; i++) {
     int s = plan->moving[i];

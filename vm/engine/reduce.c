@@ -77,10 +77,10 @@ static bool fold(tl_reducer *r) {
   // The split is that of the array again afterwards, for the second fold below
   // and for the caller.
   tl_split split = r->split;
-  tl_split_as_stored(&r->split);
+  const bool ordered = m->fold == TL_FOLD_MIN || m->fold == TL_FOLD_MAX;
+  tl_split_as_stored(&r->split, ordered);
   bool ok = fold_in_order(r);
   r->split = split;
-  bool ordered = m->fold == TL_FOLD_MIN || m->fold == TL_FOLD_MAX;
   return ok && ordered && r->result >= TL_FLOAT16 && has_zero(r)
              ? fold_in_order(r)
              : ok;

@@ -227,6 +227,34 @@ INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   return true;
 }
 
+// where(x[0], x[1], x[2]) of a mask and two arrays of one type, all of one
+// shape, in the memory of one of the two where it dies.
+INLINE bool choice(tl_vm *vm, tl_slot *x, int64_t limit, tl_slot *out) {
+  const uint64_t mask = x[0].tag, model = x[1].tag;
+  if (tl_dtype_of(x[0]) != TL_BOOL || !is_plain(mask) || !is_plain(model) ||
+      ((model ^ x[2].tag) & TAG_TYPE) != 0 || ((model ^ mask) & TAG_NDIM) != 0)
+    return false;
+  const tl_array *a = x[0].array, *b = x[1].array, *c = x[2].array;
+  const tl_dtype dtype = (tl_dtype)tl_dtype_of(x[1]);
+  if (b->size > limit || !same_shape(a, b) || !same_shape(b, c))
+    return false;
+  int dying = 1;
+  while (dying < 3 &&
+         !(tl_is_dying(vm, x[dying]) && is_disjoint(x[dying], x[0]) &&
+           is_disjoint(x[dying], x[3 - dying])))
+    dying++;
+  if (dying < 3) {
+    *out = tl_take_over(vm, &x[dying]);
+  } else {
+    if (!fresh_like(vm, x[1], dtype, out))
+      return false;
+    count_fresh(vm, x[1]);
+  }
+  tl_kernels()->select[tl_move_size(tl_itemsize(dtype))](
+      out->array->data, a->data, b->data, c->data, (size_t)b->size);
+  return true;
+}
+
 // --- Complex scalars --------------------------------------------------------
 
 // They do not fit a slot, so that they are arrays of rank 0.
@@ -310,10 +338,9 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
       tl_ops[op].rule == TL_RULE_COMPARE &&
       tl_compare_at_once(op, x[0], x[1], &truth))
     result = tl_bool(truth);
-  else if (vm->has_contracts ||
-           !(is_complex(x[0].tag) || is_complex(x[1].tag)
-                 ? complex_scalars(vm, op, x, &result)
-                 : binary(vm, op, x, ITEMS, &result)))
+  else if (vm->has_contracts || !(is_complex(x[0].tag) || is_complex(x[1].tag)
+                                      ? complex_scalars(vm, op, x, &result)
+                                      : binary(vm, op, x, ITEMS, &result)))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -431,6 +458,6 @@ bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
     case 2:
       return binary(vm, op, operands, ITEMS, out);
     default:
-      return false;
+      return op == TL_OP_WHERE && choice(vm, operands, ITEMS, out);
   }
 }

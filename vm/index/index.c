@@ -98,6 +98,8 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (tl_index_item_at(a, step, parts, &item)) {
     return finish_item(vm, a, item, out);
   }
+  if (tl_gather_few(vm, *base, step, parts, out) || tl_failed(vm))
+    return !tl_failed(vm);
   const tl_array *mask = tl_whole_mask(a, step, parts);
   if (mask != NULL)
     return whole_mask(vm, base, mask, out);
@@ -251,9 +253,15 @@ static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
     *out = tl_own_list(list);
     return true;
   }
+  // Most of a list that does not end here is a copy of it.
+  const bool copies = !moves && slice.length > base->list->length / 2;
+  if (copies && !tl_may_copy(vm, *base))
+    return false;
   tl_list *made = tl_list_new(vm, slice.length);
   if (made == NULL)
     return false;
+  if (copies && vm->watch != NULL)
+    vm->observer->fresh(vm, tl_own_list(made));
   if (moves)
     made->head.flags |= base->object->flags & TL_BORROWED;
   for (int64_t i = 0; i < slice.length; i++) {

@@ -94,6 +94,31 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
   return out;
 }
 
+// Few indices of one axis need no selection either, where all are in range and
+// x does not end here: an index that is not leaves the general path to say so.
+bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
+                   const tl_slot *parts, tl_slot *out) {
+  const tl_array *a = base.array;
+  if (step->item_count != 1 || step->items[0].kind != TL_ITEM_VALUE ||
+      !tl_is_array(parts[0]) || tl_ndim(a) != 1 || tl_is_owned(base))
+    return false;
+  const tl_array *index = parts[0].array;
+  const int64_t *at = (const int64_t *)(const void *)index->data;
+  const size_t n = (size_t)index->size;
+  const tl_dtype dtype = tl_array_dtype(a);
+  if (index->head.dtype != TL_INT64 || dtype == TL_STRING || n > BLOCK ||
+      !tl_is_contiguous(index) ||
+      !tl_kernels()->indices_within(at, tl_shape(a)[0], n))
+    return false;
+  tl_array *made = tl_array_new(vm, dtype, tl_ndim(index), tl_shape(index));
+  if (made == NULL)
+    return false;
+  tl_kernels()->take[tl_move_size(tl_itemsize(dtype))](made->data, a->data,
+                                                       tl_strides(a)[0], at, n);
+  *out = tl_own_array(made);
+  return true;
+}
+
 // One value for all chosen items: select(mask, value, x) block by block.
 // [a] and [mask] are dense and of one size.
 static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {

@@ -184,6 +184,11 @@ bool tl_has_true(const tl_array *dense_mask, int64_t least);
 const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
                               const tl_slot *parts);
 
+// x[index] for a few indices in range, of one axis and an x that does not end
+// here, into *out, which owns. False: it is not that, or after tl_fail.
+bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
+                   const tl_slot *parts, tl_slot *out);
+
 // --- In the array's own memory: index_down.c ---------------------------------
 
 // x[mask] in x's own memory, where *base ends here and may give it. False: it

@@ -33,7 +33,8 @@ enum { FEW = 8 };
 
 // Adds the products of the last items behind whole iterations, `left` of them,
 // as far as they fill vectors, or by masks in all. 0 changes no lane, as none
-// is -0.0. Returns how many are left then.
+// is -0.0. Returns how many are left then. No load has an empty mask: one that
+// lies in a page that is not there takes a processor hundreds of cycles.
 #if GEMV_MASKS
 #define REST(sfx, T, load)                                                \
   TL_INLINE size_t rest_##sfx(vector_##sfx *held, const T *a, const T *x, \
@@ -42,6 +43,8 @@ enum { FEW = 8 };
     enum { PER = VECTOR / sizeof(T), ALL = (1 << PER) - 1 };              \
     TL_SPELL_OUT for (int v = 0; v < VECTORS; v++) {                      \
       const unsigned some = (unsigned)(items >> v * PER) & ALL;           \
+      if (some == 0)                                                      \
+        break;                                                            \
       held[v] += (vector_##sfx)load(some, a + v * PER) *                  \
                  (vector_##sfx)load(some, x + v * PER);                   \
     }                                                                     \

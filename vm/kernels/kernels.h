@@ -250,6 +250,14 @@ enum { TL_BIN_NONE = -2, TL_BIN_UNSURE = -1 };
 typedef void tl_search(int64_t *out, const void *sorted, size_t m,
                        const void *queries, size_t n, bool right);
 
+// The bytes of a row that a sort of columns goes through, whatever its keys.
+enum { TL_SORT_ROW = 64 };
+
+// Sorts each column of n rows of TL_SORT_ROW bytes of unsigned keys.
+//
+//   rows 3 1 .., 2 5 ..     2 1 .., 3 5 ..
+typedef void tl_sort_columns(void *rows, size_t n);
+
 // c = a @ b: c is m rows of n contiguous items, c_row bytes from one to the
 // next; a is m by k and b is k by n with any strides in bytes. [scratch] has
 // tl_gemm_scratch() bytes, aligned to 64. c overlaps neither. k may be 0: c is
@@ -397,6 +405,8 @@ typedef struct tl_kernel_table {
   bool (*even_bins)(int64_t *out, const tl_even_bins *bins, const double *items,
                     size_t n);
   tl_search *search[TL_KERNEL_DTYPES];
+  // By tl_move_size() of the keys; NULL in a small set.
+  tl_sort_columns *sort_columns[4];
   tl_convolve_kernel *convolve[TL_KERNEL_DTYPES];  // int64, uint64, float64
   // Rotates rows i and i + 1 of count + 1 rows of n items, [row] items from
   // one to the next, for i from count - 1 down to 0: (x, y) becomes (c x - s
@@ -469,6 +479,9 @@ bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
 //   items 3 1 2     out 1 2 0
 bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch, tl_stop *stop);
+// Sorts the columns of n rows of TL_SORT_ROW bytes of real items or bools, each
+// as tl_sort would.
+void tl_sort_side_by_side(tl_dtype dtype, void *rows, size_t n, bool descending);
 // The bytes of scratch for sorting n items.
 size_t tl_sort_scratch(tl_dtype dtype, size_t n);
 // The same for an order; [over]: with room for items that were moved along.

@@ -5,7 +5,7 @@
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
-                extreme extreme_outer extreme_segments outer search gemm gemv gemv_complex \
+                extreme extreme_outer extreme_segments outer search sort_columns gemm gemv gemv_complex \
                 decimal rotate segments convolve half
 # Compiled once.
 KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge overflow
@@ -63,7 +63,7 @@ endif
 # time, with the same results.
 ifneq ($(KERNEL_ISAS),base)
 KERNEL_SET_base := -Os -DTL_SMALL=1
-KERNEL_NOT_base := fused invariant
+KERNEL_NOT_base := fused invariant sort_columns
 endif
 
 define kernel_rule

@@ -173,6 +173,15 @@ bool tl_sort(tl_dtype dtype, void *a, size_t n, bool descending, void *scratch,
   return !(stop && stop->stopped);
 }
 
+void tl_sort_side_by_side(tl_dtype dtype, void *rows, size_t n,
+                          bool descending) {
+  const size_t itemsize = tl_itemsize(dtype);
+  const size_t count = n * (TL_SORT_ROW / itemsize);
+  tl_sort_to_keys(dtype, rows, count, descending, NULL);
+  tl_kernels()->sort_columns[tl_move_size(itemsize)](rows, n);
+  tl_sort_from_keys(dtype, rows, rows, count, descending, NULL);
+}
+
 // Complex items are pairs of reals here.
 #define RUN_STARTS(T, same)                               \
   for (size_t i = 0; i < n; i++) {                        \

@@ -6,9 +6,7 @@
 #define ALL_ONES(U) ((U) ~(U)0)
 
 // X(suffix, word, kind, infinity, NaN): how an item's bits become a key and
-// back, before the key's bits are turned. Integers, signed or not, and bools
-// differ in that. What is above infinity without its sign is NaN, which no
-// integer is.
+// back. Integers, signed or not, and bools differ in which bits are turned.
 #define KEY_WORDS(X)                                   \
   X(word1, tl_word1, INTEGER, UINT8_MAX, 0)            \
   X(word2, tl_word2, INTEGER, UINT16_MAX, 0)           \
@@ -18,15 +16,28 @@
   X(float32, tl_word4, REAL, 0x7f800000u, 0x7fc00000u) \
   X(float64, tl_key8, REAL, 0x7ff0000000000000u, 0x7ff8000000000000u)
 
-#define KEY_OF_INTEGER(U, bits, zero) (U)(bits)
-#define BITS_OF_INTEGER(U, key) (U)(key)
-// A set sign turns all bits, a clear one the sign alone.
+// Masks are made by arithmetic: vectors of words of 64 bits are not compared by
+// every processor.
+#define ONES_IF(U, bit) ((U)(0 - (U)(bit)))
+#define SIGN_OF(U, x) ((U)((U)(x) >> (8 * sizeof(U) - 1)))
+#define ONES_UNLESS_0(U, x) ONES_IF(U, SIGN_OF(U, (x) | (U)(0 - (U)(x))))
+
+#define KEY_OF_INTEGER(U, bits, zero, turn, INF) (U)((bits) ^ (turn))
+#define BITS_OF_INTEGER(U, key, turn, NAN_BITS) (U)((U)(key) ^ (turn))
+// A set sign turns all bits, a clear one the sign alone. Where the zeros are
+// one, the sign alone is no sign. What lies above INF without its sign is NaN.
 #define TURNED(U, bits) \
-  (U)((bits) ^ ((bits)&TOP_BIT(U) ? ALL_ONES(U) : TOP_BIT(U)))
-#define KEY_OF_REAL(U, bits, zero) \
-  TURNED(U, (zero) && (bits) == TOP_BIT(U) ? (U)0 : (bits))
-#define BITS_OF_REAL(U, key) \
-  (U)((key) ^ ((key)&TOP_BIT(U) ? TOP_BIT(U) : ALL_ONES(U)))
+  (U)((bits) ^ (ONES_IF(U, SIGN_OF(U, bits)) | TOP_BIT(U)))
+#define KEY_OF_REAL(U, bits, zero, turn, INF)                      \
+  (U)((TURNED(U, (bits) & (ONES_UNLESS_0(U, (bits) ^ TOP_BIT(U)) | \
+                           ONES_IF(U, !(zero)))) ^                 \
+       (turn)) |                                                   \
+      ONES_IF(U, SIGN_OF(U, (U)(INF) - (U)((bits) & (U)~TOP_BIT(U)))))
+#define BITS_OF_REAL(U, key, turn, NAN_BITS) \
+  (U)((UNTURNED(U, (U)((U)(key) ^ (turn))) & \
+       ONES_UNLESS_0(U, (U) ~(U)(key))) |    \
+      ((NAN_BITS) & (U)~ONES_UNLESS_0(U, (U) ~(U)(key))))
+#define UNTURNED(U, key) (U)((key) ^ ((U)(SIGN_OF(U, key) - 1) | TOP_BIT(U)))
 
 // Which bits of a key are turned: the sign's of signed integers, so that
 // negative ones come first, and all for descending order.
@@ -48,8 +59,7 @@ static uint64_t turned_bits(tl_dtype dtype, bool descending) {
     for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
         const U bits = items[i];                                               \
-        const U key = (U)(KEY_OF_##KIND(U, bits, same_zero) ^ turn);           \
-        keys[i] = (U)(bits & ~TOP_BIT(U)) > INF ? ALL_ONES(U) : key;           \
+        keys[i] = KEY_OF_##KIND(U, bits, same_zero, turn, INF);                \
       }                                                                        \
     }                                                                          \
   }                                                                            \
@@ -62,9 +72,7 @@ static uint64_t turned_bits(tl_dtype dtype, bool descending) {
     const U turn = (U)turned;                                                  \
     for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) { \
       TL_LOOP for (size_t i = start; i < end; i++) {                           \
-        const U key = (U)((U)keys[i] ^ turn);                                  \
-        const bool is_nan = INF < ALL_ONES(U) && (U)keys[i] == ALL_ONES(U);    \
-        items[i] = is_nan ? (U)NAN_BITS : BITS_OF_##KIND(U, key);              \
+        items[i] = BITS_OF_##KIND(U, keys[i], turn, (U)NAN_BITS);              \
       }                                                                        \
     }                                                                          \
   }

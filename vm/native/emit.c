@@ -36,13 +36,18 @@
 // jumped to from. Facts compete with slots for the integer registers.
 static void assign(emitter *e) {
   const float *weights = e->code->weights;
+  int used[TL_JIT_REGISTERS], count = 0;
   memset(e->reg, -1, sizeof e->reg);
+  // Most of them are not used at all.
+  for (int r = 0; r < TL_JIT_REGISTERS; r++)
+    if (weights[r] > 0)
+      used[count++] = r;
   for (int k = 0; k < INTS + FLOATS; k++) {
     int best = -1;
-    for (int r = 0; r < TL_JIT_REGISTERS; r++)
-      if (is_float(r) == (k >= INTS) && e->reg[r] < 0 && weights[r] > 0 &&
-          (best < 0 || weights[r] > weights[best]))
-        best = r;
+    for (int i = 0; i < count; i++)
+      if (is_float(used[i]) == (k >= INTS) && e->reg[used[i]] < 0 &&
+          (best < 0 || weights[used[i]] > weights[best]))
+        best = used[i];
     if (best >= 0)
       e->reg[best] = k < INTS ? int_registers[k] : float_registers[k - INTS];
   }
