@@ -11,6 +11,7 @@
 
 #include "vm/array/describe.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -67,12 +68,13 @@ const char *tl_described_type(tl_vm *vm, const tl_type *type) {
 }
 
 // Unsigned integers alone may lie beyond int64; all others stand in the slot
-// extended to 64 bits.
+// extended to 64 bits. The sign of a NaN is that of whichever operand the
+// processor took it from, and is no part of any text.
 const char *tl_number_text(tl_slot s, char text[TL_NUMBER_TEXT]) {
   char kind = tl_dtypes[tl_dtype_of(s)].kind;
+  double f = tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32;
   if (kind == 'F')
-    snprintf(text, TL_NUMBER_TEXT, "%.17g",
-             tl_dtype_of(s) == TL_FLOAT64 ? s.f : (double)s.f32);
+    snprintf(text, TL_NUMBER_TEXT, "%.17g", isnan(f) ? NAN : f);
   else if (kind == 'U')
     snprintf(text, TL_NUMBER_TEXT, "%llu", (unsigned long long)s.u);
   else

@@ -408,29 +408,10 @@ static void reach_item(emitter *e, tl_dtype dtype, int how, int opcode, int r,
     tl_x64_rxd(&e->as, how, opcode, r, items, index, size, size * offset);
 }
 
-// How an item of the dtype is read into a register, extended to 64 bits: movsx
-// and movzx of narrow ones, movss, which clears what is above, of a float32. A
-// complex64 is 8 bytes in its slot, both halves side by side.
 void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
                       int32_t offset) {
-  static const struct {
-    uint8_t how, opcode;
-  } reads[TL_COMPLEX128] = {
-      [TL_BOOL] = {TL_X64_0F, 0xb6},
-      [TL_INT8] = {TL_X64_W | TL_X64_0F, 0xbe},
-      [TL_INT16] = {TL_X64_W | TL_X64_0F, 0xbf},
-      [TL_INT32] = {TL_X64_W, 0x63},
-      [TL_INT64] = {TL_X64_W, 0x8b},
-      [TL_UINT8] = {TL_X64_0F, 0xb6},
-      [TL_UINT16] = {TL_X64_0F, 0xb7},
-      [TL_UINT32] = {0, 0x8b},
-      [TL_UINT64] = {TL_X64_W, 0x8b},
-      [TL_FLOAT32] = {TL_X64_SS, 0x10},
-      [TL_FLOAT64] = {TL_X64_SD, 0x10},
-      [TL_COMPLEX64] = {TL_X64_W, 0x8b},
-  };
-  reach_item(e, dtype, reads[dtype].how, reads[dtype].opcode, to, items, index,
-             offset);
+  reach_item(e, dtype, extensions[dtype].how, extensions[dtype].opcode, to,
+             items, index, offset);
 }
 
 // The same back: the lowest bytes of the register. That the item's dtype has

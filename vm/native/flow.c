@@ -189,8 +189,8 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->depth = (uint8_t *)(flow->runs + n);
   flow->jumps = flow->depth + n;
   flow->leads = (bool *)(flow->jumps + n);
-  flow->detours = flow->leads + n;
-  flow->varies = (uint8_t *)(flow->detours + n);
+  flow->detours = (uint8_t *)(flow->leads + n);
+  flow->varies = flow->detours + n;
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
   find_begun(p, flow);

@@ -251,7 +251,8 @@ static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
   const tl_slot *base = frame->base;
   for (uint64_t live = unit->live; live != 0; live &= live - 1) {
     int s = __builtin_ctzll(live);
-    if (tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s]))
+    if (base[s].tag != unit->tags[s] &&
+        tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s]))
       return false;
   }
   for (uint32_t i = 0; i < unit->array_count; i++)

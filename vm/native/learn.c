@@ -343,9 +343,9 @@ bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
 bool tl_jit_learn_detour(const tl_jit_flow *flow, const tl_frame *frame) {
   tl_jit_one_slots one;
   uint32_t pc = (uint32_t)(frame->pc - frame->function->code);
-  if (flow->detours[pc] ||
+  if (flow->detours[pc] != TL_DETOUR_NONE ||
       !tl_jit_read_one(flow, frame->function, pc, true, &one))
     return false;
-  flow->detours[pc] = true;
+  flow->detours[pc] = TL_DETOUR_MADE;
   return true;
 }

@@ -106,32 +106,32 @@ static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
   tl_x64_rr(&e->as, TL_X64_PD, 0x57, to_float, to_float);
   tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, to_float, get(e, r, scratch));
 }
-// Cuts an integer to the width of its dtype, and extends it to 64 bits again,
-// as slots have it: movsx, movsxd, movzx, or a move of 32 bits.
+// How an item of a dtype becomes 64 bits, as slots have them: movsx, movsxd and
+// movzx of narrow integers, movss, which clears what is above, of a float32. A
+// complex64 is 8 bytes in its slot, both halves side by side.
+static const struct {
+  uint8_t how, opcode;
+} extensions[TL_COMPLEX128] = {[TL_BOOL] = {TL_X64_0F, 0xb6},
+                               [TL_INT8] = {TL_X64_W | TL_X64_0F, 0xbe},
+                               [TL_INT16] = {TL_X64_W | TL_X64_0F, 0xbf},
+                               [TL_INT32] = {TL_X64_W, 0x63},
+                               [TL_INT64] = {TL_X64_W, 0x8b},
+                               [TL_UINT8] = {TL_X64_0F, 0xb6},
+                               [TL_UINT16] = {TL_X64_0F, 0xb7},
+                               [TL_UINT32] = {0, 0x8b},
+                               [TL_UINT64] = {TL_X64_W, 0x8b},
+                               [TL_FLOAT32] = {TL_X64_SS, 0x10},
+                               [TL_FLOAT64] = {TL_X64_SD, 0x10},
+                               [TL_COMPLEX64] = {TL_X64_W, 0x8b}};
+
+// Cuts an integer to the width of its dtype, and extends it again.
 static inline void cut(emitter *e, tl_dtype dtype, int to, int from) {
-  const int wide = TL_X64_W | TL_X64_0F, narrow = TL_X64_0F | TL_X64_BYTE;
-  switch (dtype) {
-    case TL_INT8:
-      tl_x64_rr(&e->as, wide, 0xbe, to, from);
-      break;
-    case TL_INT16:
-      tl_x64_rr(&e->as, wide, 0xbf, to, from);
-      break;
-    case TL_INT32:
-      tl_x64_rr(&e->as, TL_X64_W, 0x63, to, from);
-      break;
-    case TL_UINT8:
-      tl_x64_rr(&e->as, narrow, 0xb6, to, from);
-      break;
-    case TL_UINT16:
-      tl_x64_rr(&e->as, narrow, 0xb7, to, from);
-      break;
-    case TL_UINT32:
-      tl_x64_rr(&e->as, 0, 0x8b, to, from);
-      break;
-    default:
-      tl_x64_move(&e->as, to, from);
-  }
+  int byte = dtype == TL_UINT8 ? TL_X64_BYTE : 0;
+  if (tl_itemsize(dtype) == 8 || !tl_dtype_is_integer(dtype))
+    tl_x64_move(&e->as, to, from);
+  else
+    tl_x64_rr(&e->as, extensions[dtype].how | byte, extensions[dtype].opcode,
+              to, from);
 }
 // The other sign, whose sign the flags tell: neg. And 1 of a bool's 0, 0 of 1.
 static inline void negate(emitter *e, int to) {

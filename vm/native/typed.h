@@ -512,6 +512,14 @@ typedef struct tl_jit_array {
   uint64_t tag;
 } tl_jit_array;
 
+// What is known of leaving at an instruction. Where paths leave in front of it,
+// as there are too many versions, nothing is gained by a way around.
+typedef enum tl_jit_detour {
+  TL_DETOUR_NONE,
+  TL_DETOUR_MADE,   // a unit has left there, at an operation of its own
+  TL_DETOUR_NEVER,  // paths leave there
+} tl_jit_detour;
+
 // What a function's bytecode says without types; made once for each. All parts
 // are in one block behind this, with an element more than there are words, so
 // that "behind the last instruction" has one.
@@ -521,13 +529,13 @@ typedef struct tl_jit_array {
 //     depth     0  1  1  1  0     │
 //                  └──────────────┘
 typedef struct tl_jit_flow {
-  uint32_t count;  // words of code
-  size_t nbytes;   // of this block
-  uint64_t *live;  // slots that live before each instruction, as bits
-  uint8_t *depth;  // loops around each instruction
-  uint8_t *jumps;  // how many jumps lead there, at most 3
-  bool *leads;     // a block begins there
-  bool *detours;   // a unit has left there, at an operation of its own
+  uint32_t count;    // words of code
+  size_t nbytes;     // of this block
+  uint64_t *live;    // slots that live before each instruction, as bits
+  uint8_t *depth;    // loops around each instruction
+  uint8_t *jumps;    // how many jumps lead there, at most 3
+  bool *leads;       // a block begins there
+  uint8_t *detours;  // whether C does it once an operation has left there
   // Of each instruction that reads an item two tags that it has had, without
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.

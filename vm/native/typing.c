@@ -473,7 +473,7 @@ static void type_block(tl_typing_pass *x, int32_t number) {
     x->pc = pc;
     uint32_t before = x->code->op_count;
     tl_jit_type types[TL_JIT_SLOTS];
-    if (x->flow->detours[pc])
+    if (x->flow->detours[pc] == TL_DETOUR_MADE)
       memcpy(types, x->now, sizeof types);
     x->then = pc + d.words;
     x->is_unseen = false;
@@ -499,7 +499,7 @@ static void type_block(tl_typing_pass *x, int32_t number) {
       defer(x, first ? start : before, first ? number : -1);
     if (went != TL_TYPING_GOES_ON)
       return;
-    if (x->flow->detours[pc] && !around) {
+    if (x->flow->detours[pc] == TL_DETOUR_MADE && !around) {
       uint32_t count = x->code->op_count;
       tl_typing_detour(x, before, types);
       if (x->code->op_count > count)

@@ -85,12 +85,18 @@ static bool has_types_of(const tl_typing_pass *x, const tl_jit_label *label) {
 // the exit leaves at [pc], with what lives there, not at the jump.
 int32_t tl_typing_edge(tl_typing_pass *x, uint32_t pc) {
   const tl_jit_code *code = x->code;
-  int32_t newest = code->label_at[pc];
-  for (int32_t i = newest; i >= 0; i = code->labels[i].next)
-    if (!code->labels[i].is_detour && has_types_of(x, &code->labels[i]))
+  int versions = 0;
+  for (int32_t i = code->label_at[pc]; i >= 0; i = code->labels[i].next) {
+    if (code->labels[i].is_detour)
+      continue;
+    if (has_types_of(x, &code->labels[i]))
       return i;
-  if (newest < 0 || code->labels[newest].version + 1 < TL_JIT_VERSIONS)
+    versions++;
+  }
+  if (versions < TL_JIT_VERSIONS)
     return tl_typing_label(x, pc);
+  if (x->flow->detours[pc] == TL_DETOUR_NONE)
+    x->flow->detours[pc] = TL_DETOUR_NEVER;
   return -1 - tl_typing_exit_with(x, pc, x->flow->live[pc]);
 }
 

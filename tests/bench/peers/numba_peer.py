@@ -290,7 +290,7 @@ def go_fast(n, steps):
 
 
 @njit
-def nbody(n, steps):
+def nbody_loops(n, steps):
     p, v = square_of(n)[:, :3].copy(), np.zeros((n, 3))
     m = np.full(n, 1.0 / n)
     for _ in range(steps):
@@ -314,7 +314,7 @@ def nbody(n, steps):
 
 
 @njit
-def kmeans(n, steps):
+def kmeans_loops(n, steps):
     p = (np.arange(n * 3) * 7919 % 10007 / 10007).reshape(n, 3)
     c = p[:8].copy()
     for _ in range(steps):
@@ -347,8 +347,8 @@ def scalars():
     bench("crc16_loops", lambda: crc16(data))
     bench("seidel_loops", lambda: seidel(120, 20))
     bench("go_fast_loops", lambda: go_fast(300, 10))
-    bench("nbody_loops", lambda: nbody(40, 20))
-    bench("kmeans_loops", lambda: kmeans(2000, 5))
+    bench("nbody_loops", lambda: nbody_loops(40, 20))
+    bench("kmeans_loops", lambda: kmeans_loops(2000, 5))
 
 
 run(globals())
