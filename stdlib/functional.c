@@ -601,9 +601,9 @@ static bool map_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
       (!tl_is_nested(args[0]) && !tl_arg_array(vm, "map_axis", &args[0])) ||
       !tl_arg_axis(vm, "map_axis", args[2], tl_value_axes(args[0]), 0, &axis))
     return false;
-  args[2] = tl_weak_int(axis);
-  return tl_in_tally(vm, tl_is_nested(args[0]) ? "map_rows" : "map_lanes", 3,
-                     args, out);
+  const bool nested = tl_is_nested(args[0]);
+  args[2] = tl_weak_int(nested ? axis - tl_value_axes(args[0]) : axis);
+  return tl_in_tally(vm, nested ? "map_rows" : "map_lanes", 3, args, out);
 }
 
 // --- The table --------------------------------------------------------------
