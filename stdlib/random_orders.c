@@ -256,6 +256,12 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
       !read_choice(vm, args, &c) ||
       (weighted && !tl_arg_numeric(vm, "choice", &args[2])))
     return false;
+  // Before as many numbers are drawn as there should be weights.
+  if (weighted && (tl_ndim(args[2].array) != 1 || args[2].array->size != c.n))
+    return tl_fail(vm, TALLY_ERR_SHAPE,
+                   "choice: weights must be an array of %lld numbers, one for "
+                   "each item",
+                   (long long)c.n);
   tl_array *drawn = weighted ? draw_units(vm, &c)
                              : tl_array_new(vm, TL_INT64, is_count ? c.ndim : 1,
                                             is_count ? c.shape : &c.count);
