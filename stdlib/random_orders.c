@@ -270,12 +270,9 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!ok || (is_count && !weighted))
     return tl_result_give(vm, drawn, ok, out);
   tl_slot given[] = {is_count ? tl_none() : tl_borrow(args[0]),
-                     tl_own_array(drawn),
-                     tl_borrow(args[2]),
-                     tl_weak_int(c.n),
-                     tl_borrow(args[1]),
-                     tl_bool(c.replace)};
-  return tl_in_tally(vm, "chosen", 6, given, out);
+                     tl_own_array(drawn), tl_borrow(args[2]),
+                     tl_borrow(args[1]), tl_bool(c.replace)};
+  return tl_in_tally(vm, "chosen", 5, given, out);
 }
 
 // --- The table --------------------------------------------------------------
