@@ -140,8 +140,8 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
   double most = 0;
   for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
     for (int64_t j = i; j < n; j++) most = fmax(most, ABS1(t[i * n + j]));
-  // The least gap between eigenvalues that a division may see.
-  double least = fmax(EPSILON * most, DBL_MIN / EPSILON);
+  // The least gap between eigenvalues to divide by: its square is above 0.
+  double least = fmax(EPSILON * most, 0x1p-500);
   for (int64_t k = 0; ok && k < n; k++) {
     ok = poll_items(vm, k * k);
     T *x = rows + k * n;
