@@ -1,10 +1,11 @@
 // Higher-order functions: the data first, then the function.
 //
 // All of them walk items, call f and collect the results in a list, which
-// becomes an array where the results stack. Two cases are
-// faster and give the same bits: an operation of the engine in place of f, and
-// kernels for fold and scan of vectors: by blocks where the order of items does
-// not count (& of integers), else one item after the other (+ of floats).
+// becomes an array where the results stack; filter, scan and map_axis do so in
+// Tally (inner/arrays.tly). Two cases are faster and give the same bits: an
+// operation of the engine in place of f, and kernels for fold and scan of
+// vectors: by blocks where the order of items does not count (& of integers),
+// else one item after the other (+ of floats).
 
 #include <string.h>
 
