@@ -279,6 +279,9 @@ expect 0 'ran: copied once, 72128 bytes: z holds it, too' 'explain: an update th
 text 'x = ones(9000)\nx = x * 2 + x * 3 - x / 4 * x - x\nprint(x[0])\n'
 run explain "$dir/script.tly"
 expect 0 'one pass with (`[^`]*`, ){3}`[^`]*` and 2 more; no' 'explain: of many, some are named'
+text 'x = zeros(9000) + 1.0\ny = x[1:] - x[:-1]\nprint(y[0])\n'
+run explain "$dir/script.tly"
+expect 0 'may: in place of x if nobody lent it, which ends here' 'explain: views of what ends'
 text 'p = (x: ones(9000), v: ones(9000))\nfor t in 0..5 {\n  p.v = p.v - p.x * 0.1 / p.x\n}\nq = p\nq.v[0] = 9.0\nprint(p.x[1], q.v[0])\n'
 run explain "$dir/script.tly"
 expect 0 'an array in q is shared with .v of a record .p in the script.' 'explain: an update within a record'
