@@ -42,6 +42,8 @@ struct tl_editor {
   char *file;     // of the history; NULL: it is not kept
   char *offered;  // begins the next input; NULL: nothing does
   char *text;     // of the last input
+  // What opened the program, and is pressed next; "": nothing is.
+  char key[TL_KEY_SIZE];
 };
 
 // --- What the program may ask -----------------------------------------------
@@ -252,7 +254,8 @@ static bool draw(const tl_editor *e, bool is_over) {
 // since. False: the terminal gives no single keys, or is gone.
 static bool take_terminal(const tl_editor *e) {
   tally_value none;
-  if (!call(e, "forget", 0, NULL, &none) || !tl_keys_begin())
+  if ((e->program != NULL && !call(e, "forget", 0, NULL, &none)) ||
+      !tl_keys_begin())
     return false;
   tl_screen_write("\033[?2004h", 8);
   return true;
@@ -282,10 +285,13 @@ static void suspend(const tl_editor *e) {
 // Reads a key and has the program do what it does; sets how the input ends.
 // After a stop from outside the terminal has the shell's ways; of a window that
 // was resized nothing is to be done. False after a message.
-static bool press(const tl_editor *e, int64_t *ending) {
+static bool press(tl_editor *e, int64_t *ending) {
   char key[TL_KEY_SIZE];
   tally_value value;
-  tl_keys_next(key);
+  strcpy(key, e->key);
+  e->key[0] = 0;
+  if (key[0] == 0)
+    tl_keys_next(key);
   *ending = GOES_ON;
   if (strcmp(key, "<signal>") == 0) {
     if (tl_session_was_interrupted()) {
@@ -307,6 +313,64 @@ static bool press(const tl_editor *e, int64_t *ending) {
     *ending = GOES_ON;
   }
   return true;
+}
+
+// --- Opening the program ----------------------------------------------------
+
+// Opens the program with what it may ask, and tells it of earlier inputs and
+// what it is for. A history that is old is written anew: a prompt that adds a
+// line at this very time may lose it. False after a message.
+static bool open_program(tl_editor *e) {
+  const tally_native functions[] = {
+      {.name = "complete", .params = "before", .call = complete, .context = e},
+      {.name = "own", .params = "before", .call = list_own, .context = e},
+      {.name = "commands", .params = "", .call = list_commands},
+      {.name = "tokens", .params = "text", .call = tl_program_tokens},
+      {.name = "cells", .params = "text", .call = count_cells},
+      {.name = "signature", .params = "name", .call = spell_call, .context = e},
+      {.name = "is_whole", .params = "text", .call = is_whole, .context = e},
+      {.name = "wrong_place",
+       .params = "text",
+       .call = find_wrong,
+       .context = e},
+      {.name = "pending", .params = "", .call = is_pending}};
+  tally_options options = tally_default_options();
+  options.threads = 1;
+  options.no_signals = 1;
+  e->program = tl_program_open(tl_editing, &options, "prompt", functions,
+                               sizeof functions / sizeof *functions, e->vm);
+  tally_value args[3], none;
+  bool is_old;
+  size_t nbytes;
+  if (e->program == NULL ||
+      tally_from_string(e->program, e->use->prompt, strlen(e->use->prompt),
+                        &args[0]) != TALLY_OK)
+    return false;
+  tally_from_bool(e->program, tl_has_colours(STDOUT_FILENO), &args[1]);
+  tally_from_bool(e->program, e->is_vi, &args[2]);
+  e->file = tl_history_read(e->use->history, recall, e, &is_old);
+  if (!call(e, "open", 3, args, &none))
+    return false;
+  char *all = is_old ? ask(e, "all_lines", 0, NULL, &nbytes) : NULL;
+  if (all != NULL)
+    tl_write_file(e->file, all, nbytes);
+  free(all);
+  return true;
+}
+
+// Shows the first prompt, as the program would, and opens the program when a
+// key comes: to compile it takes more time and memory than all that the command
+// does before. Who leaves at once does not need it. TL_READ_LINE: it is open.
+static tl_reading await_key(tl_editor *e) {
+  size_t n = strlen(e->use->prompt);
+  int columns = tl_terminal_width(STDOUT_FILENO);
+  size_t shown = columns > 0 && columns < 20 ? 2 : n;
+  tl_screen_write(e->use->prompt + n - shown, shown);
+  tl_keys_next(e->key);
+  if (strcmp(e->key, "^D") != 0 && strcmp(e->key, "<closed>") != 0)
+    return open_program(e) ? TL_READ_LINE : TL_READ_FAILED;
+  tl_screen_write("\r\n", 2);
+  return TL_READ_END;
 }
 
 // --- Reading ----------------------------------------------------------------
@@ -331,15 +395,15 @@ static void remember(tl_editor *e) {
 tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   int64_t ending = GOES_ON;
   tally_value none;
-  bool ok = call(e, "begin", 0, NULL, &none) &&
+  if (!take_terminal(e))
+    return TL_READ_FAILED;
+  tl_reading opened = e->program == NULL ? await_key(e) : TL_READ_LINE;
+  bool ok = opened == TL_READ_LINE && call(e, "begin", 0, NULL, &none) &&
             (e->offered == NULL ||
-             call_with(e, "write", e->offered, strlen(e->offered), &none)) &&
-            take_terminal(e);
+             call_with(e, "write", e->offered, strlen(e->offered), &none));
   free(e->offered);
   e->offered = NULL;
-  if (!ok)
-    return TL_READ_FAILED;
-  ok = draw(e, false);
+  ok = ok && (e->key[0] != 0 || draw(e, false));
   while (ok && ending == GOES_ON)
     ok = press(e, &ending) &&
          (ending != GOES_ON || tl_keys_pending() || draw(e, false));
@@ -348,7 +412,7 @@ tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   free(e->text);
   e->text = ok ? ask(e, "current", 0, NULL, nbytes) : NULL;
   if (e->text == NULL)
-    return TL_READ_FAILED;
+    return opened == TL_READ_LINE ? TL_READ_FAILED : opened;
   if (ending == TL_READ_LINE)
     remember(e);
   memcpy(e->text + *nbytes, "\n", 2);
@@ -393,57 +457,14 @@ static bool vi_is_wanted(void) {
          asks_for_vi(".inputrc", "set editing-mode vi");
 }
 
-// Opens the program with what it may ask, and tells it what it is for.
-static bool open_program(tl_editor *e) {
-  const tally_native functions[] = {
-      {.name = "complete", .params = "before", .call = complete, .context = e},
-      {.name = "own", .params = "before", .call = list_own, .context = e},
-      {.name = "commands", .params = "", .call = list_commands},
-      {.name = "tokens", .params = "text", .call = tl_program_tokens},
-      {.name = "cells", .params = "text", .call = count_cells},
-      {.name = "signature", .params = "name", .call = spell_call, .context = e},
-      {.name = "is_whole", .params = "text", .call = is_whole, .context = e},
-      {.name = "wrong_place",
-       .params = "text",
-       .call = find_wrong,
-       .context = e},
-      {.name = "pending", .params = "", .call = is_pending}};
-  tally_options options = tally_default_options();
-  options.threads = 1;
-  options.no_signals = 1;
-  e->program = tl_program_open(tl_editing, &options, "prompt", functions,
-                               sizeof functions / sizeof *functions, e->vm);
-  tally_value args[3], none;
-  if (e->program == NULL ||
-      tally_from_string(e->program, e->use->prompt, strlen(e->use->prompt),
-                        &args[0]) != TALLY_OK)
-    return false;
-  tally_from_bool(e->program, tl_has_colours(STDOUT_FILENO), &args[1]);
-  tally_from_bool(e->program, e->is_vi, &args[2]);
-  return call(e, "open", 3, args, &none);
-}
-
 // Both ends have to be a terminal: keys come from one and the drawing goes to
-// the other. A history that is old is written anew: a prompt that adds a line
-// at this very time may lose it.
+// the other.
 tl_editor *tl_editor_open(tally_vm *vm, const tl_editor_use *use) {
   if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO) || !tl_terminal_is_able())
     return NULL;
   tl_editor *e = calloc(1, sizeof *e);
-  if (e == NULL)
-    return NULL;
-  *e = (tl_editor){.vm = vm, .use = use, .is_vi = vi_is_wanted()};
-  if (!open_program(e)) {
-    tl_editor_close(e);
-    return NULL;
-  }
-  bool is_old;
-  size_t nbytes;
-  e->file = tl_history_read(use->history, recall, e, &is_old);
-  char *all = is_old ? ask(e, "all_lines", 0, NULL, &nbytes) : NULL;
-  if (all != NULL)
-    tl_write_file(e->file, all, nbytes);
-  free(all);
+  if (e != NULL)
+    *e = (tl_editor){.vm = vm, .use = use, .is_vi = vi_is_wanted()};
   return e;
 }
 

@@ -41,12 +41,12 @@ typedef enum tl_reading {
   TL_READ_FAILED,
 } tl_reading;
 
-// Opens an editor for names of [vm], and reads the history of earlier ones of
-// this use.
+// Opens an editor for names of [vm].
 // NULL: there is no memory, or no terminal on both ends that can move its
 // cursor. Keys are those of Emacs, or of vi where TALLY_KEYS is `vi`, ~/.editrc
-// says `bind -v` or ~/.inputrc `set editing-mode vi`. It has a VM of its own,
-// which takes 3 MB and some 9 ms, so it is not for scripts.
+// says `bind -v` or ~/.inputrc `set editing-mode vi`. The first key opens a
+// VM of its own, which takes 3 MB and some 9 ms, and reads the history of
+// earlier editors of this use.
 tl_editor *tl_editor_open(tally_vm *vm, const tl_editor_use *use);
 // Frees the editor; NULL is ignored.
 void tl_editor_close(tl_editor *editor);
