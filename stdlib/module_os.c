@@ -35,9 +35,9 @@ static bool os_fail(tl_vm *vm, const char *function, const char *path) {
                  tl_io_reason(errno, text, sizeof text));
 }
 
-// Appends the names in a folder, opened from [path], but . and .. to *list.
-// False after tl_fail.
-static bool list_names(tl_vm *vm, const char *path, DIR *directory,
+// Appends the names in a folder, opened from [path], but . and .. to *list, and
+// with [skips] none that is no UTF-8. False after tl_fail.
+static bool list_names(tl_vm *vm, const char *path, DIR *directory, bool skips,
                        tl_list **list) {
   // readdir says the end and an error alike by NULL: errno tells them apart.
   for (struct dirent *entry; (errno = 0, entry = readdir(directory));) {
@@ -48,27 +48,31 @@ static bool list_names(tl_vm *vm, const char *path, DIR *directory,
     // A folder on a slow disk or network may take long.
     if (!tl_poll(vm, 1))
       return false;
-    if (!tl_utf8_check(name, nbytes, &at))
+    bool is_text = tl_utf8_check(name, nbytes, &at);
+    if (!is_text && !skips)
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "os.list: a file's name is no UTF-8 text: malformed at "
                      "byte %zu",
                      at);
-    if (!tl_list_push_text(vm, list, name, nbytes))
+    if (is_text && !tl_list_push_text(vm, list, name, nbytes))
       return false;
   }
   return errno == 0 || os_fail(vm, "os.list", path);
 }
 
-// os.list(path): sorted, because the system's order is not the same twice.
+// os.list(path, skip_malformed): sorted, because the system's order is not the
+// same twice.
 static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
-  if (!tl_arg_path(vm, "os.list", args[0], &path))
+  bool skips;
+  if (!tl_arg_path(vm, "os.list", args[0], &path) ||
+      !tl_arg_bool(vm, "os.list", "skip_malformed", args[1], &skips))
     return false;
   DIR *directory = opendir(path);
   if (!directory)
     return os_fail(vm, "os.list", path);
   tl_list *list = tl_list_new(vm, 0);
-  bool ok = list && list_names(vm, path, directory, &list);
+  bool ok = list && list_names(vm, path, directory, skips, &list);
   closedir(directory);
   // The list is owned by names until the sort takes it.
   tl_slot names;
@@ -191,9 +195,10 @@ static bool script_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 const tl_builtin tl_os_files_module[] = {
     /// The names in a folder, in order: a list of strings. A folder that cannot
     /// be read, or is none, is an io error, a name that is no UTF-8 a value
-    /// error.
+    /// error, or left out with skip_malformed.
     ///     os.list("data")
-    {"list", "path = \".\"", list_folder, TL_FILES | TL_EFFECT},
+    {"list", "path = \".\", skip_malformed: false", list_folder,
+     TL_FILES | TL_EFFECT},
     /// What is known of a file: a record of size (bytes), modified (seconds, as
     /// time.now has them) and is_folder; none where there is no such file.
     /// One that may not be looked at is an io error, an empty name a value
