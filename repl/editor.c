@@ -9,9 +9,9 @@
 //                    ─ remember()
 //
 // Nothing is drawn while more keys are there already. A program that fails says
-// so, and has the prompt read plain lines from then on. Keys and texts that are
-// no UTF-8 do not reach it. The two VMs share nothing: values cross as copies
-// of their texts.
+// so, and has the prompt read plain lines from then on, the first of which
+// begins with what was typed. Keys and texts that are no UTF-8 do not reach it.
+// The two VMs share nothing: values cross as copies of their texts.
 
 #include "repl/editor.h"
 
@@ -161,8 +161,8 @@ static tally_status is_whole(tally_vm *vm, void *context, size_t count,
 // wrong_place(text): (line, column) of the first error that the grammar knows,
 // as the report has them; none for a text without one. What names mean is not
 // asked, so a text may have no wrong place and fail.
-static tally_status find_wrong(tally_vm *vm, void *context, size_t count,
-                               const tally_value *args, tally_value *out) {
+static tally_status see_wrong(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
   size_t nbytes;
   const char *text = tl_program_text(vm, args[0], &nbytes);
@@ -304,10 +304,6 @@ static bool press(tl_editor *e, int64_t *ending) {
   if (!call_with(e, "press", key, strlen(key), &value))
     return false;
   tally_to_int(e->program, value, ending);
-  // Whatever mode it met, a terminal that is gone is no Ctrl-C: the prompt
-  // would ask it for the next input, and so for ever.
-  if (strcmp(key, "<closed>") == 0)
-    *ending = TL_READ_END;
   if (*ending == SUSPENDED) {
     suspend(e);
     *ending = GOES_ON;
@@ -331,7 +327,7 @@ static bool open_program(tl_editor *e) {
       {.name = "is_whole", .params = "text", .call = is_whole, .context = e},
       {.name = "wrong_place",
        .params = "text",
-       .call = find_wrong,
+       .call = see_wrong,
        .context = e},
       {.name = "pending", .params = "", .call = is_pending}};
   tally_options options = tally_default_options();
@@ -395,6 +391,7 @@ static void remember(tl_editor *e) {
 tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   int64_t ending = GOES_ON;
   tally_value none;
+  *text = NULL;
   if (!take_terminal(e))
     return TL_READ_FAILED;
   tl_reading opened = e->program == NULL ? await_key(e) : TL_READ_LINE;
@@ -410,13 +407,13 @@ tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   ok = ok && draw(e, true);
   give_terminal(e);
   free(e->text);
-  e->text = ok ? ask(e, "current", 0, NULL, nbytes) : NULL;
-  if (e->text == NULL)
+  e->text = e->program == NULL ? NULL : ask(e, "current", 0, NULL, nbytes);
+  *text = e->text;
+  if (e->text == NULL || !ok)
     return opened == TL_READ_LINE ? TL_READ_FAILED : opened;
   if (ending == TL_READ_LINE)
     remember(e);
   memcpy(e->text + *nbytes, "\n", 2);
-  *text = e->text;
   *nbytes += 1;
   return (tl_reading)ending;
 }

@@ -53,7 +53,9 @@ void tl_editor_close(tl_editor *editor);
 
 // Reads an input of one line or more, and adds it to the history. *text ends
 // with an end of line and a zero byte; it belongs to the editor until the next
-// one. The terminal is as it was before when this returns.
+// one. The terminal is as it was before when this returns. TL_READ_FAILED: the
+// editor serves no more, and what was typed, without an end of line, is *text;
+// NULL: nobody knows.
 tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
 // The next input to be read begins with this text, and its cursor stands behind
 // it; one that is no UTF-8 is passed over. Borrows it. Of several texts the

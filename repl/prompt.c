@@ -195,28 +195,37 @@ static void answer(tl_session *session, const reader *in, const char *asks) {
   fflush(stdout);
 }
 
-// Takes a whole input from the editor.
+// Takes a whole input from the editor, or one that it has failed in, which is
+// then read ahead, for plain lines to go on with.
 // in->used is 0 before, as the input before was dropped. The editor's text is
 // copied, since it is the editor's.
 static tl_reading edit_input(reader *in) {
   const char *text;
   size_t nbytes;
   tl_reading result = tl_editor_read(in->editor, &text, &nbytes);
-  if (result != TL_READ_LINE)
+  bool has_failed = result == TL_READ_FAILED && text != NULL;
+  if (result != TL_READ_LINE && !has_failed)
     return result;
   if (!make_room(in, nbytes))
     return TL_READ_FAILED;
   memcpy(in->data + in->filled, text, nbytes);
-  in->used = in->filled += nbytes;
-  return TL_READ_LINE;
+  in->filled += nbytes;
+  in->used = has_failed ? 0 : in->filled;
+  return result;
 }
 
-// Shows the prompt and adds the next line to the input.
+// Shows the prompt, and what is there of the line, and adds the line to the
+// input.
 // For terminals without an editor, such as TERM=dumb, and for pipes, which get
 // no prompt.
 static tl_reading prompt_line(reader *in) {
-  if (in->is_terminal)
+  if (in->is_terminal) {
+    const char *rest = in->data == NULL ? "" : in->data + in->used;
+    size_t n = in->filled - in->used;
+    const char *end = memchr(rest, '\n', n);
     fputs(in->used == 0 ? "tally> " : "  ...> ", stdout);
+    fwrite(rest, 1, end == NULL ? n : (size_t)(end - rest) + 1, stdout);
+  }
   fflush(stdout);
   return read_line(in);
 }

@@ -146,6 +146,13 @@ static void leave(terminal *t) {
   close(t->keys);
 }
 
+static void write_file(const char *name, const char *text) {
+  FILE *to = fopen(name, "w");
+  assert_non_null(to);
+  fputs(text, to);
+  fclose(to);
+}
+
 static void test_tab_completes(void **state) {
   (void)state;
   terminal *t = start();
@@ -158,6 +165,19 @@ static void test_tab_completes(void **state) {
   type(t, "\003");
   expect(t, "r = (north: 42)\n", "\n");
   expect(t, "r.no\t\n", "\n42");
+  // A name that is no UTF-8 does not hide the others.
+  char path[64];
+  snprintf(path, sizeof path, "%s/whole.txt", folder);
+  write_file(path, "");
+  snprintf(path, sizeof path, "%s/w\xff", folder);
+  int malformed = creat(path, 0600);  // not every system allows it
+  close(malformed);
+  snprintf(path, sizeof path, "len(\"%s/w\t\") * 0 + 42\n", folder);
+  expect(t, path, "\n42");
+  snprintf(path, sizeof path, "%s/w\xff", folder);
+  unlink(path);
+  snprintf(path, sizeof path, "%s/whole.txt", folder);
+  unlink(path);
   // Two letters that have only their first byte in common.
   expect(t, "zz\u03b2 = 35; zz\u03b3 = 7\n", "\n");
   expect(t, "zz\t\u03b2 + zz\u03b3\n", "\n42");
@@ -347,6 +367,31 @@ static void test_hints_are_shown(void **state) {
   leave(t);
 }
 
+// Of a text that is higher than the screen the rows around the cursor are
+// shown, with their colours.
+static void test_a_text_higher_than_the_screen(void **state) {
+  (void)state;
+  terminal *t = start();
+  char text[1024] = "\033[200~x = (\r", line[16];
+  for (int i = 1; i <= 60; i++) {
+    snprintf(line, sizeof line, "%d,\r", i);
+    strcat(text, line);
+  }
+  expect(t, strcat(text, "\"\xce\xb2\"\033[201~"), "");
+  int bottom = t->since + 23;
+  while (strstr(terminal_text(t, bottom, false), "...> \"\xce\xb2\"") == NULL)
+    take_more(t, "the last line");
+  type(t, "\033<");  // to the begin, and back
+  see(t, "\ntally> x = (\n  ...> 1,");
+  type(t, "\033>)");
+  while (strstr(terminal_text(t, bottom, false), "...> \"\xce\xb2\")") == NULL)
+    take_more(t, "the last line");
+  assert_non_null(strstr(terminal_text(t, bottom - 22, true), "\npppppppccp\n"));
+  type(t, "; len(x)\n");
+  see(t, "\n61");
+  leave(t);
+}
+
 // Text from the clipboard is not indented once more, and runs when Enter says
 // so.
 static void test_a_paste_is_text(void **state) {
@@ -507,13 +552,6 @@ static void test_a_history_that_is_none(void **state) {
   expect(t, "40 + 2\n", "\n42");
   expect(t, "\033[A + 1\n", "\n43");
   leave(t);
-}
-
-static void write_file(const char *name, const char *text) {
-  FILE *to = fopen(name, "w");
-  assert_non_null(to);
-  fputs(text, to);
-  fclose(to);
 }
 
 // What an answer and its expectation have not in common has a colour.
@@ -680,6 +718,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_lines_are_indented),
       cmocka_unit_test(test_tokens_have_colours),
       cmocka_unit_test(test_hints_are_shown),
+      cmocka_unit_test(test_a_text_higher_than_the_screen),
       cmocka_unit_test(test_a_paste_is_text),
       cmocka_unit_test(test_signs_are_graphemes),
       cmocka_unit_test(test_a_window_is_resized),
