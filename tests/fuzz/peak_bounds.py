@@ -34,8 +34,8 @@ class Function:
         self.typed = chance.random() < 0.8
         self.dtype = chance.choice(('float64', 'float64', 'float64', 'float32', 'int64'))
         self.params = [('x', N), ('y', N), ('v', M), ('a', NM), ('b', NM)]
-        if not self.typed:
-            self.params = [('x', N)]
+        if not self.typed:  # the report is of items of 8 bytes
+            self.params, self.dtype = [('x', N)], self.dtype.replace('32', '64')
         self.kinds.update(self.params)
         for _ in range(chance.randint(1, 5)):
             self.statement('  ')
