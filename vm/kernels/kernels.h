@@ -481,7 +481,8 @@ bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
                 bool descending, void *scratch, tl_stop *stop);
 // Sorts the columns of n rows of TL_SORT_ROW bytes of real items or bools, each
 // as tl_sort would.
-void tl_sort_side_by_side(tl_dtype dtype, void *rows, size_t n, bool descending);
+void tl_sort_side_by_side(tl_dtype dtype, void *rows, size_t n,
+                          bool descending);
 // The bytes of scratch for sorting n items.
 size_t tl_sort_scratch(tl_dtype dtype, size_t n);
 // The same for an order; [over]: with room for items that were moved along.

@@ -248,8 +248,7 @@ typedef struct tl_region_graph {
 
   // x[mask] += 1, or x[mask] = 0. What is read as x[mask] is all of x, use -1 -
   // taken; what is computed of it is stored where the mask is true. 0: nothing
-  // is taken, or it has been put back. Nodes from taken_at on are those after
-  // it.
+  // is taken, or has been put back. Nodes from taken_at on are those after it.
   int taken, taken_mask, taken_at;
   bool masked;  // the value is such a choice, a node of TL_OP_WHERE
 
