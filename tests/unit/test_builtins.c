@@ -410,7 +410,6 @@ static void what_lacks_memory_gives_a_dying_array_back(void **state) {
       {"diff", args1(none)},
       {"diff", args2(none, tl_weak_int(0))},
       {"diff", args3(none, tl_weak_int(-1), two)},
-      {"diff", {{none, tl_weak_int(-1), one, two}}},
       {"clip", args3(none, one, two)},
       {"clip", args3(none, tl_none(), one)},
       {"copy", args1(none)},
