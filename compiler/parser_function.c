@@ -155,10 +155,9 @@ static tl_ast *parse_body(tl_parser *parser) {
                         "a function that begins with `fn` goes on with "
                         "`= e` or `{ … }`; without `fn`, (x) => e"))
     return NULL;
-  if (parser->kind != TL_TOKEN_BRACE) {
+  if (parser->kind != TL_TOKEN_BRACE)
     return tl_parser_unexpected(parser,
                                 "the function's body, `= e` or `{ … }`");
-  }
   return tl_parse_block(parser);
 }
 

@@ -279,10 +279,9 @@ static void offer_parameters(offers *o, const char *text, size_t paren) {
         !tl_is_kind(value, TL_KIND_CLOSURE))
       return;
     const tl_prototype *p = tl_function_prototype(value);
-    for (uint32_t i = 0; i < p->param_count; i++) {
+    for (uint32_t i = 0; i < p->param_count; i++)
       offer_parameter(o, p->params[i].name->text,
                       (size_t)p->params[i].name->length);
-    }
     return;
   }
   const char *params = begin < paren ? tally_signature(o->vm, name) : NULL;

@@ -319,13 +319,12 @@ bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {
   if (tl_is_plain(handle, out))
     return true;
   place *p = find(vm, handle);
-  if (p == NULL) {
+  if (p == NULL)
     return tl_fail(vm, TALLY_ERR_HOST,
                    (handle.handle & TAKE) != 0
                        ? "the value is marked by tally_take where nothing is "
                          "taken"
                        : "the value was released already, or is of another VM");
-  }
   *out = tl_borrow(p->value);
   return true;
 }

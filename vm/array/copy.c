@@ -105,9 +105,8 @@ static inline __attribute__((always_inline)) void move_each(
     for (; n > 0; n--, to += to_step) memcpy(to, item, itemsize);
     return;
   }
-  for (; n > 0; n--, to += to_step, from += from_step) {
+  for (; n > 0; n--, to += to_step, from += from_step)
     memcpy(to, from, itemsize);
-  }
 }
 
 // Moves items one by one in order, so that a copy within one array may rely on
@@ -395,9 +394,8 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
 // Whether two arrays of one shape have the same strides too, none negative:
 // then each pair of items lies a constant distance apart.
 static bool is_shifted(const tl_array *to, const tl_array *from) {
-  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from)) {
+  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from))
     return false;
-  }
   for (int i = 0; i < tl_ndim(to); i++) {
     if (tl_shape(to)[i] != tl_shape(from)[i] ||
         tl_strides(to)[i] != tl_strides(from)[i] || tl_strides(to)[i] < 0) {
@@ -426,14 +424,12 @@ static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
 static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
   // From the run outwards: an axis must step over everything inside of it.
   int64_t reach = tl_distance(walk->step[0]) * (walk->length - 1);
-  if (walk->length > 1 && tl_distance(walk->step[0]) < (int64_t)itemsize) {
+  if (walk->length > 1 && tl_distance(walk->step[0]) < (int64_t)itemsize)
     return false;
-  }
   for (int i = walk->ndim - 1; i >= 0; i--) {
     int64_t stride = tl_distance(walk->strides[0][i]);
-    if (stride < reach + (int64_t)itemsize) {
+    if (stride < reach + (int64_t)itemsize)
       return false;
-    }
     reach += stride * (walk->shape[i] - 1);
   }
   return true;
@@ -458,37 +454,30 @@ static void move_run(const tl_walk *walk, size_t itemsize) {
 static bool move_shifted(tl_array *to, const tl_array *from) {
   tl_walk walk;
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
-  if (!is_shifted(to, from)) {
+  if (!is_shifted(to, from))
     return false;
-  }
   // The same items: nothing to do.
-  if (to->data == from->data) {
+  if (to->data == from->data)
     return true;
-  }
   if (to->data > from->data) {
     walk_backwards(&walk, to, from);
   } else {
     walk_in_order(&walk, to, (char *[]){to->data, from->data}, tl_strides(to),
                   tl_strides(from));
   }
-  if (!is_monotonic(&walk, itemsize)) {
+  if (!is_monotonic(&walk, itemsize))
     return false;
-  }
-  for (; !walk.done; tl_walk_next(&walk)) {
-    move_run(&walk, itemsize);
-  }
+  for (; !walk.done; tl_walk_next(&walk)) move_run(&walk, itemsize);
   return true;
 }
 
 // Without overlap the order does not matter; with a shift the right order
 // does; else through a copy.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
-  if (!tl_arrays_overlap(to, from)) {
+  if (!tl_arrays_overlap(to, from))
     return copy_items(vm, to, from, false);
-  }
-  if (move_shifted(to, from)) {
+  if (move_shifted(to, from))
     return true;
-  }
   // The general case of overlap: all is read before anything is written.
   tl_array *disjoint = tl_array_copy(vm, from);
   if (disjoint == NULL)

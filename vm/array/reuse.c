@@ -84,9 +84,8 @@ bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
     return false;
   }
   for (int i = 0; i < tl_ndim(a); i++) {
-    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1) {
+    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1)
       return false;
-    }
   }
   return true;
 }

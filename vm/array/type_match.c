@@ -111,9 +111,8 @@ static bool match_dimension(matching *m, const tl_type *pattern, int axis) {
     bool any = pattern->size == TL_SET_FIXED;
     return match_symbol(m, any ? NULL : pattern->name, axis);
   }
-  if (pattern->kind == TL_TYPE_FIXED && pattern->size == m->shape[axis]) {
+  if (pattern->kind == TL_TYPE_FIXED && pattern->size == m->shape[axis])
     return true;
-  }
   if (pattern->kind == TL_TYPE_FIXED) {
     snprintf(m->reason, sizeof m->reason,
              "axis %d is %" PRId64 " against %" PRId64, axis, m->shape[axis],
@@ -262,10 +261,9 @@ static bool match_item(matching *m, const tl_type *pattern) {
        m->ndim > 0)) {
     return match_bound_type(m, pattern->name, m->item);
   }
-  if (m->ndim > 0 && m->item->kind == TL_TYPE_DTYPE) {
+  if (m->ndim > 0 && m->item->kind == TL_TYPE_DTYPE)
     snprintf(m->reason, sizeof m->reason, "the items are %s",
              tl_dtypes[m->item->dtype].name);
-  }
   return false;
 }
 

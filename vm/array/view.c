@@ -96,9 +96,8 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   TL_CHECK(tl_is_array(*base));
   TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
   TL_CHECK(dtype < TL_DTYPE_COUNT);
-  if (may_relabel(vm, *base, dtype, data, ndim, shape, strides)) {
+  if (may_relabel(vm, *base, dtype, data, ndim, shape, strides))
     return relabel(base, ndim, shape, strides);
-  }
   // A view has the owner alone of tl_array_extra.
   size_t nbytes =
       sizeof(tl_array) + 2 * (size_t)ndim * sizeof *shape + sizeof(tl_array *);

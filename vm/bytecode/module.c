@@ -464,10 +464,9 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
   }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
-  for (uint32_t i = 0; i < module->variable_count; i++) {
+  for (uint32_t i = 0; i < module->variable_count; i++)
     tl_suggest_offer(&near, module->variable_names[i]->text,
                      module->variable_names[i]->length);
-  }
   char hint[80];
   return tl_fail(vm, TALLY_ERR_NAME, "the module %s has no %s%s",
                  module->name->text, name->text,

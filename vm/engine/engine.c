@@ -36,9 +36,8 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
                       const tl_typing *typing) {
   // The numbers of the operands' streams in the plan, after their casts.
   int values[TL_MAX_OPERANDS] = {0, 0, 0};
-  for (int i = 0; i < tl_ops[op].arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
     values[i] = tl_plan_cast(plan, i, x[i].dtype, typing->operands[i]);
-  }
   return tl_plan_operation(plan, op, typing, values);
 }
 
@@ -58,9 +57,8 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
   tl_plan_open(&plan, &room, ndim, tl_shape(target));
   for (int i = 0; i < arity; i++) {
     int64_t strides[TL_MAX_DIMS];
-    if (x[i].array != NULL) {
+    if (x[i].array != NULL)
       tl_broadcast_strides(x[i].array, ndim, tl_shape(target), strides);
-    }
     tl_plan_stream(&plan, x[i].data, tl_itemsize(x[i].dtype),
                    x[i].array != NULL ? strides : NULL);
   }
@@ -355,10 +353,9 @@ static bool elementwise(tl_vm *vm, tl_op op, tl_slot *operands, bool keeps,
     return true;
   opened o;
   bool ok = open_operands(vm, op, operands, &o);
-  if (ok) {
+  if (ok)
     ok = o.all_numbers ? compute(vm, op, o.x, operands, keeps, out)
                        : tl_elementwise_other(vm, op, operands, out);
-  }
   close_operands(vm, &o);
   return ok;
 }
@@ -423,13 +420,12 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
     return false;
   // The rule of assignment, before anything is computed: x[i] += 0.5 of
   // integers fails as x[i] = 0.5 does.
-  if (tl_kind_rank(typing.result) > tl_kind_rank(dtype)) {
+  if (tl_kind_rank(typing.result) > tl_kind_rank(dtype))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s gives %s, which an array of %s cannot hold; convert "
                    "with %s(x)",
                    tl_op_label(op), tl_dtypes[typing.result].name,
                    tl_dtypes[dtype].name, tl_dtypes[dtype].name);
-  }
   if (!result_shape(vm, op, x, slots, &ndim, shape) ||
       !fits_target(vm, ndim, shape, target) ||
       !tl_operands_check(vm, op, x, &typing) ||
@@ -473,10 +469,9 @@ bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target) {
   opened o;
   bool ok = open_operands(vm, op, operands, &o);
-  if (ok) {
+  if (ok)
     ok = o.all_numbers ? compute_into(vm, op, o.x, operands, target)
                        : other_into(vm, op, operands, target);
-  }
   close_operands(vm, &o);
   return ok;
 }

@@ -64,9 +64,8 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
   stream->offsets = NULL;
   stream->packed = false;
   stream->tile = -1;
-  for (int i = 0; i < plan->ndim; i++) {
+  for (int i = 0; i < plan->ndim; i++)
     stream->strides[i] = strides == NULL ? 0 : strides[i];
-  }
   return new_value(plan, itemsize);
 }
 
@@ -92,9 +91,8 @@ static void drop_short_axes(tl_plan *plan) {
       continue;
     plan->axis_of[i] = (int8_t)kept;
     plan->shape[kept] = plan->shape[i];
-    for (int s = 0; s < plan->stream_count; s++) {
+    for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[kept] = plan->streams[s].strides[i];
-    }
     kept++;
   }
   plan->ndim = kept;
@@ -157,9 +155,8 @@ static void merge_axes(tl_plan *plan, int opened) {
       if (plan->axis_of[k] == i)
         plan->axis_of[k] = (int8_t)last;
     }
-    for (int s = 0; s < plan->stream_count; s++) {
+    for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[last] = plan->streams[s].strides[i];
-    }
   }
   plan->ndim = last + 1;
 }
@@ -220,9 +217,8 @@ static bool is_constant(const tl_plan *plan, int s) {
 // that whole cache lines are used.
 static bool is_transposed(const tl_plan *plan, int s) {
   int inner = plan->ndim - 1;
-  if (plan->rows > 1 || inner < 1 || plan->output < 0 || s == plan->output) {
+  if (plan->rows > 1 || inner < 1 || plan->output < 0 || s == plan->output)
     return false;
-  }
   const int64_t *strides = plan->streams[s].strides;
   return strides[inner - 1] != 0 &&
          tl_distance(strides[inner - 1]) < tl_distance(strides[inner]);
@@ -291,9 +287,8 @@ void tl_plan_arrange(tl_plan *plan, int output) {
   if (plan->ndim == 0) {  // one item
     plan->ndim = 1;
     plan->shape[0] = 1;
-    for (int s = 0; s < plan->stream_count; s++) {
+    for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[0] = plan->values[s].itemsize;
-    }
   }
   if (has_short_rows(plan)) {
     plan->rows = plan->shape[plan->ndim - 2];  // at most; see tl_plan_run
@@ -464,9 +459,8 @@ void tl_plan_release(tl_plan *plan, int value) {
   const tl_plan_value *v = &plan->values[value];
   // Streams keep theirs for the whole run, as constants do, and what another
   // step may still ask for: singles that were repeated.
-  if (value < plan->stream_count || v->where < 0 || v->constant || v->splat) {
+  if (value < plan->stream_count || v->where < 0 || v->constant || v->splat)
     return;
-  }
   plan->free_registers |= UINT32_C(1) << v->where;
 }
 

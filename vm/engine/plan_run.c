@@ -236,9 +236,8 @@ static bool run_row(runner *r) {
 // Moves every stream by [count] positions of an axis, which may be negative:
 // walks come back to where they started, so that the axis outside can go on.
 static void advance(tl_plan *plan, int axis, int64_t count) {
-  for (int s = 0; s < plan->stream_count; s++) {
+  for (int s = 0; s < plan->stream_count; s++)
     plan->streams[s].data += plan->streams[s].strides[axis] * count;
-  }
 }
 
 // Whether every row is one block of streams in place, but for results that
@@ -546,9 +545,8 @@ static void run_part(void *context, int64_t part) {
   int64_t from = (part + 1) * s->units, to = from + s->units;
   if (to > plan.shape[0])
     to = plan.shape[0];
-  if (plan.consume != NULL) {
+  if (plan.consume != NULL)
     plan.context = plan.split->begin(plan.context, from * s->items, local);
-  }
   run_units(NULL, &plan, from, to, false);
 }
 

@@ -259,10 +259,9 @@ static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
 // cut at the end, which gives the bits of wrapping at each step.
 static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
                        tl_slot *out) {
-  if (x->array->head.ndim == 0) {
+  if (x->array->head.ndim == 0)
     return tl_fail(s->vm, TALLY_ERR_SHAPE, "%s needs an array, got a scalar",
                    name_of(s->fold));
-  }
   if (!choose_dtype(s, *x, dtype))
     return false;
   const tl_dtype wanted = s->dtype;

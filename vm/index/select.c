@@ -22,12 +22,10 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
   *out = s.i;
   if ((s.tag & TL_CLASS_I64) != 0)
     return true;
-  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
+  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return false;
-  }
-  if (tl_dtypes[tl_dtype_of(s)].kind == 'U' && s.u > INT64_MAX) {
+  if (tl_dtypes[tl_dtype_of(s)].kind == 'U' && s.u > INT64_MAX)
     *out = INT64_MAX;
-  }
   return true;
 }
 
@@ -198,17 +196,15 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
       axes += tl_item_axes(item, parts);
     parts += tl_item_parts(item);
   }
-  if (ellipses > 1) {
+  if (ellipses > 1)
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
-  }
   if (axes > tl_ndim(r->base)) {
-    if (tl_ndim(r->base) == 0) {
+    if (tl_ndim(r->base) == 0)
       return tl_fail(r->vm, TALLY_ERR_TYPE,
                      "%s cannot be indexed: a number has no axes, so %" PRId64
                      " %s too many",
                      tl_dtypes[tl_array_dtype(r->base)].name, axes,
                      axes == 1 ? "index is" : "indices are");
-    }
     return tl_fail(r->vm, TALLY_ERR_INDEX,
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
@@ -227,11 +223,10 @@ static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   tl_selection *out = r->out;
   if (r->stage == 1)
     r->stage = 2;
-  if (out->ndim == TL_MAX_DIMS) {
+  if (out->ndim == TL_MAX_DIMS)
     return tl_fail(r->vm, TALLY_ERR_SHAPE,
                    "the result would have more than %d dimensions",
                    TL_MAX_DIMS);
-  }
   out->shape[out->ndim] = length;
   out->strides[out->ndim++] = stride;
   return true;
@@ -304,11 +299,10 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
 // An index array, a mask or a bool. Bools stand for no axes, so there may be
 // more of them than axes.
 static bool add_fancy(reader *r, tl_fancy fancy, int axes) {
-  if (r->fancy_count == TL_MAX_DIMS) {
+  if (r->fancy_count == TL_MAX_DIMS)
     return tl_fail(r->vm, TALLY_ERR_INDEX,
                    "an index has at most %d index arrays and masks",
                    TL_MAX_DIMS);
-  }
   note_fancy(r);
   r->out->is_fancy = true;
   r->fancy[r->fancy_count++] = fancy;

@@ -254,7 +254,7 @@ static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
     return fail_index(vm, whole);
   if (!own_rows(vm, n))
     return false;
-  if (is_by_rows(w.steps, w.parts)) {
+  if (is_by_rows(w.steps, w.parts))
     return tl_grid_rows(vm, w.parts[0], &numbers) &&
            tl_drop_after(
                vm,
@@ -263,7 +263,6 @@ static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                                  tl_part_update(vm, way, &n->parts[1], &given),
                                  &given),
                &numbers);
-  }
   if (!cut_index(vm, whole, w.steps, w.parts, &c))
     return false;
   tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
@@ -387,10 +386,9 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       axes[count++] = fixed[opened].array;
   }
   ok = ok && tl_broadcast(vm, count, axes, &ndim, shape);
-  for (; ok && given < arity; given += ok) {
+  for (; ok && given < arity; given += ok)
     ok =
         open_operand(vm, slots[given], fixed[given], ndim, shape, &rows[given]);
-  }
   ok = ok && check_rows(vm, arity, slots, rows, ndim, shape) &&
        tl_elementwise(vm, op, rows, &made);
   for (int i = 0; i < given; i++) tl_clear(vm, &rows[i]);

@@ -175,10 +175,9 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < ndim; i++) shape[i] = given[i];
   for (; type->kind == TL_TYPE_FIXED; type = type->of) {
-    if (ndim == TL_MAX_DIMS) {
+    if (ndim == TL_MAX_DIMS)
       return tl_fail(m->vm, TALLY_ERR_SHAPE,
                      "an array has at most %d dimensions", TL_MAX_DIMS);
-    }
     shape[ndim++] = type->size;
   }
   if (type->kind == TL_TYPE_DTYPE) {

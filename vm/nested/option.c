@@ -92,11 +92,10 @@ static bool fail_fit(tl_vm *vm, tl_slot value) {
 static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                        tl_slot *given_value) {
   tl_slot value = *given_value;
-  if (w.count != 1 || w.steps->field != NULL) {
+  if (w.count != 1 || w.steps->field != NULL)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "an array with missing values is set by one index: x[i] = "
                    "v");
-  }
   tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n};
   bool ellipsis;
   if (!tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))

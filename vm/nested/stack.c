@@ -35,13 +35,12 @@ static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
     for (int64_t k = 0; same && k < first->length; k++)
       same = tl_record_find(items[i].record,
                             tl_key_string(first->fields[k].key)) >= 0;
-    if (!same) {
+    if (!same)
       return tl_fail(
           vm, TALLY_ERR_TYPE,
           "the records of an array have the same fields: record %" PRId64
           " has others than record 0",
           i);
-    }
   }
   return tl_join_fields(vm, tl_stack_any, count, items, out);
 }
@@ -66,11 +65,10 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
   tl_slot values;
   bool ok = !tl_is_array(filler) || tl_is_number(filler);
-  if (!ok) {
+  if (!ok)
     tl_fail(vm, TALLY_ERR_TYPE,
             "none stands for a missing number or string: an array holds no "
             "arrays beside it");
-  }
   ok = ok && tl_stack(vm, count, all, &values);
   tl_slots_free(vm, all, count);
   if (!ok)
@@ -164,10 +162,9 @@ static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
 
 // Where all items are missing, missing items of that dtype instead.
 static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
-  if (tl_has_rows(s)) {
+  if (tl_has_rows(s))
     return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), true,
                          adopt_part, &dtype, out);
-  }
   if (!is_all_missing(s)) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;

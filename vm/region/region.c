@@ -78,10 +78,9 @@ static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
   bool rows = tl_region_makes_rows(g);
   if (g->consumer == TL_CONSUMER_FOLD && tl_region_lies_otherwise(g))
     return TL_REGION_DECLINED;
-  if (g->consumer == TL_CONSUMER_SCAN) {
+  if (g->consumer == TL_CONSUMER_SCAN)
     return rows || !tl_region_scan_fits(g) ? TL_REGION_DECLINED
                                            : tl_region_to_array(g, out);
-  }
   if (g->consumer == TL_CONSUMER_PLACE)
     return rows ? TL_REGION_DECLINED : tl_region_to_place(g, out);
   if (g->consumer == TL_CONSUMER_SELECT)

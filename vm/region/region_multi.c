@@ -272,11 +272,10 @@ static bool make_results(multi *s) {
 static bool end_fold(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   tl_reducer *r = &s->reducers[i];
-  if (result->call.reduction == TL_REDUCE_MEAN) {
+  if (result->call.reduction == TL_REDUCE_MEAN)
     tl_reduce_divide(r->result, r->out,
                      s->reduced[i].count * s->reduced[i].width,
                      (double)s->reduced[i].length);
-  }
   if (!tl_is_array(s->results[i]))
     s->results[i] = tl_scalar_load(r->result, r->out);
   if (result->norm_of == TL_DTYPE_COUNT)

@@ -64,10 +64,9 @@ static int broadcast_rows(const tl_region_graph *g, int in, int one) {
 // row, and no other shape fits.
 static bool any_ragged(const tl_region_graph *g, const tl_region_node *n) {
   bool ragged = false;
-  for (int i = 0; g->rows != NULL && i < n->arity; i++) {
+  for (int i = 0; g->rows != NULL && i < n->arity; i++)
     ragged |= n->in[i] >= 0 ? g->nodes[n->in[i]].shape == 0
                             : tl_region_is_ragged(&g->uses[-1 - n->in[i]]);
-  }
   return ragged;
 }
 

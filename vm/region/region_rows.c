@@ -153,10 +153,9 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
     return TL_REGION_FAILED;
   }
   tl_row_stream_close(&stream);
-  for (int64_t i = 0; mean && i < rows; i++) {
+  for (int64_t i = 0; mean && i < rows; i++)
     tl_reduce_divide(made, to->data + (size_t)i * method.out, 1,
                      (double)(at[i + 1] - at[i]));
-  }
   *out = tl_own_array(to);
   return TL_REGION_DONE;
 }

@@ -181,12 +181,11 @@ static tl_type *make_layout(tl_vm *vm, tl_type *type, const int64_t *given,
   if (ok && itemsize > 0) {
     for (int64_t i = 0; ok && i < type->field_count; i++) {
       int64_t end = d.offsets[i] + tl_type_size(d.fields[i].type);
-      if (end > itemsize) {
+      if (end > itemsize)
         ok = tl_fail(vm, TALLY_ERR_VALUE,
                      "the field %s ends at byte %" PRId64
                      ", but an item has %" PRId64 " bytes",
                      d.fields[i].name->text, end, itemsize);
-      }
     }
     d.model.itemsize = itemsize;
     while (itemsize % d.model.align != 0) d.model.align /= 2;

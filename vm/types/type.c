@@ -78,9 +78,8 @@ static tl_type **find_place(const struct tl_types *types,
                             const tl_type *model) {
   size_t mask = types->capacity - 1;
   size_t at = (size_t)hash_type(model) & mask;
-  while (types->slots[at] != NULL && !same_type(types->slots[at], model)) {
+  while (types->slots[at] != NULL && !same_type(types->slots[at], model))
     at = (at + 1) & mask;
-  }
   return &types->slots[at];
 }
 
@@ -249,9 +248,8 @@ void tl_types_close(tl_vm *vm) {
     if (type == NULL)
       continue;
     drop_name(vm, type->name);
-    for (int64_t j = 0; j < type->field_count; j++) {
+    for (int64_t j = 0; j < type->field_count; j++)
       drop_name(vm, type->fields[j].name);
-    }
     tl_object_free(vm, &type->head);
   }
   tl_free(vm, types->slots, types->capacity * sizeof *types->slots);
@@ -296,9 +294,8 @@ tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
     return vm->nested->type(vm, value);
   if (tl_is_string(value))
     return tl_type_of_dtype(vm, TL_STRING);
-  if (tl_is_scalar(value)) {
+  if (tl_is_scalar(value))
     return tl_type_of_dtype(vm, (tl_dtype)tl_dtype_of(value));
-  }
   tl_string *name = tl_string_from(vm, tl_kind_name(tl_dtype_of(value)));
   if (name == NULL)
     return NULL;
@@ -470,9 +467,7 @@ static void add_dimension(tl_text *text, const tl_type *type) {
 
 // Recurses at most TL_TYPE_DEPTH deep, as types nest no deeper.
 void tl_type_write(tl_text *text, const tl_type *type) {
-  for (; tl_type_is_dimension(type); type = type->of) {
-    add_dimension(text, type);
-  }
+  for (; tl_type_is_dimension(type); type = type->of) add_dimension(text, type);
   for (; type->kind == TL_TYPE_OPTION; type = type->of) tl_text_putc(text, '?');
   if (type->kind == TL_TYPE_DTYPE) {
     tl_text_puts(text, tl_dtypes[type->dtype].name);

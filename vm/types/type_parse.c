@@ -80,9 +80,8 @@ static char peek(parser *p) {
 static bool accept(parser *p, const char *token) {
   size_t n = strlen(token);
   skip_space(p);
-  if (p->nbytes - p->at < n || memcmp(p->text + p->at, token, n) != 0) {
+  if (p->nbytes - p->at < n || memcmp(p->text + p->at, token, n) != 0)
     return false;
-  }
   p->at += n;
   return true;
 }
@@ -183,9 +182,8 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   char hint[160];
   tl_suggestion near;
   tl_suggest_begin(&near, name, nbytes);
-  for (int i = 0; i < TL_DTYPE_COUNT; i++) {
+  for (int i = 0; i < TL_DTYPE_COUNT; i++)
     tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
-  }
   const char *more = find_other(name, nbytes);
   if (more == NULL)
     more = tl_suggest_text(&near, hint, sizeof hint);
@@ -551,11 +549,10 @@ static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
   tl_type model = {.kind = TL_TYPE_OPTION, .of = of};
   if (of == NULL)
     return NULL;
-  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION) {
+  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION)
     return fail_at(
         p, begin,
         "\"?\" stands before an item's type, as in 3 * ?float64: ", "none");
-  }
   return tl_type_intern(p->vm, &model);
 }
 
@@ -677,10 +674,9 @@ static tl_type *parse_over(parser *p, tl_type model, const char *name,
   model.of = parse_type(p);
   if (model.of == NULL)
     return NULL;
-  if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1)) {
+  if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1))
     return fail_at(p, begin - 3,
                    "a type has at most one \"...\" among its dimensions", "");
-  }
   tl_type *type = model.of;
   // 3 ** 2 * x is 3 * 3 * x, from the inside out.
   for (; times > 0 && type != NULL; times--) {
@@ -737,9 +733,8 @@ static tl_type *parse_named(parser *p) {
 // A whole type; NULL after tl_fail.
 // The depth is counted here alone, since every way to nest comes by.
 static tl_type *parse_type(parser *p) {
-  if (p->depth == TL_TYPE_DEPTH) {
+  if (p->depth == TL_TYPE_DEPTH)
     return fail_at(p, p->at, "the type is nested too deep", "");
-  }
   p->depth++;
   // What comes next decides: a digit, a bracket, a mark, or a name.
   char c = peek(p);
