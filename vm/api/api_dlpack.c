@@ -74,12 +74,11 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 // The dtype of a tensor's items; false after tl_fail.
 static bool find_dtype(tl_vm *vm, dl_dtype from, tl_dtype *out) {
-  for (int i = 0; i < DTYPES && from.lanes == 1; i++) {
+  for (int i = 0; i < DTYPES && from.lanes == 1; i++)
     if (dtypes[i].code == from.code && dtypes[i].bits == from.bits) {
       *out = (tl_dtype)dtypes[i].dtype;
       return true;
     }
-  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a DLPack tensor of code %d, %d bits and %d lanes has no "
                  "dtype here",

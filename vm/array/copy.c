@@ -251,13 +251,12 @@ static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
 static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
   // The walk goes on over the outer dimensions alone.
   int row = --walk->ndim;  // the tiles take this dimension too
-  for (; !walk->done; tl_walk_next(walk)) {
+  for (; !walk->done; tl_walk_next(walk))
     if (!copy_tiles(m, walk->data[0], walk->strides[0][row], walk->data[1],
                     walk->strides[1][row], walk->step[1], walk->shape[row],
                     walk->length, itemsize)) {
       return false;
     }
-  }
   return true;
 }
 
@@ -284,7 +283,7 @@ static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
   }
   const int64_t *to = walk->strides[0], *from = walk->strides[1];
   const int64_t rows = walk->shape[axis];
-  for (; !walk->done; tl_walk_next(walk)) {
+  for (; !walk->done; tl_walk_next(walk))
     for (int64_t i = 0, n; i < rows; i += n) {
       n = rows - i < ROWS ? rows - i : ROWS;
       for (int64_t k = 0; k < others; k++) {
@@ -296,7 +295,6 @@ static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
              (size_t)walk->length);
       }
     }
-  }
   return true;
 }
 
@@ -396,12 +394,11 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
 static bool is_shifted(const tl_array *to, const tl_array *from) {
   if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from))
     return false;
-  for (int i = 0; i < tl_ndim(to); i++) {
+  for (int i = 0; i < tl_ndim(to); i++)
     if (tl_shape(to)[i] != tl_shape(from)[i] ||
         tl_strides(to)[i] != tl_strides(from)[i] || tl_strides(to)[i] < 0) {
       return false;
     }
-  }
   return true;
 }
 
@@ -569,7 +566,7 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   mover m = {vm, 0};
   char *to = out->data;
   bool ok = true;
-  for (; ok && !walk.done; tl_walk_next(&walk)) {
+  for (; ok && !walk.done; tl_walk_next(&walk))
     for (int64_t i = 0, n; ok && i < walk.length; i += n) {
       n = walk.length - i < POLL_ITEMS ? walk.length - i : POLL_ITEMS;
       ok =
@@ -577,7 +574,6 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
                                       walk.step[0], dtype, to, n);
       to += (size_t)n * tl_itemsize(dtype);
     }
-  }
   if (!ok) {
     tl_drop(vm, tl_own_array(out));
     return NULL;

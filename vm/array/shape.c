@@ -95,10 +95,9 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
                   int64_t *shape) {
   TL_CHECK(n > 0);
   int dims = 0;
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < n; k++)
     if (axes_of(arrays[k]) > dims)
       dims = axes_of(arrays[k]);
-  }
   for (int axis = 0; axis < dims; axis++) {
     int decided = -1;  // the operand that gives this dimension
     shape[axis] = 1;

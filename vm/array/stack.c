@@ -123,11 +123,10 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
 // leaves nothing behind.
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i) ||
         !tl_poll_at(vm, i))
       return false;
-  }
   // [] is an array of no floats.
   tl_dtype dtype = count == 0 ? TL_FLOAT64 : result_dtype(&s);
   int ndim = 1 + (count == 0 ? 0 : item_ndim(items[0]));

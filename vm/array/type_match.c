@@ -41,10 +41,9 @@ typedef struct matching {
 // there are too many, an error is pending.
 static int bind(matching *m, tl_string *name) {
   tl_bindings *b = m->bindings;
-  for (int i = 0; i < b->count; i++) {
+  for (int i = 0; i < b->count; i++)
     if (tl_string_equal(b->items[i].name, name))
       return i;
-  }
   // A fixed room: patterns have a few variables.
   int room = (int)(sizeof b->items / sizeof *b->items);
   if (b->count == room) {

@@ -44,10 +44,9 @@ static bool fills_block(int ndim, const int64_t *shape, const int64_t *strides,
   int left = 0, at;
   for (int i = 0; i < ndim; i++) left += shape[i] != 1;
   for (; left > 0; left--, stride *= shape[at]) {
-    for (at = 0; at < ndim; at++) {
+    for (at = 0; at < ndim; at++)
       if (shape[at] != 1 && strides[at] == stride)
         break;
-    }
     if (at == ndim)
       return false;
   }

@@ -145,13 +145,11 @@ bool tl_unit_borrow(tl_unit *unit) {
 void tl_units_each_held(const tl_vm *vm,
                         void (*each)(void *context, tl_slot value),
                         void *context) {
-  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
-    for (const tl_unit *u = m->units; u != NULL; u = u->next) {
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next)
+    for (const tl_unit *u = m->units; u != NULL; u = u->next)
       for (const tl_adopted *a = u->adopted; a != NULL; a = a->next)
         if ((a->value.object->flags & TL_IMMORTAL) == 0)
           each(context, a->value);
-    }
-  }
 }
 
 // Takes a unit out of its module's list.

@@ -207,12 +207,11 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
   }
   int found = tl_find_reusable(vm, operands, arity, typing->result, ndim, shape,
                                keeps ? TL_REUSE_ANY : TL_REUSE_ROW_MAJOR);
-  for (int i = 0; i < arity && found < 0; i++) {
+  for (int i = 0; i < arity && found < 0; i++)
     if (x[i].array != NULL &&
         tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) &&
         (keeps || tl_is_contiguous(x[i].array)) && copy_parts(vm, x, arity, i))
       found = i;
-  }
   if (found >= 0) {
     int64_t size = x[found].array->size;
     *failed = size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024);
@@ -239,10 +238,9 @@ static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
                             bool keeps) {
   const tl_array *arrays[TL_MAX_OPERANDS];
   int count = 0;
-  for (int i = 0; keeps && i < tl_ops[op].arity; i++) {
+  for (int i = 0; keeps && i < tl_ops[op].arity; i++)
     if (x[i].array != NULL)
       arrays[count++] = x[i].array;
-  }
   return tl_array_ordered(vm, tl_array_new(vm, dtype, ndim, shape), count,
                           arrays);
 }
@@ -304,10 +302,9 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
 // The operation on opened operands, of arrays or of scalars.
 static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
                     bool keeps, tl_slot *out) {
-  for (int i = 0; i < tl_ops[op].arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
     if (x[i].array != NULL)
       return compute_arrays(vm, op, x, slots, keeps, out);
-  }
   tl_typing typing;
   if (!tl_operands_resolve(vm, op, x, slots, &typing))
     return false;

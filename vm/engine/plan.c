@@ -151,10 +151,9 @@ static void merge_axes(tl_plan *plan, int opened) {
     } else {
       plan->shape[++last] = plan->shape[i];
     }
-    for (int k = 0; k < opened; k++) {
+    for (int k = 0; k < opened; k++)
       if (plan->axis_of[k] == i)
         plan->axis_of[k] = (int8_t)last;
-    }
     for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[last] = plan->streams[s].strides[i];
   }
@@ -206,10 +205,9 @@ static bool is_unit(const tl_plan *plan, int s) {
 
 // Whether the stream has one item for the whole run: no axis moves it.
 static bool is_constant(const tl_plan *plan, int s) {
-  for (int i = 0; i < plan->ndim; i++) {
+  for (int i = 0; i < plan->ndim; i++)
     if (plan->streams[s].strides[i] != 0)
       return false;
-  }
   return true;
 }
 
@@ -528,15 +526,13 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   plan->steps[at].out = (int8_t)stream;
   for (int i = at + 1; i < plan->step_count; i++) {
     tl_plan_step *s = &plan->steps[i];
-    for (int k = 0; k < TL_PLAN_OPERANDS; k++) {
+    for (int k = 0; k < TL_PLAN_OPERANDS; k++)
       if (s->in[k] == value)
         s->in[k] = (int8_t)stream;
-    }
   }
-  for (int i = 0; i < plan->result_count; i++) {
+  for (int i = 0; i < plan->result_count; i++)
     if (plan->results[i] == value)
       plan->results[i] = stream;
-  }
   drop_register(plan, value);
 }
 
@@ -548,10 +544,9 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
 // some.
 void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count) {
   plan->multi = count > 1;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (results[i].stream < 0)
       add_result(plan, results[i].value);
-  }
   int steps = plan->step_count;
   unsigned redirected = 0;  // a bit for each result, of which there are few
   for (int i = 0; i < count && !plan->failed; i++) {
@@ -561,10 +556,9 @@ void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count) {
     // Two results may be one value, whose register nobody writes once it is
     // redirected: the second is copied from the first one's stream.
     int value = r->value;
-    for (int k = 0; k < i && value == r->value; k++) {
+    for (int k = 0; k < i && value == r->value; k++)
       if (results[k].value == r->value && redirected >> k & 1)
         value = results[k].stream;
-    }
     int at = find_step(plan, value, steps);
     if (at >= 0 && ((!r->last && count > 1) || at == steps - 1)) {
       redirect(plan, at, value, r->stream);

@@ -501,10 +501,9 @@ void tl_plan_run_short(tl_plan *plan) {
     values[s].at =
         values[s].where >= 0 ? first + values[s].where * nbytes : base;
   }
-  for (int i = streams; i < plan->value_count; i++) {
+  for (int i = streams; i < plan->value_count; i++)
     if (values[i].where >= 0)
       values[i].at = first + values[i].where * nbytes;
-  }
   size_t n = (size_t)plan->size;
   if (plan->packs)
     load_streams(plan, 0, 1, n);

@@ -107,11 +107,10 @@ static const char *needs(tl_op op) {
 
 // "; use concat((a, b))" and the like, for common mistakes.
 static const char *proposal(tl_op op, const tl_slot *slots) {
-  for (int i = 0; i < tl_ops[op].arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
     if (tl_is_none(slots[i]))
       return "; none is what is missing: coalesce(x, value) replaces it, "
              "skip_missing: true leaves it out of a sum or mean";
-  }
   if (tl_ops[op].arity != 2)
     return "";
   if (op == TL_OP_REMAINDER && tl_is_string(slots[0]))
@@ -253,17 +252,15 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
   if (op == TL_OP_WHERE)
     out->operands[0] = TL_BOOL;
   // They would meet in float64, in which large integers are rounded.
-  if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1])) {
+  if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1]))
     for (int i = 0; i < 2; i++)
       out->operands[i] = x[i].dtype == TL_UINT64 ? TL_UINT64 : TL_INT64;
-  }
   // Bools are never weak.
   if (out->result == TL_BOOL)
     out->weak = false;
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < arity; i++)
     if (!convert_scalar(vm, &x[i], out->operands[i]))
       return false;
-  }
   return true;
 }
 
@@ -308,7 +305,7 @@ static bool any_item(const tl_operand *x, tl_check *check) {
   tl_walk walk;
   tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *const[]){a->data},
                 &strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
+  for (; !walk.done; tl_walk_next(&walk))
     for (int64_t at = 0; at < walk.length; at += ITEMS) {
       int64_t left = walk.length - at;
       size_t n = (size_t)(left < ITEMS ? left : ITEMS);
@@ -316,7 +313,6 @@ static bool any_item(const tl_operand *x, tl_check *check) {
       if (check(buffer, n))
         return true;
     }
-  }
   return false;
 }
 

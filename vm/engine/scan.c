@@ -243,10 +243,9 @@ static bool choose_dtype(scan *s, tl_slot x, tl_dtype asked) {
 static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
   const tl_array *a = x->array;
   s->outer = s->inner = 1;
-  for (int i = 0; i < tl_ndim(a); i++) {
+  for (int i = 0; i < tl_ndim(a); i++)
     if (i != axis)
       *(i < axis ? &s->outer : &s->inner) *= tl_shape(a)[i];
-  }
   s->length = tl_shape(a)[axis];
   const bool fits =
       !s->initial && tl_array_dtype(a) == s->dtype && tl_is_contiguous(a);

@@ -368,12 +368,11 @@ INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
     *out = tl_take_over(vm, &x[2]);
     return true;
   }
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; i++)
     if (tl_is_dying(vm, x[i]) && is_disjoint(x[i], x[2])) {
       *out = tl_take_over(vm, &x[i]);
       return true;
     }
-  }
   return false;
 }
 

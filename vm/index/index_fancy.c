@@ -154,10 +154,9 @@ void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
 // Then the places need not be taken apart into indices, which costs a division
 // for each axis.
 static bool axes_merge(const tl_array *a, int first, int count) {
-  for (int i = first; i < first + count - 1; i++) {
+  for (int i = first; i < first + count - 1; i++)
     if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1])
       return false;
-  }
   return true;
 }
 
@@ -550,10 +549,9 @@ static bool move_all(mover *m) {
     return tl_positions_check(m->vm, s);
   for (; !walk.done; tl_walk_next(&walk)) {
     char *items = walk.data[0];
-    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0]) {
+    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0])
       if (!move_positions(m, items))
         return false;
-    }
   }
   return true;
 }

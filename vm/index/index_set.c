@@ -130,10 +130,9 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
                       const int64_t *shape) {
   const tl_array *a = value->array;
   int more = tl_ndim(a) - ndim;
-  for (int i = 0; i < more; i++) {
+  for (int i = 0; i < more; i++)
     if (tl_shape(a)[i] != 1)
       return fail_shape(vm, a, ndim, shape, -1);
-  }
   for (int i = more < 0 ? -more : 0; i < ndim; i++) {
     int64_t dim = tl_shape(a)[i + more];
     if (dim != 1 && dim != shape[i])

@@ -88,11 +88,10 @@ bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                       int64_t length, tl_slice *out) {
   int64_t part[3] = {0, 0, 1};  // start, stop and step
   bool has[3];
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; i++)
     if (!slice_part(vm, parts, (item.given & TL_SLICE_START << i) != 0,
                     &part[i], &has[i]))
       return false;
-  }
   const int64_t step = part[2] == INT64_MIN ? -INT64_MAX : part[2];
   if (step == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "the step of a slice is 0");
@@ -140,11 +139,10 @@ bool tl_index_is_item(const tl_array *a, const tl_step *step,
                       const tl_slot *parts) {
   if (step->item_count != tl_ndim(a))
     return false;
-  for (int i = 0; i < step->item_count; i++) {
+  for (int i = 0; i < step->item_count; i++)
     if (step->items[i].kind != TL_ITEM_VALUE || !tl_is_scalar(parts[i]) ||
         tl_is_bool(parts[i]))
       return false;
-  }
   return true;
 }
 
@@ -439,10 +437,9 @@ bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
   bool is_whole = step->item_count == 1 &&
                   step->items[0].kind == TL_ITEM_VALUE &&
                   is_empty_index(parts[0]);
-  for (int i = 0; i < step->item_count && !is_whole; i++) {
+  for (int i = 0; i < step->item_count && !is_whole; i++)
     if (!add_item(&r, step->items[i], &parts))
       return false;
-  }
   if (!add_whole(&r, r.rest))
     return false;
   return !out->is_fancy ||

@@ -21,10 +21,9 @@ bool tl_is_in_order(const tl_array *places, const tl_nested *rows) {
   if (!tl_is_contiguous(places) || places->size != tl_ragged_rows(rows))
     return false;
   const int64_t *at = (const int64_t *)(const void *)places->data;
-  for (int64_t i = 0; i < places->size; i++) {
+  for (int64_t i = 0; i < places->size; i++)
     if (at[i] != i)
       return false;
-  }
   return true;
 }
 

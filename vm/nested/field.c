@@ -287,12 +287,11 @@ static bool nested_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
   *found = true;
   if (is_named(name, "T") || is_named(name, "mT"))
     return transpose(vm, base, is_named(name, "mT"), out);
-  for (int i = 0; tl_is_spelled(*base) && i < 2; i++) {
+  for (int i = 0; tl_is_spelled(*base) && i < 2; i++)
     if (is_named(name, tl_part_name(n, i))) {
       *out = tl_retain(vm, tl_borrow(n->parts[i]));
       return true;
     }
-  }
   return *found = false;
 }
 

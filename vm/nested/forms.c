@@ -253,10 +253,9 @@ static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
   int form = tl_outermost(count, items);
   if (form >= 0)
     return forms[form]->concat(vm, count, items, out);
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (tl_value_ndim(items[i]) == 0)
       return tl_fail_kinds(vm, count, items);
-  }
   return tl_join_arrays(vm, count, items, out);
 }
 

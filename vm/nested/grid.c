@@ -375,10 +375,9 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   const tl_array *axes[TL_MOST_OPERANDS] = {NULL};
   int64_t shape[TL_MAX_DIMS];
   int ndim = 0, opened = 0, count = 0, given = 0;
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < arity; i++)
     if (tl_is_form(slots[i], TL_FORM_GRID) && tl_value_ndim(slots[i]) > ndim)
       ndim = tl_value_ndim(slots[i]);
-  }
   bool ok = true;
   for (; ok && opened < arity; opened += ok) {
     ok = fixed_axes(vm, slots[opened], ndim, &fixed[opened]);

@@ -305,10 +305,9 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 static int axis_of(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
-  for (int i = 1; i < count; i++) {
+  for (int i = 1; i < count; i++)
     if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
       return i;
-  }
   return -1;
 }
 

@@ -32,10 +32,9 @@ const char *tl_attribute_at(int at) {
 }
 
 bool tl_is_attribute(const tl_string *name) {
-  for (int i = 0; i < ATTRIBUTES; i++) {
+  for (int i = 0; i < ATTRIBUTES; i++)
     if (is_named(name, attributes[i]))
       return true;
-  }
   return false;
 }
 

@@ -172,10 +172,9 @@ bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (builtin->fused == TL_FUSED_CAST && tl_is_type(args[1]) &&
       args[1].type == tl_type_of_dtype(vm, TL_UINT8))
     return tl_raw_bytes_items(vm, args[0], out);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (!is_opened(builtin) || mixes(args[i]))
       return fail_call(vm, builtin, args[i]);
-  }
   for (uint32_t i = 0; i < count; i++) {
     if (tl_is_raw_bytes(args[i]))
       made = tl_retain(vm, tl_raw_bytes_inside(args[i]));
@@ -311,11 +310,10 @@ static bool bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     return tl_op_refuse(vm, op, slots);
   int opened = 0;
   bool ok = true;
-  for (int i = 0; op == TL_OP_ADD && i < arity; i++) {
+  for (int i = 0; op == TL_OP_ADD && i < arity; i++)
     if (!tl_is_raw_bytes(slots[i]) && !is_uint8(slots[i]) &&
         !has_texts(slots[i]))
       return tl_op_refuse(vm, op, slots);
-  }
   for (; ok && opened < arity; opened += ok) {
     given[opened] = tl_raw_bytes_inside(slots[opened]);
     if (is_uint8(slots[opened]))

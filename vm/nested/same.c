@@ -319,10 +319,9 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
       return opened_equal(c, tl_indexed_values, a, b);
     case TL_FORM_BYTES:
     case TL_FORM_CATEGORY:
-      for (int64_t i = 0; i < n->count; i++) {
+      for (int64_t i = 0; i < n->count; i++)
         if (!values_equal(c, n->parts[i], m->parts[i]))
           return false;
-      }
       return true;
     default:
       return fields_equal(c, a, b);

@@ -53,10 +53,9 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   if (all == NULL)
     return false;
   tl_slot filler = tl_none();
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (!tl_is_none(items[i]))
       filler = tl_borrow(items[i]);
-  }
   // What is missing takes the place of a value that is there: no dtype of its
   // own. Nothing but none is ?float64.
   if (tl_is_none(filler))
@@ -244,12 +243,11 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       model = i;
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
-  for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
+  for (int64_t i = 0; ok && model >= 0 && i < count; i++)
     if (is_empty_row(rows[i])) {
       tl_clear(vm, &rows[i]);
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
-  }
   bool fits = ok && same_shapes(count, rows);
   bool made = fits ? stack_shapes(vm, count, rows, out)
                    : ok && tl_grid_stack(vm, count, rows, &fits, out);

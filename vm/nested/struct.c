@@ -62,10 +62,9 @@ static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
 static bool is_aligned(const region *r) {
   uint64_t align = (uint64_t)tl_type_align(r->item), bits;
   bits = (uint64_t)(uintptr_t)r->data;
-  for (int i = 0; i < r->ndim; i++) {
+  for (int i = 0; i < r->ndim; i++)
     if (r->shape[i] > 1)
       bits |= (uint64_t)r->strides[i];
-  }
   return (bits & (align - 1)) == 0;
 }
 
@@ -233,13 +232,12 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
   if (tl_is_record(value)) {
     const tl_record *r = value.record;
     char extra[TL_KEY_TEXT] = "";
-    for (int64_t i = 0; i < layout->field_count; i++) {
+    for (int64_t i = 0; i < layout->field_count; i++)
       if (tl_record_find((tl_record *)r, layout->fields[i].name) < 0)
         tl_fail(vm, TALLY_ERR_TYPE,
                 "an item of type %s needs a field %s, which the record does "
                 "not have",
                 text->text, layout->fields[i].name->text);
-    }
     for (int64_t i = 0; i < r->length; i++) {
       const tl_string *key = tl_key_string(r->fields[i].key);
       if (key == NULL || tl_type_find(layout, key) < 0)

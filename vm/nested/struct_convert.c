@@ -58,11 +58,10 @@ static bool fail_item(tl_vm *vm, const tl_type *type, int64_t i, tl_slot item) {
 // Whether all items have the type's fields.
 static bool check_items(tl_vm *vm, const tl_type *type, int64_t count,
                         const tl_slot *items) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if ((!tl_is_list(items[i]) && !tl_is_record(items[i])) ||
         !has_fields(type, items[i]))
       return fail_item(vm, type, i, items[i]);
-  }
   return true;
 }
 

@@ -179,13 +179,12 @@ static bool fits_before(tl_region_graph *g, uint32_t pc) {
 // Whether what was read computes with few items, whatever arrays these are
 // parts of: m[i] + m[j] of a large m.
 static bool is_small(const tl_region_graph *g) {
-  for (int i = 0; i < g->node_count; i++) {
+  for (int i = 0; i < g->node_count; i++)
     for (int k = 0; k < g->nodes[i].arity; k++) {
       const int in = g->nodes[i].in[k];
       if (in < 0 && tl_items_of(&g->uses[-1 - in].items) >= TL_REGION_LARGE)
         return false;
     }
-  }
   return g->node_count > 0;
 }
 

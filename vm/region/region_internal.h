@@ -301,10 +301,9 @@ typedef struct tl_region_room {
 static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
   if (g->consumer == TL_CONSUMER_SELECT)
     return node == g->selected || node == g->mask;
-  for (int i = 0; i < g->result_count; i++) {
+  for (int i = 0; i < g->result_count; i++)
     if (g->results[i].node == node)
       return true;
-  }
   return g->result_count == 0 && node == g->value;
 }
 

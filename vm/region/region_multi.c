@@ -364,7 +364,7 @@ static bool share(const tl_region_graph *g) {
     nodes[i] = arrays_of(g, nodes, &g->nodes[i]);
   shared = nodes[g->results[0].node];
   int count = 0;
-  for (int round = 0; round < g->result_count; round++) {
+  for (int round = 0; round < g->result_count; round++)
     for (int i = 0; i < g->result_count; i++) {
       uint64_t own = nodes[g->results[i].node];
       if (joined[i] || (own & shared) == 0)
@@ -373,7 +373,6 @@ static bool share(const tl_region_graph *g) {
       joined[i] = true;
       count++;
     }
-  }
   return count == g->result_count;
 }
 

@@ -441,11 +441,10 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
   g->hoisted[g->hoisted_count++] = made;
   g->uses[g->use_count++] = (tl_region_use){
       .value = value, .items = value, .root = -1, .direct = true, .read = true};
-  for (int i = node + 1; i <= g->value; i++) {
+  for (int i = node + 1; i <= g->value; i++)
     for (int k = 0; k < g->nodes[i].arity; k++)
       if (g->nodes[i].in[k] == node)
         g->nodes[i].in[k] = -g->use_count;
-  }
   g->nodes[node].needed = false;
   g->uncacheable = true;
 }

@@ -63,13 +63,12 @@ static bool same_type(const tl_type *a, const tl_type *b) {
       !same_name(a->name, b->name)) {
     return false;
   }
-  for (int64_t i = 0; i < a->field_count; i++) {
+  for (int64_t i = 0; i < a->field_count; i++)
     if (a->fields[i].type != b->fields[i].type ||
         !same_name(a->fields[i].name, b->fields[i].name) ||
         (a->offsets != NULL && a->offsets[i] != b->offsets[i])) {
       return false;
     }
-  }
   return true;
 }
 
@@ -95,10 +94,9 @@ static bool grow(tl_vm *vm, struct tl_types *types) {
   struct tl_types old = *types;
   types->slots = slots;
   types->capacity = capacity;
-  for (size_t i = 0; i < old.capacity; i++) {
+  for (size_t i = 0; i < old.capacity; i++)
     if (old.slots[i] != NULL)
       *find_place(types, old.slots[i]) = old.slots[i];
-  }
   tl_free(vm, old.slots, old.capacity * sizeof *old.slots);
   return true;
 }
@@ -229,10 +227,9 @@ void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
       continue;
     if (type->name != NULL)
       visit(context, tl_own_string(type->name));
-    for (int64_t j = 0; j < type->field_count; j++) {
+    for (int64_t j = 0; j < type->field_count; j++)
       if (type->fields[j].name != NULL)
         visit(context, tl_own_string(type->fields[j].name));
-    }
   }
 }
 

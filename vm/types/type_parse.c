@@ -169,10 +169,9 @@ static const char *find_other(const char *name, size_t nbytes) {
       {"array", "; an array is N * T"},
       {"ref", "; what refers to a value is pointer[T]"},
   };
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (is_word(name, nbytes, others[i].name))
       return others[i].hint;
-  }
   return NULL;
 }
 
@@ -219,10 +218,9 @@ static tl_dtype find_dtype(const char *name, size_t nbytes) {
                  {"float", TL_FLOAT64},  {"double", TL_FLOAT64},
                  {"intptr", TL_INT64},   {"size_t", TL_UINT64},
                  {"uintptr", TL_UINT64}, {"complex", TL_COMPLEX128}};
-  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
     if (is_word(name, nbytes, aliases[i].name))
       return aliases[i].dtype;
-  }
   return tl_dtype_find(name, nbytes);
 }
 
@@ -230,10 +228,9 @@ static tl_dtype find_dtype(const char *name, size_t nbytes) {
 static bool is_kind(const char *name, size_t nbytes) {
   static const char *const kinds[] = {"list", "record", "function", "range",
                                       "type", "module", "handle",   "none"};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (is_word(name, nbytes, kinds[i]))
       return true;
-  }
   return false;
 }
 
@@ -636,10 +633,9 @@ static bool item_compound(parser *p, const char *name, size_t nbytes,
 
 // Whether there is a ... among the dimensions.
 static bool has_ellipsis(const tl_type *type) {
-  for (; tl_type_is_dimension(type); type = type->of) {
+  for (; tl_type_is_dimension(type); type = type->of)
     if (type->kind == TL_TYPE_ELLIPSIS)
       return true;
-  }
   return false;
 }
 
