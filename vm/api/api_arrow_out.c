@@ -380,9 +380,7 @@ static bool export_any(tl_vm *vm, tl_slot value, const char *name, schema *s,
     tl_slot plain = tl_borrow(value);
     if (!tl_spell_out(vm, 1, &plain))
       return false;
-    bool ok = export(vm, plain, name, s, a);
-    tl_drop(vm, plain);
-    return ok;
+    return tl_drop_after(vm, export(vm, plain, name, s, a), &plain);
   }
   if (tl_is_form(value, TL_FORM_RAGGED))
     return export_ragged(vm, value, name, s, a);

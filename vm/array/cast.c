@@ -140,9 +140,7 @@ bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
     if (!tl_array_give(tl_range_to_array(vm, s->range), &made))
       return false;
     // The array of the range is dying here, so it may become the result.
-    bool ok = cast_array(vm, &made, dtype, out);
-    tl_drop(vm, made);
-    return ok;
+    return tl_drop_after(vm, cast_array(vm, &made, dtype, out), &made);
   }
   if (tl_is_string(*s) && dtype == TL_STRING) {
     *out = tl_pass_on(s);

@@ -357,11 +357,8 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
   }
   // The slice covers all of the string by chance. Only [:] may return the
   // string itself, as the compiler relies on.
-  tl_string *copy = tl_string_new(vm, out->string->text, out->string->length);
-  if (copy == NULL)
-    return false;
-  *out = tl_own_string(copy);
-  return true;
+  return tl_string_give(
+      tl_string_new(vm, out->string->text, out->string->length), out);
 }
 
 // Writing to a list takes an index or a slice, no index array.
@@ -661,14 +658,9 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
       *to = tl_borrow(*from++);
       continue;
     }
-    if (item.kind == TL_ITEM_ELLIPSIS) {
-      tl_string *dots = tl_string_from(vm, "...");
-      ok = dots != NULL;
-      if (ok)
-        *to = tl_own_string(dots);
-    } else {
-      ok = slice_record(vm, item, &from, to);
-    }
+    ok = item.kind == TL_ITEM_ELLIPSIS
+             ? tl_string_give(tl_string_from(vm, "..."), to)
+             : slice_record(vm, item, &from, to);
     if (!ok)
       break;
   }

@@ -244,9 +244,8 @@ static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
   if (!store_in_number(vm, tl_nested_path_below(w), number, value, &box))
     return false;
   tl_slot made = tl_own_array(box);
-  bool ok = tl_array_store(vm, a, w.steps, w.parts, made);
-  tl_drop(vm, made);
-  return ok;
+  return tl_drop_after(vm, tl_array_store(vm, a, w.steps, w.parts, made),
+                       &made);
 }
 
 // x[i][j] = v: a view is written through; items chosen by a mask or an index

@@ -379,14 +379,11 @@ bool tl_exec_format(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   bool ok = spec->length == 0
                 ? tl_format_value(vm, &text, value, false, 0)
                 : tl_format_spec(vm, &text, value, spec->text, spec->length);
-  tl_string *string = ok ? tl_text_finish(&text) : NULL;
-  if (string == NULL) {
-    if (!ok)
-      tl_text_close(&text);
+  tl_slot made;
+  if (!tl_text_give(&text, ok, &made))
     return false;
-  }
   tl_drop(vm, value);
-  tl_operand_put(RA, tl_own_string(string));
+  tl_operand_put(RA, made);
   return true;
 }
 

@@ -352,9 +352,8 @@ static bool bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!tl_is_none(*value) && !tl_raw_bytes_of(vm, *value, &raw_bytes))
     return false;
   texts = tl_raw_bytes_inside(raw_bytes);
-  bool ok = tl_part_update(vm, w, &n->parts[0], &texts);
-  tl_clear(vm, &raw_bytes);
-  return ok;
+  return tl_drop_after(vm, tl_part_update(vm, w, &n->parts[0], &texts),
+                       &raw_bytes);
 }
 
 // Whatever [join] is: concat and stack go through here.
