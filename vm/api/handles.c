@@ -51,7 +51,8 @@ typedef struct place {
 // The table of a VM: places, and two lists of them linked by next_free.
 struct tl_handles {
   place *places;
-  uint32_t count, capacity, first_free;
+  uint32_t count, first_free;
+  size_t capacity;
   // Places released while a release hook ran, which are emptied afterwards.
   uint32_t first_deferred;
   bool draining;
@@ -163,15 +164,9 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
     h->first_free = h->places[*out].next_free;
     return true;
   }
-  if (h->count == h->capacity) {
-    uint32_t capacity = h->capacity * 2 + 16;
-    place *places = tl_realloc(vm, h->places, h->capacity * sizeof *places,
-                               capacity * sizeof *places, "handles");
-    if (places == NULL)
-      return false;
-    h->places = places;
-    h->capacity = capacity;
-  }
+  if (!tl_make_room(vm, &h->places, NULL, &h->capacity, h->count,
+                    sizeof *h->places, "handles"))
+    return false;
   *out = h->count++;
   h->places[*out].generation = 0;
   h->places[*out].frame = 0;

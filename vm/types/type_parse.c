@@ -352,24 +352,19 @@ static bool is_new_name(parser *p, size_t at, const draft *d,
 // Adds a field, a member of a tuple, a parameter or a category. [name], which
 // may be NULL, is the draft's where this succeeds, else dropped. [type] may be
 // NULL after tl_fail.
-// The room doubles from 8 on, so even the largest struct is moved seven times
-// at most.
+// The room doubles from 16 on, so even the largest struct is moved six times at
+// most.
 static bool add_member(parser *p, draft *d, tl_string *name, tl_type *type) {
-  const size_t item = sizeof(tl_type_field), old = d->capacity;
-  const size_t count = (size_t)d->model.field_count, more = old ? old * 2 : 8;
+  const size_t count = (size_t)d->model.field_count;
   const bool is_struct = d->model.kind == TL_TYPE_STRUCT;
   bool ok = type != NULL;
   if (ok && count == TL_TYPE_FIELDS) {
     ok = tl_fail(p->vm, TALLY_ERR_TYPE, "a %s has at most %d %s",
                  is_struct ? "struct type" : "type", TL_TYPE_FIELDS,
                  is_struct ? "fields" : "members");
-  } else if (ok && count == old) {
-    tl_type_field *fields = tl_realloc(p->vm, d->model.fields, old * item,
-                                       more * item, "a struct type");
-    ok = fields != NULL;
-    if (ok)
-      d->model.fields = fields, d->capacity = more;
   }
+  ok = ok && tl_make_room(p->vm, &d->model.fields, NULL, &d->capacity, count,
+                          sizeof *d->model.fields, "a struct type");
   if (ok)
     d->model.fields[d->model.field_count++] = (tl_type_field){name, type};
   else if (name != NULL)
