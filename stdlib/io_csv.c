@@ -12,7 +12,6 @@
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
-#include "vm/io.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

@@ -9,7 +9,6 @@
 #include "vm/poll.h"
 
 #include "vm/memory/mapping.h"
-#include "vm/memory/memory_internal.h"
 #include "vm/events.h"
 #include "vm/objects.h"
 

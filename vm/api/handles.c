@@ -26,7 +26,6 @@
 #include <string.h>
 
 #include "vm/api/api.h"
-#include "vm/array/array.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory.h"
 

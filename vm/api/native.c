@@ -15,11 +15,9 @@
 #include <string.h>
 
 #include "vm/api/api.h"
-#include "vm/array/array.h"
 #include "vm/api/host.h"
 #include "vm/engine/engine.h"
 #include "vm/memory/memory.h"
-#include "vm/poll.h"
 #include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------

@@ -19,7 +19,6 @@
 #include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/bytecode/module.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/memory/memory.h"

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/host.h"
-#include "vm/array/range.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 #include "vm/events.h"

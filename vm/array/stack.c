@@ -17,7 +17,6 @@
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/array/range.h"
-#include "vm/string.h"
 
 // The dtype that holds all items so far: promoted among typed ones, which weak
 // ones then join.

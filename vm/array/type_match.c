@@ -13,13 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/suggest.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // A match in progress: the value's dimensions (-1: ragged), what its items
 // are, and the reason why it does not match, once that is known. The reason

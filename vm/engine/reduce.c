@@ -8,8 +8,6 @@
 
 #include "vm/array/describe.h"
 #include "vm/error.h"
-#include "vm/engine/operand.h"
-#include "vm/vm.h"
 
 // As messages call the built-in of each.
 static const char *const names[TL_REDUCTION_COUNT] = {

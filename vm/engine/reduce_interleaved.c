@@ -13,7 +13,6 @@
 #include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/kernels/prefetch.h"
-#include "vm/vm.h"
 
 enum {
   // With BLOCK_BYTES of lanes all accumulators are 64 KiB, for the second

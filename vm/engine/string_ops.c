@@ -13,7 +13,6 @@
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/short.h"
 #include "vm/error.h"
-#include "vm/host.h"
 #include "vm/objects.h"
 #include "vm/array/string_item.h"
 #include "vm/values/list.h"

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/values/list.h"

@@ -3,7 +3,7 @@
 // step 1: tl_select_plain does these alone; the reader does the rest, item by
 // item.
 #include "vm/index/select.h"
-#include "vm/nested/nested.h"
+#include "vm/array/nested.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "vm/array/element.h"
 #include "vm/array/range.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Integers and slices ----------------------------------------------------
 

@@ -27,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/host.h"
 #include "vm/builtin.h"
 #include "vm/bytecode/module.h"
 #include "vm/embedded.h"

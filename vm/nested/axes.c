@@ -12,7 +12,6 @@
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // --- Rows at places ----------------------------------------------------------
 

@@ -17,7 +17,6 @@
 #include "vm/types/layout.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
 static bool is_named(const tl_string *name, const char *text) {

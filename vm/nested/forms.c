@@ -19,8 +19,6 @@
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/objects.h"
-#include "vm/values/list.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
 static const tl_form_ops *const forms[TL_FORM_COUNT] = {

@@ -18,7 +18,6 @@
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // --- Indexing ----------------------------------------------------------------
 

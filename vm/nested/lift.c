@@ -17,10 +17,8 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/array/stack.h"
 #include "vm/array/string_item.h"
 #include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"

@@ -5,7 +5,6 @@
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // --- Workspace ---------------------------------------------------------------

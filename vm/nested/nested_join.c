@@ -5,7 +5,6 @@
 #include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // Why two values are not joined; what they are, where nothing else says it.
 static const char *why_apart(tl_slot a, tl_slot b) {

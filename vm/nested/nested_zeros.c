@@ -11,12 +11,10 @@
 
 #include "vm/error.h"
 #include "vm/nested/ragged.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/types/layout.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/vm.h"
 
 // The items of a type in a shape of fixed dimensions.
 typedef struct maker {

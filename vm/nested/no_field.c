@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/hints.h"
 #include "vm/objects.h"

@@ -12,7 +12,6 @@
 #include "vm/index/select.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // --- Choosing rows -----------------------------------------------------------
 

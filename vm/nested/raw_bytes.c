@@ -14,7 +14,6 @@
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
 #include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"

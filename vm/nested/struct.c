@@ -19,7 +19,6 @@
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/vm.h"
 

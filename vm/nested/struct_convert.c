@@ -15,9 +15,6 @@
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
-#include "vm/nested/parts.h"
-#include "vm/values/record.h"
-#include "vm/index/select.h"
 #include "vm/vm.h"
 
 // Whether it is an array of structs along one axis, which converts as a list

@@ -15,7 +15,6 @@
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- Axes of a field --------------------------------------------------------

@@ -18,7 +18,6 @@
 #include "vm/array/array.h"
 #include "vm/bytecode/module.h"
 #include "vm/engine/elementwise.h"
-#include "vm/error.h"
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 #include "vm/observe/explain_internal.h"

@@ -6,7 +6,6 @@
 #include "vm/array/nested.h"
 #include "vm/error.h"
 #include "vm/memory/memory_internal.h"
-#include "vm/memory/reserve.h"
 #include "vm/observe/references.h"
 #include "vm/region/region.h"
 #include "vm/suggest.h"

@@ -7,7 +7,6 @@
 
 #include "vm/nested/ragged.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/objects.h"
 #include "vm/region/region_internal.h"
 
 // --- Operands ---------------------------------------------------------------

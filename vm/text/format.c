@@ -10,7 +10,6 @@
 
 #include "vm/text/format_internal.h"
 #include "vm/bytecode/function.h"
-#include "vm/host.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"

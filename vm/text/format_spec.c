@@ -17,7 +17,6 @@
 #include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // A width beyond this is a slip rather than a wish, and would fill memory.
 enum { LARGEST_WIDTH = 1000000 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/nested/nested.h"
+#include "vm/array/array.h"
 #include "vm/vm.h"
 
 // --- Interning --------------------------------------------------------------
