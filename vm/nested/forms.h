@@ -25,9 +25,7 @@
 #define TALLY_VM_NESTED_FORMS_H
 
 #include "vm/engine/elementwise.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/nested_set.h"
-#include "vm/text/format.h"
 
 // where(c, x, y) has the most.
 enum { TL_MOST_OPERANDS = 3 };
