@@ -8,8 +8,8 @@
 //             region_read.c      what instructions are; operations, the whole
 //   shape     region_resolve.c   shapes and dtypes; parts computed first
 //   plan      region_plan.c      graph to streams and steps
-//   run       region_target.c    which memory a result may go to
-//             region_write.c     results into it, tile by tile at wraps
+//   run       region_write.c     which memory a result may go to; results into
+//                                it, tile by tile at wraps
 //             region_store.c     arrays, and parts of arrays
 //   consume   region_feed.c      items to a consumer, in an order;
 //                                histograms and counts
