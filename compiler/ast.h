@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "compiler/arena.h"
 #include "compiler/names.h"
 #include "compiler/operator.h"
 #include "compiler/source.h"

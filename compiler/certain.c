@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "compiler/ast_walk.h"
-#include "compiler/scope.h"
 
 // What is longer, higher or has more variables in it is not computed, nor is
 // anything after so many expressions.

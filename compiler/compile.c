@@ -193,7 +193,7 @@ static bool keep_findings(tl_builder *b, tl_source *source,
     tl_place place = tl_source_place(source, d->span.at);
     tl_record *record = tl_record_new(vm, 7);
     tl_text report;
-    tl_slot value;
+    tl_slot text, value;
     tl_record_put_text(
         vm, &record, "kind",
         d->kind == TALLY_OK ? "warning" : tl_error_kind_name(d->kind));
@@ -204,11 +204,8 @@ static bool keep_findings(tl_builder *b, tl_source *source,
     tl_record_put_int(vm, &record, "end", d->span.end);
     tl_text_open(&report, vm);
     tl_diagnostic_render(d, source, &report);
-    tl_string *text = tl_text_finish(&report);
-    if (text != NULL)
-      tl_record_put(vm, &record, "report", tl_own_string(text));
-    else
-      tl_record_put_nothing(vm, &record);
+    bool ok = tl_text_give(&report, true, &text);
+    tl_record_put_made(vm, &record, "report", ok, &text);
     if (!tl_record_put_end(record, &value) ||
         !tl_list_push_own(vm, &b->check->found, value))
       return false;
@@ -402,14 +399,8 @@ static bool make_string(tl_vm *vm, make_text *make, const char *what,
   tl_text_open(&text, vm);
   bool ok = make(vm, &arena, name, code, nbytes, &text);
   tl_arena_close(&arena);
-  tl_string *string = ok ? tl_text_finish(&text) : NULL;
-  // tl_text_finish has taken the text otherwise.
-  if (!ok)
-    tl_text_close(&text);
-  if (string == NULL)
-    return tl_failed(vm) ? false : tl_fail_memory(vm, nbytes, what);
-  *out = tl_own_string(string);
-  return true;
+  return tl_text_give(&text, ok, out) ||
+         (!tl_failed(vm) && tl_fail_memory(vm, nbytes, what));
 }
 
 // The text laid out.

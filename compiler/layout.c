@@ -52,11 +52,6 @@ typedef struct layout {
 
 // --- Blanks -----------------------------------------------------------------
 
-// Whether a kind is in a set, which is an array of bytes.
-static bool is_one_of(uint8_t kind, const uint8_t *kinds, size_t count) {
-  return memchr(kinds, kind, count) != NULL;
-}
-
 // Whether a token may be an operand's last, so that a bracket or a sign behind
 // it belongs to it.
 static bool ends_operand(uint8_t kind) {
@@ -66,7 +61,7 @@ static bool ends_operand(uint8_t kind) {
       TL_TOKEN_BRACKET_END, TL_TOKEN_BRACE_END, TL_TOKEN_SQUARE,
       TL_TOKEN_CUBE,        TL_TOKEN_TRUE,      TL_TOKEN_FALSE,
       TL_TOKEN_NONE};
-  return is_one_of(kind, kinds, sizeof kinds);
+  return memchr(kinds, kind, sizeof kinds) != NULL;
 }
 
 // Braces are neither: blanks stand inside those of a block.

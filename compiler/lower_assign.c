@@ -188,9 +188,8 @@ static bool is_more_than_loads(tl_ast *ast, void *context) {
 // from it on only read. The number of values if none is.
 static uint32_t last_computed(const tl_target *target, const tl_ast *value) {
   uint32_t count = target->count, from = count;
-  while (from > 0 && !is_more_than_loads(value->items.items[from - 1], NULL)) {
+  while (from > 0 && !is_more_than_loads(value->items.items[from - 1], NULL))
     from--;
-  }
   for (uint32_t i = from; i + 1 < count; i++) {
     const tl_ast_index *index = &value->items.items[i]->index;
     if (value->items.items[i]->kind == TL_AST_INDEX &&

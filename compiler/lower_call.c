@@ -117,12 +117,11 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
     break;
   }
   // max(a, b) of other languages.
-  if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0) {
+  if (strcmp(s->function, "max") == 0 || strcmp(s->function, "min") == 0)
     snprintf(hint, sizeof hint,
              "; for the larger or smaller of two values "
              "write %simum(a, b)",
              s->function);
-  }
   // zeros(2, 3) of other languages.
   int last = allowed > 0 ? allowed - 1 : 0;
   if (s->params[last].name_length == 5 &&
@@ -144,11 +143,10 @@ static void unknown_argument(tl_lower *l, const signature *s,
   size_t used = 0;
   names[0] = 0;
   // As many names as the room takes.
-  for (int i = 0; i < s->count && used + 40 < sizeof names; i++) {
+  for (int i = 0; i < s->count && used + 40 < sizeof names; i++)
     used += (size_t)snprintf(names + used, sizeof names - used, "%s%.*s",
                              i == 0 ? "" : ", ", (int)s->params[i].name_length,
                              s->params[i].name);
-  }
   const char *habit =
       s->builtin == NULL ? NULL : tl_parameter_hint(function, a->name->text);
   tl_diagnose(l->b->diagnostics, TALLY_ERR_TYPE, a->span,

@@ -391,10 +391,9 @@ int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
                                       : TL_BC_GETEL2;
     tl_cfg_ins *ins = tl_emit(l, op, result, (int32_t)parts + 1, step->span);
     ins->operands[0] = base;
-    for (uint32_t k = 0; k < parts; k++) {
+    for (uint32_t k = 0; k < parts; k++)
       ins->operands[k + 1] =
           tl_place_is_item(p, 2) ? p->indices[k] : part + (int32_t)k;
-    }
     if (!plain)
       ins->extra = index_path(l, step->items, step->count, parts);
     part += (int32_t)parts;

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "compiler/scope.h"
-#include "vm/poll.h"
 #include "vm/values/record.h"
 
 // Only appends: what is known of a variable grows until the whole text is

@@ -252,7 +252,7 @@ static bool split_edge(tl_flow *flow, int32_t block, int edge,
 // Finds a place for the code of each edge: at the start of the target where
 // nothing else leads there, else in a block of its own.
 static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
-  for (int32_t b = 0; b < block_count; b++) {
+  for (int32_t b = 0; b < block_count; b++)
     for (int edge = 0; edge < 2; edge++) {
       tl_ins_list *list = &code->edges[2 * b + edge];
       if (list->count == 0)
@@ -267,7 +267,6 @@ static bool place_edges(tl_flow *flow, int32_t block_count, final_code *code) {
         return false;
       code->blocks[target] = *list;
     }
-  }
   return true;
 }
 

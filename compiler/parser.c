@@ -13,10 +13,9 @@
 // Frees what the parser holds outside the arena: tokens and scratch.
 static void release(tl_parser *parser) {
   tl_tokens_release(&parser->tokens, parser->arena);
-  if (parser->scratch) {
+  if (parser->scratch)
     parser->arena->resize(parser->arena->context, parser->scratch,
                           parser->scratch_size, 0);
-  }
 }
 
 // Parses all tokens; NULL if anything was reported.
@@ -70,10 +69,9 @@ static tl_parse_status judge(tl_parser *parser, const tl_source *source) {
   if (!tl_lex(&parser->tokens, parser->arena, source, true))
     return TL_PARSE_NO_MEMORY;
   // An unmatched bracket or an unfinished """string.
-  if (parser->tokens.is_open) {
+  if (parser->tokens.is_open)
     return has_lex_error(&parser->tokens) ? TL_PARSE_ERROR
                                           : TL_PARSE_INCOMPLETE;
-  }
   if (ends_in_pragma(source))
     return TL_PARSE_INCOMPLETE;
   uint32_t count = parser->tokens.count;

@@ -45,11 +45,10 @@ static bool is_slice(const tl_parser *parser) {
 // `while x do`.
 tl_ast *tl_parser_report_no_block(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
-  if (is_slice(parser)) {
+  if (is_slice(parser))
     return tl_parser_fail(parser, tl_token_span(token),
                           "a range is a..b, and a block stands in braces: "
                           "{ … }");
-  }
   if (parser->kind == TL_TOKEN_COLON || tl_token_is(parser, token, "then") ||
       tl_token_is(parser, token, "do")) {
     return tl_parser_fail(parser, tl_token_span(token),

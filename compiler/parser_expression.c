@@ -147,7 +147,7 @@ static void *report_chain(tl_parser *parser, const tl_ast *first) {
   if (!last)
     return NULL;
   const char *left = quote(parser, first->binary.left);
-  if (is_bitwise(middle)) {
+  if (is_bitwise(middle))
     return tl_parser_fail(
         parser, middle->span,
         "`%s` binds tighter than comparisons: write "
@@ -155,7 +155,6 @@ static void *report_chain(tl_parser *parser, const tl_ast *first) {
         tl_operator_text(middle->binary.op), left, op,
         quote(parser, middle->binary.left), tl_operator_text(middle->binary.op),
         quote(parser, middle->binary.right), op2, quote(parser, last));
-  }
   const char *shared = quote(parser, middle);
   return tl_parser_fail(parser, span,
                         "comparisons are not chained: write %s %s %s and "
@@ -209,11 +208,10 @@ static tl_ast *parse_compare(tl_parser *parser, tl_ast *left) {
   tl_parser_advance(parser);
   if (token->kind == TL_TOKEN_NOT) {
     op = TL_OPERATOR_NOT_IN;
-    if (parser->kind != TL_TOKEN_IN) {
+    if (parser->kind != TL_TOKEN_IN)
       return tl_parser_fail(parser, tl_token_span(token),
                             "after an operand `not` must be followed by `in`; "
                             "`!=` is unequal");
-    }
     tl_parser_advance(parser);
   }
   return finish_compare(parser, left, op, token->begin);
@@ -316,10 +314,9 @@ static tl_ast *make_piped_call(tl_parser *parser, tl_ast *value, tl_ast *callee,
 // Rule 7: if a stage ends in a call, the value goes before its arguments, so x
 // |> f(2) is f(x, 2); else the stage is called with it.
 static tl_ast *apply_stage(tl_parser *parser, tl_ast *value, tl_ast *stage) {
-  if (stage->kind == TL_AST_CALL && !stage->is_parenthesised) {
+  if (stage->kind == TL_AST_CALL && !stage->is_parenthesised)
     return make_piped_call(parser, value, stage->call.callee,
                            stage->call.arguments, stage->call.count);
-  }
   return make_piped_call(parser, value, stage, NULL, 0);
 }
 

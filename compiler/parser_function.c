@@ -77,14 +77,13 @@ static bool is_anonymous(const tl_name *name) {
 static bool check_names(tl_parser *parser, const tl_ast_function *function) {
   for (uint32_t i = 0; i < function->count; i++) {
     const tl_ast_param *param = &function->params[i];
-    for (uint32_t j = 0; j < i; j++) {
+    for (uint32_t j = 0; j < i; j++)
       if (function->params[j].name == param->name &&
           !is_anonymous(param->name)) {
         tl_parser_fail(parser, param->span, "two parameters are called `%s`",
                        param->name->text);
         return false;
       }
-    }
   }
   return true;
 }
@@ -155,10 +154,9 @@ static tl_ast *parse_body(tl_parser *parser) {
                         "a function that begins with `fn` goes on with "
                         "`= e` or `{ … }`; without `fn`, (x) => e"))
     return NULL;
-  if (parser->kind != TL_TOKEN_BRACE) {
+  if (parser->kind != TL_TOKEN_BRACE)
     return tl_parser_unexpected(parser,
                                 "the function's body, `= e` or `{ … }`");
-  }
   return tl_parse_block(parser);
 }
 

@@ -37,12 +37,11 @@ bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what) {
 // parentheses.
 tl_ast *tl_parse_name(tl_parser *parser) {
   tl_ident ident;
-  if (tl_parser_peek(parser, 1) == TL_TOKEN_ARROW) {
+  if (tl_parser_peek(parser, 1) == TL_TOKEN_ARROW)
     return tl_parser_fail_here(
         parser,
         "a function x => … within an expression stands in "
         "parentheses");
-  }
   if (!tl_parse_ident(parser, &ident, "a name"))
     return NULL;
   tl_ast node = {.kind = TL_AST_NAME, .name = {ident.name}};
@@ -112,11 +111,10 @@ tl_ast *tl_parse_number(tl_parser *parser) {
   tl_parser_advance(parser);
   if (number.kind == TL_LITERAL_TOO_LARGE)
     return report_too_large(parser, token);
-  if (number.kind == TL_LITERAL_PAST_FLOAT) {
+  if (number.kind == TL_LITERAL_PAST_FLOAT)
     return tl_parser_fail(parser, tl_token_span(token),
                           "this does not fit float64, whose largest is "
                           "1.7976931348623157e308: infinity is written inf");
-  }
   tl_ast out = {.kind = kinds[number.kind]};
   bool is_integer = number.kind == TL_LITERAL_INT;
   if (is_integer)

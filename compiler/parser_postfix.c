@@ -106,11 +106,10 @@ static tl_ast *parse_call(tl_parser *parser, tl_ast *callee) {
   uint32_t opening = parser->pos;
   tl_ast node = {.kind = TL_AST_CALL, .call = {.callee = callee}};
   // 2(x + 1): the sign of a product was left out.
-  if (is_number(callee) && !callee->is_parenthesised) {
+  if (is_number(callee) && !callee->is_parenthesised)
     return tl_parser_fail_here(
         parser, "a number cannot be called: a product is written %s * (…)",
         tl_parser_quote(parser, callee->span.begin, callee->span.end, "2"));
-  }
   tl_parser_advance(parser);
   if (!parse_arguments(parser, &node.call, opening))
     return NULL;

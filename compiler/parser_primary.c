@@ -142,10 +142,9 @@ static tl_ast *parse_array(tl_parser *parser) {
     if (!first || report_spread_clause(parser, first))
       return NULL;
   }
-  if (first && at_clause(parser)) {
+  if (first && at_clause(parser))
     return parse_comprehension(parser, TL_AST_ARRAY_FOR, NULL, first,
                                TL_TOKEN_BRACKET_END, opening);
-  }
   // [a:b] for a range, or a dictionary.
   if (tl_parser_rejects(parser, TL_TOKEN_COLON,
                         "`:` slices in an index, as in x[a:b]; a range is "
@@ -348,10 +347,9 @@ static tl_ast *finish_paren(tl_parser *parser, tl_ast *first,
     return NULL;
   if (parser->kind == TL_TOKEN_COLON && first->kind != TL_AST_SPREAD)
     return parse_record(parser, first, opening);
-  if (at_clause(parser)) {
+  if (at_clause(parser))
     return parse_comprehension(parser, TL_AST_LIST_FOR, NULL, first,
                                TL_TOKEN_PAREN_END, opening);
-  }
   if (parser->kind == TL_TOKEN_COMMA || first->kind == TL_AST_SPREAD)
     return parse_items(parser, TL_AST_LIST, first, TL_TOKEN_PAREN_END, opening);
   if (report_equals(parser, first) ||
@@ -367,12 +365,11 @@ static tl_ast *finish_paren(tl_parser *parser, tl_ast *first,
 // Everything that begins with `(`.
 static tl_ast *parse_paren(tl_parser *parser) {
   uint32_t opening = parser->pos;
-  if (tl_parser_at_lambda(parser)) {
+  if (tl_parser_at_lambda(parser))
     return tl_parser_fail_here(
         parser,
         "a function (a, b) => … within an expression stands "
         "in parentheses");
-  }
   if (at_operator(parser))
     return parse_operator(parser);
   if (at_record(parser))

@@ -142,25 +142,21 @@ static void *bad_number_name(tl_parser *parser, const tl_token *token) {
                           "a-f, as in 0xff");
   }
   // 1__0 or 1_: the underscore does not stand between two digits.
-  if (name[0] == '_') {
+  if (name[0] == '_')
     return tl_parser_fail(parser, span,
                           "a `_` in a number stands between two digits, as "
                           "in 1_000");
-  }
-  if (strcmp(name, "j") == 0) {
+  if (strcmp(name, "j") == 0)
     return tl_parser_fail(parser, span, "the imaginary unit is i: write %si",
                           number);
-  }
-  if (strcmp(name, "e") == 0 || strcmp(name, "E") == 0) {
+  if (strcmp(name, "e") == 0 || strcmp(name, "E") == 0)
     return tl_parser_fail(parser, span,
                           "an exponent needs digits, as in %se3; a product "
                           "is written %s * %s",
                           number, number, name);
-  }
-  if ((name[0] == 'b' || name[0] == 'o') && strcmp(number, "0") == 0) {
+  if ((name[0] == 'b' || name[0] == 'o') && strcmp(number, "0") == 0)
     return tl_parser_fail(parser, span,
                           "numbers are decimal, or hexadecimal as in 0xff");
-  }
   return tl_parser_fail(parser, span,
                         "a name cannot follow a number directly: a product "
                         "is written %s * %s",
@@ -545,10 +541,9 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
   if (hint)
     return hint;
   if (begins_operand((tl_token_kind)token->kind)) {
-    if (is_prefixed_string(parser, last, token)) {
+    if (is_prefixed_string(parser, last, token))
       return "a string takes values without a prefix, \"{x}\"; only r\"…\" "
              "has one";
-    }
     if (tl_token_is(parser, token, "is"))
       return "there is no `is`: write x == none, x != none, or same(a, b)";
     // `} elif c {`: the word is this token; `let x`: it is the one before.
@@ -674,10 +669,9 @@ void *tl_parser_bad_end(tl_parser *parser) {
   if (message)
     return tl_parser_fail(parser, tl_token_span(token), "%s", message);
   // Two operands in a row: the operator or the new line is missing.
-  if (begins_operand(parser->kind) && !find_message(parser, token, false)) {
+  if (begins_operand(parser->kind) && !find_message(parser, token, false))
     return tl_parser_unexpected(
         parser, "an operator, or `;` or a new line before the next statement");
-  }
   return tl_parser_unexpected(parser, "the end of the statement");
 }
 

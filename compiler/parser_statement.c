@@ -49,11 +49,10 @@ static tl_ast *parse_values(tl_parser *parser) {
   if (!first)
     return NULL;
   // x = ...y: only a list can take the items.
-  if (parser->kind != TL_TOKEN_COMMA && first->kind == TL_AST_SPREAD) {
+  if (parser->kind != TL_TOKEN_COMMA && first->kind == TL_AST_SPREAD)
     return tl_parser_fail(parser, first->span,
                           "`...` stands among the items of a list or an array, "
                           "(...x, y) or [...x], or before arguments, f(...x)");
-  }
   if (parser->kind != TL_TOKEN_COMMA)
     return first;
   return finish_values(parser, first, mark);
@@ -317,10 +316,9 @@ static tl_ast *place_of_get(tl_parser *parser, const tl_ast *left,
 static tl_ast *parse_update(tl_parser *parser, const tl_ast *left) {
   const tl_token *token = tl_parser_token(parser);
   tl_ast_assign update = {.op = (tl_operator)token->code};
-  if (left->kind == TL_AST_LIST) {
+  if (left->kind == TL_AST_LIST)
     return tl_parser_fail(parser, tl_token_span(token),
                           "an update has one target, not a list");
-  }
   const tl_ast *place = place_of_get(parser, left, &update);
   if (!make_target(parser, place ? place : left, &update.target))
     return NULL;
@@ -478,11 +476,10 @@ static tl_ast *parse_import(tl_parser *parser) {
   tl_ast_import *import = &node.import;
   tl_parser_advance(parser);
   import->path_span = tl_token_span(tl_parser_token(parser));
-  if (parser->kind == TL_TOKEN_HEAD) {
+  if (parser->kind == TL_TOKEN_HEAD)
     return tl_parser_fail(parser, import->path_span,
                           "the file of an import is known before the program "
                           "runs: its name has no holes");
-  }
   bool is_parsed = parser->kind == TL_TOKEN_STRING
                        ? parse_file_import(parser, import)
                        : parse_module_import(parser, import);
@@ -512,15 +509,13 @@ static tl_ast *report_leading_operator(tl_parser *parser) {
   const tl_token *token = tl_parser_token(parser);
   const char *sign = tl_parser_quote(parser, token->begin, token->end,
                                      tl_token_infos[token->kind].text);
-  if (parser->kind == TL_TOKEN_SLASHES) {
+  if (parser->kind == TL_TOKEN_SLASHES)
     return tl_parser_fail(parser, tl_token_span(token),
                           "a line cannot begin with `//`: a comment begins "
                           "with #, and an operator ends the line above");
-  }
-  if (parser->pos == 0 || token[-1].kind == TL_TOKEN_BRACE) {
+  if (parser->pos == 0 || token[-1].kind == TL_TOKEN_BRACE)
     return tl_parser_fail(parser, tl_token_span(token),
                           "a statement cannot begin with `%s`", sign);
-  }
   return tl_parser_fail(parser, tl_token_span(token),
                         "a statement cannot begin with `%s`: to go on with "
                         "the line above, end that line with `%s`",
@@ -548,10 +543,9 @@ static bool at_arrow_to_name(const tl_parser *parser) {
 
 // One statement, by its first token.
 static tl_ast *parse_any(tl_parser *parser) {
-  if (at_keyword_target(parser)) {
+  if (at_keyword_target(parser))
     return tl_parser_fail_here(parser, "`%s` is a keyword and cannot be a name",
                                tl_token_infos[parser->kind].text);
-  }
   switch (parser->kind) {
     case TL_TOKEN_IMPORT:
       return parse_import(parser);
@@ -571,11 +565,10 @@ static tl_ast *parse_any(tl_parser *parser) {
     default:
       if (begins_with_operator(parser))
         return report_leading_operator(parser);
-      if (at_arrow_to_name(parser)) {
+      if (at_arrow_to_name(parser))
         return tl_parser_fail(parser,
                               tl_token_span(tl_parser_token(parser) + 1),
                               "`<-` is written `=`");
-      }
       return parse_values_or_assign(parser);
   }
 }
@@ -585,11 +578,10 @@ static tl_ast *parse_any(tl_parser *parser) {
 tl_ast *tl_parse_statement(tl_parser *parser) {
   tl_ast *statement = parse_any(parser);
   // -9223372036854775808 needs its minus right before it.
-  if (statement && parser->largest) {
+  if (statement && parser->largest)
     return tl_parser_fail(parser, parser->largest->span,
                           "9223372036854775808 does not fit int64, whose "
                           "largest is 9223372036854775807");
-  }
   return statement;
 }
 

@@ -15,7 +15,6 @@
 #include <string.h>
 
 #include "compiler/ownership_internal.h"
-#include "vm/bytecode/module.h"
 #include "vm/index/index.h"
 
 // A set of places is one word; what a function has beyond is left alone. So is

@@ -18,7 +18,6 @@
 #include "vm/index/select.h"
 #include "vm/values/key.h"
 #include "vm/values/list.h"
-#include "vm/array/range.h"
 #include "vm/vm.h"
 
 // A field's name may be as long as a script likes, a message may not.

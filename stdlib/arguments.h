@@ -29,8 +29,6 @@
 #define TALLY_STDLIB_ARGUMENTS_H
 
 #include "vm/array/array.h"
-#include "vm/error.h"
-#include "vm/string.h"
 #include "vm/vm.h"
 
 // Fails (kind type): the argument [name] is a record, and its field [field]

@@ -10,12 +10,8 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
-#include "vm/nested/lift.h"
-#include "vm/nested/nested.h"
-#include "vm/values/list.h"
 
 // A view of *s in a shape that it broadcasts to; repeated axes have stride 0.
 // The size is checked although nothing is copied: a view of more items than an

@@ -10,11 +10,9 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine.h"
@@ -24,7 +22,6 @@
 #include "vm/nested/raw_bytes.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // The parameter's name, which the library's own calls always give.
 static const char *name_in(tl_slot s) {

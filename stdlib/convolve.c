@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"

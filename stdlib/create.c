@@ -9,7 +9,6 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/raw_bytes.h"

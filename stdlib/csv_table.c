@@ -83,7 +83,7 @@ void tl_csv_table_close(tl_vm *vm, tl_csv_table *t) {
   if (t->source.columns)
     tl_free(vm, t->source.columns,
             (size_t)t->count * sizeof *t->source.columns);
-  tl_free(vm, t->targets, (size_t)t->capacity * sizeof *t->targets);
+  tl_free(vm, t->targets, t->capacity * sizeof *t->targets);
   tl_csv_window_close(&t->window);
 }
 

@@ -34,7 +34,8 @@ typedef struct tl_csv_table {
   tl_csv_window window;
   tl_csv_source source;
   tl_csv_target *targets;  // of each column
-  int64_t count, capacity;
+  int64_t count;
+  size_t capacity;
   // Only parts[0 .. part_count) are of the present window.
   tl_csv_part parts[TL_CSV_PARTS];
   int64_t part_count;

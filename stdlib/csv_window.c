@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "stdlib/compress.h"
-#include "vm/string.h"
 #include "vm/vm.h"
 
 // Bytes that the window shows, without the NUL.

@@ -5,12 +5,10 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "vm/engine/engine.h"
-#include "vm/vm.h"
 
 // One call of any of the functions, read from its arguments; it borrows the
 // axis.

@@ -12,7 +12,6 @@
 
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
-#include "vm/check.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "stdlib/arrays.h"
 #include "stdlib/distinct_integers.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"

@@ -8,7 +8,6 @@
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
 #include "vm/values/list.h"
-#include "vm/values/record.h"
 #include "vm/nested/ragged.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"

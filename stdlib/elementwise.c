@@ -6,7 +6,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/nested_reduce.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"

@@ -7,7 +7,6 @@
 #include "stdlib/shared.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
-#include "vm/vm.h"
 
 // A vector is one row, of which only the counts are given.
 static bool run_lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {

@@ -12,7 +12,6 @@
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
-#include "vm/io.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
@@ -23,16 +22,9 @@
 // A column without a name is called c and its number, from c0 on.
 static bool add_column(tl_vm *vm, tl_csv_table *t, const char *name,
                        size_t nbytes) {
-  if (t->count == t->capacity) {
-    int64_t capacity = t->capacity ? 2 * t->capacity : 16;
-    tl_csv_target *columns = tl_realloc(
-        vm, t->targets, (size_t)t->capacity * sizeof *columns,
-        (size_t)capacity * sizeof *columns, "the columns of a table");
-    if (!columns)
-      return false;
-    t->targets = columns;
-    t->capacity = capacity;
-  }
+  if (!tl_make_room(vm, &t->targets, NULL, &t->capacity, (size_t)t->count,
+                    sizeof *t->targets, "the columns of a table"))
+    return false;
   tl_string *string = nbytes > 0
                           ? tl_string_new(vm, name, nbytes)
                           : tl_string_format(vm, "c%lld", (long long)t->count);

@@ -12,7 +12,6 @@
 #include "stdlib/arrays.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/array/array.h"
 #include "vm/bytecode/module.h"
 #include "vm/vm.h"

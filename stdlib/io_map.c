@@ -9,13 +9,11 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested.h"
-#include "vm/vm.h"
 
 // --- What can be mapped -----------------------------------------------------
 

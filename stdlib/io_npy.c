@@ -11,14 +11,12 @@
 #include "stdlib/npy_header.h"
 #include "stdlib/npy_struct.h"
 #include "stdlib/npy_texts.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/io.h"
 #include "vm/nested/nested.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // --- Items ------------------------------------------------------------------
 

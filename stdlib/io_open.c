@@ -9,7 +9,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/host.h"
 #include "vm/io.h"
 #include "vm/vm.h"

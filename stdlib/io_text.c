@@ -10,9 +10,7 @@
 #include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/io.h"
-#include "vm/vm.h"
 
 // U+FEFF in UTF-8, which some editors write in front.
 static const char bom[3] = {'\xef', '\xbb', '\xbf'};

@@ -14,7 +14,6 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/values/list.h"

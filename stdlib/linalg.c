@@ -15,9 +15,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/blas.h"
 #include "vm/bytecode/module.h"

@@ -8,11 +8,9 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
 #include "vm/bytecode/module.h"
-#include "vm/vm.h"
 
 // Part number i of an array of parts of so many items.
 static char *part(const tl_array *a, int64_t i, int64_t items) {

@@ -5,9 +5,7 @@
 #include <math.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/linalg.h"
 #include "vm/engine/engine.h"
 
 // Reduces over some axes into floats of [dtype]; a maximum of nothing is 0.

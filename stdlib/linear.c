@@ -5,12 +5,9 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
-#include "vm/engine/engine.h"
 #include "vm/engine/matmul.h"
-#include "vm/vm.h"
 
 // matmul(x1, x2), which is the operator @ as a function. *out is owned.
 static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {

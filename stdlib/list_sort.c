@@ -3,7 +3,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"

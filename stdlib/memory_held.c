@@ -6,11 +6,8 @@
 //                  shows 8 bytes of it          retained(): the view, if
 //                                               nothing else has the block
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/nested/nested.h"

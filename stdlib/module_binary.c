@@ -14,11 +14,9 @@
 #include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // The argument as a dense vector of bytes: uint8, or a value of type bytes.
 // *out borrows or owns.

@@ -22,7 +22,6 @@
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // --- Reading ----------------------------------------------------------------
 

@@ -2,17 +2,14 @@
 // functions allocate themselves is counted too, so each reads the counters
 // before it makes its result.
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/memory/mapping.h"
 #include "vm/memory/pages.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
 #include "vm/string.h"
-#include "vm/types/type.h"
 #include "vm/vm.h"
 
 // --- Counters ---------------------------------------------------------------

@@ -15,9 +15,7 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/nested_reduce.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"

@@ -2,7 +2,6 @@
 #ifndef TALLY_STDLIB_NESTED_REDUCE_H
 #define TALLY_STDLIB_NESTED_REDUCE_H
 
-#include "vm/builtin.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/nested.h"

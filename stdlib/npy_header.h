@@ -9,7 +9,6 @@
 #include "stdlib/npy_struct.h"
 #include "vm/array/array.h"
 #include "vm/io.h"
-#include "vm/types/type.h"
 
 enum { TL_NPY_PREFIX = 8 };  // magic, version
 

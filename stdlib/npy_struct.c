@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "stdlib/arrays.h"
-#include "stdlib/text.h"
 #include "vm/bytecode/module.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"

@@ -12,12 +12,9 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/types/layout.h"
-#include "vm/vm.h"
 
 // --- One string -------------------------------------------------------------
 

@@ -3,7 +3,6 @@
 // second half of arguments.h.
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "vm/array/describe.h"
 #include "vm/array/reuse.h"
 #include "vm/events.h"

@@ -6,7 +6,6 @@
 // these functions call.
 
 #include "stdlib/families.h"
-#include "vm/bytecode/function.h"
 #include "vm/interp/interp.h"
 
 // The operator in.

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/index/select.h"

@@ -11,7 +11,6 @@
 #include "stdlib/shared_library.h"
 #include "vm/array/array.h"
 #include "vm/error.h"
-#include "vm/vm.h"
 
 // As librsvg/rsvg.h and cairo.h have them, since librsvg 2.46 (2019).
 typedef struct rectangle {

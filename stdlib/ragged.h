@@ -2,7 +2,6 @@
 #ifndef TALLY_STDLIB_RAGGED_H
 #define TALLY_STDLIB_RAGGED_H
 
-#include "vm/builtin.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/ragged.h"
 

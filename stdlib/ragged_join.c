@@ -14,7 +14,6 @@
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/nested.h"
-#include "vm/vm.h"
 
 // --- Rows -------------------------------------------------------------------
 

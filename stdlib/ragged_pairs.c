@@ -12,11 +12,8 @@
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/nested/ragged.h"
-#include "vm/nested/raw_bytes.h"
 #include "vm/nested/parts.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // What messages and fields call the items of one combination.

@@ -10,9 +10,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
-#include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
 #include "vm/bytecode/module.h"

@@ -12,11 +12,9 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
-#include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "stdlib/generator.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"

@@ -12,7 +12,6 @@
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // --- Asking -----------------------------------------------------------------
 

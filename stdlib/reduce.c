@@ -21,7 +21,6 @@
 #include "vm/engine/lane.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-#include "vm/nested/nested_join.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 

@@ -9,7 +9,6 @@
 #include "stdlib/arrays.h"
 #include "stdlib/shared.h"
 #include "vm/bytecode/module.h"
-#include "vm/vm.h"
 
 // An array of no axes becomes a scalar; a failure of the caller passes through,
 // so that this ends a function in one line.

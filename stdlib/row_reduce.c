@@ -6,7 +6,6 @@
 
 #include <inttypes.h>
 
-#include "stdlib/arguments.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"

@@ -13,7 +13,6 @@
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"

@@ -8,20 +8,14 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/distinct.h"
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
-#include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
-#include "vm/bytecode/module.h"
-#include "vm/values/list.h"
-#include "vm/nested/parts.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // --- Distinct items ---------------------------------------------------------
 

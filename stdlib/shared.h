@@ -4,9 +4,7 @@
 #ifndef TALLY_STDLIB_SHARED_H
 #define TALLY_STDLIB_SHARED_H
 
-#include "vm/builtin.h"
 #include "vm/values/list.h"
-#include "vm/string.h"
 
 // --- results.c --------------------------------------------------------------
 

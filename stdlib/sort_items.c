@@ -7,7 +7,6 @@
 #include "stdlib/sort_parts.h"
 #include "vm/array/string_item.h"
 #include "vm/kernels/kernels.h"
-#include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 

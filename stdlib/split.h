@@ -3,7 +3,6 @@
 #ifndef TALLY_STDLIB_SPLIT_H
 #define TALLY_STDLIB_SPLIT_H
 
-#include "vm/values/list.h"
 #include "vm/string.h"
 
 // Appends the words between white space to *list, which may move. False after

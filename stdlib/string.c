@@ -14,7 +14,6 @@
 #include <utf8proc.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/split.h"
 #include "stdlib/text.h"

@@ -11,18 +11,13 @@
 #include <inttypes.h>
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
-#include "vm/nested/indexed.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
-#include "vm/nested/raw_bytes.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/values/record.h"
-#include "vm/index/select.h"
 #include "vm/vm.h"
 
 // True for what has fields; else fails (kind type).

@@ -12,7 +12,6 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/text.h"
 #include "vm/values/list.h"
 #include "vm/poll.h"
 #include "vm/vm.h"

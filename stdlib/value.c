@@ -18,7 +18,6 @@
 #include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/number.h"
-#include "stdlib/text.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"

@@ -33,14 +33,13 @@ static size_t hash_name(const char *name, size_t nbytes) {
 
 // Puts all rows into the index; a place that is taken moves on to the next.
 static void fill(const tl_library *library, tl_builtin_index *index) {
-  for (const tl_family *family = library->families; family->rows; family++) {
+  for (const tl_family *family = library->families; family->rows; family++)
     for (const tl_builtin *row = family->rows; row->name; row++) {
       size_t at = hash_name(row->name, strlen(row->name));
       while (index->entries[at].row) at = (at + 1) % TL_BUILTIN_INDEX;
       index->entries[at].module = family->module;
       index->entries[at].row = row;
     }
-  }
 }
 
 // Finds a function without the index.
@@ -72,11 +71,10 @@ const tl_builtin *tl_builtin_find(const tl_library *library, const char *module,
   if (state != BUILT)
     return search_rows(library, module, name, nbytes);
   size_t at = hash_name(name, nbytes);
-  for (; index->entries[at].row; at = (at + 1) % TL_BUILTIN_INDEX) {
+  for (; index->entries[at].row; at = (at + 1) % TL_BUILTIN_INDEX)
     if (same_module(index->entries[at].module, module) &&
         tl_text_is(index->entries[at].row->name, name, nbytes))
       return index->entries[at].row;
-  }
   return NULL;
 }
 

@@ -138,24 +138,41 @@ tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
                      .memory = data};
 }
 
+// Doubling keeps the copying of what comes in pieces linear.
+bool tl_bytes_reserve(tl_vm *vm, tl_bytes *bytes, size_t more,
+                      const char *what) {
+  const size_t old = bytes->capacity;
+  size_t larger;
+  if (more <= old - bytes->nbytes)
+    return true;
+  if (tl_add_overflows(old, more > old ? more : old, &larger))
+    return tl_fail_memory(vm, SIZE_MAX, what);
+  char *data = tl_realloc(vm, bytes->data, old, larger, what);
+  if (data == NULL)
+    return false;
+  bytes->data = data;
+  bytes->capacity = larger;
+  return true;
+}
+
 // What input() and the like have read ahead of standard input.
 //
 //     data           start             searched          end        capacity
 //      │ given out    │ ends no line    │ not searched    │ for reads  │
 typedef struct tl_input {
-  char *data;
-  size_t capacity, start, end;  // [start, end) is not given out yet
-  size_t searched;              // no line ends before it
+  tl_bytes bytes;  // from [start] on they are not given out yet
+  size_t start;
+  size_t searched;  // no line ends before it
 } tl_input;
 
 // Moves bytes that were read ahead to a reader of /dev/stdin; returns how many.
 static size_t take_ahead(tl_vm *vm, void *to, size_t nbytes) {
   tl_input *in = vm->input;
-  size_t n = in == NULL ? 0 : in->end - in->start;
+  size_t n = in == NULL ? 0 : in->bytes.nbytes - in->start;
   if (n > nbytes)
     n = nbytes;
   if (n > 0) {
-    memcpy(to, in->data + in->start, n);
+    memcpy(to, in->bytes.data + in->start, n);
     in->start += n;
     in->searched = in->start;
   }
@@ -232,9 +249,8 @@ static tl_input *input_of(tl_vm *vm) {
   tl_input *in = tl_alloc(vm, sizeof *in, "standard input");
   if (in == NULL)
     return NULL;
-  *in = (tl_input){.capacity = 2 * PIECE};
-  in->data = tl_alloc(vm, in->capacity, "standard input");
-  if (in->data == NULL) {
+  memset(in, 0, sizeof *in);
+  if (!tl_bytes_reserve(vm, &in->bytes, 2 * PIECE, "standard input")) {
     tl_free(vm, in, sizeof *in);
     return NULL;
   }
@@ -245,7 +261,7 @@ static tl_input *input_of(tl_vm *vm) {
 void tl_input_close(tl_vm *vm) {
   if (vm->input == NULL)
     return;
-  tl_free(vm, vm->input->data, vm->input->capacity);
+  tl_free(vm, vm->input->bytes.data, vm->input->bytes.capacity);
   tl_free(vm, vm->input, sizeof *vm->input);
   vm->input = NULL;
 }
@@ -253,24 +269,14 @@ void tl_input_close(tl_vm *vm) {
 // Makes room behind what is there: moves it to the front first, and grows the
 // buffer only if it is more than half full then.
 static bool make_room(tl_vm *vm, tl_input *in) {
-  size_t left = in->end - in->start;
+  size_t left = in->bytes.nbytes - in->start;
   // The part that is not given out yet moves to the front.
   if (in->start > 0 && left > 0)
-    memmove(in->data, in->data + in->start, left);
+    memmove(in->bytes.data, in->bytes.data + in->start, left);
   in->searched -= in->start;
   in->start = 0;
-  in->end = left;
-  if (left <= in->capacity / 2)
-    return true;
-  size_t larger;
-  if (tl_mul_overflows(in->capacity, 2, &larger))
-    return tl_fail_memory(vm, SIZE_MAX, "a line");
-  char *data = tl_realloc(vm, in->data, in->capacity, larger, "a line");
-  if (data == NULL)
-    return false;
-  in->data = data;
-  in->capacity = larger;
-  return true;
+  in->bytes.nbytes = left;
+  return tl_bytes_reserve(vm, &in->bytes, in->bytes.capacity / 2, "a line");
 }
 
 // Reads what has come so far: of a terminal a line, without waiting until the
@@ -283,9 +289,10 @@ static bool read_ahead(tl_vm *vm, const char *what, size_t *got) {
   // The prompt for an answer may still be in stdout's buffer.
   fflush(stdout);
   for (;;) {
-    ssize_t n = faulty("read") ? -1
-                               : read(STDIN_FILENO, in->data + in->end,
-                                      in->capacity - in->end);
+    ssize_t n = faulty("read")
+                    ? -1
+                    : read(STDIN_FILENO, in->bytes.data + in->bytes.nbytes,
+                           in->bytes.capacity - in->bytes.nbytes);
     if (n < 0 && errno != EINTR)
       return fail(vm, what, "read", "/dev/stdin", errno);
     if (!tl_poll(vm, 1))
@@ -293,7 +300,7 @@ static bool read_ahead(tl_vm *vm, const char *what, size_t *got) {
     if (n < 0)
       continue;
     *got = (size_t)n;
-    in->end += *got;
+    in->bytes.nbytes += *got;
     return true;
   }
 }
@@ -305,12 +312,13 @@ static bool find_line(tl_vm *vm, const char *what, size_t *end) {
   if (in == NULL)
     return false;
   for (;;) {
-    const char *at =
-        in->searched == in->end
-            ? NULL
-            : memchr(in->data + in->searched, '\n', in->end - in->searched);
+    const char *at = in->searched == in->bytes.nbytes
+                         ? NULL
+                         : memchr(in->bytes.data + in->searched, '\n',
+                                  in->bytes.nbytes - in->searched);
     // Not searched again when more has been read.
-    in->searched = at != NULL ? (size_t)(at - in->data) : in->end;
+    in->searched =
+        at != NULL ? (size_t)(at - in->bytes.data) : in->bytes.nbytes;
     *end = in->searched;
     size_t got = 0;
     if (at != NULL)
@@ -318,7 +326,7 @@ static bool find_line(tl_vm *vm, const char *what, size_t *end) {
     if (!read_ahead(vm, what, &got))
       return false;
     if (got == 0) {
-      *end = in->end;
+      *end = in->bytes.nbytes;
       return true;
     }
   }
@@ -330,7 +338,7 @@ bool tl_input_more(tl_vm *vm, const char *what, bool *more) {
   size_t end;
   if (!allowed(vm, what) || !find_line(vm, what, &end))
     return false;
-  *more = vm->input->start < vm->input->end;
+  *more = vm->input->start < vm->input->bytes.nbytes;
   return true;
 }
 
@@ -343,11 +351,11 @@ bool tl_input_line(tl_vm *vm, const char *what, const char **text,
   if (!allowed(vm, what) || !find_line(vm, what, &end))
     return false;
   tl_input *in = vm->input;
-  if (in->start == in->end)
+  if (in->start == in->bytes.nbytes)
     return true;
-  *text = in->data + in->start;
+  *text = in->bytes.data + in->start;
   *nbytes = end - in->start;
-  in->start = in->searched = end < in->end ? end + 1 : end;
+  in->start = in->searched = end < in->bytes.nbytes ? end + 1 : end;
   // A file from Windows ends its lines with \r\n.
   if (*nbytes > 0 && (*text)[*nbytes - 1] == '\r')
     --*nbytes;
@@ -368,15 +376,8 @@ static bool read_rest(tl_reader *reader, tl_bytes *out) {
     out->nbytes += got;
     if (got < room)
       return true;
-    size_t larger;
-    if (tl_mul_overflows(out->capacity, 2, &larger))
-      return tl_fail_memory(reader->vm, SIZE_MAX, reader->path);
-    char *data =
-        tl_realloc(reader->vm, out->data, out->capacity, larger, reader->path);
-    if (!data)
+    if (!tl_bytes_reserve(reader->vm, out, 2, reader->path))
       return false;
-    out->data = data;
-    out->capacity = larger;
   }
 }
 
@@ -664,15 +665,8 @@ tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
 // doubling, so that many small writes copy each byte a few times.
 static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
   tl_bytes *to = w->memory;
-  if (nbytes > to->capacity - to->nbytes) {
-    size_t larger =
-        to->capacity + (nbytes > to->capacity ? nbytes : to->capacity) + 64;
-    char *grown = tl_realloc(w->vm, to->data, to->capacity, larger, w->what);
-    if (!grown)
-      return false;
-    to->data = grown;
-    to->capacity = larger;
-  }
+  if (!tl_bytes_reserve(w->vm, to, nbytes, w->what))
+    return false;
   if (nbytes > 0)
     memcpy(to->data + to->nbytes, data, nbytes);
   to->nbytes += nbytes;

@@ -9,7 +9,6 @@
 #include "vm/poll.h"
 
 #include "vm/memory/mapping.h"
-#include "vm/memory/memory_internal.h"
 #include "vm/events.h"
 #include "vm/objects.h"
 
@@ -88,9 +87,8 @@ static bool look(tl_vm *vm) {
     vm->file_lost = (why & TL_FILE_LOST) != 0;
     return stop(vm, TALLY_ERR_INTERRUPT, "interrupted");
   }
-  if (vm->deadline > 0 && tl_clock_of(vm) > vm->deadline) {
+  if (vm->deadline > 0 && tl_clock_of(vm) > vm->deadline)
     return stop(vm, TALLY_ERR_LIMIT, "the time limit is reached");
-  }
   return true;
 }
 
@@ -104,9 +102,8 @@ bool tl_refuel(tl_vm *vm) {
   vm->fuel = 1;
   if (!look(vm))
     return false;
-  if (vm->budget == 0) {
+  if (vm->budget == 0)
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
-  }
   if (vm->budget == UINT64_MAX) {
     tl_give_fuel(vm, TL_FUEL, first_polls(vm));
     return true;

@@ -89,11 +89,8 @@ const char *tl_suggest_text(const tl_suggestion *near, char *buffer,
 
 // Steps back to the beginning of a character.
 int tl_clip(const char *text, size_t nbytes, size_t most) {
-  if (nbytes <= most) {
+  if (nbytes <= most)
     return (int)nbytes;
-  }
-  while (most > 0 && ((uint8_t)text[most] & 0xc0) == 0x80) {
-    most--;
-  }
+  while (most > 0 && ((uint8_t)text[most] & 0xc0) == 0x80) most--;
   return (int)most;
 }

@@ -27,46 +27,38 @@ static uint64_t bits_of(const void *item, size_t nbytes) {
   return bits;
 }
 
-// Narrow integers are widened in the slot, so that the payload of every integer
-// can be read as int64 or uint64.
-tl_slot tl_scalar_load(tl_dtype dtype, const void *item) {
-  tl_slot s = {.tag = TL_TAG(tl_scalar_class(dtype), dtype), .u = 0};
+// What a slot has for an item. Narrow integers are widened, so that every
+// integer can be read as int64 or uint64.
+static uint64_t payload(tl_dtype dtype, const void *item) {
   switch (dtype) {
     case TL_INT8:
-      s.i = *(const int8_t *)item;
-      break;
+      return (uint64_t)*(const int8_t *)item;
     case TL_INT16:
-      s.i = *(const int16_t *)item;
-      break;
+      return (uint64_t)*(const int16_t *)item;
     case TL_INT32:
-      s.i = *(const int32_t *)item;
-      break;
+      return (uint64_t)*(const int32_t *)item;
     case TL_BOOL:
-      s.i = *(const uint8_t *)item != 0;
-      break;
+      return *(const uint8_t *)item != 0;
     case TL_UINT8:
-      s.u = *(const uint8_t *)item;
-      break;
+      return *(const uint8_t *)item;
     case TL_UINT16:
-      s.u = *(const uint16_t *)item;
-      break;
+      return *(const uint16_t *)item;
     case TL_UINT32:
-      s.u = *(const uint32_t *)item;
-      break;
-    case TL_FLOAT16:
-      s.f32 = tl_half_widen(*(const uint16_t *)item);
-      break;
+      return *(const uint32_t *)item;
     case TL_FLOAT32:
-      s.f32 = *(const float *)item;
-      break;
-    case TL_COMPLEX64:
-      s.c64 = *(const tl_c64 *)item;
-      break;
+      return bits_of(item, sizeof(float));
+    case TL_FLOAT16: {
+      const float wide = tl_half_widen(*(const uint16_t *)item);
+      return bits_of(&wide, sizeof wide);
+    }
     default:
-      s.u = bits_of(item, sizeof s.u);
-      break;
+      return bits_of(item, sizeof(uint64_t));
   }
-  return s;
+}
+
+tl_slot tl_scalar_load(tl_dtype dtype, const void *item) {
+  return (tl_slot){.tag = TL_TAG(tl_scalar_class(dtype), dtype),
+                   .u = payload(dtype, item)};
 }
 
 // Writes as many bytes as the dtype's item has.
@@ -98,9 +90,6 @@ void tl_scalar_store(tl_slot s, void *item) {
       break;
     case TL_FLOAT32:
       *(float *)item = s.f32;
-      break;
-    case TL_COMPLEX64:
-      *(tl_c64 *)item = s.c64;
       break;
     default:
       memcpy(item, &s.u, sizeof s.u);

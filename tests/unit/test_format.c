@@ -5,7 +5,6 @@
 
 #include "vm/array/array.h"
 #include "vm/text/format.h"
-#include "vm/text/format_internal.h"
 #include "vm/array/range.h"
 
 static void shows(tl_vm *vm, tl_slot value, const char *expected) {

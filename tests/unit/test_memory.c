@@ -2,8 +2,6 @@
 #include "tests/unit/fixture.h"
 #include "vm/interp/catch.h"
 
-#include "vm/array/array.h"
-
 static void accounting_is_exact(void **state) {
   tl_vm *vm = *state;
   void *a = tl_alloc(vm, 100, "a block"), *b = tl_alloc(vm, 100000, "a block");

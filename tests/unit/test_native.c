@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdio.h>
 
-#include "vm/bytecode/module.h"
 #include "vm/engine/plan.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/native/jit_internal.h"

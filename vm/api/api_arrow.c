@@ -153,10 +153,9 @@ static bool check_counts(tl_vm *vm, const schema *s, const arrow *a,
       (children < 0 || a->n_children == children) &&
       (a->n_buffers == 0 || a->buffers != NULL) &&
       (a->n_children == 0 || (a->children != NULL && s->children != NULL));
-  for (int64_t i = 0; ok && i < a->n_children; i++) {
+  for (int64_t i = 0; ok && i < a->n_children; i++)
     ok = a->children[i] != NULL && s->children[i] != NULL &&
          s->children[i]->format != NULL;
-  }
   return ok || refuse(vm, s, "is not laid out as that format is");
 }
 
@@ -293,15 +292,13 @@ static bool open_pieces(tl_vm *vm, pieces *p) {
   const schema *s = p->s;
   const arrow *a = p->a;
   char *end;
-  if (p->layout == 'v') {
+  if (p->layout == 'v')
     return check_counts(vm, s, a, a->n_buffers < 3 ? 3 : a->n_buffers, 0) &&
            (a->length == 0 || a->buffers[1] != NULL ||
             refuse(vm, s, "has no views"));
-  }
-  if (p->layout != 'w') {
+  if (p->layout != 'w')
     return check_counts(vm, s, a, 3, 0) &&
            check_offsets(vm, s, a, p->layout == 'U' || p->layout == 'Z');
-  }
   p->width = strtoll(s->format + 2, &end, 10);
   int64_t total;
   if (*end != 0 || end == s->format + 2 || p->width < 0)

@@ -330,24 +330,22 @@ static bool export_record(tl_vm *vm, const tl_record *record, const char *name,
     if (tl_value_ndim(column) == 0)
       return fail_out(vm, column);
     int64_t n = tl_value_length(column, 0);
-    if (i > 0 && n != length) {
+    if (i > 0 && n != length)
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "the columns of a struct have one length: %s has %lld, "
                      "%s %lld",
                      tl_key_string(record->fields[0].key)->text,
                      (long long)length,
                      tl_key_string(record->fields[i].key)->text, (long long)n);
-    }
     length = n;
   }
   tl_slot none = tl_none();
   bool ok = make_array(vm, &none, length, 1, count, 0, a, NULL) &&
             make_schema(vm, "+s", name, count, s);
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; ok && i < count; i++)
     ok = export(vm, tl_borrow(record->fields[i].value),
                 tl_key_string(record->fields[i].key)->text, s->children[i],
                 a->children[i]);
-  }
   return ok;
 }
 
@@ -382,9 +380,7 @@ static bool export_any(tl_vm *vm, tl_slot value, const char *name, schema *s,
     tl_slot plain = tl_borrow(value);
     if (!tl_spell_out(vm, 1, &plain))
       return false;
-    bool ok = export(vm, plain, name, s, a);
-    tl_drop(vm, plain);
-    return ok;
+    return tl_drop_after(vm, export(vm, plain, name, s, a), &plain);
   }
   if (tl_is_form(value, TL_FORM_RAGGED))
     return export_ragged(vm, value, name, s, a);

@@ -28,7 +28,6 @@
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/bytecode/function.h"
-#include "vm/api/host.h"
 #include "vm/values/list.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
@@ -279,10 +278,9 @@ static void offer_parameters(offers *o, const char *text, size_t paren) {
         !tl_is_kind(value, TL_KIND_CLOSURE))
       return;
     const tl_prototype *p = tl_function_prototype(value);
-    for (uint32_t i = 0; i < p->param_count; i++) {
+    for (uint32_t i = 0; i < p->param_count; i++)
       offer_parameter(o, p->params[i].name->text,
                       (size_t)p->params[i].name->length);
-    }
     return;
   }
   const char *params = begin < paren ? tally_signature(o->vm, name) : NULL;

@@ -11,8 +11,6 @@
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
 #include "vm/memory/memory.h"
-#include "vm/bytecode/module.h"
-#include "vm/interp/interp.h"
 #include "vm/observe/debug.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"

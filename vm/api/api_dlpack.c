@@ -74,12 +74,11 @@ enum { DTYPES = sizeof dtypes / sizeof *dtypes };
 
 // The dtype of a tensor's items; false after tl_fail.
 static bool find_dtype(tl_vm *vm, dl_dtype from, tl_dtype *out) {
-  for (int i = 0; i < DTYPES && from.lanes == 1; i++) {
+  for (int i = 0; i < DTYPES && from.lanes == 1; i++)
     if (dtypes[i].code == from.code && dtypes[i].bits == from.bits) {
       *out = (tl_dtype)dtypes[i].dtype;
       return true;
     }
-  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a DLPack tensor of code %d, %d bits and %d lanes has no "
                  "dtype here",
@@ -113,16 +112,14 @@ static bool measure(tl_vm *vm, const dl_tensor *t, tl_dtype dtype,
 // Whether the tensor is in memory that we can read, of a rank and dtype that we
 // have.
 static bool check_tensor(tl_vm *vm, const dl_tensor *t, tl_dtype *dtype) {
-  if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST) {
+  if (t->device.type != DL_CPU && t->device.type != DL_CUDA_HOST)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a DLPack tensor on device %d is not in the host's memory",
                    (int)t->device.type);
-  }
-  if (t->ndim < 0 || t->ndim > TL_MAX_DIMS) {
+  if (t->ndim < 0 || t->ndim > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "an array has at most %d dimensions: the tensor has %d",
                    TL_MAX_DIMS, (int)t->ndim);
-  }
   return (t->ndim == 0 || tl_given(vm, t->shape, "the tensor's shape")) &&
          find_dtype(vm, t->dtype, dtype);
 }
@@ -145,11 +142,10 @@ static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
   char *data = (char *)t->data + t->byte_offset;
   if (size > 0 && (!tl_given(vm, t->data, "the tensor's data")))
     return false;
-  if (size > 0 && !tl_is_aligned(t->ndim, strides, data, dtype)) {
+  if (size > 0 && !tl_is_aligned(t->ndim, strides, data, dtype))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "the data at %p of a DLPack tensor of %s are not aligned",
                    (void *)data, tl_dtypes[dtype].name);
-  }
   tally_value handle;
   if (!tl_handle_reserve(vm, &handle))
     return false;

@@ -142,9 +142,7 @@ static bool set_field(tl_vm *vm, tl_record **record, const char *key,
     tl_handles_abandon(vm, 1, &value);
     return false;
   }
-  bool ok = tl_record_set_name(vm, record, key, &s);
-  tl_drop(vm, s);
-  return ok;
+  return tl_drop_after(vm, tl_record_set_name(vm, record, key, &s), &s);
 }
 
 // As tally_from_list; equal keys set one field, the last value wins.

@@ -10,7 +10,6 @@
 // The painter has the host's allocator and nothing else of the host's: its
 // prints go nowhere, and it may use no files.
 #include "stdlib/memory_records.h"
-#include "stdlib/text.h"
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"

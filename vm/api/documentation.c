@@ -8,8 +8,6 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/bytecode/function.h"
-#include "vm/bytecode/module.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/vm.h"

@@ -8,8 +8,6 @@
 #include <stddef.h>
 
 #include "tally.h"
-#include "vm/string.h"
-#include "vm/value.h"
 
 // A function or a constant; module NULL for the global ones.
 typedef struct tl_documented {

@@ -26,7 +26,6 @@
 #include <string.h>
 
 #include "vm/api/api.h"
-#include "vm/array/array.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory.h"
 
@@ -51,7 +50,8 @@ typedef struct place {
 // The table of a VM: places, and two lists of them linked by next_free.
 struct tl_handles {
   place *places;
-  uint32_t count, capacity, first_free;
+  uint32_t count, first_free;
+  size_t capacity;
   // Places released while a release hook ran, which are emptied afterwards.
   uint32_t first_deferred;
   bool draining;
@@ -163,15 +163,9 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
     h->first_free = h->places[*out].next_free;
     return true;
   }
-  if (h->count == h->capacity) {
-    uint32_t capacity = h->capacity * 2 + 16;
-    place *places = tl_realloc(vm, h->places, h->capacity * sizeof *places,
-                               capacity * sizeof *places, "handles");
-    if (places == NULL)
-      return false;
-    h->places = places;
-    h->capacity = capacity;
-  }
+  if (!tl_make_room(vm, &h->places, NULL, &h->capacity, h->count,
+                    sizeof *h->places, "handles"))
+    return false;
   *out = h->count++;
   h->places[*out].generation = 0;
   h->places[*out].frame = 0;
@@ -319,13 +313,12 @@ bool tl_handle_get(tl_vm *vm, tally_value handle, tl_slot *out) {
   if (tl_is_plain(handle, out))
     return true;
   place *p = find(vm, handle);
-  if (p == NULL) {
+  if (p == NULL)
     return tl_fail(vm, TALLY_ERR_HOST,
                    (handle.handle & TAKE) != 0
                        ? "the value is marked by tally_take where nothing is "
                          "taken"
                        : "the value was released already, or is of another VM");
-  }
   *out = tl_borrow(p->value);
   return true;
 }

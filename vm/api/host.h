@@ -10,7 +10,6 @@
 #ifndef TALLY_VM_API_HOST_H
 #define TALLY_VM_API_HOST_H
 
-#include "vm/engine/elementwise.h"
 #include "vm/host.h"
 #include "vm/objects.h"
 #include "vm/types/type.h"

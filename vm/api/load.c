@@ -61,10 +61,9 @@ static bool load(tl_vm *vm, const char *path, const char *name) {
   int n =
       snprintf(text, sizeof text, "%s%s", strchr(path, '/') ? "" : "./", path);
   void *library = n < ROOM ? tl_dl_open_whole(text) : NULL;
-  if (library == NULL) {
+  if (library == NULL)
     return tl_fail(vm, TALLY_ERR_IO, "import: %s does not load: %s", path,
                    n < ROOM ? tl_dl_error() : "the path is too long");
-  }
   n = snprintf(text, sizeof text, "tally_open_%s", name);
   void *symbol = n < ROOM ? tl_dl_find(library, text) : NULL;
   if (symbol != NULL)

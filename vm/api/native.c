@@ -15,11 +15,9 @@
 #include <string.h>
 
 #include "vm/api/api.h"
-#include "vm/array/array.h"
 #include "vm/api/host.h"
 #include "vm/engine/engine.h"
 #include "vm/memory/memory.h"
-#include "vm/poll.h"
 #include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
@@ -182,23 +180,20 @@ static bool parse_signature(tl_vm *vm, tl_host_function *f,
 // Global functions may not hide those of the library either: scripts are read
 // by others, who know what sum is.
 static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
-  if (!is_name(row->name)) {
+  if (!is_name(row->name))
     return tl_fail(vm, TALLY_ERR_NAME, "a function's name is a word: got %s",
                    row->name == NULL ? "NULL" : row->name);
-  }
-  if ((row->call == NULL) == (row->loop == NULL)) {
+  if ((row->call == NULL) == (row->loop == NULL))
     return tl_fail(vm, TALLY_ERR_HOST, "%s: a function has either call or loop",
                    row->name);
-  }
   const char *const texts[] = {row->name, row->params, row->doc,
                                row->signature};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
     if (texts[i] != NULL && !tl_check_host_text(vm, texts[i], strlen(texts[i])))
       return false;
-  if (tl_function_find(vm, module, row->name, strlen(row->name)) != NULL) {
+  if (tl_function_find(vm, module, row->name, strlen(row->name)) != NULL)
     return tl_fail(vm, TALLY_ERR_NAME, "there is a function %s already",
                    row->name);
-  }
   return true;
 }
 
@@ -219,12 +214,11 @@ static bool check_params(tl_vm *vm, tl_host_function *f) {
   for (int i = 0; i < f->param_count; i++) {
     size_t n = params[i].name_length;
     is_plain = is_plain && params[i].kind == TL_PARAM_REQUIRED && n > 0;
-    if (n == 0 || n > 60) {
+    if (n == 0 || n > 60)
       return tl_fail(vm, TALLY_ERR_NAME,
                      "%s: the parameters are words and defaults, such as "
                      "\"x, axis: none, ...rest\": got %s",
                      f->row.name, f->row.params);
-    }
   }
   if (f->loop != NULL && (!is_plain || f->param_count < 1 ||
                           f->param_count > TALLY_MAX_LOOP_INPUTS)) {
@@ -473,14 +467,12 @@ bool tl_hook_run(tl_vm *vm, const tl_hook_call *call, tl_hook *hook,
   tally_value handles[TL_MAX_CALL_ARGUMENTS], result = {0, 0};
   uint32_t made = 0;
   tl_access before = vm->access;
-  if (call->count > TL_MAX_CALL_ARGUMENTS) {
+  if (call->count > TL_MAX_CALL_ARGUMENTS)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s takes at most %d arguments",
                    call->name, TL_MAX_CALL_ARGUMENTS);
-  }
-  if (vm->host_depth >= TALLY_MAX_DEPTH) {
+  if (vm->host_depth >= TALLY_MAX_DEPTH)
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "functions of the host call each other too deeply");
-  }
   bool ok = make_handles(vm, call, handles, &made);
   if (ok) {
     vm->host_depth++;

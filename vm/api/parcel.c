@@ -1,17 +1,15 @@
 // tally.h: values on their way from one VM to another, perhaps in another
 // thread. A parcel belongs to no VM.
 //
-//     VM a ─ tally_send ─▶ parcel: a tree of nodes ─ tally_receive ─▶ VM b
-//                            NODE_LIST
-//                             ├ NODE_PLAIN   3
-//                             ├ NODE_STRING  "abc"
-//                             └ NODE_BLOCK   a large array, not copied
+//     VM a ─ tally_send ─▶ parcel: bytes ─ tally_receive ─▶ VM b
 //
-// Large arrays with no other owner go with their block; everything else is
-// copied. Nodes come from the host's allocator, since no VM accounts for them.
-// A node has its children's pointers and its bytes behind it in one block:
+//     (3, "abc", x)   LIST 3 │ PLAIN 3 │ STRING 3 "abc" │ BLOCK of x
 //
-//   │ node │ child 0 │ child 1 │ … │ data … │
+// Values stand one behind the other, each with its kind in front and what it is
+// made of behind, so that they are read in the order in which they were
+// written. Large arrays with no other owner go with their block; everything
+// else is copied. The bytes come from the host's allocator, since no VM
+// accounts for them.
 
 #include <stdio.h>
 #include <string.h>
@@ -21,7 +19,6 @@
 #include "vm/api/api.h"
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/bytecode/module.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/memory/memory.h"
@@ -32,44 +29,41 @@
 #include "vm/nested/nested.h"
 #include "vm/types/type.h"
 
-// What a node of the tree is.
-typedef enum node_kind {
-  NODE_PLAIN,    // a number, bool or none
-  NODE_STRING,   // text
-  NODE_BLOCK,    // an array object, handed over whole
-  NODE_ITEMS,    // an array's shape and items
-  NODE_STRINGS,  // an array of strings: its shape, and a child for each
-  NODE_LIST,
-  NODE_RECORD,  // children: key, value, key, value
-  NODE_RANGE,
-  NODE_TYPE,      // data: the node of the type and its offsets; children: see
-                  // pack_type
-  NODE_NESTED,    // children: the parts, and the layout if there is one
-  NODE_FUNCTION,  // data: an expression whose value it is
-} node_kind;
+// How a value in a parcel goes on, which begins with this as a number. A shape
+// is a dtype, a number of axes and their lengths; a text its length and bytes.
+typedef enum packed_kind {
+  PACKED_PLAIN,     // the slot of a number, bool or none
+  PACKED_STRING,    // a text
+  PACKED_BLOCK,     // an array object, handed over whole: a packed_block
+  PACKED_ITEMS,     // an array's shape and items
+  PACKED_STRINGS,   // an array's shape, and a text for each item
+  PACKED_LIST,      // how many, and the items
+  PACKED_RECORD,    // how many, and for each a key and a value
+  PACKED_RANGE,     // start, stop, step
+  PACKED_TYPE,      // see pack_type
+  PACKED_NESTED,    // form, axes, parts, and the layout if there is one
+  PACKED_FUNCTION,  // a text: an expression whose value it is
+} packed_kind;
 
-// A value in a parcel; which fields are used depends on its kind.
-typedef struct node {
-  struct node *next;  // of all in the parcel, for freeing
-  size_t nbytes;      // of this allocation
-  node_kind kind;
-  tl_slot plain;
-  tl_array *block;
-  tl_dtype dtype;  // NODE_NESTED: the form
-  int ndim;
-  int64_t shape[TL_MAX_DIMS];
-  size_t length;           // of data
-  size_t count;            // children
-  struct node **children;  // behind the node, as data are
-  char *data;
-} node;
+// A block in the bytes. Each knows where the one before it is, so that those
+// which nobody receives are found and freed.
+typedef struct packed_block {
+  tl_array *array;  // NULL: it was received
+  size_t before;
+} packed_block;
 
-// The tree of a value, and the allocator that its nodes came from.
+static const size_t NO_BLOCK = SIZE_MAX;
+
+// The bytes of a value, and the allocator that they come from.
 struct tally_parcel {
   void *(*resize)(void *context, void *block, size_t old_size, size_t new_size);
   void *context;
-  node *nodes, *root;
+  char *bytes;
+  size_t length, capacity;
+  size_t at;      // how far it has been read
+  size_t newest;  // of the blocks; NO_BLOCK: there is none
   int depth;
+  bool failed;  // while packing: nothing more is added
 };
 
 // Packing and unpacking recurse, on the C stack.
@@ -77,220 +71,191 @@ struct tally_parcel {
 // up.
 enum { MAX_DEPTH = 200 };
 
+// --- Bytes ------------------------------------------------------------------
+
+// What [nbytes] take, so that all that stands in a parcel is aligned.
+static size_t padded(size_t nbytes) {
+  return (nbytes + 7) / 8 * 8;
+}
+
+// Room for [nbytes] more at the end; NULL after tl_fail, now or before.
+static char *reserve(tl_vm *vm, tally_parcel *p, size_t nbytes) {
+  size_t more = padded(nbytes), larger;
+  if (!p->failed && more > p->capacity - p->length) {
+    char *moved = NULL;
+    if (more >= nbytes &&
+        !tl_add_overflows(2 * p->capacity + 64, more, &larger))
+      moved = p->resize(p->context, p->bytes, p->capacity, larger);
+    if (moved != NULL) {
+      p->bytes = moved;
+      p->capacity = larger;
+    } else {
+      p->failed = true;
+      tl_fail_memory(vm, nbytes, "a value for another VM");
+    }
+  }
+  if (p->failed)
+    return NULL;
+  p->length += more;
+  return p->bytes + p->length - more;
+}
+
+static void put(tl_vm *vm, tally_parcel *p, const void *from, size_t nbytes) {
+  char *to = reserve(vm, p, nbytes);
+  if (to != NULL && nbytes > 0)
+    memcpy(to, from, nbytes);
+}
+
+static void put_number(tl_vm *vm, tally_parcel *p, int64_t number) {
+  put(vm, p, &number, sizeof number);
+}
+
+static void put_text(tl_vm *vm, tally_parcel *p, const char *text,
+                     size_t nbytes) {
+  put_number(vm, p, (int64_t)nbytes);
+  put(vm, p, text, nbytes);
+}
+
+// The next [nbytes], which stay the parcel's.
+static char *next(tally_parcel *p, size_t nbytes) {
+  p->at += padded(nbytes);
+  return p->bytes + p->at - padded(nbytes);
+}
+
+static int64_t next_number(tally_parcel *p) {
+  int64_t number;
+  memcpy(&number, next(p, sizeof number), sizeof number);
+  return number;
+}
+
+static const char *next_text(tally_parcel *p, size_t *nbytes) {
+  *nbytes = (size_t)next_number(p);
+  return next(p, *nbytes);
+}
+
 // --- Packing ----------------------------------------------------------------
 
-// A node with [length] bytes of data and places for [count] children; NULL
-// after tl_fail. All nodes are linked, so that freeing needs no walk of the
-// tree.
-//
-//  node │ links to children │ data        one block of the host's allocator
-//
-// The allocator is the host's, as a parcel belongs to no VM: it outlives the
-// one that it came from, and may be freed in another thread.
-static node *new_node(tl_vm *vm, tally_parcel *p, node_kind kind, size_t length,
-                      size_t count) {
-  size_t nbytes, links;
-  node *n = NULL;
-  if (!tl_mul_overflows(count, sizeof(node *), &links) &&
-      !tl_add_overflows(sizeof *n + length, links, &nbytes) && nbytes > length)
-    n = p->resize(p->context, NULL, 0, nbytes);
-  if (n == NULL) {
-    tl_fail_memory(vm, length, "a value for another VM");
-    return NULL;
-  }
-  memset(n, 0, sizeof *n);
-  n->nbytes = nbytes;
-  n->kind = kind;
-  n->count = count;
-  n->children = (node **)(void *)(n + 1);
-  n->data = (char *)(n + 1) + links;
-  n->length = length;
-  n->next = p->nodes;
-  p->nodes = n;
-  return n;
-}
+// Each function adds a value, or nothing after a failure, which p->failed
+// tells. What a slot owns may move into the parcel; the slot then owns nothing.
+static void pack(tl_vm *vm, tally_parcel *p, tl_slot *s);
 
-static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s);
-
-// A string's bytes, copied behind the node.
-static node *pack_text(tl_vm *vm, tally_parcel *p, const char *text,
-                       size_t nbytes) {
-  node *n = new_node(vm, p, NODE_STRING, nbytes, 0);
-  if (n != NULL)
-    memcpy(n->data, text, nbytes);
-  return n;
-}
-
-// Notes dtype and shape, which the receiver's array gets.
+// The kind, dtype and shape, which the receiver's array gets.
 // Strides are not noted: what arrives is dense and in rows.
-static void set_shape(node *n, const tl_array *a) {
-  n->dtype = tl_array_dtype(a);
-  n->ndim = tl_ndim(a);
-  memcpy(n->shape, tl_shape(a), (size_t)n->ndim * sizeof(int64_t));
+static void put_shape(tl_vm *vm, tally_parcel *p, packed_kind kind,
+                      const tl_array *a) {
+  put_number(vm, p, kind);
+  put_number(vm, p, tl_array_dtype(a));
+  put_number(vm, p, tl_ndim(a));
+  put(vm, p, tl_shape(a), (size_t)tl_ndim(a) * sizeof(int64_t));
 }
 
-// An array of strings: one child for each.
-static node *pack_strings(tl_vm *vm, tally_parcel *p, const tl_array *a) {
-  node *n = new_node(vm, p, NODE_STRINGS, 0, (size_t)a->size);
-  if (n == NULL)
-    return NULL;
-  set_shape(n, a);
-  const tl_string_item *items = tl_string_items(a);
-  for (int64_t i = 0; i < a->size; i++) {
-    n->children[i] = pack_text(vm, p, tl_string_item_text(&items[i]),
-                               tl_string_item_length(&items[i]));
-    if (n->children[i] == NULL)
-      return NULL;
+// A dense array, by a copy of its items.
+static void pack_copy(tl_vm *vm, tally_parcel *p, const tl_array *a) {
+  tl_dtype dtype = tl_array_dtype(a);
+  bool texts = dtype == TL_STRING;
+  put_shape(vm, p, texts ? PACKED_STRINGS : PACKED_ITEMS, a);
+  if (!texts)
+    put(vm, p, a->data, (size_t)a->size * tl_itemsize(dtype));
+  for (int64_t i = 0; texts && i < a->size; i++) {
+    const tl_string_item *item = &tl_string_items(a)[i];
+    put_text(vm, p, tl_string_item_text(item), tl_string_item_length(item));
   }
-  return n;
 }
 
 // Hands over an array object with its block: the VM no longer counts it.
 // Only the header's own count changes VMs with it: unique, so it is 1.
-static node *pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
-  tl_array *a = s->array;
-  node *n = new_node(vm, p, NODE_BLOCK, 0, 0);
-  if (n == NULL)
-    return NULL;
-  tl_block_leave(vm, a, a->head.nbytes);
+static void pack_block(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  packed_block block = {s->array, p->newest};
+  put_number(vm, p, PACKED_BLOCK);
+  put(vm, p, &block, sizeof block);
+  if (p->failed)
+    return;
+  p->newest = p->length - padded(sizeof block);
+  tl_block_leave(vm, s->array, s->array->head.nbytes);
   vm->stats.live--;
-  n->block = a;
   s->tag &= ~TL_OWNED;
-  return n;
 }
 
-// Whether the array has no other owner and a block of its own that may change
-// VMs.
+// Whether it is an array without another owner, whose block is its own and may
+// change VMs.
 // Small blocks come out of the VM's own pages (tl_block_may_leave).
 static bool may_leave(const tl_vm *vm, tl_slot s) {
   enum { NOT_OURS = TL_VIEW | TL_EXTERNAL | TL_READONLY | TL_IMMORTAL };
-  return tl_is_unique(s) && (s.array->head.flags & NOT_OURS) == 0 &&
+  return tl_array_dtype(s.array) != TL_STRING && tl_is_unique(s) &&
+         (s.array->head.flags & NOT_OURS) == 0 &&
          tl_block_may_leave(vm, s.array->head.nbytes);
 }
 
 // Hands an array over if it may leave, else a dense copy of it.
-static node *pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
-  if (tl_is_array(*s) && tl_array_dtype(s->array) != TL_STRING &&
-      may_leave(vm, *s))
-    return pack_block(vm, p, s);
-  tl_array *copy = tl_array_copy(vm, s->array);  // dense
-  if (copy == NULL)
-    return NULL;
-  tl_slot made = tl_own_array(copy);
-  node *n;
-  if (tl_array_dtype(copy) == TL_STRING) {
-    n = pack_strings(vm, p, copy);
-  } else if (may_leave(vm, made)) {
-    n = pack_block(vm, p, &made);
+static void pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  tl_slot made;
+  if (may_leave(vm, *s)) {
+    pack_block(vm, p, s);
+  } else if (!tl_array_give(tl_array_copy(vm, s->array), &made)) {
+    p->failed = true;
   } else {
-    size_t nbytes = (size_t)copy->size * tl_itemsize(tl_array_dtype(copy));
-    n = new_node(vm, p, NODE_ITEMS, nbytes, 0);
-    if (n != NULL) {
-      set_shape(n, copy);
-      memcpy(n->data, copy->data, nbytes);
-    }
+    if (may_leave(vm, made))
+      pack_block(vm, p, &made);
+    else
+      pack_copy(vm, p, made.array);
+    tl_drop(vm, made);
   }
-  tl_drop(vm, made);
-  return n;
 }
 
-// Packs the items of a container, which move out of one that has no other
-// owner.
-static bool pack_items(tl_vm *vm, tally_parcel *p, node *n, int64_t count,
-                       tl_slot *items, bool unique) {
-  for (int64_t i = 0; i < count; i++) {
-    tl_slot borrowed = tl_borrow(items[i]);
-    n->children[i] = pack(vm, p, unique ? &items[i] : &borrowed);
-    if (n->children[i] == NULL)
-      return false;
-    // What moved out leaves none behind.
-    if (unique && !tl_is_owned(items[i]))
-      items[i] = tl_none();
-  }
-  return true;
+// An item of a container, which moves out of one without another owner.
+static void pack_item(tl_vm *vm, tally_parcel *p, tl_slot *item, bool unique) {
+  tl_slot borrowed = tl_borrow(*item);
+  pack(vm, p, unique ? item : &borrowed);
+  // What moved out leaves none behind.
+  if (unique && !tl_is_owned(*item))
+    *item = tl_none();
 }
 
-// A node with a child for each item; items of a list without another owner move
-// into the parcel.
-static node *pack_list(tl_vm *vm, tally_parcel *p, tl_slot *s) {
-  tl_list *list = s->list;
-  node *n = new_node(vm, p, NODE_LIST, 0, (size_t)list->length);
-  bool ok = n != NULL &&
-            pack_items(vm, p, n, list->length, list->items, tl_is_unique(*s));
-  return ok ? n : NULL;
+static void pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type);
+
+// A name and a type, of which either may be NULL: first which are there.
+static void pack_pair(tl_vm *vm, tally_parcel *p, const tl_string *name,
+                      const tl_type *type) {
+  put_number(vm, p, (name != NULL) | (type != NULL) << 1);
+  if (name != NULL)
+    put_text(vm, p, name->text, name->length);
+  if (type != NULL)
+    pack_type(vm, p, type);
 }
 
-static node *pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type);
-
-// Pair i of a type's children: a name and a type, either NULL where it has
-// none.
-static bool pack_pair(tl_vm *vm, tally_parcel *p, node *n, int64_t i,
-                      const tl_string *name, const tl_type *type) {
-  node **pair = &n->children[2 * i];
-  pair[0] = name ? pack_text(vm, p, name->text, name->length) : NULL;
-  pair[1] = type ? pack_type(vm, p, type) : NULL;
-  return (pair[0] != NULL) == (name != NULL) &&
-         (pair[1] != NULL) == (type != NULL);
+// The type itself, its offsets if it has any, a pair for its own name and what
+// it is of, and one for each field. It recurses at most TL_TYPE_DEPTH deep.
+static void pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type) {
+  put(vm, p, type, sizeof *type);
+  if (type->offsets != NULL)
+    put(vm, p, type->offsets, (size_t)type->field_count * sizeof(int64_t));
+  pack_pair(vm, p, type->name, type->of);
+  for (int64_t i = 0; i < type->field_count; i++)
+    pack_pair(vm, p, type->fields[i].name, type->fields[i].type);
 }
 
-// A pair for its own name and what it is of, and one for each field. It
-// recurses at most TL_TYPE_DEPTH deep.
-static node *pack_type(tl_vm *vm, tally_parcel *p, const tl_type *type) {
-  size_t count = (size_t)type->field_count;
-  size_t offsets = type->offsets != NULL ? count * sizeof(int64_t) : 0;
-  node *n = new_node(vm, p, NODE_TYPE, sizeof *type + offsets, 2 + 2 * count);
-  if (n == NULL)
-    return NULL;
-  memcpy(n->data, type, sizeof *type);
-  if (offsets > 0)
-    memcpy(n->data + sizeof *type, type->offsets, offsets);
-  bool ok = pack_pair(vm, p, n, 0, type->name, type->of);
-  for (int64_t i = 0; ok && i < type->field_count; i++)
-    ok = pack_pair(vm, p, n, i + 1, type->fields[i].name, type->fields[i].type);
-  return ok ? n : NULL;
-}
-
-// A nested array is its parts, which go as other arrays do.
+// A nested array is its parts, which go as other arrays do. The layout of
+// structs is a type with offsets.
 //
-//   [[1, none], [3]]   NODE_NESTED ragged
-//                       ├ NODE_ITEMS   0 2 3
-//                       └ NODE_NESTED option
-//                          ├ NODE_ITEMS   false true false
-//                          └ NODE_ITEMS   1 · 3
-//
-// The layout of structs is a type with offsets, and the last child.
-static node *pack_nested(tl_vm *vm, tally_parcel *p, tl_slot *s) {
-  tl_nested *nested = s->nested;
-  node *n = new_node(vm, p, NODE_NESTED, 0, (size_t)nested->count + 1);
-  if (n == NULL)
-    return NULL;
-  n->dtype = (tl_dtype)tl_nested_form(nested);
-  n->ndim = tl_nested_ndim(nested);
-  n->children[nested->count] =
-      nested->layout != NULL ? pack_type(vm, p, nested->layout) : NULL;
-  bool ok =
-      (nested->layout == NULL) == (n->children[nested->count] == NULL) &&
-      pack_items(vm, p, n, nested->count, nested->parts, tl_is_unique(*s));
-  return ok ? n : NULL;
+//   [[1, none], [3]]   NESTED ragged │ ITEMS 0 2 3
+//                       │ NESTED option │ ITEMS false true false │ ITEMS 1 · 3
+static void pack_nested(tl_vm *vm, tally_parcel *p, tl_nested *n, bool unique) {
+  put_number(vm, p, tl_nested_form(n));
+  put_number(vm, p, tl_nested_ndim(n));
+  put_number(vm, p, n->count);
+  pack_pair(vm, p, NULL, n->layout);
+  for (int64_t i = 0; i < n->count; i++) pack_item(vm, p, &n->parts[i], unique);
 }
 
-// The same for a record's values; keys are copied.
-static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
-  tl_record *record = s->record;
-  bool unique = tl_is_unique(*s);
-  node *n = new_node(vm, p, NODE_RECORD, 0, 2 * (size_t)record->length);
-  for (int64_t i = 0; n != NULL && i < record->length; i++) {
-    tl_field *field = &record->fields[i];
-    tl_slot borrowed = tl_borrow(field->value);
-    tl_slot key = tl_key_slot(field->key);
-    n->children[2 * i] = pack(vm, p, &key);
-    n->children[2 * i + 1] = pack(vm, p, unique ? &field->value : &borrowed);
-    if (n->children[2 * i] == NULL || n->children[2 * i + 1] == NULL)
-      return NULL;
-    if (unique && !tl_is_owned(field->value))
-      field->value = tl_none();
+// Keys are copied.
+static void pack_record(tl_vm *vm, tally_parcel *p, tl_record *record,
+                        bool unique) {
+  put_number(vm, p, record->length);
+  for (int64_t i = 0; i < record->length; i++) {
+    tl_slot key = tl_key_slot(record->fields[i].key);
+    pack(vm, p, &key);
+    pack_item(vm, p, &record->fields[i].value, unique);
   }
-  return n;
 }
 
 // A function of the main module without captured values, as an expression: what
@@ -301,7 +266,7 @@ static node *pack_record(tl_vm *vm, tally_parcel *p, tl_slot *s) {
 //                                 fn f(x) { … }
 //                                 f
 //                                 })()
-static node *pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
+static void pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
   const tl_prototype *f = tl_function_prototype(s);
   const tl_unit *unit = f->unit;
   bool captures = tl_is_kind(s, TL_KIND_CLOSURE) &&
@@ -312,7 +277,8 @@ static node *pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
                        "another VM"
                      : "a function of another module than main does not go to "
                        "another VM");
-    return NULL;
+    p->failed = true;
+    return;
   }
   bool named = f->name->length > 0;
   const char *name = named ? f->name->text : "";
@@ -320,73 +286,86 @@ static node *pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
   const char *behind = named ? "\n})()" : ")";
   int size = (int)(f->end - f->begin);
   size_t room = (size_t)size + f->name->length + 24;
-  node *n = new_node(vm, p, NODE_FUNCTION, room, 0);
-  if (n != NULL)
-    n->length = (size_t)snprintf(n->data, room, "%s%.*s%s%s%s", before, size,
-                                 unit->text + f->begin, named ? "\n" : "", name,
-                                 behind);
-  return n;
+  put_number(vm, p, (int64_t)room);
+  char *to = reserve(vm, p, room);
+  if (to != NULL)
+    snprintf(to, room, "%s%.*s%s%s%s", before, size, unit->text + f->begin,
+             named ? "\n" : "", name, behind);
 }
 
-// Makes the node of a value of any kind that may go to another VM.
-static node *pack_value(tl_vm *vm, tally_parcel *p, tl_slot *s) {
-  node *n;
+// A value that is no array, by its kind.
+static void pack_object(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  bool unique = tl_is_unique(*s);
   char text[TL_DESCRIBE];
-  if (tl_is_array(*s))
-    return pack_array(vm, p, s);
-  if (tl_is_scalar(*s) || tl_is_none(*s)) {
-    n = new_node(vm, p, NODE_PLAIN, 0, 0);
-    if (n != NULL)
-      n->plain = *s;
-    return n;
-  }
   switch (tl_dtype_of(*s)) {
     case TL_KIND_STRING:
-      return pack_text(vm, p, s->string->text, s->string->length);
+      put_number(vm, p, PACKED_STRING);
+      put_text(vm, p, s->string->text, s->string->length);
+      break;
     case TL_KIND_LIST:
-      return pack_list(vm, p, s);
+      put_number(vm, p, PACKED_LIST);
+      put_number(vm, p, s->list->length);
+      for (int64_t i = 0; i < s->list->length; i++)
+        pack_item(vm, p, &s->list->items[i], unique);
+      break;
     case TL_KIND_RECORD:
-      return pack_record(vm, p, s);
+      put_number(vm, p, PACKED_RECORD);
+      pack_record(vm, p, s->record, unique);
+      break;
     case TL_KIND_NESTED:
-      return pack_nested(vm, p, s);
+      put_number(vm, p, PACKED_NESTED);
+      pack_nested(vm, p, s->nested, unique);
+      break;
     case TL_KIND_TYPE:
-      return pack_type(vm, p, s->type);
+      put_number(vm, p, PACKED_TYPE);
+      pack_type(vm, p, s->type);
+      break;
     case TL_KIND_FUNCTION:
     case TL_KIND_CLOSURE:
-      return pack_function(vm, p, *s);
+      put_number(vm, p, PACKED_FUNCTION);
+      pack_function(vm, p, *s);
+      break;
     case TL_KIND_RANGE:
-      n = new_node(vm, p, NODE_RANGE, 0, 0);
-      if (n != NULL) {
-        n->shape[0] = s->range->start;
-        n->shape[1] = s->range->stop;
-        n->shape[2] = s->range->step;
-      }
-      return n;
+      put_number(vm, p, PACKED_RANGE);
+      put_number(vm, p, s->range->start);
+      put_number(vm, p, s->range->stop);
+      put_number(vm, p, s->range->step);
+      break;
     default:
+      p->failed = true;
       tl_fail(vm, TALLY_ERR_TYPE,
               "numbers, strings, arrays, ranges, types, functions of scripts, "
               "and lists and records of them go to another VM: got %s",
               tl_describe(*s, text, sizeof text));
-      return NULL;
   }
 }
 
-// The same, within the limit of depth: it recurses.
-static node *pack(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+// Any value, within the limit of depth: it recurses.
+static void pack(tl_vm *vm, tally_parcel *p, tl_slot *s) {
+  if (p->failed)
+    return;
   if (p->depth == MAX_DEPTH) {
+    p->failed = true;
     tl_fail(vm, TALLY_ERR_LIMIT, "a value for another VM nests at most %d deep",
             MAX_DEPTH);
-    return NULL;
+    return;
   }
   p->depth++;
-  node *n = pack_value(vm, p, s);
+  if (tl_is_array(*s)) {
+    pack_array(vm, p, s);
+  } else if (tl_is_scalar(*s) || tl_is_none(*s)) {
+    put_number(vm, p, PACKED_PLAIN);
+    put(vm, p, s, sizeof *s);
+  } else {
+    pack_object(vm, p, s);
+  }
   p->depth--;
-  return n;
 }
 
 // --- Unpacking --------------------------------------------------------------
 
-static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out);
+// The next value, owned; false after tl_fail.
+static bool unpack(tl_vm *vm, tally_parcel *p, tl_slot *out);
 
 // Whether the receiving VM frees blocks as the sending one does.
 static bool is_same_allocator(const tl_vm *vm, const tally_parcel *p) {
@@ -394,131 +373,116 @@ static bool is_same_allocator(const tl_vm *vm, const tally_parcel *p) {
          (vm->memory->system || vm->options.context == p->context);
 }
 
-// A new array with copied items.
-static bool unpack_items(tl_vm *vm, tl_dtype dtype, int ndim,
-                         const int64_t *shape, const char *data, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
-  if (a == NULL)
-    return false;
-  if (a->size > 0)
-    memcpy(a->data, data, (size_t)a->size * tl_itemsize(dtype));
-  *out = tl_own_array(a);
-  return true;
-}
-
 // A copy of a block's items as they lie: its axes may be in another order than
 // rows (layout.c), in which they have no gaps either.
 static bool copy_block(tl_vm *vm, const tl_array *a, tl_slot *out) {
   int ndim = tl_ndim(a);
-  if (!unpack_items(vm, tl_array_dtype(a), ndim, tl_shape(a), a->data, out))
+  tl_array *copy = tl_array_new(vm, tl_array_dtype(a), ndim, tl_shape(a));
+  if (copy == NULL)
     return false;
-  memcpy(tl_strides(out->array), tl_strides(a), (size_t)ndim * sizeof(int64_t));
+  memcpy(copy->data, a->data, tl_item_bytes(a));
+  memcpy(tl_strides(copy), tl_strides(a), (size_t)ndim * sizeof(int64_t));
   // What the slot says of the layout is read from the strides.
-  *out = tl_own_array(out->array);
-  return true;
+  return tl_array_give(copy, out);
 }
 
 // Takes a block over, or copies it where the allocators differ.
 // On failure the block stays the parcel's, which frees it.
-static bool unpack_block(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
-  tl_array *a = n->block;
+static bool unpack_block(tl_vm *vm, tally_parcel *p, tl_slot *out) {
+  packed_block *block = (packed_block *)(void *)next(p, sizeof *block);
+  tl_array *a = block->array;
   if (!is_same_allocator(vm, p))
     return copy_block(vm, a, out);
   if (!tl_block_arrive(vm, a, a->head.nbytes))
     return tl_fail_memory(vm, a->head.nbytes, "an array from another VM");
   vm->stats.live++;
-  n->block = NULL;
+  block->array = NULL;
   *out = tl_own_array(a);
   return true;
 }
 
 // Short texts come to lie in the items, long ones are strings of this VM.
-static bool unpack_strings(tl_vm *vm, const node *n, tl_slot *out) {
-  tl_array *a = tl_array_new(vm, TL_STRING, n->ndim, n->shape);
-  if (a == NULL)
-    return false;
-  *out = tl_own_array(a);
-  for (size_t i = 0; i < n->count; i++) {
-    const node *text = n->children[i];
-    if (!tl_string_item_set(vm, &tl_string_items(a)[i], text->data,
-                            text->length)) {
-      tl_drop(vm, *out);
-      return false;
-    }
+static bool unpack_array(tl_vm *vm, tally_parcel *p, tl_slot *out) {
+  tl_dtype dtype = (tl_dtype)next_number(p);
+  int ndim = (int)next_number(p);
+  const char *shape = next(p, (size_t)ndim * sizeof(int64_t));
+  tl_array *a =
+      tl_array_new(vm, dtype, ndim, (const int64_t *)(const void *)shape);
+  if (a != NULL && dtype != TL_STRING && a->size > 0)
+    memcpy(a->data, next(p, tl_item_bytes(a)), tl_item_bytes(a));
+  bool ok = a != NULL;
+  for (int64_t i = 0; ok && dtype == TL_STRING && i < a->size; i++) {
+    size_t nbytes;
+    const char *text = next_text(p, &nbytes);
+    ok = tl_string_item_set(vm, &tl_string_items(a)[i], text, nbytes);
   }
-  return true;
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // The list grows as items arrive, so that a failure drops just those.
-static bool unpack_list(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
-  tl_list *list = tl_list_new(vm, (int64_t)n->count);
-  if (list == NULL)
-    return false;
-  *out = tl_own_list(list);
-  for (size_t i = 0; i < n->count; i++) {
-    if (!unpack(vm, p, n->children[i], &list->items[i])) {
-      tl_drop(vm, *out);
-      return false;
-    }
-    list->length++;
+static bool unpack_list(tl_vm *vm, tally_parcel *p, tl_slot *out) {
+  int64_t count = next_number(p);
+  tl_list *list = tl_list_new(vm, count);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
+    ok = unpack(vm, p, &list->items[i]);
+    list->length += ok;
   }
-  return true;
+  return tl_list_give(vm, list, ok, out);
 }
 
-// Keys and values alternate among the children.
-static bool unpack_record(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
-  tl_record *record = tl_record_new(vm, (int64_t)(n->count / 2));
-  if (record == NULL)
-    return false;
-  for (size_t i = 0; i < n->count; i += 2) {
+// Keys and values alternate.
+static bool unpack_record(tl_vm *vm, tally_parcel *p, tl_slot *out) {
+  int64_t count = next_number(p);
+  tl_record *record = tl_record_new(vm, count);
+  bool ok = record != NULL;
+  for (int64_t i = 0; ok && i < count; i++) {
     tl_slot key = tl_none(), value = tl_none();
-    bool ok = unpack(vm, p, n->children[i], &key) &&
-              unpack(vm, p, n->children[i + 1], &value) &&
-              tl_record_set_key(vm, &record, &key, &value);
+    ok = unpack(vm, p, &key) && unpack(vm, p, &value) &&
+         tl_record_set_key(vm, &record, &key, &value);
     tl_drop(vm, key);
     tl_drop(vm, value);
-    if (!ok) {
-      tl_drop(vm, tl_own_record(record));
-      return false;
-    }
   }
-  *out = tl_own_record(record);
-  return true;
+  return tl_record_give(vm, record, ok, out);
 }
 
-static tl_type *unpack_type(tl_vm *vm, const node *n);
+static tl_type *unpack_type(tl_vm *vm, tally_parcel *p);
 
-// A pair of a type's children.
-static bool unpack_pair(tl_vm *vm, node *const *pair, tl_type_field *out) {
-  if (pair[0] != NULL)
-    out->name = tl_string_new(vm, pair[0]->data, pair[0]->length);
-  if (pair[1] != NULL)
-    out->type = unpack_type(vm, pair[1]);
-  return (out->name != NULL) == (pair[0] != NULL) &&
-         (out->type != NULL) == (pair[1] != NULL);
+// What pack_pair packed.
+static bool unpack_pair(tl_vm *vm, tally_parcel *p, tl_type_field *out) {
+  int64_t has = next_number(p);
+  size_t nbytes;
+  if ((has & 1) != 0) {
+    const char *text = next_text(p, &nbytes);
+    out->name = tl_string_new(vm, text, nbytes);
+    if (out->name == NULL)
+      return false;
+  }
+  if ((has & 2) != 0)
+    out->type = unpack_type(vm, p);
+  return (has & 2) == 0 || out->type != NULL;
 }
 
 // The type of this VM that equals the one that was packed.
-// What the copy of the old node points to is another VM's, and none of it is
-// followed: names and types are made anew, and offsets lie behind the copy.
-static tl_type *unpack_type(tl_vm *vm, const node *n) {
-  tl_type model;
-  memcpy(&model, n->data, sizeof model);
-  if (model.kind == TL_TYPE_DTYPE)
-    return tl_type_of_dtype(vm, model.dtype);
-  size_t count = n->count / 2;
+// What the copy of it points to is another VM's, and none of that is followed:
+// names and types are made anew, and offsets lie behind the copy.
+static tl_type *unpack_type(tl_vm *vm, tally_parcel *p) {
+  tl_type model, *made = NULL;
+  memcpy(&model, next(p, sizeof model), sizeof model);
+  size_t count = (size_t)model.field_count + 1;
+  if (model.offsets != NULL)
+    model.offsets =
+        (int64_t *)(void *)next(p, (count - 1) * sizeof *model.offsets);
   tl_type_field *pairs =
       tl_alloc_zeroed(vm, count * sizeof *pairs, "a type from another VM");
   bool ok = pairs != NULL;
-  for (size_t i = 0; ok && i < count; i++)
-    ok = unpack_pair(vm, &n->children[2 * i], &pairs[i]);
-  tl_type *made = NULL;
-  if (ok) {
+  for (size_t i = 0; ok && i < count; i++) ok = unpack_pair(vm, p, &pairs[i]);
+  if (ok && model.kind == TL_TYPE_DTYPE) {
+    made = tl_type_of_dtype(vm, model.dtype);
+  } else if (ok) {
     model.name = pairs[0].name;
     model.of = pairs[0].type;
     model.fields = pairs + 1;
-    if (model.offsets != NULL)
-      model.offsets = (int64_t *)(void *)(n->data + sizeof model);
     made = tl_type_intern(vm, &model);
   }
   for (size_t i = 0; pairs != NULL && i < count; i++)
@@ -530,72 +494,71 @@ static tl_type *unpack_type(tl_vm *vm, const node *n) {
 }
 
 // Parts that were not reached are none, which is dropped as well.
-static bool unpack_nested(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
-  int64_t count = (int64_t)n->count - 1;
-  const node *layout = n->children[count];
-  tl_type *type = layout != NULL ? unpack_type(vm, layout) : NULL;
-  if (layout != NULL && type == NULL)
-    return false;
-  tl_nested *made = tl_nested_new(vm, (tl_form)n->dtype, n->ndim, count, type);
-  if (made == NULL)
-    return false;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++)
-    ok = unpack(vm, p, n->children[i], &made->parts[i]);
-  *out = tl_own_nested(made);
-  if (!ok)
-    tl_drop(vm, *out);
+static bool unpack_nested(tl_vm *vm, tally_parcel *p, tl_slot *out) {
+  tl_form form = (tl_form)next_number(p);
+  int ndim = (int)next_number(p);
+  int64_t count = next_number(p);
+  tl_type_field layout = {.type = NULL};
+  tl_nested *made = unpack_pair(vm, p, &layout)
+                        ? tl_nested_new(vm, form, ndim, count, layout.type)
+                        : NULL;
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < count; i++) ok = unpack(vm, p, &made->parts[i]);
+  if (ok)
+    *out = tl_own_nested(made);
+  else if (made != NULL)
+    tl_drop(vm, tl_own_nested(made));
   return ok;
 }
 
 // The unit stays as long as something refers to the function.
 // The text is an expression, for which the receiver's limits and capabilities
 // hold; a resource's hook may not receive functions, as it may run no code.
-static bool unpack_function(tl_vm *vm, const node *n, tl_slot *out) {
+static bool unpack_function(tl_vm *vm, tally_parcel *p, tl_slot *out) {
+  size_t room;
+  const char *text = next_text(p, &room);
   if (!tl_may_run(vm))
     return false;
   if (vm->native_depth == 0)
     tl_poll_begin(vm);
   tl_unit *unit =
-      tl_compile(vm, vm->main, "<function>", n->data, n->length, TL_UNIT_EVAL);
+      tl_compile(vm, vm->main, "<function>", text, strlen(text), TL_UNIT_EVAL);
   return unit != NULL && tl_run_unit(vm, unit, out);
 }
 
-// Makes the value of a node, owned; false after tl_fail.
-static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
+static bool unpack(tl_vm *vm, tally_parcel *p, tl_slot *out) {
   *out = tl_none();
-  switch (n->kind) {
-    case NODE_PLAIN:
-      *out = n->plain;
+  switch ((packed_kind)next_number(p)) {
+    case PACKED_PLAIN:
+      memcpy(out, next(p, sizeof *out), sizeof *out);
       return true;
-    case NODE_STRING: {
-      tl_string *string = tl_string_new(vm, n->data, n->length);
-      if (string != NULL)
-        *out = tl_own_string(string);
-      return string != NULL;
+    case PACKED_STRING: {
+      size_t nbytes;
+      const char *text = next_text(p, &nbytes);
+      return tl_string_give(tl_string_new(vm, text, nbytes), out);
     }
-    case NODE_BLOCK:
-      return unpack_block(vm, p, n, out);
-    case NODE_ITEMS:
-      return unpack_items(vm, n->dtype, n->ndim, n->shape, n->data, out);
-    case NODE_STRINGS:
-      return unpack_strings(vm, n, out);
-    case NODE_LIST:
-      return unpack_list(vm, p, n, out);
-    case NODE_RECORD:
-      return unpack_record(vm, p, n, out);
-    case NODE_NESTED:
-      return unpack_nested(vm, p, n, out);
-    case NODE_FUNCTION:
-      return unpack_function(vm, n, out);
-    case NODE_TYPE: {
-      tl_type *type = unpack_type(vm, n);
+    case PACKED_BLOCK:
+      return unpack_block(vm, p, out);
+    case PACKED_ITEMS:
+    case PACKED_STRINGS:
+      return unpack_array(vm, p, out);
+    case PACKED_LIST:
+      return unpack_list(vm, p, out);
+    case PACKED_RECORD:
+      return unpack_record(vm, p, out);
+    case PACKED_NESTED:
+      return unpack_nested(vm, p, out);
+    case PACKED_FUNCTION:
+      return unpack_function(vm, p, out);
+    case PACKED_TYPE: {
+      tl_type *type = unpack_type(vm, p);
       if (type != NULL)
         *out = tl_type_slot(type);
       return type != NULL;
     }
-    case NODE_RANGE: {
-      tl_range *range = tl_range_new(vm, n->shape[0], n->shape[1], n->shape[2]);
+    case PACKED_RANGE: {
+      int64_t start = next_number(p), stop = next_number(p);
+      tl_range *range = tl_range_new(vm, start, stop, next_number(p));
       if (range != NULL)
         *out = tl_own_range(range);
       return range != NULL;
@@ -610,13 +573,14 @@ static bool unpack(tl_vm *vm, tally_parcel *p, node *n, tl_slot *out) {
 void tally_free_parcel(tally_parcel *p) {
   if (p == NULL)
     return;
-  for (node *n = p->nodes; n != NULL;) {
-    node *next = n->next;
-    if (n->block != NULL)
-      tl_block_free(p->resize, p->context, n->block);
-    p->resize(p->context, n, n->nbytes, 0);
-    n = next;
+  for (size_t at = p->newest; at != NO_BLOCK;) {
+    const packed_block *block = (const packed_block *)(void *)(p->bytes + at);
+    at = block->before;
+    if (block->array != NULL)
+      tl_block_free(p->resize, p->context, block->array);
   }
+  if (p->bytes != NULL)
+    p->resize(p->context, p->bytes, p->capacity, 0);
   p->resize(p->context, p, sizeof *p, 0);
 }
 
@@ -640,10 +604,11 @@ tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
     return tl_report(vm);
   }
   *p = (tally_parcel){.resize = vm->options.resize,
-                      .context = vm->options.context};
-  p->root = pack(vm, p, &value);
+                      .context = vm->options.context,
+                      .newest = NO_BLOCK};
+  pack(vm, p, &value);
   tl_drop(vm, value);
-  if (p->root == NULL) {
+  if (p->failed) {
     tally_free_parcel(p);
     return tl_report(vm);
   }
@@ -663,7 +628,7 @@ tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
     return tl_report(vm);
   }
   TL_FLOATS_HERE;
-  bool ok = unpack(vm, parcel, parcel->root, &value);
+  bool ok = unpack(vm, parcel, &value);
   tally_free_parcel(parcel);
   return ok ? tl_give(vm, value, out) : tl_report(vm);
 }

@@ -20,7 +20,6 @@
 #include "vm/api/api.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory.h"
-#include "vm/engine/operand.h"
 
 // The object of a slot of that kind.
 static tl_resource *resource_of(tl_slot s) {

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/host.h"
-#include "vm/array/range.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 #include "vm/events.h"
@@ -19,9 +17,8 @@
 // dimensions, so that a reshape that adds axes can write its shape into the
 // header that is there (see may_relabel in view.c).
 static size_t header_size(int ndim, size_t nbytes) {
-  if (nbytes >= 1024 && ndim < 6) {
+  if (nbytes >= 1024 && ndim < 6)
     ndim = 6;
-  }
   size_t size = sizeof(tl_array) + 2 * (size_t)ndim * sizeof(int64_t);
   return (size + 63) & ~(size_t)63;
 }
@@ -30,9 +27,8 @@ static size_t header_size(int ndim, size_t nbytes) {
 // that already.
 static tl_array *zeroed_object(tl_vm *vm, size_t nbytes) {
   tl_array *a = tl_alloc_zeroed(vm, nbytes, "an array");
-  if (a == NULL) {
+  if (a == NULL)
     return NULL;
-  }
   a->head = (tl_object){.count = 1, .kind = TL_KIND_ARRAY, .nbytes = nbytes};
   vm->stats.live++;
   return a;
@@ -70,9 +66,8 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
   size_t itemsize = tl_itemsize(dtype);
   if (vm->has_contracts && !vm->observer->contract_keeps(vm))
     return NULL;
-  if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes)) {
+  if (!tl_shape_size(vm, ndim, shape, itemsize, &size, &nbytes))
     return NULL;
-  }
   // Header and items are one allocation, so an array is made, moved and freed
   // by one call.
   size_t header = header_size(ndim, nbytes);
@@ -85,9 +80,8 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
   tl_array *a = zeros || dtype == TL_STRING
                     ? zeroed_object(vm, total)
                     : tl_object_new(vm, TL_KIND_ARRAY, total, "an array");
-  if (a == NULL) {
+  if (a == NULL)
     return NULL;
-  }
   set_header(a, dtype, ndim, (char *)a + header, size, shape, NULL);
   // Observers of memory count it from here on.
   tl_made_fresh(vm, a);
@@ -251,8 +245,7 @@ tl_slot tl_item(tl_vm *vm, const tl_array *a, const char *item) {
     const tl_c128 *c = (const void *)item;
     return tl_new_complex(vm, c->re, c->im, false);
   }
-  if (a->head.dtype != TL_STRING) {
+  if (a->head.dtype != TL_STRING)
     return tl_scalar_load(tl_array_dtype(a), item);
-  }
   return tl_string_item_value(vm, tl_string_item_at(item));
 }

@@ -23,27 +23,23 @@
 static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const char *text = tl_described(vm, s);
   const char *name = tl_dtypes[dtype].name;
-  if (dtype == TL_STRING) {
+  if (dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "string: no conversion of %s to an array of strings", text);
-  }
-  if (tl_is_string(s)) {
+  if (tl_is_string(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s converts numbers and arrays: got string; int(s) and "
                    "float(s) read a number",
                    name);
-  }
-  if (tl_is_array(s) && tl_array_dtype(s.array) == TL_STRING) {
+  if (tl_is_array(s) && tl_array_dtype(s.array) == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: no conversion of %s; int(x) and float(x) read the "
                    "numbers in an array of strings",
                    name, text);
-  }
-  if (tl_is_number(s) || tl_is_array(s)) {
+  if (tl_is_number(s) || tl_is_array(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s: no conversion of %s; take real(x), imag(x) or abs(x)",
                    name, text);
-  }
   return tl_fail(vm, TALLY_ERR_TYPE, "%s converts numbers and arrays: got %s",
                  name, text);
 }
@@ -80,9 +76,8 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
   tl_number_store(s, &item);
   // No kernel: text, or complex to anything but complex.
-  if (dtype >= TL_STRING || tl_kernels()->cast[from][dtype] == NULL) {
+  if (dtype >= TL_STRING || tl_kernels()->cast[from][dtype] == NULL)
     return refuse(vm, s, dtype);
-  }
   if (!convert_item(vm, s, from, &item, dtype, &to))
     return false;
   *out = dtype == TL_COMPLEX128 ? tl_new_complex(vm, to.re, to.im, false)
@@ -145,9 +140,7 @@ bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
     if (!tl_array_give(tl_range_to_array(vm, s->range), &made))
       return false;
     // The array of the range is dying here, so it may become the result.
-    bool ok = cast_array(vm, &made, dtype, out);
-    tl_drop(vm, made);
-    return ok;
+    return tl_drop_after(vm, cast_array(vm, &made, dtype, out), &made);
   }
   if (tl_is_string(*s) && dtype == TL_STRING) {
     *out = tl_pass_on(s);
@@ -162,10 +155,9 @@ bool tl_cast(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
 
 // The rule of assignment: the kind may not rise, and the value must fit.
 bool tl_scalar_convert(tl_vm *vm, tl_slot s, tl_dtype dtype, void *item) {
-  if (!tl_is_number(s) || dtype >= TL_STRING) {
+  if (!tl_is_number(s) || dtype >= TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE, "an array of %s cannot hold %s",
                    tl_dtypes[dtype].name, tl_described(vm, s));
-  }
   tl_dtype from = (tl_dtype)tl_dtype_of(s);
   // Bool, integer, float, complex: a kind never falls by assignment.
   if (tl_kind_rank(from) > tl_kind_rank(dtype)) {
@@ -236,11 +228,10 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
 // Stores a string into an item of a string array; other values fail (kind
 // type), because nothing becomes text by assignment.
 static bool store_string(tl_vm *vm, char *item, tl_slot value) {
-  if (!tl_is_string(value)) {
+  if (!tl_is_string(value))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "cannot store %s into an array of strings",
                    tl_described(vm, value));
-  }
   tl_string_item_put(vm, tl_string_item_at(item), value.string);
   return true;
 }
@@ -275,9 +266,8 @@ bool tl_as_array(tl_vm *vm, const char *function, tl_slot s, tl_slot *out) {
   }
   if (tl_is_scalar(s))
     return tl_array_give(tl_number_box(vm, s), out);
-  if (tl_is_range(s)) {
+  if (tl_is_range(s))
     return tl_array_give(tl_range_to_array(vm, s.range), out);
-  }
   return tl_arg_fail(vm, function, NULL,
                      tl_is_list(s) ? "an array or a number (asarray(l) makes "
                                      "an array of a list)"

@@ -105,9 +105,8 @@ static inline __attribute__((always_inline)) void move_each(
     for (; n > 0; n--, to += to_step) memcpy(to, item, itemsize);
     return;
   }
-  for (; n > 0; n--, to += to_step, from += from_step) {
+  for (; n > 0; n--, to += to_step, from += from_step)
     memcpy(to, from, itemsize);
-  }
 }
 
 // Moves items one by one in order, so that a copy within one array may rely on
@@ -252,13 +251,12 @@ static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
 static bool copy_by_tiles(mover *m, tl_walk *walk, size_t itemsize) {
   // The walk goes on over the outer dimensions alone.
   int row = --walk->ndim;  // the tiles take this dimension too
-  for (; !walk->done; tl_walk_next(walk)) {
+  for (; !walk->done; tl_walk_next(walk))
     if (!copy_tiles(m, walk->data[0], walk->strides[0][row], walk->data[1],
                     walk->strides[1][row], walk->step[1], walk->shape[row],
                     walk->length, itemsize)) {
       return false;
     }
-  }
   return true;
 }
 
@@ -285,7 +283,7 @@ static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
   }
   const int64_t *to = walk->strides[0], *from = walk->strides[1];
   const int64_t rows = walk->shape[axis];
-  for (; !walk->done; tl_walk_next(walk)) {
+  for (; !walk->done; tl_walk_next(walk))
     for (int64_t i = 0, n; i < rows; i += n) {
       n = rows - i < ROWS ? rows - i : ROWS;
       for (int64_t k = 0; k < others; k++) {
@@ -297,7 +295,6 @@ static bool copy_short_rows(mover *m, tl_walk *walk, size_t itemsize) {
              (size_t)walk->length);
       }
     }
-  }
   return true;
 }
 
@@ -395,15 +392,13 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
 // Whether two arrays of one shape have the same strides too, none negative:
 // then each pair of items lies a constant distance apart.
 static bool is_shifted(const tl_array *to, const tl_array *from) {
-  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from)) {
+  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from))
     return false;
-  }
-  for (int i = 0; i < tl_ndim(to); i++) {
+  for (int i = 0; i < tl_ndim(to); i++)
     if (tl_shape(to)[i] != tl_shape(from)[i] ||
         tl_strides(to)[i] != tl_strides(from)[i] || tl_strides(to)[i] < 0) {
       return false;
     }
-  }
   return true;
 }
 
@@ -426,14 +421,12 @@ static void walk_backwards(tl_walk *walk, tl_array *to, const tl_array *from) {
 static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
   // From the run outwards: an axis must step over everything inside of it.
   int64_t reach = tl_distance(walk->step[0]) * (walk->length - 1);
-  if (walk->length > 1 && tl_distance(walk->step[0]) < (int64_t)itemsize) {
+  if (walk->length > 1 && tl_distance(walk->step[0]) < (int64_t)itemsize)
     return false;
-  }
   for (int i = walk->ndim - 1; i >= 0; i--) {
     int64_t stride = tl_distance(walk->strides[0][i]);
-    if (stride < reach + (int64_t)itemsize) {
+    if (stride < reach + (int64_t)itemsize)
       return false;
-    }
     reach += stride * (walk->shape[i] - 1);
   }
   return true;
@@ -458,37 +451,30 @@ static void move_run(const tl_walk *walk, size_t itemsize) {
 static bool move_shifted(tl_array *to, const tl_array *from) {
   tl_walk walk;
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
-  if (!is_shifted(to, from)) {
+  if (!is_shifted(to, from))
     return false;
-  }
   // The same items: nothing to do.
-  if (to->data == from->data) {
+  if (to->data == from->data)
     return true;
-  }
   if (to->data > from->data) {
     walk_backwards(&walk, to, from);
   } else {
     walk_in_order(&walk, to, (char *[]){to->data, from->data}, tl_strides(to),
                   tl_strides(from));
   }
-  if (!is_monotonic(&walk, itemsize)) {
+  if (!is_monotonic(&walk, itemsize))
     return false;
-  }
-  for (; !walk.done; tl_walk_next(&walk)) {
-    move_run(&walk, itemsize);
-  }
+  for (; !walk.done; tl_walk_next(&walk)) move_run(&walk, itemsize);
   return true;
 }
 
 // Without overlap the order does not matter; with a shift the right order
 // does; else through a copy.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
-  if (!tl_arrays_overlap(to, from)) {
+  if (!tl_arrays_overlap(to, from))
     return copy_items(vm, to, from, false);
-  }
-  if (move_shifted(to, from)) {
+  if (move_shifted(to, from))
     return true;
-  }
   // The general case of overlap: all is read before anything is written.
   tl_array *disjoint = tl_array_copy(vm, from);
   if (disjoint == NULL)
@@ -580,7 +566,7 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   mover m = {vm, 0};
   char *to = out->data;
   bool ok = true;
-  for (; ok && !walk.done; tl_walk_next(&walk)) {
+  for (; ok && !walk.done; tl_walk_next(&walk))
     for (int64_t i = 0, n; ok && i < walk.length; i += n) {
       n = walk.length - i < POLL_ITEMS ? walk.length - i : POLL_ITEMS;
       ok =
@@ -588,7 +574,6 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
                                       walk.step[0], dtype, to, n);
       to += (size_t)n * tl_itemsize(dtype);
     }
-  }
   if (!ok) {
     tl_drop(vm, tl_own_array(out));
     return NULL;

@@ -22,10 +22,9 @@ enum { LEAST_ITEMS = 257 };
 static bool is_whole(const tl_array *a, int ndim, const int64_t *shape) {
   if (tl_ndim(a) != ndim)
     return false;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (tl_shape(a)[i] != shape[i] || (shape[i] > 1 && tl_strides(a)[i] == 0))
       return false;
-  }
   return true;
 }
 
@@ -34,15 +33,13 @@ static bool is_whole(const tl_array *a, int ndim, const int64_t *shape) {
 // order than rows.
 static bool sort_axes(const tl_array *a, int *order) {
   int count = 0, ndim = tl_ndim(a);
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (tl_shape(a)[i] == 1)
       order[count++] = i;
-  }
   int ones = count;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (tl_shape(a)[i] != 1)
       order[count++] = i;
-  }
   return tl_axes_by_stride(count - ones, tl_strides(a), order + ones);
 }
 

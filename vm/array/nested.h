@@ -38,8 +38,6 @@
 #ifndef TALLY_VM_ARRAY_NESTED_H
 #define TALLY_VM_ARRAY_NESTED_H
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/string.h"
 #include "vm/types/type.h"
 

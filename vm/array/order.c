@@ -15,7 +15,6 @@
 #include "vm/string.h"
 #include "vm/values/list.h"
 #include "vm/values/pairs.h"
-#include "vm/vm.h"
 
 enum { DEEPEST = 200 };  // lists within lists that are compared
 

@@ -4,10 +4,9 @@
 bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape) {
   if (a->head.ndim != ndim)
     return false;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     if (tl_shape(a)[i] != shape[i])
       return false;
-  }
   return true;
 }
 
@@ -83,10 +82,8 @@ bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
       !tl_has_shape(a, tl_ndim(b), tl_shape(b))) {
     return false;
   }
-  for (int i = 0; i < tl_ndim(a); i++) {
-    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1) {
+  for (int i = 0; i < tl_ndim(a); i++)
+    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1)
       return false;
-    }
-  }
   return true;
 }

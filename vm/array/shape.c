@@ -11,22 +11,20 @@
 // overflow again.
 bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
                    int64_t *size, size_t *nbytes) {
-  if (ndim > TL_MAX_DIMS) {
+  if (ndim > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "an array has at most %d dimensions, not %d", TL_MAX_DIMS,
                    ndim);
-  }
   // Dimensions of 0 are left out of the product that must not overflow, so
   // that the strides of an empty array do not either.
   int64_t count = 1, total = (int64_t)itemsize;
   bool empty = false;
   for (int i = 0; i < ndim; i++) {
-    if (shape[i] < 0) {
+    if (shape[i] < 0)
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "axis %d would have %" PRId64
                      " items: a dimension is 0 or more",
                      i, shape[i]);
-    }
     if (shape[i] == 0) {
       empty = true;
       continue;
@@ -97,10 +95,9 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
                   int64_t *shape) {
   TL_CHECK(n > 0);
   int dims = 0;
-  for (int k = 0; k < n; k++) {
+  for (int k = 0; k < n; k++)
     if (axes_of(arrays[k]) > dims)
       dims = axes_of(arrays[k]);
-  }
   for (int axis = 0; axis < dims; axis++) {
     int decided = -1;  // the operand that gives this dimension
     shape[axis] = 1;
@@ -114,9 +111,8 @@ bool tl_broadcast(tl_vm *vm, int n, const tl_array *const *arrays, int *ndim,
       // A dimension of 1 repeats, an equal one agrees.
       if (dim == 1 || dim == shape[axis])
         continue;
-      if (decided >= 0) {
+      if (decided >= 0)
         return fail_broadcast(vm, arrays[decided], arrays[k], dims, axis);
-      }
       shape[axis] = dim;
       decided = k;
     }
@@ -158,11 +154,10 @@ bool tl_axes_by_stride(int count, const int64_t *strides, int *axes) {
 bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
              int *out) {
   TL_CHECK(ndim >= 0);
-  if (axis < -ndim || axis >= ndim) {
+  if (axis < -ndim || axis >= ndim)
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "%s: axis %" PRId64 " is out of range for %d %s", function,
                    axis, ndim, ndim == 1 ? "dimension" : "dimensions");
-  }
   *out = (int)(axis < 0 ? axis + ndim : axis);
   return true;
 }

@@ -17,7 +17,6 @@
 #include "vm/engine/engine.h"
 #include "vm/error.h"
 #include "vm/array/range.h"
-#include "vm/string.h"
 
 // The dtype that holds all items so far: promoted among typed ones, which weak
 // ones then join.
@@ -29,12 +28,11 @@ typedef struct survey {
 // Fails (kind type): the item does not go with the first one, or the first is
 // nothing that an array holds.
 static bool refuse(tl_vm *vm, tl_slot first, tl_slot item, int64_t index) {
-  if (index == 0) {
+  if (index == 0)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "an array holds numbers, strings, or arrays of them, and "
                    "item 0 is %s; a list in ( ) holds any values",
                    tl_described(vm, first));
-  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "an array holds items of one kind: item 0 is %s, item %lld "
                  "is %s; a list in ( ) holds any values",
@@ -57,9 +55,8 @@ static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
   bool is_array = tl_is_array(item);
   bool is_text =
       tl_is_string(item) || (is_array && item.array->head.dtype == TL_STRING);
-  if (!is_text && !is_array && !tl_is_number(item) && !tl_is_range(item)) {
+  if (!is_text && !is_array && !tl_is_number(item) && !tl_is_range(item))
     return refuse(vm, items[0], item, i);
-  }
   if (i > 0 && is_text != s->strings)
     return refuse(vm, items[0], item, i);
   s->strings = is_text;
@@ -99,9 +96,8 @@ static int64_t item_length(tl_slot item, int axis) {
 static bool same_shape(tl_vm *vm, const tl_slot *items, int64_t i) {
   int ndim = item_ndim(items[0]);
   bool same = item_ndim(items[i]) == ndim;
-  for (int axis = 0; same && axis < ndim; axis++) {
+  for (int axis = 0; same && axis < ndim; axis++)
     same = item_length(items[i], axis) == item_length(items[0], axis);
-  }
   if (same)
     return true;
   return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -126,18 +122,16 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
 // leaves nothing behind.
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i) ||
         !tl_poll_at(vm, i))
       return false;
-  }
   // [] is an array of no floats.
   tl_dtype dtype = count == 0 ? TL_FLOAT64 : result_dtype(&s);
   int ndim = 1 + (count == 0 ? 0 : item_ndim(items[0]));
-  if (ndim > TL_MAX_DIMS) {
+  if (ndim > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
                    TL_MAX_DIMS);
-  }
   int64_t shape[TL_MAX_DIMS] = {count};
   for (int axis = 1; axis < ndim; axis++) {
     // All items have this shape, as same_shape checked.
@@ -147,12 +141,11 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   if (array == NULL)
     return false;
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; ok && i < count; i++)
     ok = (ndim > 1
               ? store_row(vm, array, i, items[i])
               : tl_item_store(vm, array, array->data + i * tl_strides(array)[0],
                               items[i])) &&
          tl_poll_at(vm, i);
-  }
   return tl_array_finish(vm, ok, array, out);
 }

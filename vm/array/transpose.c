@@ -43,10 +43,9 @@ static void swap_tiles(char *tile, char *mirror, int64_t row, size_t itemsize,
   pack(kept, height * item, tile, item, row, (size_t)width, (size_t)height);
   if (tile != mirror)
     pack(tile, row, mirror, item, row, (size_t)height, (size_t)width);
-  for (int64_t i = 0; i < width; i++) {
+  for (int64_t i = 0; i < width; i++)
     memcpy(mirror + i * row, kept + i * height * item,
            (size_t)height * itemsize);
-  }
 }
 
 // Transposes the square matrix tile by tile: each tile above the diagonal with

@@ -13,13 +13,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/suggest.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // A match in progress: the value's dimensions (-1: ragged), what its items
 // are, and the reason why it does not match, once that is known. The reason
@@ -41,10 +40,9 @@ typedef struct matching {
 // there are too many, an error is pending.
 static int bind(matching *m, tl_string *name) {
   tl_bindings *b = m->bindings;
-  for (int i = 0; i < b->count; i++) {
+  for (int i = 0; i < b->count; i++)
     if (tl_string_equal(b->items[i].name, name))
       return i;
-  }
   // A fixed room: patterns have a few variables.
   int room = (int)(sizeof b->items / sizeof *b->items);
   if (b->count == room) {
@@ -111,9 +109,8 @@ static bool match_dimension(matching *m, const tl_type *pattern, int axis) {
     bool any = pattern->size == TL_SET_FIXED;
     return match_symbol(m, any ? NULL : pattern->name, axis);
   }
-  if (pattern->kind == TL_TYPE_FIXED && pattern->size == m->shape[axis]) {
+  if (pattern->kind == TL_TYPE_FIXED && pattern->size == m->shape[axis])
     return true;
-  }
   if (pattern->kind == TL_TYPE_FIXED) {
     snprintf(m->reason, sizeof m->reason,
              "axis %d is %" PRId64 " against %" PRId64, axis, m->shape[axis],
@@ -262,10 +259,9 @@ static bool match_item(matching *m, const tl_type *pattern) {
        m->ndim > 0)) {
     return match_bound_type(m, pattern->name, m->item);
   }
-  if (m->ndim > 0 && m->item->kind == TL_TYPE_DTYPE) {
+  if (m->ndim > 0 && m->item->kind == TL_TYPE_DTYPE)
     snprintf(m->reason, sizeof m->reason, "the items are %s",
              tl_dtypes[m->item->dtype].name);
-  }
   return false;
 }
 

@@ -44,10 +44,9 @@ static bool fills_block(int ndim, const int64_t *shape, const int64_t *strides,
   int left = 0, at;
   for (int i = 0; i < ndim; i++) left += shape[i] != 1;
   for (; left > 0; left--, stride *= shape[at]) {
-    for (at = 0; at < ndim; at++) {
+    for (at = 0; at < ndim; at++)
       if (shape[at] != 1 && strides[at] == stride)
         break;
-    }
     if (at == ndim)
       return false;
   }
@@ -96,9 +95,8 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   TL_CHECK(tl_is_array(*base));
   TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
   TL_CHECK(dtype < TL_DTYPE_COUNT);
-  if (may_relabel(vm, *base, dtype, data, ndim, shape, strides)) {
+  if (may_relabel(vm, *base, dtype, data, ndim, shape, strides))
     return relabel(base, ndim, shape, strides);
-  }
   // A view has the owner alone of tl_array_extra.
   size_t nbytes =
       sizeof(tl_array) + 2 * (size_t)ndim * sizeof *shape + sizeof(tl_array *);

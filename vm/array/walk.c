@@ -9,11 +9,9 @@
 // that the two are one.
 static bool merges(const tl_walk *walk, int outer, int64_t inner_length,
                    const int64_t *inner_strides) {
-  for (int k = 0; k < walk->n; k++) {
-    if (walk->strides[k][outer] != inner_strides[k] * inner_length) {
+  for (int k = 0; k < walk->n; k++)
+    if (walk->strides[k][outer] != inner_strides[k] * inner_length)
       return false;
-    }
-  }
   return true;
 }
 

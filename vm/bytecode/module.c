@@ -14,8 +14,6 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/host.h"
-#include "vm/io.h"
 #include "vm/memory/memory.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"
@@ -145,13 +143,11 @@ bool tl_unit_borrow(tl_unit *unit) {
 void tl_units_each_held(const tl_vm *vm,
                         void (*each)(void *context, tl_slot value),
                         void *context) {
-  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
-    for (const tl_unit *u = m->units; u != NULL; u = u->next) {
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next)
+    for (const tl_unit *u = m->units; u != NULL; u = u->next)
       for (const tl_adopted *a = u->adopted; a != NULL; a = a->next)
         if ((a->value.object->flags & TL_IMMORTAL) == 0)
           each(context, a->value);
-    }
-  }
 }
 
 // Takes a unit out of its module's list.
@@ -464,10 +460,9 @@ bool tl_module_get(tl_vm *vm, const tl_module *module, tl_string *name,
   }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
-  for (uint32_t i = 0; i < module->variable_count; i++) {
+  for (uint32_t i = 0; i < module->variable_count; i++)
     tl_suggest_offer(&near, module->variable_names[i]->text,
                      module->variable_names[i]->length);
-  }
   char hint[80];
   return tl_fail(vm, TALLY_ERR_NAME, "the module %s has no %s%s",
                  module->name->text, name->text,

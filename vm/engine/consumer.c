@@ -713,10 +713,9 @@ static void search_chunk(tl_column_stream *s, const void *items, int64_t count,
   // of equal items the earlier chunk's stays.
   m->find_outer(which, s->scratch, best, (ptrdiff_t)row, 2, n);
   memcpy(best, s->scratch, n * m->in);
-  for (size_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++)
     if (which[i] == 1)
       to[i] = s->at + local[i];
-  }
 }
 
 // Results of a chunk go to the next free row of [waiting], in which the join

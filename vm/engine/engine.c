@@ -36,9 +36,8 @@ static int plan_steps(tl_plan *plan, tl_op op, const tl_operand *x,
                       const tl_typing *typing) {
   // The numbers of the operands' streams in the plan, after their casts.
   int values[TL_MAX_OPERANDS] = {0, 0, 0};
-  for (int i = 0; i < tl_ops[op].arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
     values[i] = tl_plan_cast(plan, i, x[i].dtype, typing->operands[i]);
-  }
   return tl_plan_operation(plan, op, typing, values);
 }
 
@@ -58,9 +57,8 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
   tl_plan_open(&plan, &room, ndim, tl_shape(target));
   for (int i = 0; i < arity; i++) {
     int64_t strides[TL_MAX_DIMS];
-    if (x[i].array != NULL) {
+    if (x[i].array != NULL)
       tl_broadcast_strides(x[i].array, ndim, tl_shape(target), strides);
-    }
     tl_plan_stream(&plan, x[i].data, tl_itemsize(x[i].dtype),
                    x[i].array != NULL ? strides : NULL);
   }
@@ -209,12 +207,11 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
   }
   int found = tl_find_reusable(vm, operands, arity, typing->result, ndim, shape,
                                keeps ? TL_REUSE_ANY : TL_REUSE_ROW_MAJOR);
-  for (int i = 0; i < arity && found < 0; i++) {
+  for (int i = 0; i < arity && found < 0; i++)
     if (x[i].array != NULL &&
         tl_can_reuse(vm, *x[i].owner, typing->result, ndim, shape) &&
         (keeps || tl_is_contiguous(x[i].array)) && copy_parts(vm, x, arity, i))
       found = i;
-  }
   if (found >= 0) {
     int64_t size = x[found].array->size;
     *failed = size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024);
@@ -241,10 +238,9 @@ static tl_array *new_result(tl_vm *vm, tl_op op, const tl_operand *x,
                             bool keeps) {
   const tl_array *arrays[TL_MAX_OPERANDS];
   int count = 0;
-  for (int i = 0; keeps && i < tl_ops[op].arity; i++) {
+  for (int i = 0; keeps && i < tl_ops[op].arity; i++)
     if (x[i].array != NULL)
       arrays[count++] = x[i].array;
-  }
   return tl_array_ordered(vm, tl_array_new(vm, dtype, ndim, shape), count,
                           arrays);
 }
@@ -306,10 +302,9 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
 // The operation on opened operands, of arrays or of scalars.
 static bool compute(tl_vm *vm, tl_op op, tl_operand *x, const tl_slot *slots,
                     bool keeps, tl_slot *out) {
-  for (int i = 0; i < tl_ops[op].arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
     if (x[i].array != NULL)
       return compute_arrays(vm, op, x, slots, keeps, out);
-  }
   tl_typing typing;
   if (!tl_operands_resolve(vm, op, x, slots, &typing))
     return false;
@@ -355,10 +350,9 @@ static bool elementwise(tl_vm *vm, tl_op op, tl_slot *operands, bool keeps,
     return true;
   opened o;
   bool ok = open_operands(vm, op, operands, &o);
-  if (ok) {
+  if (ok)
     ok = o.all_numbers ? compute(vm, op, o.x, operands, keeps, out)
                        : tl_elementwise_other(vm, op, operands, out);
-  }
   close_operands(vm, &o);
   return ok;
 }
@@ -423,13 +417,12 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
     return false;
   // The rule of assignment, before anything is computed: x[i] += 0.5 of
   // integers fails as x[i] = 0.5 does.
-  if (tl_kind_rank(typing.result) > tl_kind_rank(dtype)) {
+  if (tl_kind_rank(typing.result) > tl_kind_rank(dtype))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s gives %s, which an array of %s cannot hold; convert "
                    "with %s(x)",
                    tl_op_label(op), tl_dtypes[typing.result].name,
                    tl_dtypes[dtype].name, tl_dtypes[dtype].name);
-  }
   if (!result_shape(vm, op, x, slots, &ndim, shape) ||
       !fits_target(vm, ndim, shape, target) ||
       !tl_operands_check(vm, op, x, &typing) ||
@@ -473,10 +466,9 @@ bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
                          tl_array *target) {
   opened o;
   bool ok = open_operands(vm, op, operands, &o);
-  if (ok) {
+  if (ok)
     ok = o.all_numbers ? compute_into(vm, op, o.x, operands, target)
                        : other_into(vm, op, operands, target);
-  }
   close_operands(vm, &o);
   return ok;
 }

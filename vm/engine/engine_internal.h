@@ -6,7 +6,6 @@
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
 #include "vm/engine/plan.h"
-#include "vm/vm.h"
 
 // The operation on what is no number: strings and arrays of them are joined,
 // compared and selected, == and != answer for everything; else refused.

@@ -12,7 +12,6 @@
 #include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/host.h"
-#include "vm/engine/operand.h"
 #include "vm/types/type.h"
 
 // An operand in the dtype that the loop reads.

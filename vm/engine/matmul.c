@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/nested/nested.h"
-#include "vm/vm.h"
+#include "vm/array/nested.h"
 
 // Fails (kind shape) with both types and the reason.
 static bool wrong_shapes(tl_vm *vm, const tl_slot *operands,

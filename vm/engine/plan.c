@@ -64,9 +64,8 @@ int tl_plan_stream(tl_plan *plan, const void *data, size_t itemsize,
   stream->offsets = NULL;
   stream->packed = false;
   stream->tile = -1;
-  for (int i = 0; i < plan->ndim; i++) {
+  for (int i = 0; i < plan->ndim; i++)
     stream->strides[i] = strides == NULL ? 0 : strides[i];
-  }
   return new_value(plan, itemsize);
 }
 
@@ -92,9 +91,8 @@ static void drop_short_axes(tl_plan *plan) {
       continue;
     plan->axis_of[i] = (int8_t)kept;
     plan->shape[kept] = plan->shape[i];
-    for (int s = 0; s < plan->stream_count; s++) {
+    for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[kept] = plan->streams[s].strides[i];
-    }
     kept++;
   }
   plan->ndim = kept;
@@ -153,13 +151,11 @@ static void merge_axes(tl_plan *plan, int opened) {
     } else {
       plan->shape[++last] = plan->shape[i];
     }
-    for (int k = 0; k < opened; k++) {
+    for (int k = 0; k < opened; k++)
       if (plan->axis_of[k] == i)
         plan->axis_of[k] = (int8_t)last;
-    }
-    for (int s = 0; s < plan->stream_count; s++) {
+    for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[last] = plan->streams[s].strides[i];
-    }
   }
   plan->ndim = last + 1;
 }
@@ -209,10 +205,9 @@ static bool is_unit(const tl_plan *plan, int s) {
 
 // Whether the stream has one item for the whole run: no axis moves it.
 static bool is_constant(const tl_plan *plan, int s) {
-  for (int i = 0; i < plan->ndim; i++) {
+  for (int i = 0; i < plan->ndim; i++)
     if (plan->streams[s].strides[i] != 0)
       return false;
-  }
   return true;
 }
 
@@ -220,9 +215,8 @@ static bool is_constant(const tl_plan *plan, int s) {
 // that whole cache lines are used.
 static bool is_transposed(const tl_plan *plan, int s) {
   int inner = plan->ndim - 1;
-  if (plan->rows > 1 || inner < 1 || plan->output < 0 || s == plan->output) {
+  if (plan->rows > 1 || inner < 1 || plan->output < 0 || s == plan->output)
     return false;
-  }
   const int64_t *strides = plan->streams[s].strides;
   return strides[inner - 1] != 0 &&
          tl_distance(strides[inner - 1]) < tl_distance(strides[inner]);
@@ -291,9 +285,8 @@ void tl_plan_arrange(tl_plan *plan, int output) {
   if (plan->ndim == 0) {  // one item
     plan->ndim = 1;
     plan->shape[0] = 1;
-    for (int s = 0; s < plan->stream_count; s++) {
+    for (int s = 0; s < plan->stream_count; s++)
       plan->streams[s].strides[0] = plan->values[s].itemsize;
-    }
   }
   if (has_short_rows(plan)) {
     plan->rows = plan->shape[plan->ndim - 2];  // at most; see tl_plan_run
@@ -464,9 +457,8 @@ void tl_plan_release(tl_plan *plan, int value) {
   const tl_plan_value *v = &plan->values[value];
   // Streams keep theirs for the whole run, as constants do, and what another
   // step may still ask for: singles that were repeated.
-  if (value < plan->stream_count || v->where < 0 || v->constant || v->splat) {
+  if (value < plan->stream_count || v->where < 0 || v->constant || v->splat)
     return;
-  }
   plan->free_registers |= UINT32_C(1) << v->where;
 }
 
@@ -534,15 +526,13 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
   plan->steps[at].out = (int8_t)stream;
   for (int i = at + 1; i < plan->step_count; i++) {
     tl_plan_step *s = &plan->steps[i];
-    for (int k = 0; k < TL_PLAN_OPERANDS; k++) {
+    for (int k = 0; k < TL_PLAN_OPERANDS; k++)
       if (s->in[k] == value)
         s->in[k] = (int8_t)stream;
-    }
   }
-  for (int i = 0; i < plan->result_count; i++) {
+  for (int i = 0; i < plan->result_count; i++)
     if (plan->results[i] == value)
       plan->results[i] = stream;
-  }
   drop_register(plan, value);
 }
 
@@ -554,10 +544,9 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
 // some.
 void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count) {
   plan->multi = count > 1;
-  for (int i = 0; i < count; i++) {
+  for (int i = 0; i < count; i++)
     if (results[i].stream < 0)
       add_result(plan, results[i].value);
-  }
   int steps = plan->step_count;
   unsigned redirected = 0;  // a bit for each result, of which there are few
   for (int i = 0; i < count && !plan->failed; i++) {
@@ -567,10 +556,9 @@ void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count) {
     // Two results may be one value, whose register nobody writes once it is
     // redirected: the second is copied from the first one's stream.
     int value = r->value;
-    for (int k = 0; k < i && value == r->value; k++) {
+    for (int k = 0; k < i && value == r->value; k++)
       if (results[k].value == r->value && redirected >> k & 1)
         value = results[k].stream;
-    }
     int at = find_step(plan, value, steps);
     if (at >= 0 && ((!r->last && count > 1) || at == steps - 1)) {
       redirect(plan, at, value, r->stream);

@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-#include "vm/vm.h"
-
 enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait
 
 // Whether items in row-major order have rising addresses, no two the same: each

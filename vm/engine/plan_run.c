@@ -236,9 +236,8 @@ static bool run_row(runner *r) {
 // Moves every stream by [count] positions of an axis, which may be negative:
 // walks come back to where they started, so that the axis outside can go on.
 static void advance(tl_plan *plan, int axis, int64_t count) {
-  for (int s = 0; s < plan->stream_count; s++) {
+  for (int s = 0; s < plan->stream_count; s++)
     plan->streams[s].data += plan->streams[s].strides[axis] * count;
-  }
 }
 
 // Whether every row is one block of streams in place, but for results that
@@ -502,10 +501,9 @@ void tl_plan_run_short(tl_plan *plan) {
     values[s].at =
         values[s].where >= 0 ? first + values[s].where * nbytes : base;
   }
-  for (int i = streams; i < plan->value_count; i++) {
+  for (int i = streams; i < plan->value_count; i++)
     if (values[i].where >= 0)
       values[i].at = first + values[i].where * nbytes;
-  }
   size_t n = (size_t)plan->size;
   if (plan->packs)
     load_streams(plan, 0, 1, n);
@@ -546,9 +544,8 @@ static void run_part(void *context, int64_t part) {
   int64_t from = (part + 1) * s->units, to = from + s->units;
   if (to > plan.shape[0])
     to = plan.shape[0];
-  if (plan.consume != NULL) {
+  if (plan.consume != NULL)
     plan.context = plan.split->begin(plan.context, from * s->items, local);
-  }
   run_units(NULL, &plan, from, to, false);
 }
 

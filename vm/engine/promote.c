@@ -77,9 +77,8 @@ bool tl_int_fits(int64_t value, tl_dtype dtype) {
   // Negative numbers shifted right keep their sign, so unsigned dtypes are
   // tested apart from it.
   unsigned bits = 8 * (unsigned)tl_itemsize(dtype);
-  if (tl_dtypes[dtype].kind == 'U') {
+  if (tl_dtypes[dtype].kind == 'U')
     return value >= 0 && (bits == 64 || value >> bits == 0);
-  }
   // 2^(bits - 1) - 1, without a shift by 64.
   int64_t top = (int64_t)(UINT64_MAX >> (65 - bits));
   return value >= -top - 1 && value <= top;
@@ -108,34 +107,29 @@ static const char *needs(tl_op op) {
 
 // "; use concat((a, b))" and the like, for common mistakes.
 static const char *proposal(tl_op op, const tl_slot *slots) {
-  for (int i = 0; i < tl_ops[op].arity; i++) {
-    if (tl_is_none(slots[i])) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
+    if (tl_is_none(slots[i]))
       return "; none is what is missing: coalesce(x, value) replaces it, "
              "skip_missing: true leaves it out of a sum or mean";
-    }
-  }
   if (tl_ops[op].arity != 2)
     return "";
   if (op == TL_OP_REMAINDER && tl_is_string(slots[0]))
     return "; \"{x:.2f}\" formats a number in a string";
   bool lists = tl_is_list(slots[0]) || tl_is_list(slots[1]);
-  if (op == TL_OP_ADD && tl_is_list(slots[0]) && tl_is_list(slots[1])) {
+  if (op == TL_OP_ADD && tl_is_list(slots[0]) && tl_is_list(slots[1]))
     return "; lists are joined by concat((a, b))";
-  }
   if (op == TL_OP_ADD && lists)
     return "; append(list, item) adds an item";
   if (lists)
     return "; each(list, f) applies a function to the items";
-  if (op == TL_OP_ADD && (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
+  if (op == TL_OP_ADD && (tl_is_string(slots[0]) || tl_is_string(slots[1])))
     return "; string(x) or \"{x}\" makes a string of a number";
-  }
   if (op == TL_OP_MULTIPLY &&
       (tl_is_string(slots[0]) || tl_is_string(slots[1]))) {
     return "; strings.repeat(s, count) repeats a string";
   }
-  if (op == TL_OP_POW || op == TL_OP_BITWISE_XOR) {
+  if (op == TL_OP_POW || op == TL_OP_BITWISE_XOR)
     return op == TL_OP_BITWISE_XOR ? "; a power is x ** y" : "";
-  }
   return "";
 }
 
@@ -157,10 +151,9 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
 tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b) {
   // A weak scalar takes the other's dtype; two weak ones, or none, promote as
   // usual.
-  if (a->weak != b->weak) {
+  if (a->weak != b->weak)
     return a->weak ? tl_dtype_promote_weak(a->dtype, b->dtype)
                    : tl_dtype_promote_weak(b->dtype, a->dtype);
-  }
   return tl_dtype_promote(a->dtype, b->dtype);
 }
 
@@ -259,18 +252,15 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *x,
   if (op == TL_OP_WHERE)
     out->operands[0] = TL_BOOL;
   // They would meet in float64, in which large integers are rounded.
-  if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1])) {
-    for (int i = 0; i < 2; i++) {
+  if (tl_ops[op].rule == TL_RULE_COMPARE && is_mixed_compare(&x[0], &x[1]))
+    for (int i = 0; i < 2; i++)
       out->operands[i] = x[i].dtype == TL_UINT64 ? TL_UINT64 : TL_INT64;
-    }
-  }
   // Bools are never weak.
   if (out->result == TL_BOOL)
     out->weak = false;
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < arity; i++)
     if (!convert_scalar(vm, &x[i], out->operands[i]))
       return false;
-  }
   return true;
 }
 
@@ -315,7 +305,7 @@ static bool any_item(const tl_operand *x, tl_check *check) {
   tl_walk walk;
   tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *const[]){a->data},
                 &strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
+  for (; !walk.done; tl_walk_next(&walk))
     for (int64_t at = 0; at < walk.length; at += ITEMS) {
       int64_t left = walk.length - at;
       size_t n = (size_t)(left < ITEMS ? left : ITEMS);
@@ -323,7 +313,6 @@ static bool any_item(const tl_operand *x, tl_check *check) {
       if (check(buffer, n))
         return true;
     }
-  }
   return false;
 }
 
@@ -355,12 +344,11 @@ bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
       tl_check *negative = kernels->any_negative[x[1].dtype];
       if (negative == NULL || !any_item(&x[1], negative))
         return true;
-      if (op == TL_OP_POW) {
+      if (op == TL_OP_POW)
         return tl_fail(vm, TALLY_ERR_DOMAIN,
                        "%s integers ** a negative power; float64(x) ** p is a "
                        "float",
                        tl_dtypes[typing->computed].name);
-      }
       return tl_fail(vm, TALLY_ERR_DOMAIN, "%s by a negative count",
                      tl_op_label(op));
     }

@@ -8,8 +8,6 @@
 
 #include "vm/array/describe.h"
 #include "vm/error.h"
-#include "vm/engine/operand.h"
-#include "vm/vm.h"
 
 // As messages call the built-in of each.
 static const char *const names[TL_REDUCTION_COUNT] = {
@@ -108,9 +106,8 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
   tl_dtype from = r->from;
   if (from == TL_STRING)
     return tl_arg_fail(r->vm, r->name, NULL, "numbers", x);
-  if (is_ordering(reduction) && tl_dtype_is_complex(from)) {
+  if (is_ordering(reduction) && tl_dtype_is_complex(from))
     return tl_arg_fail(r->vm, r->name, NULL, "real numbers", x);
-  }
   // By the order of the enum: means, variances and lengths come last.
   bool is_mean = reduction >= TL_REDUCE_MEAN;
   r->dtype = dtype != TL_DTYPE_COUNT        ? dtype
@@ -131,9 +128,8 @@ bool tl_reduce_dtypes(tl_reducer *r, tl_reduction reduction, tl_dtype dtype,
       r->from = r->dtype = TL_UINT8;
   } else if (is_mean) {
     r->result = r->dtype;
-    if (reduction != TL_REDUCE_MEAN) {
+    if (reduction != TL_REDUCE_MEAN)
       r->result = tl_op_result(TL_OP_ABS, r->dtype);
-    }
   } else {
     r->result = tl_fold_result(tl_reduction_fold(reduction), r->dtype);
   }
@@ -201,11 +197,10 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   if (!tl_reduce_dtypes(&r, reduction, dtype, x))
     return false;
   tl_split_axes(x.array, axes, &r.split);
-  if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0) {
+  if (is_ordering(reduction) && r.split.length == 0 && r.split.count > 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: x has no items to choose from: got %s", r.name,
                    tl_described(vm, x));
-  }
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_reduce_shape(tl_ndim(x.array), tl_shape(x.array), axes,
                              keepdims, shape);

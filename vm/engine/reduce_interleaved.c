@@ -13,7 +13,6 @@
 #include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/kernels/prefetch.h"
-#include "vm/vm.h"
 
 enum {
   // With BLOCK_BYTES of lanes all accumulators are 64 KiB, for the second
@@ -70,10 +69,9 @@ static void join_row(const interleaved *u, char *to, const char *from) {
 // Halves, then quarters, as the end of a leaf folds its accumulators; the
 // result is in the first row.
 static char *fold_lanes(const interleaved *u) {
-  for (size_t half = TL_FOLD_LANES / 2; half > 0; half /= 2) {
+  for (size_t half = TL_FOLD_LANES / 2; half > 0; half /= 2)
     for (size_t k = 0; k < half; k++)
       join_row(u, u->lanes + k * u->nbytes, u->lanes + (k + half) * u->nbytes);
-  }
   return u->lanes;
 }
 

@@ -19,7 +19,6 @@
 #include "vm/engine/consumer.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/lane.h"
-#include "vm/kernels/kernels.h"
 
 // One reduction of an array, its results going to [out] in row-major order.
 typedef struct tl_reducer {

@@ -6,9 +6,8 @@
 // Operands differ in dtype only where int64 is compared with uint64.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing) {
   const tl_kernel_table *kernels = tl_kernels();
-  if (typing->operands[0] == typing->operands[1]) {
+  if (typing->operands[0] == typing->operands[1])
     return kernels->binary[op][typing->computed];
-  }
   return typing->operands[0] == TL_INT64
              ? kernels->compare_iu[op - TL_OP_EQUAL]
              : kernels->compare_ui[op - TL_OP_EQUAL];

@@ -243,10 +243,9 @@ static bool choose_dtype(scan *s, tl_slot x, tl_dtype asked) {
 static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
   const tl_array *a = x->array;
   s->outer = s->inner = 1;
-  for (int i = 0; i < tl_ndim(a); i++) {
+  for (int i = 0; i < tl_ndim(a); i++)
     if (i != axis)
       *(i < axis ? &s->outer : &s->inner) *= tl_shape(a)[i];
-  }
   s->length = tl_shape(a)[axis];
   const bool fits =
       !s->initial && tl_array_dtype(a) == s->dtype && tl_is_contiguous(a);
@@ -259,10 +258,9 @@ static bool cumulate(scan *s, tl_slot *x, int axis, tl_slot *out) {
 // cut at the end, which gives the bits of wrapping at each step.
 static bool scan_array(scan *s, tl_slot *x, int axis, tl_dtype dtype,
                        tl_slot *out) {
-  if (x->array->head.ndim == 0) {
+  if (x->array->head.ndim == 0)
     return tl_fail(s->vm, TALLY_ERR_SHAPE, "%s needs an array, got a scalar",
                    name_of(s->fold));
-  }
   if (!choose_dtype(s, *x, dtype))
     return false;
   const tl_dtype wanted = s->dtype;

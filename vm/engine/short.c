@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "vm/array/reuse.h"
-#include "vm/engine/engine_internal.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"
 #include "vm/events.h"
@@ -368,12 +367,11 @@ INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
     *out = tl_take_over(vm, &x[2]);
     return true;
   }
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; i++)
     if (tl_is_dying(vm, x[i]) && is_disjoint(x[i], x[2])) {
       *out = tl_take_over(vm, &x[i]);
       return true;
     }
-  }
   return false;
 }
 

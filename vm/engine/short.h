@@ -7,7 +7,6 @@
 #ifndef TALLY_VM_SHORT_H
 #define TALLY_VM_SHORT_H
 
-#include "vm/array/array.h"
 #include "vm/bytecode/function.h"
 #include "vm/engine/elementwise.h"
 #include "vm/string.h"

@@ -13,7 +13,6 @@
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/short.h"
 #include "vm/error.h"
-#include "vm/host.h"
 #include "vm/objects.h"
 #include "vm/array/string_item.h"
 #include "vm/values/list.h"
@@ -203,10 +202,9 @@ static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
 // are missing, or whether an argument was given, and one bool answers neither
 // safely.
 static bool is_array_against_none(const tl_slot *slots) {
-  for (int i = 0; i < 2; i++) {
+  for (int i = 0; i < 2; i++)
     if (tl_is_none(slots[i]) && tl_value_ndim(slots[1 - i]) > 0)
       return true;
-  }
   return false;
 }
 
@@ -251,10 +249,9 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   bool texts = false;
   if (is_equality(op) && is_array_against_none(slots))
     return fail_against_none(vm, op, slots);
-  for (int i = 0; i < tl_ops[op].arity; i++) {
+  for (int i = 0; i < tl_ops[op].arity; i++)
     if (tl_is_nested(slots[i]))
       return vm->nested->elementwise(vm, (int)op, slots, out);
-  }
   if (op == TL_OP_WHERE && tl_is_none(slots[1]) != tl_is_none(slots[2]))
     return where_none(vm, slots, out);
   if (op == TL_OP_WHERE) {
@@ -266,10 +263,9 @@ bool tl_elementwise_other(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
     texts = is_text(slots[0]) && is_text(slots[1]);
   }
   if (texts) {
-    for (int i = 0; i < tl_ops[op].arity; i++) {
+    for (int i = 0; i < tl_ops[op].arity; i++)
       if (tl_is_array(slots[i]))
         return text_arrays(vm, op, slots, out);
-    }
     return text_scalars(vm, op, slots, out);
   }
   // The host is asked before the defaults, so that it can define == of its own

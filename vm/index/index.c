@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/values/list.h"
@@ -95,9 +94,8 @@ static bool array_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   tl_selection selection;
   if (tl_select_plain(a, step, parts, &selection))
     return finish_selection(vm, base, &selection, out);
-  if (tl_index_item_at(a, step, parts, &item)) {
+  if (tl_index_item_at(a, step, parts, &item))
     return finish_item(vm, a, item, out);
-  }
   if (tl_gather_few(vm, *base, step, parts, out) || tl_failed(vm))
     return !tl_failed(vm);
   const tl_array *mask = tl_whole_mask(a, step, parts);
@@ -195,13 +193,11 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
 // array.
 static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
                      const tl_slot *parts, int64_t length, one *out) {
-  if (step->item_count != 1 || step->items[0].kind == TL_ITEM_ELLIPSIS) {
+  if (step->item_count != 1 || step->items[0].kind == TL_ITEM_ELLIPSIS)
     return tl_fail(vm, TALLY_ERR_INDEX, "a %s has one axis: it takes one index",
                    what);
-  }
-  if (step->items[0].kind == TL_ITEM_VALUE) {
+  if (step->items[0].kind == TL_ITEM_VALUE)
     return read_value(vm, what, parts[0], length, out);
-  }
   out->kind = ONE_SLICE;
   return tl_slice_resolve(vm, step->items[0], &parts, length, &out->slice);
 }
@@ -291,10 +287,9 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
     return false;
   const int64_t *at = (const int64_t *)(const void *)places->data;
   bool ok = tl_ndim(places) == 1;
-  if (!ok) {
+  if (!ok)
     tl_fail(vm, TALLY_ERR_INDEX, "a list has one axis: the index array has %d",
             tl_ndim(places));
-  }
   tl_list *made = ok ? tl_list_new(vm, places->size) : NULL;
   bool gives = tl_is_owned(*base) && base->object->count == 1;
   for (int64_t i = 0; made != NULL && i < places->size; i++) {
@@ -361,11 +356,8 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
   }
   // The slice covers all of the string by chance. Only [:] may return the
   // string itself, as the compiler relies on.
-  tl_string *copy = tl_string_new(vm, out->string->text, out->string->length);
-  if (copy == NULL)
-    return false;
-  *out = tl_own_string(copy);
-  return true;
+  return tl_string_give(
+      tl_string_new(vm, out->string->text, out->string->length), out);
 }
 
 // Writing to a list takes an index or a slice, no index array.
@@ -542,9 +534,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
     return false;
   if (index.kind == ONE_ARRAY)
     return fail_one(vm, "string", index.array);
-  if (index.kind == ONE_ITEM) {
+  if (index.kind == ONE_ITEM)
     return substring(vm, s, index.at, index.at + 1, out);
-  }
   tl_slice slice = index.slice;
   if (slice.length == 0)
     return substring(vm, s, 0, 0, out);
@@ -554,9 +545,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
     base->tag &= ~TL_OWNED;
     return true;
   }
-  if (slice.step == 1 || slice.length == 1) {
+  if (slice.step == 1 || slice.length == 1)
     return substring(vm, s, slice.start, slice.start + slice.length, out);
-  }
   return (tl_string_is_bytewise(s) ? spaced_bytes : spaced_substring)(
       vm, s, slice, out);
 }
@@ -667,14 +657,9 @@ bool tl_index_host(tl_vm *vm, tl_slot base, bool alone, const tl_step *step,
       *to = tl_borrow(*from++);
       continue;
     }
-    if (item.kind == TL_ITEM_ELLIPSIS) {
-      tl_string *dots = tl_string_from(vm, "...");
-      ok = dots != NULL;
-      if (ok)
-        *to = tl_own_string(dots);
-    } else {
-      ok = slice_record(vm, item, &from, to);
-    }
+    ok = item.kind == TL_ITEM_ELLIPSIS
+             ? tl_string_give(tl_string_from(vm, "..."), to)
+             : slice_record(vm, item, &from, to);
     if (!ok)
       break;
   }
@@ -693,9 +678,8 @@ bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
                   tl_slot *out) {
   if (step->field != NULL)
     return vm->nested->field(vm, base, step->field, out);
-  if (tl_is_array(*base) && tl_ndim(base->array) > 0) {
+  if (tl_is_array(*base) && tl_ndim(base->array) > 0)
     return array_get(vm, base, step, parts, out);
-  }
   if (tl_is_number(*base))
     return number_get(vm, base, step, parts, out);
   switch (tl_dtype_of(*base)) {

@@ -154,11 +154,9 @@ void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
 // Then the places need not be taken apart into indices, which costs a division
 // for each axis.
 static bool axes_merge(const tl_array *a, int first, int count) {
-  for (int i = first; i < first + count - 1; i++) {
-    if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1]) {
+  for (int i = first; i < first + count - 1; i++)
+    if (tl_strides(a)[i] != tl_strides(a)[i + 1] * tl_shape(a)[i + 1])
       return false;
-    }
-  }
   return true;
 }
 
@@ -264,9 +262,8 @@ static bool make_one(tl_vm *vm, const tl_array *base, const tl_fancy *fancy,
                      tl_positions *out, tl_slot *array) {
   if (fancy->array == NULL)
     return bool_positions(vm, fancy, out, array);
-  if (fancy->array->head.dtype != TL_BOOL) {
+  if (fancy->array->head.dtype != TL_BOOL)
     return integer_positions(vm, base, fancy, out, array);
-  }
   return tl_array_give(mask_positions(vm, base, fancy, out), array);
 }
 
@@ -490,9 +487,8 @@ static void move_inner(mover *m, char *items) {
   tl_walk walk;
   tl_walk_begin(&walk, 1, m->inner_ndim, m->inner_shape, &items,
                 &m->inner_strides);
-  for (; !walk.done; tl_walk_next(&walk)) {
+  for (; !walk.done; tl_walk_next(&walk))
     move_run(m, walk.data[0], walk.step[0], (size_t)walk.length);
-  }
 }
 
 // Single items at a block of positions, of which the kernel may look [known]
@@ -553,10 +549,9 @@ static bool move_all(mover *m) {
     return tl_positions_check(m->vm, s);
   for (; !walk.done; tl_walk_next(&walk)) {
     char *items = walk.data[0];
-    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0]) {
+    for (int64_t i = 0; i < walk.length; i++, items += walk.step[0])
       if (!move_positions(m, items))
         return false;
-    }
   }
   return true;
 }
@@ -566,15 +561,13 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
                         int64_t *shape) {
   int extra = selection->is_fancy ? selection->fancy_ndim : 0;
   *ndim = 0;
-  if (selection->ndim + extra > TL_MAX_DIMS) {
+  if (selection->ndim + extra > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "the result would have more than %d dimensions",
                    TL_MAX_DIMS);
-  }
   for (int i = 0; i <= selection->ndim; i++) {
-    for (int j = 0; i == selection->fancy_at && j < extra; j++) {
+    for (int j = 0; i == selection->fancy_at && j < extra; j++)
       shape[(*ndim)++] = selection->fancy_shape[j];
-    }
     if (i < selection->ndim)
       shape[(*ndim)++] = selection->shape[i];
   }

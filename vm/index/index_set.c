@@ -21,17 +21,15 @@
 static bool fail_kind(tl_vm *vm, tl_slot value, tl_dtype dtype) {
   const char *name = tl_dtypes[dtype].name;
   tl_dtype from = (tl_dtype)tl_dtype_of(value);
-  if (tl_is_none(value)) {
+  if (tl_is_none(value))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "cannot store none into %s items: items of astype(x, `?%s`) "
                    "may be missing",
                    name, name);
-  }
-  if (tl_is_array(value) && from != TL_STRING && dtype != TL_STRING) {
+  if (tl_is_array(value) && from != TL_STRING && dtype != TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "cannot store %s into %s items: convert with %s(x)",
                    tl_dtypes[from].name, name, name);
-  }
   return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s items",
                  tl_described(vm, value), name);
 }
@@ -96,9 +94,8 @@ static bool read_value(tl_vm *vm, tl_dtype dtype, tl_slot value, tl_slot *out) {
     return convert_array(vm, dtype, value, out);
   if (tl_is_range(value))
     return convert_range(vm, dtype, value, out);
-  if (tl_is_string(value) && dtype == TL_STRING) {
+  if (tl_is_string(value) && dtype == TL_STRING)
     return one_item(vm, dtype, value, out);
-  }
   return fail_kind(vm, value, dtype);
 }
 
@@ -115,12 +112,11 @@ static bool fail_shape(tl_vm *vm, const tl_array *value, int ndim,
   for (int i = 0; i < ndim; i++)
     tl_text_printf(&written, "%s%" PRId64, i > 0 ? " * " : "", shape[i]);
   place[written.length] = 0;
-  if (axis < 0) {
+  if (axis < 0)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "cannot store %s into a place of shape %s: %d %s against %d",
                    text, ndim > 0 ? place : "()", tl_ndim(value),
                    tl_ndim(value) == 1 ? "dimension" : "dimensions", ndim);
-  }
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "cannot store %s into a place of shape %s: axis %d is %" PRId64
                  " against %" PRId64,
@@ -134,10 +130,9 @@ static bool fit_value(tl_vm *vm, tl_slot *value, int ndim,
                       const int64_t *shape) {
   const tl_array *a = value->array;
   int more = tl_ndim(a) - ndim;
-  for (int i = 0; i < more; i++) {
+  for (int i = 0; i < more; i++)
     if (tl_shape(a)[i] != 1)
       return fail_shape(vm, a, ndim, shape, -1);
-  }
   for (int i = more < 0 ? -more : 0; i < ndim; i++) {
     int64_t dim = tl_shape(a)[i + more];
     if (dim != 1 && dim != shape[i])
@@ -289,9 +284,8 @@ static bool store_item(tl_vm *vm, tl_array *target, char *item, tl_slot value) {
     tl_scalar_store(value, item);
     return true;
   }
-  if (tl_is_number(value) || (tl_is_string(value) && dtype == TL_STRING)) {
+  if (tl_is_number(value) || (tl_is_string(value) && dtype == TL_STRING))
     return store_one(vm, target, item, value);
-  }
   return store_view(vm, target, item, 0, NULL, NULL, value);
 }
 
@@ -304,13 +298,11 @@ bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
   if (tl_select_plain(target, step, parts, &selection))
     return selection.ndim == 0 ? store_item(vm, target, selection.data, value)
                                : store_region(vm, target, &selection, value);
-  if (tl_index_item_at(target, step, parts, &item)) {
+  if (tl_index_item_at(target, step, parts, &item))
     return store_item(vm, target, item, value);
-  }
   const tl_array *mask = tl_whole_mask(target, step, parts);
-  if (mask != NULL && !tl_arrays_overlap(mask, target)) {
+  if (mask != NULL && !tl_arrays_overlap(mask, target))
     return store_masked(vm, target, mask, value);
-  }
   if (!tl_select(vm, target, step, parts, &selection))
     return false;
   bool ok = selection.is_fancy ? store_fancy(vm, target, &selection, value)

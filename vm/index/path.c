@@ -107,9 +107,8 @@ static bool update_record(tl_vm *vm, way w, tl_slot *target, carried *carried,
   if (!tl_record_key(vm, w.steps, w.parts, &key))
     return false;
   // Setting a field makes it; updating below it needs it to be there.
-  if (w.count > 1 && tl_record_get_key(target->record, key) == NULL) {
+  if (w.count > 1 && tl_record_get_key(target->record, key) == NULL)
     return vm->nested->fail_no_field(vm, *target, key);
-  }
   bool in_place = tl_may_write(vm, *target);
   if (in_place)
     tl_changed_in_place(vm, *target);
@@ -161,12 +160,11 @@ static bool store_slice(tl_vm *vm, tl_list *list, tl_slice slice,
 // Whether the values may be stored into a slice of a list.
 // Fails (kind type) for what is no list, (kind shape) for another count.
 static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
-  if (!tl_is_list(values)) {
+  if (!tl_is_list(values))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a slice of a list is set to a list of as many items: got "
                    "%s",
                    tl_described(vm, values));
-  }
   if (values.list->length == slice.length)
     return true;
   return tl_fail(vm, TALLY_ERR_SHAPE,
@@ -178,10 +176,9 @@ static bool check_slice(tl_vm *vm, tl_slice slice, tl_slot values) {
 // updated and stored back.
 static bool update_slice(tl_vm *vm, way w, tl_list *list, tl_slice slice,
                          carried *carried) {
-  if (w.count == 1) {
+  if (w.count == 1)
     return check_slice(vm, slice, carried->value) &&
            store_slice(vm, list, slice, &carried->value);
-  }
   tl_slot base = {.tag = TL_TAG_LIST, .list = list}, part;
   if (!tl_index_get(vm, &base, w.steps, w.parts, &part))
     return false;
@@ -200,9 +197,8 @@ static bool update_list(tl_vm *vm, way w, tl_slot *target, carried *carried,
     tl_slot name = {.tag = TL_TAG_STRING, .string = w.steps->field};
     return vm->nested->fail_no_field(vm, *target, name);
   }
-  if (!tl_list_place(vm, target->list, w.steps, w.parts, &is_item, &slice)) {
+  if (!tl_list_place(vm, target->list, w.steps, w.parts, &is_item, &slice))
     return false;
-  }
   bool in_place = tl_may_write(vm, *target);
   if (in_place)
     tl_changed_in_place(vm, *target);
@@ -248,9 +244,8 @@ static bool store_through_number(tl_vm *vm, way w, tl_array *a, tl_slot number,
   if (!store_in_number(vm, tl_nested_path_below(w), number, value, &box))
     return false;
   tl_slot made = tl_own_array(box);
-  bool ok = tl_array_store(vm, a, w.steps, w.parts, made);
-  tl_drop(vm, made);
-  return ok;
+  return tl_drop_after(vm, tl_array_store(vm, a, w.steps, w.parts, made),
+                       &made);
 }
 
 // x[i][j] = v: a view is written through; items chosen by a mask or an index
@@ -269,9 +264,8 @@ static bool store_through(tl_vm *vm, way w, tl_array *a, tl_slot value) {
     ok = tl_array_store_below(vm, tl_nested_path_below(w), part.array, value);
     // A copy of chosen items: what was written to it goes back to where it came
     // from.
-    if (ok && !tl_is_view(part.array)) {
+    if (ok && !tl_is_view(part.array))
       ok = tl_array_store(vm, a, w.steps, w.parts, part);
-    }
   }
   tl_drop(vm, part);
   return ok;
@@ -353,10 +347,9 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
   if (wanted == NULL || got == NULL)
     return false;
-  if (wanted != got) {
+  if (wanted != got)
     return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
                    tl_described(vm, value), tl_described(vm, *part));
-  }
   tl_slot old = *part;
   *part = tl_retain(vm, tl_borrow(value));
   tl_drop(vm, old);
@@ -420,15 +413,13 @@ static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // The error of a value without items or fields to set.
 static bool fail_target(tl_vm *vm, tl_slot target) {
-  if (tl_is_string(target)) {
+  if (tl_is_string(target))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "the characters of a string cannot be set: build a new "
                    "string");
-  }
-  if (tl_is_kind(target, TL_KIND_MODULE)) {
+  if (tl_is_kind(target, TL_KIND_MODULE))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a module cannot be assigned to from outside");
-  }
   return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set%s",
                  tl_described(vm, target),
                  tl_is_none(target) ? ": an empty record is (:), an empty list "
@@ -440,9 +431,8 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
 // target, owned.
 static bool update(tl_vm *vm, way w, tl_slot *target, carried *carried,
                    tl_slot *out) {
-  if (tl_is_array(*target) && tl_ndim(target->array) > 0) {
+  if (tl_is_array(*target) && tl_ndim(target->array) > 0)
     return update_array(vm, w, target, carried, out);
-  }
   if (tl_is_number(*target) && w.steps->field == NULL)
     return update_number(vm, w, target, carried, out);
   switch (tl_dtype_of(*target)) {

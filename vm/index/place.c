@@ -11,7 +11,6 @@
 #include "vm/events.h"
 #include "vm/index/select.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // Updates recurse over the steps (path.c).
 bool tl_path_check_length(tl_vm *vm, const tl_path *path) {

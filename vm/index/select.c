@@ -3,7 +3,7 @@
 // step 1: tl_select_plain does these alone; the reader does the rest, item by
 // item.
 #include "vm/index/select.h"
-#include "vm/nested/nested.h"
+#include "vm/array/nested.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,6 @@
 #include "vm/array/element.h"
 #include "vm/array/range.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Integers and slices ----------------------------------------------------
 
@@ -22,12 +21,10 @@ bool tl_index_integer(tl_slot s, int64_t *out) {
   *out = s.i;
   if ((s.tag & TL_CLASS_I64) != 0)
     return true;
-  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s))) {
+  if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return false;
-  }
-  if (tl_dtypes[tl_dtype_of(s)].kind == 'U' && s.u > INT64_MAX) {
+  if (tl_dtypes[tl_dtype_of(s)].kind == 'U' && s.u > INT64_MAX)
     *out = INT64_MAX;
-  }
   return true;
 }
 
@@ -90,11 +87,10 @@ bool tl_slice_resolve(tl_vm *vm, tl_index_item item, const tl_slot **parts,
                       int64_t length, tl_slice *out) {
   int64_t part[3] = {0, 0, 1};  // start, stop and step
   bool has[3];
-  for (int i = 0; i < 3; i++) {
+  for (int i = 0; i < 3; i++)
     if (!slice_part(vm, parts, (item.given & TL_SLICE_START << i) != 0,
                     &part[i], &has[i]))
       return false;
-  }
   const int64_t step = part[2] == INT64_MIN ? -INT64_MAX : part[2];
   if (step == 0)
     return tl_fail(vm, TALLY_ERR_VALUE, "the step of a slice is 0");
@@ -142,11 +138,10 @@ bool tl_index_is_item(const tl_array *a, const tl_step *step,
                       const tl_slot *parts) {
   if (step->item_count != tl_ndim(a))
     return false;
-  for (int i = 0; i < step->item_count; i++) {
+  for (int i = 0; i < step->item_count; i++)
     if (step->items[i].kind != TL_ITEM_VALUE || !tl_is_scalar(parts[i]) ||
         tl_is_bool(parts[i]))
       return false;
-  }
   return true;
 }
 
@@ -198,17 +193,15 @@ static bool count_axes(reader *r, const tl_step *step, const tl_slot *parts) {
       axes += tl_item_axes(item, parts);
     parts += tl_item_parts(item);
   }
-  if (ellipses > 1) {
+  if (ellipses > 1)
     return tl_fail(r->vm, TALLY_ERR_INDEX, "an index has at most one \"...\"");
-  }
   if (axes > tl_ndim(r->base)) {
-    if (tl_ndim(r->base) == 0) {
+    if (tl_ndim(r->base) == 0)
       return tl_fail(r->vm, TALLY_ERR_TYPE,
                      "%s cannot be indexed: a number has no axes, so %" PRId64
                      " %s too many",
                      tl_dtypes[tl_array_dtype(r->base)].name, axes,
                      axes == 1 ? "index is" : "indices are");
-    }
     return tl_fail(r->vm, TALLY_ERR_INDEX,
                    "%" PRId64 " indices are too many for %d %s: %s", axes,
                    tl_ndim(r->base),
@@ -227,11 +220,10 @@ static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   tl_selection *out = r->out;
   if (r->stage == 1)
     r->stage = 2;
-  if (out->ndim == TL_MAX_DIMS) {
+  if (out->ndim == TL_MAX_DIMS)
     return tl_fail(r->vm, TALLY_ERR_SHAPE,
                    "the result would have more than %d dimensions",
                    TL_MAX_DIMS);
-  }
   out->shape[out->ndim] = length;
   out->strides[out->ndim++] = stride;
   return true;
@@ -304,11 +296,10 @@ static bool fail_kind(tl_vm *vm, tl_slot s) {
 // An index array, a mask or a bool. Bools stand for no axes, so there may be
 // more of them than axes.
 static bool add_fancy(reader *r, tl_fancy fancy, int axes) {
-  if (r->fancy_count == TL_MAX_DIMS) {
+  if (r->fancy_count == TL_MAX_DIMS)
     return tl_fail(r->vm, TALLY_ERR_INDEX,
                    "an index has at most %d index arrays and masks",
                    TL_MAX_DIMS);
-  }
   note_fancy(r);
   r->out->is_fancy = true;
   r->fancy[r->fancy_count++] = fancy;
@@ -445,10 +436,9 @@ bool tl_select(tl_vm *vm, const tl_array *base, const tl_step *step,
   bool is_whole = step->item_count == 1 &&
                   step->items[0].kind == TL_ITEM_VALUE &&
                   is_empty_index(parts[0]);
-  for (int i = 0; i < step->item_count && !is_whole; i++) {
+  for (int i = 0; i < step->item_count && !is_whole; i++)
     if (!add_item(&r, step->items[i], &parts))
       return false;
-  }
   if (!add_whole(&r, r.rest))
     return false;
   return !out->is_fancy ||

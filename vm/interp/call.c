@@ -213,10 +213,9 @@ static bool bind_name(binder *b, const tl_string *name, tl_slot *value) {
                    b->p->function, name->text,
                    tl_suggest_text(&near, hint, sizeof hint));
   }
-  if (!tl_is_unset(b->out[i])) {
+  if (!tl_is_unset(b->out[i]))
     return tl_fail(b->vm, TALLY_ERR_TYPE, "%s: %s is given twice",
                    b->p->function, name->text);
-  }
   b->out[i] = *value;
   value->tag &= ~TL_OWNED;
   return true;

@@ -27,7 +27,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/host.h"
 #include "vm/builtin.h"
 #include "vm/bytecode/module.h"
 #include "vm/embedded.h"
@@ -128,12 +127,11 @@ static bool run_embedded(tl_vm *vm, tl_module *module,
 // A module that is there: its value, or an error if it is running (a circle of
 // imports).
 static bool found_module(tl_vm *vm, tl_module *module, tl_slot *out) {
-  if (module->state == TL_MODULE_RUNNING) {
+  if (module->state == TL_MODULE_RUNNING)
     return tl_fail(vm, TALLY_ERR_NAME,
                    "import of %s goes in a circle: it is being imported "
                    "already",
                    module->name->text);
-  }
   *out = module_slot(module);
   return true;
 }
@@ -338,10 +336,9 @@ static bool import_native(tl_vm *vm, const tl_module *from, const char *path,
   const char *base = base_name(name);
   bool ok = true;
   *found = tl_io_exists(path);
-  if (*found && vm->host->find_module(vm, base, strlen(base)) == NULL) {
+  if (*found && vm->host->find_module(vm, base, strlen(base)) == NULL)
     ok = tl_require(vm, TALLY_MAY_LIBRARIES, "import") &&
          vm->host->load_module(vm, path, base, NULL);
-  }
   return ok && (!*found || import_added(vm, base, out));
 }
 
@@ -488,19 +485,17 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   if (found)
     return true;
   // The most common imports of Python programs that need none here.
-  if (strcmp(name, "numpy") == 0 || strcmp(name, "math") == 0) {
+  if (strcmp(name, "numpy") == 0 || strcmp(name, "math") == 0)
     return tl_fail(vm, TALLY_ERR_IO,
                    "import: there is no module %s: functions on arrays and "
                    "numbers need none, %s.sqrt(x) is sqrt(x)",
                    name, name);
-  }
   // The one module of Tally's that is built apart.
-  if (strcmp(name, "torch") == 0) {
+  if (strcmp(name, "torch") == 0)
     return tl_fail(vm, TALLY_ERR_IO,
                    "import: there is no module torch: `make torch` builds it "
                    "where libtorch is installed, beside Tally's own modules or "
                    "in TALLY_PATH");
-  }
   return tl_fail(vm, TALLY_ERR_IO,
                  is_path ? "import: there is no file %s beside the importing "
                            "file or in TALLY_PATH"

@@ -98,9 +98,8 @@ dispatch:
       uint32_t index = tl_ins_extra(*ins);
       const tl_module *module = F->function->unit->module;
       const tl_slot *b = &module->variables[index];
-      if (UNLIKELY(tl_is_unset(*b))) {
+      if (UNLIKELY(tl_is_unset(*b)))
         TRY(tl_fail_unassigned(vm, module->variable_names[index]));
-      }
       PUT_BORROWED(RA, b);
       NEXT;
     }
@@ -556,9 +555,8 @@ dispatch:
       const tl_string *spec = F->function->unit->names[tl_ins_extra(*ins)];
       SAVE();
       tl_slot module;
-      if (!tl_module_import(vm, F->function->unit->module, spec, &module)) {
+      if (!tl_module_import(vm, F->function->unit->module, spec, &module))
         FAIL();
-      }
       tl_copy_slot(RA, &module);
       NEXT;
     }
@@ -848,9 +846,8 @@ dispatch:
       return false;
     F--;
     LOAD_FRAME();
-    if (!is_callers) {
+    if (!is_callers)
       tl_error_trace(vm, F->function, base,
                      (uint32_t)(ins - F->function->code));
-    }
   }
 }

@@ -222,10 +222,9 @@
 // worth its set-up.
 static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
   const tl_slot *most = window;
-  for (uint32_t i = 1; i < count; i++) {
+  for (uint32_t i = 1; i < count; i++)
     if (tl_items_of(&window[i]) > tl_items_of(most))
       most = &window[i];
-  }
   return most;
 }
 

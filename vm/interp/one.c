@@ -10,7 +10,6 @@
 #include "vm/interp/handlers.h"
 
 #include "vm/array/element.h"
-#include "vm/array/range.h"
 #include "vm/engine/short.h"
 #include "vm/events.h"
 #include "vm/index/select.h"

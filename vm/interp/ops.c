@@ -117,24 +117,21 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, bool *truth) {
   }
   char text[TL_DESCRIBE];
   tl_describe(s, text, sizeof text);
-  if (tl_is_array(s) && s.array->head.dtype == TL_BOOL) {
+  if (tl_is_array(s) && s.array->head.dtype == TL_BOOL)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a condition is one bool, and this is %s: write any(…) or "
                    "all(…); item by item write ¬x, x & y, x | y",
                    text);
-  }
-  if (tl_is_number(s) || tl_is_array(s)) {
+  if (tl_is_number(s) || tl_is_array(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a condition is one bool, and this is %s: write … != 0%s",
                    text, tl_is_array(s) ? " in any(…) or all(…)" : "");
-  }
-  if (tl_is_none(s)) {
+  if (tl_is_none(s))
     return tl_fail(
         vm, TALLY_ERR_TYPE,
         "a condition is one bool, and this is none: x != none asks "
         "whether there is a value, skip_missing: true leaves missing "
         "items out of any(…) and all(…)");
-  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "a condition is one bool, and this is %s: compare it, as in "
                  "… != none or len(…) > 0",
@@ -382,14 +379,11 @@ bool tl_exec_format(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   bool ok = spec->length == 0
                 ? tl_format_value(vm, &text, value, false, 0)
                 : tl_format_spec(vm, &text, value, spec->text, spec->length);
-  tl_string *string = ok ? tl_text_finish(&text) : NULL;
-  if (string == NULL) {
-    if (!ok)
-      tl_text_close(&text);
+  tl_slot made;
+  if (!tl_text_give(&text, ok, &made))
     return false;
-  }
   tl_drop(vm, value);
-  tl_operand_put(RA, tl_own_string(string));
+  tl_operand_put(RA, made);
   return true;
 }
 
@@ -435,10 +429,9 @@ bool tl_exec_closure(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   closure->members = group->members;
   closure->capture_count = count;
   hold_all(vm, count, captures);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     closure->captures[i] =
         tl_borrow_item(vm, &closure->head, &captures[i], TL_CAUSE_CAPTURE);
-  }
   tl_operand_put(
       RA, (tl_slot){.tag = TL_TAG_CLOSURE | TL_OWNED, .pointer = closure});
   return true;

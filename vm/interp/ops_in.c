@@ -57,9 +57,7 @@ static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
 
 // As tl_contains, of a container that was made for this and ends here.
 static bool in_made(tl_vm *vm, tl_slot item, tl_slot container, bool *found) {
-  bool ok = tl_contains(vm, item, container, found);
-  tl_drop(vm, container);
-  return ok;
+  return tl_drop_after(vm, tl_contains(vm, item, container, found), &container);
 }
 
 // Whether an array has the item: a mask of equal items, and whether any is
@@ -128,9 +126,9 @@ static bool in_raw_bytes(tl_vm *vm, tl_slot item, tl_slot container,
   if (!tl_raw_bytes_of(vm, item, &raw_bytes))
     return false;
   // Of two texts: whether one is a part of the other.
-  bool ok = tl_contains(vm, tl_raw_bytes_inside(raw_bytes), inside, found);
-  tl_drop(vm, raw_bytes);
-  return ok;
+  return tl_drop_after(
+      vm, tl_contains(vm, tl_raw_bytes_inside(raw_bytes), inside, found),
+      &raw_bytes);
 }
 
 // By the container's kind; each case says for itself what an item of it is.

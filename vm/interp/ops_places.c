@@ -17,7 +17,6 @@
 #include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/events.h"
-#include "vm/index/select.h"
 #include "vm/memory/memory.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_join.h"

@@ -13,7 +13,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/interp/catch.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"

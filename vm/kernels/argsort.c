@@ -151,7 +151,7 @@ static bool settle(const source *s, uint64_t *packed, unsigned position_bits) {
   const uint64_t position = ((uint64_t)1 << position_bits) - 1;
   const tl_key8 *items = (const void *)s->items;
   size_t moves = s->n;
-  for (size_t i = 1, end; tl_piece(s->stop, i, s->n, &end);) {
+  for (size_t i = 1, end; tl_piece(s->stop, i, s->n, &end);)
     for (; i < end; i++) {
       const uint64_t word = packed[i];
       size_t j = i;
@@ -173,7 +173,6 @@ static bool settle(const source *s, uint64_t *packed, unsigned position_bits) {
         return false;
       moves -= i - j;
     }
-  }
   return true;
 }
 
@@ -186,7 +185,7 @@ static uint64_t *by_halves(const source *s, uint64_t *a, uint64_t *b,
   pack(s, a, span.least, 32, 32);
   uint64_t *sorted =
       tl_radix_sort8(a, b, s->n, 32, passes_for(32), s->counts, s->stop);
-  for (size_t i = 0, end, n; tl_piece(s->stop, i, s->n, &end);) {
+  for (size_t i = 0, end, n; tl_piece(s->stop, i, s->n, &end);)
     for (; i < end; i += n) {
       n = end - i < BLOCK ? end - i : BLOCK;
       for (size_t k = 0; k < n; k++) items[k] = from[(uint32_t)sorted[i + k]];
@@ -195,7 +194,6 @@ static uint64_t *by_halves(const source *s, uint64_t *a, uint64_t *b,
         sorted[i + k] =
             (keys[k] - span.least) >> 32 << 32 | (uint32_t)sorted[i + k];
     }
-  }
   return tl_radix_sort8(sorted, sorted == a ? b : a, s->n, 32,
                         passes_for(span.bits - 32), s->counts, s->stop);
 }

@@ -12,7 +12,7 @@
 static bool finish_by_insertion(tl_key8 *a, size_t n, tl_stop *stop) {
   // Beyond, passes by all digits are the shorter way.
   size_t moves = n / 4 + 64;
-  for (size_t i = 1, end; tl_piece(stop, i, n, &end);) {
+  for (size_t i = 1, end; tl_piece(stop, i, n, &end);)
     for (; i < end; i++) {
       const uint64_t key = a[i];
       size_t j = i;
@@ -22,7 +22,6 @@ static bool finish_by_insertion(tl_key8 *a, size_t n, tl_stop *stop) {
         return false;
       moves -= i - j;
     }
-  }
   return true;
 }
 

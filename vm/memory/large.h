@@ -10,7 +10,6 @@
 
 #include "vm/memory/memory_internal.h"
 #include "vm/memory/pages.h"
-#include "vm/vm.h"
 
 // Under the sanitizers and the auditor each block is the allocator's own, so
 // that they see its bounds and its death.

@@ -206,19 +206,17 @@ static bool fail_map(tl_reader *reader, int error) {
 // fields are set.
 bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out) {
   tl_vm *vm = reader->vm;
-  if (vm->options.no_signals) {
+  if (vm->options.no_signals)
     return tl_fail(vm, TALLY_ERR_IO,
                    "%s: this host allows no signal handler, which a mapped "
                    "file needs: read_npy reads it",
                    reader->what);
-  }
   if (!install(vm, reader->what))
     return false;
   tl_mapping *m = claim();
-  if (m == NULL) {
+  if (m == NULL)
     return tl_fail(vm, TALLY_ERR_IO, "%s: %d files are mapped already",
                    reader->what, PLACES);
-  }
   m->nbytes = (size_t)reader->size;
   m->own = own;
   m->mark = &vm->interrupted;

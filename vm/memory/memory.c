@@ -573,6 +573,28 @@ void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
   return moved;
 }
 
+// Twice as many each time, so that the copying stays linear.
+bool tl_make_room(tl_vm *vm, void *items, const void *first, size_t *capacity,
+                  size_t count, size_t size, const char *what) {
+  const size_t more = *capacity < 8 ? 16 : 2 * *capacity;
+  void *old, *moved;
+  if (count < *capacity)
+    return true;
+  memcpy(&old, items, sizeof old);
+  if (old == first && old != NULL) {
+    moved = tl_alloc(vm, more * size, what);
+    if (moved != NULL)
+      memcpy(moved, first, count * size);
+  } else {
+    moved = tl_realloc(vm, old, *capacity * size, more * size, what);
+  }
+  if (moved == NULL)
+    return false;
+  memcpy(items, &moved, sizeof moved);
+  *capacity = more;
+  return true;
+}
+
 // Where the two sizes are of different makes (a list's block and an
 // allocator's), the rest is copied into a smaller block; if there is none, the
 // old one stays.

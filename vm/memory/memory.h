@@ -31,6 +31,13 @@ void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what);
 // that grow exist twice for a moment.
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what);
+// Makes room for one more item of [size] bytes behind [count] of them: a block
+// that is full gets twice the *capacity, 16 at least. [items] points to the
+// pointer to the block, NULL or of tl_alloc; or, where [first] is not NULL, to
+// the items there, which are copied out when they are too many. False after
+// tl_fail, with all as it was.
+bool tl_make_room(tl_vm *vm, void *items, const void *first, size_t *capacity,
+                  size_t count, size_t size, const char *what);
 // Gives back what lies behind the first [new_nbytes] of a block of *nbytes, and
 // returns where the block then is. Never fails: what cannot be given back
 // stays, and *nbytes says how large the block is.

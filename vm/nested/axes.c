@@ -12,7 +12,6 @@
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // --- Rows at places ----------------------------------------------------------
 
@@ -21,10 +20,9 @@ bool tl_is_in_order(const tl_array *places, const tl_nested *rows) {
   if (!tl_is_contiguous(places) || places->size != tl_ragged_rows(rows))
     return false;
   const int64_t *at = (const int64_t *)(const void *)places->data;
-  for (int64_t i = 0; i < places->size; i++) {
+  for (int64_t i = 0; i < places->size; i++)
     if (at[i] != i)
       return false;
-  }
   return true;
 }
 
@@ -108,10 +106,9 @@ static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   tl_slot dense, borrowed = tl_borrow(s);
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   int ndim = to->ndim + tl_ndim(s.array) - to->taken;
-  if (ndim > TL_MAX_DIMS) {
+  if (ndim > TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
                    TL_MAX_DIMS);
-  }
   if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
   const tl_array *a = dense.array;
@@ -138,10 +135,9 @@ bool tl_value_reshape(tl_vm *vm, tl_slot s, int taken, int ndim,
     return tl_grid_of_shape(vm, ndim, shape, &rows, out);
   }
   const tl_nested *n = s.nested;
-  if (!tl_is_form(s, TL_FORM_GRID)) {
+  if (!tl_is_form(s, TL_FORM_GRID))
     return tl_nested_map(vm, n, tl_nested_ndim(n) - taken + ndim, false,
                          reshape_part, &to, out);
-  }
   tl_slot places;
   return reshape_array(vm, n->parts[0], &to, &places) &&
          tl_drop_after(vm, tl_grid_of_places(vm, places, n->parts[1], out),
@@ -212,10 +208,9 @@ static bool permute_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
 bool tl_value_permute(tl_vm *vm, tl_slot s, const int *axes, int ndim,
                       tl_slot *out) {
   order o = {axes, ndim};
-  if (tl_is_nested(s)) {
+  if (tl_is_nested(s))
     return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), false,
                          permute_part, &o, out);
-  }
   const tl_array *a = s.array;
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   for (int i = 0; i < tl_ndim(a); i++) {

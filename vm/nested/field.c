@@ -17,7 +17,6 @@
 #include "vm/types/layout.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
 static bool is_named(const tl_string *name, const char *text) {
@@ -38,11 +37,10 @@ static int64_t size_of(tl_slot s) {
 // a range's is its length, a nested array's the fixed dimensions. *out is
 // owned. Fails (kind type) where the items are rows.
 static bool shape_list(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
-  if (tl_has_rows(s)) {
+  if (tl_has_rows(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s has no shape: len(x) rows of lengths(x) items",
                    tl_described(vm, s));
-  }
   tl_list *list = tl_list_new(vm, ndim);
   if (list == NULL)
     return false;
@@ -97,15 +95,13 @@ static bool transpose(tl_vm *vm, tl_slot *base, bool last_two, tl_slot *out) {
   int axes[TL_MAX_DIMS], ndim = tl_value_ndim(*base);
   int first = last_two ? ndim - 2 : 0;
   bool nested = tl_is_nested(*base);
-  if (nested && tl_value_axes(*base) > ndim && (last_two || ndim < 2)) {
+  if (nested && tl_value_axes(*base) > ndim && (last_two || ndim < 2))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s has no transpose: its rows differ in length",
                    tl_described(vm, *base));
-  }
-  if (last_two && ndim < 2) {
+  if (last_two && ndim < 2)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "mT exchanges the last two axes: the array has %d", ndim);
-  }
   for (int i = 0; i < ndim; i++)
     axes[i] = i < first ? i : ndim - 1 - (i - first);
   if (nested && ndim < 2) {
@@ -168,15 +164,12 @@ bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
   bool is_imag = is_named(name, "imag");
   if (is_named(name, "T") || is_named(name, "mT"))
     return transpose(vm, base, is_named(name, "mT"), out);
-  if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real"))) {
+  if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real")))
     return part_view(vm, base, is_imag, out);
-  }
-  if (dtype != TL_STRING && is_named(name, "real")) {
+  if (dtype != TL_STRING && is_named(name, "real"))
     return pass_on(base, out);
-  }
-  if (!tl_is_attribute(name)) {
+  if (!tl_is_attribute(name))
     return tl_fail_no_field(vm, *base, name);
-  }
   return tl_fail(vm, TALLY_ERR_TYPE, "the %s of an array cannot be set",
                  name->text);
 }
@@ -223,10 +216,9 @@ static bool attribute(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
     return number_attribute(vm, base, name, is_part, out);
   const tl_array *a = base->array;
   tl_dtype dtype = tl_array_dtype(a);
-  if (is_part && dtype == TL_STRING) {
+  if (is_part && dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE, "an array of strings has no %s part",
                    is_imag ? "imaginary" : "real");
-  }
   if (is_imag && !tl_dtype_is_complex(dtype))
     return tl_array_give(tl_array_zeros(vm, dtype, tl_ndim(a), tl_shape(a)),
                          out);
@@ -245,12 +237,11 @@ static bool type_attribute(tl_vm *vm, const tl_slot *base,
     return true;
   }
   bool has_fields = tl_type_has_fields(type);
-  if (!has_fields && !tl_type_is_plain(type)) {
+  if (!has_fields && !tl_type_is_plain(type))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "items of type %s have no size of their own; nbytes(x) is "
                    "that of an array",
                    tl_described_type(vm, type));
-  }
   if (has_fields)
     type = tl_layout_of(vm, type, false);
   if (type == NULL)
@@ -295,12 +286,11 @@ static bool nested_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
   *found = true;
   if (is_named(name, "T") || is_named(name, "mT"))
     return transpose(vm, base, is_named(name, "mT"), out);
-  for (int i = 0; tl_is_spelled(*base) && i < 2; i++) {
+  for (int i = 0; tl_is_spelled(*base) && i < 2; i++)
     if (is_named(name, tl_part_name(n, i))) {
       *out = tl_retain(vm, tl_borrow(n->parts[i]));
       return true;
     }
-  }
   return *found = false;
 }
 
@@ -330,9 +320,8 @@ bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out) {
     return attribute(vm, base, name, out);
   if (tl_is_nested(*base))
     return attribute_or_field(vm, base, name, out);
-  if (tl_is_kind(*base, TL_KIND_MODULE)) {
+  if (tl_is_kind(*base, TL_KIND_MODULE))
     return tl_module_get(vm, base->pointer, name, out);
-  }
   if (tl_is_resource(*base))
     return vm->host->attribute(vm, *base, name, out);
   if (tl_is_type(*base))

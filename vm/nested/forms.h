@@ -25,9 +25,7 @@
 #define TALLY_VM_NESTED_FORMS_H
 
 #include "vm/engine/elementwise.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/nested_set.h"
-#include "vm/text/format.h"
 
 // where(c, x, y) has the most.
 enum { TL_MOST_OPERANDS = 3 };
@@ -50,10 +48,9 @@ typedef struct tl_form_ops {
 // The outermost form among values; -1 where none is nested.
 static inline int tl_outermost(int64_t count, const tl_slot *values) {
   int form = -1;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (tl_is_nested(values[i]) && (int)tl_nested_form(values[i].nested) > form)
       form = (int)tl_nested_form(values[i].nested);
-  }
   return form;
 }
 

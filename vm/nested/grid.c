@@ -18,7 +18,6 @@
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // --- Indexing ----------------------------------------------------------------
 
@@ -254,7 +253,7 @@ static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
     return fail_index(vm, whole);
   if (!own_rows(vm, n))
     return false;
-  if (is_by_rows(w.steps, w.parts)) {
+  if (is_by_rows(w.steps, w.parts))
     return tl_grid_rows(vm, w.parts[0], &numbers) &&
            tl_drop_after(
                vm,
@@ -263,7 +262,6 @@ static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                                  tl_part_update(vm, way, &n->parts[1], &given),
                                  &given),
                &numbers);
-  }
   if (!cut_index(vm, whole, w.steps, w.parts, &c))
     return false;
   tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
@@ -376,10 +374,9 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   const tl_array *axes[TL_MOST_OPERANDS] = {NULL};
   int64_t shape[TL_MAX_DIMS];
   int ndim = 0, opened = 0, count = 0, given = 0;
-  for (int i = 0; i < arity; i++) {
+  for (int i = 0; i < arity; i++)
     if (tl_is_form(slots[i], TL_FORM_GRID) && tl_value_ndim(slots[i]) > ndim)
       ndim = tl_value_ndim(slots[i]);
-  }
   bool ok = true;
   for (; ok && opened < arity; opened += ok) {
     ok = fixed_axes(vm, slots[opened], ndim, &fixed[opened]);
@@ -387,10 +384,9 @@ static bool grid_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
       axes[count++] = fixed[opened].array;
   }
   ok = ok && tl_broadcast(vm, count, axes, &ndim, shape);
-  for (; ok && given < arity; given += ok) {
+  for (; ok && given < arity; given += ok)
     ok =
         open_operand(vm, slots[given], fixed[given], ndim, shape, &rows[given]);
-  }
   ok = ok && check_rows(vm, arity, slots, rows, ndim, shape) &&
        tl_elementwise(vm, op, rows, &made);
   for (int i = 0; i < given; i++) tl_clear(vm, &rows[i]);

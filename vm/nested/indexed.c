@@ -86,10 +86,9 @@ static int64_t find_code(tl_vm *vm, tl_slot categories, tl_slot value) {
   if (!tl_elementwise(vm, TL_OP_EQUAL, operands, &equal))
     return -2;
   int64_t code = -1;
-  for (int64_t i = 0; tl_is_array(equal) && i < equal.array->size; i++) {
+  for (int64_t i = 0; tl_is_array(equal) && i < equal.array->size; i++)
     if (equal.array->data[i] != 0 && code < 0)
       code = i;
-  }
   tl_drop(vm, equal);
   return code;
 }
@@ -118,10 +117,9 @@ static bool optional_codes(tl_vm *vm, tl_slot categories, const tl_nested *n,
       ok ? tl_array_zeros(vm, TL_INT32, tl_ndim(flags), tl_shape(flags)) : NULL;
   ok = all != NULL;
   const int32_t *from = ok ? (const int32_t *)(void *)codes.array->data : NULL;
-  for (int64_t i = 0; ok && i < flags->size; i++) {
+  for (int64_t i = 0; ok && i < flags->size; i++)
     if (flags->data[i] != 0)
       ((int32_t *)(void *)all->data)[i] = *from++;
-  }
   tl_drop(vm, there);
   tl_clear(vm, &known);
   tl_clear(vm, &codes);

@@ -17,10 +17,8 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
-#include "vm/array/stack.h"
 #include "vm/array/string_item.h"
 #include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/vm.h"
@@ -161,14 +159,12 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   tl_slot made[2];
   const tl_nested *n = args[0].nested;
   int done = 0;
-  for (bool ok = true; ok && done < 2; done += ok) {
+  for (bool ok = true; ok && done < 2; done += ok)
     ok = call_with(vm, builtin, count, args, tl_borrow(n->parts[done]),
                    &made[done]);
-  }
-  if (done == 2 && tl_is_array(made[0]) && tl_value_ndim(made[1]) > 0) {
+  if (done == 2 && tl_is_array(made[0]) && tl_value_ndim(made[1]) > 0)
     return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(made[1]), &made[0],
                           &made[1], out);
-  }
   if (done == 2 && tl_is_bool(made[0])) {
     if (made[0].i != 0)
       tl_clear(vm, &made[1]);
@@ -307,10 +303,9 @@ static bool of_strings(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 static int axis_of(const tl_builtin *builtin) {
   tl_param params[TL_MAX_PARAMS];
   int count = tl_params_parse(builtin->params, params);
-  for (int i = 1; i < count; i++) {
+  for (int i = 1; i < count; i++)
     if (params[i].name_length == 4 && memcmp(params[i].name, "axis", 4) == 0)
       return i;
-  }
   return -1;
 }
 
@@ -321,19 +316,17 @@ static int axis_of(const tl_builtin *builtin) {
 static bool find_row_axis(tl_vm *vm, const tl_builtin *builtin, tl_slot given,
                           int axes, tl_slot *out) {
   bool is_int = tl_class(given) == TL_CLASS_I64;
-  if (!is_int || given.i == 0 || given.i == -axes) {
+  if (!is_int || given.i == 0 || given.i == -axes)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s: %s", builtin->name,
                    tl_builtin_moves(builtin)
                        ? "of ragged rows needs an axis: 0 is that of the "
                          "rows, -1 within each of them"
                        : "rows of different lengths have axes from 1 on, or "
                          "-1, within them: none goes across them");
-  }
-  if (given.i < -axes || given.i >= axes) {
+  if (given.i < -axes || given.i >= axes)
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "%s: axis %" PRId64 " of an array of %d axes", builtin->name,
                    given.i, axes);
-  }
   *out = tl_weak_int(given.i > 0 ? given.i - 1 : given.i);
   return true;
 }
@@ -402,16 +395,14 @@ static bool follow(tl_vm *vm, void *value, tl_slot numbers, tl_slot *out) {
   tl_slot part, made;
   if (tl_is_form(numbers, TL_FORM_RAGGED))
     return tl_map_items(vm, numbers, follow, value, out);
-  if (tl_is_form(numbers, TL_FORM_GRID)) {
+  if (tl_is_form(numbers, TL_FORM_GRID))
     return tl_grid_rows(vm, numbers, &part) &&
            tl_drop_after(vm, follow(vm, value, part, &made), &part) &&
            tl_value_split_axis(vm, &made, ndim, shape, out);
-  }
-  if (ndim > 0 && tl_is_form(s, TL_FORM_GRID)) {
+  if (ndim > 0 && tl_is_form(s, TL_FORM_GRID))
     return follow(vm, &s.nested->parts[0], numbers, &part) &&
            tl_drop_after(
                vm, tl_grid_of_places(vm, part, s.nested->parts[1], out), &part);
-  }
   return tl_value_flatten(vm, s, &part) &&
          tl_drop_after(vm,
                        (ndim > 0 ? tl_value_take(vm, part, numbers.array, out)
@@ -448,11 +439,10 @@ static bool wants_axis(const tl_builtin *builtin, const tl_slot *args) {
 // may be one number, an array, rows or a grid of numbers.
 static bool moved(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
-  if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args)) {
+  if (tl_is_form(args[0], TL_FORM_RAGGED) && !moves_rows(builtin, args))
     return wants_axis(builtin, args)
                ? tl_lift_rows(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
-  }
   tl_slot numbers, places;
   return tl_array_give(tl_number_items(vm, args[0], 0), &numbers) &&
          call_with(vm, builtin, count, args, numbers, &places) &&
@@ -470,11 +460,10 @@ static bool within_rows(tl_vm *vm, const tl_builtin *builtin, int last,
   int at = of_rows ? axis_of(builtin) : -1;
   if (at < 0 || tl_class(args[at]) != TL_CLASS_I64 || args[at].i == -1)
     return true;
-  if (args[at].i != last) {
+  if (args[at].i != last)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: works within the rows of a ragged array: axis: -1",
                    builtin->name);
-  }
   args[at] = tl_weak_int(-1);
   return true;
 }
@@ -552,11 +541,10 @@ static bool of_rows(tl_vm *vm, const tl_builtin *builtin, bool inner,
 bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
              tl_slot *args, tl_slot *out) {
   tl_slot x = args[0];
-  if (tl_is_array(x)) {
+  if (tl_is_array(x))
     return tl_array_dtype(x.array) == TL_STRING
                ? of_strings(vm, builtin, count, args, out)
                : builtin->call(vm, args, out);
-  }
   if (tl_builtin_moves(builtin) && !is_within_grid(builtin, args))
     return moved(vm, builtin, count, args, out);
   if (tl_is_form(x, TL_FORM_GRID))

@@ -18,7 +18,6 @@
 #define TALLY_VM_LIFT_H
 
 #include "vm/builtin.h"
-#include "vm/nested/nested.h"
 
 // Whether a call of these arguments goes through tl_lift.
 static inline bool tl_is_lifted(const tl_builtin *b, const tl_slot *args) {

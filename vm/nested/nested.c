@@ -5,7 +5,6 @@
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested/ragged.h"
 #include "vm/vm.h"
 
 // --- Workspace ---------------------------------------------------------------
@@ -151,11 +150,10 @@ bool tl_struct_of_block(tl_vm *vm, tl_type *layout, tl_slot *bytes,
 bool tl_struct_zeros(tl_vm *vm, tl_type *layout, int ndim, const int64_t *shape,
                      tl_slot *out) {
   int64_t full[TL_MAX_DIMS];
-  if (ndim >= TL_MAX_DIMS) {
+  if (ndim >= TL_MAX_DIMS)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "an array of structs has at most %d dimensions",
                    TL_MAX_DIMS - 1);
-  }
   for (int i = 0; i < ndim; i++) full[i] = shape[i];
   full[ndim] = layout->itemsize;
   tl_slot part;

@@ -5,7 +5,6 @@
 #include "vm/array/describe.h"
 #include "vm/error.h"
 #include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // Why two values are not joined; what they are, where nothing else says it.
 static const char *why_apart(tl_slot a, tl_slot b) {
@@ -32,12 +31,11 @@ bool tl_fail_join(tl_vm *vm, const tl_slot *items, int64_t i) {
 
 // The first value that is not of the first one's kind is named.
 bool tl_fail_kinds(tl_vm *vm, int64_t count, const tl_slot *items) {
-  for (int64_t i = 1; i < count; i++) {
+  for (int64_t i = 1; i < count; i++)
     if (tl_is_array(items[i]) != tl_is_array(items[0]) ||
         !tl_is_nested(items[i]) || !tl_is_nested(items[0]) ||
         tl_nested_form(items[i].nested) != tl_nested_form(items[0].nested))
       return tl_fail_join(vm, items, i);
-  }
   return tl_fail_join(vm, items, 0);
 }
 

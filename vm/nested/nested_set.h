@@ -36,14 +36,6 @@ static inline tl_string *tl_step_name(const tl_step *step,
   return step->field;
 }
 
-// Whether a place is a field that a struct array has not got yet; the array
-// with that column, owned.
-bool tl_adds_column(tl_nested_path w, tl_slot target);
-// Fails (kind shape) for another length than the table's, (kind type) for what
-// is no column.
-bool tl_add_column(tl_vm *vm, tl_nested_path w, tl_slot table, tl_slot value,
-                   tl_nested **out);
-
 // A place that is put together anew, with the room for what it consists of.
 typedef struct tl_nested_place {
   tl_nested_path way;

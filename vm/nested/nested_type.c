@@ -4,7 +4,6 @@
 #include "vm/array/array.h"
 #include "vm/text/format.h"
 #include "vm/types/layout.h"
-#include "vm/vm.h"
 
 // --- Categories --------------------------------------------------------------
 

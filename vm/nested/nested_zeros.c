@@ -11,12 +11,10 @@
 
 #include "vm/error.h"
 #include "vm/nested/ragged.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/types/layout.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/vm.h"
 
 // The items of a type in a shape of fixed dimensions.
 typedef struct maker {
@@ -175,10 +173,9 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
   int64_t shape[TL_MAX_DIMS];
   for (int i = 0; i < ndim; i++) shape[i] = given[i];
   for (; type->kind == TL_TYPE_FIXED; type = type->of) {
-    if (ndim == TL_MAX_DIMS) {
+    if (ndim == TL_MAX_DIMS)
       return tl_fail(m->vm, TALLY_ERR_SHAPE,
                      "an array has at most %d dimensions", TL_MAX_DIMS);
-    }
     shape[ndim++] = type->size;
   }
   if (type->kind == TL_TYPE_DTYPE) {

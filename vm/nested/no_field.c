@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/host.h"
 #include "vm/array/describe.h"
 #include "vm/hints.h"
 #include "vm/objects.h"
@@ -32,10 +31,9 @@ const char *tl_attribute_at(int at) {
 }
 
 bool tl_is_attribute(const tl_string *name) {
-  for (int i = 0; i < ATTRIBUTES; i++) {
+  for (int i = 0; i < ATTRIBUTES; i++)
     if (is_named(name, attributes[i]))
       return true;
-  }
   return false;
 }
 
@@ -131,11 +129,10 @@ static bool fail_record(tl_vm *vm, const tl_record *record,
       near_one[0] == '\0' ? spell_method(vm, name, hint, sizeof hint) : NULL;
   const char *point = method != NULL ? "; " : "";
   method = method != NULL ? method : near_one;
-  if (record->length == 0) {
+  if (record->length == 0)
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "no field \"%s\" in record, which is empty%s%s", name->text,
                    point, method);
-  }
   return tl_fail(vm, TALLY_ERR_INDEX, "no field \"%s\" in record; %s: %s%s%s",
                  name->text, others ? "keys" : "fields", fields, point, method);
 }
@@ -171,10 +168,9 @@ static bool fail_value(tl_vm *vm, tl_slot s, const tl_string *name) {
   if (is_other)
     return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s", what, name->text);
   const char *method = spell_method(vm, name, hint, sizeof hint);
-  if (method != NULL) {
+  if (method != NULL)
     return tl_fail(vm, TALLY_ERR_NAME, "%s %s no field %s: %s", what, verb,
                    name->text, method);
-  }
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
   for (int i = 0; (nested || tl_has_attributes(s)) && i < ATTRIBUTES; i++)

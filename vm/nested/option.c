@@ -92,11 +92,10 @@ static bool fail_fit(tl_vm *vm, tl_slot value) {
 static bool option_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                        tl_slot *given_value) {
   tl_slot value = *given_value;
-  if (w.count != 1 || w.steps->field != NULL) {
+  if (w.count != 1 || w.steps->field != NULL)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "an array with missing values is set by one index: x[i] = "
                    "v");
-  }
   tl_slot whole = {.tag = TL_TAG_NESTED, .nested = n};
   bool ellipsis;
   if (!tl_part_axes(vm, whole, w.steps, w.parts, &ellipsis))
@@ -156,11 +155,10 @@ static bool as_option(tl_vm *vm, tl_slot s, tl_slot *out) {
 // axes, and values that differ in kind fail (kind type).
 static bool options_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                            tl_slot *out) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (tl_value_ndim(items[i]) == 0 ||
         (tl_is_nested(items[i]) && !tl_is_form(items[i], TL_FORM_OPTION)))
       return tl_fail_kinds(vm, count, items);
-  }
   return tl_join_opened(vm, as_option, tl_join_parts, count, items, out);
 }
 

@@ -237,11 +237,10 @@ bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   tl_slot *results = tl_slots_new(vm, calls, loop->name), joined;
   bool ok = results != NULL;
   int64_t made = 0;
-  for (; ok && made < calls; made += ok) {
+  for (; ok && made < calls; made += ok)
     ok = ((made & 0xff) != 0xff || tl_poll(vm, 1)) &&
          loop->each(vm, loop->context, loop->count > 0 ? made : -1,
                     &results[made]);
-  }
   ok = ok && loop->join(vm, calls, results, &joined);
   tl_slots_free(vm, results, made);
   if (!ok || loop->count > 0) {

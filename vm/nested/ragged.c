@@ -68,10 +68,9 @@ bool tl_ragged_items(tl_vm *vm, tl_slot ragged, tl_slot *items) {
   int64_t rows = tl_ragged_rows(ragged.nested);
   tl_slot content = ragged.nested->parts[1];
   *items = tl_borrow(content);
-  if (at[0] != 0 || at[rows] != tl_value_length(content, 0)) {
+  if (at[0] != 0 || at[rows] != tl_value_length(content, 0))
     if (!tl_value_slice(vm, content, at[0], at[rows], items))
       return false;
-  }
   return tl_keep_made(vm, items);
 }
 
@@ -124,12 +123,11 @@ static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
 bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
                     const int64_t *starts, const int64_t *stops, tl_slot *out) {
   int64_t total = 0;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (stops[i] > starts[i] &&
         __builtin_add_overflow(total, stops[i] - starts[i], &total)) {
       return tl_fail(vm, TALLY_ERR_SHAPE, "the rows have too many items");
     }
-  }
   if (tl_is_array(content) && tl_is_contiguous(content.array) &&
       tl_array_dtype(content.array) != TL_STRING) {
     return copy_runs(vm, content.array, total, count, starts, stops, out);
@@ -295,9 +293,8 @@ bool tl_rows_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out) {
   int64_t model = 0;  // the first that is ragged
   while (!tl_is_form(items[model], TL_FORM_RAGGED)) model++;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (!tl_is_form(items[i], TL_FORM_RAGGED) && tl_value_ndim(items[i]) < 2)
       return tl_fail_join(vm, items, i > 0 ? i : model);
-  }
   return tl_join_opened(vm, as_rows, join_ragged, count, items, out);
 }

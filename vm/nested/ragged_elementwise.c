@@ -59,9 +59,8 @@ static bool find_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
   if (places == NULL)
     return false;
   int64_t *to = tl_offsets_data(places);
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; i < rows; i++)
     for (int64_t k = at[i]; k < at[i + 1]; k++) *to++ = i;
-  }
   *out = places;
   return true;
 }
@@ -208,10 +207,9 @@ bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   tl_slot values[TL_MOST_OPERANDS], result, offsets, unused;
   tl_slot model = tl_none();
   int opened = 0;
-  for (int i = arity - 1; i >= 0; i--) {
+  for (int i = arity - 1; i >= 0; i--)
     if (tl_is_form(slots[i], TL_FORM_RAGGED))
       model = tl_borrow(slots[i]);
-  }
   const int64_t *at = tl_ragged_offsets(model.nested);
   if (at[tl_ragged_rows(model.nested)] >= TL_REGION_LARGE &&
       any_per_row(arity, slots)) {

@@ -12,7 +12,6 @@
 #include "vm/index/select.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // --- Choosing rows -----------------------------------------------------------
 
@@ -113,11 +112,10 @@ static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
 // number of rows differs (kind shape).
 static bool fail_rows(tl_vm *vm, const tl_nested *n, const tl_nested *index,
                       int64_t row) {
-  if (row < 0) {
+  if (row < 0)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "a ragged index has %" PRId64 " rows, the array %" PRId64,
                    tl_ragged_rows(index), tl_ragged_rows(n));
-  }
   const int64_t *x = tl_ragged_offsets(n), *y = tl_ragged_offsets(index);
   return tl_fail(vm, TALLY_ERR_SHAPE,
                  "row %" PRId64 " of the mask has %" PRId64
@@ -336,13 +334,12 @@ bool tl_ragged_get(tl_vm *vm, tl_slot base, const tl_step *step, tl_slot *parts,
   int64_t i;
   tl_slot *to = rest.item_count == 0 ? out : &rows;
   bool is_value = item.kind == TL_ITEM_VALUE, ok;
-  if (is_value && tl_index_integer(parts[0], &i)) {
+  if (is_value && tl_index_integer(parts[0], &i))
     return row_at(vm, n, parts[0], to) &&
            (rest.item_count == 0 ||
             tl_drop_after(vm,
                           index_row(vm, tl_borrow(rows), i, &rest, more, out),
                           &rows));
-  }
   if (is_value && tl_is_form(parts[0], TL_FORM_RAGGED)) {
     ok = ragged_index(vm, n, parts[0], to);
   } else if (is_wide_mask(item, parts)) {

@@ -240,12 +240,11 @@ static bool trim(tl_vm *vm, tl_nested *n) {
 static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
   int64_t row;
   tl_slot flags;
-  if (!tl_ragged_agree(n, mask.nested, &row)) {
+  if (!tl_ragged_agree(n, mask.nested, &row))
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "the mask has other rows than the array, from row %" PRId64
                    " on",
                    row < 0 ? 0 : row);
-  }
   tl_slot items = tl_borrow(*value), values = tl_none();
   if (tl_is_form(*value, TL_FORM_RAGGED)) {
     // As many values in each row as the mask has chosen.
@@ -254,12 +253,11 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
       return false;
     bool agree = tl_ragged_agree(chosen.nested, value->nested, &row);
     tl_drop(vm, chosen);
-    if (!agree) {
+    if (!agree)
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "the mask chooses other rows than the value has, from row "
                      "%" PRId64 " on",
                      row < 0 ? 0 : row);
-    }
     if (!tl_ragged_items(vm, *value, &values))
       return false;
     items = tl_borrow(values);

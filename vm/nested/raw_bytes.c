@@ -14,7 +14,6 @@
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
 #include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
@@ -172,10 +171,9 @@ bool tl_raw_bytes_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   if (builtin->fused == TL_FUSED_CAST && tl_is_type(args[1]) &&
       args[1].type == tl_type_of_dtype(vm, TL_UINT8))
     return tl_raw_bytes_items(vm, args[0], out);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = 0; i < count; i++)
     if (!is_opened(builtin) || mixes(args[i]))
       return fail_call(vm, builtin, args[i]);
-  }
   for (uint32_t i = 0; i < count; i++) {
     if (tl_is_raw_bytes(args[i]))
       made = tl_retain(vm, tl_raw_bytes_inside(args[i]));
@@ -222,12 +220,11 @@ static bool strings_of_rows(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_drop(vm, items);
   tl_array *made = ok ? tl_array_new(vm, TL_STRING, 1, &rows) : NULL;
   bool done = made != NULL;
-  for (int64_t i = 0; done && i < rows; i++) {
+  for (int64_t i = 0; done && i < rows; i++)
     done = tl_string_item_set(vm, &tl_string_items(made)[i],
                               dense.array->data + at[i],
                               (size_t)(at[i + 1] - at[i])) &&
            ((i & 0xfff) != 0xfff || tl_poll(vm, 4));
-  }
   tl_drop(vm, offsets);
   if (ok)
     tl_drop(vm, dense);
@@ -252,12 +249,11 @@ bool tl_raw_bytes_of(tl_vm *vm, tl_slot s, tl_slot *out) {
   }
   bool rows = is_uint8_of(s, 2) ||
               (tl_is_form(s, TL_FORM_RAGGED) && is_uint8(s.nested->parts[1]));
-  if (!rows && !is_uint8(s) && !has_texts(s)) {
+  if (!rows && !is_uint8(s) && !has_texts(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "bytes are made of strings, a vector of uint8 or rows of "
                    "uint8: got %s",
                    tl_described(vm, s));
-  }
   return (!rows || strings_of_rows(vm, s, &texts)) &&
          (!is_uint8(s) || string_of_items(vm, s, &texts)) &&
          tl_raw_bytes_close(vm, &texts, out);
@@ -277,11 +273,10 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot texts = tl_raw_bytes_inside(s), dense;
   if (tl_is_string(texts))
     return items_of_string(vm, texts.string, out);
-  if (!tl_is_array(texts) || tl_ndim(texts.array) != 1) {
+  if (!tl_is_array(texts) || tl_ndim(texts.array) != 1)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "uint8: the numbers of bytes or of one axis of them: got %s",
                    tl_described(vm, s));
-  }
   if (!tl_array_contiguous(vm, &texts, &dense))
     return false;
   const tl_string_item *items = tl_string_items(dense.array);
@@ -293,10 +288,9 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out) {
   }
   if (offsets != NULL)
     all = tl_array_new(vm, TL_UINT8, 1, &tl_offsets_data(offsets)[rows]);
-  for (int64_t i = 0; all != NULL && i < rows; i++) {
+  for (int64_t i = 0; all != NULL && i < rows; i++)
     memcpy(all->data + tl_offsets_data(offsets)[i],
            tl_string_item_text(&items[i]), tl_string_item_length(&items[i]));
-  }
   tl_drop(vm, dense);
   tl_slot made;
   return tl_ragged_close(vm, tl_array_give(all, &made), offsets, &made, out);
@@ -315,11 +309,10 @@ static bool bytes_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     return tl_op_refuse(vm, op, slots);
   int opened = 0;
   bool ok = true;
-  for (int i = 0; op == TL_OP_ADD && i < arity; i++) {
+  for (int i = 0; op == TL_OP_ADD && i < arity; i++)
     if (!tl_is_raw_bytes(slots[i]) && !is_uint8(slots[i]) &&
         !has_texts(slots[i]))
       return tl_op_refuse(vm, op, slots);
-  }
   for (; ok && opened < arity; opened += ok) {
     given[opened] = tl_raw_bytes_inside(slots[opened]);
     if (is_uint8(slots[opened]))
@@ -358,9 +351,8 @@ static bool bytes_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!tl_is_none(*value) && !tl_raw_bytes_of(vm, *value, &raw_bytes))
     return false;
   texts = tl_raw_bytes_inside(raw_bytes);
-  bool ok = tl_part_update(vm, w, &n->parts[0], &texts);
-  tl_clear(vm, &raw_bytes);
-  return ok;
+  return tl_drop_after(vm, tl_part_update(vm, w, &n->parts[0], &texts),
+                       &raw_bytes);
 }
 
 // Whatever [join] is: concat and stack go through here.

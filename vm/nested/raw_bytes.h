@@ -11,9 +11,7 @@
 #define TALLY_VM_RAW_BYTES_H
 
 #include "vm/builtin.h"
-#include "vm/engine/elementwise.h"
 #include "vm/nested/nested.h"
-#include "vm/text/format.h"
 
 // Whether it is bytes or an array of them, in any of the ways above.
 static inline bool tl_is_raw_bytes(tl_slot s) {

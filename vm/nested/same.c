@@ -33,7 +33,7 @@ typedef struct comparison {
   tl_vm *vm;
   bool loose;  // by value across dtypes, NaN unequal; else dtypes count
   bool failed;
-  int64_t count, room;
+  size_t count, room;
   pair *pairs;  // outermost first; first[] until they are many
   pair first[16];
   tl_pairs seen;  // equal, if all else is
@@ -229,19 +229,10 @@ static int64_t length_of(tl_slot s) {
 static bool push(comparison *c, tl_slot a, tl_slot b) {
   if (tl_pairs_seen(&c->seen, a.object, b.object))
     return true;
-  if (c->count == c->room) {
-    size_t old = (size_t)c->room * sizeof(pair);
-    pair *more = c->pairs == c->first ? tl_alloc(c->vm, 2 * old, "a comparison")
-                                      : tl_realloc(c->vm, c->pairs, old,
-                                                   2 * old, "a comparison");
-    if (more == NULL) {
-      c->failed = true;
-      return false;
-    }
-    if (c->pairs == c->first)
-      memcpy(more, c->first, old);
-    c->pairs = more;
-    c->room *= 2;
+  if (!tl_make_room(c->vm, &c->pairs, c->first, &c->room, c->count,
+                    sizeof(pair), "a comparison")) {
+    c->failed = true;
+    return false;
   }
   c->pairs[c->count++] = (pair){a, b, 0};
   return true;
@@ -319,10 +310,9 @@ static bool nested_equal(comparison *c, tl_slot a, tl_slot b) {
       return opened_equal(c, tl_indexed_values, a, b);
     case TL_FORM_BYTES:
     case TL_FORM_CATEGORY:
-      for (int64_t i = 0; i < n->count; i++) {
+      for (int64_t i = 0; i < n->count; i++)
         if (!values_equal(c, n->parts[i], m->parts[i]))
           return false;
-      }
       return true;
     default:
       return fields_equal(c, a, b);
@@ -404,7 +394,7 @@ static bool compare(tl_vm *vm, tl_slot a, tl_slot b, bool loose) {
   if (c.seen.room > 0)
     tl_pairs_close(&c.seen);
   if (c.pairs != c.first)
-    tl_free(vm, c.pairs, (size_t)c.room * sizeof(pair));
+    tl_free(vm, c.pairs, c.room * sizeof(pair));
   return equal && !c.failed;
 }
 

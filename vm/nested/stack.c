@@ -35,13 +35,12 @@ static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
     for (int64_t k = 0; same && k < first->length; k++)
       same = tl_record_find(items[i].record,
                             tl_key_string(first->fields[k].key)) >= 0;
-    if (!same) {
+    if (!same)
       return tl_fail(
           vm, TALLY_ERR_TYPE,
           "the records of an array have the same fields: record %" PRId64
           " has others than record 0",
           i);
-    }
   }
   return tl_join_fields(vm, tl_stack_any, count, items, out);
 }
@@ -54,10 +53,9 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   if (all == NULL)
     return false;
   tl_slot filler = tl_none();
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if (!tl_is_none(items[i]))
       filler = tl_borrow(items[i]);
-  }
   // What is missing takes the place of a value that is there: no dtype of its
   // own. Nothing but none is ?float64.
   if (tl_is_none(filler))
@@ -66,11 +64,10 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
   tl_slot values;
   bool ok = !tl_is_array(filler) || tl_is_number(filler);
-  if (!ok) {
+  if (!ok)
     tl_fail(vm, TALLY_ERR_TYPE,
             "none stands for a missing number or string: an array holds no "
             "arrays beside it");
-  }
   ok = ok && tl_stack(vm, count, all, &values);
   tl_slots_free(vm, all, count);
   if (!ok)
@@ -164,10 +161,9 @@ static bool adopt_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
 
 // Where all items are missing, missing items of that dtype instead.
 static bool adopt_dtype(tl_vm *vm, tl_dtype dtype, tl_slot s, tl_slot *out) {
-  if (tl_has_rows(s)) {
+  if (tl_has_rows(s))
     return tl_nested_map(vm, s.nested, tl_nested_ndim(s.nested), true,
                          adopt_part, &dtype, out);
-  }
   if (!is_all_missing(s)) {
     *out = tl_retain(vm, tl_borrow(s));
     return true;
@@ -247,12 +243,11 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       model = i;
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
-  for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
+  for (int64_t i = 0; ok && model >= 0 && i < count; i++)
     if (is_empty_row(rows[i])) {
       tl_clear(vm, &rows[i]);
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
-  }
   bool fits = ok && same_shapes(count, rows);
   bool made = fits ? stack_shapes(vm, count, rows, out)
                    : ok && tl_grid_stack(vm, count, rows, &fits, out);

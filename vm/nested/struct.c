@@ -19,7 +19,6 @@
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/text_items.h"
 #include "vm/vm.h"
 
@@ -47,10 +46,9 @@ static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
   }
   for (; type->kind == TL_TYPE_FIXED; type = type->of) {
     // One axis is kept for an item's bytes.
-    if (out->ndim == TL_MAX_DIMS - 1) {
+    if (out->ndim == TL_MAX_DIMS - 1)
       return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
                      TL_MAX_DIMS);
-    }
     out->shape[out->ndim] = type->size;
     out->strides[out->ndim++] = tl_type_size(type->of);
   }
@@ -63,10 +61,9 @@ static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
 static bool is_aligned(const region *r) {
   uint64_t align = (uint64_t)tl_type_align(r->item), bits;
   bits = (uint64_t)(uintptr_t)r->data;
-  for (int i = 0; i < r->ndim; i++) {
+  for (int i = 0; i < r->ndim; i++)
     if (r->shape[i] > 1)
       bits |= (uint64_t)r->strides[i];
-  }
   return (bits & (align - 1)) == 0;
 }
 
@@ -180,10 +177,9 @@ bool tl_struct_show(tl_vm *vm, tl_slot bytes, int64_t offset,
   region r;
   if (!find_region(vm, bytes.array, offset, type, &r))
     return false;
-  if (tl_type_is_text(r.item)) {
+  if (tl_type_is_text(r.item))
     return tl_text_items_show(vm, r.item, r.data, r.ndim, r.shape, r.strides,
                               out);
-  }
   return tl_type_has_fields(r.item) ? show_struct(vm, bytes, &r, out)
                                     : show_dtype(vm, bytes, &r, out);
 }
@@ -235,14 +231,12 @@ bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value) {
   if (tl_is_record(value)) {
     const tl_record *r = value.record;
     char extra[TL_KEY_TEXT] = "";
-    for (int64_t i = 0; i < layout->field_count; i++) {
-      if (tl_record_find((tl_record *)r, layout->fields[i].name) < 0) {
+    for (int64_t i = 0; i < layout->field_count; i++)
+      if (tl_record_find((tl_record *)r, layout->fields[i].name) < 0)
         tl_fail(vm, TALLY_ERR_TYPE,
                 "an item of type %s needs a field %s, which the record does "
                 "not have",
                 text->text, layout->fields[i].name->text);
-      }
-    }
     for (int64_t i = 0; i < r->length; i++) {
       const tl_string *key = tl_key_string(r->fields[i].key);
       if (key == NULL || tl_type_find(layout, key) < 0)
@@ -286,10 +280,9 @@ bool tl_struct_has_fields(const tl_type *layout, tl_slot value) {
                   : tl_is_nested(value) && value.nested->layout != NULL
                       ? value.nested->layout->field_count
                       : -1;
-  if (tl_is_list(value)) {
+  if (tl_is_list(value))
     return layout->kind == TL_TYPE_TUPLE &&
            value.list->length == layout->field_count;
-  }
   bool all = count == layout->field_count;
   for (int64_t i = 0; all && i < layout->field_count; i++) {
     tl_string *name = layout->fields[i].name;
@@ -340,10 +333,9 @@ bool tl_struct_fill(tl_vm *vm, tl_slot bytes, int64_t offset,
   region r;
   if (!find_region(vm, bytes.array, offset, type, &r))
     return false;
-  if (tl_type_is_text(r.item)) {
+  if (tl_type_is_text(r.item))
     return tl_text_items_fill(vm, r.item, r.data, r.ndim, r.shape, r.strides,
                               value);
-  }
   return tl_type_has_fields(r.item) ? fill_struct(vm, bytes, &r, value)
                                     : fill_dtype(vm, bytes, &r, value);
 }
@@ -419,18 +411,16 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
 static bool check_columns(tl_vm *vm, int64_t count, const tl_type_field *fields,
                           const tl_slot *columns) {
   for (int64_t i = 0; i < count; i++) {
-    if (tl_value_ndim(columns[i]) < 1) {
+    if (tl_value_ndim(columns[i]) < 1)
       return tl_fail(vm, TALLY_ERR_TYPE,
                      "the column %s must be an array, not %s",
                      fields[i].name->text, tl_described(vm, columns[i]));
-    }
     int64_t first = tl_value_length(columns[0], 0);
     int64_t length = tl_value_length(columns[i], 0);
-    if (length != first) {
+    if (length != first)
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "the column %s has %" PRId64 " items, %s has %" PRId64,
                      fields[i].name->text, length, fields[0].name->text, first);
-    }
   }
   return true;
 }
@@ -485,10 +475,9 @@ static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
                        const tl_slot *columns, tl_slot *out) {
   tl_type model = {.kind = kind, .field_count = count};
   size_t nbytes = (size_t)count * sizeof *model.fields;
-  if (count == 0) {
+  if (count == 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "a struct array has at least one field");
-  }
   model.fields = tl_alloc(vm, nbytes, "a struct type");
   if (model.fields == NULL)
     return false;

@@ -15,9 +15,6 @@
 #include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
-#include "vm/nested/parts.h"
-#include "vm/values/record.h"
-#include "vm/index/select.h"
 #include "vm/vm.h"
 
 // Whether it is an array of structs along one axis, which converts as a list
@@ -45,13 +42,12 @@ static bool fail_within(tl_vm *vm, int64_t i, const char *part,
 
 // Item [i] of a list has not the type's fields.
 static bool fail_item(tl_vm *vm, const tl_type *type, int64_t i, tl_slot item) {
-  if (tl_is_list(item)) {
+  if (tl_is_list(item))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "item %" PRId64 " has %" PRId64
                    " values, but the type has "
                    "%" PRId64 " fields",
                    i, item.list->length, type->field_count);
-  }
   tl_struct_fail_fields(vm, type, item);
   return fail_within(vm, i, "", "");
 }
@@ -59,11 +55,10 @@ static bool fail_item(tl_vm *vm, const tl_type *type, int64_t i, tl_slot item) {
 // Whether all items have the type's fields.
 static bool check_items(tl_vm *vm, const tl_type *type, int64_t count,
                         const tl_slot *items) {
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count; i++)
     if ((!tl_is_list(items[i]) && !tl_is_record(items[i])) ||
         !has_fields(type, items[i]))
       return fail_item(vm, type, i, items[i]);
-  }
   return true;
 }
 
@@ -102,10 +97,9 @@ static bool store_column(tl_vm *vm, tl_nested *made, int64_t k,
                          tl_slot column) {
   static const tl_index_item all = {.kind = TL_ITEM_SLICE};
   static const tl_step whole = {.item_count = 1, .items = &all};
-  if (tl_nested_form(made) == TL_FORM_STRUCT) {
+  if (tl_nested_form(made) == TL_FORM_STRUCT)
     return tl_struct_fill(vm, made->parts[0], made->layout->offsets[k],
                           made->layout->fields[k].type, column);
-  }
   tl_slot borrowed = tl_borrow(column), none[1];
   return tl_part_update(vm, (tl_nested_path){&whole, 1, none}, &made->parts[k],
                         &borrowed);
@@ -139,9 +133,8 @@ static bool name_item(tl_vm *vm, tl_type *type, int64_t count,
   bool tuple = type->kind == TL_TYPE_TUPLE;
   for (int64_t i = 0; i < count; i++) {
     tl_error_clear(vm);
-    if (!try_item(vm, type, &items[i], k)) {
+    if (!try_item(vm, type, &items[i], k))
       return fail_within(vm, i, tuple ? ", value " : ", field ", name);
-    }
   }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "the values of field %s differ in kind or shape", name);
@@ -187,10 +180,9 @@ bool tl_struct_convert(tl_vm *vm, tl_type *type, tl_slot value, tl_slot *out) {
   int64_t count = list ? value.list->length : tl_value_length(value, 0);
   if (list && !check_items(vm, item, count, items))
     return false;
-  if (type->kind == TL_TYPE_FIXED && type->size != count) {
+  if (type->kind == TL_TYPE_FIXED && type->size != count)
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "a type of %" PRId64 " items converts as many: got %" PRId64,
                    type->size, count);
-  }
   return convert(vm, item, count, items, value, out);
 }

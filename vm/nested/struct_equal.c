@@ -15,7 +15,6 @@
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
 // --- Axes of a field --------------------------------------------------------
@@ -133,11 +132,10 @@ static bool equal_rows(tl_vm *vm, tl_slot a, tl_slot b, tl_slot x, tl_slot y,
 
 // The error of an operation that structs do not have (kind type).
 static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
-  if (tl_ops[op].arity < 2) {
+  if (tl_ops[op].arity < 2)
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s takes numbers, got %s: apply it to a field, as in p.x",
                    tl_ops[op].name, tl_described(vm, slots[0]));
-  }
   return tl_fail(vm, TALLY_ERR_TYPE,
                  "%s of %s and %s: structs with the same fields compare with "
                  "== and !=; all else is done by field, as in p.x",
@@ -169,12 +167,11 @@ static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
 static bool number_items(tl_vm *vm, tl_type *type, tl_slot s, int64_t first,
                          tl_slot *items, tl_slot *numbers) {
   bool one = tl_is_record(s);
-  if (!one && !tl_has_fields(s)) {
+  if (!one && !tl_has_fields(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "structs are chosen beside structs or a record of their "
                    "fields, not %s",
                    tl_described(vm, s));
-  }
   tl_slot flat;
   if (!(one ? tl_stack_any(vm, 1, &s, &flat) : tl_value_flatten(vm, s, &flat)))
     return false;
@@ -209,10 +206,9 @@ static bool fail_shapes(tl_vm *vm, const tl_slot *slots) {
 // missing: a struct cannot be.
 static bool structs_where(tl_vm *vm, const tl_slot *slots, tl_slot *out) {
   tl_slot model = tl_has_fields(slots[1]) ? slots[1] : slots[2];
-  if (!tl_has_fields(model)) {
+  if (!tl_has_fields(model))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "the condition must be bools, not structs");
-  }
   tl_type *type = tl_type_below(vm, model, tl_value_ndim(model));
   tl_slot items[2] = {tl_none(), tl_none()}, whole, chosen = tl_none();
   tl_slot parts[3] = {tl_borrow(slots[0]), tl_none(), tl_none()};
@@ -222,11 +218,10 @@ static bool structs_where(tl_vm *vm, const tl_slot *slots, tl_slot *out) {
                          &items[1], &parts[2]) &&
             (tl_elementwise(vm, TL_OP_WHERE, parts, &chosen) ||
              fail_shapes(vm, slots));
-  if (ok && !tl_is_array(chosen)) {
+  if (ok && !tl_is_array(chosen))
     ok = tl_fail(vm, TALLY_ERR_TYPE,
                  "structs are chosen where the condition is known: "
                  "fill_missing(c, false)");
-  }
   ok = ok && tl_value_concat(vm, 2, items, &whole);
   if (ok) {
     ok = tl_value_take(vm, whole, chosen.array, out);

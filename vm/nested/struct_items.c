@@ -87,11 +87,10 @@ static bool wider_step(tl_vm *vm, tl_slot bytes, const tl_step *step,
   bool ellipsis;
   int ndim = tl_ndim(bytes.array) - 1;
   int axes = tl_step_axes(step, parts, &ellipsis);
-  if (axes > ndim || step->item_count + 1 >= TL_MOST_ITEMS) {
+  if (axes > ndim || step->item_count + 1 >= TL_MOST_ITEMS)
     return tl_fail(vm, TALLY_ERR_INDEX,
                    "%d indices are too many for structs of %d %s", axes, ndim,
                    ndim == 1 ? "axis" : "axes");
-  }
   memcpy(items, step->items, step->item_count * sizeof *items);
   items[step->item_count] = (tl_index_item){.kind = TL_ITEM_SLICE};
   *out = (tl_step){.item_count = (uint16_t)(step->item_count + ellipsis),
@@ -293,9 +292,8 @@ static bool set_column_items(tl_vm *vm, tl_nested_path w, tl_nested *n,
 // Whether the first step is an integer for each of the axes.
 static bool is_item(tl_nested_path w, int ndim) {
   bool ok = w.steps->item_count == ndim;
-  for (int i = 0; ok && i < ndim; i++) {
+  for (int i = 0; ok && i < ndim; i++)
     ok = w.steps->items[i].kind == TL_ITEM_VALUE && tl_is_scalar(w.parts[i]);
-  }
   return ok;
 }
 
@@ -305,13 +303,11 @@ static bool columns_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
                         tl_slot *value) {
   tl_string *name = tl_step_name(w.steps, w.parts);
   int64_t k = name != NULL ? tl_nested_find(n, name) : -1;
-  if (name != NULL && k < 0) {
+  if (name != NULL && k < 0)
     return tl_fail_no_field(vm, tl_lend_nested(n), name);
-  }
-  if (name != NULL) {
+  if (name != NULL)
     return (w.steps->field == NULL || tl_field_is_clear(vm, n, name)) &&
            tl_part_update(vm, tl_nested_path_below(w), &n->parts[k], value);
-  }
   if (w.count > 1) {
     tl_nested_path rest = tl_nested_path_below(w);
     name = tl_step_name(rest.steps, rest.parts);

@@ -86,17 +86,15 @@ static int32_t only_point(const char *text, size_t nbytes) {
 static bool check_item(tl_vm *vm, const tl_type *type, const char *text,
                        size_t nbytes) {
   int clip = tl_clip(text, nbytes, 60);
-  if (type->kind == TL_TYPE_CHAR) {
+  if (type->kind == TL_TYPE_CHAR)
     return only_point(text, nbytes) >= 0 ||
            tl_fail(vm, TALLY_ERR_VALUE,
                    "\"%.*s\" is no char: that is one code point", clip, text);
-  }
-  if (nbytes > (size_t)type->size) {
+  if (nbytes > (size_t)type->size)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "\"%.*s\" has %zu bytes, more than a fixed_string[%" PRId64
                    "] holds",
                    clip, text, nbytes, type->size);
-  }
   return memchr(text, 0, nbytes) == NULL ||
          tl_fail(vm, TALLY_ERR_VALUE,
                  "\"%.*s\" contains a zero character, which ends a "

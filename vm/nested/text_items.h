@@ -2,7 +2,6 @@
 #ifndef TALLY_VM_TEXT_ITEMS_H
 #define TALLY_VM_TEXT_ITEMS_H
 
-#include "vm/array/array.h"
 #include "vm/types/type.h"
 
 // Whether items of the type are text within the struct, which is read as

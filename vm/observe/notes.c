@@ -73,10 +73,9 @@ static const tl_frame *told_frame(const tl_vm *vm) {
   if (vm->watch->notes == NULL || vm->frames == NULL || frame < vm->frames ||
       frame->function == NULL)
     return NULL;
-  while (frame > vm->frames && tl_is_library(vm, frame->function->unit)) {
+  while (frame > vm->frames && tl_is_library(vm, frame->function->unit))
     if ((--frame)->function == NULL)
       return NULL;
-  }
   return frame;
 }
 

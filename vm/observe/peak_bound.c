@@ -18,7 +18,6 @@
 #include "vm/array/array.h"
 #include "vm/bytecode/module.h"
 #include "vm/engine/elementwise.h"
-#include "vm/error.h"
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
 #include "vm/observe/explain_internal.h"
@@ -49,17 +48,10 @@ static int64_t number_of(lister *l, const tl_prototype *p) {
     return p == NULL ? -1 : (int64_t)p->index;
   size_t i = 0;
   while (i < l->count && l->others[i] != p) i++;
-  if (i == l->capacity) {
-    size_t larger = 2 * l->capacity + 16;
-    void *moved =
-        tl_realloc(l->out.vm, l->others, l->capacity * sizeof *l->others,
-                   larger * sizeof *l->others, "an explanation");
-    if (moved == NULL) {
-      l->out.failed = true;
-      return -1;
-    }
-    l->others = moved;
-    l->capacity = larger;
+  if (!tl_make_room(l->out.vm, &l->others, NULL, &l->capacity, i,
+                    sizeof *l->others, "an explanation")) {
+    l->out.failed = true;
+    return -1;
   }
   if (i == l->count)
     l->others[l->count++] = p;

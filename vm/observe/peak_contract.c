@@ -6,7 +6,6 @@
 #include "vm/array/nested.h"
 #include "vm/error.h"
 #include "vm/memory/memory_internal.h"
-#include "vm/memory/reserve.h"
 #include "vm/observe/references.h"
 #include "vm/region/region.h"
 #include "vm/suggest.h"
@@ -133,13 +132,12 @@ static bool add_owner(void *context, const tl_reference *r) {
     return false;  // frames come first
   owner next = {.nbytes = bytes_of(r->to, DEPTH)};
   const tl_frame *f = all->vm->frames + all->contract->frame;
-  for (; f <= all->vm->frame; f++) {
+  for (; f <= all->vm->frame; f++)
     if (f->function != NULL && f->base <= r->at &&
         r->at < f->base + f->function->slot_count) {
       next.frame = f;
       next.slot = (uint32_t)(r->at - f->base);
     }
-  }
   if (next.frame == NULL || !is_new(all, &next))
     return true;
   for (int i = 0; i < NAMED; i++) {

@@ -17,7 +17,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"
 #include "vm/observe/watch.h"

@@ -78,10 +78,9 @@ static tl_region_status to_consumer(tl_region_graph *g, tl_slot *out) {
   bool rows = tl_region_makes_rows(g);
   if (g->consumer == TL_CONSUMER_FOLD && tl_region_lies_otherwise(g))
     return TL_REGION_DECLINED;
-  if (g->consumer == TL_CONSUMER_SCAN) {
+  if (g->consumer == TL_CONSUMER_SCAN)
     return rows || !tl_region_scan_fits(g) ? TL_REGION_DECLINED
                                            : tl_region_to_array(g, out);
-  }
   if (g->consumer == TL_CONSUMER_PLACE)
     return rows ? TL_REGION_DECLINED : tl_region_to_place(g, out);
   if (g->consumer == TL_CONSUMER_SELECT)
@@ -180,13 +179,12 @@ static bool fits_before(tl_region_graph *g, uint32_t pc) {
 // Whether what was read computes with few items, whatever arrays these are
 // parts of: m[i] + m[j] of a large m.
 static bool is_small(const tl_region_graph *g) {
-  for (int i = 0; i < g->node_count; i++) {
+  for (int i = 0; i < g->node_count; i++)
     for (int k = 0; k < g->nodes[i].arity; k++) {
       const int in = g->nodes[i].in[k];
       if (in < 0 && tl_items_of(&g->uses[-1 - in].items) >= TL_REGION_LARGE)
         return false;
     }
-  }
   return g->node_count > 0;
 }
 

@@ -60,10 +60,9 @@ static bool reshape_dims(tl_region_cached *k, const tl_array *a,
   int ndim = tl_ndim(a);
   if (!k->any_length || ndim != dims[0])
     return false;
-  for (int i = 0; i < ndim; i++) {
+  for (int i = 0; i < ndim; i++)
     note_axis(k, ndim, dims[i + 1], a->dims[i],
               dims[ndim + i + 1] != a->dims[ndim + i]);
-  }
   memcpy(dims + 1, a->dims, (size_t)ndim * 2 * sizeof *dims);
   return true;
 }

@@ -117,10 +117,9 @@ static void *begin_all(void *context, int64_t first, void *local) {
   const consumers *all = context;
   consumers *own = local;
   *own = *all;
-  for (int i = 0; i < all->count; i++) {
+  for (int i = 0; i < all->count; i++)
     own->context[i] = all->begin[i](
         all->context[i], first, (char *)local + (i + 1) * TL_CONSUMER_BYTES);
-  }
   return own;
 }
 

@@ -5,7 +5,6 @@
 // Built for size.
 #include "vm/error.h"
 #include "vm/region/region_internal.h"
-#include "vm/region/region_consumers.h"
 
 enum { CHUNK_ITEMS = 16 * 1024 };
 

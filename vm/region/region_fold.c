@@ -250,11 +250,10 @@ static tl_region_status fold_variance(folder *f, char *to) {
     tl_reduce_divide(f->r.dtype, means, f->count, (double)f->length);
     status = fold_lanes(f, &f->r.squares, means, to);
   }
-  if (status == TL_REGION_DONE) {
+  if (status == TL_REGION_DONE)
     tl_reduce_end_squares(f->r.result, to, f->count,
                           tl_reduce_divisor(f->length, f->r.correction),
                           f->r.root);
-  }
   tl_free(vm, means, nbytes);
   return status;
 }

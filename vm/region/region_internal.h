@@ -8,8 +8,8 @@
 //             region_read.c      what instructions are; operations, the whole
 //   shape     region_resolve.c   shapes and dtypes; parts computed first
 //   plan      region_plan.c      graph to streams and steps
-//   run       region_target.c    which memory a result may go to
-//             region_write.c     results into it, tile by tile at wraps
+//   run       region_write.c     which memory a result may go to; results into
+//                                it, tile by tile at wraps
 //             region_store.c     arrays, and parts of arrays
 //   consume   region_feed.c      items to a consumer, in an order;
 //                                histograms and counts
@@ -301,10 +301,9 @@ typedef struct tl_region_room {
 static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
   if (g->consumer == TL_CONSUMER_SELECT)
     return node == g->selected || node == g->mask;
-  for (int i = 0; i < g->result_count; i++) {
+  for (int i = 0; i < g->result_count; i++)
     if (g->results[i].node == node)
       return true;
-  }
   return g->result_count == 0 && node == g->value;
 }
 

@@ -272,11 +272,10 @@ static bool make_results(multi *s) {
 static bool end_fold(multi *s, int i) {
   const tl_region_result *result = &s->g->results[i];
   tl_reducer *r = &s->reducers[i];
-  if (result->call.reduction == TL_REDUCE_MEAN) {
+  if (result->call.reduction == TL_REDUCE_MEAN)
     tl_reduce_divide(r->result, r->out,
                      s->reduced[i].count * s->reduced[i].width,
                      (double)s->reduced[i].length);
-  }
   if (!tl_is_array(s->results[i]))
     s->results[i] = tl_scalar_load(r->result, r->out);
   if (result->norm_of == TL_DTYPE_COUNT)
@@ -365,7 +364,7 @@ static bool share(const tl_region_graph *g) {
     nodes[i] = arrays_of(g, nodes, &g->nodes[i]);
   shared = nodes[g->results[0].node];
   int count = 0;
-  for (int round = 0; round < g->result_count; round++) {
+  for (int round = 0; round < g->result_count; round++)
     for (int i = 0; i < g->result_count; i++) {
       uint64_t own = nodes[g->results[i].node];
       if (joined[i] || (own & shared) == 0)
@@ -374,7 +373,6 @@ static bool share(const tl_region_graph *g) {
       joined[i] = true;
       count++;
     }
-  }
   return count == g->result_count;
 }
 

@@ -216,10 +216,9 @@ static void release_dead(planner *p, int at) {
     if (!p->g->nodes[made].needed || !is_read(p, at, made))
       continue;
     bool again = false;
-    for (int k = 0; k <= at && !again; k++) {
+    for (int k = 0; k <= at && !again; k++)
       again = p->g->nodes[k].needed && p->values[k] == p->values[made] &&
               (k == at || is_read_after(p, at, k));
-    }
     if (!again)
       tl_plan_release(p->plan, p->values[made]);
   }
@@ -403,10 +402,9 @@ static tl_plan *plan_targets(tl_region_graph *g, const tl_region_tile *tile,
     planned->targets[i].dtype = targets[i].dtype;
     planned->targets[i].is_array = targets[i].out != NULL;
     planned->targets[i].last = targets[i].last;
-    if (targets[i].strides != NULL) {
+    if (targets[i].strides != NULL)
       memcpy(planned->targets[i].strides, targets[i].strides,
              (size_t)tile->ndim * sizeof *targets[i].strides);
-    }
   }
   return &planned->plan;
 }

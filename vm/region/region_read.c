@@ -72,11 +72,10 @@ tl_region_step tl_region_step_of(uint8_t opcode, uint32_t extra) {
 // Built-ins say themselves how they may stand in a region (tl_builtin.fused);
 // of the host's functions those with a loop do.
 tl_region_step tl_region_call(const tl_builtin *builtin) {
-  if (tl_builtin_is_host(builtin)) {
+  if (tl_builtin_is_host(builtin))
     return ((const tl_host_function *)(const void *)builtin)->loop != NULL
                ? TL_STEP_HOST
                : TL_STEP_NONE;
-  }
   switch (builtin->fused) {
     case TL_FUSED_NOT:
       return TL_STEP_NONE;

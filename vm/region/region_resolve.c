@@ -64,10 +64,9 @@ static int broadcast_rows(const tl_region_graph *g, int in, int one) {
 // row, and no other shape fits.
 static bool any_ragged(const tl_region_graph *g, const tl_region_node *n) {
   bool ragged = false;
-  for (int i = 0; g->rows != NULL && i < n->arity; i++) {
+  for (int i = 0; g->rows != NULL && i < n->arity; i++)
     ragged |= n->in[i] >= 0 ? g->nodes[n->in[i]].shape == 0
                             : tl_region_is_ragged(&g->uses[-1 - n->in[i]]);
-  }
   return ragged;
 }
 
@@ -442,11 +441,10 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
   g->hoisted[g->hoisted_count++] = made;
   g->uses[g->use_count++] = (tl_region_use){
       .value = value, .items = value, .root = -1, .direct = true, .read = true};
-  for (int i = node + 1; i <= g->value; i++) {
+  for (int i = node + 1; i <= g->value; i++)
     for (int k = 0; k < g->nodes[i].arity; k++)
       if (g->nodes[i].in[k] == node)
         g->nodes[i].in[k] = -g->use_count;
-  }
   g->nodes[node].needed = false;
   g->uncacheable = true;
 }

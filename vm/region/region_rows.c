@@ -7,7 +7,6 @@
 
 #include "vm/nested/ragged.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/objects.h"
 #include "vm/region/region_internal.h"
 
 // --- Operands ---------------------------------------------------------------
@@ -153,10 +152,9 @@ static tl_region_status fold_each(tl_region_graph *g, tl_reduction reduction,
     return TL_REGION_FAILED;
   }
   tl_row_stream_close(&stream);
-  for (int64_t i = 0; mean && i < rows; i++) {
+  for (int64_t i = 0; mean && i < rows; i++)
     tl_reduce_divide(made, to->data + (size_t)i * method.out, 1,
                      (double)(at[i + 1] - at[i]));
-  }
   *out = tl_own_array(to);
   return TL_REGION_DONE;
 }

@@ -4,7 +4,6 @@
 //
 // Built for size.
 #include "vm/region/region_reader.h"
-#include "vm/types/type.h"
 
 // --- Slots -------------------------------------------------------------------
 

@@ -337,10 +337,9 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   if (!rd->g->vm->library->fused->roll(rd->g->vm, tl_ndim(a), tl_shape(a),
                                        arguments, shift))
     return false;
-  for (int i = 0; from.wrap > 0 && i < tl_ndim(a); i++) {
+  for (int i = 0; from.wrap > 0 && i < tl_ndim(a); i++)
     shift[i] = (shift[i] + tl_region_shift(rd->g, &from)[i]) %
                (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
-  }
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
   in = add_rolled(rd, in, &from, shift);
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);

@@ -10,7 +10,6 @@
 
 #include "vm/text/format_internal.h"
 #include "vm/bytecode/function.h"
-#include "vm/host.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
@@ -266,26 +265,16 @@ typedef struct level {
 // The stack of them; the first levels need no memory.
 typedef struct nest {
   tl_text *text;
-  int64_t count, room;
+  size_t count, room;
   level *levels;  // first[] until they are many
   level first[32];
 } nest;
 
 // Goes into a list or record; false after tl_fail.
 static bool nest_push(nest *n, tl_slot value) {
-  if (n->count == n->room) {
-    tl_vm *vm = n->text->vm;
-    size_t old = (size_t)n->room * sizeof(level);
-    level *more = n->levels == n->first
-                      ? tl_alloc(vm, 2 * old, "a text")
-                      : tl_realloc(vm, n->levels, old, 2 * old, "a text");
-    if (more == NULL)
-      return false;
-    if (n->levels == n->first)
-      memcpy(more, n->first, old);
-    n->levels = more;
-    n->room *= 2;
-  }
+  if (!tl_make_room(n->text->vm, &n->levels, n->first, &n->room, n->count,
+                    sizeof(level), "a text"))
+    return false;
   n->levels[n->count++] = (level){value, 0};
   return true;
 }
@@ -343,7 +332,7 @@ static bool add_nest(tl_text *text, tl_slot value, int64_t limit) {
       ok = add_plain(text, *item, true, false, limit);
   }
   if (n.levels != n.first)
-    tl_free(text->vm, n.levels, (size_t)n.room * sizeof(level));
+    tl_free(text->vm, n.levels, n.room * sizeof(level));
   return ok;
 }
 

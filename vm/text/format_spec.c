@@ -17,7 +17,6 @@
 #include "vm/array/describe.h"
 #include "vm/text/format_internal.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // A width beyond this is a slip rather than a wish, and would fill memory.
 enum { LARGEST_WIDTH = 1000000 };
@@ -500,16 +499,14 @@ static bool add_count(tl_vm *vm, tl_text *text, tl_slot value, const char *what,
                    tl_described(vm, value));
   }
   bool is_unsigned = tl_dtypes[tl_dtype_of(value)].kind == 'U';
-  if (!is_unsigned && value.i < 0) {
+  if (!is_unsigned && value.i < 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "the %s in a format is not negative: got %" PRId64, what,
                    value.i);
-  }
-  if (value.u > (uint64_t)most) {
+  if (value.u > (uint64_t)most)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "the %s in a format is at most %d: got %" PRIu64, what, most,
                    value.u);
-  }
   tl_text_printf(text, "%d", (int)value.i);
   return !text->failed;
 }

@@ -19,10 +19,9 @@ bool tl_type_is_plain(const tl_type *type) {
     return true;
   if (!tl_type_has_fields(type) || type->field_count == 0)
     return false;
-  for (int64_t i = 0; i < type->field_count; i++) {
+  for (int64_t i = 0; i < type->field_count; i++)
     if (!tl_type_is_plain(type->fields[i].type))
       return false;
-  }
   return true;
 }
 
@@ -43,10 +42,9 @@ int64_t tl_type_align(const tl_type *type) {
 // size.
 static bool size_of(const tl_type *type, int64_t *out) {
   int64_t count = 1, one;
-  for (; type->kind == TL_TYPE_FIXED; type = type->of) {
+  for (; type->kind == TL_TYPE_FIXED; type = type->of)
     if (__builtin_mul_overflow(count, type->size, &count))
       return false;
-  }
   one = tl_type_has_fields(type)             ? type->itemsize
         : type->kind == TL_TYPE_FIXED_STRING ? type->size
         : type->kind == TL_TYPE_CHAR         ? 4
@@ -181,12 +179,11 @@ static tl_type *make_layout(tl_vm *vm, tl_type *type, const int64_t *given,
   if (ok && itemsize > 0) {
     for (int64_t i = 0; ok && i < type->field_count; i++) {
       int64_t end = d.offsets[i] + tl_type_size(d.fields[i].type);
-      if (end > itemsize) {
+      if (end > itemsize)
         ok = tl_fail(vm, TALLY_ERR_VALUE,
                      "the field %s ends at byte %" PRId64
                      ", but an item has %" PRId64 " bytes",
                      d.fields[i].name->text, end, itemsize);
-      }
     }
     d.model.itemsize = itemsize;
     while (itemsize % d.model.align != 0) d.model.align /= 2;

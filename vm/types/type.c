@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/nested/nested.h"
+#include "vm/array/array.h"
 #include "vm/vm.h"
 
 // --- Interning --------------------------------------------------------------
@@ -63,13 +63,12 @@ static bool same_type(const tl_type *a, const tl_type *b) {
       !same_name(a->name, b->name)) {
     return false;
   }
-  for (int64_t i = 0; i < a->field_count; i++) {
+  for (int64_t i = 0; i < a->field_count; i++)
     if (a->fields[i].type != b->fields[i].type ||
         !same_name(a->fields[i].name, b->fields[i].name) ||
         (a->offsets != NULL && a->offsets[i] != b->offsets[i])) {
       return false;
     }
-  }
   return true;
 }
 
@@ -78,9 +77,8 @@ static tl_type **find_place(const struct tl_types *types,
                             const tl_type *model) {
   size_t mask = types->capacity - 1;
   size_t at = (size_t)hash_type(model) & mask;
-  while (types->slots[at] != NULL && !same_type(types->slots[at], model)) {
+  while (types->slots[at] != NULL && !same_type(types->slots[at], model))
     at = (at + 1) & mask;
-  }
   return &types->slots[at];
 }
 
@@ -96,10 +94,9 @@ static bool grow(tl_vm *vm, struct tl_types *types) {
   struct tl_types old = *types;
   types->slots = slots;
   types->capacity = capacity;
-  for (size_t i = 0; i < old.capacity; i++) {
+  for (size_t i = 0; i < old.capacity; i++)
     if (old.slots[i] != NULL)
       *find_place(types, old.slots[i]) = old.slots[i];
-  }
   tl_free(vm, old.slots, old.capacity * sizeof *old.slots);
   return true;
 }
@@ -230,10 +227,9 @@ void tl_types_each_name(tl_vm *vm, void (*visit)(void *context, tl_slot name),
       continue;
     if (type->name != NULL)
       visit(context, tl_own_string(type->name));
-    for (int64_t j = 0; j < type->field_count; j++) {
+    for (int64_t j = 0; j < type->field_count; j++)
       if (type->fields[j].name != NULL)
         visit(context, tl_own_string(type->fields[j].name));
-    }
   }
 }
 
@@ -249,9 +245,8 @@ void tl_types_close(tl_vm *vm) {
     if (type == NULL)
       continue;
     drop_name(vm, type->name);
-    for (int64_t j = 0; j < type->field_count; j++) {
+    for (int64_t j = 0; j < type->field_count; j++)
       drop_name(vm, type->fields[j].name);
-    }
     tl_object_free(vm, &type->head);
   }
   tl_free(vm, types->slots, types->capacity * sizeof *types->slots);
@@ -296,9 +291,8 @@ tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
     return vm->nested->type(vm, value);
   if (tl_is_string(value))
     return tl_type_of_dtype(vm, TL_STRING);
-  if (tl_is_scalar(value)) {
+  if (tl_is_scalar(value))
     return tl_type_of_dtype(vm, (tl_dtype)tl_dtype_of(value));
-  }
   tl_string *name = tl_string_from(vm, tl_kind_name(tl_dtype_of(value)));
   if (name == NULL)
     return NULL;
@@ -470,9 +464,7 @@ static void add_dimension(tl_text *text, const tl_type *type) {
 
 // Recurses at most TL_TYPE_DEPTH deep, as types nest no deeper.
 void tl_type_write(tl_text *text, const tl_type *type) {
-  for (; tl_type_is_dimension(type); type = type->of) {
-    add_dimension(text, type);
-  }
+  for (; tl_type_is_dimension(type); type = type->of) add_dimension(text, type);
   for (; type->kind == TL_TYPE_OPTION; type = type->of) tl_text_putc(text, '?');
   if (type->kind == TL_TYPE_DTYPE) {
     tl_text_puts(text, tl_dtypes[type->dtype].name);

@@ -13,7 +13,6 @@
 #ifndef TALLY_VM_TYPE_H
 #define TALLY_VM_TYPE_H
 
-#include "vm/memory/memory.h"
 #include "vm/string.h"
 
 // A node of a datashape: dimensions, then what they hold, as a chain.

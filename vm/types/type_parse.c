@@ -80,9 +80,8 @@ static char peek(parser *p) {
 static bool accept(parser *p, const char *token) {
   size_t n = strlen(token);
   skip_space(p);
-  if (p->nbytes - p->at < n || memcmp(p->text + p->at, token, n) != 0) {
+  if (p->nbytes - p->at < n || memcmp(p->text + p->at, token, n) != 0)
     return false;
-  }
   p->at += n;
   return true;
 }
@@ -170,10 +169,9 @@ static const char *find_other(const char *name, size_t nbytes) {
       {"array", "; an array is N * T"},
       {"ref", "; what refers to a value is pointer[T]"},
   };
-  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
     if (is_word(name, nbytes, others[i].name))
       return others[i].hint;
-  }
   return NULL;
 }
 
@@ -183,9 +181,8 @@ static tl_type *fail_name(parser *p, const char *name, size_t nbytes) {
   char hint[160];
   tl_suggestion near;
   tl_suggest_begin(&near, name, nbytes);
-  for (int i = 0; i < TL_DTYPE_COUNT; i++) {
+  for (int i = 0; i < TL_DTYPE_COUNT; i++)
     tl_suggest_offer(&near, tl_dtypes[i].name, strlen(tl_dtypes[i].name));
-  }
   const char *more = find_other(name, nbytes);
   if (more == NULL)
     more = tl_suggest_text(&near, hint, sizeof hint);
@@ -221,10 +218,9 @@ static tl_dtype find_dtype(const char *name, size_t nbytes) {
                  {"float", TL_FLOAT64},  {"double", TL_FLOAT64},
                  {"intptr", TL_INT64},   {"size_t", TL_UINT64},
                  {"uintptr", TL_UINT64}, {"complex", TL_COMPLEX128}};
-  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++) {
+  for (size_t i = 0; i < sizeof aliases / sizeof *aliases; i++)
     if (is_word(name, nbytes, aliases[i].name))
       return aliases[i].dtype;
-  }
   return tl_dtype_find(name, nbytes);
 }
 
@@ -232,10 +228,9 @@ static tl_dtype find_dtype(const char *name, size_t nbytes) {
 static bool is_kind(const char *name, size_t nbytes) {
   static const char *const kinds[] = {"list", "record", "function", "range",
                                       "type", "module", "handle",   "none"};
-  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
     if (is_word(name, nbytes, kinds[i]))
       return true;
-  }
   return false;
 }
 
@@ -357,24 +352,19 @@ static bool is_new_name(parser *p, size_t at, const draft *d,
 // Adds a field, a member of a tuple, a parameter or a category. [name], which
 // may be NULL, is the draft's where this succeeds, else dropped. [type] may be
 // NULL after tl_fail.
-// The room doubles from 8 on, so even the largest struct is moved seven times
-// at most.
+// The room doubles from 16 on, so even the largest struct is moved six times at
+// most.
 static bool add_member(parser *p, draft *d, tl_string *name, tl_type *type) {
-  const size_t item = sizeof(tl_type_field), old = d->capacity;
-  const size_t count = (size_t)d->model.field_count, more = old ? old * 2 : 8;
+  const size_t count = (size_t)d->model.field_count;
   const bool is_struct = d->model.kind == TL_TYPE_STRUCT;
   bool ok = type != NULL;
   if (ok && count == TL_TYPE_FIELDS) {
     ok = tl_fail(p->vm, TALLY_ERR_TYPE, "a %s has at most %d %s",
                  is_struct ? "struct type" : "type", TL_TYPE_FIELDS,
                  is_struct ? "fields" : "members");
-  } else if (ok && count == old) {
-    tl_type_field *fields = tl_realloc(p->vm, d->model.fields, old * item,
-                                       more * item, "a struct type");
-    ok = fields != NULL;
-    if (ok)
-      d->model.fields = fields, d->capacity = more;
   }
+  ok = ok && tl_make_room(p->vm, &d->model.fields, NULL, &d->capacity, count,
+                          sizeof *d->model.fields, "a struct type");
   if (ok)
     d->model.fields[d->model.field_count++] = (tl_type_field){name, type};
   else if (name != NULL)
@@ -551,11 +541,10 @@ static tl_type *make_option(parser *p, size_t begin, tl_type *of) {
   tl_type model = {.kind = TL_TYPE_OPTION, .of = of};
   if (of == NULL)
     return NULL;
-  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION) {
+  if (tl_type_is_dimension(of) || of->kind == TL_TYPE_OPTION)
     return fail_at(
         p, begin,
         "\"?\" stands before an item's type, as in 3 * ?float64: ", "none");
-  }
   return tl_type_intern(p->vm, &model);
 }
 
@@ -639,10 +628,9 @@ static bool item_compound(parser *p, const char *name, size_t nbytes,
 
 // Whether there is a ... among the dimensions.
 static bool has_ellipsis(const tl_type *type) {
-  for (; tl_type_is_dimension(type); type = type->of) {
+  for (; tl_type_is_dimension(type); type = type->of)
     if (type->kind == TL_TYPE_ELLIPSIS)
       return true;
-  }
   return false;
 }
 
@@ -677,10 +665,9 @@ static tl_type *parse_over(parser *p, tl_type model, const char *name,
   model.of = parse_type(p);
   if (model.of == NULL)
     return NULL;
-  if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1)) {
+  if (model.kind == TL_TYPE_ELLIPSIS && (has_ellipsis(model.of) || times > 1))
     return fail_at(p, begin - 3,
                    "a type has at most one \"...\" among its dimensions", "");
-  }
   tl_type *type = model.of;
   // 3 ** 2 * x is 3 * 3 * x, from the inside out.
   for (; times > 0 && type != NULL; times--) {
@@ -737,9 +724,8 @@ static tl_type *parse_named(parser *p) {
 // A whole type; NULL after tl_fail.
 // The depth is counted here alone, since every way to nest comes by.
 static tl_type *parse_type(parser *p) {
-  if (p->depth == TL_TYPE_DEPTH) {
+  if (p->depth == TL_TYPE_DEPTH)
     return fail_at(p, p->at, "the type is nested too deep", "");
-  }
   p->depth++;
   // What comes next decides: a digit, a bracket, a mark, or a name.
   char c = peek(p);

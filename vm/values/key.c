@@ -9,7 +9,6 @@
 
 #include "vm/string.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Integers ---------------------------------------------------------------
 

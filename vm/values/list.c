@@ -176,9 +176,7 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
 
 // The list counts the item, so the count of the caller is dropped in any case.
 bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
-  bool ok = tl_list_push(vm, list, &item);
-  tl_drop(vm, item);
-  return ok;
+  return tl_drop_after(vm, tl_list_push(vm, list, &item), &item);
 }
 
 // A list that is not whole must not be seen.

@@ -43,10 +43,9 @@ static bool grow(tl_pairs *pairs) {
   if (more.entries == NULL)
     return false;
   for (size_t i = 0; i < more.room; i++) more.entries[i][0] = NULL;
-  for (size_t i = 0; i < pairs->room; i++) {
+  for (size_t i = 0; i < pairs->room; i++)
     if (pairs->entries[i][0] != NULL)
       put(&more, pairs->entries[i][0], pairs->entries[i][1]);
-  }
   tl_pairs_close(pairs);
   *pairs = more;
   return true;

@@ -15,7 +15,6 @@
 #ifndef TALLY_VM_RECORD_H
 #define TALLY_VM_RECORD_H
 
-#include "vm/memory/memory.h"
 #include "vm/values/key.h"
 
 // One field.

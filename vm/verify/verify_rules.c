@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "vm/verify/verify.h"
-#include "vm/vm.h"
 
 const char *const tl_rule_texts[TL_RULE_COUNT] = {
 #define RULE(NAME, text) [TL_RULE_##NAME] = text,
