@@ -317,22 +317,20 @@ static bool press(tl_editor *e, int64_t *ending) {
 // what it is for. A history that is old is written anew: a prompt that adds a
 // line at this very time may lose it. False after a message.
 static bool open_program(tl_editor *e) {
-  const tally_native functions[] = {
-      {.name = "complete", .params = "before", .call = complete, .context = e},
-      {.name = "own", .params = "before", .call = list_own, .context = e},
+  static const tally_native functions[] = {
+      {.name = "complete", .params = "before", .call = complete},
+      {.name = "own", .params = "before", .call = list_own},
       {.name = "commands", .params = "", .call = list_commands},
       {.name = "tokens", .params = "text", .call = tl_program_tokens},
       {.name = "cells", .params = "text", .call = count_cells},
-      {.name = "signature", .params = "name", .call = spell_call, .context = e},
-      {.name = "is_whole", .params = "text", .call = is_whole, .context = e},
-      {.name = "wrong_place",
-       .params = "text",
-       .call = see_wrong,
-       .context = e},
+      {.name = "signature", .params = "name", .call = spell_call},
+      {.name = "is_whole", .params = "text", .call = is_whole},
+      {.name = "wrong_place", .params = "text", .call = see_wrong},
       {.name = "pending", .params = "", .call = is_pending}};
   tally_options options = tally_default_options();
   options.threads = 1;
   options.no_signals = 1;
+  options.context = e;
   e->program = tl_program_open(tl_editing, &options, "prompt", functions,
                                sizeof functions / sizeof *functions, e->vm);
   tally_value args[3], none;

@@ -129,15 +129,27 @@ tally_status tl_program_tokens(tally_vm *vm, void *context, size_t count,
 
 // --- The VM -----------------------------------------------------------------
 
-// Adds a module of functions, unless it has no name.
+enum { MOST_FUNCTIONS = 16 };  // of a module
+
+// Adds a module of functions, unless it has no name. Those without a context
+// get this one.
 static tally_status add_module(tally_vm *vm, const char *name,
-                               const tally_native *functions, size_t count) {
+                               const tally_native *functions, size_t count,
+                               void *context) {
+  tally_native rows[MOST_FUNCTIONS];
+  if (name == NULL)
+    return TALLY_OK;
+  for (size_t i = 0; i < count; i++) {
+    rows[i] = functions[i];
+    if (rows[i].context == NULL)
+      rows[i].context = context;
+  }
   const tally_module module = {.size = sizeof module,
                                .name = name,
-                               .functions = functions,
+                               .functions = rows,
                                .function_count = count,
-                               .function_size = sizeof *functions};
-  return name == NULL ? TALLY_OK : tally_add_module(vm, &module);
+                               .function_size = sizeof *rows};
+  return tally_add_module(vm, &module);
 }
 
 tally_vm *tl_program_open(const char *text, const tally_options *options,
@@ -145,20 +157,14 @@ tally_vm *tl_program_open(const char *text, const tally_options *options,
                           size_t count, tally_vm *about) {
   tally_vm *vm = NULL;
   tally_status status = tally_open(options, &vm);
-  const tally_native library[] = {
-      {.name = "row",
-       .params = "name",
-       .call = find_row,
-       .context = about == NULL ? vm : about},
-      {.name = "rows",
-       .params = "prefix",
-       .call = list_rows,
-       .context = about == NULL ? vm : about},
+  static const tally_native library[] = {
+      {.name = "row", .params = "name", .call = find_row},
+      {.name = "rows", .params = "prefix", .call = list_rows},
   };
   if (status == TALLY_OK)
-    status = add_module(vm, "library", library, 2);
+    status = add_module(vm, "library", library, 2, about == NULL ? vm : about);
   if (status == TALLY_OK)
-    status = add_module(vm, name, functions, count);
+    status = add_module(vm, name, functions, count, options->context);
   if (status == TALLY_OK)
     status = tally_eval(vm, text, NULL);
   if (status == TALLY_OK)
