@@ -223,10 +223,10 @@ static char *ask(const tl_editor *e, const char *function, int count,
   return copy;
 }
 
-// An input of the history.
+// A line of the history.
 static void recall(void *context, const char *text, size_t nbytes) {
   tally_value ignored;
-  if (call_with(context, "recall", text, nbytes, &ignored))
+  if (call_with(context, "recall_line", text, nbytes, &ignored))
     tally_release(((tl_editor *)context)->program, ignored);
 }
 
