@@ -123,30 +123,15 @@ static tally_status find_line(tally_vm *vm, void *context, size_t count,
              : pass_error(vm, d);
 }
 
-// Writes a name as a line of the stream.
-static void put_line(void *to, const char *name) {
-  fprintf(to, "%s\n", name);
-}
-
 // names(frame): without functions and modules.
 static tally_status list_names(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   const debugger *d = context;
-  char *text = NULL;
-  size_t nbytes;
   tally_value names;
   (void)count;
-  if (tally_debug_names(d->vm, frame_of(vm, args[0]), &names) != TALLY_OK)
-    return pass_error(vm, d);
-  FILE *to = open_memstream(&text, &nbytes);
-  if (to != NULL)
-    tl_each_text(d->vm, names, put_line, to);
-  tally_release(d->vm, names);
-  if (to == NULL || fclose(to) != 0)
-    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for names");
-  tally_status status = tally_from_string(vm, text, nbytes, out);
-  free(text);
-  return status;
+  return tally_debug_names(d->vm, frame_of(vm, args[0]), &names) == TALLY_OK
+             ? tl_program_lines(vm, d->vm, names, out)
+             : pass_error(vm, d);
 }
 
 // The value of the expression in args[1], in the frame in args[0]: owned, and
@@ -426,17 +411,16 @@ static bool stops(debugger *d, const tally_debug_info *info) {
 // --- Commands ---------------------------------------------------------------
 
 // What Tab offers, as the program has it.
-static void list_own(void *context, const char *text, tl_text_hook *see,
-                     void *to) {
+static tally_status list_own(void *context, const char *text, tally_vm *vm,
+                             tally_value *out) {
   debugger *d = context;
-  tally_value arg, names;
-  if (tl_program_give(d->program, text, strlen(text), &arg) != TALLY_OK)
-    return;
-  if (tally_call(d->program, "offers", 1, &arg, &names) == TALLY_OK) {
-    tl_each_text(d->program, names, see, to);
-    tally_release(d->program, names);
-  }
+  tally_value arg = {0, 0}, names;
+  tally_status status = tl_program_give(d->program, text, strlen(text), &arg);
+  if (status == TALLY_OK)
+    status = tally_call(d->program, "offers", 1, &arg, &names);
   tally_release(d->program, arg);
+  return status == TALLY_OK ? tl_program_lines(vm, d->program, names, out)
+                            : tally_from_string(vm, "", 0, out);
 }
 
 // Reads a line into *text, borrowed until the next one is read. False at the

@@ -28,6 +28,21 @@ tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
              : tally_from_string(vm, other, sizeof other - 1, out);
 }
 
+tally_status tl_program_lines(tally_vm *vm, tally_vm *from, tally_value list,
+                              tally_value *out) {
+  tally_value args[] = {list, {0, 0}}, text = {0, 0};
+  size_t nbytes;
+  tally_from_string(from, "\n", 1, &args[1]);
+  // The library's, whatever a script calls so.
+  tally_call(from, ".join", 2, args, &text);
+  const char *lines = tl_program_text(from, text, &nbytes);
+  tally_status status = tl_program_give(vm, lines, nbytes, out);
+  tally_release(from, args[0]);
+  tally_release(from, args[1]);
+  tally_release(from, text);
+  return status;
+}
+
 // --- library ----------------------------------------------------------------
 
 // The row of a name of [about]. What is asked for comes one after the other, as

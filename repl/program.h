@@ -47,4 +47,9 @@ const char *tl_program_text(tally_vm *vm, tally_value value, size_t *nbytes);
 tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
                              tally_value *out);
 
+// The strings of a list of another VM, a line each, as one text; "" where that
+// has no memory for it. Takes the list.
+tally_status tl_program_lines(tally_vm *vm, tally_vm *from, tally_value list,
+                              tally_value *out);
+
 #endif
