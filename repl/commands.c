@@ -263,13 +263,17 @@ static void add_variable(void *context, const char *name) {
 
 // What is alive is asked before the program is opened, which takes memory, too.
 static tally_status show_memory(const asked *q) {
-  const tl_live *live = &q->session->live;
   listed to = {.t.vm = q->vm};
-  tally_value names;
+  tally_value names, live;
   tally_stats stats;
+  char type[48];
+  snprintf(type, sizeof type, "%zu * int64", q->session->live_count);
+  const tally_buffer buffer = {.data = q->session->live,
+                               .type = type,
+                               .nbytes = q->session->live_count * 8};
   tally_get_stats(q->vm, &stats);
   const double numbers[] = {
-      live->step, (double)stats.live_bytes, (double)stats.peak_bytes,
+      (double)stats.live_bytes, (double)stats.peak_bytes,
       number_of(q->vm, "memory.rss", 0, (tally_value){0, 0})};
   tally_status status = tally_complete(q->vm, "", &names);
   if (status != TALLY_OK)
@@ -277,11 +281,10 @@ static tally_status show_memory(const asked *q) {
   to.program = open_program(&to.t);
   if (to.program != NULL) {
     tl_each_text(q->vm, names, add_variable, &to);
-    for (int i = 0; i < live->count; i++) {
-      const double nbytes = (double)live->nbytes[i];
-      tell(&to.t, to.program, "behind", NULL, NULL, 1, &nbytes);
-    }
-    status = tell(&to.t, to.program, "memory", NULL, NULL, 4, numbers);
+    if (buffer.data != NULL &&
+        tally_from_buffer(to.program, &buffer, &live) == TALLY_OK)
+      tally_set_global(to.program, "live", live);
+    status = tell(&to.t, to.program, "memory", NULL, NULL, 3, numbers);
     tally_close(to.program);
   }
   tally_release(q->vm, names);
