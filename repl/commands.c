@@ -4,6 +4,7 @@
 //     :ti  x * 2   ─ tl_run_command   a copy without colon and blanks
 //                  ─ run_text         ti is :time alone; it has an argument
 //                  ─ time_code        of the argument x * 2; gives a status
+//                      ─ timed(…)     prints it, commands.tly
 //                  ─ tl_session_end   reports it, as for an input
 //
 // A command adds its line to the table at the end, and completion and :help
@@ -13,7 +14,6 @@
 #include "repl/commands.h"
 
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,6 +22,7 @@
 
 #include "repl/colours.h"
 #include "repl/file.h"
+#include "repl/program.h"
 #include "repl/run.h"
 #include "repl/wrap.h"
 
@@ -103,28 +104,6 @@ typedef struct asked {
   tl_inputs *inputs;
 } asked;
 
-// 1234567 bytes as "1.2 MB"; [to] has room for 16 bytes. Powers of 1000, as the
-// units say, and two digits or three. The bounds are those at which rounding
-// would give a fourth digit. Returns [to].
-static const char *spell_bytes(double nbytes, char *to) {
-  static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
-  size_t unit = 0;
-  for (; nbytes >= 999.5 && unit < 5; unit++) nbytes /= 1000;
-  snprintf(to, 16, unit == 0 || nbytes >= 99.95 ? "%.0f %s" : "%.1f %s", nbytes,
-           units[unit]);
-  return to;
-}
-
-// 0.00123 seconds as "1.23 ms"; [to] has room for 16 bytes. Nanoseconds
-// are the last unit: less is 0.5 ns. Returns [to].
-static const char *spell_seconds(double seconds, char *to) {
-  static const char *const units[] = {"s", "ms", "µs", "ns"};
-  size_t unit = 0;
-  for (; seconds < 0.9995 && unit < 3; unit++) seconds *= 1000;
-  snprintf(to, 16, "%.3g %s", seconds, units[unit]);
-  return to;
-}
-
 // A value as a number, which is released; 0 of what is none.
 static double take_number(tally_vm *vm, tally_value value) {
   double number = 0;
@@ -152,11 +131,14 @@ static double number_of(tally_vm *vm, const char *function, int count,
              : 0;
 }
 
-// --- :time ------------------------------------------------------------------
+// --- :time, :type, :mem -----------------------------------------------------
 
-// With three the median is neither the slowest nor the fastest; a thousand fill
-// a third of a second with calls of 330 µs or less.
-enum { SAMPLES_LEAST = 3, SAMPLES_MOST = 1000 };
+// What :time calls, and how that ended.
+typedef struct timed {
+  tally_vm *vm;
+  tally_value function;
+  tally_status status;
+} timed;
 
 // Seconds of a clock that nobody sets.
 static double now(void) {
@@ -165,194 +147,148 @@ static double now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-// The fastest first, for qsort.
-static int compare_times(const void *a, const void *b) {
-  double x = *(const double *)a, y = *(const double *)b;
-  return (x > y) - (x < y);
-}
-
-// How long so many calls take; negative: one failed. Results are released
-// within, which belongs to what a call costs.
-static double time_calls(tally_vm *vm, tally_value function, int calls) {
+// calls(n). Results are released within, which belongs to what a call costs. An
+// interrupt between two calls stops neither of them.
+static tally_status time_calls(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  timed *t = context;
+  int64_t n = 0;
+  (void)count;
+  tally_to_int(vm, args[0], &n);
   double begin = now();
-  for (int i = 0; i < calls; i++)
-    if (tally_apply(vm, function, 0, NULL, NULL) != TALLY_OK)
-      return -1;
-  return now() - begin;
+  for (int64_t i = 0; i < n && t->status == TALLY_OK; i++)
+    t->status = tally_apply(t->vm, t->function, 0, NULL, NULL);
+  double taken = now() - begin;
+  if (t->status == TALLY_OK && tl_session_was_interrupted())
+    t->status = tally_raise(t->vm, TALLY_ERR_INTERRUPT, "interrupted");
+  return t->status == TALLY_OK ? tally_from_float(vm, taken, out)
+                               : tally_raise(vm, t->status, "the code failed");
 }
 
-// Samples of several calls each, so that the clock's own time does not count,
-// until a third of a second has passed; the times of a call, in order. Returns
-// how many samples; 0: a call failed. [times] has room for SAMPLES_MOST. The
-// median of samples is what is reported, as a mean would grow with everything
-// else that the machine does.
-static int sample(tally_vm *vm, tally_value function, int calls,
-                  double *times) {
-  int count = 0;
-  double all = 0;
-  while (count < SAMPLES_LEAST || (count < SAMPLES_MOST && all < 0.33)) {
-    double taken = time_calls(vm, function, calls);
-    if (taken < 0)
-      return 0;
-    // An interrupt between two calls stops neither of them.
-    if (tl_session_was_interrupted()) {
-      tally_raise(vm, TALLY_ERR_INTERRUPT, "interrupted");
-      return 0;
-    }
-    all += taken;
-    times[count++] = taken / calls;
+// Opens the program that prints what they show, which can call t->function.
+// NULL after a message.
+static tally_vm *open_program(timed *t) {
+  static const tally_native functions[] = {
+      {.name = "calls", .params = "n", .call = time_calls}};
+  tally_options options = tally_default_options();
+  options.threads = 1;
+  options.no_signals = 1;
+  options.context = t;
+  return tl_program_open(tl_commands, &options, "run", functions, 1, NULL);
+}
+
+// Calls a function of the program with two texts, NULL for none, and with
+// numbers. What fails there is an error of the prompt's VM.
+static tally_status tell(const timed *t, tally_vm *program,
+                         const char *function, const char *a, const char *b,
+                         int count, const double *numbers) {
+  const char *const texts[] = {a, b};
+  tally_value args[6];
+  int n = 0;
+  for (int i = 0; i < 2; i++) {
+    if (texts[i] != NULL)
+      tl_program_give(program, texts[i], strlen(texts[i]), &args[n++]);
   }
-  qsort(times, (size_t)count, sizeof *times, compare_times);
-  return count;
+  for (int i = 0; i < count; i++)
+    tally_from_float(program, numbers[i], &args[n++]);
+  tally_status status = tally_call(program, function, n, args, NULL);
+  while (n > 0) tally_release(program, args[--n]);
+  return status == TALLY_OK || t->status != TALLY_OK
+             ? t->status
+             : tally_raise(t->vm, status, "%s", tally_error(program)->message);
 }
 
-// The first call is counted; the second says how many make a sample. A sample
-// takes 50 µs or one call, whichever is longer, as reading the clock costs some
-// 20 to 50 ns. The counted call also fills caches, so that none of those timed
-// is the first.
-static tally_status time_function(tally_vm *vm, tally_value function) {
-  static double times[SAMPLES_MOST];
-  char a[16], b[16], c[16];
-  tally_value counts;
-  tally_status status = tally_call(vm, "memory.measure", 1, &function, &counts);
-  if (status != TALLY_OK)
-    return status;
-  double arrays = number_in(vm, counts, "allocs");
-  double nbytes = number_in(vm, counts, "alloc_bytes");
-  double peak = number_in(vm, counts, "peak_bytes");
-  tally_release(vm, counts);
-  double once = time_calls(vm, function, 1);
-  int calls = once < 5e-8 ? 1000 : once > 5e-5 ? 1 : (int)(5e-5 / once);
-  int count = once < 0 ? 0 : sample(vm, function, calls, times);
-  if (count == 0)
-    return tally_error(vm)->status;
-  printf("%s, the median of %d runs (%s to %s)\n",
-         spell_seconds(times[count / 2], a), count * calls,
-         spell_seconds(times[0], b), spell_seconds(times[count - 1], c));
-  printf("%.0f array%s made, %s; %s more alive at the peak\n", arrays,
-         arrays == 1 ? "" : "s", spell_bytes(nbytes, a), spell_bytes(peak, b));
-  return TALLY_OK;
-}
-
-// The code is compiled once, as a function without parameters that sees the
-// prompt's variables.
-// Compiled and not read anew for each run, so that what is timed is what a
-// script's loop would do.
-static tally_status time_code(const asked *q) {
-  tally_value function;
-  tally_status status = tally_compile(q->vm, q->argument, &function);
-  if (status != TALLY_OK)
-    return status;
-  status = time_function(q->vm, function);
-  tally_release(q->vm, function);
+// The same in a VM of its own, which ends with it.
+static tally_status tell_once(timed *t, const char *function, const char *a,
+                              int count, const double *numbers) {
+  tally_vm *program = open_program(t);
+  if (program == NULL)
+    return tally_raise(t->vm, TALLY_ERR_MEMORY, "no memory for a program");
+  tally_status status = tell(t, program, function, a, NULL, count, numbers);
+  tally_close(program);
   return status;
 }
 
-// --- :type, :mem ------------------------------------------------------------
+// The code is compiled once, as a function without parameters that sees the
+// prompt's variables, and not read anew for each run, so that what is timed is
+// what a script's loop would do.
+static tally_status time_code(const asked *q) {
+  timed t = {.vm = q->vm};
+  tally_value counts;
+  tally_status status = tally_compile(q->vm, q->argument, &t.function);
+  if (status != TALLY_OK)
+    return status;
+  status = tally_call(q->vm, "memory.measure", 1, &t.function, &counts);
+  if (status == TALLY_OK) {
+    const double numbers[] = {number_in(q->vm, counts, "allocs"),
+                              number_in(q->vm, counts, "alloc_bytes"),
+                              number_in(q->vm, counts, "peak_bytes")};
+    tally_release(q->vm, counts);
+    status = tell_once(&t, "timed", NULL, 3, numbers);
+  }
+  tally_release(q->vm, t.function);
+  return status;
+}
 
 // The bytes are all that the value keeps alive: a view of a large array shows
-// the array's.
-// The code runs, and may change variables, as any input does.
+// the array's. The code runs, and may change variables, as any input does.
 static tally_status show_type(const asked *q) {
+  timed t = {.vm = q->vm};
   tally_value value;
-  char nbytes[16];
   tally_status status = tally_eval(q->vm, q->argument, &value);
   if (status != TALLY_OK)
     return status;
-  printf("%s, %s\n", tally_type(q->vm, value),
-         spell_bytes(number_of(q->vm, "memory.held", 1, value), nbytes));
+  const double held = number_of(q->vm, "memory.held", 1, value);
+  status = tell_once(&t, "sized", tally_type(q->vm, value), 1, &held);
   tally_release(q->vm, value);
-  return TALLY_OK;
+  return status;
 }
 
-// A variable as :mem shows it.
-typedef struct variable {
-  const char *name;
-  char type[48];
-  double nbytes;
-} variable;
+// The program that lists variables, and the VM that has them.
+typedef struct listed {
+  timed t;
+  tally_vm *program;
+} listed;
 
-// The largest first; of equal ones by name, so that the list is the same each
-// time.
-// None of the numbers is a NaN, so this is an order.
-static int compare_variables(const void *a, const void *b) {
-  const variable *x = a, *y = b;
-  return x->nbytes != y->nbytes
-             ? (x->nbytes < y->nbytes) - (x->nbytes > y->nbytes)
-             : strcmp(x->name, y->name);
-}
-
-typedef struct variables {
-  tally_vm *vm;
-  variable *of;
-  size_t count;
-} variables;
-
-// [of] has room for as many as there are names. Those of the library are no
-// variables. The name lives as long as their list.
+// Those of the library are no variables.
 static void add_variable(void *context, const char *name) {
-  variables *all = context;
+  const listed *to = context;
   tally_value value;
-  if (tally_get_global(all->vm, name, &value) != TALLY_OK)
+  if (tally_get_global(to->t.vm, name, &value) != TALLY_OK)
     return;
-  variable *v = &all->of[all->count++];
-  v->name = name;
-  v->nbytes = number_of(all->vm, "memory.held", 1, value);
-  // A long type, as of a record, is cut.
-  snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
-  tally_release(all->vm, value);
+  const double held = number_of(to->t.vm, "memory.held", 1, value);
+  tell(&to->t, to->program, "add", name, tally_type(to->t.vm, value), 1, &held);
+  tally_release(to->t.vm, value);
 }
 
-// Live bytes over the session, a bar for one input or more; nothing at all is
-// no bar, and the least of something is one of the lowest.
-static void draw_live(const tl_live *live) {
-  static const char *const bars[] = {" ", "▁", "▂", "▃", "▄",
-                                     "▅", "▆", "▇", "█"};
-  uint64_t most = 0;
-  char a[16];
-  for (int i = 0; i < live->count; i++)
-    if (live->nbytes[i] > most)
-      most = live->nbytes[i];
-  if (live->count < 2 || most == 0)
-    return;
-  printf("%10s ", spell_bytes((double)most, a));
-  for (int i = 0; i < live->count; i++)
-    fputs(bars[(int)ceil(8 * (double)live->nbytes[i] / (double)most)], stdout);
-  puts(live->step == 1 ? "  behind each input" : "  behind the inputs");
-}
-
-// The variables by the bytes that they keep alive, then the whole. Arrays that
-// several variables share are counted for each, so the lines may add up to more
-// than what is alive.
-// Without memory for the list there are the sums alone, which need none.
+// What is alive is asked before the program is opened, which takes memory, too.
 static tally_status show_memory(const asked *q) {
-  tally_value names;
+  listed to = {.t.vm = q->vm};
+  tally_value names, live;
+  tally_stats stats;
+  char type[48];
+  snprintf(type, sizeof type, "%zu * int64", q->session->live_count);
+  const tally_buffer buffer = {.data = q->session->live,
+                               .type = type,
+                               .nbytes = q->session->live_count * 8};
+  tally_get_stats(q->vm, &stats);
+  const double numbers[] = {
+      (double)stats.live_bytes, (double)stats.peak_bytes,
+      number_of(q->vm, "memory.rss", 0, (tally_value){0, 0})};
   tally_status status = tally_complete(q->vm, "", &names);
   if (status != TALLY_OK)
     return status;
-  variables all = {q->vm, calloc(tally_length(q->vm, names), sizeof *all.of),
-                   0};
-  char a[16], b[16];
-  if (all.of != NULL)
-    tl_each_text(q->vm, names, add_variable, &all);
-  if (all.count > 0)
-    qsort(all.of, all.count, sizeof *all.of, compare_variables);
-  for (size_t i = 0; i < all.count; i++) {
-    printf("%10s  %-16s %s\n", spell_bytes(all.of[i].nbytes, a), all.of[i].name,
-           all.of[i].type);
+  to.program = open_program(&to.t);
+  if (to.program != NULL) {
+    tl_each_text(q->vm, names, add_variable, &to);
+    if (buffer.data != NULL &&
+        tally_from_buffer(to.program, &buffer, &live) == TALLY_OK)
+      tally_set_global(to.program, "live", live);
+    status = tell(&to.t, to.program, "memory", NULL, NULL, 3, numbers);
+    tally_close(to.program);
   }
-  free(all.of);
   tally_release(q->vm, names);
-  draw_live(&q->session->live);
-  tally_stats stats;
-  tally_get_stats(q->vm, &stats);
-  printf("%s alive, %s at the peak\n", spell_bytes((double)stats.live_bytes, a),
-         spell_bytes((double)stats.peak_bytes, b));
-  // What the process has with other libraries and code, where the system says.
-  double resident = number_of(q->vm, "memory.rss", 0, (tally_value){0, 0});
-  if (resident > 0)
-    printf("%s of the whole process\n", spell_bytes(resident, a));
-  return TALLY_OK;
+  return status;
 }
 
 // --- :explain, :dis ---------------------------------------------------------

@@ -1,328 +1,426 @@
-// tally debug: a run line by line, of which the hook of tally_debug decides
-// where it stops; there commands are read, with the prompt's editor on a
-// terminal.
+// tally debug: a run line by line, of which the hook of tally_debug is told.
+// What stops it, and what the commands do that are read there, is the business
+// of a program in Tally, debug.tly, in a VM of its own; what is here tells it
+// of events, reads lines, with the prompt's editor on a terminal, and asks the
+// script's VM for it.
 //
-//     tally_run ─▶ hook: does it stop here? ─▶ converse: commands, each a row
-//                  breakpoints, step, catch              of the table at the
-//                  end
+//     tally_run ─▶ heed ─ is_met ─ stops(event)            debug.tly
+//                       ─ converse ─ stopped()
+//                                  ─ read_line, command(line) …
+//                                      run.evaluate(…) ─ tally_debug_eval
 //
-// A command says by its result whether the conversation goes on.
+// A line that no command and no breakpoint waits for is passed over here: that
+// is what a run mostly meets.
 
-#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "repl/debug_internal.h"
+#include "repl/editor.h"
+#include "repl/program.h"
+#include "repl/run.h"
 
-enum { LIST_LINES = 5 };
+// What a command gives, as debug.tly has it: another one is read, the run ends,
+// or it goes on, and stops besides where stops() says so
+enum {
+  STAY = -1,
+  END = -2,
+  RUN = 0,  // nowhere
+  STEP,     // at any line
+  NEXT,     // at one with no more calls around it than now
+  FINISH,   // with fewer
+};
 
-// --- Places -----------------------------------------------------------------
+enum { BREAKPOINTS = 64 };
 
-// The bytes of a line, from 1, without its newline: borrowed from the place's
-// source, *nbytes long. NULL: the file has fewer lines, and *nbytes is unset.
-static const char *find_line(const tally_debug_place *place, size_t line,
-                             size_t *nbytes) {
-  const char *at = place->source, *end = at + place->nbytes;
-  for (; line > 1 && at < end; line--) {
-    const char *stop = memchr(at, '\n', (size_t)(end - at));
-    at = stop == NULL ? end : stop + 1;
-  }
-  if (at == end)
-    return NULL;
-  const char *stop = memchr(at, '\n', (size_t)(end - at));
-  *nbytes = (size_t)((stop == NULL ? end : stop) - at);
-  return at;
+// One run that is debugged, on the stack of tl_run_debug. It owns the line, the
+// editor and the program; [info] is borrowed, and valid only while the hook
+// runs.
+typedef struct debugger {
+  tally_vm *vm, *program;
+  tl_editor *editor;  // NULL: lines of standard input
+  char *line;
+  size_t line_size;
+  // Where stops() is asked: at lines, where functions begin, at each line.
+  int64_t lines[BREAKPOINTS];
+  size_t line_count;
+  int calls, changes;
+  int64_t pace;  // what the last command gave
+  size_t depth;  // calls around it then
+  bool begins;   // a function with a breakpoint begins: stops at its line
+  const tally_debug_info *info;
+} debugger;
+
+// --- What the program may ask -----------------------------------------------
+
+// The error of the script's VM, which stands in no file, as one of the
+// program's.
+static tally_status pass_error(tally_vm *vm, const debugger *d) {
+  const tally_error_info *e = tally_error(d->vm);
+  return tally_raise(vm, TALLY_ERR_VALUE, "%s error: %s", e->kind, e->message);
 }
 
-// The line with its number, the one that is next marked; nothing behind the
-// end.
-static void print_line(const tally_debug_place *place, size_t line) {
-  size_t nbytes;
-  const char *text = find_line(place, line, &nbytes);
-  if (text != NULL)
-    printf("%c%4zu | %.*s\n", (int)line == place->line ? '>' : ' ', line,
-           (int)nbytes, text);
+// The frame that the first argument is; SIZE_MAX, which there is not, of none.
+static size_t frame_of(tally_vm *vm, tally_value arg) {
+  int64_t frame;
+  return tally_to_int(vm, arg, &frame) == TALLY_OK ? (size_t)frame : SIZE_MAX;
 }
 
-// "life.tly:12 in step", and the line. Prints nothing where there is no such
-// frame, as when an error was raised in the library with no script around it.
-static void print_place(debugger *d, size_t frame) {
+// The frame's place; false: there are not so many.
+static bool find_place(tally_vm *vm, const debugger *d, tally_value arg,
+                       tally_debug_place *out) {
+  return tally_debug_frame(d->vm, frame_of(vm, arg), out) == TALLY_OK;
+}
+
+// calls(): without the library's.
+static tally_status count_calls(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  const debugger *d = context;
   tally_debug_place place;
-  if (tally_debug_frame(d->vm, frame, &place) != TALLY_OK)
-    return;
-  printf("%s:%d%s%s\n", place.file, place.line,
-         *place.function == 0 ? "" : " in ", place.function);
-  if (place.line > 0)
-    print_line(&place, (size_t)place.line);
+  int64_t n = 0;
+  (void)count, (void)args;
+  while (tally_debug_frame(d->vm, (size_t)n, &place) == TALLY_OK) n++;
+  return tally_from_int(vm, n, out);
+}
+
+// place(frame)
+static tally_status give_place(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  static const char *const keys[] = {"file", "line", "function"};
+  tally_debug_place place;
+  tally_value fields[3];
+  (void)count;
+  if (!find_place(vm, context, args[0], &place))
+    return tally_from_none(vm, out);
+  tl_program_give(vm, place.file, strlen(place.file), &fields[0]);
+  tally_from_int(vm, place.line, &fields[1]);
+  tl_program_give(vm, place.function, strlen(place.function), &fields[2]);
+  return tally_from_record(vm, 3, keys, fields, out);
+}
+
+// source(frame); "" where there is no such frame.
+static tally_status give_source(tally_vm *vm, void *context, size_t count,
+                                const tally_value *args, tally_value *out) {
+  tally_debug_place place;
+  (void)count;
+  return find_place(vm, context, args[0], &place)
+             ? tl_program_give(vm, place.source, place.nbytes, out)
+             : tally_from_string(vm, "", 0, out);
+}
+
+// line(frame, n)
+static tally_status find_line(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  int64_t line = 0;
+  int found = 0;
+  (void)count;
+  tally_to_int(vm, args[1], &line);
+  return tally_debug_line(d->vm, frame_of(vm, args[0]), (int)line, &found) ==
+                 TALLY_OK
+             ? tally_from_int(vm, found, out)
+             : pass_error(vm, d);
+}
+
+// names(frame): without functions and modules.
+static tally_status list_names(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  tally_value names;
+  (void)count;
+  return tally_debug_names(d->vm, frame_of(vm, args[0]), &names) == TALLY_OK
+             ? tl_program_lines(vm, d->vm, names, out)
+             : pass_error(vm, d);
+}
+
+// The value of the expression in args[1], in the frame in args[0]: owned, and
+// the script's VM's.
+static tally_status evaluate(tally_vm *vm, const debugger *d,
+                             const tally_value *args, tally_value *out) {
+  size_t nbytes;
+  return tally_debug_eval(d->vm, frame_of(vm, args[0]),
+                          tl_program_text(vm, args[1], &nbytes), out);
+}
+
+// A value as print shows it.
+static tally_status give_shown(tally_vm *vm, const debugger *d,
+                               tally_value value, tally_value *out) {
+  tally_value shown;
+  size_t nbytes;
+  if (tally_format(d->vm, value, &shown) != TALLY_OK)
+    return pass_error(vm, d);
+  const char *text = tl_program_text(d->vm, shown, &nbytes);
+  tally_status status = tl_program_give(vm, text, nbytes, out);
+  tally_release(d->vm, shown);
+  return status;
+}
+
+// evaluate(frame, text)
+static tally_status show_value(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  tally_value value;
+  (void)count;
+  if (evaluate(vm, d, args, &value) != TALLY_OK)
+    return pass_error(vm, d);
+  tally_status status = give_shown(vm, d, value, out);
+  tally_release(d->vm, value);
+  return status;
+}
+
+// holds(frame, text)
+static tally_status test_value(tally_vm *vm, void *context, size_t count,
+                               const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  tally_value value;
+  int truth;
+  (void)count;
+  if (evaluate(vm, d, args, &value) != TALLY_OK)
+    return pass_error(vm, d);
+  tally_status status = tally_to_bool(d->vm, value, &truth);
+  tally_release(d->vm, value);
+  return status == TALLY_OK ? tally_from_bool(vm, truth, out)
+                            : pass_error(vm, d);
+}
+
+// assign(frame, name, text)
+static tally_status assign(tally_vm *vm, void *context, size_t count,
+                           const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  const tally_value asked[] = {args[0], args[2]};
+  tally_value value;
+  size_t nbytes;
+  (void)count;
+  if (evaluate(vm, d, asked, &value) != TALLY_OK)
+    return pass_error(vm, d);
+  tally_status status =
+      tally_debug_set(d->vm, frame_of(vm, args[0]),
+                      tl_program_text(vm, args[1], &nbytes), value);
+  tally_release(d->vm, value);
+  return status == TALLY_OK ? tally_from_none(vm, out) : pass_error(vm, d);
+}
+
+// --- Values that are kept ---------------------------------------------------
+
+// A value of the script's VM that the program has, and owns.
+typedef struct kept {
+  tally_vm *vm;
+  tally_value value;
+} kept;
+
+static void end_kept(void *context, void *object) {
+  kept *k = object;
+  (void)context;
+  tally_release(k->vm, k->value);
+  free(k);
+}
+
+static const tally_resource kept_type = {.size = sizeof kept_type,
+                                         .name = "value of the script's",
+                                         .release = end_kept};
+
+// The value that an argument of the program's is; NULL: it is none.
+static const kept *kept_of(tally_vm *vm, tally_value arg) {
+  void *object;
+  return tally_to_resource(vm, arg, &kept_type, &object) == TALLY_OK ? object
+                                                                     : NULL;
+}
+
+// Whether both are the same in all that they hold; what cannot be compared is
+// not. The library's function is asked, whatever the script calls its own.
+static bool are_same(tally_vm *vm, tally_value a, tally_value b) {
+  tally_value args[] = {a, b}, answer;
+  int truth = 0;
+  if (tally_call(vm, ".same", 2, args, &answer) != TALLY_OK)
+    return false;
+  tally_to_bool(vm, answer, &truth);
+  tally_release(vm, answer);
+  return truth != 0;
+}
+
+// keep(frame, text, before)
+static tally_status keep(tally_vm *vm, void *context, size_t count,
+                         const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  const kept *before = kept_of(vm, args[2]);
+  tally_value value;
+  (void)count;
+  if (evaluate(vm, d, args, &value) != TALLY_OK)
+    return pass_error(vm, d);
+  if (before != NULL && are_same(d->vm, before->value, value)) {
+    tally_release(d->vm, value);
+    *out = tally_retain(vm, args[2]);
+    return TALLY_OK;
+  }
+  kept *k = malloc(sizeof *k);
+  tally_status status = TALLY_ERR_MEMORY;
+  if (k != NULL) {
+    *k = (kept){d->vm, value};
+    status = tally_from_resource(vm, &kept_type, k, out);
+  }
+  if (status == TALLY_OK)
+    return status;
+  tally_release(d->vm, value);
+  free(k);
+  return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for a value");
+}
+
+// show(a)
+static tally_status show_kept(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  const kept *k = kept_of(vm, args[0]);
+  (void)count;
+  return k == NULL ? tally_raise(vm, TALLY_ERR_TYPE, "show: no value")
+                   : give_shown(vm, context, k->value, out);
+}
+
+// heed(lines, calls, changes)
+static tally_status set_heed(tally_vm *vm, void *context, size_t count,
+                             const tally_value *args, tally_value *out) {
+  debugger *d = context;
+  tally_array lines;
+  (void)count;
+  d->line_count = 0;
+  if (tally_to_buffer(vm, args[0], &lines) == TALLY_OK &&
+      lines.size <= BREAKPOINTS) {
+    d->line_count = lines.size;
+    memcpy(d->lines, lines.data, lines.size * sizeof *d->lines);
+  }
+  tally_to_bool(vm, args[1], &d->calls);
+  tally_to_bool(vm, args[2], &d->changes);
+  return tally_from_none(vm, out);
+}
+
+// --- The program ------------------------------------------------------------
+
+// Opens the program. False after a message.
+static bool open_program(debugger *d) {
+  static const tally_native functions[] = {
+      {.name = "calls", .params = "", .call = count_calls},
+      {.name = "place", .params = "frame", .call = give_place},
+      {.name = "source", .params = "frame", .call = give_source},
+      {.name = "line", .params = "frame, n", .call = find_line},
+      {.name = "names", .params = "frame", .call = list_names},
+      {.name = "evaluate", .params = "frame, text", .call = show_value},
+      {.name = "holds", .params = "frame, text", .call = test_value},
+      {.name = "assign", .params = "frame, name, text", .call = assign},
+      {.name = "keep", .params = "frame, text, before", .call = keep},
+      {.name = "show", .params = "a", .call = show_kept},
+      {.name = "heed", .params = "lines, calls, changes", .call = set_heed},
+  };
+  tally_options options = tally_default_options();
+  options.threads = 1;
+  options.no_signals = 1;
+  options.context = d;
+  d->program = tl_program_open(tl_debug, &options, "run", functions,
+                               sizeof functions / sizeof *functions, d->vm);
+  return d->program != NULL;
+}
+
+// Calls a function of the program that gives a number or a bool; [otherwise]
+// after a message. Takes the argument.
+static int64_t ask(const debugger *d, const char *function, int count,
+                   tally_value arg, int64_t otherwise) {
+  tally_value value;
+  int64_t answer = otherwise;
+  int truth;
+  if (tally_call(d->program, function, count, &arg, &value) == TALLY_OK) {
+    if (tally_to_bool(d->program, value, &truth) == TALLY_OK)
+      answer = truth;
+    else
+      tally_to_int(d->program, value, &answer);
+    tally_release(d->program, value);
+  } else {
+    fprintf(stderr, "tally: %s\n", tally_error(d->program)->report);
+  }
+  if (count > 0)
+    tally_release(d->program, arg);
+  return answer;
 }
 
 // --- Stopping ---------------------------------------------------------------
 
-// Whether the line is one that the last command wanted.
-static bool is_wanted(const debugger *d, const tally_debug_info *info) {
-  return d->begins || d->pace == PACE_STEP ||
-         (d->pace == PACE_NEXT && info->depth <= d->depth) ||
-         (d->pace == PACE_FINISH && info->depth < d->depth);
+// Whether the program has the run stop at the event, as it does where there is
+// no memory to ask it.
+static bool is_met(const debugger *d, const tally_debug_info *info) {
+  static const char *const keys[] = {"kind", "file",    "line",  "function",
+                                     "name", "message", "caught"};
+  enum { FIELDS = sizeof keys / sizeof *keys };
+  tally_vm *vm = d->program;
+  const char *texts[FIELDS] = {[1] = info->file, [3] = info->function};
+  tally_value fields[FIELDS], event;
+  if (info->event == TALLY_DEBUG_RAISE) {
+    texts[4] = info->kind;
+    texts[5] = info->message;
+  }
+  bool ok = true;
+  for (int i = 0; i < FIELDS; i++)
+    ok = ok &&
+         tl_program_give(vm, texts[i], texts[i] == NULL ? 0 : strlen(texts[i]),
+                         &fields[i]) == TALLY_OK;
+  tally_from_int(vm, (int64_t)info->event, &fields[0]);
+  tally_from_int(vm, info->line, &fields[2]);
+  tally_from_bool(vm, info->caught, &fields[6]);
+  return !ok ||
+         tally_from_record(vm, FIELDS, keys, fields, &event) != TALLY_OK ||
+         ask(d, "stops", 1, event, 1) != 0;
 }
 
-// What is told of an event before commands are read; false: it is none to stop
-// at.
+// Whether the line is one that the last command wanted.
+static bool is_wanted(const debugger *d, const tally_debug_info *info) {
+  return d->begins || d->pace == STEP ||
+         (d->pace == NEXT && info->depth <= d->depth) ||
+         (d->pace == FINISH && info->depth < d->depth);
+}
+
+// Whether a breakpoint is at the line, of whatever file.
+static bool is_heeded(const debugger *d, int line) {
+  size_t i = 0;
+  while (i < d->line_count && d->lines[i] != line) i++;
+  return d->changes || i < d->line_count;
+}
+
+// Whether the run stops at the event; what is to be told of it is printed.
 static bool stops(debugger *d, const tally_debug_info *info) {
   switch (info->event) {
     case TALLY_DEBUG_CALL:
-      d->begins = tl_stops_at(d, info) || d->begins;
+      d->begins = (d->calls && is_met(d, info)) || d->begins;
       return false;
     case TALLY_DEBUG_RESUME:
-      return d->pace == PACE_FINISH && info->depth < d->depth;
+      return d->pace == FINISH && info->depth < d->depth;
     case TALLY_DEBUG_RETURN:
-      if (d->pace == PACE_FINISH && info->depth == d->depth) {
+      if (d->pace == FINISH && info->depth == d->depth) {
         printf("%s returns ", info->function);
         if (tl_print_value(d->vm, info->value) != TALLY_OK)
-          tl_debugger_error(d);
+          printf("%s error: %s\n", tally_error(d->vm)->kind,
+                 tally_error(d->vm)->message);
       }
       return false;
     case TALLY_DEBUG_RAISE:
-      if (!d->catches && info->caught)
-        return false;
-      printf("%s error: %s%s\n", info->kind, info->message,
-             info->caught ? " (a catch waits for it)" : "");
-      return true;
+      return is_met(d, info);
     case TALLY_DEBUG_PAUSE:
       return true;
-    default:
-      return tl_stops_at(d, info) || is_wanted(d, info);
+    default: {
+      bool met = is_heeded(d, info->line) && is_met(d, info);
+      return met || is_wanted(d, info);
+    }
   }
 }
 
 // --- Commands ---------------------------------------------------------------
 
-// Lets the run go on; how far is counted in calls from where it stands.
-static reply go(debugger *d, pace pace) {
-  d->pace = pace;
-  d->depth = d->info->depth;
-  return GO;
-}
-
-// The hook's result then ends the run with an interrupt, which is no failure of
-// the command.
-static reply do_quit(debugger *d, char *rest) {
-  (void)rest;
-  d->ended = true;
-  return GO;
-}
-
-// catch, catch off: which errors stop the run.
-static reply do_catch(debugger *d, char *rest) {
-  d->catches = strcmp(rest, "off") != 0;
-  return tl_stops_info(d, rest);
-}
-
-// The call that print, locals, list and set speak of.
-static reply select_frame(debugger *d, size_t frame) {
-  tally_debug_place place;
-  if (tally_debug_frame(d->vm, frame, &place) != TALLY_OK) {
-    puts("there is no call further out");
-    return STAY;
-  }
-  d->frame = frame;
-  d->listed = 0;
-  print_place(d, frame);
-  return STAY;
-}
-
-// Fails with a message at the outermost call, and stays there.
-static reply do_up(debugger *d, char *rest) {
-  (void)rest;
-  return select_frame(d, d->frame + 1);
-}
-
-// Likewise at the innermost call.
-static reply do_down(debugger *d, char *rest) {
-  (void)rest;
-  if (d->frame > 0)
-    return select_frame(d, d->frame - 1);
-  puts("this is the innermost call");
-  return STAY;
-}
-
-// Of very deep recursion the innermost calls are enough.
-static reply do_where(debugger *d, char *rest) {
-  tally_debug_place place;
-  size_t most = *rest == 0 ? 40 : (size_t)strtoul(rest, NULL, 10), i = 0;
-  for (; tally_debug_frame(d->vm, i, &place) == TALLY_OK; i++) {
-    if (i == most) {
-      puts("  …");
-      break;
-    }
-    printf("%c %s:%d%s%s\n", i == d->frame ? '>' : ' ', place.file, place.line,
-           *place.function == 0 ? "" : " in ", place.function);
-  }
-  return STAY;
-}
-
-// Around the frame's line, a line that is given, or behind what was listed.
-static reply do_list(debugger *d, char *rest) {
-  tally_debug_place place;
-  if (tally_debug_frame(d->vm, d->frame, &place) != TALLY_OK)
-    return STAY;
-  size_t line = (size_t)strtoul(rest, NULL, 10), nbytes;
-  if (line == 0 && d->listed == 0)
-    line = (size_t)place.line;
-  size_t first = line == 0 ? d->listed + 1 : line - LIST_LINES;
-  if (line > 0 && line <= LIST_LINES)
-    first = 1;
-  if (find_line(&place, first, &nbytes) == NULL)
-    puts("the file has no more lines");
-  d->listed = first + 2 * LIST_LINES;
-  for (size_t i = first; i <= d->listed; i++) print_line(&place, i);
-  return STAY;
-}
-
-// The value of an expression in the selected frame; *out returns owned. False
-// after a message, with *out unset.
-static bool evaluate(debugger *d, const char *text, tally_value *out) {
-  if (tally_debug_eval(d->vm, d->frame, text, out) == TALLY_OK)
-    return true;
-  tl_debugger_error(d);
-  return false;
-}
-
-// Prints the value of an expression in the selected frame as print in a script
-// shows it. What the expression calls is run and not debugged itself.
-static reply do_print(debugger *d, char *rest) {
-  tally_value value;
-  if (*rest == 0) {
-    puts("print wants an expression");
-  } else if (evaluate(d, rest, &value)) {
-    if (tl_print_value(d->vm, value) != TALLY_OK)
-      tl_debugger_error(d);
-    tally_release(d->vm, value);
-  }
-  return STAY;
-}
-
-// "y = 6", for one name; an error of it is told in its place.
-static void print_variable(void *context, const char *name) {
+// What Tab offers, as the program has it.
+static tally_status list_own(void *context, const char *text, tally_vm *vm,
+                             tally_value *out) {
   debugger *d = context;
-  tally_value value;
-  if (!evaluate(d, name, &value))
-    return;
-  printf("%s = ", name);
-  tl_print_value(d->vm, value);
-  tally_release(d->vm, value);
-}
-
-// Prints each variable of the selected frame on a line of its own. Those
-// without a value are left out, and so are functions and modules.
-static reply do_locals(debugger *d, char *rest) {
-  (void)rest;
-  tl_debugger_names(d, d->frame, print_variable, d);
-  return STAY;
-}
-
-// set NAME = EXPR: the expression is evaluated first, in the selected frame; an
-// error of it or of the assignment leaves the variable as it was.
-static reply do_set(debugger *d, char *rest) {
-  tally_value value;
-  size_t n = strcspn(rest, " =");
-  char *behind = rest + n + strspn(rest + n, " ");
-  if (n == 0 || *behind != '=' || behind[1] == '=') {
-    puts("set wants NAME = EXPRESSION");
-    return STAY;
-  }
-  rest[n] = 0;
-  if (!evaluate(d, behind + 1, &value))
-    return STAY;
-  if (tally_debug_set(d->vm, d->frame, rest, value) != TALLY_OK)
-    tl_debugger_error(d);
-  tally_release(d->vm, value);
-  return STAY;
-}
-
-static reply do_help(debugger *d, char *rest);
-
-// A command: any beginning of its name will do, of those in front first. run
-// gets what stands behind the name, which it may write into; it prints its own
-// errors, since a wrong command never ends the run.
-typedef struct command {
-  const char *name, *what;
-  reply (*run)(debugger *d, char *rest);
-  pace pace;  // where run is NULL: lets the run go on so
-} command;
-
-static const command commands[] = {
-    {"break", "PLACE [if EXPR]  stop at LINE, FILE:LINE or FUNCTION",
-     tl_stops_break, PACE_RUN},
-    {"continue", "until something stops it", NULL, PACE_RUN},
-    {"run", "the same", NULL, PACE_RUN},
-    {"step", "to the next line, also of a function that is called", NULL,
-     PACE_STEP},
-    {"next", "to the next line of this function", NULL, PACE_NEXT},
-    {"watch", "NAME [if EXPR]  stop where the variable has changed",
-     tl_stops_watch, PACE_RUN},
-    {"finish", "until this function returns, and show what", NULL, PACE_FINISH},
-    {"print", "EXPR", do_print, PACE_RUN},
-    {"locals", "all variables of the call", do_locals, PACE_RUN},
-    {"list", "[LINE]", do_list, PACE_RUN},
-    {"where", "[N]  the calls under way", do_where, PACE_RUN},
-    {"up", "to the call further out", do_up, PACE_RUN},
-    {"down", "and back", do_down, PACE_RUN},
-    {"set", "NAME = EXPR", do_set, PACE_RUN},
-    {"catch", "[off]  stop at errors that are caught, too", do_catch, PACE_RUN},
-    {"delete", "[N]  a breakpoint, or all", tl_stops_delete, PACE_RUN},
-    {"info", "the breakpoints", tl_stops_info, PACE_RUN},
-    {"help", "this", do_help, PACE_RUN},
-    {"quit", "end the run", do_quit, PACE_RUN},
-};
-enum { COMMANDS = sizeof commands / sizeof *commands };
-
-// Printed from the table, so that no command is forgotten here.
-static reply do_help(debugger *d, char *rest) {
-  (void)d, (void)rest;
-  for (int i = 0; i < COMMANDS; i++)
-    printf("  %-9s %s\n", commands[i].name, commands[i].what);
-  puts("Names may be cut short; an empty line repeats the last command.");
-  return STAY;
-}
-
-// What Tab offers: commands at the line's begin, and behind one variables of
-// the selected call besides the names of the prompt.
-static void list_own(void *context, const char *text, tl_text_hook *see,
-                     void *to) {
-  debugger *d = context;
-  if (strpbrk(text, " \t") != NULL)
-    tl_debugger_names(d, d->frame, see, to);
-  else
-    for (int i = 0; i < COMMANDS; i++) see(to, commands[i].name);
-}
-
-// Runs a line; an empty one runs the last command again, so that step is typed
-// once. The text is borrowed and copied; without memory nothing happens.
-static reply run_line(debugger *d, const char *text, size_t nbytes) {
-  while (nbytes > 0 && isspace((unsigned char)text[nbytes - 1])) nbytes--;
-  while (nbytes > 0 && isspace((unsigned char)*text)) text++, nbytes--;
-  if (nbytes > 0) {
-    free(d->last);
-    d->last = strndup(text, nbytes);
-  }
-  // Commands write into their line.
-  char *line = d->last == NULL ? NULL : strdup(d->last);
-  if (line == NULL)
-    return STAY;
-  size_t n = strcspn(line, " \t");
-  char *rest = line + n + strspn(line + n, " \t");
-  reply result = STAY;
-  int i = 0;
-  while (i < COMMANDS && strncmp(line, commands[i].name, n) != 0) i++;
-  if (i < COMMANDS)
-    result = commands[i].run == NULL ? go(d, commands[i].pace)
-                                     : commands[i].run(d, rest);
-  else
-    printf("there is no command %.*s: help lists them\n", (int)n, line);
-  free(line);
-  return result;
+  tally_value arg = {0, 0}, names;
+  tally_status status = tl_program_give(d->program, text, strlen(text), &arg);
+  if (status == TALLY_OK)
+    status = tally_call(d->program, "offers", 1, &arg, &names);
+  tally_release(d->program, arg);
+  return status == TALLY_OK ? tl_program_lines(vm, d->program, names, out)
+                            : tally_from_string(vm, "", 0, out);
 }
 
 // Reads a line into *text, borrowed until the next one is read. False at the
@@ -349,47 +447,50 @@ static bool read_line(debugger *d, const char **text, size_t *nbytes) {
 }
 
 // Reads commands until one lets the run go on, or there are no more, which ends
-// it. Each stop begins at the innermost frame; the session's interrupts are the
-// prompt's meanwhile.
+// it. The session's interrupts are the prompt's meanwhile.
 static void converse(debugger *d) {
   const char *text;
   size_t nbytes;
-  reply result = STAY;
-  d->frame = d->listed = 0;
+  tally_value line = {0, 0};
   d->begins = false;
   if (tl_session_is_within_line())
     putchar('\n');
-  print_place(d, 0);
+  ask(d, "stopped", 0, line, 0);
   tl_session_pauses(false);
-  while (result == STAY && !d->ended)
-    if (read_line(d, &text, &nbytes))
-      result = run_line(d, text, nbytes);
-    else
-      d->ended = true;
+  do {
+    d->pace = END;
+    if (read_line(d, &text, &nbytes) &&
+        tl_program_give(d->program, text, nbytes, &line) == TALLY_OK)
+      d->pace = ask(d, "command", 1, line, STAY);
+  } while (d->pace == STAY);
+  d->depth = d->info->depth;
   fflush(stdout);
   tl_session_pauses(true);
 }
 
-// The hook of tally_debug, called for each event of the run; nonzero ends it.
-// [context] is the debugger.
+// The hook of tally_debug, called for each event of the run; nonzero ends it:
+// that is an interrupt, which is no failure of the command.
 static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
   debugger *d = context;
   (void)vm;
   d->info = info;
   if (stops(d, info))
     converse(d);
-  return d->ended;
+  return d->pace == END;
 }
 
 // tally debug FILE. The run stops at its first line. The end of the commands
 // ends it. Returns the exit status: that of a plain run, but done where quit
 // ended it.
 int tl_run_debug(tl_session *session, const tl_command *cmd) {
-  debugger d = {.vm = session->vm, .pace = PACE_STEP};
+  debugger d = {.vm = session->vm, .pace = STEP};
   const tl_editor_use use = {
       .prompt = "debug> ", .history = "_debug", .own = list_own, .context = &d};
+  if (!open_program(&d))
+    return TL_FAILED;
   if (tally_debug(session->vm, heed, &d) != TALLY_OK) {
     tl_session_report(session);
+    tally_close(d.program);
     return TL_FAILED;
   }
   if (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
@@ -398,11 +499,10 @@ int tl_run_debug(tl_session *session, const tl_command *cmd) {
   tl_session_pauses(true);
   tally_status status = tally_run(session->vm, cmd->subject, cmd->argc,
                                   (const char *const *)cmd->argv);
-  int result = d.ended ? TL_DONE : tl_session_end(session, status);
+  int result = d.pace == END ? TL_DONE : tl_session_end(session, status);
   tally_debug(session->vm, NULL, NULL);
   tl_editor_close(d.editor);
-  tl_stops_free(&d);
+  tally_close(d.program);
   free(d.line);
-  free(d.last);
   return result;
 }

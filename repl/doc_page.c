@@ -16,14 +16,6 @@
 #include "repl/file.h"
 #include "repl/program.h"
 
-// What the program prints. That standard output refuses it is seen when the
-// command closes it.
-static int write_page(void *context, const char *text, size_t nbytes) {
-  (void)context;
-  fwrite(text, 1, nbytes, stdout);
-  return 0;
-}
-
 // What the program's function of that name gives for the texts, ended by NULL,
 // of what [vm] documents. *program is to be closed in any case. An error is the
 // one of [vm].
@@ -33,7 +25,6 @@ static tally_status call_program(tally_vm *vm, const char *function,
   tally_value args[2], width;
   int count = 0;
   tally_options options = tally_default_options();
-  options.write = write_page;
   *program = tl_program_open(tl_doc, &options, NULL, NULL, 0, vm);
   if (*program == NULL)
     return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for documentation");

@@ -48,68 +48,42 @@ struct tl_editor {
 
 // --- What the program may ask -----------------------------------------------
 
-// A hook for names: writes each as a line of the stream. No name has an end of
-// line within it.
-static void put_line(void *to, const char *name) {
-  fprintf(to, "%s\n", name);
-}
-
-// Closes the stream and gives what was written to it, which is freed.
-static tally_status give_lines(tally_vm *vm, FILE *to, char **text,
-                               tally_value *out) {
-  if (to == NULL || fclose(to) != 0)
-    return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for names");
-  tally_status status = tally_from_string(vm, *text, strlen(*text), out);
-  free(*text);
-  return status;
-}
-
 // complete(before): names that the word at its end may become, a line each.
 // Nothing of the session runs for it. An error, such as no memory, means no
 // names.
 static tally_status complete(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
-  char *text = NULL;
-  size_t nbytes, n;
+  size_t n;
   tally_value names;
-  FILE *to = open_memstream(&text, &nbytes);
   (void)count;
-  if (to != NULL && tally_complete(e->vm, tl_program_text(vm, args[0], &n),
-                                   &names) == TALLY_OK) {
-    tl_each_text(e->vm, names, put_line, to);
-    tally_release(e->vm, names);
-  }
-  return give_lines(vm, to, &text, out);
+  return tally_complete(e->vm, tl_program_text(vm, args[0], &n), &names) ==
+                 TALLY_OK
+             ? tl_program_lines(vm, e->vm, names, out)
+             : tally_from_string(vm, "", 0, out);
 }
 
 // own(before): what the use has besides, likewise; none where it has nothing.
 static tally_status list_own(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
-  char *text = NULL;
-  size_t nbytes, n;
+  size_t n;
   (void)count;
-  if (e->use->own == NULL)
-    return tally_from_none(vm, out);
-  FILE *to = open_memstream(&text, &nbytes);
-  if (to != NULL)
-    e->use->own(e->use->context, tl_program_text(vm, args[0], &n), put_line,
-                to);
-  return give_lines(vm, to, &text, out);
+  return e->use->own == NULL
+             ? tally_from_none(vm, out)
+             : e->use->own(e->use->context, tl_program_text(vm, args[0], &n),
+                           vm, out);
 }
 
 // commands(): the names of the prompt's commands, likewise, without colons.
 static tally_status list_commands(tally_vm *vm, void *context, size_t count,
                                   const tally_value *args, tally_value *out) {
-  char *text = NULL;
-  size_t nbytes;
+  char text[256] = "";
   const char *name;
-  FILE *to = open_memstream(&text, &nbytes);
   (void)context, (void)count, (void)args;
-  for (int i = 0; to != NULL && (name = tl_command_name(i)) != NULL; i++)
-    put_line(to, name);
-  return give_lines(vm, to, &text, out);
+  for (int i = 0; (name = tl_command_name(i)) != NULL; i++)
+    snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", name);
+  return tally_from_string(vm, text, strlen(text), out);
 }
 
 // cells(text): how many the terminal takes for it, as utf8proc has them.
@@ -223,10 +197,10 @@ static char *ask(const tl_editor *e, const char *function, int count,
   return copy;
 }
 
-// An input of the history.
+// A line of the history.
 static void recall(void *context, const char *text, size_t nbytes) {
   tally_value ignored;
-  if (call_with(context, "recall", text, nbytes, &ignored))
+  if (call_with(context, "recall_line", text, nbytes, &ignored))
     tally_release(((tl_editor *)context)->program, ignored);
 }
 
@@ -317,22 +291,20 @@ static bool press(tl_editor *e, int64_t *ending) {
 // what it is for. A history that is old is written anew: a prompt that adds a
 // line at this very time may lose it. False after a message.
 static bool open_program(tl_editor *e) {
-  const tally_native functions[] = {
-      {.name = "complete", .params = "before", .call = complete, .context = e},
-      {.name = "own", .params = "before", .call = list_own, .context = e},
+  static const tally_native functions[] = {
+      {.name = "complete", .params = "before", .call = complete},
+      {.name = "own", .params = "before", .call = list_own},
       {.name = "commands", .params = "", .call = list_commands},
       {.name = "tokens", .params = "text", .call = tl_program_tokens},
       {.name = "cells", .params = "text", .call = count_cells},
-      {.name = "signature", .params = "name", .call = spell_call, .context = e},
-      {.name = "is_whole", .params = "text", .call = is_whole, .context = e},
-      {.name = "wrong_place",
-       .params = "text",
-       .call = see_wrong,
-       .context = e},
+      {.name = "signature", .params = "name", .call = spell_call},
+      {.name = "is_whole", .params = "text", .call = is_whole},
+      {.name = "wrong_place", .params = "text", .call = see_wrong},
       {.name = "pending", .params = "", .call = is_pending}};
   tally_options options = tally_default_options();
   options.threads = 1;
   options.no_signals = 1;
+  options.context = e;
   e->program = tl_program_open(tl_editing, &options, "prompt", functions,
                                sizeof functions / sizeof *functions, e->vm);
   tally_value args[3], none;

@@ -26,10 +26,11 @@ typedef struct tl_editor tl_editor;
 typedef struct tl_editor_use {
   const char *prompt;   // of as many bytes as "tally> "
   const char *history;  // what the history's file is called behind its name
-  // Tells [see] names of its own that may stand at the text's end: commands
-  // where it has no blank, which go before all others, else variables. NULL:
-  // there are none.
-  void (*own)(void *context, const char *text, tl_text_hook *see, void *to);
+  // Gives [vm] names of its own that may stand at the text's end, a line each:
+  // commands where it has no blank, which go before all others, else variables.
+  // NULL: there are none.
+  tally_status (*own)(void *context, const char *text, tally_vm *vm,
+                      tally_value *out);
   void *context;
 } tl_editor_use;
 

@@ -2,14 +2,13 @@
 // crash leaves the old file. vm/io.c does the same for scripts, with more care
 // for the disk; the command is a host and uses only what a host has.
 #ifndef _XOPEN_SOURCE
-#define _XOPEN_SOURCE 700  // realpath
+#define _XOPEN_SOURCE 700  // realpath, nftw
 #endif
 
 #include "repl/file.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <limits.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,20 +70,15 @@ bool tl_make_private_folder(char *path, size_t size) {
   return mkdtemp(path) != NULL;
 }
 
-// remove fails for a folder that is not empty: then its entries go first.
+static int remove_one(const char *path, const struct stat *info, int kind,
+                      struct FTW *at) {
+  (void)info, (void)kind, (void)at;
+  remove(path);
+  return 0;
+}
+
+// What is in a folder goes before it; links are removed, and not what they
+// name.
 void tl_remove_tree(const char *path) {
-  if (remove(path) == 0)
-    return;
-  DIR *folder = opendir(path);
-  if (folder == NULL)
-    return;
-  for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
-    char below[PATH_MAX];
-    int n = snprintf(below, sizeof below, "%s/%s", path, entry->d_name);
-    if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0 &&
-        n > 0 && (size_t)n < sizeof below)
-      tl_remove_tree(below);
-  }
-  closedir(folder);
-  rmdir(path);
+  nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -209,18 +209,12 @@ static int write_report(void *context, const char *from, size_t nbytes) {
 // The program is read once for all files, whose processes begin with it.
 tl_golden *tl_golden_open(tally_native_code native) {
   tl_golden *golden = need(calloc(1, sizeof *golden));
-  const tally_native functions[] = {
-      {.name = "open", .params = "", .call = open_vm, .context = golden},
-      {.name = "close", .params = "", .call = close_vm, .context = golden},
-      {.name = "read",
-       .params = "ending",
-       .call = read_source,
-       .context = golden},
-      {.name = "run", .params = "source", .call = run, .context = golden},
-      {.name = "evaluate",
-       .params = "code, quoted",
-       .call = evaluate,
-       .context = golden}};
+  static const tally_native functions[] = {
+      {.name = "open", .params = "", .call = open_vm},
+      {.name = "close", .params = "", .call = close_vm},
+      {.name = "read", .params = "ending", .call = read_source},
+      {.name = "run", .params = "source", .call = run},
+      {.name = "evaluate", .params = "code, quoted", .call = evaluate}};
   tally_options options = tally_default_options();
   options.native = TALLY_NATIVE_OFF;
   options.write = write_report;

@@ -1,10 +1,5 @@
-// The file of inputs that an arrow brings back: see history.h. Files of
-// libedit, which Tally had before, are read too: they spell bytes as three
-// octal digits behind a backslash.
-//
-//     the file                 entries
-//     fn f(x) {\n  x + 1\n}    three lines: fn f(x) {, x + 1 and }
-//     x = 1                    x = 1
+// The file of inputs that an arrow brings back: see history.h. What its lines
+// spell editing.tly says.
 
 #include "repl/history.h"
 
@@ -35,34 +30,6 @@ static char *history_file(const char *behind) {
 
 // --- The file ---------------------------------------------------------------
 
-// Replaces what a line of the file spells by what it stands for, in place;
-// returns its length.
-//
-//     \n  end of line      \\  backslash      \040  a blank, of libedit's
-//     others: a backslash is itself
-//
-// What is written is never longer than what was read, so one buffer is enough.
-// \000 gives a zero byte, which only the length shows.
-static size_t decode(char *line) {
-  char *to = line;
-  for (const char *from = line; *from != 0; from++) {
-    char octal[4] = {0};
-    if (*from == '\\')
-      memcpy(octal, from + 1, strnlen(from + 1, 3));
-    if (strlen(octal) == 3 && strspn(octal, "01234567") == 3) {
-      *to++ = (char)strtol(octal, NULL, 8);
-      from += 3;
-    } else if (octal[0] == 'n' || octal[0] == '\\') {
-      *to++ = octal[0] == 'n' ? '\n' : '\\';
-      from++;
-    } else {
-      *to++ = *from;
-    }
-  }
-  *to = 0;
-  return (size_t)(to - line);
-}
-
 // Reads the lines one by one, as the file may be of any length; a zero byte
 // ends its line. Returns how many there were.
 static size_t read_lines(FILE *from, tl_history_hook *recall, void *context,
@@ -74,7 +41,7 @@ static size_t read_lines(FILE *from, tl_history_hook *recall, void *context,
     if (count == 0 && strcmp(line, libedit_head) == 0)
       *is_libedit = true;
     else
-      recall(context, line, decode(line));
+      recall(context, line, strlen(line));
   }
   free(line);
   return count;

@@ -16,11 +16,11 @@
 // With more lines than that a file is to be written anew: most are of no use.
 enum { TL_HISTORY_LINES = 2000 };
 
-// Gets an input, which may be of any bytes.
+// Gets a line, which may be of any bytes.
 typedef void tl_history_hook(void *context, const char *text, size_t nbytes);
 
 // Reads ~/.tally_history, or what TALLY_HISTORY names, with [behind] behind the
-// name, and calls [recall] with each input. Returns the file's name, for the
+// name, and calls [recall] with each line. Returns the file's name, for the
 // caller to free; NULL: inputs are not kept, as that is empty or there is no
 // memory. A file that cannot be read has none. [is_old]: it should be written
 // anew, being long, or libedit's.

@@ -7,7 +7,7 @@
 //     Ctrl-A          ^A
 //     ESC             <escape>, where 50 ms pass without a byte
 //     ESC b           alt b
-//     ESC [ 1 ; 5 C   <word right>
+//     ESC [ 1 ; 5 C   ESC [1;5C, which editing.tly has a name for
 //
 // What is typed while a script runs goes by the terminal's own ways, as no key
 // is read then: Ctrl-C is a signal, Ctrl-S stops the output, and a Ctrl-D is
@@ -168,38 +168,6 @@ static int next_byte(int milliseconds) {
   return n == 1 ? byte : n < 0 && errno == EINTR ? -1 : -2;
 }
 
-// Sequences behind an Escape, as xterm, the Linux console and rxvt send them.
-static const struct {
-  const char *bytes, *name;
-} sequences[] = {
-    {"[A", "<up>"},
-    {"OA", "<up>"},
-    {"[B", "<down>"},
-    {"OB", "<down>"},
-    {"[C", "<right>"},
-    {"OC", "<right>"},
-    {"[D", "<left>"},
-    {"OD", "<left>"},
-    {"[H", "<home>"},
-    {"OH", "<home>"},
-    {"[1~", "<home>"},
-    {"[7~", "<home>"},
-    {"[F", "<end>"},
-    {"OF", "<end>"},
-    {"[4~", "<end>"},
-    {"[8~", "<end>"},
-    {"[3~", "<delete>"},
-    {"[1;5C", "<word right>"},
-    {"[1;3C", "<word right>"},
-    {"[1;5D", "<word left>"},
-    {"[1;3D", "<word left>"},
-    {"Oc", "<word right>"},
-    {"Od", "<word left>"},
-    {"[200~", "<paste>"},
-    {"[201~", "<pasted>"},
-    {"OM", "^M"},
-};
-
 // Makes the name of an ASCII character: itself, or as Ctrl with another one.
 static void spell(char *to, const char *before, int byte) {
   bool is_control = byte < 32 || byte == 127;
@@ -207,27 +175,25 @@ static void spell(char *to, const char *before, int byte) {
            is_control ? byte ^ 64 : byte);
 }
 
-// Reads a sequence to its end, its first byte being there. Those that nobody
-// knows are read, too.
+// Reads a sequence to its end, its first byte being there.
 //
 //     ESC [ or O   parameters 0x20 to 0x3f …   one byte of 0x40 to 0x7e ends it
 //     ESC [ [ A    the Linux console's F1: a second [ does not
 //
-// ESC [ alone is Alt with a bracket. At most 15 bytes, so the loop ends
-// whatever comes.
-static void read_sequence(int first, char *to) {
-  char bytes[16] = {(char)first};
-  size_t n = 1;
-  for (int byte; n < sizeof bytes - 1 && (byte = next_byte(ESCAPE_MS)) >= 0;) {
-    bytes[n++] = (char)byte;
-    if (byte >= 0x40 && byte <= 0x7e && !(n == 2 && byte == '['))
+// ESC [ alone is Alt with a bracket. There is room for 14 bytes, so the loop
+// ends whatever comes.
+static void read_sequence(int first, char to[TL_KEY_SIZE]) {
+  size_t n = 2;
+  to[0] = ESCAPE;
+  to[1] = (char)first;
+  for (int byte; n < TL_KEY_SIZE - 1 && (byte = next_byte(ESCAPE_MS)) >= 0;) {
+    to[n++] = (char)byte;
+    if (byte >= 0x40 && byte <= 0x7e && !(n == 3 && byte == '['))
       break;
   }
-  if (n == 1)
+  to[n] = 0;
+  if (n == 2)
     spell(to, "alt ", first);
-  for (size_t i = 0; i < sizeof sequences / sizeof *sequences; i++)
-    if (strcmp(sequences[i].bytes, bytes) == 0)
-      strcpy(to, sequences[i].name);
 }
 
 // The character that begins with this byte, as far as its bytes may be one's:

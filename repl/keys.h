@@ -18,8 +18,8 @@ void tl_keys_end(void);
 //
 //     ^A              Ctrl-A, and so on; Enter is ^M, Backspace ^?
 //     alt b           Alt with a key
-//     <up> <escape>   keys that send sequences
-//     <paste>         text follows, up to <pasted>
+//     ESC [A          keys that send sequences, Escape and what is behind it
+//     <escape>        Escape alone
 //     <signal>        a signal came: the window has changed, or Ctrl-C by kill
 //     <closed>        the terminal is gone
 //

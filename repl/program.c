@@ -28,6 +28,21 @@ tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
              : tally_from_string(vm, other, sizeof other - 1, out);
 }
 
+tally_status tl_program_lines(tally_vm *vm, tally_vm *from, tally_value list,
+                              tally_value *out) {
+  tally_value args[] = {list, {0, 0}}, text = {0, 0};
+  size_t nbytes;
+  tally_from_string(from, "\n", 1, &args[1]);
+  // The library's, whatever a script calls so.
+  tally_call(from, ".join", 2, args, &text);
+  const char *lines = tl_program_text(from, text, &nbytes);
+  tally_status status = tl_program_give(vm, lines, nbytes, out);
+  tally_release(from, args[0]);
+  tally_release(from, args[1]);
+  tally_release(from, text);
+  return status;
+}
+
 // --- library ----------------------------------------------------------------
 
 // The row of a name of [about]. What is asked for comes one after the other, as
@@ -129,15 +144,27 @@ tally_status tl_program_tokens(tally_vm *vm, void *context, size_t count,
 
 // --- The VM -----------------------------------------------------------------
 
-// Adds a module of functions, unless it has no name.
+enum { MOST_FUNCTIONS = 16 };  // of a module
+
+// Adds a module of functions, unless it has no name. Those without a context
+// get this one.
 static tally_status add_module(tally_vm *vm, const char *name,
-                               const tally_native *functions, size_t count) {
+                               const tally_native *functions, size_t count,
+                               void *context) {
+  tally_native rows[MOST_FUNCTIONS];
+  if (name == NULL)
+    return TALLY_OK;
+  for (size_t i = 0; i < count; i++) {
+    rows[i] = functions[i];
+    if (rows[i].context == NULL)
+      rows[i].context = context;
+  }
   const tally_module module = {.size = sizeof module,
                                .name = name,
-                               .functions = functions,
+                               .functions = rows,
                                .function_count = count,
-                               .function_size = sizeof *functions};
-  return name == NULL ? TALLY_OK : tally_add_module(vm, &module);
+                               .function_size = sizeof *rows};
+  return tally_add_module(vm, &module);
 }
 
 tally_vm *tl_program_open(const char *text, const tally_options *options,
@@ -145,20 +172,14 @@ tally_vm *tl_program_open(const char *text, const tally_options *options,
                           size_t count, tally_vm *about) {
   tally_vm *vm = NULL;
   tally_status status = tally_open(options, &vm);
-  const tally_native library[] = {
-      {.name = "row",
-       .params = "name",
-       .call = find_row,
-       .context = about == NULL ? vm : about},
-      {.name = "rows",
-       .params = "prefix",
-       .call = list_rows,
-       .context = about == NULL ? vm : about},
+  static const tally_native library[] = {
+      {.name = "row", .params = "name", .call = find_row},
+      {.name = "rows", .params = "prefix", .call = list_rows},
   };
   if (status == TALLY_OK)
-    status = add_module(vm, "library", library, 2);
+    status = add_module(vm, "library", library, 2, about == NULL ? vm : about);
   if (status == TALLY_OK)
-    status = add_module(vm, name, functions, count);
+    status = add_module(vm, name, functions, count, options->context);
   if (status == TALLY_OK)
     status = tally_eval(vm, text, NULL);
   if (status == TALLY_OK)

@@ -9,16 +9,19 @@
 #include "tally.h"
 
 // What the files of these names say; the Makefile makes C of them. The style,
-// the script and the program of the reference, the programs of tally bind, fmt
-// --diff, lsp, test and of the editor, and what --help prints.
+// the script and the program of the reference, the programs of tally bind,
+// debug, fmt --diff, lsp, test, of the prompt's commands and the editor, and
+// what --help prints.
 extern const char tl_doc_css[], tl_doc_js[], tl_doc[], tl_bind_read[],
-    tl_bind_glue[], tl_format[], tl_lsp[], tl_test[], tl_editing[], tl_help[];
+    tl_bind_glue[], tl_debug[], tl_format[], tl_lsp[], tl_test[], tl_commands[],
+    tl_editing[], tl_help[];
 
 // Opens a VM, defines what the program does, and returns it, owned. NULL: no
 // memory, or the program is wrong, which standard error is told.
 //
-//   name       of the module with [functions], which are copied and whose
-//              contexts are borrowed; NULL: there is none
+//   name       of the module with [functions], at most 16, which are copied;
+//              those without a context get options->context. NULL: there is
+//              none
 //   about      the VM whose names the module `library` knows, borrowed; NULL:
 //              the program's own
 //
@@ -43,5 +46,10 @@ const char *tl_program_text(tally_vm *vm, tally_value value, size_t *nbytes);
 // instead.
 tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
                              tally_value *out);
+
+// The strings of a list of another VM, a line each, as one text; "" where that
+// has no memory for it. Takes the list.
+tally_status tl_program_lines(tally_vm *vm, tally_vm *from, tally_value list,
+                              tally_value *out);
 
 #endif

@@ -137,28 +137,19 @@ int tl_session_end(tl_session *session, tally_status status) {
   return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;
 }
 
+// The block doubles whenever the count is a power of 2. Without memory for it
+// the input is left out.
 void tl_session_note_live(tl_session *session) {
-  tl_live *live = &session->live;
+  size_t n = session->live_count;
   tally_stats stats;
-  tally_get_stats(session->vm, &stats);
-  if (live->count == 0)
-    live->step = 1;
-  if (live->count == 0 || live->in_last == live->step) {
-    if (live->count == TL_LIVE_PLACES) {
-      for (int i = 0; i < TL_LIVE_PLACES / 2; i++) {
-        uint64_t a = live->nbytes[2 * i], b = live->nbytes[2 * i + 1];
-        live->nbytes[i] = a > b ? a : b;
-      }
-      live->count /= 2;
-      live->step *= 2;
-    }
-    live->nbytes[live->count++] = 0;
-    live->in_last = 0;
+  if ((n & (n - 1)) == 0) {
+    int64_t *larger = realloc(session->live, (2 * n + 1) * sizeof *larger);
+    if (larger == NULL)
+      return;
+    session->live = larger;
   }
-  uint64_t *last = &live->nbytes[live->count - 1];
-  if (stats.live_bytes > *last)
-    *last = stats.live_bytes;
-  live->in_last++;
+  tally_get_stats(session->vm, &stats);
+  session->live[session->live_count++] = (int64_t)stats.live_bytes;
 }
 
 // Whether the last line that a script has written is not ended.
@@ -312,6 +303,7 @@ int tl_session_close(tl_session *session, int status) {
     status = TL_FAILED;
   take_interrupts(NULL);
   tally_close(session->vm);
+  free(session->live);
   session->vm = NULL;
   return status;
 }

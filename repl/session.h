@@ -17,21 +17,15 @@ enum {  // exit statuses
   TL_INTERRUPTED = 130,
 };
 
-// Live bytes behind the inputs so far, the oldest first: the most of each
-// [step] inputs, which doubles when all places are taken.
-enum { TL_LIVE_PLACES = 64 };
-typedef struct tl_live {
-  uint64_t nbytes[TL_LIVE_PLACES];
-  int count, step, in_last;
-} tl_live;
-
 // The command's one VM.
 typedef struct tl_session {
   tally_vm *vm;
   tl_stats_form stats;
   const char *memory_plot, *profile;
   bool ended;  // by os.exit: a prompt reads no more
-  tl_live live;
+  // The bytes that were alive behind each input, the oldest first.
+  int64_t *live;
+  size_t live_count;
 } tl_session;
 
 // Opens a VM as the command line asks and takes over the interrupt signal;

@@ -16,8 +16,8 @@
 
 #include "repl/test.h"
 
-#include <dirent.h>
 #include <errno.h>
+#include <fts.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -92,68 +92,37 @@ static bool is_test(const char *path) {
   return has_ending(path, ".tly") || has_ending(path, ".md");
 }
 
-// For scandir, by bytes, whatever the person's language.
-static int compare_names(const struct dirent **a, const struct dirent **b) {
-  return strcmp((*a)->d_name, (*b)->d_name);
+// By bytes, whatever the person's language.
+static int compare_names(const FTSENT **a, const FTSENT **b) {
+  return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-// Hidden files and build folders are left out.
-static int is_seen(const struct dirent *entry) {
-  return entry->d_name[0] != '.' && strcmp(entry->d_name, "build") != 0;
-}
-
-// A folder that is being gone through, and the one that it was found in; NULL:
-// it was asked for.
-typedef struct folder {
-  dev_t device;
-  ino_t file;
-  const struct folder *above;
-} folder;
-
-// Whether a folder is among those that are being gone through, so that going
-// into it would never end.
-static bool is_above(const folder *above, const struct stat *info) {
-  while (above != NULL &&
-         (above->device != info->st_dev || above->file != info->st_ino))
-    above = above->above;
-  return above != NULL;
-}
-
-// Adds the tests at [path]; a name that was [asked] for must be one.
-// Folders are gone through in the order of names, so that reports are alike on
-// all machines.
-// A path that is not there is a failure, and is printed at once. A link to a
-// folder is followed, except to one of those that are [above] it.
-static void find_tests(command *cmd, const char *path, bool asked,
-                       const folder *above) {
-  struct stat info;
-  if (stat(path, &info) != 0) {
-    printf("%s: %s\n", path, strerror(errno));
-    cmd->failed++;
-    return;
+// Adds the tests at [path]; a name that was [asked] for must be one. Folders
+// are gone through in the order of names, so that reports are alike on all
+// machines; one that cannot be read has none. Hidden files and build folders
+// are left out. A path that is not there is a failure, and is printed at once.
+// A link to a folder is followed, except to one of those that it is in.
+static void find_tests(command *cmd, const char *path, bool asked) {
+  char *const paths[] = {(char *)path, NULL};  // they are only read
+  FTS *walk = need(fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, compare_names));
+  for (FTSENT *at; (at = fts_read(walk)) != NULL;) {
+    const char *found = at->fts_path;
+    const bool is_below = at->fts_level > FTS_ROOTLEVEL;
+    if (is_below && strcmp(path, ".") == 0)
+      found += 2;
+    if (is_below &&
+        (at->fts_name[0] == '.' || strcmp(at->fts_name, "build") == 0)) {
+      fts_set(walk, at, FTS_SKIP);
+    } else if (at->fts_info == FTS_NS || at->fts_info == FTS_SLNONE) {
+      printf("%s: %s\n", found,
+             strerror(at->fts_errno ? at->fts_errno : ENOENT));
+      cmd->failed++;
+    } else if ((at->fts_info == FTS_F || at->fts_info == FTS_DEFAULT) &&
+               (is_below ? is_test(found) : asked)) {
+      add_job(cmd, found);
+    }
   }
-  if (!S_ISDIR(info.st_mode)) {
-    if (asked || is_test(path))
-      add_job(cmd, path);
-    return;
-  }
-  if (is_above(above, &info))
-    return;
-  const folder self = {info.st_dev, info.st_ino, above};
-  struct dirent **entries = NULL;
-  // A folder that cannot be read has none.
-  int count = scandir(path, &entries, is_seen, compare_names);
-  bool here = strcmp(path, ".") == 0;
-  for (int i = 0; i < count; i++) {
-    size_t nbytes = strlen(path) + strlen(entries[i]->d_name) + 2;
-    char *below = need(malloc(nbytes));
-    snprintf(below, nbytes, "%s%s%s", here ? "" : path,
-             here || has_ending(path, "/") ? "" : "/", entries[i]->d_name);
-    find_tests(cmd, below, false, &self);
-    free(below);
-    free(entries[i]);
-  }
-  free(entries);
+  fts_close(walk);
 }
 
 // --- Running ----------------------------------------------------------------
@@ -308,7 +277,7 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
     } else if (arg[0] == '-') {
       return false;
     } else {
-      find_tests(cmd, arg, true, NULL);
+      find_tests(cmd, arg, true);
     }
   }
   return true;
@@ -330,7 +299,7 @@ int tl_test_command(int argc, char **argv, tally_native_code native) {
   }
   if (cmd.count == 0 && cmd.failed == 0) {
     add_job(&cmd, NULL);
-    find_tests(&cmd, ".", false, NULL);
+    find_tests(&cmd, ".", false);
   }
   cmd.golden = tl_golden_open(native);
   run_all(&cmd);

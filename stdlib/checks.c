@@ -21,6 +21,7 @@
 #include "vm/nested/parts.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/observe/peak_contract.h"
+#include "vm/text/format.h"
 #include "vm/values/list.h"
 
 // The parameter's name, which the library's own calls always give.
@@ -223,6 +224,15 @@ static bool shown(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_string_from(vm, tl_describe(args[0], type, sizeof type)), out);
 }
 
+// A value on one line, strings in quotes; arrays and lists of more than limit
+// items are elided (0: none).
+static bool text_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_text text;
+  tl_text_open(&text, vm);
+  bool ok = tl_format_value(vm, &text, args[0], true, args[1].i);
+  return tl_text_give(&text, ok, out);
+}
+
 // Fails: x, the parameter of that name, is not what was expected.
 static bool refused(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)out;
@@ -384,6 +394,7 @@ const tl_builtin tl_checks_module[] = {
     {"lanes", "x, axis", lanes, .takes = TL_FORMS},
     {"joined", "xs", joined, .takes = TL_BYTES},
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
+    {"text_of", "x, limit", text_of, TL_GRIDS, .takes = TL_FORMS},
     {"refused", "x, name, expected", refused, TL_GRIDS | TL_EFFECT,
      .takes = TL_FORMS},
     {"pointer", "places, target", pointers_to, TL_GRIDS, .takes = TL_FORMS},

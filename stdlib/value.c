@@ -22,6 +22,7 @@
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
 #include "vm/interp/catch.h"
+#include "vm/interp/display.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
 #include "vm/nested/indexed.h"

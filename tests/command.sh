@@ -521,6 +521,12 @@ run debug "$dir/nosuch";    expect 1 'nosuch' 'debug: no such file'
 
 # --- The prompt, fed by a pipe ----------------------------------------------
 
+text 'reshape(arange(60), (2, 30))\n("a text of some length", "and another one, which is cut")\n'
+COLUMNS=30 run
+expect 0 '^ 30  31  32  33  …  57  58  59$' 'columns that fit the width'
+expect 0 '^  .1. "and another one, which…$' 'items of a list that fit it'
+run --limit-memory 200K
+expect 0 '^..0, 1, 2, …, 27, 28, 29' 'a value on one line, for want of memory'
 text 'x = [1,2,3]\nx * 2\nfoo\nx + 1\n'
 run
 expect 1 '2,? +4,? +6' 'the prompt shows the first value'

@@ -69,9 +69,8 @@ struct tl_nested_ops {
   bool (*elementwise)(tl_vm *vm, int op, tl_slot *slots, tl_slot *out);
   // Joins arrays along their leading axis; see tl_value_concat.
   bool (*concat)(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out);
-  // Appends the value as print shows it, and as the prompt does.
+  // Appends the value as print shows it.
   bool (*format)(struct tl_text *text, tl_slot s, int64_t limit);
-  bool (*display)(struct tl_text *text, tl_slot s, int width, bool all);
 };
 
 // What lower layers ask of vm/region and its neighbours.

@@ -17,17 +17,6 @@ static void shows(tl_vm *vm, tl_slot value, const char *expected) {
   tl_drop(vm, value);
 }
 
-static void displays(tl_vm *vm, tl_slot value, int width,
-                     const char *expected) {
-  tl_text text;
-  tl_text_open(&text, vm);
-  assert_true(tl_format_display(vm, &text, value, width, false));
-  tl_text_putc(&text, 0);
-  assert_string_equal(text.bytes, expected);
-  tl_text_close(&text);
-  tl_drop(vm, value);
-}
-
 static void formats(tl_vm *vm, tl_slot value, const char *spec,
                     const char *expected) {
   tl_text text;
@@ -110,12 +99,6 @@ static void powers_of_two_read_back(void **state) {
 
 // --- Layouts ----------------------------------------------------------------
 
-static tl_array *vector(tl_vm *vm, int64_t n) {
-  tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &n);
-  assert_non_null(a);
-  return a;
-}
-
 static tl_array *matrix(tl_vm *vm, int64_t rows, int64_t columns) {
   int64_t shape[] = {rows, columns};
   tl_array *a = tl_array_new(vm, TL_INT64, 2, shape);
@@ -176,59 +159,6 @@ static void a_deep_nest_is_written(void **state) {
   assert_int_equal(text.length, 3 * DEPTH + 1);
   tl_text_close(&text);
   tl_drop(vm, nest);
-}
-
-static void the_display_aligns_columns(void **state) {
-  tl_vm *vm = *state;
-  displays(vm, tl_own_array(matrix(vm, 3, 4)), 80,
-           "3 * 4 * int64\n"
-           " 0  1   2   3\n"
-           " 4  5   6   7\n"
-           " 8  9  10  11\n");
-  tl_array *a = vector(vm, 3);
-  double *items = (double *)(void *)a->data;
-  items[0] = 1, items[1] = -2.25, items[2] = 1.0 / 3;
-  displays(vm, tl_own_array(a), 80,
-           "3 * float64\n"
-           "  1.000000  -2.250000   0.333333\n");
-  a = vector(vm, 2);
-  items = (double *)(void *)a->data;
-  items[0] = 1e-9, items[1] = 2.5;
-  displays(vm, tl_own_array(a), 80, "2 * float64\n 1.0e-09  2.5e+00\n");
-  displays(vm, tl_float(0.5), 80, "0.5\n");
-  displays(vm, text_slot(vm, "a"), 80, "\"a\"\n");
-}
-
-static void the_display_elides(void **state) {
-  tl_vm *vm = *state;
-  displays(vm, tl_own_array(matrix(vm, 1000, 2)), 80,
-           "1000 * 2 * int64\n"
-           "    0     1\n"
-           "    2     3\n"
-           "    4     5\n"
-           " …\n"
-           " 1994  1995\n"
-           " 1996  1997\n"
-           " 1998  1999\n");
-  displays(vm, tl_own_array(matrix(vm, 2, 30)), 24,
-           "2 * 30 * int64\n"
-           "  0   1   2  …  28  29\n"
-           " 30  31  32  …  58  59\n");
-  tl_array *a = vector(vm, 5000);
-  for (int i = 0; i < 5000; i++) ((double *)(void *)a->data)[i] = i;
-  displays(vm, tl_own_array(a), 80,
-           "5000 * float64\n"
-           "    0.0     1.0     2.0  …  4997.0  4998.0  4999.0\n");
-}
-
-static void long_lists_take_a_line_an_item(void **state) {
-  tl_vm *vm = *state;
-  tl_slot items[] = {text_slot(vm, "a text of some length"),
-                     text_slot(vm, "and another one, which is cut")};
-  displays(vm, list_slot(vm, 2, items), 30,
-           "list of 2\n"
-           "  [0] \"a text of some length\"\n"
-           "  [1] \"and another one, which…\n");
 }
 
 // --- Python's format language -----------------------------------------------
@@ -445,9 +375,6 @@ int main(void) {
       FIXTURE_TEST(keys_that_are_no_names_are_quoted),
       FIXTURE_TEST(wide_matrices_take_a_line_a_row),
       FIXTURE_TEST(a_deep_nest_is_written),
-      FIXTURE_TEST(the_display_aligns_columns),
-      FIXTURE_TEST(the_display_elides),
-      FIXTURE_TEST(long_lists_take_a_line_an_item),
       FIXTURE_TEST(floats_follow_the_specification),
       FIXTURE_TEST(integers_follow_the_specification),
       FIXTURE_TEST(strings_follow_the_specification),

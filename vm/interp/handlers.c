@@ -2,6 +2,7 @@
 // reads its fields and modes, and leaves the work to a slow path of ops.c or to
 // the container's own functions.
 
+#include "vm/interp/display.h"
 #include "vm/interp/handlers.h"
 
 #include "vm/objects.h"

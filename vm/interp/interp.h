@@ -222,8 +222,6 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
 // stop, step they become next, iterations left, step. *any says whether there
 // is an iteration at all.
 bool tl_do_forprep(tl_vm *vm, tl_slot *hidden, bool *any);
-// Prints a value as the prompt does after an expression; none prints nothing.
-bool tl_do_show(tl_vm *vm, tl_slot value);
 // What a call of a built-in leaves to its caller; each does what those before
 // it do.
 typedef enum tl_call_mode {

@@ -606,7 +606,7 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   return true;
 }
 
-// --- Parameters and the prompt ----------------------------------------------
+// --- Parameters -------------------------------------------------------------
 
 // Type variables bind from left to right: a second N must be equal to the
 // first.
@@ -622,40 +622,4 @@ bool tl_exec_checktypes(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
       return false;
   }
   return true;
-}
-
-// A picture as signs of the terminal, or as what the host says that it can show
-// besides. The text counts as output, as every print.
-static bool draw(tl_vm *vm, tl_slot picture) {
-  tl_slot args[] = {tl_retain(vm, picture), tl_weak_int(vm->width),
-                    tl_weak_int(vm->options.colors)};
-  tl_slot drawn;
-  if (!tl_call_embedded(vm, "plot", "drawn_at_prompt", 3, args, &drawn))
-    return false;
-  bool ok = tl_write(vm, drawn.string->text, drawn.string->length);
-  tl_drop(vm, drawn);
-  return ok;
-}
-
-// The display ends with a newline, whatever the value's own text does.
-bool tl_do_show(tl_vm *vm, tl_slot value) {
-  if (tl_is_none(value))
-    return true;
-  if (vm->library->is_picture(value)) {
-    if (draw(vm, value))
-      return true;
-    if (vm->error.is_final)
-      return false;
-    tl_error_clear(vm);  // it only looks like one
-  }
-  tl_text text;
-  tl_text_open(&text, vm);
-  bool ok = tl_format_display(vm, &text, value, vm->width, false);
-  if (ok && (text.length == 0 || text.bytes[text.length - 1] != '\n'))
-    tl_text_putc(&text, '\n');
-  if (ok && text.failed)
-    ok = tl_fail_memory(vm, text.length, "the display");
-  ok = ok && tl_write(vm, text.bytes, text.length);
-  tl_text_close(&text);
-  return ok;
 }

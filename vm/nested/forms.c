@@ -300,5 +300,4 @@ const struct tl_nested_ops tl_nested_ops = {
     .elementwise = elementwise,
     .concat = concat,
     .format = tl_nested_format,
-    .display = tl_nested_display,
 };

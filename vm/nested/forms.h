@@ -79,9 +79,7 @@ bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
 bool tl_rows_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                     tl_slot *out);
 
-// As print writes it, of arrays of more than [limit] items the edges (0: all),
-// and as the prompt shows it in lines of [width].
+// As print writes it, of arrays of more than [limit] items the edges (0: all).
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit);
-bool tl_nested_display(tl_text *text, tl_slot s, int width, bool all);
 
 #endif

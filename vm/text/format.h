@@ -1,7 +1,7 @@
-// Values as text: print, string(x), the prompt's display, format holes.
+// Values as text: print, string(x), format holes. What the prompt shows is in
+// vm/interp/display.h.
 //
 //     tl_format_value    print(x), string(x), "{x}"     format.c
-//     tl_format_display  what the prompt shows          display.c
 //     tl_format_spec     "{x:8.2f}"                     format_spec.c
 //     tl_format_real     one number                     format_number.c
 //
@@ -20,13 +20,6 @@
 // elided with "…" (0: never). False after tl_fail.
 bool tl_format_value(tl_vm *vm, tl_text *text, tl_slot value, bool quoted,
                      int64_t limit);
-
-// Appends what the prompt shows: the type, then aligned columns; large arrays
-// are elided, unless [all] is asked for: then the columns of a wide matrix
-// stand in blocks below each other. [width] is the terminal's columns. Ends
-// with a newline.
-bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
-                       bool all);
 
 // Appends a value under a format specification of Python's format language
 // ([[fill]align][sign][z][#][0][width][,][.precision][type]); arrays item by
