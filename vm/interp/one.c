@@ -169,6 +169,23 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return done(tl_do_elementwise(vm, function, base, ins) != NULL);
 }
 
+// Two operations that may be joined, which a unit takes for one; where they
+// cannot be, one after the other. After the first one the frame stands at the
+// second, where the unit then leaves should that fail or be the loop's.
+static tl_one operate_two(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *b = RB, *c = RC;
+  if (may_begin(vm, ins, b) || may_begin(vm, ins, c))
+    return TL_ONE_LEFT;
+  if (!vm->counting && ((b->tag | c->tag) & TL_CLASS_ARRAY) != 0 &&
+      tl_short_two(vm, tl_region_op(ins->op, 0), b, c, ins, base))
+    return TL_ONE_DONE;
+  tl_one how = operate(vm, base, ins);
+  if (how != TL_ONE_DONE)
+    return how;
+  vm->frame->pc = ++ins;
+  return operate(vm, base, ins);
+}
+
 // A jump on a comparison; polls are the caller's.
 static tl_one compare(tl_vm *vm, tl_slot *base, const tl_ins *ins, tl_op op,
                       bool negate) {
@@ -273,6 +290,8 @@ __attribute__((noinline)) static tl_one do_operator(tl_vm *vm, tl_slot *base,
   bool negate;
   if (tl_region_comparison(ins->op, &op, &negate))
     return compare(vm, base, ins, op, negate);
+  if (tl_jit_is_joined(ins))
+    return operate_two(vm, base, ins);
   return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
                                                        : TL_ONE_LEFT;
 }

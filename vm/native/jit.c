@@ -551,7 +551,8 @@ static tl_jit_status pass_by(tl_vm *vm, const tl_frame *frame) {
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
   if (jit->is_off || jit->is_running || frame->function->verified != 1 ||
-      (vm->counting && !jit->while_counting))
+      (vm->counting && !jit->while_counting) ||
+      (jit->has_short && (jit->notes || vm->has_contracts)))
     return TL_JIT_NOT;
   if (jit->door == NULL) {
     void *door = tl_jit_make_door(vm);
@@ -599,9 +600,11 @@ void tl_jit_open(tl_vm *vm) {
 }
 
 // Without machine code there is nothing to enter, whatever is asked for.
-void tl_jit_while_counting(tl_vm *vm, bool enters) {
-  if (vm->jit != NULL)
-    vm->jit->while_counting = enters;
+void tl_jit_while_counting(tl_vm *vm, bool enters, bool notes) {
+  if (vm->jit == NULL)
+    return;
+  vm->jit->while_counting = enters;
+  vm->jit->notes = notes;
 }
 
 // Functions have freed their units by `forget`, so only chunks are left. Twice
@@ -673,8 +676,8 @@ void tl_jit_each(tl_vm *vm,
 void tl_jit_open(tl_vm *vm) {
   (void)vm;
 }
-void tl_jit_while_counting(tl_vm *vm, bool enters) {
-  (void)vm, (void)enters;
+void tl_jit_while_counting(tl_vm *vm, bool enters, bool notes) {
+  (void)vm, (void)enters, (void)notes;
 }
 void tl_jit_close(tl_vm *vm) {
   (void)vm;

@@ -55,8 +55,12 @@ typedef struct tl_jit {
   int nesting;
   // Memory was refused: the interpreter does all from now on.
   bool is_off;
-  // Enters although instructions are counted: see tl_jit_while_counting.
-  bool while_counting;
+  // A unit has an operation on short arrays, which tells nobody what became of
+  // its operands: such are not entered where somebody asks.
+  bool has_short;
+  // Enters although instructions are counted, and operations are noted: see
+  // tl_jit_while_counting.
+  bool while_counting, notes;
   // Of the unit under way: it polled, and was refused. Written by C that the
   // unit calls, and read by C that called the unit.
   bool has_polled, is_refused;

@@ -35,8 +35,7 @@ bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
 static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
                    bool is_function) {
   const tl_ins *ins = &p->code[pc];
-  // Two operations on small arrays, which the interpreter computes at once.
-  if (tl_may_join(ins->op) && (ins->modes & TL_WITH_NEXT) != 0)
+  if (tl_jit_is_joined(ins) && flow->leads[pc + 1])
     return false;
   switch (ins->op) {
     case TL_BC_LIST:
@@ -66,6 +65,10 @@ static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
       return ins->op < TL_BC_JMP || ins->op == TL_BC_NEXT ||
              (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK);
   }
+}
+
+bool tl_jit_is_joined(const tl_ins *ins) {
+  return tl_may_join(ins->op) && (ins->modes & TL_WITH_NEXT) != 0;
 }
 
 // The operands that the instruction changes, beside its results.
@@ -113,6 +116,11 @@ bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
       tl_jit_is_pair(p->constants[d.extra].pointer, &p->code[pc])) {
     results |= tl_jit_bit(d.window) | tl_jit_bit(d.window + 1);
     out->then += 2;
+  }
+  if (tl_jit_is_joined(&p->code[pc])) {
+    tl_decode(p, ++out->then - 1, &d);
+    touched |= results | tl_jit_bit(d.operands[0]) | tl_jit_bit(d.operands[1]);
+    results |= tl_jit_bit((uint32_t)d.result);
   }
   out->live = flow->live[out->then];
   if (d.target >= 0)
