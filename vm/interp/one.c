@@ -4,8 +4,9 @@
 //     unit's code ─▶ tl_jit_one ─▶ tl_do_one ─▶ tl_exec_…, tl_do_…
 //
 // The loop's short ways for numbers are left out: machine code has these
-// itself. What would begin a region, call a script or wait for a host is
-// declined before anything has happened, and the loop does it.
+// itself. Where a region begins it runs, and the frame then stands behind it.
+// What would call a script or wait for a host is declined before anything has
+// happened, and the loop does it.
 
 #include "vm/interp/handlers.h"
 
@@ -33,20 +34,65 @@ static tl_one done(bool ok) {
   return ok ? TL_ONE_DONE : TL_ONE_FAILED;
 }
 
+// Behind what was done up to [next], which is the next instruction where no
+// region did more.
+static tl_one went_to(tl_vm *vm, const tl_ins *ins, const tl_ins *next) {
+  if (next == NULL)
+    return TL_ONE_FAILED;
+  if (next == ins + (ins[1].op == TL_BC_EXTRA ? 2 : 1))
+    return TL_ONE_DONE;
+  vm->frame->pc = next;
+  return TL_ONE_WENT;
+}
+
+// Whether the instruction is no longer to be done by itself, and *how it went:
+// a region has begun with the items of [s]. Ragged rows are the loop's. Where
+// it takes [one] item of the array it is no part of a region.
+static bool began(tl_vm *vm, tl_slot *base, const tl_ins *ins, const tl_slot *s,
+                  bool one, tl_one *how) {
+  const tl_prototype *function = vm->frame->function;
+  const tl_ins *next;
+  *how = TL_ONE_LEFT;
+  if (!may_begin(vm, ins, s) || tl_is_nested(*s))
+    return tl_is_nested(*s);
+  if (one)
+    return false;
+  tl_region_status status =
+      tl_region_run(vm, function, base, ins, tl_items_of(s), &next);
+  if (status == TL_REGION_FAILED)
+    tl_drop_call(vm, base, ins);
+  if (status != TL_REGION_DECLINED)
+    *how = went_to(vm, ins, status == TL_REGION_DONE ? next : NULL);
+  return status != TL_REGION_DECLINED;
+}
+
+// Whether the slot is an array of the rank.
+static bool has_rank(const tl_slot *s, uint32_t rank) {
+  return tl_is_array(*s) && TL_RANK(s->tag) == rank;
+}
+
+// Whether an index takes one item of its axis.
+static bool takes_one(const tl_slot *s) {
+  return tl_is_scalar(*s) && !tl_is_bool(*s);
+}
+
 // --- Reading ----------------------------------------------------------------
 
 static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB, *c = RC;
+  tl_one how;
   if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
     return TL_ONE_DONE;
-  if (may_begin(vm, ins, b))
-    return TL_ONE_LEFT;
+  if (began(vm, base, ins, b, has_rank(b, 1) && takes_one(c), &how))
+    return how;
   return done(tl_do_getel(vm, RA, b, c, ins->modes));
 }
 
 static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return may_begin(vm, ins, RB)
-             ? TL_ONE_LEFT
+  tl_one how;
+  bool one = has_rank(RB, 2) && takes_one(RC) && takes_one(RD);
+  return began(vm, base, ins, RB, one, &how)
+             ? how
              : done(tl_do_getel2(vm, RA, RB, RC, RD, ins->modes));
 }
 
@@ -55,13 +101,17 @@ static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 static tl_one get_part(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   const tl_path *path = tl_path_of(vm, ins);
-  if (may_begin(vm, ins, RB))
-    return TL_ONE_LEFT;
+  tl_one how;
+  bool one = tl_is_array(*RB) && TL_RANK(RB->tag) > 2 &&
+             tl_index_is_item(RB->array, path->steps, a + 1);
+  if (began(vm, base, ins, RB, one, &how))
+    return how;
   return done(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
 }
 
 static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB;
+  tl_one how;
   tl_string *name = vm->frame->function->unit->names[EXTRA()];
   if (stays(b, MODE_B) && tl_is_record(*b)) {
     const tl_slot *field =
@@ -72,18 +122,19 @@ static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
       return TL_ONE_DONE;
     }
   }
-  if (may_begin(vm, ins, b))
-    return TL_ONE_LEFT;
+  if (began(vm, base, ins, b, false, &how))
+    return how;
   return done(tl_do_getf(vm, RA, b, MODE_B, name));
 }
 
 // The item of b[c] for an update; a number is read, other items may move out.
 static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB;
+  tl_one how;
   if (tl_element_peek(RA, b, RC) || tl_peek_rare(RA, b, RC, MODE_C))
     return TL_ONE_DONE;
-  if (may_begin(vm, ins, b))
-    return TL_ONE_LEFT;
+  if (began(vm, base, ins, b, has_rank(b, 1) && takes_one(RC), &how))
+    return how;
   const tl_path *path = tl_path_of(vm, ins);
   return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
 }
@@ -131,11 +182,14 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA, result = tl_none();
   tl_frame *frame = vm->frame;
   const tl_builtin *builtin = frame->function->constants[EXTRA()].pointer;
+  tl_one how;
+  if (tl_builtin_is_host(builtin))
+    return TL_ONE_LEFT;
   if (builtin->at_once != NULL &&
       tl_call_at_once(vm, builtin, base, ins) != NULL)
     return TL_ONE_DONE;
-  if (tl_builtin_begins(builtin) && may_begin(vm, ins, a + 1))
-    return TL_ONE_LEFT;
+  if (tl_builtin_begins(builtin) && began(vm, base, ins, a + 1, false, &how))
+    return how;
   bool keeps = ins->c != 0;
   tl_call_mode mode =
       keeps ? tl_call_restores(frame->function, builtin, ins) : TL_CALL_BORROWS;
@@ -151,22 +205,25 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return done(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));
 }
 
-// An operator on what is no number. Regions, which begin with large arrays, and
-// ragged rows are the loop's.
+// An operator on what is no number. Ragged rows are the loop's.
 static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_prototype *function = vm->frame->function;
   tl_format format = (tl_format)tl_opcodes[ins->op].format;
-  const tl_slot *b = RB, *c = b;
-  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*RC))
-    return done(tl_do_concat(vm, RA, b, RC, ins->modes));
-  if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX)
+  const tl_slot *b = RB, *c = b, *d = b;
+  if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX ||
+      format == TL_FORMAT_ABCD)
     c = RC;
-  if (may_begin(vm, ins, b) || may_begin(vm, ins, c))
+  if (format == TL_FORMAT_ABCD)
+    d = RD;
+  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*c))
+    return done(tl_do_concat(vm, RA, b, c, ins->modes));
+  if (tl_is_nested(*b) || tl_is_nested(*c) || tl_is_nested(*d))
     return TL_ONE_LEFT;
-  tl_op op = tl_region_op(ins->op, EXTRA());
-  if (format == TL_FORMAT_ABC && tl_short_binary(vm, op, RA, b, c, ins->modes))
+  if (format == TL_FORMAT_ABC && !may_begin(vm, ins, b) &&
+      !may_begin(vm, ins, c) &&
+      tl_short_binary(vm, tl_region_op(ins->op, 0), RA, b, c, ins->modes))
     return TL_ONE_DONE;
-  return done(tl_do_elementwise(vm, function, base, ins) != NULL);
+  return went_to(vm, ins, tl_do_elementwise(vm, function, base, ins));
 }
 
 // Two operations that may be joined, which a unit takes for one; where they
@@ -174,9 +231,8 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // second, where the unit then leaves should that fail or be the loop's.
 static tl_one operate_two(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB, *c = RC;
-  if (may_begin(vm, ins, b) || may_begin(vm, ins, c))
-    return TL_ONE_LEFT;
   if (!vm->counting && ((b->tag | c->tag) & TL_CLASS_ARRAY) != 0 &&
+      !may_begin(vm, ins, b) && !may_begin(vm, ins, c) &&
       tl_short_two(vm, tl_region_op(ins->op, 0), b, c, ins, base))
     return TL_ONE_DONE;
   tl_one how = operate(vm, base, ins);

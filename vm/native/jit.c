@@ -430,8 +430,9 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
   if (f == NULL || f->flow == NULL || pc < code || pc >= end)
     return;
   uint8_t varied = f->flow->varies[0];
-  bool is_new =
-      did >= code && did < end ? tl_jit_learn_made(f->flow, frame, did) : false;
+  bool is_new = did >= code && did < end &&
+                (tl_jit_learn_made(f->flow, frame, did) ||
+                 (vm->jit->has_gone && tl_jit_learn_span(f->flow, frame, did)));
   is_new |= tl_jit_learn(f->flow, frame);
   is_new |= did == NULL && !is_new && way != ENTERS &&
             tl_jit_learn_detour(f->flow, frame);
@@ -492,7 +493,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   vm->fuel = before;
   vm->fuel_aside = 0;
   vm->native_end = frame + most_calls(vm, frame);
-  jit->has_polled = jit->is_refused = jit->has_failed = false;
+  jit->has_polled = jit->is_refused = jit->has_failed = jit->has_gone = false;
   jit->did = NULL;
   jit->is_running = true;
   jit->door(vm, frame->base, frame, unit->code);

@@ -549,6 +549,7 @@ typedef struct tl_jit_flow {
   uint8_t *jumps;    // how many jumps lead there, at most 3
   bool *leads;       // a block begins there
   uint8_t *detours;  // whether C does it once an operation has left there
+  uint8_t *spans;    // the words of the region that began there; 0: none did
   // Of each instruction that reads an item two tags that it has had, without
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.
@@ -660,6 +661,7 @@ typedef struct tl_jit_one_slots {
   uint64_t touched, changed;
   uint64_t live;  // slots that live behind it, wherever it goes
   uint32_t then;
+  bool spans;  // a region, which is more than it
 } tl_jit_one_slots;
 // Of how many results at most an instruction keeps tags: of two for each of the
 // words from [pc] to [then] that are its own, which a call has two of.

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "vm/builtin.h"
+#include "vm/bytecode/module.h"
 #include "vm/native/jit_internal.h"
 
 bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
@@ -59,7 +60,6 @@ static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
     case TL_BC_IMPORT:
     case TL_BC_SHOW:
     case TL_BC_CATCH:
-    case TL_BC_ELEM3:
       return false;
     default:
       return ins->op < TL_BC_JMP || ins->op == TL_BC_NEXT ||
@@ -97,36 +97,65 @@ static uint64_t changed_operands(const tl_prototype *p, const tl_decoded *d,
   }
 }
 
+// The pc behind the instruction, and behind the one that a unit takes for one
+// with it.
+static uint32_t behind(const tl_prototype *p, uint32_t pc) {
+  const tl_ins *ins = &p->code[pc];
+  if (ins->op == TL_BC_CALLB &&
+      tl_jit_is_pair(p->constants[tl_ins_extra(ins[1])].pointer, ins))
+    return pc + 4;
+  return pc + (tl_jit_is_joined(ins) || ins[1].op == TL_BC_EXTRA ? 2 : 1);
+}
+
+// Where a region ends at the latest that begins at [pc]; [pc]: there is none.
+static uint32_t reach_of(const tl_prototype *p, uint32_t pc) {
+  uint32_t n =
+      tl_count_upto(p->regions, p->region_count, sizeof *p->regions, pc);
+  const tl_region *r = n == 0 ? NULL : &p->regions[n - 1];
+  uint32_t end = r == NULL ? 0 : r->together > r->end ? r->together : r->end;
+  return end > pc ? end : pc;
+}
+
+// Adds the slots of the instructions from [pc] to [end].
+static void add_slots(const tl_prototype *p, uint32_t pc, uint32_t end,
+                      uint64_t *touched, uint64_t *changed) {
+  tl_decoded d;
+  for (; pc < end; pc += d.words) {
+    tl_decode(p, pc, &d);
+    uint64_t results = changed_operands(p, &d, pc), reads = 0;
+    if (d.back >= 0)
+      reads |= tl_jit_bit((uint32_t)d.back);
+    for (uint32_t i = 0; i < d.operand_count; i++)
+      reads |= tl_jit_bit(d.operands[i]);
+    for (uint32_t i = 0; i < d.window_count; i++)
+      reads |= tl_jit_bit(d.window + i);
+    for (uint32_t i = 0; i < d.result_count; i++)
+      results |= tl_jit_bit((uint32_t)d.result + i);
+    *changed |= results;
+    *touched |= results | reads;
+  }
+}
+
 bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
                      uint32_t pc, bool is_function, tl_jit_one_slots *out) {
-  tl_decoded d;
   if (pc >= flow->count || p->code[pc].op == TL_BC_EXTRA ||
       !may_do(flow, p, pc, is_function))
     return false;
+  tl_decoded d;
   tl_decode(p, pc, &d);
-  out->then = pc + d.words;
-  uint64_t results = 0, touched = d.back < 0 ? 0 : tl_jit_bit((uint32_t)d.back);
-  for (uint32_t i = 0; i < d.operand_count; i++)
-    touched |= tl_jit_bit(d.operands[i]);
-  for (uint32_t i = 0; i < d.window_count; i++)
-    touched |= tl_jit_bit(d.window + i);
-  for (uint32_t i = 0; i < d.result_count; i++)
-    results |= tl_jit_bit((uint32_t)d.result + i);
-  if (d.op == TL_BC_CALLB &&
-      tl_jit_is_pair(p->constants[d.extra].pointer, &p->code[pc])) {
-    results |= tl_jit_bit(d.window) | tl_jit_bit(d.window + 1);
-    out->then += 2;
+  uint32_t then = behind(p, pc), reach = reach_of(p, pc);
+  *out = (tl_jit_one_slots){.then = then};
+  if (flow->spans[pc] != 0) {
+    out->spans = true;
+    out->then = pc + flow->spans[pc];
   }
-  if (tl_jit_is_joined(&p->code[pc])) {
-    tl_decode(p, ++out->then - 1, &d);
-    touched |= results | tl_jit_bit(d.operands[0]) | tl_jit_bit(d.operands[1]);
-    results |= tl_jit_bit((uint32_t)d.result);
-  }
+  add_slots(p, pc, out->then, &out->touched, &out->changed);
+  uint64_t beyond = 0;
+  add_slots(p, out->then, reach, &out->touched, &beyond);
   out->live = flow->live[out->then];
   if (d.target >= 0)
     out->live |= flow->live[d.target];
-  out->changed = (results | changed_operands(p, &d, pc)) & out->live;
-  out->touched = touched | results | out->changed;
+  out->changed &= out->live;
   return true;
 }
 
@@ -232,7 +261,7 @@ tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
   for (int i = 0; changed != 0; changed &= changed - 1, i++) {
     uint32_t slot = (uint32_t)__builtin_ctzll(changed);
     uint64_t tag = i < kept ? made[i] : 0, also = one ? made[1] : 0;
-    if (tag == 0)
+    if (tag == 0 && x->flow->spans[x->pc] == 0)
       tag = likely_tag(x, ins, slot, before[slot]);
     if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
         (tag == 0 && passes_on(ins->op)))
@@ -281,13 +310,42 @@ tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
 // --- Doing it ---------------------------------------------------------------
 
 // The fuel is all in one place while a unit runs, and what C polls for may put
-// some of it aside.
-tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_one how = vm->one(vm, base, ins);
+// some of it aside. Where a region went on the unit leaves behind that, and its
+// end is learned.
+static tl_one end_one(tl_vm *vm, const tl_ins *ins, tl_one how) {
   vm->fuel += vm->fuel_aside;
   vm->fuel_aside = 0;
   vm->jit->has_failed = how == TL_ONE_FAILED;
-  return how;
+  vm->jit->has_gone = how == TL_ONE_WENT;
+  if (how != TL_ONE_WENT)
+    return how;
+  vm->jit->did = ins;
+  return TL_ONE_LEFT;
+}
+
+tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return end_one(vm, ins, vm->one(vm, base, ins));
+}
+
+// Where the region does not run, or ends before, the rest is done one by one;
+// where something else is in the way the unit leaves at that.
+tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_frame *frame = vm->frame;
+  const tl_prototype *p = frame->function;
+  const tl_jit_flow *flow = ((tl_jit_function *)p->machine_code)->flow;
+  const tl_ins *end = ins + flow->spans[ins - p->code];
+  for (const tl_ins *at = ins; at != end;) {
+    frame->pc = at;
+    tl_one how = vm->one(vm, base, at);
+    if (how == TL_ONE_DONE)
+      frame->pc = p->code + behind(p, (uint32_t)(at - p->code));
+    else if (how != TL_ONE_WENT || (at == ins && frame->pc != end))
+      return end_one(vm, ins, how);
+    at = frame->pc;
+    if (at > end)
+      return end_one(vm, ins, TL_ONE_LEFT);
+  }
+  return end_one(vm, ins, TL_ONE_DONE);
 }
 
 // --- Ways around ------------------------------------------------------------
