@@ -20,6 +20,7 @@
 #include "vm/builtin.h"
 #include "vm/bytecode/module.h"
 #include "vm/native/jit_internal.h"
+#include "vm/region/region.h"
 
 bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
   const tl_ins *then = ins + 2;
@@ -327,6 +328,31 @@ tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return end_one(vm, ins, vm->one(vm, base, ins));
 }
 
+// The region at [ins] by its cached plan, without a look at the operation; it
+// has begun there before. Large operands that end may have to be put in order
+// first, which is the operation's. *how is set where it is done or has failed.
+static bool region_at_once(tl_vm *vm, tl_slot *base, const tl_ins *ins,
+                           tl_one *how) {
+  tl_frame *frame = vm->frame;
+  const tl_format format = (tl_format)tl_opcodes[ins->op].format;
+  const tl_slot *b = &base[ins->b >> 4], *c = b;
+  if (format == TL_FORMAT_ABC)
+    c = &base[ins->c >> 4];
+  else if (format != TL_FORMAT_ABI && format != TL_FORMAT_ABK)
+    return false;
+  int64_t items = tl_items_of(b) | tl_items_of(c);
+  const tl_ins *next;
+  if (tl_is_nested(*b) || tl_is_nested(*c) || items >= TL_REGION_LARGE ||
+      !tl_may_fuse(frame->function, ins, items))
+    return false;
+  tl_region_status status =
+      tl_region_run(vm, frame->function, base, ins, items, &next);
+  if (status == TL_REGION_DONE)
+    frame->pc = next;
+  *how = status == TL_REGION_DONE ? TL_ONE_WENT : TL_ONE_FAILED;
+  return status != TL_REGION_DECLINED;
+}
+
 // Where the region does not run, or ends before, the rest is done one by one;
 // where something else is in the way the unit leaves at that.
 tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
@@ -336,7 +362,9 @@ tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_ins *end = ins + flow->spans[ins - p->code];
   for (const tl_ins *at = ins; at != end;) {
     frame->pc = at;
-    tl_one how = vm->one(vm, base, at);
+    tl_one how;
+    if (at != ins || !region_at_once(vm, base, ins, &how))
+      how = vm->one(vm, base, at);
     if (how == TL_ONE_DONE)
       frame->pc = p->code + behind(p, (uint32_t)(at - p->code));
     else if (how != TL_ONE_WENT || (at == ins && frame->pc != end))

@@ -14,6 +14,7 @@
 // of that has been asked when the graph was cached.
 #include <string.h>
 
+#include "vm/array/reuse.h"
 #include "vm/engine/scalars.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
@@ -354,6 +355,28 @@ static bool is_short(const tl_region_cached *k) {
          is_row_major(planned, shape->ndim, shape->lengths);
 }
 
+// The first operand that the array is like in all but its items; -1: none is.
+static int find_model(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (u->direct && tl_is_array(u->value) && (u->value.tag & TL_DENSE) != 0 &&
+        u->dims[0] == shape->ndim && (shape->ndim == 1 || shape->ndim == 2) &&
+        (tl_dtype)tl_dtype_of(u->value) == k->planned.targets[0].dtype &&
+        memcmp(u->dims + 1, shape->lengths,
+               (size_t)shape->ndim * sizeof *u->dims) == 0)
+      return i;
+  }
+  return -1;
+}
+
+// Both are found anew with each plan.
+static void find_short(tl_region_cached *k) {
+  k->is_short = is_short(k);
+  k->model = k->is_short ? find_model(k) : -1;
+}
+
 // Whether arrays of other lengths give the same graph but for its shapes: none
 // that a selection has found, or that are transposed or rolled.
 static bool may_reshape(const tl_region_cached *k) {
@@ -390,7 +413,7 @@ static bool end_reshape(tl_region_cached *k) {
     drop_plan(k);
   } else {
     plan->shape[0] = plan->size = shape->lengths[0];
-    k->is_short = is_short(k);
+    find_short(k);
   }
   return true;
 }
@@ -598,7 +621,7 @@ void tl_region_renew(tl_region_cached *k) {
   if (k->planned.is_ready || !k->graph.fresh->is_ready)
     return;
   keep_plan(k, k->graph.fresh);
-  k->is_short = is_short(k);
+  find_short(k);
 }
 
 // One block of memory: the header, the graph's arrays, and the plan behind
@@ -633,7 +656,7 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
   k->any_length = k->is_reshaped = k->is_restrided = false;
-  k->is_short = is_short(k);
+  find_short(k);
   k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_cached(vm, where, k);
 }
@@ -673,20 +696,32 @@ bool tl_region_runs_short(const tl_region_cached *k) {
   return true;
 }
 
+// The array that the region makes, by an operand that is like it where one is.
+// *out owns it. False after tl_fail (kind memory).
+static bool make_result(tl_region_cached *k, tl_slot *out) {
+  const tl_region_graph *g = &k->graph;
+  if (k->model >= 0 && tl_array_has_twin(g->uses[k->model].value))
+    return tl_array_twin(g->vm, g->uses[k->model].value, out);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_array *made = tl_array_new(g->vm, k->planned.targets[0].dtype, shape->ndim,
+                                shape->lengths);
+  if (made != NULL)
+    *out = tl_own_array(made);
+  return made != NULL;
+}
+
 // No poll and no thread: it is one block.
 bool tl_region_run_short(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_slot result;
   k->is_busy = true;  // where memory is short, what is cached goes
-  tl_array *made = tl_array_new(vm, k->planned.targets[0].dtype, shape->ndim,
-                                shape->lengths);
+  bool made = make_result(k, &result);
   k->is_busy = false;
-  if (made == NULL)
+  if (!made)
     return false;
-  tl_plan_run_short(tl_region_plan_to(g, &k->planned, made->data));
+  tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
   tl_region_bind(g);
-  tl_slot result = tl_own_array(made);
   tl_copy_slot(&g->base[g->result], &result);
   vm->stats.fused_ops += k->fused;
   vm->stats.temps_ended += k->fused;

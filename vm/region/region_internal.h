@@ -519,6 +519,7 @@ struct tl_region_cached {
   bool is_restrided;  // and so are the streams' strides of the plan
   bool is_short;      // tl_region_run_short does it
   uint16_t fused;     // operations that make no array of their own
+  int model;          // the use that its result is like; -1: none
   int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
   void *plan_memory;
