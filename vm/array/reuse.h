@@ -46,8 +46,9 @@ static inline bool tl_array_has_twin(tl_slot s) {
   return (s.tag & TL_DIRECT) != 0 &&
          (size_t)(like->data - (const char *)like) < like->head.nbytes;
 }
-// An array of rank 1 or 2 as the model is, which has a twin: made without
-// measuring its shape again, which is half of what a small operation costs.
+// An array of rank 1 or 2 as the model is, which has a twin or is a copy of the
+// header of one that has: made without measuring its shape again, which is half
+// of what a small operation costs.
 // *out owns it; its items are undefined. False after tl_fail (kind memory).
 // Contracts are the caller's to ask.
 static inline __attribute__((always_inline)) bool tl_array_twin(tl_vm *vm,

@@ -355,26 +355,10 @@ static bool is_short(const tl_region_cached *k) {
          is_row_major(planned, shape->ndim, shape->lengths);
 }
 
-// The first operand that the array is like in all but its items; -1: none is.
-static int find_model(const tl_region_cached *k) {
-  const tl_region_graph *g = &k->graph;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  for (int i = 0; i < g->use_count; i++) {
-    const tl_region_use *u = &g->uses[i];
-    if (u->direct && tl_is_array(u->value) && (u->value.tag & TL_DENSE) != 0 &&
-        u->dims[0] == shape->ndim && (shape->ndim == 1 || shape->ndim == 2) &&
-        (tl_dtype)tl_dtype_of(u->value) == k->planned.targets[0].dtype &&
-        memcmp(u->dims + 1, shape->lengths,
-               (size_t)shape->ndim * sizeof *u->dims) == 0)
-      return i;
-  }
-  return -1;
-}
-
-// Both are found anew with each plan.
+// Asked of each new plan, whose results have another shape.
 static void find_short(tl_region_cached *k) {
   k->is_short = is_short(k);
-  k->model = k->is_short ? find_model(k) : -1;
+  k->model_tag = 0;
 }
 
 // Whether arrays of other lengths give the same graph but for its shapes: none
@@ -696,18 +680,28 @@ bool tl_region_runs_short(const tl_region_cached *k) {
   return true;
 }
 
-// The array that the region makes, by an operand that is like it where one is.
-// *out owns it. False after tl_fail (kind memory).
+// The array that the region makes. The first one's header is copied, and those
+// of later runs are made as it is: their shape is the same. *out owns the
+// array. False after tl_fail (kind memory).
 static bool make_result(tl_region_cached *k, tl_slot *out) {
   const tl_region_graph *g = &k->graph;
-  if (k->model >= 0 && tl_array_has_twin(g->uses[k->model].value))
-    return tl_array_twin(g->vm, g->uses[k->model].value, out);
+  tl_array *model = (tl_array *)(void *)k->model;
+  if (k->model_tag != 0)
+    return tl_array_twin(g->vm, (tl_slot){.tag = k->model_tag, .array = model},
+                         out);
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   tl_array *made = tl_array_new(g->vm, k->planned.targets[0].dtype, shape->ndim,
                                 shape->lengths);
-  if (made != NULL)
-    *out = tl_own_array(made);
-  return made != NULL;
+  if (made == NULL)
+    return false;
+  *out = tl_own_array(made);
+  if (shape->ndim != 1 && shape->ndim != 2)
+    return true;
+  memcpy(model, made,
+         sizeof *made + (size_t)shape->ndim * 2 * sizeof *made->dims);
+  model->data = (char *)model + (made->data - (char *)made);
+  k->model_tag = out->tag;
+  return true;
 }
 
 // No poll and no thread: it is one block.

@@ -519,10 +519,13 @@ struct tl_region_cached {
   bool is_restrided;  // and so are the streams' strides of the plan
   bool is_short;      // tl_region_run_short does it
   uint16_t fused;     // operations that make no array of their own
-  int model;          // the use that its result is like; -1: none
   int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
   void *plan_memory;
+  // The tag and the header of a result that tl_region_run_short has made, with
+  // two axes at most; tag 0: none yet.
+  uint64_t model_tag;
+  int64_t model[sizeof(tl_array) / sizeof(int64_t) + 4];
   tl_region_graph graph;
   tl_region_planned planned;
 };
