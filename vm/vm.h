@@ -153,9 +153,9 @@ typedef enum tl_one {
   // one the first was done, and the frame's pc is the second's.
   TL_ONE_LEFT,
   TL_ONE_FAILED,  // after tl_fail; the frame's pc is the instruction's
+  TL_ONE_WENT,    // a region did it and more: the frame's pc is behind that
   TL_ONE_DONE,    // the slots are as behind it
   TL_ONE_JUMPS,   // done, and it is a jump that is taken
-  TL_ONE_WENT,    // a region did it and more: the frame's pc is behind that
 } tl_one;
 typedef tl_one tl_one_fn(tl_vm *vm, tl_slot *base, const struct tl_ins *ins);
 

@@ -4,7 +4,7 @@
 //     unit's code ─▶ tl_jit_one ─▶ tl_do_one ─▶ tl_exec_…, tl_do_…
 //
 // The loop's short ways for numbers are left out: machine code has these
-// itself. Where a region begins it runs, and the frame then stands behind it.
+// itself. Where a region begins it runs, and the frame stands behind it.
 // What would call a script or wait for a host is declined before anything has
 // happened, and the loop does it.
 
@@ -41,20 +41,22 @@ static tl_one went_to(tl_vm *vm, const tl_ins *ins, const tl_ins *next) {
     return TL_ONE_FAILED;
   if (next == ins + (ins[1].op == TL_BC_EXTRA ? 2 : 1))
     return TL_ONE_DONE;
+  tl_jit_goes_on(vm, ins);
   vm->frame->pc = next;
   return TL_ONE_WENT;
 }
 
-// Whether the instruction is no longer to be done by itself, and *how it went:
-// a region has begun with the items of [s]. Ragged rows are the loop's. Where
-// it takes [one] item of the array it is no part of a region.
-static bool began(tl_vm *vm, tl_slot *base, const tl_ins *ins, const tl_slot *s,
-                  bool one, tl_one *how) {
+// Whether the instruction, which may begin a region with the items of [s], is
+// no longer to be done by itself, and *how it went. Ragged rows are the loop's.
+// Where it takes [one] item of the array it is no part of a region.
+__attribute__((noinline)) static bool began(tl_vm *vm, tl_slot *base,
+                                            const tl_ins *ins, const tl_slot *s,
+                                            bool one, tl_one *how) {
   const tl_prototype *function = vm->frame->function;
   const tl_ins *next;
   *how = TL_ONE_LEFT;
-  if (!may_begin(vm, ins, s) || tl_is_nested(*s))
-    return tl_is_nested(*s);
+  if (tl_is_nested(*s))
+    return true;
   if (one)
     return false;
   tl_region_status status =
@@ -83,15 +85,17 @@ static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
   if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
     return TL_ONE_DONE;
-  if (began(vm, base, ins, b, has_rank(b, 1) && takes_one(c), &how))
+  if (may_begin(vm, ins, b) &&
+      began(vm, base, ins, b, has_rank(b, 1) && takes_one(c), &how))
     return how;
   return done(tl_do_getel(vm, RA, b, c, ins->modes));
 }
 
 static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
-  bool one = has_rank(RB, 2) && takes_one(RC) && takes_one(RD);
-  return began(vm, base, ins, RB, one, &how)
+  return may_begin(vm, ins, RB) &&
+                 began(vm, base, ins, RB,
+                       has_rank(RB, 2) && takes_one(RC) && takes_one(RD), &how)
              ? how
              : done(tl_do_getel2(vm, RA, RB, RC, RD, ins->modes));
 }
@@ -102,9 +106,11 @@ static tl_one get_part(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   const tl_path *path = tl_path_of(vm, ins);
   tl_one how;
-  bool one = tl_is_array(*RB) && TL_RANK(RB->tag) > 2 &&
-             tl_index_is_item(RB->array, path->steps, a + 1);
-  if (began(vm, base, ins, RB, one, &how))
+  if (may_begin(vm, ins, RB) &&
+      began(vm, base, ins, RB,
+            tl_is_array(*RB) && TL_RANK(RB->tag) > 2 &&
+                tl_index_is_item(RB->array, path->steps, a + 1),
+            &how))
     return how;
   return done(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
 }
@@ -122,7 +128,7 @@ static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
       return TL_ONE_DONE;
     }
   }
-  if (began(vm, base, ins, b, false, &how))
+  if (may_begin(vm, ins, b) && began(vm, base, ins, b, false, &how))
     return how;
   return done(tl_do_getf(vm, RA, b, MODE_B, name));
 }
@@ -133,7 +139,8 @@ static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
   if (tl_element_peek(RA, b, RC) || tl_peek_rare(RA, b, RC, MODE_C))
     return TL_ONE_DONE;
-  if (began(vm, base, ins, b, has_rank(b, 1) && takes_one(RC), &how))
+  if (may_begin(vm, ins, b) &&
+      began(vm, base, ins, b, has_rank(b, 1) && takes_one(RC), &how))
     return how;
   const tl_path *path = tl_path_of(vm, ins);
   return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
@@ -188,7 +195,8 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (builtin->at_once != NULL &&
       tl_call_at_once(vm, builtin, base, ins) != NULL)
     return TL_ONE_DONE;
-  if (tl_builtin_begins(builtin) && began(vm, base, ins, a + 1, false, &how))
+  if (tl_builtin_begins(builtin) && may_begin(vm, ins, a + 1) &&
+      began(vm, base, ins, a + 1, false, &how))
     return how;
   bool keeps = ins->c != 0;
   tl_call_mode mode =

@@ -57,6 +57,10 @@ bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins);
 // both for one.
 bool tl_jit_is_joined(const tl_ins *ins);
 
+// A region that has begun at [ins], which C does for a unit, went on: the unit
+// leaves behind that, and learns where it is.
+void tl_jit_goes_on(tl_vm *vm, const tl_ins *ins);
+
 // Appends the typed operations of all units, the oldest function first. False
 // where memory was short. Units are typed anew for it, as operations are not
 // stored.

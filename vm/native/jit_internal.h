@@ -68,8 +68,8 @@ typedef struct tl_jit {
   bool has_stale;
   // A unit is under way: its code stays, and no other is entered.
   bool is_running;
-  // Of it: an instruction has failed, or has begun a region that went on; and
-  // the last one that was done for it.
+  // Of it: an instruction has failed, or has begun a region that went on where
+  // the unit does not; and the last one that was done for it.
   bool has_failed, has_gone;
   const tl_ins *did;
 } tl_jit;

@@ -310,22 +310,22 @@ tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Doing it ---------------------------------------------------------------
 
+void tl_jit_goes_on(tl_vm *vm, const tl_ins *ins) {
+  vm->jit->has_gone = true;
+  vm->jit->did = ins;
+}
+
 // The fuel is all in one place while a unit runs, and what C polls for may put
-// some of it aside. Where a region went on the unit leaves behind that, and its
-// end is learned.
-static tl_one end_one(tl_vm *vm, const tl_ins *ins, tl_one how) {
+// some of it aside.
+static inline tl_one end_one(tl_vm *vm, tl_one how) {
   vm->fuel += vm->fuel_aside;
   vm->fuel_aside = 0;
   vm->jit->has_failed = how == TL_ONE_FAILED;
-  vm->jit->has_gone = how == TL_ONE_WENT;
-  if (how != TL_ONE_WENT)
-    return how;
-  vm->jit->did = ins;
-  return TL_ONE_LEFT;
+  return how;
 }
 
 tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return end_one(vm, ins, vm->one(vm, base, ins));
+  return end_one(vm, vm->one(vm, base, ins));
 }
 
 // The region at [ins] by its cached plan, without a look at the operation; it
@@ -347,8 +347,10 @@ static bool region_at_once(tl_vm *vm, tl_slot *base, const tl_ins *ins,
     return false;
   tl_region_status status =
       tl_region_run(vm, frame->function, base, ins, items, &next);
-  if (status == TL_REGION_DONE)
+  if (status == TL_REGION_DONE) {
+    tl_jit_goes_on(vm, ins);
     frame->pc = next;
+  }
   *how = status == TL_REGION_DONE ? TL_ONE_WENT : TL_ONE_FAILED;
   return status != TL_REGION_DECLINED;
 }
@@ -360,20 +362,19 @@ tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_prototype *p = frame->function;
   const tl_jit_flow *flow = ((tl_jit_function *)p->machine_code)->flow;
   const tl_ins *end = ins + flow->spans[ins - p->code];
-  for (const tl_ins *at = ins; at != end;) {
-    frame->pc = at;
+  for (const tl_ins *at = ins; at != end; at = frame->pc) {
     tl_one how;
     if (at != ins || !region_at_once(vm, base, ins, &how))
       how = vm->one(vm, base, at);
     if (how == TL_ONE_DONE)
       frame->pc = p->code + behind(p, (uint32_t)(at - p->code));
     else if (how != TL_ONE_WENT || (at == ins && frame->pc != end))
-      return end_one(vm, ins, how);
-    at = frame->pc;
-    if (at > end)
-      return end_one(vm, ins, TL_ONE_LEFT);
+      return end_one(vm, how);
+    vm->jit->has_gone = false;
+    if (frame->pc > end)
+      return end_one(vm, TL_ONE_LEFT);
   }
-  return end_one(vm, ins, TL_ONE_DONE);
+  return end_one(vm, TL_ONE_DONE);
 }
 
 // --- Ways around ------------------------------------------------------------
