@@ -37,12 +37,12 @@ int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,
   return power < 31 && 1 << power < limit ? 1 << power : limit;
 }
 
-static short_operand operand_of(tl_typing_pass *x, tl_typing_operand is,
+static short_operand operand_of(const tl_typing_pass *x, tl_typing_operand is,
                                 unsigned mode) {
   short_operand o = {.is = is};
   if (is.slot < 0 || tl_jit_is_scalar(is.type))
     return o;
-  o.tag = tl_typing_tag(x, (uint32_t)is.slot);
+  o.tag = tl_jit_tag_of(x->unit, (uint32_t)is.slot, is.type);
   o.is_array = tl_tag_is_short(o.tag);
   mode &= 3u;
   o.ends =
@@ -59,8 +59,7 @@ static bool meets(const short_operand *o, tl_dtype dtype) {
            (tl_jit_is_float(o->is.type) || tl_jit_is_integer(o->is.type))));
 }
 
-// The one operand that ends; NULL: none or several do, or another one has the
-// same slot.
+// The one operand that ends; NULL: none or several do.
 static const short_operand *find_ending(const short_operand *o, int count) {
   const short_operand *found = NULL;
   for (int i = 0; i < count; i++) {
@@ -103,6 +102,10 @@ static tl_typed *put(tl_typing_pass *x, tl_op op, uint32_t a,
   int taken = target->is.slot;
   if (type == TL_TYPE_UNKNOWN)
     return NULL;
+  // From here on the unit is one for these tags.
+  for (int i = 0; i < count; i++)
+    if (o[i].is_array)
+      tl_typing_tag(x, (uint32_t)o[i].is.slot);
   tl_typed *t = tl_typing_set(x, TL_TYPED_SHORT, a, type, register_of(&o[0]),
                               register_of(&o[1]));
   if ((uint32_t)taken != a)
