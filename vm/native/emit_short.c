@@ -13,14 +13,6 @@
 // x86-64 with AVX2: elsewhere no such operation is made.
 #include "vm/native/emit.h"
 
-#include <string.h>
-
-#include "vm/kernels/kernels.h"
-
-bool tl_jit_has_short(void) {
-  return TL_JIT_X64 && strcmp(tl_kernels()->name, "base") != 0;
-}
-
 #if TL_HAS_JIT
 
 #if TL_JIT_X64

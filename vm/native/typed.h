@@ -760,8 +760,6 @@ void tl_jit_code_close(tl_jit_code *code);
 // the types of the module's variables are the same, too.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
 
-// Whether there is code for SHORT: the processor has vectors of 32 bytes.
-bool tl_jit_has_short(void);
 // So many items or more, and another way is taken for the instruction at [pc],
 // as the interpreter does: a region, or blocks.
 int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,

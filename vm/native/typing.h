@@ -22,7 +22,6 @@
 #ifndef TALLY_VM_TYPING_H
 #define TALLY_VM_TYPING_H
 
-#include "vm/engine/elementwise.h"
 #include "vm/native/typed.h"
 
 // The pass over one unit. Where it runs out of room it goes on with the last
@@ -167,9 +166,10 @@ tl_typing_operand tl_typing_right(const tl_typing_pass *x, const tl_ins *ins,
                                   bool with_float);
 // The bits of a constant operand as a float of the dtype, rounded once.
 int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype);
-// Types an operation [op] on short arrays whose result is in the memory of one
-// of them, and with it the next instruction where that goes on with it.
-tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins, tl_op op);
+// Types an operation on short arrays whose result is in the memory of one of
+// them, and with it the next instruction where that goes on with it.
+tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d);
 // Types a call of a built-in that converts a number to a dtype, such as
 // float32(x) or int(x); all others leave.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins);

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "vm/builtin.h"
+#include "vm/engine/elementwise.h"
 #include "vm/engine/operand.h"
 #include "vm/region/region.h"
 #include "vm/types/type.h"
@@ -433,7 +434,7 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
     tl_typing_operand c = tl_typing_right(x, ins, is_double && op != TL_OP_POW);
     bool extreme = op == TL_OP_MINIMUM || op == TL_OP_MAXIMUM;
     if (!tl_jit_is_scalar(b.type) || !tl_jit_is_scalar(c.type))
-      return tl_typing_short(x, ins, op);
+      return TL_TYPING_LEAVES;
     if (ins->op >= TL_BC_EQ && ins->op <= TL_BC_GE)
       done = put_truth(x, op, a, &b, &c);
     else if (ins->op != TL_BC_ELEM2 || extreme)

@@ -11,6 +11,9 @@
 // own, lengths that differ, arrays that a region may take.
 #include "vm/native/typing.h"
 
+#include <string.h>
+
+#include "vm/kernels/kernels.h"
 #include "vm/native/jit_internal.h"
 #include "vm/region/region.h"
 #include "vm/vm.h"
@@ -136,11 +139,19 @@ static bool put_two(tl_typing_pass *x, const tl_ins *ins, tl_op op,
   return true;
 }
 
+// The processor has vectors of 32 bytes, and there is code for them
+// (emit_short.c).
+static bool has_vectors(void) {
+  return TL_JIT_X64 && strcmp(tl_kernels()->name, "base") != 0;
+}
+
 // Nothing is appended for what C does better, as it has more ways.
-tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins, tl_op op) {
+tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d) {
   const tl_vm *vm = x->code->vm;
-  if (!tl_jit_has_short() || vm->no_reuse || vm->has_contracts ||
-      vm->jit->notes)
+  tl_op op = tl_region_op(ins->op, d->extra);
+  if (op > TL_OP_DIVIDE || !has_vectors() || vm->no_reuse ||
+      vm->has_contracts || vm->jit->notes)
     return TL_TYPING_LEAVES;
   short_operand o[3];
   o[0] = operand_of(x, tl_typing_slot(x, ins->b >> 4), ins->modes);
