@@ -74,7 +74,7 @@ static bool has_rank(const tl_slot *s, uint32_t rank) {
 }
 
 // Whether an index takes one item of its axis.
-static bool takes_one(const tl_slot *s) {
+static bool is_single(const tl_slot *s) {
   return tl_is_scalar(*s) && !tl_is_bool(*s);
 }
 
@@ -86,7 +86,7 @@ static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
     return TL_ONE_DONE;
   if (may_begin(vm, ins, b) &&
-      began(vm, base, ins, b, has_rank(b, 1) && takes_one(c), &how))
+      began(vm, base, ins, b, has_rank(b, 1) && is_single(c), &how))
     return how;
   return done(tl_do_getel(vm, RA, b, c, ins->modes));
 }
@@ -95,7 +95,7 @@ static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
   return may_begin(vm, ins, RB) &&
                  began(vm, base, ins, RB,
-                       has_rank(RB, 2) && takes_one(RC) && takes_one(RD), &how)
+                       has_rank(RB, 2) && is_single(RC) && is_single(RD), &how)
              ? how
              : done(tl_do_getel2(vm, RA, RB, RC, RD, ins->modes));
 }
@@ -140,7 +140,7 @@ static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (tl_element_peek(RA, b, RC) || tl_peek_rare(RA, b, RC, MODE_C))
     return TL_ONE_DONE;
   if (may_begin(vm, ins, b) &&
-      began(vm, base, ins, b, has_rank(b, 1) && takes_one(RC), &how))
+      began(vm, base, ins, b, has_rank(b, 1) && is_single(RC), &how))
     return how;
   const tl_path *path = tl_path_of(vm, ins);
   return done(tl_do_take(vm, b, MODE_B, path, RC, RA));

@@ -132,7 +132,7 @@ static void add_to(emitter *e, size_t counter, int by) {
   tl_as_word(&e->as, (uint32_t)by);
 }
 
-static void count(emitter *e, bool joined) {
+static void count_result(emitter *e, bool joined) {
   add_to(e, offsetof(tl_vm, stats.inplace), 1);
   add_to(e, offsetof(tl_vm, stats.temps_ended), joined ? 2 : 1);
   if (joined)
@@ -166,7 +166,7 @@ void tl_gen_short(emitter *e, const tl_typed *t) {
   e->as = v.as;
   if (three)
     read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
-  count(e, three);
+  count_result(e, three);
   if (t->a != t->e)
     put_from(e, t->a, get(e, t->e, T0));
 }
