@@ -149,8 +149,11 @@ struct tl_kept {
 // One instruction that machine code does not do itself: [ins] of vm->frame,
 // whose slots begin at [base] and whose pc is there. Never calls a script.
 typedef enum tl_one {
-  TL_ONE_LEFT,    // declined; nothing has happened
+  // Declined: nothing has happened, or of two instructions that were taken for
+  // one the first was done, and the frame's pc is the second's.
+  TL_ONE_LEFT,
   TL_ONE_FAILED,  // after tl_fail; the frame's pc is the instruction's
+  TL_ONE_WENT,    // a region did it and more: the frame's pc is behind that
   TL_ONE_DONE,    // the slots are as behind it
   TL_ONE_JUMPS,   // done, and it is a jump that is taken
 } tl_one;

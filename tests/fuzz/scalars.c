@@ -650,10 +650,32 @@ static void assign(writer *w) {
   expression(w, w->kinds[at] == INT && chance(w, 2) ? FLOAT : w->kinds[at], 3);
 }
 
+// An update of short arrays, in place where they have no second owner: one that
+// is done at once, or two. Some operands are views, of another length, or
+// integers.
+static void sweep(writer *w) {
+  static const char *const updates[] = {
+      "w = w * o + w",    "w = o - w * o",    "o = w + o",
+      "o = o * w - w",    "o = 2 - o",        "o = o / 3",
+      "w = x * w",        "w = w + o * 0.5",  "o = o - w",
+      "o = k * o + o",    "o = v * o + o",    "o = w[::-1] + o",
+      "o = e[1] + o",     "o = m - o",        "o, w = w, o",
+      "o = float32(o)",   "o = o * z",        "o = o[:k % 9]",
+      "o = w[:] + o * w", "o = maximum(o, w)"};
+  static const char *const others[] = {"o = w", "o = full(8, 0.25)",
+                                       "w = full(8, 0.5)", "other = o"};
+  if (chance(w, 25))
+    ONE_OF(w, others);
+  else
+    ONE_OF(w, updates);
+}
+
 // One statement; at depth 0 none that has a block.
 static void statement(writer *w, int depth) {
   uint32_t t = below(w, 100);
-  if (t < 38 || depth == 0) {
+  if (t < 6) {
+    sweep(w);
+  } else if (t < 38 || depth == 0) {
     assign(w);
   } else if (t < 48) {
     store(w);
@@ -701,7 +723,7 @@ static void function(writer *w, int number) {
   say_number(w, number);
   say(w,
       "(k, x) {\n  global G\n  m = 3\n  y = 0.25\n  p = true\n"
-      "  v = arange(8)\n  w = arange(8) * 0.5\n"
+      "  v = arange(8)\n  w = arange(8) * 0.5\n  o = full(8, 0.25)\n"
       "  u = reshape(arange(12), (3, 4))\n"
       "  e = reshape(arange(24) * 0.25, (4, 6))\n"
       "  b = arange(5) > 2\n  z = float32(0.7)\n"
@@ -722,7 +744,7 @@ static void function(writer *w, int number) {
   block(w, DEEPEST);
   w->indent = 0;
   say(w,
-      "  print(k, m, x, y, p, c, z, v, w, u, e, b, d, t, G, q, l, r, other)\n  k\n"
+      "  print(k, m, x, y, p, c, z, v, w, o, u, e, b, d, t, G, q, l, r, other)\n  k\n"
       "}\n");
 }
 

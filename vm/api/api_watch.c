@@ -32,7 +32,8 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
   TL_ENTER(vm);
   tl_watch_stop(vm);
   // A profile is of the run as it is, machine code included.
-  tl_jit_while_counting(vm, (what & TALLY_WATCH_TIME) != 0);
+  tl_jit_while_counting(vm, (what & TALLY_WATCH_TIME) != 0,
+                        what != TALLY_WATCH_TIME);
   if (((what & TALLY_WATCH_MEMORY) != 0 && !tl_watch_memory(vm)) ||
       ((what & TALLY_WATCH_OPERATIONS) != 0 && !tl_watch_operations(vm)) ||
       ((what & TALLY_WATCH_TIME) != 0 && !tl_watch_time(vm))) {
@@ -126,7 +127,7 @@ static tally_status plot(tl_vm *vm, const picture *what, tally_plot_form form,
     return tl_report_fail(vm, TALLY_ERR_HOST, "%s: there is no form %d",
                           what->function, (int)form);
   tl_watch_stop(vm);
-  tl_jit_while_counting(vm, false);
+  tl_jit_while_counting(vm, false, false);
   if (vm->watched == NULL ||
       (what == &of_memory ? (void *)vm->watched->timeline
                           : (void *)vm->watched->profile) == NULL)
@@ -318,10 +319,10 @@ static tally_status explain_run(tl_vm *vm, const char *path, int argc,
   tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
   if (status != TALLY_OK)
     return status;
-  tl_jit_while_counting(vm, true);
+  tl_jit_while_counting(vm, true, (flags & TALLY_EXPLAIN_NATIVE) == 0);
   status = source != NULL ? tally_eval(vm, source, NULL)
                           : tally_run(vm, path, argc, argv);
-  tl_jit_while_counting(vm, false);
+  tl_jit_while_counting(vm, false, false);
   tl_watch_stop(vm);
   const tl_unit *unit = vm->main->units;
   if (unit == before || unit == NULL)

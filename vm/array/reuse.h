@@ -39,6 +39,36 @@ static inline __attribute__((always_inline)) tl_slot tl_take_over(
   return taken;
 }
 
+// Whether the array's items lie in its own block, behind the header: not those
+// of views and of memory that a host owns.
+static inline bool tl_array_has_twin(tl_slot s) {
+  const tl_array *like = s.array;
+  return (s.tag & TL_DIRECT) != 0 &&
+         (size_t)(like->data - (const char *)like) < like->head.nbytes;
+}
+// An array of rank 1 or 2 as the model is, which has a twin or is a copy of the
+// header of one that has: made without measuring its shape again, which is half
+// of what a small operation costs.
+// *out owns it; its items are undefined. False after tl_fail (kind memory).
+// Contracts are the caller's to ask.
+static inline __attribute__((always_inline)) bool tl_array_twin(tl_vm *vm,
+                                                                tl_slot model,
+                                                                tl_slot *out) {
+  const tl_array *like = model.array;
+  tl_array *array =
+      tl_object_new(vm, TL_KIND_ARRAY, like->head.nbytes, "an array");
+  if (array == NULL)
+    return false;
+  array->head.dtype = like->head.dtype;
+  array->head.ndim = like->head.ndim;
+  array->data = (char *)array + (like->data - (const char *)like);
+  array->size = like->size;
+  for (int i = 0; i < 4; i++) array->dims[i] = like->dims[i];
+  tl_made_fresh(vm, array);
+  *out = (tl_slot){.tag = (model.tag & ~TL_WEAK) | TL_OWNED, .array = array};
+  return true;
+}
+
 // A dying array of this dtype's size and this shape, its memory to be written
 // as [dtype]: *slot no longer owns. NULL where it cannot be (counted, where
 // [slot] is an array). Where the slot has no TL_DENSE, nor has the result.

@@ -56,36 +56,10 @@ INLINE bool is_disjoint(tl_slot target, tl_slot other) {
          tl_array_owner(other.array) != target.array;
 }
 
-// An array as [like] is, whose items lie behind its header: made without
-// measuring its shape again. Half of what a small operation costs is this.
-INLINE bool new_twin(tl_vm *vm, tl_slot model, tl_slot *out) {
-  const tl_array *like = model.array;
-  tl_array *array =
-      tl_object_new(vm, TL_KIND_ARRAY, like->head.nbytes, "an array");
-  if (array == NULL)
-    return false;
-  array->head.dtype = like->head.dtype;
-  array->head.ndim = like->head.ndim;
-  array->data = (char *)array + (like->data - (const char *)like);
-  array->size = like->size;
-  for (int i = 0; i < 4; i++) array->dims[i] = like->dims[i];  // rank 1 or 2
-  tl_made_fresh(vm, array);
-  *out = (tl_slot){.tag = (model.tag & ~TL_WEAK) | TL_OWNED, .array = array};
-  return true;
-}
-
-// Whether its items lie in its own block, behind the header: not those of views
-// and of memory that a host owns.
-INLINE bool has_twin(tl_slot s) {
-  const tl_array *like = s.array;
-  return (s.tag & TL_DIRECT) != 0 &&
-         (size_t)(like->data - (const char *)like) < like->head.nbytes;
-}
-
 // A new array of the model's shape. Without memory the general way says so.
 INLINE bool fresh_like(tl_vm *vm, tl_slot model, tl_dtype dtype, tl_slot *out) {
-  if ((int)dtype == tl_dtype_of(model) && has_twin(model)) {
-    if (new_twin(vm, model, out))
+  if ((int)dtype == tl_dtype_of(model) && tl_array_has_twin(model)) {
+    if (tl_array_twin(vm, model, out))
       return true;
   } else {
     const tl_array *like = model.array;

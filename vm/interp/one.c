@@ -4,8 +4,9 @@
 //     unit's code ─▶ tl_jit_one ─▶ tl_do_one ─▶ tl_exec_…, tl_do_…
 //
 // The loop's short ways for numbers are left out: machine code has these
-// itself. What would begin a region, call a script or wait for a host is
-// declined before anything has happened, and the loop does it.
+// itself. Where a region begins it runs, and the frame stands behind it.
+// What would call a script or wait for a host is declined before anything has
+// happened, and the loop does it.
 
 #include "vm/interp/handlers.h"
 
@@ -32,20 +33,69 @@ static tl_one done(bool ok) {
   return ok ? TL_ONE_DONE : TL_ONE_FAILED;
 }
 
+// Behind what was done up to [next], which is the next instruction where no
+// region did more.
+static tl_one went_to(tl_vm *vm, const tl_ins *ins, const tl_ins *next) {
+  if (next == NULL)
+    return TL_ONE_FAILED;
+  if (next == ins + (ins[1].op == TL_BC_EXTRA ? 2 : 1))
+    return TL_ONE_DONE;
+  tl_jit_goes_on(vm, ins);
+  vm->frame->pc = next;
+  return TL_ONE_WENT;
+}
+
+// Whether the instruction, which may begin a region with the items of [s], is
+// no longer to be done by itself, and *how it went. Ragged rows are the loop's.
+// Where it takes [one] item of the array it is no part of a region.
+__attribute__((noinline)) static bool began(tl_vm *vm, tl_slot *base,
+                                            const tl_ins *ins, const tl_slot *s,
+                                            bool one, tl_one *how) {
+  const tl_prototype *function = vm->frame->function;
+  const tl_ins *next;
+  *how = TL_ONE_LEFT;
+  if (tl_is_nested(*s))
+    return true;
+  if (one)
+    return false;
+  tl_region_status status =
+      tl_region_run(vm, function, base, ins, tl_items_of(s), &next);
+  if (status == TL_REGION_FAILED)
+    tl_drop_call(vm, base, ins);
+  if (status != TL_REGION_DECLINED)
+    *how = went_to(vm, ins, status == TL_REGION_DONE ? next : NULL);
+  return status != TL_REGION_DECLINED;
+}
+
+// Whether the slot is an array of the rank.
+static bool has_rank(const tl_slot *s, uint32_t rank) {
+  return tl_is_array(*s) && TL_RANK(s->tag) == rank;
+}
+
+// Whether an index takes one item of its axis.
+static bool is_single(const tl_slot *s) {
+  return tl_is_scalar(*s) && !tl_is_bool(*s);
+}
+
 // --- Reading ----------------------------------------------------------------
 
 static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB, *c = RC;
+  tl_one how;
   if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
     return TL_ONE_DONE;
-  if (may_begin(vm, ins, b))
-    return TL_ONE_LEFT;
+  if (may_begin(vm, ins, b) &&
+      began(vm, base, ins, b, has_rank(b, 1) && is_single(c), &how))
+    return how;
   return done(tl_do_getel(vm, RA, b, c, ins->modes));
 }
 
 static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  return may_begin(vm, ins, RB)
-             ? TL_ONE_LEFT
+  tl_one how;
+  return may_begin(vm, ins, RB) &&
+                 began(vm, base, ins, RB,
+                       has_rank(RB, 2) && is_single(RC) && is_single(RD), &how)
+             ? how
              : done(tl_do_getel2(vm, RA, RB, RC, RD, ins->modes));
 }
 
@@ -54,13 +104,19 @@ static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 static tl_one get_part(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   const tl_path *path = tl_path_of(vm, ins);
-  if (may_begin(vm, ins, RB))
-    return TL_ONE_LEFT;
+  tl_one how;
+  if (may_begin(vm, ins, RB) &&
+      began(vm, base, ins, RB,
+            tl_is_array(*RB) && TL_RANK(RB->tag) > 2 &&
+                tl_index_is_item(RB->array, path->steps, a + 1),
+            &how))
+    return how;
   return done(tl_do_index(vm, RB, MODE_B, path, a + 1, a));
 }
 
 static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB;
+  tl_one how;
   tl_string *name = vm->frame->function->unit->names[EXTRA()];
   if (stays(b, MODE_B) && tl_is_record(*b)) {
     const tl_slot *field =
@@ -71,18 +127,20 @@ static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
       return TL_ONE_DONE;
     }
   }
-  if (may_begin(vm, ins, b))
-    return TL_ONE_LEFT;
+  if (may_begin(vm, ins, b) && began(vm, base, ins, b, false, &how))
+    return how;
   return done(tl_do_getf(vm, RA, b, MODE_B, name));
 }
 
 // The item of b[c] for an update; a number is read, other items may move out.
 static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_slot *b = RB;
+  tl_one how;
   if (tl_element_peek(RA, b, RC) || tl_peek_rare(RA, b, RC, MODE_C))
     return TL_ONE_DONE;
-  if (may_begin(vm, ins, b))
-    return TL_ONE_LEFT;
+  if (may_begin(vm, ins, b) &&
+      began(vm, base, ins, b, has_rank(b, 1) && is_single(RC), &how))
+    return how;
   const tl_path *path = tl_path_of(vm, ins);
   return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
 }
@@ -130,11 +188,15 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA, result = tl_none();
   tl_frame *frame = vm->frame;
   const tl_builtin *builtin = frame->function->constants[EXTRA()].pointer;
+  tl_one how;
+  if (tl_builtin_is_host(builtin))
+    return TL_ONE_LEFT;
   if (builtin->at_once != NULL &&
       tl_call_at_once(vm, builtin, base, ins) != NULL)
     return TL_ONE_DONE;
-  if (tl_builtin_begins(builtin) && may_begin(vm, ins, a + 1))
-    return TL_ONE_LEFT;
+  if (tl_builtin_begins(builtin) && may_begin(vm, ins, a + 1) &&
+      began(vm, base, ins, a + 1, false, &how))
+    return how;
   bool keeps = ins->c != 0;
   tl_call_mode mode =
       keeps ? tl_call_restores(frame->function, builtin, ins) : TL_CALL_BORROWS;
@@ -150,22 +212,41 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return done(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));
 }
 
-// An operator on what is no number. Regions, which begin with large arrays, and
-// ragged rows are the loop's.
+// An operator on what is no number. Ragged rows are the loop's.
 static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_prototype *function = vm->frame->function;
   tl_format format = (tl_format)tl_opcodes[ins->op].format;
-  const tl_slot *b = RB, *c = b;
-  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*RC))
-    return done(tl_do_concat(vm, RA, b, RC, ins->modes));
-  if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX)
+  const tl_slot *b = RB, *c = b, *d = b;
+  if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX ||
+      format == TL_FORMAT_ABCD)
     c = RC;
-  if (may_begin(vm, ins, b) || may_begin(vm, ins, c))
+  if (format == TL_FORMAT_ABCD)
+    d = RD;
+  if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*c))
+    return done(tl_do_concat(vm, RA, b, c, ins->modes));
+  if (tl_is_nested(*b) || tl_is_nested(*c) || tl_is_nested(*d))
     return TL_ONE_LEFT;
-  tl_op op = tl_region_op(ins->op, EXTRA());
-  if (format == TL_FORMAT_ABC && tl_short_binary(vm, op, RA, b, c, ins->modes))
+  if (format == TL_FORMAT_ABC && !may_begin(vm, ins, b) &&
+      !may_begin(vm, ins, c) &&
+      tl_short_binary(vm, tl_region_op(ins->op, 0), RA, b, c, ins->modes))
     return TL_ONE_DONE;
-  return done(tl_do_elementwise(vm, function, base, ins) != NULL);
+  return went_to(vm, ins, tl_do_elementwise(vm, function, base, ins));
+}
+
+// Two operations that may be joined, which a unit takes for one; where they
+// cannot be, one after the other. After the first one the frame stands at the
+// second, where the unit then leaves should that fail or be the loop's.
+static tl_one operate_two(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const tl_slot *b = RB, *c = RC;
+  if (!vm->counting && ((b->tag | c->tag) & TL_CLASS_ARRAY) != 0 &&
+      !may_begin(vm, ins, b) && !may_begin(vm, ins, c) &&
+      tl_short_two(vm, tl_region_op(ins->op, 0), b, c, ins, base))
+    return TL_ONE_DONE;
+  tl_one how = operate(vm, base, ins);
+  if (how != TL_ONE_DONE)
+    return how;
+  vm->frame->pc = ++ins;
+  return operate(vm, base, ins);
 }
 
 // A jump on a comparison; polls are the caller's.
@@ -272,6 +353,8 @@ __attribute__((noinline)) static tl_one do_operator(tl_vm *vm, tl_slot *base,
   bool negate;
   if (tl_region_comparison(ins->op, &op, &negate))
     return compare(vm, base, ins, op, negate);
+  if (tl_jit_is_joined(ins))
+    return operate_two(vm, base, ins);
   return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
                                                        : TL_ONE_LEFT;
 }

@@ -118,9 +118,17 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
   return true;
 }
 
-// The result's slot may be the base's or the index's, so it is written last.
+// The result's slot may be the base's or the index's, so it is written last. A
+// number of an array that ends with that is not looked for by way of a view.
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
+  tl_slot number;
+  if (tl_is_array(*base) && !vm->has_contracts &&
+      tl_item_get(&number, base, index)) {
+    tl_drop(vm, tl_operand_read(base, modes & 3u));
+    tl_copy_slot(a, &number);
+    return true;
+  }
   tl_slot part = tl_operand_read(index, modes >> 2 & 3u);
   return get(vm, a, base, modes & 3u, 1, &part);
 }

@@ -147,8 +147,10 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return none || has_whole(c, r);
     case TL_OPERAND_S:
       return none || (r < TL_JIT_FACTS && (has_whole(c, r) || has_float(c, r)));
+    case TL_OPERAND_W:
     case TL_OPERAND_V:
-      return has_whole(c, r) || has_float(c, r) || has_reference(c, r);
+      return (none && kind == TL_OPERAND_W) || has_whole(c, r) ||
+             has_float(c, r) || has_reference(c, r);
     case TL_OPERAND_A:
       return is_array(c, r, t);
     case TL_OPERAND_R:
@@ -714,6 +716,39 @@ static bool may_append(const checking *c, const tl_typed *t) {
           tl_tag_moves_in(item));
 }
 
+// Whether the operands of a SHORT are arrays of its dtype, or in the first
+// operation one of them a number, and the array that it writes is one of them,
+// which its slot owns; that nobody else does is tested each time. The result's
+// slot owns it from here on.
+static bool is_short(checking *c, const tl_typed *t) {
+  const int16_t operands[] = {t->b, t->c, t->d};
+  const int ops[] = {t->condition, t->d < 0 ? TL_OP_ADD : tl_short_then(t)};
+  int arrays = 0;
+  bool finds = false;
+  for (int i = 0; i < 3; i++) {
+    int r = operands[i];
+    tl_jit_type type = r < 0 ? TL_TYPE_FLOAT : c->now[r % TL_JIT_SLOTS];
+    if (r >= 0 && has_reference(c, r)) {
+      uint64_t tag = tag_in(c, r);
+      if (!tl_tag_is_short(tag) || (uint8_t)(tag >> 8) != t->dtype)
+        return false;
+      arrays++;
+      finds |= r == t->e;
+    } else if (!(tl_jit_is_float(type) || tl_jit_is_integer(type))) {
+      return false;
+    }
+  }
+  for (int i = 0; i < 2; i++)
+    if (ops[i] > TL_OP_DIVIDE)
+      return false;
+  uint64_t tag = finds ? tag_in(c, t->e) : 0;
+  if (arrays < (t->d < 0 ? 1 : 3) || !tl_tag_owns(tag) ||
+      tag != tl_jit_tag_of(c->unit, 0, t->type))
+    return false;
+  c->now[t->e] = TL_TYPE_UNKNOWN;
+  return true;
+}
+
 // What the table does not say of an operation. Called before the result is
 // written. Constants that would be wrong for the processor (a shift of 64, a
 // divisor of 0) are refused here, since the emitter tests only operands in
@@ -760,6 +795,8 @@ static bool is_sound(checking *c, const tl_typed *t) {
              c->unit->captures[t->imm] == t->type;
     case TL_TYPED_COMPUTE:
       return is_computed(c, t);
+    case TL_TYPED_SHORT:
+      return is_short(c, t);
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:
       return is_done(c, t);

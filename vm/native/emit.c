@@ -391,7 +391,7 @@ void tl_gen_do(emitter *e, const tl_typed *t) {
   open_room(e, ROOM);
   move_int(e, ARG0, MACHINE);
   move_int(e, ARG1, SLOTS);
-  call_c(e, (intptr_t)tl_jit_one);
+  call_c(e, one.spans ? (intptr_t)tl_jit_span : (intptr_t)tl_jit_one);
   close_room(e, ROOM);
   read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
   cut(e, TL_UINT32, T0, T0);

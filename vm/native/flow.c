@@ -172,7 +172,7 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   if (p->slot_count > TL_JIT_SLOTS || p->code_count > TL_JIT_WORDS)
     return NULL;
   size_t nbytes = sizeof(tl_jit_flow) +
-                  n * (6 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 4) + 2;
+                  n * (6 * sizeof(uint64_t) + 3 * sizeof(int32_t) + 5) + 2;
   tl_jit_flow *flow = tl_spare_alloc(vm, nbytes);
   if (flow == NULL)
     return NULL;
@@ -190,7 +190,8 @@ tl_jit_flow *tl_jit_read_flow(tl_vm *vm, const tl_prototype *p) {
   flow->jumps = flow->depth + n;
   flow->leads = (bool *)(flow->jumps + n);
   flow->detours = (uint8_t *)(flow->leads + n);
-  flow->varies = flow->detours + n;
+  flow->spans = flow->detours + n;
+  flow->varies = flow->spans + n;
   memset(flow->rounds, -1, n * sizeof *flow->rounds);
   find_jumps(p, flow, open);
   find_begun(p, flow);

@@ -525,7 +525,7 @@ static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
     code->weights[tl_jit_register((uint32_t)t->a % TL_JIT_SLOTS, t->other)] +=
         weight;
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  if (t->op == TL_TYPED_CHUNK) {
+  if (t->op == TL_TYPED_CHUNK || (t->op == TL_TYPED_SHORT && t->d >= 0)) {
     code->weights[t->d] += weight;
   } else if (t->op == TL_TYPED_ROW) {
     code->weights[t->d] += weight;

@@ -430,8 +430,9 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
   if (f == NULL || f->flow == NULL || pc < code || pc >= end)
     return;
   uint8_t varied = f->flow->varies[0];
-  bool is_new =
-      did >= code && did < end ? tl_jit_learn_made(f->flow, frame, did) : false;
+  bool is_new = did >= code && did < end &&
+                (tl_jit_learn_made(f->flow, frame, did) ||
+                 (vm->jit->has_gone && tl_jit_learn_span(f->flow, frame, did)));
   is_new |= tl_jit_learn(f->flow, frame);
   is_new |= did == NULL && !is_new && way != ENTERS &&
             tl_jit_learn_detour(f->flow, frame);
@@ -492,7 +493,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   vm->fuel = before;
   vm->fuel_aside = 0;
   vm->native_end = frame + most_calls(vm, frame);
-  jit->has_polled = jit->is_refused = jit->has_failed = false;
+  jit->has_polled = jit->is_refused = jit->has_failed = jit->has_gone = false;
   jit->did = NULL;
   jit->is_running = true;
   jit->door(vm, frame->base, frame, unit->code);
@@ -551,7 +552,8 @@ static tl_jit_status pass_by(tl_vm *vm, const tl_frame *frame) {
 tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
   if (jit->is_off || jit->is_running || frame->function->verified != 1 ||
-      (vm->counting && !jit->while_counting))
+      (vm->counting && !jit->while_counting) ||
+      (jit->has_short && (jit->notes || vm->has_contracts)))
     return TL_JIT_NOT;
   if (jit->door == NULL) {
     void *door = tl_jit_make_door(vm);
@@ -599,9 +601,11 @@ void tl_jit_open(tl_vm *vm) {
 }
 
 // Without machine code there is nothing to enter, whatever is asked for.
-void tl_jit_while_counting(tl_vm *vm, bool enters) {
-  if (vm->jit != NULL)
-    vm->jit->while_counting = enters;
+void tl_jit_while_counting(tl_vm *vm, bool enters, bool notes) {
+  if (vm->jit == NULL)
+    return;
+  vm->jit->while_counting = enters;
+  vm->jit->notes = notes;
 }
 
 // Functions have freed their units by `forget`, so only chunks are left. Twice
@@ -673,8 +677,8 @@ void tl_jit_each(tl_vm *vm,
 void tl_jit_open(tl_vm *vm) {
   (void)vm;
 }
-void tl_jit_while_counting(tl_vm *vm, bool enters) {
-  (void)vm, (void)enters;
+void tl_jit_while_counting(tl_vm *vm, bool enters, bool notes) {
+  (void)vm, (void)enters, (void)notes;
 }
 void tl_jit_close(tl_vm *vm) {
   (void)vm;

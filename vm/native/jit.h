@@ -37,8 +37,9 @@ typedef enum tl_jit_status {
 } tl_jit_status;
 
 // Whether code is entered while instructions are counted, which it does not do:
-// for those who watch what becomes of operations alone.
-void tl_jit_while_counting(tl_vm *vm, bool enters);
+// for those who watch what becomes of operations, or the time, alone; and
+// whether operations are noted, so that all on arrays have to be C's.
+void tl_jit_while_counting(tl_vm *vm, bool enters, bool notes);
 
 // The frame is about to go on at frame->pc, behind a poll. vm->jit is not NULL.
 // [frame] is vm->frame; its slots and its pc are as the interpreter needs them,
@@ -51,6 +52,14 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame);
 // Whether the call of [builtin] at [ins] gives a list of two that the next
 // instruction takes apart and ends: a unit takes both for one.
 bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins);
+
+// Whether the instruction may be done together with the next one: a unit takes
+// both for one.
+bool tl_jit_is_joined(const tl_ins *ins);
+
+// A region that has begun at [ins], which C does for a unit, went on: the unit
+// leaves behind that, and learns where it is.
+void tl_jit_goes_on(tl_vm *vm, const tl_ins *ins);
 
 // Appends the typed operations of all units, the oldest function first. False
 // where memory was short. Units are typed anew for it, as operations are not

@@ -55,8 +55,12 @@ typedef struct tl_jit {
   int nesting;
   // Memory was refused: the interpreter does all from now on.
   bool is_off;
-  // Enters although instructions are counted: see tl_jit_while_counting.
-  bool while_counting;
+  // A unit has an operation on short arrays, which tells nobody what became of
+  // its operands: such are not entered where somebody asks.
+  bool has_short;
+  // Enters although instructions are counted, and operations are noted: see
+  // tl_jit_while_counting.
+  bool while_counting, notes;
   // Of the unit under way: it polled, and was refused. Written by C that the
   // unit calls, and read by C that called the unit.
   bool has_polled, is_refused;
@@ -64,13 +68,17 @@ typedef struct tl_jit {
   bool has_stale;
   // A unit is under way: its code stays, and no other is entered.
   bool is_running;
-  // Of it: an instruction has failed; and the last one that was done for it.
-  bool has_failed;
+  // Of it: an instruction has failed, or has begun a region that went on where
+  // the unit does not; and the last one that was done for it.
+  bool has_failed, has_gone;
   const tl_ins *did;
 } tl_jit;
 
 // Does an instruction for a unit: vm->one, with the fuel where that expects it.
 tl_one_fn tl_jit_one;
+// The same of an instruction with which a region has begun before, up to where
+// that has ended (flow->spans).
+tl_one_fn tl_jit_span;
 
 // Looks at what the frame's next instruction is about to read, and keeps its
 // tag. Returns whether it is one that was not known; units of the function, and
@@ -86,6 +94,11 @@ bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame);
 // The same of what [did], which was the last instruction before the frame's pc,
 // has made.
 bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
+                       const tl_ins *did);
+
+// Whether a region has begun at [did] and ended at the frame's pc, which is
+// new.
+bool tl_jit_learn_span(const tl_jit_flow *flow, const tl_frame *frame,
                        const tl_ins *did);
 
 // A unit has left at the frame's pc: its next version goes around, if C can do

@@ -340,6 +340,18 @@ bool tl_jit_learn_made(const tl_jit_flow *flow, const tl_frame *frame,
   return kept;
 }
 
+// Regions of more words are left to the interpreter.
+bool tl_jit_learn_span(const tl_jit_flow *flow, const tl_frame *frame,
+                       const tl_ins *did) {
+  uint8_t *span = &flow->spans[did - frame->function->code];
+  ptrdiff_t words = frame->pc - did;
+  if (words <= (did[1].op == TL_BC_EXTRA ? 2 : 1) || words > UINT8_MAX ||
+      words == *span || frame->pc->op == TL_BC_EXTRA)
+    return false;
+  *span = (uint8_t)words;
+  return true;
+}
+
 bool tl_jit_learn_detour(const tl_jit_flow *flow, const tl_frame *frame) {
   tl_jit_one_slots one;
   uint32_t pc = (uint32_t)(frame->pc - frame->function->code);

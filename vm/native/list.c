@@ -186,6 +186,32 @@ static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   tl_text_puts(out, ")");
 }
 
+// z = short x multiply y add z: of short arrays, in the order of the operands.
+static void put_short(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
+  const int16_t operands[] = {t->b, t->c};
+  bool joined = t->d >= 0, right = joined && tl_short_is_right(t);
+  if (right) {
+    tl_text_printf(out, " ");
+    put_register(out, u, t->d);
+    tl_text_printf(out, " %s (", tl_ops[tl_short_then(t)].name);
+  }
+  for (int i = 0; i < 2; i++) {
+    tl_text_puts(out, right && i == 0 ? "" : " ");
+    if (i == 1)
+      tl_text_printf(out, "%s ", tl_ops[t->condition].name);
+    if (operands[i] < 0)
+      put_immediate(out, t, TL_OPERAND_N, i);
+    else
+      put_register(out, u, operands[i]);
+  }
+  if (right) {
+    tl_text_puts(out, ")");
+  } else if (joined) {
+    tl_text_printf(out, " %s ", tl_ops[tl_short_then(t)].name);
+    put_register(out, u, t->d);
+  }
+}
+
 // do getel: the instruction that C does.
 static void put_done(tl_text *out, const tl_jit_code *code, const tl_typed *t) {
   uint8_t op = code->unit->function->code[code->exits[t->exit].pc].op;
@@ -296,6 +322,9 @@ static void put_operation(tl_text *out, const tl_jit_code *code,
       break;
     case TL_TYPED_CAPTURED:
       tl_text_printf(out, " %s", u->function->capture_names[t->imm]->text);
+      break;
+    case TL_TYPED_SHORT:
+      put_short(out, u, t);
       break;
     case TL_TYPED_DO:
     case TL_TYPED_DOIF:

@@ -198,6 +198,14 @@ static inline bool tl_tag_is_row(uint64_t tag) {
   return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
          (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
 }
+// An array whose items SHORT reads and writes: floats of one axis in a block of
+// their own, which no other array shows a part of.
+static inline bool tl_tag_is_short(uint64_t tag) {
+  uint8_t dtype = (uint8_t)(tag >> 8);
+  return tl_is_of_rank(tag, 1) &&
+         (tag & (TL_DENSE | TL_DIRECT | TL_WEAK)) == (TL_DENSE | TL_DIRECT) &&
+         (dtype == TL_FLOAT64 || dtype == TL_FLOAT32);
+}
 // What has a length, by the kind that operations have of it: of all arrays
 // ARRAY; -1: it has none.
 static inline int tl_tag_length_kind(uint64_t tag) {
@@ -228,6 +236,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //      or TL_JIT_NONE: imm is it
 //   K  an integer's, or TL_JIT_NONE: imm is it
 //   S  any scalar's, or TL_JIT_NONE: imm is it
+//   W  a value's by its type, or TL_JIT_NONE: imm is it, a float
 //   A  the number of an array                _   nothing
 //   T  a text's register, or TL_JIT_NONE: imm is its address
 //
@@ -270,6 +279,9 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(PEEK, VD, R, _, E, place)                                             \
   /* the place imm below b = a, which has no count */                      \
   OP(POKE, V, R, _, E, place)                                              \
+  /* a = b op c of short arrays and a number, in the memory of array e; */ \
+  /* where d is there, that and array d: typing_short.c */                 \
+  OP(SHORT, RD, V, W, E, short)                                            \
   /* the exit's instruction, by vm->one; imm: the pc behind */             \
   OP(DO, _, _, _, E, do)                                                   \
   /* the same of a jump; cond NE: to where it is taken, EQ: where it is */ \
@@ -398,6 +410,7 @@ typedef enum tl_typed_kind {
   TL_OPERAND_N,
   TL_OPERAND_K,
   TL_OPERAND_S,
+  TL_OPERAND_W,
   TL_OPERAND_V,
   TL_OPERAND_A,
   TL_OPERAND_R,
@@ -453,8 +466,8 @@ struct tl_jit_unit;
 // TL_JIT_NONE, the bits of a float where it is a float's.
 typedef struct tl_typed {
   uint8_t op;
-  // The condition of IF, FIF, SET, FSET, RIF and RSET; what COMPUTE does, a
-  // tl_op.
+  // The condition of IF, FIF, SET, FSET, RIF and RSET; what COMPUTE and SHORT
+  // do, a tl_op.
   uint8_t condition;
   tl_jit_type type;   // of what a gets, where that is a slot's register; of a
                       // place, what is stored
@@ -536,6 +549,7 @@ typedef struct tl_jit_flow {
   uint8_t *jumps;    // how many jumps lead there, at most 3
   bool *leads;       // a block begins there
   uint8_t *detours;  // whether C does it once an operation has left there
+  uint8_t *spans;    // the words of the region that began there; 0: none did
   // Of each instruction that reads an item two tags that it has had, without
   // the owned bit (learn.c); 0: none. Of one that stores into a place, the tag
   // of the container.
@@ -647,6 +661,7 @@ typedef struct tl_jit_one_slots {
   uint64_t touched, changed;
   uint64_t live;  // slots that live behind it, wherever it goes
   uint32_t then;
+  bool spans;  // a region, which is more than it
 } tl_jit_one_slots;
 // Of how many results at most an instruction keeps tags: of two for each of the
 // words from [pc] to [then] that are its own, which a call has two of.
@@ -702,6 +717,14 @@ static inline bool tl_typed_leaves(int op, int c) {
   int goes = tl_typed_ops[op].goes;
   return (goes & TL_GOES_E) != 0 || ((goes & TL_GOES_C) != 0 && c >= 0);
 }
+// The second operation of a SHORT, which has an array d, and whether the first
+// one's result stands on its right. They are in imm, with no constant beside.
+static inline int tl_short_then(const tl_typed *t) {
+  return (int)(t->imm & 0xff);
+}
+static inline bool tl_short_is_right(const tl_typed *t) {
+  return t->imm >> 8 != 0;
+}
 // Whether the operation's first operand is its result.
 static inline bool tl_typed_has_result(const tl_typed *t) {
   return tl_typed_ops[t->op].kinds[0] >= TL_OPERAND_ID;
@@ -736,6 +759,11 @@ void tl_jit_code_close(tl_jit_code *code);
 // tl_jit_code_open. The same entry types give the same operations, as long as
 // the types of the module's variables are the same, too.
 bool tl_jit_type_unit(tl_jit_code *code, tl_jit_find_callee *find);
+
+// So many items or more, and another way is taken for the instruction at [pc],
+// as the interpreter does: a region, or blocks.
+int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,
+                           bool joined);
 
 // Gives loops over ranges a second form, in which nothing tests the indices
 // that guards before the loop have tested, and weighs all registers. Called

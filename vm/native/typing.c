@@ -428,8 +428,12 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_JSET:
       return TL_TYPING_LEAVES;
     default:
-      return d->target >= 0 ? branch(x, ins, d) : tl_typing_compute(x, ins, d);
+      break;
   }
+  if (d->target >= 0)
+    return branch(x, ins, d);
+  tl_typing_step went = tl_typing_compute(x, ins, d);
+  return went == TL_TYPING_LEAVES ? tl_typing_short(x, ins, d) : went;
 }
 
 // The rest of the block, from the instruction under way on, is typed later;

@@ -160,6 +160,16 @@ tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins);
 // others it appends nothing, and the unit leaves.
 tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
                                  const tl_decoded *d);
+// The operand on the right: a number in the instruction, a constant, or a slot;
+// [with_float] as for tl_typing_constant.
+tl_typing_operand tl_typing_right(const tl_typing_pass *x, const tl_ins *ins,
+                                  bool with_float);
+// The bits of a constant operand as a float of the dtype, rounded once.
+int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype);
+// Types an operation on short arrays whose result is in the memory of one of
+// them, and with it the next instruction where that goes on with it.
+tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
+                               const tl_decoded *d);
 // Types a call of a built-in that converts a number to a dtype, such as
 // float32(x) or int(x); all others leave.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins);

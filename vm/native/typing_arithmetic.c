@@ -88,7 +88,7 @@ static void put_int(tl_typing_pass *x, tl_typed_op op, uint32_t a,
 // The bits of a constant operand as a float of the dtype, rounded once: by way
 // of float64 an integer would be rounded twice on its way to float32. A float32
 // has its bits at the lower end and 0 above.
-static int64_t bits_as(const tl_typing_operand *o, tl_dtype dtype) {
+int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype) {
   tl_dtype from = tl_jit_dtype(o->type);
   tl_slot v = o->value, single = {.tag = 0, .u = 0};
   if (dtype == TL_FLOAT64)
@@ -110,7 +110,7 @@ static void put_float(tl_typing_pass *x, tl_typed_op op, uint32_t a,
                       tl_jit_type type, const tl_typing_operand *b,
                       const tl_typing_operand *c) {
   tl_typed *t = tl_typing_set(x, op, a, type, register_of(b), register_of(c));
-  t->imm = c->slot >= 0 ? 0 : bits_as(c, tl_jit_dtype(type));
+  t->imm = c->slot >= 0 ? 0 : tl_typing_bits(c, tl_jit_dtype(type));
 }
 
 // Whatever else the interpreter computes of two scalars, or of one ([c] is
@@ -342,7 +342,7 @@ static tl_typed *put_compare(tl_typing_pass *x, tl_typed_condition condition,
     t->imm = imm ? c->value.i : 0;
   } else {
     t->dtype = (uint8_t)dtype;
-    t->imm = imm ? bits_as(c, dtype) : 0;
+    t->imm = imm ? tl_typing_bits(c, dtype) : 0;
   }
   return t;
 }
@@ -395,7 +395,7 @@ static bool put_truth(tl_typing_pass *x, tl_op op, uint32_t a,
 // The operand on the right: a number in the instruction, which is weak, a
 // constant, or a slot. A power's exponent stays the integer that it is:
 // put_square distinguishes a 2 from a 2.0.
-static tl_typing_operand right_of(const tl_typing_pass *x, const tl_ins *ins,
+tl_typing_operand tl_typing_right(const tl_typing_pass *x, const tl_ins *ins,
                                   bool with_float) {
   tl_format format = (tl_format)tl_opcodes[ins->op].format;
   if (format == TL_FORMAT_ABI)
@@ -431,7 +431,7 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
   } else if ((int)op < TL_BINARY_OPS && ins->op != TL_BC_ELEM3) {
     tl_typing_operand b = tl_typing_slot(x, ins->b >> 4);
     bool is_double = tl_jit_dtype(b.type) == TL_FLOAT64;
-    tl_typing_operand c = right_of(x, ins, is_double && op != TL_OP_POW);
+    tl_typing_operand c = tl_typing_right(x, ins, is_double && op != TL_OP_POW);
     bool extreme = op == TL_OP_MINIMUM || op == TL_OP_MAXIMUM;
     if (!tl_jit_is_scalar(b.type) || !tl_jit_is_scalar(c.type))
       return TL_TYPING_LEAVES;

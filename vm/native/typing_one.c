@@ -18,7 +18,9 @@
 #include <string.h>
 
 #include "vm/builtin.h"
+#include "vm/bytecode/module.h"
 #include "vm/native/jit_internal.h"
+#include "vm/region/region.h"
 
 bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
   const tl_ins *then = ins + 2;
@@ -35,8 +37,7 @@ bool tl_jit_is_pair(const tl_builtin *builtin, const tl_ins *ins) {
 static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
                    bool is_function) {
   const tl_ins *ins = &p->code[pc];
-  // Two operations on small arrays, which the interpreter computes at once.
-  if (tl_may_join(ins->op) && (ins->modes & TL_WITH_NEXT) != 0)
+  if (tl_jit_is_joined(ins) && flow->leads[pc + 1])
     return false;
   switch (ins->op) {
     case TL_BC_LIST:
@@ -60,12 +61,15 @@ static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
     case TL_BC_IMPORT:
     case TL_BC_SHOW:
     case TL_BC_CATCH:
-    case TL_BC_ELEM3:
       return false;
     default:
       return ins->op < TL_BC_JMP || ins->op == TL_BC_NEXT ||
              (ins->op >= TL_BC_JLT && ins->op <= TL_BC_JNGTK);
   }
+}
+
+bool tl_jit_is_joined(const tl_ins *ins) {
+  return tl_may_join(ins->op) && (ins->modes & TL_WITH_NEXT) != 0;
 }
 
 // The operands that the instruction changes, beside its results.
@@ -94,31 +98,65 @@ static uint64_t changed_operands(const tl_prototype *p, const tl_decoded *d,
   }
 }
 
+// The pc behind the instruction, and behind the one that a unit takes for one
+// with it.
+static uint32_t behind(const tl_prototype *p, uint32_t pc) {
+  const tl_ins *ins = &p->code[pc];
+  if (ins->op == TL_BC_CALLB &&
+      tl_jit_is_pair(p->constants[tl_ins_extra(ins[1])].pointer, ins))
+    return pc + 4;
+  return pc + (tl_jit_is_joined(ins) || ins[1].op == TL_BC_EXTRA ? 2 : 1);
+}
+
+// Where a region ends at the latest that begins at [pc]; [pc]: there is none.
+static uint32_t reach_of(const tl_prototype *p, uint32_t pc) {
+  uint32_t n =
+      tl_count_upto(p->regions, p->region_count, sizeof *p->regions, pc);
+  const tl_region *r = n == 0 ? NULL : &p->regions[n - 1];
+  uint32_t end = r == NULL ? 0 : r->together > r->end ? r->together : r->end;
+  return end > pc ? end : pc;
+}
+
+// Adds the slots of the instructions from [pc] to [end].
+static void add_slots(const tl_prototype *p, uint32_t pc, uint32_t end,
+                      uint64_t *touched, uint64_t *changed) {
+  tl_decoded d;
+  for (; pc < end; pc += d.words) {
+    tl_decode(p, pc, &d);
+    uint64_t results = changed_operands(p, &d, pc), reads = 0;
+    if (d.back >= 0)
+      reads |= tl_jit_bit((uint32_t)d.back);
+    for (uint32_t i = 0; i < d.operand_count; i++)
+      reads |= tl_jit_bit(d.operands[i]);
+    for (uint32_t i = 0; i < d.window_count; i++)
+      reads |= tl_jit_bit(d.window + i);
+    for (uint32_t i = 0; i < d.result_count; i++)
+      results |= tl_jit_bit((uint32_t)d.result + i);
+    *changed |= results;
+    *touched |= results | reads;
+  }
+}
+
 bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
                      uint32_t pc, bool is_function, tl_jit_one_slots *out) {
-  tl_decoded d;
   if (pc >= flow->count || p->code[pc].op == TL_BC_EXTRA ||
       !may_do(flow, p, pc, is_function))
     return false;
+  tl_decoded d;
   tl_decode(p, pc, &d);
-  out->then = pc + d.words;
-  uint64_t results = 0, touched = d.back < 0 ? 0 : tl_jit_bit((uint32_t)d.back);
-  for (uint32_t i = 0; i < d.operand_count; i++)
-    touched |= tl_jit_bit(d.operands[i]);
-  for (uint32_t i = 0; i < d.window_count; i++)
-    touched |= tl_jit_bit(d.window + i);
-  for (uint32_t i = 0; i < d.result_count; i++)
-    results |= tl_jit_bit((uint32_t)d.result + i);
-  if (d.op == TL_BC_CALLB &&
-      tl_jit_is_pair(p->constants[d.extra].pointer, &p->code[pc])) {
-    results |= tl_jit_bit(d.window) | tl_jit_bit(d.window + 1);
-    out->then += 2;
+  uint32_t then = behind(p, pc), reach = reach_of(p, pc);
+  *out = (tl_jit_one_slots){.then = then};
+  if (flow->spans[pc] != 0) {
+    out->spans = true;
+    out->then = pc + flow->spans[pc];
   }
+  add_slots(p, pc, out->then, &out->touched, &out->changed);
+  uint64_t beyond = 0;
+  add_slots(p, out->then, reach, &out->touched, &beyond);
   out->live = flow->live[out->then];
   if (d.target >= 0)
     out->live |= flow->live[d.target];
-  out->changed = (results | changed_operands(p, &d, pc)) & out->live;
-  out->touched = touched | results | out->changed;
+  out->changed &= out->live;
   return true;
 }
 
@@ -224,7 +262,7 @@ tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
   for (int i = 0; changed != 0; changed &= changed - 1, i++) {
     uint32_t slot = (uint32_t)__builtin_ctzll(changed);
     uint64_t tag = i < kept ? made[i] : 0, also = one ? made[1] : 0;
-    if (tag == 0)
+    if (tag == 0 && x->flow->spans[x->pc] == 0)
       tag = likely_tag(x, ins, slot, before[slot]);
     if (ins->op == TL_BC_DROP || tag == TL_JIT_MANY || also == TL_JIT_MANY ||
         (tag == 0 && passes_on(ins->op)))
@@ -272,14 +310,71 @@ tl_typing_step tl_typing_one(tl_typing_pass *x, const tl_ins *ins,
 
 // --- Doing it ---------------------------------------------------------------
 
+void tl_jit_goes_on(tl_vm *vm, const tl_ins *ins) {
+  vm->jit->has_gone = true;
+  vm->jit->did = ins;
+}
+
 // The fuel is all in one place while a unit runs, and what C polls for may put
 // some of it aside.
-tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_one how = vm->one(vm, base, ins);
+static inline tl_one end_one(tl_vm *vm, tl_one how) {
   vm->fuel += vm->fuel_aside;
   vm->fuel_aside = 0;
   vm->jit->has_failed = how == TL_ONE_FAILED;
   return how;
+}
+
+tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  return end_one(vm, vm->one(vm, base, ins));
+}
+
+// The region at [ins] by its cached plan, without a look at the operation; it
+// has begun there before. Large operands that end may have to be put in order
+// first, which is the operation's. *how is set where it is done or has failed.
+static bool region_at_once(tl_vm *vm, tl_slot *base, const tl_ins *ins,
+                           tl_one *how) {
+  tl_frame *frame = vm->frame;
+  const tl_format format = (tl_format)tl_opcodes[ins->op].format;
+  const tl_slot *b = &base[ins->b >> 4], *c = b;
+  if (format == TL_FORMAT_ABC)
+    c = &base[ins->c >> 4];
+  else if (format != TL_FORMAT_ABI && format != TL_FORMAT_ABK)
+    return false;
+  int64_t items = tl_items_of(b) | tl_items_of(c);
+  const tl_ins *next;
+  if (tl_is_nested(*b) || tl_is_nested(*c) || items >= TL_REGION_LARGE ||
+      !tl_may_fuse(frame->function, ins, items))
+    return false;
+  tl_region_status status =
+      tl_region_run(vm, frame->function, base, ins, items, &next);
+  if (status == TL_REGION_DONE) {
+    tl_jit_goes_on(vm, ins);
+    frame->pc = next;
+  }
+  *how = status == TL_REGION_DONE ? TL_ONE_WENT : TL_ONE_FAILED;
+  return status != TL_REGION_DECLINED;
+}
+
+// Where the region does not run, or ends before, the rest is done one by one;
+// where something else is in the way the unit leaves at that.
+tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  tl_frame *frame = vm->frame;
+  const tl_prototype *p = frame->function;
+  const tl_jit_flow *flow = ((tl_jit_function *)p->machine_code)->flow;
+  const tl_ins *end = ins + flow->spans[ins - p->code];
+  for (const tl_ins *at = ins; at != end; at = frame->pc) {
+    tl_one how;
+    if (at != ins || !region_at_once(vm, base, ins, &how))
+      how = vm->one(vm, base, at);
+    if (how == TL_ONE_DONE)
+      frame->pc = p->code + behind(p, (uint32_t)(at - p->code));
+    else if (how != TL_ONE_WENT || (at == ins && frame->pc != end))
+      return end_one(vm, how);
+    vm->jit->has_gone = false;
+    if (frame->pc > end)
+      return end_one(vm, TL_ONE_LEFT);
+  }
+  return end_one(vm, TL_ONE_DONE);
 }
 
 // --- Ways around ------------------------------------------------------------

@@ -14,6 +14,7 @@
 // of that has been asked when the graph was cached.
 #include <string.h>
 
+#include "vm/array/reuse.h"
 #include "vm/engine/scalars.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
@@ -353,6 +354,12 @@ static bool is_short(const tl_region_cached *k) {
          is_row_major(planned, shape->ndim, shape->lengths);
 }
 
+// Asked of each new plan, whose results have another shape.
+static void find_short(tl_region_cached *k) {
+  k->is_short = is_short(k);
+  k->model_tag = 0;
+}
+
 // Whether arrays of other lengths give the same graph but for its shapes: none
 // that a selection has found, or that are transposed or rolled.
 static bool may_reshape(const tl_region_cached *k) {
@@ -389,7 +396,7 @@ static bool end_reshape(tl_region_cached *k) {
     drop_plan(k);
   } else {
     plan->shape[0] = plan->size = shape->lengths[0];
-    k->is_short = is_short(k);
+    find_short(k);
   }
   return true;
 }
@@ -597,7 +604,7 @@ void tl_region_renew(tl_region_cached *k) {
   if (k->planned.is_ready || !k->graph.fresh->is_ready)
     return;
   keep_plan(k, k->graph.fresh);
-  k->is_short = is_short(k);
+  find_short(k);
 }
 
 // One block of memory: the header, the graph's arrays, and the plan behind
@@ -632,7 +639,7 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
   k->any_length = k->is_reshaped = k->is_restrided = false;
-  k->is_short = is_short(k);
+  find_short(k);
   k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_cached(vm, where, k);
 }
@@ -672,20 +679,42 @@ bool tl_region_runs_short(const tl_region_cached *k) {
   return true;
 }
 
+// The array that the region makes. The first one's header is copied, and those
+// of later runs are made as it is: their shape is the same. *out owns the
+// array. False after tl_fail (kind memory).
+static bool make_result(tl_region_cached *k, tl_slot *out) {
+  const tl_region_graph *g = &k->graph;
+  tl_array *model = (tl_array *)(void *)k->model;
+  if (k->model_tag != 0)
+    return tl_array_twin(g->vm, (tl_slot){.tag = k->model_tag, .array = model},
+                         out);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_array *made = tl_array_new(g->vm, k->planned.targets[0].dtype, shape->ndim,
+                                shape->lengths);
+  if (made == NULL)
+    return false;
+  *out = tl_own_array(made);
+  if (shape->ndim != 1 && shape->ndim != 2)
+    return true;
+  memcpy(model, made,
+         sizeof *made + (size_t)shape->ndim * 2 * sizeof *made->dims);
+  model->data = (char *)model + (made->data - (char *)made);
+  k->model_tag = out->tag;
+  return true;
+}
+
 // No poll and no thread: it is one block.
 bool tl_region_run_short(tl_region_cached *k) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_slot result;
   k->is_busy = true;  // where memory is short, what is cached goes
-  tl_array *made = tl_array_new(vm, k->planned.targets[0].dtype, shape->ndim,
-                                shape->lengths);
+  bool made = make_result(k, &result);
   k->is_busy = false;
-  if (made == NULL)
+  if (!made)
     return false;
-  tl_plan_run_short(tl_region_plan_to(g, &k->planned, made->data));
+  tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
   tl_region_bind(g);
-  tl_slot result = tl_own_array(made);
   tl_copy_slot(&g->base[g->result], &result);
   vm->stats.fused_ops += k->fused;
   vm->stats.temps_ended += k->fused;

@@ -521,6 +521,10 @@ struct tl_region_cached {
   int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
   void *plan_memory;
+  // The tag and the header of a result that tl_region_run_short has made, with
+  // two axes at most; tag 0: none yet.
+  uint64_t model_tag;
+  int64_t model[sizeof(tl_array) / sizeof(int64_t) + 4];
   tl_region_graph graph;
   tl_region_planned planned;
 };
