@@ -23,24 +23,24 @@ static bool is_rising(const tl_plan *plan) {
 
 // The ring has the blocks that lie within [behind] bytes and three more: the
 // one that is computed, the one that [behind] ends in, and one for a block that
-// is cut off at a row's end.
+// is cut off at a row's end; and no more than there are. Where nothing is read
+// behind its place, each block finds the one before it done.
 bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
-  if (plan->tile_count > 0 || !is_rising(plan))
+  if (plan->size == 0 || plan->tile_count > 0 || !is_rising(plan))
     return false;
   const int64_t *strides = plan->streams[plan->output].strides;
   int inner = plan->ndim - 1;
+  int64_t length = plan->shape[inner];
   int64_t block = TL_BLOCK_BYTES / (int64_t)plan->widest;
-  int64_t blocks = 1, step = block * strides[inner];
-  if (plan->ndim > 1) {  // rows, of some blocks each
-    int64_t length = plan->shape[inner];
-    blocks = (length + block - 1) / block;
-    step = strides[inner - 1];
-  }
+  if (plan->rows == 1)
+    block = tl_plan_row_block(plan, block);
+  int64_t blocks = (length + block - 1) / block;  // of a row
+  int64_t most = plan->ndim == 1
+                     ? behind / (block * strides[inner]) + 3
+                     : blocks * (behind / strides[inner - 1] + 3);
+  int64_t all = plan->size / length * blocks;
   delay->behind = behind;
-  // Where nothing is read behind its place, the next block of a row finds the
-  // one before it done.
-  delay->capacity =
-      behind == 0 && plan->ndim == 1 ? 1 : (behind / step + 3) * blocks;
+  delay->capacity = behind == 0 ? 1 : most < all ? most : all;
   return delay->capacity <= DELAY_BYTES / TL_BLOCK_BYTES;
 }
 

@@ -12,6 +12,7 @@
 #ifndef TALLY_VM_PLAN_DELAY_H
 #define TALLY_VM_PLAN_DELAY_H
 
+#include "vm/check.h"
 #include "vm/engine/plan.h"
 
 // Rows of a block that wait to be stored from [to] to [end].
@@ -59,6 +60,7 @@ static inline char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay,
   while (delay->count > 0 &&
          delay->waiting[delay->first].end <= to - delay->behind)
     tl_delay_store(plan, delay);
+  TL_CHECK(delay->count < delay->capacity);
   return delay->slots + tl_delay_next(delay) * TL_BLOCK_BYTES;
 }
 

@@ -184,8 +184,7 @@ static bool poll(runner *r, int64_t items) {
   return tl_poll_part(r->vm, work, r->done, r->plan->size);
 }
 
-// The items of a block of one row, at most [most].
-static int64_t block_of_row(const tl_plan *plan, int64_t most) {
+int64_t tl_plan_row_block(const tl_plan *plan, int64_t most) {
   if (!plan->packs)
     return most;
   int64_t lines = 0;
@@ -203,9 +202,11 @@ static int64_t block_of_row(const tl_plan *plan, int64_t most) {
 
 // The items of a row's first block: fewer where that puts the later ones at the
 // start of a cache line of the output, since writes across two lines are slow.
+// What waits is written later, and to a place that counts on whole blocks.
 static int64_t first_block(const runner *r) {
   const tl_plan *plan = r->plan;
-  if (plan->output < 0 || plan->streams[plan->output].packed)
+  if (plan->output < 0 || plan->streams[plan->output].packed ||
+      plan->delay != NULL)
     return r->block;
   uintptr_t past = (uintptr_t)plan->streams[plan->output].data % LINE_BYTES;
   int64_t itemsize = plan->values[plan->output].itemsize;
@@ -464,7 +465,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   r.plain_rows = has_plain_rows(&r);
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
-    r.block = block_of_row(plan, r.block);
+    r.block = tl_plan_row_block(plan, r.block);
   // Whole units, so that a consumer of rows finds each of them in one block.
   if (!pairs && unit_of(plan) <= r.block)
     r.block -= r.block % unit_of(plan);
@@ -484,7 +485,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 bool tl_plan_is_short(const tl_plan *plan) {
   int64_t most = short_register(plan) / (int64_t)plan->widest;
   return plan->ndim == 1 && plan->plain && plan->size <= most &&
-         plan->size <= block_of_row(plan, most);
+         plan->size <= tl_plan_row_block(plan, most);
 }
 
 // The whole run as one block: what run_units decides for many blocks is known
