@@ -39,6 +39,11 @@ bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
                      ? behind / (block * strides[inner]) + 3
                      : blocks * (behind / strides[inner - 1] + 3);
   int64_t all = plan->size / length * blocks;
+  if (plan->rows > 1) {  // several of them in a block
+    int64_t rows = plan->shape[inner - 1], each = block / length;
+    each = each < 1 ? 1 : each;
+    all = all / rows * ((rows + each - 1) / each);
+  }
   delay->behind = behind;
   delay->capacity = behind == 0 ? 1 : most < all ? most : all;
   return delay->capacity <= DELAY_BYTES / TL_BLOCK_BYTES;
