@@ -204,7 +204,7 @@ class Function:
                 parts += [('[:]', '[0]'), ('[:, 1:]', '[:, :-1]'), ('[0]', '[-1]')]
             to, of = self.chance.choice(parts)
             self.add(indent, f'{name}{to} {self.chance.choice(("=", "=", "+="))} {name}{of}'
-                     + self.chance.choice(('', '', ' * 0.5')))
+                     + self.chance.choice(('', '', ' * 0.5' if 'float' in self.dtype else ' * 2')))
 
     def select(self, indent):
         """Items that a mask or an index array takes, of another length than all else."""
