@@ -24,7 +24,11 @@ typedef struct tl_waiting {
 
 struct tl_plan_delay {
   int64_t behind;  // bytes from a place to the one read farthest behind it
-  char *slots;     // a ring of blocks of TL_BLOCK_BYTES
+  // The memory whose front the result goes to, read at its place or behind it
+  // alone: several threads may do it. NULL: one does.
+  const char *over;
+  size_t over_nbytes;
+  char *slots;  // a ring of blocks of TL_BLOCK_BYTES
   tl_waiting *waiting;
   // The ring in slots: [count] of them wait from [first] on, around its end.
   int64_t capacity, first, count;
@@ -34,7 +38,8 @@ struct tl_plan_delay {
 };
 
 // Whether [plan], finished, can be run so: the items of its output are written
-// at rising addresses, and what waits is little. Sets delay->capacity.
+// at rising addresses, and what waits is little. Sets delay->capacity, and over
+// to NULL.
 // [behind] is at least 0. The memory is bounded (a mebibyte), so that for a far
 // neighbour the caller makes a copy instead.
 bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind);
@@ -77,6 +82,10 @@ static inline void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay,
       (tl_waiting){to, to + bytes, nrows, ncols};
   delay->count++;
 }
+
+// The whole run of a plan with delay->over, dealt to threads in parts of [part]
+// units of the first axis. The ring is open. False where it was stopped.
+bool tl_delay_spread(tl_vm *vm, tl_plan *plan, int64_t part);
 
 // Stores the rest.
 // Called once on every path after tl_delay_open gave true.

@@ -434,10 +434,8 @@ static int64_t register_bytes(const tl_plan *plan) {
   return items <= TL_BLOCK_BYTES / item ? TL_BLOCK_BYTES : most;
 }
 
-// Units [from, to) of the first axis; vm NULL: on a worker, which polls
-// nothing.
-static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
-                      bool may_stop) {
+bool tl_plan_run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
+                       bool may_stop) {
   _Alignas(64) registers room;
   const int64_t nbytes = register_bytes(plan);
   // Where no value has a register nothing bounds a block but the time from one
@@ -550,7 +548,7 @@ static void run_part(void *context, int64_t part) {
   if (plan.consume != NULL) {
     plan.context = plan.split->begin(plan.context, from * s->items, local);
   }
-  run_units(NULL, &plan, from, to, false);
+  tl_plan_run_units(NULL, &plan, from, to, false);
 }
 
 // The greatest common divisor (Euclid), for parts that are multiples of both
@@ -585,11 +583,25 @@ static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
   return part < units ? part : 0;
 }
 
-// What waits goes in order: on this thread alone.
+// The units of a part of a run by several threads; 0: it is one thread's.
+static int64_t units_to_spread(tl_vm *vm, const tl_plan *plan) {
+  return (plan->size >= SPREAD_ITEMS || vm->pool.eager) &&
+                 tl_pool_threads(vm) > 1
+             ? part_units(plan, plan->size / plan->shape[0], vm->pool.eager)
+             : 0;
+}
+
+// What waits goes in order: on this thread alone, unless it is known what is
+// read where the result goes.
 static bool run_delayed(tl_vm *vm, tl_plan *plan) {
+  int64_t part = plan->delay->over != NULL && !plan->is_hosts
+                     ? units_to_spread(vm, plan)
+                     : 0;
   if (!tl_delay_open(vm, plan->delay))
     return false;
-  const bool ok = run_units(vm, plan, 0, plan->shape[0], false);
+  const bool ok = part > 0
+                      ? tl_delay_spread(vm, plan, part)
+                      : tl_plan_run_units(vm, plan, 0, plan->shape[0], false);
   tl_delay_close(vm, plan, plan->delay);
   return ok;
 }
@@ -600,7 +612,7 @@ static bool run_hosts(tl_vm *vm, tl_plan *plan, bool may_stop) {
   vm->access = TL_ACCESS_NONE;
   bool ok = plan->delay != NULL
                 ? run_delayed(vm, plan)
-                : run_units(vm, plan, 0, plan->shape[0], may_stop);
+                : tl_plan_run_units(vm, plan, 0, plan->shape[0], may_stop);
   vm->access = before;
   return ok;
 }
@@ -620,18 +632,16 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     return true;
   }
   int64_t units = plan->shape[0], items = plan->size / units;
-  int64_t part = 0;
-  if ((plan->size >= SPREAD_ITEMS || vm->pool.eager) && tl_pool_threads(vm) > 1)
-    part = part_units(plan, items, vm->pool.eager);
+  int64_t part = units_to_spread(vm, plan);
   if (part == 0)
-    return run_units(vm, plan, 0, units, may_stop);
+    return tl_plan_run_units(vm, plan, 0, units, may_stop);
   // The first part tells how long the others will take.
   double start = tl_clock();
-  if (!run_units(vm, plan, 0, part, may_stop))
+  if (!tl_plan_run_units(vm, plan, 0, part, may_stop))
     return false;
   double each = tl_clock() - start;
   if (!tl_pool_pays(vm, each * (double)(units - part) / (double)part))
-    return run_units(vm, plan, part, units, may_stop);
+    return tl_plan_run_units(vm, plan, part, units, may_stop);
   spread s = {plan, part, items};
   int64_t parts = (units - 1) / part;
   return tl_pool_run(vm, parts, run_part, &s,

@@ -156,6 +156,8 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
     return TL_REGION_DECLINED;
   if (!tl_region_pay(g->vm, a->size))
     return TL_REGION_FAILED;
+  delay.over = a->data;
+  delay.over_nbytes = (size_t)tl_item_bytes(a);
   plan->delay = &delay;
   tl_region_status status = tl_region_run_plan(g, plan, NULL, NULL, false);
   if (status != TL_REGION_DONE)
