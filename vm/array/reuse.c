@@ -21,9 +21,7 @@ static bool is_taken(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
          !vm->no_reuse;
 }
 
-// Whether it alone shows a whole block that it alone holds: a part that was
-// copied out before its array was written.
-static bool has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
+bool tl_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const unsigned flags = TL_VIEW | TL_HOLD | TL_READONLY;
   const tl_array *a = s.array, *block = tl_array_owner(a);
   return tl_is_owned(s) && (a->head.flags & flags) == (TL_VIEW | TL_HOLD) &&
@@ -37,7 +35,7 @@ bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
   return tl_is_array(s) &&
          (tl_is_dying(vm, s) || is_taken(vm, s, dtype) ||
-          has_own_block(vm, s, dtype)) &&
+          tl_has_own_block(vm, s, dtype)) &&
          tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&
          tl_has_shape(s.array, ndim, shape);
 }
