@@ -125,7 +125,7 @@ typedef struct wave {
   char *heads;
 } wave;
 
-enum { HEADS_PART = 32 };  // of the result, at most
+enum { HEADS_PART = 128 };  // of the result, at most
 
 static int64_t unit_bytes(const tl_plan *plan) {
   return plan->streams[plan->output].strides[0];
