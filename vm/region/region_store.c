@@ -97,7 +97,6 @@ static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
 //
 //   x[k:] - x[:-k]     written 0, 1, 2, …    read k, k + 1, …  and  0, 1, …
 //   m[:, 1:] + m[:, :-1]      a row of the result is shorter than one of m
-//   float32(x) + 1            so is an item
 static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
                            size_t itemsize) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
@@ -120,12 +119,13 @@ static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
   return true;
 }
 
-// An operand that ends here and has some more bytes than the result, to the
+// An operand that ends here and is somewhat longer than the result, to the
 // front of which the result may go; -1: there is none. A much longer one would
-// have to be cut to a small part.
+// have to be cut to a small part, and of a small one to give back a large part
+// costs more time than another block does.
 static int find_longer(const tl_region_graph *g, size_t itemsize) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  int64_t nbytes = tl_region_size(g) * (int64_t)itemsize;
+  int64_t size = tl_region_size(g);
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *x = &g->uses[u];
     if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
@@ -134,8 +134,9 @@ static int find_longer(const tl_region_graph *g, size_t itemsize) {
     const tl_array *a = x->value.array;
     if (tl_is_dying(g->vm, x->value) && tl_is_contiguous(a) &&
         (a->head.flags & TL_EXTERNAL) == 0 && tl_ndim(a) >= ndim &&
-        (int64_t)tl_item_bytes(a) > nbytes &&
-        (int64_t)tl_item_bytes(a) / PART_OF < nbytes &&
+        a->size > size && a->size / PART_OF < size &&
+        (size > a->size / 4 * 3 || tl_is_worth_moving(a)) &&
+        tl_itemsize(tl_array_dtype(a)) == itemsize &&
         is_read_behind(g, a, itemsize))
       return u;
   }
