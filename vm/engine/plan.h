@@ -275,10 +275,6 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 // The items of a block of one row, at most [most]: fewer where streams are read
 // from other lines of the cache for each item.
 int64_t tl_plan_row_block(const tl_plan *plan, int64_t most);
-// Units [from, to) of the first axis; vm NULL: on a worker, which polls
-// nothing. False where it was stopped.
-bool tl_plan_run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
-                       bool may_stop);
 // Whether all of it is one block, of which no thread is asked; such a run by
 // itself.
 bool tl_plan_is_short(const tl_plan *plan);

@@ -120,6 +120,7 @@ void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay) {
 // ones, which are more and more.
 typedef struct wave {
   const tl_plan *plan;
+  tl_plan_units *run;
   int64_t from;  // the first unit
   int64_t part, count;
   char *heads;
@@ -197,8 +198,9 @@ static char *head_place(const wave *w, int64_t i) {
 }
 
 // Units of this thread's copy of the plan, all of them stored.
-static bool run_stored(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to) {
-  bool ok = from == to || tl_plan_run_units(vm, plan, from, to, false);
+static bool run_stored(tl_vm *vm, tl_plan_units *run, tl_plan *plan,
+                       int64_t from, int64_t to) {
+  bool ok = from == to || run(vm, plan, from, to, false);
   store_all(plan);
   return ok;
 }
@@ -218,9 +220,9 @@ static void run_part(void *context, int64_t i) {
   uintptr_t skipped = (uintptr_t)(begin * unit_bytes(&plan));
   if (head > 0)
     *base = (char *)((uintptr_t)head_place(w, i) - skipped);
-  run_stored(NULL, &plan, begin, begin + head);
+  run_stored(NULL, w->run, &plan, begin, begin + head);
   *base = real;
-  run_stored(NULL, &plan, begin + head, part_begin(w, i + 1));
+  run_stored(NULL, w->run, &plan, begin + head, part_begin(w, i + 1));
 }
 
 // As many parts as have heads that are together small.
@@ -235,7 +237,7 @@ static void find_wave(wave *w, size_t most) {
 
 static bool run_wave(tl_vm *vm, tl_plan *plan, wave *w) {
   if (w->count == 1)
-    return run_stored(vm, plan, w->from, part_begin(w, 1));
+    return run_stored(vm, w->run, plan, w->from, part_begin(w, 1));
   int64_t items = plan->size / plan->shape[0] * w->part;
   if (!tl_pool_run(vm, w->count, run_part, w, TL_STOPS_UNSEEN,
                    (uint64_t)items / 1024))
@@ -249,19 +251,20 @@ static bool run_wave(tl_vm *vm, tl_plan *plan, wave *w) {
 
 // The first part tells how long the others will take. Without memory for heads
 // one thread does all.
-bool tl_delay_spread(tl_vm *vm, tl_plan *plan, int64_t part) {
+bool tl_delay_spread(tl_vm *vm, tl_plan *plan, int64_t part,
+                     tl_plan_units *run) {
   int64_t units = plan->shape[0];
   size_t most = (size_t)(units * unit_bytes(plan)) / HEADS_PART;
-  wave w = {.plan = plan, .from = part, .part = part};
+  wave w = {.plan = plan, .run = run, .from = part, .part = part};
   double start = tl_clock();
-  if (!run_stored(vm, plan, 0, part))
+  if (!run_stored(vm, run, plan, 0, part))
     return false;
   double each = tl_clock() - start;
   most = most < DELAY_BYTES ? most : DELAY_BYTES;
   if (tl_pool_pays(vm, each * (double)(units - part) / (double)part))
     w.heads = tl_alloc_quiet(vm, most);
   if (w.heads == NULL)
-    return run_stored(vm, plan, part, units);
+    return run_stored(vm, run, plan, part, units);
   bool ok = true;
   for (; ok && w.from < units; w.from = part_begin(&w, w.count)) {
     find_wave(&w, most);

@@ -83,9 +83,14 @@ static inline void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay,
   delay->count++;
 }
 
-// The whole run of a plan with delay->over, dealt to threads in parts of [part]
-// units of the first axis. The ring is open. False where it was stopped.
-bool tl_delay_spread(tl_vm *vm, tl_plan *plan, int64_t part);
+// Runs units [from, to) of the first axis; vm NULL: on a worker, which polls
+// nothing. False where it was stopped.
+typedef bool tl_plan_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
+                           bool may_stop);
+// The whole run of a plan with delay->over by [run], dealt to threads in parts
+// of [part] units. The ring is open. False where it was stopped.
+bool tl_delay_spread(tl_vm *vm, tl_plan *plan, int64_t part,
+                     tl_plan_units *run);
 
 // Stores the rest.
 // Called once on every path after tl_delay_open gave true.

@@ -10,10 +10,6 @@ enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
 // One of so few does not even ask for threads.
 enum { SHORT_BYTES = 8 * 1024 };
 
-// Items of columns lie on a cache line each, of which other columns have their
-// items too: the lines of a block stay in the nearest cache.
-enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
-
 // A function of its own, so that other steps do not need its stack.
 __attribute__((noinline)) static void call_host(const tl_plan_step *step,
                                                 const tl_plan_value *values,
@@ -182,22 +178,6 @@ static bool poll(runner *r, int64_t items) {
   r->done += r->unpolled;
   r->unpolled = 0;
   return tl_poll_part(r->vm, work, r->done, r->plan->size);
-}
-
-int64_t tl_plan_row_block(const tl_plan *plan, int64_t most) {
-  if (!plan->packs)
-    return most;
-  int64_t lines = 0;
-  for (int s = 0; s < plan->stream_count; s++) {
-    const tl_plan_stream_state *stream = &plan->streams[s];
-    int64_t step = stream->strides[plan->ndim - 1];
-    lines += stream->packed && (step >= LINE_BYTES || -step >= LINE_BYTES);
-  }
-  if (lines * LINE_BYTES * most <= COLUMN_BYTES)
-    return most;
-  // Whole vectors, and never so few that calls of kernels would count.
-  int64_t items = COLUMN_BYTES / LINE_BYTES / lines & ~(int64_t)7;
-  return items < COLUMN_ITEMS ? COLUMN_ITEMS : items;
 }
 
 // The items of a row's first block: fewer where that puts the later ones at the
@@ -434,8 +414,10 @@ static int64_t register_bytes(const tl_plan *plan) {
   return items <= TL_BLOCK_BYTES / item ? TL_BLOCK_BYTES : most;
 }
 
-bool tl_plan_run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
-                       bool may_stop) {
+// Units [from, to) of the first axis; vm NULL: on a worker, which polls
+// nothing.
+static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
+                      bool may_stop) {
   _Alignas(64) registers room;
   const int64_t nbytes = register_bytes(plan);
   // Where no value has a register nothing bounds a block but the time from one
@@ -548,7 +530,7 @@ static void run_part(void *context, int64_t part) {
   if (plan.consume != NULL) {
     plan.context = plan.split->begin(plan.context, from * s->items, local);
   }
-  tl_plan_run_units(NULL, &plan, from, to, false);
+  run_units(NULL, &plan, from, to, false);
 }
 
 // The greatest common divisor (Euclid), for parts that are multiples of both
@@ -599,9 +581,8 @@ static bool run_delayed(tl_vm *vm, tl_plan *plan) {
                      : 0;
   if (!tl_delay_open(vm, plan->delay))
     return false;
-  const bool ok = part > 0
-                      ? tl_delay_spread(vm, plan, part)
-                      : tl_plan_run_units(vm, plan, 0, plan->shape[0], false);
+  const bool ok = part > 0 ? tl_delay_spread(vm, plan, part, run_units)
+                           : run_units(vm, plan, 0, plan->shape[0], false);
   tl_delay_close(vm, plan, plan->delay);
   return ok;
 }
@@ -612,7 +593,7 @@ static bool run_hosts(tl_vm *vm, tl_plan *plan, bool may_stop) {
   vm->access = TL_ACCESS_NONE;
   bool ok = plan->delay != NULL
                 ? run_delayed(vm, plan)
-                : tl_plan_run_units(vm, plan, 0, plan->shape[0], may_stop);
+                : run_units(vm, plan, 0, plan->shape[0], may_stop);
   vm->access = before;
   return ok;
 }
@@ -634,14 +615,14 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
   int64_t units = plan->shape[0], items = plan->size / units;
   int64_t part = units_to_spread(vm, plan);
   if (part == 0)
-    return tl_plan_run_units(vm, plan, 0, units, may_stop);
+    return run_units(vm, plan, 0, units, may_stop);
   // The first part tells how long the others will take.
   double start = tl_clock();
-  if (!tl_plan_run_units(vm, plan, 0, part, may_stop))
+  if (!run_units(vm, plan, 0, part, may_stop))
     return false;
   double each = tl_clock() - start;
   if (!tl_pool_pays(vm, each * (double)(units - part) / (double)part))
-    return tl_plan_run_units(vm, plan, part, units, may_stop);
+    return run_units(vm, plan, part, units, may_stop);
   spread s = {plan, part, items};
   int64_t parts = (units - 1) / part;
   return tl_pool_run(vm, parts, run_part, &s,
