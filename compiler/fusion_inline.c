@@ -9,14 +9,14 @@ enum { INLINE_WORDS = 48 };
 
 // What an instruction is to a region, where calls are looked into:
 //
-//   OWN     only of a function that is called here
+//   OWN     only of a function that is called here, and of views
 //   CALLB   by the built-in's own trait
 //   CALL    of a function that is known: if that may be inlined; of one that is
 //           not known, by position: yes, and the run decides
 tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
                               const tl_decoded *d) {
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
-  if (d->op == TL_BC_OWN && !tl_region_is_function(w, pc, d->operands[0]))
+  if (d->op == TL_BC_OWN && !tl_region_may_own(w, pc, d->operands[0]))
     return TL_STEP_NONE;
   if (kind == TL_STEP_CALL)
     return tl_region_call(w->p->constants[d->extra].pointer);

@@ -116,7 +116,7 @@ class Function:
 
     def statement(self, indent):
         kinds = (self.assign, self.assign, self.assign, self.update, self.row, self.mask,
-                 self.view, self.alias, self.both, self.take, self.pair)
+                 self.view, self.alias, self.both, self.take, self.pair, self.shift, self.select)
         if len(indent) < 6:
             kinds += (self.loop, self.branch)
         self.chance.choice(kinds)(indent)
@@ -194,6 +194,29 @@ class Function:
         a = self.pick(NM)
         if a:
             self.add(indent, f'{a}[0], {a}[-1] = {a}[-1], {a}[0]')
+
+    def shift(self, indent):
+        """Parts of an array from its other parts."""
+        name = self.pick(N, NM)
+        if name:
+            parts = [('[1:]', '[:-1]'), ('[:]', '[::-1]'), ('[:-1]', '[1:]'), ('[::2]', '[::2]'), ('[:5]', '[-5:]')]
+            if self.kinds[name] == NM:
+                parts += [('[:]', '[0]'), ('[:, 1:]', '[:, :-1]'), ('[0]', '[-1]')]
+            to, of = self.chance.choice(parts)
+            self.add(indent, f'{name}{to} {self.chance.choice(("=", "=", "+="))} {name}{of}'
+                     + self.chance.choice(('', '', ' * 0.5' if 'float' in self.dtype else ' * 2')))
+
+    def select(self, indent):
+        """Items that a mask or an index array takes, of another length than all else."""
+        c, x, a = self.chance, self.pick(N), self.pick(NM)
+        self.fresh += 1
+        part = c.choice((f'{x}[{self.pick(N)} > 2]', f'{x}[int64({self.pick(N)} * 0)]') + (
+            (f'{a}[{x} > 2]', f'{a}[:, {self.pick(M)} > 2]') if a else ()))
+        if c.random() < 0.3:
+            self.add(indent, f'{part} {c.choice(("= 0", "+= 1"))}')
+        else:
+            self.add(indent, f's{self.fresh} = {part}')
+            self.add(indent, f'{x}[0] = sum(s{self.fresh}{c.choice(("", " * 2"))})')
 
     def block(self, indent):
         """Statements whose new variables are gone behind them."""

@@ -135,6 +135,40 @@ static void test_sorting(void **state) {
   }
 }
 
+// Results that go to the front of what they are computed of: what a part writes
+// the parts before it may still read.
+static void test_fronts(void **state) {
+  (void)state;
+  static host one, many;
+  open_both(&one, &many);
+  run_both(&one, &many, makers[0]);
+  const char *const fronts[] = {
+      "x = x[1:] - x[:-1]",
+      "x = exp(x[700:]) - x[:-700] / 3",
+      "x = x[30_000:] * 2 - x[:-30_000]",
+      "x = x[::2] + 1",
+      "x = x[::7] * x[1::7]",
+      "x = x[5:] * 2",
+      "m = reshape(x, (-1, 50)); x = 0; x = m[:, 1:] - m[:, :-1]",
+      "m = reshape(x, (10, -1)); x = 0; x = m[1:, 1:] * m[:-1, :-1]",
+      "m = reshape(x, (-1, 10, 10)); x = 0; x = m[:, 1:, 1:] - m[:, :-1, :-1]",
+  };
+  const int sizes[] = {7000, 70000, 210000};
+  char text[2 * TEXT];
+  for (size_t i = 0; i < sizeof fronts / sizeof *fronts; i++) {
+    for (size_t n = 0; n < sizeof sizes / sizeof *sizes; n++) {
+      snprintf(text, sizeof text, "fn f() { x = random.normal(%d); %s; x }",
+               sizes[n], fronts[i]);
+      run_both(&one, &many, text);
+      run_both(&one, &many, "random.seed(1)");
+      compare(&one, &many, "f()");
+    }
+  }
+  assert_int_equal(many.vm->pool.workers, THREADS - 1);
+  host_close(&one);
+  host_close(&many);
+}
+
 // A number depends on its place alone: the last of a chunk and the first of the
 // next are what one thread draws there.
 static void test_draws(void **state) {
@@ -199,9 +233,8 @@ static void test_no_memory(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_reductions),
-      cmocka_unit_test(test_sorting),
-      cmocka_unit_test(test_draws),
+      cmocka_unit_test(test_reductions), cmocka_unit_test(test_fronts),
+      cmocka_unit_test(test_sorting),    cmocka_unit_test(test_draws),
       cmocka_unit_test(test_no_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -220,6 +220,9 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a);
 // conversions do (NaN or out of range into integers is kind value). Complex
 // into real fails (kind type).
 tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype);
+// Fails (kind value) with the item of dtype [from] that is out of the range of
+// [to].
+bool tl_fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to);
 // The same, but the axes of the result lie in memory as those of [a] do.
 tl_array *tl_array_cast_kept(tl_vm *vm, const tl_array *a, tl_dtype dtype);
 // Where the slot has alone a square matrix that lies in columns, moves the

@@ -85,17 +85,27 @@ static bool cast_scalar(tl_vm *vm, tl_slot s, tl_dtype dtype, tl_slot *out) {
   return !tl_is_unset(*out);
 }
 
-// Converts a dying array whose items have the new size in its own memory.
-// *done stays false where a value does not fit: then nothing was written.
-static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
-                          bool *done) {
+// Fails with the first of the n items that the other dtype does not have; there
+// is one.
+static bool fail_first(tl_vm *vm, const char *item, size_t n, tl_dtype from,
+                       tl_dtype to) {
+  enum { BLOCK = 256 };
+  size_t size = tl_itemsize(from);
+  for (; n > BLOCK && fits(item, BLOCK, from, to); n -= BLOCK)
+    item += BLOCK * size;
+  while (fits(item, 1, from, to)) item += size;
+  return tl_fail_item(vm, from, item, to);
+}
+
+// Converts a dying array whose items have the new size in its own memory. Where
+// a value does not fit nothing is written.
+static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   tl_array *array = s->array;
   tl_dtype from = tl_array_dtype(array);
   const tl_kernel_table *kernels = tl_kernels();
   size_t n = (size_t)array->size;
-  // The copying path finds the value that does not fit again and names it.
   if (!tl_casts_freely(vm) && !fits(array->data, n, from, dtype))
-    return true;
+    return fail_first(vm, array->data, n, from, dtype);
   // A pass over the array's own items must run to its end, so its cost is
   // charged before it starts.
   if (n >= 64 * 1024 && !tl_poll(vm, n / 1024))
@@ -104,7 +114,6 @@ static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out,
   tl_array *target = tl_reuse(vm, s, dtype, tl_ndim(array), tl_shape(array));
   kernels->cast[from][dtype](target->data, target->data, n);
   *out = tl_own_array(target);
-  *done = true;
   return true;
 }
 
@@ -122,13 +131,8 @@ static bool cast_array(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
     return refuse(vm, *s, dtype);
   }
   // A dying array of items of that size is converted without a copy.
-  if (tl_can_reuse(vm, *s, dtype, tl_ndim(array), tl_shape(array))) {
-    bool done = false;
-    if (!cast_in_place(vm, s, dtype, out, &done))
-      return false;
-    if (done)
-      return true;
-  }
+  if (tl_can_reuse(vm, *s, dtype, tl_ndim(array), tl_shape(array)))
+    return cast_in_place(vm, s, dtype, out);
   return tl_array_give(tl_array_cast_kept(vm, array, dtype), out);
 }
 

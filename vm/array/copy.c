@@ -501,8 +501,7 @@ bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
 
 // --- Conversion -------------------------------------------------------------
 
-// Fails (kind value) with the item that is out of the range of [to].
-static bool fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
+bool tl_fail_item(tl_vm *vm, tl_dtype from, const char *item, tl_dtype to) {
   char text[TL_NUMBER_TEXT];
   return tl_fail(vm, TALLY_ERR_VALUE, "%s(%s) is out of range",
                  tl_dtypes[to].name,
@@ -534,7 +533,7 @@ static bool cast_run(tl_vm *vm, tl_dtype from, const char *items, int64_t step,
     if (within != NULL && !within(block, count, &bounds)) {
       // The check says that an item of the block fails; the message names it.
       while (within(block, 1, &bounds)) block += size;
-      return fail_item(vm, from, block, dtype);
+      return tl_fail_item(vm, from, block, dtype);
     }
     kernels->cast[from][dtype](to + (size_t)i * tl_itemsize(dtype), block,
                                count);

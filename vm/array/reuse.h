@@ -28,6 +28,10 @@ static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
          !vm->no_reuse;
 }
 
+// Whether a slot that owns an array of that dtype shows a whole block alone,
+// and holds it alone: a part that was copied out before its array was written.
+bool tl_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype);
+
 // Takes the memory of one for which that holds: *slot no longer owns. The
 // result owns it in the slot's place.
 static inline __attribute__((always_inline)) tl_slot tl_take_over(

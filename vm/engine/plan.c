@@ -601,3 +601,25 @@ void tl_plan_copy(tl_plan *to, void *memory, const tl_plan *from) {
   memcpy(to->values, from->values,
          (size_t)from->value_count * sizeof *to->values);
 }
+
+// --- Blocks -----------------------------------------------------------------
+
+// Items of columns lie on a cache line each, of which other columns have their
+// items too: the lines of a block stay in the nearest cache.
+enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32, CACHE_LINE = 64 };
+
+int64_t tl_plan_row_block(const tl_plan *plan, int64_t most) {
+  if (!plan->packs)
+    return most;
+  int64_t lines = 0;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const tl_plan_stream_state *stream = &plan->streams[s];
+    int64_t step = stream->strides[plan->ndim - 1];
+    lines += stream->packed && (step >= CACHE_LINE || -step >= CACHE_LINE);
+  }
+  if (lines * CACHE_LINE * most <= COLUMN_BYTES)
+    return most;
+  // Whole vectors, and never so few that calls of kernels would count.
+  int64_t items = COLUMN_BYTES / CACHE_LINE / lines & ~(int64_t)7;
+  return items < COLUMN_ITEMS ? COLUMN_ITEMS : items;
+}

@@ -272,6 +272,9 @@ static inline void tl_plan_finish_one(tl_plan *plan, int value) {
 // streams each time: what a run moves is set at its beginning.
 bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop);
 
+// The items of a block of one row, at most [most]: fewer where streams are read
+// from other lines of the cache for each item.
+int64_t tl_plan_row_block(const tl_plan *plan, int64_t most);
 // Whether all of it is one block, of which no thread is asked; such a run by
 // itself.
 bool tl_plan_is_short(const tl_plan *plan);

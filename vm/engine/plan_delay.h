@@ -12,6 +12,7 @@
 #ifndef TALLY_VM_PLAN_DELAY_H
 #define TALLY_VM_PLAN_DELAY_H
 
+#include "vm/check.h"
 #include "vm/engine/plan.h"
 
 // Rows of a block that wait to be stored from [to] to [end].
@@ -23,7 +24,11 @@ typedef struct tl_waiting {
 
 struct tl_plan_delay {
   int64_t behind;  // bytes from a place to the one read farthest behind it
-  char *slots;     // a ring of blocks of TL_BLOCK_BYTES
+  // The memory whose front the result goes to, read at its place or behind it
+  // alone: several threads may do it. NULL: one does.
+  const char *over;
+  size_t over_nbytes;
+  char *slots;  // a ring of blocks of TL_BLOCK_BYTES
   tl_waiting *waiting;
   // The ring in slots: [count] of them wait from [first] on, around its end.
   int64_t capacity, first, count;
@@ -33,7 +38,8 @@ struct tl_plan_delay {
 };
 
 // Whether [plan], finished, can be run so: the items of its output are written
-// at rising addresses, and what waits is little. Sets delay->capacity.
+// at rising addresses, and what waits is little. Sets delay->capacity, and over
+// to NULL.
 // [behind] is at least 0. The memory is bounded (a mebibyte), so that for a far
 // neighbour the caller makes a copy instead.
 bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind);
@@ -59,6 +65,7 @@ static inline char *tl_delay_begin(const tl_plan *plan, tl_plan_delay *delay,
   while (delay->count > 0 &&
          delay->waiting[delay->first].end <= to - delay->behind)
     tl_delay_store(plan, delay);
+  TL_CHECK(delay->count < delay->capacity);
   return delay->slots + tl_delay_next(delay) * TL_BLOCK_BYTES;
 }
 
@@ -75,6 +82,15 @@ static inline void tl_delay_end(const tl_plan *plan, tl_plan_delay *delay,
       (tl_waiting){to, to + bytes, nrows, ncols};
   delay->count++;
 }
+
+// Runs units [from, to) of the first axis; vm NULL: on a worker, which polls
+// nothing. False where it was stopped.
+typedef bool tl_plan_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
+                           bool may_stop);
+// The whole run of a plan with delay->over by [run], dealt to threads in parts
+// of [part] units. The ring is open. False where it was stopped.
+bool tl_delay_spread(tl_vm *vm, tl_plan *plan, int64_t part,
+                     tl_plan_units *run);
 
 // Stores the rest.
 // Called once on every path after tl_delay_open gave true.

@@ -10,10 +10,6 @@ enum { DIRECT_BYTES = 256 * 1024, POLL_ITEMS = 64 * 1024, LINE_BYTES = 64 };
 // One of so few does not even ask for threads.
 enum { SHORT_BYTES = 8 * 1024 };
 
-// Items of columns lie on a cache line each, of which other columns have their
-// items too: the lines of a block stay in the nearest cache.
-enum { COLUMN_BYTES = 24 * 1024, COLUMN_ITEMS = 32 };
-
 // A function of its own, so that other steps do not need its stack.
 __attribute__((noinline)) static void call_host(const tl_plan_step *step,
                                                 const tl_plan_value *values,
@@ -184,28 +180,13 @@ static bool poll(runner *r, int64_t items) {
   return tl_poll_part(r->vm, work, r->done, r->plan->size);
 }
 
-// The items of a block of one row, at most [most].
-static int64_t block_of_row(const tl_plan *plan, int64_t most) {
-  if (!plan->packs)
-    return most;
-  int64_t lines = 0;
-  for (int s = 0; s < plan->stream_count; s++) {
-    const tl_plan_stream_state *stream = &plan->streams[s];
-    int64_t step = stream->strides[plan->ndim - 1];
-    lines += stream->packed && (step >= LINE_BYTES || -step >= LINE_BYTES);
-  }
-  if (lines * LINE_BYTES * most <= COLUMN_BYTES)
-    return most;
-  // Whole vectors, and never so few that calls of kernels would count.
-  int64_t items = COLUMN_BYTES / LINE_BYTES / lines & ~(int64_t)7;
-  return items < COLUMN_ITEMS ? COLUMN_ITEMS : items;
-}
-
 // The items of a row's first block: fewer where that puts the later ones at the
 // start of a cache line of the output, since writes across two lines are slow.
+// What waits is written later, and to a place that counts on whole blocks.
 static int64_t first_block(const runner *r) {
   const tl_plan *plan = r->plan;
-  if (plan->output < 0 || plan->streams[plan->output].packed)
+  if (plan->output < 0 || plan->streams[plan->output].packed ||
+      plan->delay != NULL)
     return r->block;
   uintptr_t past = (uintptr_t)plan->streams[plan->output].data % LINE_BYTES;
   int64_t itemsize = plan->values[plan->output].itemsize;
@@ -463,7 +444,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   r.plain_rows = has_plain_rows(&r);
   bool pairs = plan->rows > 1 || plan->tile_count > 0 || r.plain_rows;
   if (!pairs)
-    r.block = block_of_row(plan, r.block);
+    r.block = tl_plan_row_block(plan, r.block);
   // Whole units, so that a consumer of rows finds each of them in one block.
   if (!pairs && unit_of(plan) <= r.block)
     r.block -= r.block % unit_of(plan);
@@ -483,7 +464,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
 bool tl_plan_is_short(const tl_plan *plan) {
   int64_t most = short_register(plan) / (int64_t)plan->widest;
   return plan->ndim == 1 && plan->plain && plan->size <= most &&
-         plan->size <= block_of_row(plan, most);
+         plan->size <= tl_plan_row_block(plan, most);
 }
 
 // The whole run as one block: what run_units decides for many blocks is known
@@ -581,11 +562,24 @@ static int64_t part_units(const tl_plan *plan, int64_t items, bool eager) {
   return part < units ? part : 0;
 }
 
-// What waits goes in order: on this thread alone.
+// The units of a part of a run by several threads; 0: it is one thread's.
+static int64_t units_to_spread(tl_vm *vm, const tl_plan *plan) {
+  return (plan->size >= SPREAD_ITEMS || vm->pool.eager) &&
+                 tl_pool_threads(vm) > 1
+             ? part_units(plan, plan->size / plan->shape[0], vm->pool.eager)
+             : 0;
+}
+
+// What waits goes in order: on this thread alone, unless it is known what is
+// read where the result goes.
 static bool run_delayed(tl_vm *vm, tl_plan *plan) {
+  int64_t part = plan->delay->over != NULL && !plan->is_hosts
+                     ? units_to_spread(vm, plan)
+                     : 0;
   if (!tl_delay_open(vm, plan->delay))
     return false;
-  const bool ok = run_units(vm, plan, 0, plan->shape[0], false);
+  const bool ok = part > 0 ? tl_delay_spread(vm, plan, part, run_units)
+                           : run_units(vm, plan, 0, plan->shape[0], false);
   tl_delay_close(vm, plan, plan->delay);
   return ok;
 }
@@ -616,9 +610,7 @@ bool tl_plan_run(tl_vm *vm, tl_plan *plan, bool may_stop) {
     return true;
   }
   int64_t units = plan->shape[0], items = plan->size / units;
-  int64_t part = 0;
-  if ((plan->size >= SPREAD_ITEMS || vm->pool.eager) && tl_pool_threads(vm) > 1)
-    part = part_units(plan, items, vm->pool.eager);
+  int64_t part = units_to_spread(vm, plan);
   if (part == 0)
     return run_units(vm, plan, 0, units, may_stop);
   // The first part tells how long the others will take.

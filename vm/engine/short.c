@@ -84,6 +84,12 @@ INLINE void count_fresh(tl_vm *vm, tl_slot a) {
              a);
 }
 
+// A new array for a result of the operand's own dtype; false also where the
+// operand's block could be had, which is left to the general way.
+INLINE bool fresh_beside(tl_vm *vm, tl_slot x, tl_dtype dtype, tl_slot *out) {
+  return !tl_has_own_block(vm, x, dtype) && fresh_like(vm, x, dtype, out);
+}
+
 // Two plain arrays of one type.
 INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                        tl_slot *out) {
@@ -100,7 +106,8 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   } else if (tl_is_dying(vm, x[1]) && is_disjoint(x[1], x[0])) {
     *out = tl_take_over(vm, &x[1]);
   } else {
-    if (!fresh_like(vm, x[0], dtype, out))
+    if (tl_has_own_block(vm, x[1], dtype) ||
+        !fresh_beside(vm, x[0], dtype, out))
       return false;
     count_fresh(vm, x[0]);
   }
@@ -152,7 +159,7 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
   } else if (tl_is_dying(vm, x[at])) {
     *out = tl_take_over(vm, &x[at]);
   } else {
-    if (!fresh_like(vm, x[at], dtype, out))
+    if (!fresh_beside(vm, x[at], dtype, out))
       return false;
     count_fresh(vm, x[at]);
   }
@@ -191,7 +198,8 @@ INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   if (result == dtype && tl_is_dying(vm, *x)) {
     *out = tl_take_over(vm, x);
   } else {
-    if (!fresh_like(vm, *x, result, out))
+    if (!(result == dtype ? fresh_beside(vm, *x, result, out)
+                          : fresh_like(vm, *x, result, out)))
       return false;
     if (result == dtype)
       count_fresh(vm, *x);

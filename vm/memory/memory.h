@@ -23,6 +23,8 @@ struct tl_type_count;  // vm/vm.h
 // message. Sizes are exact to the accounting: tl_free has to get the same
 // nbytes.
 void *tl_alloc(tl_vm *vm, size_t nbytes, const char *what);
+// As tl_alloc, but NULL says no more than that: no error is set.
+void *tl_alloc_quiet(tl_vm *vm, size_t nbytes);
 // As tl_alloc, with all bytes 0. May poll while it clears a large block, so it
 // can also fail with kind interrupt or limit.
 void *tl_alloc_zeroed(tl_vm *vm, size_t nbytes, const char *what);

@@ -341,12 +341,13 @@ tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
 }
 
 // Of a closure or a literal function find_member knows already.
-bool tl_region_is_function(const tl_writers *w, uint32_t pc, uint32_t slot) {
-  // What OWN is for but functions, arrays have not: a member of a module.
+bool tl_region_may_own(const tl_writers *w, uint32_t pc, uint32_t slot) {
+  // A member of a module, or a view that is an argument.
   uint32_t at;
   tl_decoded d;
   return tl_writers_find(w, pc, slot, &at, &d) &&
-         (d.op == TL_BC_GETF || d.op == TL_BC_GETG || d.op == TL_BC_GETC);
+         (d.op == TL_BC_GETG || d.op == TL_BC_GETC ||
+          tl_region_step_of(d.op, d.extra) == TL_STEP_VIEW);
 }
 
 // --- Reading ----------------------------------------------------------------
@@ -371,12 +372,16 @@ bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d) {
 }
 
 // A function is held while it is called, and let go afterwards: the region
-// must come that far.
+// must come that far. What the region makes, and a view that it alone knows,
+// need no hold.
 bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d) {
   int in, borrowed;
-  if (!tl_reader_look_up(rd, d->operands[0], &in) || in >= 0)
+  if (!tl_reader_look_up(rd, d->operands[0], &in))
     return false;
-  tl_slot value = tl_reader_use(rd, in)->value;
+  const tl_region_use *u = tl_reader_use(rd, in);
+  if (u == NULL || !u->direct)
+    return true;
+  tl_slot value = u->value;
   if (!tl_is_function(value))
     return false;
   tl_reader_add_guard(rd, in,

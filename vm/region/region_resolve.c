@@ -449,8 +449,21 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
   g->uncacheable = true;
 }
 
+// The hoisted array that operand [k] of the node shows, if nothing else reads
+// it: its number; else -1.
+static int ends_at(const tl_region_graph *g, int node, int k) {
+  int use = g->nodes[node].in[k], readers = 0;
+  for (int i = node; i <= g->value; i++)
+    for (int j = 0; j < g->nodes[i].arity; j++)
+      readers += g->nodes[i].in[j] == use;
+  for (int h = 0; h < g->hoisted_count && readers == 1; h++)
+    if (g->hoisted[h].pointer == g->uses[-1 - use].value.pointer)
+      return h;
+  return -1;
+}
+
 // Deeper parts come one after the other: a node that was hoisted is a use of
-// the next.
+// the next, and the result may go into the memory of such a one.
 bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
   const tl_region_node *n = &g->nodes[node];
   const tl_region_shape *shape = &g->shapes[n->shape];
@@ -461,10 +474,17 @@ bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
       !is_given(g, n) || tl_region_is_result(g, node) ||
       g->hoisted_count == TL_REGION_HOISTED || g->use_count == TL_REGION_USES)
     return false;
-  for (int i = 0; i < n->arity; i++)
-    operands[i] = tl_borrow(g->uses[-1 - n->in[i]].value);
+  for (int i = 0; i < n->arity; i++) {
+    int ends = ends_at(g, node, i);
+    operands[i] =
+        ends < 0 ? tl_borrow(g->uses[-1 - n->in[i]].value) : g->hoisted[ends];
+  }
   if (!tl_elementwise(g->vm, n->op, operands, &made))
     return false;
+  // What was written over is no array of the graph's any more.
+  for (int h = 0; h < g->hoisted_count; h++)
+    if (g->hoisted[h].pointer == made.pointer)
+      g->hoisted[h] = g->hoisted[--g->hoisted_count];
   replace(g, node, made);
   return true;
 }

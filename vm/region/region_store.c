@@ -121,7 +121,8 @@ static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
 
 // An operand that ends here and is somewhat longer than the result, to the
 // front of which the result may go; -1: there is none. A much longer one would
-// have to be cut to a small part.
+// have to be cut to a small part, and of a small one to give back a large part
+// costs more time than another block does.
 static int find_longer(const tl_region_graph *g, size_t itemsize) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
   int64_t size = tl_region_size(g);
@@ -134,6 +135,7 @@ static int find_longer(const tl_region_graph *g, size_t itemsize) {
     if (tl_is_dying(g->vm, x->value) && tl_is_contiguous(a) &&
         (a->head.flags & TL_EXTERNAL) == 0 && tl_ndim(a) >= ndim &&
         a->size > size && a->size / PART_OF < size &&
+        (size > a->size / 4 * 3 || tl_is_worth_moving(a)) &&
         tl_itemsize(tl_array_dtype(a)) == itemsize &&
         is_read_behind(g, a, itemsize))
       return u;
@@ -156,6 +158,8 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
     return TL_REGION_DECLINED;
   if (!tl_region_pay(g->vm, a->size))
     return TL_REGION_FAILED;
+  delay.over = a->data;
+  delay.over_nbytes = (size_t)tl_item_bytes(a);
   plan->delay = &delay;
   tl_region_status status = tl_region_run_plan(g, plan, NULL, NULL, false);
   if (status != TL_REGION_DONE)
