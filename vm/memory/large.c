@@ -67,11 +67,15 @@ void *tl_large_host(tl_vm *vm, size_t nbytes) {
   return block;
 }
 
+// Whether a block of so many bytes has pages of its own. Only the default
+// allocator may be bypassed: a host with its own wants to see all memory.
+static bool maps(const tl_vm *vm, size_t nbytes) {
+  return !TL_BLOCKS_ALONE && vm->memory->system && nbytes >= TL_HUGE_FROM;
+}
+
 // A large block that is not from the cache.
 static void *large_fresh(tl_vm *vm, size_t nbytes) {
-  // Only the default allocator may be bypassed: a host with its own wants to
-  // see all memory.
-  if (!TL_BLOCKS_ALONE && vm->memory->system && nbytes >= TL_HUGE_FROM) {
+  if (maps(vm, nbytes)) {
     void *block = large_mapped(nbytes);
     if (block != NULL)
       return block;
@@ -95,7 +99,8 @@ static void large_free(tl_vm *vm, void *block) {
   tl_large_free(vm->options.resize, vm->options.context, block);
 }
 
-// A mapped block stays one: its pages move. Any other is resized by the
+// A mapped block stays one: its pages move. One that grows to be large becomes
+// one, so that no more than that is ever copied. Any other is resized by the
 // allocator, whose new address may have another remainder by 64: then the data
 // are moved within the block, and the note is written anew.
 void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
@@ -108,6 +113,14 @@ void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
                ? NULL
                : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
                           whole);
+  }
+  if (maps(vm, nbytes) && nbytes > n.capacity) {
+    void *mapped = large_mapped(nbytes);
+    if (mapped == NULL)
+      return NULL;
+    memcpy(mapped, block, n.capacity);
+    large_free(vm, block);
+    return mapped;
   }
   if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT, &whole))
     return NULL;
