@@ -335,8 +335,8 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t next = newline ? end + 1 : end;
     if (end > at && s->text[end - 1] == '\r')
       end--;
-    ok = tl_list_push_cut(vm, &list, s, at, end) &&
-         tl_poll_at(vm, list->length);
+    ok =
+        tl_list_push_cut(vm, &list, s, at, end) && tl_poll_at(vm, list->length);
     at = next;
   }
   return tl_list_give(vm, list, ok, out);
@@ -404,12 +404,15 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (string == NULL)
     return false;
   size_t done = nbytes > 0 ? s->length : 0;
-  memcpy(string->text, s->text, done);
+  bool ok = tl_copy_bytes(vm, string->text, s->text, done);
   // The text that is there is copied behind itself, twice as much each time.
-  while (done < nbytes) {
-    size_t more = done < nbytes - done ? done : nbytes - done;
-    memcpy(string->text + done, string->text, more);
-    done += more;
+  for (size_t more; ok && done < nbytes; done += more) {
+    more = done < nbytes - done ? done : nbytes - done;
+    ok = tl_copy_bytes(vm, string->text + done, string->text, more);
+  }
+  if (!ok) {
+    tl_string_free(vm, string);
+    return false;
   }
   tl_string_finish_parts(string, s->head.flags);
   *out = tl_own_string(string);

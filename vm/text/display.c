@@ -173,23 +173,25 @@ static int text_width(const tl_text *text) {
   return text->length ? tl_display_width(text->bytes, text->length) : 0;
 }
 
-// Appends the text cut to [room] cells, the last one a "…" if it was longer.
-static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
-  if (tl_display_width(bytes, nbytes) <= room) {
-    tl_text_add(to, bytes, nbytes);
-    return;
-  }
+// How many bytes of the text have room in so many cells.
+static size_t fitting(const char *bytes, size_t nbytes, int room) {
   size_t end = 0;
-  int used = 0;
   while (end < nbytes) {
     size_t next = tl_grapheme_end(bytes, nbytes, end);
-    used += tl_display_width(bytes + end, next - end);
-    if (used > room - 1)
+    room -= tl_display_width(bytes + end, next - end);
+    if (room < 0)
       break;
     end = next;
   }
-  tl_text_add(to, bytes, end);
-  tl_text_puts(to, "…");
+  return end;
+}
+
+// Appends the text cut to [room] cells, the last one a "…" if it was longer.
+static void add_cut(tl_text *to, const char *bytes, size_t nbytes, int room) {
+  bool whole = fitting(bytes, nbytes, room) == nbytes;
+  tl_text_add(to, bytes, whole ? nbytes : fitting(bytes, nbytes, room - 1));
+  if (!whole)
+    tl_text_puts(to, "…");
 }
 
 // A negative count adds none: a cell may be wider than its column.
@@ -458,7 +460,8 @@ static bool add_line(tl_text *text, tl_slot value, int width, bool *fits) {
   tl_text_open(&line, text->vm);
   // Arrays within a line are elided early: the line is cut anyway.
   bool ok = tl_format_value(text->vm, &line, value, true, 24);
-  bool whole = fits == NULL || text_width(&line) <= width;
+  bool whole =
+      fits == NULL || fitting(line.bytes, line.length, width) == line.length;
   if (ok && whole && line.length)
     add_cut(text, line.bytes, line.length, width);
   if (fits != NULL)
