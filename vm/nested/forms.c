@@ -168,6 +168,8 @@ static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
   for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(items[i]) == 0)
       return tl_fail_kinds(vm, count, items);
+    if (!tl_poll_at(vm, i))
+      return false;
   }
   return tl_join_arrays(vm, count, items, out);
 }

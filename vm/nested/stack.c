@@ -50,23 +50,27 @@ static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
 // and spread over the places.
 static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
                           tl_slot *out) {
-  tl_slot *all = tl_slots_new(vm, count, "slots");
+  tl_slot *all = tl_slots_new(vm, count);
   if (all == NULL)
     return false;
   tl_slot filler = tl_none();
-  for (int64_t i = 0; i < count; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
     if (!tl_is_none(items[i]))
       filler = tl_borrow(items[i]);
+    ok = tl_poll_at(vm, i);
   }
   // What is missing takes the place of a value that is there: no dtype of its
   // own. Nothing but none is ?float64.
   if (tl_is_none(filler))
     filler = tl_float(0);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; ok && i < count; i++) {
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
+    ok = tl_poll_at(vm, i);
+  }
   tl_slot values;
-  bool ok = !tl_is_array(filler) || tl_is_number(filler);
-  if (!ok) {
+  if (ok && tl_is_array(filler) && !tl_is_number(filler)) {
+    ok = false;
     tl_fail(vm, TALLY_ERR_TYPE,
             "none stands for a missing number or string: an array holds no "
             "arrays beside it");
@@ -76,8 +80,10 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   if (!ok)
     return false;
   tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
-  for (int64_t i = 0; mask != NULL && i < count; i++)
+  for (int64_t i = 0; mask != NULL && i < count; i++) {
     mask->data[i] = tl_is_none(items[i]);
+    mask = tl_array_polled(vm, mask, i);
+  }
   return tl_places_pair(vm, TL_FORM_OPTION, mask, &values, out);
 }
 
@@ -233,7 +239,7 @@ static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
 //   else                             ragged rows
 static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
-  tl_slot *rows = tl_slots_new(vm, count, "slots");
+  tl_slot *rows = tl_slots_new(vm, count);
   if (rows == NULL)
     return false;
   bool ok = true;
@@ -245,6 +251,7 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       rows[i] = tl_borrow(items[i]);
     if (ok && model < 0 && !is_empty_row(rows[i]))
       model = i;
+    ok = ok && tl_poll_at(vm, i);
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
   for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
