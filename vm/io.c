@@ -73,6 +73,13 @@ static bool allowed(tl_vm *vm, const char *what) {
 
 // A path with a NUL byte would name another file than the script says.
 const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
+  enum { LONGEST = 1 << 16 };  // no system takes as many
+  if (path->length > LONGEST) {
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "%s: the file's name has %zu bytes; %d are most", what,
+            (size_t)path->length, LONGEST);
+    return NULL;
+  }
   if (path->length > 0 && strlen(path->text) == path->length)
     return path->text;
   tl_fail(vm, TALLY_ERR_VALUE,
