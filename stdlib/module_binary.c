@@ -175,9 +175,16 @@ static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
   if (!read_bytes(vm, "crc32", &args[0], &data))
     return false;
-  *out = tl_weak_int(tl_crc32(0, data.array->data, (size_t)data.array->size));
+  const size_t n = (size_t)data.array->size;
+  uint32_t crc = 0;
+  bool ok = true;
+  for (size_t at = 0, end = 0; ok && at < n; at = end) {
+    ok = tl_poll_piece(vm, at, n, &end);
+    crc = ok ? tl_crc32(crc, data.array->data + at, end - at) : 0;
+  }
+  *out = tl_weak_int(crc);
   tl_drop(vm, data);
-  return true;
+  return ok;
 }
 
 // Fails (kind value) where the bytes are no UTF-8, at the first wrong one.

@@ -532,7 +532,7 @@ int tl_display_width(const char *text, size_t nbytes) {
 
 enum {
   TRIES = 8,           // places that are looked at one by one
-  SEARCHED = 1 << 22,  // bytes searched between two polls
+  SEARCHED = 1 << 20,  // bytes searched between two polls
 };
 
 // Linear, by the C library, in pieces that overlap by what is looked for. NULL:

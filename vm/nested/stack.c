@@ -200,7 +200,8 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
   bool ok = true;
   for (int64_t i = 0; ok && dtype != TL_DTYPE_COUNT && i < count; i++) {
     tl_slot row = rows[i];
-    if (!tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
+    ok = tl_poll_at(vm, i);
+    if (!ok || !tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
       continue;
     ok = adopt_dtype(vm, dtype, row, &rows[i]);
     if (ok)
@@ -211,13 +212,17 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
   return ok;
 }
 
-// Whether all have the same fixed axes, and no ragged ones behind.
-static bool same_shapes(int64_t count, const tl_slot *rows) {
+// Whether all have the same fixed axes, and no ragged ones behind. *ok becomes
+// false after tl_fail.
+static bool same_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
+                        bool *ok) {
   int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
   bool same = ndim > 0 && ndim < TL_MAX_DIMS;
-  for (int64_t i = 0; same && i < count; i++)
+  for (int64_t i = 0; *ok && same && i < count; i++) {
     same = !tl_has_rows(rows[i]) && tl_value_agrees(rows[i], rows[0], 0);
-  return same;
+    *ok = tl_poll_at(vm, i);
+  }
+  return same && *ok;
 }
 
 // Values of one shape along a new first axis.
@@ -255,12 +260,13 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
   for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
-    if (is_empty_row(rows[i])) {
+    ok = tl_poll_at(vm, i);
+    if (ok && is_empty_row(rows[i])) {
       tl_clear(vm, &rows[i]);
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
   }
-  bool fits = ok && same_shapes(count, rows);
+  bool fits = same_shapes(vm, count, rows, &ok);
   bool made = fits ? stack_shapes(vm, count, rows, out)
                    : ok && tl_grid_stack(vm, count, rows, &fits, out);
   if (ok && !fits)
@@ -288,7 +294,10 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
   bool regular = true;
-  if (tl_outermost(count, items) == TL_FORM_BYTES)
+  int form;
+  if (!tl_outermost_of(vm, count, items, &form))
+    return false;
+  if (form == TL_FORM_BYTES)
     return tl_join_raw_bytes(vm, tl_stack_any, count, items, out);
   for (int64_t i = 0; i < count; i++) {
     records += tl_is_record(items[i]);
@@ -300,6 +309,8 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
               (length < 0 || tl_value_ndim(items[i]) < 2 ||
                tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
                tl_value_agrees(items[i], items[0], 1));
+    if (!tl_poll_at(vm, i))
+      return false;
   }
   if (count > 0 && records == count)
     return stack_inner(vm, count, items, out);
