@@ -25,10 +25,9 @@
 // Items are read into the array as they are and put in order there.
 static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
-  if (!tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize))
-    return false;
-  tl_settle_items(a->data, from->dtype, (size_t)a->size, from->swapped);
-  return true;
+  return tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize) &&
+         tl_settle_all(reader->vm, a->data, from->dtype, (size_t)a->size,
+                       from->swapped);
 }
 
 // One of S, which ends where only zeros follow, or of V, which is kept whole.

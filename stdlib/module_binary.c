@@ -56,11 +56,10 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
   tl_array *a = tl_array_new(vm, dtype, 1, &n);
   if (!a)
     return false;
-  if (nbytes > 0)
-    memcpy(a->data, data, nbytes);
-  tl_settle_items(a->data, dtype, (size_t)n, big != tl_is_big_endian());
-  *out = tl_own_array(a);
-  return true;
+  bool ok =
+      tl_copy_bytes(vm, a->data, data, nbytes) &&
+      tl_settle_all(vm, a->data, dtype, (size_t)n, big != tl_is_big_endian());
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // binary.decode(data, dtype, big).
@@ -90,9 +89,12 @@ static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
     return false;
   bool ok = tl_bytes_give(vm, dense.array->data,
                           (size_t)dense.array->size * tl_itemsize(dtype), out);
-  if (ok)
-    tl_settle_items(out->array->data, dtype, (size_t)dense.array->size,
-                    big != tl_is_big_endian());
+  if (ok &&
+      !tl_settle_all(vm, out->array->data, dtype, (size_t)dense.array->size,
+                     big != tl_is_big_endian())) {
+    tl_drop(vm, *out);
+    ok = false;
+  }
   tl_drop(vm, dense);
   return ok;
 }

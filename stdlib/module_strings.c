@@ -125,7 +125,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
                       utf8proc_option_t options, points *p) {
   int class = UTF8PROC_BOUNDCLASS_START;
   p->count = 0;
-  while (at < end) {
+  for (int64_t i = 0; at < end; i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, end - at, &point);
     utf8proc_ssize_t n = utf8proc_decompose_char(
@@ -139,7 +139,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
     }
     p->count += n;
     at += step;
-    if (!tl_poll_at(vm, p->count))
+    if (!tl_poll_at(vm, i))
       return false;
   }
   return order_points(vm, p);

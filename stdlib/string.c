@@ -305,7 +305,9 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     const tl_list *list = args[0].list;
     int64_t i = 0;
-    while (i < list->length && !tl_equal(vm, list->items[i], args[1])) i++;
+    while (i < list->length && !tl_equal(vm, list->items[i], args[1]) &&
+           tl_poll_at(vm, i))
+      i++;
     *out = tl_weak_int(i < list->length ? i : -1);
     return !tl_failed(vm);
   }

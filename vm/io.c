@@ -181,9 +181,9 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   if (reader->memory) {
     size_t left = (size_t)reader->size - reader->at;
     *got = nbytes < left ? nbytes : left;
-    memcpy(to, reader->memory + reader->at, *got);
+    bool ok = tl_copy_bytes(reader->vm, to, reader->memory + reader->at, *got);
     reader->at += *got;
-    return true;
+    return ok;
   }
   while (*got < nbytes) {
     size_t want = nbytes - *got;
@@ -680,8 +680,8 @@ static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
     to->data = grown;
     to->capacity = larger;
   }
-  if (nbytes > 0)
-    memcpy(to->data + to->nbytes, data, nbytes);
+  if (!tl_copy_bytes(w->vm, to->data + to->nbytes, data, nbytes))
+    return false;
   to->nbytes += nbytes;
   return true;
 }
