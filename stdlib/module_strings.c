@@ -282,11 +282,11 @@ static bool joins(int32_t before, int32_t point, int32_t after) {
   return false;
 }
 
-// The end of the word that begins at byte [at].
-static size_t word_end(const tl_string *s, size_t at) {
+// The end of the word that begins at byte [at]; 0 after tl_fail.
+static size_t word_end(tl_vm *vm, const tl_string *s, size_t at) {
   // The point before and the one after decide whether a sign joins.
   int32_t before = 0;
-  while (at < s->length) {
+  for (int64_t i = 0; at < s->length; i++) {
     int32_t point, after = 0;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (at + step < s->length)
@@ -295,6 +295,8 @@ static size_t word_end(const tl_string *s, size_t at) {
       break;
     at += step;
     before = point;
+    if (!tl_poll_at(vm, i))
+      return 0;
   }
   return at;
 }
@@ -306,15 +308,17 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_list *list = tl_list_new(vm, 4);
   bool ok = list != NULL;
-  for (size_t at = 0; ok && at < s->length;) {
+  size_t at = 0;
+  for (int64_t i = 0; ok && at < s->length; i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
-    if (!is_word_point(point)) {
+    ok = tl_poll_at(vm, i);
+    if (!ok || !is_word_point(point)) {
       at += step;
       continue;
     }
-    size_t end = word_end(s, at);
-    ok = tl_list_push_cut(vm, &list, s, at, end);
+    size_t end = word_end(vm, s, at);
+    ok = end > 0 && tl_list_push_cut(vm, &list, s, at, end);
     at = end;
   }
   return tl_list_give(vm, list, ok, out);

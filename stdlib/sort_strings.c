@@ -27,7 +27,14 @@ typedef struct sorter {
   uint64_t *keys;
   int64_t *places;  // of keys in their order
   void *scratch;    // of one group at a time
+  uint32_t work;    // strings looked at
 } sorter;
+
+// Polls once in so many strings, however small the groups are. False after
+// tl_fail.
+static bool goes_on(sorter *s) {
+  return (++s->work & 0xfff) != 0 || tl_poll(s->vm, 4);
+}
 
 // Compares two strings by their numbers; the sign is that of the order asked
 // for.
@@ -47,7 +54,7 @@ static bool merge(sorter *s, int64_t begin, int64_t n) {
   memcpy(other, order, (size_t)half * sizeof *order);
   int64_t i = 0, k = half, to = 0;
   while (i < half && k < n) {
-    if ((to & 0xfff) == 0xfff && !tl_poll(s->vm, 0))
+    if (!goes_on(s))
       return false;
     order[to++] = compare(s, order[k], other[i]) < 0 ? order[k++] : other[i++];
   }
@@ -74,7 +81,7 @@ static uint64_t key_of(const tl_string_item *item, size_t depth) {
 typedef enum rest { NOTHING, BY_LENGTH, BY_BYTES, STOPPED } rest;
 
 // Strings that end here may still differ in how many zeros they end with.
-static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
+static rest rest_of(sorter *s, int64_t begin, int64_t n, size_t depth) {
   const tl_string_item *first = &s->items[s->order[begin]];
   const char *text = tl_string_item_text(first);
   const size_t length = tl_string_item_length(first);
@@ -86,7 +93,7 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
     same &= tl_string_item_text(item) == text;
     even &= tl_string_item_length(item) == length;
     longer |= tl_string_item_length(item) > depth;
-    if (!tl_poll_at(s->vm, i))
+    if (!goes_on(s))
       return STOPPED;
   }
   if (same || (even && !longer))
@@ -138,6 +145,8 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   for (int64_t i = begin, next; i < end; i = next) {
     const uint64_t key = keys[i];
     for (next = i + 1; next < end && keys[next] == key;) next++;
+    if (!goes_on(s))
+      return false;
     if (next - i == 1)
       continue;
     const rest left = rest_of(s, i, next - i, depth + KEY_BYTES);
@@ -166,7 +175,11 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
     order[i] = i;
     ok = tl_poll_at(vm, i);
   }
-  sorter s = {vm, items, descending, order, NULL, NULL, room + head};
+  sorter s = {.vm = vm,
+              .items = items,
+              .descending = descending,
+              .order = order,
+              .scratch = room + head};
   s.places = (int64_t *)(void *)room;
   s.keys = (uint64_t *)(void *)room + (merged ? 0 : count);
   ok = ok && sort_group(&s, 0, n, 0);
