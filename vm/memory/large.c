@@ -206,9 +206,11 @@ static size_t cache_limit(tl_vm *vm) {
   return wanted < memory->cache_limit ? wanted : memory->cache_limit;
 }
 
-// Gives back blocks that died more than TL_CACHE_IDLE seconds ago.
+// Gives back blocks that died more than TL_CACHE_IDLE seconds ago, and what is
+// above the limit because somebody waited when it died.
 static void cache_age(tl_vm *vm, double now) {
   struct tl_memory *memory = vm->memory;
+  tl_cache_shrink(vm, cache_limit(vm));
   while (memory->cache_count > 0 &&
          now - memory->cache[0].died > TL_CACHE_IDLE) {
     tl_cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
@@ -229,15 +231,21 @@ void tl_large_dead(tl_vm *vm, void *block) {
   if (capacity > memory->largest_freed)
     memory->largest_freed = capacity;
   size_t limit = cache_limit(vm);
+  // The system takes 100 ms for a gigabyte of small pages: not while somebody
+  // waits for control. The next call into the VM gives them back (cache_age).
+  const bool later = capacity >= TL_HUGE_FROM &&
+                     memory->cache_count < TL_CACHE_COUNT && tl_is_awaited(vm);
   // Small blocks are cheap to make again; one above the limit would push out
   // all others.
-  if (capacity < TL_CACHE_FROM || capacity > limit) {
+  if (capacity < TL_CACHE_FROM || (capacity > limit && !later)) {
     large_free(vm, block);
     return;
   }
   double now = tl_clock();
-  cache_age(vm, now);
-  tl_cache_shrink(vm, limit - capacity);
+  if (!later) {
+    cache_age(vm, now);
+    tl_cache_shrink(vm, limit - capacity);
+  }
   if (memory->cache_count == TL_CACHE_COUNT)
     tl_cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
   memory->cache[memory->cache_count++] = (tl_cached){block, capacity, now};
