@@ -56,8 +56,8 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
       ok = ok &&
            tl_assign_part(vm, a, data, ndim, part_shape, tl_strides(a), part);
     }
-    tl_drop(vm, expanded);
     unpolled += part->size + 16;
+    tl_drop(vm, expanded);
     if (ok && unpolled >= 1 << 16) {
       ok = tl_poll(vm, (uint64_t)unpolled / 1024);
       unpolled = 0;
