@@ -432,24 +432,18 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   if (!is_list && !(tl_is_array(s) && tl_ndim(s.array) > 0))
     return tl_arg_fail(vm, function, "arrays", "a list of arrays", s);
   out->count = is_list ? s.list->length : tl_shape(s.array)[0];
-  // 16 bytes for nothing: tl_alloc is not asked for 0 bytes.
-  out->items =
-      tl_alloc(vm, ((size_t)out->count + 1) * sizeof *out->items, function);
+  out->items = tl_slots_new(vm, out->count);
   if (!out->items)
     return false;
   for (int64_t i = 0; i < out->count; i++) {
     bool ok = tl_poll_at(vm, i);
-    if (!ok)
-      out->items[i] = tl_none();
-    else if (is_list)
+    if (ok && is_list)
       ok = tl_arg_array_at(vm, function, s.list->items[i], i, &out->items[i]);
-    else
+    else if (ok)
       out->items[i] = row_view(vm, s, i);
     if (ok && !tl_is_unset(out->items[i]))
       continue;
-    size_t nbytes = ((size_t)out->count + 1) * sizeof *out->items;
-    while (i-- > 0) tl_drop(vm, out->items[i]);
-    tl_free(vm, out->items, nbytes);
+    tl_slots_free(vm, out->items, i);
     return false;
   }
   return true;
@@ -458,7 +452,5 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
 // Views and converted scalars are owned by the slots; borrowed items are not
 // touched.
 void tl_arrays_close(tl_vm *vm, tl_arrays *arrays) {
-  for (int64_t i = 0; i < arrays->count; i++) tl_drop(vm, arrays->items[i]);
-  tl_free(vm, arrays->items,
-          ((size_t)arrays->count + 1) * sizeof *arrays->items);
+  tl_slots_free(vm, arrays->items, arrays->count);
 }

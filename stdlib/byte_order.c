@@ -40,3 +40,13 @@ void tl_settle_items(char *data, tl_dtype dtype, size_t count, bool swapped) {
     tl_swap_bytes(data, tl_itemsize(dtype) / words, count * words);
   for (size_t i = 0; dtype == TL_BOOL && i < count; i++) data[i] = data[i] != 0;
 }
+
+bool tl_settle_all(tl_vm *vm, char *data, tl_dtype dtype, size_t count,
+                   bool swapped) {
+  for (size_t at = 0, end = 0; at < count; at = end) {
+    if (!tl_poll_piece(vm, at, count, &end))
+      return false;
+    tl_settle_items(data + at * tl_itemsize(dtype), dtype, end - at, swapped);
+  }
+  return true;
+}

@@ -100,14 +100,15 @@ static struct {
 } zstd;
 
 // The functions in the order of the fields above.
-#define ZSTD(X)                                                          \
-  X(ZSTD_createDStream_advanced)                                         \
-  X(ZSTD_freeDStream)                                                    \
-  X(ZSTD_decompressStream)                                               \
-  X(ZSTD_isError)                                                        \
-  X(ZSTD_getErrorName) X(ZSTD_compressBound) X(ZSTD_createCCtx_advanced) \
-      X(ZSTD_freeCCtx) X(ZSTD_CCtx_setParameter)                         \
-          X(ZSTD_CCtx_setPledgedSrcSize) X(ZSTD_compressStream2)
+#define ZSTD(X)                                                      \
+  X(ZSTD_createDStream_advanced)                                     \
+  X(ZSTD_freeDStream)                                                \
+  X(ZSTD_decompressStream)                                           \
+  X(ZSTD_isError)                                                    \
+  X(ZSTD_getErrorName)                                               \
+  X(ZSTD_compressBound) X(ZSTD_createCCtx_advanced) X(ZSTD_freeCCtx) \
+      X(ZSTD_CCtx_setParameter) X(ZSTD_CCtx_setPledgedSrcSize)       \
+          X(ZSTD_compressStream2)
 #ifdef TALLY_WITH_ZSTD
 ZSTD(TL_LIBRARY_DECLARE)
 #endif
@@ -200,7 +201,7 @@ static int window_of(tl_packing packing) {
 
 // How many bytes zlib gets at once: between two pieces the VM is polled.
 static unsigned piece_of(size_t nbytes) {
-  return nbytes > 1 << 20 ? 1 << 20 : (unsigned)nbytes;
+  return nbytes > 1 << 17 ? 1 << 17 : (unsigned)nbytes;
 }
 
 // Expands one stream, or one member of gzip.
@@ -296,8 +297,8 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
   if (most > SIZE_MAX / 2)
     most = SIZE_MAX / 2;
   // A picture may have no data at all, and NULL + 0 is undefined.
-  expansion e = {vm, what, path, data != NULL ? data : "", nbytes, 0, most,
-                 out};
+  expansion e = {vm,     what, path, data != NULL ? data : "",
+                 nbytes, 0,    most, out};
   bool ok = is_zstd ? unzstd(&e) : inflate_all(&e, packing);
   if (ok && out->nbytes > most)
     ok = tl_fail(vm, TALLY_ERR_VALUE,

@@ -7,7 +7,7 @@
 static void adjoint_into(tl_vm *vm, T *to, const T *from, int64_t rows,
                          int64_t columns) {
   for (int64_t i = 0; i < rows && poll_row(vm, i); i++)
-    for (int64_t j = 0; j < columns; j++)
+    for (int64_t j = 0; j < columns && tl_poll_at(vm, j); j++)
       to[j * rows + i] = CONJ(from[i * columns + j]);
 }
 

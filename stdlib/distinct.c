@@ -31,14 +31,24 @@ static bool find_counts(tl_vm *vm, tl_distinct *d, const int64_t *start,
   d->counts = ints(vm, runs);
   if (!d->counts)
     return false;
-  for (int64_t i = 0; i < runs; i++)
+  for (int64_t i = 0; i < runs; i++) {
     items_of(d->counts)[i] = (i + 1 < runs ? start[i + 1] : n) - start[i];
+    if (!tl_poll_at(vm, i))
+      return false;
+  }
   return true;
 }
 
+// A poll between blocks of 512 items, of which the next begins at [at].
+static bool poll_blocks(tl_vm *vm, int64_t at) {
+  return at == 0 || at % (1 << 16) != 0 || tl_poll(vm, 64);
+}
+
 // Moves the first of each run of equal items down, of n sorted ones; returns
-// how many there are.
-static int64_t keep_firsts(tl_dtype dtype, char *items, int64_t n) {
+// how many there are. Writes where they begin to [places], unless that is NULL.
+// -1 after tl_fail.
+static int64_t keep_firsts(tl_vm *vm, tl_dtype dtype, char *items, int64_t n,
+                           int64_t *places) {
   // A block of the widest items and its positions are 12 KiB: they stay in the
   // first cache while a kernel gathers them.
   enum { ITEMS = 512 };
@@ -46,6 +56,8 @@ static int64_t keep_firsts(tl_dtype dtype, char *items, int64_t n) {
   int64_t start[ITEMS + 1], kept = 0;
   size_t itemsize = tl_itemsize(dtype);
   for (int64_t at = 0; at < n; at += ITEMS) {
+    if (!poll_blocks(vm, at))
+      return -1;
     // The item before tells whether the first one is new. It still stands
     // there: only what is not moved is as far down.
     int64_t before = at > 0;
@@ -56,6 +68,8 @@ static int64_t keep_firsts(tl_dtype dtype, char *items, int64_t n) {
     tl_kernels()->take[tl_move_size(itemsize)](
         firsts, from, (ptrdiff_t)itemsize, start + before, (size_t)count);
     memcpy(items + (size_t)kept * itemsize, firsts, (size_t)count * itemsize);
+    for (int64_t i = 0; places != NULL && i < count; i++)
+      places[kept + i] = start[before + i] + at - before;
     kept += count;
   }
   return kept;
@@ -90,17 +104,16 @@ static bool by_values(tl_vm *vm, tl_slot *items, bool counts, tl_distinct *d) {
   if (!sorted)
     return false;
   bool ok = tl_sort_items(vm, dtype, sorted->data, n, false);
-  if (ok && counts) {
+  if (ok && counts)
     ok = (start = ints(vm, n)) != NULL;
-    if (ok)
-      runs = tl_run_positions(dtype, items_of(start), sorted->data, n);
-    ok = ok && find_counts(vm, d, items_of(start), runs, n);
-  }
+  if (ok)
+    runs = keep_firsts(vm, dtype, sorted->data, n,
+                       start != NULL ? items_of(start) : NULL);
+  ok = ok && runs >= 0 &&
+       (start == NULL || find_counts(vm, d, items_of(start), runs, n));
   tl_slot rest = tl_own_array(sorted);
-  if (ok) {
-    runs = keep_firsts(dtype, sorted->data, n);
+  if (ok)
     d->values = tl_array_narrow(vm, &rest, dtype, 1, &runs);
-  }
   tl_array_drop(vm, start);
   tl_drop(vm, rest);
   return ok;
@@ -108,8 +121,9 @@ static bool by_values(tl_vm *vm, tl_slot *items, bool counts, tl_distinct *d) {
 
 // Marks the first position of each run of equal items in order, by turning it
 // over, and writes its item to [firsts] unless that is NULL. Returns how many
-// there are.
-static int64_t mark_firsts(const tl_array *flat, int64_t *order, char *firsts) {
+// there are; -1 after tl_fail.
+static int64_t mark_firsts(tl_vm *vm, const tl_array *flat, int64_t *order,
+                           char *firsts) {
   enum { ITEMS = 512 };
   _Alignas(64) char items[(ITEMS + 1) * sizeof(tl_c128)];
   int64_t start[ITEMS + 1], runs = 0, last = 0;
@@ -117,6 +131,8 @@ static int64_t mark_firsts(const tl_array *flat, int64_t *order, char *firsts) {
   size_t itemsize = tl_itemsize(dtype);
   tl_gather *take = tl_kernels()->take[tl_move_size(itemsize)];
   for (int64_t at = 0; at < flat->size; at += ITEMS) {
+    if (!poll_blocks(vm, at))
+      return -1;
     // The item before tells whether the first one is new.
     int64_t before = at > 0;
     int64_t n = flat->size - at < ITEMS ? flat->size - at : ITEMS;
@@ -139,8 +155,8 @@ static int64_t mark_firsts(const tl_array *flat, int64_t *order, char *firsts) {
 }
 
 // Writes each item's run, and leaves the runs' first positions at the front of
-// the order, which is not read again there.
-static void number_runs(int64_t *order, int64_t n, int64_t *inverse,
+// the order, which is not read again there. False after tl_fail.
+static bool number_runs(tl_vm *vm, int64_t *order, int64_t n, int64_t *inverse,
                         int64_t *counts) {
   enum { AHEAD = 32 };
   int64_t run = -1;
@@ -156,7 +172,10 @@ static void number_runs(int64_t *order, int64_t n, int64_t *inverse,
     inverse[place] = run;
     if (counts)
       counts[run]++;
+    if (!tl_poll_at(vm, i))
+      return false;
   }
+  return true;
 }
 
 // With positions: a stable argsort puts the first of equal items first.
@@ -172,9 +191,11 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x, bool counts,
     d->values = tl_array_new(vm, dtype, 1, &n);
     ok = d->values != NULL;
   }
+  if (ok)
+    runs = mark_firsts(vm, flat, items_of(order),
+                       d->values ? d->values->data : NULL);
+  ok = ok && runs >= 0;
   if (ok) {
-    runs =
-        mark_firsts(flat, items_of(order), d->values ? d->values->data : NULL);
     if (d->values) {
       values = tl_own_array(d->values);
       tl_array_cut(vm, &values, runs);
@@ -184,13 +205,11 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x, bool counts,
     d->counts = d->inverse && counts ? ints(vm, runs) : NULL;
     ok = d->inverse && (d->counts || !counts);
   }
-  if (ok) {
-    number_runs(items_of(order), n, items_of(d->inverse),
-                counts ? items_of(d->counts) : NULL);
-    if (dtype == TL_STRING) {
-      ok = tl_take_axis(vm, flat, items_of(order), runs, 0, &values);
-      d->values = ok ? values.array : NULL;
-    }
+  ok = ok && number_runs(vm, items_of(order), n, items_of(d->inverse),
+                         counts ? items_of(d->counts) : NULL);
+  if (ok && dtype == TL_STRING) {
+    ok = tl_take_axis(vm, flat, items_of(order), runs, 0, &values);
+    d->values = ok ? values.array : NULL;
   }
   if (ok && counts) {
     tl_array_cut(vm, &firsts, runs);

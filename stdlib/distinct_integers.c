@@ -117,21 +117,28 @@ static bool enter(table *t, const tl_array *flat, bool *fits) {
   return true;
 }
 
-// How many distinct integers there are: what is not 0 in the table.
+// How many distinct integers there are: what is not 0 in the table; -1 after
+// tl_fail.
 static int64_t count_seen(const table *t) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(t->seen);
   tl_fold_state state;
   int64_t found;
   tl_fold_begin(&state);
-  kernels->fold_feed[TL_FOLD_COUNT][dtype](&state, t->seen->data,
-                                           (size_t)t->seen->size);
+  const size_t length = (size_t)t->seen->size;
+  for (size_t at = 0, end = 0; at < length; at = end) {
+    if (!tl_poll_piece(t->vm, at, length, &end))
+      return -1;
+    kernels->fold_feed[TL_FOLD_COUNT][dtype](
+        &state, t->seen->data + at * tl_itemsize(dtype), end - at);
+  }
   kernels->fold_end[TL_FOLD_COUNT][dtype](&state, &found);
   return found;
 }
 
-// Writes what was seen to [values], and its counts where they were kept.
-static void leave(const table *t, tl_array *values, tl_array *counts) {
+// Writes what was seen to [values], and its counts where they were kept. False
+// after tl_fail.
+static bool leave(const table *t, tl_array *values, tl_array *counts) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype dtype = tl_array_dtype(values), from = tl_array_dtype(t->seen);
   char *value = values->data;
@@ -147,7 +154,10 @@ static void leave(const table *t, tl_array *values, tl_array *counts) {
     value += found * tl_itemsize(dtype);
     if (count != NULL)
       count += sizeof(int64_t) * kernels->compress[3](count, seen, mask, n);
+    if (!tl_poll(t->vm, BLOCK / 1024))
+      return false;
   }
+  return true;
 }
 
 // A table's places are differences of int64, in which uint64 has no room.
@@ -169,7 +179,7 @@ bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
   bool ok = enter(&t, flat, &fits);
   if (ok)
     found = count_seen(&t);
-  ok = ok &&
+  ok = ok && found >= 0 &&
        (!counts || (*counts = tl_array_new(vm, TL_INT64, 1, &found)) != NULL);
   if (ok) {
     *values = tl_array_resizes(vm, *items)
@@ -177,18 +187,22 @@ bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
                   : tl_array_new(vm, dtype, 1, &found);
     ok = *values != NULL;
   }
-  if (ok)
-    leave(&t, *values, counts ? *counts : NULL);
+  ok = ok && leave(&t, *values, counts ? *counts : NULL);
   tl_array_drop(vm, t.seen);
   return ok || !fits;
 }
 
 // Puts each number's place among those that were seen in its count's stead.
-static void rank_seen(const table *t) {
+// False after tl_fail.
+static bool rank_seen(const table *t) {
   int64_t *count = (int64_t *)(void *)t->seen->data, rank = 0;
-  for (int64_t i = 0; i < t->seen->size; i++)
+  for (int64_t i = 0; i < t->seen->size; i++) {
     if (count[i] != 0)
       count[i] = rank++;
+    if (!tl_poll_at(t->vm, i))
+      return false;
+  }
+  return true;
 }
 
 // The place of each item among the values, after rank_seen.
@@ -214,6 +228,7 @@ bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
   bool fits = true;
   bool ok = enter(&t, flat, &fits);
   int64_t found = ok ? count_seen(&t) : 0;
+  ok = ok && found >= 0;
   if (ok) {
     d->values = tl_array_new(vm, tl_array_dtype(flat), 1, &found);
     d->inverse = tl_array_new(vm, TL_INT64, tl_ndim(x), tl_shape(x));
@@ -223,12 +238,13 @@ bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
   }
   if (ok) {
     int64_t *inverse = (int64_t *)(void *)d->inverse->data;
-    leave(&t, d->values, d->counts);
-    rank_seen(&t);
-    ok = place_items(&t, flat, inverse);
+    ok = leave(&t, d->values, d->counts) && rank_seen(&t) &&
+         place_items(&t, flat, inverse);
     // From the last to the first, which stays.
-    for (int64_t i = flat->size; ok && all && i-- > 0;)
+    for (int64_t i = flat->size; ok && all && i-- > 0;) {
       ((int64_t *)(void *)d->indices->data)[inverse[i]] = i;
+      ok = tl_poll_at(vm, i);
+    }
   }
   tl_array_drop(vm, t.seen);
   return ok || !fits;

@@ -84,6 +84,7 @@ static bool all_divisors(tl_vm *vm, const tl_array *a, const tl_array *b,
   tl_walk_begin(
       &walk, 3, ndim, tl_shape(to), (char *const[]){to->data, a->data, b->data},
       (const int64_t *const[]){tl_strides(to), strides[0], strides[1]});
+  tl_walk_by_pieces(&walk);
   for (; !walk.done; tl_walk_next(&walk)) {
     run_divisors(&walk, tl_array_dtype(a), tl_array_dtype(b),
                  tl_array_dtype(to), multiples);

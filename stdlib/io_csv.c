@@ -276,7 +276,7 @@ static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
   for (int64_t k = 0; k < t->count; k++)
     if (t->targets[k].type && !convert_column(vm, t, &t->targets[k]))
       return false;
-  tl_slot *columns = tl_slots_new(vm, type->field_count, "a table");
+  tl_slot *columns = tl_slots_new(vm, type->field_count);
   if (columns == NULL)
     return false;
   for (int64_t i = 0; i < type->field_count; i++)

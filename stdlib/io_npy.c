@@ -23,10 +23,9 @@
 // Items are read into the array as they are and put in order there.
 static bool read_numbers(tl_reader *reader, const tl_npy *from, tl_array *a) {
   size_t itemsize = tl_itemsize(from->dtype);
-  if (!tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize))
-    return false;
-  tl_settle_items(a->data, from->dtype, (size_t)a->size, from->swapped);
-  return true;
+  return tl_npy_read_exactly(reader, a->data, (size_t)a->size * itemsize) &&
+         tl_settle_all(reader->vm, a->data, from->dtype, (size_t)a->size,
+                       from->swapped);
 }
 
 // One of S, which ends where only zeros follow, or of V, which is kept whole.
@@ -187,15 +186,20 @@ static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Calls [each] on all items in row-major order, until it gives false.
 typedef bool item_visitor(void *context, const char *item);
 // Views of any strides are walked; nothing is copied.
-static bool visit_items(const tl_array *a, item_visitor *each, void *context) {
+static bool visit_items(tl_vm *vm, const tl_array *a, item_visitor *each,
+                        void *context) {
   tl_walk walk;
   char *data = a->data;
   const int64_t *strides = tl_strides(a);
   tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), &data, &strides);
-  for (; !walk.done; tl_walk_next(&walk))
+  tl_walk_by_pieces(&walk);
+  for (; !walk.done; tl_walk_next(&walk)) {
     for (int64_t i = 0; i < walk.length; i++)
       if (!each(context, walk.data[0] + i * walk.step[0]))
         return false;
+    if (!tl_poll(vm, 1 + (uint64_t)walk.length / 1024))
+      return false;
+  }
   return true;
 }
 
@@ -336,17 +340,18 @@ static bool write_header(output *o) {
 // One write for contiguous items, else item by item in row-major order.
 static bool write_items(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING)
-    return visit_items(o->a, o->raw_bytes ? write_bytes : write_string, o);
+    return visit_items(o->vm, o->a, o->raw_bytes ? write_bytes : write_string,
+                       o);
   size_t itemsize = tl_itemsize(tl_array_dtype(o->a));
   if (tl_is_contiguous(o->a))
     return tl_writer_write(&o->file, o->a->data, (size_t)o->a->size * itemsize);
-  return visit_items(o->a, write_number, o);
+  return visit_items(o->vm, o->a, write_number, o);
 }
 
 // The header and items, wherever the writer leads.
 static bool write_array(output *o) {
   if (tl_array_dtype(o->a) == TL_STRING &&
-      (!visit_items(o->a, measure_item, o) || !fits_bytes(o)))
+      (!visit_items(o->vm, o->a, measure_item, o) || !fits_bytes(o)))
     return false;
   // NumPy has no strings of width 0.
   if (o->width == 0)

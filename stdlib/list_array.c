@@ -7,6 +7,7 @@
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
+#include "vm/poll.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
 
@@ -21,7 +22,7 @@
 typedef struct nest {
   int ndim;  // -1: no item seen yet
   int64_t shape[TL_MAX_DIMS];
-  tl_slot sofar;  // stands for the dtype, and whether it is weak
+  tl_slot sofar;    // stands for the dtype, and whether it is weak
   bool is_missing;  // some item is none
 } nest;
 
@@ -109,7 +110,7 @@ static bool nest_measure(tl_vm *vm, nest *n, int depth, tl_slot s) {
                    depth);
   }
   for (int64_t i = 0; i < length; i++)
-    if (!nest_measure(vm, n, depth + 1, s.list->items[i]))
+    if (!tl_poll_at(vm, i) || !nest_measure(vm, n, depth + 1, s.list->items[i]))
       return false;
   return true;
 }
@@ -132,26 +133,26 @@ static bool nest_fill(tl_vm *vm, tl_array *a, char *data, int depth,
                ? tl_item_store(vm, a, data, s)
                : tl_scalar_convert(vm, s, tl_array_dtype(a), data);
   for (int64_t i = 0; i < s.list->length; i++)
-    if (!nest_fill(vm, a, data + i * tl_strides(a)[depth], depth + 1,
-                   s.list->items[i]))
+    if (!tl_poll_at(vm, i) || !nest_fill(vm, a, data + i * tl_strides(a)[depth],
+                                         depth + 1, s.list->items[i]))
       return false;
   return true;
 }
 
-// Says of each item whether it is missing, in the order of rows; returns behind
-// the last.
-static char *nest_mask(char *to, tl_slot s) {
+// Says of each item whether it is missing, in the order of rows, and moves *at
+// behind the last. False after tl_fail.
+static bool nest_mask(tl_vm *vm, char **at, tl_slot s) {
   if (tl_is_array(s)) {
-    memset(to, 0, (size_t)s.array->size);
-    return to + s.array->size;
+    memset(*at, 0, (size_t)s.array->size);
+    *at += s.array->size;
+  } else if (!tl_is_list(s)) {
+    *(*at)++ = tl_is_none(s);
+  } else {
+    for (int64_t i = 0; i < s.list->length; i++)
+      if (!tl_poll_at(vm, i) || !nest_mask(vm, at, s.list->items[i]))
+        return false;
   }
-  if (!tl_is_list(s)) {
-    *to = tl_is_none(s);
-    return to + 1;
-  }
-  for (int64_t i = 0; i < s.list->length; i++)
-    to = nest_mask(to, s.list->items[i]);
-  return to;
+  return true;
 }
 
 // Takes the values of [list], beside which it puts which of them are missing.
@@ -167,8 +168,13 @@ static bool with_missing(tl_vm *vm, tl_slot list, tl_slot values,
     tl_drop(vm, values);
     return false;
   }
-  nest_mask(mask->data, list);
+  char *at = mask->data;
   tl_slot missing = tl_own_array(mask);
+  if (!nest_mask(vm, &at, list)) {
+    tl_drop(vm, missing);
+    tl_drop(vm, values);
+    return false;
+  }
   return tl_option_of(vm, &missing, &values, out);
 }
 
@@ -202,6 +208,10 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
       tl_string_item_take(vm, &to[i], &list->items[i]);
     else
       tl_string_item_put(vm, &to[i], list->items[i].string);
+    if ((i & 0xfff) == 0xfff && !tl_poll_over(vm)) {
+      tl_array_drop(vm, a);
+      return false;
+    }
   }
   *out = tl_own_array(a);
   return true;

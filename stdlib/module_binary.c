@@ -54,11 +54,10 @@ static bool decode_items(tl_vm *vm, const char *function, tl_slot dtype_slot,
   tl_array *a = tl_array_new(vm, dtype, 1, &n);
   if (!a)
     return false;
-  if (nbytes > 0)
-    memcpy(a->data, data, nbytes);
-  tl_settle_items(a->data, dtype, (size_t)n, big != tl_is_big_endian());
-  *out = tl_own_array(a);
-  return true;
+  bool ok =
+      tl_copy_bytes(vm, a->data, data, nbytes) &&
+      tl_settle_all(vm, a->data, dtype, (size_t)n, big != tl_is_big_endian());
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // binary.decode(data, dtype, big).
@@ -88,9 +87,12 @@ static bool encode_items(tl_vm *vm, const char *function, tl_slot *x, bool big,
     return false;
   bool ok = tl_bytes_give(vm, dense.array->data,
                           (size_t)dense.array->size * tl_itemsize(dtype), out);
-  if (ok)
-    tl_settle_items(out->array->data, dtype, (size_t)dense.array->size,
-                    big != tl_is_big_endian());
+  if (ok &&
+      !tl_settle_all(vm, out->array->data, dtype, (size_t)dense.array->size,
+                     big != tl_is_big_endian())) {
+    tl_drop(vm, *out);
+    ok = false;
+  }
   tl_drop(vm, dense);
   return ok;
 }
@@ -173,9 +175,16 @@ static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot data;
   if (!read_bytes(vm, "crc32", &args[0], &data))
     return false;
-  *out = tl_weak_int(tl_crc32(0, data.array->data, (size_t)data.array->size));
+  const size_t n = (size_t)data.array->size;
+  uint32_t crc = 0;
+  bool ok = true;
+  for (size_t at = 0, end = 0; ok && at < n; at = end) {
+    ok = tl_poll_piece(vm, at, n, &end);
+    crc = ok ? tl_crc32(crc, data.array->data + at, end - at) : 0;
+  }
+  *out = tl_weak_int(crc);
   tl_drop(vm, data);
-  return true;
+  return ok;
 }
 
 // Fails (kind value) where the bytes are no UTF-8, at the first wrong one.

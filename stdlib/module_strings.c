@@ -125,7 +125,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
                       utf8proc_option_t options, points *p) {
   int class = UTF8PROC_BOUNDCLASS_START;
   p->count = 0;
-  while (at < end) {
+  for (int64_t i = 0; at < end; i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, end - at, &point);
     utf8proc_ssize_t n = utf8proc_decompose_char(
@@ -139,7 +139,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
     }
     p->count += n;
     at += step;
-    if (!tl_poll_at(vm, p->count))
+    if (!tl_poll_at(vm, i))
       return false;
   }
   return order_points(vm, p);
@@ -282,11 +282,11 @@ static bool joins(int32_t before, int32_t point, int32_t after) {
   return false;
 }
 
-// The end of the word that begins at byte [at].
-static size_t word_end(const tl_string *s, size_t at) {
+// The end of the word that begins at byte [at]; 0 after tl_fail.
+static size_t word_end(tl_vm *vm, const tl_string *s, size_t at) {
   // The point before and the one after decide whether a sign joins.
   int32_t before = 0;
-  while (at < s->length) {
+  for (int64_t i = 0; at < s->length; i++) {
     int32_t point, after = 0;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (at + step < s->length)
@@ -295,6 +295,8 @@ static size_t word_end(const tl_string *s, size_t at) {
       break;
     at += step;
     before = point;
+    if (!tl_poll_at(vm, i))
+      return 0;
   }
   return at;
 }
@@ -306,15 +308,17 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_list *list = tl_list_new(vm, 4);
   bool ok = list != NULL;
-  for (size_t at = 0; ok && at < s->length;) {
+  size_t at = 0;
+  for (int64_t i = 0; ok && at < s->length; i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
-    if (!is_word_point(point)) {
+    ok = tl_poll_at(vm, i);
+    if (!ok || !is_word_point(point)) {
       at += step;
       continue;
     }
-    size_t end = word_end(s, at);
-    ok = tl_list_push_cut(vm, &list, s, at, end);
+    size_t end = word_end(vm, s, at);
+    ok = end > 0 && tl_list_push_cut(vm, &list, s, at, end);
     at = end;
   }
   return tl_list_give(vm, list, ok, out);
@@ -335,8 +339,8 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t next = newline ? end + 1 : end;
     if (end > at && s->text[end - 1] == '\r')
       end--;
-    ok = tl_list_push_cut(vm, &list, s, at, end) &&
-         tl_poll_at(vm, list->length);
+    ok =
+        tl_list_push_cut(vm, &list, s, at, end) && tl_poll_at(vm, list->length);
     at = next;
   }
   return tl_list_give(vm, list, ok, out);
@@ -404,12 +408,15 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (string == NULL)
     return false;
   size_t done = nbytes > 0 ? s->length : 0;
-  memcpy(string->text, s->text, done);
+  bool ok = tl_copy_bytes(vm, string->text, s->text, done);
   // The text that is there is copied behind itself, twice as much each time.
-  while (done < nbytes) {
-    size_t more = done < nbytes - done ? done : nbytes - done;
-    memcpy(string->text + done, string->text, more);
-    done += more;
+  for (size_t more; ok && done < nbytes; done += more) {
+    more = done < nbytes - done ? done : nbytes - done;
+    ok = tl_copy_bytes(vm, string->text + done, string->text, more);
+  }
+  if (!ok) {
+    tl_string_free(vm, string);
+    return false;
   }
   tl_string_finish_parts(string, s->head.flags);
   *out = tl_own_string(string);

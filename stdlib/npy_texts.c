@@ -92,7 +92,7 @@ bool tl_npy_open_texts(tl_reader *reader, const tl_npy *from, tl_slot p,
   tl_vm *vm = reader->vm;
   const tl_type *layout = from->layout;
   int64_t made = 0;
-  tl_slot *columns = tl_slots_new(vm, layout->field_count, "fields");
+  tl_slot *columns = tl_slots_new(vm, layout->field_count);
   bool ok = columns != NULL;
   for (; ok && made < layout->field_count; made += ok)
     ok = tl_npy_is_text(&from->texts, made)

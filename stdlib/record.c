@@ -64,7 +64,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
     tl_slot item = tl_key_slot(field->key);
     if (!keys)
       item = tl_borrow(field->value);
-    if (tl_list_push_borrowed(vm, &list, &item))
+    if (tl_poll_at(vm, i) && tl_list_push_borrowed(vm, &list, &item))
       continue;
     tl_drop(vm, tl_own_list(list));
     return false;

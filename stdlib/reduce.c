@@ -531,6 +531,13 @@ static bool compute_quantiles(quantiles *q, char *out) {
     const char *items = read_lane(q, counter.at, dtype, &unpolled);
     if (items == NULL || !lane_quantiles(q, items, out, result))
       return false;
+    // Of a lane that is read where it stands nothing was counted.
+    unpolled += q->dense ? split->length : 0;
+    if (unpolled >= 1 << 16) {
+      if (!tl_poll(q->vm, (uint64_t)unpolled / 1024))
+        return false;
+      unpolled = 0;
+    }
   }
   return true;
 }

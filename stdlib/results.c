@@ -35,9 +35,8 @@ bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
 bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out) {
   int64_t n = (int64_t)nbytes;
   tl_array *a = tl_array_new(vm, TL_UINT8, 1, &n);
-  if (a && nbytes > 0)
-    memcpy(a->data, data, nbytes);
-  return tl_array_finish(vm, true, a, out);
+  bool ok = a && tl_copy_bytes(vm, a->data, data, nbytes);
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // A message of the function there names what it called; that is replaced by the

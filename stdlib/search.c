@@ -25,7 +25,7 @@
 
 // take of strings, whose counts rise with each copy. All places are written:
 // the string items of a new array are empty, not undefined.
-static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
+static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
                          const int64_t *index, int64_t n, int axis) {
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
@@ -35,9 +35,15 @@ static void take_strings(tl_vm *vm, tl_array *to, tl_array *from,
       tl_string_item_copy(vm,
                           tl_string_item_at(lanes.data[0] + i * lanes.step[0]),
                           tl_string_item_at(item));
+      if (!tl_poll_at(vm, i))
+        return false;
     }
   }
+  return true;
 }
+
+// Bytes that are moved between two polls.
+enum { POLL_BYTES = 1 << 20 };
 
 // Of a contiguous array, whole rows of the axes behind [axis] move at once.
 // (Its strides say nothing of an axis of length 1.)
@@ -47,12 +53,21 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
   int64_t outer = 1;
   for (int k = 0; k < axis; k++) outer *= tl_shape(to)[k];
   int64_t block = tl_shape(from)[axis] * (int64_t)row;
+  size_t unpolled = 0;
   for (int64_t o = 0; o < outer; o++) {
     const char *base = from->data + o * block;
+    for (int64_t i = 0; i < n; i++, place += row) {
+      if (!tl_copy_bytes(vm, place, base + index[i] * (int64_t)row, row))
+        return false;
+      unpolled += row + 64;  // a row may be far from the last one
+      if (unpolled < POLL_BYTES)
+        continue;
+      unpolled = 0;
+      if (!tl_poll(vm, 0))
+        return false;
+    }
     if (!tl_poll(vm, (uint64_t)n * row >> 13))
       return false;
-    for (int64_t i = 0; i < n; i++, place += row)
-      memcpy(place, base + index[i] * (int64_t)row, row);
   }
   return true;
 }
@@ -70,21 +85,22 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
   char *row = NULL;
-  size_t nbytes = ((size_t)n + 1) * itemsize;
+  size_t nbytes = ((size_t)(n < POLL_ITEMS ? n : POLL_ITEMS) + 1) * itemsize;
   bool dense = tl_strides(to)[axis] == (int64_t)itemsize;
   if (!dense && !(row = tl_alloc(vm, nbytes, "take")))
     return false;
   bool ok = true;
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    char *items = dense ? lanes.data[0] : row;
     for (int64_t i = 0, count; ok && i < n; i += count) {
       count = n - i < POLL_ITEMS ? n - i : POLL_ITEMS;
+      char *items = dense ? lanes.data[0] + (size_t)i * itemsize : row;
       ok = tl_poll(vm, (uint64_t)count >> 10);
-      tl_kernels()->take[size](items + (size_t)i * itemsize, lanes.data[1],
-                               lanes.step[1], index + i, (size_t)count);
+      tl_kernels()->take[size](items, lanes.data[1], lanes.step[1], index + i,
+                               (size_t)count);
+      if (!dense)
+        tl_kernels()->unpack[size](lanes.data[0] + i * lanes.step[0],
+                                   lanes.step[0], row, (size_t)count);
     }
-    if (!dense)
-      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], row, (size_t)n);
   }
   tl_free(vm, row, nbytes);
   return ok;
@@ -111,7 +127,7 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
   bool ok = true;
   if (to->size > 0 && dtype == TL_STRING)
-    take_strings(vm, to, x, index, n, axis);
+    ok = take_strings(vm, to, x, index, n, axis);
   else if (to->size > 0 && axis < ndim - 1 && tl_is_contiguous(x))
     ok = take_rows(vm, to, x, index, n, axis, row);
   else if (to->size > 0)

@@ -45,7 +45,10 @@ static bool sort_strings(tl_vm *vm, tl_string_item *items, int64_t n,
     return false;
   int64_t *order = (int64_t *)(void *)(sorted + n);
   bool ok = tl_argsort_items(vm, TL_STRING, order, items, n, descending);
-  for (int64_t i = 0; ok && i < n; i++) sorted[i] = items[order[i]];
+  for (int64_t i = 0; ok && i < n; i++) {
+    sorted[i] = items[order[i]];
+    ok = tl_poll_at(vm, i);
+  }
   if (ok)
     memcpy(items, sorted, (size_t)n * sizeof *items);
   tl_free(vm, sorted, nbytes);
@@ -208,13 +211,37 @@ static bool sort_neighbours(tl_vm *vm, tl_array *a, const neighbours *l,
   return ok;
 }
 
+// A lane's items side by side at [to], in pieces between two polls.
+static bool pack_lane(tl_vm *vm, char *to, const char *from, int64_t step,
+                      int64_t n, size_t itemsize) {
+  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
+  for (size_t i = 0, end = 0; i < (size_t)n; i = end) {
+    if (!tl_poll_piece(vm, i, (size_t)n, &end))
+      return false;
+    pack(to + i * itemsize, from + (int64_t)i * step, step, end - i);
+  }
+  return true;
+}
+
+// The way back.
+static bool unpack_lane(tl_vm *vm, char *to, int64_t step, const char *from,
+                        int64_t n, size_t itemsize) {
+  tl_unpack *unpack = tl_kernels()->unpack[tl_move_size(itemsize)];
+  for (size_t i = 0, end = 0; i < (size_t)n; i = end) {
+    if (!tl_poll_piece(vm, i, (size_t)n, &end))
+      return false;
+    unpack(to + (int64_t)i * step, step, from + i * itemsize, end - i);
+  }
+  return true;
+}
+
 // A lane whose items do not lie side by side is sorted in a row of its own; all
 // lanes go through it in turn.
 bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
   lane_work w = {.dtype = tl_array_dtype(a),
                  .n = tl_shape(a)[axis],
                  .descending = descending};
-  unsigned size = tl_move_size(tl_itemsize(w.dtype));
+  const size_t size = tl_itemsize(w.dtype);
   neighbours near;
   if (w.n < 2 || a->size == 0)
     return true;
@@ -224,31 +251,19 @@ bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    if (w.row)
-      tl_kernels()->pack[size](w.row, lanes.data[0], lanes.step[0],
-                               (size_t)w.n);
-    ok = sort_lane(vm, &w, w.row ? w.row : lanes.data[0]);
-    // Written back also where it failed: strings must not get lost.
-    if (w.row)
-      tl_kernels()->unpack[size](lanes.data[0], lanes.step[0], w.row,
-                                 (size_t)w.n);
+    ok = (w.row == NULL ||
+          pack_lane(vm, w.row, lanes.data[0], lanes.step[0], w.n, size)) &&
+         sort_lane(vm, &w, w.row ? w.row : lanes.data[0]);
+    // Strings only change places: were it stopped halfway, some would have two
+    // owners.
+    if (ok && w.row && w.dtype == TL_STRING)
+      tl_kernels()->unpack[tl_move_size(size)](lanes.data[0], lanes.step[0],
+                                               w.row, (size_t)w.n);
+    else if (ok && w.row)
+      ok = unpack_lane(vm, lanes.data[0], lanes.step[0], w.row, w.n, size);
   }
   lane_work_close(vm, &w);
   return ok;
-}
-
-// A lane's items side by side at [to], in pieces between two polls.
-static bool pack_lane(tl_vm *vm, char *to, const char *from, int64_t step,
-                      int64_t n, size_t itemsize) {
-  enum { PIECE = 1 << 17 };
-  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
-  for (int64_t i = 0; i < n; i += PIECE) {
-    const int64_t count = n - i < PIECE ? n - i : PIECE;
-    if (i > 0 && !tl_poll(vm, (uint64_t)count >> 10))
-      return false;
-    pack(to + (size_t)i * itemsize, from + i * step, step, (size_t)count);
-  }
-  return true;
 }
 
 // Lanes whose items do not stand side by side, or are written over where
@@ -278,8 +293,8 @@ bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
     ok = (!copies || pack_lane(vm, scratch + front, lanes.data[0],
                                lanes.step[0], n, itemsize)) &&
          tl_argsort_items(vm, dtype, lane, items, n, descending);
-    if (apart)
-      tl_kernels()->unpack[3](lanes.data[1], lanes.step[1], lane, (size_t)n);
+    ok = ok && (!apart || unpack_lane(vm, lanes.data[1], lanes.step[1],
+                                      (char *)lane, n, sizeof *lane));
   }
   tl_free(vm, scratch, nbytes);
   return ok;

@@ -27,7 +27,14 @@ typedef struct sorter {
   uint64_t *keys;
   int64_t *places;  // of keys in their order
   void *scratch;    // of one group at a time
+  uint32_t work;    // strings looked at
 } sorter;
+
+// Polls once in so many strings, however small the groups are. False after
+// tl_fail.
+static bool goes_on(sorter *s) {
+  return (++s->work & 0xfff) != 0 || tl_poll(s->vm, 4);
+}
 
 // Compares two strings by their numbers; the sign is that of the order asked
 // for.
@@ -47,7 +54,7 @@ static bool merge(sorter *s, int64_t begin, int64_t n) {
   memcpy(other, order, (size_t)half * sizeof *order);
   int64_t i = 0, k = half, to = 0;
   while (i < half && k < n) {
-    if ((to & 0xfff) == 0xfff && !tl_poll(s->vm, 0))
+    if (!goes_on(s))
       return false;
     order[to++] = compare(s, order[k], other[i]) < 0 ? order[k++] : other[i++];
   }
@@ -70,10 +77,11 @@ static uint64_t key_of(const tl_string_item *item, size_t depth) {
 }
 
 // What is left to do for a group whose bytes up to [depth] are the same.
-typedef enum rest { NOTHING, BY_LENGTH, BY_BYTES } rest;
+// STOPPED: tl_fail has been called.
+typedef enum rest { NOTHING, BY_LENGTH, BY_BYTES, STOPPED } rest;
 
 // Strings that end here may still differ in how many zeros they end with.
-static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
+static rest rest_of(sorter *s, int64_t begin, int64_t n, size_t depth) {
   const tl_string_item *first = &s->items[s->order[begin]];
   const char *text = tl_string_item_text(first);
   const size_t length = tl_string_item_length(first);
@@ -85,10 +93,24 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
     same &= tl_string_item_text(item) == text;
     even &= tl_string_item_length(item) == length;
     longer |= tl_string_item_length(item) > depth;
+    if (!goes_on(s))
+      return STOPPED;
   }
   if (same || (even && !longer))
     return NOTHING;
   return longer ? BY_BYTES : BY_LENGTH;
+}
+
+// Puts the words in the order of [places].
+static bool reorder(sorter *s, uint64_t *words, const int64_t *places,
+                    int64_t n) {
+  uint64_t *moved = s->scratch;
+  for (int64_t i = 0; i < n; i++) {
+    moved[i] = words[places[i]];
+    if (!tl_poll_at(s->vm, i))
+      return false;
+  }
+  return tl_copy_bytes(s->vm, words, moved, (size_t)n * sizeof *words);
 }
 
 // Orders a group by eight bytes from [depth] on. Places and keys are moved
@@ -96,19 +118,18 @@ static rest rest_of(const sorter *s, int64_t begin, int64_t n, size_t depth) {
 static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
   int64_t *order = s->order + begin, *places = s->places + begin;
   uint64_t *keys = s->keys + begin;
-  for (int64_t i = 0; i < n; i++) keys[i] = key_of(&s->items[order[i]], depth);
+  for (int64_t i = 0; i < n; i++) {
+    keys[i] = key_of(&s->items[order[i]], depth);
+    if (!tl_poll_at(s->vm, i))
+      return false;
+  }
   tl_stop stop = tl_stop_of(s->vm);
   if (!tl_poll(s->vm, (uint64_t)n >> 10) ||
       !tl_argsort(TL_UINT64, places, keys, (size_t)n, s->descending, s->scratch,
                   &stop))
     return false;
-  int64_t *moved = s->scratch;
-  for (int64_t i = 0; i < n; i++) moved[i] = order[places[i]];
-  memcpy(order, moved, (size_t)n * sizeof *order);
-  uint64_t *moved_keys = s->scratch;
-  for (int64_t i = 0; i < n; i++) moved_keys[i] = keys[places[i]];
-  memcpy(keys, moved_keys, (size_t)n * sizeof *keys);
-  return true;
+  return reorder(s, (uint64_t *)order, places, n) &&
+         reorder(s, keys, places, n);
 }
 
 // Sorts the n strings of the order at [begin], whose first [depth] bytes are
@@ -124,10 +145,12 @@ static bool sort_group(sorter *s, int64_t begin, int64_t n, size_t depth) {
   for (int64_t i = begin, next; i < end; i = next) {
     const uint64_t key = keys[i];
     for (next = i + 1; next < end && keys[next] == key;) next++;
+    if (!goes_on(s))
+      return false;
     if (next - i == 1)
       continue;
     const rest left = rest_of(s, i, next - i, depth + KEY_BYTES);
-    if ((left == BY_LENGTH && !merge(s, i, next - i)) ||
+    if (left == STOPPED || (left == BY_LENGTH && !merge(s, i, next - i)) ||
         (left == BY_BYTES && !sort_group(s, i, next - i, depth + KEY_BYTES)))
       return false;
   }
@@ -147,11 +170,19 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
   char *room = tl_alloc(vm, nbytes, "argsort");
   if (!room)
     return false;
-  for (int64_t i = 0; i < n; i++) order[i] = i;
-  sorter s = {vm, items, descending, order, NULL, NULL, room + head};
+  bool ok = true;
+  for (int64_t i = 0; ok && i < n; i++) {
+    order[i] = i;
+    ok = tl_poll_at(vm, i);
+  }
+  sorter s = {.vm = vm,
+              .items = items,
+              .descending = descending,
+              .order = order,
+              .scratch = room + head};
   s.places = (int64_t *)(void *)room;
   s.keys = (uint64_t *)(void *)room + (merged ? 0 : count);
-  bool ok = tl_poll(vm, (uint64_t)n >> 10) && sort_group(&s, 0, n, 0);
+  ok = ok && sort_group(&s, 0, n, 0);
   tl_free(vm, room, nbytes);
   return ok;
 }

@@ -53,13 +53,16 @@ static bool between_parts(const tl_string *between, int64_t count,
   return !tl_mul_overflows(between->length, gaps, nbytes);
 }
 
-// Copies a part and returns the place behind it. Up to 16 bytes, as most parts
-// have, are worth no call: two words that may overlap.
-static inline char *put_part(char *to, const char *text, size_t nbytes) {
+// Copies a part and moves *at behind it; false after tl_fail. Up to 16 bytes,
+// as most parts have, are worth no call: two words that may overlap.
+static inline bool put_part(tl_vm *vm, char **at, const char *text,
+                            size_t nbytes) {
   uint64_t low, high;
   uint32_t first, last;
+  char *to = *at;
+  *at += nbytes;
   if (nbytes > 16) {
-    memcpy(to, text, nbytes);
+    return tl_copy_bytes(vm, to, text, nbytes);
   } else if (nbytes >= 8) {
     memcpy(&low, text, 8);
     memcpy(&high, text + nbytes - 8, 8);
@@ -75,7 +78,15 @@ static inline char *put_part(char *to, const char *text, size_t nbytes) {
     to[nbytes / 2] = text[nbytes / 2];
     to[nbytes - 1] = text[nbytes - 1];
   }
-  return to + nbytes;
+  return true;
+}
+
+// The string, or NULL where it was not filled: tl_fail has been called.
+static tl_string *joined_whole(tl_vm *vm, bool ok, tl_string *joined) {
+  if (ok)
+    return joined;
+  tl_string_free(vm, joined);
+  return NULL;
 }
 
 // Joins the strings of a list: the length first, so that nothing is copied
@@ -96,19 +107,22 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
     }
     fits = fits && !tl_add_overflows(nbytes, item.string->length, &nbytes);
     flags &= item.string->head.flags;
+    if (!tl_poll_at(vm, i))
+      return NULL;
   }
   tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
   if (joined == NULL)
     return NULL;
   char *to = joined->text;
-  for (int64_t i = 0; i < list->length; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < list->length; i++) {
     const tl_string *part = list->items[i].string;
-    if (i > 0)
-      to = put_part(to, between->text, between->length);
-    to = put_part(to, part->text, part->length);
+    ok = tl_poll_at(vm, i) &&
+         (i == 0 || put_part(vm, &to, between->text, between->length)) &&
+         put_part(vm, &to, part->text, part->length);
   }
   tl_string_finish_parts(joined, flags);
-  return joined;
+  return joined_whole(vm, ok, joined);
 }
 
 // The same of a vector of strings, whose items have short texts inside.
@@ -122,19 +136,22 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
     const tl_string_item *part = tl_string_item_at(a->data + i * step);
     fits =
         fits && !tl_add_overflows(nbytes, tl_string_item_length(part), &nbytes);
+    if (!tl_poll_at(vm, i))
+      return NULL;
   }
   tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
   if (joined == NULL)
     return NULL;
   char *to = joined->text;
-  for (int64_t i = 0; i < a->size; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < a->size; i++) {
     const tl_string_item *part = tl_string_item_at(a->data + i * step);
-    if (i > 0)
-      to = put_part(to, between->text, between->length);
-    to = put_part(to, tl_string_item_text(part), tl_string_item_length(part));
+    ok = tl_poll_at(vm, i) &&
+         (i == 0 || put_part(vm, &to, between->text, between->length)) &&
+         put_part(vm, &to, tl_string_item_text(part),
+                  tl_string_item_length(part));
   }
-  tl_string_finish(joined);
-  return joined;
+  return joined_whole(vm, ok && tl_string_finish(vm, joined), joined);
 }
 
 // join(xs, sep).
@@ -207,12 +224,12 @@ static bool put_replaced(tl_vm *vm, char *to, const tl_string *s,
     const char *found = tl_string_search(vm, s, (size_t)(from - s->text), old);
     if (found == NULL || !tl_poll_at(vm, count))
       return false;
-    to = put_part(to, from, (size_t)(found - from));
-    to = put_part(to, new->text, new->length);
+    if (!put_part(vm, &to, from, (size_t)(found - from)) ||
+        !put_part(vm, &to, new->text, new->length))
+      return false;
     from = found + old->length;
   }
-  put_part(to, from, s->length - (size_t)(from - s->text));
-  return true;
+  return put_part(vm, &to, from, s->length - (size_t)(from - s->text));
 }
 
 // The same where a byte takes the place of another wherever that is.
@@ -245,15 +262,11 @@ static tl_string *replaced(tl_vm *vm, const tl_string *s, const tl_string *old,
   bool ok = bytes
                 ? put_other_byte(vm, made->text, s, old->text[0], new->text[0])
                 : put_replaced(vm, made->text, s, old, new, count);
-  if (!ok) {
-    tl_drop(vm, tl_own_string(made));
-    return NULL;
-  }
   if (tl_string_is_bytewise(s) && tl_string_is_bytewise(new))
     tl_string_finish_parts(made, TL_BYTEWISE);
   else
-    tl_string_finish(made);
-  return made;
+    ok = ok && tl_string_finish(vm, made);
+  return joined_whole(vm, ok, made);
 }
 
 // replace(s, old, new, count).
@@ -291,7 +304,9 @@ static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (tl_is_list(args[0])) {
     const tl_list *list = args[0].list;
     int64_t i = 0;
-    while (i < list->length && !tl_equal(vm, list->items[i], args[1])) i++;
+    while (i < list->length && !tl_equal(vm, list->items[i], args[1]) &&
+           tl_poll_at(vm, i))
+      i++;
     *out = tl_weak_int(i < list->length ? i : -1);
     return !tl_failed(vm);
   }

@@ -50,14 +50,15 @@ static void turn_bytes(char *to, const char *from, size_t n,
 }
 
 // A capital letter at the beginning of each word of ASCII, small ones inside.
-static void title_bytes(char *to, const char *from, size_t n) {
-  bool in_word = false;
+// Begins, and returns whether it ends, within a word.
+static bool title_bytes(char *to, const char *from, size_t n, bool in_word) {
   for (size_t i = 0; i < n; i++) {
     unsigned char c = (unsigned char)from[i];
     bool transposed = in_word ? is_capital(c) : is_small(c);
     to[i] = (char)(c ^ transposed << 5);
     in_word = is_small(c | 32) || (in_word && c == '\'');
   }
+  return in_word;
 }
 
 // tl_change_case of a string whose clusters are single bytes.
@@ -66,10 +67,18 @@ static bool change_bytes(tl_vm *vm, const tl_string *s, tl_case to,
   tl_string *made = tl_string_new(vm, NULL, s->length);
   if (made == NULL)
     return false;
-  if (to == TL_TITLE)
-    title_bytes(made->text, s->text, s->length);
-  else
-    turn_bytes(made->text, s->text, s->length, to == TL_UPPER ? 'a' : 'A');
+  bool in_word = false;
+  for (size_t at = 0, end = 0; at < s->length; at = end) {
+    if (!tl_poll_piece(vm, at, s->length, &end)) {
+      tl_string_free(vm, made);
+      return false;
+    }
+    if (to == TL_TITLE)
+      in_word = title_bytes(made->text + at, s->text + at, end - at, in_word);
+    else
+      turn_bytes(made->text + at, s->text + at, end - at,
+                 to == TL_UPPER ? 'a' : 'A');
+  }
   tl_string_finish_parts(made, TL_BYTEWISE);
   *out = tl_own_string(made);
   return true;

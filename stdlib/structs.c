@@ -32,7 +32,7 @@ static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {
 // does.
 bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out) {
   const tl_type *layout = p.nested->layout;
-  tl_slot *fields = tl_slots_new(vm, layout->field_count, "columns");
+  tl_slot *fields = tl_slots_new(vm, layout->field_count);
   int64_t made = 0;
   bool ok = fields != NULL;
   for (; ok && made < layout->field_count; made += ok) {
@@ -61,7 +61,7 @@ static bool as_column(tl_vm *vm, tl_slot s, tl_slot *out) {
 static bool join_columns(tl_vm *vm, const tl_record *record,
                          const tl_list *list, tl_slot *out) {
   int64_t length = record != NULL ? record->length : list->length, count = 0;
-  tl_slot *made = tl_slots_new(vm, length, "rows");
+  tl_slot *made = tl_slots_new(vm, length);
   bool ok = made != NULL;
   while (ok && count < length) {
     ok = as_column(

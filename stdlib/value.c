@@ -375,11 +375,13 @@ static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
   char *const data[] = {from->data};
   const int64_t *const strides[] = {tl_strides(from)};
   tl_walk_begin(&walk, 1, tl_ndim(from), tl_shape(from), data, strides);
+  tl_walk_by_pieces(&walk);
   char *item = to->data;
   bool ok = true;
   for (; ok && !walk.done; tl_walk_next(&walk)) {
     for (int64_t i = 0; ok && i < walk.length; i++) {
-      const tl_string_item *from_item = tl_string_item_at(walk.data[0]);
+      const tl_string_item *from_item =
+          tl_string_item_at(walk.data[0] + i * walk.step[0]);
       const char *text = tl_string_item_text(from_item);
       size_t nbytes = tl_string_item_length(from_item);
       tl_slot value = tl_none();
@@ -389,8 +391,8 @@ static bool parse_array(tl_vm *vm, const tl_array *from, tl_dtype dtype,
         tl_scalar_store(value, item);
       // Both dtypes, int64 and float64, have items of 8 bytes.
       item += sizeof(int64_t);
-      walk.data[0] += walk.step[0];
     }
+    ok = ok && tl_poll(vm, 1 + (uint64_t)walk.length / 1024);
   }
   return tl_array_finish(vm, ok, to, out);
 }
@@ -554,7 +556,7 @@ static bool assert_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *text;
   if (!tl_arg_string(vm, "assert", "text", args[1], &text))
     return false;
-  tl_fail(vm, TALLY_ERR_ASSERT, "%s", text->text);
+  tl_fail(vm, TALLY_ERR_ASSERT, "%.*s", TL_LONGEST_MESSAGE, text->text);
   vm->error.named = true;
   return false;
 }

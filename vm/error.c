@@ -58,6 +58,8 @@ static void set_message(tl_vm *vm, const char *format, va_list args) {
   va_copy(again, args);
   int length = vsnprintf(memory->message, sizeof memory->message, format, args);
   size_t nbytes = length < 0 ? 1 : (size_t)length + 1;
+  if (nbytes > TL_LONGEST_MESSAGE + 1)
+    nbytes = TL_LONGEST_MESSAGE + 1;
   error->message = tl_alloc_quiet(vm, nbytes);
   error->message_size = error->message ? nbytes : 0;
   if (error->message == NULL)
@@ -98,7 +100,7 @@ bool tl_fail_named(tl_vm *vm, const char *kind, const char *message) {
   if (vm->error.set)
     return false;
   if (error_kind_find(kind, &status))
-    return tl_fail(vm, status, "%s", message);
+    return tl_fail(vm, status, "%.*s", TL_LONGEST_MESSAGE, message);
   if (strcmp(kind, kind_names[TALLY_ERR_EXIT]) == 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "error: kind \"exit\" is no error's: os.exit(status) ends "
@@ -108,7 +110,7 @@ bool tl_fail_named(tl_vm *vm, const char *kind, const char *message) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "error: kind is a name of 1 to %d bytes, not of %zu",
                    (int)sizeof vm->error.own_kind - 1, nbytes);
-  tl_fail(vm, TALLY_ERR_USER, "%s", message);
+  tl_fail(vm, TALLY_ERR_USER, "%.*s", TL_LONGEST_MESSAGE, message);
   memcpy(vm->error.own_kind, kind, nbytes + 1);
   return false;
 }

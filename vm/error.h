@@ -22,6 +22,8 @@
 // Sets the pending error and returns false. The message gives the operation,
 // what it got and the rule it broke, without kind or place: the interpreter
 // adds those. An error that is already pending stays (the first cause wins).
+// A message is cut after so many bytes.
+enum { TL_LONGEST_MESSAGE = 1 << 20 };
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif

@@ -73,6 +73,13 @@ static bool allowed(tl_vm *vm, const char *what) {
 
 // A path with a NUL byte would name another file than the script says.
 const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
+  enum { LONGEST = 1 << 16 };  // no system takes as many
+  if (path->length > LONGEST) {
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "%s: the file's name has %zu bytes; %d are most", what,
+            (size_t)path->length, LONGEST);
+    return NULL;
+  }
   if (path->length > 0 && strlen(path->text) == path->length)
     return path->text;
   tl_fail(vm, TALLY_ERR_VALUE,
@@ -191,9 +198,9 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
   if (reader->memory) {
     size_t left = (size_t)reader->size - reader->at;
     *got = nbytes < left ? nbytes : left;
-    memcpy(to, reader->memory + reader->at, *got);
+    bool ok = tl_copy_bytes(reader->vm, to, reader->memory + reader->at, *got);
     reader->at += *got;
-    return true;
+    return ok;
   }
   while (*got < nbytes) {
     size_t want = nbytes - *got;
@@ -665,10 +672,9 @@ tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
 // doubling, so that many small writes copy each byte a few times.
 static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
   tl_bytes *to = w->memory;
-  if (!tl_bytes_reserve(w->vm, to, nbytes, w->what))
+  if (!tl_bytes_reserve(w->vm, to, nbytes, w->what) ||
+      !tl_copy_bytes(w->vm, to->data + to->nbytes, data, nbytes))
     return false;
-  if (nbytes > 0)
-    memcpy(to->data + to->nbytes, data, nbytes);
   to->nbytes += nbytes;
   return true;
 }

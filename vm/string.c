@@ -79,18 +79,25 @@ tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
   string->length = nbytes;
   string->hash = 0;
   string->text[nbytes] = 0;
-  if (text != NULL) {
-    memcpy(string->text, text, nbytes);
-    tl_string_finish(string);
-  }
-  return string;
+  if (text == NULL || (tl_copy_bytes(vm, string->text, text, nbytes) &&
+                       tl_string_finish(vm, string)))
+    return string;
+  tl_string_free(vm, string);
+  return NULL;
 }
 
 // A separate step because TL_BYTEWISE depends on all bytes.
-void tl_string_finish(tl_string *string) {
+bool tl_string_finish(tl_vm *vm, tl_string *string) {
+  bool bytewise = true;
   string->text[string->length] = 0;
-  if (is_bytewise(string->text, string->length))
+  for (size_t at = 0, end = 0; bytewise && at < string->length; at = end) {
+    if (!tl_poll_piece(vm, at, string->length, &end))
+      return false;
+    bytewise = is_bytewise(string->text + at, end - at);
+  }
+  if (bytewise)
     string->head.flags |= TL_BYTEWISE;
+  return true;
 }
 
 // The steps of tl_text_hash as constants, of a text of one byte or none.
@@ -157,7 +164,10 @@ bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
   tl_string *made = tl_string_new(vm, NULL, end - begin);
   if (made == NULL)
     return false;
-  memcpy(made->text, text, end - begin);
+  if (!tl_copy_bytes(vm, made->text, text, end - begin)) {
+    tl_string_free(vm, made);
+    return false;
+  }
   made->head.flags |= TL_BYTEWISE;
   *out = tl_own_string(made);
   return true;
@@ -173,8 +183,11 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   tl_string *string = tl_string_new(vm, NULL, a->length + b->length);
   if (string == NULL)
     return NULL;
-  memcpy(string->text, a->text, a->length);
-  memcpy(string->text + a->length, b->text, b->length);
+  if (!tl_copy_bytes(vm, string->text, a->text, a->length) ||
+      !tl_copy_bytes(vm, string->text + a->length, b->text, b->length)) {
+    tl_string_free(vm, string);
+    return NULL;
+  }
   // Neither has a CR, so no cluster joins across the border.
   tl_string_finish_parts(string, a->head.flags & b->head.flags);
   return string;
@@ -519,7 +532,7 @@ int tl_display_width(const char *text, size_t nbytes) {
 
 enum {
   TRIES = 8,           // places that are looked at one by one
-  SEARCHED = 1 << 22,  // bytes searched between two polls
+  SEARCHED = 1 << 20,  // bytes searched between two polls
 };
 
 // Linear, by the C library, in pieces that overlap by what is looked for. NULL:
@@ -725,29 +738,12 @@ tl_string *tl_string_format(tl_vm *vm, const char *format, ...) {
   return tl_text_finish(&text);
 }
 
-// A string of the bytes, which polls between pieces of a long text; NULL after
-// tl_fail.
-static tl_string *copy_text(tl_vm *vm, const char *bytes, size_t length) {
-  enum { PIECE = 1 << 20 };
-  tl_string *string = tl_string_new(vm, NULL, length);
-  for (size_t at = 0, n; string != NULL && at < length; at += n) {
-    n = length - at < PIECE ? length - at : PIECE;
-    if (at > 0 && !tl_poll(vm, PIECE / 1024)) {
-      tl_string_free(vm, string);
-      return NULL;
-    }
-    memcpy(string->text + at, bytes + at, n);
-  }
-  if (string != NULL)
-    tl_string_finish(string);
-  return string;
-}
-
 // The buffer is copied, so that the string is no larger than its text.
 tl_string *tl_text_finish(tl_text *text) {
   tl_string *string = NULL;
   if (!text->failed)
-    string = copy_text(text->vm, text->bytes, text->length);
+    string =
+        tl_string_new(text->vm, text->bytes ? text->bytes : "", text->length);
   tl_text_close(text);
   return string;
 }

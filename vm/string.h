@@ -77,7 +77,8 @@ static inline tl_string *tl_empty_string(void) {
 // Returns owned; NULL after tl_fail.
 tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes);
 // Ends a string that was filled by the caller: sets its NUL and TL_BYTEWISE.
-void tl_string_finish(tl_string *string);
+// False after tl_fail: a poll of a long one.
+bool tl_string_finish(tl_vm *vm, tl_string *string);
 // The same of one that was filled with whole strings alone, whose flags
 // and'ed are [flags]: what is true of all parts is true of the string, so
 // its bytes are not looked at.

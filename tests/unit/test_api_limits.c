@@ -476,6 +476,29 @@ static void test_a_pass_over_an_operand_stops_unseen(void **state) {
   }
 }
 
+// Large blocks that die while somebody waits are given back by the next call.
+static void test_large_blocks_of_a_stopped_run(void **state) {
+  host *h = *state;
+  if (refused_is_slow())  // blocks are the allocator's
+    return;
+  host_close(h);
+  tally_options options = host_options(h);
+  options.clock = host_clock;
+  options.time_limit = HOST_LONG;
+  options.memory_limit = (size_t)128 << 20;  // of which 16 MiB may be cached
+  host_open(h, &options);
+  run_ok(h, "import random\nn = 3_000_000");
+  const size_t before = h->nbytes;
+  h->polls = 0;
+  h->interrupt_at = 20;
+  CHECK_ERROR(h, tally_eval(h->vm, "x = random.uniform(n)", NULL),
+              TALLY_ERR_INTERRUPT, "interrupted");
+  h->interrupt_at = 0;
+  assert_true(h->nbytes > before + (20 << 20));
+  run_ok(h, "none");
+  assert_true(h->nbytes < before + (20 << 20));
+}
+
 static void test_interrupt_of_none(void **state) {
   host *h = *state;
   tally_interrupt(NULL);
@@ -940,6 +963,8 @@ int main(void) {
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
       cmocka_unit_test_setup_teardown(test_a_pass_over_an_operand_stops_unseen,
+                                      host_set_up, host_tear_down),
+      cmocka_unit_test_setup_teardown(test_large_blocks_of_a_stopped_run,
                                       host_set_up, host_tear_down),
       HOST_TEST(test_interrupt_of_none),
       cmocka_unit_test_setup_teardown(test_long_lists_and_texts_poll,

@@ -374,8 +374,10 @@ typedef struct tl_walk {
   int64_t strides[4][TL_MAX_DIMS];
   int64_t index[TL_MAX_DIMS];
   char *data[4];    // of the current run
-  int64_t length;   // items of a run
+  int64_t length;   // items of a run, or of a piece of one
   int64_t step[4];  // bytes between a run's items
+  int64_t begun;    // items of the run before this piece
+  int64_t whole;    // items of the run
   bool done;
 } tl_walk;
 // Starts at the first run. [strides] has one array of [ndim] strides in bytes
@@ -385,6 +387,9 @@ void tl_walk_begin(tl_walk *walk, int n, int ndim, const int64_t *shape,
                    char *const *data, const int64_t *const *strides);
 // Goes to the next run, or sets done behind the last one.
 void tl_walk_next(tl_walk *walk);
+// Behind tl_walk_begin, for loops that poll once in a run: runs come in pieces
+// of 16,384 items at most.
+void tl_walk_by_pieces(tl_walk *walk);
 
 // --- Values as arrays -------------------------------------------------------
 

@@ -3,6 +3,7 @@
 //
 // Built for size.
 #include "vm/array/string_item.h"
+#include "vm/vm.h"
 
 #include <string.h>
 
@@ -157,10 +158,12 @@ bool tl_string_item_join(tl_vm *vm, tl_string_item *item,
       return false;
     text = joined->text;
   }
-  memcpy(text, tl_string_item_text(a), n);
-  memcpy(text + n, tl_string_item_text(b), m);
-  if (joined != NULL)
-    tl_string_finish(joined);
+  if (!tl_copy_bytes(vm, text, tl_string_item_text(a), n) ||
+      !tl_copy_bytes(vm, text + n, tl_string_item_text(b), m) ||
+      (joined != NULL && !tl_string_finish(vm, joined))) {
+    tl_string_free(vm, joined);
+    return false;
+  }
   replace(vm, item,
           joined != NULL ? tl_string_item_of(joined) : short_item(room, n + m));
   return true;

@@ -46,20 +46,43 @@ void tl_walk_begin(tl_walk *walk, int n, int ndim, const int64_t *shape,
     for (int k = 0; k < n; k++) own[k] = strides[k][i];
     add_dimension(walk, shape[i], own);
   }
+  walk->begun = 0;
   if (walk->ndim == 0) {  // one item
-    walk->length = walk->done ? 0 : 1;
+    walk->length = walk->whole = walk->done ? 0 : 1;
     for (int k = 0; k < n; k++) walk->step[k] = 0;
     return;
   }
   int last = --walk->ndim;  // the runs; the other axes are counted in index
-  walk->length = walk->done ? 0 : walk->shape[last];
+  walk->length = walk->whole = walk->done ? 0 : walk->shape[last];
   for (int k = 0; k < n; k++) walk->step[k] = walk->strides[k][last];
   for (int i = 0; i < last; i++) walk->index[i] = 0;
+}
+
+void tl_walk_by_pieces(tl_walk *walk) {
+  enum { PIECE = 1 << 14 };
+  walk->length = walk->whole < PIECE ? walk->whole : PIECE;
+}
+
+// Goes to the next piece of the run; behind the last one back to the run's
+// start, and false.
+static bool next_piece(tl_walk *walk) {
+  const int64_t piece = walk->length, at = walk->begun + piece;
+  const bool more = at < walk->whole;
+  for (int k = 0; k < walk->n; k++)
+    walk->data[k] += walk->step[k] * (more ? piece : -walk->begun);
+  if (more && walk->whole - at < piece)
+    walk->length = walk->whole - at;
+  if (!more && walk->begun > 0)
+    tl_walk_by_pieces(walk);
+  walk->begun = more ? at : 0;
+  return more;
 }
 
 // Steps the last dimension; where it is at its end, goes back to its start and
 // steps the next outer one.
 void tl_walk_next(tl_walk *walk) {
+  if ((walk->begun > 0 || walk->length < walk->whole) && next_piece(walk))
+    return;
   for (int i = walk->ndim - 1; i >= 0; i--) {
     if (++walk->index[i] < walk->shape[i]) {
       for (int k = 0; k < walk->n; k++) walk->data[k] += walk->strides[k][i];

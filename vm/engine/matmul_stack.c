@@ -20,10 +20,10 @@
 #include "vm/pool.h"
 #include "vm/vm.h"
 
-// Multiplications between two polls, some tens of milliseconds: of a product
+// Multiplications between two polls, some milliseconds: of a product
 // with a vector, which waits for memory, of a product of matrices of floats,
 // and of one of integers or complex numbers.
-enum { VECTOR_WORK = 1 << 23, REAL_WORK = 1 << 29, OTHER_WORK = 1 << 27 };
+enum { VECTOR_WORK = 1 << 21, REAL_WORK = 1 << 28, OTHER_WORK = 1 << 26 };
 
 // A result's item costs at least as much as so many multiplications: writing
 // fresh memory takes longer than to multiply.

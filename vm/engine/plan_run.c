@@ -157,27 +157,28 @@ typedef struct runner {
   tile *tiles;       // TL_PLAN_TILES of them
   int64_t block;     // items
   int64_t unpolled;  // items since the last poll
+  int64_t most;      // of them: fewer where each takes many steps
   int64_t done;      // items, for who asks how far it is
   bool may_stop;
   // What has_plain_rows says, asked once the block's size is known.
   bool plain_rows;
 } runner;
 
-// Counts work in items and polls once for POLL_ITEMS, in units of 1024; false:
+// Counts work in items and polls once for r->most, in units of 1024; false:
 // stop.
 static bool poll(runner *r, int64_t items) {
   r->unpolled += items;
-  if (r->unpolled < POLL_ITEMS)
+  if (r->unpolled < r->most)
     return true;
   if (!r->may_stop) {
     r->unpolled = 0;
     // The work was paid for by the caller: only the end of the run stops it.
     return r->vm == NULL || tl_poll_over(r->vm);
   }
-  uint64_t work = (uint64_t)r->unpolled / 1024;
-  r->done += r->unpolled;
-  r->unpolled = 0;
-  return tl_poll_part(r->vm, work, r->done, r->plan->size);
+  const int64_t work = r->unpolled / 1024;
+  r->done += work * 1024;
+  r->unpolled -= work * 1024;
+  return tl_poll_part(r->vm, (uint64_t)work, r->done, r->plan->size);
 }
 
 // The items of a row's first block: fewer where that puts the later ones at the
@@ -438,6 +439,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
       plan->values[s].at = stream->base;
   }
   runner r = {.vm = vm, .plan = plan, .may_stop = may_stop};
+  r.most = POLL_ITEMS / (1 + plan->step_count / 8);
   r.block = (direct ? DIRECT_BYTES : nbytes) / (int64_t)plan->widest;
   // Constants are repeated over no more than a register.
   run_steps(plan, 0, plan->once_count, (size_t)nbytes / plan->widest);

@@ -131,6 +131,7 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
     strides[i + 1] = w.strides[i];
   }
   tl_walk_begin(&w.walk, arity + 1, ndim, tl_shape(result), data, strides);
+  tl_walk_by_pieces(&w.walk);
   for (; !w.walk.done; tl_walk_next(&w.walk)) {
     if (is_comparison(op))
       compare_run(op, &w.walk);

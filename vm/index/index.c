@@ -479,8 +479,14 @@ static bool spaced_bytes(tl_vm *vm, const tl_string *s, tl_slice slice,
   if (made == NULL)
     return false;
   const char *from = s->text + slice.start;
-  for (int64_t i = 0; i < slice.length; i++)
-    made->text[i] = from[i * slice.step];
+  for (size_t at = 0, end = 0; at < made->length; at = end) {
+    if (!tl_poll_piece(vm, at, made->length, &end)) {
+      tl_string_free(vm, made);
+      return false;
+    }
+    for (size_t i = at; i < end; i++)
+      made->text[i] = from[(int64_t)i * slice.step];
+  }
   tl_string_finish_parts(made, TL_BYTEWISE);
   *out = tl_own_string(made);
   return true;

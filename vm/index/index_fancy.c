@@ -309,11 +309,13 @@ static bool add_repeated(tl_vm *vm, const tl_positions *p,
   tl_walk_begin(&walk, 2, ndim, out->fancy_shape,
                 (char *[]){sums->data, offsets->data},
                 (const int64_t *[]){strides[0], strides[1]});
+  tl_walk_by_pieces(&walk);
   for (; ok && !walk.done; tl_walk_next(&walk)) {
     int64_t *to = (int64_t *)(void *)walk.data[0];
     const int64_t *from = (const int64_t *)(const void *)walk.data[1];
     const int64_t step = walk.step[1] / (int64_t)sizeof *from;
     for (int64_t i = 0; i < walk.length; i++) to[i] += from[i * step];
+    ok = tl_poll(vm, 1 + (uint64_t)walk.length / 1024);
   }
   tl_drop(vm, tl_own_array(offsets));
   return ok;

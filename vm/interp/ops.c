@@ -404,8 +404,12 @@ bool tl_exec_join(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     return false;
   char *to = joined->text;
   for (uint32_t i = 0; i < count; i++) {
-    memcpy(to, strings[i].string->text, strings[i].string->length);
-    to += strings[i].string->length;
+    const tl_string *part = strings[i].string;
+    if (!tl_copy_bytes(vm, to, part->text, part->length)) {
+      tl_string_free(vm, joined);
+      return false;
+    }
+    to += part->length;
   }
   tl_string_finish_parts(joined, flags);
   tl_drop_all(vm, strings, count);

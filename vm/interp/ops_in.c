@@ -45,6 +45,8 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
 // Whether a list has the item; arrays are compared as wholes, with tl_same.
 static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
   for (int64_t i = 0; i < list->length && !*found; i++) {
+    if (!tl_poll_at(vm, i))
+      return false;
     // An array among the items is compared as a whole.
     // Dtypes count then: [1.0] is not in ([1],).
     if (tl_is_array(item) || tl_is_array(list->items[i]))

@@ -52,9 +52,8 @@ static void add_to_keys(tl_key8 *a, size_t n, uint64_t more, tl_stop *stop) {
 
 // Three passes over the top 33 bits that vary, and hardly anything is left to
 // do: 64-bit keys mostly differ in their upper half.
-static tl_key8 *sort_by_upper(tl_key8 *a, tl_key8 *b, size_t n,
-                               unsigned bits, tl_radix_counts *counts,
-                               tl_stop *stop) {
+static tl_key8 *sort_by_upper(tl_key8 *a, tl_key8 *b, size_t n, unsigned bits,
+                              tl_radix_counts *counts, tl_stop *stop) {
   enum { UPPER = 3 * TL_DIGIT_BITS };
   if (bits > UPPER) {
     tl_key8 *sorted = tl_radix_sort8(a, b, n, bits - UPPER, 3, counts, stop);
@@ -71,7 +70,7 @@ static tl_key8 *sort_by_upper(tl_key8 *a, tl_key8 *b, size_t n,
 // Keys whose distances have fewer bits than they differ in are sorted as
 // distances, and set back afterwards.
 static tl_key8 *sort_wide(tl_key8 *a, tl_key8 *b, size_t n,
-                           tl_radix_counts *counts, tl_stop *stop) {
+                          tl_radix_counts *counts, tl_stop *stop) {
   const tl_key_span span = tl_keys_span((uint64_t *)a, n, stop);
   if (span.bits <= 32) {
     sort_narrow(a, b, n, span, counts, stop);
@@ -119,7 +118,8 @@ static void sort_complex(tl_dtype dtype, void *a, size_t n, bool descending,
   char *rest = copy + whole_lines(n * itemsize);
   if (!tl_argsort(dtype, order, a, n, descending, rest, stop))
     return;
-  memcpy(copy, a, n * itemsize);
+  for (size_t i = 0, end; tl_piece(stop, i, n, &end); i = end)
+    memcpy(copy + i * itemsize, (char *)a + i * itemsize, (end - i) * itemsize);
   for (size_t i = 0, end; tl_piece(stop, i, n, &end);)
     for (; i < end; i++)
       memcpy((char *)a + i * itemsize, copy + (size_t)order[i] * itemsize,

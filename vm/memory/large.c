@@ -67,11 +67,15 @@ void *tl_large_host(tl_vm *vm, size_t nbytes) {
   return block;
 }
 
+// Whether a block of so many bytes has pages of its own. Only the default
+// allocator may be bypassed: a host with its own wants to see all memory.
+static bool maps(const tl_vm *vm, size_t nbytes) {
+  return !TL_BLOCKS_ALONE && vm->memory->system && nbytes >= TL_HUGE_FROM;
+}
+
 // A large block that is not from the cache.
 static void *large_fresh(tl_vm *vm, size_t nbytes) {
-  // Only the default allocator may be bypassed: a host with its own wants to
-  // see all memory.
-  if (!TL_BLOCKS_ALONE && vm->memory->system && nbytes >= TL_HUGE_FROM) {
+  if (maps(vm, nbytes)) {
     void *block = large_mapped(nbytes);
     if (block != NULL)
       return block;
@@ -95,7 +99,8 @@ static void large_free(tl_vm *vm, void *block) {
   tl_large_free(vm->options.resize, vm->options.context, block);
 }
 
-// A mapped block stays one: its pages move. Any other is resized by the
+// A mapped block stays one: its pages move. One that grows to be large becomes
+// one, so that no more than that is ever copied. Any other is resized by the
 // allocator, whose new address may have another remainder by 64: then the data
 // are moved within the block, and the note is written anew.
 void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
@@ -108,6 +113,14 @@ void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
                ? NULL
                : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
                           whole);
+  }
+  if (maps(vm, nbytes) && nbytes > n.capacity) {
+    void *mapped = large_mapped(nbytes);
+    if (mapped == NULL)
+      return NULL;
+    memcpy(mapped, block, n.capacity);
+    large_free(vm, block);
+    return mapped;
   }
   if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT, &whole))
     return NULL;
@@ -193,9 +206,11 @@ static size_t cache_limit(tl_vm *vm) {
   return wanted < memory->cache_limit ? wanted : memory->cache_limit;
 }
 
-// Gives back blocks that died more than TL_CACHE_IDLE seconds ago.
+// Gives back blocks that died more than TL_CACHE_IDLE seconds ago, and what is
+// above the limit because somebody waited when it died.
 static void cache_age(tl_vm *vm, double now) {
   struct tl_memory *memory = vm->memory;
+  tl_cache_shrink(vm, cache_limit(vm));
   while (memory->cache_count > 0 &&
          now - memory->cache[0].died > TL_CACHE_IDLE) {
     tl_cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
@@ -216,15 +231,21 @@ void tl_large_dead(tl_vm *vm, void *block) {
   if (capacity > memory->largest_freed)
     memory->largest_freed = capacity;
   size_t limit = cache_limit(vm);
+  // The system takes 100 ms for a gigabyte of small pages: not while somebody
+  // waits for control. The next call into the VM gives them back (cache_age).
+  const bool later = capacity >= TL_HUGE_FROM &&
+                     memory->cache_count < TL_CACHE_COUNT && tl_is_awaited(vm);
   // Small blocks are cheap to make again; one above the limit would push out
   // all others.
-  if (capacity < TL_CACHE_FROM || capacity > limit) {
+  if (capacity < TL_CACHE_FROM || (capacity > limit && !later)) {
     large_free(vm, block);
     return;
   }
   double now = tl_clock();
-  cache_age(vm, now);
-  tl_cache_shrink(vm, limit - capacity);
+  if (!later) {
+    cache_age(vm, now);
+    tl_cache_shrink(vm, limit - capacity);
+  }
   if (memory->cache_count == TL_CACHE_COUNT)
     tl_cache_shrink(vm, memory->cached_bytes - memory->cache[0].capacity);
   memory->cache[memory->cache_count++] = (tl_cached){block, capacity, now};

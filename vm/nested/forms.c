@@ -244,16 +244,34 @@ static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
 
 // --- Joining and copying -----------------------------------------------------
 
+bool tl_outermost_of(tl_vm *vm, int64_t count, const tl_slot *values,
+                     int *form) {
+  const size_t n = (size_t)count;
+  *form = -1;
+  for (size_t at = 0, end = 0; at < n; at = end) {
+    if (!tl_poll_piece(vm, at, n, &end))
+      return false;
+    const int piece = tl_outermost((int64_t)(end - at), values + at);
+    *form = piece > *form ? piece : *form;
+  }
+  return true;
+}
+
 // vm->nested->concat, and tl_value_concat. Plain arrays alone are joined by
 // their items; a value without axes cannot be joined and is named.
 static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
                    tl_slot *out) {
-  int form = tl_outermost(count, items);
+  int form;
+  if (!tl_outermost_of(vm, count, items, &form))
+    return false;
   if (form >= 0)
     return forms[form]->concat(vm, count, items, out);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; i < count; i++) {
     if (tl_value_ndim(items[i]) == 0)
       return tl_fail_kinds(vm, count, items);
+    if (!tl_poll_at(vm, i))
+      return false;
+  }
   return tl_join_arrays(vm, count, items, out);
 }
 

@@ -54,6 +54,10 @@ static inline int tl_outermost(int64_t count, const tl_slot *values) {
   return form;
 }
 
+// The same of many, between which it polls. False after tl_fail.
+bool tl_outermost_of(tl_vm *vm, int64_t count, const tl_slot *values,
+                     int *form);
+
 // The rows of the table, each at the end of the file that has its functions.
 extern const tl_form_ops tl_option_ops, tl_struct_ops, tl_columns_ops,
     tl_ragged_ops, tl_grid_ops, tl_category_ops, tl_pointer_ops, tl_bytes_ops;

@@ -2,31 +2,45 @@
 // slots. All other files of this folder stand above. See nested.h.
 #include "vm/nested/nested.h"
 
+#include <stddef.h>
+
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/kernels/kernels.h"
+#include "vm/values/list.h"
 #include "vm/vm.h"
 
 // --- Workspace ---------------------------------------------------------------
 
-// So that tl_slots_free knows how much to free though it is only given how many
-// slots own something.
-// The slot in front of them has their number.
-tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what) {
-  tl_slot *slots = tl_alloc(vm, ((size_t)count + 1) * sizeof *slots, what);
-  if (slots == NULL)
-    return NULL;
-  *slots++ = tl_weak_int(count);
-  for (int64_t i = 0; i < count; i++) slots[i] = tl_none();
-  return slots;
+// They are the items of a list, so that millions of them are freed as a list's
+// are, where somebody waits in part.
+tl_slot *tl_slots_new(tl_vm *vm, int64_t count) {
+  tl_list *list = tl_list_new(vm, count);
+  for (; list != NULL && list->length < count; list->length++) {
+    list->items[list->length] = tl_none();
+    if (!tl_poll_at(vm, list->length)) {
+      tl_drop(vm, tl_own_list(list));
+      return NULL;
+    }
+  }
+  return list != NULL ? list->items : NULL;
 }
 
 // What a failed call may have left in slot [made] is not looked at.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
   if (slots == NULL)
     return;
-  while (made > 0) tl_clear(vm, &slots[--made]);
-  tl_free(vm, slots - 1, ((size_t)slots[-1].i + 1) * sizeof *slots);
+  tl_list *list = (tl_list *)(void *)((char *)slots - offsetof(tl_list, items));
+  list->length = made;
+  tl_drop(vm, tl_own_list(list));
+}
+
+// The array is whole as far as its block is concerned.
+tl_array *tl_array_polled(tl_vm *vm, tl_array *a, int64_t i) {
+  if (tl_poll_at(vm, i))
+    return a;
+  tl_array_drop(vm, a);
+  return NULL;
 }
 
 // --- Numbers -----------------------------------------------------------------

@@ -59,12 +59,14 @@ bool tl_fail_no_key(tl_vm *vm, tl_slot base, tl_slot key);
 // --- Making -----------------------------------------------------------------
 
 // Slots that own what is made for a while, each none at first. NULL after
-// tl_fail, which names [what].
-// [count] may be 0.
-tl_slot *tl_slots_new(tl_vm *vm, int64_t count, const char *what);
+// tl_fail. [count] may be 0.
+tl_slot *tl_slots_new(tl_vm *vm, int64_t count);
 // Frees them, and what the first [made] of them own: what failed to be made is
 // no slot's. Takes NULL too.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
+// For loops that fill an array, whose iterations [i] counts from 0: as
+// tl_poll_at, and takes the array where that fails: then NULL.
+tl_array *tl_array_polled(tl_vm *vm, tl_array *a, int64_t i);
 
 // first, first + 1, … in row-major order, as int64. NULL after tl_fail.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,

@@ -53,6 +53,8 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     if (!tl_value_agrees(items[i], items[0], 1) ||
         texts != (dtype == TL_STRING))
       return tl_fail_join(vm, items, i);
+    if (!tl_poll_at(vm, i))
+      return false;
     if (!texts)
       dtype = tl_dtype_promote(dtype, tl_array_dtype(a));
     total += tl_shape(a)[0];
@@ -69,6 +71,7 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     ok = tl_assign_part(vm, whole, at, tl_ndim(first), shape, tl_strides(whole),
                         items[i].array);
     at += shape[0] * tl_strides(whole)[0];
+    ok = ok && tl_poll_at(vm, i);
   }
   return tl_array_finish(vm, ok, whole, out);
 }
@@ -83,13 +86,16 @@ typedef struct joined {
 static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
                       tl_slot *out) {
   const joined *all = context;
-  tl_slot *parts = tl_slots_new(vm, all->count, "slots");
+  tl_slot *parts = tl_slots_new(vm, all->count);
   (void)part;
   if (parts == NULL)
     return false;
-  for (int64_t k = 0; k < all->count; k++)
+  bool ok = true;
+  for (int64_t k = 0; ok && k < all->count; k++) {
     parts[k] = tl_borrow(all->items[k].nested->parts[i]);
-  bool ok = tl_value_concat(vm, all->count, parts, out);
+    ok = tl_poll_at(vm, k);
+  }
+  ok = ok && tl_value_concat(vm, all->count, parts, out);
   tl_slots_free(vm, parts, all->count);
   return ok;
 }

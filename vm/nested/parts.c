@@ -46,11 +46,11 @@ bool tl_compute_into(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
 // borrowed stays the items'.
 bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
                     const tl_slot *items, tl_slot *out) {
-  tl_slot *opened = tl_slots_new(vm, count, "values to join");
+  tl_slot *opened = tl_slots_new(vm, count);
   int64_t made = 0;
   bool ok = opened != NULL;
   for (; ok && made < count; made += ok)
-    ok = open(vm, items[made], &opened[made]);
+    ok = tl_poll_at(vm, made) && open(vm, items[made], &opened[made]);
   ok = ok && join(vm, count, opened, out);
   tl_slots_free(vm, opened, made);
   return ok;
@@ -234,7 +234,7 @@ void tl_part_return(tl_vm *vm, tl_borrowed_part *b, bool ok) {
 // It looks for an interrupt once in 256 rows.
 bool tl_map_rows(tl_vm *vm, const tl_row_loop *loop, tl_slot *out) {
   int64_t calls = loop->count > 0 ? loop->count : 1;
-  tl_slot *results = tl_slots_new(vm, calls, loop->name), joined;
+  tl_slot *results = tl_slots_new(vm, calls), joined;
   bool ok = results != NULL;
   int64_t made = 0;
   for (; ok && made < calls; made += ok)

@@ -11,15 +11,6 @@
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
 
-// For loops that fill an array, whose iterations [i] counts from 0: as
-// tl_poll_at, and takes the array where that fails: then NULL.
-static tl_array *array_polled(tl_vm *vm, tl_array *a, int64_t i) {
-  if (tl_poll_at(vm, i))
-    return a;
-  tl_array_drop(vm, a);
-  return NULL;
-}
-
 // --- Opening -----------------------------------------------------------------
 
 // Rows of a slice begin somewhere within the content. Whoever takes all items
@@ -43,7 +34,7 @@ bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
   tl_array *moved = tl_offsets_new(vm, rows);
   for (int64_t i = 0; moved != NULL && i <= rows; i++) {
     tl_offsets_data(moved)[i] = at[i] - first;
-    moved = array_polled(vm, moved, i);
+    moved = tl_array_polled(vm, moved, i);
   }
   if (moved == NULL) {
     tl_drop(vm, *items);
@@ -154,7 +145,7 @@ bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
   tl_array *offsets = tl_offsets_new(vm, rows);
   for (int64_t i = 0; offsets != NULL && i < rows; i++) {
     tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
-    offsets = array_polled(vm, offsets, i);
+    offsets = tl_array_polled(vm, offsets, i);
   }
   return tl_ragged_new(vm, offsets, items, out);
 }
@@ -260,7 +251,7 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
   int64_t rows = 0;
   for (int64_t i = 0; i < count; i++) rows += tl_ragged_rows(items[i].nested);
   tl_array *offsets = tl_offsets_new(vm, rows);
-  tl_slot *flat = offsets != NULL ? tl_slots_new(vm, count, "slots") : NULL;
+  tl_slot *flat = offsets != NULL ? tl_slots_new(vm, count) : NULL;
   bool ok = flat != NULL;
   int64_t *to = ok ? tl_offsets_data(offsets) : NULL;
   for (int64_t i = 0; ok && i < count; i++) {
@@ -270,7 +261,10 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
       break;
     int64_t n = tl_ragged_rows(items[i].nested), base = *to;
     const int64_t *from = tl_offsets_data(at.array);
-    for (int64_t k = 1; k <= n; k++) to[k] = base + from[k];
+    for (int64_t k = 1; ok && k <= n; k++) {
+      to[k] = base + from[k];
+      ok = tl_poll_at(vm, k);
+    }
     to += n;
     tl_drop(vm, at);
   }

@@ -70,19 +70,20 @@ static bool find_parents(tl_vm *vm, const tl_nested *n, tl_array **out) {
 // VM may be stopped in between.
 static bool spread_items(tl_vm *vm, const tl_array *values,
                          const tl_nested *model, tl_slot *out) {
-  enum { ROWS = 1 << 14 };
+  enum { PIECE = 1 << 16 };
   const int64_t *at = tl_ragged_offsets(model);
-  int64_t rows = tl_ragged_rows(model), total = at[rows] - at[0];
+  int64_t total = at[tl_ragged_rows(model)] - at[0], row = 0;
   int64_t step = tl_strides(values)[0];
   size_t size = tl_itemsize(tl_array_dtype(values));
   tl_spread *spread = tl_kernels()->spread[tl_move_size(size)];
   tl_array *to = tl_array_new(vm, tl_array_dtype(values), 1, &total);
   bool ok = true;
-  for (int64_t i = 0; ok && to != NULL && i < rows; i += ROWS) {
-    int64_t n = rows - i < ROWS ? rows - i : ROWS;
-    spread(to->data + (size_t)(at[i] - at[0]) * size, values->data + i * step,
-           step, at + i, at[i], (size_t)(at[i + n] - at[i]));
-    ok = tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1);
+  for (int64_t i = 0; ok && to != NULL && i < total; i += PIECE) {
+    int64_t n = total - i < PIECE ? total - i : PIECE;
+    row +=
+        (int64_t)spread(to->data + (size_t)i * size, values->data + row * step,
+                        step, at + row, at[0] + i, (size_t)n);
+    ok = tl_poll(vm, PIECE / 1024);
   }
   return tl_array_finish(vm, ok, to, out);
 }

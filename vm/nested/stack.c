@@ -49,32 +49,40 @@ static bool stack_records(tl_vm *vm, int64_t count, const tl_slot *items,
 // and spread over the places.
 static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
                           tl_slot *out) {
-  tl_slot *all = tl_slots_new(vm, count, "slots");
+  tl_slot *all = tl_slots_new(vm, count);
   if (all == NULL)
     return false;
   tl_slot filler = tl_none();
-  for (int64_t i = 0; i < count; i++)
+  bool ok = true;
+  for (int64_t i = 0; ok && i < count; i++) {
     if (!tl_is_none(items[i]))
       filler = tl_borrow(items[i]);
+    ok = tl_poll_at(vm, i);
+  }
   // What is missing takes the place of a value that is there: no dtype of its
   // own. Nothing but none is ?float64.
   if (tl_is_none(filler))
     filler = tl_float(0);
-  for (int64_t i = 0; i < count; i++)
+  for (int64_t i = 0; ok && i < count; i++) {
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
+    ok = tl_poll_at(vm, i);
+  }
   tl_slot values;
-  bool ok = !tl_is_array(filler) || tl_is_number(filler);
-  if (!ok)
+  if (ok && tl_is_array(filler) && !tl_is_number(filler)) {
+    ok = false;
     tl_fail(vm, TALLY_ERR_TYPE,
             "none stands for a missing number or string: an array holds no "
             "arrays beside it");
+  }
   ok = ok && tl_stack(vm, count, all, &values);
   tl_slots_free(vm, all, count);
   if (!ok)
     return false;
   tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
-  for (int64_t i = 0; mask != NULL && i < count; i++)
+  for (int64_t i = 0; mask != NULL && i < count; i++) {
     mask->data[i] = tl_is_none(items[i]);
+    mask = tl_array_polled(vm, mask, i);
+  }
   return tl_places_pair(vm, TL_FORM_OPTION, mask, &values, out);
 }
 
@@ -190,7 +198,8 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
   bool ok = true;
   for (int64_t i = 0; ok && dtype != TL_DTYPE_COUNT && i < count; i++) {
     tl_slot row = rows[i];
-    if (!tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
+    ok = tl_poll_at(vm, i);
+    if (!ok || !tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
       continue;
     ok = adopt_dtype(vm, dtype, row, &rows[i]);
     if (ok)
@@ -201,13 +210,17 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
   return ok;
 }
 
-// Whether all have the same fixed axes, and no ragged ones behind.
-static bool same_shapes(int64_t count, const tl_slot *rows) {
+// Whether all have the same fixed axes, and no ragged ones behind. *ok becomes
+// false after tl_fail.
+static bool same_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
+                        bool *ok) {
   int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
   bool same = ndim > 0 && ndim < TL_MAX_DIMS;
-  for (int64_t i = 0; same && i < count; i++)
+  for (int64_t i = 0; *ok && same && i < count; i++) {
     same = !tl_has_rows(rows[i]) && tl_value_agrees(rows[i], rows[0], 0);
-  return same;
+    *ok = tl_poll_at(vm, i);
+  }
+  return same && *ok;
 }
 
 // Values of one shape along a new first axis.
@@ -229,7 +242,7 @@ static bool stack_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
 //   else                             ragged rows
 static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
                        tl_slot *out) {
-  tl_slot *rows = tl_slots_new(vm, count, "slots");
+  tl_slot *rows = tl_slots_new(vm, count);
   if (rows == NULL)
     return false;
   bool ok = true;
@@ -241,14 +254,17 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       rows[i] = tl_borrow(items[i]);
     if (ok && model < 0 && !is_empty_row(rows[i]))
       model = i;
+    ok = ok && tl_poll_at(vm, i);
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
-  for (int64_t i = 0; ok && model >= 0 && i < count; i++)
-    if (is_empty_row(rows[i])) {
+  for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
+    ok = tl_poll_at(vm, i);
+    if (ok && is_empty_row(rows[i])) {
       tl_clear(vm, &rows[i]);
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
-  bool fits = ok && same_shapes(count, rows);
+  }
+  bool fits = same_shapes(vm, count, rows, &ok);
   bool made = fits ? stack_shapes(vm, count, rows, out)
                    : ok && tl_grid_stack(vm, count, rows, &fits, out);
   if (ok && !fits)
@@ -276,7 +292,10 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
   bool regular = true;
-  if (tl_outermost(count, items) == TL_FORM_BYTES)
+  int form;
+  if (!tl_outermost_of(vm, count, items, &form))
+    return false;
+  if (form == TL_FORM_BYTES)
     return tl_join_raw_bytes(vm, tl_stack_any, count, items, out);
   for (int64_t i = 0; i < count; i++) {
     records += tl_is_record(items[i]);
@@ -288,6 +307,8 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
               (length < 0 || tl_value_ndim(items[i]) < 2 ||
                tl_value_ndim(items[i]) != tl_value_ndim(items[0]) ||
                tl_value_agrees(items[i], items[0], 1));
+    if (!tl_poll_at(vm, i))
+      return false;
   }
   if (count > 0 && records == count)
     return stack_inner(vm, count, items, out);

@@ -148,8 +148,7 @@ static bool show_field(tl_vm *vm, tl_slot bytes, const tl_type *layout,
 // A record of one item, or of a tuple a list.
 static bool show_record(tl_vm *vm, tl_slot bytes, const tl_type *layout,
                         tl_slot *out) {
-  tl_slot *values =
-      tl_slots_new(vm, layout->field_count, "the fields of an item");
+  tl_slot *values = tl_slots_new(vm, layout->field_count);
   int64_t made = 0;
   bool ok = values != NULL;
   for (; ok && made < layout->field_count; made += ok)

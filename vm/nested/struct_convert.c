@@ -78,10 +78,10 @@ static bool convert(tl_vm *vm, tl_type *type, int64_t count,
 static bool collect(tl_vm *vm, const tl_type *type, int64_t count,
                     const tl_slot *items, int64_t k, tl_slot *out) {
   tl_type *of = type->fields[k].type;
-  tl_slot *values = tl_slots_new(vm, count, "structs");
+  tl_slot *values = tl_slots_new(vm, count);
   bool ok = values != NULL;
   for (int64_t i = 0; ok && i < count; i++)
-    ok = item_field(vm, type, items[i], k, &values[i]);
+    ok = tl_poll_at(vm, i) && item_field(vm, type, items[i], k, &values[i]);
   // Structs in structs are converted themselves.
   if (ok && tl_type_has_fields(of))
     ok = check_items(vm, of, count, values) &&

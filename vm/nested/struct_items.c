@@ -67,7 +67,7 @@ static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
 static bool columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
                         tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
-  tl_slot *values = tl_slots_new(vm, n->count, "the fields of an item");
+  tl_slot *values = tl_slots_new(vm, n->count);
   int64_t made = 0;
   bool ok = values != NULL;
   for (; ok && made < n->count; made += ok)
@@ -262,7 +262,7 @@ static bool store_column(tl_vm *vm, tl_nested_path w, tl_nested *n, int64_t i,
 // they had.
 static bool store_columns(tl_vm *vm, tl_nested_path w, tl_nested *n,
                           tl_slot value) {
-  tl_slot *old = tl_slots_new(vm, n->count, "an assignment to structs");
+  tl_slot *old = tl_slots_new(vm, n->count);
   int64_t kept = 0, stored = 0;
   bool ok = old != NULL;
   for (; ok && kept < n->count; kept += ok)
@@ -346,15 +346,16 @@ bool tl_join_fields(tl_vm *vm, tl_joiner *join, int64_t count,
   const tl_record *record = tl_is_record(items[0]) ? items[0].record : NULL;
   const tl_type *layout = record == NULL ? items[0].nested->layout : NULL;
   int64_t fields = record != NULL ? record->length : layout->field_count;
-  tl_slot *columns = tl_slots_new(vm, fields, "columns");
-  tl_slot *values = columns != NULL ? tl_slots_new(vm, count, "slots") : NULL;
+  tl_slot *columns = tl_slots_new(vm, fields);
+  tl_slot *values = columns != NULL ? tl_slots_new(vm, count) : NULL;
   bool ok = values != NULL;
   for (int64_t k = 0; ok && k < fields; k++) {
     tl_string *name = record != NULL ? tl_key_string(record->fields[k].key)
                                      : layout->fields[k].name;
     for (int64_t i = 0; ok && i < count; i++) {
       tl_clear(vm, &values[i]);
-      ok = tl_struct_value_field(vm, items[i], name, &values[i]);
+      ok = tl_poll_at(vm, i) &&
+           tl_struct_value_field(vm, items[i], name, &values[i]);
     }
     ok = ok && join(vm, count, values, &columns[k]);
   }

@@ -47,9 +47,15 @@ static bool widen_met(tl_reach *w) {
   if (wider.met == NULL)
     return false;
   memset(wider.met, 0, nbytes);
-  for (size_t i = 0; i < w->met_capacity; i++)
+  for (size_t i = 0; !w->failed && i < w->met_capacity; i++) {
     if (w->met[i] != NULL)
       *find(&wider, w->met[i]) = w->met[i];
+    w->failed = !tl_poll_at(w->vm, (int64_t)i);
+  }
+  if (w->failed) {
+    tl_reach_resize(w, wider.met, nbytes, 0);
+    return false;
+  }
   if (w->met != NULL)
     tl_reach_resize(w, w->met, w->met_capacity * sizeof *w->met, 0);
   *w = wider;

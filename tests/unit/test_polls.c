@@ -1,0 +1,250 @@
+// That every function of the library in C looks for interrupts as it goes.
+//
+// Each is called in the ways of tests/bench/interrupts (some of them, or
+// all: test_polls 1) on values of a few items and of some 100,000, in two VMs
+// whose polls are counted: of more items there are more, unless polls.txt says
+// that the function looks at few (*), or does in this way. So a poll that is
+// taken away is missed, and a new function is there without a line of its own.
+//
+// The same calls are then stopped at their polls, after which nothing may be
+// alive that was not before.
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "stdlib/families.h"
+#include "tally.h"
+#include "vm/builtin.h"
+
+enum {
+  MOST_WAYS = 200,
+  LINE = 200,
+  TEXT = 1 << 14,
+  SMALL = 256,
+#ifdef TALLY_AUDIT
+  LARGE = 1 << 11,  // all values are looked at after each instruction
+#else
+  LARGE = 1 << 18,
+#endif
+  ENOUGH = 200,  // polls after which a call is ended
+};
+
+static char ways[MOST_WAYS][LINE], setup[TEXT], excepted[TEXT];
+static int way_count, every = 40;
+
+// A VM, and how often it has asked what the time is.
+typedef struct polled {
+  tally_vm *vm;
+  uint64_t polls;         // in a call
+  uint64_t interrupt_at;  // the poll that interrupts; 0: none
+  bool counts;            // a poll is a second
+} polled;
+
+static polled small, large;
+
+static double poll_clock(void *context) {
+  polled *p = context;
+  if (++p->polls == p->interrupt_at)
+    tally_interrupt(p->vm);
+  return p->counts ? (double)p->polls : 0;
+}
+
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
+static void read_ways(void) {
+  FILE *file = fopen("tests/bench/interrupts/ways.txt", "r");
+  assert_non_null(file);
+  while (way_count < MOST_WAYS && fgets(ways[way_count], LINE, file) != NULL) {
+    ways[way_count][strcspn(ways[way_count], "\n")] = '\0';
+    way_count += ways[way_count][0] != '#';
+  }
+  fclose(file);
+}
+
+// A file's text, which fits.
+static void read_text(const char *path, char text[TEXT]) {
+  FILE *file = fopen(path, "r");
+  assert_non_null(file);
+  size_t nbytes = fread(text, 1, TEXT, file);
+  assert_true(nbytes < TEXT);
+  text[nbytes] = '\0';
+  fclose(file);
+}
+
+// A VM with values of so many items.
+static void open_polled(polled *p, int n) {
+  char source[TEXT + LINE];
+  tally_options options = tally_default_options();
+  const char *size = strstr(setup, "n = 1000");
+  assert_non_null(size);
+  snprintf(source, sizeof source, "%.*sn = %d%s", (int)(size - setup), setup, n,
+           size + strlen("n = 1000"));
+  *p = (polled){.counts = false};
+  options.threads = 1;
+  options.capabilities = TALLY_MAY_FILES | TALLY_MAY_ENVIRONMENT;
+  options.write = write_nothing;
+  options.seeded = 1;
+  options.context = p;
+  options.memory_limit = (size_t)1 << 30;
+  options.clock = poll_clock;
+  options.time_limit = ENOUGH;
+  assert_int_equal(tally_open(&options, &p->vm), TALLY_OK);
+  if (tally_eval(p->vm, source, NULL) != TALLY_OK)
+    fail_msg("%s", tally_error(p->vm)->message);
+  p->counts = true;
+}
+
+// Whether the call succeeds, or its time is over; *polls is how often it
+// looked.
+static bool call(polled *p, const char *source, uint64_t *polls) {
+  p->polls = 0;
+  tally_status status = tally_eval(p->vm, source, NULL);
+  *polls = p->polls;
+  return status == TALLY_OK || status == TALLY_ERR_LIMIT;
+}
+
+// The way with the function's name where F stands.
+static void write_call(const char *way, const char *name, char *source) {
+  for (const char *f; (f = strchr(way, 'F')) != NULL; way = f + 1)
+    source += sprintf(source, "%.*s%s", (int)(f - way), way, name);
+  strcpy(source, way);
+}
+
+// Whether the function waits, ends the script, asks the system or is told what
+// is to be done later.
+static bool is_no_work(const char *name) {
+  static const char *const names[] = {
+      "input", "fft.use", "os.", "time.", "io.std", "memory.", "random.seed"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (strncmp(name, names[i], strlen(names[i])) == 0)
+      return true;
+  return false;
+}
+
+// Whether a line of polls.txt is the function's, and has the way or *.
+static bool looks_at_few(const char *name, const char *way) {
+  const size_t nbytes = strlen(name);
+  char part[LINE + 8];
+  for (const char *line = excepted; line != NULL && *line != '\0';
+       line = strchr(line, '\n') + 1) {
+    if (strncmp(line, name, nbytes) != 0 || line[nbytes] != ' ')
+      continue;
+    snprintf(part, sizeof part, " %s ", way);
+    const char *found = strstr(line, part), *end = strchr(line, '\n');
+    return line[nbytes + 1] == '*' || (found != NULL && found < end);
+  }
+  return false;
+}
+
+// What is done with each call of a way.
+typedef void each_call(const char *name, const char *way, const char *source);
+
+// Calls in ways without values of many items say nothing.
+static void for_each_call(each_call *each) {
+  int at = 0;
+  for (const tl_family *f = tl_standard_library.families; f->rows; f++)
+    for (const tl_builtin *row = f->rows; row->name != NULL; row++, at++) {
+      char name[LINE], source[4 * LINE];
+      snprintf(name, sizeof name, "%s%s%s", f->module ? f->module : "",
+               f->module ? "." : "", row->name);
+      for (int way = at % every; way < way_count; way += every) {
+        write_call(ways[way], name, source);
+        if (!is_no_work(name))
+          each(name, ways[way], source);
+      }
+    }
+}
+
+static int wrong;
+
+static void compare(const char *name, const char *way, const char *source) {
+  uint64_t few, many;
+  if (!call(&small, source, &few) || !call(&large, source, &many) ||
+      many > few || many > ENOUGH || looks_at_few(name, way))
+    return;
+  print_message("%s %s : %d polls, of many items as of few\n", name, way,
+                (int)few);
+  wrong++;
+}
+
+static void test_more_items_more_polls(void **state) {
+  (void)state;
+  if (LARGE < 1 << 18)
+    skip();
+  wrong = 0;
+  for_each_call(compare);
+  assert_int_equal(wrong, 0);
+}
+
+// Stops the call at a poll. What is alive then, when what was put off is freed,
+// too.
+static tally_stats stopped_at(const char *source, uint64_t at) {
+  uint64_t polls;
+  tally_stats stats;
+  large.interrupt_at = at;
+  call(&large, source, &polls);
+  large.interrupt_at = 0;
+  assert_int_equal(tally_eval(large.vm, "none", NULL), TALLY_OK);
+  tally_get_stats(large.vm, &stats);
+  return stats;
+}
+
+// The first stop may leave a message, a count of characters or code that is
+// kept; what the second one leaves is lost.
+static void stop(const char *name, const char *way, const char *source) {
+  uint64_t polls;
+  (void)name, (void)way;
+  // Code with functions in it is kept as long as its module.
+  if (strstr(source, "=>") != NULL || !call(&large, source, &polls))
+    return;
+  for (uint64_t at = 1; at <= polls; at *= 3) {
+    const tally_stats a = stopped_at(source, at), b = stopped_at(source, at);
+    if (a.live == b.live && a.live_bytes == b.live_bytes)
+      continue;
+    print_message("%s, stopped at poll %d of %d: %lld objects, %lld bytes\n",
+                  source, (int)at, (int)polls, (long long)(b.live - a.live),
+                  (long long)(b.live_bytes - a.live_bytes));
+    wrong++;
+    return;
+  }
+}
+
+static void test_a_stop_leaves_nothing(void **state) {
+  (void)state;
+  wrong = 0;
+  for_each_call(stop);
+  assert_int_equal(wrong, 0);
+}
+
+int main(int argc, char **argv) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_more_items_more_polls),
+      cmocka_unit_test(test_a_stop_leaves_nothing),
+  };
+  if (argc > 1)
+    every = atoi(argv[1]);
+  read_text("tests/bench/interrupts/setup.tly", setup);
+  read_text("tests/unit/polls.txt", excepted);
+  read_ways();
+  // Functions of files write where they stand.
+  char folder[] = "/tmp/tally-polls-XXXXXX", remove[LINE];
+  if (mkdtemp(folder) == NULL || chdir(folder) != 0)
+    return 2;
+  open_polled(&small, SMALL);
+  open_polled(&large, LARGE);
+  int failed = cmocka_run_group_tests(tests, NULL, NULL);
+  tally_close(small.vm);
+  tally_close(large.vm);
+  snprintf(remove, sizeof remove, "rm -r %s", folder);
+  return system(remove) != 0 ? 2 : failed;
+}
