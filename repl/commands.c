@@ -23,6 +23,7 @@
 #include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/run.h"
+#include "repl/screen.h"
 #include "repl/wrap.h"
 
 // --- Inputs -----------------------------------------------------------------
@@ -298,8 +299,12 @@ static void add_variable(void *context, const char *name) {
   variable *v = &all->of[all->count++];
   v->name = name;
   v->nbytes = number_of(all->vm, "memory.held", 1, value);
-  // A long type, as of a record, is cut.
-  snprintf(v->type, sizeof v->type, "%.44s", tally_type(all->vm, value));
+  // A long type, as of a record, is cut, between characters.
+  const char *type = tally_type(all->vm, value);
+  size_t nbytes = strlen(type), kept = 0, end;
+  while (kept < nbytes && (end = tl_sign_end(type, nbytes, kept)) <= 44)
+    kept = end;
+  snprintf(v->type, sizeof v->type, "%.*s", (int)kept, type);
   tally_release(all->vm, value);
 }
 
@@ -338,8 +343,10 @@ static tally_status show_memory(const asked *q) {
   if (all.count > 0)
     qsort(all.of, all.count, sizeof *all.of, compare_variables);
   for (size_t i = 0; i < all.count; i++) {
-    printf("%10s  %-16s %s\n", spell_bytes(all.of[i].nbytes, a), all.of[i].name,
-           all.of[i].type);
+    const char *name = all.of[i].name;
+    int pad = 16 - tl_cells(name, strlen(name));
+    printf("%10s  %s%*s %s\n", spell_bytes(all.of[i].nbytes, a), name,
+           pad > 0 ? pad : 0, "", all.of[i].type);
   }
   free(all.of);
   tally_release(q->vm, names);
