@@ -74,7 +74,7 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
 
 // --- The prompt -------------------------------------------------------------
 
-// A table of texts: rows of cells, measured before they are written.
+// A table of texts: columns of cells, measured before they are written.
 typedef struct table {
   // Where the table goes, and all of its cells as one text.
   tl_text *text, cells;
@@ -123,7 +123,7 @@ static bool write_table(table *t) {
     for (int64_t i = 0; i < t->rows; i++) {
       if (!tl_poll_at(t->text->vm, i))
         return false;
-      int width = cell_width(t, i * t->columns + j);
+      int width = cell_width(t, j * t->rows + i);
       if (width > widths[j])
         widths[j] = width;
     }
@@ -132,7 +132,7 @@ static bool write_table(table *t) {
     if (!tl_poll_at(t->text->vm, i))
       return false;
     for (int64_t j = 0; j < t->columns; j++) {
-      int64_t cell = i * t->columns + j;
+      int64_t cell = j * t->rows + i;
       size_t begin = cell > 0 ? t->ends[cell - 1] : 0;
       int blanks = widths[j] - cell_width(t, cell) + (j > 0 ? GAP : MARGIN);
       for (int k = 0; k < blanks; k++) tl_text_putc(t->text, ' ');
@@ -143,43 +143,53 @@ static bool write_table(table *t) {
   return true;
 }
 
+// Writes the cells of a column: its name and the items that are shown of field
+// j, floats of one number each in one form, as those of a vector. Of a table
+// that is elided there is one row of "…" in the middle.
+static bool add_column(table *t, tl_slot s, int64_t j, bool elided) {
+  tl_vm *vm = t->text->vm;
+  tl_slot base = tl_borrow(s), field;
+  size_t *ends = t->ends + j * t->rows;
+  tl_format_name(&t->cells, s.nested->layout->fields[j].name);
+  ends[0] = t->cells.length;
+  if (!tl_nested_field(vm, &base, j, &field))
+    return false;
+  const tl_array *a =
+      tl_is_array(field) && tl_ndim(field.array) == 1 ? field.array : NULL;
+  tl_float_form floats = {0};
+  if (a != NULL)
+    floats = tl_choose_floats(vm, a, elided);
+  bool ok = true;
+  for (int64_t i = 1; ok && i < t->rows; i++) {
+    int64_t row =
+        elided && i > EDGE ? tl_value_length(s, 0) - t->rows + i : i - 1;
+    if (elided && i == EDGE + 1)
+      tl_text_puts(&t->cells, "…");
+    else if (floats.decimals > 0)
+      tl_format_aligned(&t->cells, floats, tl_array_dtype(a),
+                        a->data + row * tl_strides(a)[0]);
+    else
+      ok = format_at(&t->cells, field, row, 8);
+    ends[i] = t->cells.length;
+    ok = ok && tl_poll_at(vm, i);
+  }
+  return tl_drop_after(vm, ok, &field);
+}
+
 // The fields of the items of one axis, below their names.
 //
-//  at    0     1      2    3   4    5   …      cells in rows, names first
-//       " x"  " s"   "1" "ab" "2.5" "c"
-//  ends  1     2      3    5   8    9
-//
-// Of a table that is elided there is one row of "…" in the middle, so that
-// columns stay aligned. Every value is asked for by field and row, which works
-// of structs in one block and of columns alike.
+//  at    0     1    2      3    4     5      cells in columns, names first
+//       " x"  "1"  "2.5"  " s" "ab"  "c"
+//  ends  1     2    5      6    8     9
 static bool display_fields(tl_text *text, tl_slot s, bool all) {
-  tl_vm *vm = text->vm;
-  const tl_nested *n = s.nested;
-  int64_t length = tl_value_length(s, 0), columns = n->layout->field_count;
+  int64_t length = tl_value_length(s, 0);
   bool elided = !all && length > LIMIT;
-  int64_t shown = elided ? 2 * EDGE + 1 : length, at = 0;
+  int64_t columns = s.nested->layout->field_count;
   table t;
-  bool ok = open_table(&t, text, shown + 1, columns);
+  bool ok = open_table(&t, text, 1 + (elided ? 2 * EDGE + 1 : length), columns);
   if (!ok)
     return false;
-  for (int64_t j = 0; j < columns; j++) {
-    tl_format_name(&t.cells, n->layout->fields[j].name);
-    t.ends[at++] = t.cells.length;
-  }
-  for (int64_t i = 0; ok && i < shown; i++) {
-    ok = tl_poll_at(vm, i);
-    for (int64_t j = 0; ok && j < columns; j++) {
-      tl_slot base = tl_borrow(s), field;
-      if (elided && i == EDGE) {
-        tl_text_puts(&t.cells, "…");
-      } else {
-        int64_t row = elided && i > EDGE ? length - 2 * EDGE - 1 + i : i;
-        ok = tl_nested_field(vm, &base, j, &field) &&
-             tl_drop_after(vm, format_at(&t.cells, field, row, 8), &field);
-      }
-      t.ends[at++] = t.cells.length;
-    }
-  }
+  for (int64_t j = 0; ok && j < columns; j++) ok = add_column(&t, s, j, elided);
   ok = ok && write_table(&t);
   close_table(&t);
   return ok && !text->failed;

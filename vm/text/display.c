@@ -42,9 +42,7 @@ typedef struct picture {
   int width;  // of the terminal
   bool elided, all;
   int64_t visits;  // left; an array of many short axes has too many to look at
-  // How floats are written: decimals, or digits before an exponent.
-  int decimals;
-  bool exponents;
+  tl_float_form floats;
 } picture;
 
 // The number of items shown of an axis, "…" not among them.
@@ -114,56 +112,60 @@ static void measure_item(picture *p, const char *item, void *context) {
   for (int i = 0; i < count; i++) measure(context, parts[i], real);
 }
 
-// Decides how all floats of the array are written.
-static void choose_floats(picture *p) {
-  tl_dtype dtype = tl_array_dtype(p->array);
+tl_float_form tl_choose_floats(tl_vm *vm, const tl_array *a, bool elided) {
+  tl_dtype dtype = tl_array_dtype(a);
   if (!tl_dtype_is_real(dtype) && !tl_dtype_is_complex(dtype))
-    return;
+    return (tl_float_form){0};
   range r = {.least = DBL_MAX};
   // Of an array of many short axes only a part is measured.
-  p->visits = 100 * LIMIT;
-  visit_shown(p, 0, p->array->data, measure_item, &r);
+  picture p = {.array = a, .elided = elided, .visits = 100 * LIMIT};
+  visit_shown(&p, 0, a->data, measure_item, &r);
   // Few decimals would show a small number as zeros.
   // Exponents also from 1e16 on, where digits before the point would no longer
   // be exact, and from 1e9 on with decimals, where a column would be too wide
   // to read.
-  const int most = p->text->vm->decimals;
+  const int most = vm->decimals;
   bool hides = r.least < 1e-4 && r.decimals > most;
-  p->exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
-  p->decimals = p->exponents ? r.digits - 1 : r.decimals;
-  if (p->decimals > most)
-    p->decimals = most;
-  if (p->decimals < 1)
-    p->decimals = 1;
+  bool exponents = hides || r.most >= 1e16 || (r.most >= 1e9 && r.decimals > 3);
+  int decimals = exponents ? r.digits - 1 : r.decimals;
+  decimals = decimals > most ? most : decimals;
+  return (tl_float_form){decimals < 1 ? 1 : decimals, exponents};
 }
 
 // Appends a float as all of the array are written.
-static void add_float(const picture *p, tl_text *text, double value) {
+static void add_float(tl_text *text, tl_float_form form, double value) {
   char buffer[TL_PRINTED];
-  tl_print_float(buffer, value, p->decimals, p->exponents ? 'e' : 'f', false);
+  tl_print_float(buffer, value, form.decimals, form.exponents ? 'e' : 'f',
+                 false);
   tl_text_puts(text, buffer);
 }
 
 // Appends both parts of a complex number.
-static void add_complex(const picture *p, tl_text *text, double re, double im) {
+static void add_complex(tl_text *text, tl_float_form form, double re,
+                        double im) {
   bool minus = signbit(im) && !isnan(im);
-  add_float(p, text, re);
+  add_float(text, form, re);
   tl_text_puts(text, minus ? " - " : " + ");
-  add_float(p, text, minus ? -im : im);
+  add_float(text, form, minus ? -im : im);
   tl_text_putc(text, 'i');
 }
 
-// Appends any item.
-static void add_item(const picture *p, tl_text *text, const char *item) {
+void tl_format_aligned(tl_text *text, tl_float_form form, tl_dtype dtype,
+                       const void *item) {
   double parts[2];
-  tl_dtype dtype = tl_array_dtype(p->array), real;
+  tl_dtype real;
   int count = tl_float_parts(dtype, item, parts, &real);
   if (count == 0)
     tl_format_item(text, dtype, item);
   else if (count == 1)
-    add_float(p, text, parts[0]);
+    add_float(text, form, parts[0]);
   else
-    add_complex(p, text, parts[0], parts[1]);
+    add_complex(text, form, parts[0], parts[1]);
+}
+
+// Appends any item.
+static void add_item(const picture *p, tl_text *text, const char *item) {
+  tl_format_aligned(text, p->floats, tl_array_dtype(p->array), item);
 }
 
 // --- Cells ------------------------------------------------------------------
@@ -440,7 +442,7 @@ static bool display_array(tl_text *text, tl_slot s, int width, bool all) {
   if (s.array->size == 0)
     return !text->failed;
   p.elided = !all && s.array->size > LIMIT;
-  choose_floats(&p);
+  p.floats = tl_choose_floats(text->vm, s.array, p.elided);
   int64_t index[TL_MAX_DIMS];
   p.visits = all ? INT64_MAX : LIMIT;  // now of matrices
   if (tl_ndim(s.array) > 1)
