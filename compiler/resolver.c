@@ -558,14 +558,10 @@ static void resolve_closure(tl_resolver *r, tl_ast *ast) {
   resolve_group(r, functions, 1, NULL);
 }
 
-// Finds what the names in [ast] mean. A visitor of tl_ast_each_child; true,
-// which ends the walk, only without memory.
-// Kinds that are not named here have no names of their own: the walk goes on
-// with their children.
-static bool resolve(tl_ast *ast, void *resolver) {
-  tl_resolver *r = resolver;
-  if (r->arena->failed)
-    return true;
+// Finds what the names in [ast] mean, of a kind that has names of its own.
+// Apart, so that what nests without names takes little stack.
+static __attribute__((noinline)) void resolve_named(tl_resolver *r,
+                                                    tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_NAME:
       resolve_name(r, ast->name.name, ast->span);
@@ -587,17 +583,36 @@ static bool resolve(tl_ast *ast, void *resolver) {
     case TL_AST_FIELD:
       resolve_field(r, ast);
       break;
-    case TL_AST_ASSIGN:
-    case TL_AST_UPDATE:
+    default:  // ASSIGN, UPDATE
       resolve(ast->assign.value, r);
       if (ast->assign.fallback != NULL)
         resolve(ast->assign.fallback, r);
       resolve_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
-      break;
+  }
+}
+
+// The same of any kind. A visitor of tl_ast_each_child; true, which ends the
+// walk, only without memory.
+static bool resolve(tl_ast *ast, void *resolver) {
+  tl_resolver *r = resolver;
+  if (r->arena->failed)
+    return true;
+  switch (ast->kind) {
+    case TL_AST_NAME:
+    case TL_AST_BLOCK:
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
+    case TL_AST_FUNCTION:
+    case TL_AST_CALL:
+    case TL_AST_FIELD:
+    case TL_AST_ASSIGN:
+    case TL_AST_UPDATE:
+      resolve_named(r, ast);
+      return false;
     default:
       return tl_ast_each_child(ast, resolve, r);
   }
-  return false;
 }
 
 // A captured function that turns out to need no environment is a constant and
