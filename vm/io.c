@@ -824,6 +824,9 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
   // Of a regular file the old length is known, to which a failed append goes
   // back.
   bool whole = fstat(w.fd, &about) == 0 && S_ISREG(about.st_mode);
+  // What is longer has not earned the right to run as its owner, either.
+  if (whole && (about.st_mode & 06000) != 0)
+    (void)!fchmod(w.fd, about.st_mode & 01777);
   bool ok = write_all(&w, data, nbytes);
   // A part of an append is taken back.
   if (!ok && whole)
