@@ -638,18 +638,6 @@ static void drop_constant_captures(tl_resolver *r) {
   }
 }
 
-// Whether a module variable has no value and its name means something without
-// it: sum = foo(3) failed, and sum is the library's again.
-static bool is_abandoned(const tl_resolver *r, uint32_t index,
-                         const tl_name *name) {
-  char hint[160];
-  return tl_is_unset(r->module->variables[index]) &&
-         !r->module->is_shared[index] &&
-         (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING ||
-          tl_name_hint(NULL, name->text, hint, sizeof hint) != NULL ||
-          is_library_module(r, name));
-}
-
 // An abandoned variable that this text declares anew gets its old index; it
 // counts as assigned elsewhere, since older code may assign it, too.
 static void readopt_abandoned(tl_resolver *r) {
@@ -667,17 +655,19 @@ static void readopt_abandoned(tl_resolver *r) {
 
 // Declares the module's variables from before, each with its index. They count
 // as assigned twice, so none is taken for a known function.
+// What has no value and no function that reads it is abandoned, as when the
+// statement that was to assign it has failed: the name means what it would if
+// it had never been there.
 static void declare_existing(tl_resolver *r) {
   for (uint32_t i = 0; i < r->module->variable_count; i++) {
     tl_string *text = r->module->variable_names[i];
-    const tl_name *name = tl_names_get(r->names, text->text, text->length);
-    if (name == NULL)
-      return;
-    // It would hide the library's name and has no value to give.
-    if (is_abandoned(r, i, name)) {
+    if (tl_is_unset(r->module->variables[i]) && !r->module->is_shared[i]) {
       r->has_abandoned = true;
       continue;
     }
+    const tl_name *name = tl_names_get(r->names, text->text, text->length);
+    if (name == NULL)
+      return;
     tl_variable *variable = tl_scope_add(r->arena, r->module_scope, name);
     if (variable == NULL)
       return;

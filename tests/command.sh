@@ -597,7 +597,7 @@ expect 0 '^fn f[(]x' ':dis shows that of a function'
 expect 0 '= call  t0' ':dis shows that of an expression'
 text "x = 2\n2 * x\nprint(x)\n:save $dir/saved.tly\n:reset\nx\n:load $dir/saved.tly\n"
 run
-expect 1 'x is not assigned yet' ':reset forgets variables'
+expect 1 'x is not defined' ':reset forgets variables'
 expect 1 '^4$' ':load runs what :save wrote'
 script_is='x = 2
 print(2 * x)
@@ -667,8 +667,10 @@ expect 1 'math is not defined: .*sqrt\(x\)' 'a module of others, used'
 text 'random = foo(3)\nrandom.normal(3)\n'; run
 expect 1 'write import random first' 'a module whose name was to be a variable'
 text 'x = foo(3)\nx\nx = 42\nx\n'; run
-expect 1 'x is not assigned yet' 'a name of the own is told'
+expect 1 'x is not defined' 'a name of the own is told'
 expect 1 '^42$' 'a name of the own is assigned later'
+text 'import nowhere_at_all\nfn f() = nowhere_at_all\n'; run
+expect 1 'nowhere_at_all is not defined' 'a failed import declares nothing'
 # What has a value keeps it, and what functions know stays one variable.
 text 'sum = 42\nsum = foo(3)\nsum\n'; run
 expect 1 '^42$' 'a variable whose second assignment fails'
