@@ -558,6 +558,37 @@ printf 'print(nope)\n' >"$dir/script.tly"
 run check "$dir/script.tly"; expect 1 'name error: nope is not' 'check finds errors'
 printf 'print(1)\n' >"$dir/script.tly"
 run check "$dir/script.tly"; expect 0 '' 'check of a script without fault'
+cat >"$dir/wrong.tly" <<'EOF'
+a = [1, 2]
+b = [1, 2, 3]
+m = zeros((2, 3))
+n = -5
+s = "abc"
+print(a + b)
+print((1, -(a + b)))
+print(-"x")
+print(m @ m)
+print(a[7], s[9])
+print([1, 2, "x"][0])
+print(b |> (x => x) |> sum)
+print(reshape(b, (2, 2)) |> sum)
+for i in a { print(a + b) }
+try { print(a + b) } catch { }
+if n < 0 { print(m[5, 0]) }
+while n > 0 { print(a @ b) }
+print([v for v in a if a + b], (v for v in a + b))
+print(n > 0 and a[9] == 1)
+print((k: a[5]).k)
+print(s.nothing)
+x = 1
+x = 2
+print([1, 2] + [x, x, x])
+fn f(y) = a + b + y
+EOF
+run check "$dir/wrong.tly"
+for at in 6:9 7:15 8:7 9:9 10:8 10:14 11:18 13:7 16:19; do
+  expect 1 "wrong.tly:$at: [a-z]* error: " "check finds what fails for certain at $at"
+done
 run check "$dir/none.tly"; expect 1 'cannot read' 'check of a file that is missing'
 run check; expect 2 'usage: tally check FILE' 'check without a file'
 
