@@ -548,6 +548,38 @@ run;                        expect 0 '^1000000$' 'a line of 1 MB at the prompt'
 text 'x = (1,\n'; run
 expect 1 'syntax error' 'the prompt ends with an open bracket'
 
+# A listing names what an instruction refers to.
+cat >"$dir/listed.tly" <<'EOF'
+total = 0
+r = (a: [1, 2, 3], b: (c: 4))
+fn outer(k) {
+  fn inner(x) = x + k
+  () => inner(k)
+}
+fn add(n) {
+  global total
+  total += n
+}
+fn change(q, i) {
+  q.a[i, none] += 1
+  q.b.c = 5
+  q.{a, b}
+}
+fn careful(x) {
+  l = (x, x)
+  try { l = (x / 0, l) } catch e { print(e.message, l) }
+  l
+}
+print("{total:5d} {r.a}", outer(2)())
+EOF
+run dis "$dir/listed.tly"
+for words in 'record  .t[0-9]*, t[0-9]*. .a, b.' 'setg .* -> total' \
+  'closure  inner.t[0-9]*.' 'take  q.*\.a\[_, _\]' 'setpath  q.*\.b\.c' \
+  'fields  q.* .a, b.' 'callk  outer.t' 'callb  print.t' 'keeps t[0-9]*$' \
+  'try [0-9.]* -> [0-9]*' 'owned [0-9.]*  n\?' 'format  t' 'loadk  none'; do
+  expect 0 "$words" "dis: $words"
+done
+
 # tally check: errors as a run has them, warnings, nothing is run.
 printf 'import linalg\nfn f(x) {\n  y = 3\n  x\n}\nprint(f(1))\n' >"$dir/script.tly"
 run check "$dir/script.tly"
