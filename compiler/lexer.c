@@ -157,8 +157,7 @@ static uint32_t decimal_end(const tl_lexer *lexer, uint32_t at) {
 // A NUMBER, or an ERROR for what would otherwise be two tokens that nobody
 // meant: 2x, 2., 0xg.
 static void lex_number(tl_lexer *lexer) {
-  uint32_t begin = lexer->at;
-  uint32_t end = begin;
+  uint32_t begin = lexer->at, end;
   // 0x without digits is the number 0 and a name: an error below.
   if (byte_at(lexer, begin) == '0' && byte_at(lexer, begin + 1) == 'x' &&
       is_hex_digit(byte_at(lexer, begin + 2)))

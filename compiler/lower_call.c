@@ -123,9 +123,9 @@ static void too_many(tl_lower *l, const signature *s, const tl_argument *a,
              "write %simum(a, b)",
              s->function);
   // zeros(2, 3) of other languages.
-  int last = allowed > 0 ? allowed - 1 : 0;
-  if (s->params[last].name_length == 5 &&
-      memcmp(s->params[last].name, "shape", 5) == 0) {
+  const tl_param *last = allowed > 0 ? &s->params[allowed - 1] : NULL;
+  if (last != NULL && last->name_length == 5 &&
+      memcmp(last->name, "shape", 5) == 0) {
     snprintf(hint, sizeof hint,
              "; a shape of several lengths is a list, as in (2, 3)");
   }

@@ -142,8 +142,11 @@ static void look_chain(search *s, const tl_ast *ast) {
     s->reads += !is_elsewhere(ast, s->target) ||
                 (s->variable->is_global && s->leaf != NULL);
   }
-  // Indices on the way are expressions like others.
+  // Indices on the way are expressions like others. What is indexed is read
+  // when they have been.
+  const tl_ast *known = s->leaf;
   look_along(s, ast);
+  s->misses |= known == NULL && s->leaf != NULL;
 }
 
 // Whether a function that calls functions is given more than its first
@@ -158,14 +161,19 @@ static bool is_given_code(const tl_ast_call *call) {
 }
 
 // The operands of an operation have been evaluated: what those of the one that
-// uses the old value read they have read. But the container as a whole is no
-// value of its own: the operation would see what is missing.
-static void use_up(search *s, const tl_ast *operand, const tl_ast *other) {
-  if (operand != s->leaf)
-    return;
-  s->reads_before = s->reads;
-  s->misses |= other != operand && other->kind == TL_AST_NAME &&
-               other->name.name == s->target->name;
+// uses the old value read they have read.
+static void use_up(search *s, const tl_ast *operand) {
+  if (operand == s->leaf)
+    s->reads_before = s->reads;
+}
+
+// A visitor of what stands beside the old value: the container as a whole is no
+// value of its own, so the operation would see what is missing.
+static bool see_whole(tl_ast *operand, void *context) {
+  search *s = context;
+  s->misses |= operand != s->leaf && operand->kind == TL_AST_NAME &&
+               operand->name.name == s->target->name;
+  return false;
 }
 
 // A call of unknown code, of a library function that is given code, or of del
@@ -187,8 +195,7 @@ static void look_call(search *s, const tl_ast *ast) {
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
   for (uint32_t i = 0; i < call->count; i++)
-    for (uint32_t k = 0; k < call->count; k++)
-      use_up(s, call->arguments[i].value, call->arguments[k].value);
+    use_up(s, call->arguments[i].value);
 }
 
 // A name: the old value of a place without steps, a use of the container, or
@@ -220,6 +227,7 @@ static bool captures(const tl_ast *ast, const tl_variable *variable) {
 // taken out.
 static bool look(tl_ast *ast, void *context) {
   search *s = context;
+  const tl_ast *known = s->leaf;
   switch (ast->kind) {
     case TL_AST_NAME:
       look_name(s, ast);
@@ -233,8 +241,8 @@ static bool look(tl_ast *ast, void *context) {
       break;
     case TL_AST_BINARY:
       tl_ast_each_child(ast, look, s);
-      use_up(s, ast->binary.left, ast->binary.right);
-      use_up(s, ast->binary.right, ast->binary.left);
+      use_up(s, ast->binary.left);
+      use_up(s, ast->binary.right);
       break;
     case TL_AST_FUNCTION:
       s->misses |= captures(ast, s->variable);
@@ -262,6 +270,8 @@ static bool look(tl_ast *ast, void *context) {
       tl_ast_each_child(ast, look, s);
       break;
   }
+  if (known == NULL && s->leaf != NULL && s->leaf != ast)
+    tl_ast_each_child(ast, see_whole, s);
   return s->misses;
 }
 

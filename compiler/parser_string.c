@@ -78,7 +78,10 @@ static bool read_format(tl_parser *parser, tl_part *part) {
     return true;
   // The format has holes itself: it is evaluated like a string.
   if (parser->kind == TL_TOKEN_HEAD) {
+    if (!tl_parser_enter(parser, TL_NESTING_EXPR))
+      return false;
     part->spec = parse_parts(parser, 0);
+    parser->depth -= TL_NESTING_EXPR;
     return part->spec != NULL;
   }
   part->format_nbytes = token->end - token->begin - 1;

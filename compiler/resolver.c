@@ -558,14 +558,10 @@ static void resolve_closure(tl_resolver *r, tl_ast *ast) {
   resolve_group(r, functions, 1, NULL);
 }
 
-// Finds what the names in [ast] mean. A visitor of tl_ast_each_child; true,
-// which ends the walk, only without memory.
-// Kinds that are not named here have no names of their own: the walk goes on
-// with their children.
-static bool resolve(tl_ast *ast, void *resolver) {
-  tl_resolver *r = resolver;
-  if (r->arena->failed)
-    return true;
+// Finds what the names in [ast] mean, of a kind that has names of its own.
+// Apart, so that what nests without names takes little stack.
+static __attribute__((noinline)) void resolve_named(tl_resolver *r,
+                                                    tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_NAME:
       resolve_name(r, ast->name.name, ast->span);
@@ -587,17 +583,36 @@ static bool resolve(tl_ast *ast, void *resolver) {
     case TL_AST_FIELD:
       resolve_field(r, ast);
       break;
-    case TL_AST_ASSIGN:
-    case TL_AST_UPDATE:
+    default:  // ASSIGN, UPDATE
       resolve(ast->assign.value, r);
       if (ast->assign.fallback != NULL)
         resolve(ast->assign.fallback, r);
       resolve_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
-      break;
+  }
+}
+
+// The same of any kind. A visitor of tl_ast_each_child; true, which ends the
+// walk, only without memory.
+static bool resolve(tl_ast *ast, void *resolver) {
+  tl_resolver *r = resolver;
+  if (r->arena->failed)
+    return true;
+  switch (ast->kind) {
+    case TL_AST_NAME:
+    case TL_AST_BLOCK:
+    case TL_AST_LIST_FOR:
+    case TL_AST_ARRAY_FOR:
+    case TL_AST_RECORD_FOR:
+    case TL_AST_FUNCTION:
+    case TL_AST_CALL:
+    case TL_AST_FIELD:
+    case TL_AST_ASSIGN:
+    case TL_AST_UPDATE:
+      resolve_named(r, ast);
+      return false;
     default:
       return tl_ast_each_child(ast, resolve, r);
   }
-  return false;
 }
 
 // A captured function that turns out to need no environment is a constant and
@@ -623,18 +638,6 @@ static void drop_constant_captures(tl_resolver *r) {
   }
 }
 
-// Whether a module variable has no value and its name means something without
-// it: sum = foo(3) failed, and sum is the library's again.
-static bool is_abandoned(const tl_resolver *r, uint32_t index,
-                         const tl_name *name) {
-  char hint[160];
-  return tl_is_unset(r->module->variables[index]) &&
-         !r->module->is_shared[index] &&
-         (tl_known_find(r->vm, NULL, name).kind != TL_KNOWN_NOTHING ||
-          tl_name_hint(NULL, name->text, hint, sizeof hint) != NULL ||
-          is_library_module(r, name));
-}
-
 // An abandoned variable that this text declares anew gets its old index; it
 // counts as assigned elsewhere, since older code may assign it, too.
 static void readopt_abandoned(tl_resolver *r) {
@@ -652,17 +655,19 @@ static void readopt_abandoned(tl_resolver *r) {
 
 // Declares the module's variables from before, each with its index. They count
 // as assigned twice, so none is taken for a known function.
+// What has no value and no function that reads it is abandoned, as when the
+// statement that was to assign it has failed: the name means what it would if
+// it had never been there.
 static void declare_existing(tl_resolver *r) {
   for (uint32_t i = 0; i < r->module->variable_count; i++) {
     tl_string *text = r->module->variable_names[i];
-    const tl_name *name = tl_names_get(r->names, text->text, text->length);
-    if (name == NULL)
-      return;
-    // It would hide the library's name and has no value to give.
-    if (is_abandoned(r, i, name)) {
+    if (tl_is_unset(r->module->variables[i]) && !r->module->is_shared[i]) {
       r->has_abandoned = true;
       continue;
     }
+    const tl_name *name = tl_names_get(r->names, text->text, text->length);
+    if (name == NULL)
+      return;
     tl_variable *variable = tl_scope_add(r->arena, r->module_scope, name);
     if (variable == NULL)
       return;

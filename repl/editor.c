@@ -357,6 +357,14 @@ static void remember(tl_editor *e) {
   free(line);
 }
 
+// The key that came before the program failed to open, if it types a text, else
+// an empty one. NULL without memory.
+static char *copy_key(const tl_editor *e, size_t *nbytes) {
+  size_t n = strlen(e->key);
+  *nbytes = tl_sign_end(e->key, n, 0) == n ? n : 0;
+  return strndup(e->key, *nbytes);
+}
+
 // The terminal is taken before the prompt shows, else a quick Ctrl-D is the
 // terminal's own. The text that is returned was drawn last, with its error
 // underlined.
@@ -379,7 +387,9 @@ tl_reading tl_editor_read(tl_editor *e, const char **text, size_t *nbytes) {
   ok = ok && draw(e, true);
   give_terminal(e);
   free(e->text);
-  e->text = e->program == NULL ? NULL : ask(e, "current", 0, NULL, nbytes);
+  e->text = e->key[0] != 0       ? copy_key(e, nbytes)
+            : e->program == NULL ? NULL
+                                 : ask(e, "current", 0, NULL, nbytes);
   *text = e->text;
   if (e->text == NULL || !ok)
     return opened == TL_READ_LINE ? TL_READ_FAILED : opened;

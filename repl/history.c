@@ -36,7 +36,7 @@ static size_t read_lines(FILE *from, tl_history_hook *recall, void *context,
                          bool *is_libedit) {
   char *line = NULL;
   size_t capacity = 0, count = 0;
-  for (ssize_t n; (n = getline(&line, &capacity, from)) > 0; count++) {
+  for (; getline(&line, &capacity, from) > 0; count++) {
     line[strcspn(line, "\n")] = 0;
     if (count == 0 && strcmp(line, libedit_head) == 0)
       *is_libedit = true;

@@ -413,17 +413,16 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_in_tally(vm, "copies", 2, args, out);
 }
 
-// The repeats of the items as int64, owned or borrowed by *out.
-static bool read_repeats(tl_vm *vm, tl_slot repeats, tl_slot *out) {
-  if (tl_as_contiguous(vm, "repeat", repeats, TL_INT64, out))
-    return true;
-  // A float that is no whole number: the message of a cast would not say what
-  // it was for.
-  if (vm->error.status == TALLY_ERR_VALUE) {
-    tl_error_clear(vm);
-    tl_fail(vm, TALLY_ERR_VALUE, "repeat: repeats has items that are no int64");
-  }
-  return false;
+// The repeats of the items as int64, owned or borrowed by *out. Of no items any
+// dtype will do, as `[]` has none of its own.
+static bool read_repeats(tl_vm *vm, tl_slot *repeats, tl_slot *out) {
+  if (!tl_arg_array(vm, "repeat", repeats))
+    return false;
+  const tl_array *a = repeats->array;
+  if (!tl_dtype_is_integer(tl_array_dtype(a)) &&
+      tl_array_dtype(a) != TL_BOOL && a->size > 0)
+    return tl_arg_fail(vm, "repeat", "repeats", "integers", *repeats);
+  return tl_as_contiguous(vm, "repeat", *repeats, TL_INT64, out);
 }
 
 // repeat(x, repeats, axis): without an axis the items are flattened first. One
@@ -457,7 +456,7 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_in_tally(vm, "repeated", 3, args, out);
   }
   tl_slot given[] = {tl_borrow(args[0]), tl_none(), tl_weak_int(axis)};
-  return read_repeats(vm, args[1], &given[1]) &&
+  return read_repeats(vm, &args[1], &given[1]) &&
          tl_in_tally(vm, "repeated_each", 3, given, out);
 }
 

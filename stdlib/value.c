@@ -581,8 +581,9 @@ const tl_builtin tl_value_builtins[] = {
     ///     # 2 * float64
     ///     #   1.5  10.0
     {"show", "x, all = false", show, TL_EFFECT, .takes = TL_FORMS},
-    /// From now on show and the prompt write the floats of an array with at most
-    /// n decimals, from 1 to 17; 6 at first. Other n are a value error.
+    /// From now on show and the prompt write the floats of an array, and those of
+    /// a column of a table, with at most n decimals, from 1 to 17; 6 at first.
+    /// Other n are a value error.
     ///     show_decimals(2)
     ///     show([pi, 10])
     ///     # 2 * float64

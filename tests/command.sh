@@ -554,6 +554,38 @@ run;                        expect 0 '^1000000$' 'a line of 1 MB at the prompt'
 text 'x = (1,\n'; run
 expect 1 'syntax error' 'the prompt ends with an open bracket'
 
+# A listing names what an instruction refers to.
+cat >"$dir/listed.tly" <<'EOF'
+total = 0
+r = (a: [1, 2, 3], b: (c: 4))
+fn outer(k) {
+  fn inner(x) = x + k
+  () => inner(k)
+}
+fn add(n) {
+  global total
+  total += n
+}
+fn change(q, i) {
+  q.a[i, none] += 1
+  q.b.c = 5
+  q.{a, b}
+}
+fn careful(x) {
+  l = (x, x)
+  try { l = (x / 0, l) } catch e { print(e.message, l) }
+  l
+}
+print("{total:5d} {r.a}", outer(2)())
+EOF
+run dis "$dir/listed.tly"
+for words in 'record  .t[0-9]*, t[0-9]*. .a, b.' 'setg .* -> total' \
+  'closure  inner.t[0-9]*.' 'take  q.*\.a\[_, _\]' 'setpath  q.*\.b\.c' \
+  'fields  q.* .a, b.' 'callk  outer.t' 'callb  print.t' 'keeps t[0-9]*$' \
+  'try [0-9.]* -> [0-9]*' 'owned [0-9.]*  n\?' 'format  t' 'loadk  none'; do
+  expect 0 "$words" "dis: $words"
+done
+
 # tally check: errors as a run has them, warnings, nothing is run.
 printf 'import linalg\nfn f(x) {\n  y = 3\n  x\n}\nprint(f(1))\n' >"$dir/script.tly"
 run check "$dir/script.tly"
@@ -564,6 +596,37 @@ printf 'print(nope)\n' >"$dir/script.tly"
 run check "$dir/script.tly"; expect 1 'name error: nope is not' 'check finds errors'
 printf 'print(1)\n' >"$dir/script.tly"
 run check "$dir/script.tly"; expect 0 '' 'check of a script without fault'
+cat >"$dir/wrong.tly" <<'EOF'
+a = [1, 2]
+b = [1, 2, 3]
+m = zeros((2, 3))
+n = -5
+s = "abc"
+print(a + b)
+print((1, -(a + b)))
+print(-"x")
+print(m @ m)
+print(a[7], s[9])
+print([1, 2, "x"][0])
+print(b |> (x => x) |> sum)
+print(reshape(b, (2, 2)) |> sum)
+for i in a { print(a + b) }
+try { print(a + b) } catch { }
+if n < 0 { print(m[5, 0]) }
+while n > 0 { print(a @ b) }
+print([v for v in a if a + b], (v for v in a + b))
+print(n > 0 and a[9] == 1)
+print((k: a[5]).k)
+print(s.nothing)
+x = 1
+x = 2
+print([1, 2] + [x, x, x])
+fn f(y) = a + b + y
+EOF
+run check "$dir/wrong.tly"
+for at in 6:9 7:15 8:7 9:9 10:8 10:14 11:18 13:7 16:19; do
+  expect 1 "wrong.tly:$at: [a-z]* error: " "check finds what fails for certain at $at"
+done
 run check "$dir/none.tly"; expect 1 'cannot read' 'check of a file that is missing'
 run check; expect 2 'usage: tally check FILE' 'check without a file'
 
@@ -591,6 +654,9 @@ expect 0 '8.1 kB  large  *1000 \* float64' ':mem lists variables'
 expect 0 'kB alive, .* at the peak' ':mem tells what is alive'
 expect 0 'kB [▁▂▃▄▅▆▇█]*█  behind each input' ':mem draws the session'
 expect 0 'MB of the whole process' ':mem tells what the process has'
+text 'größe = zeros(2)\nweite = zeros(3, dtype: `{ä: int8, ää: int8, äää: int8, ääää: int8}`)\n:mem\n'; run
+expect 0 ' größe            2 \* float64' ':mem pads by the cells of a name'
+expect 0 ' weite            3 \* {ä: int8, ää: int8, äää: int8, ä$' ':mem cuts types between characters'
 text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
 text ':dis y = 1 + 1\n'; run
@@ -600,7 +666,7 @@ expect 0 '^fn f[(]x' ':dis shows that of a function'
 expect 0 '= call  t0' ':dis shows that of an expression'
 text "x = 2\n2 * x\nprint(x)\n:save $dir/saved.tly\n:reset\nx\n:load $dir/saved.tly\n"
 run
-expect 1 'x is not assigned yet' ':reset forgets variables'
+expect 1 'x is not defined' ':reset forgets variables'
 expect 1 '^4$' ':load runs what :save wrote'
 script_is='x = 2
 print(2 * x)
@@ -670,8 +736,10 @@ expect 1 'math is not defined: .*sqrt\(x\)' 'a module of others, used'
 text 'random = foo(3)\nrandom.normal(3)\n'; run
 expect 1 'write import random first' 'a module whose name was to be a variable'
 text 'x = foo(3)\nx\nx = 42\nx\n'; run
-expect 1 'x is not assigned yet' 'a name of the own is told'
+expect 1 'x is not defined' 'a name of the own is told'
 expect 1 '^42$' 'a name of the own is assigned later'
+text 'import nowhere_at_all\nfn f() = nowhere_at_all\n'; run
+expect 1 'nowhere_at_all is not defined' 'a failed import declares nothing'
 # What has a value keeps it, and what functions know stays one variable.
 text 'sum = 42\nsum = foo(3)\nsum\n'; run
 expect 1 '^42$' 'a variable whose second assignment fails'

@@ -8,6 +8,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,6 +90,27 @@ const char *tl_io_path(tl_vm *vm, const char *what, const tl_string *path) {
   return NULL;
 }
 
+// --- Waiting ----------------------------------------------------------------
+
+// Waits until a pipe or terminal can be read or written, as a regular file can
+// at once. It looks around 50 times a second: a deadline ends the wait, and an
+// interrupt that no signal comes with. False after tl_fail.
+static bool await(tl_vm *vm, int fd, short events) {
+  struct pollfd awaited = {.fd = fd, .events = events};
+  for (;;) {
+    int n = poll(&awaited, 1, 20);
+    if (n > 0 || (n < 0 && errno != EINTR))
+      return true;  // whoever reads or writes finds out what is wrong
+    if (!tl_poll(vm, 1))
+      return false;
+  }
+}
+
+// What a call has failed with that is to be tried again, behind a wait.
+static bool is_passing(int error) {
+  return error == EINTR || error == EAGAIN;
+}
+
 // --- Reading ----------------------------------------------------------------
 
 // Standard input is a duplicate of its descriptor, so that closing the reader
@@ -101,12 +123,15 @@ bool tl_reader_open(tl_vm *vm, const char *what, const char *path,
   int fd;
   // A machine without /proc has no such file, but has standard input.
   bool is_input = strcmp(path, "/dev/stdin") == 0;
-  // Opening a pipe waits for its other end, so that an interrupt is looked at
-  // here.
+  // Opening a pipe would wait for its other end. Reading does, where a poll
+  // tells a pipe that nobody has opened yet from one that has ended.
+#ifdef __linux__
+  const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK;
+#else
+  const int flags = O_RDONLY | O_CLOEXEC;
+#endif
   do {
-    fd = faulty("open") ? -1
-         : is_input     ? dup(STDIN_FILENO)
-                        : open(path, O_RDONLY | O_CLOEXEC);
+    fd = faulty("open") ? -1 : is_input ? dup(STDIN_FILENO) : open(path, flags);
   } while (fd < 0 && errno == EINTR && tl_poll(vm, 1));
   if (fd < 0)
     return fail(vm, what, "read", path, errno);
@@ -208,10 +233,12 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
     // GiB at once.
     if (want > 1 << 22)
       want = 1 << 22;
+    if (reader->size < 0 && !await(reader->vm, reader->fd, POLLIN))
+      return false;
     ssize_t n = faulty("read") ? -1 : read(reader->fd, (char *)to + *got, want);
     if (n == 0)
       break;
-    if (n < 0 && errno != EINTR)
+    if (n < 0 && !is_passing(errno))
       return fail(reader->vm, reader->what, "read", reader->path, errno);
     if (n > 0) {
       *got += (size_t)n;
@@ -287,20 +314,19 @@ static bool make_room(tl_vm *vm, tl_input *in) {
 }
 
 // Reads what has come so far: of a terminal a line, without waiting until the
-// buffer is full. *got is 0 at the end of input. read itself waits, and an
-// interrupt's signal ends it with EINTR, which the poll then sees.
+// buffer is full. *got is 0 at the end of input.
 static bool read_ahead(tl_vm *vm, const char *what, size_t *got) {
   tl_input *in = vm->input;
   if (!make_room(vm, in))
     return false;
   // The prompt for an answer may still be in stdout's buffer.
   fflush(stdout);
-  for (;;) {
+  while (await(vm, STDIN_FILENO, POLLIN)) {
     ssize_t n = faulty("read")
                     ? -1
                     : read(STDIN_FILENO, in->bytes.data + in->bytes.nbytes,
                            in->bytes.capacity - in->bytes.nbytes);
-    if (n < 0 && errno != EINTR)
+    if (n < 0 && !is_passing(errno))
       return fail(vm, what, "read", "/dev/stdin", errno);
     if (!tl_poll(vm, 1))
       return false;
@@ -310,6 +336,7 @@ static bool read_ahead(tl_vm *vm, const char *what, size_t *got) {
     in->bytes.nbytes += *got;
     return true;
   }
+  return false;
 }
 
 // Looks for the next line's end, *end, and reads on until there is one or the
@@ -543,16 +570,31 @@ static bool open_temporary(tl_writer *w, mode_t mode) {
   return w->fd >= 0;
 }
 
-// Opens what is there, or with O_CREAT a new file. Opening a pipe waits for its
-// other end, so that an interrupt is looked at here. False with errno.
+// Whether [path] is a pipe, which ENXIO says that nobody reads yet.
+static bool is_pipe(const char *path) {
+  struct stat about;
+  return stat(path, &about) == 0 && S_ISFIFO(about.st_mode);
+}
+
+// Opens what is there, or with O_CREAT a new file; of a pipe it waits for the
+// other end. False with errno.
 // The poll's error stands where it stopped the wait: what the caller then says
 // of errno is not heard.
 static bool open_to_write(tl_writer *w, const char *path, int flags) {
-  do {
-    w->fd =
-        faulty("open") ? -1 : open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
-  } while (w->fd < 0 && errno == EINTR && tl_poll(w->vm, 1));
-  return w->fd >= 0;
+  for (;;) {
+    w->fd = faulty("open")
+                ? -1
+                : open(path, O_WRONLY | O_CLOEXEC | O_NONBLOCK | flags, 0666);
+    if (w->fd >= 0)
+      return true;
+    const bool waits = errno == ENXIO && is_pipe(path);
+    if (!waits && errno != EINTR)
+      return false;
+    if (waits)
+      poll(NULL, 0, 20);
+    if (!tl_poll(w->vm, 1))
+      return false;
+  }
 }
 
 // Finds out what the path stands for and opens what is to be written: an own
@@ -642,7 +684,9 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
   while (nbytes > 0) {
     size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
-    if (n < 0 && errno != EINTR)
+    if (n < 0 && errno == EAGAIN && !await(w->vm, w->fd, POLLOUT))
+      return false;
+    if (n < 0 && !is_passing(errno))
       return fail(w->vm, w->what, "write", w->path, errno);
     if (n > 0) {
       data += n;
@@ -780,6 +824,9 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
   // Of a regular file the old length is known, to which a failed append goes
   // back.
   bool whole = fstat(w.fd, &about) == 0 && S_ISREG(about.st_mode);
+  // What is longer has not earned the right to run as its owner, either.
+  if (whole && (about.st_mode & 06000) != 0)
+    (void)!fchmod(w.fd, about.st_mode & 01777);
   bool ok = write_all(&w, data, nbytes);
   // A part of an append is taken back.
   if (!ok && whole)

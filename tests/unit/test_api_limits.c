@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "tests/unit/host.h"
@@ -668,6 +669,38 @@ static void test_time_is_limited(void **state) {
   host_close(&h);
 }
 
+// Pipes that nobody is at the other end of, and input that does not come.
+static void test_waiting_is_limited(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  static const char *const calls[] = {
+      "io.write_text(p, \"x\")", "io.append_text(p, \"x\")",
+#ifdef __linux__
+      "io.read_text(p)",
+#endif
+      "io.read_text(\"/dev/stdin\")", "input()"};
+  char folder[] = "/tmp/tally-limits-XXXXXX", path[64], text[200];
+  int ends[2], input = dup(STDIN_FILENO);
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/pipe", folder);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  assert_int_equal(pipe(ends), 0);
+  assert_true(dup2(ends[0], STDIN_FILENO) >= 0);
+  open_timed(&h, 0.005);
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    snprintf(text, sizeof text, "import io\np = \"%s\"\ny = %s", path,
+             calls[i]);
+    CHECK_ERROR(&h, tally_eval(h.vm, text, NULL), TALLY_ERR_LIMIT, "time");
+  }
+  host_close(&h);
+  dup2(input, STDIN_FILENO);
+  close(input);
+  close(ends[0]);
+  close(ends[1]);
+  unlink(path);
+  rmdir(folder);
+}
+
 // By the system's clock, too.
 static void test_real_time_is_limited(void **state) {
   (void)state;
@@ -977,6 +1010,7 @@ int main(void) {
       PLAIN_TEST(test_instructions_are_limited),
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
+      PLAIN_TEST(test_waiting_is_limited),
       HOST_TEST(test_depth_is_limited),
       cmocka_unit_test_setup_teardown(test_a_full_vm_lets_go, NULL, NULL),
       PLAIN_TEST(test_output_is_limited),

@@ -625,16 +625,20 @@ static void replaced_file(void **state) {
   assert_int_equal(about.st_mode & 07777, 0640);
 }
 
-// A file that runs as its owner does so no more with what somebody else wrote.
+// A file that runs as its owner does so no more with what somebody else wrote,
+// or added.
 static void replaced_program(void **state) {
+  static const char *const functions[] = {"write_text", "append_text"};
   tl_vm *vm = *state;
   struct stat about;
-  put_text("program", "old");
-  assert_int_equal(chmod(path_of("program"), 06755), 0);
-  tl_slot out, args[1] = {text_slot(vm, "new")};
-  assert_true(call(vm, "write_text", "program", 1, args, &out));
-  assert_int_equal(stat(path_of("program"), &about), 0);
-  assert_int_equal(about.st_mode & 07777, 0755);
+  for (int i = 0; i < 2; i++) {
+    put_text("program", "old");
+    assert_int_equal(chmod(path_of("program"), 06755), 0);
+    tl_slot out, args[1] = {text_slot(vm, "new")};
+    assert_true(call(vm, functions[i], "program", 1, args, &out));
+    assert_int_equal(stat(path_of("program"), &about), 0);
+    assert_int_equal(about.st_mode & 07777, 0755);
+  }
 }
 
 // What killed writers left goes at the next save, that of others stays.

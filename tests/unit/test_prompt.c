@@ -1,6 +1,9 @@
 // The prompt on a terminal, as a person has it: keys are typed when the screen
 // shows that the command waits for them.
 
+#ifdef __linux__
+#define _GNU_SOURCE  // prlimit
+#endif
 #define _DEFAULT_SOURCE  // ioctl
 #define _XOPEN_SOURCE 700
 #include <errno.h>
@@ -15,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <termios.h>
 #include <unistd.h>
@@ -386,7 +390,8 @@ static void test_a_text_higher_than_the_screen(void **state) {
   type(t, "\033>)");
   while (strstr(terminal_text(t, bottom, false), "...> \"\xce\xb2\")") == NULL)
     take_more(t, "the last line");
-  assert_non_null(strstr(terminal_text(t, bottom - 22, true), "\npppppppccp\n"));
+  assert_non_null(
+      strstr(terminal_text(t, bottom - 22, true), "\npppppppccp\n"));
   type(t, "; len(x)\n");
   see(t, "\n61");
   leave(t);
@@ -623,6 +628,30 @@ static void test_a_debugger_is_edited(void **state) {
   unlink(name);
 }
 
+// Without memory for the editor plain lines serve, and the first of them begins
+// with the key that was to open it; of a key that types nothing there is none.
+static void test_no_memory_for_the_editor(void **state) {
+  (void)state;
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
+  for (int i = 0; i < 2; i++) {
+    struct rlimit none, usual;
+    terminal *t = start();
+    see_prompt(t);
+    assert_int_equal(prlimit(t->child, RLIMIT_AS, NULL, &usual), 0);
+    none = (struct rlimit){1, usual.rlim_max};
+    assert_int_equal(prlimit(t->child, RLIMIT_AS, &none, NULL), 0);
+    type(t, i == 0 ? "4" : "\033[A");
+    see(t, i == 0 ? "\ntally> 4" : "memory");
+    assert_int_equal(prlimit(t->child, RLIMIT_AS, &usual, NULL), 0);
+    type(t, i == 0 ? "0 + 2\n" : "40 + 2\n");
+    see(t, "\n42");
+    leave(t);
+  }
+#else
+  skip();
+#endif
+}
+
 // What an editor leaves is typed at the next prompt.
 static void test_an_input_in_an_editor(void **state) {
   (void)state;
@@ -730,6 +759,7 @@ int main(int argc, char **argv) {
       cmocka_unit_test(test_a_history_that_is_none),
       cmocka_unit_test(test_a_difference_has_colours),
       cmocka_unit_test(test_a_debugger_is_edited),
+      cmocka_unit_test(test_no_memory_for_the_editor),
       cmocka_unit_test(test_an_input_in_an_editor),
       cmocka_unit_test(test_the_session_of_the_readme),
       cmocka_unit_test(test_an_old_history),

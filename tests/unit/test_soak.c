@@ -42,6 +42,22 @@ static const char *const works[] = {
     "while true { y = ones(10) }",
     "y = zeros(100_000_000_000)",
     "for i in 0..3000 { y = (i, [i]) }\ny = none",
+    "y = 0.0\nfor i in 0..20000 { y += i * 0.5 % 3 }",
+    "y = zeros(50)\nfor i in 0..60 { y[i] = i }",  // past the end
+    "y = [(k: \"a\", v: 1.0), (k: \"b\", v: 2.0)]\ny.v += 1\ny = none",
+    "y = categorical([\"b\", \"a\", \"b\"])\nz = string(y)\ny = none\nz = none",
+    "y = [1, none, 3]\nz = fill_missing(y * 2, 0)\ny = none\nz = none",
+    "y = \"{[1.5, 2]:8.3f} {(a: 1)} {1 / 3:.{2 + 1}f}\"",
+    "import io\nimport json\ny = json.parse(\"[1, {{\\\"a\\\": \")",
+    "import io\ny = io.decode_npy(io.encode_npy(ones((3, 4))))\ny = none",
+    "import fft\ny = abs(fft.fft(arange(1000) / 7))\ny = none",
+    "import plot\ny = plot.svg(plot.line([1, 2, 3]))\ny = none",
+    "y = map_axis(ones((6, 7)), v => sum(v), axis: 0)\ny = none",
+    "y = ((((((((((((1 +)))))))))))",
+    "fn g(n) = { y = ones(n)\n error(\"{sum(y)}\") }\ntry { g(9) } catch { }\ng(3)",
+    "show([(a: 1.5, b: \"x\")])\nprint((1, [2, none]), [[1], []])",
+    "y = `{a: 3 * ?int8, b: var * string}`\nz = zeros(2, dtype: y)\ny = none\nz = none",
+    "del(y)\ny = x\nx[0] = 1",
     "y = 0\ns = none\nn = none\nu = none\nz = none\ne = none\nk = none",
 };
 enum { WORKS = sizeof works / sizeof *works, ENDLESS = 26 };

@@ -168,10 +168,8 @@ static void compile(tl_vm *vm, tl_jit_function *f, tl_jit_unit *unit) {
     TL_CHECK(false);
     ok = false;
   }
-  if (ok && !does_nothing(&code) && !tl_jit_emit(&code)) {
+  if (ok && !does_nothing(&code) && !tl_jit_emit(&code))
     jit->is_off = true;
-    ok = false;
-  }
   tl_jit_code_close(&code);
   unit->is_open = false;
   f->owed += unit->size / BYTES_OF_POLL;

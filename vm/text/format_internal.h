@@ -48,6 +48,21 @@ void tl_format_name(tl_text *text, const tl_string *name);
 // The same for any key of a record.
 void tl_format_key(tl_text *text, tl_key key);
 
+// How all floats of an array are written, so that their points align: so many
+// decimals, or so many behind the first digit and an exponent.
+typedef struct tl_float_form {
+  int decimals;  // 0: the array has no floats
+  bool exponents;
+} tl_float_form;
+
+// The form for the items that are shown, at both ends of each axis of an array
+// that is elided: as many decimals as the one that needs most, at most
+// vm->decimals.
+tl_float_form tl_choose_floats(tl_vm *vm, const tl_array *a, bool elided);
+// Appends an item in the form of its array.
+void tl_format_aligned(tl_text *text, tl_float_form form, tl_dtype dtype,
+                       const void *item);
+
 // Appends one item of an array. False: stop, an error is pending.
 typedef bool tl_item_format(tl_text *text, tl_dtype dtype, const void *item,
                             const void *context);
