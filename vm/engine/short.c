@@ -28,10 +28,20 @@ static const uint8_t results[TL_OP_COUNT] = {
     [TL_OP_BITWISE_XOR] = SAME, [TL_OP_LOGICAL_AND] = SAME,
     [TL_OP_LOGICAL_OR] = SAME,  [TL_OP_LOGICAL_XOR] = SAME,
     [TL_OP_ATAN2] = SAME,       [TL_OP_HYPOT] = SAME,
+    [TL_OP_COPYSIGN] = SAME,    [TL_OP_NEXTAFTER] = SAME,
+    [TL_OP_LOGADDEXP] = SAME,   [TL_OP_WHERE] = SAME,
     [TL_OP_EQUAL] = BOOL,       [TL_OP_NOT_EQUAL] = BOOL,
     [TL_OP_LESS] = BOOL,        [TL_OP_LESS_EQUAL] = BOOL,
     [TL_OP_GREATER] = BOOL,     [TL_OP_GREATER_EQUAL] = BOOL,
 };
+
+bool tl_short_result(tl_op op, tl_dtype dtype, tl_dtype *result) {
+  if (tl_ops[op].arity == 1)
+    *result = tl_op_result(op, dtype);
+  else
+    *result = results[op] == BOOL ? TL_BOOL : dtype;
+  return tl_ops[op].arity == 1 || results[op] != NONE;
+}
 
 // What two operands must have in common: class, dtype, rank, and that their
 // items are dense.
@@ -135,9 +145,7 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   return true;
 }
 
-// A scalar as an item of [dtype], where promotion leaves the array's dtype and
-// nothing can fail; false: the general way.
-INLINE bool scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
+bool tl_scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
   int from = tl_dtype_of(s);
   if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0)
     return false;
@@ -170,7 +178,7 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
       at == 0 ? kernels->binary_vs[op][dtype] : kernels->binary_sv[op][dtype];
   uint64_t item;
   if (kernel == NULL || a->size > limit ||
-      !scalar_item(x[1 - at], dtype, &item)) {
+      !tl_scalar_item(x[1 - at], dtype, &item)) {
     return false;
   }
   if (results[op] == BOOL) {
@@ -340,7 +348,8 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     result = tl_bool(truth);
   else if (vm->has_contracts || !(is_complex(x[0].tag) || is_complex(x[1].tag)
                                       ? complex_scalars(vm, op, x, &result)
-                                      : binary(vm, op, x, ITEMS, &result)))
+                                      : binary(vm, op, x, ITEMS, &result) ||
+                                            tl_small(vm, op, x, &result)))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -441,7 +450,8 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
-  if (vm->has_contracts || !unary(vm, op, &x, ITEMS, &result))
+  if (vm->has_contracts ||
+      !(unary(vm, op, &x, ITEMS, &result) || tl_small(vm, op, &x, &result)))
     return false;
   end(vm, x);
   tl_copy_slot(a, &result);
@@ -454,10 +464,13 @@ bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
     return false;
   switch (tl_ops[op].arity) {
     case 1:
-      return unary(vm, op, operands, ITEMS, out);
+      return unary(vm, op, operands, ITEMS, out) ||
+             tl_small(vm, op, operands, out);
     case 2:
-      return binary(vm, op, operands, ITEMS, out);
+      return binary(vm, op, operands, ITEMS, out) ||
+             tl_small(vm, op, operands, out);
     default:
-      return op == TL_OP_WHERE && choice(vm, operands, ITEMS, out);
+      return op == TL_OP_WHERE && (choice(vm, operands, ITEMS, out) ||
+                                   tl_small(vm, op, operands, out));
   }
 }

@@ -1,0 +1,191 @@
+// Operations on up to TL_SMALL_ITEMS items of one or two axes, without a plan:
+// operands that are no plain run of items go through buffers on the stack.
+//
+//   strided     x[::2], m.T       packed
+//   broadcast   c of m + c        repeated
+//   converted   i of i + f        cast, in the general way alone
+//
+#include "vm/engine/engine_internal.h"
+#include "vm/kernels/kernels.h"
+
+const char *tl_small_items(const tl_array *a, const int64_t *dims,
+                           tl_small_buffer buffer) {
+  const int last = tl_ndim(a) - 1;
+  const int64_t *strides = tl_strides(a);
+  const int64_t itemsize = (int64_t)tl_itemsize(tl_array_dtype(a));
+  const unsigned size = tl_move_size((size_t)itemsize);
+  const tl_kernel_table *kernels = tl_kernels();
+  // An axis of one item is read again for each place of the result's.
+  const int64_t column = a->dims[last] == dims[1] ? strides[last] : 0;
+  const int64_t row = last > 0 && a->dims[0] == dims[0] ? strides[0] : 0;
+  if ((dims[1] == 1 || column == itemsize) &&
+      (dims[0] == 1 || row == dims[1] * itemsize))
+    return a->data;
+  if (dims[0] == 1)
+    kernels->pack[size](buffer, a->data, column, (size_t)dims[1]);
+  else if (dims[1] == 1)
+    kernels->pack[size](buffer, a->data, row, (size_t)dims[0]);
+  else
+    kernels->pack_tile[size](buffer, dims[1] * itemsize, a->data, row, column,
+                             (size_t)dims[0], (size_t)dims[1]);
+  return buffer;
+}
+
+void tl_run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
+                  tl_array *target) {
+  const tl_kernel_table *kernels = tl_kernels();
+  _Alignas(64) tl_small_buffer items[TL_MAX_OPERANDS];
+  _Alignas(64) tl_small_buffer converted[TL_MAX_OPERANDS];
+  const char *in[TL_MAX_OPERANDS];
+  const size_t n = (size_t)target->size;
+  const int64_t *shape = tl_shape(target);
+  const int64_t dims[2] = {tl_ndim(target) == 2 ? shape[0] : 1,
+                           shape[tl_ndim(target) - 1]};
+  for (int i = 0; i < tl_ops[op].arity; i++) {
+    // Buffers are per operand, since kernels may not overlap their inputs.
+    const tl_dtype from = x[i].dtype, to = typing->operands[i];
+    if (x[i].array == NULL) {  // converted when dtypes were decided
+      in[i] = items[i];
+      kernels->fill[tl_move_size(tl_itemsize(to))](items[i], x[i].data, n);
+      continue;
+    }
+    in[i] = tl_small_items(x[i].array, dims, items[i]);
+    if (from == to)
+      continue;
+    kernels->cast[from][to](converted[i], in[i], n);
+    in[i] = converted[i];
+  }
+  tl_call_kernel(op, typing, target->data, in, n);
+}
+
+// --- Operands of one dtype --------------------------------------------------
+
+// What an operation on small arrays reads and makes.
+typedef struct small {
+  tl_op op;
+  int arity, ndim;
+  tl_slot *x;
+  tl_dtype dtype, result;           // of the operands but a mask
+  int64_t dims[2];                  // of the result, 1 in front of a vector's
+  int scalar;                       // the operand that is one; -1: none is
+  uint64_t item;                    // its value, of the dtype
+  const char *in[TL_MAX_OPERANDS];  // the items of the others, in rows
+} small;
+
+// Joins an operand's shape to the result's; false where it does not broadcast
+// or has other axes than one or two.
+static bool join_shape(small *s, const tl_array *a) {
+  const int ndim = tl_ndim(a);
+  if ((unsigned)ndim - 1 > 1 || a->size > TL_SMALL_ITEMS)
+    return false;
+  for (int i = 0; i < ndim; i++) {
+    int64_t *dim = &s->dims[2 - ndim + i];
+    if (*dim == 1)
+      *dim = a->dims[i];
+    else if (a->dims[i] != 1 && a->dims[i] != *dim)
+      return false;
+  }
+  if (ndim > s->ndim)
+    s->ndim = ndim;
+  return true;
+}
+
+// Whether all operands are arrays of one dtype, but for a mask in front and for
+// one scalar.
+static bool read_operands(small *s) {
+  int dtype = -1;
+  s->scalar = -1;
+  for (int i = s->arity - 1; i >= 0; i--) {
+    const tl_slot x = s->x[i];
+    if (!tl_is_array(x)) {
+      if (s->scalar >= 0 || s->arity != 2)
+        return false;
+      s->scalar = i;
+      continue;
+    }
+    const bool is_mask = s->arity == 3 && i == 0;
+    if (is_mask ? tl_dtype_of(x) != TL_BOOL
+                : dtype >= 0 && tl_dtype_of(x) != dtype)
+      return false;
+    if (!is_mask)
+      dtype = tl_dtype_of(x);
+    if (!join_shape(s, x.array))
+      return false;
+  }
+  s->dtype = (tl_dtype)dtype;
+  return dtype >= 0 && dtype < TL_STRING &&
+         s->dims[0] * s->dims[1] <= TL_SMALL_ITEMS &&
+         (s->scalar < 0 || tl_scalar_item(s->x[s->scalar], s->dtype, &s->item));
+}
+
+// The memory of an operand that ends here, else a new array. NULL: the general
+// way decides, be it for want of memory, and nothing has happened.
+static tl_array *small_target(tl_vm *vm, small *s) {
+  const int64_t *shape = s->dims + 2 - s->ndim;
+  int first = -1;
+  for (int i = s->arity - 1; i >= 0; i--) {
+    if (i == s->scalar)
+      continue;
+    const tl_array *a = s->x[i].array;
+    first = i;
+    if (!tl_can_reuse(vm, s->x[i], s->result, s->ndim, shape))
+      continue;
+    // What was packed lies elsewhere.
+    for (int k = 0; k < s->arity; k++)
+      if (k != i && k != s->scalar && s->in[k] == s->x[k].array->data &&
+          tl_array_owner(s->x[k].array) == a)
+        return NULL;
+    return s->in[i] == a->data
+               ? tl_reuse(vm, &s->x[i], s->result, s->ndim, shape)
+               : NULL;
+  }
+  tl_array *made = tl_array_new(vm, s->result, s->ndim, shape);
+  if (made == NULL)
+    tl_error_clear(vm);
+  else
+    tl_reuse(vm, &s->x[first], s->result, s->ndim, shape);  // counts why not
+  return made;
+}
+
+// Calls the operation's kernel; false where the dtype has none, which is asked
+// with [to] NULL before anything is made.
+static bool small_kernel(const small *s, char *to) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const size_t n = (size_t)(s->dims[0] * s->dims[1]);
+  if (s->arity == 1) {
+    tl_kernel1 *kernel = kernels->unary[s->op][s->dtype];
+    if (kernel != NULL && to != NULL)
+      kernel(to, s->in[0], n);
+    return kernel != NULL;
+  }
+  if (s->arity == 3) {
+    if (to != NULL)
+      kernels->select[tl_move_size(tl_itemsize(s->dtype))](
+          to, s->in[0], s->in[1], s->in[2], n);
+    return true;
+  }
+  tl_kernel2 *kernel = s->scalar < 0    ? kernels->binary[s->op][s->dtype]
+                       : s->scalar == 0 ? kernels->binary_sv[s->op][s->dtype]
+                                        : kernels->binary_vs[s->op][s->dtype];
+  if (kernel != NULL && to != NULL)
+    kernel(to, s->scalar == 0 ? (const void *)&s->item : s->in[0],
+           s->scalar == 1 ? (const void *)&s->item : s->in[1], n);
+  return kernel != NULL;
+}
+
+bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
+  small s = {.op = op, .arity = tl_ops[op].arity, .x = x, .dims = {1, 1}};
+  if (!read_operands(&s) || !tl_short_result(op, s.dtype, &s.result) ||
+      !small_kernel(&s, NULL))
+    return false;
+  _Alignas(64) tl_small_buffer items[TL_MAX_OPERANDS];
+  for (int i = 0; i < s.arity; i++)
+    if (i != s.scalar)
+      s.in[i] = tl_small_items(x[i].array, s.dims, items[i]);
+  tl_array *target = small_target(vm, &s);
+  if (target == NULL)
+    return false;
+  small_kernel(&s, target->data);
+  *out = tl_own_array(target);
+  return true;
+}
