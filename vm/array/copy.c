@@ -238,12 +238,14 @@ static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
 }
 
 // Whether the two innermost dimensions are copied as tiles: the target's rows
-// are contiguous, the source's are not but its columns nearly are.
+// are contiguous, the source's are not but its columns nearly are. Rows that
+// repeat have no columns.
 static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
   if (walk->ndim == 0 || walk->step[0] != (int64_t)itemsize)
     return false;
   int row = walk->ndim - 1;
   return walk->length >= 8 && walk->shape[row] >= 4 &&
+         walk->strides[1][row] != 0 &&
          tl_distance(walk->strides[1][row]) < tl_distance(walk->step[1]);
 }
 
