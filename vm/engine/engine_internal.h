@@ -52,7 +52,8 @@ void tl_run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
 bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out);
 
 // Sets the dtype of the result where the operation never fails on operands of
-// one dtype, and has that one (or bool, or what a unary operation gives).
+// one dtype but for integers that it refuses on the right, and has that dtype
+// (or bool, or what a unary operation gives).
 bool tl_short_result(tl_op op, tl_dtype dtype, tl_dtype *result);
 // A scalar as an item of [dtype], where promotion leaves the array's dtype and
 // nothing can fail.

@@ -16,23 +16,42 @@ enum {
   NONE,
   SAME,           // the result's dtype is the operands'
   BOOL,           // comparisons
+  CHECKED,        // the same dtype; integers on the right may be refused
   ITEMS = 16384,  // above, blocks and polls
 };
 
-// Operations that never fail on equal dtypes, and their result's dtype.
+// Operations that never fail on equal dtypes, or for items that are easily
+// checked, and their result's dtype.
 static const uint8_t results[TL_OP_COUNT] = {
-    [TL_OP_ADD] = SAME,         [TL_OP_SUBTRACT] = SAME,
-    [TL_OP_MULTIPLY] = SAME,    [TL_OP_DIVIDE] = SAME,
-    [TL_OP_MAXIMUM] = SAME,     [TL_OP_MINIMUM] = SAME,
-    [TL_OP_BITWISE_AND] = SAME, [TL_OP_BITWISE_OR] = SAME,
-    [TL_OP_BITWISE_XOR] = SAME, [TL_OP_LOGICAL_AND] = SAME,
-    [TL_OP_LOGICAL_OR] = SAME,  [TL_OP_LOGICAL_XOR] = SAME,
-    [TL_OP_ATAN2] = SAME,       [TL_OP_HYPOT] = SAME,
-    [TL_OP_COPYSIGN] = SAME,    [TL_OP_NEXTAFTER] = SAME,
-    [TL_OP_LOGADDEXP] = SAME,   [TL_OP_WHERE] = SAME,
-    [TL_OP_EQUAL] = BOOL,       [TL_OP_NOT_EQUAL] = BOOL,
-    [TL_OP_LESS] = BOOL,        [TL_OP_LESS_EQUAL] = BOOL,
-    [TL_OP_GREATER] = BOOL,     [TL_OP_GREATER_EQUAL] = BOOL,
+    [TL_OP_ADD] = SAME,
+    [TL_OP_SUBTRACT] = SAME,
+    [TL_OP_MULTIPLY] = SAME,
+    [TL_OP_DIVIDE] = SAME,
+    [TL_OP_MAXIMUM] = SAME,
+    [TL_OP_MINIMUM] = SAME,
+    [TL_OP_BITWISE_AND] = SAME,
+    [TL_OP_BITWISE_OR] = SAME,
+    [TL_OP_BITWISE_XOR] = SAME,
+    [TL_OP_LOGICAL_AND] = SAME,
+    [TL_OP_LOGICAL_OR] = SAME,
+    [TL_OP_LOGICAL_XOR] = SAME,
+    [TL_OP_ATAN2] = SAME,
+    [TL_OP_HYPOT] = SAME,
+    [TL_OP_COPYSIGN] = SAME,
+    [TL_OP_NEXTAFTER] = SAME,
+    [TL_OP_LOGADDEXP] = SAME,
+    [TL_OP_WHERE] = SAME,
+    [TL_OP_FLOOR_DIVIDE] = CHECKED,
+    [TL_OP_REMAINDER] = CHECKED,
+    [TL_OP_LEFT_SHIFT] = CHECKED,
+    [TL_OP_RIGHT_SHIFT] = CHECKED,
+    [TL_OP_POW] = CHECKED,
+    [TL_OP_EQUAL] = BOOL,
+    [TL_OP_NOT_EQUAL] = BOOL,
+    [TL_OP_LESS] = BOOL,
+    [TL_OP_LESS_EQUAL] = BOOL,
+    [TL_OP_GREATER] = BOOL,
+    [TL_OP_GREATER_EQUAL] = BOOL,
 };
 
 bool tl_short_result(tl_op op, tl_dtype dtype, tl_dtype *result) {
@@ -165,7 +184,11 @@ bool tl_scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
     memcpy(item, &value, sizeof value);
     return true;
   }
-  return false;
+  if (from != TL_INT64 || !tl_dtype_is_integer(dtype) ||
+      !tl_int_fits(s.i, dtype))
+    return false;
+  tl_kernels()->cast[TL_INT64][dtype](item, &s.i, 1);
+  return true;
 }
 
 // A plain array with a scalar; [at] is the array's position.
@@ -182,7 +205,7 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
     return false;
   }
   if (results[op] == BOOL) {
-    if (!fresh_like(vm, x[at], TL_BOOL, out))
+    if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[at], TL_BOOL, out))
       return false;
   } else if (tl_is_dying(vm, x[at])) {
     *out = tl_take_over(vm, &x[at]);
@@ -202,7 +225,7 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
 INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                    tl_slot *out) {
   uint64_t a = x[0].tag, b = x[1].tag;
-  if (results[op] == NONE)
+  if (results[op] == NONE || results[op] == CHECKED)
     return false;
   if (is_plain(a)) {
     if (((a ^ b) & TAG_TYPE) == 0)
@@ -305,8 +328,8 @@ INLINE tl_slot put_complex(tl_vm *vm, tl_slot *x, tl_c128 item) {
 static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_c128 a, b, item;
   tl_kernel2 *kernel = tl_kernels()->binary[op][TL_COMPLEX128];
-  if (kernel == NULL || results[op] == NONE || !complex_item(x[0], &a) ||
-      !complex_item(x[1], &b))
+  if (kernel == NULL || (results[op] != SAME && results[op] != BOOL) ||
+      !complex_item(x[0], &a) || !complex_item(x[1], &b))
     return false;
   kernel(&item, &a, &b, 1);
   if (results[op] == BOOL) {

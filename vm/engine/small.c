@@ -5,6 +5,8 @@
 //   broadcast   c of m + c        repeated
 //   converted   i of i + f        cast, in the general way alone
 //
+#include <string.h>
+
 #include "vm/engine/engine_internal.h"
 #include "vm/kernels/kernels.h"
 
@@ -118,6 +120,44 @@ static bool read_operands(small *s) {
          (s->scalar < 0 || tl_scalar_item(s->x[s->scalar], s->dtype, &s->item));
 }
 
+// Whether the items on the right are refused, zeros of divisors and negative
+// powers and shifts of integers: the general way says so then. Complex powers
+// have a way of their own, and bools are computed as bytes.
+static bool is_refused(const small *s) {
+  tl_check *check = NULL;
+  switch (s->op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER:
+      check = tl_kernels()->any_zero[s->dtype];
+      break;
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT:
+      check = tl_kernels()->any_negative[s->dtype];
+      break;
+    default:
+      return false;
+  }
+  if (!tl_dtype_is_integer(s->dtype))
+    return !tl_dtype_is_real(s->dtype);
+  const size_t n = (size_t)(s->dims[0] * s->dims[1]);
+  return check != NULL &&
+         (s->scalar == 1 ? check(&s->item, 1) : check(s->in[1], n));
+}
+
+// x ** 2 and its like as what they are: one operand less.
+static void simplify_power(small *s) {
+  tl_operand exponent = {.dtype = s->dtype};
+  if (s->op != TL_OP_POW || s->scalar != 1)
+    return;
+  memcpy(&exponent.item, &s->item, sizeof s->item);
+  s->op = tl_power_form(&exponent, s->dtype);
+  if (s->op == TL_OP_POW)
+    return;
+  s->arity = 1;
+  s->scalar = -1;
+}
+
 // The memory of an operand that ends here, else a new array. NULL: the general
 // way decides, be it for want of memory, and nothing has happened.
 static tl_array *small_target(tl_vm *vm, small *s) {
@@ -164,25 +204,35 @@ static bool small_kernel(const small *s, char *to) {
           to, s->in[0], s->in[1], s->in[2], n);
     return true;
   }
-  tl_kernel2 *kernel = s->scalar < 0    ? kernels->binary[s->op][s->dtype]
+  const bool both = s->scalar < 0 || s->in[s->scalar] != NULL;
+  tl_kernel2 *kernel = both             ? kernels->binary[s->op][s->dtype]
                        : s->scalar == 0 ? kernels->binary_sv[s->op][s->dtype]
                                         : kernels->binary_vs[s->op][s->dtype];
   if (kernel != NULL && to != NULL)
-    kernel(to, s->scalar == 0 ? (const void *)&s->item : s->in[0],
-           s->scalar == 1 ? (const void *)&s->item : s->in[1], n);
+    kernel(to, !both && s->scalar == 0 ? (const void *)&s->item : s->in[0],
+           !both && s->scalar == 1 ? (const void *)&s->item : s->in[1], n);
   return kernel != NULL;
 }
 
 bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   small s = {.op = op, .arity = tl_ops[op].arity, .x = x, .dims = {1, 1}};
-  if (!read_operands(&s) || !tl_short_result(op, s.dtype, &s.result) ||
-      !small_kernel(&s, NULL))
+  if (!tl_short_result(op, TL_BOOL, &s.result) || !read_operands(&s) ||
+      !tl_short_result(op, s.dtype, &s.result))
     return false;
+  simplify_power(&s);
   _Alignas(64) tl_small_buffer items[TL_MAX_OPERANDS];
+  if (!small_kernel(&s, NULL) && s.scalar >= 0) {
+    // No kernel takes the scalar: it is repeated for the one of two arrays.
+    tl_kernels()->fill[tl_move_size(tl_itemsize(s.dtype))](
+        items[s.scalar], &s.item, (size_t)(s.dims[0] * s.dims[1]));
+    s.in[s.scalar] = items[s.scalar];
+  }
+  if (!small_kernel(&s, NULL))
+    return false;
   for (int i = 0; i < s.arity; i++)
     if (i != s.scalar)
       s.in[i] = tl_small_items(x[i].array, s.dims, items[i]);
-  tl_array *target = small_target(vm, &s);
+  tl_array *target = is_refused(&s) ? NULL : small_target(vm, &s);
   if (target == NULL)
     return false;
   small_kernel(&s, target->data);
