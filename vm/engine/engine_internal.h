@@ -51,10 +51,15 @@ void tl_run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
 // gone, and nothing has happened.
 bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out);
 
-// Sets the dtype of the result where the operation never fails on operands of
-// one dtype but for integers that it refuses on the right, and has that dtype
-// (or bool, or what a unary operation gives).
-bool tl_short_result(tl_op op, tl_dtype dtype, tl_dtype *result);
+// What the short ways know of a binary operation on operands of one dtype, and
+// of where.
+typedef enum tl_short_kind {
+  TL_SHORT_NONE,     // they do not do it
+  TL_SHORT_SAME,     // it never fails, and its result has that dtype
+  TL_SHORT_BOOL,     // the same of comparisons, which give bools
+  TL_SHORT_CHECKED,  // as SAME, but integers on the right may be refused
+} tl_short_kind;
+extern const uint8_t tl_short_kinds[TL_OP_COUNT];
 // A scalar as an item of [dtype], where promotion leaves the array's dtype and
 // nothing can fail.
 bool tl_scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item);

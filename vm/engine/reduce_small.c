@@ -59,7 +59,13 @@ static void fold_items(small_fold *s, tl_reduction reduction, char *to) {
                      (double)(s->across ? rows->n : rows->length));
 }
 
-// Decides which items belong together; false where another way has to. Axes of
+// Decides which items belong together:
+//
+//   2 * 3, all axes    1 row of 6
+//   2 * 3, axis 1      2 rows of 3
+//   2 * 3, axis 0      2 rows of 3, whose columns are folded
+//
+// False where another way has to. Axes of
 // one item would make it another one.
 static bool read_shape(small_fold *s, const tl_array *a, int axis) {
   const int ndim = tl_ndim(a);
@@ -74,6 +80,8 @@ static bool read_shape(small_fold *s, const tl_array *a, int axis) {
   return true;
 }
 
+// Float16 is folded in another dtype and rounded, complex results are boxed:
+// both are left to the general way.
 bool tl_reduce_small(tl_vm *vm, tl_reduction reduction, tl_slot x, int axis,
                      bool keepdims, double correction, tl_slot *out) {
   small_fold s;

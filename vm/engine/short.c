@@ -12,55 +12,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum {
-  NONE,
-  SAME,           // the result's dtype is the operands'
-  BOOL,           // comparisons
-  CHECKED,        // the same dtype; integers on the right may be refused
-  ITEMS = 16384,  // above, blocks and polls
-};
-
-// Operations that never fail on equal dtypes, or for items that are easily
-// checked, and their result's dtype.
-static const uint8_t results[TL_OP_COUNT] = {
-    [TL_OP_ADD] = SAME,
-    [TL_OP_SUBTRACT] = SAME,
-    [TL_OP_MULTIPLY] = SAME,
-    [TL_OP_DIVIDE] = SAME,
-    [TL_OP_MAXIMUM] = SAME,
-    [TL_OP_MINIMUM] = SAME,
-    [TL_OP_BITWISE_AND] = SAME,
-    [TL_OP_BITWISE_OR] = SAME,
-    [TL_OP_BITWISE_XOR] = SAME,
-    [TL_OP_LOGICAL_AND] = SAME,
-    [TL_OP_LOGICAL_OR] = SAME,
-    [TL_OP_LOGICAL_XOR] = SAME,
-    [TL_OP_ATAN2] = SAME,
-    [TL_OP_HYPOT] = SAME,
-    [TL_OP_COPYSIGN] = SAME,
-    [TL_OP_NEXTAFTER] = SAME,
-    [TL_OP_LOGADDEXP] = SAME,
-    [TL_OP_WHERE] = SAME,
-    [TL_OP_FLOOR_DIVIDE] = CHECKED,
-    [TL_OP_REMAINDER] = CHECKED,
-    [TL_OP_LEFT_SHIFT] = CHECKED,
-    [TL_OP_RIGHT_SHIFT] = CHECKED,
-    [TL_OP_POW] = CHECKED,
-    [TL_OP_EQUAL] = BOOL,
-    [TL_OP_NOT_EQUAL] = BOOL,
-    [TL_OP_LESS] = BOOL,
-    [TL_OP_LESS_EQUAL] = BOOL,
-    [TL_OP_GREATER] = BOOL,
-    [TL_OP_GREATER_EQUAL] = BOOL,
-};
-
-bool tl_short_result(tl_op op, tl_dtype dtype, tl_dtype *result) {
-  if (tl_ops[op].arity == 1)
-    *result = tl_op_result(op, dtype);
-  else
-    *result = results[op] == BOOL ? TL_BOOL : dtype;
-  return tl_ops[op].arity == 1 || results[op] != NONE;
-}
+enum { ITEMS = 16384 };  // above, blocks and polls
 
 // What two operands must have in common: class, dtype, rank, and that their
 // items are dense.
@@ -148,7 +100,7 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
   if (kernel == NULL || a->size > limit || !same_shape(a, b))
     return false;
-  if (results[op] == BOOL) {
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
     if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[0], TL_BOOL, out))
       return false;
   } else if (tl_is_dying(vm, x[0]) && is_disjoint(x[0], x[1])) {
@@ -161,33 +113,6 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
     count_fresh(vm, x[0]);
   }
   kernel(out->array->data, a->data, b->data, (size_t)a->size);
-  return true;
-}
-
-bool tl_scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
-  int from = tl_dtype_of(s);
-  if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0)
-    return false;
-  if ((int)dtype == from) {
-    *item = s.u;
-    return true;
-  }
-  if (!tl_is_weak(s))
-    return false;
-  if (dtype == TL_FLOAT64) {
-    double value = from == TL_FLOAT64 ? s.f : (double)s.i;
-    memcpy(item, &value, sizeof value);
-    return true;
-  }
-  if (dtype == TL_FLOAT32) {
-    float value = from == TL_FLOAT64 ? (float)s.f : (float)s.i;
-    memcpy(item, &value, sizeof value);
-    return true;
-  }
-  if (from != TL_INT64 || !tl_dtype_is_integer(dtype) ||
-      !tl_int_fits(s.i, dtype))
-    return false;
-  tl_kernels()->cast[TL_INT64][dtype](item, &s.i, 1);
   return true;
 }
 
@@ -204,7 +129,7 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
       !tl_scalar_item(x[1 - at], dtype, &item)) {
     return false;
   }
-  if (results[op] == BOOL) {
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
     if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[at], TL_BOOL, out))
       return false;
   } else if (tl_is_dying(vm, x[at])) {
@@ -225,7 +150,8 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
 INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                    tl_slot *out) {
   uint64_t a = x[0].tag, b = x[1].tag;
-  if (results[op] == NONE || results[op] == CHECKED)
+  if (tl_short_kinds[op] == TL_SHORT_NONE ||
+      tl_short_kinds[op] == TL_SHORT_CHECKED)
     return false;
   if (is_plain(a)) {
     if (((a ^ b) & TAG_TYPE) == 0)
@@ -328,11 +254,13 @@ INLINE tl_slot put_complex(tl_vm *vm, tl_slot *x, tl_c128 item) {
 static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_c128 a, b, item;
   tl_kernel2 *kernel = tl_kernels()->binary[op][TL_COMPLEX128];
-  if (kernel == NULL || (results[op] != SAME && results[op] != BOOL) ||
+  if (kernel == NULL ||
+      (tl_short_kinds[op] != TL_SHORT_SAME &&
+       tl_short_kinds[op] != TL_SHORT_BOOL) ||
       !complex_item(x[0], &a) || !complex_item(x[1], &b))
     return false;
   kernel(&item, &a, &b, 1);
-  if (results[op] == BOOL) {
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
     bool truth;
     memcpy(&truth, &item, sizeof truth);
     *out = tl_bool(truth);

@@ -10,6 +10,60 @@
 #include "vm/engine/engine_internal.h"
 #include "vm/kernels/kernels.h"
 
+// By name, two in a line; what is not here has TL_SHORT_NONE.
+#define SAME TL_SHORT_SAME
+#define BOOL TL_SHORT_BOOL
+#define TEST TL_SHORT_CHECKED
+const uint8_t tl_short_kinds[TL_OP_COUNT] = {
+    [TL_OP_ADD] = SAME,          [TL_OP_SUBTRACT] = SAME,
+    [TL_OP_MULTIPLY] = SAME,     [TL_OP_DIVIDE] = SAME,
+    [TL_OP_MAXIMUM] = SAME,      [TL_OP_MINIMUM] = SAME,
+    [TL_OP_BITWISE_AND] = SAME,  [TL_OP_BITWISE_OR] = SAME,
+    [TL_OP_BITWISE_XOR] = SAME,  [TL_OP_LOGICAL_AND] = SAME,
+    [TL_OP_LOGICAL_OR] = SAME,   [TL_OP_LOGICAL_XOR] = SAME,
+    [TL_OP_ATAN2] = SAME,        [TL_OP_HYPOT] = SAME,
+    [TL_OP_COPYSIGN] = SAME,     [TL_OP_NEXTAFTER] = SAME,
+    [TL_OP_LOGADDEXP] = SAME,    [TL_OP_WHERE] = SAME,
+    [TL_OP_EQUAL] = BOOL,        [TL_OP_NOT_EQUAL] = BOOL,
+    [TL_OP_LESS] = BOOL,         [TL_OP_LESS_EQUAL] = BOOL,
+    [TL_OP_GREATER] = BOOL,      [TL_OP_GREATER_EQUAL] = BOOL,
+    [TL_OP_FLOOR_DIVIDE] = TEST, [TL_OP_REMAINDER] = TEST,
+    [TL_OP_LEFT_SHIFT] = TEST,   [TL_OP_RIGHT_SHIFT] = TEST,
+    [TL_OP_POW] = TEST,
+};
+#undef SAME
+#undef BOOL
+#undef TEST
+
+// Of integers those that fit are items of the array's dtype; a strong scalar
+// has to have that dtype, as it may change the result's otherwise.
+bool tl_scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
+  int from = tl_dtype_of(s);
+  if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0)
+    return false;
+  if ((int)dtype == from) {
+    *item = s.u;
+    return true;
+  }
+  if (!tl_is_weak(s))
+    return false;
+  if (dtype == TL_FLOAT64) {
+    double value = from == TL_FLOAT64 ? s.f : (double)s.i;
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  if (dtype == TL_FLOAT32) {
+    float value = from == TL_FLOAT64 ? (float)s.f : (float)s.i;
+    memcpy(item, &value, sizeof value);
+    return true;
+  }
+  if (from != TL_INT64 || !tl_dtype_is_integer(dtype) ||
+      !tl_int_fits(s.i, dtype))
+    return false;
+  tl_kernels()->cast[TL_INT64][dtype](item, &s.i, 1);
+  return true;
+}
+
 const char *tl_small_items(const tl_array *a, const int64_t *dims,
                            tl_small_buffer buffer) {
   const int last = tl_ndim(a) - 1;
@@ -33,6 +87,8 @@ const char *tl_small_items(const tl_array *a, const int64_t *dims,
   return buffer;
 }
 
+// A scalar is repeated, since kernels of two arrays are called; what has
+// another dtype is cast behind its packing.
 void tl_run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
                   tl_array *target) {
   const tl_kernel_table *kernels = tl_kernels();
@@ -214,11 +270,21 @@ static bool small_kernel(const small *s, char *to) {
   return kernel != NULL;
 }
 
+// In this order: what may fail or has no kernel is left to the general way
+// before anything is written; items are packed before the target is taken, as
+// they may lie in it.
+//
+//   x - x[::-1]    where x ends here: the reversed items in a buffer, then the
+//                  difference over those of x
 bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   small s = {.op = op, .arity = tl_ops[op].arity, .x = x, .dims = {1, 1}};
-  if (!tl_short_result(op, TL_BOOL, &s.result) || !read_operands(&s) ||
-      !tl_short_result(op, s.dtype, &s.result))
+  const tl_short_kind kind = (tl_short_kind)tl_short_kinds[op];
+  if ((kind == TL_SHORT_NONE && s.arity > 1) || !read_operands(&s))
     return false;
+  // Unary operations say themselves what they give.
+  s.result = s.arity == 1            ? tl_op_result(op, s.dtype)
+             : kind == TL_SHORT_BOOL ? TL_BOOL
+                                     : s.dtype;
   simplify_power(&s);
   _Alignas(64) tl_small_buffer items[TL_MAX_OPERANDS];
   if (!small_kernel(&s, NULL) && s.scalar >= 0) {
