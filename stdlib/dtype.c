@@ -141,14 +141,40 @@ static bool result_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- isdtype ----------------------------------------------------------------
 
-static const struct {
+typedef struct group {
   const char *name;
+  size_t nbytes;      // of the name
   const char *kinds;  // of tl_dtype_info
-} groups[] = {
-    {"bool", "B"},       {"signed integer", "I"}, {"unsigned integer", "U"},
-    {"integral", "IU"},  {"real floating", "F"},  {"complex floating", "C"},
-    {"numeric", "IUFC"}, {"string", "S"},
+} group;
+
+#define GROUP(name, kinds) \
+  { name, sizeof name - 1, kinds }
+static const group groups[] = {
+    GROUP("bool", "B"),
+    GROUP("signed integer", "I"),
+    GROUP("unsigned integer", "U"),
+    GROUP("integral", "IU"),
+    GROUP("real floating", "F"),
+    GROUP("complex floating", "C"),
+    GROUP("numeric", "IUFC"),
+    GROUP("string", "S"),
 };
+#undef GROUP
+
+// The group of that name, or NULL.
+static const group *find_group(const tl_string *name) {
+  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++)
+    if (groups[i].nbytes == name->length &&
+        memcmp(groups[i].name, name->text, name->length) == 0)
+      return &groups[i];
+  return NULL;
+}
+
+// Whether a dtype is of the group; what is none is in no group.
+static bool is_in(const group *g, tl_dtype dtype) {
+  return dtype != TL_DTYPE_COUNT &&
+         strchr(g->kinds, tl_dtypes[dtype].kind) != NULL;
+}
 
 // One dtype, one name of a group, or a list of such; lists are not nested.
 // [dtype] is TL_DTYPE_COUNT for a type that is no dtype: it is of no kind.
@@ -175,11 +201,9 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
   tl_string *name;
   if (!tl_arg_string(vm, "isdtype", "kind", kind, &name))
     return false;
-  for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
-    if (strcmp(groups[i].name, name->text) != 0)
-      continue;
-    *out = dtype != TL_DTYPE_COUNT &&
-           strchr(groups[i].kinds, tl_dtypes[dtype].kind) != NULL;
+  const group *g = find_group(name);
+  if (g != NULL) {
+    *out = is_in(g, dtype);
     return true;
   }
   return tl_fail(vm, TALLY_ERR_VALUE,
@@ -207,6 +231,20 @@ static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!is_of_kind(vm, dtype, args[1], &is))
     return false;
   *out = tl_bool(is);
+  return true;
+}
+
+// A dtype and one name of a group.
+static bool isdtype_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  if (!tl_is_type(args[0]) || args[0].type->kind != TL_TYPE_DTYPE ||
+      !tl_is_string(args[1]) || tl_is_owned(args[1]))
+    return false;
+  const group *g = find_group(args[1].string);
+  if (g == NULL)
+    return false;
+  const tl_slot is = tl_bool(is_in(g, args[0].type->dtype));
+  tl_copy_slot(out, &is);
   return true;
 }
 
@@ -248,7 +286,7 @@ const tl_builtin tl_dtype_builtins[] = {
     /// "complex floating", "numeric", "string", or one of a list of such.
     /// The type of rows or structs is of none. What is no type is an error (kind type).
     ///     isdtype(int8, "integral")    # true
-    {"isdtype", "dtype, kind", isdtype},
+    {"isdtype", "dtype, kind", isdtype, .at_once = isdtype_at_once},
     /// The dtype that an operation on these arrays, numbers and dtypes gives.
     /// Values that have no dtype are an error (kind type).
     ///     result_type(int32, float32)    # float64

@@ -372,6 +372,33 @@ static bool stack(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok;
 }
 
+// The parts of an array of two axes or more along one of them, each a view that
+// counts its block.
+static bool views_along(tl_vm *vm, tl_slot x, int axis, tl_slot *out) {
+  const tl_array *a = x.array;
+  const int ndim = tl_ndim(a) - 1;
+  int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
+  for (int i = 0; i < ndim; i++) {
+    shape[i] = tl_shape(a)[i + (i >= axis)];
+    strides[i] = tl_strides(a)[i + (i >= axis)];
+  }
+  const int64_t n = tl_shape(a)[axis], step = tl_strides(a)[axis];
+  tl_list *list = tl_list_new(vm, n);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < n; i++) {
+    tl_slot base = tl_borrow(x), part;
+    ok = ((i & 1023) != 1023 || tl_poll(vm, 1)) &&
+         tl_view(vm, &base, a->data + i * step, ndim, shape, strides, &part);
+    if (ok)
+      tl_list_put(vm, list, &part);
+  }
+  if (ok)
+    *out = tl_own_list(list);
+  else if (list != NULL)
+    tl_drop(vm, tl_own_list(list));
+  return ok;
+}
+
 // unstack(x, axis): a list of views, not of copies. Each refers to x, whose
 // items stay alive as long as any of them does. Structs, rows and what may be
 // missing are taken apart along the first axis.
@@ -385,6 +412,8 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "unstack: an array with missing values, rows or structs is "
                    "taken apart along axis 0 (moveaxis(x, axis, 0))");
+  if (!nested && tl_ndim(args[0].array) > 1)
+    return views_along(vm, args[0], axis, out);
   args[1] = tl_weak_int(axis);
   return tl_in_tally(vm, "parts_along", 2, args, out);
 }

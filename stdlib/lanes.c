@@ -10,11 +10,15 @@
 // The remaining axes are counted in index[], as in a number with one digit for
 // each axis. An axis without items ends the walk before it begins.
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis) {
-  *lanes = (tl_lanes){.n = n, .ndim = tl_ndim(arrays[0]) - 1};
+  // Large: of the rest what axes there are is set alone.
+  lanes->n = n;
+  lanes->ndim = tl_ndim(arrays[0]) - 1;
+  lanes->done = false;
   for (int k = 0, j = 0; k < tl_ndim(arrays[0]); k++) {
     if (k == axis)
       continue;
     lanes->shape[j] = tl_shape(arrays[0])[k];
+    lanes->index[j] = 0;
     if (lanes->shape[j] == 0)
       lanes->done = true;
     for (int i = 0; i < n; i++) lanes->strides[i][j] = tl_strides(arrays[i])[k];

@@ -212,15 +212,13 @@ static bool reduce(tl_vm *vm, const fold_form *form, tl_slot *args,
   X(argmax, ARGMAX, 2, 0, 0, true)                \
   X(argmin, ARGMIN, 2, 0, 0, true)
 
-#define X(name, REDUCTION, keepdims, dtype, correction, one_axis)             \
-  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {           \
-    static const fold_form form = {call_##name, #name, TL_REDUCE_##REDUCTION, \
-                                   keepdims,    dtype, correction,            \
-                                   one_axis};                                 \
-    return reduce(vm, &form, args, out);                                      \
-  }
 // One C function for each, since a builtin's row has no other context.
+#define X(name, ...) static tl_builtin_fn call_##name;
 FOLDS(X)
+#undef X
+
+#define X(name, ...) FORM_##name,
+enum { FOLDS(X) };
 #undef X
 
 static const fold_form forms[] = {
@@ -230,6 +228,64 @@ static const fold_form forms[] = {
     FOLDS(X)
 #undef X
 };
+
+// The axis of a small reduction: -1 for all of them. False where it is none of
+// the array's, or several.
+static bool small_axis(tl_slot s, int ndim, int *axis) {
+  *axis = -1;
+  if (tl_is_none(s))
+    return true;
+  if (tl_class(s) != TL_CLASS_I64 || s.i < -ndim || s.i >= ndim)
+    return false;
+  *axis = (int)(s.i < 0 ? s.i + ndim : s.i);
+  return true;
+}
+
+// A number that a correction may be.
+static bool small_correction(const fold_form *f, const tl_slot *args,
+                             double *out) {
+  const tl_slot s = args[f->correction];
+  *out = 0;
+  if (f->correction == 0)
+    return true;
+  if (tl_class(s) != TL_CLASS_I64 && tl_class(s) != TL_CLASS_F64)
+    return false;
+  *out = tl_class(s) == TL_CLASS_I64 ? (double)s.i : s.f;
+  return true;
+}
+
+// Small arrays, with which nothing can fail.
+static bool fold_at_once(tl_vm *vm, const fold_form *f, const tl_slot *args,
+                         tl_slot *out) {
+  const tl_slot x = args[0], keepdims = args[f->keepdims];
+  int axis;
+  double correction;
+  tl_slot result;
+  if (!tl_is_array(x) || vm->interrupted != 0 || !tl_is_bool(keepdims) ||
+      !tl_is_bool(args[skip_place(f)]) ||
+      (f->dtype != 0 &&
+       !(tl_is_none(args[f->dtype]) && tl_is_none(args[f->dtype + 2]))) ||
+      !small_axis(args[1], tl_ndim(x.array), &axis) ||
+      !small_correction(f, args, &correction) ||
+      !tl_reduce_small(vm, f->reduction, x, axis, keepdims.i != 0, correction,
+                       &result))
+    return false;
+  vm->stats.temps_ended += tl_is_unique(x);
+  if (tl_is_owned(x))
+    tl_drop(vm, x);
+  tl_copy_slot(out, &result);
+  return true;
+}
+
+#define X(name, ...)                                                   \
+  static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) {    \
+    return reduce(vm, &forms[FORM_##name], args, out);                 \
+  }                                                                    \
+  static bool name##_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) { \
+    return fold_at_once(vm, &forms[FORM_##name], args, out);           \
+  }
+FOLDS(X)
+#undef X
 
 // The form of a row of the builtins' table; NULL: it is no reduction.
 static const fold_form *find_form(const tl_builtin *builtin) {
@@ -728,7 +784,8 @@ static bool percentile(tl_vm *vm, tl_slot *args, tl_slot *out) {
 #define OVERFLOW ", overflow: none"
 #define METHOD ", method: \"linear\""
 
-#define FOLD_TRAITS TL_GRIDS, .fused = TL_FUSED_REDUCTION
+#define FOLD(name) \
+  call_##name, TL_GRIDS, .fused = TL_FUSED_REDUCTION, .at_once = name##_at_once
 
 const tl_builtin tl_reduce_builtins[] = {
     /// The sum of all items, or along one axis or a list of axes. Narrow
@@ -743,16 +800,16 @@ const tl_builtin tl_reduce_builtins[] = {
     ///     sum([[1, 2], [3, 4]])             # 10
     ///     sum([[1, 2], [3, 4]], axis: 0)    # [4, 6]
     ///     sum([100, 100], dtype: int8, overflow: "saturate")    # 127
-    {"sum", AXES ", dtype: none" SKIP OVERFLOW, call_sum, FOLD_TRAITS},
+    {"sum", AXES ", dtype: none" SKIP OVERFLOW, FOLD(sum)},
     /// The product of all items, or along axis; of no items, 1.
     /// Floats and complex items keep their dtype. Strings are an error (kind
     /// type), an axis that x lacks another (index). overflow is as in sum.
     ///     prod([[1, 2], [3, 4]], axis: 1)    # [2, 12]
-    {"prod", AXES ", dtype: none" SKIP OVERFLOW, call_prod, FOLD_TRAITS},
+    {"prod", AXES ", dtype: none" SKIP OVERFLOW, FOLD(prod)},
     /// The mean of all items, or along axis; integers give float64.
     /// Strings are an error (kind type), an axis that x lacks another (index).
     ///     mean([1, 2, 3, 4])    # 2.5
-    {"mean", AXES SKIP, call_mean, FOLD_TRAITS},
+    {"mean", AXES SKIP, FOLD(mean)},
     /// The variance: the mean squared deviation from the mean. correction: 1
     /// divides by n - 1.
     /// Of an array of any numeric dtype, along one axis, several or all; floats
@@ -760,55 +817,53 @@ const tl_builtin tl_reduce_builtins[] = {
     /// (kind type), an axis that x lacks another (index).
     ///     var([1.0, 2.0, 3.0, 4.0])                   # 1.25
     ///     var([1.0, 2.0, 3.0], correction: 1)         # 1.0
-    {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, call_var,
-     FOLD_TRAITS},
+    {"var", "x, axis: none, correction: 0, keepdims: false" SKIP, FOLD(var)},
     /// The standard deviation, the root of var(x).
     /// Of an array of any numeric dtype, along one axis, several or all; floats
     /// of its precision, NaN where there are too few items. Strings are an error
     /// (kind type), an axis that x lacks another (index).
     ///     std([2.0, 4.0])    # 1.0
-    {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, call_std,
-     FOLD_TRAITS},
+    {"std", "x, axis: none, correction: 0, keepdims: false" SKIP, FOLD(std)},
     /// The largest item, or the largest along axis; NaN if there is one. Of two
     /// values: maximum(a, b).
     /// Takes any real dtype, which stays. No items are an error (kind value),
     /// complex items and strings another (type), an axis that x lacks a third
     /// (index).
     ///     max([[1, 5], [7, 2]], axis: 1)    # [5, 7]
-    {"max", AXES SKIP, call_max, FOLD_TRAITS},
+    {"max", AXES SKIP, FOLD(max)},
     /// The smallest item, or the smallest along axis; NaN if there is one. Of
     /// two values: minimum(a, b).
     /// Takes any real dtype, which stays. No items are an error (kind value),
     /// complex items and strings another (type), an axis that x lacks a third
     /// (index).
     ///     min([3, 1, 2])    # 1
-    {"min", AXES SKIP, call_min, FOLD_TRAITS},
+    {"min", AXES SKIP, FOLD(min)},
     /// Whether any item is true or not zero.
     /// Takes any numeric dtype, an item that is not 0 being true; gives bools.
     /// Strings are an error (kind type), an axis that x lacks another (index).
     ///     any([false, true])    # true
-    {"any", AXES SKIP, call_any, FOLD_TRAITS},
+    {"any", AXES SKIP, FOLD(any)},
     /// Whether all items are true or not zero; of no items, true.
     /// Takes any numeric dtype, an item that is not 0 being true; gives bools.
     /// Strings are an error (kind type), an axis that x lacks another (index).
     ///     all([[true, false], [true, true]], axis: 1)    # [false, true]
-    {"all", AXES SKIP, call_all, FOLD_TRAITS},
+    {"all", AXES SKIP, FOLD(all)},
     /// How many items are true or not zero.
     /// Takes any numeric dtype; gives int64. Strings are an error (kind type),
     /// an axis that x lacks another (index).
     ///     count_nonzero([0, 3, 0, 4])    # 2
-    {"count_nonzero", AXES SKIP, call_count_nonzero, FOLD_TRAITS},
+    {"count_nonzero", AXES SKIP, FOLD(count_nonzero)},
     /// The position of the first largest item, in row-major order without axis.
     /// Takes any real dtype; gives int64. No items are an error (kind value), an
     /// axis that x lacks another (index).
     ///     argmax([3, 7, 7])    # 1
-    {"argmax", AXES SKIP, call_argmax, FOLD_TRAITS},
+    {"argmax", AXES SKIP, FOLD(argmax)},
     /// The position of the first smallest item, in row-major order without
     /// axis.
     /// Takes any real dtype; gives int64. No items are an error (kind value), an
     /// axis that x lacks another (index).
     ///     argmin([[3, 1], [0, 5]], axis: 0)    # [1, 0]
-    {"argmin", AXES SKIP, call_argmin, FOLD_TRAITS},
+    {"argmin", AXES SKIP, FOLD(argmin)},
     /// The middle item in order, or the mean of the two in the middle.
     /// Floats keep their dtype, integers give float64. Strings are an error
     /// (kind type), an axis that x lacks another (index).

@@ -49,11 +49,13 @@
 typedef bool tl_builtin_fn(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 // A shorter way to the same result, which a call of a row that has one tries
-// first: for arguments with which nothing can fail, nothing is allocated and
-// nothing is left to drop. False: it is not so, and nothing has happened. What
-// it takes from an argument it takes as a tl_builtin_fn does. *out is owned, a
-// scalar or an immortal; of a function of TL_PAIR the two are written to out[0]
-// and out[1], which may be the arguments' own slots, and no list is made.
+// first: for arguments with which nothing can fail, nothing but the result is
+// allocated and nothing is left to drop. False: it is not so, or there is no
+// memory, and nothing has happened. What it takes from an argument it takes as
+// a tl_builtin_fn does. *out is owned, a scalar or an immortal, or with
+// TL_RETURNS the argument; of a function of TL_PAIR the two are written to
+// out[0] and out[1], which may be the arguments' own slots, and no list is
+// made.
 typedef bool tl_builtin_at_once(tl_vm *vm, tl_slot *args, tl_slot *out);
 
 enum {  // tl_builtin.flags

@@ -237,12 +237,14 @@ static bool copy_tiles(mover *m, char *to, int64_t to_row, const char *from,
 }
 
 // Whether the two innermost dimensions are copied as tiles: the target's rows
-// are contiguous, the source's are not but its columns nearly are.
+// are contiguous, the source's are not but its columns nearly are. Rows that
+// repeat have no columns.
 static bool wants_tiles(const tl_walk *walk, size_t itemsize) {
   if (walk->ndim == 0 || walk->step[0] != (int64_t)itemsize)
     return false;
   int row = walk->ndim - 1;
   return walk->length >= 8 && walk->shape[row] >= 4 &&
+         walk->strides[1][row] != 0 &&
          tl_distance(walk->strides[1][row]) < tl_distance(walk->step[1]);
 }
 
@@ -331,6 +333,27 @@ static bool move_items(mover *m, tl_array *to, const tl_array *from,
                                            : copy_runs(m, &walk, itemsize);
 }
 
+// Copies a few items of one or two axes, whose rows in [to] have no gaps; false
+// where it is not so. A walk would cost more than they do.
+static bool move_few(tl_array *to, const tl_array *from,
+                     const int64_t *from_strides) {
+  enum { FEW = 256 };
+  const int ndim = tl_ndim(to);
+  const int64_t *shape = tl_shape(to), *strides = tl_strides(to);
+  const size_t itemsize = tl_itemsize(tl_array_dtype(to));
+  if ((uint64_t)to->size - 1 >= FEW || (unsigned)ndim - 1 > 1 ||
+      strides[ndim - 1] != (int64_t)itemsize)
+    return false;
+  if (ndim == 1)
+    copy_run(to->data, strides[0], from->data, from_strides[0],
+             (size_t)shape[0], itemsize);
+  else
+    tl_kernels()->pack_tile[tl_move_size(itemsize)](
+        to->data, strides[0], from->data, from_strides[0], from_strides[1],
+        (size_t)shape[0], (size_t)shape[1]);
+  return true;
+}
+
 // --- Strings ----------------------------------------------------------------
 
 // Copies string items one by one, each of which counts its text. [may_stop] as
@@ -367,7 +390,7 @@ static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
   mover m = {may_stop ? vm : NULL, 0};
   tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
   if (to->head.dtype != TL_STRING)
-    return move_items(&m, to, from, strides);
+    return move_few(to, from, strides) || move_items(&m, to, from, strides);
   return move_strings(vm, to, from, strides, may_stop);
 }
 

@@ -428,6 +428,8 @@ struct tl_module {
   // Hash of the file that it was read from.
   uint64_t text_hash;
   uint8_t state;  // tl_module_state
+  // Of the module of a global function: 1 + its variable; 0: not asked for yet.
+  uint32_t own;
 };
 
 // A call record. Records stand behind the stack of slots, not among them, so

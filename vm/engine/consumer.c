@@ -289,6 +289,8 @@ static void fold_plain(const tl_method *m, const tl_rows *rows, char *out) {
       rows->at == NULL && length > 0 && length <= TL_SHORT_ROW;
   if (is_short && m->sum_rows != NULL) {
     m->sum_rows(out, rows->items, (size_t)rows->n, (size_t)length);
+  } else if (rows->at == NULL && rows->n == 1) {
+    fold_one_by_one(m, rows, out);
   } else if (rows->at == NULL && tl_rows_transpose(m, length)) {
     tl_rows_fold_transposed(m, rows->items, length, (int64_t)m->in, rows->n,
                             length * (int64_t)m->in, out);

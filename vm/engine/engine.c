@@ -74,65 +74,9 @@ static bool run_into(tl_vm *vm, tl_op op, const tl_operand *x,
 
 // --- Small results ----------------------------------------------------------
 
-// Up to this many items, of at most two axes, no plan is made: operands that
-// are no plain run of the dtype computed in go through buffers.
-// Six buffers of the widest items are 24 KiB of stack.
-enum { SMALL_ITEMS = 256 };
-typedef char small_buffer[SMALL_ITEMS * sizeof(tl_c128)];
-
-// The items of an array as [to] walks them, contiguous: in its own memory if
-// they are, else in [buffer].
-static const char *small_items(const tl_operand *x, const tl_array *to,
-                               small_buffer buffer) {
-  const tl_array *a = x->array;
-  // As many items as the target: nothing repeats.
-  if (a->size == to->size && tl_is_contiguous(a))
-    return a->data;
-  const tl_kernel_table *kernels = tl_kernels();
-  int64_t strides[TL_MAX_DIMS];
-  size_t itemsize = tl_itemsize(x->dtype);
-  unsigned size = tl_move_size(itemsize);
-  tl_broadcast_strides(a, tl_ndim(to), tl_shape(to), strides);
-  if (tl_ndim(to) == 1) {
-    kernels->pack[size](buffer, a->data, strides[0], (size_t)to->size);
-    return buffer;
-  }
-  size_t ncols = (size_t)tl_shape(to)[1];
-  kernels->pack_tile[size](buffer, (ptrdiff_t)(ncols * itemsize), a->data,
-                           strides[0], strides[1], (size_t)tl_shape(to)[0],
-                           ncols);
-  return buffer;
-}
-
-// Runs the operation without a plan: operands are packed, converted and
-// computed at once.
-static void run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
-                      tl_array *target) {
-  const tl_kernel_table *kernels = tl_kernels();
-  _Alignas(64) small_buffer items[TL_MAX_OPERANDS], converted[TL_MAX_OPERANDS];
-  const char *in[TL_MAX_OPERANDS];
-  size_t n = (size_t)target->size;
-  int arity = tl_ops[op].arity;
-  for (int i = 0; i < arity; i++) {
-    // Buffers are per operand, since kernels may not overlap their inputs.
-    tl_dtype from = x[i].dtype, to = typing->operands[i];
-    if (x[i].array == NULL) {  // converted when dtypes were decided
-      in[i] = items[i];
-      kernels->fill[tl_move_size(tl_itemsize(to))](items[i], x[i].data, n);
-      continue;
-    }
-    in[i] = small_items(&x[i], target, items[i]);
-    if (from == to)
-      continue;
-    kernels->cast[from][to](converted[i], in[i], n);
-    in[i] = converted[i];
-  }
-  tl_call_kernel(op, typing, target->data, in, n);
-}
-
-// Whether the result is one for run_small.
+// Whether the result is one for tl_run_small.
 static bool is_small(const tl_array *target) {
-  return target->size <= SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2 &&
+  return target->size <= TL_SMALL_ITEMS && (unsigned)tl_ndim(target) - 1 < 2 &&
          tl_is_contiguous(target);
 }
 
@@ -285,7 +229,7 @@ static bool compute_arrays(tl_vm *vm, tl_op op, tl_operand *x,
     op = tl_power_form(&x[1], typing.computed);
   bool ok = true;
   if (is_small(target)) {
-    run_small(op, x, &typing, target);
+    tl_run_small(op, x, &typing, target);
   } else {
     ok = run_into(vm, op, x, &typing, target, !reused);
   }

@@ -119,6 +119,12 @@ typedef enum tl_reduction {
 bool tl_reduce(tl_vm *vm, tl_reduction reduction, tl_slot *x, uint32_t axes,
                bool keepdims, tl_dtype dtype, double parameter, tl_slot *out);
 
+// The same of the array in [x], over all axes ([axis] -1) or over one of a
+// matrix, where it is small and its result needs no look at what could fail.
+// False: tl_reduce has to do it, and nothing has happened. Drops nothing.
+bool tl_reduce_small(tl_vm *vm, tl_reduction reduction, tl_slot x, int axis,
+                     bool keepdims, double correction, tl_slot *out);
+
 // The same of sums and products; those of integers are exact before they are
 // fitted into the dtype, so only results can overflow.
 //

@@ -19,7 +19,8 @@ enum {
 
 // Variances have room for their means first, which stay while the squares are
 // summed behind them.
-static size_t scratch_nbytes(const tl_reducer *r, size_t nrows, size_t ncols) {
+size_t tl_reduce_columns_scratch(const tl_reducer *r, size_t nrows,
+                                 size_t ncols) {
   const size_t sums = tl_columns_scratch(&r->method, nrows, ncols);
   if (!r->varies)
     return sums;
@@ -28,10 +29,9 @@ static size_t scratch_nbytes(const tl_reducer *r, size_t nrows, size_t ncols) {
   return tl_align_64(ncols * r->method.out) + (sums > squares ? sums : squares);
 }
 
-// Columns that lie side by side: [a] is nrows rows of ncols contiguous items.
-static void fold_rows(const tl_reducer *r, char *out, const char *a,
-                      ptrdiff_t row_stride, size_t nrows, size_t ncols,
-                      char *scratch) {
+void tl_reduce_columns(const tl_reducer *r, char *out, const char *a,
+                       ptrdiff_t row_stride, size_t nrows, size_t ncols,
+                       char *scratch) {
   if (!r->varies) {
     tl_columns_fold(&r->method, out, a, row_stride, nrows, ncols, scratch);
     return;
@@ -107,7 +107,7 @@ static void fold_block(const column_blocks *s, const char *base, char *out,
     tl_kernels()->cast[r->from][r->dtype](s->converted, base, nrows * ncols);
     base = s->converted;
   }
-  fold_rows(r, out, base, row, nrows, ncols, s->scratch);
+  tl_reduce_columns(r, out, base, row, nrows, ncols, s->scratch);
 }
 
 // Polls after each block: their width is chosen so that this is often enough.
@@ -155,8 +155,8 @@ static bool all_blocks(tl_reducer *r, bool direct) {
   const size_t converted =
       r->from == r->dtype ? 0
                           : tl_align_64(nrows * width * tl_itemsize(r->dtype));
-  const size_t nbytes =
-      (direct ? 0 : items + converted) + scratch_nbytes(r, nrows, width);
+  const size_t nbytes = (direct ? 0 : items + converted) +
+                        tl_reduce_columns_scratch(r, nrows, width);
   char *block = NULL;
   if (nbytes > 0 &&
       (block = tl_alloc(r->vm, nbytes, "columns to reduce")) == NULL)
@@ -217,7 +217,7 @@ static void fold_part_rows(void *context, int64_t part) {
   const tl_split *split = &p->r->split;
   const int64_t from = part * p->step, left = split->length - from;
   char *results = p->block + (size_t)part * p->part_size;
-  fold_rows(
+  tl_reduce_columns(
       p->r, results, split->array->data + from * split->reduced_strides[0],
       split->reduced_strides[0], (size_t)(left < p->step ? left : p->step),
       (size_t)split->kept_shape[0], results + p->results_size);
@@ -271,9 +271,9 @@ static bool spread_columns(tl_reducer *r, bool *done) {
   const int64_t parts = (whole + p.step - 1) / p.step;
   p.results_size =
       rows ? tl_align_64((size_t)ncols * tl_itemsize(r->result)) : 0;
-  p.part_size = p.results_size +
-                tl_align_64(scratch_nbytes(r, (size_t)(rows ? p.step : nrows),
-                                           (size_t)(rows ? ncols : p.step)));
+  p.part_size = p.results_size + tl_align_64(tl_reduce_columns_scratch(
+                                     r, (size_t)(rows ? p.step : nrows),
+                                     (size_t)(rows ? ncols : p.step)));
   const size_t nbytes = p.part_size * (size_t)parts + 64;
   char *block = tl_alloc(r->vm, nbytes, "partial results");
   if (block == NULL) {

@@ -285,8 +285,7 @@ static bool has_rows(const tl_reducer *r) {
   return split->length <= TILE_ITEMS / SIDE_BY_SIDE || is_dense(r);
 }
 
-// Rows one behind the other, of r->dtype.
-static void fold_dense(const tl_reducer *r, const tl_rows *rows, char *out) {
+void tl_reduce_rows(const tl_reducer *r, const tl_rows *rows, char *out) {
   if (!r->varies) {
     tl_rows_fold(&r->method, rows, NULL, out);
     return;
@@ -335,7 +334,7 @@ static void fold_packed(const results *s, const char *at, int64_t n,
   const int64_t length = s->r->split.length;
   const tl_rows rows = {
       pack_rows(s, at, n, packed, converted), NULL, length, n, n * length, 0};
-  fold_dense(s->r, &rows, out);
+  tl_reduce_rows(s->r, &rows, out);
 }
 
 // Three ways for the same rows: as they lie, transposed in tiles, or packed.
@@ -356,7 +355,7 @@ static bool fold_rows(const results *s) {
     n = left < most ? left : most;
     if (dense) {
       const tl_rows rows = {at, NULL, length, n, left * length, 0};
-      fold_dense(r, &rows, out);
+      tl_reduce_rows(r, &rows, out);
     } else if (transposes) {
       tl_rows_fold_transposed(&r->method, at, length,
                               r->split.reduced_strides[0], n, s->step, out);

@@ -80,6 +80,19 @@ bool tl_reduce_is_interleaved(const tl_reducer *r);
 // ways above.
 bool tl_reduce_interleaved(tl_reducer *r);
 
+// Results of rows one behind the other, of r->dtype, of equal lengths; of a
+// mean their sums.
+void tl_reduce_rows(const tl_reducer *r, const tl_rows *rows, char *out);
+
+// Results of columns that lie side by side: [a] is nrows > 0 rows of ncols
+// contiguous items of r->dtype; of a mean their sums.
+void tl_reduce_columns(const tl_reducer *r, char *out, const char *a,
+                       ptrdiff_t row_stride, size_t nrows, size_t ncols,
+                       char *scratch);
+// The bytes of scratch, aligned to 64, that it needs.
+size_t tl_reduce_columns_scratch(const tl_reducer *r, size_t nrows,
+                                 size_t ncols);
+
 // Whether it is long enough for several threads, and there are some.
 bool tl_reduce_may_spread(const tl_reducer *r);
 

@@ -11,26 +11,7 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-enum {
-  NONE,
-  SAME,           // the result's dtype is the operands'
-  BOOL,           // comparisons
-  ITEMS = 16384,  // above, blocks and polls
-};
-
-// Operations that never fail on equal dtypes, and their result's dtype.
-static const uint8_t results[TL_OP_COUNT] = {
-    [TL_OP_ADD] = SAME,         [TL_OP_SUBTRACT] = SAME,
-    [TL_OP_MULTIPLY] = SAME,    [TL_OP_DIVIDE] = SAME,
-    [TL_OP_MAXIMUM] = SAME,     [TL_OP_MINIMUM] = SAME,
-    [TL_OP_BITWISE_AND] = SAME, [TL_OP_BITWISE_OR] = SAME,
-    [TL_OP_BITWISE_XOR] = SAME, [TL_OP_LOGICAL_AND] = SAME,
-    [TL_OP_LOGICAL_OR] = SAME,  [TL_OP_LOGICAL_XOR] = SAME,
-    [TL_OP_ATAN2] = SAME,       [TL_OP_HYPOT] = SAME,
-    [TL_OP_EQUAL] = BOOL,       [TL_OP_NOT_EQUAL] = BOOL,
-    [TL_OP_LESS] = BOOL,        [TL_OP_LESS_EQUAL] = BOOL,
-    [TL_OP_GREATER] = BOOL,     [TL_OP_GREATER_EQUAL] = BOOL,
-};
+enum { ITEMS = 16384 };  // above, blocks and polls
 
 // What two operands must have in common: class, dtype, rank, and that their
 // items are dense.
@@ -98,7 +79,7 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
   if (kernel == NULL || a->size > limit || !same_shape(a, b))
     return false;
-  if (results[op] == BOOL) {
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
     if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[0], TL_BOOL, out))
       return false;
   } else if (tl_is_dying(vm, x[0]) && is_disjoint(x[0], x[1])) {
@@ -115,31 +96,6 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   return true;
 }
 
-// A scalar as an item of [dtype], where promotion leaves the array's dtype and
-// nothing can fail; false: the general way.
-INLINE bool scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item) {
-  int from = tl_dtype_of(s);
-  if ((s.tag & (TL_CLASS_I64 | TL_CLASS_F64)) == 0)
-    return false;
-  if ((int)dtype == from) {
-    *item = s.u;
-    return true;
-  }
-  if (!tl_is_weak(s))
-    return false;
-  if (dtype == TL_FLOAT64) {
-    double value = from == TL_FLOAT64 ? s.f : (double)s.i;
-    memcpy(item, &value, sizeof value);
-    return true;
-  }
-  if (dtype == TL_FLOAT32) {
-    float value = from == TL_FLOAT64 ? (float)s.f : (float)s.i;
-    memcpy(item, &value, sizeof value);
-    return true;
-  }
-  return false;
-}
-
 // A plain array with a scalar; [at] is the array's position.
 INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
                         tl_slot *out) {
@@ -150,11 +106,11 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
       at == 0 ? kernels->binary_vs[op][dtype] : kernels->binary_sv[op][dtype];
   uint64_t item;
   if (kernel == NULL || a->size > limit ||
-      !scalar_item(x[1 - at], dtype, &item)) {
+      !tl_scalar_item(x[1 - at], dtype, &item)) {
     return false;
   }
-  if (results[op] == BOOL) {
-    if (!fresh_like(vm, x[at], TL_BOOL, out))
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
+    if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[at], TL_BOOL, out))
       return false;
   } else if (tl_is_dying(vm, x[at])) {
     *out = tl_take_over(vm, &x[at]);
@@ -174,7 +130,8 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
 INLINE bool binary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                    tl_slot *out) {
   uint64_t a = x[0].tag, b = x[1].tag;
-  if (results[op] == NONE)
+  if (tl_short_kinds[op] == TL_SHORT_NONE ||
+      tl_short_kinds[op] == TL_SHORT_CHECKED)
     return false;
   if (is_plain(a)) {
     if (((a ^ b) & TAG_TYPE) == 0)
@@ -278,11 +235,13 @@ INLINE tl_slot put_complex(tl_vm *vm, tl_slot *x, tl_c128 item) {
 static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_c128 a, b, item;
   tl_kernel2 *kernel = tl_kernels()->binary[op][TL_COMPLEX128];
-  if (kernel == NULL || results[op] == NONE || !complex_item(x[0], &a) ||
-      !complex_item(x[1], &b))
+  if (kernel == NULL ||
+      (tl_short_kinds[op] != TL_SHORT_SAME &&
+       tl_short_kinds[op] != TL_SHORT_BOOL) ||
+      !complex_item(x[0], &a) || !complex_item(x[1], &b))
     return false;
   kernel(&item, &a, &b, 1);
-  if (results[op] == BOOL) {
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
     bool truth;
     memcpy(&truth, &item, sizeof truth);
     *out = tl_bool(truth);
@@ -321,7 +280,8 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
     result = tl_bool(truth);
   else if (vm->has_contracts || !(is_complex(x[0].tag) || is_complex(x[1].tag)
                                       ? complex_scalars(vm, op, x, &result)
-                                      : binary(vm, op, x, ITEMS, &result)))
+                                      : binary(vm, op, x, ITEMS, &result) ||
+                                            tl_small(vm, op, x, &result)))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);
@@ -421,7 +381,8 @@ bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
 bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
-  if (vm->has_contracts || !unary(vm, op, &x, ITEMS, &result))
+  if (vm->has_contracts ||
+      !(unary(vm, op, &x, ITEMS, &result) || tl_small(vm, op, &x, &result)))
     return false;
   end(vm, x);
   tl_copy_slot(a, &result);
@@ -434,10 +395,13 @@ bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
     return false;
   switch (tl_ops[op].arity) {
     case 1:
-      return unary(vm, op, operands, ITEMS, out);
+      return unary(vm, op, operands, ITEMS, out) ||
+             tl_small(vm, op, operands, out);
     case 2:
-      return binary(vm, op, operands, ITEMS, out);
+      return binary(vm, op, operands, ITEMS, out) ||
+             tl_small(vm, op, operands, out);
     default:
-      return op == TL_OP_WHERE && choice(vm, operands, ITEMS, out);
+      return op == TL_OP_WHERE && (choice(vm, operands, ITEMS, out) ||
+                                   tl_small(vm, op, operands, out));
   }
 }

@@ -96,6 +96,7 @@ tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
 
 // Few indices of one axis need no selection either, where all are in range and
 // x does not end here: an index that is not leaves the general path to say so.
+// Strided indices are packed.
 bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
                    const tl_slot *parts, tl_slot *out) {
   const tl_array *a = base.array;
@@ -106,9 +107,17 @@ bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
   const int64_t *at = (const int64_t *)(const void *)index->data;
   const size_t n = (size_t)index->size;
   const tl_dtype dtype = tl_array_dtype(a);
-  if (index->head.dtype != TL_INT64 || dtype == TL_STRING || n > BLOCK ||
-      !tl_is_contiguous(index) ||
-      !tl_kernels()->indices_within(at, tl_shape(a)[0], n))
+  int64_t packed[BLOCK];
+  if (index->head.dtype != TL_INT64 || dtype == TL_STRING || n > BLOCK)
+    return false;
+  if (!tl_is_contiguous(index)) {
+    if (tl_ndim(index) != 1)
+      return false;
+    tl_kernels()->pack[tl_move_size(sizeof *at)](packed, index->data,
+                                                 tl_strides(index)[0], n);
+    at = packed;
+  }
+  if (!tl_kernels()->indices_within(at, tl_shape(a)[0], n))
     return false;
   tl_array *made = tl_array_new(vm, dtype, tl_ndim(index), tl_shape(index));
   if (made == NULL)

@@ -441,11 +441,12 @@ static inline void drop_arguments(tl_vm *vm, uint32_t first, uint32_t count,
 // Runs a built-in on bound arguments and drops them afterwards; where [mode]
 // says so the first one stays in its slot if it fails. After a failure its
 // result, if it came that far, has been dropped. [simple]: is_simple says yes,
-// and what is not needed is left out. [held]: the caller has an in-place
-// contract, which the result must not break by being a new array.
+// what is not needed is left out, and [dying] is what it found. [held]: the
+// caller has an in-place contract, which the result must not break by being a
+// new array.
 static inline __attribute__((always_inline)) bool call_bound(
     tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode, bool simple,
-    bool held, uint32_t count, tl_slot *args, tl_slot *out) {
+    uint32_t dying, bool held, uint32_t count, tl_slot *args, tl_slot *out) {
   const bool restores = mode >= TL_CALL_RESTORES, was_keeping = vm->keeping;
   const bool was_finishing = vm->finishing;
   const tl_slot own = count > 0 ? args[0] : tl_none();
@@ -457,7 +458,6 @@ static inline __attribute__((always_inline)) bool call_bound(
     vm->finishing = true;
   // The function learns from this that its first argument has to come back.
   vm->keeping = restores;
-  uint32_t dying = 0;
   bool direct = simple || is_direct(builtin, count, args, &dying);
   // A mapped file may have become shorter, so what was read from it is zeros:
   // the error has to come before the function shows or stores anything.
@@ -489,26 +489,33 @@ static inline __attribute__((always_inline)) bool call_bound(
 static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                         bool held, uint32_t count, tl_slot *args,
                         tl_slot *out) {
-  return call_bound(vm, builtin, mode, false, held, count, args, out);
+  return call_bound(vm, builtin, mode, false, 0, held, count, args, out);
 }
 
 // Whether a call needs little of what call_bound does besides calling the
-// function: it is the library's own and needs no capability; no argument is an
-// array, or is looked through for bytes; and what is to come back on failure
-// stays in its slot.
+// function: it is the library's own and needs no capability; its arguments are
+// plain, and none is looked through for bytes or applied text by text; and what
+// is to come back on failure stays in its slot. *dying: see is_direct.
 static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
                              tl_call_mode mode, uint32_t count,
-                             const tl_slot *args) {
+                             const tl_slot *args, uint32_t *dying) {
   // Under a contract the result has to be told from the arguments, as it has
   // for nested values.
   uint64_t tags = 0;
   bool nested = vm->has_contracts;
   for (uint32_t i = 0; i < count; i++) {
-    tags |= args[i].tag;
-    nested |= tl_is_nested(args[i]);
+    const tl_slot s = args[i];
+    tags |= s.tag;
+    if ((s.tag & (TL_CLASS_ARRAY | TL_CLASS_OBJ)) == 0)
+      continue;
+    nested |= tl_is_nested(s);
+    if ((s.tag & TL_OWNED) != 0 && tl_is_array(s))
+      *dying |= (uint32_t)tl_is_unique(s) << i;
   }
-  return !nested && (tags & TL_CLASS_ARRAY) == 0 &&
-         !tl_builtin_is_host(builtin) &&
+  const bool arrays = (tags & TL_CLASS_ARRAY) != 0;
+  return !nested && !tl_builtin_is_host(builtin) &&
+         !(arrays &&
+           (builtin->lifts == TL_OF_TEXT || mode == TL_CALL_FINISHES)) &&
          (builtin->flags & TALLY_MAY_ALL) == 0 && vm->interrupted == 0 &&
          ((tags & TL_CLASS_LIST) == 0 || !opens_lists(builtin, args)) &&
          (mode < TL_CALL_RESTORES || !is_borrowed(builtin, mode, args));
@@ -519,11 +526,13 @@ static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   // One test of a flag where no code has in-place contracts.
-  bool simple = is_simple(vm, builtin, mode, count, args);
+  uint32_t dying = 0;
+  bool simple = is_simple(vm, builtin, mode, count, args, &dying);
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
-  if (simple ? call_bound(vm, builtin, mode, true, false, count, args, out)
-             : run_builtin(vm, builtin, mode, held, count, args, out))
+  if (simple
+          ? call_bound(vm, builtin, mode, true, dying, false, count, args, out)
+          : run_builtin(vm, builtin, mode, held, count, args, out))
     return true;
   tl_error_of_builtin(vm, builtin, args);
   return false;

@@ -233,21 +233,26 @@ static bool import_embedded(tl_vm *vm, const char *name, bool *found,
 // its module, borrowed, as nobody assigns it. This runs at each call of such a
 // function, so the module found last is remembered by the address of [spec].
 static bool import_global(tl_vm *vm, const tl_string *spec, tl_slot *out) {
-  const char *name = spec->text + 1, *own = name + strlen(TL_GLOBAL_MODULE);
+  const char *name = spec->text + 1;
   tl_module **last =
       &vm->global_modules[((uintptr_t)spec >> 4) % TL_GLOBAL_MODULES];
   bool found = false;
-  if (*last == NULL || strcmp((*last)->name->text, name) != 0) {
+  tl_module *module = *last;
+  if (module == NULL || module->name->length != spec->length - 1 ||
+      memcmp(module->name->text, name, spec->length - 1) != 0) {
     if (!import_embedded(vm, name, &found, out))
       return false;
-    *last = out->pointer;
+    *last = module = out->pointer;
   }
-  if (!found_module(vm, *last, out))
+  if (!found_module(vm, module, out))
     return false;
-  int32_t index = tl_module_find(*last, own, strlen(own));
+  if (module->own == 0) {
+    const char *own = name + strlen(TL_GLOBAL_MODULE);
+    module->own = 1 + (uint32_t)tl_module_find(module, own, strlen(own));
+  }
   // The variable of a library module is never assigned again, so a borrow will
   // do.
-  *out = tl_borrow((*last)->variables[index]);
+  *out = tl_borrow(module->variables[module->own - 1]);
   return true;
 }
 

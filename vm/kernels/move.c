@@ -226,6 +226,45 @@ FOURS(8)
   }
 TL_MOVES(TURN)
 
+// --- Steps that vectors know ------------------------------------------------
+
+// Every second item, and items by falling addresses: x[::2] and x[::-1], with
+// steps that the compiler knows. Of 16 bytes one is half a vector already.
+#define EVERY_SECOND(size)                                              \
+  static void every_second_##size(void *out, const void *a, size_t n) { \
+    tl_word##size *to = out;                                            \
+    const tl_word##size *from = a;                                      \
+    for (size_t i = 0; i < n; i++) to[i] = from[2 * i];                 \
+  }
+#define REVERSED(size)                                              \
+  static void reversed_##size(void *out, const void *a, size_t n) { \
+    tl_word##size *to = out;                                        \
+    const tl_word##size *last = a;                                  \
+    for (size_t i = 0; i < n; i++) to[i] = last[-(ptrdiff_t)i];     \
+  }
+EVERY_SECOND(1)
+EVERY_SECOND(2)
+EVERY_SECOND(4)
+EVERY_SECOND(8)
+REVERSED(2)
+REVERSED(4)
+REVERSED(8)
+// Bytes as words, which a processor turns round.
+static void reversed_1(void *out, const void *a, size_t n) {
+  char *to = out;
+  const char *last = a;
+  uint64_t word;
+  size_t i = 0;
+  for (; i + sizeof word <= n; i += sizeof word) {
+    memcpy(&word, last - i - (sizeof word - 1), sizeof word);
+    word = __builtin_bswap64(word);
+    memcpy(to + i, &word, sizeof word);
+  }
+  for (; i < n; i++) to[i] = last[-(ptrdiff_t)i];
+}
+#define every_second_16(out, a, n) gather_16(out, a, 32, n)
+#define reversed_16(out, a, n) gather_16(out, a, -16, n)
+
 // --- All --------------------------------------------------------------------
 
 // All moves of an item size. Strided loops are not marked as independent: an
@@ -253,6 +292,10 @@ TL_MOVES(TURN)
     } else if (stride == 0) {                                                \
       if (n > 0)                                                             \
         TL_K(fill_##size)(out, a, n);                                        \
+    } else if (stride == 2 * (ptrdiff_t)sizeof(T)) {                         \
+      every_second_##size(to, from, n);                                      \
+    } else if (stride == -(ptrdiff_t)sizeof(T)) {                            \
+      reversed_##size(to, from, n);                                          \
     } else {                                                                 \
       gather_##size(to, from, stride, n);                                    \
     }                                                                        \
