@@ -655,6 +655,8 @@ const tl_builtin tl_value_builtins[] = {
     /// Takes any value and never fails.
     ///     string(1.5) + "!"    # 1.5!
     ///     string((1, 2))    # (1, 2)
+    /// Of an array it is one text; each(x, string) is an array of the items'.
+    ///     each([1, 2], string)    # ["1", "2"]
     {"string", "x", string, .result = TL_RETURNS, .takes = TL_FORMS},
     /// x in memory of its own. Values never change under another name, so this
     /// matters for memory alone: a copied slice does not keep the whole array.
