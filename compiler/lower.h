@@ -495,7 +495,8 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span);
 
 // Removes CHECKSET if a variable is surely set, reports where it surely is
 // not, and defines as unset at the entry what the rest needs (definite.c).
+// [scope] is the function's, for the messages.
 // False: no memory.
-bool tl_definite(tl_builder *b, tl_cfg_function *f);
+bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope);
 
 #endif
