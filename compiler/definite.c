@@ -15,6 +15,7 @@
 // The pass over one function.
 typedef struct pass {
   tl_builder *b;
+  tl_scope *scope;  // the function's
   tl_cfg_function *f;
   int32_t words;    // of a set of variables
   uint64_t *entry;  // for each block two sets: what may be unset, may be set
@@ -64,6 +65,16 @@ static void report(pass *p, const tl_cfg_ins *ins) {
   const tl_name *name = tl_names_get(p->b->names, text->text, text->length);
   if (name == NULL)
     return;
+  // Who writes x = x + 1 in a function meant the module's x.
+  const tl_variable *outer =
+      p->scope->parent != NULL ? tl_scope_find(p->scope->parent, name) : NULL;
+  if (outer != NULL && outer->scope->kind == TL_SCOPE_MODULE) {
+    tl_diagnose(p->b->diagnostics, TALLY_ERR_NAME, ins->span,
+                "%s is read before it is assigned: the %s of the module is "
+                "another variable, unless the function says global %s",
+                name->text, name->text, name->text);
+    return;
+  }
   // A script that assigns to sum somewhere has a variable sum everywhere; say
   // so to whoever meant the built-in.
   bool shadows = tl_known_find(p->b->vm, NULL, name).kind != TL_KNOWN_NOTHING;
@@ -166,12 +177,13 @@ static void search(pass *p) {
 }
 
 // Runs the search and then each block's last visit.
-bool tl_definite(tl_builder *b, tl_cfg_function *f) {
+bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope) {
   // If memory for a constant failed, the instructions that name it mean
   // nothing.
   if (b->failed)
     return false;
-  pass p = {.b = b, .f = f, .words = f->variable_count / 64 + 1};
+  pass p = {
+      .b = b, .scope = scope, .f = f, .words = f->variable_count / 64 + 1};
   size_t words = (size_t)p.words, blocks = (size_t)f->block_count;
   p.entry = TL_ARENA_ARRAY(b->arena, uint64_t, 2 * words * blocks);
   p.unset = TL_ARENA_ARRAY(b->arena, uint64_t, 2 * words);

@@ -223,7 +223,10 @@ uint32_t tl_function_constant(tl_builder *b, tl_cfg_function *f, tl_slot value);
 // temporary. Takes what [value] owns.
 int32_t tl_load_constant(tl_lower *l, int32_t want, tl_slot value,
                          tl_span span);
-// The same of a string.
+// The slot of a value that was diagnosed: it is set, so that no other message
+// says that its variable is not.
+int32_t tl_lower_failed(tl_lower *l, int32_t want, tl_span span);
+// A constant that is a string.
 void tl_load_string(tl_lower *l, int32_t into, const char *text, size_t nbytes,
                     tl_span span);
 // A string of the unit's names, borrowed, made if need be; NULL without
@@ -492,7 +495,8 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span);
 
 // Removes CHECKSET if a variable is surely set, reports where it surely is
 // not, and defines as unset at the entry what the rest needs (definite.c).
+// [scope] is the function's, for the messages.
 // False: no memory.
-bool tl_definite(tl_builder *b, tl_cfg_function *f);
+bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope);
 
 #endif

@@ -427,7 +427,7 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   binding b;
   builtin_signature(builtin, &s);
   if (!bind(l, &s, ast, &b))
-    return tl_into(l, want);
+    return tl_lower_failed(l, want, ast->span);
   // Bound first, so that a wrong call gets the same message.
   if (lower_elementwise(l, ast, builtin, &b, &want))
     return want;
@@ -569,7 +569,7 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
   if (call->count > 200) {
     tl_diagnose(l->b->diagnostics, TALLY_ERR_LIMIT, ast->span,
                 "a call has at most 200 arguments: spread a list");
-    return tl_into(l, want);
+    return tl_lower_failed(l, want, ast->span);
   }
   // Binding needs the number of arguments.
   if (has_kind(call, TL_ARGUMENT_SPREAD))
@@ -593,7 +593,7 @@ int32_t tl_lower_call(tl_lower *l, tl_ast *ast, int32_t want) {
         is_known ||
         (v == NULL && global_signature(l->b->vm, call->callee->name.name, &s));
     if (is_bound && !bind(l, &s, ast, &b))
-      return tl_into(l, want);
+      return tl_lower_failed(l, want, ast->span);
     // The number of a known function is the extra.
     if (is_known)
       return lower_bound(l, ast, &s, &b, NULL, known->index, want);

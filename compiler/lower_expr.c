@@ -24,7 +24,7 @@ int32_t tl_lower_type(tl_lower *l, tl_ast *ast, int32_t want) {
   if (type != NULL)
     return tl_load_constant(l, want, tl_type_slot(type), ast->span);
   tl_diagnose_pending(l->b, ast->span);
-  return tl_into(l, want);
+  return tl_lower_failed(l, want, ast->span);
 }
 
 // The left operand: a variable's own slot, unless the right side may change it.

@@ -110,7 +110,7 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span) {
     p->slot_names[v->index] =
         tl_unit_string(l->b, v->name->text, v->name->nbytes);
   }
-  tl_definite(l->b, l->f);
+  tl_definite(l->b, l->f, l->scope);
 }
 
 // Evaluates a parameter's default if the argument is missing. Defaults may

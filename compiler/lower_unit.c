@@ -153,6 +153,10 @@ int32_t tl_load_constant(tl_lower *l, int32_t want, tl_slot value,
   return want;
 }
 
+int32_t tl_lower_failed(tl_lower *l, int32_t want, tl_span span) {
+  return tl_load_constant(l, want, tl_none(), span);
+}
+
 void tl_load_function(tl_lower *l, int32_t into, tl_prototype *function,
                       tl_span span) {
   tl_load_constant(

@@ -93,6 +93,25 @@ tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at) {
 
 // --- Errors ---
 
+// Whether a raw string before the current token, on the same line, ends behind
+// a backslash and runs into what follows, as in r"say \"so\"": its writer meant
+// it to go on.
+static bool is_cut_short(const tl_parser *parser) {
+  const char *text = parser->source->text;
+  uint32_t next = tl_parser_token(parser)->begin;
+  for (uint32_t i = parser->pos; i-- > 0;) {
+    const tl_token *t = &parser->tokens.items[i];
+    if (memchr(text + t->begin, '\n', next - t->begin) != NULL)
+      return false;
+    next = t->begin;
+    if (t->kind == TL_TOKEN_STRING && text[t->begin] == 'r' &&
+        text[t->end - 2] == '\\' && text[t->end] != 0 &&
+        strchr(" \t\r\n,;:)}", text[t->end]) == NULL)
+      return true;
+  }
+  return false;
+}
+
 static void *fail(tl_parser *parser, tl_span span, const char *format,
                   va_list args) {
   // One cause makes one error; without memory none is reported.
@@ -103,7 +122,13 @@ static void *fail(tl_parser *parser, tl_span span, const char *format,
   // more lines may mend it.
   if (!parser->diagnostics->total)
     parser->failed_at_end = tl_parser_token(parser)->kind == TL_TOKEN_END;
-  tl_diagnose_v(parser->diagnostics, TALLY_ERR_SYNTAX, span, format, args);
+  // What is only counted needs no reason, which takes a look at the line.
+  if (parser->diagnostics->count < TL_DIAGNOSTICS_MAX && is_cut_short(parser))
+    tl_diagnose(parser->diagnostics, TALLY_ERR_SYNTAX, span,
+                "a raw string ends at its first quotation mark, also behind a "
+                "backslash: r\"\"\"…\"\"\" holds them");
+  else
+    tl_diagnose_v(parser->diagnostics, TALLY_ERR_SYNTAX, span, format, args);
   return NULL;
 }
 

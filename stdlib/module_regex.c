@@ -113,10 +113,10 @@ enum {
 // newest first.
 typedef struct compiled {
   struct tl_kept kept;
-  struct compiled *next;  // in the VM
-  size_t matched;         // bytes of text, and some for each match
-  tl_string *pattern;     // counted
-  bool ignore_case;
+  struct compiled *next;    // in the VM
+  size_t matched;           // bytes of text, and some for each match
+  tl_string *pattern;       // counted
+  bool ignore_case, leads;  // leads_search
   void *code, *data, *context;
   void *general;  // through which PCRE2 allocates
 } compiled;
@@ -235,13 +235,27 @@ static bool compile(matcher *m, compiled *c) {
   return true;
 }
 
+// Whether the pattern depends on where the search began (\G) or may say itself
+// where it goes on, as (*COMMIT) and (*SKIP) do: pieces would change what it
+// finds. Goes by the length, as a pattern may have zero bytes. Either sign may
+// be a literal in truth, which only costs the polls.
+static bool leads_search(const tl_string *pattern) {
+  for (size_t i = 0; i + 1 < pattern->length; i++)
+    if (memcmp(pattern->text + i, "\\G", 2) == 0 ||
+        memcmp(pattern->text + i, "(*", 2) == 0)
+      return true;
+  return false;
+}
+
 // A new compiled pattern; NULL after tl_fail.
 static compiled *compiled_new(matcher *m, tl_string *pattern, bool ignore) {
   // The pattern is copied: the argument may end before the compiled one does.
   compiled *c = tl_alloc(m->vm, sizeof *c, "a pattern");
   if (!c)
     return NULL;
-  *c = (compiled){.kept = {free_all}, .ignore_case = ignore};
+  *c = (compiled){.kept = {free_all},
+                  .ignore_case = ignore,
+                  .leads = leads_search(pattern)};
   c->pattern = tl_string_new(m->vm, pattern->text, pattern->length);
   if (!c->pattern) {
     tl_free(m->vm, c, sizeof *c);
@@ -285,18 +299,6 @@ static int run_once(const matcher *m, size_t from, size_t last,
   return status;
 }
 
-// Whether the pattern depends on where the search began (\G) or may say itself
-// where it goes on, as (*COMMIT) and (*SKIP) do: pieces would change what it
-// finds. Goes by the length, as a pattern may have zero bytes. Either sign may
-// be a literal in truth, which only costs the polls.
-static bool leads_search(const tl_string *pattern) {
-  for (size_t i = 0; i + 1 < pattern->length; i++)
-    if (memcmp(pattern->text + i, "\\G", 2) == 0 ||
-        memcmp(pattern->text + i, "(*", 2) == 0)
-      return true;
-  return false;
-}
-
 // As run_once, but the VM is polled between pieces of the places where a match
 // may begin: at each of them a pattern may read all of the text. A piece is
 // twice as large as the one before it where that was short, or took no longer
@@ -305,10 +307,11 @@ static bool leads_search(const tl_string *pattern) {
 static int run_pieces(const matcher *m, size_t from, uint32_t options) {
   size_t length = m->text->length, piece = PIECE;
   double before = 0;
-  if (options & (uint32_t)OPTION_ANCHORED || leads_search(m->compiled->pattern))
+  if (options & (uint32_t)OPTION_ANCHORED || m->compiled->leads)
     return run_once(m, from, length, options);
   for (;;) {
-    double began = tl_clock();
+    // Most texts are done with the first piece, which no clock looks at.
+    double began = piece == PIECE ? 0 : tl_clock();
     size_t last = length - from <= piece ? length : from + piece - 1;
     int status = run_once(m, from, last, options);
     if (status != NO_MATCH || last == length)
@@ -319,7 +322,7 @@ static int run_pieces(const matcher *m, size_t from, uint32_t options) {
       from++;
     if (!tl_poll(m->vm, 1))
       return STOPPED;
-    double took = tl_clock() - began;
+    double took = piece == PIECE ? 0 : tl_clock() - began;
     if (took < 1e-3 || took < 1.5 * before) {
       piece *= 2;
       before = took;

@@ -284,11 +284,12 @@ static bool replace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_string_give(replaced(vm, s, old, new, count), out);
 }
 
-// The index, in clusters, of the first place where [part] begins one; -1 if
-// there is none. A match inside of a cluster does not count.
-static int64_t find_text(tl_vm *vm, tl_string *s, const tl_string *part) {
+// The index, in clusters, of the first place from byte [at] on where [part]
+// begins one; -1 if there is none. A match inside of a cluster does not count.
+static int64_t find_text(tl_vm *vm, tl_string *s, size_t at,
+                         const tl_string *part) {
   int64_t index = -1;
-  const char *found = tl_string_search(vm, s, 0, part);
+  const char *found = tl_string_search(vm, s, at, part);
   for (int64_t i = 0; found != NULL && tl_poll_at(vm, i); i++) {
     size_t place = (size_t)(found - s->text);
     index = tl_string_grapheme_at(vm, s, place);
@@ -299,23 +300,43 @@ static int64_t find_text(tl_vm *vm, tl_string *s, const tl_string *part) {
   return index;
 }
 
-// find(xs, part).
+// Where a search of [count] items begins: negative places count from the end.
+// False: behind the end, where nothing is found.
+static bool search_begin(int64_t count, int64_t *start) {
+  if (*start < 0)
+    *start = *start < -count ? 0 : *start + count;
+  return *start <= count;
+}
+
+// find(xs, part, start).
 static bool find(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t i;
+  tl_string *part;
+  *out = tl_weak_int(-1);
+  if (!tl_arg_int(vm, "find", "start", args[2], &i))
+    return false;
   if (tl_is_list(args[0])) {
     const tl_list *list = args[0].list;
-    int64_t i = 0;
+    if (!search_begin(list->length, &i))
+      return true;
     while (i < list->length && !tl_equal(vm, list->items[i], args[1]) &&
            tl_poll_at(vm, i))
       i++;
     *out = tl_weak_int(i < list->length ? i : -1);
     return !tl_failed(vm);
   }
-  tl_string *part;
   if (!tl_is_string(args[0]))
     return tl_arg_fail(vm, "find", "xs", "a string or a list", args[0]);
   if (!tl_arg_string(vm, "find", "part", args[1], &part))
     return false;
-  *out = tl_weak_int(find_text(vm, args[0].string, part));
+  tl_string *s = args[0].string;
+  size_t begin = 0, end;
+  int64_t count = i == 0 ? 0 : tl_string_graphemes(vm, s);
+  if (count < 0 || !search_begin(count, &i))
+    return count >= 0;
+  if (i > 0)
+    tl_string_grapheme_range(s, i, count, &begin, &end);
+  *out = tl_weak_int(find_text(vm, s, begin, part));
   return !tl_failed(vm);
 }
 
@@ -509,11 +530,13 @@ const tl_builtin tl_string_builtins[] = {
     ///     replace("banana", "an", "o")    # booa
     {"replace", "s, old, new, count: none", replace, .lifts = TL_OF_TEXT},
     /// Where a part begins in a string, or an equal item stands in a list: the
-    /// first index, or -1.
-    /// Arguments other than strings are an error (kind type).
+    /// first index from start on, which may count from the end, or -1.
+    /// Arguments other than strings are an error (kind type), and a start that
+    /// is no integer.
     ///     find("größer", "er")    # 4
     ///     find((3, 1, 2), 2)    # 2
-    {"find", "xs, part", find, .lifts = TL_OF_TEXT},
+    ///     find("banana", "an", 2)    # 3
+    {"find", "xs, part, start = 0", find, .lifts = TL_OF_TEXT},
     /// Whether a string begins with a part.
     /// Arguments other than strings are an error (kind type).
     ///     starts_with("tally", "ta")    # true

@@ -199,6 +199,14 @@ static bool typeof_(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
+// Of what lives on and has a type that is known.
+static bool typeof_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_type *type = tl_is_owned(args[0]) ? NULL : tl_type_at_once(vm, args[0]);
+  if (type != NULL)
+    *out = tl_type_slot(type);
+  return type != NULL;
+}
+
 // type(text).
 static bool type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *text;
@@ -605,7 +613,7 @@ const tl_builtin tl_value_builtins[] = {
     /// Takes any value and never fails.
     ///     typeof([[1.0, 2.0]])    # 1 * 2 * float64
     ///     typeof("a") == string    # true
-    {"typeof", "x", typeof_, .takes = TL_FORMS},
+    {"typeof", "x", typeof_, .takes = TL_FORMS, .at_once = typeof_at_once},
     /// The type that a datashape says; a literal in backquotes is one at once.
     /// Text that is no type is an error (kind type).
     ///     type("2 * int64") == typeof([1, 2])    # true
@@ -650,6 +658,8 @@ const tl_builtin tl_value_builtins[] = {
     /// Takes any value and never fails.
     ///     string(1.5) + "!"    # 1.5!
     ///     string((1, 2))    # (1, 2)
+    /// Of an array it is one text; each(x, string) is an array of the items'.
+    ///     each([1, 2], string)    # ["1", "2"]
     {"string", "x", string, .result = TL_RETURNS, .takes = TL_FORMS},
     /// x in memory of its own. Values never change under another name, so this
     /// matters for memory alone: a copied slice does not keep the whole array.

@@ -25,7 +25,9 @@ static bool refuse(tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const char *name = tl_dtypes[dtype].name;
   if (dtype == TL_STRING)
     return tl_fail(vm, TALLY_ERR_TYPE,
-                   "string: no conversion of %s to an array of strings", text);
+                   "string: no conversion of %s to an array of strings; "
+                   "each(x, string) makes one",
+                   text);
   if (tl_is_string(s))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "%s converts numbers and arrays: got string; int(s) and "

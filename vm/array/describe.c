@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/builtin.h"
 #include "vm/host.h"
 #include "vm/array/array.h"
 #include "vm/array/nested.h"
@@ -146,5 +147,12 @@ bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
   if (tl_is_string(s) &&
       tl_dtype_find(s.string->text, s.string->length) != TL_DTYPE_COUNT)
     snprintf(expected, sizeof expected, "%s without quotes", s.string->text);
+  // int and float convert, and are no types.
+  const char *name = tl_is_kind(s, TL_KIND_BUILTIN)
+                         ? ((const tl_builtin *)s.pointer)->name
+                         : "";
+  if (strcmp(name, "int") == 0 || strcmp(name, "float") == 0)
+    snprintf(expected, sizeof expected, "%s64 (%s converts numbers)", name,
+             name);
   return tl_arg_fail(vm, function, "dtype", expected, s);
 }

@@ -58,6 +58,7 @@ tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted) {
     case TL_RULE_BITWISE:
       return if_so(is_bool || tl_dtype_is_integer(promoted), promoted);
     case TL_RULE_SHIFT:
+    case TL_RULE_BITCOUNT:
       return if_so(tl_dtype_is_integer(promoted), promoted);
     case TL_RULE_TEST:
       return if_so(!is_complex || op != TL_OP_SIGNBIT, promoted);
@@ -67,14 +68,16 @@ tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted) {
   return TL_DTYPE_COUNT;
 }
 
-// Only comparisons, tests and the parts of complex numbers give another dtype
-// than they compute in.
+// Only comparisons, tests, counts and the parts of complex numbers give another
+// dtype than they compute in.
 tl_dtype tl_op_result(tl_op op, tl_dtype computed) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_COMPARE:
     case TL_RULE_LOGICAL:
     case TL_RULE_TEST:
       return TL_BOOL;
+    case TL_RULE_BITCOUNT:
+      return TL_INT64;
     case TL_RULE_PART:
       if (computed == TL_COMPLEX64)
         return TL_FLOAT32;

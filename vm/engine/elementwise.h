@@ -17,17 +17,18 @@ typedef enum tl_rule {
   TL_RULE_LOGICAL,  // bool operands, bool result
   TL_RULE_BITWISE,  // integers or bool, promoted
   TL_RULE_SHIFT,    // integers, promoted
-  TL_RULE_TEST,     // any numeric operand, bool result (isnan …)
-  TL_RULE_ROUND,    // integers unchanged, reals rounded
-  TL_RULE_PART,     // complex gives its real dtype, reals unchanged (abs, real)
-  TL_RULE_SELECT,   // bool, then two promoted operands (where)
+  TL_RULE_BITCOUNT,  // integers, int64 result (popcount)
+  TL_RULE_TEST,      // any numeric operand, bool result (isnan …)
+  TL_RULE_ROUND,     // integers unchanged, reals rounded
+  TL_RULE_PART,    // complex gives its real dtype, reals unchanged (abs, real)
+  TL_RULE_SELECT,  // bool, then two promoted operands (where)
 } tl_rule;
 
 typedef enum tl_op {
 #define X(ENUM, name, arity, rule, sign) TL_OP_##ENUM,
 #include "vm/engine/elementwise_list.h"
 #undef X
-      TL_OP_COUNT
+  TL_OP_COUNT
 } tl_op;
 
 // Those of two operands come first: so many.

@@ -56,6 +56,11 @@
 /// {operands}.
 /// Other dtypes are an error (kind type){shapes}
 
+/// BITCOUNT:
+/// Takes integers, and gives int64:
+/// {operands}.
+/// Other dtypes are an error (kind type){shapes}
+
 /// TEST:
 /// Takes any numeric dtype (signbit a real one):
 /// {operands}; gives bools.
@@ -184,6 +189,10 @@ X(POSITIVE, positive, 1, NUMERIC, "+")
 /// Every bit of x turned over; for bools, not.
 ///     bitwise_invert([0, 1])    # [-1, -2]
 X(BITWISE_INVERT, bitwise_invert, 1, BITWISE, "~")
+/// How many bits of each item are set, as it is stored (two's complement).
+///     popcount([0, 7, 255])    # [0, 3, 8]
+///     popcount(int8([-1]))    # [8]
+X(POPCOUNT, popcount, 1, BITCOUNT, "")
 /// Whether each bool is false.
 ///     logical_not([true, false])    # [false, true]
 X(LOGICAL_NOT, logical_not, 1, LOGICAL, "")

@@ -94,6 +94,7 @@ static const char *needs(tl_op op) {
       [TL_RULE_LOGICAL] = "bools (write x != 0)",
       [TL_RULE_BITWISE] = "integers or bools",
       [TL_RULE_SHIFT] = "integers",
+      [TL_RULE_BITCOUNT] = "integers",
       [TL_RULE_SELECT] = "bools as the condition, then numbers or strings"};
   const size_t rule = tl_ops[op].rule;
   if (op == TL_OP_ADD)

@@ -27,7 +27,8 @@ static inline bool tl_is_apart_from_none(tl_slot s) {
 }
 
 // Comparisons that make nothing and cannot fail: of two strings, and == and !=
-// of a value with none. Returns whether it was one of these; drops nothing.
+// of two types or of a value with none. Returns whether it was one of these;
+// drops nothing.
 static inline bool tl_compare_at_once(tl_op op, tl_slot b, tl_slot c,
                                       bool *truth) {
   const bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
@@ -35,6 +36,11 @@ static inline bool tl_compare_at_once(tl_op op, tl_slot b, tl_slot c,
     *truth = equality
                  ? tl_string_equal(b.string, c.string) == (op == TL_OP_EQUAL)
                  : tl_strings_hold(op, b.string, c.string);
+    return true;
+  }
+  if (equality && tl_is_type(b) &&
+      tl_is_type(c)) {  // equal ones are one object
+    *truth = (b.pointer == c.pointer) == (op == TL_OP_EQUAL);
     return true;
   }
   if (!equality || !(tl_is_none(b) || tl_is_none(c)) ||

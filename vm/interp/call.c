@@ -584,6 +584,7 @@ static bool fail_conversion(tl_vm *vm, tl_type *type) {
 //  float32(x)                 a cast, of nested arrays by astype
 //  {a: int8}((a: 1))          a struct of a record
 //  bytes("ab")                bytes
+//  each((1, 2), string)       texts: what the name's own call gives
 //  (3 * float32)(x)           an error: the type of items converts
 //
 static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
@@ -601,6 +602,9 @@ static bool call_type(tl_vm *vm, tl_type *type, uint32_t count, tl_slot *args,
     ok = tl_raw_bytes_of(vm, args[0], out);
   } else if (type->kind != TL_TYPE_DTYPE) {
     ok = fail_conversion(vm, type);
+  } else if (type->dtype == TL_STRING) {
+    const tl_builtin *text = tl_builtin_find(vm->library, NULL, "string", 6);
+    return run_builtin(vm, text, TL_CALL_OWNS, false, 1, args, out);
   } else if (tl_is_nested(args[0])) {
     // Nested arrays are converted by the library's own function.
     const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);

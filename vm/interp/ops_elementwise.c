@@ -7,6 +7,7 @@
 #include "vm/events.h"
 #include "vm/engine/short.h"
 #include "vm/nested/nested.h"
+#include "vm/objects.h"
 #include "vm/region/region.h"
 
 // An instruction's operands in one form for all formats.
@@ -193,7 +194,14 @@ bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
   operands x = {.count = 2, .in = {b, c}};
   tl_slot ends[2] = {tl_operand_read(b, b_mode & 3u),
                      tl_operand_read(c, c_mode & 3u)};
-  if (tl_compare_at_once(op, *b, *c, truth)) {
+  bool parts = (op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
+               ((tl_is_list(*b) && tl_is_list(*c)) ||
+                (tl_is_record(*b) && tl_is_record(*c)));
+  if (parts)  // lists and records are equal part by part
+    *truth = vm->nested->equal(vm, *b, *c) == (op == TL_OP_EQUAL);
+  if (parts && tl_failed(vm))
+    return false;
+  if (parts || tl_compare_at_once(op, *b, *c, truth)) {
     for (int i = 0; i < 2; i++) tl_operand_end(vm, ends[i]);
     return true;
   }

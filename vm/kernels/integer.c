@@ -59,6 +59,21 @@ TL_UNSIGNED(X)
 TL_UNSIGNED(X)
 #undef X
 
+// Bits are counted by adding the counts of halves, quarters and eighths side by
+// side, which vectorises where counting an item is no instruction of vectors.
+#define OF_BYTE(W, b) ((W)((W) ~(W)0 / 255 * (b)))
+#define X(D, sfx, T, W)                                              \
+  TL_INLINE int64_t bits_##sfx(W x) {                                \
+    x = (W)(x - ((x >> 1) & OF_BYTE(W, 0x55)));                      \
+    x = (W)((x & OF_BYTE(W, 0x33)) + ((x >> 2) & OF_BYTE(W, 0x33))); \
+    x = (W)((W)(x + (x >> 4)) & OF_BYTE(W, 0x0f));                   \
+    return (int64_t)((T)(x * OF_BYTE(W, 1)) >> (8 * sizeof(T) - 8)); \
+  }                                                                  \
+  TL_UNARY(popcount_##sfx, T, int64_t, bits_##sfx(x))
+TL_UNSIGNED(X)
+#undef X
+#undef OF_BYTE
+
 // The largest shift of an item, which leaves only its sign.
 #define LAST_BIT(T) ((T)(8 * sizeof(T) - 1))
 #define X(D, sfx, T, W) \

@@ -166,6 +166,7 @@
   X(POSITIVE, COMPLEX128, TL_K(copy_16))         \
   X(BITWISE_INVERT, BOOL, TL_K(logical_not))     \
   TL_ON_BITS(X, BITWISE_INVERT, bitwise_invert)  \
+  TL_ON_BITS(X, POPCOUNT, popcount)              \
   X(LOGICAL_NOT, BOOL, TL_K(logical_not))        \
   X(ABS, BOOL, TL_K(copy_1))                     \
   TL_ON_SIGNED(X, ABS, abs)                      \

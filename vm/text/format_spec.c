@@ -134,8 +134,17 @@ static bool fail_type(tl_vm *vm, const spec *s, const char *what,
 
 // --- Padding ----------------------------------------------------------------
 
-// Fills so many cells; a wide fill takes two of them.
+// Fills so many cells; a wide fill takes two of them. One byte, as a fill is
+// mostly, is written in runs.
 static void add_fill(tl_text *text, const spec *s, int cells) {
+  char run[64];
+  if (s->fill_bytes == 1 && cells > 0) {
+    memset(run, s->fill[0], sizeof run);
+    for (; cells > (int)sizeof run; cells -= (int)sizeof run)
+      tl_text_add(text, run, sizeof run);
+    tl_text_add(text, run, (size_t)cells);
+    return;
+  }
   int width = tl_display_width(s->fill, s->fill_bytes);
   if (width < 1)
     width = 1;
@@ -147,9 +156,11 @@ static void add_fill(tl_text *text, const spec *s, int cells) {
 // and prefix, stay in front of the fill.
 static bool add_padded(tl_text *text, const spec *s, char align,
                        const char *bytes, size_t nbytes, size_t head) {
-  int room = s->width - tl_display_width(bytes, nbytes);
-  if (room < 0)
-    room = 0;
+  int room = s->width > 0 ? s->width - tl_display_width(bytes, nbytes) : 0;
+  if (room <= 0) {
+    tl_text_add(text, bytes, nbytes);
+    return !text->failed;
+  }
   int before = align == '>' ? room : align == '^' ? room / 2 : 0;
   bool inside = align == '=' || align == '0';
   add_fill(text, s, before);
@@ -190,6 +201,10 @@ static int separators(int n, int size) {
 // Appends digits with [zeros] in front of them and a mark between groups.
 static void add_grouped(tl_text *text, const char *digits, int n, int zeros,
                         char mark, int size) {
+  if (mark == 0 && zeros == 0) {
+    tl_text_add(text, digits, (size_t)n);
+    return;
+  }
   for (int i = 0, all = n + zeros; i < all; i++) {
     tl_text_putc(text, i < zeros ? '0' : digits[i - zeros]);
     int left = all - 1 - i;
@@ -265,16 +280,16 @@ static bool add_integer(tl_text *text, const spec *s, bool negative,
                {'d', 10, ""},  {'n', 10, ""},  {0, 10, ""}};
   if (s->precision >= 0)
     return fail_spec(text->vm, s, "an integer takes no precision");
-  parts p = {.sign = sign_of(s, negative), .prefix = ""};
+  parts p;  // its digits, over a kilobyte, are not cleared
   size_t at = 0;
+  p.sign = sign_of(s, negative);
   if (s->type == 'c')
     return add_character(text, s, negative, value);
   while (at < sizeof bases / sizeof *bases && bases[at].type != s->type) at++;
   if (at == sizeof bases / sizeof *bases)
     return fail_type(text->vm, s, "an integer", "b c d e f g n o x or %");
   const unsigned base = bases[at].base;
-  if (s->alternate)
-    p.prefix = bases[at].prefix;
+  p.prefix = s->alternate ? bases[at].prefix : "";
   // As in Python, other bases are grouped by underscores, in fours.
   if (s->group == ',' && base != 10)
     return fail_spec(text->vm, s, "a comma groups decimal digits alone");

@@ -17,6 +17,8 @@
 struct tl_types {
   size_t count, capacity;
   tl_type **slots;
+  // Of the kinds that typeof has named, which need not be looked for again.
+  tl_type *of_kinds[TL_KIND_COUNT];
 };
 
 // Mixes a value into a hash.
@@ -283,22 +285,31 @@ static tl_type *type_of_array(tl_vm *vm, const tl_array *a) {
   return type;
 }
 
-// Values that are no arrays have a type by the name of their kind.
-tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
-  if (tl_is_array(value))
-    return type_of_array(vm, value.array);
-  if (tl_is_nested(value))
-    return vm->nested->type(vm, value);
+tl_type *tl_type_at_once(tl_vm *vm, tl_slot value) {
   if (tl_is_string(value))
     return tl_type_of_dtype(vm, TL_STRING);
   if (tl_is_scalar(value))
     return tl_type_of_dtype(vm, (tl_dtype)tl_dtype_of(value));
+  return vm->types != NULL ? vm->types->of_kinds[tl_dtype_of(value)] : NULL;
+}
+
+// Values that are no arrays have a type by the name of their kind.
+tl_type *tl_type_of(tl_vm *vm, tl_slot value) {
+  tl_type *known = tl_type_at_once(vm, value);
+  if (known != NULL)
+    return known;
+  if (tl_is_array(value))
+    return type_of_array(vm, value.array);
+  if (tl_is_nested(value))
+    return vm->nested->type(vm, value);
   tl_string *name = tl_string_from(vm, tl_kind_name(tl_dtype_of(value)));
   if (name == NULL)
     return NULL;
   tl_type model = {.kind = TL_TYPE_OTHER, .name = name};
   tl_type *type = tl_type_intern(vm, &model);
   tl_drop(vm, tl_own_string(name));
+  if (type != NULL)
+    vm->types->of_kinds[tl_dtype_of(value)] = type;
   return type;
 }
 

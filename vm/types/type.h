@@ -119,6 +119,9 @@ struct tl_type {
 tl_type *tl_type_parse(tl_vm *vm, const char *text, size_t nbytes);
 // The type of a scalar of that dtype; never fails.
 tl_type *tl_type_of_dtype(tl_vm *vm, tl_dtype dtype);
+// The type of a value where nothing is made or looked for: of numbers, strings
+// and the kinds that were asked for before. NULL: tl_type_of knows.
+tl_type *tl_type_at_once(tl_vm *vm, tl_slot value);
 // The type of a value, as typeof(x) gives it; NULL after tl_fail.
 tl_type *tl_type_of(tl_vm *vm, tl_slot value);
 // The type as a value, borrowed: types are immortal.
