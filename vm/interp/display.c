@@ -47,10 +47,13 @@ static const char *shown_by(tl_slot value, tl_slot *more) {
     return tl_ndim(value.array) == 1 ? "vector" : "matrices";
   if (!tl_is_nested(value) || tl_value_ndim(value) == 0)
     return NULL;
+  const bool is_vector = tl_value_ndim(value) == 1;
+  if (tl_has_fields(value) && is_vector)
+    return "table";
   *more =
       tl_bool((tl_is_form(value, TL_FORM_OPTION) || tl_is_raw_bytes(value)) &&
-              tl_value_ndim(value) == 1);
-  return tl_has_fields(value) && tl_value_ndim(value) == 1 ? "table" : "items";
+              is_vector);
+  return "items";
 }
 
 // Has a function of inner/display.tly show the value. False after tl_fail.
