@@ -656,7 +656,7 @@ expect 0 'kB [▁▂▃▄▅▆▇█]*█  behind each input' ':mem draws the 
 expect 0 'MB of the whole process' ':mem tells what the process has'
 text 'größe = zeros(2)\nweite = zeros(3, dtype: `{ä: int8, ää: int8, äää: int8, ääää: int8}`)\n:mem\n'; run
 expect 0 ' größe            2 \* float64' ':mem pads by the cells of a name'
-expect 0 ' weite            3 \* {ä: int8, ää: int8, äää: int8, ä$' ':mem cuts types between characters'
+expect 0 ' weite            3 \* {ä: int8, ää: int8, äää: int8, ääää: int$' ':mem cuts types between characters'
 text 'x = zeros(9)\n:explain x = x + (x + 1)\n'; run
 expect 0 '`x \+ \(x \+ 1\)`' ':explain tells where results live'
 text ':dis y = 1 + 1\n'; run
