@@ -244,19 +244,6 @@ static bool elementwise(tl_vm *vm, int code, tl_slot *slots, tl_slot *out) {
 
 // --- Joining and copying -----------------------------------------------------
 
-bool tl_outermost_of(tl_vm *vm, int64_t count, const tl_slot *values,
-                     int *form) {
-  const size_t n = (size_t)count;
-  *form = -1;
-  for (size_t at = 0, end = 0; at < n; at = end) {
-    if (!tl_poll_piece(vm, at, n, &end))
-      return false;
-    const int piece = tl_outermost((int64_t)(end - at), values + at);
-    *form = piece > *form ? piece : *form;
-  }
-  return true;
-}
-
 // vm->nested->concat, and tl_value_concat. Plain arrays alone are joined by
 // their items; a value without axes cannot be joined and is named.
 static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,

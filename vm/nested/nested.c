@@ -7,8 +7,24 @@
 #include "vm/array/array.h"
 #include "vm/error.h"
 #include "vm/kernels/kernels.h"
+#include "vm/nested/forms.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
+
+// --- Forms -------------------------------------------------------------------
+
+bool tl_outermost_of(tl_vm *vm, int64_t count, const tl_slot *values,
+                     int *form) {
+  const size_t n = (size_t)count;
+  *form = -1;
+  for (size_t at = 0, end = 0; at < n; at = end) {
+    if (!tl_poll_piece(vm, at, n, &end))
+      return false;
+    const int piece = tl_outermost((int64_t)(end - at), values + at);
+    *form = piece > *form ? piece : *form;
+  }
+  return true;
+}
 
 // --- Workspace ---------------------------------------------------------------
 
