@@ -2,7 +2,7 @@
 // large block that dies asks here whether somebody waits for control.
 #include "vm/poll.h"
 
-#include "vm/events.h"
+#include "vm/memory/mapping.h"
 #include "vm/vm.h"
 
 // The host's hook may not use the VM while it runs.
