@@ -65,6 +65,9 @@ bool tl_scalar_item(tl_slot s, tl_dtype dtype, uint64_t *item);
 
 // --- Kernels ----------------------------------------------------------------
 
+// The kernel that finds an item of [dtype] on the right of integers that the
+// operation refuses; NULL: it takes all.
+tl_check *tl_op_check(tl_op op, tl_dtype dtype);
 // The kernel of a binary operation; comparisons of int64 with uint64 have
 // their own.
 tl_kernel2 *tl_binary_kernel(tl_op op, const tl_typing *typing);

@@ -110,6 +110,7 @@ static bool make_scratch(task *t) {
 typedef struct piece {
   const task *task;
   int64_t i, j, rows, columns, parts;
+  bool by_blas;         // else by the kernels
   atomic_bool refused;  // by the library
 } piece;
 
@@ -127,15 +128,17 @@ static int64_t part_begin(const piece *p, int64_t part) {
   return p->rows * part / p->parts / TILE_ROWS * TILE_ROWS;
 }
 
-// Computes one part, by a loaded library or by the kernels.
-static void multiply_part(piece *p, int64_t part, bool blas) {
+// Computes one part, by a loaded library, or by the kernels with the part's own
+// share of the scratch.
+static void multiply_part(void *context, int64_t part) {
+  piece *p = context;
   const task *t = p->task;
   const int64_t size = (int64_t)tl_itemsize(t->dtype), out_row = t->n * size;
   const int64_t begin = part_begin(p, part), i = p->i + begin;
   const int64_t rows = part_begin(p, part + 1) - begin;
   char *out = t->out + i * out_row + p->j * size;
   const char *a = t->a + i * t->a_row, *b = t->b + p->j * t->b_column;
-  if (!blas)
+  if (!p->by_blas)
     tl_kernels()->gemm[t->dtype](out, out_row, a, t->a_row, t->a_column, b,
                                  t->b_row, t->b_column, (size_t)rows,
                                  (size_t)p->columns, (size_t)t->k,
@@ -145,23 +148,13 @@ static void multiply_part(piece *p, int64_t part, bool blas) {
     atomic_store(&p->refused, true);
 }
 
-// How a part is computed, as work for the pool: by the library, or by the
-// kernels.
-static void by_blas(void *context, int64_t part) {
-  multiply_part(context, part, true);
-}
-
-// With the part's own share of the scratch.
-static void by_ours(void *context, int64_t part) {
-  multiply_part(context, part, false);
-}
-
 // Runs the parts on the pool's threads, or the only one here.
-static void run_parts(piece *p, tl_pool_work *work) {
+static void run_parts(piece *p, bool by_blas) {
+  p->by_blas = by_blas;
   if (p->parts == 1)
-    work(p, 0);
+    multiply_part(p, 0);
   else
-    tl_pool_run(p->task->vm, p->parts, work, p, TL_NEVER_STOPS, 0);
+    tl_pool_run(p->task->vm, p->parts, multiply_part, p, TL_NEVER_STOPS, 0);
 }
 
 // Computes rows from i on and columns from j on of the result, at most a block
@@ -180,14 +173,14 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
   if (!poll_work(t->vm, rows, columns, t->k))
     return false;
   if (t->blas) {
-    run_parts(&p, by_blas);
+    run_parts(&p, true);
     // A part that the library refused leaves all of the block to the kernels.
     if (!atomic_load(&p.refused))
       return true;
   }
   if (!t->scratch && !make_scratch(t))
     return false;
-  run_parts(&p, by_ours);
+  run_parts(&p, false);
   return true;
 }
 

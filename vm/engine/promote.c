@@ -12,8 +12,7 @@
 
 #include "vm/array/describe.h"
 #include "vm/error.h"
-#include "vm/kernels/kernels.h"
-#include "vm/engine/operand.h"
+#include "vm/engine/engine_internal.h"
 #include "vm/array/range.h"
 
 // Arrays of rank 0 are scalars here, so that they do not take part in
@@ -322,38 +321,37 @@ static bool is_empty(const tl_operand *x) {
   return x->array != NULL && x->array->size == 0;
 }
 
-// Integers alone can fail: a zero divisor, a negative power or shift. Bools
-// divide as bytes.
+// Bools divide as bytes.
+tl_check *tl_op_check(tl_op op, tl_dtype dtype) {
+  switch (op) {
+    case TL_OP_FLOOR_DIVIDE:
+    case TL_OP_REMAINDER:
+      return tl_kernels()->any_zero[dtype == TL_BOOL ? TL_UINT8 : dtype];
+    case TL_OP_POW:
+    case TL_OP_LEFT_SHIFT:
+    case TL_OP_RIGHT_SHIFT:
+      return tl_kernels()->any_negative[dtype];
+    default:
+      return NULL;
+  }
+}
+
+// Integers alone can fail: a zero divisor, a negative power or shift.
 bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing) {
   // Floats never fail, and where there are no items nothing is divided.
   if (!tl_dtype_is_integer(typing->computed) || is_empty(&x[0]))
     return true;
-  const tl_kernel_table *kernels = tl_kernels();
-  switch (op) {
-    case TL_OP_FLOOR_DIVIDE:
-    case TL_OP_REMAINDER: {
-      tl_dtype dtype = x[1].dtype == TL_BOOL ? TL_UINT8 : x[1].dtype;
-      if (!any_item(&x[1], kernels->any_zero[dtype]))
-        return true;
-      return tl_fail(vm, TALLY_ERR_DOMAIN, "integer %s by zero",
-                     tl_op_label(op));
-    }
-    case TL_OP_POW:
-    case TL_OP_LEFT_SHIFT:
-    case TL_OP_RIGHT_SHIFT: {
-      tl_check *negative = kernels->any_negative[x[1].dtype];
-      if (negative == NULL || !any_item(&x[1], negative))
-        return true;
-      if (op == TL_OP_POW)
-        return tl_fail(vm, TALLY_ERR_DOMAIN,
-                       "%s integers ** a negative power; float64(x) ** p is a "
-                       "float",
-                       tl_dtypes[typing->computed].name);
-      return tl_fail(vm, TALLY_ERR_DOMAIN, "%s by a negative count",
-                     tl_op_label(op));
-    }
-    default:
-      return true;
-  }
+  tl_check *check = tl_op_check(op, x[1].dtype);
+  if (check == NULL || !any_item(&x[1], check))
+    return true;
+  if (op == TL_OP_POW)
+    return tl_fail(vm, TALLY_ERR_DOMAIN,
+                   "%s integers ** a negative power; float64(x) ** p is a "
+                   "float",
+                   tl_dtypes[typing->computed].name);
+  return tl_fail(vm, TALLY_ERR_DOMAIN,
+                 tl_ops[op].rule == TL_RULE_SHIFT ? "%s by a negative count"
+                                                  : "integer %s by zero",
+                 tl_op_label(op));
 }

@@ -72,6 +72,21 @@ INLINE bool fresh_beside(tl_vm *vm, tl_slot x, tl_dtype dtype, tl_slot *out) {
   return !tl_has_own_block(vm, x, dtype) && fresh_like(vm, x, dtype, out);
 }
 
+// The memory of the one array that is read, where it ends here and the result
+// has its dtype, else new memory; false where the general way may find better.
+INLINE bool take_or_make(tl_vm *vm, tl_slot *x, tl_dtype result, tl_slot *out) {
+  if ((int)result != tl_dtype_of(*x))
+    return fresh_like(vm, *x, result, out);
+  if (tl_is_dying(vm, *x)) {
+    *out = tl_take_over(vm, x);
+    return true;
+  }
+  if (!fresh_beside(vm, *x, result, out))
+    return false;
+  count_fresh(vm, *x);
+  return true;
+}
+
 // Two plain arrays of one type.
 INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
                        tl_slot *out) {
@@ -106,20 +121,12 @@ INLINE bool with_scalar(tl_vm *vm, tl_op op, tl_slot *x, int at, int64_t limit,
   tl_kernel2 *kernel =
       at == 0 ? kernels->binary_vs[op][dtype] : kernels->binary_sv[op][dtype];
   uint64_t item;
+  const bool tests = tl_short_kinds[op] == TL_SHORT_BOOL;
   if (kernel == NULL || a->size > limit ||
-      !tl_scalar_item(x[1 - at], dtype, &item)) {
+      !tl_scalar_item(x[1 - at], dtype, &item) ||
+      (tests && tl_itemsize(dtype) == 1) ||
+      !take_or_make(vm, &x[at], tests ? TL_BOOL : dtype, out))
     return false;
-  }
-  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
-    if (tl_itemsize(dtype) == 1 || !fresh_like(vm, x[at], TL_BOOL, out))
-      return false;
-  } else if (tl_is_dying(vm, x[at])) {
-    *out = tl_take_over(vm, &x[at]);
-  } else {
-    if (!fresh_beside(vm, x[at], dtype, out))
-      return false;
-    count_fresh(vm, x[at]);
-  }
   if (at == 0)
     kernel(out->array->data, a->data, &item, (size_t)a->size);
   else
@@ -150,18 +157,9 @@ INLINE bool unary(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
   const tl_array *a = x->array;
   tl_dtype dtype = (tl_dtype)tl_dtype_of(*x);
   tl_kernel1 *kernel = tl_kernels()->unary[op][dtype];
-  if (kernel == NULL || a->size > limit)
+  if (kernel == NULL || a->size > limit ||
+      !take_or_make(vm, x, tl_op_result(op, dtype), out))
     return false;
-  tl_dtype result = tl_op_result(op, dtype);
-  if (result == dtype && tl_is_dying(vm, *x)) {
-    *out = tl_take_over(vm, x);
-  } else {
-    if (!(result == dtype ? fresh_beside(vm, *x, result, out)
-                          : fresh_like(vm, *x, result, out)))
-      return false;
-    if (result == dtype)
-      count_fresh(vm, *x);
-  }
   kernel(out->array->data, a->data, (size_t)a->size);
   return true;
 }

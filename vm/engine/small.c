@@ -180,22 +180,11 @@ static bool read_operands(small *s) {
 // powers and shifts of integers: the general way says so then. Complex powers
 // have a way of their own, and bools are computed as bytes.
 static bool is_refused(const small *s) {
-  tl_check *check = NULL;
-  switch (s->op) {
-    case TL_OP_FLOOR_DIVIDE:
-    case TL_OP_REMAINDER:
-      check = tl_kernels()->any_zero[s->dtype];
-      break;
-    case TL_OP_POW:
-    case TL_OP_LEFT_SHIFT:
-    case TL_OP_RIGHT_SHIFT:
-      check = tl_kernels()->any_negative[s->dtype];
-      break;
-    default:
-      return false;
-  }
+  if (tl_short_kinds[s->op] != TL_SHORT_CHECKED)
+    return false;
   if (!tl_dtype_is_integer(s->dtype))
     return !tl_dtype_is_real(s->dtype);
+  tl_check *check = tl_op_check(s->op, s->dtype);
   const size_t n = (size_t)(s->dims[0] * s->dims[1]);
   return check != NULL &&
          (s->scalar == 1 ? check(&s->item, 1) : check(s->in[1], n));
