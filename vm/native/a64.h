@@ -54,13 +54,11 @@ enum tl_a64_opcode {
   TL_A64_LSL = (int)0x9ac02000,
   TL_A64_LSR = (int)0x9ac02400,
   TL_A64_ASR = (int)0x9ac02800,
-  // d = a + n * m, and a - n * m; a << 10.
-  TL_A64_MADD = (int)0x9b000000,
+  // d = a - n * m; a << 10.
   TL_A64_MSUB = (int)0x9b008000,
-  // d = condition ? n : m, m + 1 and -m; condition << 12.
+  // d = condition ? n : m, and m + 1; condition << 12.
   TL_A64_CSEL = (int)0x9a800000,
   TL_A64_CSINC = (int)0x9a800400,
-  TL_A64_CSNEG = (int)0xda800400,
   // Bits of n, from immr << 16 to imms << 10, extended by 0 and by the sign.
   TL_A64_UBFM = (int)0xd3400000,
   TL_A64_SBFM = (int)0x93400000,

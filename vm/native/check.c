@@ -722,7 +722,6 @@ static bool may_append(const checking *c, const tl_typed *t) {
 // slot owns it from here on.
 static bool is_short(checking *c, const tl_typed *t) {
   const int16_t operands[] = {t->b, t->c, t->d};
-  const int ops[] = {t->condition, t->d < 0 ? TL_OP_ADD : tl_short_then(t)};
   int arrays = 0;
   bool finds = false;
   for (int i = 0; i < 3; i++) {
@@ -738,11 +737,10 @@ static bool is_short(checking *c, const tl_typed *t) {
       return false;
     }
   }
-  for (int i = 0; i < 2; i++)
-    if (ops[i] > TL_OP_DIVIDE)
-      return false;
   uint64_t tag = finds ? tag_in(c, t->e) : 0;
-  if (arrays < (t->d < 0 ? 1 : 3) || !tl_tag_owns(tag) ||
+  if (t->condition > TL_OP_DIVIDE ||
+      (t->d >= 0 && tl_short_then(t) > TL_OP_DIVIDE) ||
+      arrays < (t->d < 0 ? 1 : 3) || !tl_tag_owns(tag) ||
       tag != tl_jit_tag_of(c->unit, 0, t->type))
     return false;
   c->now[t->e] = TL_TYPE_UNKNOWN;

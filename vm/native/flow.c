@@ -6,11 +6,10 @@
 #include "vm/memory/memory.h"
 #include "vm/native/typed.h"
 
-// The slots that an instruction reads and those that it writes. The hidden
-// slots of loops stand side by side, and decoding names the first. FORR uses
-// three: the next value, what is left and the step; MORE and NEXT two: the
-// array and the position.
-static void read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
+// The hidden slots of loops stand side by side, and decoding names the first.
+// FORR uses three: the next value, what is left and the step; MORE and NEXT
+// two: the array and the position.
+void tl_jit_read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes) {
   *reads = *writes = 0;
   for (uint32_t i = 0; i < d->operand_count; i++)
     *reads |= tl_jit_bit(d->operands[i]);
@@ -90,7 +89,7 @@ static void find_live(const tl_prototype *p, const uint64_t *pinned,
       tl_decoded d;
       uint64_t reads, writes;
       tl_decode(p, pc, &d);
-      read_slots(&d, &reads, &writes);
+      tl_jit_read_slots(&d, &reads, &writes);
       uint64_t in = pinned[pc] | reads | also_reads(p, pc) |
                     live_behind(&d, pc, writes, live);
       again |= in != live[pc];

@@ -52,7 +52,8 @@ static void put_immediate(tl_text *out, const tl_typed *t, int kind, int i) {
   memcpy(&f, &t->imm, sizeof f);
   memcpy(&single, &t->imm, sizeof single);
   bool computes = kind == TL_OPERAND_S && tl_jit_is_float(t->from[i]);
-  bool is_float = kind == TL_OPERAND_N || t->op == TL_TYPED_FCONST || computes;
+  bool is_float = kind == TL_OPERAND_N || kind == TL_OPERAND_W ||
+                  t->op == TL_TYPED_FCONST || computes;
   tl_dtype dtype = computes ? tl_jit_dtype(t->from[i]) : (tl_dtype)t->dtype;
   if (kind == TL_OPERAND_T)
     tl_text_printf(out, "\"%s\"", ((const tl_string *)(intptr_t)t->imm)->text);
@@ -127,7 +128,8 @@ static void put_operation_name(tl_text *out, const tl_typed *t) {
   put_name(out, tl_typed_ops[t->op].name);
 }
 
-// The operands that are read, with the sign between those of a comparison.
+// The operands that are read, with the sign between those of a comparison or of
+// an operation on short arrays.
 // Operands that the operation does not have are left out; TL_OPERAND_S is one
 // of these where it has no type.
 static void put_operands(tl_text *out, const tl_jit_unit *u,
@@ -140,15 +142,18 @@ static void put_operands(tl_text *out, const tl_jit_unit *u,
   bool compares = t->op == TL_TYPED_IF || t->op == TL_TYPED_FIF ||
                   t->op == TL_TYPED_SET || t->op == TL_TYPED_FSET ||
                   t->op == TL_TYPED_RIF || t->op == TL_TYPED_RSET;
-  const char *between = " ";
+  const char *sign = compares                  ? signs[t->condition]
+                     : t->op == TL_TYPED_SHORT ? tl_ops[t->condition].name
+                                               : NULL;
+  const char *between = tl_short_is_right(t) ? "" : " ";
   for (int i = writes ? 1 : 0; i < 3; i++) {
     bool one = info->kinds[i] == TL_OPERAND_S && t->from[i] == TL_TYPE_UNKNOWN;
     if (info->kinds[i] == TL_OPERAND__ || one)
       continue;
     tl_text_puts(out, between);
-    if (compares && i == 2)
-      tl_text_printf(out, "%s ", signs[t->condition]);
-    between = compares ? " " : ", ";
+    if (sign != NULL && i == 2)
+      tl_text_printf(out, "%s ", sign);
+    between = sign != NULL ? " " : ", ";
     if (operands[i] == TL_JIT_NONE)
       put_immediate(out, t, info->kinds[i], i);
     else
@@ -188,25 +193,16 @@ static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
 
 // z = short x multiply y add z: of short arrays, in the order of the operands.
 static void put_short(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
-  const int16_t operands[] = {t->b, t->c};
-  bool joined = t->d >= 0, right = joined && tl_short_is_right(t);
+  const bool right = tl_short_is_right(t);
   if (right) {
-    tl_text_printf(out, " ");
+    tl_text_puts(out, " ");
     put_register(out, u, t->d);
     tl_text_printf(out, " %s (", tl_ops[tl_short_then(t)].name);
   }
-  for (int i = 0; i < 2; i++) {
-    tl_text_puts(out, right && i == 0 ? "" : " ");
-    if (i == 1)
-      tl_text_printf(out, "%s ", tl_ops[t->condition].name);
-    if (operands[i] < 0)
-      put_immediate(out, t, TL_OPERAND_N, i);
-    else
-      put_register(out, u, operands[i]);
-  }
+  put_operands(out, u, t);
   if (right) {
     tl_text_puts(out, ")");
-  } else if (joined) {
+  } else if (t->d >= 0) {
     tl_text_printf(out, " %s ", tl_ops[tl_short_then(t)].name);
     put_register(out, u, t->d);
   }

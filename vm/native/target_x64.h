@@ -230,7 +230,7 @@ static inline void multiply_fact(emitter *e, int to, int fact) {
 // to = the address of an item of [size] bytes.
 static inline void take_item(emitter *e, int to, int items, int index,
                              int size) {
-  tl_x64_rx(&e->as, TL_X64_W, 0x8d, to, items, index, size);
+  tl_x64_rxd(&e->as, TL_X64_W, 0x8d, to, items, index, size, 0);
 }
 // Equal where a function of C has returned false: of a bool 8 bits are defined.
 static inline void test_truth(emitter *e) {

@@ -142,10 +142,6 @@ static inline tl_jit_type tl_jit_of_dtype(tl_dtype dtype) {
 static inline bool tl_jit_is_float(tl_jit_type t) {
   return tl_jit_is_scalar(t) && tl_dtype_is_real(tl_jit_dtype(t));
 }
-// A float64, weak or not: the one float that arithmetic leaves unrounded.
-static inline bool tl_jit_is_double(tl_jit_type t) {
-  return (t & ~TL_TYPE_WEAK) == TL_TYPE_FLOAT;
-}
 // An integer of any width, signed or not; a bool is none.
 static inline bool tl_jit_is_integer(tl_jit_type t) {
   return tl_jit_is_scalar(t) && tl_dtype_is_integer(tl_jit_dtype(t));
@@ -649,6 +645,9 @@ static inline uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
                                   : 0;
 }
 
+// The slots that an instruction reads and those that it writes.
+void tl_jit_read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes);
+
 // Reads the function's flow; NULL where it is too large, or without memory. The
 // caller frees it with tl_spare_free. Borrows the function, which has to
 // outlive it. Nothing fails: no error is set.
@@ -717,13 +716,14 @@ static inline bool tl_typed_leaves(int op, int c) {
   int goes = tl_typed_ops[op].goes;
   return (goes & TL_GOES_E) != 0 || ((goes & TL_GOES_C) != 0 && c >= 0);
 }
-// The second operation of a SHORT, which has an array d, and whether the first
-// one's result stands on its right. They are in imm, with no constant beside.
+// The second operation of a SHORT, which has an array d. It is in imm, with no
+// constant beside.
 static inline int tl_short_then(const tl_typed *t) {
   return (int)(t->imm & 0xff);
 }
+// Whether the first one's result stands on its right, which is in imm, too.
 static inline bool tl_short_is_right(const tl_typed *t) {
-  return t->imm >> 8 != 0;
+  return t->op == TL_TYPED_SHORT && t->d >= 0 && t->imm >> 8 != 0;
 }
 // Whether the operation's first operand is its result.
 static inline bool tl_typed_has_result(const tl_typed *t) {

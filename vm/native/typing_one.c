@@ -122,16 +122,12 @@ static void add_slots(const tl_prototype *p, uint32_t pc, uint32_t end,
                       uint64_t *touched, uint64_t *changed) {
   tl_decoded d;
   for (; pc < end; pc += d.words) {
+    uint64_t reads, results;
     tl_decode(p, pc, &d);
-    uint64_t results = changed_operands(p, &d, pc), reads = 0;
+    tl_jit_read_slots(&d, &reads, &results);
+    results |= changed_operands(p, &d, pc);
     if (d.back >= 0)
       reads |= tl_jit_bit((uint32_t)d.back);
-    for (uint32_t i = 0; i < d.operand_count; i++)
-      reads |= tl_jit_bit(d.operands[i]);
-    for (uint32_t i = 0; i < d.window_count; i++)
-      reads |= tl_jit_bit(d.window + i);
-    for (uint32_t i = 0; i < d.result_count; i++)
-      results |= tl_jit_bit((uint32_t)d.result + i);
     *changed |= results;
     *touched |= results | reads;
   }

@@ -225,7 +225,8 @@ static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
 // float of an integer.
 static bool fits(uint64_t tag, tl_jit_type has) {
   tl_jit_type type = item_type(tag);
-  return type == TL_TYPE_FLOAT ? tl_jit_is_double(has) || tl_jit_is_int(has)
+  return type == TL_TYPE_FLOAT
+             ? (has & ~TL_TYPE_WEAK) == type || tl_jit_is_int(has)
          : type == TL_TYPE_INT ? tl_jit_is_int(has)
                                : has == type;
 }

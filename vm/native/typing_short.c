@@ -74,15 +74,11 @@ static const short_operand *find_ending(const short_operand *o, int count) {
 }
 
 // Whether the operands are arrays of one dtype, or one of two is a number that
-// meets it. *dtype is set.
-static bool are_alike(const short_operand *o, int count, tl_dtype *dtype) {
-  const short_operand *array = o[0].is_array ? &o[0] : &o[1];
-  *dtype = (tl_dtype)(array->tag >> 8 & 0xff);
-  if (!array->is_array)
-    return false;
+// meets it.
+static bool are_alike(const short_operand *o, int count, tl_dtype dtype) {
   for (int i = 0; i < count; i++)
-    if (o[i].is_array ? (tl_dtype)(o[i].tag >> 8 & 0xff) != *dtype
-                      : count > 2 || !meets(&o[i], *dtype))
+    if (o[i].is_array ? (tl_dtype)(o[i].tag >> 8 & 0xff) != dtype
+                      : count > 2 || !meets(&o[i], dtype))
       return false;
   return true;
 }
@@ -97,11 +93,12 @@ static int register_of(const short_operand *o) {
 static tl_typed *put(tl_typing_pass *x, tl_op op, uint32_t a,
                      const short_operand *o, int count) {
   const short_operand *target = find_ending(o, count);
-  tl_dtype dtype;
-  if (target == NULL || !target->is_array || op > TL_OP_DIVIDE ||
-      !are_alike(o, count, &dtype))
+  if (target == NULL || !target->is_array || op > TL_OP_DIVIDE)
     return NULL;
-  tl_jit_type type = tl_typing_type(x, target->tag);
+  const tl_dtype dtype = (tl_dtype)(target->tag >> 8 & 0xff);
+  tl_jit_type type = are_alike(o, count, dtype)
+                         ? tl_typing_type(x, target->tag)
+                         : TL_TYPE_UNKNOWN;
   int taken = target->is.slot;
   if (type == TL_TYPE_UNKNOWN)
     return NULL;

@@ -106,11 +106,6 @@ void tl_x64_three(tl_assembler *as, int how, int opcode, int reg, int first,
 // means "none".
 void tl_x64_rxd(tl_assembler *as, int how, int opcode, int reg, int base,
                 int index, int scale, int32_t displacement);
-// The same without a displacement.
-static inline void tl_x64_rx(tl_assembler *as, int how, int opcode, int reg,
-                             int base, int index, int scale) {
-  tl_x64_rxd(as, how, opcode, reg, base, index, scale, 0);
-}
 
 // The operation /[digit] of 81 or 83 with an immediate: add 0, or 1, and 4,
 // sub 5, xor 6, cmp 7. The processor extends the immediate by its sign to 64

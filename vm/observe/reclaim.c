@@ -84,7 +84,7 @@ static tl_unit *unit_of(const marking *m, const void *object) {
 
 // --- Marking ----------------------------------------------------------------
 
-static void look(marking *m, tl_slot s);
+static void look(void *context, tl_slot s);
 
 // The unit stays, and so does what its code may load.
 // One function that is reached keeps its whole unit: code of a unit is freed
@@ -104,7 +104,8 @@ static void keep_unit(marking *m, tl_unit *unit) {
 }
 
 // Notes an object that a value refers to; its own items come later.
-static void look(marking *m, tl_slot s) {
+static void look(void *context, tl_slot s) {
+  marking *m = context;
   if (!tl_is_heap(s) || s.pointer == NULL)
     return;
   if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {
@@ -176,11 +177,6 @@ static void look_at_frame(marking *m, const tl_frame *f) {
   }
 }
 
-// A value that the host holds.
-static void look_at_handle(void *context, tl_slot value) {
-  look(context, value);
-}
-
 // All that is not inside an object.
 static void look_at_roots(marking *m) {
   tl_vm *vm = m->reach.vm;
@@ -189,7 +185,7 @@ static void look_at_roots(marking *m) {
       look_at_frame(m, f);
   for (const tl_module *o = vm->modules; o != NULL; o = o->next)
     look_all(m, o->variables, o->variable_count);
-  vm->host->each_handle(vm, look_at_handle, m);
+  vm->host->each_handle(vm, look, m);
   look(m, vm->args);
   look(m, vm->grown);
   look(m, vm->caught);

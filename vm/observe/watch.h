@@ -138,7 +138,6 @@ typedef struct tl_note {
   uint64_t largest;  // items of the largest result
   // Operands whose memory was taken, a bit for each.
   uint8_t taken;
-  uint8_t ndim_differs;
 } tl_note;
 
 // All notes, as a hash table by the instruction's address.
