@@ -16,7 +16,7 @@
 // test left. "wrap" is what happens anyway.
 static inline bool call(tl_vm *vm, tl_op op, tl_slot *args, tl_slot *out) {
   tl_overflow how;
-  if (!tl_op_may_overflow(op))
+  if (!TL_OP_MAY_OVERFLOW(op))
     return tl_elementwise_kept(vm, op, args, out);
   return tl_arg_overflow(vm, tl_ops[op].name, args[tl_ops[op].arity], &how) &&
          (how < TL_OVERFLOW_ERROR

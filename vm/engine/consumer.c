@@ -160,9 +160,12 @@ bool tl_consumer_is_settled(const tl_consumer *c) {
          m->find == NULL && c->state.lanes.u64 != 0;
 }
 
+// Appends what [next], of the same method, has taken. What c has taken is a
+// multiple of a power of two of items that is at least TL_FOLD_LEAF and not
+// below what [next] has (see tl_fold_merge).
 // A place of [next] counts from the items that c has seen. With equal items the
 // earlier one stays, since search_meet prefers what is there.
-void tl_consumer_merge(tl_consumer *c, const tl_consumer *next) {
+static void merge_taken(tl_consumer *c, const tl_consumer *next) {
   if (c->method->find == NULL) {
     if (next->state.count > 0)
       c->method->merge(&c->state, &next->state);
@@ -201,8 +204,9 @@ bool tl_rows_transpose(const tl_method *m, int64_t length) {
          m->sum_rows == NULL && (m->segments == NULL || length < LEAST);
 }
 
+// Whether kernels take several rows of [length] items at a time.
 // Rows longer than a leaf gain nothing: the kernel of one row has work enough.
-bool tl_rows_fit(const tl_method *m, int64_t length) {
+static bool fit_rows(const tl_method *m, int64_t length) {
   return (m->sum_rows != NULL && length <= TL_SHORT_ROW) ||
          (m->segments != NULL && length <= TL_FOLD_LEAF) ||
          tl_rows_transpose(m, length);
@@ -423,7 +427,7 @@ void tl_row_stream_open(tl_row_stream *s, const tl_method *method,
   open_stream(s, method, count, to);
   s->at = NULL;
   s->length = length;
-  s->multi = count > 1 && length <= SQUARES && tl_rows_fit(method, length);
+  s->multi = count > 1 && length <= SQUARES && fit_rows(method, length);
   s->mean = s->means = means;
   begin_result(s);
 }
@@ -560,7 +564,7 @@ const tl_plan_split *tl_row_stream_split(tl_row_stream *s, tl_vm *vm,
   return &s->split;
 }
 
-// Merging goes from left to right, as tl_consumer_merge asks for.
+// Merging goes from left to right, as merge_taken asks for.
 void tl_row_stream_close(tl_row_stream *s) {
   while (s->at != NULL && s->row < s->count) {  // rows without items
     tl_consumer_end(&s->one, s->to);
@@ -569,7 +573,7 @@ void tl_row_stream_close(tl_row_stream *s) {
   if (s->at != NULL || s->count != 1)
     return;
   for (int64_t i = 1; i < s->part_count; i++)
-    tl_consumer_merge(&s->one, &s->parts[i]);
+    merge_taken(&s->one, &s->parts[i]);
   tl_consumer_end(&s->one, s->to);
 }
 

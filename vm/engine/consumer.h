@@ -86,10 +86,6 @@ void tl_consumer_take(tl_consumer *c, const void *items, size_t n);
 // Whether what is still to come changes nothing: one item may settle any and
 // all.
 bool tl_consumer_is_settled(const tl_consumer *c);
-// Appends what [next], of the same method, has taken. What c has taken is a
-// multiple of a power of two of items that is at least TL_FOLD_LEAF and not
-// below what [next] has (see tl_fold_merge).
-void tl_consumer_merge(tl_consumer *c, const tl_consumer *next);
 // Writes the result; the consumer is used up. Smallest and largest items, and
 // their places, need at least one.
 void tl_consumer_end(tl_consumer *c, void *out);
@@ -108,8 +104,6 @@ typedef struct tl_rows {
   int64_t first;  // 0 where [at] is NULL
 } tl_rows;
 
-// Whether kernels take several rows of [length] items at a time.
-bool tl_rows_fit(const tl_method *m, int64_t length);
 // One result for each row, to [out]: each has the bits of a consumer that takes
 // the row alone. [means]: one for each row where squares are folded.
 void tl_rows_fold(const tl_method *m, const tl_rows *rows, const char *means,

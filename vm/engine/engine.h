@@ -50,9 +50,6 @@ bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
   ((op) == TL_OP_ADD || (op) == TL_OP_SUBTRACT || (op) == TL_OP_MULTIPLY || \
    (op) == TL_OP_POW || (op) == TL_OP_NEGATIVE || (op) == TL_OP_ABS ||      \
    (op) == TL_OP_SQUARE)
-static inline bool tl_op_may_overflow(tl_op op) {
-  return TL_OP_MAY_OVERFLOW(op);
-}
 
 // tl_elementwise_kept of operations that may overflow, the result always a new
 // array in rows where [how] is ERROR or SATURATE and it is of integers.

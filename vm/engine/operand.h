@@ -54,9 +54,6 @@ bool tl_operands_resolve(tl_vm *vm, tl_op op, tl_operand *operands,
 bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *operands,
                        const tl_typing *typing);
 
-// The dtype that a scalar or array and another promote to.
-tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b);
-
 // What x ** y is for a scalar exponent of 1, 2, -1 or one half, y being
 // resolved: a unary operation that is exact where pow is not, and far faster.
 // POW where there is none.

@@ -147,8 +147,8 @@ bool tl_op_refuse(tl_vm *vm, tl_op op, const tl_slot *slots) {
   return false;
 }
 
-// The common dtype of two operands.
-tl_dtype tl_operands_promote(const tl_operand *a, const tl_operand *b) {
+// The dtype that a scalar or array and another promote to.
+static tl_dtype promote(const tl_operand *a, const tl_operand *b) {
   // A weak scalar takes the other's dtype; two weak ones, or none, promote as
   // usual.
   if (a->weak != b->weak)
@@ -212,7 +212,7 @@ static tl_dtype promote_all(tl_op op, tl_operand *x) {
   if (tl_ops[op].arity == 1)
     return x[0].dtype;
   if (op == TL_OP_WHERE)
-    return tl_operands_promote(&x[1], &x[2]);
+    return promote(&x[1], &x[2]);
   // A comparison answers for any two integers; see the head.
   if (tl_ops[op].rule == TL_RULE_COMPARE) {
     strengthen(&x[0], &x[1]);
@@ -223,7 +223,7 @@ static tl_dtype promote_all(tl_op op, tl_operand *x) {
       int_item(&x[1]) < 0) {
     return TL_FLOAT64;
   }
-  return tl_operands_promote(&x[0], &x[1]);
+  return promote(&x[0], &x[1]);
 }
 
 // Decides in which dtype an operation is computed, those of operands and

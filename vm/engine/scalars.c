@@ -63,7 +63,7 @@ static inline const scalar_info *info_of(const tl_slot *s) {
   return &infos[s->tag >> 8 & 0xff];
 }
 
-// The dtype that both meet in, as tl_operands_promote says; here by the
+// The dtype that both meet in, as promote in promote.c says; here by the
 // shortest way for the frequent cases. Of two integers of which one is weak it
 // is the other's, whether the weak one fits or not: `holds` asks that.
 static inline const scalar_info *meet(const tl_slot *b, const scalar_info *x,

@@ -3,7 +3,7 @@
 //
 // A slot has an integer of any width as 64 bits, so there is one computation
 // for all of them, cut to the width at the end (`int8(100) + int8(100)` is
-// -56). Which dtype two scalars meet in is what tl_operands_promote says.
+// -56). Which dtype two scalars meet in is what promote.c says.
 //
 // Each function does such a case and answers true, or does nothing at all:
 // then the general way (tl_elementwise) computes, or raises the error. None of

@@ -229,8 +229,8 @@ TL_MOVES(TURN)
 // --- Steps that vectors know ------------------------------------------------
 
 // Every second item, and items by falling addresses: x[::2] and x[::-1], with
-// steps that the compiler knows. Of 16 bytes one is half a vector already.
-#define EVERY_SECOND(size)                                              \
+// steps that the compiler knows.
+#define EVERY_SECOND(index, size)                                       \
   static void every_second_##size(void *out, const void *a, size_t n) { \
     tl_word##size *to = out;                                            \
     const tl_word##size *from = a;                                      \
@@ -242,13 +242,11 @@ TL_MOVES(TURN)
     const tl_word##size *last = a;                                  \
     for (size_t i = 0; i < n; i++) to[i] = last[-(ptrdiff_t)i];     \
   }
-EVERY_SECOND(1)
-EVERY_SECOND(2)
-EVERY_SECOND(4)
-EVERY_SECOND(8)
+TL_MOVES(EVERY_SECOND)
 REVERSED(2)
 REVERSED(4)
 REVERSED(8)
+REVERSED(16)
 // Bytes as words, which a processor turns round.
 static void reversed_1(void *out, const void *a, size_t n) {
   char *to = out;
@@ -262,8 +260,6 @@ static void reversed_1(void *out, const void *a, size_t n) {
   }
   for (; i < n; i++) to[i] = last[-(ptrdiff_t)i];
 }
-#define every_second_16(out, a, n) gather_16(out, a, 32, n)
-#define reversed_16(out, a, n) gather_16(out, a, -16, n)
 
 // --- All --------------------------------------------------------------------
 

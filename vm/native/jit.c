@@ -593,7 +593,7 @@ void tl_jit_open(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
   *vm->jit = (tl_jit){.wait = FIRST_WAIT};
-  vm->pieces = &tl_pieces;
+  vm->pieces = TL_JIT_X64 ? &tl_pieces : NULL;
   vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
 }

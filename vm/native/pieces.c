@@ -519,15 +519,7 @@ const tl_piece_maker tl_pieces = {.make = make, .hold = hold};
 #else
 
 // No emitter for the processor's vectors: plans stay as they are.
-static void make_none(tl_vm *vm, tl_plan *plan) {
-  (void)vm;
-  (void)plan;
-}
-static void hold_none(const tl_plan *plan, int change) {
-  (void)plan;
-  (void)change;
-}
-const tl_piece_maker tl_pieces = {.make = make_none, .hold = hold_none};
+const tl_piece_maker tl_pieces = {NULL, NULL};
 void tl_pieces_drop(tl_vm *vm) {
   (void)vm;
 }

@@ -46,7 +46,7 @@ static bool is_weak(const tl_typing_operand *o) {
   return (o->type & TL_TYPE_WEAK) != 0;
 }
 
-// The type of what two scalars meet in, which is what tl_operands_promote says
+// The type of what two scalars meet in, which is what vm/engine/promote.c says
 // of them; weak where both are. Two of one weakness are promoted; else the weak
 // one adapts to the other: int8 and 3 meet in int8, int8 and 3.5 in float64.
 static tl_jit_type meet(const tl_typing_operand *b,

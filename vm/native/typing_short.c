@@ -96,9 +96,8 @@ static tl_typed *put(tl_typing_pass *x, tl_op op, uint32_t a,
   if (target == NULL || !target->is_array || op > TL_OP_DIVIDE)
     return NULL;
   const tl_dtype dtype = (tl_dtype)(target->tag >> 8 & 0xff);
-  tl_jit_type type = are_alike(o, count, dtype)
-                         ? tl_typing_type(x, target->tag)
-                         : TL_TYPE_UNKNOWN;
+  tl_jit_type type = are_alike(o, count, dtype) ? tl_typing_type(x, target->tag)
+                                                : TL_TYPE_UNKNOWN;
   int taken = target->is.slot;
   if (type == TL_TYPE_UNKNOWN)
     return NULL;

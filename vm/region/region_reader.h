@@ -31,8 +31,6 @@ typedef struct tl_region_reader {
 // What a slot holds: the number of a node, or -1 - that of a use, in *in.
 // In a callee only what it has set itself can be looked up.
 bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in);
-// The same, or a reduction among several results, which nothing may read.
-bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in);
 
 // The last binding of a slot, NULL: none.
 // Returns borrowed, until the next binding is made.

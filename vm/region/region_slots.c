@@ -89,14 +89,10 @@ static int add_root(tl_region_reader *rd, uint32_t slot) {
   return in;
 }
 
-// What a slot holds: a node's number or a use's, in *in.
-bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in) {
-  return tl_reader_look_up_any(rd, slot, in) && *in < TL_REGION_FOLDED;
-}
-
-// A slot that the region has not bound shows what the frame has there, which
-// becomes a root.
-bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
+// What a slot holds, also a reduction among several results, which nothing may
+// read. A slot that the region has not bound shows what the frame has there,
+// which becomes a root.
+static bool look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
   const tl_region_binding *binding = tl_reader_binding(rd->g, slot);
   if (binding != NULL) {
     *in = binding->in;
@@ -106,6 +102,11 @@ bool tl_reader_look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
     return false;
   *in = add_root(rd, slot);
   return *in < 0 && tl_reader_bind(rd, slot, *in, false);
+}
+
+// What a slot holds: a node's number or a use's, in *in.
+bool tl_reader_look_up(tl_region_reader *rd, uint32_t slot, int *in) {
+  return look_up_any(rd, slot, in) && *in < TL_REGION_FOLDED;
 }
 
 // An instruction ends what it reads: of a view only the view's object, which
@@ -208,7 +209,7 @@ bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
 // A number or constant goes to the slot in the end; an array is used up here.
 bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
   int in;
-  if (!tl_reader_look_up_any(rd, d->operands[0], &in))
+  if (!look_up_any(rd, d->operands[0], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
   bool borrowed = d->op == TL_BC_MOVB;
@@ -230,7 +231,7 @@ bool tl_reader_move(tl_region_reader *rd, const tl_decoded *d) {
 // array.
 bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
   int in;
-  if (!tl_reader_look_up_any(rd, d->operands[0], &in))
+  if (!look_up_any(rd, d->operands[0], &in))
     return false;
   tl_reader_consume(rd, d->operands[0], in, TL_MODE_EITHER);
   const tl_region_use *u = tl_reader_use(rd, in);
