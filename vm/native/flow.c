@@ -41,12 +41,6 @@ static uint64_t live_behind(const tl_decoded *d, uint32_t pc, uint64_t writes,
   return out & ~(writes & ~variable);
 }
 
-// FORVAR names its source in a field that decoding takes for an immediate, so
-// it is added to what is read.
-static uint64_t also_reads(const tl_prototype *p, uint32_t pc) {
-  return p->code[pc].op == TL_BC_FORVAR ? tl_jit_bit(p->code[pc].b >> 4) : 0;
-}
-
 // Ranges reach over instructions that cannot fail, where the slot may be dead.
 // Only where an error may happen does the unwinder look at the slot.
 static bool fails(const tl_prototype *p, uint32_t pc) {
@@ -90,8 +84,10 @@ static void find_live(const tl_prototype *p, const uint64_t *pinned,
       uint64_t reads, writes;
       tl_decode(p, pc, &d);
       tl_jit_read_slots(&d, &reads, &writes);
-      uint64_t in = pinned[pc] | reads | also_reads(p, pc) |
-                    live_behind(&d, pc, writes, live);
+      // It names its source in a field that decoding takes for an immediate.
+      if (d.op == TL_BC_FORVAR)
+        reads |= tl_jit_bit(p->code[pc].b >> 4);
+      uint64_t in = pinned[pc] | reads | live_behind(&d, pc, writes, live);
       again |= in != live[pc];
       live[pc] = in;
     }

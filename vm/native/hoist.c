@@ -94,7 +94,9 @@ static bool read_index(const tl_hoisting *x, int slot, uint32_t at,
 static bool read_indices(const tl_hoisting *x, uint32_t at, index *first,
                          index *last) {
   const tl_typed *t = &x->new.ops[at];
-  return tl_hoist_is_access(t) && read_index(x, t->b, at, first) &&
+  // Of an array of the entry, of one or two axes.
+  return t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE && t->e < 0 &&
+         read_index(x, t->b, at, first) &&
          read_index(x, t->d < 0 ? t->b : t->d, at, last);
 }
 

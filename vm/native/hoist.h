@@ -67,11 +67,6 @@ static inline bool tl_typed_writes(const tl_typed *t, int slot) {
   return tl_typed_has_result(t) && t->a % TL_JIT_SLOTS == slot;
 }
 
-// An item of an array of the entry of one or two axes.
-static inline bool tl_hoist_is_access(const tl_typed *t) {
-  return t->op >= TL_TYPED_LOAD && t->op <= TL_TYPED_STORE && t->e < 0;
-}
-
 // The last operation before [at] that writes the slot, in the same block, which
 // begins behind operation 0; NULL: it is not known which one.
 static inline const tl_typed *tl_hoist_writer(const tl_typed *ops, int slot,

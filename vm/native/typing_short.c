@@ -135,18 +135,14 @@ static bool put_two(tl_typing_pass *x, const tl_ins *ins, tl_op op,
   return true;
 }
 
-// The processor has vectors of 32 bytes, and there is code for them
-// (emit_short.c).
-static bool has_vectors(void) {
-  return TL_JIT_X64 && strcmp(tl_kernels()->name, "base") != 0;
-}
-
-// Nothing is appended for what C does better, as it has more ways.
+// Nothing is appended for what C does better, as it has more ways, or where the
+// processor has no vectors of 32 bytes that emit_short.c has code for.
 tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d) {
   const tl_vm *vm = x->code->vm;
   tl_op op = tl_region_op(ins->op, d->extra);
-  if (op > TL_OP_DIVIDE || !has_vectors() || vm->no_reuse ||
+  if (op > TL_OP_DIVIDE || !TL_JIT_X64 ||
+      strcmp(tl_kernels()->name, "base") == 0 || vm->no_reuse ||
       vm->has_contracts || vm->jit->notes)
     return TL_TYPING_LEAVES;
   short_operand o[3];

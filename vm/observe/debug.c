@@ -150,19 +150,13 @@ const tl_frame *tl_debug_frame(const tl_vm *vm, size_t index) {
   return NULL;
 }
 
-// Whether the function is the top of a module, whose variables are the
-// module's, and not the frame's.
-static bool is_module_code(const tl_prototype *p) {
-  return p == p->unit->prototypes[0];
-}
-
 // Of a module's top the variables are the module's; of a function first the
 // named slots, then what the closure captured.
 const char *tl_debug_name(const tl_frame *frame, uint32_t index) {
   const tl_prototype *p = frame->function;
   const tl_string *name = NULL;
   uint32_t captures = frame->closure == NULL ? 0 : p->capture_count;
-  if (is_module_code(p))
+  if (p == p->unit->prototypes[0])
     return index < p->unit->module->variable_count
                ? p->unit->module->variable_names[index]->text
                : NULL;

@@ -336,16 +336,14 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   if (a == NULL)
     return TL_REGION_FAILED;
   tl_region_status status = TL_REGION_DECLINED;
-  if (place == NULL) {
-    status = TL_REGION_DECLINED;
-  } else if (in_place && !tl_region_is_safe_target(g, place)) {
+  if (place != NULL && in_place && !tl_region_is_safe_target(g, place)) {
     status = store_delayed(g, place);
     if (status == TL_REGION_DECLINED)
       status = store_disjoint(g, place);
-  } else if (!in_place || tl_region_pay(g->vm, place->size)) {
-    status = tl_region_write(g, place, tl_array_dtype(place), !in_place);
-  } else {
-    status = TL_REGION_FAILED;
+  } else if (place != NULL) {
+    status = !in_place || tl_region_pay(g->vm, place->size)
+                 ? tl_region_write(g, place, tl_array_dtype(place), !in_place)
+                 : TL_REGION_FAILED;
   }
   if (status != TL_REGION_DONE) {
     if (!in_place)
