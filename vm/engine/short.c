@@ -292,15 +292,6 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 
 enum { PAIR_ITEMS = 256 };  // of an intermediate result, on the stack
 
-// Two operations: d and the result of b op c, whose side in the second one is 0
-// (left) or 1. Modes are those of the instructions.
-typedef struct two {
-  tl_op op, then;
-  int side;
-  const tl_slot *b, *c, *d;
-  unsigned modes, then_modes;
-} two;
-
 // A dying array among the three: the intermediate result has memory of its own,
 // so that only the last operand is read while it is written.
 INLINE bool take_one(tl_vm *vm, tl_slot *x, tl_slot *out) {
@@ -321,59 +312,44 @@ INLINE tl_slot *slot_of(tl_slot *base, uint16_t offset) {
   return (tl_slot *)(void *)((char *)base + offset);
 }
 
-// Both of three arrays of one type; false where that is not so, or there is no
-// memory: nothing has changed then.
-INLINE bool run_two(tl_vm *vm, const two *p, tl_slot *a) {
-  const bool left = p->side == 0;
-  const tl_slot model = *p->b;
-  const uint64_t others = (model.tag ^ p->c->tag) | (model.tag ^ p->d->tag);
-  if ((others & TAG_TYPE) != 0 || !is_plain(model.tag))
+// Of three arrays of one type. The second instruction's other operand, d, is in
+// the slot that its encoding names; on which side the first result stands is
+// seen by comparing slots.
+bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
+                  const tl_ins *ins, tl_slot *base) {
+  const tl_ins *next = ins + 1;
+  const bool left = next->b == ins->a;
+  const tl_op then = next->op == TL_BC_ADD   ? TL_OP_ADD
+                     : next->op == TL_BC_SUB ? TL_OP_SUBTRACT
+                                             : TL_OP_MULTIPLY;
+  const tl_slot *d = slot_of(base, left ? next->c : next->b), model = *b;
+  const uint64_t others = (model.tag ^ c->tag) | (model.tag ^ d->tag);
+  if (vm->has_contracts || (others & TAG_TYPE) != 0 || !is_plain(model.tag))
     return false;
-  const tl_array *b = model.array, *c = p->c->array, *d = p->d->array;
+  const char *third = d->array->data;
+  const tl_array *first = model.array, *second = c->array;
   const tl_dtype dtype = (tl_dtype)tl_dtype_of(model);
-  tl_kernel2 *first = tl_kernels()->binary[p->op][dtype];
-  tl_kernel2 *second = tl_kernels()->binary[p->then][dtype];
-  if (b->size > PAIR_ITEMS || first == NULL || second == NULL || vm->no_reuse ||
-      !same_shape(b, c) || !same_shape(b, d))
+  tl_kernel2 *kernel = tl_kernels()->binary[op][dtype];
+  tl_kernel2 *last = tl_kernels()->binary[then][dtype];
+  if (first->size > PAIR_ITEMS || kernel == NULL || last == NULL ||
+      vm->no_reuse || !same_shape(first, second) ||
+      !same_shape(first, d->array))
     return false;
-  tl_slot x[3] = {read(p->b, p->modes), read(p->c, p->modes >> 2),
-                  read(p->d, left ? p->then_modes >> 2 : p->then_modes)};
+  tl_slot x[3] = {read(b, ins->modes), read(c, ins->modes >> 2),
+                  read(d, left ? next->modes >> 2 : next->modes)};
   tl_slot result;
   if (!take_one(vm, x, &result) && !fresh_like(vm, model, dtype, &result))
     return false;
   // The first result is read by the second kernel only, from the nearest cache.
   _Alignas(64) char between[PAIR_ITEMS * sizeof(tl_c128)];
-  const size_t n = (size_t)b->size;
-  first(between, b->data, c->data, n);
-  if (left)
-    second(result.array->data, between, d->data, n);
-  else
-    second(result.array->data, d->data, between, n);
+  const size_t n = (size_t)first->size;
+  kernel(between, first->data, second->data, n);
+  last(result.array->data, left ? between : third, left ? third : between, n);
   for (int i = 0; i < 3; i++) end(vm, x[i]);
   vm->stats.fused_ops++;
   vm->stats.temps_ended++;
-  tl_copy_slot(a, &result);
+  tl_copy_slot(slot_of(base, next->a), &result);
   return true;
-}
-
-// The second instruction's other operand is in the slot that its encoding
-// names; on which side the first result stands is seen by comparing slots.
-bool tl_short_two(tl_vm *vm, tl_op op, const tl_slot *b, const tl_slot *c,
-                  const tl_ins *ins, tl_slot *base) {
-  const tl_ins *next = ins + 1;
-  bool is_left = next->b == ins->a;
-  int then = next->op;
-  two p = {.op = op,
-           .then = then == TL_BC_ADD   ? TL_OP_ADD
-                   : then == TL_BC_SUB ? TL_OP_SUBTRACT
-                                       : TL_OP_MULTIPLY,
-           .side = is_left ? 0 : 1,
-           .b = b,
-           .c = c,
-           .d = slot_of(base, is_left ? next->c : next->b),
-           .modes = ins->modes,
-           .then_modes = next->modes};
-  return !vm->has_contracts && run_two(vm, &p, slot_of(base, next->a));
 }
 
 // Contracts are checked by the general way, so nothing is done here under one.
