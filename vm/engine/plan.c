@@ -505,11 +505,6 @@ static void drop_register(tl_plan *plan, int value) {
   plan->register_count -= !is_used;
 }
 
-// A consumer reads n items, so a single is repeated for it.
-static void add_result(tl_plan *plan, int value) {
-  plan->results[plan->result_count++] = splat(plan, value);
-}
-
 // The step that makes a value in a register, -1: none.
 static int find_step(const tl_plan *plan, int value, int count) {
   const tl_plan_value *v = &plan->values[value];
@@ -544,9 +539,10 @@ static void redirect(tl_plan *plan, int at, int value, int stream) {
 // some.
 void tl_plan_finish(tl_plan *plan, const tl_plan_result *results, int count) {
   plan->multi = count > 1;
+  // A consumer reads n items, so a single is repeated for it.
   for (int i = 0; i < count; i++)
     if (results[i].stream < 0)
-      add_result(plan, results[i].value);
+      plan->results[plan->result_count++] = splat(plan, results[i].value);
   int steps = plan->step_count;
   unsigned redirected = 0;  // a bit for each result, of which there are few
   for (int i = 0; i < count && !plan->failed; i++) {

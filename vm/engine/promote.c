@@ -316,11 +316,6 @@ static bool any_item(const tl_operand *x, tl_check *check) {
   return false;
 }
 
-// Whether the operand is an array without items.
-static bool is_empty(const tl_operand *x) {
-  return x->array != NULL && x->array->size == 0;
-}
-
 // Bools divide as bytes.
 tl_check *tl_op_check(tl_op op, tl_dtype dtype) {
   switch (op) {
@@ -340,7 +335,8 @@ tl_check *tl_op_check(tl_op op, tl_dtype dtype) {
 bool tl_operands_check(tl_vm *vm, tl_op op, const tl_operand *x,
                        const tl_typing *typing) {
   // Floats never fail, and where there are no items nothing is divided.
-  if (!tl_dtype_is_integer(typing->computed) || is_empty(&x[0]))
+  if (!tl_dtype_is_integer(typing->computed) ||
+      (x[0].array != NULL && x[0].array->size == 0))
     return true;
   tl_check *check = tl_op_check(op, x[1].dtype);
   if (check == NULL || !any_item(&x[1], check))

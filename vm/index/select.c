@@ -145,11 +145,6 @@ bool tl_index_is_item(const tl_array *a, const tl_step *step,
   return true;
 }
 
-// A bool array of any rank, the axes of which it covers.
-static bool is_mask(tl_slot s) {
-  return tl_is_array(s) && s.array->head.dtype == TL_BOOL;
-}
-
 // The index (), which an array without axes takes, and any other, too.
 static bool is_empty_index(tl_slot s) {
   return tl_is_list(s) && s.list->length == 0;
@@ -161,7 +156,9 @@ int tl_item_axes(tl_index_item item, const tl_slot *part) {
     return item.kind == TL_ITEM_SLICE;
   if (tl_is_none(*part) || tl_is_bool(*part))
     return 0;
-  return is_mask(*part) ? tl_ndim(part->array) : 1;
+  // A mask covers the axes that it has.
+  bool is_mask = tl_is_array(*part) && part->array->head.dtype == TL_BOOL;
+  return is_mask ? tl_ndim(part->array) : 1;
 }
 
 // The state of reading an index from left to right.

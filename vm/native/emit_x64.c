@@ -12,11 +12,6 @@
 
 // --- Comparisons ------------------------------------------------------------
 
-// Whether c is a constant that instructions have room for.
-static bool has_short_constant(const tl_typed *t) {
-  return t->c < 0 && is_immediate(t->imm);
-}
-
 // The prefix of instructions on floats of the operation's width, F3 or F2: the
 // opcodes of both widths are the same.
 static int width(const tl_typed *t) {
@@ -165,7 +160,7 @@ static void two_ints(emitter *e, const tl_typed *t) {
 // register is one lea, which leaves its operand as it is, and a product one
 // instruction, too.
 void tl_gen_arithmetic(emitter *e, const tl_typed *t) {
-  if (!has_short_constant(t)) {
+  if (t->c >= 0 || !is_immediate(t->imm)) {
     two_ints(e, t);
     return;
   }

@@ -339,25 +339,21 @@ static bool is_row_major(const tl_region_planned *planned, int ndim,
                 (size_t)ndim * sizeof *strides) == 0;
 }
 
-// Whether a graph makes an array of one block, and does nothing else.
+// Whether a graph makes an array of one block, and does nothing else. Asked of
+// each new plan, whose results have another shape.
 // All that is tested here stays true while the graph is cached;
 // tl_region_runs_short tests the rest.
-static bool is_short(const tl_region_cached *k) {
+static void find_short(tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   const tl_region_planned *planned = &k->planned;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  return g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
-         planned->target_count == 1 && planned->targets[0].is_array &&
-         planned->plan.delay == NULL && !planned->plan.is_hosts &&
-         tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
-         g->transfer_count == 0 && !tl_region_has_wrap(g) &&
-         is_row_major(planned, shape->ndim, shape->lengths);
-}
-
-// Asked of each new plan, whose results have another shape.
-static void find_short(tl_region_cached *k) {
-  k->is_short = is_short(k);
   k->model_tag = 0;
+  k->is_short = g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
+                planned->target_count == 1 && planned->targets[0].is_array &&
+                planned->plan.delay == NULL && !planned->plan.is_hosts &&
+                tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
+                g->transfer_count == 0 && !tl_region_has_wrap(g) &&
+                is_row_major(planned, shape->ndim, shape->lengths);
 }
 
 // Whether arrays of other lengths give the same graph but for its shapes: none
