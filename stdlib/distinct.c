@@ -31,12 +31,9 @@ static bool find_counts(tl_vm *vm, tl_distinct *d, const int64_t *start,
   d->counts = ints(vm, runs);
   if (!d->counts)
     return false;
-  for (int64_t i = 0; i < runs; i++) {
+  for (int64_t i = 0; i < runs && tl_poll_at(vm, i); i++)
     items_of(d->counts)[i] = (i + 1 < runs ? start[i + 1] : n) - start[i];
-    if (!tl_poll_at(vm, i))
-      return false;
-  }
-  return true;
+  return !tl_failed(vm);
 }
 
 // A poll between blocks of 512 items, of which the next begins at [at].
@@ -160,7 +157,7 @@ static bool number_runs(tl_vm *vm, int64_t *order, int64_t n, int64_t *inverse,
                         int64_t *counts) {
   enum { AHEAD = 32 };
   int64_t run = -1;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) {
     int64_t place = order[i], next = order[i + AHEAD < n ? i + AHEAD : i];
     tl_prefetch(&inverse[next < 0 ? ~next : next], 0);
     if (place < 0) {
@@ -172,10 +169,8 @@ static bool number_runs(tl_vm *vm, int64_t *order, int64_t n, int64_t *inverse,
     inverse[place] = run;
     if (counts)
       counts[run]++;
-    if (!tl_poll_at(vm, i))
-      return false;
   }
-  return true;
+  return !tl_failed(vm);
 }
 
 // With positions: a stable argsort puts the first of equal items first.

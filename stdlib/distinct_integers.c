@@ -196,13 +196,10 @@ bool tl_distinct_integers(tl_vm *vm, tl_slot *items, tl_array **values,
 // False after tl_fail.
 static bool rank_seen(const table *t) {
   int64_t *count = (int64_t *)(void *)t->seen->data, rank = 0;
-  for (int64_t i = 0; i < t->seen->size; i++) {
+  for (int64_t i = 0; i < t->seen->size && tl_poll_at(t->vm, i); i++)
     if (count[i] != 0)
       count[i] = rank++;
-    if (!tl_poll_at(t->vm, i))
-      return false;
-  }
-  return true;
+  return !tl_failed(t->vm);
 }
 
 // The place of each item among the values, after rank_seen.
@@ -241,10 +238,8 @@ bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
     ok = leave(&t, d->values, d->counts) && rank_seen(&t) &&
          place_items(&t, flat, inverse);
     // From the last to the first, which stays.
-    for (int64_t i = flat->size; ok && all && i-- > 0;) {
+    for (int64_t i = flat->size; all && i-- > 0 && tl_poll_ok(vm, i, &ok);)
       ((int64_t *)(void *)d->indices->data)[inverse[i]] = i;
-      ok = tl_poll_at(vm, i);
-    }
   }
   tl_array_drop(vm, t.seen);
   return ok || !fits;

@@ -387,16 +387,10 @@ static bool views_along(tl_vm *vm, tl_slot x, int axis, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < n; i++) {
     tl_slot base = tl_borrow(x), part;
-    ok = ((i & 1023) != 1023 || tl_poll(vm, 1)) &&
-         tl_view(vm, &base, a->data + i * step, ndim, shape, strides, &part);
-    if (ok)
-      tl_list_put(vm, list, &part);
+    ok = tl_view(vm, &base, a->data + i * step, ndim, shape, strides, &part) &&
+         tl_list_push_own(vm, &list, part);
   }
-  if (ok)
-    *out = tl_own_list(list);
-  else if (list != NULL)
-    tl_drop(vm, tl_own_list(list));
-  return ok;
+  return tl_list_give(vm, list, ok, out);
 }
 
 // unstack(x, axis): a list of views, not of copies. Each refers to x, whose
@@ -414,8 +408,7 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "taken apart along axis 0 (moveaxis(x, axis, 0))");
   if (!nested && tl_ndim(args[0].array) > 1)
     return views_along(vm, args[0], axis, out);
-  args[1] = tl_weak_int(axis);
-  return tl_in_tally(vm, "parts_along", 2, args, out);
+  return tl_in_tally(vm, "parts_of", 1, args, out);
 }
 
 // --- Repeating --------------------------------------------------------------

@@ -93,15 +93,11 @@ static bool order_marks(tl_vm *vm, int32_t *marks, utf8proc_ssize_t n,
                         int32_t *room) {
   utf8proc_ssize_t starts[257] = {0};
   bool ok = true;
-  for (utf8proc_ssize_t i = 0; i < n && ok; i++) {
+  for (utf8proc_ssize_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++)
     starts[class_of(marks[i]) + 1]++;
-    ok = tl_poll_at(vm, i);
-  }
   for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
-  for (utf8proc_ssize_t i = 0; i < n && ok; i++) {
+  for (utf8proc_ssize_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++)
     room[starts[class_of(marks[i])]++] = marks[i];
-    ok = tl_poll_at(vm, i);
-  }
   if (ok)
     memcpy(marks, room, (size_t)n * sizeof *marks);
   return ok;
@@ -414,13 +410,8 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     more = done < nbytes - done ? done : nbytes - done;
     ok = tl_copy_bytes(vm, string->text + done, string->text, more);
   }
-  if (!ok) {
-    tl_string_free(vm, string);
-    return false;
-  }
   tl_string_finish_parts(string, s->head.flags);
-  *out = tl_own_string(string);
-  return true;
+  return tl_string_give(tl_string_whole(vm, string, ok), out);
 }
 
 // --- The table --------------------------------------------------------------

@@ -29,17 +29,13 @@ static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
                          const int64_t *index, int64_t n, int axis) {
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
-  for (; !lanes.done; tl_lanes_next(&lanes)) {
-    for (int64_t i = 0; i < n; i++) {
-      const char *item = lanes.data[1] + index[i] * lanes.step[1];
-      tl_string_item_copy(vm,
-                          tl_string_item_at(lanes.data[0] + i * lanes.step[0]),
-                          tl_string_item_at(item));
-      if (!tl_poll_at(vm, i))
-        return false;
-    }
-  }
-  return true;
+  bool ok = true;
+  for (; ok && !lanes.done; tl_lanes_next(&lanes))
+    for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++)
+      tl_string_item_copy(
+          vm, tl_string_item_at(lanes.data[0] + i * lanes.step[0]),
+          tl_string_item_at(lanes.data[1] + index[i] * lanes.step[1]));
+  return ok;
 }
 
 // Bytes that are moved between two polls.

@@ -45,10 +45,8 @@ static bool sort_strings(tl_vm *vm, tl_string_item *items, int64_t n,
     return false;
   int64_t *order = (int64_t *)(void *)(sorted + n);
   bool ok = tl_argsort_items(vm, TL_STRING, order, items, n, descending);
-  for (int64_t i = 0; ok && i < n; i++) {
+  for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++)
     sorted[i] = items[order[i]];
-    ok = tl_poll_at(vm, i);
-  }
   if (ok)
     memcpy(items, sorted, (size_t)n * sizeof *items);
   tl_free(vm, sorted, nbytes);
@@ -211,26 +209,19 @@ static bool sort_neighbours(tl_vm *vm, tl_array *a, const neighbours *l,
   return ok;
 }
 
-// A lane's items side by side at [to], in pieces between two polls.
-static bool pack_lane(tl_vm *vm, char *to, const char *from, int64_t step,
-                      int64_t n, size_t itemsize) {
-  tl_pack *pack = tl_kernels()->pack[tl_move_size(itemsize)];
+// Moves a lane's items to a row, in which they lie side by side, or [back], in
+// pieces between two polls.
+static bool move_lane(tl_vm *vm, char *row, char *lane, int64_t step, int64_t n,
+                      size_t itemsize, bool back) {
+  const unsigned size = tl_move_size(itemsize);
   for (size_t i = 0, end = 0; i < (size_t)n; i = end) {
+    char *side = row + i * itemsize, *apart = lane + (int64_t)i * step;
     if (!tl_poll_piece(vm, i, (size_t)n, &end))
       return false;
-    pack(to + i * itemsize, from + (int64_t)i * step, step, end - i);
-  }
-  return true;
-}
-
-// The way back.
-static bool unpack_lane(tl_vm *vm, char *to, int64_t step, const char *from,
-                        int64_t n, size_t itemsize) {
-  tl_unpack *unpack = tl_kernels()->unpack[tl_move_size(itemsize)];
-  for (size_t i = 0, end = 0; i < (size_t)n; i = end) {
-    if (!tl_poll_piece(vm, i, (size_t)n, &end))
-      return false;
-    unpack(to + (int64_t)i * step, step, from + i * itemsize, end - i);
+    if (back)
+      tl_kernels()->unpack[size](apart, step, side, end - i);
+    else
+      tl_kernels()->pack[size](side, apart, step, end - i);
   }
   return true;
 }
@@ -251,8 +242,8 @@ bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, &a, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    ok = (w.row == NULL ||
-          pack_lane(vm, w.row, lanes.data[0], lanes.step[0], w.n, size)) &&
+    ok = (w.row == NULL || move_lane(vm, w.row, lanes.data[0], lanes.step[0],
+                                     w.n, size, false)) &&
          sort_lane(vm, &w, w.row ? w.row : lanes.data[0]);
     // Strings only change places: were it stopped halfway, some would have two
     // owners.
@@ -260,7 +251,7 @@ bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending) {
       tl_kernels()->unpack[tl_move_size(size)](lanes.data[0], lanes.step[0],
                                                w.row, (size_t)w.n);
     else if (ok && w.row)
-      ok = unpack_lane(vm, lanes.data[0], lanes.step[0], w.row, w.n, size);
+      ok = move_lane(vm, w.row, lanes.data[0], lanes.step[0], w.n, size, true);
   }
   lane_work_close(vm, &w);
   return ok;
@@ -290,11 +281,11 @@ bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     const char *items = copies ? scratch + front : lanes.data[0];
     int64_t *lane = (int64_t *)(void *)(apart ? scratch : lanes.data[1]);
-    ok = (!copies || pack_lane(vm, scratch + front, lanes.data[0],
-                               lanes.step[0], n, itemsize)) &&
-         tl_argsort_items(vm, dtype, lane, items, n, descending);
-    ok = ok && (!apart || unpack_lane(vm, lanes.data[1], lanes.step[1],
-                                      (char *)lane, n, sizeof *lane));
+    ok = (!copies || move_lane(vm, scratch + front, lanes.data[0],
+                               lanes.step[0], n, itemsize, false)) &&
+         tl_argsort_items(vm, dtype, lane, items, n, descending) &&
+         (!apart || move_lane(vm, scratch, lanes.data[1], lanes.step[1], n,
+                              sizeof *lane, true));
   }
   tl_free(vm, scratch, nbytes);
   return ok;

@@ -105,12 +105,10 @@ static rest rest_of(sorter *s, int64_t begin, int64_t n, size_t depth) {
 static bool reorder(sorter *s, uint64_t *words, const int64_t *places,
                     int64_t n) {
   uint64_t *moved = s->scratch;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && tl_poll_at(s->vm, i); i++)
     moved[i] = words[places[i]];
-    if (!tl_poll_at(s->vm, i))
-      return false;
-  }
-  return tl_copy_bytes(s->vm, words, moved, (size_t)n * sizeof *words);
+  return !tl_failed(s->vm) &&
+         tl_copy_bytes(s->vm, words, moved, (size_t)n * sizeof *words);
 }
 
 // Orders a group by eight bytes from [depth] on. Places and keys are moved
@@ -118,13 +116,10 @@ static bool reorder(sorter *s, uint64_t *words, const int64_t *places,
 static bool sort_by_keys(sorter *s, int64_t begin, int64_t n, size_t depth) {
   int64_t *order = s->order + begin, *places = s->places + begin;
   uint64_t *keys = s->keys + begin;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && tl_poll_at(s->vm, i); i++)
     keys[i] = key_of(&s->items[order[i]], depth);
-    if (!tl_poll_at(s->vm, i))
-      return false;
-  }
   tl_stop stop = tl_stop_of(s->vm);
-  if (!tl_poll(s->vm, (uint64_t)n >> 10) ||
+  if (tl_failed(s->vm) || !tl_poll(s->vm, (uint64_t)n >> 10) ||
       !tl_argsort(TL_UINT64, places, keys, (size_t)n, s->descending, s->scratch,
                   &stop))
     return false;
@@ -171,10 +166,7 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
   if (!room)
     return false;
   bool ok = true;
-  for (int64_t i = 0; ok && i < n; i++) {
-    order[i] = i;
-    ok = tl_poll_at(vm, i);
-  }
+  for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++) order[i] = i;
   sorter s = {.vm = vm,
               .items = items,
               .descending = descending,

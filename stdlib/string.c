@@ -81,14 +81,6 @@ static inline bool put_part(tl_vm *vm, char **at, const char *text,
   return true;
 }
 
-// The string, or NULL where it was not filled: tl_fail has been called.
-static tl_string *joined_whole(tl_vm *vm, bool ok, tl_string *joined) {
-  if (ok)
-    return joined;
-  tl_string_free(vm, joined);
-  return NULL;
-}
-
 // Joins the strings of a list: the length first, so that nothing is copied
 // twice. NULL after tl_fail.
 static tl_string *join_list(tl_vm *vm, const tl_list *list,
@@ -122,7 +114,7 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
          put_part(vm, &to, part->text, part->length);
   }
   tl_string_finish_parts(joined, flags);
-  return joined_whole(vm, ok, joined);
+  return tl_string_whole(vm, joined, ok);
 }
 
 // The same of a vector of strings, whose items have short texts inside.
@@ -151,7 +143,7 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
          put_part(vm, &to, tl_string_item_text(part),
                   tl_string_item_length(part));
   }
-  return joined_whole(vm, ok && tl_string_finish(vm, joined), joined);
+  return tl_string_whole(vm, joined, ok && tl_string_finish(vm, joined));
 }
 
 // join(xs, sep).
@@ -266,7 +258,7 @@ static tl_string *replaced(tl_vm *vm, const tl_string *s, const tl_string *old,
     tl_string_finish_parts(made, TL_BYTEWISE);
   else
     ok = ok && tl_string_finish(vm, made);
-  return joined_whole(vm, ok, made);
+  return tl_string_whole(vm, made, ok);
 }
 
 // replace(s, old, new, count).
@@ -424,11 +416,11 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t *to = (int64_t *)(void *)points->data;
   size_t at = 0;
   bool ok = true;
-  for (int64_t i = 0; ok && i < count && at < s->length; i++) {
+  for (int64_t i = 0; i < count && at < s->length && tl_poll_ok(vm, i, &ok);
+       i++) {
     int32_t point;
     at += tl_utf8_decode(s->text + at, s->length - at, &point);
     to[i] = point;
-    ok = tl_poll_at(vm, i);
   }
   return tl_array_finish(vm, ok, points, out);
 }

@@ -67,12 +67,9 @@ static bool change_bytes(tl_vm *vm, const tl_string *s, tl_case to,
   tl_string *made = tl_string_new(vm, NULL, s->length);
   if (made == NULL)
     return false;
-  bool in_word = false;
-  for (size_t at = 0, end = 0; at < s->length; at = end) {
-    if (!tl_poll_piece(vm, at, s->length, &end)) {
-      tl_string_free(vm, made);
-      return false;
-    }
+  bool in_word = false, ok = true;
+  for (size_t at = 0, end = 0; ok && at < s->length; at = end) {
+    ok = tl_poll_piece(vm, at, s->length, &end);
     if (to == TL_TITLE)
       in_word = title_bytes(made->text + at, s->text + at, end - at, in_word);
     else
@@ -80,8 +77,7 @@ static bool change_bytes(tl_vm *vm, const tl_string *s, tl_case to,
                  to == TL_UPPER ? 'a' : 'A');
   }
   tl_string_finish_parts(made, TL_BYTEWISE);
-  *out = tl_own_string(made);
-  return true;
+  return tl_string_give(tl_string_whole(vm, made, ok), out);
 }
 
 // --- Code points ------------------------------------------------------------

@@ -79,11 +79,9 @@ tl_string *tl_string_new(tl_vm *vm, const char *text, size_t nbytes) {
   string->length = nbytes;
   string->hash = 0;
   string->text[nbytes] = 0;
-  if (text == NULL || (tl_copy_bytes(vm, string->text, text, nbytes) &&
-                       tl_string_finish(vm, string)))
-    return string;
-  tl_string_free(vm, string);
-  return NULL;
+  bool ok = text == NULL || (tl_copy_bytes(vm, string->text, text, nbytes) &&
+                             tl_string_finish(vm, string));
+  return tl_string_whole(vm, string, ok);
 }
 
 // A separate step because TL_BYTEWISE depends on all bytes.
@@ -162,15 +160,10 @@ bool tl_string_cut(tl_vm *vm, const tl_string *string, size_t begin, size_t end,
   if (is_letter(text, end - begin, out))
     return true;
   tl_string *made = tl_string_new(vm, NULL, end - begin);
-  if (made == NULL)
-    return false;
-  if (!tl_copy_bytes(vm, made->text, text, end - begin)) {
-    tl_string_free(vm, made);
-    return false;
-  }
-  made->head.flags |= TL_BYTEWISE;
-  *out = tl_own_string(made);
-  return true;
+  bool ok = made != NULL && tl_copy_bytes(vm, made->text, text, end - begin);
+  if (ok)
+    made->head.flags |= TL_BYTEWISE;
+  return tl_string_give(tl_string_whole(vm, made, ok), out);
 }
 
 // The text has to be UTF-8 already: it is the VM's own, or was checked.
@@ -181,16 +174,13 @@ tl_string *tl_string_from(tl_vm *vm, const char *text) {
 // The flag follows from those of the parts, without a look at the bytes.
 tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b) {
   tl_string *string = tl_string_new(vm, NULL, a->length + b->length);
-  if (string == NULL)
-    return NULL;
-  if (!tl_copy_bytes(vm, string->text, a->text, a->length) ||
-      !tl_copy_bytes(vm, string->text + a->length, b->text, b->length)) {
-    tl_string_free(vm, string);
-    return NULL;
-  }
+  bool ok = string != NULL &&
+            tl_copy_bytes(vm, string->text, a->text, a->length) &&
+            tl_copy_bytes(vm, string->text + a->length, b->text, b->length);
   // Neither has a CR, so no cluster joins across the border.
-  tl_string_finish_parts(string, a->head.flags & b->head.flags);
-  return string;
+  if (ok)
+    tl_string_finish_parts(string, a->head.flags & b->head.flags);
+  return tl_string_whole(vm, string, ok);
 }
 
 // Where the string's hash is. A string with marks has their address in the
@@ -237,6 +227,12 @@ void tl_string_free(tl_vm *vm, tl_string *string) {
   if ((string->head.flags & TL_MARKED) != 0)
     tl_free(vm, string->marks, string->marks->nbytes);
   tl_object_free(vm, &string->head);
+}
+
+tl_string *tl_string_whole(tl_vm *vm, tl_string *string, bool ok) {
+  if (!ok && string != NULL)
+    tl_string_free(vm, string);
+  return ok ? string : NULL;
 }
 
 // --- Comparing --------------------------------------------------------------

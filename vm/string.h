@@ -108,6 +108,9 @@ tl_string *tl_string_concat(tl_vm *vm, tl_string *a, tl_string *b);
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b);
 // Frees a string that nothing refers to, with its marks.
 void tl_string_free(tl_vm *vm, tl_string *string);
+// Returns the string if it was filled; else frees it, unless it is NULL, and
+// returns NULL: tl_fail has been called.
+tl_string *tl_string_whole(tl_vm *vm, tl_string *string, bool ok);
 // Whether a text that ends with a zero byte is just these bytes, which need
 // none behind them.
 static inline bool tl_text_is(const char *text, const char *bytes,

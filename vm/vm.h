@@ -346,6 +346,13 @@ static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
   return (i & 0xfff) != 0xfff || tl_poll(vm, 4);
 }
 
+// The same as the condition of a loop that ends where *ok is false, too: it
+// becomes so after tl_fail.
+static inline bool tl_poll_ok(tl_vm *vm, int64_t i, bool *ok) {
+  *ok = *ok && tl_poll_at(vm, i);
+  return *ok;
+}
+
 // For loops over [n] items of a few nanoseconds each that nothing else stops:
 // sets *end to where the piece that begins at [at] ends, and polls before all
 // but the first. False after tl_fail.

@@ -400,17 +400,15 @@ bool tl_exec_join(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
     flags &= strings[i].object->flags;
   }
   tl_string *joined = tl_string_new(vm, NULL, nbytes);
-  if (joined == NULL)
-    return false;
-  char *to = joined->text;
-  for (uint32_t i = 0; i < count; i++) {
+  bool ok = joined != NULL;
+  char *to = ok ? joined->text : NULL;
+  for (uint32_t i = 0; ok && i < count; i++) {
     const tl_string *part = strings[i].string;
-    if (!tl_copy_bytes(vm, to, part->text, part->length)) {
-      tl_string_free(vm, joined);
-      return false;
-    }
+    ok = tl_copy_bytes(vm, to, part->text, part->length);
     to += part->length;
   }
+  if (tl_string_whole(vm, joined, ok) == NULL)
+    return false;
   tl_string_finish_parts(joined, flags);
   tl_drop_all(vm, strings, count);
   tl_operand_put(RA, tl_own_string(joined));

@@ -18,18 +18,15 @@ static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
     return false;
   int64_t *at = tl_offsets_data(offsets);
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
     at[i + 1] = at[i] + lists[i].list->length;
-    ok = tl_poll_at(vm, i);
-  }
   tl_array *items = ok ? tl_array_new(vm, TL_STRING, 1, &at[count]) : NULL;
   ok = items != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     tl_list *list = lists[i].list;
     tl_string_item *to = tl_string_items(items) + at[i];
-    ok = tl_poll_at(vm, i);
-    for (int64_t k = 0; ok && k < list->length; k++) {
-      ok = tl_poll_at(vm, k) && tl_is_string(list->items[k]);
+    for (int64_t k = 0; k < list->length && tl_poll_ok(vm, k, &ok); k++) {
+      ok = tl_is_string(list->items[k]);
       if (ok)
         tl_string_item_put(vm, &to[k], list->items[k].string);
     }
@@ -58,10 +55,8 @@ static bool join_records(tl_vm *vm, int64_t count, const tl_slot *results,
   bool ok = parts != NULL;
   for (int64_t k = 0; ok && k < first->length; k++) {
     tl_slot joined, key = tl_key_slot(first->fields[k].key);
-    for (int64_t i = 0; ok && i < count; i++) {
+    for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
       parts[i] = tl_borrow(results[i].record->fields[k].value);
-      ok = tl_poll_at(vm, i);
-    }
     ok = ok && tl_join_results(vm, count, parts, &joined) &&
          tl_drop_after(vm, tl_record_set_key(vm, &record, &key, &joined),
                        &joined);

@@ -91,10 +91,8 @@ static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   if (parts == NULL)
     return false;
   bool ok = true;
-  for (int64_t k = 0; ok && k < all->count; k++) {
+  for (int64_t k = 0; k < all->count && tl_poll_ok(vm, k, &ok); k++)
     parts[k] = tl_borrow(all->items[k].nested->parts[i]);
-    ok = tl_poll_at(vm, k);
-  }
   ok = ok && tl_value_concat(vm, all->count, parts, out);
   tl_slots_free(vm, parts, all->count);
   return ok;

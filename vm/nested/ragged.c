@@ -128,10 +128,8 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
     return false;
   int64_t *to = tl_offsets_data(places);
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
     for (int64_t j = starts[i]; j < stops[i]; j++) *to++ = j;
-    ok = tl_poll_at(vm, i);
-  }
   return tl_take_at(vm, ok, content, places, out);
 }
 
@@ -168,10 +166,8 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
     return false;
   int64_t *to = tl_offsets_data(offsets);
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
     to[i + 1] = to[i] + tl_value_length(rows[i], 0);
-    ok = tl_poll_at(vm, i);
-  }
   tl_slot items;
   ok = ok && tl_value_concat(vm, count, rows, &items);
   return tl_ragged_close(vm, ok, offsets, &items, out);
@@ -261,10 +257,8 @@ static bool join_ragged(tl_vm *vm, int64_t count, const tl_slot *items,
       break;
     int64_t n = tl_ragged_rows(items[i].nested), base = *to;
     const int64_t *from = tl_offsets_data(at.array);
-    for (int64_t k = 1; ok && k <= n; k++) {
+    for (int64_t k = 1; k <= n && tl_poll_ok(vm, k, &ok); k++)
       to[k] = base + from[k];
-      ok = tl_poll_at(vm, k);
-    }
     to += n;
     tl_drop(vm, at);
   }

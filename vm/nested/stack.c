@@ -54,19 +54,15 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
     return false;
   tl_slot filler = tl_none();
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
     if (!tl_is_none(items[i]))
       filler = tl_borrow(items[i]);
-    ok = tl_poll_at(vm, i);
-  }
   // What is missing takes the place of a value that is there: no dtype of its
   // own. Nothing but none is ?float64.
   if (tl_is_none(filler))
     filler = tl_float(0);
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
     all[i] = tl_is_none(items[i]) ? filler : tl_borrow(items[i]);
-    ok = tl_poll_at(vm, i);
-  }
   tl_slot values;
   if (ok && tl_is_array(filler) && !tl_is_number(filler)) {
     ok = false;
@@ -196,10 +192,11 @@ static bool adopt_types(tl_vm *vm, int64_t count, tl_slot *rows) {
   for (int64_t i = 0; dtype == TL_DTYPE_COUNT && i < count; i++)
     dtype = items_dtype(rows[i]);
   bool ok = true;
-  for (int64_t i = 0; ok && dtype != TL_DTYPE_COUNT && i < count; i++) {
+  if (dtype == TL_DTYPE_COUNT)
+    return true;
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     tl_slot row = rows[i];
-    ok = tl_poll_at(vm, i);
-    if (!ok || !tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
+    if (!tl_is_nested(row) || items_dtype(row) != TL_DTYPE_COUNT)
       continue;
     ok = adopt_dtype(vm, dtype, row, &rows[i]);
     if (ok)
@@ -216,10 +213,8 @@ static bool same_shapes(tl_vm *vm, int64_t count, const tl_slot *rows,
                         bool *ok) {
   int ndim = count > 0 ? tl_value_ndim(rows[0]) : 0;
   bool same = ndim > 0 && ndim < TL_MAX_DIMS;
-  for (int64_t i = 0; *ok && same && i < count; i++) {
+  for (int64_t i = 0; same && i < count && tl_poll_ok(vm, i, ok); i++)
     same = !tl_has_rows(rows[i]) && tl_value_agrees(rows[i], rows[0], 0);
-    *ok = tl_poll_at(vm, i);
-  }
   return same && *ok;
 }
 
@@ -257,13 +252,11 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
     ok = ok && tl_poll_at(vm, i);
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
-  for (int64_t i = 0; ok && model >= 0 && i < count; i++) {
-    ok = tl_poll_at(vm, i);
-    if (ok && is_empty_row(rows[i])) {
+  for (int64_t i = 0; model >= 0 && i < count && tl_poll_ok(vm, i, &ok); i++)
+    if (is_empty_row(rows[i])) {
       tl_clear(vm, &rows[i]);
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
-  }
   bool fits = same_shapes(vm, count, rows, &ok);
   bool made = fits ? stack_shapes(vm, count, rows, out)
                    : ok && tl_grid_stack(vm, count, rows, &fits, out);
