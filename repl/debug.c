@@ -7,7 +7,7 @@
 //     tally_run ─▶ heed ─ is_met ─ stops(event)            debug.tly
 //                       ─ converse ─ stopped()
 //                                  ─ read_line, command(line) …
-//                                      run.evaluate(…) ─ tally_debug_eval
+//                                      run.keep(…) ─ tally_debug_eval
 //
 // A line that no command and no breakpoint waits for is passed over here: that
 // is what a run mostly meets.
@@ -134,73 +134,6 @@ static tally_status list_names(tally_vm *vm, void *context, size_t count,
              : pass_error(vm, d);
 }
 
-// The value of the expression in args[1], in the frame in args[0]: owned, and
-// the script's VM's.
-static tally_status evaluate(tally_vm *vm, const debugger *d,
-                             const tally_value *args, tally_value *out) {
-  size_t nbytes;
-  return tally_debug_eval(d->vm, frame_of(vm, args[0]),
-                          tl_program_text(vm, args[1], &nbytes), out);
-}
-
-// A value as print shows it.
-static tally_status give_shown(tally_vm *vm, const debugger *d,
-                               tally_value value, tally_value *out) {
-  tally_value shown;
-  size_t nbytes;
-  if (tally_format(d->vm, value, &shown) != TALLY_OK)
-    return pass_error(vm, d);
-  const char *text = tl_program_text(d->vm, shown, &nbytes);
-  tally_status status = tl_program_give(vm, text, nbytes, out);
-  tally_release(d->vm, shown);
-  return status;
-}
-
-// evaluate(frame, text)
-static tally_status show_value(tally_vm *vm, void *context, size_t count,
-                               const tally_value *args, tally_value *out) {
-  const debugger *d = context;
-  tally_value value;
-  (void)count;
-  if (evaluate(vm, d, args, &value) != TALLY_OK)
-    return pass_error(vm, d);
-  tally_status status = give_shown(vm, d, value, out);
-  tally_release(d->vm, value);
-  return status;
-}
-
-// holds(frame, text)
-static tally_status test_value(tally_vm *vm, void *context, size_t count,
-                               const tally_value *args, tally_value *out) {
-  const debugger *d = context;
-  tally_value value;
-  int truth;
-  (void)count;
-  if (evaluate(vm, d, args, &value) != TALLY_OK)
-    return pass_error(vm, d);
-  tally_status status = tally_to_bool(d->vm, value, &truth);
-  tally_release(d->vm, value);
-  return status == TALLY_OK ? tally_from_bool(vm, truth, out)
-                            : pass_error(vm, d);
-}
-
-// assign(frame, name, text)
-static tally_status assign(tally_vm *vm, void *context, size_t count,
-                           const tally_value *args, tally_value *out) {
-  const debugger *d = context;
-  const tally_value asked[] = {args[0], args[2]};
-  tally_value value;
-  size_t nbytes;
-  (void)count;
-  if (evaluate(vm, d, asked, &value) != TALLY_OK)
-    return pass_error(vm, d);
-  tally_status status =
-      tally_debug_set(d->vm, frame_of(vm, args[0]),
-                      tl_program_text(vm, args[1], &nbytes), value);
-  tally_release(d->vm, value);
-  return status == TALLY_OK ? tally_from_none(vm, out) : pass_error(vm, d);
-}
-
 // --- Values that are kept ---------------------------------------------------
 
 // A value of the script's VM that the program has, and owns.
@@ -220,7 +153,8 @@ static const tally_resource kept_type = {.size = sizeof kept_type,
                                          .name = "value of the script's",
                                          .release = end_kept};
 
-// The value that an argument of the program's is; NULL: it is none.
+// The value that an argument of the program's is; NULL: it is none. Of what is
+// to be shown, tested or assigned debug.tly gives one.
 static const kept *kept_of(tally_vm *vm, tally_value arg) {
   void *object;
   return tally_to_resource(vm, arg, &kept_type, &object) == TALLY_OK ? object
@@ -245,8 +179,11 @@ static tally_status keep(tally_vm *vm, void *context, size_t count,
   const debugger *d = context;
   const kept *before = kept_of(vm, args[2]);
   tally_value value;
+  size_t nbytes;
   (void)count;
-  if (evaluate(vm, d, args, &value) != TALLY_OK)
+  if (tally_debug_eval(d->vm, frame_of(vm, args[0]),
+                       tl_program_text(vm, args[1], &nbytes),
+                       &value) != TALLY_OK)
     return pass_error(vm, d);
   if (before != NULL && are_same(d->vm, before->value, value)) {
     tally_release(d->vm, value);
@@ -266,13 +203,44 @@ static tally_status keep(tally_vm *vm, void *context, size_t count,
   return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for a value");
 }
 
-// show(a)
+// show(a): as print shows it.
 static tally_status show_kept(tally_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
+  const debugger *d = context;
   const kept *k = kept_of(vm, args[0]);
+  tally_value shown;
+  size_t nbytes;
   (void)count;
-  return k == NULL ? tally_raise(vm, TALLY_ERR_TYPE, "show: no value")
-                   : give_shown(vm, context, k->value, out);
+  if (tally_format(d->vm, k->value, &shown) != TALLY_OK)
+    return pass_error(vm, d);
+  const char *text = tl_program_text(d->vm, shown, &nbytes);
+  tally_status status = tl_program_give(vm, text, nbytes, out);
+  tally_release(d->vm, shown);
+  return status;
+}
+
+// holds(a)
+static tally_status test_kept(tally_vm *vm, void *context, size_t count,
+                              const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  int truth;
+  (void)count;
+  return tally_to_bool(d->vm, kept_of(vm, args[0])->value, &truth) == TALLY_OK
+             ? tally_from_bool(vm, truth, out)
+             : pass_error(vm, d);
+}
+
+// assign(frame, name, a)
+static tally_status assign(tally_vm *vm, void *context, size_t count,
+                           const tally_value *args, tally_value *out) {
+  const debugger *d = context;
+  size_t nbytes;
+  (void)count;
+  return tally_debug_set(d->vm, frame_of(vm, args[0]),
+                         tl_program_text(vm, args[1], &nbytes),
+                         kept_of(vm, args[2])->value) == TALLY_OK
+             ? tally_from_none(vm, out)
+             : pass_error(vm, d);
 }
 
 // heed(lines, calls, changes)
@@ -302,11 +270,10 @@ static bool open_program(debugger *d) {
       {.name = "source", .params = "frame", .call = give_source},
       {.name = "line", .params = "frame, n", .call = find_line},
       {.name = "names", .params = "frame", .call = list_names},
-      {.name = "evaluate", .params = "frame, text", .call = show_value},
-      {.name = "holds", .params = "frame, text", .call = test_value},
-      {.name = "assign", .params = "frame, name, text", .call = assign},
       {.name = "keep", .params = "frame, text, before", .call = keep},
       {.name = "show", .params = "a", .call = show_kept},
+      {.name = "holds", .params = "a", .call = test_kept},
+      {.name = "assign", .params = "frame, name, a", .call = assign},
       {.name = "heed", .params = "lines, calls, changes", .call = set_heed},
   };
   tally_options options = tally_default_options();
