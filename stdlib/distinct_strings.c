@@ -59,7 +59,7 @@ static bool grow(table *t) {
 // live as long as the table.
 static bool count_all(table *t, const tl_array *flat) {
   const tl_string_item *items = tl_string_items(flat);
-  for (int64_t i = 0; i < flat->size; i++) {
+  for (int64_t i = 0; i < flat->size && tl_poll_at(t->vm, i); i++) {
     if (3 * t->used >= 2 * t->capacity && !grow(t))
       return false;
     uint64_t hash = tl_string_item_hash(&items[i]);
@@ -69,10 +69,8 @@ static bool count_all(table *t, const tl_array *flat) {
       e->hash = hash;
       t->used++;
     }
-    if ((i & 0xffff) == 0xffff && !tl_poll(t->vm, 64))
-      return false;
   }
-  return true;
+  return !tl_failed(t->vm);
 }
 
 // The items are copies of the bits alone, so nothing of them is dropped.
@@ -143,11 +141,9 @@ bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
   table t = {.vm = vm};
   bool ok = count_all(&t, items);
   const tl_string_item *query = tl_string_items(queries);
-  for (int64_t i = 0; ok && i < queries->size; i++) {
+  for (int64_t i = 0; i < queries->size && tl_poll_ok(vm, i, &ok); i++)
     found[i] = t.used > 0 &&
                find(&t, &query[i], tl_string_item_hash(&query[i]))->count > 0;
-    ok = (i & 0xffff) != 0xffff || tl_poll(vm, 64);
-  }
   close_table(&t);
   return ok;
 }

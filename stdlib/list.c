@@ -403,8 +403,7 @@ static bool enumerate_count(tl_vm *vm, const tl_slot *args, int64_t *count,
   return true;
 }
 
-// enumerate(xs, start): pairs of a number and an item. Polls now and then,
-// since a list of many pairs takes long enough for a host to wait.
+// enumerate(xs, start): pairs of a number and an item.
 static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t count, start;
   size_t at = 0;
@@ -421,8 +420,6 @@ static bool enumerate(tl_vm *vm, tl_slot *args, tl_slot *out) {
     else
       tl_list_give(vm, pair, false, &made);
     ok = ok && tl_list_push_own(vm, &list, made);
-    if ((i & 1023) == 1023)
-      ok = ok && tl_poll(vm, 1);
   }
   return tl_list_give(vm, list, ok, out);
 }
@@ -488,8 +485,6 @@ static bool zip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int64_t i = 0; ok && i < count; i++) {
     tl_slot row;
     ok = zip_row(vm, of, i, at, &row) && tl_list_push_own(vm, &list, row);
-    if ((i & 1023) == 1023)
-      ok = ok && tl_poll(vm, 1);
   }
   tl_free(vm, at, nbytes);
   return tl_list_give(vm, list, ok, out);

@@ -199,8 +199,8 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
   if (a == NULL)
     return false;
   tl_string_item *to = tl_string_items(a);
-  bool gives = tl_is_unique(s);
-  for (int64_t i = 0; i < list->length; i++) {
+  bool gives = tl_is_unique(s), ok = true;
+  for (int64_t i = 0; ok && i < list->length; i++) {
     // Strings lie anywhere: the text of a later one is on its way meanwhile.
     if (i + AHEAD < list->length)
       __builtin_prefetch(list->items[i + AHEAD].string->text, 1);
@@ -208,13 +208,9 @@ static bool from_strings(tl_vm *vm, tl_slot s, tl_slot *out) {
       tl_string_item_take(vm, &to[i], &list->items[i]);
     else
       tl_string_item_put(vm, &to[i], list->items[i].string);
-    if ((i & 0xfff) == 0xfff && !tl_poll_over(vm)) {
-      tl_array_drop(vm, a);
-      return false;
-    }
+    ok = (i & 0xfff) != 0xfff || tl_poll_over(vm);
   }
-  *out = tl_own_array(a);
-  return true;
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // The items are converted to the dtype found and only then cast to [wanted]: so

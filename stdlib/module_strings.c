@@ -234,10 +234,9 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   if (ok && tl_string_is_bytewise(s)) {
     // Each byte is a letter, which needs no memory.
-    for (size_t at = 0; ok && at < s->length; at++) {
+    for (size_t at = 0; at < s->length && tl_poll_ok(vm, (int64_t)at, &ok);
+         at++)
       list->items[list->length++] = tl_letter_slot((unsigned char)s->text[at]);
-      ok = (at & 0xffff) != 0xffff || tl_poll(vm, 64);
-    }
     return tl_list_give(vm, list, ok, out);
   }
   for (size_t at = 0, end, polled = 0; ok && at < s->length; at = end) {
@@ -335,8 +334,7 @@ static bool lines(tl_vm *vm, tl_slot *args, tl_slot *out) {
     size_t next = newline ? end + 1 : end;
     if (end > at && s->text[end - 1] == '\r')
       end--;
-    ok =
-        tl_list_push_cut(vm, &list, s, at, end) && tl_poll_at(vm, list->length);
+    ok = tl_list_push_cut(vm, &list, s, at, end);
     at = next;
   }
   return tl_list_give(vm, list, ok, out);

@@ -129,19 +129,19 @@ static bool next_choice(int64_t *at, int64_t k, int64_t n) {
 static bool list_choices(tl_vm *vm, const int64_t *x, int64_t rows, int64_t k,
                          tl_array *const *places) {
   int64_t total = 0;
-  for (int64_t row = 0; row < rows; row++) {
+  bool ok = true;
+  for (int64_t row = 0; ok && row < rows; row++) {
     // The first combination is 0, 1, … k - 1; a row that is shorter has none.
     int64_t at[MOST_CHOSEN], n = x[row + 1] - x[row];
     for (int64_t i = 0; i < k; i++) at[i] = i;
     bool more = n >= k;
-    for (; more; more = next_choice(at, k, n), total++) {
+    for (; more && tl_poll_ok(vm, total, &ok); total++) {
       for (int64_t i = 0; i < k; i++)
         tl_offsets_data(places[i])[total] = x[row] + at[i];
-      if ((total & 0xffff) == 0xffff && !tl_poll(vm, 64))
-        return false;
+      more = next_choice(at, k, n);
     }
   }
-  return true;
+  return ok;
 }
 
 // Offsets for the combinations of k items of each row; NULL after tl_fail (kind

@@ -135,14 +135,13 @@ bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
   }
   tl_array *to = ok ? tl_array_new(vm, dtype, 1, &at[rows]) : NULL;
   ok = to != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
+  for (int64_t i = 0; i < rows && tl_poll_ok(vm, i, &ok); i++) {
     size_t begin = (size_t)at[i] * size;
     if (plain)
       turn_items(to->data + begin, items.array->data + begin, at[i + 1] - at[i],
                  size);
     else
       turn_places(tl_offsets_data(to), at[i], at[i + 1]);
-    ok = (i & 0xffff) != 0xffff || tl_poll(vm, 64);
   }
   ok = plain ? tl_array_finish(vm, ok, to, &transposed)
              : tl_take_at(vm, ok, items, to, &transposed);

@@ -177,12 +177,9 @@ static uint64_t pcg_below(tl_pcg64 *p, uint64_t range) {
 
 static bool fill_pcg_integers(tl_vm *vm, const draw *d, size_t count,
                               int64_t *out) {
-  for (size_t i = 0; i < count; i++) {
-    if (i % PIECE == 0 && !tl_poll(vm, 1))
-      return false;
+  for (size_t i = 0; i < count && tl_poll_at(vm, (int64_t)i); i++)
     out[i] = (int64_t)((uint64_t)d->low + pcg_below(d->stream.pcg, d->range));
-  }
-  return true;
+  return !tl_failed(vm);
 }
 
 // For the functions of random_orders.c, which have a source of their own.

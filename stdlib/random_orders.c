@@ -16,6 +16,7 @@
 #include "stdlib/shared.h"
 #include "stdlib/generator.h"
 #include "vm/array/describe.h"
+#include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
@@ -32,12 +33,8 @@ enum {
 
 // Writes 0 to n - 1. False where the VM was stopped.
 static bool fill_order(tl_vm *vm, int64_t *order, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
-    if (i % PIECE == 0 && !tl_poll(vm, 1))
-      return false;
-    order[i] = i;
-  }
-  return true;
+  for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) order[i] = i;
+  return !tl_failed(vm);
 }
 
 // The first [count] places of a random order of n items (Fisher and Yates).
@@ -168,7 +165,7 @@ static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
     return false;
   tl_draws s = tl_draws_of(&c->stream, 0);
   bool ok = fill_order(vm, out, c->count);
-  for (int64_t i = 0; ok && i < c->count; i++) {
+  for (int64_t i = 0; i < c->count && tl_poll_ok(vm, i, &ok); i++) {
     int64_t held = out[i], left = c->n - i;
     int64_t place = i + (int64_t)tl_below(tl_next(&s), (uint64_t)left, &s);
     // Places among the first are in the output itself; others in the table.
@@ -181,7 +178,6 @@ static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
       out[i] = there->place != 0 ? there->item : place;
       *there = (moved){place, held};
     }
-    ok = i % PIECE != 0 || tl_poll(vm, 1);
   }
   tl_free(vm, table, capacity * sizeof *table);
   return ok;
@@ -204,10 +200,7 @@ static tl_array *draw_units(tl_vm *vm, const choice_call *c) {
   for (int64_t i = 0; units != NULL && i < units->size; i++) {
     tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
     ((double *)(void *)units->data)[i] = tl_next_unit(&s);
-    if (i % PIECE == 0 && !tl_poll(vm, 1)) {
-      tl_array_drop(vm, units);
-      return NULL;
-    }
+    units = tl_array_polled(vm, units, i);
   }
   return units;
 }

@@ -82,16 +82,14 @@ static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
   if (spans != NULL)
     return fold_segments(vm, spans, items, at, rows, to);
   size_t size = tl_itemsize(dtype), step = tl_itemsize(tl_array_dtype(to));
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; i < rows && tl_poll_at(vm, i); i++) {
     tl_fold_state state;
     tl_fold_begin(&state);
     kernels->fold_feed[fold][dtype](&state, items->data + (size_t)at[i] * size,
                                     (size_t)(at[i + 1] - at[i]));
     kernels->fold_end[fold][dtype](&state, to->data + (size_t)i * step);
-    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
-      return false;
   }
-  return true;
+  return !tl_failed(vm);
 }
 
 // Where the best item of each row is, of dense items.
@@ -106,13 +104,10 @@ static bool search_rows(tl_vm *vm, bool largest, const tl_array *items,
   tl_arg_fold *find = largest ? kernels->argmax[dtype] : kernels->argmin[dtype];
   int64_t *to = tl_offsets_data(out);
   size_t size = tl_itemsize(dtype);
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; i < rows && tl_poll_at(vm, i); i++)
     to[i] = (int64_t)find(items->data + (size_t)at[i] * size,
                           (size_t)(at[i + 1] - at[i]));
-    if ((i & 0x3fff) == 0x3fff && !tl_poll(vm, 64))
-      return false;
-  }
-  return true;
+  return !tl_failed(vm);
 }
 
 // The items, dense and of that dtype; *out is owned or borrowed.

@@ -381,16 +381,14 @@ static bool split_axis(tl_vm *vm, const int64_t *at, int64_t n, int64_t below,
   // step's items have the same index.
   const int64_t span = below == 1 ? length : below;
   int64_t begin = 0, index = 0;  // of the span that positions are in
-  for (int64_t i = 0; i < n; i++) {
-    if (i % POLL_ITEMS == POLL_ITEMS - 1 && !tl_poll(vm, POLL_ITEMS >> 10))
-      return false;
+  for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) {
     if (at[i] - begin >= span) {
       begin = at[i] / span * span;
       index = begin / span % length;
     }
     to[i] = below == 1 ? at[i] - begin : index;
   }
-  return true;
+  return !tl_failed(vm);
 }
 
 // Positions in row-major order, split into an index for each axis.

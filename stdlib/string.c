@@ -227,11 +227,11 @@ static bool put_replaced(tl_vm *vm, char *to, const tl_string *s,
 // The same where a byte takes the place of another wherever that is.
 static bool put_other_byte(tl_vm *vm, char *to, const tl_string *s, char old,
                            char new) {
-  for (size_t i = 0; i < s->length; i++) {
-    char c = s->text[i];
-    to[i] = c == old ? new : c;
-    if ((i & 0xfffff) == 0xfffff && !tl_poll(vm, 1024))
+  for (size_t at = 0, end = 0; at < s->length; at = end) {
+    if (!tl_poll_piece(vm, at, s->length, &end))
       return false;
+    for (size_t i = at; i < end; i++)
+      to[i] = s->text[i] == old ? new : s->text[i];
   }
   return true;
 }

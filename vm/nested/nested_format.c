@@ -47,8 +47,7 @@ bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit) {
       tl_text_puts(text, "…, ");
       i = length - EDGE;
     }
-    if (!format_at(text, s, i, limit) ||
-        ((i & 0xfff) == 0xfff && !tl_poll(vm, 4)))
+    if (!format_at(text, s, i, limit) || !tl_poll_at(vm, i))
       return false;
   }
   tl_text_putc(text, ']');

@@ -95,14 +95,13 @@ static bool copy_runs(tl_vm *vm, const tl_array *from, int64_t total,
     return false;
   char *to = a->data;
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     if (stops[i] <= starts[i])
       continue;
     size_t n = (size_t)(stops[i] - starts[i]) * item;
     if (n > 0)
       memcpy(to, from->data + (size_t)starts[i] * item, n);
     to += n;
-    ok = tl_poll_row(vm, i);
   }
   return tl_array_finish(vm, ok, a, out);
 }

@@ -12,12 +12,6 @@ static inline int64_t tl_ragged_rows(const tl_nested *n) {
   return tl_shape(n->parts[0].array)[0] - 1;
 }
 
-// Looks for interrupts now and then on the way over rows.
-// False where the VM was stopped; one row in 65536 asks.
-static inline bool tl_poll_row(tl_vm *vm, int64_t i) {
-  return (i & 0xffff) != 0xffff || tl_poll(vm, 64);
-}
-
 // The items of all rows, as a view of the content, and offsets from 0 on for
 // them: those that the array has, or a copy where its rows begin later. What
 // the array has is lent, good while it lives; what is made here is owned.

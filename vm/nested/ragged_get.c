@@ -94,14 +94,13 @@ static bool slice_of_rows(tl_vm *vm, const tl_nested *n, tl_index_item item,
   }
   tl_array *places = ok ? tl_positions_new(vm, to[rows]) : NULL;
   ok = places != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
+  for (int64_t i = 0; i < rows && tl_poll_ok(vm, i, &ok); i++) {
     tl_slice slice;
     const tl_slot *read = parts;
     ok = tl_slice_resolve(vm, item, &read, at[i + 1] - at[i], &slice);
     int64_t *place = tl_offsets_data(places) + to[i];
     for (int64_t k = 0; k < slice.length; k++)
       place[k] = at[i] + slice.start + k * slice.step;
-    ok = ok && tl_poll_row(vm, i);
   }
   tl_slot items;
   ok = tl_take_at(vm, ok, n->parts[1], places, &items);
