@@ -100,8 +100,6 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token);
 tl_span tl_token_span(const tl_token *token);
 // From [begin] to the end of the last token, with the caret at [at].
 tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at);
-// Line and column of an offset, as in "3:14", in the arena.
-const char *tl_parser_place(tl_parser *parser, uint32_t offset);
 // The text of [begin, end) in the arena, or [otherwise] if it is long, has
 // several lines or holds a zero byte.
 const char *tl_parser_quote(tl_parser *parser, uint32_t begin, uint32_t end,

@@ -27,7 +27,8 @@ static const char *compose(tl_parser *parser, const char *format, ...) {
   return text ? text : "";
 }
 
-const char *tl_parser_place(tl_parser *parser, uint32_t offset) {
+// Line and column of an offset, as in "3:14", in the arena.
+static const char *spell_place(tl_parser *parser, uint32_t offset) {
   tl_place place = tl_source_place(parser->source, offset);
   return compose(parser, "%u:%u", place.line, place.column);
 }
@@ -170,7 +171,7 @@ static void *bad_mismatch(tl_parser *parser, const tl_token *token) {
   return tl_parser_fail(parser, span,
                         "`%c` does not close the `%c` that stands open at %s",
                         parser->source->text[token->begin], *open,
-                        tl_parser_place(parser, token->other));
+                        spell_place(parser, token->other));
 }
 
 // How many blanks and tabs the line of [offset] begins with.
@@ -229,8 +230,8 @@ static void *bad_unclosed(tl_parser *parser, const tl_token *token) {
   return tl_parser_fail(parser, span,
                         "this `{` is never closed, unless the one at %s "
                         "lacks its `}` (that of %s stands further left)",
-                        tl_parser_place(parser, suspect->begin),
-                        tl_parser_place(parser, closing->begin));
+                        spell_place(parser, suspect->begin),
+                        spell_place(parser, closing->begin));
 }
 
 // The errors of the lexer whose message is always the same.
@@ -280,7 +281,7 @@ void *tl_parser_lex_error(tl_parser *parser, const tl_token *token) {
                             "`;` parts statements, and cannot stand within "
                             "the `%c` of %s",
                             text[token->other],
-                            tl_parser_place(parser, token->other));
+                            spell_place(parser, token->other));
     case TL_LEX_DEPTH:
       return tl_parser_fail(parser, span,
                             "more than %d brackets are open: give parts of "
@@ -599,7 +600,7 @@ bool tl_parser_close(tl_parser *parser, tl_token_kind kind, uint32_t opening) {
   const char *expected = compose(
       parser, "`,` or `%s` (of the `%s` at %s)", tl_token_infos[kind].text,
       tl_token_infos[parser->tokens.items[opening].kind].text,
-      tl_parser_place(parser, offset));
+      spell_place(parser, offset));
   tl_parser_unexpected(parser, expected);
   return false;
 }

@@ -313,9 +313,10 @@ static bool is_numbers(tl_slot s) {
   return true;
 }
 
+// Makes a list of numbers an array, as tl_arg_array does; other values stay.
 // Lists with anything but scalars stay, so that the function's own message
 // names them.
-bool tl_arg_numbers(tl_vm *vm, tl_slot *s) {
+static bool open_numbers(tl_vm *vm, tl_slot *s) {
   tl_slot made;
   if (!is_numbers(*s))
     return true;
@@ -353,7 +354,7 @@ bool tl_arg_names(tl_vm *vm, tl_slot *s) {
 // the argument.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
   tl_slot made;
-  if (!tl_arg_numbers(vm, s))
+  if (!open_numbers(vm, s))
     return false;
   if (tl_is_array(*s))
     return true;
@@ -367,7 +368,7 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
 // A scalar or a range stays what it is: the function may look at its other
 // arguments before an array is made of it.
 bool tl_arg_items(tl_vm *vm, const char *function, tl_slot *s) {
-  if (!tl_arg_numbers(vm, s))
+  if (!open_numbers(vm, s))
     return false;
   return tl_is_array(*s) || tl_is_scalar(*s) || tl_is_range(*s) ||
          tl_is_nested(*s) || tl_arg_array(vm, function, s);

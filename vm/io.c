@@ -170,9 +170,12 @@ tl_reader tl_reader_of(tl_vm *vm, const char *what, const char *path,
                      .memory = data};
 }
 
+// Room for [more] bytes behind those that are there: at least twice as much as
+// before where it has to grow. False after tl_fail (kind memory, of [what]),
+// with all as it was.
 // Doubling keeps the copying of what comes in pieces linear.
-bool tl_bytes_reserve(tl_vm *vm, tl_bytes *bytes, size_t more,
-                      const char *what) {
+static bool reserve_bytes(tl_vm *vm, tl_bytes *bytes, size_t more,
+                          const char *what) {
   const size_t old = bytes->capacity;
   size_t larger;
   if (more <= old - bytes->nbytes)
@@ -284,7 +287,7 @@ static tl_input *input_of(tl_vm *vm) {
   if (in == NULL)
     return NULL;
   memset(in, 0, sizeof *in);
-  if (!tl_bytes_reserve(vm, &in->bytes, 2 * PIECE, "standard input")) {
+  if (!reserve_bytes(vm, &in->bytes, 2 * PIECE, "standard input")) {
     tl_free(vm, in, sizeof *in);
     return NULL;
   }
@@ -310,7 +313,7 @@ static bool make_room(tl_vm *vm, tl_input *in) {
   in->searched -= in->start;
   in->start = 0;
   in->bytes.nbytes = left;
-  return tl_bytes_reserve(vm, &in->bytes, in->bytes.capacity / 2, "a line");
+  return reserve_bytes(vm, &in->bytes, in->bytes.capacity / 2, "a line");
 }
 
 // Reads what has come so far: of a terminal a line, without waiting until the
@@ -410,7 +413,7 @@ static bool read_rest(tl_reader *reader, tl_bytes *out) {
     out->nbytes += got;
     if (got < room)
       return true;
-    if (!tl_bytes_reserve(reader->vm, out, 2, reader->path))
+    if (!reserve_bytes(reader->vm, out, 2, reader->path))
       return false;
   }
 }
@@ -716,7 +719,7 @@ tl_writer tl_writer_to(tl_vm *vm, const char *what, tl_bytes *memory) {
 // doubling, so that many small writes copy each byte a few times.
 static bool add_to_memory(tl_writer *w, const void *data, size_t nbytes) {
   tl_bytes *to = w->memory;
-  if (!tl_bytes_reserve(w->vm, to, nbytes, w->what) ||
+  if (!reserve_bytes(w->vm, to, nbytes, w->what) ||
       !tl_copy_bytes(w->vm, to->data + to->nbytes, data, nbytes))
     return false;
   to->nbytes += nbytes;

@@ -33,11 +33,6 @@ typedef struct tl_bytes {
 // Reads a whole file into *out. The memory limit bounds its size. False after
 // tl_fail, with nothing to free.
 bool tl_io_read(tl_vm *vm, const char *what, const char *path, tl_bytes *out);
-// Room for [more] bytes behind those that are there: at least twice as much as
-// before where it has to grow. False after tl_fail (kind memory, of [what]),
-// with all as it was.
-bool tl_bytes_reserve(tl_vm *vm, tl_bytes *bytes, size_t more,
-                      const char *what);
 // Frees the bytes and leaves the struct empty.
 void tl_bytes_free(tl_vm *vm, tl_bytes *bytes);
 

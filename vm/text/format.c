@@ -50,9 +50,11 @@ static bool is_name(const tl_string *key) {
   return key->length > 0 && !is_keyword(key);
 }
 
+// Appends the name of a field as the language writes it: quoted if it is no
+// name elsewhere.
 // (a: 1, "two words": 2): quoted exactly where the language would not read the
 // text as a name.
-void tl_format_name(tl_text *text, const tl_string *name) {
+static void add_name(tl_text *text, const tl_string *name) {
   if (is_name(name))
     tl_text_add(text, name->text, name->length);
   else
@@ -61,11 +63,12 @@ void tl_format_name(tl_text *text, const tl_string *name) {
 
 static bool add_nest(tl_text *text, tl_slot value, int64_t limit);
 
+// The same for any key of a record.
 // A list that is a key is not deep, and nothing but lists nests in it.
-void tl_format_key(tl_text *text, tl_key key) {
+static void add_key(tl_text *text, tl_key key) {
   tl_slot s = tl_key_slot(key);
   if (tl_is_string(s))
-    tl_format_name(text, s.string);
+    add_name(text, s.string);
   else if (tl_is_list(s))
     add_nest(text, s, 0);
   else
@@ -312,7 +315,7 @@ static const tl_slot *next_item(nest *n, int64_t limit) {
     return &top->value.list->items[i];
   // A record's item has its key in front.
   const tl_field *field = &top->value.record->fields[i];
-  tl_format_key(n->text, field->key);
+  add_key(n->text, field->key);
   tl_text_puts(n->text, ": ");
   return &field->value;
 }

@@ -16,12 +16,6 @@ typedef struct tl_digits {
   char digits[24];
 } tl_digits;
 
-// The fewest digits that read back as [value], a number of a real dtype.
-void tl_digits_shortest(double value, tl_dtype dtype, tl_digits *out);
-// How many digits follow the point when the number is written without an
-// exponent.
-int tl_digits_decimals(const tl_digits *digits);
-
 // The largest precision of tl_print_float, and the bytes that a float may take
 // with it: 309 digits before the point, sign, point and exponent.
 enum { TL_PRECISION = 1100, TL_PRINTED = TL_PRECISION + 330 };
@@ -42,26 +36,6 @@ void tl_format_item(tl_text *text, tl_dtype dtype, const void *item);
 void tl_format_scalar(tl_text *text, tl_slot scalar);
 // Appends a text in double quotes, with characters that do not print escaped.
 void tl_format_quoted(tl_text *text, const char *string, size_t nbytes);
-// Appends the name of a field as the language writes it: quoted if it is no
-// name elsewhere.
-void tl_format_name(tl_text *text, const tl_string *name);
-// The same for any key of a record.
-void tl_format_key(tl_text *text, tl_key key);
-
-// How all floats of an array are written, so that their points align: so many
-// decimals, or so many behind the first digit and an exponent.
-typedef struct tl_float_form {
-  int decimals;  // 0: the array has no floats
-  bool exponents;
-} tl_float_form;
-
-// The form for the items that are shown, at both ends of each axis of an array
-// that is elided: as many decimals as the one that needs most, at most
-// vm->decimals.
-tl_float_form tl_choose_floats(tl_vm *vm, const tl_array *a, bool elided);
-// Appends an item in the form of its array.
-void tl_format_aligned(tl_text *text, tl_float_form form, tl_dtype dtype,
-                       const void *item);
 
 // Appends one item of an array. False: stop, an error is pending.
 typedef bool tl_item_format(tl_text *text, tl_dtype dtype, const void *item,

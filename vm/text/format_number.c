@@ -57,7 +57,8 @@ static char *put_whole(char *end, uint64_t whole, int least) {
   return at;
 }
 
-void tl_digits_shortest(double value, tl_dtype dtype, tl_digits *out) {
+// The fewest digits that read back as [value], a number of a real dtype.
+static void find_shortest(double value, tl_dtype dtype, tl_digits *out) {
   // The bits of the mantissa, and the power of two of the least number.
   const bool half = dtype == TL_FLOAT16, single = dtype == TL_FLOAT32;
   const int bits = half ? 11 : single ? 24 : 53;
@@ -72,8 +73,10 @@ void tl_digits_shortest(double value, tl_dtype dtype, tl_digits *out) {
   strip_zeros(out);
 }
 
+// How many digits follow the point when the number is written without an
+// exponent.
 // 1.25 is 125 with exponent 0: two of its three digits are decimals.
-int tl_digits_decimals(const tl_digits *digits) {
+static int count_decimals(const tl_digits *digits) {
   int decimals = digits->count - 1 - digits->exponent;
   return decimals > 0 ? decimals : 0;
 }
@@ -94,7 +97,7 @@ void tl_format_real(double value, tl_dtype dtype, char *buffer) {
     return;
   }
   tl_digits d;
-  tl_digits_shortest(value, dtype, &d);
+  find_shortest(value, dtype, &d);
   char *at = buffer;
   if (signbit(value))
     *at++ = '-';
@@ -110,7 +113,7 @@ void tl_format_real(double value, tl_dtype dtype, char *buffer) {
   int before = d.exponent >= 0 ? d.exponent + 1 : 1;
   at = put_digits(at, &d, d.exponent >= 0 ? 0 : -1, before);
   *at++ = '.';
-  int decimals = tl_digits_decimals(&d);
+  int decimals = count_decimals(&d);
   // A float shows at least one digit behind the point.
   if (decimals == 0)
     decimals = 1;

@@ -431,15 +431,6 @@ bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
   return tl_drop_after(vm, tl_record_set_key(vm, record, &own, value), &own);
 }
 
-bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
-                        const char *text) {
-  tl_string *string = tl_string_from(vm, text);
-  if (string == NULL)
-    return false;
-  tl_slot value = tl_own_string(string);
-  return tl_drop_after(vm, tl_record_set_name(vm, record, key, &value), &value);
-}
-
 // A record that is not whole must not be seen.
 bool tl_record_give(tl_vm *vm, tl_record *record, bool ok, tl_slot *out) {
   if (ok)
@@ -471,8 +462,9 @@ void tl_record_put_int(tl_vm *vm, tl_record **record, const char *name,
 
 void tl_record_put_text(tl_vm *vm, tl_record **record, const char *name,
                         const char *text) {
-  if (*record != NULL && !tl_record_set_text(vm, record, name, text))
-    tl_record_put_nothing(vm, record);
+  tl_slot value;
+  bool ok = *record != NULL && tl_string_give(tl_string_from(vm, text), &value);
+  tl_record_put_made(vm, record, name, ok, &value);
 }
 
 void tl_record_put_made(tl_vm *vm, tl_record **record, const char *name,

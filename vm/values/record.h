@@ -94,9 +94,6 @@ bool tl_record_set_key(tl_vm *vm, tl_record **record, tl_slot *key,
 // The same for a name in C, of which a string is made.
 bool tl_record_set_name(tl_vm *vm, tl_record **record, const char *key,
                         tl_slot *value);
-// The same with a text as the value.
-bool tl_record_set_text(tl_vm *vm, tl_record **record, const char *key,
-                        const char *text);
 // Making a record field by field: each of the tl_record_put functions adds one.
 // After a failure the record has been dropped and *record is NULL (as where
 // tl_record_new found no memory), and further fields are left out, so that only

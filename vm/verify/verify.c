@@ -176,9 +176,11 @@ static bool check_values(tl_checker *c) {
   return true;
 }
 
+// Whether every field of the current instruction names something that is
+// there.
 // Of results and windows the last slot is checked, since all others are below
 // it. Limits of indices come before what is looked up by them.
-bool tl_check_fields(tl_checker *c) {
+static bool check_fields(tl_checker *c) {
   if (!check_slots(c, c->ins.operands, c->ins.operand_count))
     return false;
   if (c->ins.result_count > 0 &&
@@ -248,7 +250,7 @@ static bool mark_leader(tl_checker *c, int64_t pc) {
 static bool check_form(tl_checker *c) {
   const tl_prototype *p = c->p;
   for (c->pc = 0; c->pc < p->code_count; c->pc += c->ins.words) {
-    if (!read_ins(c) || !tl_check_fields(c))
+    if (!read_ins(c) || !check_fields(c))
       return false;
     if (c->ins.target >= 0 && !mark_leader(c, c->ins.target))
       return false;

@@ -111,10 +111,6 @@ bool tl_check_ins(tl_checker *c);
 
 // --- Functions (verify.c) ---------------------------------------------------
 
-// Whether every field of the current instruction names something that is
-// there.
-bool tl_check_fields(tl_checker *c);
-
 // As tl_verify, for one function, with a visit of each instruction.
 bool tl_verify_with(tl_vm *vm, tl_prototype *function,
                     void (*visit)(tl_checker *checker, void *context),
