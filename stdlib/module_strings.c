@@ -121,7 +121,7 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
                       utf8proc_option_t options, points *p) {
   int class = UTF8PROC_BOUNDCLASS_START;
   p->count = 0;
-  for (int64_t i = 0; at < end; i++) {
+  for (int64_t i = 0; at < end && tl_poll_at(vm, i); i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, end - at, &point);
     utf8proc_ssize_t n = utf8proc_decompose_char(
@@ -135,10 +135,8 @@ static bool decompose(tl_vm *vm, const tl_string *s, size_t at, size_t end,
     }
     p->count += n;
     at += step;
-    if (!tl_poll_at(vm, i))
-      return false;
   }
-  return order_points(vm, p);
+  return !tl_failed(vm) && order_points(vm, p);
 }
 
 // The string of s after a mapping of utf8proc; *out is owned.
@@ -281,7 +279,7 @@ static bool joins(int32_t before, int32_t point, int32_t after) {
 static size_t word_end(tl_vm *vm, const tl_string *s, size_t at) {
   // The point before and the one after decide whether a sign joins.
   int32_t before = 0;
-  for (int64_t i = 0; at < s->length; i++) {
+  for (int64_t i = 0; at < s->length && tl_poll_at(vm, i); i++) {
     int32_t point, after = 0;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (at + step < s->length)
@@ -290,10 +288,8 @@ static size_t word_end(tl_vm *vm, const tl_string *s, size_t at) {
       break;
     at += step;
     before = point;
-    if (!tl_poll_at(vm, i))
-      return 0;
   }
-  return at;
+  return tl_failed(vm) ? 0 : at;
 }
 
 // strings.words(s).
@@ -304,11 +300,10 @@ static bool words(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 4);
   bool ok = list != NULL;
   size_t at = 0;
-  for (int64_t i = 0; ok && at < s->length; i++) {
+  for (int64_t i = 0; at < s->length && tl_poll_ok(vm, i, &ok); i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
-    ok = tl_poll_at(vm, i);
-    if (!ok || !is_word_point(point)) {
+    if (!is_word_point(point)) {
       at += step;
       continue;
     }

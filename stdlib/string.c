@@ -198,11 +198,10 @@ static int64_t count_places(tl_vm *vm, const tl_string *s,
   int64_t count = 0;
   const char *found;
   size_t at = 0;
-  for (; count < most && (found = tl_string_search(vm, s, at, part)); count++) {
+  for (; count < most && tl_poll_at(vm, count) &&
+         (found = tl_string_search(vm, s, at, part));
+       count++)
     at = (size_t)(found - s->text) + part->length;
-    if (!tl_poll_at(vm, count))
-      break;
-  }
   return count;
 }
 

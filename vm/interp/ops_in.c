@@ -44,17 +44,14 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
 
 // Whether a list has the item; arrays are compared as wholes, with tl_same.
 static bool in_list(tl_vm *vm, tl_slot item, const tl_list *list, bool *found) {
-  for (int64_t i = 0; i < list->length && !*found; i++) {
-    if (!tl_poll_at(vm, i))
-      return false;
+  for (int64_t i = 0; i < list->length && !*found && tl_poll_at(vm, i); i++)
     // An array among the items is compared as a whole.
     // Dtypes count then: [1.0] is not in ([1],).
     if (tl_is_array(item) || tl_is_array(list->items[i]))
       *found = tl_same(vm, item, list->items[i]);
     else if (!is_equal(vm, item, list->items[i], found))
       return false;
-  }
-  return true;
+  return !tl_failed(vm);
 }
 
 // As tl_contains, of a container that was made for this and ends here.

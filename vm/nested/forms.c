@@ -253,13 +253,10 @@ static bool concat(tl_vm *vm, int64_t count, const tl_slot *items,
     return false;
   if (form >= 0)
     return forms[form]->concat(vm, count, items, out);
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_at(vm, i); i++)
     if (tl_value_ndim(items[i]) == 0)
       return tl_fail_kinds(vm, count, items);
-    if (!tl_poll_at(vm, i))
-      return false;
-  }
-  return tl_join_arrays(vm, count, items, out);
+  return !tl_failed(vm) && tl_join_arrays(vm, count, items, out);
 }
 
 // A tl_part_map for all parts: a nested one is copied as a tree, a plain array

@@ -66,12 +66,11 @@ bool tl_join_arrays(tl_vm *vm, int64_t count, const tl_slot *items,
     return false;
   char *at = whole->data;
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     shape[0] = tl_value_length(items[i], 0);
     ok = tl_assign_part(vm, whole, at, tl_ndim(first), shape, tl_strides(whole),
                         items[i].array);
     at += shape[0] * tl_strides(whole)[0];
-    ok = ok && tl_poll_at(vm, i);
   }
   return tl_array_finish(vm, ok, whole, out);
 }

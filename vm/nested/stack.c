@@ -242,14 +242,13 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
     return false;
   bool ok = true;
   int64_t model = -1;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     if (tl_is_range(items[i]))
       ok = tl_as_array(vm, "[ ]", items[i], &rows[i]);
     else
       rows[i] = tl_borrow(items[i]);
     if (ok && model < 0 && !is_empty_row(rows[i]))
       model = i;
-    ok = ok && tl_poll_at(vm, i);
   }
   ok = ok && adopt_types(vm, count, rows) && align_rows(vm, count, rows);
   for (int64_t i = 0; model >= 0 && i < count && tl_poll_ok(vm, i, &ok); i++)
