@@ -397,16 +397,6 @@ bool tl_arg_numeric(tl_vm *vm, const char *function, tl_slot *s) {
   return tl_arg_fail(vm, function, NULL, "numbers or bools", *s);
 }
 
-// Row [i] as a view that borrows; unset where memory is short.
-static tl_slot row_view(tl_vm *vm, tl_slot whole, int64_t i) {
-  const tl_array *a = whole.array;
-  tl_slot base = tl_borrow(whole);
-  tl_array *row =
-      tl_view_new(vm, &base, tl_array_dtype(a), a->data + i * tl_strides(a)[0],
-                  tl_ndim(a) - 1, tl_shape(a) + 1, tl_strides(a) + 1);
-  return row ? tl_own_array(row) : tl_unset();
-}
-
 // Weak scalars stay weak in the slot's tag
 // until promotion has looked at them: an array's tag has no such bit, so it
 // can carry this one here.
@@ -437,12 +427,14 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
   if (!out->items)
     return false;
   for (int64_t i = 0; i < out->count; i++) {
-    bool ok = tl_poll_at(vm, i);
-    if (ok && is_list)
-      ok = tl_arg_array_at(vm, function, s.list->items[i], i, &out->items[i]);
-    else if (ok)
-      out->items[i] = row_view(vm, s, i);
-    if (ok && !tl_is_unset(out->items[i]))
+    tl_slot rows = tl_borrow(s);
+    if (tl_poll_at(vm, i) &&
+        (is_list
+             ? tl_arg_array_at(vm, function, s.list->items[i], i,
+                               &out->items[i])
+             : tl_view(vm, &rows, s.array->data + i * tl_strides(s.array)[0],
+                       tl_ndim(s.array) - 1, tl_shape(s.array) + 1,
+                       tl_strides(s.array) + 1, &out->items[i])))
       continue;
     tl_slots_free(vm, out->items, i);
     return false;

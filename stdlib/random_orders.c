@@ -197,10 +197,9 @@ static bool choose_plain(tl_vm *vm, const choice_call *c, int64_t *out) {
 static tl_array *draw_units(tl_vm *vm, const choice_call *c) {
   tl_array *units =
       tl_array_new(vm, TL_FLOAT64, 1, c->replace ? &c->count : &c->n);
-  for (int64_t i = 0; units != NULL && i < units->size; i++) {
+  for (int64_t i = 0; tl_array_polled(vm, &units, i) && i < units->size; i++) {
     tl_draws s = tl_draws_of(&c->stream, (uint64_t)i);
     ((double *)(void *)units->data)[i] = tl_next_unit(&s);
-    units = tl_array_polled(vm, units, i);
   }
   return units;
 }

@@ -52,11 +52,12 @@ void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made) {
 }
 
 // The array is whole as far as its block is concerned.
-tl_array *tl_array_polled(tl_vm *vm, tl_array *a, int64_t i) {
-  if (tl_poll_at(vm, i))
-    return a;
-  tl_array_drop(vm, a);
-  return NULL;
+bool tl_array_polled(tl_vm *vm, tl_array **a, int64_t i) {
+  if (*a != NULL && tl_poll_at(vm, i))
+    return true;
+  tl_array_drop(vm, *a);
+  *a = NULL;
+  return false;
 }
 
 // --- Numbers -----------------------------------------------------------------

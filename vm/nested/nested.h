@@ -65,8 +65,9 @@ tl_slot *tl_slots_new(tl_vm *vm, int64_t count);
 // no slot's. Takes NULL too.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
 // For loops that fill an array, whose iterations [i] counts from 0: as
-// tl_poll_at, and takes the array where that fails: then NULL.
-tl_array *tl_array_polled(tl_vm *vm, tl_array *a, int64_t i);
+// tl_poll_at, and takes the array where that fails: then *a is NULL. False
+// where it is.
+bool tl_array_polled(tl_vm *vm, tl_array **a, int64_t i);
 
 // first, first + 1, … in row-major order, as int64. NULL after tl_fail.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,

@@ -32,10 +32,8 @@ bool tl_ragged_borrow(tl_vm *vm, tl_slot ragged, tl_slot *offsets,
   if (first == 0)
     return true;
   tl_array *moved = tl_offsets_new(vm, rows);
-  for (int64_t i = 0; moved != NULL && i <= rows; i++) {
+  for (int64_t i = 0; i <= rows && tl_array_polled(vm, &moved, i); i++)
     tl_offsets_data(moved)[i] = at[i] - first;
-    moved = tl_array_polled(vm, moved, i);
-  }
   if (moved == NULL) {
     tl_drop(vm, *items);
     return false;
@@ -140,10 +138,8 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
 bool tl_ragged_of_width(tl_vm *vm, int64_t rows, int64_t width, tl_slot *items,
                         tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, rows);
-  for (int64_t i = 0; offsets != NULL && i < rows; i++) {
+  for (int64_t i = 0; i < rows && tl_array_polled(vm, &offsets, i); i++)
     tl_offsets_data(offsets)[i + 1] = (i + 1) * width;
-    offsets = tl_array_polled(vm, offsets, i);
-  }
   return tl_ragged_new(vm, offsets, items, out);
 }
 

@@ -75,10 +75,8 @@ static bool stack_missing(tl_vm *vm, int64_t count, const tl_slot *items,
   if (!ok)
     return false;
   tl_array *mask = tl_array_new(vm, TL_BOOL, 1, &count);
-  for (int64_t i = 0; mask != NULL && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_array_polled(vm, &mask, i); i++)
     mask->data[i] = tl_is_none(items[i]);
-    mask = tl_array_polled(vm, mask, i);
-  }
   return tl_places_pair(vm, TL_FORM_OPTION, mask, &values, out);
 }
 

@@ -106,7 +106,7 @@ bool tl_check_error(tl_checker *c, tl_state *states);
 // --- Instructions (verify_ins.c) --------------------------------------------
 // Applies the instruction c->ins to c->now and, where it may fail, hands the
 // states of the error to tl_check_error. False after refusing, or without
-// memory. The fields have been checked by tl_check_fields before.
+// memory. The fields have been checked before.
 bool tl_check_ins(tl_checker *c);
 
 // --- Functions (verify.c) ---------------------------------------------------
