@@ -687,10 +687,10 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
   while (nbytes > 0) {
     size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
-    if (n < 0 && errno == EAGAIN && !await(w->vm, w->fd, POLLOUT))
-      return false;
     if (n < 0 && !is_passing(errno))
       return fail(w->vm, w->what, "write", w->path, errno);
+    if (n < 0 && errno == EAGAIN && !await(w->vm, w->fd, POLLOUT))
+      return false;
     if (n > 0) {
       data += n;
       nbytes -= (size_t)n;

@@ -1,6 +1,8 @@
 // tally.h: what a host forbids: memory, time, instructions, doors; and the
 // interrupt. Whatever stops a script, the VM goes on.
 
+#include <errno.h>
+#include <fcntl.h>
 #include <fenv.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -701,6 +703,43 @@ static void test_waiting_is_limited(void **state) {
   rmdir(folder);
 }
 
+// The read end of a full pipe, of which a clock now and then takes some.
+static int full_pipe = -1, looks;
+
+static double emptying_clock(void *context) {
+  char bytes[1 << 12];
+  (void)context;
+  if (++looks % 3 == 0 && read(full_pipe, bytes, sizeof bytes) < 0)
+    looks = 0;
+  errno = 0;
+  return 0;
+}
+
+// What a host's clock leaves in errno is no failure of the write.
+static void test_a_wait_to_write_goes_on(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  char folder[] = "/tmp/tally-limits-XXXXXX", path[64], text[200];
+  assert_non_null(mkdtemp(folder));
+  snprintf(path, sizeof path, "%s/pipe", folder);
+  assert_int_equal(mkfifo(path, 0600), 0);
+  full_pipe = open(path, O_RDONLY | O_NONBLOCK);
+  assert_true(full_pipe >= 0);
+  options.clock = emptying_clock;
+  options.time_limit = 1;
+  host_open(&h, &options);
+  snprintf(text, sizeof text,
+           "import io\nimport strings\n"
+           "io.append_text(\"%s\", strings.repeat(\"x\", 80000))",
+           path);
+  run_ok(&h, text);
+  host_close(&h);
+  close(full_pipe);
+  unlink(path);
+  rmdir(folder);
+}
+
 // By the system's clock, too.
 static void test_real_time_is_limited(void **state) {
   (void)state;
@@ -1010,7 +1049,9 @@ int main(void) {
       PLAIN_TEST(test_instructions_are_limited),
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
-      PLAIN_TEST(test_waiting_is_limited),
+      // Each wait takes a tenth of a second: not once for each allocation.
+      cmocka_unit_test(test_waiting_is_limited),
+      cmocka_unit_test(test_a_wait_to_write_goes_on),
       HOST_TEST(test_depth_is_limited),
       cmocka_unit_test_setup_teardown(test_a_full_vm_lets_go, NULL, NULL),
       PLAIN_TEST(test_output_is_limited),
