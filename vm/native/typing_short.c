@@ -147,7 +147,7 @@ tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
     return TL_TYPING_LEAVES;
   short_operand o[3];
   o[0] = operand_of(x, tl_typing_slot(x, ins->b >> 4), ins->modes);
-  o[1] = operand_of(x, tl_typing_right(x, ins, true), ins->modes >> 2);
+  o[1] = operand_of(x, tl_typing_right(x, ins, false), ins->modes >> 2);
   if (tl_jit_is_joined(ins) && !x->flow->leads[x->pc + 1] &&
       put_two(x, ins, op, o))
     return TL_TYPING_GOES_ON;
