@@ -391,6 +391,8 @@ void tl_gen_do(emitter *e, const tl_typed *t) {
   open_room(e, ROOM);
   move_int(e, ARG0, MACHINE);
   move_int(e, ARG1, SLOTS);
+  if (one.spans)
+    set_constant(e, ARG3, one.then - exit->pc);
   call_c(e, one.spans ? (intptr_t)tl_jit_span : (intptr_t)tl_jit_one);
   close_room(e, ROOM);
   read_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));

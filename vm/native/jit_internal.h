@@ -77,8 +77,8 @@ typedef struct tl_jit {
 // Does an instruction for a unit: vm->one, with the fuel where that expects it.
 tl_one_fn tl_jit_one;
 // The same of an instruction with which a region has begun before, up to where
-// that has ended (flow->spans).
-tl_one_fn tl_jit_span;
+// that had ended when the unit was made, [words] on (flow->spans then).
+tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words);
 
 // Looks at what the frame's next instruction is about to read, and keeps its
 // tag. Returns whether it is one that was not known; units of the function, and

@@ -353,11 +353,10 @@ static bool region_at_once(tl_vm *vm, tl_slot *base, const tl_ins *ins,
 
 // Where the region does not run, or ends before, the rest is done one by one;
 // where something else is in the way the unit leaves at that.
-tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words) {
   tl_frame *frame = vm->frame;
   const tl_prototype *p = frame->function;
-  const tl_jit_flow *flow = ((tl_jit_function *)p->machine_code)->flow;
-  const tl_ins *end = ins + flow->spans[ins - p->code];
+  const tl_ins *end = ins + words;
   for (const tl_ins *at = ins; at != end; at = frame->pc) {
     tl_one how;
     if (at != ins || !region_at_once(vm, base, ins, &how))
