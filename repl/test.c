@@ -104,12 +104,16 @@ static int compare_names(const FTSENT **a, const FTSENT **b) {
 // A link to a folder is followed, except to one of those that it is in.
 static void find_tests(command *cmd, const char *path, bool asked) {
   char *const paths[] = {(char *)path, NULL};  // they are only read
-  FTS *walk = need(fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, compare_names));
+  FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, compare_names);
+  if (walk == NULL) {  // "", or no memory
+    printf("%s: %s\n", path, strerror(errno));
+    cmd->failed++;
+    return;
+  }
   for (FTSENT *at; (at = fts_read(walk)) != NULL;) {
-    const char *found = at->fts_path;
     const bool is_below = at->fts_level > FTS_ROOTLEVEL;
-    if (is_below && strcmp(path, ".") == 0)
-      found += 2;
+    const char *found =
+        at->fts_path + (is_below && strcmp(path, ".") == 0 ? 2 : 0);
     if (is_below &&
         (at->fts_name[0] == '.' || strcmp(at->fts_name, "build") == 0)) {
       fts_set(walk, at, FTS_SKIP);

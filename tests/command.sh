@@ -384,6 +384,7 @@ run --sandbox -e 'import io
 io.read_text("README.md")'
 expect 1 'error' '--sandbox forbids files'
 run test --nosuch;          expect 2 'usage' 'test with an unknown option'
+run test "";                expect 1 '^0 passed, 1 failed$' 'test with an empty path'
 run fmt --check --diff x;   expect 2 'usage: tally fmt' 'two that exclude each other'
 run fmt --check --nosuch;   expect 2 'fmt has no option --nosuch' 'a flag behind one'
 text 'print(1)  # expect: 1\nprint(2)  # expect: 3\nprint(4)\n'
