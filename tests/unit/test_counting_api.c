@@ -171,6 +171,10 @@ static void l1_prompt(void **state) {
   host *h = *state;
   counted c;
   run_ok(h, "one = zeros(1) + 1.0\ntwo = one + 1.0\nthree = two + 1.0");
+  // What lays values out is read with the first one, or the next where there
+  // was no memory.
+  for (int i = 0; i < 2; i++)
+    assert_int_equal(tally_interact(h->vm, "one", 80), TALLY_OK);
   begin(h, &c);
   assert_int_equal(tally_interact(h->vm, "one + (two + three)", 80), TALLY_OK);
   end(h, &c);

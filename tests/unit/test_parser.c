@@ -636,7 +636,7 @@ static void depth_is_bounded_and_the_message_says_so(void **state) {
       {"fn f() {", "1", "}"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-    check_depth(cases[i].open, cases[i].middle, cases[i].close, 80, false);
+    check_depth(cases[i].open, cases[i].middle, cases[i].close, 70, false);
     check_depth(cases[i].open, cases[i].middle, cases[i].close, 100000, true);
   }
   check_depth("if a { } else ", "{ }", "", 100000, false);

@@ -56,6 +56,17 @@ static const char *shown_by(tl_slot value, tl_slot *more) {
   return "items";
 }
 
+// Counters as they were, but for what is alive: what a script's values did is
+// counted, not what showing them takes.
+static void set_back(tl_vm *vm, tally_stats counted) {
+  counted.live = vm->stats.live;
+  counted.live_bytes = vm->stats.live_bytes;
+  counted.peak_bytes = vm->stats.peak_bytes;
+  counted.ext_bytes = vm->stats.ext_bytes;
+  counted.ext_peak_bytes = vm->stats.ext_peak_bytes;
+  vm->stats = counted;
+}
+
 // Has a function of inner/display.tly show the value. False after tl_fail.
 static bool display(tl_text *text, const char *function, tl_slot value,
                     int width, bool all, tl_slot more) {
@@ -65,7 +76,11 @@ static bool display(tl_text *text, const char *function, tl_slot value,
     return false;
   tl_slot given[] = {tl_borrow(value), described, tl_weak_int(width),
                      tl_bool(all), more};
-  if (!tl_call_embedded(vm, "inner/display", function, 5, given, &shown))
+  const tally_stats counted = vm->stats;
+  const bool ok =
+      tl_call_embedded(vm, "inner/display", function, 5, given, &shown);
+  set_back(vm, counted);
+  if (!ok)
     return false;
   tl_text_add(text, shown.string->text, shown.string->length);
   tl_drop(vm, shown);
