@@ -641,7 +641,7 @@ static void test_no_memory_for_the_editor(void **state) {
     none = (struct rlimit){1, usual.rlim_max};
     assert_int_equal(prlimit(t->child, RLIMIT_AS, &none, NULL), 0);
     type(t, i == 0 ? "4" : "\033[A");
-    see(t, i == 0 ? "\ntally> 4" : "memory");
+    see(t, i == 0 ? "\ntally> 4" : "memory\ntally>");
     assert_int_equal(prlimit(t->child, RLIMIT_AS, &usual, NULL), 0);
     type(t, i == 0 ? "0 + 2\n" : "40 + 2\n");
     see(t, "\n42");
