@@ -95,7 +95,7 @@ tl_span tl_parser_span(const tl_parser *parser, uint32_t begin, uint32_t at) {
 
 // Whether a raw string before the current token, on the same line, ends behind
 // a backslash and runs into what follows, as in r"say \"so\"": its writer meant
-// it to go on.
+// it to go on. A ] behind it may end a list, unless a [ is open in the string.
 static bool is_cut_short(const tl_parser *parser) {
   const char *text = parser->source->text;
   uint32_t next = tl_parser_token(parser)->begin;
@@ -106,7 +106,9 @@ static bool is_cut_short(const tl_parser *parser) {
     next = t->begin;
     if (t->kind == TL_TOKEN_STRING && text[t->begin] == 'r' &&
         text[t->end - 2] == '\\' && text[t->end] != 0 &&
-        strchr(" \t\r\n,;:)}", text[t->end]) == NULL)
+        strchr(" \t\r\n,;:)}[+.=!", text[t->end]) == NULL &&
+        (text[t->end] != ']' ||
+         memchr(text + t->begin, '[', t->end - t->begin) != NULL))
       return true;
   }
   return false;
