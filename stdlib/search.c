@@ -49,17 +49,20 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
   int64_t outer = 1;
   for (int k = 0; k < axis; k++) outer *= tl_shape(to)[k];
   int64_t block = tl_shape(from)[axis] * (int64_t)row;
-  size_t unpolled = 0;
+  // A row may be far from the last one.
+  const int64_t piece = 1 + (int64_t)(POLL_BYTES / (row + 64));
   for (int64_t o = 0; o < outer; o++) {
     const char *base = from->data + o * block;
-    for (int64_t i = 0; i < n; i++, place += row) {
-      if (!tl_copy_bytes(vm, place, base + index[i] * (int64_t)row, row))
+    for (int64_t i = 0, end; i < n; i = end) {
+      end = n - i < piece ? n : i + piece;
+      if (piece > 1)
+        for (; i < end; i++, place += row)
+          memcpy(place, base + index[i] * (int64_t)row, row);
+      else if (tl_copy_bytes(vm, place, base + index[i] * (int64_t)row, row))
+        place += row;
+      else
         return false;
-      unpolled += row + 64;  // a row may be far from the last one
-      if (unpolled < POLL_BYTES)
-        continue;
-      unpolled = 0;
-      if (!tl_poll(vm, 0))
+      if (end < n && !tl_poll(vm, 0))
         return false;
     }
     if (!tl_poll(vm, (uint64_t)n * row >> 13))
