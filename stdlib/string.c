@@ -53,16 +53,15 @@ static bool between_parts(const tl_string *between, int64_t count,
   return !tl_mul_overflows(between->length, gaps, nbytes);
 }
 
-// Copies a part and moves *at behind it; false after tl_fail. Up to 16 bytes,
-// as most parts have, are worth no call: two words that may overlap.
-static inline bool put_part(tl_vm *vm, char **at, const char *text,
-                            size_t nbytes) {
+// Copies a part and returns the place behind it; NULL after tl_fail. Up to 16
+// bytes, as most parts have, are worth no call: two words that may overlap.
+static inline char *put_part(tl_vm *vm, char *to, const char *text,
+                             size_t nbytes) {
   uint64_t low, high;
   uint32_t first, last;
-  char *to = *at;
-  *at += nbytes;
   if (nbytes > 16) {
-    return tl_copy_bytes(vm, to, text, nbytes);
+    if (!tl_copy_bytes(vm, to, text, nbytes))
+      return NULL;
   } else if (nbytes >= 8) {
     memcpy(&low, text, 8);
     memcpy(&high, text + nbytes - 8, 8);
@@ -78,7 +77,7 @@ static inline bool put_part(tl_vm *vm, char **at, const char *text,
     to[nbytes / 2] = text[nbytes / 2];
     to[nbytes - 1] = text[nbytes - 1];
   }
-  return true;
+  return to + nbytes;
 }
 
 // Joins the strings of a list: the length first, so that nothing is copied
@@ -106,15 +105,17 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
   if (joined == NULL)
     return NULL;
   char *to = joined->text;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < list->length; i++) {
+  for (int64_t i = 0; to != NULL && i < list->length; i++) {
     const tl_string *part = list->items[i].string;
-    ok = tl_poll_at(vm, i) &&
-         (i == 0 || put_part(vm, &to, between->text, between->length)) &&
-         put_part(vm, &to, part->text, part->length);
+    if (i > 0)
+      to = put_part(vm, to, between->text, between->length);
+    if (to != NULL)
+      to = put_part(vm, to, part->text, part->length);
+    if (!tl_poll_at(vm, i))
+      to = NULL;
   }
   tl_string_finish_parts(joined, flags);
-  return tl_string_whole(vm, joined, ok);
+  return tl_string_whole(vm, joined, to != NULL);
 }
 
 // The same of a vector of strings, whose items have short texts inside.
@@ -135,15 +136,17 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
   if (joined == NULL)
     return NULL;
   char *to = joined->text;
-  bool ok = true;
-  for (int64_t i = 0; ok && i < a->size; i++) {
+  for (int64_t i = 0; to != NULL && i < a->size; i++) {
     const tl_string_item *part = tl_string_item_at(a->data + i * step);
-    ok = tl_poll_at(vm, i) &&
-         (i == 0 || put_part(vm, &to, between->text, between->length)) &&
-         put_part(vm, &to, tl_string_item_text(part),
-                  tl_string_item_length(part));
+    if (i > 0)
+      to = put_part(vm, to, between->text, between->length);
+    if (to != NULL)
+      to = put_part(vm, to, tl_string_item_text(part),
+                    tl_string_item_length(part));
+    if (!tl_poll_at(vm, i))
+      to = NULL;
   }
-  return tl_string_whole(vm, joined, ok && tl_string_finish(vm, joined));
+  return tl_string_whole(vm, joined, to != NULL && tl_string_finish(vm, joined));
 }
 
 // join(xs, sep).
@@ -215,12 +218,12 @@ static bool put_replaced(tl_vm *vm, char *to, const tl_string *s,
     const char *found = tl_string_search(vm, s, (size_t)(from - s->text), old);
     if (found == NULL || !tl_poll_at(vm, count))
       return false;
-    if (!put_part(vm, &to, from, (size_t)(found - from)) ||
-        !put_part(vm, &to, new->text, new->length))
+    if ((to = put_part(vm, to, from, (size_t)(found - from))) == NULL ||
+        (to = put_part(vm, to, new->text, new->length)) == NULL)
       return false;
     from = found + old->length;
   }
-  return put_part(vm, &to, from, s->length - (size_t)(from - s->text));
+  return put_part(vm, to, from, s->length - (size_t)(from - s->text)) != NULL;
 }
 
 // The same where a byte takes the place of another wherever that is.
