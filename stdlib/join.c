@@ -441,8 +441,8 @@ static bool read_repeats(tl_vm *vm, tl_slot *repeats, tl_slot *out) {
   if (!tl_arg_array(vm, "repeat", repeats))
     return false;
   const tl_array *a = repeats->array;
-  if (!tl_dtype_is_integer(tl_array_dtype(a)) &&
-      tl_array_dtype(a) != TL_BOOL && a->size > 0)
+  if (!tl_dtype_is_integer(tl_array_dtype(a)) && tl_array_dtype(a) != TL_BOOL &&
+      a->size > 0)
     return tl_arg_fail(vm, "repeat", "repeats", "integers", *repeats);
   return tl_as_contiguous(vm, "repeat", *repeats, TL_INT64, out);
 }

@@ -146,7 +146,8 @@ static tl_string *join_array(tl_vm *vm, const tl_array *a,
     if (!tl_poll_at(vm, i))
       to = NULL;
   }
-  return tl_string_whole(vm, joined, to != NULL && tl_string_finish(vm, joined));
+  return tl_string_whole(vm, joined,
+                         to != NULL && tl_string_finish(vm, joined));
 }
 
 // join(xs, sep).

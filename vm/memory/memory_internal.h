@@ -116,7 +116,6 @@ bool tl_block_arrive(tl_vm *vm, void *block, size_t nbytes);
 // Frees such a block without a VM, by the allocator it came from.
 void tl_block_free(tl_resize_fn *resize, void *context, void *block);
 
-
 // Makes the n-th allocation from now fail, once; 0 calls that off.
 void tl_memory_fail_at(tl_vm *vm, uint64_t n);
 
