@@ -1050,8 +1050,9 @@ int main(void) {
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
       // Each wait takes a tenth of a second: not once for each allocation.
-      cmocka_unit_test(test_waiting_is_limited),
-      cmocka_unit_test(test_a_wait_to_write_goes_on),
+      // They wait in earnest: too long for each allocation.
+      cmocka_unit_test_setup_teardown(test_waiting_is_limited, NULL, NULL),
+      cmocka_unit_test_setup_teardown(test_a_wait_to_write_goes_on, NULL, NULL),
       HOST_TEST(test_depth_is_limited),
       cmocka_unit_test_setup_teardown(test_a_full_vm_lets_go, NULL, NULL),
       PLAIN_TEST(test_output_is_limited),
