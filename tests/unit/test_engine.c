@@ -484,7 +484,8 @@ static void live_operands_are_left_alone(void **state) {
   tl_drop(vm, out);
 }
 
-static void a_view_of_the_target_refuses_reuse(void **state) {
+// Few items are packed before the target is taken, so it may be the view's.
+static void a_view_of_the_target_is_read_first(void **state) {
   tl_vm *vm = *state;
   tl_slot x = vector(vm, TL_FLOAT64, 8, small), lent = tl_borrow(x);
   int64_t n = 8, back = -8;
@@ -497,7 +498,7 @@ static void a_view_of_the_target_refuses_reuse(void **state) {
   }
   tl_drop(vm, out);
   tl_drop(vm, operands[1]);
-  tl_drop(vm, x);
+  tl_drop(vm, operands[0]);
 }
 
 static void stopping_leaves_operands(void **state) {
@@ -753,7 +754,7 @@ int main(void) {
       FIXTURE_TEST(conversions_reuse_the_item_size),
       FIXTURE_TEST(the_larger_operand_takes_a_broadcast),
       FIXTURE_TEST(live_operands_are_left_alone),
-      FIXTURE_TEST(a_view_of_the_target_refuses_reuse),
+      FIXTURE_TEST(a_view_of_the_target_is_read_first),
       FIXTURE_TEST(stopping_leaves_operands),
       FIXTURE_TEST(shapes_that_differ_name_the_axis),
       FIXTURE_TEST(integer_division_by_zero_writes_nothing),
