@@ -22,7 +22,9 @@ tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative) {
     case TL_AST_BOOL:
       return negative ? tl_unset() : tl_bool(ast->boolean);
     case TL_AST_INT:
-      // Unsigned, since INT64_MAX + 1 is in range with its minus.
+      // Beyond int64 it is a uint64; INT64_MAX + 1 is in range with its minus.
+      if (!negative && ast->integer > INT64_MAX)
+        return tl_scalar_load(TL_UINT64, &ast->integer);
       return tl_weak_int((int64_t)(negative ? 0 - ast->integer : ast->integer));
     case TL_AST_FLOAT:
       return tl_weak_float(negative ? -ast->real : ast->real);
@@ -57,11 +59,13 @@ typedef struct literal_shape {
   int64_t shape[TL_MAX_DIMS];
   tl_dtype dtype;
   bool found;
+  bool is_negative;  // one of its integers is
 } literal_shape;
 
 // Whether [ast] is an array of equal rows of numeric literals; takes the shape
 // from the first row and the dtype from all items: integers and floats
-// together are float64. [depth] is 0 at the outermost bracket.
+// together are float64, and those of int64 and uint64 are uint64. [depth] is 0
+// at the outermost bracket.
 static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
                           literal_shape *out) {
   if (ast->kind != TL_AST_ARRAY) {
@@ -75,11 +79,14 @@ static bool literal_array(tl_lower *l, const tl_ast *ast, int depth,
       // A bool among numbers is left to the run, which rejects or converts it.
       if (dtype == TL_BOOL || out->dtype == TL_BOOL)
         return false;
-      dtype = TL_FLOAT64;
+      dtype = dtype == TL_FLOAT64 || out->dtype == TL_FLOAT64 ? TL_FLOAT64
+                                                              : TL_UINT64;
     }
     out->found = true;
     out->dtype = dtype;
-    return true;
+    // What is left to the run says which item does not fit.
+    out->is_negative |= tl_dtype_of(value) == TL_INT64 && value.i < 0;
+    return dtype != TL_UINT64 || !out->is_negative;
   }
   // An empty array has no dtype here; deeper than this nobody writes by hand.
   if (depth >= 8 || ast->items.count == 0)
@@ -109,9 +116,10 @@ static void fill_literal(tl_lower *l, const tl_ast *ast, tl_array *array,
     return;
   }
   tl_slot value = tl_literal_slot(l, ast, false);
-  // Integers among floats.
-  if (array->head.dtype == TL_FLOAT64 && tl_dtype_of(value) == TL_INT64)
-    value = tl_float((double)value.i);
+  int from = tl_dtype_of(value);
+  // Integers among floats; integers among others of uint64 are the same bits.
+  if (array->head.dtype == TL_FLOAT64 && from != TL_FLOAT64)
+    value = tl_float(from == TL_UINT64 ? (double)value.u : (double)value.i);
   tl_scalar_store(value, *item);
   *item += tl_itemsize(tl_array_dtype(array));
 }

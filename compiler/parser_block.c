@@ -114,8 +114,6 @@ static void recover_block(tl_parser *parser) {
 // is parsed as a whole, so the first separator or `}` found belongs to this
 // statement.
 static void recover(tl_parser *parser) {
-  // Its statement is given up, so nothing waits for a minus.
-  parser->largest = NULL;
   while (!is_over(parser) && !is_separator(parser->kind) &&
          parser->kind != TL_TOKEN_END && parser->kind != TL_TOKEN_BRACE_END)
     if (parser->kind == TL_TOKEN_BRACE)

@@ -98,9 +98,12 @@ static tl_ast *parse_unary(tl_parser *parser) {
   parser->depth -= TL_NESTING_SIGN;
   if (!operand)
     return NULL;
-  // The literal INT64_MAX + 1 has its minus, so it is in range.
-  if (op == TL_OPERATOR_NEGATE && operand == parser->largest)
-    parser->largest = NULL;
+  // A literal of uint64 has no negative value, which would come out positive.
+  if (op == TL_OPERATOR_NEGATE && operand->kind == TL_AST_INT &&
+      operand->integer > (uint64_t)INT64_MAX + 1)
+    return tl_parser_fail(parser, operand->span,
+                          "this number with its minus does not fit int64, "
+                          "whose smallest is -9223372036854775808");
   return make_unary(parser, TL_AST_UNARY, op, operand, at);
 }
 

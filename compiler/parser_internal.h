@@ -44,8 +44,6 @@ typedef struct tl_parser {
   // and shrinks.
   char *scratch;
   size_t scratch_used, scratch_size;
-  // A literal 9223372036854775808 that has not had its minus yet; NULL: none.
-  tl_ast *largest;
 } tl_parser;
 
 // The current token; at the end it is END, again and again.

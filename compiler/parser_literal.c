@@ -60,7 +60,7 @@ tl_ast *tl_parse_constant(tl_parser *parser) {
   return tl_parser_node(parser, &node, token->begin, token->begin);
 }
 
-// Reports an integer beyond int64; returns NULL.
+// Reports an integer beyond uint64; returns NULL.
 static tl_ast *report_too_large(tl_parser *parser, const tl_token *token) {
   uint32_t nbytes = token->end - token->begin;
   const char *digits =
@@ -68,31 +68,12 @@ static tl_ast *report_too_large(tl_parser *parser, const tl_token *token) {
   // A hexadecimal number has no form with a point to propose.
   bool is_hex = nbytes > 1 && parser->source->text[token->begin + 1] == 'x';
   return tl_parser_fail(parser, tl_token_span(token),
-                        "%s does not fit int64, whose largest is "
-                        "9223372036854775807%s",
+                        "%s does not fit uint64, whose largest is "
+                        "18446744073709551615%s",
                         digits,
                         is_hex ? ""
-                               : ": with a point, as in 1e19 or "
+                               : ": with a point, as in 1e20 or "
                                  "10.0, it is a float");
-}
-
-// Whether an integer fits int64. 9223372036854775808 is allowed as the operand
-// of a minus alone: it is noted in parser->largest until parse_unary has made
-// its minus, and reported at the end of the statement if that did not happen.
-static bool check_size(tl_parser *parser, tl_ast *node, const tl_token *token) {
-  uint64_t value = node->integer;
-  if (value <= INT64_MAX)
-    return true;
-  const tl_token *before = token - 1;
-  // Only right behind a minus: what the minus applies to is seen in
-  // parse_unary.
-  bool is_negated = parser->pos > 1 && before->kind == TL_TOKEN_MINUS;
-  if (value == (uint64_t)INT64_MAX + 1 && is_negated && !parser->largest) {
-    parser->largest = node;
-    return true;
-  }
-  report_too_large(parser, token);
-  return false;
 }
 
 // The lexer has checked its form, so it can only be too large.
@@ -116,13 +97,11 @@ tl_ast *tl_parse_number(tl_parser *parser) {
                           "this does not fit float64, whose largest is "
                           "1.7976931348623157e308: infinity is written inf");
   tl_ast out = {.kind = kinds[number.kind]};
-  bool is_integer = number.kind == TL_LITERAL_INT;
-  if (is_integer)
+  if (number.kind == TL_LITERAL_INT)
     out.integer = number.integer;
   else
     out.real = number.real;
-  tl_ast *node = tl_parser_node(parser, &out, token->begin, token->begin);
-  return node && is_integer && !check_size(parser, node, token) ? NULL : node;
+  return tl_parser_node(parser, &out, token->begin, token->begin);
 }
 
 // The range is without quotes: a string's text, or a part of it between holes.

@@ -542,7 +542,7 @@ static bool at_arrow_to_name(const tl_parser *parser) {
 }
 
 // One statement, by its first token.
-static tl_ast *parse_any(tl_parser *parser) {
+tl_ast *tl_parse_statement(tl_parser *parser) {
   if (at_keyword_target(parser))
     return tl_parser_fail_here(parser, "`%s` is a keyword and cannot be a name",
                                tl_token_infos[parser->kind].text);
@@ -571,18 +571,6 @@ static tl_ast *parse_any(tl_parser *parser) {
                               "`<-` is written `=`");
       return parse_values_or_assign(parser);
   }
-}
-
-// A statement; one with an integer that lacks its minus is reported here, when
-// no minus can come any more.
-tl_ast *tl_parse_statement(tl_parser *parser) {
-  tl_ast *statement = parse_any(parser);
-  // -9223372036854775808 needs its minus right before it.
-  if (statement && parser->largest)
-    return tl_parser_fail(parser, parser->largest->span,
-                          "9223372036854775808 does not fit int64, whose "
-                          "largest is 9223372036854775807");
-  return statement;
 }
 
 // --- #:peak ---

@@ -79,12 +79,16 @@ bool tl_do_in(tl_vm *vm, const tl_slot *b, const tl_slot *c, unsigned modes,
 
 // --- Ranges and truth -------------------------------------------------------
 
-// Whether a slot has an integer of another dtype than int64; else an error that
-// names [what] of the range.
+// Whether a slot has an integer of another dtype whose value int64 has, too;
+// else an error that names [what] of the range.
 static bool narrow_or_fail(tl_vm *vm, const tl_slot *s, const char *what) {
   char text[TL_DESCRIBE];
-  if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s)))
-    return true;
+  if (tl_is_scalar(*s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(*s))) {
+    if (s->i >= 0 || tl_dtype_of(*s) != TL_UINT64)
+      return true;
+    return tl_fail(vm, TALLY_ERR_VALUE, "the %s of a range fits int64: got %s",
+                   what, tl_number_text(*s, text));
+  }
   return tl_fail(vm, TALLY_ERR_TYPE, "the %s of a range is an integer: got %s",
                  what, tl_describe(*s, text, sizeof text));
 }
