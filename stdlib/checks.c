@@ -288,6 +288,12 @@ static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_option_of(vm, &mask, &values, out);
 }
 
+// What lies below the mask of x, which may have missing values.
+static bool underneath(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  *out = tl_retain(vm, tl_borrow(args[0].nested->parts[1]));
+  return true;
+}
+
 // For lengths and numbers of items.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t value;
@@ -386,6 +392,7 @@ const tl_builtin tl_checks_module[] = {
     {"lengths", "x, name", lengths, TL_EFFECT},
     {"nested", "x", not_plain, .takes = TL_FORMS},
     {"option", "gone, x", option},
+    {"underneath", "x", underneath, .takes = TL_FORMS},
     {"has_rows", "x", has_rows, TL_GRIDS, .takes = TL_BYTES},
     {"fixed_shape", "x", fixed_shape, TL_GRIDS, .takes = TL_BYTES},
     {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
