@@ -52,14 +52,12 @@ static tl_record *other_arguments(tl_vm *vm, const tl_reduce_call *call) {
   return more;
 }
 
-// Values of which some may be missing, in Tally: all items, or (axis 1) each
-// row of them.
-static bool reduce_optional(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
-                            int axis, tl_slot *out) {
+// By a function of inner/reductions, along an axis, or of all items (-1).
+static bool reduce_by(tl_vm *vm, const tl_reduce_call *call, const char *entry,
+                      tl_slot x, int axis, tl_slot *out) {
   const tl_slot along = axis < 0 ? tl_none() : tl_weak_int(axis);
-  return tl_reduce_in_tally(vm, axis < 0 ? "present" : "present_within",
-                            call->name, &x, &along, 1, false,
-                            other_arguments(vm, call), out);
+  return tl_reduce_in_tally(vm, entry, call->name, &x, &along, tl_value_axes(x),
+                            false, other_arguments(vm, call), out);
 }
 
 // --- Rows -------------------------------------------------------------------
@@ -89,31 +87,25 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
   return offsets;
 }
 
-// The items at place 0 of all rows that have one, those at place 1, and so on:
-// what is across the rows as rows.
-static bool turn_rows(tl_vm *vm, tl_slot *offsets, tl_slot *items) {
-  const int64_t *at = tl_offsets_data(offsets->array);
-  int64_t rows = offsets->array->size - 1;
-  tl_slot transposed;
+// Offsets and items take the places of those of the rows.
+bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out) {
+  tl_slot offsets, items, turned;
+  if (!tl_ragged_borrow(vm, x, &offsets, &items))
+    return false;
+  const int64_t *at = tl_offsets_data(offsets.array);
+  int64_t rows = offsets.array->size - 1;
   tl_array *begins = count_places(vm, at, rows);
   tl_array *next = begins != NULL ? tl_array_copy(vm, begins) : NULL;
   tl_array *places = next != NULL ? tl_positions_new(vm, at[rows]) : NULL;
-  bool ok = places != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
+  for (int64_t i = 0; places != NULL && i < rows; i++) {
     for (int64_t k = at[i]; k < at[i + 1]; k++)
       tl_offsets_data(places)[tl_offsets_data(next)[k - at[i]]++] = k;
   }
-  ok = tl_take_at(vm, ok, *items, places, &transposed);
+  bool ok = tl_take_at(vm, places != NULL, items, places, &turned);
   tl_array_drop(vm, next);
-  if (ok) {
-    tl_drop(vm, *offsets);
-    tl_drop(vm, *items);
-    *offsets = tl_own_array(begins);
-    *items = transposed;
-  } else {
-    tl_array_drop(vm, begins);
-  }
-  return ok;
+  tl_drop(vm, offsets);
+  tl_drop(vm, items);
+  return tl_ragged_close(vm, ok, begins, &turned, out);
 }
 
 // Any value along one axis.
@@ -154,60 +146,31 @@ static bool reduce_each(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
     tl_slot x, own = tl_retain(vm, tl_borrow(items));
     shared = tl_retain(vm, tl_borrow(shared));
     return tl_rows_close(vm, true, &shared, &own, &x) &&
-           tl_drop_after(vm, reduce_optional(vm, call, x, 1, out), &x);
+           tl_drop_after(vm, reduce_by(vm, call, "present_within", x, 1, out),
+                         &x);
   }
   return reduce_tables(vm, call, items, at, rows, out);
 }
 
-// What an axis means for rows of different lengths:
-//
-//   none    all items of all rows
-//   0       across the rows, at each place those that have one (turn_rows)
-//   1       within each row
-//   2, …    inside of the items; the rows stay
-//
-// A place has no single row to stand for across rows: argmin and argmax along
-// axis 0 fail (kind value).
-static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
-                          tl_slot *out) {
-  tl_slot offsets, items, inner;
-  int axis = -1;
-  if (!tl_is_none(call->axis) &&
-      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
-    return false;
-  // A number across rows would count only the rows that reach so far, and so
-  // name none of them.
-  if (tl_reduces_to_place(call->reduction) && axis == 0) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: across the rows of %s the items have no places: axis: "
-                   "-1 is within the rows",
-                   call->name, tl_describe(x, text, sizeof text));
-  }
+// All items of a ragged array (axis -1), or each row of it.
+static bool reduce_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
+                        int axis, tl_slot *out) {
+  tl_slot offsets, items;
   if (!tl_ragged_borrow(vm, x, &offsets, &items))
     return false;
   bool ok;
-  if (axis < 0 && tl_is_nested(items)) {
+  if (axis > 0)
+    ok = reduce_each(vm, call, items, offsets.array, out);
+  else if (tl_is_nested(items))
     ok = tl_nested_reduce(vm, call, &items, out);
-  } else if (axis < 0) {
-    uint32_t axes = (uint32_t)((UINT64_C(1) << tl_ndim(items.array)) - 1);
-    ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
-                   call->correction, out);
-  } else if (axis > 1) {
-    // Within what the rows hold; they stay.
-    ok = reduce_along(vm, call, &items, axis - 1, &inner);
-    tl_drop(vm, items);
-    return tl_rows_close(vm, ok, &offsets, &inner, out);
-  } else {
-    ok = (axis == 1 || turn_rows(vm, &offsets, &items)) &&
-         reduce_each(vm, call, items, offsets.array, out);
-  }
+  else
+    ok = tl_reduce(vm, call->reduction, &items,
+                   (uint32_t)((UINT64_C(1) << tl_ndim(items.array)) - 1), false,
+                   call->dtype, call->correction, out);
   tl_drop(vm, offsets);
   tl_drop(vm, items);
   return ok;
 }
-
-// --- Rows in a grid ---------------------------------------------------------
 
 // The axis goes to the end, and the items are cut into rows of its length:
 //
@@ -231,51 +194,6 @@ bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out) {
   bool ok = tl_value_reshape(vm, transposed, ndim, 1, &size, &items);
   tl_drop(vm, transposed);
   return ok && tl_ragged_of_width(vm, rows, shape[along], &items, out);
-}
-
-// Along a fixed axis: the items along it, or the rows, as rows of their own.
-static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
-                        const tl_nested *n, int axis, tl_slot *out) {
-  int outer = 0, ndim = tl_nested_ndim(n);
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot rows, flat;
-  if (!tl_rows_along(vm, n, axis, &rows))
-    return false;
-  for (int i = 0; i < ndim; i++) {
-    if (i != axis)
-      shape[outer++] = tl_value_length(n->parts[0], i);
-  }
-  bool ok = reduce_each(vm, call, rows.nested->parts[1],
-                        rows.nested->parts[0].array, &flat);
-  tl_drop(vm, rows);
-  return ok && tl_value_split_axis(vm, &flat, outer, shape, out);
-}
-
-// Rows in a grid: an axis of the grid reduces across rows, one behind it within
-// them, whose results go back into the grid's shape.
-static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
-                        const tl_nested *n, tl_slot *out) {
-  const tl_array *places = n->parts[0].array;
-  int axis, ndim = tl_ndim(places);
-  bool all = tl_is_none(call->axis);
-  tl_slot rows = tl_lend_nested(n), made;
-  if (!all &&
-      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(rows), 0, &axis))
-    return false;
-  // An axis of the grid; those behind count within the rows.
-  if (!all && axis < ndim)
-    return reduce_axis(vm, call, n, axis, out);
-  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
-    return false;
-  tl_reduce_call within = *call;
-  if (!all)
-    within.axis = tl_weak_int(axis - ndim + 1);
-  bool ok = reduce_ragged(vm, &within, rows, &made);
-  tl_drop(vm, rows);
-  if (ok && all)
-    tl_copy_slot(out, &made);
-  return ok &&
-         (all || tl_value_split_axis(vm, &made, ndim, tl_shape(places), out));
 }
 
 // --- Any --------------------------------------------------------------------
@@ -307,32 +225,29 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, const tl_slot *x,
   return ok;
 }
 
-// Several axes, and those that stay, are a matter of inner/reductions.tly; what
-// remains is a matter of the form. Structs have no reductions (kind type).
+// Here are the rows themselves, which are what all else is brought to in
+// inner/reductions.tly. Structs have no reductions (kind type).
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
-  const tl_nested *n = x->nested;
-  char text[TL_DESCRIBE];
-  int axis;
+  int axis = -1;
+  const bool rows = tl_is_form(*x, TL_FORM_RAGGED);
+  const bool option = tl_is_form(*x, TL_FORM_OPTION);
   if (tl_is_list(call->axis) || tl_is_array(call->axis) || call->keepdims)
     return reduce_axes(vm, call, x, out);
-  switch (tl_nested_form(n)) {
-    case TL_FORM_RAGGED:
-      return reduce_ragged(vm, call, *x, out);
-    case TL_FORM_GRID:
-      return reduce_grid(vm, call, n, out);
-    case TL_FORM_OPTION:
-      if (!tl_is_none(call->axis) &&
-          !tl_arg_axis(vm, call->name, call->axis, tl_nested_ndim(n), 0, &axis))
-        return false;
-      return tl_is_none(call->axis) || tl_nested_ndim(n) == 1
-                 ? reduce_optional(vm, call, *x, -1, out)
-                 : reduce_axis(vm, call, n, axis, out);
-    default:
-      return tl_fail(vm, TALLY_ERR_TYPE,
-                     "%s: structs have no %s: reduce a field of %s, as in "
-                     "%s(p.x)",
-                     call->name, call->name, tl_describe(*x, text, sizeof text),
-                     call->name);
+  if (!rows && !option && !tl_is_form(*x, TL_FORM_GRID)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: structs have no %s: reduce a field of %s, as in "
+                   "%s(p.x)",
+                   call->name, call->name, tl_describe(*x, text, sizeof text),
+                   call->name);
   }
+  if (!tl_is_none(call->axis) &&
+      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(*x), 0, &axis))
+    return false;
+  if (rows && (axis < 0 || axis == 1))
+    return reduce_rows(vm, call, *x, axis, out);
+  if (option && (axis < 0 || tl_value_ndim(*x) == 1))
+    return reduce_by(vm, call, "present", *x, -1, out);
+  return reduce_by(vm, call, "along", *x, axis, out);
 }
