@@ -327,29 +327,6 @@ static bool open_numbers(tl_vm *vm, tl_slot *s) {
   return true;
 }
 
-// Functions that take names get a list, whichever way a script writes them.
-bool tl_arg_names(tl_vm *vm, tl_slot *s) {
-  if (!tl_is_array(*s) || tl_ndim(s->array) != 1 ||
-      tl_dtype_of(*s) != (int)TL_STRING)
-    return true;
-  int64_t count = tl_shape(s->array)[0];
-  tl_list *list = tl_list_new(vm, count);
-  size_t at = 0;
-  for (int64_t i = 0; list != NULL && i < count; i++) {
-    tl_slot item;
-    if (!tl_items_get(vm, *s, i, &at, &item)) {
-      tl_drop(vm, tl_own_list(list));
-      return false;
-    }
-    list->items[list->length++] = item;
-  }
-  if (list == NULL)
-    return false;
-  tl_clear(vm, s);
-  *s = tl_own_list(list);
-  return true;
-}
-
 // The slot is cleared only after the array was made: on failure it still has
 // the argument.
 bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {

@@ -125,8 +125,6 @@ bool tl_array_of_list(tl_vm *vm, tl_slot list, tl_slot wanted, tl_slot *out);
 // form nor a list of numbers, which becomes one, nor a range or a number. For
 // the first argument of functions that read others before they take it.
 bool tl_arg_items(tl_vm *vm, const char *function, tl_slot *s);
-// Makes a vector of strings a list of them; other values stay.
-bool tl_arg_names(tl_vm *vm, tl_slot *s);
 // As tl_arg_array; a string becomes an array of rank 0.
 bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s);
 // As tl_arg_array, for numbers and bools alone: strings fail (kind type).

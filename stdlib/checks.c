@@ -212,6 +212,11 @@ static bool lanes(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_rows_along(vm, args[0].nested, (int)args[1].i, out);
 }
 
+// What is across the rows of x as rows.
+static bool across(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_rows_across(vm, args[0], out);
+}
+
 // Arrays of any form along their first axis.
 static bool joined(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_value_concat(vm, args[0].list->length, args[0].list->items, out);
@@ -286,6 +291,12 @@ static bool option(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot mask = tl_retain(vm, tl_borrow(args[0]));
   tl_slot values = tl_retain(vm, tl_borrow(args[1]));
   return tl_option_of(vm, &mask, &values, out);
+}
+
+// What lies below the mask of x, which may have missing values.
+static bool underneath(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  *out = tl_retain(vm, tl_borrow(args[0].nested->parts[1]));
+  return true;
 }
 
 // For lengths and numbers of items.
@@ -386,12 +397,14 @@ const tl_builtin tl_checks_module[] = {
     {"lengths", "x, name", lengths, TL_EFFECT},
     {"nested", "x", not_plain, .takes = TL_FORMS},
     {"option", "gone, x", option},
+    {"underneath", "x", underneath, .takes = TL_FORMS},
     {"has_rows", "x", has_rows, TL_GRIDS, .takes = TL_BYTES},
     {"fixed_shape", "x", fixed_shape, TL_GRIDS, .takes = TL_BYTES},
     {"same_rows", "a, b, name", same_rows, TL_EFFECT, .takes = TL_FORMS},
     {"rows", "x", rows_of, TL_GRIDS, .result = TL_RETURNS, .takes = TL_BYTES},
     {"rows_like", "items, model", rows_like, TL_GRIDS, .takes = TL_FORMS},
     {"lanes", "x, axis", lanes, .takes = TL_FORMS},
+    {"across", "x", across, .takes = TL_FORMS},
     {"joined", "xs", joined, .takes = TL_BYTES},
     {"shown", "x", shown, TL_GRIDS, .takes = TL_FORMS},
     {"text_of", "x, limit", text_of, TL_GRIDS, .takes = TL_FORMS},

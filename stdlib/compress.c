@@ -100,15 +100,15 @@ static struct {
 } zstd;
 
 // The functions in the order of the fields above.
-#define ZSTD(X)                                                      \
-  X(ZSTD_createDStream_advanced)                                     \
-  X(ZSTD_freeDStream)                                                \
-  X(ZSTD_decompressStream)                                           \
-  X(ZSTD_isError)                                                    \
-  X(ZSTD_getErrorName)                                               \
-  X(ZSTD_compressBound) X(ZSTD_createCCtx_advanced) X(ZSTD_freeCCtx) \
-      X(ZSTD_CCtx_setParameter) X(ZSTD_CCtx_setPledgedSrcSize)       \
-          X(ZSTD_compressStream2)
+#define ZSTD(X)                                                          \
+  X(ZSTD_createDStream_advanced)                                         \
+  X(ZSTD_freeDStream)                                                    \
+  X(ZSTD_decompressStream)                                               \
+  X(ZSTD_isError)                                                        \
+  X(ZSTD_getErrorName)                                                   \
+  X(ZSTD_compressBound)                                                  \
+  X(ZSTD_createCCtx_advanced) X(ZSTD_freeCCtx) X(ZSTD_CCtx_setParameter) \
+      X(ZSTD_CCtx_setPledgedSrcSize) X(ZSTD_compressStream2)
 #ifdef TALLY_WITH_ZSTD
 ZSTD(TL_LIBRARY_DECLARE)
 #endif
@@ -204,33 +204,42 @@ static unsigned piece_of(size_t nbytes) {
   return nbytes > 1 << 17 ? 1 << 17 : (unsigned)nbytes;
 }
 
+// Has zlib take the data, in pieces, and write what it makes of them: to
+// expand, or [ends], all of them compressed. Without input and progress a
+// stream to expand wants more than there is.
+static bool run_zlib(expansion *e, z_stream *z, bool ends) {
+  for (int status = Z_OK; status != Z_STREAM_END;) {
+    if (!tl_poll(e->vm, 64) || !make_room(e))
+      return false;
+    z->next_in = e->data + e->at;
+    z->avail_in = piece_of(e->nbytes - e->at);
+    z->next_out = (unsigned char *)e->out->data + e->out->nbytes;
+    z->avail_out = piece_of(e->out->capacity - e->out->nbytes - 1);
+    // zlib counts down; the differences are what it took and gave.
+    unsigned in = z->avail_in, all = z->avail_out;
+    bool is_last = ends && in == e->nbytes - e->at;
+    status = (ends ? zlib.deflate : zlib.inflate)(
+        z, is_last ? Z_FINISH : Z_NO_FLUSH);
+    e->at += in - z->avail_in;
+    e->out->nbytes += all - z->avail_out;
+    if (!ends &&
+        (status == Z_BUF || (status == Z_OK && in == 0 && z->avail_out == all)))
+      return damaged(e, "end early");
+    if (status == Z_BUF)
+      status = Z_OK;
+    if (status != Z_OK && status != Z_STREAM_END)
+      return !tl_failed(e->vm) &&
+             damaged(e, ends ? "cannot be made" : "are damaged");
+  }
+  return true;
+}
+
 // Expands one stream, or one member of gzip.
 static bool inflate_one(expansion *e, tl_packing packing) {
   z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = e->vm};
   if (zlib.inflate_init(&z, window_of(packing), "1", (int)sizeof z) != Z_OK)
     return no_memory(e);
-  int status = Z_OK;
-  bool ok = true;
-  while (ok && status != Z_STREAM_END) {
-    ok = tl_poll(e->vm, 64) && make_room(e);
-    if (!ok)
-      break;
-    z.next_in = e->data + e->at;
-    z.avail_in = piece_of(e->nbytes - e->at);
-    size_t room = e->out->capacity - e->out->nbytes - 1;
-    z.next_out = (unsigned char *)e->out->data + e->out->nbytes;
-    z.avail_out = piece_of(room);
-    // zlib counts down; the differences are what it took and gave.
-    unsigned in = z.avail_in, all = z.avail_out;
-    status = zlib.inflate(&z, Z_NO_FLUSH);
-    e->at += in - z.avail_in;
-    e->out->nbytes += all - z.avail_out;
-    // No input and no progress: the stream wants more than there is.
-    if (status == Z_BUF || (status == Z_OK && in == 0 && z.avail_out == all))
-      ok = damaged(e, "end early");
-    else if (status != Z_OK && status != Z_STREAM_END)
-      ok = tl_failed(e->vm) ? false : damaged(e, "are damaged");
-  }
+  bool ok = run_zlib(e, &z, false);
   zlib.inflate_end(&z);
   return ok;
 }
@@ -312,26 +321,6 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
 
 // --- Compressing ------------------------------------------------------------
 
-// Compresses all of the data into one stream.
-static bool deflate_all(z_stream *z, expansion *e) {
-  int status = Z_OK;
-  while (status == Z_OK) {
-    if (!tl_poll(e->vm, 64) || !make_room(e))
-      return false;
-    z->next_in = e->data + e->at;
-    z->avail_in = piece_of(e->nbytes - e->at);
-    z->next_out = (unsigned char *)e->out->data + e->out->nbytes;
-    z->avail_out = piece_of(e->out->capacity - e->out->nbytes - 1);
-    unsigned in = z->avail_in, all = z->avail_out;
-    status = zlib.deflate(z, in == e->nbytes - e->at ? Z_FINISH : Z_NO_FLUSH);
-    e->at += in - z->avail_in;
-    e->out->nbytes += all - z->avail_out;
-    if (status == Z_BUF)
-      status = Z_OK;
-  }
-  return status == Z_STREAM_END || damaged(e, "cannot be made");
-}
-
 // Compresses piece by piece, between which it polls, into room for the worst
 // case. False after tl_fail.
 static bool feed_zstd(void *maker, expansion *e) {
@@ -394,7 +383,7 @@ bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
   if (zlib.deflate_init(&z, level, 8, window_of(packing), 8, 0, "1",
                         (int)sizeof z) != Z_OK)
     return no_memory(&e);
-  bool ok = deflate_all(&z, &e);
+  bool ok = run_zlib(&e, &z, true);
   zlib.deflate_end(&z);
   if (!ok)
     tl_bytes_free(vm, out);

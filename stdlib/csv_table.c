@@ -74,8 +74,6 @@ static size_t learned_nbytes(const tl_csv_table *t) {
 // A table that was opened in part has NULL and none for the rest.
 void tl_csv_table_close(tl_vm *vm, tl_csv_table *t) {
   for (int64_t i = 0; i < t->count; i++) {
-    if (t->targets[i].name)
-      tl_drop(vm, tl_own_string(t->targets[i].name));
     drop_arrays(vm, &t->targets[i]);
     drop_places(t, &t->targets[i]);
   }

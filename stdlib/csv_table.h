@@ -13,7 +13,7 @@ enum { TL_CSV_PARTS = 16 };  // of a window, for threads
 
 // What a column is beside what its cells are scanned to.
 typedef struct tl_csv_target {
-  tl_string *name;  // counted
+  tl_string *name;  // borrowed
   bool wanted;
   tl_slot array;    // owned: its numbers, dates or texts
   tl_slot missing;  // owned: bool, with missing: true where there are gaps

@@ -4,6 +4,7 @@
 
 #include "stdlib/arguments.h"
 #include "stdlib/families.h"
+#include "stdlib/shared.h"
 #include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
@@ -218,8 +219,9 @@ static bool is_of_kind(tl_vm *vm, tl_dtype dtype, tl_slot kind, bool *out) {
 static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype dtype;
   bool is = false;
-  if (!tl_arg_names(vm, &args[1]))
-    return false;
+  if (tl_is_array(args[1]) && tl_ndim(args[1].array) == 1 &&
+      tl_dtype_of(args[1]) == TL_STRING)
+    return tl_in_module(vm, "inner/arrays", "of_kinds", 2, args, out);
   tl_slot asked = args[0];
   if (is_optional(asked))
     asked = tl_type_slot(asked.type->of);

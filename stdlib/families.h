@@ -65,6 +65,7 @@ extern const tl_builtin tl_io_text_module[];
 extern const tl_builtin tl_io_open_module[];
 extern const tl_builtin tl_input_builtins[];
 extern const tl_builtin tl_io_csv_module[];
+extern const tl_builtin tl_csv_module[];
 extern const tl_builtin tl_io_csv_write_module[];
 extern const tl_builtin tl_io_npy_module[];
 extern const tl_builtin tl_io_map_module[];

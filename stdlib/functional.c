@@ -535,38 +535,6 @@ static bool outer_op(tl_vm *vm, tl_op op, const tl_array *a, const tl_array *b,
   return ok;
 }
 
-// The item at a position in row-major order.
-static char *item_pointer(const tl_array *a, int64_t position) {
-  char *item = a->data;
-  for (int i = tl_ndim(a) - 1; i >= 0; i--) {
-    item += tl_strides(a)[i] * (position % tl_shape(a)[i]);
-    position /= tl_shape(a)[i];
-  }
-  return item;
-}
-
-// Calls f with every pair of items of args[0] and args[1].
-static bool outer_pairs(callee *c, const tl_slot *args, tl_slot *out) {
-  tl_vm *vm = c->vm;
-  const tl_array *a = args[0].array, *b = args[1].array;
-  tl_list *list = tl_list_new(vm, 0);
-  bool ok = list != NULL;
-  for (int64_t i = 0; ok && i < a->size; i++) {
-    for (int64_t j = 0; ok && j < b->size; j++) {
-      tl_slot pair[2] = {tl_item(vm, a, item_pointer(a, i)),
-                         tl_item(vm, b, item_pointer(b, j))};
-      ok = !tl_is_unset(pair[0]) && !tl_is_unset(pair[1]);
-      for (int k = 0; !ok && k < 2; k++) tl_drop(vm, pair[k]);
-      ok = ok && push_call(c, 2, pair, &list);
-    }
-  }
-  tl_slot given[3] = {tl_none(), tl_borrow(args[0]), tl_borrow(args[1])};
-  list = collected(vm, list, ok);
-  return list != NULL && stack_results(vm, list, false, &given[0]) &&
-         tl_drop_after(vm, tl_in_tally(vm, "of_pairs", 3, given, out),
-                       &given[0]);
-}
-
 // outer(a, b, f).
 // In C: reshape(a, (-1, 1)) * b in Tally takes 1.6 times as long for 4 items
 // each, and Tally cannot know which functions are operations that broadcast.
@@ -586,7 +554,7 @@ static bool outer(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (c.op != TL_OP_COUNT && tl_ops[c.op].arity == 2) {
     return outer_op(vm, c.op, a, b, out);
   }
-  return outer_pairs(&c, args, out);
+  return tl_in_tally(vm, "of_pairs", 3, args, out);
 }
 
 // --- map_axis ---------------------------------------------------------------

@@ -1,7 +1,10 @@
 // Tables in text: comma-separated values, as RFC 4180 has them.
 //
-// Here the first row gives the columns their names, and the arguments say which
-// of them are read; csv_table.c reads the rows.
+// csv_table.c reads the rows; what the arguments say of the columns, whose
+// names are known when the first row is read, and what is made of them is
+// inner/csv.tly's.
+//
+//   read_names ─▶ plan ─▶ take_plan ─ tl_csv_table_read ─ give_columns ─▶ table
 
 #include <stdio.h>
 #include <string.h>
@@ -11,250 +14,119 @@
 #include "stdlib/csv_types.h"
 #include "stdlib/families.h"
 #include "stdlib/shared.h"
-#include "vm/array/describe.h"
+#include "stdlib/text.h"
+#include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
-#include "vm/values/record.h"
 #include "vm/vm.h"
 
-// --- Names ------------------------------------------------------------------
+// --- Columns ----------------------------------------------------------------
 
-// A column without a name is called c and its number, from c0 on.
-static bool add_column(tl_vm *vm, tl_csv_table *t, const char *name,
-                       size_t nbytes) {
-  if (!tl_make_room(vm, &t->targets, NULL, &t->capacity, (size_t)t->count,
-                    sizeof *t->targets, "the columns of a table"))
-    return false;
-  tl_string *string = nbytes > 0
-                          ? tl_string_new(vm, name, nbytes)
-                          : tl_string_format(vm, "c%lld", (long long)t->count);
-  if (!string)
-    return false;
-  t->targets[t->count++] = (tl_csv_target){
-      .name = string, .array = tl_none(), .missing = tl_none(), .wanted = true};
-  return true;
-}
-
-// The columns of the first row, by what its cells say; without a header they
-// are numbered, and the row is read again.
+// The columns of the first row, by what its cells say; without a header, or
+// where a cell is empty, they are numbered from c0 on, and without one the row
+// is read again. *out is a list, owned.
 static bool read_names(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
-                       bool header) {
+                       bool header, tl_slot *out) {
   tl_csv_part ahead = *start, *part = header ? start : &ahead;
-  tl_csv_cell cell;
-  do {
-    part->fault_cell = t->count;
-    if (!tl_csv_next(&t->source, part, &cell))
-      return tl_csv_table_fail(t, part);
+  tl_csv_cell cell = {.last = false};
+  tl_list *list = tl_list_new(vm, 8);
+  bool ok = list != NULL;
+  while (ok && !cell.last) {
+    part->fault_cell = t->count = list->length;
+    if (!tl_csv_next(&t->source, part, &cell)) {
+      ok = tl_csv_table_fail(t, part);
+      break;
+    }
+    char number[24];
     const char *name = cell.text;
     size_t nbytes = header ? cell.nbytes : 0;
     tl_csv_trim(&name, &nbytes);
-    if (!add_column(vm, t, name, nbytes))
-      return false;
-  } while (!cell.last);
+    if (nbytes == 0) {
+      snprintf(number, sizeof number, "c%lld", (long long)list->length);
+      name = number;
+      nbytes = strlen(number);
+    }
+    ok = tl_list_push_text(vm, &list, name, nbytes);
+  }
+  t->count = 0;
+  return tl_list_give(vm, list, ok, out);
+}
+
+// The targets of the columns, each with its name, as what its cells are scanned
+// (-1: not at all) and its type, if there is one. Borrows the lists.
+static bool take_columns(tl_vm *vm, tl_csv_table *t, const tl_list *names,
+                         const tl_list *kinds, const tl_list *types) {
+  t->capacity = (size_t)names->length;
+  t->targets = tl_alloc_zeroed(vm, t->capacity * sizeof *t->targets,
+                               "the columns of a table");
+  if (t->targets == NULL) {
+    t->capacity = 0;
+    return false;
+  }
+  for (; t->count < names->length; t->count++) {
+    const int64_t kind = kinds->items[t->count].i;
+    const tl_slot type = types->items[t->count];
+    tl_csv_target *target = &t->targets[t->count];
+    target->name = names->items[t->count].string;
+    target->array = target->missing = tl_none();
+    target->wanted = kind >= 0;
+    target->type = tl_is_none(type) ? NULL : type.type;
+    if (kind > 0)
+      target->learned.kind = (tl_csv_kind)kind;
+    target->learned.gap =
+        target->type != NULL && target->type->kind == TL_TYPE_OPTION;
+  }
   return true;
 }
 
-// --- Which columns ----------------------------------------------------------
-
-// Fails (kind value) where two columns have one name: a record could not have
-// both. They are found with a record, whose keys are hashed.
-static bool check_names(tl_vm *vm, const tl_csv_table *t) {
-  tl_record *seen = tl_record_new(vm, t->count);
-  bool ok = seen != NULL;
-  for (int64_t i = 0; ok && i < t->count; i++) {
-    tl_slot none = tl_none(), name = tl_own_string(t->targets[i].name);
-    if (tl_record_find(seen, t->targets[i].name) >= 0)
-      ok = tl_fail(vm, TALLY_ERR_VALUE,
-                   "read_csv: \"%s\" has two columns "
-                   "named \"%s\"; read it with header: false, skip: 1",
-                   t->path, t->targets[i].name->text);
-    else
-      ok = tl_record_set_key(vm, &seen, &name, &none);
-  }
-  // The names were only lent to it.
-  if (seen) {
-    seen->length = 0;
-    tl_drop(vm, tl_own_record(seen));
-  }
-  return ok;
-}
-
-// The column of that name, unless it was given away; NULL: there is none.
-static tl_csv_target *named_column(const tl_csv_table *t,
-                                   const tl_string *name) {
-  for (int64_t k = 0; k < t->count; k++)
-    if (t->targets[k].name && tl_string_equal(t->targets[k].name, name))
-      return &t->targets[k];
-  return NULL;
-}
-
-// The same, which there must be: else fails (kind value).
-static tl_csv_target *find_column(tl_vm *vm, const tl_csv_table *t,
-                                  const tl_string *name) {
-  tl_csv_target *column = named_column(t, name);
-  if (column == NULL)
-    tl_fail(vm, TALLY_ERR_VALUE, "read_csv: \"%s\" has no column \"%s\"",
-            t->path, name->text);
-  return column;
-}
-
-// A copy of the name; on failure the column has none, which tl_csv_table_close
-// allows for.
-static bool rename_column(tl_vm *vm, tl_csv_target *column,
-                          const tl_string *name) {
-  tl_drop(vm, tl_own_string(column->name));
-  column->name = tl_string_new(vm, name->text, name->length);
-  return column->name != NULL;
-}
-
-// What a list of names says of the columns: that they are wanted, that they
-// have dates, or, in order, what they are called.
-typedef enum naming { WANTED, DATES, NAMES } naming;
-
-// Reads the argument columns or dates, a list of strings or none.
-static bool read_list(tl_vm *vm, tl_csv_table *t, tl_slot s, naming how) {
-  const char *argument = how == DATES ? "dates" : "columns";
-  const char *each = how == DATES ? "each of the dates" : "each of the columns";
-  if (tl_is_none(s))
+// Cells that are none of the texts in the list are missing values.
+static bool take_marks(tl_vm *vm, tl_csv_table *t, const tl_list *texts,
+                       tl_csv_mark **out) {
+  if (texts->length == 0)
     return true;
-  if (!tl_is_list(s))
-    return tl_arg_fail(vm, "read_csv", argument, "a list of strings", s);
-  if (how == NAMES && s.list->length != t->count)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "read_csv: columns has %lld names, "
-                   "\"%s\" has %lld columns",
-                   (long long)s.list->length, t->path, (long long)t->count);
-  for (int64_t i = 0; how == WANTED && i < t->count; i++)
-    t->targets[i].wanted = false;
-  for (int64_t i = 0; i < s.list->length; i++) {
-    tl_string *name;
-    if (!tl_arg_string(vm, "read_csv", each, s.list->items[i], &name))
-      return false;
-    tl_csv_target *column =
-        how == NAMES ? &t->targets[i] : find_column(vm, t, name);
-    if (column == NULL || (how == NAMES && !rename_column(vm, column, name)))
-      return false;
-    column->wanted |= how == WANTED;
-    if (how == DATES)
-      column->learned.kind = TL_CSV_DATES;
+  tl_csv_mark *marks =
+      tl_alloc(vm, (size_t)texts->length * sizeof *marks, "missing texts");
+  *out = marks;
+  for (int64_t i = 0; marks != NULL && i < texts->length; i++) {
+    const tl_string *text = texts->items[i].string;
+    marks[i] = (tl_csv_mark){text->text, text->length};
   }
-  return true;
+  if (marks != NULL)
+    tl_csv_mark_missing(&t->source, marks, texts->length);
+  return marks != NULL;
 }
 
-// With a header columns selects, without one it names; dates have the names
-// that there are then.
-static bool choose_columns(tl_vm *vm, tl_csv_table *t, tl_slot columns,
-                           tl_slot dates, bool header) {
-  return read_list(vm, t, columns, header ? WANTED : NAMES) &&
-         check_names(vm, t) && read_list(vm, t, dates, DATES);
-}
-
-// --- The record -------------------------------------------------------------
-
-// A column with flags as one of ?T.
-static bool pair_column(tl_vm *vm, tl_csv_target *column) {
+// A column that was read, where it has flags as one of ?T; none of one that was
+// not. A cell that is not of the type is found by a second scan, which names
+// it. *out is owned.
+static bool give_column(tl_vm *vm, tl_csv_table *t, tl_csv_target *column,
+                        tl_slot *out) {
+  const tl_type *type = column->type;
+  if (type != NULL && !tl_csv_convert(vm, type, column->learned.kind,
+                                      &column->missing, &column->array))
+    return vm->error.status == TALLY_OK && tl_csv_table_fail_type(t);
+  if (type != NULL && type->kind != TL_TYPE_OPTION)
+    tl_clear(vm, &column->missing);
   tl_slot values = column->array, mask = column->missing;
   column->array = column->missing = tl_none();
-  return tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, &column->array);
+  *out = values;
+  return tl_is_none(mask) ||
+         tl_nested_pair(vm, TL_FORM_OPTION, 1, &mask, &values, out);
 }
 
-// Moves the column's array and name into the record; both leave the table, so
-// that it does not drop them again.
-static bool set_column(tl_vm *vm, tl_record **record, tl_csv_target *column) {
-  if (!tl_is_none(column->missing) && !pair_column(vm, column))
-    return false;
-  tl_slot value = column->array;
-  column->array = tl_none();
-  // The name goes along: the columns' list needs it no more.
-  tl_slot name = tl_own_string(column->name);
-  column->name = NULL;
-  bool ok = tl_record_set_key(vm, record, &name, &value);
-  tl_drop(vm, name);
-  if (!ok)
-    tl_drop(vm, value);
-  return ok;
-}
-
-// A column that is asked for twice comes once, at its first place.
-static bool make_record(tl_vm *vm, tl_csv_table *t, tl_slot order,
-                        tl_slot *out) {
-  tl_record *record = tl_record_new(vm, t->count);
-  bool ok = record != NULL;
-  // In the order asked for, else that of the file.
-  for (int64_t i = 0; ok && tl_is_list(order) && i < order.list->length; i++) {
-    tl_csv_target *column = named_column(t, order.list->items[i].string);
-    if (column && !tl_is_none(column->array))
-      ok = set_column(vm, &record, column);
+// All columns as a list; *out is owned.
+static bool give_columns(tl_vm *vm, tl_csv_table *t, tl_slot *out) {
+  tl_list *list = tl_list_new(vm, t->count);
+  bool ok = list != NULL;
+  for (int64_t k = 0; ok && k < t->count; k++) {
+    tl_slot column;
+    ok = give_column(vm, t, &t->targets[k], &column) &&
+         tl_list_push_own(vm, &list, column);
   }
-  for (int64_t i = 0; ok && i < t->count; i++)
-    if (!tl_is_none(t->targets[i].array))
-      ok = set_column(vm, &record, &t->targets[i]);
-  return tl_record_give(vm, record, ok, out);
+  return tl_list_give(vm, list, ok, out);
 }
 
 // --- Types ------------------------------------------------------------------
-
-// The column of a type's field: of its name, of a tuple at its place.
-static tl_csv_target *field_column(tl_vm *vm, tl_csv_table *t,
-                                   const tl_type *type, int64_t field) {
-  if (type->kind == TL_TYPE_TUPLE)
-    return &t->targets[field];
-  return find_column(vm, t, type->fields[field].name);
-}
-
-// Fails (kind type) for a type that no cell holds, such as a complex dtype. The
-// kind and the gaps are set before the scan, which then begins with them.
-static bool give_type(tl_vm *vm, const tl_type_field *field,
-                      tl_csv_target *column) {
-  if (!column)
-    return false;
-  if (!tl_csv_can_hold(field->type)) {
-    tl_string *text = tl_type_text(vm, field->type);
-    if (!text)
-      return false;
-    tl_fail(vm, TALLY_ERR_TYPE,
-            "read_csv: field %s of type is %s: a cell holds a real number, a "
-            "bool or a text, or ?T of them",
-            field->name->text, text->text);
-    tl_drop(vm, tl_own_string(text));
-    return false;
-  }
-  column->type = field->type;
-  column->wanted = true;
-  column->learned.kind = tl_csv_kind_of(field->type);
-  column->learned.gap = field->type->kind == TL_TYPE_OPTION;
-  return true;
-}
-
-// The type argument says which columns are read, and as what. Without names of
-// their own they have those of its fields.
-static bool apply_type(tl_vm *vm, tl_csv_table *t, tl_type *type, bool named) {
-  const bool ordered = !named || type->kind == TL_TYPE_TUPLE;
-  if (ordered && type->field_count != t->count)
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "read_csv: type has %lld fields, \"%s\" has %lld columns",
-                   (long long)type->field_count, t->path, (long long)t->count);
-  for (int64_t k = 0; k < t->count; k++) {
-    t->targets[k].wanted = false;
-    if (!named && !rename_column(vm, &t->targets[k], type->fields[k].name))
-      return false;
-  }
-  for (int64_t i = 0; i < type->field_count; i++)
-    if (!give_type(vm, &type->fields[i], field_column(vm, t, type, i)))
-      return false;
-  return true;
-}
-
-// A cell that is not of the type is found by a second scan, which names it.
-static bool convert_column(tl_vm *vm, tl_csv_table *t, tl_csv_target *column) {
-  if (!tl_csv_convert(vm, column->type, column->learned.kind, &column->missing,
-                      &column->array))
-    return vm->error.status == TALLY_OK && tl_csv_table_fail_type(t);
-  if (column->type->kind == TL_TYPE_OPTION)
-    return pair_column(vm, column);
-  tl_clear(vm, &column->missing);
-  return true;
-}
 
 // Whether structs of that type are one block, in which text lies in place.
 static bool has_text_in_place(const tl_type *type) {
@@ -269,75 +141,41 @@ static bool has_text_in_place(const tl_type *type) {
   return any;
 }
 
-// Columns are joined as they are; structs in which text lies in place are one
-// block, to which they are converted.
-static bool make_structs(tl_vm *vm, tl_csv_table *t, tl_type *type,
-                         tl_slot *out) {
-  for (int64_t k = 0; k < t->count; k++)
-    if (t->targets[k].type && !convert_column(vm, t, &t->targets[k]))
-      return false;
-  tl_slot *columns = tl_slots_new(vm, type->field_count);
-  if (columns == NULL)
-    return false;
-  for (int64_t i = 0; i < type->field_count; i++)
-    columns[i] = tl_borrow(field_column(vm, t, type, i)->array);
-  bool ok = tl_struct_like(vm, type, columns, out);
-  tl_slots_free(vm, columns, type->field_count);
-  if (!ok || !has_text_in_place(type))
-    return ok;
-  tl_slot loose = *out;
-  ok = tl_struct_convert(vm, type, loose, out);
-  tl_drop(vm, loose);
-  return ok;
-}
-
-// --- Missing values ---------------------------------------------------------
-
-// What the argument missing says: whether gaps are missing values, and which
-// texts are gaps beside none.
-typedef struct gaps {
-  bool wanted;
-  tl_csv_mark *marks;  // of the argument's strings; owned
-  int64_t count;
-} gaps;
-
-// The marks borrow their texts from the argument.
-static void gaps_close(tl_vm *vm, gaps *g) {
-  tl_free(vm, g->marks, (size_t)g->count * sizeof *g->marks);
-}
-
-// Must be closed, also after a failure. Marks are without the blanks at their
-// ends, as cells are compared without theirs.
-static bool read_gaps(tl_vm *vm, tl_slot *s, gaps *g) {
-  if (tl_is_bool(*s)) {
-    g->wanted = s->i != 0;
+// What the fields of a type are scanned as (-1: no cell holds such values):
+// (name, kind, type) of each, whether it is a tuple, and whether structs of it
+// are converted to. None for a value that is no such type.
+static bool csv_fields(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  *out = tl_none();
+  if (!tl_is_type(args[0]) || !tl_type_has_fields(args[0].type))
     return true;
+  const tl_type *type = args[0].type;
+  tl_list *list = tl_list_new(vm, type->field_count + 2);
+  bool ok = list != NULL;
+  for (int64_t i = 0; ok && i < type->field_count; i++) {
+    const tl_type_field *field = &type->fields[i];
+    const bool fits = tl_csv_can_hold(field->type);
+    tl_list *row = tl_list_new(vm, 3);
+    ok = row != NULL;
+    if (!ok)
+      break;
+    row->items[0] = tl_retain(vm, tl_borrow(tl_own_string(field->name)));
+    row->items[1] =
+        tl_weak_int(fits ? (int64_t)tl_csv_kind_of(field->type) : -1);
+    row->items[2] = tl_type_slot(field->type);
+    row->length = 3;
+    ok = tl_list_push_own(vm, &list, tl_own_list(row));
   }
-  const bool one = tl_is_string(*s);
-  if (!tl_arg_names(vm, s))
-    return false;
-  if (!tl_is_list(*s) && !one)
-    return tl_arg_fail(vm, "read_csv", "missing",
-                       "true, false, a text or a list of texts", *s);
-  const int64_t count = one ? 1 : s->list->length;
-  g->wanted = true;
-  if (count == 0)
-    return true;
-  g->marks = tl_alloc(vm, (size_t)count * sizeof *g->marks, "missing texts");
-  if (g->marks == NULL)
-    return false;
-  g->count = count;
-  for (int64_t i = 0; i < count; i++) {
-    tl_csv_mark *mark = &g->marks[i];
-    tl_string *text;
-    if (!tl_arg_string(vm, "read_csv", "each of missing",
-                       one ? *s : s->list->items[i], &text))
-      return false;
-    *mark = (tl_csv_mark){text->text, text->length};
-    tl_csv_trim(&mark->text, &mark->nbytes);
-  }
-  return true;
+  ok = ok &&
+       tl_list_push_own(vm, &list, tl_bool(type->kind == TL_TYPE_TUPLE)) &&
+       tl_list_push_own(vm, &list, tl_bool(has_text_in_place(type)));
+  return tl_list_give(vm, list, ok, out);
 }
+
+const tl_builtin tl_csv_module[] = {
+    // What read_csv makes of the fields of a type.
+    {"csv_fields", "type", csv_fields, .takes = TL_FORMS},
+    {.name = NULL},
+};
 
 // --- read_csv ---------------------------------------------------------------
 
@@ -384,68 +222,64 @@ static bool find_rows(tl_csv_table *t, int64_t skip, tl_csv_part *part) {
                  t->path);
 }
 
-// The structs of args[8], or with none a record of columns.
-static bool read_table(tl_vm *vm, tl_csv_table *t, tl_csv_part *start,
-                       tl_slot *args, bool header, const gaps *missing,
-                       tl_slot *out) {
-  tl_type *type = tl_is_none(args[8]) ? NULL : args[8].type;
-  if (!read_names(vm, t, start, header) ||
-      !choose_columns(vm, t, args[3], args[5], header) ||
-      (type && !apply_type(vm, t, type, header || !tl_is_none(args[3]))))
-    return false;
-  // Names of columns are no values: only now.
-  if (missing->count > 0)
-    tl_csv_mark_missing(&t->source, missing->marks, missing->count);
-  if (!tl_csv_table_read(t, start))
-    return false;
-  if (type)
-    return make_structs(vm, t, type, out);
-  return make_record(vm, t, args[3], out);
+// Calls a function of inner/csv; an error gets the name of the function that
+// was called.
+static bool call_csv(tl_vm *vm, const char *function, int count, tl_slot *args,
+                     tl_slot *out) {
+  if (tl_call_embedded(vm, "inner/csv", function, count, args, out))
+    return true;
+  vm->error.named = false;
+  return false;
 }
 
-// A type has fields, and says itself which columns are read and as what.
-static bool check_type(tl_vm *vm, const tl_slot *args, bool header) {
-  if (tl_is_none(args[8]))
-    return true;
-  if (!tl_is_type(args[8]) || !tl_type_has_fields(args[8].type))
-    return tl_arg_fail(vm, "read_csv", "type",
-                       "a type with fields, such as {a: int8, b: ?float64}",
-                       args[8]);
-  if (tl_is_none(args[5]) && (!header || tl_is_none(args[3])))
-    return true;
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "read_csv: type says which columns are read, and as what: "
-                 "leave %s out",
-                 tl_is_none(args[5]) ? "columns" : "dates");
+// The table behind the row of names. [plan] is what the arguments say: names,
+// kinds and types of the columns, texts that are missing values, whether there
+// are any, and what to make of the columns.
+static bool read_table(tl_vm *vm, tl_csv_table *t, const tl_csv_part *start,
+                       tl_slot plan, tl_slot *out) {
+  const tl_slot *part = plan.list->items;
+  tl_csv_mark *marks = NULL;
+  tl_slot given[] = {tl_none(), tl_borrow(plan)};
+  t->source.missing = part[4].i != 0;
+  bool ok = take_columns(vm, t, part[0].list, part[1].list, part[2].list) &&
+            take_marks(vm, t, part[3].list, &marks) &&
+            tl_csv_table_read(t, start) && give_columns(vm, t, &given[0]) &&
+            call_csv(vm, "table", 2, given, out);
+  tl_free(vm, marks, (size_t)part[3].list->length * sizeof *marks);
+  return ok;
 }
 
 // path, header, sep, columns, skip, dates, rows, missing, type
 static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
   bool header;
-  gaps missing = {.marks = NULL};
   char separator;
   int64_t skip;
   tl_csv_part start;
   tl_csv_table t = {.most = INT64_MAX};
+  tl_slot plan, given[] = {tl_none(), tl_none(), tl_none()};
+  tl_slot asked[] = {tl_borrow(args[1]), tl_borrow(args[3]), tl_borrow(args[5]),
+                     tl_borrow(args[7]), tl_borrow(args[8])};
   if (!tl_arg_path(vm, "read_csv", args[0], &path) ||
-      !tl_arg_names(vm, &args[3]) || !tl_arg_names(vm, &args[5]) ||
       !tl_arg_bool(vm, "read_csv", "header", args[1], &header) ||
       !tl_csv_separator(vm, "read_csv", args[2], &separator) ||
       !tl_arg_count(vm, "read_csv", "skip", args[4], &skip) ||
       (!tl_is_none(args[6]) &&
        !tl_arg_count(vm, "read_csv", "rows", args[6], &t.most)) ||
-      !check_type(vm, args, header))
+      !call_csv(vm, "wanted", 5, asked, &given[2]))
     return false;
-  bool ok = read_gaps(vm, &args[7], &missing);
-  if (ok) {
-    ok = tl_csv_table_open(vm, path, separator, &t);
-    t.source.missing = missing.wanted || !tl_is_none(args[8]);
-    ok = ok && find_rows(&t, skip, &start) &&
-         read_table(vm, &t, &start, args, header, &missing, out);
-    tl_csv_table_close(vm, &t);
+  // The call takes what it is given.
+  bool ok = tl_csv_table_open(vm, path, separator, &t) &&
+            find_rows(&t, skip, &start) &&
+            read_names(vm, &t, &start, header, &given[1]) &&
+            tl_string_give(tl_string_from(vm, path), &given[0]);
+  if (!ok) {
+    tl_drop(vm, given[1]);
+    tl_drop(vm, given[2]);
   }
-  gaps_close(vm, &missing);
+  ok = ok && call_csv(vm, "plan", 3, given, &plan) &&
+       tl_drop_after(vm, read_table(vm, &t, &start, plan, out), &plan);
+  tl_csv_table_close(vm, &t);
   return ok;
 }
 

@@ -141,6 +141,7 @@ static const tl_family families[] = {
     {"_arguments", tl_divisors_module, VALUES},
     {"_arguments", tl_described_module, VALUES},
     {"_arguments", tl_pixels_module, VALUES},
+    {"_arguments", tl_csv_module, VALUES},
     {NULL, tl_pack_builtins, MEMORY},
     {"plot", tl_plot_module, PLOT},
     {NULL, NULL, NULL},

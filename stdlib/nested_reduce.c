@@ -9,7 +9,6 @@
 
 #include "stdlib/nested_reduce.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
@@ -21,101 +20,47 @@
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
-// The items of rows that are there, as rows: [items] are of TL_FORM_OPTION,
-// with these offsets. *out is a ragged array, owned. Flags say which items
-// there are; the offsets count those before each row.
-//
-//   rows   [1, none, 2]  [none]  [3]    offsets 0 3 4 5
-//   there  [1, 2]        []      [3]    offsets 0 2 2 3
-static bool present_rows(tl_vm *vm, tl_slot items, tl_array *offsets,
-                         tl_slot *out) {
-  tl_slot flags, there;
-  *out = tl_none();
-  if (!tl_option_there(vm, items.nested, &flags))
+// --- In Tally ---------------------------------------------------------------
+
+bool tl_reduce_in_tally(tl_vm *vm, const char *entry, const char *name,
+                        const tl_slot *x, const tl_slot *axis, int ndim,
+                        bool keepdims, tl_record *more, tl_slot *out) {
+  const tl_builtin *f = tl_builtin_find(vm->library, NULL, name, strlen(name));
+  tl_slot given[] = {tl_builtin_slot(f), tl_none(),         tl_borrow(*x),
+                     tl_borrow(*axis),   tl_weak_int(ndim), tl_bool(keepdims),
+                     tl_none()};
+  if (!tl_record_put_end(more, &given[6]))
     return false;
-  // The offsets count flags, and the flags then become places to take from.
-  tl_array *fewer = tl_true_offsets(vm, tl_offsets_data(offsets),
-                                    offsets->size - 1, flags.array);
-  bool ok = fewer != NULL &&
-            tl_value_take(vm, items.nested->parts[1], flags.array, &there);
-  tl_drop(vm, flags);
-  return tl_ragged_close(vm, ok, fewer, &there, out);
+  if (tl_string_give(tl_string_from(vm, name), &given[1]))
+    return tl_call_embedded(vm, "inner/reductions", entry, 7, given, out);
+  tl_drop(vm, given[6]);
+  return false;
 }
 
-// The place of the item in [begin, end) that has so many before it that are
-// there.
-static int64_t place_among(const tl_array *missing, int64_t begin, int64_t end,
-                           int64_t present) {
-  int64_t at = begin;
-  for (; at < end; at++) {
-    if (missing->data[at * tl_strides(missing)[0]] == 0 && present-- == 0)
-      break;
+// What a reduction has beside x, an axis and keepdims; NULL after tl_fail.
+static tl_record *other_arguments(tl_vm *vm, const tl_reduce_call *call) {
+  const tl_reduction reduction = call->reduction;
+  tl_record *more = tl_record_new(vm, 3);
+  tl_record_put(vm, &more, "skip_missing", tl_bool(call->skip));
+  if (call->dtype != TL_DTYPE_COUNT) {
+    tl_type *type = tl_type_of_dtype(vm, call->dtype);
+    tl_slot dtype = type != NULL ? tl_type_slot(type) : tl_none();
+    tl_record_put_made(vm, &more, "dtype", type != NULL, &dtype);
   }
-  return at - begin;
+  if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD)
+    tl_record_put(vm, &more, "correction", tl_weak_float(call->correction));
+  return more;
 }
 
-// Places among the items that are there as places among all of each row.
-static void spread_places(const tl_array *missing, const int64_t *at,
-                          int64_t rows, tl_array *places) {
-  int64_t *place = tl_offsets_data(places);
-  for (int64_t i = 0; i < rows; i++)
-    place[i] = place_among(missing, at[i], at[i + 1], place[i]);
+// By a function of inner/reductions, along an axis, or of all items (-1).
+static bool reduce_by(tl_vm *vm, const tl_reduce_call *call, const char *entry,
+                      tl_slot x, int axis, tl_slot *out) {
+  const tl_slot along = axis < 0 ? tl_none() : tl_weak_int(axis);
+  return tl_reduce_in_tally(vm, entry, call->name, &x, &along, tl_value_axes(x),
+                            false, other_arguments(vm, call), out);
 }
 
-// any is true where one item is, and all is false where one is not, whatever
-// those are that are missing.
-static bool is_decided(tl_reduction reduction) {
-  return reduction == TL_REDUCE_ANY || reduction == TL_REDUCE_ALL;
-}
-
-// Rows whose items may be missing. Skipping, the items that are there are
-// reduced, and places among them translated back. Otherwise a row with a
-// missing item is missing, except where any or all is decided without it:
-// whatever a missing item were, any([true, none]) is true.
-static bool reduce_optional_rows(tl_vm *vm, const tl_reduce_call *call,
-                                 tl_slot items, const tl_array *offsets,
-                                 tl_slot *out) {
-  const int64_t *at = tl_offsets_data((tl_array *)offsets);
-  int64_t rows = offsets->size - 1;
-  if (call->skip) {
-    tl_slot there;
-    if (!present_rows(vm, items, (tl_array *)offsets, &there))
-      return false;
-    bool ok = tl_reduce_each_row(vm, call, there.nested->parts[1],
-                                 tl_ragged_offsets(there.nested), rows, out);
-    // argmin among items that are there is not their place in the row.
-    if (ok && tl_reduces_to_place(call->reduction) && rows > 0)
-      spread_places(items.nested->parts[0].array, at, rows, out->array);
-    tl_drop(vm, there);
-    return ok;
-  }
-  tl_reduce_call any = {
-      .name = "any", .reduction = TL_REDUCE_ANY, .dtype = TL_DTYPE_COUNT};
-  tl_slot mask, values;
-  if (!tl_reduce_each_row(vm, &any, items.nested->parts[0], at, rows, &mask))
-    return false;
-  // any and all are computed of what is there; where they are sure of it, the
-  // mask is taken back.
-  bool decided = is_decided(call->reduction), ok;
-  if (decided) {
-    tl_reduce_call known = *call;
-    known.skip = true;
-    ok = reduce_optional_rows(vm, &known, items, offsets, &values);
-  } else {
-    ok =
-        tl_reduce_each_row(vm, call, items.nested->parts[1], at, rows, &values);
-  }
-  if (!ok) {
-    tl_drop(vm, mask);
-    return false;
-  }
-  const bool sure = call->reduction == TL_REDUCE_ANY;
-  for (int64_t i = 0; decided && i < rows; i++) {
-    if ((values.array->data[i] != 0) == sure)
-      mask.array->data[i] = 0;
-  }
-  return tl_option_of(vm, &mask, &values, out);
-}
+// --- Rows -------------------------------------------------------------------
 
 // How many rows have an item at each place; the widest row has the last.
 static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
@@ -142,31 +87,25 @@ static tl_array *count_places(tl_vm *vm, const int64_t *at, int64_t rows) {
   return offsets;
 }
 
-// The items at place 0 of all rows that have one, those at place 1, and so on:
-// what is across the rows as rows.
-static bool turn_rows(tl_vm *vm, tl_slot *offsets, tl_slot *items) {
-  const int64_t *at = tl_offsets_data(offsets->array);
-  int64_t rows = offsets->array->size - 1;
-  tl_slot transposed;
+// Offsets and items take the places of those of the rows.
+bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out) {
+  tl_slot offsets, items, turned;
+  if (!tl_ragged_borrow(vm, x, &offsets, &items))
+    return false;
+  const int64_t *at = tl_offsets_data(offsets.array);
+  int64_t rows = offsets.array->size - 1;
   tl_array *begins = count_places(vm, at, rows);
   tl_array *next = begins != NULL ? tl_array_copy(vm, begins) : NULL;
   tl_array *places = next != NULL ? tl_positions_new(vm, at[rows]) : NULL;
-  bool ok = places != NULL;
-  for (int64_t i = 0; ok && i < rows; i++) {
+  for (int64_t i = 0; places != NULL && i < rows; i++) {
     for (int64_t k = at[i]; k < at[i + 1]; k++)
       tl_offsets_data(places)[tl_offsets_data(next)[k - at[i]]++] = k;
   }
-  ok = tl_take_at(vm, ok, *items, places, &transposed);
+  bool ok = tl_take_at(vm, places != NULL, items, places, &turned);
   tl_array_drop(vm, next);
-  if (ok) {
-    tl_drop(vm, *offsets);
-    tl_drop(vm, *items);
-    *offsets = tl_own_array(begins);
-    *items = transposed;
-  } else {
-    tl_array_drop(vm, begins);
-  }
-  return ok;
+  tl_drop(vm, offsets);
+  tl_drop(vm, items);
+  return tl_ragged_close(vm, ok, begins, &turned, out);
 }
 
 // Any value along one axis.
@@ -202,60 +141,36 @@ static bool reduce_each(tl_vm *vm, const tl_reduce_call *call, tl_slot items,
   int64_t rows = offsets->size - 1;
   if (tl_is_array(items) && tl_ndim(items.array) == 1)
     return tl_reduce_each_row(vm, call, items, at, rows, out);
-  if (tl_is_form(items, TL_FORM_OPTION) && tl_value_ndim(items) == 1)
-    return reduce_optional_rows(vm, call, items, offsets, out);
+  if (tl_is_form(items, TL_FORM_OPTION) && tl_value_ndim(items) == 1) {
+    tl_slot shared = tl_own_array((tl_array *)(uintptr_t)offsets);
+    tl_slot x, own = tl_retain(vm, tl_borrow(items));
+    shared = tl_retain(vm, tl_borrow(shared));
+    return tl_rows_close(vm, true, &shared, &own, &x) &&
+           tl_drop_after(vm, reduce_by(vm, call, "present_within", x, 1, out),
+                         &x);
+  }
   return reduce_tables(vm, call, items, at, rows, out);
 }
 
-// What an axis means for rows of different lengths:
-//
-//   none    all items of all rows
-//   0       across the rows, at each place those that have one (turn_rows)
-//   1       within each row
-//   2, …    inside of the items; the rows stay
-//
-// A place has no single row to stand for across rows: argmin and argmax along
-// axis 0 fail (kind value).
-static bool reduce_ragged(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
-                          tl_slot *out) {
-  tl_slot offsets, items, inner;
-  int axis = -1;
-  if (!tl_is_none(call->axis) &&
-      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(x), 0, &axis))
-    return false;
-  // A number across rows would count only the rows that reach so far, and so
-  // name none of them.
-  if (tl_reduces_to_place(call->reduction) && axis == 0) {
-    char text[TL_DESCRIBE];
-    return tl_fail(vm, TALLY_ERR_VALUE,
-                   "%s: across the rows of %s the items have no places: axis: "
-                   "-1 is within the rows",
-                   call->name, tl_describe(x, text, sizeof text));
-  }
+// All items of a ragged array (axis -1), or each row of it.
+static bool reduce_rows(tl_vm *vm, const tl_reduce_call *call, tl_slot x,
+                        int axis, tl_slot *out) {
+  tl_slot offsets, items;
   if (!tl_ragged_borrow(vm, x, &offsets, &items))
     return false;
   bool ok;
-  if (axis < 0 && tl_is_nested(items)) {
+  if (axis > 0)
+    ok = reduce_each(vm, call, items, offsets.array, out);
+  else if (tl_is_nested(items))
     ok = tl_nested_reduce(vm, call, &items, out);
-  } else if (axis < 0) {
-    uint32_t axes = (uint32_t)((UINT64_C(1) << tl_ndim(items.array)) - 1);
-    ok = tl_reduce(vm, call->reduction, &items, axes, false, call->dtype,
-                   call->correction, out);
-  } else if (axis > 1) {
-    // Within what the rows hold; they stay.
-    ok = reduce_along(vm, call, &items, axis - 1, &inner);
-    tl_drop(vm, items);
-    return tl_rows_close(vm, ok, &offsets, &inner, out);
-  } else {
-    ok = (axis == 1 || turn_rows(vm, &offsets, &items)) &&
-         reduce_each(vm, call, items, offsets.array, out);
-  }
+  else
+    ok = tl_reduce(vm, call->reduction, &items,
+                   (uint32_t)((UINT64_C(1) << tl_ndim(items.array)) - 1), false,
+                   call->dtype, call->correction, out);
   tl_drop(vm, offsets);
   tl_drop(vm, items);
   return ok;
 }
-
-// --- Rows in a grid ---------------------------------------------------------
 
 // The axis goes to the end, and the items are cut into rows of its length:
 //
@@ -281,141 +196,7 @@ bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out) {
   return ok && tl_ragged_of_width(vm, rows, shape[along], &items, out);
 }
 
-// Along a fixed axis: the items along it, or the rows, as rows of their own.
-static bool reduce_axis(tl_vm *vm, const tl_reduce_call *call,
-                        const tl_nested *n, int axis, tl_slot *out) {
-  int outer = 0, ndim = tl_nested_ndim(n);
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot rows, flat;
-  if (!tl_rows_along(vm, n, axis, &rows))
-    return false;
-  for (int i = 0; i < ndim; i++) {
-    if (i != axis)
-      shape[outer++] = tl_value_length(n->parts[0], i);
-  }
-  bool ok = reduce_each(vm, call, rows.nested->parts[1],
-                        rows.nested->parts[0].array, &flat);
-  tl_drop(vm, rows);
-  return ok && tl_value_split_axis(vm, &flat, outer, shape, out);
-}
-
-// Rows in a grid: an axis of the grid reduces across rows, one behind it within
-// them, whose results go back into the grid's shape.
-static bool reduce_grid(tl_vm *vm, const tl_reduce_call *call,
-                        const tl_nested *n, tl_slot *out) {
-  const tl_array *places = n->parts[0].array;
-  int axis, ndim = tl_ndim(places);
-  bool all = tl_is_none(call->axis);
-  tl_slot rows = tl_lend_nested(n), made;
-  if (!all &&
-      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(rows), 0, &axis))
-    return false;
-  // An axis of the grid; those behind count within the rows.
-  if (!all && axis < ndim)
-    return reduce_axis(vm, call, n, axis, out);
-  if (!tl_grid_rows(vm, tl_lend_nested(n), &rows))
-    return false;
-  tl_reduce_call within = *call;
-  if (!all)
-    within.axis = tl_weak_int(axis - ndim + 1);
-  bool ok = reduce_ragged(vm, &within, rows, &made);
-  tl_drop(vm, rows);
-  if (ok && all)
-    tl_copy_slot(out, &made);
-  return ok &&
-         (all || tl_value_split_axis(vm, &made, ndim, tl_shape(places), out));
-}
-
-// --- Missing values ---------------------------------------------------------
-
-// A shift by 32 is undefined, hence the case of its own.
-static uint32_t all_axes(const tl_array *a) {
-  int ndim = tl_ndim(a);
-  return ndim == 32 ? UINT32_MAX : (UINT32_C(1) << ndim) - 1;
-}
-
-// Reduces all items of a masked array to one value, by [call]. *out is owned;
-// false after tl_fail. decide() comes back to it, once, with missing ones
-// skipped.
-static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
-                       const tl_nested *n, tl_slot *out);
-
-// any and all of items of which some are missing: *out is the answer if those
-// that are there suffice for it, else none.
-static bool decide(tl_vm *vm, const tl_reduce_call *call, const tl_nested *n,
-                   tl_slot *out) {
-  tl_reduce_call known = *call;
-  known.skip = true;
-  tl_slot value;
-  if (!reduce_all(vm, &known, n, &value))
-    return false;
-  bool sure = (value.i != 0) == (call->reduction == TL_REDUCE_ANY);
-  *out = sure ? value : tl_none();
-  return true;
-}
-
-// All items into one: without those that are missing, or none if there is one.
-static bool reduce_all(tl_vm *vm, const tl_reduce_call *call,
-                       const tl_nested *n, tl_slot *out) {
-  tl_slot missing = n->parts[0], any, values;
-  if (!call->skip) {
-    if (!tl_reduce(vm, TL_REDUCE_ANY, &missing, all_axes(missing.array), false,
-                   TL_DTYPE_COUNT, 0, &any))
-      return false;
-    *out = tl_none();
-    if (any.i != 0)
-      return !is_decided(call->reduction) || decide(vm, call, n, out);
-    values = tl_borrow(n->parts[1]);
-    return tl_reduce(vm, call->reduction, &values, all_axes(values.array),
-                     false, call->dtype, call->correction, out);
-  }
-  if (!tl_option_present(vm, n, &values))
-    return false;
-  bool ok = tl_reduce(vm, call->reduction, &values, 1, false, call->dtype,
-                      call->correction, out);
-  tl_drop(vm, values);
-  if (!ok || !tl_reduces_to_place(call->reduction))
-    return ok;
-  // In row-major order, whatever the axes.
-  tl_slot flat, mask = tl_borrow(missing);
-  if (!tl_value_flatten(vm, mask, &flat))
-    return false;
-  *out = tl_int(place_among(flat.array, 0, flat.array->size, out->i));
-  tl_drop(vm, flat);
-  return true;
-}
-
 // --- Any --------------------------------------------------------------------
-
-bool tl_reduce_in_tally(tl_vm *vm, const char *entry, const char *name,
-                        const tl_slot *x, const tl_slot *axis, int ndim,
-                        bool keepdims, tl_record *more, tl_slot *out) {
-  const tl_builtin *f = tl_builtin_find(vm->library, NULL, name, strlen(name));
-  tl_slot given[] = {tl_builtin_slot(f), tl_none(),         tl_borrow(*x),
-                     tl_borrow(*axis),   tl_weak_int(ndim), tl_bool(keepdims),
-                     tl_none()};
-  if (!tl_record_put_end(more, &given[6]))
-    return false;
-  if (tl_string_give(tl_string_from(vm, name), &given[1]))
-    return tl_call_embedded(vm, "inner/reductions", entry, 7, given, out);
-  tl_drop(vm, given[6]);
-  return false;
-}
-
-// What a reduction has beside x, an axis and keepdims; NULL after tl_fail.
-static tl_record *other_arguments(tl_vm *vm, const tl_reduce_call *call) {
-  const tl_reduction reduction = call->reduction;
-  tl_record *more = tl_record_new(vm, 3);
-  tl_record_put(vm, &more, "skip_missing", tl_bool(call->skip));
-  if (call->dtype != TL_DTYPE_COUNT) {
-    tl_type *type = tl_type_of_dtype(vm, call->dtype);
-    tl_slot dtype = type != NULL ? tl_type_slot(type) : tl_none();
-    tl_record_put_made(vm, &more, "dtype", type != NULL, &dtype);
-  }
-  if (reduction == TL_REDUCE_VAR || reduction == TL_REDUCE_STD)
-    tl_record_put(vm, &more, "correction", tl_weak_float(call->correction));
-  return more;
-}
 
 // Several axes, and those that stay, as a list.
 static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, const tl_slot *x,
@@ -444,32 +225,29 @@ static bool reduce_axes(tl_vm *vm, const tl_reduce_call *call, const tl_slot *x,
   return ok;
 }
 
-// Several axes, and those that stay, are a matter of inner/reductions.tly; what
-// remains is a matter of the form. Structs have no reductions (kind type).
+// Here are the rows themselves, which are what all else is brought to in
+// inner/reductions.tly. Structs have no reductions (kind type).
 bool tl_nested_reduce(tl_vm *vm, const tl_reduce_call *call, tl_slot *x,
                       tl_slot *out) {
-  const tl_nested *n = x->nested;
-  char text[TL_DESCRIBE];
-  int axis;
+  int axis = -1;
+  const bool rows = tl_is_form(*x, TL_FORM_RAGGED);
+  const bool option = tl_is_form(*x, TL_FORM_OPTION);
   if (tl_is_list(call->axis) || tl_is_array(call->axis) || call->keepdims)
     return reduce_axes(vm, call, x, out);
-  switch (tl_nested_form(n)) {
-    case TL_FORM_RAGGED:
-      return reduce_ragged(vm, call, *x, out);
-    case TL_FORM_GRID:
-      return reduce_grid(vm, call, n, out);
-    case TL_FORM_OPTION:
-      if (!tl_is_none(call->axis) &&
-          !tl_arg_axis(vm, call->name, call->axis, tl_nested_ndim(n), 0, &axis))
-        return false;
-      return tl_is_none(call->axis) || tl_nested_ndim(n) == 1
-                 ? reduce_all(vm, call, n, out)
-                 : reduce_axis(vm, call, n, axis, out);
-    default:
-      return tl_fail(vm, TALLY_ERR_TYPE,
-                     "%s: structs have no %s: reduce a field of %s, as in "
-                     "%s(p.x)",
-                     call->name, call->name, tl_describe(*x, text, sizeof text),
-                     call->name);
+  if (!rows && !option && !tl_is_form(*x, TL_FORM_GRID)) {
+    char text[TL_DESCRIBE];
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "%s: structs have no %s: reduce a field of %s, as in "
+                   "%s(p.x)",
+                   call->name, call->name, tl_describe(*x, text, sizeof text),
+                   call->name);
   }
+  if (!tl_is_none(call->axis) &&
+      !tl_arg_axis(vm, call->name, call->axis, tl_value_axes(*x), 0, &axis))
+    return false;
+  if (rows && (axis < 0 || axis == 1))
+    return reduce_rows(vm, call, *x, axis, out);
+  if (option && (axis < 0 || tl_value_ndim(*x) == 1))
+    return reduce_by(vm, call, "present", *x, -1, out);
+  return reduce_by(vm, call, "along", *x, axis, out);
 }

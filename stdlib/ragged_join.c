@@ -3,7 +3,6 @@
 // Along the first axis the parts are joined, along that of ragged rows each row
 // goes on with the next array's; inner/nested.tly has all other axes.
 
-#include <inttypes.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
@@ -99,69 +98,10 @@ bool tl_nested_stack(tl_vm *vm, const tl_list *list, tl_slot axis,
   return join_list(vm, "stack", list, axis, true, out);
 }
 
-// --- append ---------------------------------------------------------------
+// --- append ----------------------------------------------------------------
 
-// Whether x is a vector of tuples, to which a list may be appended as one.
-static bool is_tuples(tl_slot x) {
-  return tl_value_ndim(x) == 1 && tl_has_fields(x) &&
-         x.nested->layout->kind == TL_TYPE_TUPLE;
-}
-
-// The item becomes an array of one, in the form that x joins with:
-//
-//   a list, x of tuples         converted to the type of x's items
-//   none                        missing, of x's own dtype
-//   a table, x a grid           rows of a grid of one
-//   all else                    stacked; a row of a ragged x becomes ragged
-//
-// and is then joined behind x. Borrows both; *out is owned.
+// The item becomes an array of one in the form that x joins with, in Tally.
 bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out) {
-  tl_slot one;
-  bool option = tl_is_form(x, TL_FORM_OPTION);
-  if (tl_is_list(item) && is_tuples(x)) {
-    tl_type *type = tl_type_below(vm, x, 1);
-    tl_list *list = type != NULL ? tl_list_new(vm, 1) : NULL;
-    tl_slot borrowed = tl_borrow(item), whole;
-    if (list == NULL)
-      return false;
-    bool ok = tl_list_push(vm, &list, &borrowed);  // there is room
-    whole = tl_own_list(list);
-    ok = ok && tl_struct_convert(vm, type, whole, &one);
-    tl_drop(vm, whole);
-    if (!ok)
-      return false;
-  } else if (tl_is_none(item) && (option || tl_is_array(x))) {
-    // One missing item of the array's own type.
-    int64_t length = 1;
-    tl_slot values = option ? x.nested->parts[1] : x;
-    tl_type type = {.kind = TL_TYPE_OPTION};
-    type.of = tl_type_of_dtype(vm, tl_array_dtype(values.array));
-    if (!tl_zeros_of_type(vm, "append", &type, 1, &length, &one))
-      return false;
-  } else if (tl_is_form(x, TL_FORM_GRID) && tl_is_array(item) &&
-             tl_ndim(item.array) > 1) {
-    tl_slot rows;
-    if (!tl_ragged_of_regular(vm, item, &rows))
-      return false;
-    bool ok = tl_stack_any(vm, 1, &rows, &one);
-    tl_drop(vm, rows);
-    if (!ok)
-      return false;
-  } else if (!tl_stack_any(vm, 1, &item, &one)) {
-    return false;
-  }
-  // A row stacks to a regular array of one row.
-  if (tl_is_form(x, TL_FORM_RAGGED) && !tl_is_form(one, TL_FORM_GRID) &&
-      tl_value_ndim(one) > 1) {
-    tl_slot row;
-    bool ok = tl_ragged_of_regular(vm, one, &row);
-    tl_drop(vm, one);
-    if (!ok)
-      return false;
-    one = row;
-  }
-  tl_slot both[2] = {tl_borrow(x), one};
-  bool ok = tl_value_concat(vm, 2, both, out);
-  tl_drop(vm, one);
-  return ok;
+  tl_slot given[] = {tl_borrow(x), tl_borrow(item)};
+  return tl_call_embedded(vm, "inner/nested", "appended", 2, given, out);
 }
