@@ -27,7 +27,9 @@
 #include "vm/memory/mapping.h"
 #include "vm/bytecode/module.h"
 #include "vm/api/open.h"
+#include "vm/api/painter.h"
 #include "vm/native/jit.h"
+#include "vm/observe/code_json.h"
 #include "vm/observe/watch.h"
 #include "vm/poll.h"
 
@@ -518,14 +520,14 @@ static bool read_source(tally_vm *vm, const char *name, const char **source,
 // as print writes.
 static tally_status write_listing(tl_vm *vm, const tl_unit *unit,
                                   const tl_prototype *function) {
-  tl_text text;
+  tl_text code, text;
+  tl_text_open(&code, vm);
   tl_text_open(&text, vm);
-  if (unit != NULL)
-    tl_disassemble_unit(unit, &text);
-  else
-    tl_disassemble_function(function, &text);
-  bool ok = text.failed ? tl_fail_memory(vm, text.length, "a listing")
-                        : tl_write(vm, text.bytes, text.length);
+  tl_json_listing(&code, unit, function);
+  bool ok = tl_tell_code(vm, &code, "inner/listing", "listing", NULL, &text) &&
+            !text.failed && tl_write(vm, text.bytes, text.length);
+  if (!ok && !tl_failed(vm))
+    tl_fail_memory(vm, text.length, "a listing");
   tl_text_close(&text);
   return ok ? TALLY_OK : tl_report(vm);
 }
@@ -557,7 +559,8 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
   if (!tl_handle_get(vm, function, &s))
     return tl_report(vm);
   if (tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE))
-    return write_listing(vm, NULL, tl_function_prototype(s));
+    return write_listing(vm, tl_function_prototype(s)->unit,
+                         tl_function_prototype(s));
   tl_fail(vm, TALLY_ERR_TYPE, "a listing needs a script's function: got %s",
           tl_describe(s, text, sizeof text));
   return tl_report(vm);

@@ -6,14 +6,12 @@
 //     … runs …
 //   tally_plot_…  stop, then draw        a VM of its own runs the painter
 //   tally_explain start, run, stop, tell
-//
-// The painter has the host's allocator and nothing else of the host's: its
-// prints go nowhere, and it may use no files.
 #include "stdlib/memory_records.h"
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
+#include "vm/api/painter.h"
 #include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/observe/references.h"
@@ -43,12 +41,6 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
   return TALLY_OK;
 }
 
-// The painter's output: what it draws is its result, not its print.
-static int write_nothing(void *context, const char *text, size_t nbytes) {
-  (void)context, (void)text, (void)nbytes;
-  return 0;
-}
-
 // What is drawn: of which function it is spoken in messages, and the names of
 // the functions of stdlib/inner/memory.tly, one for each form.
 typedef struct picture {
@@ -70,48 +62,17 @@ static bool record(tl_vm *painter, const tl_vm *watched, const picture *what,
              : tl_profile_record(painter, watched->watched->profile, out);
 }
 
-// A VM of its own that draws, so that neither the watched VM's limits and
-// interrupts nor its counters are touched; NULL after tl_fail.
-static tally_vm *open_painter(tl_vm *vm) {
-  tally_options options = tally_default_options();
-  options.resize = vm->options.resize;
-  options.context = vm->options.context;
-  options.write = write_nothing;
-  options.capabilities = 0;
-  options.threads = 1;
-  tally_vm *painter;
-  if (tally_open(&options, &painter) == TALLY_OK)
-    return painter;
-  tl_fail_memory(vm, sizeof *painter, "a picture");
-  return NULL;
-}
-
-// Ends the painter. What it drew where [ok], an owned string, goes to the text;
-// else its error is raised here with its status. Returns ok.
-static bool close_painter(tl_vm *vm, tally_vm *painter, bool ok, tl_slot drawn,
-                          tl_text *text) {
-  if (ok) {
-    tl_text_add(text, drawn.string->text, drawn.string->length);
-    tl_drop(painter, drawn);
-  } else {
-    tally_status status = tl_report(painter);
-    tl_fail(vm, status, "%s", tally_error(painter)->message);
-  }
-  tally_close(painter);
-  return ok;
-}
-
 // Draws the record into the text. False after tl_fail.
 static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
                  int width, tl_text *text) {
-  tally_vm *painter = open_painter(vm);
+  tally_vm *painter = tl_painter_open(vm);
   if (painter == NULL)
     return false;
   tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn = tl_none();
   bool ok = record(painter, vm, what, &args[0]) &&
             tl_call_embedded(painter, "inner/memory", what->names[form],
                              form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
-  return close_painter(vm, painter, ok, drawn, text);
+  return tl_painter_close(vm, painter, ok, drawn, text);
 }
 
 // The text of a picture as the host's value, which *out owns. Recording is
@@ -270,22 +231,11 @@ static tl_unit *compile_file(tl_vm *vm, const char *path) {
 // painter. False after tl_fail.
 static bool explain(tl_vm *vm, const tl_unit *unit, const tl_notes *notes,
                     const char *error, bool as_json, tl_text *text) {
+  const tl_slot more = tl_bool(as_json);
   tl_text code;
   tl_text_open(&code, vm);
   tl_explain_code(&code, unit, notes, error);
-  tally_vm *painter = code.failed ? NULL : open_painter(vm);
-  if (painter == NULL) {
-    tl_text_close(&code);
-    return false;
-  }
-  tl_slot args[2] = {tl_none(), tl_bool(as_json)}, told = tl_none();
-  tl_string *given = tl_string_new(painter, code.bytes, code.length);
-  tl_text_close(&code);
-  if (given != NULL)
-    args[0] = tl_own_string(given);
-  bool ok = given != NULL && tl_call_embedded(painter, "inner/explain",
-                                              "explain", 2, args, &told);
-  return close_painter(vm, painter, ok, told, text);
+  return tl_tell_code(vm, &code, "inner/explain", "explain", &more, text);
 }
 
 // Writes what the code may do and, unless static, what the run did; or what
