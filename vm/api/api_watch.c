@@ -1,6 +1,7 @@
 // tally.h: watching what runs do with memory and time: tally_watch,
-// tally_plot_memory, tally_plot_time, tally_explain, tally_left. The records
-// are vm/observe's; here they are started, and given to the host as texts.
+// tally_plot_memory, tally_plot_time, tally_explain, tally_left, and
+// tally_disassemble, which tells of code as tally_explain does. The records are
+// vm/observe's; here they are started, and given to the host as texts.
 //
 //   tally_watch   start: what was recorded before goes
 //     … runs …
@@ -16,6 +17,7 @@
 #include "vm/host.h"
 #include "vm/observe/references.h"
 #include "vm/native/jit.h"
+#include "vm/observe/code_json.h"
 #include "vm/observe/explain.h"
 #include "vm/observe/peak_bound.h"
 #include "vm/io.h"
@@ -215,16 +217,66 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 
 // --- Explaining --------------------------------------------------------------
 
-// Compiles a file without running it; NULL after tl_fail. The host reads the
-// file, so that no capability is asked for; the caller frees the unit.
-static tl_unit *compile_file(tl_vm *vm, const char *path) {
+// Compiles a text, or with [source] NULL the file of that name, without running
+// it; NULL after tl_fail. The host reads the file, so that no capability is
+// asked for; the caller frees the unit.
+static tl_unit *compile(tl_vm *vm, const char *name, const char *source,
+                        size_t nbytes) {
   tl_bytes file = {.data = NULL};
-  if (!tl_io_read(vm, NULL, path, &file))
+  if (source == NULL && !tl_io_read(vm, NULL, name, &file))
     return NULL;
-  tl_unit *unit =
-      tl_compile(vm, vm->main, path, file.data, file.nbytes, TL_UNIT_SCRIPT);
-  tl_bytes_free(vm, &file);
+  tl_unit *unit = source != NULL ? tl_compile(vm, vm->main, name, source,
+                                              nbytes, TL_UNIT_SCRIPT)
+                                 : tl_compile(vm, vm->main, name, file.data,
+                                              file.nbytes, TL_UNIT_SCRIPT);
+  if (file.data != NULL)
+    tl_bytes_free(vm, &file);
   return unit;
+}
+
+// Writes the listing of a unit, or of one function alone, to the host's output,
+// as print writes.
+static tally_status write_listing(tl_vm *vm, const tl_unit *unit,
+                                  const tl_prototype *function) {
+  tl_text code, text;
+  tl_text_open(&code, vm);
+  tl_text_open(&text, vm);
+  tl_json_listing(&code, unit, function);
+  bool ok = tl_tell_code(vm, &code, "inner/listing", "listing", NULL, &text) &&
+            !text.failed && tl_write(vm, text.bytes, text.length);
+  if (!ok && !tl_failed(vm))
+    tl_fail_memory(vm, text.length, "a listing");
+  tl_text_close(&text);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+// The unit is freed at once: nothing of it runs.
+tally_status tally_disassemble(tally_vm *vm, const char *name,
+                               const char *source, size_t nbytes) {
+  TL_ENTER(vm);
+  if (!tl_may_run(vm) || !tl_given(vm, name, "the name"))
+    return tl_report(vm);
+  tl_unit *unit = compile(vm, name, source, nbytes);
+  if (unit == NULL)
+    return tl_report(vm);
+  tally_status status = write_listing(vm, unit, NULL);
+  tl_unit_free(vm, unit);
+  return status;
+}
+
+// Built-ins have no bytecode.
+tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
+  TL_ENTER(vm);
+  tl_slot s;
+  char text[TL_DESCRIBE];
+  if (!tl_handle_get(vm, function, &s))
+    return tl_report(vm);
+  if (tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE))
+    return write_listing(vm, tl_function_prototype(s)->unit,
+                         tl_function_prototype(s));
+  tl_fail(vm, TALLY_ERR_TYPE, "a listing needs a script's function: got %s",
+          tl_describe(s, text, sizeof text));
+  return tl_report(vm);
 }
 
 // What the code may do and, where there are notes, what the run did, told by a
@@ -299,7 +351,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
   if ((flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0) {
-    tl_unit *unit = compile_file(vm, path);
+    tl_unit *unit = compile(vm, path, NULL, 0);
     if (unit == NULL)
       return tl_report(vm);
     write_explanation(vm, unit, flags, NULL, &text);
