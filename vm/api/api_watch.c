@@ -21,6 +21,7 @@
 #include "vm/observe/explain.h"
 #include "vm/observe/peak_bound.h"
 #include "vm/io.h"
+#include "vm/poll.h"
 #include "vm/bytecode/module.h"
 
 #include <stdio.h>
@@ -223,6 +224,8 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 static tl_unit *compile(tl_vm *vm, const char *name, const char *source,
                         size_t nbytes) {
   tl_bytes file = {.data = NULL};
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
   if (source == NULL && !tl_io_read(vm, NULL, name, &file))
     return NULL;
   tl_unit *unit = source != NULL ? tl_compile(vm, vm->main, name, source,
