@@ -221,8 +221,8 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 // Compiles a text, or with [source] NULL the file of that name, without running
 // it; NULL after tl_fail. The host reads the file, so that no capability is
 // asked for; the caller frees the unit.
-static tl_unit *compile(tl_vm *vm, const char *name, const char *source,
-                        size_t nbytes) {
+static tl_unit *compile_text(tl_vm *vm, const char *name, const char *source,
+                             size_t nbytes) {
   tl_bytes file = {.data = NULL};
   if (vm->native_depth == 0)
     tl_poll_begin(vm);
@@ -259,7 +259,7 @@ tally_status tally_disassemble(tally_vm *vm, const char *name,
   TL_ENTER(vm);
   if (!tl_may_run(vm) || !tl_given(vm, name, "the name"))
     return tl_report(vm);
-  tl_unit *unit = compile(vm, name, source, nbytes);
+  tl_unit *unit = compile_text(vm, name, source, nbytes);
   if (unit == NULL)
     return tl_report(vm);
   tally_status status = write_listing(vm, unit, NULL);
@@ -354,7 +354,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
   if ((flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0) {
-    tl_unit *unit = compile(vm, path, NULL, 0);
+    tl_unit *unit = compile_text(vm, path, NULL, 0);
     if (unit == NULL)
       return tl_report(vm);
     write_explanation(vm, unit, flags, NULL, &text);

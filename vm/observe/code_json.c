@@ -83,11 +83,10 @@ static void put_instruction(tl_text *out, uint32_t pc, const tl_decoded *d) {
                  "{\"pc\": %" PRIu32 ", \"next\": %" PRIu32
                  ", \"op\": \"%s\", \"window\": [%" PRIu32 ", %" PRIu32
                  "], \"result\": %" PRId32 ", \"results\": %" PRIu32
-                 ", \"target\": %" PRId64
-                 ", \"falls\": %s, \"extra\": %" PRId32,
+                 ", \"target\": %" PRId64 ", \"falls\": %s",
                  pc, pc + d->words, tl_opcodes[d->op].name, d->window,
                  d->window_count, d->result, d->result_count, d->target,
-                 tl_json_bool(d->falls_through), (int32_t)d->extra);
+                 tl_json_bool(d->falls_through));
   tl_json_list(out, "operands", d->operands, d->operand_count, put_slot);
   tl_json_list(out, "modes", d->modes, d->operand_count, put_mode);
 }
@@ -189,8 +188,8 @@ static void put_handler(tl_text *out, const void *of, uint32_t i) {
   tl_text_putc(out, '}');
 }
 
-// A tl_json_more function: what extra is, where it says more than its opcode,
-// and the line of which the instruction is the first, else 0.
+// A tl_json_more function: extra, what that is where it says more than the
+// opcode, and the line of which the instruction is the first, else 0.
 static void put_more(tl_text *out, void *context, const tl_prototype *p,
                      uint32_t pc, const tl_decoded *d) {
   (void)context;
@@ -200,7 +199,9 @@ static void put_more(tl_text *out, void *context, const tl_prototype *p,
   const bool number = extra == 'i' || d->op == TL_BC_LOADI;
   const tl_place_entry *place = tl_place_at(p, pc);
   tl_text_printf(out,
+                 ", \"extra\": %" PRId32
                  ", \"holds\": \"%s\", \"is_loop\": %s, \"line\": %" PRIu32,
+                 (int32_t)d->extra,
                  constant ? "constant"
                  : number ? "number"
                           : "",
