@@ -55,14 +55,11 @@ bool tl_fusion_makes_mask(tl_op op) {
 
 // The operation whose result a slot holds at [end]; TL_OP_COUNT: none.
 static tl_op operation_at(const tl_prototype *p, uint32_t end, uint32_t slot) {
-  tl_op found = TL_OP_COUNT;
+  uint32_t at;
   tl_decoded d;
-  for (uint32_t pc = 0; pc < end; pc += d.words) {
-    tl_decode(p, pc, &d);
-    if (tl_decoded_sets(&d, slot))
-      found = tl_region_op(d.op, d.extra);
-  }
-  return found;
+  return tl_writers_find(&(tl_writers){.p = p}, end, slot, &at, &d)
+             ? tl_region_op(d.op, d.extra)
+             : TL_OP_COUNT;
 }
 
 // Whether it takes the items of a mask that is computed here: that ends a

@@ -55,13 +55,7 @@ typedef struct layout {
 // Whether a token may be an operand's last, so that a bracket or a sign behind
 // it belongs to it.
 static bool ends_operand(uint8_t kind) {
-  static const uint8_t kinds[] = {
-      TL_TOKEN_NAME,        TL_TOKEN_NUMBER,    TL_TOKEN_STRING,
-      TL_TOKEN_TAIL,        TL_TOKEN_TYPE,      TL_TOKEN_PAREN_END,
-      TL_TOKEN_BRACKET_END, TL_TOKEN_BRACE_END, TL_TOKEN_SQUARE,
-      TL_TOKEN_CUBE,        TL_TOKEN_TRUE,      TL_TOKEN_FALSE,
-      TL_TOKEN_NONE};
-  return memchr(kinds, kind, sizeof kinds) != NULL;
+  return (tl_token_infos[kind].place & TL_OPERAND_LAST) != 0;
 }
 
 // Braces are neither: blanks stand inside those of a block.

@@ -69,60 +69,69 @@ typedef enum tl_level {
   X(OR, "or", OR, OR)              \
   X(NOT, "not", NOT, NOT)
 
-// X(KIND, "text")
+// X(KIND, "text", whether it may be the first or the last token of an operand,
+// what a prompt colours it as)
 #define TL_TOKEN_MARKS(X)                                                      \
-  X(END, "the end of the text")                                                \
-  X(ERROR, "an error")              /* code: tl_lex_error */                   \
-  X(NEWLINE, "the end of the line") /* never stored, see tl_token */           \
-  X(PEAK, "#:peak")                 /* an expression and a statement follow */ \
-  X(NAME, "a name")                                                            \
-  X(NUMBER, "a number")                                                        \
-  X(STRING, "a string") /* whole, without holes; raw ones too */               \
-  X(HEAD, "a string")   /* "text{   other: the token after the hole; or */     \
-                        /* :format{   of a format that has holes itself */     \
-  X(MIDDLE, "}")        /* }text{   likewise */                                \
-  X(TAIL, "}")          /* }text"   or }format, up to the } of its hole */     \
-  X(FORMAT, ":")        /* :format  before the } of a hole */                  \
-  X(TYPE, "a type")                                                            \
-  X(PAREN, "(")     /* other: the closing bracket's index, here and below */   \
-  X(PAREN_END, ")") /* other: the opening one's */                             \
-  X(BRACKET, "[")                                                              \
-  X(BRACKET_END, "]")                                                          \
-  X(BRACE, "{")                                                                \
-  X(BRACE_END, "}")                                                            \
+  X(END, "the end of the text", NEITHER, OTHER)                                \
+  X(ERROR, "an error", NEITHER, ERROR)              /* code: tl_lex_error */   \
+  X(NEWLINE, "the end of the line", NEITHER, OTHER) /* never stored */         \
+  X(PEAK, "#:peak", NEITHER, COMMENT) /* an expression, a statement follow */  \
+  X(NAME, "a name", BOTH, NAME)                                                \
+  X(NUMBER, "a number", BOTH, NUMBER)                                          \
+  X(STRING, "a string", BOTH, STRING) /* whole, without holes; raw ones too */ \
+  X(HEAD, "a string", FIRST, STRING)  /* "text{   other: the token after */    \
+  /* the hole; or :format{   of a format that has holes itself */              \
+  X(MIDDLE, "}", NEITHER, STRING) /* }text{   likewise */                      \
+  X(TAIL, "}", LAST, STRING)      /* }text"   or }format, up to the } */       \
+  X(FORMAT, ":", NEITHER, STRING) /* :format  before the } of a hole */        \
+  X(TYPE, "a type", BOTH, TYPE)                                                \
+  X(PAREN, "(", FIRST, OPEN)     /* other: the closing bracket's index, */     \
+  X(PAREN_END, ")", LAST, CLOSE) /* or the opening one's, here and below */    \
+  X(BRACKET, "[", FIRST, OPEN)                                                 \
+  X(BRACKET_END, "]", LAST, CLOSE)                                             \
+  X(BRACE, "{", NEITHER, OPEN)                                                 \
+  X(BRACE_END, "}", LAST, CLOSE)                                               \
   /* The signs: from here to the operators, which follow. */                   \
-  X(COMMA, ",")                                                                \
-  X(SEMICOLON, ";")                                                            \
-  X(COLON, ":")                                                                \
-  X(DOT, ".")                                                                  \
-  X(ELLIPSIS, "...")                                                           \
-  X(ASSIGN, "=")                                                               \
-  X(UPDATE, "an update") /* code: tl_operator */                               \
-  X(ARROW, "=>")                                                               \
-  X(PIPE, "|>")                                                                \
-  X(TILDE, "~")                                                                \
-  X(ROOT, "√")                                                                 \
-  X(SQUARE, "²")                                                               \
-  X(CUBE, "³")
+  X(COMMA, ",", NEITHER, OTHER)                                                \
+  X(SEMICOLON, ";", NEITHER, OTHER)                                            \
+  X(COLON, ":", NEITHER, OTHER)                                                \
+  X(DOT, ".", NEITHER, OTHER)                                                  \
+  X(ELLIPSIS, "...", NEITHER, OPERATOR)                                        \
+  X(ASSIGN, "=", NEITHER, OPERATOR)                                            \
+  X(UPDATE, "an update", NEITHER, OPERATOR) /* code: tl_operator */            \
+  X(ARROW, "=>", NEITHER, OPERATOR)                                            \
+  X(PIPE, "|>", NEITHER, OPERATOR)                                             \
+  X(TILDE, "~", FIRST, OPERATOR)                                               \
+  X(ROOT, "√", FIRST, OPERATOR)                                                \
+  X(SQUARE, "²", LAST, OPERATOR)                                               \
+  X(CUBE, "³", LAST, OPERATOR)
 
-// X(KIND, "text")
-#define TL_TOKEN_KEYWORDS(X) \
-  X(FN, "fn")                \
-  X(IF, "if")                \
-  X(ELSE, "else")            \
-  X(WHILE, "while")          \
-  X(FOR, "for")              \
-  X(BREAK, "break")          \
-  X(CONTINUE, "continue")    \
-  X(RETURN, "return")        \
-  X(TRY, "try")              \
-  X(CATCH, "catch")          \
-  X(IMPORT, "import")        \
-  X(AS, "as")                \
-  X(GLOBAL, "global")        \
-  X(TRUE, "true")            \
-  X(FALSE, "false")          \
-  X(NONE, "none")
+// X(KIND, "text", the same)
+#define TL_TOKEN_KEYWORDS(X)       \
+  X(FN, "fn", FIRST)               \
+  X(IF, "if", NEITHER)             \
+  X(ELSE, "else", NEITHER)         \
+  X(WHILE, "while", NEITHER)       \
+  X(FOR, "for", NEITHER)           \
+  X(BREAK, "break", NEITHER)       \
+  X(CONTINUE, "continue", NEITHER) \
+  X(RETURN, "return", NEITHER)     \
+  X(TRY, "try", NEITHER)           \
+  X(CATCH, "catch", NEITHER)       \
+  X(IMPORT, "import", NEITHER)     \
+  X(AS, "as", NEITHER)             \
+  X(GLOBAL, "global", NEITHER)     \
+  X(TRUE, "true", BOTH)            \
+  X(FALSE, "false", BOTH)          \
+  X(NONE, "none", BOTH)
+
+// Where in an operand a token may stand, as bits.
+typedef enum tl_operand_place {
+  TL_OPERAND_NEITHER,
+  TL_OPERAND_FIRST,
+  TL_OPERAND_LAST,
+  TL_OPERAND_BOTH
+} tl_operand_place;
 
 typedef enum tl_token_kind {
 #define X(kind, ...) TL_TOKEN_##kind,
@@ -138,6 +147,8 @@ typedef struct tl_token_info {
   uint8_t level;  // tl_level
   uint8_t op;     // tl_operator, where level is not NONE
   bool is_word;   // a keyword, `and` and its like among them
+  uint8_t place;  // tl_operand_place
+  uint8_t shown;  // tally_token_kind
 } tl_token_info;
 
 // Indexed by tl_token_kind.

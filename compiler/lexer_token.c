@@ -1,25 +1,35 @@
 // The table of tokens, and the list that all parts of the lexer add to.
 
 #include "compiler/lexer_internal.h"
+#include "tally.h"
 
-#define OPERATOR(kind, string, in_level, operator, word) \
-  [TL_TOKEN_##kind] = {.text = string,                   \
-                       .level = TL_LEVEL_##in_level,     \
-                       .op = TL_OPERATOR_##operator,     \
-                       .is_word = word },
+#define OPERATOR(kind, string, in_level, operator, word, as) \
+  [TL_TOKEN_##kind] = {.text = string,                       \
+                       .level = TL_LEVEL_##in_level,         \
+                       .op = TL_OPERATOR_##operator,         \
+                       .is_word = word,                      \
+                       .shown = TALLY_TOKEN_##as},
 
 // Made from the four tables of lexer.h, so that a new token is one line there.
 const tl_token_info tl_token_infos[TL_TOKEN_KIND_COUNT] = {
-#define X(kind, string) [TL_TOKEN_##kind] = {.text = string},
+#define X(kind, string, in, as) \
+  [TL_TOKEN_##kind] = {         \
+      .text = string, .place = TL_OPERAND_##in, .shown = TALLY_TOKEN_##as},
     TL_TOKEN_MARKS(X)
 #undef X
-#define X(kind, string, level, op) OPERATOR(kind, string, level, op, false)
+#define X(kind, string, level, op) \
+  OPERATOR(kind, string, level, op, false, OPERATOR)
         TL_TOKEN_OPERATORS(X)
 #undef X
-#define X(kind, string, level, op) OPERATOR(kind, string, level, op, true)
+#define X(kind, string, level, op) \
+  OPERATOR(kind, string, level, op, true, KEYWORD)
             TL_TOKEN_WORD_OPERATORS(X)
 #undef X
-#define X(kind, string) [TL_TOKEN_##kind] = {.text = string, .is_word = true},
+#define X(kind, string, in)                      \
+  [TL_TOKEN_##kind] = {.text = string,           \
+                       .place = TL_OPERAND_##in, \
+                       .is_word = true,          \
+                       .shown = TALLY_TOKEN_KEYWORD},
                 TL_TOKEN_KEYWORDS(X)
 #undef X
 };

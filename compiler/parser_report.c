@@ -443,12 +443,7 @@ static const char *find_word_hint(const tl_parser *parser,
 
 // Whether a token may begin an operand: two in a row lack an operator.
 static bool begins_operand(tl_token_kind kind) {
-  static const uint8_t kinds[] = {
-      TL_TOKEN_NAME,  TL_TOKEN_NUMBER, TL_TOKEN_STRING,  TL_TOKEN_HEAD,
-      TL_TOKEN_TYPE,  TL_TOKEN_PAREN,  TL_TOKEN_BRACKET, TL_TOKEN_TRUE,
-      TL_TOKEN_FALSE, TL_TOKEN_NONE,   TL_TOKEN_FN,      TL_TOKEN_TILDE,
-      TL_TOKEN_ROOT};
-  return memchr(kinds, (int)kind, sizeof kinds) != NULL;
+  return (tl_token_infos[kind].place & TL_OPERAND_FIRST) != 0;
 }
 
 // Whether a string has a prefix of Python: f"…", b"…".

@@ -249,17 +249,13 @@ static bool is_new_result(const tl_prototype *p, uint32_t pc,
 // Whether what was last written into the slot before [end] is a literal array
 // of integers.
 static bool is_index_array(const tl_prototype *p, uint32_t slot, uint32_t end) {
-  bool is = false;
+  uint32_t at;
   tl_decoded d;
-  for (uint32_t pc = 0; pc < end; pc += d.words) {
-    tl_decode(p, pc, &d);
-    if (!tl_decoded_sets(&d, slot))
-      continue;
-    const tl_slot *k = &p->constants[d.op == TL_BC_LOADK ? d.extra : 0];
-    is = d.op == TL_BC_LOADK && tl_is_array(*k) &&
-         tl_dtype_is_integer(tl_array_dtype(k->array));
-  }
-  return is;
+  if (!tl_writers_find(&(tl_writers){.p = p}, end, slot, &at, &d) ||
+      d.op != TL_BC_LOADK)
+    return false;
+  const tl_slot *k = &p->constants[d.extra];
+  return tl_is_array(*k) && tl_dtype_is_integer(tl_array_dtype(k->array));
 }
 
 // Whether items are copied: x[[0, 1]] of an array that lives on; those of one

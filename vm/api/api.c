@@ -514,55 +514,6 @@ static bool read_source(tally_vm *vm, const char *name, const char **source,
   return true;
 }
 
-// Writes the listing of a unit, or of one function alone, to the host's output,
-// as print writes.
-static tally_status write_listing(tl_vm *vm, const tl_unit *unit,
-                                  const tl_prototype *function) {
-  tl_text text;
-  tl_text_open(&text, vm);
-  if (unit != NULL)
-    tl_disassemble_unit(unit, &text);
-  else
-    tl_disassemble_function(function, &text);
-  bool ok = text.failed ? tl_fail_memory(vm, text.length, "a listing")
-                        : tl_write(vm, text.bytes, text.length);
-  tl_text_close(&text);
-  return ok ? TALLY_OK : tl_report(vm);
-}
-
-// The unit is freed at once: nothing of it runs.
-tally_status tally_disassemble(tally_vm *vm, const char *name,
-                               const char *source, size_t nbytes) {
-  TL_ENTER(vm);
-  tl_bytes file;
-  if (!begin(vm) || !tl_given(vm, name, "the name") ||
-      !read_source(vm, name, &source, &nbytes, &file))
-    return tl_report(vm);
-  tl_unit *unit =
-      tl_compile(vm, vm->main, name, source, nbytes, TL_UNIT_SCRIPT);
-  if (file.data != NULL)
-    tl_bytes_free(vm, &file);
-  if (unit == NULL)
-    return tl_report(vm);
-  tally_status status = write_listing(vm, unit, NULL);
-  tl_unit_free(vm, unit);
-  return status;
-}
-
-// Built-ins have no bytecode.
-tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
-  TL_ENTER(vm);
-  tl_slot s;
-  char text[TL_DESCRIBE];
-  if (!tl_handle_get(vm, function, &s))
-    return tl_report(vm);
-  if (tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE))
-    return write_listing(vm, NULL, tl_function_prototype(s));
-  tl_fail(vm, TALLY_ERR_TYPE, "a listing needs a script's function: got %s",
-          tl_describe(s, text, sizeof text));
-  return tl_report(vm);
-}
-
 int tally_has_native_code(void) {
   return tl_jit_is_available();
 }

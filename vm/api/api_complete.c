@@ -371,48 +371,16 @@ static bool is_unfinished(const tl_token *token, size_t nbytes) {
 // So token[1] is there: the end at least. A name calls where the parenthesis
 // touches it.
 static tally_token_kind kind_of(const tl_token *token, size_t nbytes) {
-  switch (token->kind) {
-    case TL_TOKEN_ERROR:
-      if (is_unfinished(token, nbytes))
-        return TALLY_TOKEN_STRING;
-      return token->end == nbytes && (token->code == TL_LEX_TYPE ||
-                                      token->code == TL_LEX_NUMBER_POINT)
-                 ? TALLY_TOKEN_OTHER
-                 : TALLY_TOKEN_ERROR;
-    case TL_TOKEN_NAME: {
-      bool calls =
-          token[1].kind == TL_TOKEN_PAREN && token[1].begin == token->end;
-      return calls ? TALLY_TOKEN_CALL : TALLY_TOKEN_NAME;
-    }
-    case TL_TOKEN_NUMBER:
-      return TALLY_TOKEN_NUMBER;
-    case TL_TOKEN_STRING:
-    case TL_TOKEN_HEAD:
-    case TL_TOKEN_MIDDLE:
-    case TL_TOKEN_TAIL:
-    case TL_TOKEN_FORMAT:
-      return TALLY_TOKEN_STRING;
-    case TL_TOKEN_TYPE:
-      return TALLY_TOKEN_TYPE;
-    case TL_TOKEN_PAREN:
-    case TL_TOKEN_BRACKET:
-    case TL_TOKEN_BRACE:
-      return TALLY_TOKEN_OPEN;
-    case TL_TOKEN_PAREN_END:
-    case TL_TOKEN_BRACKET_END:
-    case TL_TOKEN_BRACE_END:
-      return TALLY_TOKEN_CLOSE;
-    case TL_TOKEN_PEAK:
-      return TALLY_TOKEN_COMMENT;
-    case TL_TOKEN_SEMICOLON:
-    case TL_TOKEN_COMMA:
-    case TL_TOKEN_COLON:
-    case TL_TOKEN_DOT:
-      return TALLY_TOKEN_OTHER;
-    default:
-      return tl_token_infos[token->kind].is_word ? TALLY_TOKEN_KEYWORD
-                                                 : TALLY_TOKEN_OPERATOR;
-  }
+  bool ends = token->end == nbytes;
+  if (token->kind == TL_TOKEN_ERROR && is_unfinished(token, nbytes))
+    return TALLY_TOKEN_STRING;
+  if (token->kind == TL_TOKEN_ERROR && ends &&
+      (token->code == TL_LEX_TYPE || token->code == TL_LEX_NUMBER_POINT))
+    return TALLY_TOKEN_OTHER;
+  if (token->kind == TL_TOKEN_NAME && token[1].kind == TL_TOKEN_PAREN &&
+      token[1].begin == token->end)
+    return TALLY_TOKEN_CALL;
+  return (tally_token_kind)tl_token_infos[token->kind].shown;
 }
 
 // Where the tokens go, and how many there are so far.

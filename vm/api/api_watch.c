@@ -1,26 +1,27 @@
 // tally.h: watching what runs do with memory and time: tally_watch,
-// tally_plot_memory, tally_plot_time, tally_explain, tally_left. The records
-// are vm/observe's; here they are started, and given to the host as texts.
+// tally_plot_memory, tally_plot_time, tally_explain, tally_left, and
+// tally_disassemble, which tells of code as tally_explain does. The records are
+// vm/observe's; here they are started, and given to the host as texts.
 //
 //   tally_watch   start: what was recorded before goes
 //     … runs …
 //   tally_plot_…  stop, then draw        a VM of its own runs the painter
 //   tally_explain start, run, stop, tell
-//
-// The painter has the host's allocator and nothing else of the host's: its
-// prints go nowhere, and it may use no files.
 #include "stdlib/memory_records.h"
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
+#include "vm/api/painter.h"
 #include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/observe/references.h"
 #include "vm/native/jit.h"
+#include "vm/observe/code_json.h"
 #include "vm/observe/explain.h"
 #include "vm/observe/peak_bound.h"
 #include "vm/io.h"
+#include "vm/poll.h"
 #include "vm/bytecode/module.h"
 
 #include <stdio.h>
@@ -41,12 +42,6 @@ tally_status tally_watch(tally_vm *vm, unsigned what) {
     return tl_report(vm);
   }
   return TALLY_OK;
-}
-
-// The painter's output: what it draws is its result, not its print.
-static int write_nothing(void *context, const char *text, size_t nbytes) {
-  (void)context, (void)text, (void)nbytes;
-  return 0;
 }
 
 // What is drawn: of which function it is spoken in messages, and the names of
@@ -70,48 +65,17 @@ static bool record(tl_vm *painter, const tl_vm *watched, const picture *what,
              : tl_profile_record(painter, watched->watched->profile, out);
 }
 
-// A VM of its own that draws, so that neither the watched VM's limits and
-// interrupts nor its counters are touched; NULL after tl_fail.
-static tally_vm *open_painter(tl_vm *vm) {
-  tally_options options = tally_default_options();
-  options.resize = vm->options.resize;
-  options.context = vm->options.context;
-  options.write = write_nothing;
-  options.capabilities = 0;
-  options.threads = 1;
-  tally_vm *painter;
-  if (tally_open(&options, &painter) == TALLY_OK)
-    return painter;
-  tl_fail_memory(vm, sizeof *painter, "a picture");
-  return NULL;
-}
-
-// Ends the painter. What it drew where [ok], an owned string, goes to the text;
-// else its error is raised here with its status. Returns ok.
-static bool close_painter(tl_vm *vm, tally_vm *painter, bool ok, tl_slot drawn,
-                          tl_text *text) {
-  if (ok) {
-    tl_text_add(text, drawn.string->text, drawn.string->length);
-    tl_drop(painter, drawn);
-  } else {
-    tally_status status = tl_report(painter);
-    tl_fail(vm, status, "%s", tally_error(painter)->message);
-  }
-  tally_close(painter);
-  return ok;
-}
-
 // Draws the record into the text. False after tl_fail.
 static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
                  int width, tl_text *text) {
-  tally_vm *painter = open_painter(vm);
+  tally_vm *painter = tl_painter_open(vm);
   if (painter == NULL)
     return false;
   tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn = tl_none();
   bool ok = record(painter, vm, what, &args[0]) &&
             tl_call_embedded(painter, "inner/memory", what->names[form],
                              form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
-  return close_painter(vm, painter, ok, drawn, text);
+  return tl_painter_close(vm, painter, ok, drawn, text);
 }
 
 // The text of a picture as the host's value, which *out owns. Recording is
@@ -254,38 +218,79 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 
 // --- Explaining --------------------------------------------------------------
 
-// Compiles a file without running it; NULL after tl_fail. The host reads the
-// file, so that no capability is asked for; the caller frees the unit.
-static tl_unit *compile_file(tl_vm *vm, const char *path) {
+// Compiles a text, or with [source] NULL the file of that name, without running
+// it; NULL after tl_fail. The host reads the file, so that no capability is
+// asked for; the caller frees the unit.
+static tl_unit *compile_text(tl_vm *vm, const char *name, const char *source,
+                             size_t nbytes) {
   tl_bytes file = {.data = NULL};
-  if (!tl_io_read(vm, NULL, path, &file))
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
+  if (source == NULL && !tl_io_read(vm, NULL, name, &file))
     return NULL;
-  tl_unit *unit =
-      tl_compile(vm, vm->main, path, file.data, file.nbytes, TL_UNIT_SCRIPT);
-  tl_bytes_free(vm, &file);
+  tl_unit *unit = source != NULL ? tl_compile(vm, vm->main, name, source,
+                                              nbytes, TL_UNIT_SCRIPT)
+                                 : tl_compile(vm, vm->main, name, file.data,
+                                              file.nbytes, TL_UNIT_SCRIPT);
+  if (file.data != NULL)
+    tl_bytes_free(vm, &file);
   return unit;
+}
+
+// Writes the listing of a unit, or of one function alone, to the host's output,
+// as print writes.
+static tally_status write_listing(tl_vm *vm, const tl_unit *unit,
+                                  const tl_prototype *function) {
+  tl_text code, text;
+  tl_text_open(&code, vm);
+  tl_text_open(&text, vm);
+  tl_json_listing(&code, unit, function);
+  bool ok = tl_tell_code(vm, &code, "inner/listing", "listing", NULL, &text) &&
+            !text.failed && tl_write(vm, text.bytes, text.length);
+  if (!ok && !tl_failed(vm))
+    tl_fail_memory(vm, text.length, "a listing");
+  tl_text_close(&text);
+  return ok ? TALLY_OK : tl_report(vm);
+}
+
+// The unit is freed at once: nothing of it runs.
+tally_status tally_disassemble(tally_vm *vm, const char *name,
+                               const char *source, size_t nbytes) {
+  TL_ENTER(vm);
+  if (!tl_may_run(vm) || !tl_given(vm, name, "the name"))
+    return tl_report(vm);
+  tl_unit *unit = compile_text(vm, name, source, nbytes);
+  if (unit == NULL)
+    return tl_report(vm);
+  tally_status status = write_listing(vm, unit, NULL);
+  tl_unit_free(vm, unit);
+  return status;
+}
+
+// Built-ins have no bytecode.
+tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
+  TL_ENTER(vm);
+  tl_slot s;
+  char text[TL_DESCRIBE];
+  if (!tl_handle_get(vm, function, &s))
+    return tl_report(vm);
+  if (tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE))
+    return write_listing(vm, tl_function_prototype(s)->unit,
+                         tl_function_prototype(s));
+  tl_fail(vm, TALLY_ERR_TYPE, "a listing needs a script's function: got %s",
+          tl_describe(s, text, sizeof text));
+  return tl_report(vm);
 }
 
 // What the code may do and, where there are notes, what the run did, told by a
 // painter. False after tl_fail.
 static bool explain(tl_vm *vm, const tl_unit *unit, const tl_notes *notes,
                     const char *error, bool as_json, tl_text *text) {
+  const tl_slot more = tl_bool(as_json);
   tl_text code;
   tl_text_open(&code, vm);
   tl_explain_code(&code, unit, notes, error);
-  tally_vm *painter = code.failed ? NULL : open_painter(vm);
-  if (painter == NULL) {
-    tl_text_close(&code);
-    return false;
-  }
-  tl_slot args[2] = {tl_none(), tl_bool(as_json)}, told = tl_none();
-  tl_string *given = tl_string_new(painter, code.bytes, code.length);
-  tl_text_close(&code);
-  if (given != NULL)
-    args[0] = tl_own_string(given);
-  bool ok = given != NULL && tl_call_embedded(painter, "inner/explain",
-                                              "explain", 2, args, &told);
-  return close_painter(vm, painter, ok, told, text);
+  return tl_tell_code(vm, &code, "inner/explain", "explain", &more, text);
 }
 
 // Writes what the code may do and, unless static, what the run did; or what
@@ -349,7 +354,7 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
   if (strcmp(path, "-") == 0)
     path = "/dev/stdin";
   if ((flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0) {
-    tl_unit *unit = compile_file(vm, path);
+    tl_unit *unit = compile_text(vm, path, NULL, 0);
     if (unit == NULL)
       return tl_report(vm);
     write_explanation(vm, unit, flags, NULL, &text);

@@ -522,9 +522,4 @@ const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes);
 // names the function, the instruction and the rule.
 bool tl_verify(tl_vm *vm, tl_prototype *function);
 
-// Append the listing that `tally dis` prints, of a function or of all functions
-// of a unit. Where memory was short out->failed is set.
-void tl_disassemble_function(const tl_prototype *function, tl_text *out);
-void tl_disassemble_unit(const tl_unit *unit, tl_text *out);
-
 #endif

@@ -35,22 +35,13 @@ TL_FLOATS(PREDICATE)
 
 // The kernels of one name by dtype: for all integers, or with those of unsigned
 // ones for signed ones, too, and for bools; for reals and complex items.
-#define BY_SIGNED(name)                                           \
-  [TL_INT8] = TL_K(name##_int8), [TL_INT16] = TL_K(name##_int16), \
-  [TL_INT32] = TL_K(name##_int32), [TL_INT64] = TL_K(name##_int64),
-#define BY_UNSIGNED(name)                                             \
-  [TL_UINT8] = TL_K(name##_uint8), [TL_UINT16] = TL_K(name##_uint16), \
-  [TL_UINT32] = TL_K(name##_uint32), [TL_UINT64] = TL_K(name##_uint64),
-#define BY_BITS(name)                                                 \
-  [TL_INT8] = TL_K(name##_uint8), [TL_INT16] = TL_K(name##_uint16),   \
-  [TL_INT32] = TL_K(name##_uint32), [TL_INT64] = TL_K(name##_uint64), \
-  BY_UNSIGNED(name)
-#define BY_BOOL(name) [TL_BOOL] = TL_K(name##_uint8),
-#define BY_FLOATS(name) \
-  [TL_FLOAT32] = TL_K(name##_float32), [TL_FLOAT64] = TL_K(name##_float64),
-#define BY_COMPLEX(name)                   \
-  [TL_COMPLEX64] = TL_K(name##_complex64), \
-  [TL_COMPLEX128] = TL_K(name##_complex128),
+#define AT(OP, DTYPE, function) [TL_##DTYPE] = function,
+#define BY_SIGNED(name) TL_ON_SIGNED(AT, , name)
+#define BY_UNSIGNED(name) TL_ON_UNSIGNED(AT, , name)
+#define BY_BITS(name) TL_ON_BITS(AT, , name)
+#define BY_BOOL(name) TL_ON_BOOL(AT, , name)
+#define BY_FLOATS(name) TL_ON_COMPUTED(AT, , name)
+#define BY_COMPLEX(name) TL_ON_COMPLEX(AT, , name)
 // Those of which one asks whether they are zero.
 #define BY_TRUTH(name) \
   BY_BOOL(name) BY_BITS(name) BY_FLOATS(name) BY_COMPLEX(name)
@@ -81,12 +72,7 @@ TL_FLOATS(PREDICATE)
   BY_SIGNED(cast_##from) BY_UNSIGNED(cast_##from) BY_COMPLEX(cast_##from)
 
 // One kernel for all dtypes of a kind.
-#define ON_WHOLE(function)                                    \
-  [TL_BOOL] = TL_K(function), [TL_INT8] = TL_K(function),     \
-  [TL_INT16] = TL_K(function), [TL_INT32] = TL_K(function),   \
-  [TL_INT64] = TL_K(function), [TL_UINT8] = TL_K(function),   \
-  [TL_UINT16] = TL_K(function), [TL_UINT32] = TL_K(function), \
-  [TL_UINT64] = TL_K(function),
+#define ON_WHOLE(function) TL_SAME_ANSWER(AT, , function)
 #define ON_ALL(function)                                        \
   ON_WHOLE(function)                                            \
   [TL_FLOAT32] = TL_K(function), [TL_FLOAT64] = TL_K(function), \

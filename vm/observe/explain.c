@@ -3,64 +3,33 @@
 // a run did ("ran"). What names an operand, or says what keeps it, is written
 // in explain_words.c, as messages of in-place contracts need it too.
 //
-//     tl_explain_code ─ put_function ─ put_instruction ─┬─ put_operands
-//                     ─ put_machine_code                └─ put_note
+//     tl_explain_code ─ put_function ─ put_more ─┬─ put_input
+//                     ─ put_machine_code         └─ put_note
 #include "vm/observe/explain.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "vm/native/jit.h"
+#include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
 #include "vm/memory/memory.h"
 
 // --- Text -------------------------------------------------------------------
-
-void tl_explain_quoted(tl_text *out, const char *from, size_t nbytes) {
-  tl_text_putc(out, '"');
-  for (size_t i = 0; i < nbytes; i++) {
-    unsigned char c = (unsigned char)from[i];
-    if (c == '"' || c == '\\')
-      tl_text_printf(out, "\\%c", c);
-    else if (c < ' ')
-      tl_text_printf(out, "\\u%04x", c);
-    else
-      tl_text_putc(out, (char)c);
-  }
-  tl_text_putc(out, '"');
-}
 
 // A text of the C library's kind, NULL as null.
 static void put_text(tl_text *out, const char *text) {
   if (text == NULL)
     tl_text_puts(out, "null");
   else
-    tl_explain_quoted(out, text, strlen(text));
-}
-
-// Turns what was written from [begin] on into a JSON string.
-static void quote_rest(tl_text *out, size_t begin) {
-  tl_text plain;
-  tl_text_open(&plain, out->vm);
-  tl_text_add(&plain, out->bytes + begin, out->length - begin);
-  out->length = begin;
-  if (plain.failed)
-    out->failed = true;
-  else
-    tl_explain_quoted(out, plain.bytes, plain.length);
-  tl_text_close(&plain);
-}
-
-// As JSON has it.
-static const char *truth(bool is_true) {
-  return is_true ? "true" : "false";
+    tl_json_text(out, text, strlen(text));
 }
 
 // The operand's name as a JSON string.
 static void put_name(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   const size_t begin = e->out->length;
   tl_explain_operand(e, pc, slot);
-  quote_rest(e->out, begin);
+  tl_json_quote_rest(e->out, begin);
 }
 
 // --- Instructions -----------------------------------------------------------
@@ -89,38 +58,34 @@ static const char *step_name(const tl_explainer *e, uint32_t pc,
   return names[alone ? TL_STEP_NONE : kind];
 }
 
-// The operands: each with the instruction that wrote it last in the text, -1
-// for a parameter. Where the items are read, [reads], or in a region a view of
-// them, its name and whether it certainly is no array; of one that does not end
+// Operand [i]: the instruction that wrote it last in the text, -1 for a
+// parameter. Where the items are read, [reads], or in a region a view of them,
+// its name and whether it certainly is no array; of one that does not end
 // there, what keeps it beyond the region, or the instruction.
-static void put_operands(const tl_explainer *e, const tl_region *r, uint32_t pc,
-                         const tl_decoded *d, bool reads) {
+static void put_input(const tl_explainer *e, const tl_region *r, uint32_t pc,
+                      const tl_decoded *d, uint32_t i, bool reads) {
   tl_text *out = e->out;
-  tl_text_puts(out, ", \"operands\": [");
-  for (uint32_t i = 0; i < d->operand_count; i++) {
-    const uint32_t slot = d->operands[i];
-    uint32_t made;
-    const bool found = tl_explain_definition(e, pc, slot, &made);
-    const bool is_plain = reads && tl_explain_is_plain_scalar(e, pc, slot);
-    tl_text_printf(out,
-                   "%s{\"slot\": %" PRIu32 ", \"mode\": %d, \"made\": %" PRId64
-                   ", \"is_plain\": %s",
-                   i == 0 ? "" : ", ", slot, (int)d->modes[i],
-                   found ? (int64_t)made : -1, truth(is_plain));
-    if (reads) {
-      tl_text_puts(out, ", \"name\": ");
-      put_name(e, pc, slot);
-    }
-    if (reads && !is_plain && d->modes[i] == TL_MODE_BORROW) {
-      tl_text_puts(out, ", \"keeper\": ");
-      const size_t begin = out->length;
-      tl_explain_keeper(
-          e, pc, r == NULL ? pc : tl_explain_last_of(e, pc, r->end), slot);
-      quote_rest(out, begin);
-    }
-    tl_text_puts(out, "}");
+  const uint32_t slot = d->operands[i];
+  uint32_t made;
+  const bool found = tl_explain_definition(e, pc, slot, &made);
+  const bool is_plain = reads && tl_explain_is_plain_scalar(e, pc, slot);
+  tl_text_printf(out,
+                 "%s{\"slot\": %" PRIu32 ", \"mode\": %d, \"made\": %" PRId64
+                 ", \"is_plain\": %s",
+                 i == 0 ? "" : ", ", slot, (int)d->modes[i],
+                 found ? (int64_t)made : -1, tl_json_bool(is_plain));
+  if (reads) {
+    tl_text_puts(out, ", \"name\": ");
+    put_name(e, pc, slot);
   }
-  tl_text_puts(out, "]");
+  if (reads && !is_plain && d->modes[i] == TL_MODE_BORROW) {
+    tl_text_puts(out, ", \"keeper\": ");
+    const size_t begin = out->length;
+    tl_explain_keeper(e, pc, r == NULL ? pc : tl_explain_last_of(e, pc, r->end),
+                      slot);
+    tl_json_quote_rest(out, begin);
+  }
+  tl_text_puts(out, "}");
 }
 
 // The slot of operand [i], counting those of the window behind the others.
@@ -167,7 +132,7 @@ static void put_refused(const tl_explainer *e, uint32_t pc, const tl_note *n,
     tl_text_puts(out, ", null, ");
     const size_t begin = out->length;
     tl_explain_keeper(e, pc, pc, words->slot);
-    quote_rest(out, begin);
+    tl_json_quote_rest(out, begin);
   } else if (why != TL_REFUSED_LIVE && words != NULL) {
     tl_text_puts(out, ", ");
     if (named)
@@ -205,14 +170,14 @@ static void put_note(const tl_explainer *e, uint32_t pc, const tl_decoded *d,
 static void put_update(const tl_explainer *e, uint32_t pc, const tl_decoded *d,
                        const tl_note *n) {
   const uint32_t slot = (uint32_t)d->result;
-  tl_text_puts(e->out, ", \"target\": ");
+  tl_text_puts(e->out, ", \"updates\": ");
   put_name(e, pc, slot);
   tl_text_puts(e->out, ", \"holder\": ");
   const size_t begin = e->out->length;
   if (d->modes[0] == TL_MODE_BORROW ||
       (n != NULL && n->refused[TL_REFUSED_LIVE] > 0))
     tl_explain_holder(e, pc, slot);
-  quote_rest(e->out, begin);
+  tl_json_quote_rest(e->out, begin);
 }
 
 // The script function that an instruction calls and that no region takes in,
@@ -237,39 +202,35 @@ static void put_called(const tl_explainer *e, uint32_t pc,
   else
     tl_text_printf(e->out, " does more than compute items, in line %" PRIu32,
                    tl_line_at(callee, callee->joins_not));
-  quote_rest(e->out, begin);
+  tl_json_quote_rest(e->out, begin);
 }
 
-// One instruction, by the fields that the program reads of it.
-static void put_instruction(const tl_explainer *e, uint32_t pc,
-                            const tl_decoded *d) {
-  tl_text *out = e->out;
-  const tl_region *r = tl_explain_region(e->p, pc);
-  const tl_place_entry *place = tl_place_at(e->p, pc);
-  const tl_note *note = tl_note_find(e->notes, &e->p->code[pc]);
+// A tl_json_more function: what the program reads of an instruction besides.
+static void put_more(tl_text *out, void *context, const tl_prototype *p,
+                     uint32_t pc, const tl_decoded *d) {
+  const tl_explainer *e = context;
+  const tl_region *r = tl_explain_region(p, pc);
+  const tl_place_entry *place = tl_place_at(p, pc);
+  const tl_note *note = tl_note_find(e->notes, &p->code[pc]);
   const bool computes = tl_region_op(d->op, d->extra) != TL_OP_COUNT;
   const bool is_update =
       tl_opcodes[d->op].result == TL_DEF_TARGET && d->op != TL_BC_PUSH;
   const char *step = step_name(e, pc, d);
   tl_text_printf(out,
-                 "{\"pc\": %" PRIu32 ", \"next\": %" PRIu32
-                 ", \"op\": \"%s\", \"line\": %" PRIu32
-                 ", \"is_placed\": %s, \"source\": ",
-                 pc, pc + d->words, tl_opcodes[d->op].name,
-                 tl_line_at(e->p, pc), truth(place != NULL));
+                 ", \"line\": %" PRIu32 ", \"is_placed\": %s, \"source\": ",
+                 tl_line_at(p, pc), tl_json_bool(place != NULL));
   const size_t begin = out->length;
   tl_explain_source(out, e->unit, place);
-  quote_rest(out, begin);
-  tl_text_printf(
-      out,
-      ", \"step\": \"%s\", \"computes\": %s, \"is_update\": %s"
-      ", \"region\": %d, \"window\": [%" PRIu32 ", %" PRIu32
-      "], \"result\": %" PRId32 ", \"goes_to\": %" PRId64 ", \"falls\": %s",
-      step, truth(computes), truth(is_update),
-      r == NULL ? -1 : (int)(r - e->p->regions), d->window, d->window_count,
-      d->result, d->target, truth(d->falls_through));
-  put_operands(e, r, pc, d,
-               computes || (r != NULL && strcmp(step, "view") == 0));
+  tl_json_quote_rest(out, begin);
+  tl_text_printf(out,
+                 ", \"step\": \"%s\", \"computes\": %s, \"is_update\": %s"
+                 ", \"region\": %d, \"inputs\": [",
+                 step, tl_json_bool(computes), tl_json_bool(is_update),
+                 r == NULL ? -1 : (int)(r - p->regions));
+  for (uint32_t i = 0; i < d->operand_count; i++)
+    put_input(e, r, pc, d, i,
+              computes || (r != NULL && strcmp(step, "view") == 0));
+  tl_text_puts(out, "]");
   put_called(e, pc, d);
   if (is_update)
     put_update(e, pc, d, note);
@@ -277,10 +238,17 @@ static void put_instruction(const tl_explainer *e, uint32_t pc,
     tl_text_puts(out, ", \"note\": null");
   else
     put_note(e, pc, d, note);
-  tl_text_puts(out, "}");
 }
 
 // --- The code ---------------------------------------------------------------
+
+static void put_region(tl_text *out, const void *of, uint32_t i) {
+  const tl_region *r = &((const tl_region *)of)[i];
+  tl_text_printf(out,
+                 "{\"start\": %" PRIu32 ", \"end\": %" PRIu32
+                 ", \"together\": %" PRIu32 ", \"is_part\": %s}",
+                 r->start, r->end, r->together, tl_json_bool(r->is_part));
+}
 
 // A function: its regions and instructions. False: there is no memory for the
 // index of which instruction writes which slot, which the text then says.
@@ -289,31 +257,16 @@ static bool put_function(tl_explainer *e, uint32_t index) {
   const tl_prototype *p = e->p = e->unit->prototypes[index];
   const size_t nbytes = tl_writers_size(p) * sizeof(uint32_t);
   uint32_t *memory = tl_alloc_zeroed(out->vm, nbytes, "an explanation");
-  tl_decoded d;
   if (memory == NULL) {
     tl_error_clear(out->vm);
     out->failed = true;
     return false;
   }
   tl_writers_index(&e->writers, p, memory);
-  tl_text_puts(out, "{\"name\": ");
-  tl_explain_quoted(out, p->name->text, p->name->length);
-  tl_text_printf(out, ", \"end\": %" PRIu32 ", \"regions\": [", p->code_count);
-  for (uint32_t i = 0; i < p->region_count; i++) {
-    const tl_region *r = &p->regions[i];
-    tl_text_printf(out,
-                   "%s{\"start\": %" PRIu32 ", \"end\": %" PRIu32
-                   ", \"together\": %" PRIu32 ", \"is_part\": %s}",
-                   i == 0 ? "" : ", ", r->start, r->end, r->together,
-                   truth(r->is_part));
-  }
-  tl_text_puts(out, "], \"code\": [");
-  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
-    tl_decode(p, pc, &d);
-    tl_text_puts(out, pc == 0 ? "" : ",\n");
-    put_instruction(e, pc, &d);
-  }
-  tl_text_puts(out, "]}");
+  tl_text_puts(out, "{");
+  tl_json_list(out, "regions", p->regions, p->region_count, put_region);
+  tl_json_code(out, p, put_more, e);
+  tl_text_puts(out, "}");
   tl_free(out->vm, e->writers.first, nbytes);
   return true;
 }
@@ -340,7 +293,7 @@ static void put_machine_code(void *context, const tl_jit_report *report) {
                  m->sep, tl_line_at(report->function, report->pc), report->runs,
                  tl_line_at(left, report->left_at),
                  tl_opcodes[left->code[report->left_at].op].name,
-                 truth(report->is_given_up));
+                 tl_json_bool(report->is_given_up));
   put_text(m->out, report->function->name->text);
   tl_text_puts(m->out, ", \"left_name\": ");
   put_text(m->out, left->name->text);
@@ -350,23 +303,18 @@ static void put_machine_code(void *context, const tl_jit_report *report) {
 
 void tl_explain_code(tl_text *out, const tl_unit *unit, const tl_notes *notes,
                      const char *error) {
-  size_t nbytes;
   tl_text_puts(out, "{\"file\": ");
-  tl_explain_quoted(out, unit->file->text, unit->file->length);
+  tl_json_text(out, unit->file->text, unit->file->length);
   tl_text_puts(out, ", \"error\": ");
   put_text(out, error);
   tl_text_printf(out, ", \"has_run\": %s, \"large\": %d, \"native\": [",
-                 truth(notes != NULL), TL_REGION_LARGE);
+                 tl_json_bool(notes != NULL), TL_REGION_LARGE);
   machine_code m = {.out = out, .unit = unit, .sep = ""};
   if (notes != NULL)
     tl_jit_each(out->vm, put_machine_code, &m);
-  tl_text_puts(out, "], \"lines\": [");
-  for (uint32_t i = 1; i <= unit->line_count; i++) {
-    const char *line = tl_line_text(unit, i, &nbytes);
-    tl_text_puts(out, i == 1 ? "" : ", ");
-    tl_explain_quoted(out, line, nbytes);
-  }
-  tl_text_puts(out, "], \"functions\": [");
+  tl_text_puts(out, "]");
+  tl_json_lines(out, unit);
+  tl_text_puts(out, ", \"functions\": [");
   tl_explainer e = {.out = out, .unit = unit, .notes = notes};
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
     tl_text_puts(out, i == 0 ? "" : ",\n");

@@ -43,7 +43,4 @@ void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot);
 // The region that an instruction is part of; NULL.
 const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc);
 
-// Appends a text as a JSON string.
-void tl_explain_quoted(tl_text *out, const char *from, size_t nbytes);
-
 #endif

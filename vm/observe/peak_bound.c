@@ -1,7 +1,7 @@
 // Bounds of peak memory: the code of a unit as JSON for stdlib/inner/peak.tly,
 // which bounds it, and the report.
 //
-//     tl_explain_peak ─ put_code ─ put_function ─ put_instruction
+//     tl_explain_peak ─ put_code ─ put_function ─ put_more
 //                     ─ bounds(code)              inner/peak.tly
 //                     ─ put_pieces                texts, and what is spelled
 //                     here
@@ -20,6 +20,7 @@
 #include "vm/engine/elementwise.h"
 #include "vm/index/index.h"
 #include "vm/memory/memory.h"
+#include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
 #include "vm/observe/rejection.h"
 #include "vm/types/type.h"
@@ -33,11 +34,6 @@ typedef struct lister {
   const tl_prototype **others;
   size_t count, capacity;
 } lister;
-
-// As JSON has it.
-static const char *truth(bool is_true) {
-  return is_true ? "true" : "false";
-}
 
 // The number of a function, NULL where only a run knows which is called; -1
 // where there is none, or no memory, and then the text has failed. A function
@@ -77,7 +73,7 @@ static void put_constant(tl_text *out, tl_slot s) {
                  : ndim > 4    ? "unknown"
                  : ndim > 0    ? "array"
                                : "plain",
-                 dtype, truth(tl_is_number(s)));
+                 dtype, tl_json_bool(tl_is_number(s)));
   for (int i = 0; i < ndim && ndim <= 4; i++)
     tl_text_printf(out, "%s%" PRId64, i == 0 ? "" : ", ", tl_shape(s.array)[i]);
   tl_text_puts(out, "], \"number\": ");
@@ -90,10 +86,11 @@ static void put_constant(tl_text *out, tl_slot s) {
 // A parameter: its dimensions as numbers and names, false what is no length; a
 // name of which several lengths may differ has a ? before it. The dtype is null
 // where the type leaves it open, -1 where the items are no numbers.
-static void put_parameter(tl_text *out, const tl_function_param *param) {
+static void put_parameter(tl_text *out, const void *of, uint32_t i) {
+  const tl_function_param *param = &((const tl_function_param *)of)[i];
   const tl_type *t = param->pattern;
   tl_text_puts(out, "{\"name\": ");
-  tl_explain_quoted(out, param->name->text, param->name->length);
+  tl_json_text(out, param->name->text, param->name->length);
   tl_text_puts(out, ", \"type\": ");
   if (t == NULL) {
     tl_text_puts(out, "null}");
@@ -147,7 +144,7 @@ static void put_builtin(tl_text *out, const tl_builtin *builtin) {
   tl_fused_kind fused = builtin->fused;
   tl_region_step step = tl_region_call(builtin);
   tl_text_puts(out, ", \"builtin\": {\"name\": ");
-  tl_explain_quoted(out, builtin->name, strlen(builtin->name));
+  tl_json_text(out, builtin->name, strlen(builtin->name));
   tl_text_printf(out, ", \"fused\": \"%s\"}",
                  fused == TL_FUSED_REDUCTION ? "reduction"
                  : fused == TL_FUSED_SCAN    ? "scan"
@@ -172,7 +169,7 @@ static void put_name(tl_text *out, const tl_prototype *p, const tl_decoded *d) {
   if (name == NULL)
     tl_text_puts(out, "null");
   else
-    tl_explain_quoted(out, name->text, name->length);
+    tl_json_text(out, name->text, name->length);
 }
 
 // What only instructions of some opcodes have.
@@ -218,66 +215,32 @@ static void put_extra(lister *l, const tl_prototype *p, uint32_t pc,
   }
 }
 
-// An instruction: its operands and which of them end with it, the pc at which
-// the region around it ends, and whether its result is inner there: then it has
-// no memory. A region of one instruction has no inner ones. What ends is only
-// what owns; what a parameter owned in the caller is the caller's.
-static void put_instruction(lister *l, const tl_prototype *p, uint32_t pc,
-                            const tl_decoded *d) {
+// A tl_json_more function: whether it gives anything, the pc at which the
+// region around it ends, and whether its result is inner there: then it has no
+// memory. A region of one instruction has no inner ones.
+static void put_more(tl_text *out, void *context, const tl_prototype *p,
+                     uint32_t pc, const tl_decoded *d) {
   const tl_region *r = tl_explain_region(p, pc);
   bool alone = r != NULL && r->is_part && r->together == r->end;
   uint32_t next = pc + d->words;
-  tl_text_printf(&l->out,
-                 "{\"pc\": %" PRIu32
-                 ", \"op\": \"%s\", \"gives\": %s, \"operands\": [",
-                 pc, tl_opcodes[d->op].name,
-                 truth(tl_opcodes[d->op].result != TL_DEF_NONE));
-  for (uint32_t i = 0; i < d->operand_count; i++)
-    tl_text_printf(&l->out, "%s%d", i == 0 ? "" : ", ", (int)d->operands[i]);
-  tl_text_puts(&l->out, "], \"ends\": [");
-  for (uint32_t i = 0; i < d->operand_count; i++)
-    tl_text_printf(
-        &l->out, "%s%s", i == 0 ? "" : ", ",
-        truth(d->modes[i] == TL_MODE_CONSUME || d->modes[i] == TL_MODE_EITHER));
-  tl_text_printf(
-      &l->out,
-      "], \"window\": [%" PRIu32 ", %" PRIu32 "], \"result\": [%" PRId32
-      ", %" PRIu32 "], \"target\": %" PRId64 ", \"next\": %" PRIu32
-      ", \"until\": %" PRIu32 ", \"falls\": %s, \"inner\": %s",
-      d->window, d->window_count, d->result, d->result_count, d->target, next,
-      r == NULL ? next : r->together, truth(d->falls_through),
-      truth(r != NULL && !alone && next != r->end));
-  put_extra(l, p, pc, d);
-  tl_text_puts(&l->out, "}");
+  tl_text_printf(out, ", \"gives\": %s, \"until\": %" PRIu32 ", \"inner\": %s",
+                 tl_json_bool(tl_opcodes[d->op].result != TL_DEF_NONE),
+                 r == NULL ? next : r->together,
+                 tl_json_bool(r != NULL && !alone && next != r->end));
+  put_extra(context, p, pc, d);
 }
 
 // --- The code ----------------------------------------------------------------
 
 // A function. "follows": it has no more parameters than there is room for;
-// "handler" is the pc of its first catch, or -1; "end" is behind its last
-// instruction, where a jump may lead, too.
+// "handler" is the pc of its first catch, or -1.
 static void put_function(lister *l, const tl_prototype *p) {
-  tl_decoded d;
-  bool follows = p->param_count <= TL_MAX_PARAMS;
-  tl_text_puts(&l->out, "{\"name\": ");
-  tl_explain_quoted(&l->out, p->name->text, p->name->length);
-  tl_text_printf(&l->out,
-                 ", \"slots\": %" PRIu32 ", \"end\": %" PRIu32
-                 ", \"handler\": %" PRId64 ", \"follows\": %s, \"params\": [",
-                 p->slot_count, p->code_count,
+  tl_text_printf(&l->out, "{\"handler\": %" PRId64 ", \"follows\": %s",
                  p->handler_count > 0 ? (int64_t)p->handlers[0].handler : -1,
-                 truth(follows));
-  for (uint32_t i = 0; i < p->param_count; i++) {
-    tl_text_puts(&l->out, i == 0 ? "" : ", ");
-    put_parameter(&l->out, &p->params[i]);
-  }
-  tl_text_puts(&l->out, "], \"code\": [");
-  for (uint32_t pc = 0; pc < p->code_count; pc += d.words) {
-    tl_decode(p, pc, &d);
-    tl_text_puts(&l->out, pc == 0 ? "" : ",\n");
-    put_instruction(l, p, pc, &d);
-  }
-  tl_text_puts(&l->out, "]}");
+                 tl_json_bool(p->param_count <= TL_MAX_PARAMS));
+  tl_json_list(&l->out, "params", p->params, p->param_count, put_parameter);
+  tl_json_code(&l->out, p, put_more, l);
+  tl_text_puts(&l->out, "}");
 }
 
 // What becomes of dtypes, by their numbers: with each other, and of a weak one,
@@ -290,8 +253,8 @@ static void put_dtypes(tl_text *out) {
                    "%s{\"name\": \"%s\", \"size\": %zu, \"is_real\": %s, "
                    "\"is_integer\": %s, \"promote\": [",
                    a == 0 ? "" : ",\n", tl_dtypes[a].name, tl_itemsize(dtype),
-                   truth(tl_dtype_is_real(dtype)),
-                   truth(tl_dtype_is_integer(dtype)));
+                   tl_json_bool(tl_dtype_is_real(dtype)),
+                   tl_json_bool(tl_dtype_is_integer(dtype)));
     for (int b = 0; b < TL_DTYPE_COUNT; b++)
       tl_text_printf(out, "%s%d", b == 0 ? "" : ", ",
                      (int)tl_dtype_promote(dtype, (tl_dtype)b));
@@ -315,7 +278,8 @@ static void put_operations(tl_text *out) {
                    "%s{\"arity\": %d, \"selects\": %s, \"looks\": %s, "
                    "\"results\": [",
                    i == 0 ? "" : ",\n", tl_ops[i].arity,
-                   truth(tl_ops[i].rule == TL_RULE_SELECT), truth(looks));
+                   tl_json_bool(tl_ops[i].rule == TL_RULE_SELECT),
+                   tl_json_bool(looks));
     for (int k = 0; k < TL_DTYPE_COUNT; k++) {
       tl_dtype computed = tl_op_compute_dtype((tl_op)i, (tl_dtype)k);
       tl_text_printf(out, "%s%d", k == 0 ? "" : ", ",

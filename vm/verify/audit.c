@@ -223,14 +223,6 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
 
 // --- The verdict ------------------------------------------------------------
 
-// The listing of the running unit, to read beside the report.
-static void show_code(tl_vm *vm) {
-  tl_text listing;
-  tl_text_open(&listing, vm);
-  tl_disassemble_unit(vm->frame->function->unit, &listing);
-  fwrite(listing.bytes, 1, listing.length, stderr);
-}
-
 // Says which object's count is wrong and which slots refer to it, and aborts.
 static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
   const tl_prototype *p = vm->frame->function;
@@ -242,9 +234,11 @@ static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
   else if (wrong->object->kind == TL_KIND_LIST)
     slot.tag = TL_TAG_LIST;
   fprintf(stderr,
-          "audit: before instruction %ld of %s: %s at %p has count %" PRIu32
-          ", but %" PRIu32 " references own it\n",
+          "audit: before instruction %ld of %s, %s in line %" PRIu32
+          ": %s at %p has count %" PRIu32 ", but %" PRIu32
+          " references own it\n",
           (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
+          tl_opcodes[pc->op].name, tl_line_at(p, (uint32_t)(pc - p->code)),
           tl_describe(slot, text, sizeof text), (void *)wrong->object,
           wrong->object->count, wrong->count);
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
@@ -254,7 +248,6 @@ static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
         fprintf(stderr, "audit:   slot %" PRIu32 " of %s%s\n", y,
                 f->function->name->text,
                 tl_is_owned(f->base[y]) ? ", its bit set" : "");
-  show_code(vm);
   abort();
 }
 
@@ -316,11 +309,13 @@ static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
     if (!r.finds_dead)
       continue;
     fprintf(stderr,
-            "audit: before instruction %ld of %s: slot %" PRIu32
-            " is read, but nobody owns that or an item of it\n",
+            "audit: before instruction %ld of %s, %s in line %" PRIu32
+            ": slot %" PRIu32
+            " is read, but nobody owns that or an item of "
+            "it\n",
             (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
+            tl_opcodes[pc->op].name, tl_line_at(p, (uint32_t)(pc - p->code)),
             slot);
-    show_code(vm);
     abort();
   }
 }
