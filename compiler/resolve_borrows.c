@@ -10,6 +10,8 @@
 //                                container's own, where that ends too)
 //   a view of the block HOLD     the block gets a count; DETACH copies it out
 //   items of it         KEEPOF   the container gets counts of its items
+//
+// Built for speed.
 #include <string.h>
 
 #include "compiler/ownership_internal.h"

@@ -118,6 +118,42 @@ static bool ones(tl_vm *vm, tl_slot *args, tl_slot *out) {
          ones_of(vm, "ones", NULL, dtype, ndim, shape, out);
 }
 
+// The dtype that eye was asked for, which has to have a one.
+static bool eye_dtype(tl_vm *vm, tl_slot given, tl_dtype *dtype) {
+  return tl_arg_dtype(vm, "eye", given, TL_FLOAT64, dtype) &&
+         (*dtype != TL_STRING ||
+          tl_fail(vm, TALLY_ERR_TYPE, "eye: a string has no one"));
+}
+
+// Diagonal k is as long as the shorter side at most, of which the root of the
+// items bounds the length: no poll is needed.
+static bool eye(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  int64_t shape[2], k;
+  tl_dtype dtype;
+  _Alignas(tl_c128) char one[sizeof(tl_c128)];
+  if (!tl_arg_count(vm, "eye", "n_rows", args[0], &shape[0]) ||
+      !tl_arg_int(vm, "eye", "k", args[2], &k) ||
+      !eye_dtype(vm, args[3], &dtype))
+    return false;
+  shape[1] = shape[0];
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_count(vm, "eye", "n_cols", args[1], &shape[1]))
+    return false;
+  if (!tl_scalar_convert(vm, dtype == TL_BOOL ? tl_bool(true) : tl_weak_int(1),
+                         dtype, one) ||
+      !zeros_of(vm, NULL, dtype, 2, shape, out))
+    return false;
+  // What is beyond the last row or column has no item, however large k is.
+  if (k <= -shape[0] || k >= shape[1])
+    return true;
+  const size_t itemsize = tl_itemsize(dtype);
+  int64_t row = k < 0 ? -k : 0, column = k < 0 ? 0 : k;
+  for (; row < shape[0] && column < shape[1]; row++, column++)
+    memcpy(out->array->data + (size_t)(row * shape[1] + column) * itemsize, one,
+           itemsize);
+  return true;
+}
+
 // The dtype that an array of this value has by itself.
 static bool value_dtype(tl_vm *vm, const char *function, tl_slot value,
                         tl_dtype *out) {
@@ -479,6 +515,12 @@ const tl_builtin tl_create_builtins[] = {
     /// (type).
     ///     ones(2)    # [1.0, 1.0]
     {"ones", "shape, dtype: none", ones},
+    /// A matrix with ones on its diagonal number k (0: the main one; above it
+    /// from 1 on), zeros elsewhere. It is square unless n_cols is given.
+    /// float64 unless dtype says otherwise. A negative size is an error (kind
+    /// value).
+    ///     eye(2)    # [[1.0, 0.0], [0.0, 1.0]]
+    {"eye", "n_rows, n_cols = none, k: 0, dtype: none", eye},
     /// The same as zeros: Tally has no uninitialised memory.
     /// An array of the shape and dtype given (float64). A negative length is an
     /// error (kind value), what is no dtype another (type).

@@ -107,9 +107,10 @@ static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   const tl_array *both[2] = {args[0].array, args[1].array};
   const tl_dtype a = tl_array_dtype(both[0]), b = tl_array_dtype(both[1]);
+  if (!tl_dtype_is_integer(a) || !tl_dtype_is_integer(b))
+    return true;
   const tl_dtype dtype = tl_dtype_promote(a, b);
-  if (!tl_dtype_is_integer(a) || !tl_dtype_is_integer(b) ||
-      !tl_dtype_is_integer(dtype))
+  if (!tl_dtype_is_integer(dtype))
     return true;
   int64_t shape[TL_MAX_DIMS];
   int ndim;

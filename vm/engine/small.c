@@ -149,14 +149,14 @@ static bool join_shape(small *s, const tl_array *a) {
 }
 
 // Whether all operands are arrays of one dtype, but for a mask in front and for
-// one scalar.
+// one scalar, which is no mask.
 static bool read_operands(small *s) {
   int dtype = -1;
   s->scalar = -1;
   for (int i = s->arity - 1; i >= 0; i--) {
     const tl_slot x = s->x[i];
     if (!tl_is_array(x)) {
-      if (s->scalar >= 0 || s->arity != 2)
+      if (s->scalar >= 0 || s->arity == 1 || (s->arity == 3 && i == 0))
         return false;
       s->scalar = i;
       continue;
@@ -243,13 +243,13 @@ static bool small_kernel(const small *s, char *to) {
       kernel(to, s->in[0], n);
     return kernel != NULL;
   }
+  const bool both = s->scalar < 0 || s->in[s->scalar] != NULL;
   if (s->arity == 3) {
-    if (to != NULL)
+    if (both && to != NULL)
       kernels->select[tl_move_size(tl_itemsize(s->dtype))](
           to, s->in[0], s->in[1], s->in[2], n);
-    return true;
+    return both;
   }
-  const bool both = s->scalar < 0 || s->in[s->scalar] != NULL;
   tl_kernel2 *kernel = both             ? kernels->binary[s->op][s->dtype]
                        : s->scalar == 0 ? kernels->binary_sv[s->op][s->dtype]
                                         : kernels->binary_vs[s->op][s->dtype];
@@ -277,7 +277,7 @@ bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   simplify_power(&s);
   _Alignas(64) tl_small_buffer items[TL_MAX_OPERANDS];
   if (!small_kernel(&s, NULL) && s.scalar >= 0) {
-    // No kernel takes the scalar: it is repeated for the one of two arrays.
+    // No kernel takes the scalar: it is repeated for the one of arrays.
     tl_kernels()->fill[tl_move_size(tl_itemsize(s.dtype))](
         items[s.scalar], &s.item, (size_t)(s.dims[0] * s.dims[1]));
     s.in[s.scalar] = items[s.scalar];

@@ -80,6 +80,8 @@ static bool items_equal(const comparison *c, tl_dtype da, const void *a,
 static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
   tl_dtype da = (tl_dtype)tl_dtype_of(a), db = (tl_dtype)tl_dtype_of(b);
+  if ((a.tag & b.tag & TL_CLASS_I64) != 0 && da == db)
+    return a.u == b.u;
   tl_number_store(a, x);
   tl_number_store(b, y);
   if (!c->loose && da != db)

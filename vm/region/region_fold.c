@@ -81,6 +81,7 @@ enum {
   BLOCK_COLUMNS = 1024,      // columns at a time
   CHUNK_BYTES = 128 * 1024,  // computed at a time
   LEAST_ITEMS = 8 * 1024,    // of one position of the outer axes
+  LEAST_PLANNED = 256,       // of the whole
 };
 
 // A block of columns, and the rows that are computed for it.
@@ -202,13 +203,15 @@ static bool find_axes(const folder *f, column_block *s) {
 }
 
 // Few items for each position of the outer axes are left to the array's own
-// reduction, which takes them in one pass.
+// reduction, which takes them in one pass; and so are few items as a whole,
+// since blocks of columns are planned each time.
 static tl_region_status fold_columns(folder *f) {
   column_block s;
   int64_t ncols = f->lengths[f->column];
   if (!find_axes(f, &s) || f->r.varies ||
       !tl_column_stream_fits(&f->r.method) ||
-      (f->count > ncols && f->length * ncols < LEAST_ITEMS))
+      (f->count > ncols && f->length * ncols < LEAST_ITEMS) ||
+      f->count * f->length < LEAST_PLANNED)
     return TL_REGION_DECLINED;
   if (!open_block(f, &s))
     return TL_REGION_FAILED;

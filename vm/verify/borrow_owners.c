@@ -4,6 +4,8 @@
 // Relations compose: where y is an item of x, and x is a view of l's block,
 // what y means to l follows from both (compose_one). That table is the heart
 // of the analysis; the verifier and the compiler share it, and nothing else.
+//
+// Built for speed.
 #include "vm/verify/borrow_owners.h"
 
 #include <string.h>
