@@ -158,8 +158,8 @@ static tl_c128 root_at(const roots *r, int64_t k) {
   return multiply(coarse, r->fine[k & (r->fine_count - 1)]);
 }
 
-// Fills the roots from place k on as mirror images of those before: of the
-// eighth, the quarter and the half of the circle. With w = exp(-2πi / n):
+// Fills the roots from place k to count as mirror images of those before: of
+// the eighth, the quarter and the half of the circle. With w = exp(-2πi / n):
 // w^(n/4 - k) = -i conj(w^k), w^(n/2 - k) = -conj(w^k) and w^(n - k) =
 // conj(w^k). Nothing is rounded on the way.
 //
@@ -178,31 +178,38 @@ static void mirror_roots(int64_t n, int64_t k, int64_t count, tl_c128 *roots) {
     roots[k] = (tl_c128){roots[n - k].re, -roots[n - k].im};
 }
 
-// Few roots are exact to the last bit or so; of many, each is a product of
-// two.
-bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
+// The first [own] roots, one by one. False after tl_fail.
+static bool make_roots(tl_vm *vm, int64_t n, int64_t own, tl_c128 *items) {
   roots r;
-  tl_c128 *items = *out = new_items(vm, count);
-  if (!items)
-    return false;
   if (n <= MAX_TABLE) {
-    int64_t own = n / (n % 4 == 0 ? 8 : n % 2 == 0 ? 4 : 2) + 1;
-    own = own < count ? own : count;
     fill_roots(n, 1, own, items);
-    mirror_roots(n, own, count, items);
     return true;
   }
-  if (!open_roots(vm, n, &r)) {
-    free_items(vm, items, count);
-    *out = NULL;
+  if (!open_roots(vm, n, &r))
     return false;
-  }
   bool ok = true;
-  for (int64_t k = 0; ok && k < count; k++) {
+  for (int64_t k = 0; ok && k < own; k++) {
     items[k] = root_at(&r, k);
     ok = tl_fft_goes_on(vm, k);
   }
   close_roots(vm, &r);
+  return ok;
+}
+
+// Few roots are exact to the last bit or so; of many, each is a product of
+// two. Most are mirrored.
+bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out) {
+  tl_c128 *items = *out = new_items(vm, count);
+  if (!items)
+    return false;
+  int64_t own = n / (n % 4 == 0 ? 8 : n % 2 == 0 ? 4 : 2) + 1;
+  own = own < count ? own : count;
+  bool ok = make_roots(vm, n, own, items);
+  for (int64_t k = own, end; ok && k < count; k = end) {
+    end = count - k < TL_FFT_PIECE ? count : k + TL_FFT_PIECE;
+    mirror_roots(n, k, end, items);
+    ok = end == count || tl_poll(vm, 0);
+  }
   if (!ok) {
     free_items(vm, items, count);
     *out = NULL;

@@ -106,7 +106,7 @@ static bool search_rows(tl_vm *vm, bool largest, const tl_array *items,
   size_t size = tl_itemsize(dtype);
   for (int64_t i = 0; i < rows && tl_poll_at(vm, i); i++)
     to[i] = (int64_t)find(items->data + (size_t)at[i] * size,
-                          (size_t)(at[i + 1] - at[i]));
+                          (size_t)(at[i + 1] - at[i]), NULL);
   return !tl_failed(vm);
 }
 

@@ -160,6 +160,8 @@ static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
     // In blocks, so that the wrong index is still there to be named.
     int64_t wrapped[512], *items = (int64_t *)index.array->data + at;
     count = n - at < 512 ? n - at : 512;
+    if (tl_kernels()->indices_within(items, length, count))
+      continue;
     size_t bad = tl_kernels()->wrap_indices(wrapped, items, length, count);
     if (bad < count) {
       ok = tl_fail(vm, TALLY_ERR_INDEX,
@@ -168,8 +170,6 @@ static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
                    function, (long long)items[bad], (long long)length);
       break;
     }
-    if (memcmp(items, wrapped, count * sizeof *wrapped) == 0)
-      continue;
     ok = tl_is_owned(index) ||
          own_indices(tl_array_copy(vm, index.array), &index);
     if (ok)
@@ -279,7 +279,7 @@ static void take_strings_along(tl_vm *vm, const tl_lanes *lanes, int64_t n) {
   }
 }
 
-// One lane of others: some at a time, through dense memory.
+// One lane of others: some at a time, through dense memory where it has gaps.
 static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
   enum { SOME = 512 };
   const tl_kernel_table *kernels = tl_kernels();
@@ -289,11 +289,19 @@ static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
   char *to = lanes->data[0], *index = lanes->data[2];
   for (int64_t at = 0; at < n; at += SOME) {
     size_t count = (size_t)(n - at < SOME ? n - at : SOME);
-    kernels->pack[tl_move_size(sizeof *places)](
-        places, index + at * lanes->step[2], lanes->step[2], count);
-    kernels->take[move](items, lanes->data[1], lanes->step[1], places, count);
-    kernels->unpack[move](to + at * lanes->step[0], lanes->step[0], items,
-                          count);
+    const int64_t *from =
+        (const int64_t *)(void *)(index + at * lanes->step[2]);
+    char *put = to + at * lanes->step[0];
+    if (lanes->step[2] != sizeof *places) {
+      kernels->pack[tl_move_size(sizeof *places)](places, from, lanes->step[2],
+                                                  count);
+      from = places;
+    }
+    const bool dense = lanes->step[0] == (int64_t)size;
+    kernels->take[move](dense ? (void *)put : items, lanes->data[1],
+                        lanes->step[1], from, count);
+    if (!dense)
+      kernels->unpack[move](put, lanes->step[0], items, count);
   }
 }
 

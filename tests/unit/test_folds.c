@@ -394,9 +394,9 @@ static void places(void **state) {
         continue;  // float16, which is searched as float32
       for (size_t n = 1; n <= 2000; n += n < 70 ? 1 : 193) {
         fill_random(dtype, a, n);
-        assert_int_equal(table->argmin[dtype](a, n),
+        assert_int_equal(table->argmin[dtype](a, n, NULL),
                          reference_place(false, dtype, a, n));
-        assert_int_equal(table->argmax[dtype](a, n),
+        assert_int_equal(table->argmax[dtype](a, n, NULL),
                          reference_place(true, dtype, a, n));
       }
       for (size_t nrows = 1; nrows < 20; nrows++) {
@@ -437,12 +437,12 @@ static void places_in_long_rows(void **state) {
         memset(y, 0, sizeof y);
         x[place[second]] = x[place[first]] = 2;
         y[place[second]] = y[place[first]] = 2;
-        assert_int_equal(table->argmax[TL_FLOAT64](x, N), place[first]);
-        assert_int_equal(table->argmax[TL_INT8](y, N), place[first]);
+        assert_int_equal(table->argmax[TL_FLOAT64](x, N, NULL), place[first]);
+        assert_int_equal(table->argmax[TL_INT8](y, N, NULL), place[first]);
         x[place[second]] = NAN;
-        assert_int_equal(table->argmax[TL_FLOAT64](x, N), place[second]);
+        assert_int_equal(table->argmax[TL_FLOAT64](x, N, NULL), place[second]);
         x[place[first]] = NAN;
-        assert_int_equal(table->argmin[TL_FLOAT64](x, N), place[first]);
+        assert_int_equal(table->argmin[TL_FLOAT64](x, N, NULL), place[first]);
       }
   }
 }

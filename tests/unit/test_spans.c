@@ -122,8 +122,8 @@ static void check_places(tl_fold_segments *spans, tl_arg_fold *alone,
   make_rows(&r, dtype, false, turn);
   spans(out, r.items, r.first, r.at[r.count], r.at, r.count);
   for (size_t i = 0; i < r.count; i++) {
-    assert_int_equal(
-        out[i], alone(row_of(&r, i, dtype), (size_t)(r.at[i + 1] - r.at[i])));
+    assert_int_equal(out[i], alone(row_of(&r, i, dtype),
+                                   (size_t)(r.at[i + 1] - r.at[i]), NULL));
   }
   free(r.items);
 }

@@ -88,31 +88,20 @@ void tl_method_of_squares(tl_method *m, tl_dtype dtype) {
 
 // --- Along ------------------------------------------------------------------
 
-// No pair is cleared: best = -1 says that there is none.
+// No item is cleared: best = -1 says that there is none.
 static void search_begin(tl_arg_search *s) {
   s->at = 0;
   s->best = -1;
 }
 
-// An item at [place] meets the best so far: by the kernel that searches pieces,
-// so that ties and NaN mean the same throughout.
-static void search_meet(tl_arg_search *s, const tl_method *m, const void *item,
-                        int64_t place) {
-  if (s->best >= 0) {
-    memcpy(s->pair + m->in, item, m->in);
-    if (m->find(s->pair, 2) == 0)
-      return;
-  }
-  s->best = place;
-  memcpy(s->pair, item, m->in);
-}
-
-// The best of a piece, by a kernel, then meets the best so far: two comparisons
-// a piece instead of one an item.
+// The first item of a piece that is better than all before, if there is one.
 static void search_take(tl_arg_search *s, const tl_method *m, const char *items,
                         size_t n) {
-  const size_t found = m->find(items, n);
-  search_meet(s, m, items + found * m->in, s->at + (int64_t)found);
+  const size_t found = m->find(items, n, s->best >= 0 ? s->item : NULL);
+  if (found < n) {
+    s->best = s->at + (int64_t)found;
+    memcpy(s->item, items + found * m->in, m->in);
+  }
   s->at += (int64_t)n;
 }
 
@@ -164,7 +153,7 @@ bool tl_consumer_is_settled(const tl_consumer *c) {
 // multiple of a power of two of items that is at least TL_FOLD_LEAF and not
 // below what [next] has (see tl_fold_merge).
 // A place of [next] counts from the items that c has seen. With equal items the
-// earlier one stays, since search_meet prefers what is there.
+// earlier one stays, as a search does.
 static void merge_taken(tl_consumer *c, const tl_consumer *next) {
   if (c->method->find == NULL) {
     if (next->state.count > 0)
@@ -172,9 +161,12 @@ static void merge_taken(tl_consumer *c, const tl_consumer *next) {
     return;
   }
   const tl_arg_search *from = &next->search;
-  if (from->best >= 0)
-    search_meet(&c->search, c->method, from->pair, c->search.at + from->best);
-  c->search.at += from->at;
+  const int64_t at = c->search.at;
+  if (from->best >= 0) {
+    c->search.at += from->best;
+    search_take(&c->search, c->method, from->item, 1);
+  }
+  c->search.at = at + from->at;
 }
 
 // A search gives the place as int64, a fold what its end makes of the state.
@@ -276,7 +268,7 @@ static void fold_one_by_one(const tl_method *m, const tl_rows *rows,
   for (int64_t i = 0; i < rows->n; i++, out += m->out) {
     const size_t n = length_of(rows, i);
     if (m->find != NULL) {
-      *(int64_t *)(void *)out = (int64_t)m->find(items, n);
+      *(int64_t *)(void *)out = (int64_t)m->find(items, n, NULL);
     } else {
       tl_fold_begin(&state);
       m->feed(&state, items, n);

@@ -64,7 +64,7 @@ tl_op tl_fold_op(tl_fold fold);
 typedef struct tl_arg_search {
   int64_t at;                                   // items seen
   int64_t best;                                 // -1: none yet
-  _Alignas(16) char pair[2 * sizeof(tl_c128)];  // the best item, the piece's
+  _Alignas(16) char item[sizeof(tl_c128)];  // the best
 } tl_arg_search;
 
 typedef struct tl_consumer {

@@ -21,8 +21,8 @@ TL_UNSIGNED(X)
   BINARY_FORMS(subtract, sfx, T, T, x - y)                   \
   BINARY_FORMS(multiply, sfx, T, T, x *y)                    \
   BINARY_FORMS(divide, sfx, T, T, x / y)                     \
-  BINARY_FORMS(maximum, sfx, T, T, x >= y || x != x ? x : y) \
-  BINARY_FORMS(minimum, sfx, T, T, x <= y || x != x ? x : y) \
+  BINARY_FORMS(maximum, sfx, T, T, y != y ? y : y > x ? y : x)\
+  BINARY_FORMS(minimum, sfx, T, T, y != y ? y : y < x ? y : x)\
   TL_UNARY(negative_##sfx, T, T, -x)                         \
   TL_UNARY(square_##sfx, T, T, x *x)                         \
   TL_UNARY(reciprocal_##sfx, T, T, (T)1 / x)                 \

@@ -97,10 +97,11 @@ typedef uint16_t found_int16, found_uint16;
 typedef uint32_t found_int32, found_uint32, found_float32;
 typedef uint64_t found_int64, found_uint64, found_float64;
 
-// Whether no item of n meets the test, block by block.
-#define WITHIN(from, T, bad_test)                                              \
+// Whether no item of n meets the test, block by block; [setup] is run before.
+#define WITHIN(from, T, setup, bad_test)                                       \
   bool TL_K(within_##from)(const void *a, size_t n, const tl_bounds *bounds) { \
     const T *items = a;                                                        \
+    setup;                                                                     \
     while (n > 0) {                                                            \
       size_t block = n < CHECK_BLOCK ? n : CHECK_BLOCK;                        \
       found_##from bad = 0;                                                    \
@@ -117,13 +118,19 @@ typedef uint64_t found_int64, found_uint64, found_float64;
   }
 
 // Of integers those below the least are far above it as unsigned numbers.
-#define X(D, sfx, T, W)                                               \
-  WITHIN(sfx, T,                                                      \
-         (found_##sfx)((found_##sfx)x - (found_##sfx)bounds->least) > \
-             (found_##sfx)bounds->span)
+#define X(D, sfx, T, W)                                                \
+  WITHIN(sfx, T, const found_##sfx least = (found_##sfx)bounds->least, \
+         (found_##sfx)((found_##sfx)x - least) > (found_##sfx)bounds->span)
 TL_INTEGERS(X)
 #undef X
-#define X(D, sfx, T, W) \
-  WITHIN(sfx, T, !((double)x > bounds->above) | !((double)x < bounds->below))
-TL_FLOATS(X)
-#undef X
+WITHIN(float64, double, const tl_bounds *b = bounds,
+       !(x > b->above) | !(x < b->below))
+// Of float32 the bounds are, too, each rounded to the side where it excludes
+// the same items: twice as many are compared at once.
+static float below_or_at(double x) {
+  const float y = (float)x;
+  return (double)y > x ? nextafterf(y, -INFINITY) : y;
+}
+WITHIN(float32, float, const float above = below_or_at(bounds->above);
+       const float below = -below_or_at(-bounds->below),
+       !(x > above) | !(x < below))

@@ -256,7 +256,7 @@ EQUALS(int64, int64_t)
     memcpy(out, state.lanes.item, sizeof *out);                             \
   }                                                                         \
   static void arg##name##_row_##sfx(int64_t *out, const T *row, size_t n) { \
-    *out = (int64_t)TL_K(arg##name##_##sfx)(row, n);                        \
+    *out = (int64_t)TL_K(arg##name##_##sfx)(row, n, NULL);                  \
   }                                                                         \
   SEGMENTS_KERNEL(name##_segments_##sfx, T, T, name##_of_eight_##sfx,       \
                   name##_row_##sfx)                                         \

@@ -159,8 +159,9 @@ typedef void tl_outer_squares(void *out, const void *means, const void *a,
                               void *scratch);
 
 // The index of the first item that is the smallest or largest; NaN is both.
-// n > 0. Real dtypes and bool.
-typedef size_t tl_arg_fold(const void *a, size_t n);
+// [best] is an item that came before, or NULL: n where none is better. n > 0.
+// Real dtypes and bool.
+typedef size_t tl_arg_fold(const void *a, size_t n, const void *best);
 // The same down the columns, with an index for each. nrows > 0. [best] is
 // scratch for ncols items.
 //

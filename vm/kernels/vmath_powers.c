@@ -100,6 +100,17 @@ TL_INLINE bool power_holds_short(float x, float y) {
   return x > 0 && x < INFINITY && y < INFINITY && y > -INFINITY;
 }
 
+// Negative numbers have no powers that are not whole, and those of 0 are 0 or
+// infinite: often many of the items, and so without the C library.
+TL_INLINE bool is_broken_power(double x, double y) {
+  const double size = magnitude(y);
+  return (x <= 0) & (x > -(double)INFINITY) & (size < 0x1p51) &
+         ((size + 0x1p52) - 0x1p52 != size);
+}
+TL_INLINE double broken_power(double x, double y) {
+  return x < 0 ? (double)NAN : y > 0 ? 0 : (double)INFINITY;
+}
+
 // Some vectors at a time, as in vector.h: how many items.
 enum { POWERS_TOGETHER = 4 };
 // Runs a statement for each vector of an iteration, unrolled.
@@ -136,8 +147,16 @@ enum { POWERS_TOGETHER = 4 };
     }                                                                       \
     Bits odd = 0;                                                           \
     for (size_t i = 0; i < n; i++) odd |= !holds;                           \
+    if (odd == 0)                                                           \
+      return;                                                               \
+    odd = 0;                                                                \
+    for (size_t i = 0; i < n; i++) {                                        \
+      const bool plain = is_broken_power(x[i], y[i]);                       \
+      odd |= !holds & !plain;                                               \
+      to[i] = plain ? (T)broken_power(x[i], y[i]) : to[i];                  \
+    }                                                                       \
     for (size_t i = 0; odd != 0 && i < n; i++)                              \
-      if (!holds)                                                           \
+      if (!holds && !is_broken_power(x[i], y[i]))                           \
         to[i] = libm;                                                       \
   }
 OTHER_POWERS(float64, double, uint64_t, other_power,
@@ -152,12 +171,11 @@ OTHER_POWERS(float32, float, uint32_t, other_power_short,
 // Ten squarings at most; beyond, most results are infinite or 0.
 enum { EASY_TWICE = 2048 };
 
-// The lanes whose exponent is easy; not for NaN and infinities. Adding and
-// taking off 1.5 * 2^52 rounds to a whole number.
-TL_INLINE vec_bits are_easy(vec y) {
-  const vec twice = y + y, size = (vec)((vec_bits)twice & ~VEC_SIGN);
-  return (vec_bits)(size <= EASY_TWICE) &
-         (vec_bits)((twice + WHOLE) - WHOLE == twice);
+// Whether an exponent is; NaN and infinities are not. Adding and taking off
+// 1.5 * 2^52 rounds to a whole number.
+TL_INLINE bool is_easy(double y) {
+  const double twice = y + y;
+  return (magnitude(twice) <= EASY_TWICE) & ((twice + WHOLE) - WHOLE == twice);
 }
 
 // Whether any lane of a mask is set.
@@ -261,11 +279,10 @@ TL_INLINE vec easy_float32(vec x, int twice) {
 // The same with an exponent for each lane: squares of x are factors where the
 // exponent has their bit.
 
-// What easy exponents are among some: twice as much has [bits] bits at most.
+// What there is among easy exponents: twice as much has [bits] bits at most.
 typedef struct easy_span {
   int bits;
   bool halves, negatives;
-  bool any, all;  // easy ones among them
 } easy_span;
 
 // All ones in the lanes where bit i is set.
@@ -389,108 +406,107 @@ static void settle_float32(float *to, const float *x, float y, size_t n) {
 // ---- both -------------------------------------------------------------------
 
 // easy_block: all to the power [y], which is easy. easy_items: items with easy
-// exponents among others. An easy exponent gives the same bits wherever it
-// stands. The kernel's target may be an operand, so results go through a block
-// of their own.
-#define POWERS(sfx, T, Bits)                                                   \
-  static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {             \
-    const int twice = (int)(y + y);                                            \
-    if (twice == 1) {                                                          \
-      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = half_power_##sfx(x[i]);   \
-      return;                                                                  \
-    }                                                                          \
-    T rest[LANES] = {0}, *put = to;                                            \
-    const T *from = x;                                                         \
-    for (size_t i = 0; i < n; i += LANES) {                                    \
-      if (n - i >= LANES) {                                                    \
-        from = x + i;                                                          \
-        put = to + i;                                                          \
-      } else {                                                                 \
-        memcpy(rest, x + i, (n - i) * sizeof *x);                              \
-        from = put = rest;                                                     \
-      }                                                                        \
-      store_##sfx(put, easy_##sfx(load_##sfx(from), twice));                   \
-    }                                                                          \
-    if (put == rest)                                                           \
-      memcpy(to + n / LANES * LANES, rest, n % LANES * sizeof *to);            \
-    settle_##sfx(to, x, y, n);                                                 \
-  }                                                                            \
-  /* A vector from [n] items on, the first of them in lanes behind the end. */ \
-  TL_INLINE vec some_##sfx(const T *x, size_t n) {                             \
-    T some[LANES];                                                             \
-    if (n >= LANES)                                                            \
-      return load_##sfx(x);                                                    \
-    for (size_t i = 0; i < LANES; i++) some[i] = x[i < n ? i : 0];             \
-    return load_##sfx(some);                                                   \
-  }                                                                            \
-  static easy_span easy_span_##sfx(const T *y, size_t n) {                     \
-    vec most = all_of(0);                                                      \
-    vec_bits any = {0}, hard = {0}, halves = {0}, negatives = {0};             \
-    for (size_t i = 0; i < n; i += LANES) {                                    \
-      const vec some = some_##sfx(y + i, n - i);                               \
-      const vec_bits easy = are_easy(some);                                    \
-      const vec size = (vec)((vec_bits)some & easy & ~VEC_SIGN);               \
-      most = vec_choose((vec_bits)(size > most), size, most);                  \
-      any |= easy;                                                             \
-      hard |= ~easy;                                                           \
-      halves |= (vec_bits)((size + WHOLE) - WHOLE != size);                    \
-      negatives |= easy & (vec_bits)(some < 0);                                \
-    }                                                                          \
-    double largest = 0;                                                        \
-    for (int i = 0; i < LANES; i++)                                            \
-      largest = most[i] > largest ? most[i] : largest;                         \
-    return (easy_span){                                                        \
-        largest == 0 ? 0 : 32 - __builtin_clz((unsigned)(largest * 2)),        \
-        any_lane(halves), any_lane(negatives), any_lane(any),                  \
-        !any_lane(hard)};                                                      \
-  }                                                                            \
-  static bool all_equal_##sfx(const T *x, size_t n) {                          \
-    Bits others = 0;                                                           \
-    for (size_t i = 0; i < n; i++) others |= !(x[i] == x[0]);                  \
-    return others == 0;                                                        \
-  }                                                                            \
-  static void easy_items_##sfx(T *to, const T *x, const T *y, size_t n,        \
-                               easy_span span) {                               \
-    for (size_t i = 0; i < n; i += LANES) {                                    \
-      const size_t count = n - i < LANES ? n - i : LANES;                      \
-      const vec base = some_##sfx(x + i, n - i);                               \
-      const vec exponent = some_##sfx(y + i, n - i);                           \
-      const vec_bits easy = are_easy(exponent);                                \
-      if (!any_lane(easy))                                                     \
-        continue;                                                              \
-      const vec power_of = easy_lanes_##sfx(base, exponent, span);             \
-      if (count == LANES &&                                                    \
-          !any_lane(easy & ~are_settled_##sfx(power_of, base, exponent))) {    \
-        store_##sfx(to + i, vec_choose(easy, power_of, load_##sfx(to + i)));   \
-        continue;                                                              \
-      }                                                                        \
-      T powers[LANES];                                                         \
-      store_##sfx(powers, power_of);                                           \
-      for (size_t k = 0; k < count; k++)                                       \
-        if (easy[k] != 0)                                                      \
-          to[i + k] = settled_##sfx(powers[k], x[i + k], y[i + k]);            \
-    }                                                                          \
-  }                                                                            \
-  static void pow_block_##sfx(T *to, const T *x, const T *y, size_t n) {       \
-    const bool one_exponent = all_equal_##sfx(y, n);                           \
-    const easy_span span = easy_span_##sfx(y, one_exponent ? 1 : n);           \
-    if (one_exponent && span.all) {                                            \
-      easy_block_##sfx(to, x, y[0], n);                                        \
-      return;                                                                  \
-    }                                                                          \
-    if (!span.all)                                                             \
-      other_powers_##sfx(to, x, y, n);                                         \
-    if (span.any)                                                              \
-      easy_items_##sfx(to, x, y, n, span);                                     \
-  }                                                                            \
-  void TL_K(pow_##sfx)(void *out, const void *a, const void *b, size_t n) {    \
-    T *to = out, result[VMATH_BLOCK];                                          \
-    const T *x = a, *y = b;                                                    \
-    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                           \
-      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;        \
-      pow_block_##sfx(result, x + at, y + at, count);                          \
-      memcpy(to + at, result, count * sizeof *to);                             \
-    }                                                                          \
+// exponents, which are gathered from among others. An easy exponent gives the
+// same bits wherever it stands. The kernel's target may be an operand, so
+// results go through a block of their own.
+#define POWERS(sfx, T, Bits)                                                  \
+  static void easy_block_##sfx(T *to, const T *x, T y, size_t n) {            \
+    const int twice = (int)(y + y);                                           \
+    if (twice == 1) {                                                         \
+      TL_LOOP for (size_t i = 0; i < n; i++) to[i] = half_power_##sfx(x[i]);  \
+      return;                                                                 \
+    }                                                                         \
+    T rest[LANES] = {0}, *put = to;                                           \
+    const T *from = x;                                                        \
+    for (size_t i = 0; i < n; i += LANES) {                                   \
+      if (n - i >= LANES) {                                                   \
+        from = x + i;                                                         \
+        put = to + i;                                                         \
+      } else {                                                                \
+        memcpy(rest, x + i, (n - i) * sizeof *x);                             \
+        from = put = rest;                                                    \
+      }                                                                       \
+      store_##sfx(put, easy_##sfx(load_##sfx(from), twice));                  \
+    }                                                                         \
+    if (put == rest)                                                          \
+      memcpy(to + n / LANES * LANES, rest, n % LANES * sizeof *to);           \
+    settle_##sfx(to, x, y, n);                                                \
+  }                                                                           \
+  /* Of n exponents, all easy, and so many lanes fill a vector. */            \
+  static easy_span easy_span_##sfx(const T *y, size_t n) {                    \
+    vec most = all_of(0);                                                     \
+    vec_bits halves = {0}, negatives = {0};                                   \
+    for (size_t i = 0; i < n; i += LANES) {                                   \
+      const vec some = load_##sfx(y + i);                                     \
+      const vec size = (vec)((vec_bits)some & ~VEC_SIGN);                     \
+      most = vec_choose((vec_bits)(size > most), size, most);                 \
+      halves |= (vec_bits)((size + WHOLE) - WHOLE != size);                   \
+      negatives |= (vec_bits)(some < 0);                                      \
+    }                                                                         \
+    double largest = 0;                                                       \
+    for (int i = 0; i < LANES; i++)                                           \
+      largest = most[i] > largest ? most[i] : largest;                        \
+    return (easy_span){                                                       \
+        largest == 0 ? 0 : 32 - __builtin_clz((unsigned)(largest * 2)),       \
+        any_lane(halves), any_lane(negatives)};                               \
+  }                                                                           \
+  static bool all_equal_##sfx(const T *x, size_t n) {                         \
+    Bits others = 0;                                                          \
+    for (size_t i = 0; i < n; i++) others |= !(x[i] == x[0]);                 \
+    return others == 0;                                                       \
+  }                                                                           \
+  /* The places of items with easy exponents; returns how many. */            \
+  static size_t find_easy_##sfx(uint16_t *place, const T *y, size_t n) {      \
+    uint8_t easy[VMATH_BLOCK];                                                \
+    size_t count = 0;                                                         \
+    for (size_t i = 0; i < n; i++) easy[i] = is_easy((double)y[i]);           \
+    for (size_t i = 0; i < n; i++) {                                          \
+      place[count] = (uint16_t)i;                                             \
+      count += easy[i];                                                       \
+    }                                                                         \
+    return count;                                                             \
+  }                                                                           \
+  /* Of the items at [count] places. */                                       \
+  static void easy_items_##sfx(T *to, const T *x, const T *y,                 \
+                               const uint16_t *place, size_t count) {         \
+    T base[VMATH_BLOCK], exponent[VMATH_BLOCK], powers[LANES];                \
+    for (size_t i = 0; i < count || i % LANES != 0; i++) {                    \
+      base[i] = x[place[i < count ? i : 0]];                                  \
+      exponent[i] = y[place[i < count ? i : 0]];                              \
+    }                                                                         \
+    const easy_span span = easy_span_##sfx(exponent, count);                  \
+    for (size_t i = 0; i < count; i += LANES) {                               \
+      const vec b = load_##sfx(base + i), e = load_##sfx(exponent + i);       \
+      const vec power_of = easy_lanes_##sfx(b, e, span);                      \
+      const bool settled = !any_lane(~are_settled_##sfx(power_of, b, e));     \
+      store_##sfx(powers, power_of);                                          \
+      for (size_t k = 0; k < LANES && i + k < count; k++)                     \
+        to[place[i + k]] =                                                    \
+            settled ? powers[k]                                               \
+                    : settled_##sfx(powers[k], base[i + k], exponent[i + k]); \
+    }                                                                         \
+  }                                                                           \
+  static void pow_block_##sfx(T *to, const T *x, const T *y, size_t n) {      \
+    const bool one_exponent = all_equal_##sfx(y, n);                          \
+    if (one_exponent && is_easy((double)y[0])) {                              \
+      easy_block_##sfx(to, x, y[0], n);                                       \
+      return;                                                                 \
+    }                                                                         \
+    uint16_t place[VMATH_BLOCK];                                              \
+    const size_t count = one_exponent ? 0 : find_easy_##sfx(place, y, n);     \
+    if (count < n)                                                            \
+      other_powers_##sfx(to, x, y, n);                                        \
+    if (count > 0)                                                            \
+      easy_items_##sfx(to, x, y, place, count);                               \
+  }                                                                           \
+  void TL_K(pow_##sfx)(void *out, const void *a, const void *b, size_t n) {   \
+    T *to = out, result[VMATH_BLOCK];                                         \
+    const T *x = a, *y = b;                                                   \
+    for (size_t at = 0; at < n; at += VMATH_BLOCK) {                          \
+      const size_t count = n - at < VMATH_BLOCK ? n - at : VMATH_BLOCK;       \
+      pow_block_##sfx(result, x + at, y + at, count);                         \
+      memcpy(to + at, result, count * sizeof *to);                            \
+    }                                                                         \
   }
 
 POWERS(float64, double, uint64_t)
