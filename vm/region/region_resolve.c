@@ -431,7 +431,7 @@ static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < n->arity; i++)
     if (n->in[i] >= 0 || g->uses[-1 - n->in[i]].wrap > 0)
       return false;
-  return n->host == NULL && n->cast == TL_DTYPE_COUNT && g->rows == NULL;
+  return n->host == NULL && g->rows == NULL;
 }
 
 // The node's value from here on, wherever it is read.
@@ -479,11 +479,12 @@ bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
     operands[i] =
         ends < 0 ? tl_borrow(g->uses[-1 - n->in[i]].value) : g->hoisted[ends];
   }
-  if (!tl_elementwise(g->vm, n->op, operands, &made))
+  if (n->cast == TL_DTYPE_COUNT ? !tl_elementwise(g->vm, n->op, operands, &made)
+                                : !tl_cast(g->vm, operands, n->cast, &made))
     return false;
   // What was written over is no array of the graph's any more.
   for (int h = 0; h < g->hoisted_count; h++)
-    if (g->hoisted[h].pointer == made.pointer)
+    if (tl_is_owned(made) && g->hoisted[h].pointer == made.pointer)
       g->hoisted[h] = g->hoisted[--g->hoisted_count];
   replace(g, node, made);
   return true;
