@@ -450,11 +450,12 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
 }
 
 // The hoisted array that operand [k] of the node shows, if nothing else reads
-// it: its number; else -1.
+// it: its number; else -1. Nodes before it that were not hoisted themselves run
+// later than it.
 static int ends_at(const tl_region_graph *g, int node, int k) {
   int use = g->nodes[node].in[k], readers = 0;
-  for (int i = node; i <= g->value; i++)
-    for (int j = 0; j < g->nodes[i].arity; j++)
+  for (int i = 0; i <= g->value; i++)
+    for (int j = 0; g->nodes[i].needed && j < g->nodes[i].arity; j++)
       readers += g->nodes[i].in[j] == use;
   for (int h = 0; h < g->hoisted_count && readers == 1; h++)
     if (g->hoisted[h].pointer == g->uses[-1 - use].value.pointer)
