@@ -317,6 +317,9 @@ text 'fn f(m :: `N * M * float64`) = sum(m, axis: 0)\nfn g(m :: `N * M * float64
 run explain --peak "$dir/script.tly"
 expect 0 'not known, in line 1, .*: sum needs memory of its own along' 'explain --peak: a reduction of columns'
 expect 0 '#:peak 8 . m.shape.0.$' 'explain --peak: a reduction of rows'
+text 'fn f(n) {\n  x = ones(n)\n  float32(x * 2) + float32(1)\n}\nprint(sum(f(200000)))\n'
+run explain "$dir/script.tly"
+expect 0 'may: in one pass with .*; in place of x, which ends here' 'explain: what a variable has got from a call'
 text 'fn f(x) = (x - mean(x)) / std(x)\nprint(sum(f(ones(9000))))\n'
 run explain "$dir/script.tly"
 expect 0 'may: computed before the pass of ..x - mean.x' 'explain: a reduction between operations'

@@ -91,7 +91,7 @@ static const char *step_name(const tl_explainer *e, uint32_t pc,
 
 // The operands: each with the instruction that wrote it last in the text, -1
 // for a parameter. Where the items are read, [reads], or in a region a view of
-// them, its name and whether it certainly is no array; of one that does not end
+// them or an argument moved, its name and whether it certainly is no array; of one that does not end
 // there, what keeps it beyond the region, or the instruction.
 static void put_operands(const tl_explainer *e, const tl_region *r, uint32_t pc,
                          const tl_decoded *d, bool reads) {
@@ -269,7 +269,8 @@ static void put_instruction(const tl_explainer *e, uint32_t pc,
       r == NULL ? -1 : (int)(r - e->p->regions), d->window, d->window_count,
       d->result, d->target, truth(d->falls_through));
   put_operands(e, r, pc, d,
-               computes || (r != NULL && strcmp(step, "view") == 0));
+               computes || (r != NULL && (strcmp(step, "view") == 0 ||
+                                          d->op == TL_BC_MOV)));
   put_called(e, pc, d);
   if (is_update)
     put_update(e, pc, d, note);
