@@ -91,8 +91,9 @@ static const char *step_name(const tl_explainer *e, uint32_t pc,
 
 // The operands: each with the instruction that wrote it last in the text, -1
 // for a parameter. Where the items are read, [reads], or in a region a view of
-// them or an argument moved, its name and whether it certainly is no array; of one that does not end
-// there, what keeps it beyond the region, or the instruction.
+// them or an argument moved, its name and whether it certainly is no array; of
+// one that does not end there, what keeps it beyond the region, or the
+// instruction.
 static void put_operands(const tl_explainer *e, const tl_region *r, uint32_t pc,
                          const tl_decoded *d, bool reads) {
   tl_text *out = e->out;
