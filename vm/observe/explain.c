@@ -270,8 +270,8 @@ static void put_instruction(const tl_explainer *e, uint32_t pc,
       r == NULL ? -1 : (int)(r - e->p->regions), d->window, d->window_count,
       d->result, d->target, truth(d->falls_through));
   put_operands(e, r, pc, d,
-               computes || (r != NULL && (strcmp(step, "view") == 0 ||
-                                          d->op == TL_BC_MOV)));
+               computes || (r != NULL &&
+                            (strcmp(step, "view") == 0 || d->op == TL_BC_MOV)));
   put_called(e, pc, d);
   if (is_update)
     put_update(e, pc, d, note);
