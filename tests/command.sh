@@ -306,6 +306,10 @@ text 'fn f(n) {\n  x = zeros(n)\n  x = x[::-1] + x\n  x\n}\nfn g(n) {\n  x = zer
 run explain --peak "$dir/script.tly"
 expect 0 '#:peak 16 . n$' 'explain --peak: a view keeps its block from the result'
 expect 0 'the most in line 8, `roll' 'explain --peak: so does a rolled array'
+text 'fn f(a :: `N * float64`, b :: `N * float64`, c) {\n  if c { a = a + 1 } else { b = b + 1 }\n  a[0] = 1\n  a[0] + b[0]\n}\nfn g(p :: `N * float64`, b :: `N * float64`, c) {\n  if c { p = p + 1 } else { b = b + 1 }\n  p = p * 2\n  p[0] + b[0]\n}\nprint(1)\n'
+run explain --peak "$dir/script.tly"
+expect 0 '#:peak 16 . a.shape.0.$' 'explain --peak: an update copies what only one way owns'
+expect 0 '#:peak 16 . p.shape.0.$' 'explain --peak: so does an operation'
 text "fn f($(seq -s ', ' -f 'a%g' 40)) = a1 + a2\n"
 run explain --peak "$dir/script.tly"
 expect 0 'not known, in line 1.*: the function has more parameters' 'explain --peak: 40 parameters'
@@ -313,6 +317,9 @@ text 'fn f(m :: `N * M * float64`) = sum(m, axis: 0)\nfn g(m :: `N * M * float64
 run explain --peak "$dir/script.tly"
 expect 0 'not known, in line 1, .*: sum needs memory of its own along' 'explain --peak: a reduction of columns'
 expect 0 '#:peak 8 . m.shape.0.$' 'explain --peak: a reduction of rows'
+text 'fn f(n) {\n  x = ones(n)\n  float32(x * 2) + float32(1)\n}\nprint(sum(f(200000)))\n'
+run explain "$dir/script.tly"
+expect 0 'may: in one pass with .*; in place of x, which ends here' 'explain: what a variable has got from a call'
 text 'fn f(x) = (x - mean(x)) / std(x)\nprint(sum(f(ones(9000))))\n'
 run explain "$dir/script.tly"
 expect 0 'may: computed before the pass of ..x - mean.x' 'explain: a reduction between operations'

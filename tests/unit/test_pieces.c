@@ -57,14 +57,14 @@ static void add_operation(subject *s) {
   int singles = 0;
   for (int k = 0; k < tl_ops[op].arity; k++) {
     bool is_choice = op == TL_OP_WHERE && k == 0, single;
-    o->in[k] = (int8_t)pick(s, is_choice ? TL_BOOL : dtype, &single);
+    o->in[k] = (uint8_t)pick(s, is_choice ? TL_BOOL : dtype, &single);
     if (single && ++singles == tl_ops[op].arity) {
       o->in[k] = 0;
       single = false;
     }
     o->singles |= (uint8_t)(single << k);
   }
-  o->out = (int8_t)s->count;
+  o->out = (uint8_t)s->count;
   o->is_stored = random_bits() % 4 == 0;
   s->dtype[s->count++] = gives_bools(op, dtype) ? TL_BOOL : dtype;
 }

@@ -336,7 +336,7 @@ static int step_result(tl_plan *plan, tl_plan_step *step, size_t itemsize,
   plan->values[value].constant = constant;
   step->single = single;
   step->once = constant;
-  step->out = (int8_t)value;
+  step->out = (uint8_t)value;
   return value;
 }
 
@@ -344,7 +344,7 @@ static int step_result(tl_plan *plan, tl_plan_step *step, size_t itemsize,
 int tl_plan_unary(tl_plan *plan, tl_kernel1 *kernel, int a, size_t itemsize) {
   tl_plan_step *step = new_step(plan, 1);
   step->k1 = kernel;
-  step->in[0] = (int8_t)a;
+  step->in[0] = (uint8_t)a;
   return step_result(plan, step, itemsize, plan->values[a].single,
                      plan->values[a].constant);
 }
@@ -380,7 +380,7 @@ static int splat(tl_plan *plan, int value) {
   int out = tl_plan_unary(plan, tl_kernels()->fill[tl_move_size(itemsize)],
                           value, itemsize);
   plan->values[out].splat = true;
-  plan->values[value].repeated = (int8_t)out;
+  plan->values[value].repeated = (uint8_t)out;
   // The step was added as one of a single operand, and would write one item.
   plan->steps[plan->step_count - 1].single = false;
   return out;
@@ -410,8 +410,8 @@ int tl_plan_binary(tl_plan *plan, tl_kernel2 *vv, tl_kernel2 *vs,
   }
   tl_plan_step *step = new_step(plan, 2);
   step->k2 = kernel;
-  step->in[0] = (int8_t)a;
-  step->in[1] = (int8_t)b;
+  step->in[0] = (uint8_t)a;
+  step->in[1] = (uint8_t)b;
   return step_result(plan, step, itemsize, both,
                      plan->values[a].constant && plan->values[b].constant);
 }
@@ -429,9 +429,9 @@ int tl_plan_select(tl_plan *plan, tl_kernel3 *kernel, int a, int b, int c,
   }
   tl_plan_step *step = new_step(plan, 3);
   step->k3 = kernel;
-  step->in[0] = (int8_t)a;
-  step->in[1] = (int8_t)b;
-  step->in[2] = (int8_t)c;
+  step->in[0] = (uint8_t)a;
+  step->in[1] = (uint8_t)b;
+  step->in[2] = (uint8_t)c;
   return step_result(
       plan, step, itemsize, single,
       values[a].constant && values[b].constant && values[c].constant);
@@ -443,7 +443,7 @@ int tl_plan_host(tl_plan *plan, const tl_host_function *function, const int *in,
   tl_plan_step *step = new_step(plan, 0);
   bool single = true, constant = true;
   for (int i = 0; i < function->param_count; i++) {
-    step->in[i] = (int8_t)in[i];
+    step->in[i] = (uint8_t)in[i];
     single = single && plan->values[in[i]].single;
     constant = constant && plan->values[in[i]].constant;
   }
@@ -490,8 +490,8 @@ static void copy_to(tl_plan *plan, int value, int to) {
   bool repeat = v->single && !v->splat;
   step->k1 = repeat ? tl_kernels()->fill[size]
                     : tl_kernels()->unary[TL_OP_POSITIVE][movers[size]];
-  step->in[0] = (int8_t)value;
-  step->out = (int8_t)to;
+  step->in[0] = (uint8_t)value;
+  step->out = (uint8_t)to;
 }
 
 // Nobody writes the value's register any more: the plan is without it, if it is
@@ -518,12 +518,12 @@ static int find_step(const tl_plan *plan, int value, int count) {
 // What is made by step [at] goes to a stream at once, where later steps find
 // it.
 static void redirect(tl_plan *plan, int at, int value, int stream) {
-  plan->steps[at].out = (int8_t)stream;
+  plan->steps[at].out = (uint8_t)stream;
   for (int i = at + 1; i < plan->step_count; i++) {
     tl_plan_step *s = &plan->steps[i];
     for (int k = 0; k < TL_PLAN_OPERANDS; k++)
       if (s->in[k] == value)
-        s->in[k] = (int8_t)stream;
+        s->in[k] = (uint8_t)stream;
   }
   for (int i = 0; i < plan->result_count; i++)
     if (plan->results[i] == value)

@@ -24,14 +24,14 @@ enum {
   TL_BLOCK_BYTES = 2048,  // of a register
   // At most 32, as free_registers has a bit for each.
   TL_PLAN_REGISTERS = 16,
-  TL_PLAN_STREAMS = 40,
-  TL_PLAN_STEPS = 80,
+  TL_PLAN_STREAMS = 80,
+  TL_PLAN_STEPS = 170,
   TL_PLAN_TILES = 2,    // streams that are read by tiles
   TL_PLAN_RESULTS = 4,  // that one run makes
   // So many items of 2 bytes are a cache line, and wider ones several: a tile
   // uses all of the lines that it reads.
   TL_TILE_ROWS = 32,
-  // Numbers of values are int8_t, so this stays below 128.
+  // Numbers of values are uint8_t, so this stays below 256.
   TL_PLAN_VALUES = TL_PLAN_STREAMS + TL_PLAN_STEPS + 1,
 };
 
@@ -45,7 +45,7 @@ typedef struct tl_plan_value {
   bool single;      // one item for the whole inner axis
   bool constant;    // one item for the whole run
   bool splat;       // a register filled with a single's item
-  int8_t repeated;  // of a single: the value that is its splat; 0: none yet
+  uint8_t repeated;  // of a single: the value that is its splat; 0: none yet
 } tl_plan_value;
 
 // An array that is walked. What is set while the plan is made stays (base,
@@ -83,7 +83,7 @@ typedef struct tl_plan_step {
   bool once;      // at the start of the run
   // What tl_plan_note has told of it; op TL_OP_COUNT: nothing.
   uint8_t op, dtype;
-  int8_t out, in[TL_PLAN_OPERANDS];  // values
+  uint8_t out, in[TL_PLAN_OPERANDS];  // values
   union {
     const struct tl_host_function *host;  // arity 0
     tl_kernel1 *k1;

@@ -349,7 +349,7 @@ static void describe(const tl_plan *plan, int from, int to,
     for (int k = 0; k < s->arity; k++) {
       const tl_plan_value *v = &plan->values[s->in[k]];
       int source = filled_from(plan, s->in[k]);
-      o->in[k] = source >= 0 ? (int8_t)source : s->in[k];
+      o->in[k] = source >= 0 ? (uint8_t)source : s->in[k];
       if (source >= 0 || (v->single && !v->splat))
         o->singles |= (uint8_t)(1u << k);
     }
@@ -358,14 +358,17 @@ static void describe(const tl_plan *plan, int from, int to,
 
 // --- Plans ------------------------------------------------------------------
 
+// Of one plan; they lie on the C stack.
+enum { PIECES_MOST = 40 };
+
 // The plan that is to replace [plan], which it is like in all that is not here.
 typedef struct rewriter {
   tl_plan *plan;
   tl_plan_value values[TL_PLAN_VALUES];
   int once_count, register_count;
   tl_plan_step steps[TL_PLAN_STEPS];
-  tl_vector_piece pieces[TL_PLAN_STEPS / 2];  // of steps, by number
-  int8_t piece_of[TL_PLAN_STEPS];             // -1: a step
+  tl_vector_piece pieces[PIECES_MOST];  // of steps, by number
+  int8_t piece_of[TL_PLAN_STEPS];       // -1: a step
   int count, piece_count;
 } rewriter;
 
@@ -413,7 +416,7 @@ static void drop_unread(rewriter *r) {
 // stays within a piece. Sets in [ends] the step that reads each value last.
 // Whether a value may have a register was decided when the plan was finished:
 // here it only loses it, if no step writes it to memory any more.
-static void allot_lasting(rewriter *r, int8_t *ends) {
+static void allot_lasting(rewriter *r, int16_t *ends) {
   const tl_plan *plan = r->plan;
   r->register_count = 0;
   for (int v = 0; v < plan->value_count; v++) {
@@ -425,7 +428,7 @@ static void allot_lasting(rewriter *r, int8_t *ends) {
       if (touches(r, i, v, false) && to < i)
         to = i;
     }
-    ends[v] = (int8_t)(to < from ? from : to);
+    ends[v] = (int16_t)(to < from ? from : to);
     if (v >= plan->stream_count && from < 0)
       value->where = -1;
     else if (value->where >= 0 && (v < plan->stream_count || value->constant))
@@ -439,7 +442,7 @@ static void allot_lasting(rewriter *r, int8_t *ends) {
 static bool allot(rewriter *r) {
   const tl_plan *plan = r->plan;
   uint32_t free = 0;
-  int8_t ends[TL_PLAN_VALUES];
+  int16_t ends[TL_PLAN_VALUES];
   allot_lasting(r, ends);
   for (int i = 0; i < r->count; i++) {
     for (int v = plan->stream_count; v < plan->value_count; v++) {
@@ -472,8 +475,8 @@ static int add_piece(tl_vm *vm, rewriter *r, int from) {
   while (to < plan->step_count && is_known(&plan->steps[to]) &&
          to - from < TL_PIECE_OPERATIONS)
     to++;
-  tl_vector_piece *p = &r->pieces[r->piece_count];
-  for (; to - from > 1; to--) {
+  for (; r->piece_count < PIECES_MOST && to - from > 1; to--) {
+    tl_vector_piece *p = &r->pieces[r->piece_count];
     describe(plan, from, to, p);
     tl_plan_piece *piece = find_piece(vm, p);
     if (piece == NULL)

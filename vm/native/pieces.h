@@ -44,7 +44,7 @@ typedef struct tl_piece_operation {
   uint8_t op, dtype;  // tl_op, and the dtype that is computed in
   uint8_t singles;    // a bit for each operand that is one item
   bool is_stored;     // the value is written
-  int8_t out, in[3];
+  uint8_t out, in[3];
 } tl_piece_operation;
 
 // Operations in the order in which they run: operands are values of memory or

@@ -59,9 +59,9 @@ static const char *step_name(const tl_explainer *e, uint32_t pc,
 }
 
 // Operand [i]: the instruction that wrote it last in the text, -1 for a
-// parameter. Where the items are read, [reads], or in a region a view of them,
-// its name and whether it certainly is no array; of one that does not end
-// there, what keeps it beyond the region, or the instruction.
+// parameter. Where the items are read, [reads], or in a region a view of them
+// or an argument moved, its name and whether it certainly is no array; of one
+// that does not end there, what keeps it beyond the region, or the instruction.
 static void put_input(const tl_explainer *e, const tl_region *r, uint32_t pc,
                       const tl_decoded *d, uint32_t i, bool reads) {
   tl_text *out = e->out;
@@ -229,7 +229,8 @@ static void put_more(tl_text *out, void *context, const tl_prototype *p,
                  r == NULL ? -1 : (int)(r - p->regions));
   for (uint32_t i = 0; i < d->operand_count; i++)
     put_input(e, r, pc, d, i,
-              computes || (r != NULL && strcmp(step, "view") == 0));
+              computes || (r != NULL &&
+                           (strcmp(step, "view") == 0 || d->op == TL_BC_MOV)));
   tl_text_puts(out, "]");
   put_called(e, pc, d);
   if (is_update)

@@ -33,7 +33,7 @@
 // The largest region: what exceeds one of these is read up to there, or left to
 // the instructions one by one. Uses, guards and roots are int8_t elsewhere.
 enum {
-  TL_REGION_NODES = 48,
+  TL_REGION_NODES = 112,
   TL_REGION_USES = 120,  // int8_t, as guards
   TL_REGION_ROOTS = 24,
   TL_REGION_TRANSFERS = 8,

@@ -245,8 +245,17 @@ static tl_dtype read_target(tl_region_reader *rd, const tl_decoded *d) {
              : TL_DTYPE_COUNT;
 }
 
-// A cast is a node of one operand. Its other arguments are the same in each
-// run, since the graph is good for their values alone.
+// Whether the use is an array that a cast to [to] gives itself. The graph is
+// good for arrays of that dtype alone. Of a view a part may be set to it, which
+// takes a node.
+static bool has_dtype(const tl_region_use *u, tl_dtype to) {
+  return u != NULL && u->direct && tl_is_array(u->value) &&
+         tl_array_dtype(u->value.array) == to;
+}
+
+// A cast is a node of one operand, or moves what has the dtype already. Its
+// other arguments are the same in each run, since the graph is good for their
+// values alone.
 static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_node *n = begin_node(rd, TL_OP_POSITIVE);
   int in;
@@ -256,6 +265,10 @@ static bool read_cast(tl_region_reader *rd, const tl_decoded *d) {
   tl_dtype to = read_target(rd, d);
   if (to >= TL_STRING)
     return false;
+  if (has_dtype(tl_reader_use(rd, n->in[0]), to)) {
+    tl_reader_binding(rd->g, d->window)->over = true;
+    return tl_reader_bind(rd, (uint32_t)d->result, n->in[0], false);
+  }
   tl_reader_consume(rd, d->window, n->in[0], TL_MODE_CONSUME);
   n->cast = to;
   return end_node(rd, &in) &&

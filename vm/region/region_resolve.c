@@ -431,7 +431,7 @@ static bool is_given(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < n->arity; i++)
     if (n->in[i] >= 0 || g->uses[-1 - n->in[i]].wrap > 0)
       return false;
-  return n->host == NULL && n->cast == TL_DTYPE_COUNT && g->rows == NULL;
+  return n->host == NULL && g->rows == NULL;
 }
 
 // The node's value from here on, wherever it is read.
@@ -450,11 +450,12 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
 }
 
 // The hoisted array that operand [k] of the node shows, if nothing else reads
-// it: its number; else -1.
+// it: its number; else -1. Nodes before it that were not hoisted themselves run
+// later than it.
 static int ends_at(const tl_region_graph *g, int node, int k) {
   int use = g->nodes[node].in[k], readers = 0;
-  for (int i = node; i <= g->value; i++)
-    for (int j = 0; j < g->nodes[i].arity; j++)
+  for (int i = 0; i <= g->value; i++)
+    for (int j = 0; g->nodes[i].needed && j < g->nodes[i].arity; j++)
       readers += g->nodes[i].in[j] == use;
   for (int h = 0; h < g->hoisted_count && readers == 1; h++)
     if (g->hoisted[h].pointer == g->uses[-1 - use].value.pointer)
@@ -479,11 +480,12 @@ bool tl_region_compute_hoisted(tl_region_graph *g, int node) {
     operands[i] =
         ends < 0 ? tl_borrow(g->uses[-1 - n->in[i]].value) : g->hoisted[ends];
   }
-  if (!tl_elementwise(g->vm, n->op, operands, &made))
+  if (n->cast == TL_DTYPE_COUNT ? !tl_elementwise(g->vm, n->op, operands, &made)
+                                : !tl_cast(g->vm, operands, n->cast, &made))
     return false;
   // What was written over is no array of the graph's any more.
   for (int h = 0; h < g->hoisted_count; h++)
-    if (g->hoisted[h].pointer == made.pointer)
+    if (tl_is_owned(made) && g->hoisted[h].pointer == made.pointer)
       g->hoisted[h] = g->hoisted[--g->hoisted_count];
   replace(g, node, made);
   return true;

@@ -97,6 +97,7 @@ static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
 //
 //   x[k:] - x[:-k]     written 0, 1, 2, …    read k, k + 1, …  and  0, 1, …
 //   m[:, 1:] + m[:, :-1]      a row of the result is shorter than one of m
+//   float32(x * 2)            items of the result are narrower than those of x
 static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
                            size_t itemsize) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
@@ -119,24 +120,24 @@ static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
   return true;
 }
 
-// An operand that ends here and is somewhat longer than the result, to the
+// An operand that ends here and has somewhat more bytes than the result, to the
 // front of which the result may go; -1: there is none. A much longer one would
 // have to be cut to a small part, and of a small one to give back a large part
 // costs more time than another block does.
 static int find_longer(const tl_region_graph *g, size_t itemsize) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
-  int64_t size = tl_region_size(g);
+  int64_t nbytes = tl_region_size(g) * (int64_t)itemsize;
   for (int u = 0; u < g->use_count; u++) {
     const tl_region_use *x = &g->uses[u];
     if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
         !tl_is_array(x->value))
       continue;
     const tl_array *a = x->value.array;
+    int64_t all = (int64_t)tl_item_bytes(a);
     if (tl_is_dying(g->vm, x->value) && tl_is_contiguous(a) &&
         (a->head.flags & TL_EXTERNAL) == 0 && tl_ndim(a) >= ndim &&
-        a->size > size && a->size / PART_OF < size &&
-        (size > a->size / 4 * 3 || tl_is_worth_moving(a)) &&
-        tl_itemsize(tl_array_dtype(a)) == itemsize &&
+        all > nbytes && all / PART_OF < nbytes &&
+        (nbytes > all / 4 * 3 || tl_is_worth_moving(a)) &&
         is_read_behind(g, a, itemsize))
       return u;
   }
