@@ -158,20 +158,6 @@ static bool select_again(tl_region_cached *k, tl_region_guard *f,
                    reshape_view(k, f, &s);
 }
 
-// [offset] is in bytes from the first item of the array, so it is good for
-// another array of the same geometry.
-bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f) {
-  const tl_array *from = g->uses[f->of[0]].value.array;
-  char *data = from->data + f->offset;
-  tl_array *view = g->uses[f->use].value.array;
-  if (f->again)
-    return view->data == data;
-  view->data = data;
-  view->head.flags = (uint8_t)(TL_VIEW | (from->head.flags & TL_READONLY));
-  tl_array_more(view)->owner = tl_array_owner(from);
-  return true;
-}
-
 // The index is applied again only where one of its parts has changed, or
 // perhaps the array; otherwise the view is as far from its array's beginning as
 // before.

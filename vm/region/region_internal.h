@@ -571,7 +571,7 @@ bool tl_region_runs_short(const tl_region_cached *cached);
 bool tl_region_is_as_before(tl_region_cached *cached, uint32_t pc,
                             tl_slot *base);
 // A view that is as far from its array's beginning as before. False: an earlier
-// guard has placed it, elsewhere (region_cache.c).
+// guard has placed it, elsewhere (region_graph.c).
 bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
 
 // Makes the array; false: no memory, with an error pending. [as_before]: as
