@@ -768,6 +768,51 @@ static void closure(writer *w) {
   say(w, "}\n");
 }
 
+// A closure that computes an array at each step, of arrays and a number that it
+// has captured; and a loop that does the same by itself. Arrays are long enough
+// to be computed in one pass. What was kept of one step is good for the next
+// until another closure of the same code, another length or a number comes.
+static void chain(writer *w) {
+  static const char *const steps[] = {"(c * x + 0.5) * x + y",
+                                      "where(x > c, x * y, x - y)",
+                                      "x[1:] * c - x[:-1] * c",
+                                      "sqrt(x * x + y * y) * c",
+                                      "x[i % 3:16 + i % 3] * c + 1.5",
+                                      "(x * y + M) * c",
+                                      "x * (c + 1) - y * (c + 1)",
+                                      "float32(x) * c + x * 2",
+                                      "-x * c + x[::-1]",
+                                      "x * i + y * c",
+                                      "(x > c) & (y < c * 2)",
+                                      "x * y + x[i]"};
+  static const char *const numbers[] = {"2", "0.5", "-0.0", "float32(3)",
+                                        "int16(2)"};
+  static const char *const lengths[] = {"19", "24", "200"};
+  say(w, "M = arange(24) * 1.0\nfn kept(x, y, c) {\n  fn step(i) {\n    r = ");
+  ONE_OF(w, steps);
+  if (chance(w, 40)) {
+    say(w, "\n    z = y * 2.0\n    r = r[:16] * c + z[:16]");
+  } else if (chance(w, 30)) {
+    say(w, "\n    d = if i % 5 == 4 { c + 1 } else { c }\n    r = r * d + r");
+  }
+  say(w, "\n    r[i]\n  }\n  step\n}\nfor n in (24, 24, ");
+  ONE_OF(w, lengths);
+  say(w, ") {\n  x = arange(n) * 0.5\n  y = x + 1.0\n  c = ");
+  ONE_OF(w, numbers);
+  say(w, "\n  f, g = kept(x, y, c), kept(y, x, ");
+  ONE_OF(w, numbers);
+  say(w,
+      ")\n  print(try {\n    s = 0.0\n    for i in 0..12 {\n      s += f(i)\n"
+      "      if i % 4 == 3 { s = s * 0.5 + g(i) }\n      z = ");
+  ONE_OF(w, steps);
+  say(w, "\n      s += z[i]\n");
+  if (chance(w, 40))
+    say(w, "      if i == 7 { M = M + 1.0 }\n");
+  if (chance(w, 40))
+    say(w, "      if i == 5 { x, y = x[1:] * 1.0, y[1:] * 2.0 }\n");
+  say(w, "    }\n    s\n  } catch e { e.message })\n}\n");
+}
+
 // The whole program of a seed into w->text. Functions are called several times
 // with different types, so that units of one place are made for each, and one
 // is called outside of `try`, so that its error ends the program.
@@ -788,6 +833,8 @@ static void write_program(writer *w, uint64_t seed) {
       "  y\n}\n");
   if (chance(w, 30))
     closure(w);
+  if (chance(w, 30))
+    chain(w);
 
   say(w,
       "fn count(r) {\n  n = 0\n  while r != none {\n    n += r.n\n"

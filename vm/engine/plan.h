@@ -280,5 +280,8 @@ int64_t tl_plan_row_block(const tl_plan *plan, int64_t most);
 bool tl_plan_is_short(const tl_plan *plan);
 // Needs neither a VM nor memory, and cannot fail or stop.
 void tl_plan_run_short(tl_plan *plan);
+// The same of a plan without registers whose streams' values say where their
+// items are: that of a number as the run before has set it.
+void tl_plan_run_placed(tl_plan *plan);
 
 #endif

@@ -500,6 +500,10 @@ void tl_plan_run_short(tl_plan *plan) {
   }
 }
 
+void tl_plan_run_placed(tl_plan *plan) {
+  run_steps(plan, 0, plan->step_count, (size_t)plan->size);
+}
+
 // --- Threads ----------------------------------------------------------------
 
 enum {

@@ -306,8 +306,11 @@ typedef struct outcome {
 } outcome;
 
 // All checks of run_cached have been answered when the graph was cached.
-static tl_region_status run_short(tl_region_cached *k, outcome *out) {
-  if (!tl_region_run_short(k))
+static tl_region_status run_short(tl_region_cached *k, bool as_before,
+                                  outcome *out) {
+  out->together = false;
+  out->end = k->graph.end;
+  if (!tl_region_run_short(k, as_before))
     return TL_REGION_FAILED;
   out->results[0] = k->graph.base[k->graph.result];
   return TL_REGION_DONE;
@@ -318,6 +321,12 @@ static tl_region_status run_short(tl_region_cached *k, outcome *out) {
 static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
                             const tl_prototype *function, tl_slot *base,
                             uint32_t pc, outcome *out) {
+  tl_region_cached *last = where->cached;
+  if (last != NULL && tl_region_is_as_before(last, pc, base)) {
+    where->runs = 1;
+    where->wait = 0;
+    return run_short(last, true, out);
+  }
   bool other, promised = tl_has_promises(vm);
   bool large = items >= TL_REGION_LARGE || promised;
   tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
@@ -331,7 +340,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
     }
     out->end = cached->graph.end;
     if (tl_region_runs_short(cached))
-      return run_short(cached, out);
+      return run_short(cached, false, out);
     tl_region_status status = run_cached(cached, out->results);
     out->end = cached->graph.end;
     out->together = cached->graph.consumer == TL_CONSUMER_MULTI;

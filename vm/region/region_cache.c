@@ -8,13 +8,8 @@
 // the graph expects it, shows that reading would give the same graph. Numbers
 // may differ, where dtypes do not depend on them; views are moved to where
 // their arrays and indices are now.
-//
-// What ends in a new array of one block needs nothing but the array, the
-// streams' places and the kernels then: where results might go otherwise, all
-// of that has been asked when the graph was cached.
 #include <string.h>
 
-#include "vm/array/reuse.h"
 #include "vm/engine/scalars.h"
 #include "vm/error.h"
 #include "vm/memory/memory.h"
@@ -166,8 +161,6 @@ static bool select_again(tl_region_cached *k, tl_region_guard *f,
 // The index is applied again only where one of its parts has changed, or
 // perhaps the array; otherwise the view is as far from its array's beginning as
 // before.
-// [offset] is in bytes from the first item of the array, so it is good for
-// another array of the same geometry.
 static bool take_part(tl_region_cached *k, tl_region_guard *f) {
   tl_region_graph *g = &k->graph;
   const tl_array *from = g->uses[f->of[0]].value.array;
@@ -180,16 +173,10 @@ static bool take_part(tl_region_cached *k, tl_region_guard *f) {
         !select_again(k, f, from))
       return false;
   }
-  char *data = from->data + f->offset;
   if (f->from == TL_FROM_ITEM)
-    return take(k, f->use, tl_scalar_load(tl_array_dtype(from), data));
-  tl_array *view = g->uses[f->use].value.array;
-  if (f->again)
-    return view->data == data;
-  view->data = data;
-  view->head.flags = (uint8_t)(TL_VIEW | (from->head.flags & TL_READONLY));
-  tl_array_more(view)->owner = tl_array_owner(from);
-  return true;
+    return take(k, f->use,
+                tl_scalar_load(tl_array_dtype(from), from->data + f->offset));
+  return tl_region_move_view(g, f);
 }
 
 // How many uses the guard computes its value of.
@@ -329,33 +316,6 @@ static bool take_all(tl_region_cached *k) {
   return true;
 }
 
-// Whether a new array lies as the plan writes it.
-static bool is_row_major(const tl_region_planned *planned, int ndim,
-                         const int64_t *shape) {
-  int64_t strides[TL_MAX_DIMS];
-  tl_shape_strides(ndim, shape, tl_itemsize(planned->targets[0].dtype),
-                   strides);
-  return memcmp(strides, planned->targets[0].strides,
-                (size_t)ndim * sizeof *strides) == 0;
-}
-
-// Whether a graph makes an array of one block, and does nothing else. Asked of
-// each new plan, whose results have another shape.
-// All that is tested here stays true while the graph is cached;
-// tl_region_runs_short tests the rest.
-static void find_short(tl_region_cached *k) {
-  const tl_region_graph *g = &k->graph;
-  const tl_region_planned *planned = &k->planned;
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  k->model_tag = 0;
-  k->is_short = g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
-                planned->target_count == 1 && planned->targets[0].is_array &&
-                planned->plan.delay == NULL && !planned->plan.is_hosts &&
-                tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
-                g->transfer_count == 0 && !tl_region_has_wrap(g) &&
-                is_row_major(planned, shape->ndim, shape->lengths);
-}
-
 // Whether arrays of other lengths give the same graph but for its shapes: none
 // that a selection has found, or that are transposed or rolled.
 static bool may_reshape(const tl_region_cached *k) {
@@ -392,7 +352,7 @@ static bool end_reshape(tl_region_cached *k) {
     drop_plan(k);
   } else {
     plan->shape[0] = plan->size = shape->lengths[0];
-    find_short(k);
+    tl_region_find_short(k);
   }
   return true;
 }
@@ -438,6 +398,7 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
     if (k->pc != pc || k->is_busy)
       continue;
     k->graph.base = base;
+    k->is_last = false;
     k->any_length = any_length && may_reshape(k);
     any_length = false;
     if (take_again(k)) {
@@ -600,7 +561,7 @@ void tl_region_renew(tl_region_cached *k) {
   if (k->planned.is_ready || !k->graph.fresh->is_ready)
     return;
   keep_plan(k, k->graph.fresh);
-  find_short(k);
+  tl_region_find_short(k);
 }
 
 // One block of memory: the header, the graph's arrays, and the plan behind
@@ -635,7 +596,7 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc) {
   k->is_busy = k->is_stale = false;
   k->nbytes = nbytes;
   k->any_length = k->is_reshaped = k->is_restrided = false;
-  find_short(k);
+  tl_region_find_short(k);
   k->fused = (uint16_t)tl_region_count_fused(&k->graph);
   link_cached(vm, where, k);
 }
@@ -660,59 +621,4 @@ bool tl_region_forget(tl_vm *vm, const tl_unit *unit) {
     any = true;
   }
   return any;
-}
-
-// --- Short arrays -----------------------------------------------------------
-
-// A dying operand's memory might be the result's: the general way finds out.
-bool tl_region_runs_short(const tl_region_cached *k) {
-  const tl_region_graph *g = &k->graph;
-  if (!k->is_short || g->vm->has_contracts)
-    return false;
-  for (int i = 0; i < g->root_count; i++)
-    if (g->roots[i].consumed && tl_is_owned(g->roots[i].value))
-      return false;
-  return true;
-}
-
-// The array that the region makes. The first one's header is copied, and those
-// of later runs are made as it is: their shape is the same. *out owns the
-// array. False after tl_fail (kind memory).
-static bool make_result(tl_region_cached *k, tl_slot *out) {
-  const tl_region_graph *g = &k->graph;
-  tl_array *model = (tl_array *)(void *)k->model;
-  if (k->model_tag != 0)
-    return tl_array_twin(g->vm, (tl_slot){.tag = k->model_tag, .array = model},
-                         out);
-  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  tl_array *made = tl_array_new(g->vm, k->planned.targets[0].dtype, shape->ndim,
-                                shape->lengths);
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  if (shape->ndim != 1 && shape->ndim != 2)
-    return true;
-  memcpy(model, made,
-         sizeof *made + (size_t)shape->ndim * 2 * sizeof *made->dims);
-  model->data = (char *)model + (made->data - (char *)made);
-  k->model_tag = out->tag;
-  return true;
-}
-
-// No poll and no thread: it is one block.
-bool tl_region_run_short(tl_region_cached *k) {
-  tl_region_graph *g = &k->graph;
-  tl_vm *vm = g->vm;
-  tl_slot result;
-  k->is_busy = true;  // where memory is short, what is cached goes
-  bool made = make_result(k, &result);
-  k->is_busy = false;
-  if (!made)
-    return false;
-  tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
-  tl_region_bind(g);
-  tl_copy_slot(&g->base[g->result], &result);
-  vm->stats.fused_ops += k->fused;
-  vm->stats.temps_ended += k->fused;
-  return true;
 }

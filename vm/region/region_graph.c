@@ -146,6 +146,20 @@ tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
   return view;
 }
 
+// [offset] is in bytes from the first item of the array, so it is good for
+// another array of the same geometry.
+bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f) {
+  const tl_array *from = g->uses[f->of[0]].value.array;
+  char *data = from->data + f->offset;
+  tl_array *view = g->uses[f->use].value.array;
+  if (f->again)
+    return view->data == data;
+  view->data = data;
+  view->head.flags = (uint8_t)(TL_VIEW | (from->head.flags & TL_READONLY));
+  tl_array_more(view)->owner = tl_array_owner(from);
+  return true;
+}
+
 // Parts are taken from the uses, whose values a cached graph takes anew before
 // this is asked.
 bool tl_region_find_index(const tl_region_graph *g, const tl_array *base,

@@ -18,6 +18,7 @@
 //             region_rows.c      ragged rows
 //   multi     region_multi.c     several results, with region_consumers.c
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
+//             region_short.c     short arrays, with all as it was
 //   driver    region.c           where the VM meets a region: what is tried
 #ifndef TALLY_VM_REGION_INTERNAL_H
 #define TALLY_VM_REGION_INTERNAL_H
@@ -517,6 +518,9 @@ struct tl_region_cached {
   bool is_reshaped;   // some are: the nodes' shapes are of another run
   bool is_restrided;  // and so are the streams' strides of the plan
   bool is_short;      // tl_region_run_short does it
+  bool is_simple;     // nothing has to be computed to see that all is as before
+  bool is_placed;     // its plan has no registers, which each run places
+  bool is_last;       // so it is asked, as the last run was a short one
   uint16_t fused;     // operations that make no array of their own
   int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
@@ -552,17 +556,29 @@ void tl_region_cache(tl_region_graph *g, tl_region *where, uint32_t pc);
 // Takes [cached] out of all lists and frees it. Not while it is busy.
 void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
 
-// --- Short arrays: region_cache.c --------------------------------------------
+// --- Short arrays: region_short.c --------------------------------------------
+
+// Decides is_short and is_simple. Called for each new plan.
+void tl_region_find_short(tl_region_cached *cached);
 
 // Whether an array of one block is all that is to be made of the values that
 // are taken: no array ends whose memory the result could get, and no contract
 // is to be kept.
 bool tl_region_runs_short(const tl_region_cached *cached);
 
-// Makes the array; false: no memory, with an error pending.
+// Whether a run from [pc] on finds what the last run has found, which was a
+// short one: its values are taken then.
+bool tl_region_is_as_before(tl_region_cached *cached, uint32_t pc,
+                            tl_slot *base);
+// A view that is as far from its array's beginning as before. False: an earlier
+// guard has placed it, elsewhere (region_graph.c).
+bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
+
+// Makes the array; false: no memory, with an error pending. [as_before]: as
+// tl_region_is_as_before has said.
 // Writes the result to its slot itself, and binds what else the region leaves;
 // nothing ends here.
-bool tl_region_run_short(tl_region_cached *cached);
+bool tl_region_run_short(tl_region_cached *cached, bool as_before);
 
 // Reduces g->value by g->fold, or as [call] says.
 // *out is owned where it is done. Both decline before anything is written, so

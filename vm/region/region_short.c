@@ -1,0 +1,192 @@
+// Stage "cache" for short arrays: a graph that ends in a new array of one
+// block needs nothing but the array, the streams' places and the kernels. Where
+// results might go otherwise, all of that has been asked when the graph was
+// cached.
+//
+// A loop runs such a region with the same numbers each time, and with arrays of
+// the same lengths. So the last run's graph is asked first whether all is as it
+// was then:
+//
+//     y = (a * x + b) * x + c      the tags of a, x, b, c and the lengths of x
+//                                  are the same, and so are the bits of a, b, c
+//
+// Then only addresses are new: those of x's items and of y's.
+#include <string.h>
+
+#include "vm/array/reuse.h"
+#include "vm/bytecode/module.h"
+#include "vm/region/region_internal.h"
+
+// Whether the guard's value is compared without computing anything: values of
+// the frame and of the function itself, views that lie where they lay in their
+// arrays, and what was computed of numbers.
+static bool is_simple(const tl_region_guard *f) {
+  switch ((tl_region_source)f->from) {
+    case TL_FROM_CAPTURE:
+    case TL_FROM_VARIABLE:
+      return f->of[0] < 0;
+    case TL_FROM_SLOT:
+    case TL_FROM_VIEW:
+    case TL_FROM_AXES:
+    case TL_FROM_SCALARS:
+    case TL_FROM_CAST:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether a new array lies as the plan writes it.
+static bool is_row_major(const tl_region_planned *planned, int ndim,
+                         const int64_t *shape) {
+  int64_t strides[TL_MAX_DIMS];
+  tl_shape_strides(ndim, shape, tl_itemsize(planned->targets[0].dtype),
+                   strides);
+  return memcmp(strides, planned->targets[0].strides,
+                (size_t)ndim * sizeof *strides) == 0;
+}
+
+// Whether a graph makes an array of one block, and does nothing else. Asked of
+// each new plan, whose results have another shape.
+// All that is tested here stays true while the graph is cached;
+// tl_region_runs_short tests the rest.
+void tl_region_find_short(tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  const tl_region_planned *planned = &k->planned;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  k->model_tag = 0;
+  k->is_short = g->consumer == TL_CONSUMER_ARRAY && planned->is_ready &&
+                planned->target_count == 1 && planned->targets[0].is_array &&
+                planned->plan.delay == NULL && !planned->plan.is_hosts &&
+                tl_plan_is_short(&planned->plan) && g->hoisted_count == 0 &&
+                g->transfer_count == 0 && !tl_region_has_wrap(g) &&
+                is_row_major(planned, shape->ndim, shape->lengths);
+  k->is_last = false;
+  k->is_placed = planned->plan.register_count == 0 && !planned->plan.packs;
+  k->is_simple = k->is_short;
+  for (int i = 0; i < g->guard_count; i++)
+    k->is_simple = k->is_simple && is_simple(&g->guards[i]);
+}
+
+// --- As before ---------------------------------------------------------------
+
+// Whether the slot has what the use had. Of an array only the address may
+// differ, and is the use's from now on; the slot owns it as it did.
+static inline bool is_alike(tl_region_use *u, const tl_slot *now,
+                            uint64_t any) {
+  if (((now->tag ^ u->value.tag) & ~any) != 0)
+    return false;
+  if (!tl_is_array(*now))
+    return now->u == u->value.u;
+  const tl_array *a = now->array;
+  for (int i = 0, n = 2 * tl_ndim(a); i < n; i++)
+    if (a->dims[i] != u->dims[i + 1])
+      return false;
+  u->value.array = u->items.array = now->array;
+  return true;
+}
+
+// Values of captures and variables are borrowed, which tags of uses show.
+static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
+  tl_region_use *u = &g->uses[f->use];
+  switch ((tl_region_source)f->from) {
+    case TL_FROM_SLOT:
+      return is_alike(u, &g->base[f->at], 0);
+    case TL_FROM_CAPTURE:
+      return is_alike(u, &g->vm->frame->closure->captures[f->at], TL_OWNED);
+    case TL_FROM_VARIABLE:
+      return is_alike(u, &g->function->unit->module->variables[f->at],
+                      TL_OWNED);
+    case TL_FROM_VIEW:
+    case TL_FROM_AXES:
+      return tl_region_move_view(g, f);
+    default:
+      return true;  // computed of numbers that are the same
+  }
+}
+
+// Where it is false the values that were taken are still those of one graph, as
+// no number is among them, and the general way takes all anew.
+bool tl_region_is_as_before(tl_region_cached *k, uint32_t pc, tl_slot *base) {
+  tl_region_graph *g = &k->graph;
+  if (!k->is_last || k->pc != pc || k->is_busy || k->is_stale ||
+      g->vm->has_contracts)
+    return false;
+  g->base = base;
+  for (int i = 0; i < g->guard_count; i++)
+    if (!holds(g, &g->guards[i]))
+      return false;
+  return true;
+}
+
+// The plan with the places of this run: numbers stand where they did.
+static void run_as_before(tl_region_cached *k, char *out) {
+  tl_plan *plan = &k->planned.plan;
+  for (int s = 0; s < plan->stream_count; s++) {
+    const tl_region_origin *from = &k->planned.streams[s];
+    if (from->node < 0)
+      plan->values[s].at = from->operand < 0
+                               ? out
+                               : k->graph.uses[from->operand].items.array->data;
+  }
+  tl_plan_run_placed(plan);
+}
+
+// --- Running -----------------------------------------------------------------
+
+// A dying operand's memory might be the result's: the general way finds out.
+bool tl_region_runs_short(const tl_region_cached *k) {
+  const tl_region_graph *g = &k->graph;
+  if (!k->is_short || g->vm->has_contracts)
+    return false;
+  for (int i = 0; i < g->root_count; i++)
+    if (g->roots[i].consumed && tl_is_owned(g->roots[i].value))
+      return false;
+  return true;
+}
+
+// The array that the region makes. The first one's header is copied, and those
+// of later runs are made as it is: their shape is the same. *out owns the
+// array. False after tl_fail (kind memory).
+static bool make_result(tl_region_cached *k, tl_slot *out) {
+  const tl_region_graph *g = &k->graph;
+  tl_array *model = (tl_array *)(void *)k->model;
+  if (k->model_tag != 0)
+    return tl_array_twin(g->vm, (tl_slot){.tag = k->model_tag, .array = model},
+                         out);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_array *made = tl_array_new(g->vm, k->planned.targets[0].dtype, shape->ndim,
+                                shape->lengths);
+  if (made == NULL)
+    return false;
+  *out = tl_own_array(made);
+  if (shape->ndim != 1 && shape->ndim != 2)
+    return true;
+  memcpy(model, made,
+         sizeof *made + (size_t)shape->ndim * 2 * sizeof *made->dims);
+  model->data = (char *)model + (made->data - (char *)made);
+  k->model_tag = out->tag;
+  return true;
+}
+
+// No poll and no thread: it is one block.
+bool tl_region_run_short(tl_region_cached *k, bool as_before) {
+  tl_region_graph *g = &k->graph;
+  tl_vm *vm = g->vm;
+  tl_slot result;
+  k->is_busy = true;  // where memory is short, what is cached goes
+  bool made = make_result(k, &result);
+  k->is_busy = false;
+  if (!made)
+    return false;
+  if (as_before && k->is_placed)
+    run_as_before(k, result.array->data);
+  else
+    tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
+  k->is_last = k->is_simple;
+  tl_region_bind(g);
+  tl_copy_slot(&g->base[g->result], &result);
+  vm->stats.fused_ops += k->fused;
+  vm->stats.temps_ended += k->fused;
+  return true;
+}
