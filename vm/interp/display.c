@@ -27,8 +27,8 @@ static bool add_line(tl_text *text, tl_slot value, int64_t limit, int width,
   tl_text line;
   tl_text_open(&line, text->vm);
   bool ok = tl_format_value(text->vm, &line, value, true, limit);
-  *fits =
-      line.length == 0 || tl_display_width(line.bytes, line.length) <= width;
+  *fits = line.length == 0 || width == INT_MAX ||
+          tl_display_width(line.bytes, line.length) <= width;
   if (ok && *fits) {
     tl_text_add(text, line.bytes, line.length);
     tl_text_putc(text, '\n');
