@@ -526,6 +526,23 @@ int tl_display_width(const char *text, size_t nbytes) {
 
 // --- UTF-8 ------------------------------------------------------------------
 
+// In pieces that end where a code point begins, if it is one at all.
+bool tl_text_check(tl_vm *vm, const char *text, size_t nbytes, size_t *at) {
+  enum { PIECE = 1 << 20, LONGEST_POINT = 4 };
+  for (size_t from = 0, end; from < nbytes; from = end) {
+    end = nbytes - from <= PIECE ? nbytes : from + PIECE;
+    for (int i = 1; end < nbytes && i < LONGEST_POINT; i++)
+      end -= (text[end] & 0xc0) == 0x80;
+    if (!tl_utf8_check(text + from, end - from, at)) {
+      *at += from;
+      return false;
+    }
+    if (end < nbytes && !tl_poll(vm, 0))
+      return false;
+  }
+  return true;
+}
+
 enum {
   TRIES = 8,           // places that are looked at one by one
   SEARCHED = 1 << 20,  // bytes searched between two polls
