@@ -368,7 +368,8 @@ typedef struct stripped {
 
 enum { FEW_BYTES = 32, BITS_BYTES = (0x10ffff / 64 + 1) * 8 };
 
-// Reads the set; the caller frees the bits. False after tl_fail: there are none.
+// Reads the set; the caller frees the bits. False after tl_fail: there are
+// none.
 static bool open_stripped(tl_vm *vm, const tl_string *set, stripped *out) {
   *out = (stripped){set, NULL};
   if (set == NULL || set->length <= FEW_BYTES)

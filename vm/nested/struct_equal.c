@@ -168,8 +168,7 @@ static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
     bool rows = has_rows(x) || (has_rows(y) && tl_has_fields(b));
     ok = rows ? equal_rows(vm, a, b, x, y, out)
               : tl_compute2(vm, TL_OP_EQUAL, x, y, out) &&
-                    fold_axes(vm, out, ndim) &&
-                    spread_answer(vm, a, ndim, out);
+                    fold_axes(vm, out, ndim) && spread_answer(vm, a, ndim, out);
   }
   tl_drop(vm, x);
   tl_drop(vm, y);
