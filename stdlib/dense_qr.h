@@ -26,17 +26,21 @@ static T reflect(tl_vm *vm, T *x, int64_t step, int64_t n) {
 }
 
 // a := (I - f v v^H) a for m rows of n items; v as reflect leaves it, [w] has
-// room for n.
+// room for n. Of long rows some columns at a time.
 static void apply_reflection(tl_vm *vm, T *a, int64_t a_row, int64_t m,
                              int64_t n, const T *v, int64_t step, T f, T *w) {
-  if (f == 0)
-    return;
-  memcpy(w, a, (size_t)n * sizeof(T));
-  for (int64_t i = 1; i < m && poll_row(vm, i); i++)
-    add_row(w, CONJ(v[i * step]), a + i * a_row, n);
-  add_row(a, -f, w, n);
-  for (int64_t i = 1; i < m && poll_row(vm, i); i++)
-    add_row(a + i * a_row, -f * v[i * step], w, n);
+  enum { COLUMNS = 1 << 14 };
+  for (int64_t k; f != 0 && n > 0; a += k, n -= k) {
+    k = n < COLUMNS ? n : COLUMNS;
+    memcpy(w, a, (size_t)k * sizeof(T));
+    for (int64_t i = 1; i < m && poll_row(vm, i); i++)
+      add_row(w, CONJ(v[i * step]), a + i * a_row, k);
+    add_row(a, -f, w, k);
+    for (int64_t i = 1; i < m && poll_row(vm, i); i++)
+      add_row(a + i * a_row, -f * v[i * step], w, k);
+    if (k < n && !poll_long(vm, k))
+      return;
+  }
 }
 
 // What blocks of reflections need: V as a matrix of its own, its adjoint, the
