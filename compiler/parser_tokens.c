@@ -101,7 +101,9 @@ static bool is_cut_short(const tl_parser *parser) {
   uint32_t next = tl_parser_token(parser)->begin;
   for (uint32_t i = parser->pos; i-- > 0;) {
     const tl_token *t = &parser->tokens.items[i];
-    if (memchr(text + t->begin, '\n', next - t->begin) != NULL)
+    // An error's token may begin before it, with the string that is not closed.
+    if (next > t->begin &&
+        memchr(text + t->begin, '\n', next - t->begin) != NULL)
       return false;
     next = t->begin;
     if (t->kind == TL_TOKEN_STRING && text[t->begin] == 'r' &&

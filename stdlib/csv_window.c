@@ -82,7 +82,7 @@ static char *last_line_end(char *begin, char *end) {
 // Windows end at lines, so no code point lies across two of them.
 static bool check_text(const tl_csv_window *w) {
   size_t bad;
-  return tl_utf8_check(w->begin, size_of(w), &bad) ||
+  return tl_text_check(w->reader.vm, w->begin, size_of(w), &bad) ||
          tl_fail(w->reader.vm, TALLY_ERR_VALUE,
                  "%s: \"%s\" is no UTF-8 text: malformed at byte %lld",
                  w->reader.what, w->reader.path,

@@ -145,7 +145,7 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
     ok = poll_items(vm, k * k);
     T *x = rows + k * n;
     triangle_vector(vm, t, n, k, least, x);
-    double length = length_of(x, 1, n);
+    double length = length_of(vm, x, 1, n);
     for (int64_t i = 0; i < n; i++) x[i] /= length;
   }
   operand left = {(const T *)turn, n, 1}, right = {rows, 1, n};

@@ -106,7 +106,7 @@ static bool reduce_to_tridiagonal(tl_vm *vm, T *a, int64_t n, double *d,
       d[k] = REAL(a[k * n + k]);
       if (m == 0)
         break;
-      tau[k] = reflect(column, n, m);
+      tau[k] = reflect(vm, column, n, m);
       e[k] = REAL(column[0]);
       ok = poll_items(vm, m * (m + 2 * BOTH));
       for (int64_t i = 0; i < m; i++) v[i] = i == 0 ? 1 : column[i * n];

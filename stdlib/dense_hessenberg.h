@@ -50,7 +50,7 @@ static bool reduce_to_hessenberg(tl_vm *vm, T *a, int64_t n, T *tau, T *w,
   for (int64_t k = 0; k + 1 < n; k++) {
     int64_t m = n - k - 1;
     T *column = a + (k + 1) * n + k, *v = w + n;
-    tau[k] = reflect(column, n, m);
+    tau[k] = reflect(vm, column, n, m);
     if (!poll_items(vm, m * n * 3))
       return false;
     apply_reflection(vm, column + 1, n, m, m, column, n, CONJ(tau[k]), w);

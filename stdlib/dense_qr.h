@@ -3,40 +3,44 @@
 
 // The reflection H = I - tau v v^H, v[0] being 1, for which H^H x is a
 // multiple of the first axis; returns tau. x is overwritten: that multiple,
-// which is real, then the rest of v.
-static T reflect(T *x, int64_t step, int64_t n) {
-  double rest = length_of(x + step, step, n - 1);
+// which is real, then the rest of v. A stop shows in the next poll.
+static T reflect(tl_vm *vm, T *x, int64_t step, int64_t n) {
+  double rest = length_of(vm, x + step, step, n - 1);
   if (n < 1 || (rest == 0 && ABS1(x[0]) == fabs(REAL(x[0]))))
     return 0;
   double size = hypot(ABS(x[0]), rest);
-  if ((size < 0x1p-480 || size > 0x1p480) && isfinite(size)) {
+  if ((size < 0x1p-480 || size > 0x1p480) && isfinite(size) && !tl_failed(vm)) {
     // Inverses, of complex items also squares, would not be finite.
     const double lift = size < 1 ? 0x1p600 : 0x1p-600;
-    for (int64_t i = 0; i < n; i++) x[i * step] *= lift;
-    T tau = reflect(x, step, n);
+    for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) x[i * step] *= lift;
+    T tau = reflect(vm, x, step, n);
     x[0] /= lift;
     return tau;
   }
   // The sign that avoids cancellation in x[0] - beta.
   double beta = -copysign(size, REAL(x[0]));
   T tau = (beta - x[0]) / beta, scale = 1 / (x[0] - beta);
-  for (int64_t i = 1; i < n; i++) x[i * step] *= scale;
+  for (int64_t i = 1; i < n && tl_poll_at(vm, i); i++) x[i * step] *= scale;
   x[0] = beta;
   return tau;
 }
 
 // a := (I - f v v^H) a for m rows of n items; v as reflect leaves it, [w] has
-// room for n.
+// room for n. Of long rows some columns at a time.
 static void apply_reflection(tl_vm *vm, T *a, int64_t a_row, int64_t m,
                              int64_t n, const T *v, int64_t step, T f, T *w) {
-  if (f == 0)
-    return;
-  memcpy(w, a, (size_t)n * sizeof(T));
-  for (int64_t i = 1; i < m && poll_row(vm, i); i++)
-    add_row(w, CONJ(v[i * step]), a + i * a_row, n);
-  add_row(a, -f, w, n);
-  for (int64_t i = 1; i < m && poll_row(vm, i); i++)
-    add_row(a + i * a_row, -f * v[i * step], w, n);
+  enum { COLUMNS = 1 << 14 };
+  for (int64_t k; f != 0 && n > 0; a += k, n -= k) {
+    k = n < COLUMNS ? n : COLUMNS;
+    memcpy(w, a, (size_t)k * sizeof(T));
+    for (int64_t i = 1; i < m && poll_row(vm, i); i++)
+      add_row(w, CONJ(v[i * step]), a + i * a_row, k);
+    add_row(a, -f, w, k);
+    for (int64_t i = 1; i < m && poll_row(vm, i); i++)
+      add_row(a + i * a_row, -f * v[i * step], w, k);
+    if (k < n && !poll_long(vm, k))
+      return;
+  }
 }
 
 // What blocks of reflections need: V as a matrix of its own, its adjoint, the
@@ -133,7 +137,7 @@ static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
     int64_t width = count - k < BLOCK ? count - k : BLOCK;
     for (int64_t j = k; j < k + width; j++) {
       T *at = a + j * n + j;
-      tau[j] = reflect(at, n, m - j);
+      tau[j] = reflect(vm, at, n, m - j);
       if (!poll_items(vm, (m - j) * width))
         return false;
       apply_reflection(vm, at + 1, n, m - j, k + width - j - 1, at, n,

@@ -148,13 +148,14 @@ static T inner(const T *x, const T *y, int64_t n) {
 }
 
 // The length of a strided vector, scaled by its largest item so that no square
-// overflows.
-static double length_of(const T *x, int64_t step, int64_t n) {
+// overflows. A stop shows in the next poll.
+static double length_of(tl_vm *vm, const T *x, int64_t step, int64_t n) {
   double most = 0, sum = 0;
-  for (int64_t i = 0; i < n; i++) most = fmax(most, ABS1(x[i * step]));
+  for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++)
+    most = fmax(most, ABS1(x[i * step]));
   if (most == 0 || !isfinite(most))
     return most;
-  for (int64_t i = 0; i < n; i++) {
+  for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) {
     T y = x[i * step] / most;
     sum += REAL(y * CONJ(y));
   }
@@ -175,8 +176,9 @@ static double scale_matrix(tl_vm *vm, T *a, int64_t items) {
     return 1;
   int exponent;
   frexp(most, &exponent);
-  for (int64_t i = 0; i < items; i++) a[i] *= ldexp(1, -exponent / 2);
-  for (int64_t i = 0; i < items; i++)
+  for (int64_t i = 0; i < items && tl_poll_at(vm, i); i++)
+    a[i] *= ldexp(1, -exponent / 2);
+  for (int64_t i = 0; i < items && tl_poll_at(vm, i); i++)
     a[i] *= ldexp(1, -(exponent - exponent / 2));
   return ldexp(1, exponent - 1) * 2;
 }

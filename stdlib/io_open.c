@@ -148,7 +148,7 @@ static bool next_line(tl_vm *vm, const tl_resource *resource, int64_t at,
     length--;
   if (f->line++ == 0 && length >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0)
     text += 3, length -= 3;
-  if (!tl_utf8_check(text, length, &bad))
+  if (!tl_text_check(vm, text, length, &bad))
     return tl_fail(
         vm, TALLY_ERR_VALUE,
         "io.open: \"%s\", line %lld: no UTF-8 text: malformed at its "
@@ -263,7 +263,7 @@ static bool input_line(tl_vm *vm, const char *function, tl_slot *out) {
     return false;
   if (text == NULL)
     return true;
-  if (!tl_utf8_check(text, nbytes, &bad))
+  if (!tl_text_check(vm, text, nbytes, &bad))
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "%s: a line of standard input is no UTF-8 text: malformed "
                    "at its byte %zu",

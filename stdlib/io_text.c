@@ -19,7 +19,7 @@ static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 static bool check_text(tl_vm *vm, const char *function, const char *path,
                        const char *text, size_t nbytes) {
   size_t at;
-  if (tl_utf8_check(text, nbytes, &at))
+  if (tl_text_check(vm, text, nbytes, &at))
     return true;
   return tl_fail(vm, TALLY_ERR_VALUE,
                  "%s: \"%s\" is no UTF-8 text: malformed "

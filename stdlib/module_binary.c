@@ -190,7 +190,7 @@ static bool crc32(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Fails (kind value) where the bytes are no UTF-8, at the first wrong one.
 static bool check_text(tl_vm *vm, const char *data, size_t nbytes) {
   size_t at;
-  return tl_utf8_check(data, nbytes, &at) ||
+  return tl_text_check(vm, data, nbytes, &at) ||
          tl_fail(vm, TALLY_ERR_VALUE,
                  "text: the data are no UTF-8 text: malformed at byte %zu", at);
 }

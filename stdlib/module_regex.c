@@ -201,10 +201,6 @@ static bool compile(matcher *m, compiled *c) {
   int error;
   size_t at;
   const tl_string *pattern = c->pattern;
-  if (pattern->length > LONGEST)
-    return tl_fail(m->vm, TALLY_ERR_VALUE,
-                   "%s: the pattern has %zu bytes, but may have at most %d",
-                   m->function, (size_t)pattern->length, LONGEST);
   // Classes such as \d are Unicode's; \C, which splits code points, is
   // forbidden.
   uint32_t options = OPTION_UTF | OPTION_UCP | OPTION_NEVER_BACKSLASH_C |
@@ -249,6 +245,12 @@ static bool leads_search(const tl_string *pattern) {
 
 // A new compiled pattern; NULL after tl_fail.
 static compiled *compiled_new(matcher *m, tl_string *pattern, bool ignore) {
+  if (pattern->length > LONGEST) {
+    tl_fail(m->vm, TALLY_ERR_VALUE,
+            "%s: the pattern has %zu bytes, but may have at most %d",
+            m->function, (size_t)pattern->length, LONGEST);
+    return NULL;
+  }
   // The pattern is copied: the argument may end before the compiled one does.
   compiled *c = tl_alloc(m->vm, sizeof *c, "a pattern");
   if (!c)

@@ -64,20 +64,23 @@ static bool begins_piece(int32_t point) {
           !(point >= 0xd7b0 && point <= 0xd7ff));
 }
 
-// The end of the piece that begins at byte [at].
-static size_t piece_end(const tl_string *s, size_t at) {
+// The end of the piece that begins at byte [at]. False after tl_fail.
+static bool piece_end(tl_vm *vm, const tl_string *s, size_t at, size_t *end) {
+  *end = s->length;
   if (s->length - at <= PIECE)
-    return s->length;
+    return true;
   at += PIECE;
   while ((s->text[at] & 0xc0) == 0x80) at--;
-  while (at < s->length) {
+  bool ok = true;
+  for (int64_t i = 0; at < s->length && tl_poll_ok(vm, i, &ok); i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + at, s->length - at, &point);
     if (begins_piece(point))
       break;
     at += step;
   }
-  return at;
+  *end = at;
+  return ok;
 }
 
 // The canonical combining class of a code point, 0 to 254: 0 for what begins
@@ -98,21 +101,22 @@ static bool order_marks(tl_vm *vm, int32_t *marks, utf8proc_ssize_t n,
   for (int i = 0; i < 256; i++) starts[i + 1] += starts[i];
   for (utf8proc_ssize_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++)
     room[starts[class_of(marks[i])]++] = marks[i];
-  if (ok)
-    memcpy(marks, room, (size_t)n * sizeof *marks);
-  return ok;
+  return ok && tl_copy_bytes(vm, marks, room, (size_t)n * sizeof *marks);
 }
 
 // The canonical ordering (Unicode Standard, 3.11, D109).
 // False after tl_fail.
 static bool order_points(tl_vm *vm, points *p) {
-  for (utf8proc_ssize_t i = 0, end; i < p->count; i = end + 1) {
-    for (end = i; end < p->count && class_of(p->items[end]) != 0; end++) {
+  bool ok = true;
+  for (utf8proc_ssize_t i = 0, end; ok && i < p->count; i = end + 1) {
+    for (end = i; end < p->count && class_of(p->items[end]) != 0 &&
+                  tl_poll_ok(vm, end, &ok);
+         end++) {
     }
-    if (end - i > 1 && !order_marks(vm, p->items + i, end - i, p->room))
-      return false;
+    ok = ok &&
+         (end - i <= 1 || order_marks(vm, p->items + i, end - i, p->room));
   }
-  return true;
+  return ok;
 }
 
 // The code points from byte [at] to [end] decomposed, mapped and ordered as
@@ -149,8 +153,8 @@ static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
   tl_text text;
   tl_text_open(&text, vm);
   for (size_t at = 0, end; at < s->length && !text.failed; at = end) {
-    end = piece_end(s, at);
-    text.failed = !decompose(vm, s, at, end, how, &p);
+    text.failed = !piece_end(vm, s, at, &end) ||
+                  !decompose(vm, s, at, end, how, &p);
     if (text.failed)
       break;
     utf8proc_ssize_t count = utf8proc_normalize_utf32(p.items, p.count, how);

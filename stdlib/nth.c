@@ -56,6 +56,12 @@ static bool goes_on(const tl_ranks *r, int64_t i) {
   return i % PIECE != 0 || tl_poll(r->vm, PIECE >> 10);
 }
 
+// As tl_poll_piece.
+static bool next_piece(tl_vm *vm, int64_t i, int64_t n, int64_t *end) {
+  *end = least(n, i + PIECE);
+  return i == 0 || tl_poll(vm, PIECE >> 10);
+}
+
 // The bits above [shift] low ones.
 static uint64_t above(uint64_t key, int shift) {
   return shift < 64 ? key >> shift : 0;
@@ -155,17 +161,16 @@ static bool collect(const tl_ranks *r, const search *s, uint64_t *to) {
   return true;
 }
 
-// What is just above the digit that was found; those of a lower digit are less
-// than those of a higher one.
-static void see_next(const uint64_t *keys, int64_t n, search *s,
-                     uint64_t mask) {
-  uint64_t next = UINT64_MAX;
+// The least of [next] and of the keys just above the digit that was found; those
+// of a lower digit are less than those of a higher one.
+static uint64_t see_next(const uint64_t *keys, int64_t n, const search *s,
+                         uint64_t mask, uint64_t next) {
   for (int64_t i = 0; i < n; i++) {
     bool over = (keys[i] >> s->shift & mask) > (s->high & mask);
     uint64_t key = over ? keys[i] : UINT64_MAX;
     next = key < next ? key : next;
   }
-  s->next = next == UINT64_MAX ? s->next : next;
+  return next;
 }
 
 // The key at the place among so few written keys that sorting them takes less
@@ -192,12 +197,13 @@ static void search_sorted(uint64_t *keys, search *s) {
 
 // The key at the place among written keys, which are overwritten: each round
 // counts one digit and moves the keys that have it to the front. Ends with one
-// key left or no bit open; s->high is the key then.
-static void search_written(uint64_t *keys, search *s) {
+// key left or no bit open; s->high is the key then. False after tl_fail: the
+// keys may be a sixteenth of all. A [vm] of NULL is for few.
+static bool search_written(tl_vm *vm, uint64_t *keys, search *s) {
   while (s->shift > 0 && s->left > 1) {
     if (s->left <= SORTED) {
       search_sorted(keys, s);
-      return;
+      return true;
     }
     int64_t counts[DIGITS], count = 0;
     int bits = digit_bits(s, s->left < FEW ? FEW_BITS : DIGIT_BITS);
@@ -205,28 +211,43 @@ static void search_written(uint64_t *keys, search *s) {
     int64_t n = s->left;
     int shift = s->shift - bits;
     memset(counts, 0, sizeof *counts << bits);
-    for (int64_t i = 0; i < n; i++) counts[keys[i] >> shift & mask]++;
-    narrow(s, counts, bits);
-    if (s->wants_next)
-      see_next(keys, n, s, mask);
-    for (int64_t i = 0; i < n; i++) {
-      uint64_t key = keys[i];
-      keys[count] = key;
-      count += (key >> shift & mask) == (s->high & mask);
+    for (int64_t i = 0, end = 0; i < n; i = end) {
+      if (!next_piece(vm, i, n, &end))
+        return false;
+      for (int64_t j = i; j < end; j++) counts[keys[j] >> shift & mask]++;
     }
+    narrow(s, counts, bits);
+    uint64_t next = UINT64_MAX;
+    for (int64_t i = 0, end = 0; i < n; i = end) {
+      if (!next_piece(vm, i, n, &end))
+        return false;
+      if (s->wants_next)
+        next = see_next(keys + i, end - i, s, mask, next);
+      for (int64_t j = i; j < end; j++) {
+        uint64_t key = keys[j];
+        keys[count] = key;
+        count += (key >> shift & mask) == (s->high & mask);
+      }
+    }
+    s->next = next == UINT64_MAX ? s->next : next;
   }
   if (s->shift > 0)
     s->high = keys[0];
   s->shift = 0;
+  return true;
 }
 
-// Of keys of which nothing is known.
-static void search_all(uint64_t *keys, search *s) {
+// Of keys of which nothing is known. False after tl_fail.
+static bool search_all(tl_vm *vm, uint64_t *keys, search *s) {
   uint64_t differ = 0;
-  for (int64_t i = 0; i < s->left; i++) differ |= keys[i] ^ keys[0];
+  for (int64_t i = 0, end = 0; i < s->left; i = end) {
+    if (!next_piece(vm, i, s->left, &end))
+      return false;
+    for (int64_t j = i; j < end; j++) differ |= keys[j] ^ keys[0];
+  }
   s->shift = width_of(differ);
   s->high = above(keys[0], s->shift);
-  search_written(keys, s);
+  return search_written(vm, keys, s);
 }
 
 // The result of a search that has ended, whose place among equal keys says how
@@ -252,7 +273,7 @@ typedef struct range {
 static uint64_t key_of_place(const uint64_t *keys, int64_t k) {
   uint64_t copy[FEW];
   search s = {.shift = 64, .left = FEW, .place = k, .next = UINT64_MAX};
-  search_written(memcpy(copy, keys, sizeof copy), &s);
+  search_written(NULL, memcpy(copy, keys, sizeof copy), &s);
   return s.high;
 }
 
@@ -364,7 +385,8 @@ static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
               .next = UINT64_MAX};
   if (s.place < 0 || s.place >= g->count)
     return true;
-  search_all(g->keys, &s);
+  if (!search_all(r->vm, g->keys, &s))
+    return false;
   *out = found_at(&s, k, nans > 0);
   *found = true;
   return true;
@@ -412,9 +434,8 @@ static bool find_by_digits(const tl_ranks *r, int64_t k, tl_nth *out) {
       nbytes = ((size_t)s.left + 1) * sizeof *keys;
       keys = tl_alloc(r->vm, nbytes, r->function);
     }
-    bool ok = keys != NULL && collect(r, &s, keys);
-    if (ok)
-      search_written(keys, &s);
+    bool ok = keys != NULL && collect(r, &s, keys) &&
+              search_written(r->vm, keys, &s);
     if (nbytes > 0 && keys != NULL)
       tl_free(r->vm, keys, nbytes);
     if (!ok)
@@ -438,7 +459,7 @@ static void find_among_few(const tl_ranks *r, int64_t k, tl_nth *out) {
                r->same_zero, NULL);
   for (int64_t i = 0; r->wants_next && i < r->n; i++)
     most = keys[i] > most ? keys[i] : most;
-  search_all(keys, &s);
+  search_all(NULL, keys, &s);
   *out = found_at(&s, k, is_nan(r->dtype, most));
 }
 

@@ -751,7 +751,7 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
     tl_fail(vm, TALLY_ERR_SHAPE, "%s: q must have one axis", name);
   double *at = ok ? tl_alloc(vm, nbytes, name) : NULL;
   ok = at != NULL;
-  for (int64_t i = 0; ok && i < count; i++) {
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
     at[i] = ((const double *)(const void *)wanted.array->data)[i] / whole;
     if (at[i] >= 0 && at[i] <= 1)
       continue;

@@ -160,6 +160,10 @@ static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
     // In blocks, so that the wrong index is still there to be named.
     int64_t wrapped[512], *items = (int64_t *)index.array->data + at;
     count = n - at < 512 ? n - at : 512;
+    if (at % POLL_ITEMS == 0 && !tl_poll(vm, 0)) {
+      ok = false;
+      break;
+    }
     if (tl_kernels()->indices_within(items, length, count))
       continue;
     size_t bad = tl_kernels()->wrap_indices(wrapped, items, length, count);
@@ -268,19 +272,23 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
   return true;
 }
 
-// One lane of strings, each of which counts its text.
-static void take_strings_along(tl_vm *vm, const tl_lanes *lanes, int64_t n) {
-  for (int64_t i = 0; i < n; i++) {
+// One lane of strings, each of which counts its text. False after tl_fail.
+static bool take_strings_along(tl_vm *vm, const tl_lanes *lanes, int64_t n) {
+  bool ok = true;
+  for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++) {
     int64_t at =
         *(const int64_t *)(void *)(lanes->data[2] + i * lanes->step[2]);
     tl_string_item_copy(
         vm, tl_string_item_at(lanes->data[0] + i * lanes->step[0]),
         tl_string_item_at(lanes->data[1] + at * lanes->step[1]));
   }
+  return ok;
 }
 
 // One lane of others: some at a time, through dense memory where it has gaps.
-static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
+// False after tl_fail.
+static bool take_bytes_along(tl_vm *vm, const tl_lanes *lanes, int64_t n,
+                             size_t size) {
   enum { SOME = 512 };
   const tl_kernel_table *kernels = tl_kernels();
   const unsigned move = tl_move_size(size);
@@ -289,6 +297,8 @@ static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
   char *to = lanes->data[0], *index = lanes->data[2];
   for (int64_t at = 0; at < n; at += SOME) {
     size_t count = (size_t)(n - at < SOME ? n - at : SOME);
+    if ((at + SOME) % POLL_ITEMS == 0 && !tl_poll(vm, 0))
+      return false;
     const int64_t *from =
         (const int64_t *)(void *)(index + at * lanes->step[2]);
     char *put = to + at * lanes->step[0];
@@ -303,6 +313,7 @@ static void take_bytes_along(const tl_lanes *lanes, int64_t n, size_t size) {
     if (!dense)
       kernels->unpack[move](put, lanes->step[0], items, count);
   }
+  return true;
 }
 
 // Takes lane by lane; [x] and [index] are broadcast to each other already. Many
@@ -314,10 +325,10 @@ static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
   tl_dtype dtype = tl_array_dtype(x);
   tl_lanes_begin(&lanes, 3, (tl_array *[]){to, x, index}, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
-    if (dtype == TL_STRING)
-      take_strings_along(vm, &lanes, n);
-    else
-      take_bytes_along(&lanes, n, tl_itemsize(dtype));
+    if (!(dtype == TL_STRING
+              ? take_strings_along(vm, &lanes, n)
+              : take_bytes_along(vm, &lanes, n, tl_itemsize(dtype))))
+      return false;
     unpolled += n;
     if (unpolled >= POLL_ITEMS) {
       if (!tl_poll(vm, (uint64_t)unpolled >> 10))

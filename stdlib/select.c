@@ -67,6 +67,9 @@ static void workspace_close(workspace *p) {
   for (int i = 0; i < 6; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
 }
 
+// Items between two polls.
+enum { POLLED = 1 << 17 };
+
 // A lane's items side by side, where they are or copied; NULL after tl_fail.
 static char *read_items(workspace *p, char *data, int64_t step, int64_t n) {
   size_t size = tl_itemsize(p->dtype);
@@ -74,7 +77,13 @@ static char *read_items(workspace *p, char *data, int64_t step, int64_t n) {
     return data;
   if (!room_for(p->vm, p->function, &p->items, (size_t)n * size))
     return NULL;
-  tl_kernels()->pack[tl_move_size(size)](p->items.bytes, data, step, (size_t)n);
+  for (int64_t i = 0; i < n; i += POLLED) {
+    tl_kernels()->pack[tl_move_size(size)](p->items.bytes + (size_t)i * size,
+                                           data + i * step, step,
+                                           (size_t)least(POLLED, n - i));
+    if (!tl_poll(p->vm, 0))
+      return NULL;
+  }
   return p->items.bytes;
 }
 
@@ -131,6 +140,8 @@ static bool firsts_find(firsts *f) {
   tl_kernels()->fill[tl_move_size(size)](sought, &item, TL_NTH_CHUNK);
   for (int64_t i = 0; count < f->k; i += TL_NTH_CHUNK) {
     const int64_t m = least(TL_NTH_CHUNK, r->n - i);
+    if (i % POLLED == 0 && !tl_poll(r->vm, 0))
+      return false;
     if (r->n > m && has_none(r, i, m, sought))
       continue;
     const uint64_t *keys = tl_nth_keys(r, i, m, buffer);
@@ -141,11 +152,12 @@ static bool firsts_find(firsts *f) {
       same -= is_same;
     }
   }
-  for (int64_t i = 0; i < f->k; i++)
+  bool ok = true;
+  for (int64_t i = 0; i < f->k && tl_poll_ok(r->vm, i, &ok); i++)
     memcpy(f->taken + (size_t)i * size, r->items + (size_t)f->places[i] * size,
            size);
-  return tl_argsort_items(r->vm, r->dtype, f->order, f->taken, f->k,
-                          r->descending);
+  return ok && tl_argsort_items(r->vm, r->dtype, f->order, f->taken, f->k,
+                                r->descending);
 }
 
 // The k first items of each lane of x, with their places. k > 0, as an array
@@ -248,6 +260,7 @@ enum { CUT_BLOCK = 512 };
 //   before    5 2 9 2 7 1    k = 2: the key is 2, one is less, two the same
 //   after     1 2 2 5 9 7    the same kinds together, each in its order
 typedef struct cut {
+  tl_vm *vm;
   char *items, *aside;
   int64_t n;
   tl_dtype dtype;
@@ -285,7 +298,9 @@ static void find_kinds(cut *c, size_t n) {
 //
 //   keeps LESS    less … | (free)       aside  same … more …
 //   keeps MORE    more … | (free)       aside  less … same …
-static void cut_lane(cut *c, int keeps) {
+//
+// False after tl_fail: some items may be there twice, and others not.
+static bool cut_lane(cut *c, int keeps) {
   const size_t size = tl_itemsize(c->dtype);
   const int others[] = {keeps == LESS ? SAME : LESS,
                         keeps == LESS ? MORE : SAME};
@@ -295,6 +310,8 @@ static void cut_lane(cut *c, int keeps) {
   char *aside[] = {c->aside, c->aside + (size_t)first * size};
   for (int64_t i = 0; i < c->n; i += CUT_BLOCK) {
     const size_t n = (size_t)least(CUT_BLOCK, c->n - i);
+    if (i % POLLED == 0 && !tl_poll_over(c->vm))
+      return false;
     memcpy(c->block, c->items + (size_t)i * size, n * size);
     find_kinds(c, n);
     kept += move(kept, c->block, c->kinds[keeps], n) * size;
@@ -302,9 +319,22 @@ static void cut_lane(cut *c, int keeps) {
       aside[k] += move(aside[k], c->block, c->kinds[others[k]], n) * size;
   }
   const size_t rest = (size_t)(aside[1] - c->aside);
-  if (keeps == MORE)
-    memmove(c->items + rest, c->items, (size_t)(kept - c->items));
-  memcpy(keeps == MORE ? c->items : kept, c->aside, rest);
+  // Pieces from the end, as they lie over each other.
+  for (size_t left = (size_t)(kept - c->items), n; keeps == MORE && left > 0;
+       left -= n) {
+    n = left < 8 * POLLED ? left : 8 * POLLED;
+    memmove(c->items + rest + left - n, c->items + left - n, n);
+    if (!tl_poll_over(c->vm))
+      return false;
+  }
+  kept = keeps == MORE ? c->items : kept;
+  for (size_t at = 0, n; at < rest; at += n) {
+    n = rest - at < 8 * POLLED ? rest - at : 8 * POLLED;
+    memcpy(kept + at, c->aside + at, n);
+    if (!tl_poll_over(c->vm))
+      return false;
+  }
+  return true;
 }
 
 // The items put aside, of n.
@@ -325,6 +355,7 @@ static bool cut_items(workspace *p, char *items, int64_t n, int64_t k,
                           .n = n};
   cut c;  // large: not cleared
   tl_c128 item;
+  c.vm = p->vm;
   c.items = items;
   c.n = n;
   c.dtype = p->dtype;
@@ -339,9 +370,9 @@ static bool cut_items(workspace *p, char *items, int64_t n, int64_t k,
     tl_kernels()->unary[TL_OP_ISNAN][c.dtype](&nan, &item, 1);
   c.nan = nan != 0;
   c.aside = p->aside.bytes;
-  cut_lane(&c, c.at.less > n / 2 ? LESS : MORE);
   *end = c.at.less + c.at.same;
-  return tl_poll(p->vm, (uint64_t)n >> 10);
+  return cut_lane(&c, c.at.less > n / 2 ? LESS : MORE) &&
+         tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
 // The places in [kth] are in order.
@@ -406,9 +437,12 @@ static bool split_places(workspace *p, int64_t *order, int64_t n, int64_t from,
         !room_for(p->vm, p->function, &p->before, nbytes))
       return false;
     uint64_t *moved = words_of(&p->moved);
-    for (int64_t i = 0; i < n; i++) moved[i] = keys[order[i]];
+    bool ok = true;
+    for (int64_t i = 0; i < n && tl_poll_ok(p->vm, i, &ok); i++)
+      moved[i] = keys[order[i]];
+    if (!ok || !tl_copy_bytes(p->vm, p->before.bytes, order, nbytes))
+      return false;
     keys = moved;
-    memcpy(p->before.bytes, order, nbytes);
     before = (const int64_t *)(const void *)p->before.bytes;
   }
   const tl_ranks ranks = {.vm = p->vm,
@@ -421,6 +455,8 @@ static bool split_places(workspace *p, int64_t *order, int64_t n, int64_t from,
     return false;
   int64_t less = 0, same = at.less, more = at.less + at.same;
   for (int64_t i = 0; i < n; i++) {
+    if (i % POLLED == 0 && !tl_poll(p->vm, 0))
+      return false;
     // Without a branch, which would be wrong half the time.
     int64_t is_less = keys[i] < at.key;
     int64_t is_more = keys[i] > at.key;

@@ -359,13 +359,45 @@ static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- strip ------------------------------------------------------------------
 
-// Whether a point is one of [set], or a blank where there is no set.
-static bool is_stripped(const tl_string *set, int32_t point) {
-  if (set == NULL)
-    return tl_is_blank(point);
-  for (size_t at = 0; at < set->length;) {
+// The code points that are stripped: a bit for each where they are given as
+// many, one by one where they are few, blanks where they are not given.
+typedef struct stripped {
+  const tl_string *set;
+  uint64_t *bits;
+} stripped;
+
+enum { FEW_BYTES = 32, BITS_BYTES = (0x10ffff / 64 + 1) * 8 };
+
+// Reads the set; the caller frees the bits. False after tl_fail: there are
+// none.
+static bool open_stripped(tl_vm *vm, const tl_string *set, stripped *out) {
+  *out = (stripped){set, NULL};
+  if (set == NULL || set->length <= FEW_BYTES)
+    return true;
+  out->bits = tl_alloc(vm, BITS_BYTES, "strip");
+  if (out->bits == NULL)
+    return false;
+  memset(out->bits, 0, BITS_BYTES);
+  bool ok = true;
+  size_t at = 0;
+  for (int64_t i = 0; at < set->length && tl_poll_ok(vm, i, &ok); i++) {
     int32_t one;
     at += tl_utf8_decode(set->text + at, set->length - at, &one);
+    out->bits[one / 64] |= UINT64_C(1) << one % 64;
+  }
+  if (!ok)
+    tl_free(vm, out->bits, BITS_BYTES);
+  return ok;
+}
+
+static bool is_stripped(const stripped *s, int32_t point) {
+  if (s->bits != NULL)
+    return (s->bits[point / 64] >> point % 64 & 1) != 0;
+  if (s->set == NULL)
+    return tl_is_blank(point);
+  for (size_t at = 0; at < s->set->length;) {
+    int32_t one;
+    at += tl_utf8_decode(s->set->text + at, s->set->length - at, &one);
     if (one == point)
       return true;
   }
@@ -376,33 +408,38 @@ static bool is_stripped(const tl_string *set, int32_t point) {
 static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s, *set = NULL;
   bool left, right;
+  stripped chars;
   if (!tl_arg_string(vm, "strip", "s", args[0], &s) ||
       (!tl_is_none(args[1]) &&
        !tl_arg_string(vm, "strip", "chars", args[1], &set)) ||
       !tl_arg_bool(vm, "strip", "left", args[2], &left) ||
-      !tl_arg_bool(vm, "strip", "right", args[3], &right))
+      !tl_arg_bool(vm, "strip", "right", args[3], &right) ||
+      !open_stripped(vm, set, &chars))
     return false;
   // Code point by code point from both ends; nothing in between is looked at.
   size_t begin = 0, end = s->length;
-  while (left && begin < end) {
+  bool ok = true;
+  for (int64_t i = 0; left && begin < end && tl_poll_ok(vm, i, &ok); i++) {
     int32_t point;
     size_t step = tl_utf8_decode(s->text + begin, end - begin, &point);
-    if (!is_stripped(set, point))
+    if (!is_stripped(&chars, point))
       break;
     begin += step;
   }
-  while (right && end > begin) {
+  for (int64_t i = 0; right && end > begin && tl_poll_ok(vm, i, &ok); i++) {
     int32_t point;
     size_t last = end - 1;
     // Back over the bytes that continue a code point.
     while (last > begin && ((unsigned char)s->text[last] & 0xc0) == 0x80)
       last--;
     tl_utf8_decode(s->text + last, end - last, &point);
-    if (!is_stripped(set, point))
+    if (!is_stripped(&chars, point))
       break;
     end = last;
   }
-  return tl_string_cut(vm, s, begin, end, out);
+  if (chars.bits != NULL)
+    tl_free(vm, chars.bits, BITS_BYTES);
+  return ok && tl_string_cut(vm, s, begin, end, out);
 }
 
 // --- Points and bytes -------------------------------------------------------
@@ -412,7 +449,12 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
     return false;
-  int64_t count = (int64_t)tl_utf8_count(s->text, s->length);
+  int64_t count = 0;
+  for (size_t from = 0, end = 0; from < s->length; from = end) {
+    if (!tl_poll_piece(vm, from, s->length, &end))
+      return false;
+    count += (int64_t)tl_utf8_count(s->text + from, end - from);
+  }
   tl_array *points = tl_array_new(vm, TL_INT64, 1, &count);
   if (points == NULL)
     return false;

@@ -526,15 +526,102 @@ int tl_display_width(const char *text, size_t nbytes) {
 
 // --- UTF-8 ------------------------------------------------------------------
 
+// In pieces that end where a code point begins, if it is one at all.
+bool tl_text_check(tl_vm *vm, const char *text, size_t nbytes, size_t *at) {
+  enum { PIECE = 1 << 20, LONGEST_POINT = 4 };
+  for (size_t from = 0, end; from < nbytes; from = end) {
+    end = nbytes - from <= PIECE ? nbytes : from + PIECE;
+    for (int i = 1; end < nbytes && i < LONGEST_POINT; i++)
+      end -= (text[end] & 0xc0) == 0x80;
+    if (!tl_utf8_check(text + from, end - from, at)) {
+      *at += from;
+      return false;
+    }
+    if (end < nbytes && !tl_poll(vm, 0))
+      return false;
+  }
+  return true;
+}
+
 enum {
   TRIES = 8,           // places that are looked at one by one
   SEARCHED = 1 << 20,  // bytes searched between two polls
 };
 
+// Where the largest suffix of the part begins in the order of bytes, or in the
+// reverse, and its period. Fewer steps than three for each byte. False after
+// tl_fail.
+static bool largest_suffix(tl_vm *vm, const tl_string *part, bool reverse,
+                           size_t *begin, size_t *period) {
+  const unsigned char *x = (const unsigned char *)part->text;
+  size_t suffix = 0, other = 1, k = 0, p = 1;
+  for (int64_t i = 0; other + k < part->length; i++) {
+    const int order = x[other + k] - x[suffix + k];
+    if (order == 0 && k + 1 < p) {
+      k++;
+    } else if (order == 0) {
+      other += p, k = 0;
+    } else if ((order < 0) != reverse) {
+      other += k + 1, k = 0;
+      p = other - suffix;
+    } else {
+      suffix = other++, k = 0;
+      p = 1;
+    }
+    if (!tl_poll_at(vm, i))
+      return false;
+  }
+  *begin = suffix, *period = p;
+  return true;
+}
+
+// The two-way search (Crochemore, Perrin 1991) for a part of megabytes: linear,
+// without a table, and in steps that may be stopped. The part is cut where a
+// larger period cannot hide: its right half is compared forwards, then its left
+// half. Of a part that repeats itself, what is known to fit after a step of the
+// period is not looked at again. NULL as in search_long.
+static const char *search_two_way(tl_vm *vm, const char *from, const char *end,
+                                  const tl_string *part) {
+  const char *x = part->text;
+  const size_t n = part->length;
+  size_t cut, period, other, other_period, known = 0;
+  if (!largest_suffix(vm, part, false, &cut, &period) ||
+      !largest_suffix(vm, part, true, &other, &other_period))
+    return NULL;
+  if (other > cut)
+    cut = other, period = other_period;
+  int64_t work = 0;
+  size_t same = 0;
+  while (same < cut && x[same] == x[same + period] && tl_poll_at(vm, work++))
+    same++;
+  const bool repeats = same == cut;
+  if (!repeats)
+    period = (cut > n - cut ? cut : n - cut) + 1;
+  while ((size_t)(end - from) >= n) {
+    size_t k = cut > known ? cut : known;
+    for (; k < n && x[k] == from[k]; k++)
+      if (!tl_poll_at(vm, work++))
+        return NULL;
+    if (k < n) {
+      from += k - cut + 1, known = 0;
+      if (!tl_poll_at(vm, work++))
+        return NULL;
+      continue;
+    }
+    for (k = cut; k > known && x[k - 1] == from[k - 1]; k--)
+      if (!tl_poll_at(vm, work++))
+        return NULL;
+    if (k <= known)
+      return from;
+    from += period;
+    known = repeats ? n - period : 0;
+  }
+  return NULL;
+}
+
 // Linear, by the C library, in pieces that overlap by what is looked for. NULL:
 // it is not there, or tl_fail was called by the poll; the caller looks at the
-// VM's error. A piece is at least as long as the part, so that overlaps at most
-// double the work.
+// VM's error.
 //
 //  piece 1   ============++        +: more bytes, part->length - 1
 //  piece 2               ============++
@@ -543,15 +630,16 @@ enum {
 static const char *search_long(tl_vm *vm, const char *from, const char *end,
                                const tl_string *part) {
   const size_t more = part->length - 1;
-  const size_t piece = more > SEARCHED ? more : SEARCHED;
+  if (more > SEARCHED)
+    return search_two_way(vm, from, end, part);
   while ((size_t)(end - from) > more) {
     const size_t left = (size_t)(end - from) - more;
-    const size_t n = left < piece ? left : piece;
+    const size_t n = left < SEARCHED ? left : SEARCHED;
     const char *found = memmem(from, n + more, part->text, part->length);
     if (found != NULL || n == left)
       return found;
     from += n;
-    if (!tl_poll(vm, piece / 1024))
+    if (!tl_poll(vm, SEARCHED / 1024))
       return NULL;
   }
   return NULL;

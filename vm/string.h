@@ -162,6 +162,10 @@ size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at);
 // Columns that the text takes on a terminal.
 int tl_display_width(const char *text, size_t nbytes);
 
+// As tl_utf8_check (vm/utf8.h), and polls: false after tl_fail, too, which no
+// later error replaces.
+bool tl_text_check(tl_vm *vm, const char *text, size_t nbytes, size_t *at);
+
 // A string of a name that the system or a host gave, with wrong bytes as `?`.
 // Returns owned; NULL after tl_fail.
 tl_string *tl_string_mended(tl_vm *vm, const char *text);

@@ -484,6 +484,8 @@ static const error_case text_cases[] = {
     {"x = \"abc\ny = \"d",
      {"1:5 does not end on its line", "2:5 does not end on its line"}},
     {"x = \"a{b} c\ny", {"1:5 does not end on its line"}},
+    // The error's token begins before those of the hole, and no line ends.
+    {"x = \"a{b} c", {"1:5 does not end on its line"}},
     {"x = \"a{b c\ny", {"1:7 this hole is not closed"}},
     {"x = \"\"\"a\nb", {"1:5 it lacks \"\"\""}},
     {"x = `int64\ny", {"1:5 it lacks a `"}},

@@ -31,7 +31,7 @@ enum { LEAST_TERMS = 512 };
 
 // The least rows and columns of a block that is not the whole: never so few
 // that packing the operands anew for each block would count.
-enum { LEAST_REAL = 768, LEAST_OTHER = 256 };
+enum { LEAST_REAL = 384, LEAST_OTHER = 256 };
 
 // A product of m by k items at a and k by n at b, into dense rows of out.
 typedef struct task {

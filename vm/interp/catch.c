@@ -120,7 +120,8 @@ bool tl_error_raise(tl_vm *vm, tl_slot error) {
   if (vm->error.set)
     return false;
   if (tl_is_string(error)) {
-    tl_fail(vm, TALLY_ERR_VALUE, "%s", error.string->text);
+    tl_fail(vm, TALLY_ERR_VALUE, "%.*s", TL_LONGEST_MESSAGE,
+            error.string->text);
     vm->error.named = true;
     return false;
   }

@@ -24,17 +24,14 @@
 // added, and *fits is false.
 static bool add_line(tl_text *text, tl_slot value, int64_t limit, int width,
                      bool *fits) {
-  tl_text line;
-  tl_text_open(&line, text->vm);
-  bool ok = tl_format_value(text->vm, &line, value, true, limit);
-  *fits =
-      line.length == 0 || tl_display_width(line.bytes, line.length) <= width;
-  if (ok && *fits) {
-    tl_text_add(text, line.bytes, line.length);
+  const size_t start = text->length;
+  bool ok = tl_format_value(text->vm, text, value, true, limit);
+  *fits = width == INT_MAX || text->length == start ||
+          tl_display_width(text->bytes + start, text->length - start) <= width;
+  if (ok && *fits)
     tl_text_putc(text, '\n');
-  }
-  text->failed |= line.failed;
-  tl_text_close(&line);
+  else
+    text->length = start;
   return ok;
 }
 

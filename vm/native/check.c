@@ -699,8 +699,9 @@ static bool keeps_loop(checking *c, const tl_typed *t) {
   if (t->op == TL_TYPED_STEP)
     return t->a == c->hidden && t->b == c->hidden + 1 &&
            t->c == c->hidden + 2 && t->d < 0 && t->to == c->loop;
-  return !tl_typed_is_by_c(t) && (!tl_typed_has_result(t) ||
-                                  (c->fixed >> t->a % TL_JIT_SLOTS & 1) == 0);
+  return !tl_typed_is_by_c(t) &&
+         (!tl_typed_has_result(t) ||
+          (c->fixed >> (uint32_t)t->a % TL_JIT_SLOTS & 1) == 0);
 }
 
 // --- All operations ---------------------------------------------------------

@@ -143,6 +143,21 @@ static bool fail_structs(tl_vm *vm, tl_op op, const tl_slot *slots) {
                  tl_described(vm, slots[0]), tl_described(vm, slots[1]));
 }
 
+// A field differs as a whole from what has no items to compare, such as a list:
+// then each of the structs [a] does, of which there are [ndim] axes. *equal is
+// that afterwards; where it fails, none.
+static bool spread_answer(tl_vm *vm, tl_slot a, int ndim, tl_slot *equal) {
+  if (tl_value_ndim(*equal) > 0 || ndim == 0)
+    return true;
+  int64_t shape[TL_MAX_DIMS];
+  tl_value_shape(a, shape);
+  tl_slot all = *equal, none;
+  *equal = tl_none();
+  return tl_array_give(tl_array_zeros(vm, TL_BOOL, ndim, shape), &none) &&
+         tl_drop_after(vm, tl_compute2(vm, TL_OP_LOGICAL_OR, none, all, equal),
+                       &none);
+}
+
 // One bool for each struct: == on the field, folded over its own axes.
 static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
                         int ndim, tl_slot *out) {
@@ -153,7 +168,7 @@ static bool equal_field(tl_vm *vm, tl_slot a, tl_slot b, tl_string *name,
     bool rows = has_rows(x) || (has_rows(y) && tl_has_fields(b));
     ok = rows ? equal_rows(vm, a, b, x, y, out)
               : tl_compute2(vm, TL_OP_EQUAL, x, y, out) &&
-                    fold_axes(vm, out, ndim);
+                    fold_axes(vm, out, ndim) && spread_answer(vm, a, ndim, out);
   }
   tl_drop(vm, x);
   tl_drop(vm, y);

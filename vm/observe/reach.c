@@ -3,7 +3,6 @@
 // bounded by memory alone.
 #include "vm/observe/reach.h"
 
-#include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/array/string_item.h"
@@ -46,7 +45,10 @@ static bool widen_met(tl_reach *w) {
   wider.met = tl_reach_resize(w, NULL, 0, nbytes);
   if (wider.met == NULL)
     return false;
-  memset(wider.met, 0, nbytes);
+  for (size_t i = 0; !w->failed && i < wider.met_capacity; i++) {
+    wider.met[i] = NULL;
+    w->failed = !tl_poll_at(w->vm, (int64_t)i);
+  }
   for (size_t i = 0; !w->failed && i < w->met_capacity; i++) {
     if (w->met[i] != NULL)
       *find(&wider, w->met[i]) = w->met[i];

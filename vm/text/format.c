@@ -320,12 +320,21 @@ static const tl_slot *next_item(nest *n, int64_t limit) {
   return &field->value;
 }
 
+// Of what is elided no line is longer, in bytes: lists that share their parts
+// would have no end.
+enum { LONGEST_LINE = 1 << 16 };
+
 // Writes a list or record with all that is in it.
 static bool add_nest(tl_text *text, tl_slot value, int64_t limit) {
   nest n = {.text = text, .room = 32};
+  const size_t start = text->length;
   n.levels = n.first;
   bool ok = nest_push(&n, value);
   while (ok && n.count > 0) {
+    if (limit > 0 && text->length - start > LONGEST_LINE) {
+      tl_text_puts(text, "…");
+      break;
+    }
     const tl_slot *item = next_item(&n, limit);
     if (item == NULL)
       ok = !text->failed;

@@ -43,13 +43,16 @@ static tl_type *parse_type(parser *p);
 
 // --- Tokens -----------------------------------------------------------------
 
-// Skips blanks and comments.
+// Skips blanks and comments. All of a text may be one, or a name, hence the
+// polls: the error that they leave stays.
 static void skip_space(parser *p) {
-  while (p->at < p->nbytes) {
+  while (p->at < p->nbytes && tl_poll_at(p->vm, (int64_t)p->at)) {
     char c = p->text[p->at];
     // A comment goes on to the end of its line.
     if (c == '#') {
-      while (p->at < p->nbytes && p->text[p->at] != '\n') p->at++;
+      while (p->at < p->nbytes && p->text[p->at] != '\n' &&
+             tl_poll_at(p->vm, (int64_t)p->at))
+        p->at++;
     } else if (c == ' ' || c == '\t' || c == '\n' || c == '\r') {
       p->at++;
     } else {
@@ -94,7 +97,8 @@ static size_t read_name(parser *p, const char **name) {
   if (begin == p->nbytes || !is_letter(p->text[begin]))
     return 0;
   while (p->at < p->nbytes &&
-         (is_letter(p->text[p->at]) || is_digit(p->text[p->at]))) {
+         (is_letter(p->text[p->at]) || is_digit(p->text[p->at])) &&
+         tl_poll_at(p->vm, (int64_t)p->at)) {
     p->at++;
   }
   return p->at - begin;
@@ -115,7 +119,8 @@ static void *fail_expected(parser *p, const char *expected) {
   skip_space(p);
   int shown = tl_clip(p->text, p->nbytes, 80);
   size_t end = p->at;
-  while (end < p->nbytes &&
+  // No more than is shown.
+  while (end < p->nbytes && end - p->at < 80 &&
          (is_letter(p->text[end]) || is_digit(p->text[end]))) {
     end++;
   }
