@@ -464,7 +464,8 @@ TALLY_API tally_status tally_to_resource(tally_vm *vm, tally_value v,
 //   TALLY_ERR_HOST    there is no such device
 TALLY_API tally_status tally_account(tally_vm *vm, size_t device,
                                      const void *block, size_t nbytes);
-// The memory is freed. Release hooks may call it, too.
+// The memory is freed. Release hooks may call it, too. More bytes than are
+// counted there, or a device that is none, are left alone.
 TALLY_API void tally_unaccount(tally_vm *vm, size_t device, const void *block,
                                size_t nbytes);
 
