@@ -122,9 +122,9 @@ static void count_one(void *count, tl_slot value) {
   ++*(size_t *)count;
 }
 
-// Counted before any is dropped: what a resource in a circle lets go of was left
-// as well. The place is freed before its value is dropped: a resource's release
-// may release the same handle.
+// Counted before any is dropped: what a resource in a circle lets go of was
+// left as well. The place is freed before its value is dropped: a resource's
+// release may release the same handle.
 size_t tl_handles_close(tl_vm *vm) {
   struct tl_handles *h = vm->handles;
   if (h == NULL)

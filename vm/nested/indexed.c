@@ -407,10 +407,11 @@ static bool share_target(tl_vm *vm, int64_t count, const tl_slot *items) {
   bool category = tl_is_form(a, TL_FORM_CATEGORY), shared = true;
   for (int64_t i = 0; shared && i < count && tl_poll_ok(vm, i, &shared); i++) {
     tl_slot b = items[i];
-    shared = tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
-             tl_nested_ndim(b.nested) > 0 &&
-             (a.nested->parts[1].object == b.nested->parts[1].object ||
-              (category && tl_same(vm, a.nested->parts[1], b.nested->parts[1])));
+    shared =
+        tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
+        tl_nested_ndim(b.nested) > 0 &&
+        (a.nested->parts[1].object == b.nested->parts[1].object ||
+         (category && tl_same(vm, a.nested->parts[1], b.nested->parts[1])));
   }
   return shared && !tl_failed(vm);
 }
