@@ -7,7 +7,6 @@
 
 #include "vm/array/array.h"
 #include "vm/error.h"
-#include "vm/nested/indexed.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/vm.h"
@@ -154,8 +153,7 @@ bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
          tl_ragged_of_width(vm, rows, width, &items, out);
 }
 
-// Fails (kind type) where the rows' items cannot be joined. Rows have plain
-// items: categories and pointers become their values.
+// Fails (kind type) where the rows' items cannot be joined.
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
                        tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, count);
@@ -166,8 +164,7 @@ bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
   for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
     to[i + 1] = to[i] + tl_value_length(rows[i], 0);
   tl_slot items;
-  ok = ok && tl_value_concat(vm, count, rows, &items) &&
-       (tl_spell_out(vm, 1, &items) || (tl_clear(vm, &items), false));
+  ok = ok && tl_value_concat(vm, count, rows, &items);
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 

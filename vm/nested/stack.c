@@ -256,8 +256,10 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
   bool fits = same_shapes(vm, count, rows, &ok);
-  bool made = fits ? stack_shapes(vm, count, rows, out)
-                   : ok && tl_grid_stack(vm, count, rows, &fits, out);
+  // Rows have plain items: categories and pointers become their values.
+  ok = ok && (fits || tl_spell_out(vm, (uint32_t)count, rows));
+  bool made = ok && fits ? stack_shapes(vm, count, rows, out)
+                         : ok && tl_grid_stack(vm, count, rows, &fits, out);
   if (ok && !fits)
     made = tl_ragged_of_rows(vm, count, rows, out);
   tl_slots_free(vm, rows, count);
@@ -278,8 +280,8 @@ static bool stack_inner(tl_vm *vm, int64_t count, const tl_slot *items,
 }
 
 // By what all items have in common; a mix goes to tl_stack, whose error says
-// what does not fit. BYTES and single pointers are opened before anything else is
-// looked at.
+// what does not fit. BYTES and single pointers are opened before anything else
+// is looked at.
 bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
