@@ -400,6 +400,16 @@ static bool indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok;
 }
 
+// The type of an array's categories, which has them in their order; NULL after
+// tl_fail.
+static const tl_type *categories_type(tl_vm *vm, tl_slot s) {
+  const tl_type *type = tl_type_of(vm, s);
+  while (type != NULL &&
+         (tl_type_is_dimension(type) || type->kind == TL_TYPE_OPTION))
+    type = type->of;
+  return type;
+}
+
 // Whether all are of one form, with axes, over one target: the same object, or
 // categories that are the same in the same order. False also after tl_fail.
 static bool share_target(tl_vm *vm, int64_t count, const tl_slot *items) {
@@ -407,11 +417,10 @@ static bool share_target(tl_vm *vm, int64_t count, const tl_slot *items) {
   bool category = tl_is_form(a, TL_FORM_CATEGORY), shared = true;
   for (int64_t i = 0; shared && i < count && tl_poll_ok(vm, i, &shared); i++) {
     tl_slot b = items[i];
-    shared =
-        tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
-        tl_nested_ndim(b.nested) > 0 &&
-        (a.nested->parts[1].object == b.nested->parts[1].object ||
-         (category && tl_same(vm, a.nested->parts[1], b.nested->parts[1])));
+    shared = tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
+             tl_nested_ndim(b.nested) > 0 &&
+             (a.nested->parts[1].object == b.nested->parts[1].object ||
+              (category && categories_type(vm, a) == categories_type(vm, b)));
   }
   return shared && !tl_failed(vm);
 }
