@@ -464,7 +464,8 @@ TALLY_API tally_status tally_to_resource(tally_vm *vm, tally_value v,
 //   TALLY_ERR_HOST    there is no such device
 TALLY_API tally_status tally_account(tally_vm *vm, size_t device,
                                      const void *block, size_t nbytes);
-// The memory is freed. Release hooks may call it, too.
+// The memory is freed. Release hooks may call it, too. More bytes than are
+// counted there, or a device that is none, are left alone.
 TALLY_API void tally_unaccount(tally_vm *vm, size_t device, const void *block,
                                size_t nbytes);
 
@@ -740,6 +741,7 @@ TALLY_API tally_status tally_to_arrow(tally_vm *vm, tally_value v,
 // --- Threads ----------------------------------------------------------------
 
 // A value between two VMs; it belongs to neither, and its bytes to no limit.
+// What two lists share is copied for each.
 typedef struct tally_parcel tally_parcel;
 
 // Takes a value out of its VM, for tally_receive in another, in any thread. An
@@ -753,7 +755,8 @@ typedef struct tally_parcel tally_parcel;
 // module of the VM that receives it, which compiles it.
 //
 //   TALLY_ERR_TYPE   v is or holds another function, a module or resource
-//   TALLY_ERR_LIMIT  lists in lists, 200 deep
+//   TALLY_ERR_LIMIT   lists in lists, 200 deep; time
+//   TALLY_ERR_MEMORY  what is copied takes more than memory_limit
 TALLY_API tally_status tally_send(tally_vm *vm, tally_value v,
                                   tally_parcel **out);
 // The value, in this VM; *out returns owned. Takes the parcel on every path.

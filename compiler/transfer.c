@@ -246,7 +246,8 @@ static bool goes_on(const tl_flow *flow, const tl_cfg_ins *ins, int32_t i) {
   const tl_builtin *b = tl_builtin_of(flow, ins);
   return i == 0 && b != NULL && b->restores == TL_ALL &&
          (b->result == TL_PAIR ||
-          (b->result == TL_NEW && b->takes == TL_CONTAINERS));
+          (b->result == TL_NEW &&
+           (b->takes == TL_CONTAINERS || b->takes == TL_FORMS)));
 }
 
 // Step 2: whether operand [i] may be consumed, by the rules (a) to (e).

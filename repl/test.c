@@ -16,8 +16,8 @@
 
 #include "repl/test.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <fts.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <sys/stat.h>
@@ -93,40 +93,66 @@ static bool is_test(const char *path) {
 }
 
 // By bytes, whatever the person's language.
-static int compare_names(const FTSENT **a, const FTSENT **b) {
-  return strcmp((*a)->fts_name, (*b)->fts_name);
+static int compare_names(const struct dirent **a, const struct dirent **b) {
+  return strcmp((*a)->d_name, (*b)->d_name);
 }
 
-// Adds the tests at [path]; a name that was [asked] for must be one. Folders
-// are gone through in the order of names, so that reports are alike on all
-// machines; one that cannot be read has none. Hidden files and build folders
-// are left out. A path that is not there is a failure, and is printed at once.
-// A link to a folder is followed, except to one of those that it is in.
-static void find_tests(command *cmd, const char *path, bool asked) {
-  char *const paths[] = {(char *)path, NULL};  // they are only read
-  FTS *walk = fts_open(paths, FTS_LOGICAL | FTS_NOCHDIR, compare_names);
-  if (walk == NULL) {  // "", or no memory
-    printf("%s: %s\n", path, strerror(errno));
+// Hidden files and build folders are left out, . and .. among them.
+static int is_looked_at(const struct dirent *entry) {
+  return entry->d_name[0] != '.' && strcmp(entry->d_name, "build") != 0;
+}
+
+// A folder that is gone through, and the ones that it is in.
+typedef struct open_folder {
+  const struct open_folder *around;
+  dev_t device;
+  ino_t inode;
+} open_folder;
+
+static void find_tests(command *cmd, const char *path,
+                       const open_folder *around);
+
+// Folders are gone through in the order of names, so that reports are alike on
+// all machines; one that cannot be read has none. A link to a folder is
+// followed, except to one of those that it is in.
+static void find_below(command *cmd, const char *path,
+                       const open_folder *folder) {
+  struct dirent **entries;
+  for (const open_folder *f = folder->around; f != NULL; f = f->around)
+    if (f->device == folder->device && f->inode == folder->inode)
+      return;
+  int count = scandir(path, &entries, is_looked_at, compare_names);
+  const char *slash = path[strlen(path) - 1] == '/' ? "" : "/";
+  if (strcmp(path, ".") == 0)
+    path = slash = "";
+  for (int i = 0; i < count; i++) {
+    const char *name = entries[i]->d_name;
+    size_t room = strlen(path) + strlen(name) + 2;
+    char *below = need(malloc(room));
+    snprintf(below, room, "%s%s%s", path, slash, name);
+    find_tests(cmd, below, folder);
+    free(below);
+    free(entries[i]);
+  }
+  if (count >= 0)
+    free(entries);
+}
+
+// Adds the tests at [path]; a file that was asked for, around which no folder
+// is, need not look like one. A path that is not there is a failure, and is
+// printed at once.
+static void find_tests(command *cmd, const char *path,
+                       const open_folder *around) {
+  struct stat at;
+  if (stat(path, &at) != 0) {
+    printf("%s: %s\n", path[0] != 0 ? path : "\"\"", strerror(errno));
     cmd->failed++;
-    return;
+  } else if (S_ISDIR(at.st_mode)) {
+    const open_folder folder = {around, at.st_dev, at.st_ino};
+    find_below(cmd, path, &folder);
+  } else if (around == NULL || is_test(path)) {
+    add_job(cmd, path);
   }
-  for (FTSENT *at; (at = fts_read(walk)) != NULL;) {
-    const bool is_below = at->fts_level > FTS_ROOTLEVEL;
-    const char *found =
-        at->fts_path + (is_below && strcmp(path, ".") == 0 ? 2 : 0);
-    if (is_below &&
-        (at->fts_name[0] == '.' || strcmp(at->fts_name, "build") == 0)) {
-      fts_set(walk, at, FTS_SKIP);
-    } else if (at->fts_info == FTS_NS || at->fts_info == FTS_SLNONE) {
-      printf("%s: %s\n", found,
-             strerror(at->fts_errno ? at->fts_errno : ENOENT));
-      cmd->failed++;
-    } else if ((at->fts_info == FTS_F || at->fts_info == FTS_DEFAULT) &&
-               (is_below ? is_test(found) : asked)) {
-      add_job(cmd, found);
-    }
-  }
-  fts_close(walk);
 }
 
 // --- Running ----------------------------------------------------------------
@@ -281,7 +307,7 @@ static bool read_arguments(command *cmd, int argc, char **argv) {
     } else if (arg[0] == '-') {
       return false;
     } else {
-      find_tests(cmd, arg, true);
+      find_tests(cmd, arg, NULL);
     }
   }
   return true;
@@ -303,7 +329,7 @@ int tl_test_command(int argc, char **argv, tally_native_code native) {
   }
   if (cmd.count == 0 && cmd.failed == 0) {
     add_job(&cmd, NULL);
-    find_tests(&cmd, ".", false);
+    find_tests(&cmd, ".", NULL);
   }
   cmd.golden = tl_golden_open(native);
   run_all(&cmd);

@@ -210,10 +210,11 @@ const tl_builtin tl_record_builtins[] = {
     {"get", "r, key, default", get, .takes = TL_CONTAINERS,
      .at_once = get_at_once},
     /// xs with a value put at a key or index: of a record, where a new key goes
-    /// to the end, a list or an array. A dying xs is changed where it is.
-    /// Values other than records are an error (kind type).
+    /// to the end, a list or an array, whose type stays as in xs[key] = value. A
+    /// dying xs is changed where it is.
+    /// Other values xs are an error (kind type).
     ///     put((a: 1), "b", 2)    # (a: 1, b: 2)
     ///     put([1, 2, 3], 0, 9)    # [9, 2, 3]
-    {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_CONTAINERS},
+    {"put", "xs, key, value", put, .restores = TL_ALL, .takes = TL_FORMS},
     {.name = NULL},
 };

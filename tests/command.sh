@@ -457,6 +457,7 @@ text 'while true { }\n'
 run test --timeout 1 "$dir/script.tly"
 expect 1 'took longer than 1 s' 'a test that takes too long'
 run test "$dir/nosuch";     expect 1 'nosuch' 'test of no file'
+run test '';                expect 1 '"": No such file' 'test of an empty path'
 mkdir -p "$dir/links/in" "$dir/linked"
 echo 'assert(1 == 1)' >"$dir/links/in/a.tly"
 echo 'assert(2 == 2)' >"$dir/linked/b.tly"

@@ -22,6 +22,7 @@ static int32_t first_polls(const tl_vm *vm) {
 // A call into the VM is also a good moment to give old cached memory back. An
 // interrupt belongs to the run that it met.
 void tl_poll_begin(tl_vm *vm) {
+  vm->outside = false;
   atomic_fetch_and(&vm->interrupted, ~(TL_INTERRUPTED | TL_ASKED));
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
@@ -44,6 +45,9 @@ static bool stop(tl_vm *vm, tally_status status, const char *message) {
 // Looks at the flag and the deadline, and from time to time gives old cached
 // memory back. False after tl_fail.
 static bool look(tl_vm *vm) {
+  // What the run before left of its budget is none of this call's.
+  if (vm->outside)
+    tl_poll_begin(vm);
   if (++vm->looks % LOOKS_TO_REST == 0)
     tl_memory_rest(vm);
   // Machine code and long kernels come by here alone.

@@ -182,6 +182,9 @@ struct tally_vm {
   tl_frame *frames, *frames_end, *frame;
   // How deep calls into the VM from inside built-ins nest.
   int native_depth;
+  // A call of the host's that runs no script is under way: its budget and
+  // deadline have not begun, and do so at its first poll.
+  bool outside;
   // The built-in under way has to give its first argument back as it was if it
   // fails.
   bool keeping;

@@ -2,7 +2,8 @@
 // refused, until it passes without one that was: not under sanitizers and the
 // auditor.
 //
-//   HOST_TEST(name) and PLAIN_TEST(name) in a list of tests stand for both.
+//   HOST_TEST(name) and PLAIN_TEST(name) in a list of tests stand for both,
+//   ONCE_TEST(name, …, "why") for the test alone.
 //
 // The calls of tally.h below are macros: where one gives TALLY_ERR_MEMORY for
 // the refusal, the test ends there. Then its VMs must be usable, and closing
@@ -495,5 +496,7 @@ static inline int refused_tell(void **state) {
     }                                                           \
   }
 #define PLAIN_TEST(name) cmocka_unit_test(name), REFUSED_TEST(name, NULL, NULL)
+#define ONCE_TEST(name, set_up, tear_down, why) \
+  cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 #endif

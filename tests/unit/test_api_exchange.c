@@ -958,10 +958,10 @@ int main(void) {
       HOST_TEST(test_large_parts_are_not_copied),
       HOST_TEST(test_large_arrays_are_not_copied),
       // By itself: where memory is refused, all VMs have one allocator.
-      cmocka_unit_test_setup_teardown(test_parcels_keep_the_order_of_axes,
-                                      host_set_up, host_tear_down),
-      cmocka_unit_test_setup_teardown(test_functions_go_as_texts, host_set_up,
-                                      host_tear_down),
+      ONCE_TEST(test_parcels_keep_the_order_of_axes, host_set_up,
+                host_tear_down, "its VMs have two allocators"),
+      ONCE_TEST(test_functions_go_as_texts, host_set_up, host_tear_down,
+                "its calls have calls as arguments"),
       HOST_TEST(test_parcels_refuse),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

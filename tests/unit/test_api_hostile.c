@@ -633,8 +633,8 @@ int main(void) {
       HOST_TEST(test_hooks_that_misbehave),
       HOST_TEST(test_old_hosts_have_smaller_options),
       HOST_TEST(test_stacks_grow),
-      cmocka_unit_test_setup_teardown(test_deep_texts_need_little_stack,
-                                      host_set_up, host_tear_down),
+      ONCE_TEST(test_deep_texts_need_little_stack, host_set_up, host_tear_down,
+                "its texts are of megabytes"),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -752,6 +752,44 @@ static void test_real_time_is_limited(void **state) {
   host_close(&h);
 }
 
+// A call that runs no script has limits of its own: what a run has used up, and
+// an interrupt that came when none was under way, are not for it.
+static void test_calls_without_a_script_are_limited(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.clock = host_clock;
+  options.time_limit = 0.05;
+  host_open(&h, &options);
+  run_ok(&h,
+         "l = (i for i in 0..9000)\n"
+         "twice = 1\nfor i in 0..60 { twice = (twice, twice) }");
+  tally_value l = eval(&h, "l"), twice = eval(&h, "twice"), text, got;
+  tally_parcel *parcel;
+  CHECK_ERROR(&h, tally_eval(h.vm, "while true { }", NULL), TALLY_ERR_LIMIT,
+              "the time limit");
+  assert_int_equal(tally_format(h.vm, l, &text), TALLY_OK);
+  tally_release(h.vm, text);
+  tally_interrupt(h.vm);
+  assert_int_equal(tally_send(h.vm, tally_retain(h.vm, l), &parcel), TALLY_OK);
+  assert_int_equal(tally_receive(h.vm, parcel, &got), TALLY_OK);
+  tally_release(h.vm, got);
+  // A text or a parcel of 2^60 parts.
+  CHECK_ERROR(&h, tally_format(h.vm, twice, &text), TALLY_ERR_LIMIT,
+              "the time limit");
+  CHECK_ERROR(&h, tally_send(h.vm, tally_retain(h.vm, twice), &parcel),
+              TALLY_ERR_LIMIT, "the time limit");
+  tally_release(h.vm, l);
+  tally_release(h.vm, twice);
+  host_close(&h);
+  open_limited(&h, 1 << 20, 0);
+  run_ok(&h, "twice = 1\nfor i in 0..60 { twice = (twice, twice) }");
+  twice = eval(&h, "twice");
+  CHECK_ERROR(&h, tally_send(h.vm, twice, &parcel), TALLY_ERR_MEMORY,
+              "a value for another VM");
+  host_close(&h);
+}
+
 static void test_depth_is_limited(void **state) {
   host *h = *state;
   CHECK_ERROR(h, tally_eval(h->vm, "fn f(n) = 1 + f(n + 1)\nf(0)", NULL),
@@ -1028,33 +1066,35 @@ int main(void) {
       HOST_TEST(test_an_interrupt_stops_at_the_next_poll),
       HOST_TEST(test_long_operations_poll),
       HOST_TEST(test_a_stopped_sort_leaves_its_variable),
-      cmocka_unit_test_setup_teardown(test_a_stopped_pass_over_an_operand,
-                                      host_set_up, host_tear_down),
+      ONCE_TEST(test_a_stopped_pass_over_an_operand, host_set_up,
+                host_tear_down, "it runs some two hundred times itself"),
       HOST_TEST(test_a_late_result_has_one_owner),
       HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
-      cmocka_unit_test_setup_teardown(test_a_pass_over_an_operand_stops_unseen,
-                                      host_set_up, host_tear_down),
-      cmocka_unit_test_setup_teardown(test_large_blocks_of_a_stopped_run,
-                                      host_set_up, host_tear_down),
+      ONCE_TEST(test_a_pass_over_an_operand_stops_unseen, host_set_up,
+                host_tear_down, "it runs many times itself"),
+      ONCE_TEST(test_large_blocks_of_a_stopped_run, host_set_up, host_tear_down,
+                "it runs many times itself"),
       HOST_TEST(test_interrupt_of_none),
-      cmocka_unit_test_setup_teardown(test_long_lists_and_texts_poll,
-                                      host_set_up, host_tear_down),
-      cmocka_unit_test_setup_teardown(test_a_large_nest_is_freed_in_parts,
-                                      host_set_up, host_tear_down),
+      ONCE_TEST(test_long_lists_and_texts_poll, host_set_up, host_tear_down,
+                "it makes millions of objects"),
+      ONCE_TEST(test_a_large_nest_is_freed_in_parts, host_set_up,
+                host_tear_down, "it makes millions of objects"),
       PLAIN_TEST(test_memory_is_limited),
       PLAIN_TEST(test_too_little_to_open),
       PLAIN_TEST(test_a_function_in_tally_outlives_a_refusal),
       PLAIN_TEST(test_instructions_are_limited),
       PLAIN_TEST(test_time_is_limited),
       PLAIN_TEST(test_real_time_is_limited),
-      // Each wait takes a tenth of a second: not once for each allocation.
-      // They wait in earnest: too long for each allocation.
-      cmocka_unit_test_setup_teardown(test_waiting_is_limited, NULL, NULL),
-      cmocka_unit_test_setup_teardown(test_a_wait_to_write_goes_on, NULL, NULL),
+      ONCE_TEST(test_waiting_is_limited, NULL, NULL,
+                "standard input is another's until its end"),
+      ONCE_TEST(test_a_wait_to_write_goes_on, NULL, NULL,
+                "its pipe is full until its end"),
+      PLAIN_TEST(test_calls_without_a_script_are_limited),
       HOST_TEST(test_depth_is_limited),
-      cmocka_unit_test_setup_teardown(test_a_full_vm_lets_go, NULL, NULL),
+      ONCE_TEST(test_a_full_vm_lets_go, NULL, NULL,
+                "it is refused memory itself"),
       PLAIN_TEST(test_output_is_limited),
       PLAIN_TEST(test_files_count_as_output),
       HOST_TEST(test_floats_do_not_depend_on_the_host),

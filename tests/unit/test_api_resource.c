@@ -668,7 +668,7 @@ static tally_status make_keeper(tally_vm *vm, void *context, size_t count,
   tally_to_bool(vm, args[2], &fails);
   k->nbytes = (size_t)nbytes;
   k->device = (size_t)device;
-  k->failure = fails ? "the disk is full" : NULL;
+  k->failure = fails ? "the disk\nis full\xff" : NULL;
   tally_status status = tally_from_resource(vm, &keeper_type, k, out);
   if (status != TALLY_OK)
     free(k);
@@ -755,13 +755,29 @@ static void test_a_circle_through_a_resource_is_told(void **state) {
   check_value(h, "memory.circles()", "()");
 }
 
+// Two resources keep each other; what one lets go of while the VM closes was
+// left, too.
+static void test_a_circle_over_two_resources_is_left(void **state) {
+  host *h = *state;
+  open_keepers(h);
+  run_ok(h, "a = K()\nb = K()\na(b)\nb((a, 1))\na = none\nb = none");
+  check_value(h, "len(memory.circles())", "1");
+  tally_value left;
+  assert_int_equal(tally_left(h->vm, &left), TALLY_OK);
+  assert_int_equal(tally_length(h->vm, left), 2);
+  tally_release(h->vm, left);
+  assert_int_equal(tally_close(h->vm), 2);
+  assert_int_equal(h->blocks, 0);
+  assert_int_equal(tally_open(NULL, &h->vm), TALLY_OK);
+}
+
 static void test_an_end_that_fails_is_reported(void **state) {
   host *h = *state;
   open_keepers(h);
   run_ok(h, "k = K(0, 0, true)\nk2 = K()\nk2 = none");
   assert_string_equal(reported, "");
   run_ok(h, "k = none");
-  assert_string_equal(reported, "keeper: the disk is full");
+  assert_string_equal(reported, "keeper: the disk is full?");
 }
 
 static void test_devices_have_counts_and_limits(void **state) {
@@ -809,6 +825,9 @@ static void test_a_library_counts_its_own_blocks(void **state) {
   assert_int_equal(d.bytes, 700);
   tally_unaccount(h->vm, 0, &block, 5000);
   tally_unaccount(h->vm, 1, &block, 700);
+  // What is not counted, or nowhere, is left alone.
+  tally_unaccount(h->vm, 1, &block, 1);
+  tally_unaccount(h->vm, SIZE_MAX, &block, 1);
   tally_get_stats(h->vm, &stats);
   assert_int_equal(stats.ext_bytes, before.ext_bytes);
   assert_int_equal(tally_get_device(h->vm, 1, &d), TALLY_OK);
@@ -922,6 +941,7 @@ int main(void) {
       TOKEN_TEST(test_many_are_flat),
       HOST_TEST(test_what_a_resource_holds_is_seen),
       HOST_TEST(test_a_circle_through_a_resource_is_told),
+      HOST_TEST(test_a_circle_over_two_resources_is_left),
       HOST_TEST(test_an_end_that_fails_is_reported),
       HOST_TEST(test_devices_have_counts_and_limits),
       HOST_TEST(test_devices_are_in_the_plot),

@@ -36,9 +36,11 @@ enum { TL_MAX_CALL_ARGUMENTS = 64 };
 static inline bool tl_enter(const tl_vm *vm) {
   return vm != NULL && vm->access != TL_ACCESS_NONE;
 }
-#define TL_ENTER(vm)       \
-  if (!tl_enter(vm))       \
-    return TALLY_ERR_HOST; \
+// From the host's outermost call its time and its budget count.
+#define TL_ENTER(vm)                    \
+  if (!tl_enter(vm))                    \
+    return TALLY_ERR_HOST;              \
+  vm->outside = (vm)->native_depth == 0; \
   TL_FLOATS_HERE
 // Whether code may run and variables may change; false after tl_fail inside
 // hooks that may not do so.

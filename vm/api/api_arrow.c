@@ -719,6 +719,7 @@ tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
     tl_fail_null(vm, s == NULL ? "the schema" : "the array");
     return tl_report(vm);
   }
+  TL_ENTER(vm);
   tl_slot value;
   bool ok = s->release != NULL && a->release != NULL && s->format != NULL;
   if (!ok)

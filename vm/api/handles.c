@@ -117,18 +117,24 @@ static void free_place(tl_vm *vm, place *p) {
   h->first_free = (uint32_t)(p - h->places);
 }
 
-// The place is freed before its value is dropped: a resource's release may
-// release the same handle.
+static void count_one(void *count, tl_slot value) {
+  (void)value;
+  ++*(size_t *)count;
+}
+
+// Counted before any is dropped: what a resource in a circle lets go of was
+// left as well. The place is freed before its value is dropped: a resource's
+// release may release the same handle.
 size_t tl_handles_close(tl_vm *vm) {
   struct tl_handles *h = vm->handles;
   if (h == NULL)
     return 0;
   size_t held = 0;
+  tl_handles_each(vm, count_one, &held);
   for (uint32_t i = 0; i < h->count; i++) {
     place *p = &h->places[i];
     if ((p->generation & 1) == 0)
       continue;
-    held++;
     // The place first: a resource's release may release its handle too.
     tl_slot value = p->value;
     free_place(vm, p);

@@ -62,6 +62,7 @@ struct tally_parcel {
   size_t length, capacity;
   size_t at;      // how far it has been read
   size_t newest;  // of the blocks; NO_BLOCK: there is none
+  int64_t parts;  // that were written or read, for polls
   int depth;
   bool failed;  // while packing: nothing more is added
 };
@@ -78,9 +79,16 @@ static size_t padded(size_t nbytes) {
   return (nbytes + 7) / 8 * 8;
 }
 
-// Room for [nbytes] more at the end; NULL after tl_fail, now or before.
+// Room for [nbytes] more at the end; NULL after tl_fail, now or before. Here
+// packing polls, and is bounded: a list that stands in itself twice, 60 deep,
+// has more parts than any memory.
 static char *reserve(tl_vm *vm, tally_parcel *p, size_t nbytes) {
-  size_t more = padded(nbytes), larger;
+  size_t more = padded(nbytes), larger, limit = vm->options.memory_limit;
+  p->failed = p->failed || !tl_poll_at(vm, p->parts++);
+  if (!p->failed && limit != 0 && more > limit - p->length) {
+    p->failed = true;
+    tl_fail_memory(vm, nbytes, "a value for another VM");
+  }
   if (!p->failed && more > p->capacity - p->length) {
     char *moved = NULL;
     if (more >= nbytes &&
@@ -411,7 +419,8 @@ static bool unpack_array(tl_vm *vm, tally_parcel *p, tl_slot *out) {
   if (a != NULL && dtype != TL_STRING && a->size > 0)
     memcpy(a->data, next(p, tl_item_bytes(a)), tl_item_bytes(a));
   bool ok = a != NULL;
-  for (int64_t i = 0; ok && dtype == TL_STRING && i < a->size; i++) {
+  for (int64_t i = 0;
+       dtype == TL_STRING && ok && i < a->size && tl_poll_ok(vm, i, &ok); i++) {
     size_t nbytes;
     const char *text = next_text(p, &nbytes);
     ok = tl_string_item_set(vm, &tl_string_items(a)[i], text, nbytes);
@@ -519,7 +528,7 @@ static bool unpack_function(tl_vm *vm, tally_parcel *p, tl_slot *out) {
   const char *text = next_text(p, &room);
   if (!tl_may_run(vm))
     return false;
-  if (vm->native_depth == 0)
+  if (vm->outside)
     tl_poll_begin(vm);
   tl_unit *unit =
       tl_compile(vm, vm->main, "<function>", text, strlen(text), TL_UNIT_EVAL);
@@ -528,6 +537,8 @@ static bool unpack_function(tl_vm *vm, tally_parcel *p, tl_slot *out) {
 
 static bool unpack(tl_vm *vm, tally_parcel *p, tl_slot *out) {
   *out = tl_none();
+  if (!tl_poll_at(vm, p->parts++))
+    return false;
   switch ((packed_kind)next_number(p)) {
     case PACKED_PLAIN:
       memcpy(out, next(p, sizeof *out), sizeof *out);
@@ -627,7 +638,8 @@ tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
     tl_given(vm, parcel, "the parcel");
     return tl_report(vm);
   }
-  TL_FLOATS_HERE;
+  TL_ENTER(vm);
+  parcel->parts = 0;
   bool ok = unpack(vm, parcel, &value);
   tally_free_parcel(parcel);
   return ok ? tl_give(vm, value, out) : tl_report(vm);

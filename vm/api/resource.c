@@ -20,6 +20,7 @@
 #include "vm/api/api.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory.h"
+#include "vm/utf8.h"
 
 // The object of a slot of that kind.
 static tl_resource *resource_of(tl_slot s) {
@@ -194,17 +195,20 @@ tally_status tally_account(tally_vm *vm, size_t device, const void *block,
              : tl_report(vm);
 }
 
-// Without tl_enter, which would refuse it to release hooks.
+// Without tl_enter, which would refuse it to release hooks. More than there is
+// would leave the device full for ever, and there is no status to refuse it by.
 void tally_unaccount(tally_vm *vm, size_t device, const void *block,
                      size_t nbytes) {
-  tl_unaccount_on(vm, &vm->untyped[device], block, nbytes);
+  if (vm != NULL && device <= vm->options.device_count &&
+      nbytes <= vm->untyped[device].nbytes)
+    tl_unaccount_on(vm, &vm->untyped[device], block, nbytes);
 }
 
 // Tells the host that the end of an object failed; no script can be told, since
 // it ends between two instructions. Without memory of its own, as the end may
 // come where there is none.
-// A text of the host's may be of any length, and its last character is whole or
-// left out: who reads it expects UTF-8.
+// A text of the host's may be of any length and of any bytes: who reads it
+// expects one line of UTF-8, whose last character is whole or left out.
 static void report_failure(tl_vm *vm, const tally_resource *type,
                            const char *what) {
   char line[400];
@@ -215,6 +219,8 @@ static void report_failure(tl_vm *vm, const tally_resource *type,
     while (n > 0 && (line[n - 1] & 0xc0) == 0x80) n--;
     line[n - (n > 0 && (line[n - 1] & 0x80) != 0)] = 0;
   }
+  tl_utf8_mend(line, strlen(line));
+  for (char *c = line; (c = strpbrk(c, "\r\n")) != NULL;) *c = ' ';
   if (vm->options.report != NULL)
     vm->options.report(vm->options.context, line);
 }

@@ -19,6 +19,7 @@
 #include "vm/suggest.h"
 #include "vm/types/type.h"
 #include "vm/values/list.h"
+#include "vm/values/record.h"
 
 // A match in progress: the value's dimensions (-1: ragged), what its items
 // are, and the reason why it does not match, once that is known. The reason
@@ -162,6 +163,12 @@ static bool tell_field(matching *m, const tl_string *name,
   return false;
 }
 
+static bool tell_missing(matching *m, const tl_string *name) {
+  snprintf(m->reason, sizeof m->reason, "there is no field %.*s",
+           tl_clip(name->text, name->length, 60), name->text);
+  return false;
+}
+
 // Matches what structs of the same fields, tuples of as many, ?T and
 // pointer[T] contain.
 static bool match_within(matching *m, const tl_type *pattern, tl_type *type) {
@@ -184,12 +191,8 @@ static bool match_open(matching *m, const tl_type *pattern,
   for (int64_t i = 0; i < pattern->field_count; i++) {
     const tl_type_field *wanted = &pattern->fields[i];
     int64_t k = tl_type_find(type, wanted->name);
-    if (k < 0) {
-      snprintf(m->reason, sizeof m->reason, "there is no field %.*s",
-               tl_clip(wanted->name->text, wanted->name->length, 60),
-               wanted->name->text);
-      return false;
-    }
+    if (k < 0)
+      return tell_missing(m, wanted->name);
     if (!match_type(m, wanted->type, type->fields[k].type))
       return tell_field(m, wanted->name, type->fields[k].type);
   }
@@ -334,16 +337,53 @@ static bool match_items(tl_vm *vm, const tl_type *pattern, const tl_list *list,
   return true;
 }
 
-// A range matches like a vector of int64; a list matches a tuple item by item;
-// other values have a type of their own. Bindings of a failed match are taken
+// Matches a struct pattern such as {x: int64, ...} with a record, field by
+// field, in whatever order the record has them. Without ... it has no others.
+static bool match_record(matching *m, const tl_type *pattern, tl_slot value,
+                         const char *what) {
+  tl_record *record = value.record;
+  const bool open = pattern->kind == TL_TYPE_OPEN_STRUCT;
+  for (int64_t i = 0; i < pattern->field_count; i++) {
+    const tl_string *name = pattern->fields[i].name;
+    int64_t at = tl_record_find(record, name);
+    if (at < 0) {
+      tell_missing(m, name);
+      return fail_match(m, pattern, value, what);
+    }
+    // The message names the field: f: x.y.
+    char field[96];
+    snprintf(field, sizeof field, "%.60s.%.*s", what,
+             tl_clip(name->text, name->length, 30), name->text);
+    if (!tl_type_match(m->vm, pattern->fields[i].type, record->fields[at].value,
+                       m->bindings, field))
+      return false;
+  }
+  if (open || record->length == pattern->field_count)
+    return true;
+  snprintf(m->reason, sizeof m->reason, "it has other fields, too");
+  return fail_match(m, pattern, value, what);
+}
+
+// A range matches like a vector of int64; a list matches a tuple item by item,
+// a record a struct field by field; none and what matches T match ?T. Other
+// values have a type of their own. Bindings of a failed match are taken
 // back, so that a caller may try another pattern.
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what) {
   matching m = {.vm = vm, .bindings = bindings};
+  const tl_type *asked = pattern;  // for the message
   m.is_function = tl_is_function(value);
+  if (pattern->kind == TL_TYPE_OPTION && tl_is_none(value))
+    return true;
+  if (pattern->kind == TL_TYPE_OPTION && !tl_is_nested(value))
+    pattern = pattern->of;
   if (pattern->kind == TL_TYPE_TUPLE && tl_is_list(value) &&
       value.list->length == pattern->field_count)
     return match_items(vm, pattern, value.list, bindings, what);
+  if ((pattern->kind == TL_TYPE_STRUCT ||
+       pattern->kind == TL_TYPE_OPEN_STRUCT) &&
+      tl_is_record(value))
+    return match_record(&m, pattern, value, what);
   int64_t nested[TL_MAX_DIMS];  // -1: ragged
   if (tl_is_array(value)) {
     m.ndim = tl_ndim(value.array);
@@ -367,5 +407,5 @@ bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
   if (match_value(&m, pattern))
     return true;
   bindings->count = seen;
-  return m.failed ? false : fail_match(&m, pattern, value, what);
+  return m.failed ? false : fail_match(&m, asked, value, what);
 }

@@ -400,12 +400,49 @@ static bool indexed_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
   return ok;
 }
 
-// Codes of different categories have no meaning in one another, so the values
-// are joined.
+// The type of an array's categories, which has them in their order; NULL after
+// tl_fail.
+static const tl_type *categories_type(tl_vm *vm, tl_slot s) {
+  const tl_type *type = tl_type_of(vm, s);
+  while (type != NULL &&
+         (tl_type_is_dimension(type) || type->kind == TL_TYPE_OPTION))
+    type = type->of;
+  return type;
+}
+
+// Whether all are of one form, with axes, over one target: the same object, or
+// categories that are the same in the same order. False also after tl_fail.
+static bool share_target(tl_vm *vm, int64_t count, const tl_slot *items) {
+  tl_slot a = items[0];
+  bool category = tl_is_form(a, TL_FORM_CATEGORY), shared = true;
+  for (int64_t i = 0; shared && i < count && tl_poll_ok(vm, i, &shared); i++) {
+    tl_slot b = items[i];
+    shared = tl_is_spelled(b) && tl_is_form(b, TL_FORM_CATEGORY) == category &&
+             tl_nested_ndim(b.nested) > 0 &&
+             (a.nested->parts[1].object == b.nested->parts[1].object ||
+              (category && categories_type(vm, a) == categories_type(vm, b)));
+  }
+  return shared && !tl_failed(vm);
+}
+
+// Places in one target are joined as they are: the result refers there, too.
+// Those in several have no meaning in one another, so the values are joined.
 static bool indexed_concat(tl_vm *vm, int64_t count, const tl_slot *items,
                            tl_slot *out) {
-  return tl_join_opened(vm, tl_indexed_values, tl_value_concat, count, items,
-                        out);
+  tl_slot places, target, *parts;
+  if (!share_target(vm, count, items))
+    return !tl_failed(vm) && tl_join_opened(vm, tl_indexed_values,
+                                            tl_value_concat, count, items, out);
+  parts = tl_slots_new(vm, count);
+  if (parts == NULL)
+    return false;
+  for (int64_t i = 0; i < count; i++)
+    parts[i] = tl_borrow(items[i].nested->parts[0]);
+  bool ok = tl_value_concat(vm, count, parts, &places);
+  tl_slots_free(vm, parts, count);
+  target = tl_borrow(items[0].nested->parts[1]);
+  return ok && tl_indexed_new(vm, tl_nested_form(items[0].nested), &places,
+                              &target, out);
 }
 
 const tl_form_ops tl_category_ops = {indexed_get, category_set,

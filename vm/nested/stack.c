@@ -17,6 +17,7 @@
 #include "vm/array/stack.h"
 #include "vm/error.h"
 #include "vm/nested/forms.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
@@ -255,8 +256,10 @@ static bool stack_rows(tl_vm *vm, int64_t count, const tl_slot *items,
       ok = tl_value_slice(vm, rows[model], 0, 0, &rows[i]);
     }
   bool fits = same_shapes(vm, count, rows, &ok);
-  bool made = fits ? stack_shapes(vm, count, rows, out)
-                   : ok && tl_grid_stack(vm, count, rows, &fits, out);
+  // Rows have plain items: categories and pointers become their values.
+  ok = ok && (fits || tl_spell_out(vm, (uint32_t)count, rows));
+  bool made = ok && fits ? stack_shapes(vm, count, rows, out)
+                         : ok && tl_grid_stack(vm, count, rows, &fits, out);
   if (ok && !fits)
     made = tl_ragged_of_rows(vm, count, rows, out);
   tl_slots_free(vm, rows, count);
@@ -277,7 +280,8 @@ static bool stack_inner(tl_vm *vm, int64_t count, const tl_slot *items,
 }
 
 // By what all items have in common; a mix goes to tl_stack, whose error says
-// what does not fit. BYTES are opened before anything else is looked at.
+// what does not fit. BYTES and single pointers are opened before anything else
+// is looked at.
 bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
@@ -288,6 +292,10 @@ bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
   if (form == TL_FORM_BYTES)
     return tl_join_raw_bytes(vm, tl_stack_any, count, items, out);
   for (int64_t i = 0; i < count; i++) {
+    // A single pointer reads as its value.
+    if (tl_is_spelled(items[i]) && tl_nested_ndim(items[i].nested) == 0)
+      return tl_join_opened(vm, tl_indexed_values, tl_stack_any, count, items,
+                            out);
     records += tl_is_record(items[i]);
     missing += tl_is_none(items[i]);
     nested += tl_is_nested(items[i]);
