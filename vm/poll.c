@@ -19,11 +19,16 @@ static int32_t first_polls(const tl_vm *vm) {
   return vm->every_poll ? 1 : TL_FUEL;
 }
 
-// A call into the VM is also a good moment to give old cached memory back. An
-// interrupt belongs to the run that it met.
+// An interrupt belongs to the call that it met.
+void tl_poll_enter(tl_vm *vm) {
+  vm->outside = true;
+  if (vm->interrupted != 0)
+    atomic_fetch_and(&vm->interrupted, ~(TL_INTERRUPTED | TL_ASKED));
+}
+
+// A call into the VM is also a good moment to give old cached memory back.
 void tl_poll_begin(tl_vm *vm) {
   vm->outside = false;
-  atomic_fetch_and(&vm->interrupted, ~(TL_INTERRUPTED | TL_ASKED));
   uint64_t limit = vm->options.instruction_limit;
   tl_memory_rest(vm);
   int32_t fuel = limit != 0 && limit < TL_FUEL ? (int32_t)limit : TL_FUEL;
@@ -83,8 +88,9 @@ bool tl_refuel(tl_vm *vm) {
   }
   // With fuel 1 the next poll looks again, if this one fails.
   vm->fuel = 1;
-  if (!look(vm))
-    return false;
+  const bool begins = vm->outside;
+  if (!look(vm) || begins)
+    return !tl_failed(vm);
   if (vm->budget == 0)
     return stop(vm, TALLY_ERR_LIMIT, "the instruction budget is used up");
   if (vm->budget == UINT64_MAX) {

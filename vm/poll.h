@@ -38,8 +38,11 @@ bool tl_refuel(tl_vm *vm);
 // and nothing is put back.
 bool tl_poll_over(tl_vm *vm);
 
-// A call into the VM begins: budget and deadline count from here. Nested calls
-// share the outer one's.
+// The host's outermost call is entered: interrupts count from here, and budget
+// and deadline from its first poll, unless tl_poll_begin is before that. Nested
+// calls share the outer one's.
+void tl_poll_enter(tl_vm *vm);
+// Budget and deadline count from here.
 void tl_poll_begin(tl_vm *vm);
 
 // A function to be asked by kernels that run long: it polls the VM. If it

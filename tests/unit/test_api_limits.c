@@ -752,6 +752,38 @@ static void test_real_time_is_limited(void **state) {
   host_close(&h);
 }
 
+// The text of a resource, whose object says whether that interrupts.
+static tally_status tell_late(tally_vm *vm, void *context, void *object,
+                              tally_value *out) {
+  (void)context;
+  if (*(bool *)object)
+    tally_interrupt(vm);
+  return tally_from_string(vm, "late", 4, out);
+}
+
+// The host's functions within a call that runs no script do not end its own
+// limits, and an interrupt before its first poll is for it.
+static void check_late(host *h) {
+  static bool interrupts;
+  static const tally_resource type = {
+      .size = sizeof type, .name = "late", .repr = tell_late};
+  tally_value late, all, beside = eval(h, "r => (r, l, l, l, l)"), text;
+  interrupts = false;
+  assert_int_equal(tally_from_resource(h->vm, &type, &interrupts, &late),
+                   TALLY_OK);
+  assert_int_equal(tally_apply(h->vm, beside, 1, &late, &all), TALLY_OK);
+  CHECK_ERROR(h, tally_eval(h->vm, "while true { }", NULL), TALLY_ERR_LIMIT,
+              "the time limit");
+  assert_int_equal(tally_format(h->vm, all, &text), TALLY_OK);
+  tally_release(h->vm, text);
+  interrupts = true;
+  CHECK_ERROR(h, tally_format(h->vm, all, &text), TALLY_ERR_INTERRUPT,
+              "interrupted");
+  tally_release(h->vm, late);
+  tally_release(h->vm, all);
+  tally_release(h->vm, beside);
+}
+
 // A call that runs no script has limits of its own: what a run has used up, and
 // an interrupt that came when none was under way, are not for it.
 static void test_calls_without_a_script_are_limited(void **state) {
@@ -774,6 +806,7 @@ static void test_calls_without_a_script_are_limited(void **state) {
   assert_int_equal(tally_send(h.vm, tally_retain(h.vm, l), &parcel), TALLY_OK);
   assert_int_equal(tally_receive(h.vm, parcel, &got), TALLY_OK);
   tally_release(h.vm, got);
+  check_late(&h);
   // A text or a parcel of 2^60 parts.
   CHECK_ERROR(&h, tally_format(h.vm, twice, &text), TALLY_ERR_LIMIT,
               "the time limit");

@@ -24,6 +24,7 @@
 #define TALLY_VM_API_H
 
 #include "vm/floats.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 // Handles of a call lie on the C stack, so there is a limit to them.
@@ -37,10 +38,11 @@ static inline bool tl_enter(const tl_vm *vm) {
   return vm != NULL && vm->access != TL_ACCESS_NONE;
 }
 // From the host's outermost call its time and its budget count.
-#define TL_ENTER(vm)                    \
-  if (!tl_enter(vm))                    \
-    return TALLY_ERR_HOST;              \
-  vm->outside = (vm)->native_depth == 0; \
+#define TL_ENTER(vm)           \
+  if (!tl_enter(vm))           \
+    return TALLY_ERR_HOST;     \
+  if ((vm)->native_depth == 0) \
+    tl_poll_enter(vm);         \
   TL_FLOATS_HERE
 // Whether code may run and variables may change; false after tl_fail inside
 // hooks that may not do so.
