@@ -3,7 +3,6 @@
 // bounded by memory alone.
 #include "vm/observe/reach.h"
 
-
 #include "vm/array/array.h"
 #include "vm/array/string_item.h"
 #include "vm/bytecode/function.h"
