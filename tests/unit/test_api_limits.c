@@ -821,6 +821,13 @@ static void test_calls_without_a_script_are_limited(void **state) {
   CHECK_ERROR(&h, tally_send(h.vm, twice, &parcel), TALLY_ERR_MEMORY,
               "a value for another VM");
   host_close(&h);
+  // Blocks that are copied count as well.
+  open_limited(&h, 1 << 22, 0);
+  run_ok(&h, "x = zeros(100000)\nl = (x, x, x, x, x, x)");
+  l = eval(&h, "l");
+  CHECK_ERROR(&h, tally_send(h.vm, l, &parcel), TALLY_ERR_MEMORY,
+              "a value for another VM");
+  host_close(&h);
 }
 
 static void test_depth_is_limited(void **state) {

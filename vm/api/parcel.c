@@ -63,6 +63,7 @@ struct tally_parcel {
   size_t at;      // how far it has been read
   size_t newest;  // of the blocks; NO_BLOCK: there is none
   int64_t parts;  // that were written or read, for polls
+  size_t copied;  // bytes, of blocks as well
   int depth;
   bool failed;  // while packing: nothing more is added
 };
@@ -79,16 +80,23 @@ static size_t padded(size_t nbytes) {
   return (nbytes + 7) / 8 * 8;
 }
 
+// Counts what is copied against the limit; past it p->failed after tl_fail.
+static void count_copied(tl_vm *vm, tally_parcel *p, size_t nbytes) {
+  const size_t limit = vm->options.memory_limit;
+  if (!p->failed && limit != 0 && nbytes > limit - p->copied) {
+    p->failed = true;
+    tl_fail_memory(vm, nbytes, "a value for another VM");
+  }
+  p->copied += nbytes;
+}
+
 // Room for [nbytes] more at the end; NULL after tl_fail, now or before. Here
 // packing polls, and is bounded: a list that stands in itself twice, 60 deep,
 // has more parts than any memory.
 static char *reserve(tl_vm *vm, tally_parcel *p, size_t nbytes) {
-  size_t more = padded(nbytes), larger, limit = vm->options.memory_limit;
+  size_t more = padded(nbytes), larger;
   p->failed = p->failed || !tl_poll_at(vm, p->parts++);
-  if (!p->failed && limit != 0 && more > limit - p->length) {
-    p->failed = true;
-    tl_fail_memory(vm, nbytes, "a value for another VM");
-  }
+  count_copied(vm, p, more);
   if (!p->failed && more > p->capacity - p->length) {
     char *moved = NULL;
     if (more >= nbytes &&
@@ -202,10 +210,12 @@ static void pack_array(tl_vm *vm, tally_parcel *p, tl_slot *s) {
   } else if (!tl_array_give(tl_array_copy(vm, s->array), &made)) {
     p->failed = true;
   } else {
-    if (may_leave(vm, made))
+    if (may_leave(vm, made)) {
+      count_copied(vm, p, made.array->head.nbytes);
       pack_block(vm, p, &made);
-    else
+    } else {
       pack_copy(vm, p, made.array);
+    }
     tl_drop(vm, made);
   }
 }
