@@ -254,8 +254,6 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   int64_t capacity = old->capacity + old->capacity / 2;
   if (capacity < old->length + room)
     capacity = old->length + room;
-  if (capacity < 4)
-    capacity = 4;
   size_t nbytes = 0;
   if (!record_bytes(vm, capacity, &nbytes))
     return false;
