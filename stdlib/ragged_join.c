@@ -2,8 +2,6 @@
 //
 // Along the first axis the parts are joined, along that of ragged rows each row
 // goes on with the next array's; inner/nested.tly has all other axes.
-
-
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
 #include "vm/array/describe.h"
