@@ -450,15 +450,18 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
 }
 
 // The hoisted array that operand [k] of the node shows, if nothing else reads
-// it: its number; else -1. Nodes before it that were not hoisted themselves run
-// later than it.
+// it, also as what a cast to its own dtype gave: its number; else -1. Nodes
+// before it that were not hoisted themselves run later than it.
 static int ends_at(const tl_region_graph *g, int node, int k) {
-  int use = g->nodes[node].in[k], readers = 0;
+  const void *array = g->uses[-1 - g->nodes[node].in[k]].value.pointer;
+  int readers = 0;
   for (int i = 0; i <= g->value; i++)
-    for (int j = 0; g->nodes[i].needed && j < g->nodes[i].arity; j++)
-      readers += g->nodes[i].in[j] == use;
+    for (int j = 0; g->nodes[i].needed && j < g->nodes[i].arity; j++) {
+      int in = g->nodes[i].in[j];
+      readers += in < 0 && g->uses[-1 - in].value.pointer == array;
+    }
   for (int h = 0; h < g->hoisted_count && readers == 1; h++)
-    if (g->hoisted[h].pointer == g->uses[-1 - use].value.pointer)
+    if (g->hoisted[h].pointer == array)
       return h;
   return -1;
 }
