@@ -215,7 +215,8 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
   if (result == TL_DENSE_DONE)
     result = make_orthogonal(vm, j.r, n, u ? j.turns : NULL, j.length);
   if (result == TL_DENSE_DONE) {
-    for (int64_t i = 0; i < n; i++) j.length[i] = length_of(vm, j.r + i * n, 1, n);
+    for (int64_t i = 0; i < n; i++)
+      j.length[i] = length_of(vm, j.r + i * n, 1, n);
     if (!tl_argsort_items(vm, TL_FLOAT64, j.order, j.length, n, true) ||
         (u && !(left_vectors(vm, &j, u) && right_vectors(vm, &j, vh))))
       result = TL_DENSE_STOPPED;

@@ -113,8 +113,8 @@ static bool order_points(tl_vm *vm, points *p) {
                   tl_poll_ok(vm, end, &ok);
          end++) {
     }
-    ok = ok &&
-         (end - i <= 1 || order_marks(vm, p->items + i, end - i, p->room));
+    ok =
+        ok && (end - i <= 1 || order_marks(vm, p->items + i, end - i, p->room));
   }
   return ok;
 }
@@ -153,8 +153,8 @@ static bool map(tl_vm *vm, const tl_string *s, int options, tl_slot *out) {
   tl_text text;
   tl_text_open(&text, vm);
   for (size_t at = 0, end; at < s->length && !text.failed; at = end) {
-    text.failed = !piece_end(vm, s, at, &end) ||
-                  !decompose(vm, s, at, end, how, &p);
+    text.failed =
+        !piece_end(vm, s, at, &end) || !decompose(vm, s, at, end, how, &p);
     if (text.failed)
       break;
     utf8proc_ssize_t count = utf8proc_normalize_utf32(p.items, p.count, how);

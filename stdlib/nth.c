@@ -161,8 +161,8 @@ static bool collect(const tl_ranks *r, const search *s, uint64_t *to) {
   return true;
 }
 
-// The least of [next] and of the keys just above the digit that was found; those
-// of a lower digit are less than those of a higher one.
+// The least of [next] and of the keys just above the digit that was found;
+// those of a lower digit are less than those of a higher one.
 static uint64_t see_next(const uint64_t *keys, int64_t n, const search *s,
                          uint64_t mask, uint64_t next) {
   for (int64_t i = 0; i < n; i++) {
@@ -434,8 +434,8 @@ static bool find_by_digits(const tl_ranks *r, int64_t k, tl_nth *out) {
       nbytes = ((size_t)s.left + 1) * sizeof *keys;
       keys = tl_alloc(r->vm, nbytes, r->function);
     }
-    bool ok = keys != NULL && collect(r, &s, keys) &&
-              search_written(r->vm, keys, &s);
+    bool ok =
+        keys != NULL && collect(r, &s, keys) && search_written(r->vm, keys, &s);
     if (nbytes > 0 && keys != NULL)
       tl_free(r->vm, keys, nbytes);
     if (!ok)

@@ -62,8 +62,8 @@ tl_op tl_fold_op(tl_fold fold);
 
 // The search for the first smallest or largest item.
 typedef struct tl_arg_search {
-  int64_t at;                                   // items seen
-  int64_t best;                                 // -1: none yet
+  int64_t at;                               // items seen
+  int64_t best;                             // -1: none yet
   _Alignas(16) char item[sizeof(tl_c128)];  // the best
 } tl_arg_search;
 

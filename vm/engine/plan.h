@@ -42,9 +42,9 @@ typedef struct tl_plan_value {
   char *at;      // the items of this block
   int8_t where;  // its register, -1: a stream read or written in place
   uint8_t itemsize;
-  bool single;      // one item for the whole inner axis
-  bool constant;    // one item for the whole run
-  bool splat;       // a register filled with a single's item
+  bool single;       // one item for the whole inner axis
+  bool constant;     // one item for the whole run
+  bool splat;        // a register filled with a single's item
   uint8_t repeated;  // of a single: the value that is its splat; 0: none yet
 } tl_plan_value;
 

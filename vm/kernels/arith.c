@@ -16,16 +16,16 @@
 TL_UNSIGNED(X)
 #undef X
 
-#define X(D, sfx, T, W)                                      \
-  BINARY_FORMS(add, sfx, T, T, x + y)                        \
-  BINARY_FORMS(subtract, sfx, T, T, x - y)                   \
-  BINARY_FORMS(multiply, sfx, T, T, x *y)                    \
-  BINARY_FORMS(divide, sfx, T, T, x / y)                     \
-  BINARY_FORMS(maximum, sfx, T, T, y != y ? y : y > x ? y : x)\
-  BINARY_FORMS(minimum, sfx, T, T, y != y ? y : y < x ? y : x)\
-  TL_UNARY(negative_##sfx, T, T, -x)                         \
-  TL_UNARY(square_##sfx, T, T, x *x)                         \
-  TL_UNARY(reciprocal_##sfx, T, T, (T)1 / x)                 \
+#define X(D, sfx, T, W)                                        \
+  BINARY_FORMS(add, sfx, T, T, x + y)                          \
+  BINARY_FORMS(subtract, sfx, T, T, x - y)                     \
+  BINARY_FORMS(multiply, sfx, T, T, x *y)                      \
+  BINARY_FORMS(divide, sfx, T, T, x / y)                       \
+  BINARY_FORMS(maximum, sfx, T, T, y != y ? y : y > x ? y : x) \
+  BINARY_FORMS(minimum, sfx, T, T, y != y ? y : y < x ? y : x) \
+  TL_UNARY(negative_##sfx, T, T, -x)                           \
+  TL_UNARY(square_##sfx, T, T, x *x)                           \
+  TL_UNARY(reciprocal_##sfx, T, T, (T)1 / x)                   \
   TL_UNARY(sign_##sfx, T, T, x > 0 ? (T)1 : x < 0 ? (T)-1 : x == 0 ? (T)0 : x)
 TL_FLOATS(X)
 #undef X
