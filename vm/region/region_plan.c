@@ -91,20 +91,21 @@ static int add_use(planner *p, int u) {
                       tl_ragged_rows(p->g->rows));
 }
 
-// A scalar that another node has already, as the same bytes of the same size.
+// A scalar that another node has already, as the same bytes of the same dtype:
+// a number that is 0 has the bytes of 0.0, but may be another in a later run.
 // The search ends at the operand itself, so each number is compared with those
 // before it.
 static int find_scalar(const planner *p, int at, int i) {
   const tl_region_node *n = &p->g->nodes[at];
-  size_t size = tl_itemsize(n->typing.operands[i]);
+  const tl_dtype dtype = n->typing.operands[i];
   for (int k = 0; k <= at; k++) {
     const tl_region_node *other = &p->g->nodes[k];
     for (int j = 0; other->needed && j < other->arity; j++) {
       if (k == at && j == i)
         return -1;
       if (is_scalar(p, other, j) && is_same(p, n->in[i], other->in[j]) &&
-          tl_itemsize(other->typing.operands[j]) == size &&
-          memcmp(&other->items[j], &n->items[i], size) == 0)
+          other->typing.operands[j] == dtype &&
+          memcmp(&other->items[j], &n->items[i], tl_itemsize(dtype)) == 0)
         return p->scalars[k][j];
     }
   }
