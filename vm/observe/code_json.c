@@ -1,6 +1,6 @@
 // The code of a unit as JSON: see code_json.h.
 //
-//     tl_json_listing ─ put_tables      what instructions name by an index
+//     tl_json_listing ─ put_keys, put_path …   what instructions name
 //                     ─ put_function ─ tl_json_code ─ put_instruction
 //
 // Built for size.
@@ -134,20 +134,22 @@ static void put_constant(tl_text *out, const void *of, uint32_t i) {
   tl_json_quote_rest(out, begin);
 }
 
+static void put_members(tl_text *out, const void *of, uint32_t count,
+                        tl_json_item *put) {
+  tl_text_putc(out, '{');
+  tl_json_list(out, "of", of, count, put);
+  tl_text_putc(out, '}');
+}
+
 // The names of a record's fields, and the functions of a closure group.
 static void put_keys(tl_text *out, const void *of, uint32_t i) {
   const struct tl_keys *keys = &((const struct tl_keys *)of)[i];
-  tl_text_putc(out, '{');
-  tl_json_list(out, "of", keys->names, keys->count, put_name);
-  tl_text_putc(out, '}');
+  put_members(out, keys->names, keys->count, put_name);
 }
 
 static void put_group(tl_text *out, const void *of, uint32_t i) {
   const tl_group *group = &((const tl_group *)of)[i];
-  tl_text_putc(out, '{');
-  tl_json_list(out, "of", group->members, group->member_count,
-               put_function_name);
-  tl_text_putc(out, '}');
+  put_members(out, group->members, group->member_count, put_function_name);
 }
 
 // A path such as .rows[_, :]: _ stands for a value, : for a slice.

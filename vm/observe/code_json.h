@@ -33,8 +33,8 @@ typedef void tl_json_more(tl_text *out, void *context, const tl_prototype *p,
 // Appends fields of a function, behind others: name, slots, end (behind its
 // last instruction) and code, of whose instructions each has pc, next, op,
 // operands and their modes, window (its first slot and how many), result (-1:
-// none) and results (how many), target (-1: it does not jump), falls, extra,
-// and [more].
+// none) and results (how many), target (-1: it does not jump), falls, and
+// [more].
 void tl_json_code(tl_text *out, const tl_prototype *p, tl_json_more *more,
                   void *context);
 // Appends the lines of the source, without the blanks around each, as a field.
