@@ -80,8 +80,6 @@ static tl_ast *report_too_large(tl_parser *parser, const tl_token *token) {
 tl_ast *tl_parse_number(tl_parser *parser) {
   static const tl_ast_kind kinds[] = {
       [TL_LITERAL_INT] = TL_AST_INT,
-      [TL_LITERAL_TOO_LARGE] = TL_AST_INT,
-      [TL_LITERAL_PAST_FLOAT] = TL_AST_FLOAT,
       [TL_LITERAL_FLOAT] = TL_AST_FLOAT,
       [TL_LITERAL_IMAGINARY] = TL_AST_IMAGINARY,
   };

@@ -238,7 +238,16 @@ static tl_record *move_down(tl_record *record) {
   return down;
 }
 
-// Makes room for more fields, growing by half.
+// The capacity of a record that grows to [needed] fields at least: by half,
+// also where it is a copy that gets them, since more may follow.
+static int64_t grown(int64_t capacity, int64_t needed) {
+  capacity += capacity / 2;
+  if (capacity < needed)
+    capacity = needed;
+  return capacity < 4 ? 4 : capacity;
+}
+
+// Makes room for more fields.
 // The index lies behind the fields, so it moves and is built anew.
 static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
   tl_record *old = *record;
@@ -251,9 +260,7 @@ static bool record_reserve(tl_vm *vm, tl_record **record, int64_t room) {
     if (old->capacity - old->length >= room + old->length / 2)
       return true;
   }
-  int64_t capacity = old->capacity + old->capacity / 2;
-  if (capacity < old->length + room)
-    capacity = old->length + room;
+  int64_t capacity = grown(old->capacity, old->length + room);
   size_t nbytes = 0;
   if (!record_bytes(vm, capacity, &nbytes))
     return false;
@@ -563,7 +570,8 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
   }
   if (!tl_may_copy(vm, *s))
     return false;
-  tl_record *copy = tl_record_new(vm, record->length + room);
+  const int64_t n = record->length;
+  tl_record *copy = tl_record_new(vm, room == 0 ? n : grown(n, n + room));
   if (copy == NULL)
     return false;
   for (int64_t i = 0; i < record->length; i++) {
