@@ -234,22 +234,18 @@ static bool call_csv(tl_vm *vm, const char *function, int count, tl_slot *args,
 
 // The table behind the row of names. [plan] is what the arguments say: names,
 // kinds and types of the columns, texts that are missing values, whether there
-// are any, and what to make of the columns. Takes it: the function that makes
-// the table owns it while it runs, as nothing in C would.
+// are any, and what to make of the columns.
 static bool read_table(tl_vm *vm, tl_csv_table *t, const tl_csv_part *start,
                        tl_slot plan, tl_slot *out) {
   const tl_slot *part = plan.list->items;
   tl_csv_mark *marks = NULL;
-  const size_t mark_count = (size_t)part[3].list->length;
-  tl_slot given[] = {tl_none(), plan};
+  tl_slot given[] = {tl_none(), tl_borrow(plan)};
   t->source.missing = part[4].i != 0;
   bool ok = take_columns(vm, t, part[0].list, part[1].list, part[2].list) &&
             take_marks(vm, t, part[3].list, &marks) &&
-            tl_csv_table_read(t, start) && give_columns(vm, t, &given[0]);
-  if (!ok)
-    tl_drop(vm, plan);
-  ok = ok && call_csv(vm, "table", 2, given, out);
-  tl_free(vm, marks, mark_count * sizeof *marks);
+            tl_csv_table_read(t, start) && give_columns(vm, t, &given[0]) &&
+            call_csv(vm, "table", 2, given, out);
+  tl_free(vm, marks, (size_t)part[3].list->length * sizeof *marks);
   return ok;
 }
 
@@ -282,7 +278,7 @@ static bool read_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_drop(vm, given[2]);
   }
   ok = ok && call_csv(vm, "plan", 3, given, &plan) &&
-       read_table(vm, &t, &start, plan, out);
+       tl_drop_after(vm, read_table(vm, &t, &start, plan, out), &plan);
   tl_csv_table_close(vm, &t);
   return ok;
 }
