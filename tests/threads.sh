@@ -33,7 +33,8 @@ check() {
 for source in examples/*.c; do
   check "$source" "${source%.c}.out" "$build/${source%.c}"
 done
-for name in test_pool test_api_limits test_api_exchange test_engine; do
+for name in test_pool test_api_interrupts test_api_limits test_api_exchange \
+  test_engine; do
   check "$name" '' "$build/tests/unit/$name"
 done
 # Array work in several threads, and the same result in one.
