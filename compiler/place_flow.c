@@ -185,15 +185,20 @@ static bool find_path(place_flow *f, const tl_string *field, uint32_t *out) {
   return false;
 }
 
-// Whether instruction [at] loads a field that is written into soon, of a
-// variable that is read behind that.
-static bool is_changed(place_flow *f, const tl_cfg_block *block, int32_t at,
+// Whether instruction [at] of block [b] loads a field that is written into
+// soon, of a variable that is read behind that. *known: its rows are there.
+static bool is_changed(place_flow *f, int32_t b, int32_t at, bool *known,
                        place *out) {
   enum { SOON = 32 };
+  const tl_cfg_block *block = &f->cfg->blocks[b];
   const tl_cfg_ins *ins = &block->ins[at];
-  const uint64_t *live = f->rows + (size_t)at * (size_t)f->words;
   if (ins->op != TL_BC_GETF || ins->operands[0] >= f->cfg->variable_count ||
-      ins->result == ins->operands[0] || !tl_bit(live, ins->operands[0]))
+      ins->result == ins->operands[0])
+    return false;
+  if (!*known)
+    tl_live_rows(f->function, b, f->rows);
+  *known = true;
+  if (!tl_bit(f->rows + (size_t)at * (size_t)f->words, ins->operands[0]))
     return false;
   memset(f->holds, 0, (size_t)f->words * sizeof(uint64_t));
   tl_bit_set(f->holds, ins->result);
@@ -208,11 +213,11 @@ static void find_places(place_flow *f) {
   f->is_soon = true;
   for (int32_t b = 0; b < f->cfg->block_count; b++) {
     const tl_cfg_block *block = &f->cfg->blocks[b];
-    tl_live_rows(f->function, b, f->rows);
+    bool known = false;
     for (int32_t i = 0; i < block->count; i++) {
       place p;
       bool found = is_store(&block->ins[i]) ? find_place(f, block, i, &p)
-                                            : is_changed(f, block, i, &p);
+                                            : is_changed(f, b, i, &known, &p);
       if (f->count < MOST_PLACES && found && number_of(f, &p) < 0)
         f->places[f->count++] = p;
     }
