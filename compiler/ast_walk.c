@@ -240,3 +240,12 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b) {
       return false;
   }
 }
+
+bool tl_ast_is_cut(const tl_ast *ast) {
+  if (ast->kind != TL_AST_INDEX)
+    return false;
+  for (uint32_t i = 0; i < ast->index.count; i++)
+    if (ast->index.items[i].kind != TL_AST_ITEM_SLICE)
+      return false;
+  return true;
+}

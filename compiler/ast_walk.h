@@ -34,5 +34,7 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b);
 // The same for the items of an index.
 bool tl_ast_items_are_same(const tl_ast_item *a, uint32_t count,
                            const tl_ast_item *b, uint32_t other_count);
+// Whether [ast] is x[a:b] or x[a:b, c:d]: slices alone stand in its brackets.
+bool tl_ast_is_cut(const tl_ast *ast);
 
 #endif

@@ -254,6 +254,9 @@ uint32_t tl_unit_group(tl_builder *b, uint32_t count, tl_prototype **members);
 uint32_t tl_unit_path(tl_builder *b, uint32_t step_count, tl_step **steps);
 // The path of x[i], which is one for all.
 uint32_t tl_unit_item_path(tl_builder *b);
+// Sees to it that there is a path of the field alone, by which it may be taken
+// where it is loaded; [name] is its number.
+void tl_unit_field_path(tl_builder *b, uint32_t name);
 // Adds how the arguments of a call are given, for the VM to bind them, and
 // returns its index; 0 stands for all by position.
 uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call);

@@ -123,9 +123,10 @@ int32_t tl_lower_field(tl_lower *l, tl_ast *ast, int32_t want) {
     if (known.kind != TL_KNOWN_NOTHING && !is_value)
       return tl_lower_known(l, module, field, ast->span, want);
   }
-  return lower1(l, TL_BC_GETF, object,
-                tl_unit_name(l->b, field->text, field->nbytes), want,
-                ast->span);
+  uint32_t name = tl_unit_name(l->b, field->text, field->nbytes);
+  if (tl_is_own_variable(l, object))
+    tl_unit_field_path(l->b, name);
+  return lower1(l, TL_BC_GETF, object, name, want, ast->span);
 }
 
 // object.{a, b}.

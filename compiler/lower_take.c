@@ -125,6 +125,20 @@ static void find_old(search *s, const tl_ast *ast) {
   }
   s->misses |= s->conditional > 0;
   s->leaf = ast;
+  s->reads = 0;  // what was read before misses nothing
+}
+
+// The old value where the chain goes on from it: r.a of r.a[:-1], whose slices
+// may be made in its memory, and of r.a[0].x where it is out already. Else
+// NULL.
+static const tl_ast *find_in_chain(const search *s, const tl_ast *ast) {
+  while (ast->kind == TL_AST_FIELD || ast->kind == TL_AST_INDEX) {
+    bool may_take = s->leaf != NULL || tl_ast_is_cut(ast);
+    ast = ast->kind == TL_AST_FIELD ? ast->field.object : ast->index.object;
+    if (is_place(ast, s->target))
+      return may_take ? ast : NULL;
+  }
+  return NULL;
 }
 
 // A chain of fields and indices: it is the old value itself, or it may read
@@ -135,8 +149,9 @@ static void look_chain(search *s, const tl_ast *ast) {
     tl_ast_each_child(ast, look, s);
     return;
   }
-  if (is_place(ast, s->target)) {
-    find_old(s, ast);
+  const tl_ast *old = is_place(ast, s->target) ? ast : find_in_chain(s, ast);
+  if (old != NULL) {
+    find_old(s, old);
   } else {
     // A module variable as a whole is unset from the take on.
     s->reads += !is_elsewhere(ast, s->target) ||
@@ -313,21 +328,13 @@ static bool joins(tl_lower *l, const tl_variable *v, const tl_ast *value) {
          list->items.items[0]->name.name == v->name;
 }
 
-// Whether this is r.a = r.a[1:]: slices of the old value, which may be made in
-// its memory.
-static bool is_cut(const tl_target *target, const tl_ast *value) {
-  if (value->kind != TL_AST_INDEX || !is_place(value->index.object, target))
-    return false;
-  for (uint32_t i = 0; i < value->index.count; i++)
-    if (value->index.items[i].kind != TL_AST_ITEM_SLICE)
-      return false;
-  return true;
-}
-
 // Whether all other reads of the container are of the old value, and may be of
-// what was taken: nobody may change its indices or move it on meanwhile.
+// what was taken: nobody may change its indices meanwhile. A function that
+// gives back its first argument takes it late where that does as well: an item
+// that it appends is counted once then, and not once more for having been out.
 static bool reads_again(const search *s) {
-  return s->again > 0 && s->again == s->reads && !s->calls && !s->restores &&
+  bool late = s->restores && s->reads_before == s->reads;
+  return s->again > 0 && s->again == s->reads && !s->calls && !late &&
          s->target->step_count > 0;
 }
 
@@ -345,12 +352,7 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   // r.a = r.a would take and put for nothing.
   if (!takeable || is_place(value, target))
     return NULL;
-  if (is_cut(target, value)) {
-    find_old(&s, value->index.object);
-    tl_ast_each_in_items(value->index.items, value->index.count, look, &s);
-  } else {
-    look(value, &s);
-  }
+  look(value, &s);
   *is_again = reads_again(&s);
   *is_late = s.reads > 0 && !*is_again;
   if (s.leaf == NULL || s.misses || (*is_late && s.reads_before < s.reads))

@@ -292,6 +292,22 @@ uint32_t tl_unit_item_path(tl_builder *b) {
   return path;
 }
 
+// Only the last paths are searched, as with names.
+void tl_unit_field_path(tl_builder *b, uint32_t name) {
+  const tl_unit *unit = b->unit;
+  if (unit->name_count == 0)
+    return;
+  uint32_t look = unit->path_count > 64 ? unit->path_count - 64 : 0;
+  for (uint32_t i = unit->path_count; i-- > look;)
+    if (unit->paths[i].step_count == 1 &&
+        unit->paths[i].steps[0].field == unit->names[name])
+      return;
+  tl_step *steps;
+  tl_unit_path(b, 1, &steps);
+  if (steps != NULL)
+    steps[0].field = unit->names[name];
+}
+
 uint32_t tl_unit_shape(tl_builder *b, const tl_ast_call *call) {
   tl_unit *unit = b->unit;
   // Shape 0 means: all by position.

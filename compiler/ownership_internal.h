@@ -164,7 +164,7 @@ void tl_live_rows(const tl_owned_function *function, int32_t block,
 
 // Turns loads of items that nobody reads again before their places are set
 // into TAKE. To be called behind tl_liveness. False: no memory.
-bool tl_place_flow(tl_arena *arena, tl_cfg_function *function);
+bool tl_place_flow(tl_arena *arena, const tl_owned_function *function);
 
 // --- States (resolve_borrows.c) ---------------------------------------------
 

@@ -111,7 +111,7 @@ static bool open_function(tl_owned_program *program, tl_owned_function *f,
   tl_arena *arena = program->arena;
   f->cfg = cfg;
   if (!tl_liveness(arena, f) ||
-      (!program->cfg->is_conservative && !tl_place_flow(arena, cfg)))
+      (!program->cfg->is_conservative && !tl_place_flow(arena, f)))
     return false;
   f->pinned = TL_ARENA_ARRAY(arena, bool, (size_t)f->spare + 1);
   f->param_modes = TL_ARENA_ARRAY(arena, uint8_t, (size_t)cfg->param_count + 1);

@@ -205,7 +205,8 @@ static bool join_indices(tl_vm *vm, tl_slot x, const tl_arrays *each,
   tl_selection s = {.keep = tl_none()};
   bool ok = tl_positions_make(vm, rows.array, t->axes, fancy, &s);
   tl_drop(vm, rows);
-  t->index = s.keep;
+  // A single index array is itself, which ends with [each].
+  t->index = tl_take(vm, &s.keep);
   return ok;
 }
 

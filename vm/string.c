@@ -791,13 +791,17 @@ void tl_text_putc(tl_text *text, char c) {
     text->bytes[text->length++] = c;
 }
 
-// Measures first, then prints into the room that is needed.
+// Prints into the room that is there, and once more where that was too small.
 static void add_formatted(tl_text *text, const char *format, va_list args) {
+  if (!reserve(text, 0))
+    return;
   va_list again;
   va_copy(again, args);
-  int length = vsnprintf(NULL, 0, format, args);
+  size_t room = text->capacity - text->length;
+  int length = vsnprintf(text->bytes + text->length, room, format, args);
   if (length > 0 && reserve(text, (size_t)length)) {
-    vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
+    if ((size_t)length >= room)
+      vsnprintf(text->bytes + text->length, (size_t)length + 1, format, again);
     text->length += (size_t)length;
   }
   va_end(again);

@@ -91,8 +91,9 @@ typedef struct tl_state {
   uint8_t count;
   bool full;      // a lender found no room: the set is not the whole truth
   bool invalid;   // for the verifier: a lender has ended
-  uint32_t open;  // for the verifier: the path (+ 1) whose item was taken
-                  // out and has not come back; 0: none
+  // For the verifier: the path (+ 1) whose item was taken out and has not come
+  // back; 0: none, UINT32_MAX: not known which; else several (TL_SEVERAL).
+  uint32_t open;
   tl_borrow_owner
       borrow_owners[TL_MAX_BORROW_OWNERS];  // sorted, one for each who
 } tl_state;

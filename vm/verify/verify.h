@@ -27,6 +27,14 @@ typedef struct tl_slot_list {
   bool *has;  // for each slot of the function
 } tl_slot_list;
 
+// Several items that are out of one container: a path, and the others as
+// tl_state.open says it. Numbered from TL_SEVERAL on.
+enum { TL_MOST_OPEN = 64 };
+#define TL_SEVERAL (UINT32_C(1) << 31)
+typedef struct tl_open_items {
+  uint32_t path, rest;
+} tl_open_items;
+
 // One function's verification. The driver (verify.c) makes and frees it.
 typedef struct tl_checker {
   tl_vm *vm;
@@ -52,6 +60,8 @@ typedef struct tl_checker {
   // What the last instruction defined, or moved, with more lenders than a set
   // holds, or -1: none of them has ended yet, so that OWN may follow.
   int64_t overflowed, was_overflowed;
+  tl_open_items open[TL_MOST_OPEN];
+  uint32_t open_count;
   bool settled;  // states have reached their fixpoint: the unwind map
                  // can be held against them
   bool refused;

@@ -143,28 +143,48 @@ static bool is_other_field(const tl_checker *c, const tl_path *path) {
 
 // Whether the path is that of the item which is out: the same steps by name,
 // which may stand in the unit twice.
-static bool brings_back(const tl_checker *c, uint32_t open) {
-  const tl_path *a = &c->p->unit->paths[open - 1];
+static bool brings_back(const tl_checker *c, uint32_t path) {
+  const tl_path *a = &c->p->unit->paths[path];
   const tl_path *b = &c->p->unit->paths[c->ins.extra];
-  return c->ins.extra == open - 1 ||
+  return c->ins.extra == path ||
          (a->step_count == 1 && b->step_count == 1 &&
           a->steps[0].field != NULL && b->steps[0].field != NULL &&
           strcmp(a->steps[0].field->text, b->steps[0].field->text) == 0);
 }
 
-// Whether an operand that an item was taken from may be read all the same: to
-// bring it back, or for another field.
-static bool may_read_open(const tl_checker *c, uint32_t i) {
-  uint32_t open = c->now[operand_slot(c, i)].open;
-  if (i != 0 || open == 0 || open > c->p->unit->path_count)
-    return false;
-  const tl_path *path = &c->p->unit->paths[open - 1];
+// The first path of those that are out, and the others.
+static uint32_t first_open(const tl_checker *c, uint32_t open) {
+  return open < TL_SEVERAL ? open - 1 : c->open[open - TL_SEVERAL].path;
+}
+static uint32_t other_open(const tl_checker *c, uint32_t open) {
+  return open < TL_SEVERAL ? 0 : c->open[open - TL_SEVERAL].rest;
+}
+
+// Those that are out, and the path besides. Where there are too many nobody
+// knows which.
+static uint32_t add_open(tl_checker *c, uint32_t path, uint32_t rest) {
+  if (rest == 0 || rest == UINT32_MAX)
+    return rest == 0 ? path + 1 : rest;
+  for (uint32_t i = 0; i < c->open_count; i++)
+    if (c->open[i].path == path && c->open[i].rest == rest)
+      return TL_SEVERAL + i;
+  if (c->open_count == TL_MOST_OPEN)
+    return UINT32_MAX;
+  c->open[c->open_count] = (tl_open_items){path, rest};
+  return TL_SEVERAL + c->open_count++;
+}
+
+// Whether an operand that the item under a path was taken from may be read all
+// the same: to bring it back, or for another field.
+static bool may_read_beside(const tl_checker *c, uint32_t open) {
+  const tl_path *path = &c->p->unit->paths[open];
   switch (c->ins.op) {
     case TL_BC_SETPATH:
       return brings_back(c, open) || is_other_field(c, path);
     case TL_BC_UNTAKE:
       return brings_back(c, open);
     case TL_BC_GETF:
+    case TL_BC_TAKE:
       return is_other_field(c, path);
     case TL_BC_CHECKSET:
     case TL_BC_JSET:
@@ -177,12 +197,26 @@ static bool may_read_open(const tl_checker *c, uint32_t i) {
   }
 }
 
-// After an update of another field of the target what was taken out is still
-// out; else it is back, and this is 0.
-static uint32_t stays_open(const tl_checker *c) {
-  uint32_t open = c->now[c->ins.operands[0]].open;
-  bool other = c->ins.op == TL_BC_SETPATH && open != 0 && !brings_back(c, open);
-  return other ? open : 0;
+// The same of all that was taken from it.
+static bool may_read_open(const tl_checker *c, uint32_t i) {
+  uint32_t open = c->now[operand_slot(c, i)].open;
+  if (i != 0 || open == 0 || open == UINT32_MAX)
+    return false;
+  for (; open != 0; open = other_open(c, open))
+    if (!may_read_beside(c, first_open(c, open)))
+      return false;
+  return true;
+}
+
+// What is still out after an update of the target: of fields, the others.
+static uint32_t stays_open(tl_checker *c) {
+  uint32_t stays = 0, open = c->now[c->ins.operands[0]].open;
+  if (c->ins.op != TL_BC_SETPATH || open == UINT32_MAX)
+    return 0;
+  for (; open != 0; open = other_open(c, open))
+    if (!brings_back(c, first_open(c, open)))
+      stays = add_open(c, first_open(c, open), stays);
+  return stays;
 }
 
 // Whether this moves a value that has more lenders than a set holds.
@@ -694,9 +728,11 @@ static bool check_definition(tl_checker *c) {
     return false;
   if (tl_opcodes[c->ins.op].result == TL_DEF_COPY && consumes(c->ins.modes[0]))
     return check_move(c, state);
+  uint32_t open =
+      c->ins.operand_count > 0 ? c->now[c->ins.operands[0]].open : 0;
   end_consumed(c);
   if (takes(c) && consumes(c->ins.modes[0])) {
-    c->now[c->ins.operands[0]].open = c->ins.extra + 1;
+    c->now[c->ins.operands[0]].open = add_open(c, c->ins.extra, open);
     tl_check_busy(c, c->ins.operands[0]);
   }
   for (uint32_t i = 0; i < c->ins.result_count; i++)
