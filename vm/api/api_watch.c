@@ -293,6 +293,14 @@ static bool explain(tl_vm *vm, const tl_unit *unit, const tl_notes *notes,
   return tl_tell_code(vm, &code, "inner/explain", "explain", &more, text);
 }
 
+// Bounds of the peak memory of a unit's functions, likewise.
+static bool bound(tl_vm *vm, const tl_unit *unit, tl_text *text) {
+  tl_text code;
+  tl_text_open(&code, vm);
+  tl_peak_code(&code, unit);
+  return tl_tell_code(vm, &code, "inner/peak", "report", NULL, text);
+}
+
 // Writes what the code may do and, unless static, what the run did; or what
 // became machine code.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
@@ -305,7 +313,7 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
   if ((flags & TALLY_EXPLAIN_NATIVE) != 0)
     text->failed |= !tl_jit_list_units(vm, text);
   else if ((flags & TALLY_EXPLAIN_PEAK) != 0)
-    tl_explain_peak(text, unit);
+    text->failed |= !bound(vm, unit, text);
   else
     text->failed |= !explain(vm, unit, notes, error,
                              (flags & TALLY_EXPLAIN_JSON) != 0, text);

@@ -26,6 +26,8 @@ typedef void tl_json_item(tl_text *out, const void *of, uint32_t i);
 // unless it is the first field of its object.
 void tl_json_list(tl_text *out, const char *name, const void *of,
                   uint32_t count, tl_json_item *put);
+// A string of an array of them; null for NULL.
+void tl_json_name(tl_text *out, const void *of, uint32_t i);
 
 // Appends fields of the instruction at [pc], each behind ", ".
 typedef void tl_json_more(tl_text *out, void *context, const tl_prototype *p,
