@@ -7,17 +7,8 @@
 #include <stdbool.h>
 
 #define TL_PLAIN "\033[0m"
-#define TL_BOLD "\033[1m"
 #define TL_GREY "\033[90m"
-#define TL_RED "\033[31m"
 #define TL_RED_BOLD "\033[1;31m"
-#define TL_RED_LINE "\033[4;31m"
-#define TL_GREEN "\033[32m"
-#define TL_YELLOW "\033[33m"
-#define TL_BLUE "\033[34m"
-#define TL_MAGENTA "\033[35m"
-#define TL_CYAN "\033[36m"
-#define TL_REVERSE "\033[7m"
 
 // Whether a terminal moves its cursor as it is told: TERM is set and is not
 // `dumb`.

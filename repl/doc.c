@@ -6,7 +6,6 @@
 //                ─ ask            all names under their topics, --check, --man:
 //                                 the program doc.tly prints them
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +13,7 @@
 #include <unistd.h>
 
 #include "repl/doc.h"
-#include "repl/colours.h"
 #include "repl/run.h"
-#include "repl/wrap.h"
 
 // Whether any name begins so.
 static bool is_begun(tally_vm *vm, const char *prefix) {
@@ -86,37 +83,6 @@ int tl_search_doc(tally_vm *vm, const char *text) {
   return look_for(vm, "search", text);
 }
 
-// Prints what the library says of a name. On a terminal that has less than the
-// 80 columns of its lines, those of a paragraph become one, cut anew.
-static void print_documentation(const char *name, const char *parameters,
-                                const char *text) {
-  const int width = tl_terminal_width(STDOUT_FILENO);
-  const char *open = parameters == NULL ? "" : "(";
-  const char *close = parameters == NULL ? "" : ")";
-  if (parameters == NULL)
-    parameters = "";
-  size_t nbytes = strlen(name) + strlen(parameters) + strlen(text) + 6;
-  char *all = malloc(nbytes);
-  if (all == NULL) {
-    fputs("tally: no memory for this text\n", stderr);
-    return;
-  }
-  snprintf(all, nbytes, "%s%s%s%s\n\n%s", name, open, parameters, close, text);
-  bool is_prose = true;
-  for (char *at = all; width > 0 && width < 80 && *at != 0; at++) {
-    if (*at != '\n')
-      continue;
-    if (is_prose && at[1] != 0 && strchr(" \n", at[1]) == NULL)
-      *at = ' ';
-    else
-      is_prose = strchr(" \n", at[1]) == NULL;
-  }
-  tl_write_wrapped(stdout, all, width, false);
-  if (all[strlen(all) - 1] != '\n')
-    putchar('\n');
-  free(all);
-}
-
 // From the narrow to the wide: a script's own function, a documented name, a
 // module, another language's word, names that contain it, texts that do.
 int tl_show_doc(tally_vm *vm, const char *name) {
@@ -124,15 +90,8 @@ int tl_show_doc(tally_vm *vm, const char *name) {
   if (tally_describe(vm, name, &own) == TALLY_OK &&
       tl_print_text(vm, own, 0) > 0)
     return TL_DONE;
-  const char *text = tally_documentation(vm, name);
-  if (text != NULL) {
-    int any;
-    print_documentation(name, tally_signature(vm, name), text);
-    // Without memory for it the text stands alone.
-    tl_doc_ask(vm, "see_also", name, &any);
-    return TL_DONE;
-  }
-  return look_for(vm, "find_name", name);
+  const bool is_known = tally_documentation(vm, name) != NULL;
+  return look_for(vm, is_known ? "show" : "find_name", name);
 }
 
 // Whether an import of a module finds a file of that ending, here or in

@@ -328,6 +328,12 @@ static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {
       args, out);
 }
 
+// A path where files may be used.
+static bool path(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  const char *text;
+  return passed(tl_arg_path(vm, "path", args[0], &text), args, out);
+}
+
 // What has items that a key or an index can change.
 static bool container(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_slot s = args[0];
@@ -428,6 +434,8 @@ const tl_builtin tl_checks_module[] = {
     {"flag", "x, name", flag, TL_EFFECT},
     // x, a string.
     {"text", "x, name", text, TL_EFFECT, .result = TL_RETURNS},
+    // A path, where the script may use files, which is asked first.
+    {"path", "path", path, TL_FILES | TL_EFFECT, .result = TL_RETURNS},
     // f, a function or a type.
     {"function", "f, name", function, TL_EFFECT, .result = TL_RETURNS},
     // x, a record, a list or an array.

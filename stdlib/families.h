@@ -69,7 +69,6 @@ extern const tl_builtin tl_csv_module[];
 extern const tl_builtin tl_io_csv_write_module[];
 extern const tl_builtin tl_io_npy_module[];
 extern const tl_builtin tl_io_map_module[];
-extern const tl_builtin tl_io_image_module[];
 extern const tl_builtin tl_pixels_module[];
 extern const tl_builtin tl_io_binary_module[];
 extern const tl_builtin tl_binary_module[];

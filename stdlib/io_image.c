@@ -1,19 +1,14 @@
-// Images, read and written by inner/image.tly, but for what goes byte by byte:
-// those of rows of a PNG (ISO/IEC 15948), each of which stands there less what
-// a filter predicts of the bytes before it, and the numbers of a PGM or PPM
-// image that is text.
-//
-// The format is found by the file's first bytes when reading, by its name when
-// writing.
+// What goes byte by byte in images, which _images.tly reads and writes: rows of
+// a PNG (ISO/IEC 15948), each byte of which stands there less what a filter
+// predicts of the bytes before it, and the numbers of a PGM or PPM image that
+// is text.
 
 #include <string.h>
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
-#include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/array/array.h"
-#include "vm/bytecode/module.h"
 #include "vm/vm.h"
 
 // --- Filters ----------------------------------------------------------------
@@ -137,66 +132,12 @@ static bool numbers(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return ok && tl_string_give(tl_string_from(vm, wrong), out);
 }
 
-// --- Images -----------------------------------------------------------------
-
-// Calls a function of inner/image.tly with the file's name and a value, which
-// it takes. An error gets the name of the function that was called.
-static bool call_image(tl_vm *vm, const char *function, const char *path,
-                       tl_slot value, tl_slot *out) {
-  tl_string *name = tl_string_from(vm, path);
-  if (name == NULL) {
-    tl_drop(vm, value);
-    return false;
-  }
-  tl_slot given[2] = {tl_own_string(name), value};
-  if (tl_call_embedded(vm, "inner/image", function, 2, given, out))
-    return true;
-  vm->error.named = false;
-  return false;
-}
-
-// io.read_image(path).
-static bool read_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  tl_bytes bytes;
-  tl_slot data;
-  if (!tl_arg_path(vm, "read_image", args[0], &path) ||
-      !tl_io_read_expanded(vm, "read_image", path, &bytes))
-    return false;
-  bool ok = tl_bytes_give(vm, bytes.data, bytes.nbytes, &data);
-  tl_bytes_free(vm, &bytes);
-  return ok && call_image(vm, "read_image", path, data, out);
-}
-
-// io.write_image(path, x).
-static bool write_image(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path;
-  return tl_arg_path(vm, "write_image", args[0], &path) &&
-         tl_arg_numeric(vm, "write_image", &args[1]) &&
-         call_image(vm, "write_image", path, tl_take(vm, &args[1]), out);
-}
+// --- The table --------------------------------------------------------------
 
 const tl_builtin tl_pixels_module[] = {
     // Data with the bytes of rows of a PNG image.
     {"unfilter", "data, from, rows, nbytes, step", unfilter},
     // Numbers as text.
     {"numbers_of_text", "data, from, count, most", numbers},
-    {.name = NULL},
-};
-
-const tl_builtin tl_io_image_module[] = {
-    /// The pixels of a PNG, PGM or PPM image: rows * columns (gray), or rows *
-    /// columns * channels (2: gray and opacity, 3: red, green, blue, 4: and
-    /// opacity). Their dtype is uint8, of 16 bits uint16; fewer bits are spread
-    /// over 0 .. 255, palettes expanded. A file that cannot be read is an io
-    /// error, a damaged one a value error.
-    ///     io.read_image("photo.png")
-    {"read_image", "path", read_image, TL_FILES | TL_EFFECT},
-    /// Writes pixels, shaped as read_image gives them, of uint8 or uint16, to
-    /// a file whose name ends in .png, .pgm or .ppm; it is replaced when all of
-    /// it is written. Another dtype is a type error, another shape, or one of no
-    /// pixels, a shape error, another ending of the name a value error.
-    ///     io.write_image("gray.png", uint8([[0, 255], [255, 0]]))
-    {"write_image", "path, x", write_image, TL_FILES | TL_EFFECT},
     {.name = NULL},
 };

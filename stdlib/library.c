@@ -119,7 +119,6 @@ static const tl_family families[] = {
     {"io", tl_io_csv_write_module, FILES},
     {"io", tl_io_npy_module, FILES},
     {"io", tl_io_map_module, FILES},
-    {"io", tl_io_image_module, FILES},
     {"io", tl_io_binary_module, FILES},
     {"binary", tl_binary_module, FILES},
     {"linalg", tl_linear_module, LINEAR},

@@ -96,6 +96,15 @@ fn g(l) {\n  s = 0\n  while len(l) > 0 { x, l = pop(l); s += x }\n  s\n}
 print(g(f()))\n'
   run dis --native "$dir/script.tly"; expect 0 '^ +append ' 'dis --native: append'
   expect 0 ' = pop ' 'dis --native: pop'
+  text 'fn total(x) {\n  s = 0.5\n  for i in 0..len(x) { s += x[i] * 0.1 }\n  s\n}
+fn count(l) {\n  for i in 0..9000 { l[i & 1].a += 1 }\n  l\n}
+print(total(ones(5000)), count(((a: 1), (a: 2))))\n'
+  run dis --native "$dir/script.tly"
+  expect 0 '^native total  entered at [0-9]+, line 3: [0-9]+ operations' 'dis --native: a unit'
+  expect 0 ' = fload x.i.    exit [0-9]+$' 'dis --native: an item, and where it leaves'
+  expect 0 ' = fmul t[0-9]+, 0.10000000000000001$' 'dis --native: a constant'
+  expect 0 ' = step t[0-9]+, t[0-9]+ -> [0-9]+' 'dis --native: a jump'
+  expect 0 ' = peek l.t[0-9]+..a    exit [0-9]+$' 'dis --native: a place'
   text 'fn f(s, n) = if s[n] < "b" { g(s, n) } else { (n, 1) }
 fn g(s, n) {\n  while s[n] < "b" { n += 1 }\n  n, 2\n}
 fn h(l) {\n  for k in 0..3000 { a, b = f("aab", l[k & 1]) }\n  a + b\n}\nprint(h((0, 1)))\n'

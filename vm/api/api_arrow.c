@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stdlib/distinct.h"
 #include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
@@ -24,7 +25,6 @@
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
-#include "vm/string.h"
 
 typedef struct ArrowSchema schema;
 typedef struct ArrowArray arrow;
@@ -532,47 +532,23 @@ static bool import_leaf(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
 // More values than that are no categories, but data.
 enum { MOST_CATEGORIES = 1 << 20 };
 
-// The bytes by which an item of a dictionary is known.
-static const char *bytes_of(const tl_array *a, int64_t i, size_t *nbytes) {
-  const char *item = a->data + i * tl_strides(a)[0];
-  *nbytes = tl_itemsize(tl_array_dtype(a));
-  if (tl_array_dtype(a) != TL_STRING)
-    return item;
-  *nbytes = tl_string_item_length(tl_string_item_at(item));
-  return tl_string_item_text(tl_string_item_at(item));
-}
-
 // Whether values may be categories: each is there once. Floats may not be,
-// since they can be equal without having the same bits. Uses a hash table
-// (FNV-1a).
-// *out is false for more than MOST_CATEGORIES. False as a result: no memory.
-static bool are_categories(tl_vm *vm, const tl_array *a, bool *out) {
+// since they can be equal without having the same bits.
+// *out is false for more than MOST_CATEGORIES. False after tl_fail.
+static bool are_categories(tl_vm *vm, tl_slot values, bool *out) {
+  const tl_array *a = values.array;
   tl_dtype dtype = tl_array_dtype(a);
+  tl_distinct found;
   *out = false;
   if (a->size > MOST_CATEGORIES ||
       (dtype != TL_STRING && dtype != TL_BOOL && !tl_dtype_is_integer(dtype)))
     return true;
-  // At most half full, so that a search ends soon.
-  size_t room = 16;
-  while (room < (size_t)a->size * 2) room *= 2;
-  int32_t *table = tl_alloc_zeroed(vm, room * sizeof *table, "categories");
-  if (table == NULL)
+  tl_slot borrowed = tl_borrow(values);
+  if (!tl_distinct_find(vm, "tally_from_arrow", &borrowed, false, false,
+                        &found))
     return false;
-  bool distinct = true;
-  for (int64_t i = 0; distinct && i < a->size; i++) {
-    size_t n, m;
-    const char *item = bytes_of(a, i, &n);
-    const uint64_t hash = tl_text_hash(item, n);
-    size_t at = (hash ^ hash >> 32) & (room - 1);
-    for (; distinct && table[at] != 0; at = (at + 1) & (room - 1)) {
-      const char *other = bytes_of(a, table[at] - 1, &m);
-      distinct = n != m || memcmp(item, other, n) != 0;
-    }
-    // 0 is a free place, so indices are stored plus one.
-    table[at] = (int32_t)(i + 1);
-  }
-  tl_free(vm, table, room * sizeof *table);
-  *out = distinct;
+  *out = found.values->size == a->size;
+  tl_distinct_close(vm, &found);
   return true;
 }
 
@@ -644,7 +620,7 @@ static bool import_dictionary(tl_vm *vm, const schema *s, const arrow *a,
       !read_dictionary(vm, s->dictionary, a->dictionary, depth, &values))
     return false;
   bool are = false;
-  tl_array *array = are_categories(vm, values.array, &are)
+  tl_array *array = are_categories(vm, values, &are)
                         ? read_codes(vm, s, a, dtype, values.array->size)
                         : NULL;
   tl_slot codes = array == NULL ? tl_none() : tl_own_array(array);

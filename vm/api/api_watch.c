@@ -282,33 +282,29 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
   return tl_report(vm);
 }
 
-// What the code may do and, where there are notes, what the run did, told by a
-// painter. False after tl_fail.
-static bool explain(tl_vm *vm, const tl_unit *unit, const tl_notes *notes,
-                    const char *error, bool as_json, tl_text *text) {
-  const tl_slot more = tl_bool(as_json);
-  tl_text code;
-  tl_text_open(&code, vm);
-  tl_explain_code(&code, unit, notes, error);
-  return tl_tell_code(vm, &code, "inner/explain", "explain", &more, text);
-}
-
 // Writes what the code may do and, unless static, what the run did; or what
-// became machine code.
+// became machine code, or bounds of peak memory: each told by a program.
 static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
-  const tl_notes *notes =
-      (flags & (TALLY_EXPLAIN_STATIC | TALLY_EXPLAIN_PEAK)) != 0
-          ? NULL
-          : vm->watched->notes;
+  const bool peak = (flags & TALLY_EXPLAIN_PEAK) != 0;
+  const bool native = (flags & TALLY_EXPLAIN_NATIVE) != 0;
+  const tl_slot as_json = tl_bool((flags & TALLY_EXPLAIN_JSON) != 0);
+  tl_text code;
   tl_text_open(text, vm);
-  if ((flags & TALLY_EXPLAIN_NATIVE) != 0)
-    text->failed |= !tl_jit_list_units(vm, text);
-  else if ((flags & TALLY_EXPLAIN_PEAK) != 0)
-    tl_explain_peak(text, unit);
+  tl_text_open(&code, vm);
+  if (native)
+    tl_json_native(&code);
+  else if (peak)
+    tl_peak_code(&code, unit);
   else
-    text->failed |= !explain(vm, unit, notes, error,
-                             (flags & TALLY_EXPLAIN_JSON) != 0, text);
+    tl_explain_code(
+        &code, unit,
+        (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes, error);
+  text->failed |=
+      !(native ? tl_tell_code(vm, &code, "inner/native", "listing", NULL, text)
+        : peak ? tl_tell_code(vm, &code, "inner/peak", "report", NULL, text)
+               : tl_tell_code(vm, &code, "inner/explain", "explain", &as_json,
+                              text));
   return !text->failed;
 }
 

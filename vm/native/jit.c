@@ -629,8 +629,9 @@ static const tl_jit_function *oldest(const tl_vm *vm) {
 // The operations are typed once more, which gives the same again unless hints
 // of fields or types of variables have changed since. Of a unit whose callee
 // has not been made that makes it, though nothing runs.
-static bool list_unit(tl_vm *vm, const tl_jit_function *f, tl_jit_unit *unit,
-                      tl_text *out) {
+static bool type_again(tl_vm *vm, const tl_jit_function *f, tl_jit_unit *unit,
+                       void (*each)(void *context, const tl_jit_code *),
+                       void *context) {
   if (unit->code == NULL)
     return true;
   tl_jit_code code;
@@ -638,16 +639,18 @@ static bool list_unit(tl_vm *vm, const tl_jit_function *f, tl_jit_unit *unit,
   bool ok = tl_jit_code_open(&code, vm, &copy, f->flow) &&
             tl_jit_type_unit(&code, find_callee);
   if (ok)
-    tl_jit_list(&code, out);
+    each(context, &code);
   tl_jit_code_close(&code);
   return ok;
 }
 
 // The list is newest first, and the previous links go from the oldest on.
-bool tl_jit_list_units(tl_vm *vm, tl_text *out) {
+bool tl_jit_each_code(tl_vm *vm,
+                      void (*each)(void *context, const tl_jit_code *),
+                      void *context) {
   for (const tl_jit_function *f = oldest(vm); f != NULL; f = f->previous)
     for (tl_jit_unit *unit = f->units; unit != NULL; unit = unit->next)
-      if (!list_unit(vm, f, unit, out))
+      if (!type_again(vm, f, unit, each, context))
         return false;
   return true;
 }
@@ -685,8 +688,10 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   (void)vm, (void)frame;
   return TL_JIT_NOT;
 }
-bool tl_jit_list_units(tl_vm *vm, tl_text *out) {
-  (void)vm, (void)out;
+bool tl_jit_each_code(tl_vm *vm,
+                      void (*each)(void *context, const tl_jit_code *),
+                      void *context) {
+  (void)vm, (void)each, (void)context;
   return true;
 }
 void tl_jit_each(tl_vm *vm,

@@ -61,10 +61,14 @@ bool tl_jit_is_joined(const tl_ins *ins);
 // leaves behind that, and learns where it is.
 void tl_jit_goes_on(tl_vm *vm, const tl_ins *ins);
 
-// Appends the typed operations of all units, the oldest function first. False
-// where memory was short. Units are typed anew for it, as operations are not
-// stored.
-bool tl_jit_list_units(tl_vm *vm, tl_text *out);
+struct tl_jit_code;
+
+// Calls [each] with the typed operations of all units, the oldest function
+// first. False where memory was short. Units are typed anew for it, as
+// operations are not stored.
+bool tl_jit_each_code(tl_vm *vm,
+                      void (*each)(void *context, const struct tl_jit_code *),
+                      void *context);
 
 // What became of a unit that was entered, for tl_jit_each.
 typedef struct tl_jit_report {

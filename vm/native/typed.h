@@ -3,7 +3,7 @@
 //     bytecode, tags at an entry ─▶ typing*.c ─▶ operations, labels, exits
 //                                                    │
 //                           hoist.c gives loops second forms
-//                            check.c proves them, list.c prints them
+//                            check.c proves them
 //                                                    │
 //                                                    ▼
 //                                        emit.c ─▶ code memory (code.c)
@@ -430,8 +430,8 @@ enum {
   TL_GOES_JZ = TL_GOES_J | TL_GOES_Z,
 };
 
-// What the table says of an operation: list.c prints it by that, check.c proves
-// its operands and its exit by it, and hoist.c weighs its registers.
+// What the table says of an operation: it is listed by that, check.c proves its
+// operands and its exit by it, and hoist.c weighs its registers.
 typedef struct tl_typed_info {
   const char *name;
   uint8_t kinds[3];
@@ -777,10 +777,6 @@ void tl_jit_hoist(tl_jit_code *code);
 // is wrong; *at is the operation. It writes nothing but the labels' is_placed,
 // so it is run once for each code.
 const char *tl_jit_check(tl_jit_code *code, uint32_t *at);
-
-// Appends the operations as text. The code need not have been checked or
-// emitted, but unit->size is printed.
-void tl_jit_list(const tl_jit_code *code, tl_text *out);
 
 // Makes machine code of the operations and puts it where it can run. False: no
 // memory for it. The operations have to be checked: nothing is tested here. On

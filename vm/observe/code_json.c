@@ -68,7 +68,7 @@ static void put_mode(tl_text *out, const void *of, uint32_t i) {
   tl_text_printf(out, "%" PRIu8, ((const uint8_t *)of)[i]);
 }
 
-static void put_name(tl_text *out, const void *of, uint32_t i) {
+void tl_json_name(tl_text *out, const void *of, uint32_t i) {
   put_string(out, ((tl_string *const *)of)[i]);
 }
 
@@ -144,7 +144,7 @@ static void put_members(tl_text *out, const void *of, uint32_t count,
 // The names of a record's fields, and the functions of a closure group.
 static void put_keys(tl_text *out, const void *of, uint32_t i) {
   const struct tl_keys *keys = &((const struct tl_keys *)of)[i];
-  put_members(out, keys->names, keys->count, put_name);
+  put_members(out, keys->names, keys->count, tl_json_name);
 }
 
 static void put_group(tl_text *out, const void *of, uint32_t i) {
@@ -222,9 +222,9 @@ static void put_function(tl_text *out, const void *of, uint32_t i) {
   const bool has_names = p->capture_names != NULL;
   tl_text_puts(out, i == 0 ? "{" : "\n{");
   tl_json_list(out, "borrows", p, p->param_count, put_param);
-  tl_json_list(out, "variables", p->slot_names, p->named_count, put_name);
+  tl_json_list(out, "variables", p->slot_names, p->named_count, tl_json_name);
   tl_json_list(out, "captures", p->capture_names,
-               has_names ? p->capture_count : 0, put_name);
+               has_names ? p->capture_count : 0, tl_json_name);
   tl_json_list(out, "constants", p->constants, p->constant_count, put_constant);
   tl_json_list(out, "ranges", p->ranges, p->range_count, put_range);
   tl_json_list(out, "handlers", p->handlers, p->handler_count, put_handler);
@@ -242,8 +242,8 @@ void tl_json_listing(tl_text *out, const tl_unit *unit,
   tl_json_list(out, "members", unit->prototypes, unit->prototype_count,
                put_function_name);
   tl_json_list(out, "globals", module->variable_names, module->variable_count,
-               put_name);
-  tl_json_list(out, "names", unit->names, unit->name_count, put_name);
+               tl_json_name);
+  tl_json_list(out, "names", unit->names, unit->name_count, tl_json_name);
   tl_json_list(out, "keys", unit->keys, unit->key_count, put_keys);
   tl_json_list(out, "groups", unit->groups, unit->group_count, put_group);
   tl_json_list(out, "paths", unit->paths, unit->path_count, put_path);

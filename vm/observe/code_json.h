@@ -3,6 +3,7 @@
 //     stdlib/inner/listing.tly   tally dis              code_json.c alone
 //     stdlib/inner/explain.tly   tally explain          explain.c adds to it
 //     stdlib/inner/peak.tly      tally explain --peak   peak_bound.c likewise
+//     stdlib/inner/native.tly    tally dis --native     native_json.c alone
 //
 // Everything is appended to a text. Only memory can be missing, which
 // text->failed tells.
@@ -26,6 +27,8 @@ typedef void tl_json_item(tl_text *out, const void *of, uint32_t i);
 // unless it is the first field of its object.
 void tl_json_list(tl_text *out, const char *name, const void *of,
                   uint32_t count, tl_json_item *put);
+// A string of an array of them; null for NULL.
+void tl_json_name(tl_text *out, const void *of, uint32_t i);
 
 // Appends fields of the instruction at [pc], each behind ", ".
 typedef void tl_json_more(tl_text *out, void *context, const tl_prototype *p,
@@ -43,5 +46,8 @@ void tl_json_lines(tl_text *out, const tl_unit *unit);
 // Appends what `tally dis` lists: a unit's functions, or [only] one of them.
 void tl_json_listing(tl_text *out, const tl_unit *unit,
                      const tl_prototype *only);
+
+// Appends the typed operations of all machine code of the VM of [out].
+void tl_json_native(tl_text *out);
 
 #endif

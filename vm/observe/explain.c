@@ -210,18 +210,12 @@ static void put_more(tl_text *out, void *context, const tl_prototype *p,
                      uint32_t pc, const tl_decoded *d) {
   const tl_explainer *e = context;
   const tl_region *r = tl_explain_region(p, pc);
-  const tl_place_entry *place = tl_place_at(p, pc);
   const tl_note *note = tl_note_find(e->notes, &p->code[pc]);
   const bool computes = tl_region_op(d->op, d->extra) != TL_OP_COUNT;
   const bool is_update =
       tl_opcodes[d->op].result == TL_DEF_TARGET && d->op != TL_BC_PUSH;
   const char *step = step_name(e, pc, d);
-  tl_text_printf(out,
-                 ", \"line\": %" PRIu32 ", \"is_placed\": %s, \"source\": ",
-                 tl_line_at(p, pc), tl_json_bool(place != NULL));
-  const size_t begin = out->length;
-  tl_explain_source(out, e->unit, place);
-  tl_json_quote_rest(out, begin);
+  tl_explain_place(out, p, pc);
   tl_text_printf(out,
                  ", \"step\": \"%s\", \"computes\": %s, \"is_update\": %s"
                  ", \"region\": %d, \"inputs\": [",

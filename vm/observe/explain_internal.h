@@ -28,9 +28,9 @@ bool tl_explain_is_plain_scalar(const tl_explainer *e, uint32_t pc,
 // The last instruction of [from, end).
 uint32_t tl_explain_last_of(const tl_explainer *e, uint32_t from, uint32_t end);
 
-// Appends the source of a place, on one line and not too long.
-void tl_explain_source(tl_text *out, const tl_unit *unit,
-                       const tl_place_entry *place);
+// Appends as fields of JSON where an instruction stands: line, is_placed and
+// source, which is on one line and not too long.
+void tl_explain_place(tl_text *out, const tl_prototype *p, uint32_t pc);
 // Appends a variable's name, or where a temporary comes from.
 void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot);
 // Appends why an operand that does not end with the instruction at [last] lives

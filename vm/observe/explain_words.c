@@ -7,6 +7,7 @@
 //     y = a * x + b    x is used later, in line 4
 #include <inttypes.h>
 
+#include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
 
 // --- Reading code -----------------------------------------------------------
@@ -90,7 +91,7 @@ bool tl_explain_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
 // --- Words ------------------------------------------------------------------
 
 // The source of a place, on one line and not too long.
-void tl_explain_source(tl_text *out, const tl_unit *unit,
+static void put_source(tl_text *out, const tl_unit *unit,
                        const tl_place_entry *place) {
   enum { MOST = 48 };
   if (place == NULL || unit->text == NULL || place->end > unit->nbytes ||
@@ -120,10 +121,20 @@ void tl_explain_source(tl_text *out, const tl_unit *unit,
   }
 }
 
+void tl_explain_place(tl_text *out, const tl_prototype *p, uint32_t pc) {
+  const tl_place_entry *place = tl_place_at(p, pc);
+  tl_text_printf(out,
+                 ", \"line\": %" PRIu32 ", \"is_placed\": %s, \"source\": ",
+                 tl_line_at(p, pc), tl_json_bool(place != NULL));
+  const size_t begin = out->length;
+  put_source(out, p->unit, place);
+  tl_json_quote_rest(out, begin);
+}
+
 // The source of the instruction at [pc], quoted.
 static void put_place(const tl_explainer *e, uint32_t pc) {
   tl_text_puts(e->out, "`");
-  tl_explain_source(e->out, e->unit, tl_place_at(e->p, pc));
+  put_source(e->out, e->unit, tl_place_at(e->p, pc));
   tl_text_puts(e->out, "`");
 }
 

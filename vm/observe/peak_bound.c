@@ -1,10 +1,7 @@
 // Bounds of peak memory: the code of a unit as JSON for stdlib/inner/peak.tly,
-// which bounds it, and the report.
+// which bounds it and reports.
 //
-//     tl_explain_peak ─ put_code ─ put_function ─ put_more
-//                     ─ bounds(code)              inner/peak.tly
-//                     ─ put_pieces                texts, and what is spelled
-//                     here
+//     tl_peak_code ─ put_function ─ put_more
 //
 // Functions are numbered: those of the unit first, then those of others that
 // they call.
@@ -22,13 +19,11 @@
 #include "vm/memory/memory.h"
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
-#include "vm/observe/rejection.h"
 #include "vm/types/type.h"
-#include "vm/values/list.h"
 
 // The code as it is written.
 typedef struct lister {
-  tl_text out;
+  tl_text *out;
   const tl_unit *unit;
   // Callees of other units, whose numbers are behind those of the unit.
   const tl_prototype **others;
@@ -44,9 +39,9 @@ static int64_t number_of(lister *l, const tl_prototype *p) {
     return p == NULL ? -1 : (int64_t)p->index;
   size_t i = 0;
   while (i < l->count && l->others[i] != p) i++;
-  if (!tl_make_room(l->out.vm, &l->others, NULL, &l->capacity, i,
+  if (!tl_make_room(l->out->vm, &l->others, NULL, &l->capacity, i,
                     sizeof *l->others, "an explanation")) {
-    l->out.failed = true;
+    l->out->failed = true;
     return -1;
   }
   if (i == l->count)
@@ -177,9 +172,9 @@ static void put_extra(lister *l, const tl_prototype *p, uint32_t pc,
                       const tl_decoded *d) {
   tl_op op = tl_region_op(d->op, d->extra);
   if (op != TL_OP_COUNT) {
-    tl_text_printf(&l->out, ", \"operation\": %d", (int)op);
+    tl_text_printf(l->out, ", \"operation\": %d", (int)op);
     if ((int)d->operand_count < tl_ops[op].arity)
-      tl_text_printf(&l->out, ", \"literal\": %d",
+      tl_text_printf(l->out, ", \"literal\": %d",
                      tl_opcodes[d->op].format == TL_FORMAT_ABI
                          ? TL_INT64
                          : (int)tl_dtype_of(p->constants[d->extra]));
@@ -187,27 +182,27 @@ static void put_extra(lister *l, const tl_prototype *p, uint32_t pc,
   }
   switch (d->op) {
     case TL_BC_LOADK:
-      put_constant(&l->out, p->constants[d->extra]);
+      put_constant(l->out, p->constants[d->extra]);
       break;
     case TL_BC_LOADI:
-      put_constant(&l->out, tl_weak_int((int32_t)d->extra));
+      put_constant(l->out, tl_weak_int((int32_t)d->extra));
       break;
     case TL_BC_GETF:
     case TL_BC_GETG:
     case TL_BC_GETC:
-      put_name(&l->out, p, d);
+      put_name(l->out, p, d);
       break;
     case TL_BC_INDEX:
     case TL_BC_SETPATH:
-      put_items(&l->out, &p->unit->paths[d->extra]);
+      put_items(l->out, &p->unit->paths[d->extra]);
       break;
     case TL_BC_CALLB:
-      put_builtin(&l->out, p->constants[d->extra].pointer);
+      put_builtin(l->out, p->constants[d->extra].pointer);
       break;
     case TL_BC_CALLK:
     case TL_BC_CALL:
       tl_text_printf(
-          &l->out, ", \"callee\": %" PRId64,
+          l->out, ", \"callee\": %" PRId64,
           number_of(l, tl_region_find_callee(&(tl_writers){.p = p}, pc, d)));
       break;
     default:
@@ -227,20 +222,25 @@ static void put_more(tl_text *out, void *context, const tl_prototype *p,
                  tl_json_bool(tl_opcodes[d->op].result != TL_DEF_NONE),
                  r == NULL ? next : r->together,
                  tl_json_bool(r != NULL && !alone && next != r->end));
+  tl_explain_place(out, p, pc);
   put_extra(context, p, pc, d);
 }
 
 // --- The code ----------------------------------------------------------------
 
 // A function. "follows": it has no more parameters than there is room for;
-// "handler" is the pc of its first catch, or -1.
+// "handler" is the pc of its first catch, or -1; "line", where it begins.
 static void put_function(lister *l, const tl_prototype *p) {
-  tl_text_printf(&l->out, "{\"handler\": %" PRId64 ", \"follows\": %s",
-                 p->handler_count > 0 ? (int64_t)p->handlers[0].handler : -1,
-                 tl_json_bool(p->param_count <= TL_MAX_PARAMS));
-  tl_json_list(&l->out, "params", p->params, p->param_count, put_parameter);
-  tl_json_code(&l->out, p, put_more, l);
-  tl_text_puts(&l->out, "}");
+  tl_text_printf(
+      l->out, "{\"handler\": %" PRId64 ", \"follows\": %s, \"line\": %" PRIu32,
+      p->handler_count > 0 ? (int64_t)p->handlers[0].handler : -1,
+      tl_json_bool(p->param_count <= TL_MAX_PARAMS),
+      tl_line_of(p->unit, p->begin));
+  tl_json_list(l->out, "variables", p->slot_names, p->named_count,
+               tl_json_name);
+  tl_json_list(l->out, "params", p->params, p->param_count, put_parameter);
+  tl_json_code(l->out, p, put_more, l);
+  tl_text_puts(l->out, "}");
 }
 
 // What becomes of dtypes, by their numbers: with each other, and of a weak one,
@@ -292,89 +292,22 @@ static void put_operations(tl_text *out) {
 }
 
 // Callees of other units may call further ones, which are put in turn.
-static void put_code(lister *l) {
-  tl_text_printf(&l->out, "{\"count\": %" PRIu32 ", \"dtypes\": [",
-                 l->unit->prototype_count);
-  put_dtypes(&l->out);
-  tl_text_puts(&l->out, "], \"operations\": [");
-  put_operations(&l->out);
-  tl_text_puts(&l->out, "], \"functions\": [");
-  for (size_t i = 0; i < l->unit->prototype_count + l->count; i++) {
-    size_t other = i - l->unit->prototype_count;
-    tl_text_puts(&l->out, i == 0 ? "" : ",\n");
-    put_function(l, i < l->unit->prototype_count ? l->unit->prototypes[i]
-                                                 : l->others[other]);
+void tl_peak_code(tl_text *out, const tl_unit *unit) {
+  lister l = {.out = out, .unit = unit};
+  tl_text_puts(out, "{\"file\": ");
+  tl_json_text(out, unit->file->text, unit->file->length);
+  tl_text_printf(out, ", \"count\": %" PRIu32 ", \"dtypes\": [",
+                 unit->prototype_count);
+  put_dtypes(out);
+  tl_text_puts(out, "], \"operations\": [");
+  put_operations(out);
+  tl_text_puts(out, "], \"functions\": [");
+  for (size_t i = 0; i < unit->prototype_count + l.count; i++) {
+    tl_text_puts(out, i == 0 ? "" : ",\n");
+    put_function(&l, i < unit->prototype_count
+                         ? unit->prototypes[i]
+                         : l.others[i - unit->prototype_count]);
   }
-  tl_text_puts(&l->out, "]}");
-}
-
-// --- The report --------------------------------------------------------------
-
-// "line 4, `a * b`"; the function's own line where the instruction has none.
-static void put_source(tl_text *out, const tl_prototype *p, uint32_t pc) {
-  const tl_place_entry *place = tl_place_at(p, pc);
-  uint32_t at = place == NULL ? p->begin : place->at;
-  tl_text_printf(out, "line %" PRIu32, tl_line_of(p->unit, at));
-  if (place == NULL)
-    return;
-  tl_text_puts(out, ", `");
-  tl_explain_source(out, p->unit, place);
-  tl_text_puts(out, "`");
-}
-
-// Texts as they are, and of (what, pc, slot) what is spelled here: 0 the
-// source, 1 the operand in the slot, 2 the line. The program gives nothing
-// else, so that its lists are not checked.
-static void put_pieces(tl_text *out, const tl_prototype *p,
-                       const tl_list *pieces) {
-  for (int64_t i = 0; i < pieces->length; i++) {
-    if (tl_is_string(pieces->items[i])) {
-      tl_text_puts(out, pieces->items[i].string->text);
-      continue;
-    }
-    const tl_slot *of = pieces->items[i].list->items;
-    uint32_t pc = (uint32_t)of[1].i;
-    if (of[0].i == 0)
-      put_source(out, p, pc);
-    else if (of[0].i == 1)
-      tl_spell_operand(out, p, pc, (uint32_t)of[2].i);
-    else
-      tl_text_printf(out, "%" PRIu32, tl_line_at(p, pc));
-  }
-}
-
-// Prototype 0 is the code of the file itself.
-static void put_report(tl_text *out, const tl_unit *unit,
-                       const tl_list *bounds) {
-  for (uint32_t i = 0; i < unit->prototype_count; i++) {
-    const tl_prototype *p = unit->prototypes[i];
-    const char *name = p->name->length > 0 ? p->name->text : "(…)";
-    if (i == 0)
-      tl_text_printf(out, "%s\n", unit->file->text);
-    else
-      tl_text_printf(out, "\nfn %s, line %" PRIu32 "\n", name,
-                     tl_line_of(unit, p->begin));
-    put_pieces(out, p, bounds->items[i].list);
-  }
-}
-
-// The text goes over as one string, and what comes back is dropped when it is
-// printed. An error that the program raised is pending, and is the reason why
-// the text has failed.
-void tl_explain_peak(tl_text *out, const tl_unit *unit) {
-  tl_vm *vm = out->vm;
-  lister l = {.unit = unit};
-  tl_slot code, bounds;
-  tl_text_open(&l.out, vm);
-  put_code(&l);
-  tl_string *text = tl_text_finish(&l.out);
-  tl_free(vm, l.others, l.capacity * sizeof *l.others);
-  code = text == NULL ? tl_none() : tl_own_string(text);
-  if (text == NULL ||
-      !tl_call_embedded(vm, "inner/peak", "bounds", 1, &code, &bounds)) {
-    out->failed = true;
-    return;
-  }
-  put_report(out, unit, bounds.list);
-  tl_drop(vm, bounds);
+  tl_text_puts(out, "]}");
+  tl_free(out->vm, l.others, l.capacity * sizeof *l.others);
 }

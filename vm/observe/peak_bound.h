@@ -25,9 +25,8 @@
 
 #include "vm/observe/watch.h"
 
-// Writes the bounds of all functions of a unit. Memory may be missing, and the
-// VM may be interrupted meanwhile: then text->failed is true, and perhaps an
-// error is pending.
-void tl_explain_peak(tl_text *text, const tl_unit *unit);
+// Writes the code of a unit for the program that bounds its functions. Memory
+// may be missing: then text->failed is true.
+void tl_peak_code(tl_text *out, const tl_unit *unit);
 
 #endif
