@@ -85,12 +85,14 @@ static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
   return true;
 }
 
-// Sums [from, end) of all, item by item of b, into [out], where they begin.
+// Sums [from, end) of all, item by item of b, in [out], where they begin.
 static bool add_all(tl_vm *vm, const tl_array *a, const tl_array *b,
                     tl_dtype dtype, int64_t from, int64_t end, char *out) {
   add_product *add = dtype == TL_FLOAT64      ? add_reals
                      : dtype == TL_COMPLEX128 ? add_complex
                                               : add_integers;
+  if (from < end)
+    memset(out, 0, (size_t)(end - from) * tl_itemsize(dtype));
   for (int64_t k = 0; from < end && k < b->size; k++) {
     add(out, a->data, a->size, b->data, k, (part){from, end - from});
     if (!tl_poll(vm, (uint64_t)(end - from) >> 10))
@@ -132,7 +134,7 @@ static int64_t within(int64_t at, int64_t from, int64_t end) {
 // both ends terms are lacking, and sums are added up term by term.
 static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
                            tl_dtype dtype, part p, tl_slot *out) {
-  tl_array *c = tl_array_zeros(vm, dtype, 1, &p.length);
+  tl_array *c = tl_array_new(vm, dtype, 1, &p.length);
   if (!c)
     return false;
   const int64_t size = (int64_t)tl_itemsize(dtype), end = p.skip + p.length;

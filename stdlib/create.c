@@ -275,7 +275,9 @@ static bool fill_spaced(tl_vm *vm, double *item, int64_t apart, int64_t n,
                         double start, double step) {
   for (int64_t i = 0, end; i < n; i = end) {
     end = n - i < PIECE ? n : i + PIECE;
-    for (int64_t k = i; k < end; k++)
+    if (apart == 1)
+      tl_kernels()->spaced(item + i, start, step, (double)i, (size_t)(end - i));
+    for (int64_t k = i; apart != 1 && k < end; k++)
       item[k * apart] = start + (double)k * step;
     if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
       return false;

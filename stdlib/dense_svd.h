@@ -202,7 +202,7 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
   jacobi j = {.m = m, .n = n, .p = p};
   j.r = need_matrix(&work, p, n);
   j.turns = need_matrix(&work, n, n);
-  j.q = need_matrix(&work, m, p);
+  j.q = u ? need_matrix(&work, m, p) : NULL;
   j.length = need_words(&work, n, "the values");
   j.order = need_words(&work, n, "the pivots");
   // The values are scaled back at the end.

@@ -88,31 +88,36 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
   unsigned flags = list->length > 1 ? between->head.flags : TL_BYTEWISE;
   // The length of the result first: one allocation, no growing.
   bool fits = between_parts(between, list->length, &nbytes);
-  for (int64_t i = 0; i < list->length; i++) {
-    tl_slot item = list->items[i];
-    if (!tl_is_string(item)) {
-      char what[TL_DESCRIBE];
-      tl_fail(vm, TALLY_ERR_TYPE, "join: item %lld must be a string, not %s",
-              (long long)i, tl_describe(item, what, sizeof what));
+  const size_t count = (size_t)list->length;
+  for (size_t i = 0, end = 0; i < count;) {
+    if (!tl_poll_piece(vm, i, count, &end))
       return NULL;
+    for (; i < end; i++) {
+      tl_slot item = list->items[i];
+      if (!tl_is_string(item)) {
+        char what[TL_DESCRIBE];
+        tl_fail(vm, TALLY_ERR_TYPE, "join: item %zu must be a string, not %s",
+                i, tl_describe(item, what, sizeof what));
+        return NULL;
+      }
+      fits = fits && !tl_add_overflows(nbytes, item.string->length, &nbytes);
+      flags &= item.string->head.flags;
     }
-    fits = fits && !tl_add_overflows(nbytes, item.string->length, &nbytes);
-    flags &= item.string->head.flags;
-    if (!tl_poll_at(vm, i))
-      return NULL;
   }
   tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
   if (joined == NULL)
     return NULL;
   char *to = joined->text;
-  for (int64_t i = 0; to != NULL && i < list->length; i++) {
-    const tl_string *part = list->items[i].string;
-    if (i > 0)
-      to = put_part(vm, to, between->text, between->length);
-    if (to != NULL)
-      to = put_part(vm, to, part->text, part->length);
-    if (!tl_poll_at(vm, i))
+  for (size_t i = 0, end = 0; to != NULL && i < count;) {
+    if (!tl_poll_piece(vm, i, count, &end))
       to = NULL;
+    for (; to != NULL && i < end; i++) {
+      const tl_string *part = list->items[i].string;
+      if (i > 0)
+        to = put_part(vm, to, between->text, between->length);
+      if (to != NULL)
+        to = put_part(vm, to, part->text, part->length);
+    }
   }
   tl_string_finish_parts(joined, flags);
   return tl_string_whole(vm, joined, to != NULL);

@@ -419,6 +419,9 @@ static void fills_and_counts(void **state) {
     for (int i = 0; i < LONGEST; i++) assert_int_equal(numbers[i], 5 - 3 * i);
     table->iota(numbers, INT64_MAX, 1, 2);
     assert_true(numbers[1] == INT64_MIN);
+    table->spaced(weights, 0.25, 0.1, 5, LONGEST);
+    for (int i = 0; i < LONGEST; i++)
+      assert_true(weights[i] == 0.25 + (5 + i) * 0.1);
     for (int i = 0; i < LONGEST; i++) numbers[i] = i % 7, weights[i] = i;
     table->bincount(bins, numbers, LONGEST);
     table->bincount_weighted(weighted, numbers, weights, LONGEST);

@@ -35,6 +35,22 @@ TL_UNARY(abs_float64, double, double, __builtin_fabs(x))
 TL_BINARY(copysign_float32, float, float, __builtin_copysignf(x, y))
 TL_BINARY(copysign_float64, double, double, __builtin_copysign(x, y))
 
+// The bits of a float, as a number, rise with its size: the next one away from
+// 0 is one more, and one less lies towards it.
+#define NEXT_AFTER(sfx, T, U, f, least)                     \
+  TL_INLINE T next_##sfx(T x, T y) {                        \
+    U bits;                                                 \
+    T near;                                                 \
+    memcpy(&bits, &x, sizeof bits);                         \
+    bits += (y > x) == (x > 0) ? 1 : (U)0 - 1;              \
+    memcpy(&near, &bits, sizeof near);                      \
+    near = x == 0 ? __builtin_copysign##f(least, y) : near; \
+    return x != x ? x : (x == y) | (y != y) ? y : near;     \
+  }                                                         \
+  TL_BINARY(nextafter_##sfx, T, T, next_##sfx(x, y))
+NEXT_AFTER(float32, float, uint32_t, f, 0x1p-149f)
+NEXT_AFTER(float64, double, uint64_t, , 0x1p-1074)
+
 // Signed scalars wrap like everything else, so they compute unsigned.
 #define SCALAR_INT64(name, op)                                                \
   TL_BINARY_VS(name##_vs_int64, int64_t, int64_t, (uint64_t)x op(uint64_t) y) \

@@ -362,6 +362,9 @@ typedef struct tl_kernel_table {
                          size_t n);
   // out[i] = start + i * step.
   void (*iota)(int64_t *out, int64_t start, int64_t step, size_t n);
+  // out[i] = start + (first + i) * step; n is below 2^31.
+  void (*spaced)(double *out, double start, double step, double first,
+                 size_t n);
   // out[index[i]] += 1, or += weight[i]. Indices are in range.
   void (*bincount)(int64_t *out, const int64_t *index, size_t n);
   void (*bincount_weighted)(double *out, const int64_t *index,

@@ -115,7 +115,7 @@
   TL_ON_FLOATS(X, ATAN2, atan2)                  \
   TL_ON_FLOATS(X, HYPOT, hypot)                  \
   TL_ON_FLOATS(X, COPYSIGN, copysign)            \
-  TL_ON_RARE(X, NEXTAFTER, nextafter)            \
+  TL_ON_FLOATS(X, NEXTAFTER, nextafter)          \
   TL_ON_FLOATS(X, LOGADDEXP, logaddexp)          \
   TL_ON_VALUES(X, EQUAL, equal)                  \
   TL_ON_VALUES(X, NOT_EQUAL, not_equal)          \

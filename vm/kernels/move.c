@@ -446,6 +446,13 @@ void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n) {
     out[i] = (int64_t)((uint64_t)start + (uint64_t)step * i);
 }
 
+// Places within a piece fit 32 bits, which all sets convert by vectors.
+void TL_K(spaced)(double *out, double start, double step, double first,
+                  size_t n) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = start + (first + (double)(int32_t)i) * step;
+}
+
 // Adding it rounds to whole numbers, which then are in the low bits.
 #define WHOLE 0x1.8p52
 #define WHOLE_BITS 0x4338000000000000

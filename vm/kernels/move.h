@@ -34,6 +34,8 @@ bool TL_K(indices_within)(const int64_t *index, int64_t length, size_t n);
 size_t TL_K(wrap_indices)(int64_t *out, const int64_t *index, int64_t length,
                           size_t n);
 void TL_K(iota)(int64_t *out, int64_t start, int64_t step, size_t n);
+void TL_K(spaced)(double *out, double start, double step, double first,
+                  size_t n);
 bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
                      const double *items, size_t n);
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n);

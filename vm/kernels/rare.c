@@ -14,16 +14,6 @@
     for (size_t i = 0; i < n; i++) to[i] = (float)call((double)from[i]); \
   }
 
-#define BINARY_OF(name, sfx, T, call)                                     \
-  void tl_rare_##name##_##sfx(void *out, const void *a, const void *b,    \
-                              size_t n) {                                 \
-    T *to = out;                                                          \
-    const T *from_a = a, *from_b = b;                                     \
-    for (size_t i = 0; i < n; i++) to[i] = (T)call(from_a[i], from_b[i]); \
-  }
-BINARY_OF(nextafter, float32, float, nextafterf)
-BINARY_OF(nextafter, float64, double, nextafter)
-
 UNARY(erfc, erfc)
 UNARY(gamma, tgamma)
 UNARY(lgamma, lgamma)

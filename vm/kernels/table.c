@@ -135,6 +135,7 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .indices_within = TL_K(indices_within),
     .wrap_indices = TL_K(wrap_indices),
     .iota = TL_K(iota),
+    .spaced = TL_K(spaced),
     .even_bins = TL_K(even_bins),
     .bincount = TL_K(bincount),
     .bincount_weighted = TL_K(bincount_weighted),
