@@ -590,7 +590,8 @@ typedef uint32_t tally_frame;
 TALLY_API tally_frame tally_begin(tally_vm *vm);
 TALLY_API void tally_end(tally_vm *vm, tally_frame frame, size_t count,
                          const tally_value *kept);
-// Whether v is a value of this VM that has not been released.
+// Whether v is a value of this VM that has not been released. Numbers of up to
+// 8 bytes, bools and none lie in the handle itself: they always are.
 TALLY_API int tally_is_live(tally_vm *vm, tally_value v);
 
 // --- Arrays -----------------------------------------------------------------

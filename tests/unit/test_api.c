@@ -455,9 +455,27 @@ static void test_frames_release_what_was_made(void **state) {
   tally_release(h->vm, left);
 }
 
+// What is older than the frame may be handed on, too: a function that gives
+// a value which it made or one that it was given need not know which.
+static void test_frames_hand_on_what_is_older(void **state) {
+  host *h = *state;
+  tally_value before = eval(h, "ones(3)");
+  tally_frame outer = tally_begin(h->vm);
+  tally_value a = eval(h, "ones(4)");
+  tally_frame inner = tally_begin(h->vm);
+  tally_value all[] = {before, a, eval(h, "ones(5)"), before, a};
+  tally_end(h->vm, inner, 5, all);
+  assert_true(tally_is_live(h->vm, a) && tally_is_live(h->vm, all[2]));
+  tally_end(h->vm, outer, 0, NULL);
+  assert_true(tally_is_live(h->vm, before));
+  assert_false(tally_is_live(h->vm, a) || tally_is_live(h->vm, all[2]));
+  tally_release(h->vm, before);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       HOST_TEST(test_frames_release_what_was_made),
+      HOST_TEST(test_frames_hand_on_what_is_older),
       HOST_TEST(test_eval_gives_the_last_value),
       HOST_TEST(test_values_go_in_and_come_out),
       HOST_TEST(test_other_keys_are_seen_by_position),

@@ -60,6 +60,8 @@ struct tl_handles {
 };
 
 static const uint32_t NO_PLACE = UINT32_MAX;
+// The frame of a place that is handed on while its own ends: none, not linked.
+static const uint32_t HANDED_ON = UINT32_MAX;
 static const uint64_t TAKE = UINT64_C(1) << 63;  // set by tally_take
 
 // No place yet: many VMs never need one.
@@ -95,15 +97,13 @@ static void enter_frame(struct tl_handles *h, place *p, uint32_t frame) {
 // Takes the place out of its frame.
 // A place may leave out of order: tally_release of a handle of any frame.
 static void leave_frame(struct tl_handles *h, place *p) {
-  if (p->frame == 0)
+  if (p->frame == 0 || p->frame == HANDED_ON)
     return;
   place *older = linked(h, p->older), *newer = linked(h, p->newer);
   if (older != NULL)
     older->newer = p->newer;
-  if (newer != NULL)
-    newer->older = p->older;
-  else
-    h->newest = p->older;
+  // The table refers to the newest place, every other one to the next older.
+  *(newer != NULL ? &newer->older : &h->newest) = p->older;
   p->frame = 0;
 }
 
@@ -490,7 +490,8 @@ tally_frame tally_begin(tally_vm *vm) {
 }
 
 // Places of the frame, and of those in it that were not ended, go. Those handed
-// on are taken out first, and come back as the newest of the frame around.
+// on are taken out first, and come back as the newest of the frame around. One
+// that was made outside of all frames stays there.
 void tally_end(tally_vm *vm, tally_frame frame, size_t count,
                const tally_value *kept) {
   if (vm == NULL || vm->handles == NULL || frame == 0 ||
@@ -499,8 +500,10 @@ void tally_end(tally_vm *vm, tally_frame frame, size_t count,
   struct tl_handles *h = vm->handles;
   for (size_t i = 0; i < count; i++) {
     place *p = find(vm, kept[i]);
-    if (p != NULL && p->frame >= frame)
+    if (p != NULL && p->frame >= frame) {
       leave_frame(h, p);
+      p->frame = HANDED_ON;
+    }
   }
   while (h->newest != NO_PLACE && h->places[h->newest].frame >= frame) {
     place *p = &h->places[h->newest];
@@ -511,7 +514,7 @@ void tally_end(tally_vm *vm, tally_frame frame, size_t count,
   h->frame = frame - 1;
   for (size_t i = 0; i < count; i++) {
     place *p = find(vm, kept[i]);
-    if (p != NULL && p->frame == 0)
+    if (p != NULL && p->frame == HANDED_ON)
       enter_frame(h, p, frame - 1);
   }
 }
