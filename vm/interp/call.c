@@ -717,25 +717,6 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return run_bound(vm, p.builtin, p.count, bound, out);
 }
 
-// Whether [count] arguments by position are just the first parameters and all
-// others have defaults: then each already stands where its parameter is, and
-// nothing has to be bound.
-//
-//  fn f(a, b = 2, c: 3)     f(1)  f(1, 5)     in place
-//                           f()  f(1, 5, 6)  bound, which fails
-//
-static bool stand_in_place(const tl_prototype *function, uint32_t count) {
-  if (count > function->param_count)
-    return false;
-  for (uint32_t i = 0; i < function->param_count; i++) {
-    int kind = (int)function->params[i].kind;
-    if (kind == TL_PARAM_REST ||
-        kind == (i < count ? TL_PARAM_NAMED : TL_PARAM_REQUIRED))
-      return false;
-  }
-  return true;
-}
-
 // Calls a script function: puts the arguments where its parameters are, and
 // pushes its frame. Takes the arguments.
 static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
@@ -747,7 +728,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     return drop_failed(vm, count, window);
   // Nothing to bind: missing arguments are unset, and code at the function's
   // beginning fills in their defaults.
-  if (shape == NULL && stand_in_place(function, count)) {
+  if (shape == NULL && tl_stands_in_place(function, count)) {
     for (; count < function->param_count; count++) window[count] = tl_unset();
   } else {
     // Bound into memory of their own, as window and parameters overlap.
