@@ -44,11 +44,12 @@ static void set_header(tl_array *a, tl_dtype dtype, int ndim, void *data,
   a->size = size;
   if (ndim == 0)
     return;
-  memcpy(tl_shape(a), shape, (size_t)ndim * sizeof *shape);
-  if (strides != NULL)
-    memcpy(tl_strides(a), strides, (size_t)ndim * sizeof *strides);
-  else
+  // Loops, since a call for one or two numbers takes longer.
+  for (int i = 0; i < ndim; i++) tl_shape(a)[i] = shape[i];
+  if (strides == NULL)
     tl_shape_strides(ndim, shape, tl_itemsize(dtype), tl_strides(a));
+  for (int i = 0; strides != NULL && i < ndim; i++)
+    tl_strides(a)[i] = strides[i];
 }
 
 // Makes header and block in one allocation. The in-place contract is asked
