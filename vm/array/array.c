@@ -147,14 +147,7 @@ static bool drop_strings(tl_vm *vm, tl_array *a) {
 
 // The order matters in each case: what a view or an external block leads to is
 // released after the header.
-void tl_array_free(tl_vm *vm, tl_array *a) {
-  TL_CHECK(a->head.kind == TL_KIND_ARRAY);
-  // Most arrays are of this case: there is nothing but the allocation.
-  if (a->head.flags == 0 && a->head.dtype != TL_STRING) {
-    vm->stats.frees++;
-    tl_object_free(vm, &a->head);
-    return;
-  }
+static __attribute__((noinline)) void free_leading(tl_vm *vm, tl_array *a) {
   if (tl_is_view(a)) {
     tl_array *owner = tl_array_more(a)->owner;
     // The block is dropped after the view, whose fields say which one it is.
@@ -176,6 +169,17 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
     tl_array_extra extra = *more;
     tl_object_free(vm, &a->head);
     vm->host->release(vm, extra.release, extra.context, data);
+    return;
+  }
+  vm->stats.frees++;
+  tl_object_free(vm, &a->head);
+}
+
+// Of most arrays there is nothing but the allocation.
+void tl_array_free(tl_vm *vm, tl_array *a) {
+  TL_CHECK(a->head.kind == TL_KIND_ARRAY);
+  if (a->head.flags != 0 || a->head.dtype == TL_STRING) {
+    free_leading(vm, a);
     return;
   }
   vm->stats.frees++;
