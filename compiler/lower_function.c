@@ -138,7 +138,7 @@ static void lower_defaults(tl_lower *l, tl_ast_function *function) {
 // defaults.
 static void describe_params(tl_lower *l, tl_ast_function *function) {
   tl_prototype *p = l->f->prototype;
-  p->param_count = function->count;
+  p->param_count = p->most_count = function->count;
   p->plain = true;
   p->params =
       tl_unit_room(l->b, sizeof *p->params * ((size_t)function->count + 1));
@@ -150,8 +150,13 @@ static void describe_params(tl_lower *l, tl_ast_function *function) {
     tl_function_param *out = &p->params[i];
     out->kind = tl_param_kind_of(param);
     out->name = tl_unit_string(l->b, param->name->text, param->name->nbytes);
-    p->required_count += out->kind == TL_PARAM_REQUIRED;
     p->has_rest = p->has_rest || out->kind == TL_PARAM_REST;
+    if (out->kind == TL_PARAM_REQUIRED)
+      p->least_count = i + 1;
+    else if (out->kind >= TL_PARAM_REST && i < p->most_count)
+      p->most_count = i;
+    if (p->has_rest)
+      p->least_count = UINT32_MAX;
     // plain: all arguments by position, none optional; such calls need no
     // binding.
     p->plain = p->plain && out->kind == TL_PARAM_REQUIRED;

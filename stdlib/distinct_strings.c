@@ -36,10 +36,11 @@ static entry *find(const table *t, const tl_string_item *item, uint64_t hash) {
   }
 }
 
-// False after tl_fail, with the old table unchanged.
-static bool grow(table *t) {
+// False after tl_fail, with the old table unchanged. [first]: the entries of
+// the first one.
+static bool grow(table *t, size_t first) {
   table old = *t;
-  t->capacity = old.capacity > 0 ? 2 * old.capacity : 256;
+  t->capacity = old.capacity > 0 ? 2 * old.capacity : first;
   t->entries = tl_alloc_zeroed(t->vm, t->capacity * sizeof *t->entries,
                                "a table of strings");
   if (t->entries == NULL) {
@@ -59,8 +60,11 @@ static bool grow(table *t) {
 // live as long as the table.
 static bool count_all(table *t, const tl_array *flat) {
   const tl_string_item *items = tl_string_items(flat);
+  // A few items need no table that takes longer to clear than to fill.
+  size_t first = 16;
+  while (first < 256 && 2 * first < 3 * (size_t)flat->size) first *= 2;
   for (int64_t i = 0; i < flat->size && tl_poll_at(t->vm, i); i++) {
-    if (3 * t->used >= 2 * t->capacity && !grow(t))
+    if (3 * t->used >= 2 * t->capacity && !grow(t, first))
       return false;
     uint64_t hash = tl_string_item_hash(&items[i]);
     entry *e = find(t, &items[i], hash);

@@ -15,6 +15,8 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
+#include "vm/engine/elementwise.h"
+#include "vm/kernels/kernels.h"
 #include "vm/values/record.h"
 
 // --- Distinct items ---------------------------------------------------------
@@ -196,8 +198,33 @@ static tl_slot transposed(tl_vm *vm, tl_array *found, bool invert) {
   return tl_result(vm, found);
 }
 
+enum { FEW = 16, QUERIES = 256 };  // what is compared one by one
+
+// Whether the items are few numbers that queries can be compared with.
+static bool are_few(const tl_array *x, const tl_array *items) {
+  return items->size <= FEW && x->size <= QUERIES &&
+         tl_kernels()->binary_vs[TL_OP_EQUAL][tl_array_dtype(items)] != NULL;
+}
+
+// Compares each of a few items with all queries.
+static void find_few(const tl_array *x, const tl_array *items,
+                     tl_array *found) {
+  uint8_t equal[QUERIES];
+  const tl_dtype dtype = tl_array_dtype(items);
+  const tl_kernel_table *kernels = tl_kernels();
+  tl_kernel2 *same = kernels->binary_vs[TL_OP_EQUAL][dtype];
+  tl_kernel2 *either = kernels->binary[TL_OP_BITWISE_OR][TL_UINT8];
+  memset(found->data, 0, (size_t)x->size);
+  for (int64_t i = 0; i < items->size; i++) {
+    same(equal, x->data, items->data + i * (int64_t)tl_itemsize(dtype),
+         (size_t)x->size);
+    either(found->data, found->data, equal, (size_t)x->size);
+  }
+}
+
 // The way is chosen by the items' dtype:
 //
+//   few numbers                   each is compared with all queries
 //   integers in a narrow range    a table with a flag for each value
 //   strings                       a hash table (tl_strings_among)
 //   complex numbers               by their places among the distinct ones
@@ -211,16 +238,19 @@ static bool find_members(tl_vm *vm, tl_slot queries, const tl_array *items,
   const bool is_string = dtype == TL_STRING;
   // Whether there is a table; set to false where the range is too wide for one.
   bool fits = items->size > 0 && tl_integers_counted(dtype), ok = true;
-  tl_array *found = fits || is_string
-                        ? tl_array_new(vm, TL_BOOL, tl_ndim(x), tl_shape(x))
-                        : NULL;
-  if (found == NULL && (fits || is_string))
+  const bool few = !is_string && are_few(x, items);
+  const bool at_once = fits || is_string || few;
+  tl_array *found =
+      at_once ? tl_array_new(vm, TL_BOOL, tl_ndim(x), tl_shape(x)) : NULL;
+  if (found == NULL && at_once)
     return false;
-  if (is_string)
+  if (few)
+    find_few(x, items, found);
+  else if (is_string)
     ok = tl_strings_among(vm, x, items, (uint8_t *)found->data);
   else if (fits)
     ok = tl_integers_among(vm, x, items, (uint8_t *)found->data, &fits);
-  if (ok && (fits || is_string)) {
+  if (ok && (fits || is_string || few)) {
     *out = transposed(vm, found, invert);
     return true;
   }

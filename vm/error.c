@@ -8,6 +8,7 @@
 
 #include "vm/error.h"
 
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -74,14 +75,40 @@ static void set_message(tl_vm *vm, const char *format, va_list args) {
   va_end(again);
 }
 
-// The first error stays: later ones are its consequences.
-bool tl_fail_v(tl_vm *vm, tally_status kind, const char *format, va_list args) {
+// Whether an error of that kind begins. The first one stays: later ones are its
+// consequences.
+static bool begins(tl_vm *vm, tally_status kind) {
   if (vm->error.set)
     return false;
   vm->error.set = true;
   vm->error.status = kind;
   vm->error.is_final = kind == TALLY_ERR_EXIT;
-  set_message(vm, format, args);
+  return true;
+}
+
+bool tl_fail_v(tl_vm *vm, tally_status kind, const char *format, va_list args) {
+  if (begins(vm, kind))
+    set_message(vm, format, args);
+  return false;
+}
+
+// Formatting a text takes longer than all else that an error costs.
+bool tl_fail_text(tl_vm *vm, tally_status kind, const char *text) {
+  tl_pending_error *error = &vm->error;
+  struct tl_memory *memory = vm->memory;
+  if (!begins(vm, kind))
+    return false;
+  size_t length = strnlen(text, TL_LONGEST_MESSAGE);
+  error->message = tl_alloc_quiet(vm, length + 1);
+  error->message_size = error->message ? length + 1 : 0;
+  if (error->message == NULL) {
+    error->message = memory->message;
+    if (length >= sizeof memory->message)
+      length = sizeof memory->message - 1;
+  }
+  memcpy(error->message, text, length);
+  error->message[length] = 0;
+  tl_utf8_mend(error->message, length);
   return false;
 }
 
@@ -100,7 +127,7 @@ bool tl_fail_named(tl_vm *vm, const char *kind, const char *message) {
   if (vm->error.set)
     return false;
   if (error_kind_find(kind, &status))
-    return tl_fail(vm, status, "%.*s", TL_LONGEST_MESSAGE, message);
+    return tl_fail_text(vm, status, message);
   if (strcmp(kind, kind_names[TALLY_ERR_EXIT]) == 0)
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "error: kind \"exit\" is no error's: os.exit(status) ends "
@@ -110,7 +137,7 @@ bool tl_fail_named(tl_vm *vm, const char *kind, const char *message) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "error: kind is a name of 1 to %d bytes, not of %zu",
                    (int)sizeof vm->error.own_kind - 1, nbytes);
-  tl_fail(vm, TALLY_ERR_USER, "%.*s", TL_LONGEST_MESSAGE, message);
+  tl_fail_text(vm, TALLY_ERR_USER, message);
   memcpy(vm->error.own_kind, kind, nbytes + 1);
   return false;
 }
@@ -192,7 +219,10 @@ void tl_error_clear(tl_vm *vm) {
     tl_free(vm, error->excerpt, error->excerpt_size);
   tl_string *file = error->file;
   tl_list *trace = error->trace;
-  *error = (tl_pending_error){.set = false};
+  // The two texts at the end are long, and empty where they begin with NUL.
+  // Whole words are cleared.
+  memset(error, 0, (offsetof(tl_pending_error, left) + 8) / 8 * 8);
+  error->right[0] = 0;
   if (file != NULL && (file->head.flags & TL_IMMORTAL) == 0)
     tl_drop(vm, tl_own_string(file));
   if (trace != NULL)

@@ -31,6 +31,8 @@ bool tl_fail(tl_vm *vm, tally_status kind, const char *format, ...);
 // As tl_fail, with the kind of that name, or else a kind of the script's own,
 // whose name has at most 63 bytes.
 bool tl_fail_named(tl_vm *vm, const char *kind, const char *message);
+// As tl_fail, with a text that is the message as it is.
+bool tl_fail_text(tl_vm *vm, tally_status kind, const char *text);
 // As tl_fail, with the arguments of the format as a list.
 bool tl_fail_v(tl_vm *vm, tally_status kind, const char *format, va_list args);
 

@@ -96,15 +96,6 @@ struct tl_observer {
 #define TL_WHY_RESULT \
   "the result needs a new array: it is in no operand's memory"
 
-// Notes that [operand]'s memory could not take a result.
-static inline void tl_refused(tl_vm *vm, tl_rejection why, tl_slot operand) {
-  (&vm->stats.inplace_refused_live)[why]++;
-  if (vm->has_contracts)
-    vm->observer->contract_refused(vm, why, operand);
-  if (vm->watch != NULL)
-    vm->observer->refused(vm, why, operand);
-}
-
 // Notes that the result [array] was written into an operand's memory.
 static inline void tl_written_in_place(tl_vm *vm, tl_array *array) {
   vm->stats.inplace++;

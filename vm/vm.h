@@ -113,7 +113,6 @@ typedef struct tl_pending_error {
   int64_t trace_times;  // how many such calls that line stands for
   char *excerpt;        // the source line and caret, owned or NULL
   size_t excerpt_size;
-  char left[TL_DESCRIBE], right[TL_DESCRIBE];  // operand types, "" if none
   // The error has its line and excerpt.
   bool placed;
   // The message begins with the name of the function that it speaks of.
@@ -130,6 +129,8 @@ typedef struct tl_pending_error {
   int exit_status;  // of kind exit
   // The excerpt is the whole report of a compilation.
   bool compiled;
+  // Operand types, "" if none. The last members: see tl_error_clear.
+  char left[TL_DESCRIBE], right[TL_DESCRIBE];
 } tl_pending_error;
 
 // What happens to results and casts of integers that do not fit their dtype.

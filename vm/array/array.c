@@ -44,11 +44,12 @@ static void set_header(tl_array *a, tl_dtype dtype, int ndim, void *data,
   a->size = size;
   if (ndim == 0)
     return;
-  memcpy(tl_shape(a), shape, (size_t)ndim * sizeof *shape);
-  if (strides != NULL)
-    memcpy(tl_strides(a), strides, (size_t)ndim * sizeof *strides);
-  else
+  // Loops, since a call for one or two numbers takes longer.
+  for (int i = 0; i < ndim; i++) tl_shape(a)[i] = shape[i];
+  if (strides == NULL)
     tl_shape_strides(ndim, shape, tl_itemsize(dtype), tl_strides(a));
+  for (int i = 0; strides != NULL && i < ndim; i++)
+    tl_strides(a)[i] = strides[i];
 }
 
 // Makes header and block in one allocation. The in-place contract is asked
@@ -146,14 +147,7 @@ static bool drop_strings(tl_vm *vm, tl_array *a) {
 
 // The order matters in each case: what a view or an external block leads to is
 // released after the header.
-void tl_array_free(tl_vm *vm, tl_array *a) {
-  TL_CHECK(a->head.kind == TL_KIND_ARRAY);
-  // Most arrays are of this case: there is nothing but the allocation.
-  if (a->head.flags == 0 && a->head.dtype != TL_STRING) {
-    vm->stats.frees++;
-    tl_object_free(vm, &a->head);
-    return;
-  }
+static __attribute__((noinline)) void free_leading(tl_vm *vm, tl_array *a) {
   if (tl_is_view(a)) {
     tl_array *owner = tl_array_more(a)->owner;
     // The block is dropped after the view, whose fields say which one it is.
@@ -175,6 +169,17 @@ void tl_array_free(tl_vm *vm, tl_array *a) {
     tl_array_extra extra = *more;
     tl_object_free(vm, &a->head);
     vm->host->release(vm, extra.release, extra.context, data);
+    return;
+  }
+  vm->stats.frees++;
+  tl_object_free(vm, &a->head);
+}
+
+// Of most arrays there is nothing but the allocation.
+void tl_array_free(tl_vm *vm, tl_array *a) {
+  TL_CHECK(a->head.kind == TL_KIND_ARRAY);
+  if (a->head.flags != 0 || a->head.dtype == TL_STRING) {
+    free_leading(vm, a);
     return;
   }
   vm->stats.frees++;

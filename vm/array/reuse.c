@@ -20,11 +20,11 @@ static bool is_taken(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
          !vm->no_reuse;
 }
 
-bool tl_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
+bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const unsigned flags = TL_VIEW | TL_HOLD | TL_READONLY;
   const tl_array *a = s.array, *block = tl_array_owner(a);
-  return tl_is_owned(s) && (a->head.flags & flags) == (TL_VIEW | TL_HOLD) &&
-         a->head.count == 1 && tl_array_dtype(a) == dtype &&
+  return (a->head.flags & flags) == (TL_VIEW | TL_HOLD) && a->head.count == 1 &&
+         tl_array_dtype(a) == dtype &&
          tl_is_dying(vm, tl_own_array(tl_array_owner(a))) &&
          (block->head.flags & TL_EXTERNAL) == 0 && tl_arrays_coincide(a, block);
 }
@@ -37,6 +37,13 @@ bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
           tl_has_own_block(vm, s, dtype)) &&
          tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&
          tl_has_shape(s.array, ndim, shape);
+}
+
+void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand) {
+  if (vm->has_contracts)
+    vm->observer->contract_refused(vm, why, operand);
+  if (vm->watch != NULL)
+    vm->observer->refused(vm, why, operand);
 }
 
 // The nearest reason why an operand was not written into.

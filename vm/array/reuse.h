@@ -28,9 +28,25 @@ static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
          !vm->no_reuse;
 }
 
+// Tells of a refusal those who asked: a contract, and whoever watches.
+void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand);
+// Notes that [operand]'s memory could not take a result.
+static inline __attribute__((always_inline)) void tl_refused(tl_vm *vm,
+                                                             tl_rejection why,
+                                                             tl_slot operand) {
+  (&vm->stats.inplace_refused_live)[why]++;
+  if (vm->has_contracts || vm->watch != NULL)
+    tl_refusal_seen(vm, why, operand);
+}
+
 // Whether a slot that owns an array of that dtype shows a whole block alone,
 // and holds it alone: a part that was copied out before its array was written.
-bool tl_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype);
+bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype);
+static inline __attribute__((always_inline)) bool tl_has_own_block(
+    const tl_vm *vm, tl_slot s, tl_dtype dtype) {
+  return (s.tag & (TL_OWNED | TL_DIRECT)) == TL_OWNED &&
+         tl_view_has_own_block(vm, s, dtype);
+}
 
 // Takes the memory of one for which that holds: *slot no longer owns. The
 // result owns it in the slot's place.

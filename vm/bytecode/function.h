@@ -246,7 +246,12 @@ typedef struct tl_prototype {
   // Its parameters in the source, as byte offsets; equal: it has none.
   uint32_t params_begin, params_end;
   uint32_t param_count;
-  uint32_t required_count;
+  // From so many arguments by position to so many, each stands where its
+  // parameter is, and all others have defaults. With a ...rest no number does.
+  //
+  //     fn f(a, b = 2, c: 3)    1 to 2
+  //     fn f(a, b)              2 to 2
+  uint32_t least_count, most_count;
   bool has_rest;  // a ...rest parameter
   // All parameters are required and have no type pattern, so arguments by
   // position need no binding.
@@ -336,6 +341,13 @@ static inline tl_prototype *tl_function_prototype(tl_slot s) {
     return s.pointer;
   const tl_closure *closure = s.pointer;
   return closure->members[tl_member_index(s)];
+}
+
+// Whether so many arguments by position are the parameters as they stand, so
+// that nothing has to be bound: those behind are unset, which is a default.
+static inline bool tl_stands_in_place(const tl_prototype *function,
+                                      uint32_t count) {
+  return count >= function->least_count && count <= function->most_count;
 }
 
 // The functions of a closure object that CLOSURE makes.

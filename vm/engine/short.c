@@ -277,10 +277,10 @@ bool tl_short_binary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
       tl_ops[op].rule == TL_RULE_COMPARE &&
       tl_compare_at_once(op, x[0], x[1], &truth))
     result = tl_bool(truth);
-  else if (vm->has_contracts || !(is_complex(x[0].tag) || is_complex(x[1].tag)
-                                      ? complex_scalars(vm, op, x, &result)
-                                      : binary(vm, op, x, ITEMS, &result) ||
-                                            tl_small(vm, op, x, &result)))
+  else if (vm->has_contracts || !(binary(vm, op, x, ITEMS, &result) ||
+                                  (is_complex(x[0].tag) || is_complex(x[1].tag)
+                                       ? complex_scalars(vm, op, x, &result)
+                                       : tl_small(vm, op, x, &result))))
     return false;
   end(vm, x[0]);
   end(vm, x[1]);

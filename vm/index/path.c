@@ -16,6 +16,7 @@
 #include <inttypes.h>
 
 #include "vm/array/describe.h"
+#include "vm/array/reuse.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_set.h"
 #include "vm/array/range.h"

@@ -39,27 +39,23 @@
 // be measured in a portable manner.
 enum { NATIVE_DEPTH_MAX = 150 };
 
-// Pushes a frame for [function] whose slots begin at [base], where its
-// arguments already are; [closure] is NULL for a function without captures,
-// [flags] are TL_FRAME_*. False after tl_fail (kind limit) where the stack is
-// full: nothing is pushed, and the arguments are still the caller's. The audit
-// build clears the slots, since it recounts all of them.
-static bool push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
+// Pushes a frame for [function], for which there is room, whose slots begin at
+// [base], where its arguments already are; [closure] is NULL for a function
+// without captures, [flags] are TL_FRAME_*. The audit build clears the slots,
+// since it recounts all of them.
+static void push_frame(tl_vm *vm, tl_prototype *function, tl_closure *closure,
                        tl_slot *base, uint32_t flags) {
-  if (!tl_slots_reserve(vm, base + function->slot_count, vm->frame + 1))
-    return false;
   tl_frame *frame = ++vm->frame;
   // The caller's pc was saved before; this is where the new frame begins.
-  frame->pc = function->code;
-  frame->base = base;
-  frame->function = function;
-  frame->closure = closure;
-  frame->flags = flags;
+  *frame = (tl_frame){.pc = function->code,
+                      .base = base,
+                      .function = function,
+                      .closure = closure,
+                      .flags = flags};
 #ifdef TALLY_AUDIT
   for (uint32_t i = function->param_count; i < function->slot_count; i++)
     base[i] = tl_unset();
 #endif
-  return true;
 }
 
 // --- Binding ----------------------------------------------------------------
@@ -717,25 +713,6 @@ static bool call_library(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
   return run_bound(vm, p.builtin, p.count, bound, out);
 }
 
-// Whether [count] arguments by position are just the first parameters and all
-// others have defaults: then each already stands where its parameter is, and
-// nothing has to be bound.
-//
-//  fn f(a, b = 2, c: 3)     f(1)  f(1, 5)     in place
-//                           f()  f(1, 5, 6)  bound, which fails
-//
-static bool stand_in_place(const tl_prototype *function, uint32_t count) {
-  if (count > function->param_count)
-    return false;
-  for (uint32_t i = 0; i < function->param_count; i++) {
-    int kind = (int)function->params[i].kind;
-    if (kind == TL_PARAM_REST ||
-        kind == (i < count ? TL_PARAM_NAMED : TL_PARAM_REQUIRED))
-      return false;
-  }
-  return true;
-}
-
 // Calls a script function: puts the arguments where its parameters are, and
 // pushes its frame. Takes the arguments.
 static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
@@ -747,7 +724,7 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
     return drop_failed(vm, count, window);
   // Nothing to bind: missing arguments are unset, and code at the function's
   // beginning fills in their defaults.
-  if (shape == NULL && stand_in_place(function, count)) {
+  if (shape == NULL && tl_stands_in_place(function, count)) {
     for (; count < function->param_count; count++) window[count] = tl_unset();
   } else {
     // Bound into memory of their own, as window and parameters overlap.
@@ -764,10 +741,8 @@ static bool enter(tl_vm *vm, tl_slot callee, const tl_call_shape *shape,
       tl_error_of_function(vm, function, window);
       return false;
     }
-    count = p.count;
   }
-  if (!push_frame(vm, function, closure, window, flags))
-    return drop_failed(vm, count, window);
+  push_frame(vm, function, closure, window, flags);
   return true;
 }
 
@@ -834,14 +809,6 @@ tl_slot *tl_call_window(tl_vm *vm, uint32_t count) {
   return tl_slots_reserve(vm, base + count + 1, vm->frame) ? base : NULL;
 }
 
-// Whether a call with [count] arguments needs no binding at all.
-static inline bool is_plain_call(tl_slot function, uint32_t count) {
-  if (!tl_is_kind(function, TL_KIND_FUNCTION))
-    return false;
-  const tl_prototype *p = function.pointer;
-  return p->plain && p->param_count == count;
-}
-
 // A call that fails may have written *out before; nobody may look at that.
 static bool fail_call(tl_slot *out) {
   *out = tl_none();
@@ -862,16 +829,9 @@ static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
   if (--vm->fuel <= 0 && !tl_refuel(vm))
     return drop_failed(vm, n, base);
   vm->native_depth++;
-  bool pushed = false, ok;
+  bool pushed = false;
   tl_frame *before = vm->frame;
-  if (is_plain_call(function, n)) {
-    // The usual call of a host: nothing to bind.
-    pushed = ok = push_frame(vm, function.pointer, NULL, base, TL_FRAME_OWNS);
-    if (!ok)
-      tl_drop_all(vm, base, n);
-  } else {
-    ok = call_any(vm, function, NULL, n, base, &pushed, out);
-  }
+  bool ok = call_any(vm, function, NULL, n, base, &pushed, out);
   if (ok && pushed) {
     vm->frame->flags |= TL_FRAME_ENTRY;
     ok = vm->counting ? tl_interpret_counting(vm) : tl_interpret(vm);

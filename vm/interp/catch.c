@@ -120,8 +120,7 @@ bool tl_error_raise(tl_vm *vm, tl_slot error) {
   if (vm->error.set)
     return false;
   if (tl_is_string(error)) {
-    tl_fail(vm, TALLY_ERR_VALUE, "%.*s", TL_LONGEST_MESSAGE,
-            error.string->text);
+    tl_fail_text(vm, TALLY_ERR_VALUE, error.string->text);
     vm->error.named = true;
     return false;
   }

@@ -119,12 +119,12 @@ static bool get(tl_vm *vm, tl_slot *a, const tl_slot *of, unsigned mode,
 }
 
 // The result's slot may be the base's or the index's, so it is written last. A
-// number of an array that ends with that is not looked for by way of a view.
+// number of an array or list that ends with that is taken out at once.
 bool tl_do_getel(tl_vm *vm, tl_slot *a, const tl_slot *base,
                  const tl_slot *index, unsigned modes) {
   tl_slot number;
-  if (tl_is_array(*base) && !vm->has_contracts &&
-      tl_item_get(&number, base, index)) {
+  if ((tl_is_array(*base) || tl_is_list(*base)) && !vm->has_contracts &&
+      tl_item_get(&number, base, index) && !tl_is_heap(number)) {
     tl_drop(vm, tl_operand_read(base, modes & 3u));
     tl_copy_slot(a, &number);
     return true;

@@ -621,9 +621,9 @@ void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
 // but the accounting is left to do; else NULL. Every small array is made here.
 static inline void *listed_block(tl_vm *vm, size_t nbytes) {
   struct tl_memory *memory = vm->memory;
-  if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || memory->fail_at != 0 ||
-      vm->options.memory_limit != 0 || vm->watch != NULL ||
-      memory->ceiling != 0)
+  // One test of three numbers that are nearly always zero.
+  if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || vm->watch != NULL ||
+      (memory->fail_at | vm->options.memory_limit | memory->ceiling) != 0)
     return NULL;
   void **list = &memory->lists[class_of(nbytes)], *block = *list;
   if (block == NULL)
@@ -636,23 +636,34 @@ static inline void *listed_block(tl_vm *vm, size_t nbytes) {
 }
 
 // Every object begins with one count, its maker's.
-void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
-  TL_CHECK(nbytes >= sizeof(tl_object));
-  tl_object *object = listed_block(vm, nbytes);
-  if (object == NULL)
-    object = tl_alloc(vm, nbytes, what);
-  if (object == NULL)
-    return NULL;
+static inline void *begin_object(tl_vm *vm, tl_kind kind, size_t nbytes,
+                                 void *block) {
+  tl_object *object = block;
   *object = (tl_object){.count = 1, .kind = (uint8_t)kind, .nbytes = nbytes};
   vm->stats.live++;
   return object;
 }
 
-// The size stands in the header, which is read before the block goes: its first
-// bytes become the link of the free list.
-void tl_object_free(tl_vm *vm, tl_object *object) {
-  TL_CHECK(vm->stats.live > 0);
-  TL_CHECK(vm->stats.live_bytes >= object->nbytes);
+// An object in a block that is not just there. Apart, so that the usual case
+// saves no registers.
+static __attribute__((noinline)) void *alloc_object(tl_vm *vm, tl_kind kind,
+                                                    size_t nbytes,
+                                                    const char *what) {
+  void *block = tl_alloc(vm, nbytes, what);
+  return block == NULL ? NULL : begin_object(vm, kind, nbytes, block);
+}
+
+void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
+  TL_CHECK(nbytes >= sizeof(tl_object));
+  void *block = listed_block(vm, nbytes);
+  return block != NULL ? begin_object(vm, kind, nbytes, block)
+                       : alloc_object(vm, kind, nbytes, what);
+}
+
+// The end of a container, which may have a gap in front, or of an object that
+// somebody watches.
+static __attribute__((noinline)) void free_object(tl_vm *vm,
+                                                  tl_object *object) {
   size_t nbytes = object->nbytes;
   void *block = object;
   if (object->kind == TL_KIND_LIST || object->kind == TL_KIND_RECORD) {
@@ -664,6 +675,22 @@ void tl_object_free(tl_vm *vm, tl_object *object) {
     vm->observer->free(vm, block, nbytes);
   vm->stats.live_bytes -= nbytes;
   block_free(vm, block, nbytes);
+}
+
+// The size stands in the header, which is read before the block goes: its first
+// bytes become the link of the free list.
+void tl_object_free(tl_vm *vm, tl_object *object) {
+  TL_CHECK(vm->stats.live > 0);
+  TL_CHECK(vm->stats.live_bytes >= object->nbytes);
+  const size_t nbytes = object->nbytes;
+  if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || vm->watch != NULL ||
+      object->kind == TL_KIND_LIST || object->kind == TL_KIND_RECORD) {
+    free_object(vm, object);
+    return;
+  }
+  vm->stats.live--;
+  vm->stats.live_bytes -= nbytes;
+  list_add(vm->memory, class_of(nbytes), object);
 }
 
 // --- Life -------------------------------------------------------------------

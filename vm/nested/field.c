@@ -19,8 +19,11 @@
 #include "vm/values/list.h"
 #include "vm/vm.h"
 
-static bool is_named(const tl_string *name, const char *text) {
-  return name->text[0] == text[0] && strcmp(name->text, text) == 0;
+// Inlined, so that a literal's length is known and is compared as a number.
+static inline __attribute__((always_inline)) bool is_named(
+    const tl_string *name, const char *text) {
+  const size_t nbytes = strlen(text);
+  return name->length == nbytes && memcmp(name->text, text, nbytes) == 0;
 }
 
 // --- Shapes ------------------------------------------------------------------

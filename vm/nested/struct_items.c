@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "vm/array/describe.h"
+#include "vm/array/reuse.h"
 #include "vm/error.h"
 #include "vm/events.h"
 #include "vm/index/select.h"
