@@ -509,6 +509,28 @@ static void test_a_store_stops_unseen(void **state) {
   }
 }
 
+// Code that nobody reaches is looked for at the beginning of a call, too: an
+// interrupt that comes meanwhile stops that call, and none is lost.
+static void test_an_interrupt_of_a_reclaim(void **state) {
+  host *h = *state;
+  open_polled(h);
+  run_ok(h,
+         "import memory\nl = ((i,) for i in 0..20000)\n"
+         "fn f() = memory.reclaim()");
+  static const char *const sources[] = {
+      "x = memory.reclaim()\nfor i in 0..9000 { }", "for i in 0..9000 { }"};
+  for (uint64_t at = 1; at < 16; at++) {
+    // From within a call the reclaim is put off to the next.
+    run_ok(h, "each([1], v => f())");
+    h->polls = 0;
+    h->interrupt_at = at;
+    tally_status status = tally_eval(h->vm, sources[at % 2], NULL);
+    h->interrupt_at = 0;
+    if (h->polls >= at)
+      assert_int_equal(status, TALLY_ERR_INTERRUPT);
+  }
+}
+
 // Large blocks that die while somebody waits are given back by the next call.
 static void test_large_blocks_of_a_stopped_run(void **state) {
   host *h = *state;
@@ -581,6 +603,8 @@ int main(void) {
       HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
+      ONCE_TEST(test_an_interrupt_of_a_reclaim, host_set_up, host_tear_down,
+                "it runs many times itself"),
       ONCE_TEST(test_a_store_stops_unseen, host_set_up, host_tear_down,
                 "it runs many times itself"),
       ONCE_TEST(test_a_pass_over_an_operand_stops_unseen, host_set_up,
