@@ -8,7 +8,6 @@
 
 #include "vm/poll.h"
 
-#include "vm/kernels/sort.h"
 #include "vm/memory/mapping.h"
 #include "vm/events.h"
 #include "vm/objects.h"
@@ -148,12 +147,6 @@ bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes) {
   if (nbytes > 0)
     memcpy(to, from, nbytes);
   return true;
-}
-
-bool tl_touch(tl_vm *vm, void *block, size_t nbytes) {
-  tl_stop stop = tl_stop_of(vm);
-  tl_sort_touch(block, nbytes, &stop);
-  return !stop.stopped;
 }
 
 // What comes later knows nothing of this operation. Without a total it is

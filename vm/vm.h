@@ -372,10 +372,6 @@ static inline bool tl_poll_piece(tl_vm *vm, size_t at, size_t n, size_t *end) {
 // As memcpy, which a gigabyte keeps for half a second: polls between pieces,
 // and counts no work. False after tl_fail.
 bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes);
-// Writes a 0 into each page of a block whose bytes are 0 or mean nothing yet,
-// and polls as it goes: who then writes here and there gets all of it from the
-// system at once. False after tl_fail.
-bool tl_touch(tl_vm *vm, void *block, size_t nbytes);
 
 // Whether somebody waits for control: an interrupt or the deadline has come, or
 // the error that says so is pending.
