@@ -228,8 +228,8 @@ static void sweep(tl_vm *vm) {
     }
 }
 
-// If memory is short on the way, or the VM is stopped, some objects may not have
-// been met, and nothing is freed.
+// If memory is short on the way, or the VM is stopped, some objects may not
+// have been met, and nothing is freed.
 size_t tl_reclaim(tl_vm *vm) {
   vm->wants_reclaim = !may_reclaim(vm);
   if (vm->wants_reclaim)
