@@ -49,6 +49,10 @@ bool tl_argsort_strings(tl_vm *vm, int64_t *order, const tl_string_item *items,
 // Sorts every lane of a dense array in place; on failure each has its items
 // still, in some order.
 bool tl_sort_lanes(tl_vm *vm, tl_array *a, int axis, bool descending);
+// Writes a 0 into each page of a block whose bytes are 0 or mean nothing yet,
+// and polls as it goes: who then writes here and there gets all of it from the
+// system at once. False after tl_fail.
+bool tl_touch(tl_vm *vm, void *block, size_t nbytes);
 // Writes the order of every lane of [a], whose items have [dtype]. [order] is
 // of int64; it may be a itself, where that has items of 8 bytes.
 bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,

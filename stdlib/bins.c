@@ -12,6 +12,7 @@
 #include "stdlib/families.h"
 #include "vm/array/describe.h"
 #include "vm/kernels/kernels.h"
+#include "vm/nested/nested.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"
 #include "vm/vm.h"
@@ -126,12 +127,15 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // written so that NaN fails, too.
 static bool check_increasing(tl_vm *vm, const char *function, const char *name,
                              const double *edges, int64_t n) {
-  for (int64_t i = 1; i < n; i++)
+  for (int64_t i = 1; i < n; i++) {
+    if (!tl_poll_at(vm, i))
+      return false;
     if (!(edges[i - 1] <= edges[i]))
       return tl_fail(vm, TALLY_ERR_VALUE,
                      "%s: %s must increase, but item %lld "
                      "is %g after %g",
                      function, name, (long long)i, edges[i], edges[i - 1]);
+  }
   return true;
 }
 
@@ -585,7 +589,7 @@ static bool ascending(tl_vm *vm, tl_slot bins, bool *transposed, tl_slot *out) {
   *out = bins;
   if (*transposed) {
     tl_array *back = tl_array_new(vm, TL_FLOAT64, 1, &n);
-    for (int64_t i = 0; back && i < n; i++)
+    for (int64_t i = 0; i < n && tl_array_polled(vm, &back, i); i++)
       ((double *)back->data)[i] = edge[n - 1 - i];
     tl_drop(vm, bins);
     if (!back)

@@ -70,12 +70,15 @@ static bool read_all(tl_csv_window *w) {
 
 // --- Lines ------------------------------------------------------------------
 
-// Behind the last line that ends before [end]; [begin] if none does. What
-// follows a \r at the very end is not known.
-static char *last_line_end(char *begin, char *end) {
-  for (char *at = end; at > begin; at--)
+// Behind the last line that ends before [end]; [begin] if none does, NULL after
+// tl_fail. What follows a \r at the very end is not known.
+static char *last_line_end(tl_vm *vm, char *begin, char *end) {
+  for (char *at = end; at > begin; at--) {
     if (at[-1] == '\n' || (at[-1] == '\r' && at < end && *at != '\n'))
       return at;
+    if ((end - at) % (1 << 20) == (1 << 20) - 1 && !tl_poll(vm, 1))
+      return NULL;
+  }
   return begin;
 }
 
@@ -102,7 +105,9 @@ static bool show(tl_csv_window *w, size_t at, size_t want) {
     w->begin = bytes->data + at;
     w->end = w->begin + (left < want ? left : want);
     if (!w->last)
-      w->end = last_line_end(w->begin, w->end);
+      w->end = last_line_end(w->reader.vm, w->begin, w->end);
+    if (w->end == NULL)
+      return false;
     if (w->last || w->end > w->begin)
       break;
     w->end = NULL;

@@ -157,6 +157,8 @@ static bool number_runs(tl_vm *vm, int64_t *order, int64_t n, int64_t *inverse,
                         int64_t *counts) {
   enum { AHEAD = 32 };
   int64_t run = -1;
+  if (!tl_touch(vm, inverse, (size_t)n * sizeof *inverse))
+    return false;
   for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) {
     int64_t place = order[i], next = order[i + AHEAD < n ? i + AHEAD : i];
     tl_prefetch(&inverse[next < 0 ? ~next : next], 0);

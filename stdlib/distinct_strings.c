@@ -43,17 +43,20 @@ static bool grow(table *t, size_t first) {
   t->capacity = old.capacity > 0 ? 2 * old.capacity : first;
   t->entries = tl_alloc_zeroed(t->vm, t->capacity * sizeof *t->entries,
                                "a table of strings");
-  if (t->entries == NULL) {
-    *t = old;
-    return false;
-  }
-  for (size_t i = 0; i < old.capacity; i++) {
+  bool ok = t->entries != NULL &&
+            tl_touch(t->vm, t->entries, t->capacity * sizeof *t->entries);
+  for (size_t i = 0; i < old.capacity && tl_poll_ok(t->vm, (int64_t)i, &ok);
+       i++) {
     const entry *e = &old.entries[i];
     if (e->count > 0)
       *find(t, &e->item, e->hash) = *e;
   }
-  tl_free(t->vm, old.entries, old.capacity * sizeof *old.entries);
-  return true;
+  const table dead = ok ? old : *t;
+  if (!ok)
+    *t = old;
+  if (dead.entries != NULL)
+    tl_free(t->vm, dead.entries, dead.capacity * sizeof *dead.entries);
+  return ok;
 }
 
 // Counts every item of [flat], whose strings the entries borrow: [flat] must

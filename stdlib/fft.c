@@ -268,8 +268,11 @@ static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
                       int axis) {
   tl_lanes lanes;
   int64_t unpolled = 0;
-  bool ok = true;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){to, x}, axis);
+  // A lane across all of the result would get all of its pages at once.
+  bool ok =
+      lanes.step[0] == (int64_t)tl_itemsize(to->head.dtype) ||
+      tl_touch(vm, to->data, (size_t)to->size * tl_itemsize(to->head.dtype));
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
     const char *from = lanes.data[1];
     char *out = lanes.data[0];

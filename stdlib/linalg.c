@@ -403,10 +403,10 @@ static bool solve_stack(tl_vm *vm, equations *e) {
     if (e->kind == BAND)
       spread_band(e, work, a);
     else
-      memcpy(work, a, (size_t)e->a_items * size);
+      ok = tl_copy_bytes(vm, work, a, (size_t)e->a_items * size);
     char *b = e->b->data + (size_t)(i * e->n * e->m) * size;
-    ok = tl_dense_check(vm, e->function, &e->a, at, solve_one(vm, e, work, b),
-                        "singular");
+    ok = ok && tl_dense_check(vm, e->function, &e->a, at,
+                              solve_one(vm, e, work, b), "singular");
     for (int k = e->ndim - 1; k >= 0; k--) {
       at += e->strides[k];
       if (++index[k] < e->shape[k])

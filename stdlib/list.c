@@ -92,9 +92,11 @@ static bool grow_rows(tl_vm *vm, tl_slot *s, const tl_array *row,
     tl_shape(a)[0]--;
     return false;
   }
+  // Only a stop ends this early, after which nobody sees the array.
   bool ok = tl_array_assign(vm, last, row);
   tl_drop(vm, tl_own_array(last));
-  *out = give_grown(vm, s);
+  if (ok)
+    *out = give_grown(vm, s);
   return ok;
 }
 

@@ -98,12 +98,12 @@ static int64_t columns_of(const sorter *s) {
   tl_slot first = s->entries[0].key;
   bool lists = tl_is_list(first);
   int64_t width = lists ? first.list->length : 1;
-  for (int64_t i = 1; i < s->count; i++) {
+  bool ok = true;
+  for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++) {
     tl_slot key = s->entries[i].key;
-    if (tl_is_list(key) != lists || (lists && key.list->length != width))
-      return 0;
+    ok = tl_is_list(key) == lists && (!lists || key.list->length == width);
   }
-  return width <= COLUMNS_MOST ? width : 0;
+  return ok && width <= COLUMNS_MOST ? width : 0;
 }
 
 // What the key of entry [i] has in a column.
@@ -120,14 +120,13 @@ static bool is_uniform(const sorter *s, int64_t column) {
   int class = tl_class(first);
   if (!strings && class != TL_CLASS_I64 && class != TL_CLASS_F64)
     return false;
-  for (int64_t i = 0; i < s->count; i++) {
+  bool ok = true;
+  for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++) {
     tl_slot key = part_of(s, i, column);
-    if (strings ? !tl_is_string(key) : (int)tl_class(key) != class)
-      return false;
-    if (class == TL_CLASS_F64 && isnan(key.f))
-      return false;
+    ok = (strings ? tl_is_string(key) : (int)tl_class(key) == class) &&
+         !(class == TL_CLASS_F64 && isnan(key.f));
   }
-  return true;
+  return ok;
 }
 
 // Writes the order of the entries' keys, copied to [items] as an array has
@@ -135,8 +134,8 @@ static bool is_uniform(const sorter *s, int64_t column) {
 static bool order_uniform(sorter *s, int64_t column, char *items,
                           int64_t *order) {
   tl_slot first = part_of(s, 0, column);
-  bool descending = s->sign < 0;
-  for (int64_t i = 0; i < s->count; i++) {
+  bool descending = s->sign < 0, ok = true;
+  for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++) {
     tl_slot key = part_of(s, i, column);
     if (tl_is_string(key))
       ((tl_string_item *)items)[i] = tl_string_item_of(key.string);
@@ -145,6 +144,8 @@ static bool order_uniform(sorter *s, int64_t column, char *items,
     else
       ((double *)items)[i] = key.f;
   }
+  if (!ok)
+    return false;
   if (tl_is_string(first))
     return tl_argsort_strings(s->vm, order, (tl_string_item *)items, s->count,
                               descending);
@@ -166,10 +167,13 @@ static bool sort_uniform(sorter *s, int64_t columns) {
   bool ok = true;
   while (ok && columns-- > 0) {
     ok = order_uniform(s, columns, items, order);
-    for (int64_t i = 0; ok && i < s->count; i++)
+    for (int64_t i = 0; i < s->count && tl_poll_ok(s->vm, i, &ok); i++)
       s->spare[i] = s->entries[order[i]];
-    if (ok)
-      memcpy(s->entries, s->spare, (size_t)s->count * sizeof *s->entries);
+    if (ok) {
+      entry *sorted = s->spare;
+      s->spare = s->entries;
+      s->entries = sorted;
+    }
   }
   tl_free(s->vm, items, nbytes);
   return ok;
@@ -189,6 +193,8 @@ static bool sort_entries(sorter *s) {
   int64_t columns;
   if (has_uniform(s, &columns))
     return sort_uniform(s, columns);
+  if (tl_failed(s->vm))
+    return false;
   for (int64_t low = 0; low < s->count; low += RUN) {
     int64_t high = low + RUN < s->count ? low + RUN : s->count;
     if (!sort_run(s, low, high))
@@ -231,15 +237,18 @@ static bool make_keys(sorter *s, tl_slot function) {
 static bool sort_items(tl_vm *vm, tl_list *list, bool descending, tl_slot key) {
   sorter s = {.vm = vm, .count = list->length, .sign = descending ? -1 : 1};
   size_t nbytes = 2 * (size_t)s.count * sizeof(entry);
-  s.entries = tl_alloc(vm, nbytes, "sort");
-  if (s.entries == NULL)
+  entry *entries = tl_alloc(vm, nbytes, "sort");
+  if (entries == NULL)
     return false;
-  s.spare = s.entries + s.count;
-  for (int64_t i = 0; i < s.count; i++) {
+  s.entries = entries;
+  s.spare = entries + s.count;
+  bool ok = true;
+  for (int64_t i = 0; i < s.count && tl_poll_ok(vm, i, &ok); i++) {
     tl_slot item = list->items[i];
     s.entries[i] = (entry){tl_borrow(item), item};
   }
-  bool keyed = !tl_is_none(key), ok = !keyed || make_keys(&s, key);
+  bool keyed = ok && !tl_is_none(key);
+  ok = ok && (!keyed || make_keys(&s, key));
   if (ok) {
     ok = sort_entries(&s);
     for (int64_t i = 0; i < s.count; i++) {
@@ -249,7 +258,7 @@ static bool sort_items(tl_vm *vm, tl_list *list, bool descending, tl_slot key) {
         tl_drop(vm, s.entries[i].key);
     }
   }
-  tl_free(vm, s.entries, nbytes);
+  tl_free(vm, entries, nbytes);
   return ok;
 }
 

@@ -365,7 +365,7 @@ static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // stays UTF-8.
 static void write_string(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
-  for (size_t i = 0; i < nbytes; i++) {
+  for (size_t i = 0; i < nbytes && !text->failed; i++) {
     unsigned char c = (unsigned char)string[i];
     if (c == '"' || c == '\\')
       tl_text_printf(text, "\\%c", c);

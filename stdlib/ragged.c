@@ -49,7 +49,7 @@ static bool read_counts(tl_vm *vm, tl_slot s, int64_t total, tl_array **out) {
             tl_fail(vm, TALLY_ERR_SHAPE, "ragged: counts have no axis");
   tl_array *offsets = ok ? tl_offsets_new(vm, a->size) : NULL;
   ok = offsets != NULL;
-  for (int64_t i = 0; ok && i < a->size; i++) {
+  for (int64_t i = 0; i < a->size && tl_poll_ok(vm, i, &ok); i++) {
     int64_t n = ((const int64_t *)(const void *)a->data)[i];
     int64_t *to = &tl_offsets_data(offsets)[i + 1];
     // The first count that goes too far is named, not the sum of all.
@@ -138,11 +138,10 @@ static bool lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (counts == NULL)
     return false;
   const int64_t *at = is_ragged ? tl_ragged_offsets(args[0].nested) : NULL;
-  for (int64_t i = 0; i < rows; i++)
+  for (int64_t i = 0; i < rows && tl_array_polled(vm, &counts, i); i++)
     tl_offsets_data(counts)[i] =
         is_ragged ? at[i + 1] - at[i] : tl_value_length(args[0], 1);
-  *out = tl_own_array(counts);
-  return true;
+  return tl_array_give(counts, out);
 }
 
 // local_index(x): rows as x has them, each from 0 on.

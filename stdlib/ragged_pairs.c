@@ -152,7 +152,7 @@ static tl_array *count_choices(tl_vm *vm, const int64_t *x, int64_t rows,
   if (offsets == NULL)
     return NULL;
   int64_t *to = tl_offsets_data(offsets);
-  for (int64_t i = 0; i < rows; i++) {
+  for (int64_t i = 0; i < rows && tl_array_polled(vm, &offsets, i); i++) {
     int64_t count = choose(x[i + 1] - x[i], k);
     if (count >= 0 && !__builtin_add_overflow(to[i], count, &to[i + 1]))
       continue;

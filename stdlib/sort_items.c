@@ -7,8 +7,15 @@
 #include "stdlib/sort_parts.h"
 #include "vm/array/string_item.h"
 #include "vm/kernels/kernels.h"
+#include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
+
+bool tl_touch(tl_vm *vm, void *block, size_t nbytes) {
+  tl_stop stop = tl_stop_of(vm);
+  tl_sort_touch(block, nbytes, &stop);
+  return !stop.stopped;
+}
 
 // --- Items ------------------------------------------------------------------
 

@@ -139,7 +139,8 @@ static bool push_words(met_table *table, const tl_string *s, tl_list **list) {
     // either.
     while (at < s->length && (kinds[(unsigned char)text[at]] == WORD ||
                               blank_at(text + at, s->length - at) == 0))
-      at++;
+      if ((++at & 0xffff) == 0 && !tl_poll(table->vm, 64))
+        return false;
     if (at == start)
       return true;
     if (!push(table, list, s, start, at))

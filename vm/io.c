@@ -234,8 +234,8 @@ bool tl_reader_read(tl_reader *reader, void *to, size_t nbytes, size_t *got) {
     size_t want = nbytes - *got;
     // In pieces, so that a poll comes between them; and some systems refuse 2
     // GiB at once.
-    if (want > 1 << 22)
-      want = 1 << 22;
+    if (want > 1 << 20)
+      want = 1 << 20;
     if (reader->size < 0 && !await(reader->vm, reader->fd, POLLIN))
       return false;
     ssize_t n = faulty("read") ? -1 : read(reader->fd, (char *)to + *got, want);
@@ -675,7 +675,7 @@ bool tl_writer_open(tl_vm *vm, const char *what, const char *path,
 // so it goes on with the rest.
 //
 //  to standard output   by the host's hook, whose limit tl_write_for counts
-//  to a file            counted here, then in pieces of 4 MiB
+//  to a file            counted here, then in pieces of 1 MiB
 //
 // A piece that would pass the limit is not written, nor is any part of it.
 static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
@@ -685,7 +685,7 @@ static bool write_all(tl_writer *w, const char *data, size_t nbytes) {
     return false;
   const size_t total = nbytes;
   while (nbytes > 0) {
-    size_t want = nbytes > 1 << 22 ? 1 << 22 : nbytes;
+    size_t want = nbytes > 1 << 20 ? 1 << 20 : nbytes;
     ssize_t n = faulty("write") ? -1 : write(w->fd, data, want);
     if (n < 0 && !is_passing(errno))
       return fail(w->vm, w->what, "write", w->path, errno);

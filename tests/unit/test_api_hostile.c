@@ -550,6 +550,20 @@ static void test_stacks_grow(void **state) {
   check_alive(h);
 }
 
+static void read_otherwise(tally_vm *vm, const char *text, size_t nbytes) {
+  tally_status (*const readers[])(tally_vm *, const char *, const char *,
+                                  size_t, tally_value *) = {
+      tally_check_source, tally_format_source, tally_resolve_source,
+      tally_describe_source};
+  for (size_t i = 0; i < sizeof readers / sizeof *readers; i++) {
+    tally_value found;
+    if (readers[i](vm, "deep", text, nbytes, &found) == TALLY_OK)
+      tally_release(vm, found);
+  }
+  tally_disassemble(vm, "deep", text, nbytes);
+  tally_tokens(vm, text, nbytes, NULL, 0);
+}
+
 // What nests at most as deep as the compiler takes: a thread of 256 KiB has the
 // stack for it, and more is an error.
 static void *run_deep_texts(void *context) {
@@ -600,8 +614,32 @@ static void *run_deep_texts(void *context) {
       at += sprintf(at, "%s", forms[i][1]);
       for (int n = 0; n < counts[k]; n++) at += sprintf(at, "%s", forms[i][2]);
       tally_eval(h->vm, text, NULL);
+      if (counts[k] < 1000)
+        read_otherwise(h->vm, text, (size_t)(at - text));
       free(text);
     }
+  }
+  // Calls from C into scripts, and what recurses over types, in each other.
+  static const char *const calls[] = {
+      "each([n], v => f(v - 1))",
+      "fold([n, n], (a, v) => f(v - 1))",
+      "sort((n, n), key: v => f(v - 1))",
+      "map_axis([[n]], v => f(v[0] - 1))",
+      "leaf_map((n,), v => f(v - 1))",
+      "strings.substitute(\"a\", \"a\", v => string(f(n - 1)))",
+      "memory.measure(() => f(n - 1))",
+  };
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+    char source[600];
+    snprintf(source, sizeof source,
+             "import memory\nimport strings\nl = [1]\n"
+             "for i in 0..60 { l = ragged(l, [len(l)]) }\n"
+             "fn g(m) {\n  x = m + 1\n  x = m == m\n  m[0] = m[0]\n"
+             "  sum(m, axis: -1)\n}\n"
+             "fn f(n) {\n  x = g(l)\n  %s\n}\ny = f(1000)",
+             calls[i]);
+    if (tally_eval(h->vm, source, NULL) != TALLY_ERR_LIMIT)
+      return NULL;
   }
   return h;
 }

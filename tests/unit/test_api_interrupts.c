@@ -181,10 +181,17 @@ static void test_long_operations_poll(void **state) {
 
       "y = searchsorted(sort(x), x)",
       "y = interp(x, [1.0, 9.0], [2.0, 3.0])",
+      "y = digitize(0, sort(x))",
+
+      "z[:] = k",
+      "z[1:] = z[:-1]",
+      "z[::2] = z[1::2]",
+      "z[k] = 5",
+      "z[k, none] = [1]",
   };
   char source[200];
   snprintf(source, sizeof source,
-           "n = %d\nk = arange(n) * 7919 %% 997\nx = k / 7", n);
+           "n = %d\nk = arange(n) * 7919 %% 997\nx = k / 7\nz = k + 0", n);
   run_ok(h, source);
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
     check_polls(h, sources[i], n);
@@ -213,13 +220,20 @@ static void test_long_lists_and_texts_poll(void **state) {
       "y = memory.by_type()",
       "y = memory.backrefs(l)",
       "y = 0..n == k",
+      "y = reverse(r)",
+      "y = ts[k]",
+      "y = lengths(g)",
+      "y = reverse(g)",
+      "m = r\nm[0] = 1",
   };
-  char source[200];
+  char source[300];
   snprintf(
       source, sizeof source,
       "import memory\nimport strings\nn = %d\nk = arange(n) * 7919 %% 997\n"
       "one = (1, 2)\nr = (one for v in k)\n"
-      "marks = \"a\" + strings.repeat(\"\\u{301}\", n)",
+      "marks = \"a\" + strings.repeat(\"\\u{301}\", n)\n"
+      "ts = [string(v) for v in 0..1000]\n"
+      "g = ragged(k, full(n, 1))",
       n);
   run_ok(h, source);
   for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
@@ -467,6 +481,56 @@ static void test_a_pass_over_an_operand_stops_unseen(void **state) {
   }
 }
 
+// A store into a variable of the host's session is finished or not begun; one
+// into what ends with the run stops at the next poll.
+static void test_a_store_stops_unseen(void **state) {
+  host *h = *state;
+  open_polled(h);
+  run_ok(
+      h,
+      "n = 700000\nold = arange(n)\nk = old[::-1] + 0\ntexts = [string(v) for v in k]\n"
+      "fn f(a, i) { a[i] = a[::-1]; a }");
+  static const char *const sources[] = {
+      "x[:] = k",   "x[1:] = x[:-1]",     "x[::2] = x[1::2]", "x[k] = old",
+      "x[old] = 5", "t[:] = texts[::-1]", "y = f(old + 0, k)"};
+  for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+    run_ok(h, "x = old + 0\nt = texts + \"\"");
+    run_ok(h, sources[i]);
+    run_ok(h, "done = (x, t)");
+    for (uint64_t at = 1; at < 12; at++) {
+      run_ok(h, "x = old + 0\nt = texts + \"\"");
+      h->polls = 0;
+      h->interrupt_at = at;
+      tally_eval(h->vm, sources[i], NULL);
+      h->interrupt_at = 0;
+      check_value(h, "same((x, t), done) or same((x, t), (old, texts))",
+                  "true");
+    }
+  }
+}
+
+// Code that nobody reaches is looked for at the beginning of a call, too: an
+// interrupt that comes meanwhile stops that call, and none is lost.
+static void test_an_interrupt_of_a_reclaim(void **state) {
+  host *h = *state;
+  open_polled(h);
+  run_ok(h,
+         "import memory\nl = ((i,) for i in 0..20000)\n"
+         "fn f() = memory.reclaim()");
+  static const char *const sources[] = {
+      "x = memory.reclaim()\nfor i in 0..9000 { }", "for i in 0..9000 { }"};
+  for (uint64_t at = 1; at < 16; at++) {
+    // From within a call the reclaim is put off to the next.
+    run_ok(h, "each([1], v => f())");
+    h->polls = 0;
+    h->interrupt_at = at;
+    tally_status status = tally_eval(h->vm, sources[at % 2], NULL);
+    h->interrupt_at = 0;
+    if (h->polls >= at)
+      assert_int_equal(status, TALLY_ERR_INTERRUPT);
+  }
+}
+
 // Large blocks that die while somebody waits are given back by the next call.
 static void test_large_blocks_of_a_stopped_run(void **state) {
   host *h = *state;
@@ -539,6 +603,10 @@ int main(void) {
       HOST_TEST(test_a_limit_within_a_call_leaves_one_owner),
       HOST_TEST(test_interrupt_from_another_thread),
       HOST_TEST(test_a_statement_that_is_stopped_changes_nothing),
+      ONCE_TEST(test_an_interrupt_of_a_reclaim, host_set_up, host_tear_down,
+                "it runs many times itself"),
+      ONCE_TEST(test_a_store_stops_unseen, host_set_up, host_tear_down,
+                "it runs many times itself"),
       ONCE_TEST(test_a_pass_over_an_operand_stops_unseen, host_set_up,
                 host_tear_down, "it runs many times itself"),
       ONCE_TEST(test_large_blocks_of_a_stopped_run, host_set_up, host_tear_down,

@@ -132,10 +132,8 @@ static inline bool begin(tl_vm *vm) {
 static tally_status run_text(tl_vm *vm, const char *name, const char *text,
                              size_t nbytes, unsigned mode, tally_value *out) {
   tl_unit *unit = NULL;
-  if (begin(vm)) {
-    tl_reclaim_at_times(vm);
+  if (begin(vm) && tl_reclaim_at_times(vm))
     unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
-  }
   if (unit == NULL)
     return tl_report(vm);
   // Records of a run refer to code by address, so watched code stays.

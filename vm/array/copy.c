@@ -16,6 +16,7 @@
 #include "vm/array/describe.h"
 #include "vm/kernels/kernels.h"
 #include "vm/array/string_item.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 #include "vm/events.h"
 
@@ -164,12 +165,17 @@ static void copy_run(char *to, ptrdiff_t to_step, const char *from,
   }
 }
 
-// Says whether a copy polls. One into a new array may stop halfway, since
-// nobody has seen the array; one over a script's array runs to its end.
+// Says how a copy polls. One into a new array may stop halfway, since nobody
+// has seen the array; one over a script's array only where nobody will.
 typedef struct mover {
-  tl_vm *vm;  // NULL: does not stop
+  tl_vm *vm;
+  bool over;  // items that a script has seen
   int64_t unpolled;
 } mover;
+
+static bool goes_on(const mover *m, uint64_t work) {
+  return m->over ? tl_poll_over(m->vm) : tl_poll(m->vm, work);
+}
 
 enum { POLL_ITEMS = 1 << 17 };
 
@@ -186,23 +192,23 @@ static bool is_far(int64_t step) {
 // after tl_fail.
 static bool may_move(mover *m, int64_t n) {
   m->unpolled += n;
-  if (m->vm == NULL || m->unpolled < POLL_ITEMS)
+  if (m->unpolled < POLL_ITEMS)
     return true;
   // A poll costs more than a short run, so work is gathered.
   uint64_t work = (uint64_t)m->unpolled / 1024;
   m->unpolled = 0;
-  return tl_poll(m->vm, work);
+  return goes_on(m, work);
 }
 
 // Copies run by run; a long run goes in pieces, between which it polls.
 static bool copy_runs(mover *m, tl_walk *walk, size_t itemsize) {
   const bool far = is_far(walk->step[0]);
-  const int64_t most = far && m->vm != NULL ? POLL_FAR : POLL_ITEMS;
+  const int64_t most = far ? POLL_FAR : POLL_ITEMS;
   for (; !walk->done; tl_walk_next(walk)) {
     int64_t n = 0;
     for (int64_t i = 0; i < walk->length; i += n) {
       n = walk->length - i < most ? walk->length - i : most;
-      if (!may_move(m, n) || (most == POLL_FAR && !tl_poll(m->vm, 0)))
+      if (!may_move(m, n) || (far && !goes_on(m, 0)))
         return false;
       copy_run(walk->data[0] + i * walk->step[0], walk->step[0],
                walk->data[1] + i * walk->step[1], walk->step[1], (size_t)n,
@@ -356,10 +362,9 @@ static bool move_few(tl_array *to, const tl_array *from,
 
 // --- Strings ----------------------------------------------------------------
 
-// Copies string items one by one, each of which counts its text. [may_stop] as
-// for copy_items.
-static bool move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
-                         const int64_t *from_strides, bool may_stop) {
+// Copies string items one by one, each of which counts its text.
+static bool move_strings(const mover *m, tl_array *to, const tl_array *from,
+                         const int64_t *from_strides) {
   tl_walk walk;
   tl_walk_begin(&walk, 2, tl_ndim(to), tl_shape(to),
                 (char *[]){to->data, from->data},
@@ -370,9 +375,10 @@ static bool move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
     char *at = walk.data[0], *source = walk.data[1];
     for (int64_t i = 0; i < walk.length; i++) {
       moved += weight;
-      if (may_stop && (moved & 0xfff) == 0 && !tl_poll(vm, 0))
+      if ((moved & 0xfff) == 0 && !goes_on(m, 0))
         return false;
-      tl_string_item_copy(vm, tl_string_item_at(at), tl_string_item_at(source));
+      tl_string_item_copy(m->vm, tl_string_item_at(at),
+                          tl_string_item_at(source));
       at += walk.step[0];
       source += walk.step[1];
     }
@@ -382,16 +388,16 @@ static bool move_strings(tl_vm *vm, tl_array *to, const tl_array *from,
 
 // --- Whole arrays -----------------------------------------------------------
 
-// Copies the items of [from], broadcast, over [to]. [may_stop] says that
-// nobody has seen [to]; else it cannot fail.
+// Copies the items of [from], broadcast, over [to], [over] what a script has
+// seen. False after tl_fail: the VM was stopped.
 static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
-                       bool may_stop) {
+                       bool over) {
   int64_t strides[TL_MAX_DIMS];
-  mover m = {may_stop ? vm : NULL, 0};
+  mover m = {vm, over, 0};
   tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
   if (to->head.dtype != TL_STRING)
     return move_few(to, from, strides) || move_items(&m, to, from, strides);
-  return move_strings(vm, to, from, strides, may_stop);
+  return move_strings(&m, to, from, strides);
 }
 
 // Contiguous in rows whatever the source's layout is: the callers go on
@@ -401,7 +407,7 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   tl_array *copy = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
   if (copy == NULL)
     return NULL;
-  if (!copy_items(vm, copy, a, true)) {
+  if (!copy_items(vm, copy, a, false)) {
     tl_drop(vm, tl_own_array(copy));
     return NULL;
   }
@@ -455,24 +461,36 @@ static bool is_monotonic(const tl_walk *walk, size_t itemsize) {
   return true;
 }
 
-// Moves one run whose items may overlap, in the order of the walk.
-static void move_run(const tl_walk *walk, size_t itemsize) {
+// Moves one run whose items may overlap, piece by piece in the order of the
+// walk.
+static bool move_run(mover *m, const tl_walk *walk, size_t itemsize) {
   char *to = walk->data[0], *from = walk->data[1];
-  int64_t step = walk->step[0], n = walk->length;
-  if (tl_distance(step) == (int64_t)itemsize) {
-    // memmove wants the lowest address, and handles the overlap itself.
-    int64_t back = step < 0 ? step * (n - 1) : 0;
-    memmove(to + back, from + back, (size_t)n * itemsize);
-    return;
+  const int64_t step = walk->step[0];
+  for (int64_t left = walk->length, n; left > 0; left -= n) {
+    n = left < POLL_ITEMS ? left : POLL_ITEMS;
+    if (!may_move(m, n))
+      return false;
+    if (tl_distance(step) == (int64_t)itemsize) {
+      // memmove wants the lowest address, and handles the overlap itself.
+      int64_t back = step < 0 ? step * (n - 1) : 0;
+      memmove(to + back, from + back, (size_t)n * itemsize);
+    } else {
+      move_steps(to, step, from, step, (size_t)n, itemsize);
+    }
+    to += n * step;
+    from += n * step;
   }
-  move_steps(to, step, from, step, (size_t)n, itemsize);
+  return true;
 }
 
 // Assigns between shifted views of one array, such as x[:, 1:] = x[:, :-1]: an
 // item is read before it is overwritten if the walk goes against the shift.
-// False where the arrays are not such a pair; nothing is written then.
-static bool move_shifted(tl_array *to, const tl_array *from) {
+// False where the arrays are not such a pair; nothing is written then. *ok is
+// false after tl_fail: the VM was stopped.
+static bool move_shifted(tl_vm *vm, tl_array *to, const tl_array *from,
+                         bool *ok) {
   tl_walk walk;
+  mover m = {vm, true, 0};
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
   if (!is_shifted(to, from))
     return false;
@@ -487,7 +505,8 @@ static bool move_shifted(tl_array *to, const tl_array *from) {
   }
   if (!is_monotonic(&walk, itemsize))
     return false;
-  for (; !walk.done; tl_walk_next(&walk)) move_run(&walk, itemsize);
+  for (; *ok && !walk.done; tl_walk_next(&walk))
+    *ok = move_run(&m, &walk, itemsize);
   return true;
 }
 
@@ -495,21 +514,22 @@ static bool move_shifted(tl_array *to, const tl_array *from) {
 // does; else through a copy.
 bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from) {
   if (!tl_arrays_overlap(to, from))
-    return copy_items(vm, to, from, false);
-  if (move_shifted(to, from))
-    return true;
+    return copy_items(vm, to, from, true);
+  bool ok = true;
+  if (move_shifted(vm, to, from, &ok))
+    return ok;
   // The general case of overlap: all is read before anything is written.
   tl_array *disjoint = tl_array_copy(vm, from);
   if (disjoint == NULL)
     return false;
-  copy_items(vm, to, disjoint, false);
+  ok = copy_items(vm, to, disjoint, true);
   tl_drop(vm, tl_own_array(disjoint));
-  return true;
+  return ok;
 }
 
 // Without a look at overlap, which costs more than a small copy does.
 bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
-  return copy_items(vm, to, from, true);
+  return copy_items(vm, to, from, false);
 }
 
 // A dense array is taken over as it is: its slot hands over what it had.
@@ -585,7 +605,7 @@ tl_array *tl_array_cast(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   tl_walk walk;
   tl_walk_begin(&walk, 1, tl_ndim(a), tl_shape(a), (char *[]){a->data},
                 (const int64_t *[]){tl_strides(a)});
-  mover m = {vm, 0};
+  mover m = {.vm = vm};
   char *to = out->data;
   bool ok = true;
   for (; ok && !walk.done; tl_walk_next(&walk))

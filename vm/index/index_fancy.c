@@ -11,6 +11,7 @@
 #include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
 #include "vm/array/string_item.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 enum {
@@ -430,8 +431,8 @@ typedef struct mover {
   const tl_selection *selection;
   size_t itemsize;
   unsigned move;
-  bool gathers;       // else scatters
-  bool polls;         // may stop half-way
+  bool gathers;       // else scatters, over what a script has seen
+  int64_t unpolled;   // items since the last look for an interrupt
   char *dense;        // the next item on the dense side
   bool one;           // scatter: the dense side is one item for all
   const char *splat;  // that item, BLOCK times
@@ -522,6 +523,15 @@ static void move_block(mover *m, char *items, const int64_t *index, size_t n,
     m->dense += n * m->itemsize;
 }
 
+// Whether [n] more items may move; false after tl_fail.
+static bool may_move(mover *m, int64_t n) {
+  if ((m->unpolled += n) < POLL_EACH)
+    return true;
+  const uint64_t work = (uint64_t)m->unpolled / 1024;
+  m->unpolled = 0;
+  return m->gathers ? tl_poll(m->vm, work) : tl_poll_over(m->vm);
+}
+
 // All positions below one item of the outer dimensions.
 // Called once for each item of the outer dimensions: positions are read again
 // each time, as they would need memory to be remembered.
@@ -531,19 +541,21 @@ static bool move_positions(mover *m, char *items) {
   int64_t size = m->selection->fancy_size;
   for (int64_t i = 0; i < size; i += BLOCK) {
     size_t n = (size_t)(size - i < BLOCK ? size - i : BLOCK);
-    if (m->polls && i > 0 && i % POLL_EACH == 0 &&
-        !tl_poll(m->vm, POLL_EACH / 1024)) {
-      return false;
-    }
     const int64_t *index = read_positions(m->vm, p, i, n, buffer);
     if (index == NULL)
       return false;
     // Single items go by one call of a kernel for a block of positions.
     if (m->inner_ndim == 0 && !m->strings) {
+      if (!may_move(m, (int64_t)n))
+        return false;
       move_block(m, items, index, n, index == buffer ? n : (size_t)(size - i));
       continue;
     }
-    for (size_t j = 0; j < n; j++) move_inner(m, items + index[j] * p->stride);
+    for (size_t j = 0; j < n; j++) {
+      if (!may_move(m, m->inner_size))
+        return false;
+      move_inner(m, items + index[j] * p->stride);
+    }
   }
   return true;
 }
@@ -587,15 +599,13 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
 
 // --- Gathering and scattering -----------------------------------------------
 
-// Numbers may stop half-way, as nobody sees the new array; strings may not,
-// since they are copied as bytes first and counted all at once at the end.
+// May stop half-way, as nobody sees the new array. Strings are copied as bytes
+// first and counted at the end: of an array that is dropped before that, the
+// size says how many have been.
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   int ndim;
   int64_t shape[TL_MAX_DIMS];
   if (!tl_selection_shape(vm, selection, &ndim, shape))
-    return NULL;
-  // Strings get their counts when all are there, so nothing may fail before.
-  if (dtype == TL_STRING && !tl_positions_check(vm, selection))
     return NULL;
   tl_array *out = tl_array_new(vm, dtype, ndim, shape);
   if (out == NULL)
@@ -603,27 +613,32 @@ tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype) {
   mover m;
   open_mover(vm, selection, dtype, out->data, &m);
   m.gathers = true;
-  m.polls = dtype != TL_STRING;
-  if (!move_all(&m)) {
-    tl_drop(vm, tl_own_array(out));
-    return NULL;
+  const int64_t size = dtype == TL_STRING ? out->size : 0;
+  bool ok = move_all(&m);
+  int64_t kept = 0;
+  for (int64_t n; ok && kept < size; kept += n) {
+    n = piece_at(size, kept);
+    tl_string_items_keep(vm, tl_string_items(out) + kept, n);
+    ok = tl_poll(vm, 0);
   }
-  if (dtype == TL_STRING)
-    tl_string_items_keep(vm, tl_string_items(out), out->size);
-  return out;
+  if (ok)
+    return out;
+  out->size = kept;
+  tl_drop(vm, tl_own_array(out));
+  return NULL;
 }
 
-// Nothing fails here: positions were checked, and [value] has no item of
-// target's memory. A place that occurs twice has the later value. One number
-// for all is spread over a block first; strings are copied one by one, since a
-// place may occur more than once.
-void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
+// Nothing but a stop fails here: positions were checked, and [value] has no
+// item of target's memory. A place that occurs twice has the later value. One
+// number for all is spread over a block first; strings are copied one by one,
+// since a place may occur more than once.
+bool tl_scatter_items(tl_vm *vm, const tl_selection *selection,
                       tl_array *value) {
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
   const int64_t n = selection->fancy_size;
   mover m;
   if (n == 0)
-    return;
+    return true;
   open_mover(vm, selection, tl_array_dtype(value), value->data, &m);
   m.strings = value->head.dtype == TL_STRING;
   m.one = value->size == 1;
@@ -631,5 +646,5 @@ void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
   if (m.one && !m.strings)
     tl_kernels()->fill[m.move](splat, value->data,
                                n < BLOCK ? (size_t)n : BLOCK);
-  move_all(&m);
+  return move_all(&m);
 }

@@ -255,9 +255,9 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
       !part_positions(vm, target, selection) ||
       !prepare_value(vm, target, ndim, shape, value, &from))
     return false;
-  tl_scatter_items(vm, selection, from.array);
+  const bool ok = tl_scatter_items(vm, selection, from.array);
   tl_drop(vm, from);
-  return true;
+  return ok;
 }
 
 // Writes to the places of a mask over the whole array.

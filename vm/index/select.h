@@ -156,12 +156,13 @@ bool tl_positions_make(tl_vm *vm, const tl_array *base, int count,
 
 // The selected items as a new array, owned; NULL after tl_fail.
 tl_array *tl_gather_items(tl_vm *vm, tl_selection *selection, tl_dtype dtype);
-// Checks all positions, so that scattering cannot fail.
+// Checks all positions, so that scattering fails only where it is stopped.
 bool tl_positions_check(tl_vm *vm, const tl_selection *selection);
 // Writes value's items (of equal dtype) over the selected ones, whose positions
 // have been checked. [value] is dense and has the selection's shape, or is one
-// item for all.
-void tl_scatter_items(tl_vm *vm, const tl_selection *selection,
+// item for all. False after tl_fail: the VM was stopped where nobody will see
+// the items again.
+bool tl_scatter_items(tl_vm *vm, const tl_selection *selection,
                       tl_array *value);
 
 // x[mask] where mask covers x and both are dense: a new array; NULL after

@@ -37,7 +37,7 @@
 
 // How deep calls from C into scripts may nest: each takes C stack, which cannot
 // be measured in a portable manner.
-enum { NATIVE_DEPTH_MAX = 150 };
+enum { NATIVE_DEPTH_MAX = 64 };
 
 // Pushes a frame for [function], for which there is room, whose slots begin at
 // [base], where its arguments already are; [closure] is NULL for a function

@@ -260,9 +260,13 @@ bool tl_argsort(tl_dtype dtype, int64_t *out, const void *a, size_t n,
     complex_keys(dtype, keys, a, n, descending, stop);
   else
     tl_sort_keys(dtype, keys, a, n, descending, true, stop);
-  for (size_t i = 0; i < n; i++) out[i] = (int64_t)i;
+  for (size_t at = 0, end; tl_piece(stop, at, n, &end); at = end)
+    for (size_t i = at; i < end; i++) out[i] = (int64_t)i;
+  if (stop && stop->stopped)
+    return false;
   sorted = (two ? merge_places_2 : merge_places_1)(out, buffer, keys, n, stop);
-  if (sorted != out)
-    memcpy(out, sorted, n * sizeof *out);
+  for (size_t at = 0, end; sorted != out && tl_piece(stop, at, n, &end);
+       at = end)
+    memcpy(out + at, sorted + at, (end - at) * sizeof *out);
   return !(stop && stop->stopped);
 }

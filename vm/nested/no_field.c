@@ -114,10 +114,11 @@ static const char *spell_method(tl_vm *vm, const tl_string *name, char *out,
 // and in any case the fields that there are.
 static bool fail_record(tl_vm *vm, const tl_record *record,
                         const tl_string *name) {
+  enum { OFFERED = 1000 };  // more would be no help, and take their time
   char fields[200], hint[160];
   tl_suggestion near;
   tl_suggest_begin(&near, name->text, name->length);
-  for (int64_t i = 0; i < record->length; i++) {
+  for (int64_t i = 0; i < record->length && i < OFFERED; i++) {
     const tl_string *key = tl_key_string(record->fields[i].key);
     if (key != NULL)
       tl_suggest_offer(&near, key->text, key->length);

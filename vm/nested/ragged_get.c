@@ -26,12 +26,12 @@ bool tl_ragged_take(tl_vm *vm, const tl_nested *n, const tl_array *places,
   tl_slot items;
   if (ok) {
     int64_t *to = tl_offsets_data(offsets), *run = tl_offsets_data(runs);
-    for (int64_t i = 0; i < count; i++) {
+    for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++) {
       run[i] = at[row[i]];
       run[count + i] = at[row[i] + 1];
       to[i + 1] = to[i] + run[count + i] - run[i];
     }
-    ok = tl_gather_runs(vm, n->parts[1], count, run, run + count, &items);
+    ok = ok && tl_gather_runs(vm, n->parts[1], count, run, run + count, &items);
     tl_drop(vm, tl_own_array(runs));
   }
   return tl_ragged_close(vm, ok, offsets, &items, out);

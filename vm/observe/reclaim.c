@@ -228,8 +228,8 @@ static void sweep(tl_vm *vm) {
     }
 }
 
-// If memory is short on the way some objects may not have been met, and nothing
-// is freed.
+// If memory is short on the way, or the VM is stopped, some objects may not
+// have been met, and nothing is freed.
 size_t tl_reclaim(tl_vm *vm) {
   vm->wants_reclaim = !may_reclaim(vm);
   if (vm->wants_reclaim)
@@ -257,9 +257,10 @@ size_t tl_reclaim(tl_vm *vm) {
 
 // Only between calls of the host, and not more often than the number of units
 // doubles.
-void tl_reclaim_at_times(tl_vm *vm) {
+bool tl_reclaim_at_times(tl_vm *vm) {
   enum { FEW = 64 };
   bool many = vm->unit_count >= 2 * vm->units_kept + FEW;
   if (vm->frame < vm->frames && (vm->wants_reclaim || many))
     tl_reclaim(vm);
+  return !tl_failed(vm);
 }

@@ -278,7 +278,7 @@ static bool is_printing(utf8proc_int32_t point) {
 // is there.
 void tl_format_quoted(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
-  for (size_t at = 0; at < nbytes;) {
+  for (size_t at = 0; at < nbytes && !text->failed;) {
     utf8proc_int32_t point = 0;
     size_t plain = at;
     while (plain < nbytes && (unsigned char)string[plain] >= 32 &&

@@ -72,7 +72,7 @@ typedef enum tl_type_set {
 
 // How deep types may nest: functions over types recurse so deep.
 // The C stack pays for each level; a deeper type fails (kind limit).
-enum { TL_TYPE_DEPTH = 200 };
+enum { TL_TYPE_DEPTH = 64 };
 
 // A field of a struct, a member of a tuple, a category, or a parameter.
 typedef struct tl_type_field {

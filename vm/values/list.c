@@ -141,11 +141,14 @@ tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room) {
   tl_list *copy = tl_list_new(vm, list->length + room);
   if (copy == NULL)
     return NULL;
-  for (int64_t i = 0; i < list->length; i++) {
-    tl_slot item = tl_borrow(list->items[i]);
-    put_item(vm, &copy->items[i], &item);
+  for (; copy->length < list->length; copy->length++) {
+    if (!tl_poll_at(vm, copy->length)) {
+      tl_drop(vm, tl_own_list(copy));
+      return NULL;
+    }
+    tl_slot item = tl_borrow(list->items[copy->length]);
+    put_item(vm, &copy->items[copy->length], &item);
   }
-  copy->length = list->length;
   return copy;
 }
 

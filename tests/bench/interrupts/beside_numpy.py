@@ -1,12 +1,16 @@
-"""How soon NumPy answers an interrupt: beside_numpy.py BESIDE.txt [ITEMS]
+"""How soon NumPy answers an interrupt, beside Tally:
+
+    beside_numpy.py BESIDE.txt TALLY [ITEMS]
 
 Runs the right side of each line and raises a signal after 10, 100 and
-1,500 milliseconds of processor time, as interrupts.c does to the left side. Prints
-the expression, how often it was interrupted, and the median and the maximum of
-the processor time from the signal until Python had control. BLAS has one thread.
+1,500 milliseconds of processor time. TALLY is what interrupts.c printed of the left
+sides, by their polls. Prints a table of milliseconds: for Tally what somebody
+waits who interrupts at any moment (median, 99.9 %, maximum), for NumPy the longest
+processor time from the signal until Python had control. BLAS has one thread.
 """
 
 import os
+import re
 import signal
 import sys
 import time
@@ -37,8 +41,16 @@ def answer(code, values, delay):
         return time.process_time() - start - delay
 
 
+def waits_of_tally(path):
+    """From expression to [median, 99.9 %, maximum], as texts."""
+    line = re.compile(r"(.*?) +\d+" + 3 * r" +([\d.]+) ms" + "$")
+    found = map(line.match, open(path, encoding="utf-8"))
+    return {m[1]: m.groups()[1:] for m in found if m}
+
+
 def main():
-    n = int(sys.argv[2]) if len(sys.argv) > 2 else 125_000_000
+    n = int(sys.argv[3]) if len(sys.argv) > 3 else 125_000_000
+    tally = waits_of_tally(sys.argv[2])
     rng = np.random.default_rng(1)
     x = rng.random(n)
     values = {
@@ -49,15 +61,17 @@ def main():
         "m": x[:4_000_000].reshape(2000, 2000) + 100 * np.eye(2000),
     }
     signal.signal(signal.SIGPROF, interrupt)
+    print("| expression | Tally, median | 99.9 % | maximum | NumPy, maximum |")
+    print("| --- | ---: | ---: | ---: | ---: |")
     for line in open(sys.argv[1], encoding="utf-8"):
         if line.startswith("#") or ";" not in line:
             continue
         name, code = (part.strip() for part in line.split(" ; "))
         times = [answer(code, values, delay) for delay in DELAYS]
-        times = sorted(t for t in times if t is not None)
-        if times:
-            print(f"{name:<36} {len(times):5} {1e3 * times[len(times) // 2]:9.2f} ms"
-                  f" {1e3 * times[-1]:9.2f} ms", flush=True)
+        longest = max((1e3 * t for t in times if t is not None), default=None)
+        numpy = "" if longest is None else f"{longest:,.0f}"
+        print(f"| `{name}` |", " | ".join(tally.get(name, ("", "", ""))),
+              f"| {numpy} |", flush=True)
 
 
 main()
