@@ -183,7 +183,13 @@ static void put_place(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
 static void put_call(tl_text *out, const tl_jit_unit *u, const tl_typed *t) {
   uint32_t a = t->op == TL_TYPED_ROWCALL ? (uint32_t)t->to
                                          : (uint32_t)t->a % TL_JIT_SLOTS;
-  tl_text_printf(out, " %s(", t->callee->function->name->text);
+  const char *name = t->callee->function->name->text;
+  tl_text_puts(out, " ");
+  if (t->b >= 0)
+    put_register(out, u, t->b);
+  if (t->b >= 0 && *name != 0)
+    tl_text_puts(out, " = ");
+  tl_text_printf(out, "%s(", name);
   for (int i = 0; i < t->d; i++) {
     tl_text_puts(out, i == 0 ? "" : ", ");
     put_slot(out, u->function, a + 1 + (uint32_t)i);
