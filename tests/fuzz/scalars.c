@@ -748,26 +748,6 @@ static void function(writer *w, int number) {
       "}\n");
 }
 
-// A function with captured values of kinds that vary from call to call: a unit
-// is made for the kinds that it finds, and must not be entered for others.
-static void closure(writer *w) {
-  static const char *const values[] = {
-      "3", "0.5", "true", "uint8(200)", "float32(2)", "-1", "int16(7)"};
-  say(w,
-      "fn outer(c, d) {\n  fn inner(n) {\n    s = 0\n"
-      "    for i in 0..n {\n      s += c\n      if i % 3 == 1 { s = s * d }\n"
-      "    }\n    s\n  }\n  inner\n}\n"
-      "for n in (4, 9) {\n");
-  for (int i = 0; i < 3; i++) {
-    say(w, "  print(try { outer(");
-    ONE_OF(w, values);
-    say(w, ", ");
-    ONE_OF(w, values);
-    say(w, ")(n) } catch e { e.message })\n");
-  }
-  say(w, "}\n");
-}
-
 // A closure that computes an array at each step, of arrays and a number that it
 // has captured; and a loop that does the same by itself. Arrays are long enough
 // to be computed in one pass. What was kept of one step is good for the next
@@ -813,6 +793,71 @@ static void chain(writer *w) {
   say(w, "    }\n    s\n  } catch e { e.message })\n}\n");
 }
 
+// Functions that are called as values: of captured values of all kinds, which
+// give numbers, what they have captured, what they have made, several results,
+// and what they were given; by loops that are given one after the other.
+static void values(writer *w) {
+  static const char *const bodies[] = {
+      "= i * 2 + c",
+      "= l[i % 3]",
+      "= v[i % 2:4]",
+      "= v",
+      "= r.x",
+      "= r",
+      "= (i, c)",
+      "= \"t{i}{s}\"",
+      "= s",
+      "= v * 2 + i",
+      "= o(i)",
+      "= (i: c, l: l)",
+      "= l[1:]",
+      "{ i, c }",
+      "{ l, i }",
+      "{ v, s }",
+      "= small(v, i)",
+      "= large(v, i)",
+      "= deep(i, 3)",
+      "= v[i % 7]",
+      "{ c = c + i\n    c }",
+      "{ if i % 5 == 3 { return none }\n    v }",
+      "{ t = 0\n    for j in 0..i % 6 { t = (t + j) * c }\n    t }"};
+  static const char *const steps[] = {"t = f(i)",
+                                      "t = f(i) + t",
+                                      "a, b = f(i)\n    t = (b, a)",
+                                      "t = g(f(i))",
+                                      "f, g = g, f\n    t = f(i)",
+                                      "r.n = f(i)\n    t = r.n",
+                                      "r.f = f\n    t = r.f(i)",
+                                      "t = append((g(i), 1), f(i))",
+                                      "t = fs[i % 3](i)",
+                                      "M = f(i)\n    t = M"};
+  static const char *const numbers[] = {"2",          "0.5",        "true",
+                                        "uint8(200)", "float32(2)", "\"x\""};
+  say(w,
+      "M = 0\nfn small(x, k) = x * k + 1\nfn large(x, k) {\n  y = zeros(40)\n"
+      "  y[3] = k\n  small(y, 2)\n}\nfn make(c, o) {\n  l = (1, 2.5, c)\n"
+      "  v, s = arange(5) * 0.5, \"abc\"\n  r = (n: 1, x: c, f: none)\n"
+      "  fn deep(i, d) = if d < 1 { c } else { deep(i + 1, d - 1) }\n  fn f(i) ");
+  ONE_OF(w, bodies);
+  say(w, "\n  fn g(i) ");
+  ONE_OF(w, bodies);
+  say(w,
+      "\n  f, g\n}\nfn apply(f, g, n) {\n  global M\n  t = none\n"
+      "  r, fs = (n: 0, f: none), (f, g, fn (i) = i)\n  for i in 0..n {\n    ");
+  ONE_OF(w, steps);
+  say(w, "\n    ");
+  ONE_OF(w, steps);
+  say(w,
+      "\n  }\n  t, r.n\n}\nfor n in (3, 30, 9) {\n  o = fn (i) = i + 1\n"
+      "  for c in (-1, 0.5, ");
+  ONE_OF(w, numbers);
+  say(w,
+      ") {\n    f, g = make(c, o)\n"
+      "    print(try { apply(f, g, n) } catch e { e.message })\n"
+      "    print(try { apply(g, f, n) } catch e { e.message })\n"
+      "    o = f\n  }\n}\n");
+}
+
 // The whole program of a seed into w->text. Functions are called several times
 // with different types, so that units of one place are made for each, and one
 // is called outside of `try`, so that its error ends the program.
@@ -832,9 +877,9 @@ static void write_program(writer *w, uint64_t seed) {
       "fn h(x, n) {\n  y = x\n  for q in 0..n % 4 { y = y * 0.5 + q }\n"
       "  y\n}\n");
   if (chance(w, 30))
-    closure(w);
-  if (chance(w, 30))
     chain(w);
+  if (chance(w, 50))
+    values(w);
 
   say(w,
       "fn count(r) {\n  n = 0\n  while r != none {\n    n += r.n\n"

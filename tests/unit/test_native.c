@@ -195,6 +195,40 @@ static void what_c_does_stays_within(void **state) {
   assert_true(runs_of(text, "(142992850, 20)\n") < 30);
 }
 
+// Functions that are called as values, with what they have captured: numbers,
+// lists, arrays and records, owned and borrowed results, and several.
+static const char *const calling =
+    "fn made(k) {\n"
+    "  l, r, v = (1, 2, 3), (n: 4), [0.5, 1.5]\n"
+    "  fn (i) = i % k + l[i % 3], fn (i) = r, fn (i) = v * k,\n"
+    "  fn (i) { i, k }\n"
+    "}\n"
+    "fn total(f, g, h, p, n) {\n"
+    "  s = 0\n"
+    "  for i in 0..n {\n"
+    "    a, b = p(i)\n"
+    "    s += f(i) + g(i).n + h(i)[1] + a * b % 7\n"
+    "  }\n"
+    "  s\n"
+    "}\n"
+    "fn norm(x) = x[0] * x[0] + x[1] * x[1]\n"
+    "fn norms(x, n) {\n"
+    "  s = 0.0\n"
+    "  for i in 0..n { s += norm(x) + norm(x * 0.5) }\n"
+    "  s\n"
+    "}\n";
+
+static void values_are_called_within(void **state) {
+  (void)state;
+  char text[1000];
+  snprintf(text, sizeof text, "%s%s", calling,
+           "for k in 3..6 {\n  f, g, h, p = made(k)\n"
+           "  print(total(f, g, h, p, 60000), norms([3.0, k], 30000))\n}\n");
+  assert_true(runs_of(text,
+                      "870000.0 675000.0\n989996.0 937500.0\n"
+                      "1109999.0 1275000.0\n") < 60);
+}
+
 // Points to the nearest of 4 centres: `best` is a literal's number first, and
 // arrays are made anew in each round, so that the inner loop has more versions
 // than a unit may have. What leaves for that is no reason to go around an item.
@@ -291,6 +325,33 @@ static void code_goes_with_its_function(void **state) {
   assert_true(vm->memory->code_bytes <= 4 << 16);
   assert_int_equal(tally_eval(vm, "print(r)", NULL), TALLY_OK);
   assert_string_equal(h.output, "435\n");
+  tally_close(vm);
+  assert_int_equal(h.blocks, 0);
+}
+
+// So do those of functions that units of other code call, which find it out
+// before they call another one that has come to the same place.
+static void called_values_may_go(void **state) {
+  (void)state;
+  host h = {0};
+  tally_vm *vm = open_with(&h, TALLY_NATIVE_ALWAYS, 0, 0);
+  static const char caller[] =
+      "fn each_of(f, n) {\n  s = 0\n  for i in 0..n { s += f(i) }\n  s\n}";
+  assert_int_equal(tally_eval(vm, caller, NULL), TALLY_OK);
+  for (int i = 0; i < 400; i++) {
+    char text[200], expected[40];
+    snprintf(text, sizeof text,
+             "k = %d\nprint(each_of(if k %% 3 == 0 { fn (x) = x + %d } else {"
+             " fn (x) = x * 2 + k }, 5))",
+             i, i);
+    int expects = i % 3 == 0 ? 10 + 5 * i : 20 + 5 * i;
+    snprintf(expected, sizeof expected, "%d\n", expects);
+    h.output[0] = 0;
+    h.length = 0;
+    assert_int_equal(tally_eval(vm, text, NULL), TALLY_OK);
+    assert_string_equal(h.output, expected);
+  }
+  assert_true(units_of(vm) < 300);
   tally_close(vm);
   assert_int_equal(h.blocks, 0);
 }
@@ -647,10 +708,12 @@ int main(void) {
     cmocka_unit_test(pieces_give_way_to_values),
     cmocka_unit_test(oldest_pieces_make_room),
     cmocka_unit_test(what_c_does_stays_within),
+    cmocka_unit_test(values_are_called_within),
     cmocka_unit_test(versions_are_no_detours),
     cmocka_unit_test(running_code_gives_way),
     cmocka_unit_test(budgets_are_exact),
     cmocka_unit_test(code_goes_with_its_function),
+    cmocka_unit_test(called_values_may_go),
 #if defined(__linux__)
     cmocka_unit_test(no_page_is_both),
 #endif

@@ -335,6 +335,10 @@ typedef struct tl_closure {
 static inline uint32_t tl_member_index(tl_slot s) {
   return (uint32_t)(s.tag >> 32 & 0xffff);
 }
+// Whether a value is a function of a script.
+static inline bool tl_is_script(tl_slot s) {
+  return tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE);
+}
 // The prototype behind a FUNC slot of kind FUNCTION or CLOSURE.
 static inline tl_prototype *tl_function_prototype(tl_slot s) {
   if (tl_is_kind(s, TL_KIND_FUNCTION))

@@ -527,6 +527,14 @@ dispatch:
           tl_drop_all(vm, a + 1, ins->c);
           FAIL();
         }
+        if (vm->jit != NULL && shape == 0 && tl_is_script(callee)) {
+          bool enters;
+          if (!tl_do_call(vm, callee, NULL, ins->c, a + 1, &enters, &literal))
+            FAIL();
+          F = vm->frame;
+          LOAD_FRAME();
+          ENTER(ins);
+        }
       }
       SAVE();
       // As CALLK, but the result has to be owned: the caller knows no summary.
@@ -837,8 +845,12 @@ dispatch:
         F = vm->frame;
         LOAD_FRAME();
       }
-      if (UNLIKELY(status == TL_JIT_FAILED))
+      if (UNLIKELY(status == TL_JIT_FAILED)) {
+        // It has taken its arguments, as where this loop's poll fails.
+        if (ins->op == TL_BC_CALL)
+          tl_drop_call(vm, base, ins);
         FAIL();
+      }
     }
     DISPATCH;
   }

@@ -287,6 +287,14 @@ static tl_one borrow(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return TL_ONE_DONE;
 }
 
+// The half of a function's end that is left to C: its result becomes an owner,
+// as a caller wants it that knows nothing of the function.
+static tl_one own_result(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  if (tl_is_heap(*RA))
+    tl_do_own(vm, RA);
+  return TL_ONE_DONE;
+}
+
 // --- All of them ------------------------------------------------------------
 
 // do_NAME is the function of an opcode whose work is one expression.
@@ -321,6 +329,7 @@ TL_CALLED_OPCODES(CALLED)
 static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
                                                  [TL_BC_MOVB] = borrow,
                                                  [TL_BC_DROP] = drop,
+                                                 [TL_BC_RET] = own_result,
                                                  [TL_BC_DETACH] = do_DETACH,
                                                  [TL_BC_LIST] = do_LIST,
                                                  [TL_BC_PUSH] = do_PUSH,

@@ -157,6 +157,8 @@ static bool is_operand(const checking *c, const tl_typed *t, int kind, int r) {
       return has_reference(c, r);
     case TL_OPERAND_T:
       return none ? t->imm != 0 : has_reference(c, r);
+    case TL_OPERAND_C:
+      return none || (has_reference(c, r) && tl_tag_is_function(tag_in(c, r)));
     case TL_OPERAND_RD:
       return r >= 0 && r < TL_JIT_FLOAT && tl_jit_is_reference(t->type) &&
              t->type - TL_TYPE_REFERENCE < (int)c->unit->reference_count;
@@ -258,6 +260,12 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   return type != TL_TYPE_ENTRY;
 }
 
+// The type of a value that is called, which the emitter takes its form from;
+// UNKNOWN: a function is.
+static tl_jit_type called_as(const checking *c, int r) {
+  return r < 0 ? TL_TYPE_UNKNOWN : c->now[r];
+}
+
 // The callee finds its arguments behind the result's slot, of its types. What
 // lives below the result's slot has to be written back by the exit [imm], since
 // the interpreter goes on above it with frames of both, should it leave:
@@ -272,7 +280,8 @@ static bool is_call(checking *c, const tl_typed *t) {
   const tl_jit_unit *callee = t->callee;
   bool row = t->op == TL_TYPED_ROWCALL;
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
-  if (callee == NULL || !callee->is_function || a < 0 ||
+  if (callee == NULL || !callee->is_function || a < 0 || t->b > a ||
+      callee->owns != (t->b >= 0) || t->from[1] != called_as(c, t->b) ||
       callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
       (uint32_t)t->exit >= c->code->exit_count)
     return false;
@@ -386,6 +395,15 @@ static bool has_widths(const tl_typed *t) {
   }
 }
 
+// Whether a result in that slot is owned where the caller wants that: by its
+// tag, or since what is before has made it so.
+static bool is_given(const checking *c, uint32_t slot, uint64_t tag) {
+  const tl_typed *before = &c->code->ops[c->at - 1];
+  return !c->unit->owns || tl_tag_owns_all(tag) ||
+         tl_jit_is_made_own(c->code, c->at, slot) ||
+         (before->op == TL_TYPED_ROWCALL && before->callee->owns);
+}
+
 // Whether the unit gives what it says: the tags of the results, which are what
 // callers were made for. That the function owns nothing else by then was proven
 // of the bytecode.
@@ -400,8 +418,9 @@ static bool is_row(const checking *c, const tl_typed *t, uint32_t first,
     uint64_t tag = c->unit->result_tags[i];
     if (t->op == TL_TYPED_ROWRETURN && t->from[i] != c->now[first + i])
       return false;
-    if (tag == 0 ? c->now[first + i] == TL_TYPE_UNKNOWN
-                 : tag_in(c, (int)(first + i)) != tag)
+    uint64_t has = tag_in(c, (int)(first + i));
+    if (!is_given(c, first + i, has) ||
+        (tag == 0 ? c->now[first + i] == TL_TYPE_UNKNOWN : has != tag))
       return false;
   }
   return true;
@@ -790,8 +809,9 @@ static bool is_sound(checking *c, const tl_typed *t) {
     case TL_TYPED_NOT:
       return !is_fact(c, t->b) && c->now[t->b] == TL_TYPE_BOOL;
     case TL_TYPED_CAPTURED:
-      return !c->unit->is_function && t->imm >= 0 && t->imm < TL_JIT_CAPTURES &&
-             c->unit->captures[t->imm] == t->type;
+      return (!c->unit->is_function || c->unit->owns) && t->imm >= 0 &&
+             (uint64_t)t->imm < c->unit->function->capture_count &&
+             borrows(c, t);
     case TL_TYPED_COMPUTE:
       return is_computed(c, t);
     case TL_TYPED_SHORT:

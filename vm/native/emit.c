@@ -73,11 +73,11 @@ static int32_t find_captured(emitter *e, const tl_typed *t) {
 }
 
 // A variable of the module, or a captured value. Leaves where it has another
-// tag than the type says.
+// tag than the types say.
 void tl_gen_variable(emitter *e, const tl_typed *t) {
   int32_t at =
       t->op == TL_TYPED_CAPTURED ? find_captured(e, t) : find_variable(e, t);
-  if (tl_jit_is_reference(t->type)) {
+  if (tl_jit_is_reference(t->type) || t->other != TL_TYPE_UNKNOWN) {
     tl_jit_get_reference(e, t, at);
     return;
   }
@@ -249,13 +249,62 @@ static void write_pc(emitter *e, uint32_t pc) {
   write_word(e, T0, RECORD, offsetof(tl_frame, pc));
 }
 
-// Whose record it is, [at] bytes behind the unit's own.
-static void write_owner(emitter *e, const tl_prototype *function, int32_t at) {
-  set_constant(e, T0, (int64_t)(intptr_t)function);
+// Whose record it is, [at] bytes behind that of the unit under way. The closure
+// of what is called as a value is there already.
+static void write_owner(emitter *e, const tl_jit_unit *unit, int32_t at) {
+  set_constant(e, T0, (int64_t)(intptr_t)unit->function);
   write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, function));
-  set_constant(e, T0, 0);
-  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
+  set_constant(e, T0, unit->owns ? TL_FRAME_OWNS : 0);
   write_half(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, flags));
+  if (unit->owns)
+    return;
+  write_word(e, T0, RECORD, at + (int32_t)offsetof(tl_frame, closure));
+}
+
+// Leaves where the value that is called is another function than it was when
+// the unit was made. Which one that is the callee's unit says, not the code:
+// where the function has been freed since, it is none. Its closure goes into
+// its record; a function without captures has none.
+static void find_called(emitter *e, const tl_typed *t) {
+  uint64_t tag = t->from[1] == TL_TYPE_ENTRY
+                     ? e->unit->tags[t->b]
+                     : tl_jit_tag_of(e->unit, (uint32_t)t->b, t->from[1]);
+  bool is_closure = (tag >> 8 & 0xff) == TL_KIND_CLOSURE;
+  int called = get(e, t->b, T0);
+  move_int(e, T1, called);
+  if (is_closure) {
+    read_word(e, T1, called, offsetof(tl_closure, members));
+    read_word(e, T1, T1, 0);
+  }
+  set_constant(e, T2, (int64_t)(intptr_t)&t->callee->function);
+  compare_word(e, T1, T2, 0);
+  leave_if(e, TL_CC_NE, t);
+  int32_t at = (int32_t)sizeof(tl_frame) + (int32_t)offsetof(tl_frame, closure);
+  if (!is_closure)
+    set_constant(e, called = T0, 0);
+  write_word(e, called, RECORD, at);
+}
+
+// Leaves where an argument is an array that a region may begin with.
+static void ask_region(emitter *e, const tl_typed *t, uint64_t arguments) {
+  const tl_jit_exit *before = &e->code->exits[t->exit];
+  const tl_prototype *p = e->unit->function;
+  int power = p->region_items == NULL ? 0 : p->region_items[before->pc];
+  if (power < TL_FUSED_LEAST)
+    power = TL_FUSED_LEAST;
+  if (power > 30)
+    return;
+  for (; arguments != 0; arguments &= arguments - 1) {
+    int s = __builtin_ctzll(arguments);
+    tl_jit_type type =
+        (before->slots >> s & 1) != 0 ? before->types[s] : TL_TYPE_ENTRY;
+    uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)s, type);
+    if ((tag & TL_CLASS_ARRAY) == 0)
+      continue;
+    read_word(e, T1, get(e, s, T0), offsetof(tl_array, size));
+    compare_constant(e, T1, 1 << power);
+    leave_if(e, TL_CC_AE, t);
+  }
 }
 
 // Arguments that are references have their tags in memory: the callee takes
@@ -322,8 +371,13 @@ void tl_gen_call(emitter *e, const tl_typed *t) {
   write_reference_tags(e, arguments & before->slots, before->types);
   if (e->unit->has_record)
     write_pc(e, before->pc);
+  if (e->unit->function->region_count > 0 &&
+      (t->b >= 0 || callee->function->joins >= TL_JOINS))
+    ask_region(e, t, arguments);
   compare_word(e, RECORD, MACHINE, offsetof(tl_vm, native_end));
   leave_if(e, TL_CC_AE, t);
+  if (t->b >= 0)
+    find_called(e, t);
   tl_gen_poll(e, t);
   add_constant(e, SLOTS, base * 16);
   add_constant(e, RECORD, (int32_t)sizeof(tl_frame));
@@ -454,7 +508,7 @@ static void prologue(emitter *e) {
   e->unit->has_record = needs_record(u);
   if (u->has_record && u->is_function) {
     write_word(e, SLOTS, RECORD, offsetof(tl_frame, base));
-    write_owner(e, u->function, 0);
+    write_owner(e, u, 0);
   }
   open_frame(e);
   for (uint32_t k = 0; k < u->array_count; k++) {
@@ -529,7 +583,7 @@ static uint32_t emit_within(emitter *e, int32_t op) {
   const tl_typed *t = &e->code->ops[op];
   const tl_jit_exit *exit = &e->code->exits[t->imm];
   uint32_t at = e->as.size;
-  write_owner(e, t->callee->function, sizeof(tl_frame));
+  write_owner(e, t->callee, sizeof(tl_frame));
   write_back(e, exit, false);
   leave(e, exit);
   return at;

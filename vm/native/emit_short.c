@@ -8,6 +8,8 @@
 //          [z …] = 0         T1 += 4    while a whole vector is left
 //     then what is left, one by one
 //
+// With AVX-512 vectors of twice the length come first.
+//
 // Each operation rounds once, as the kernels do. Items are read and written at
 // one place in each turn, so any two operands may be one array. It is for
 // x86-64 with AVX2: elsewhere no such operation is made.
@@ -19,8 +21,8 @@
 
 #include "vm/native/emit_vector.h"
 
-// Bytes of a vector.
-enum { NBYTES = 32 };
+// Bytes of a vector, and of a long one.
+enum { NBYTES = 32, LONG = 64 };
 
 // The operation with the addresses of its arrays: of b, c and d, -1 for a
 // number, which is in all lanes of vector 1.
@@ -48,9 +50,10 @@ static const uint8_t opcodes[] = {[TL_OP_ADD] = 0x58,
                                   [TL_OP_DIVIDE] = 0x5e};
 
 // One turn, of a vector or of one item.
-static void emit_turn(tl_vector_emitter *v, const short_loop *s, bool single) {
+static void emit_turn(tl_vector_emitter *v, const short_loop *s, int lanes) {
   const tl_typed *t = s->t;
-  const int bytes = single ? 16 : NBYTES;
+  bool single = lanes == 1;
+  const int bytes = single ? 16 : lanes * s->size;
   const tl_vector_code load = code_of(s, 0x10, single),
                        store = code_of(s, 0x11, single);
   bool first = s->from[0] >= 0, second = s->from[1] >= 0;
@@ -74,7 +77,7 @@ static void emit_turn(tl_vector_emitter *v, const short_loop *s, bool single) {
 static void emit_turns(tl_vector_emitter *v, const short_loop *s, int lanes) {
   tl_x64_ri(&v->as, 7, T1, -lanes);
   uint32_t none = tl_x64_skip(&v->as, TL_CC_G), at = v->as.size;
-  emit_turn(v, s, lanes == 1);
+  emit_turn(v, s, lanes);
   tl_x64_ri(&v->as, 0, T1, lanes);
   tl_x64_ri(&v->as, 7, T1, -lanes);
   tl_as_byte(&v->as, 0x70 | TL_CC_LE);
@@ -142,8 +145,8 @@ static void count_result(emitter *e, bool joined) {
 // A number is repeated in all lanes of vector 1: vbroadcastsd and -ss.
 static void repeat(tl_vector_emitter *v, int size, int from) {
   static const tl_vector_code repeats[] = {TL_CODE(38, 0x18),
-                                           TL_CODE(38, 0x19)};
-  tl_vector_three(v, repeats[size == 8], NBYTES, 1, 0, from);
+                                           {TL_P_66, TL_M_38, 0x19, 1}};
+  tl_vector_three(v, repeats[size == 8], v->form->nbytes, 1, 0, from);
 }
 
 // Upper halves of vectors are 0 again behind it (vzeroupper), as other
@@ -156,9 +159,14 @@ void tl_gen_short(emitter *e, const tl_typed *t) {
     write_half(e, FUEL, MACHINE, offsetof(tl_vm, fuel));
   int number = scalar < 0 ? -1 : get_float(e, t, scalar, 1);
   short_loop s = begin(e, t);
-  tl_vector_emitter v = {.as = e->as, .form = &tl_vector_256};
+  bool is_long = strcmp(tl_kernels()->name, "avx512") == 0;
+  tl_vector_emitter v = {.as = e->as,
+                         .form = is_long ? &tl_vector_512 : &tl_vector_256};
   if (number >= 0)
     repeat(&v, s.size, number);
+  if (is_long)
+    emit_turns(&v, &s, LONG / s.size);
+  v.form = &tl_vector_256;
   emit_turns(&v, &s, NBYTES / s.size);
   emit_turns(&v, &s, 1);
   static const uint8_t zero_upper[] = {0xc5, 0xf8, 0x77};

@@ -73,13 +73,36 @@ static void free_units(tl_vm *vm, tl_jit_unit *unit) {
   }
 }
 
+// Takes the units out of the list at [at] that are called as values, whoever
+// does that: such have a cell of the unit's to compare, which tells them that
+// the function is gone, until they are freed.
+static void leave_orphans(tl_vm *vm, tl_jit_unit **at) {
+  tl_jit *jit = vm->jit;
+  while (*at != NULL) {
+    tl_jit_unit *unit = *at;
+    if (!unit->owns) {
+      at = &unit->next;
+      continue;
+    }
+    *at = unit->next;
+    if (unit->code != NULL)
+      tl_code_drop(jit->chunks, unit->code);
+    unit->code = NULL;
+    unit->function = NULL;
+    unit->is_stale = jit->has_stale = true;
+    unit->next = jit->orphans;
+    jit->orphans = unit;
+  }
+}
+
 // The function's unit of code is about to be freed: what was made of it goes.
 // No frame of it is under way then, so nobody is within its code. Units that
-// call it are of the same unit of code (CALLK names no other functions) and go
-// in the same breath, without a look at whom they called.
+// call it without a look at it are of the same unit of code (CALLK names no
+// other functions) and go in the same breath.
 static void forget(tl_vm *vm, struct tl_kept *kept) {
   tl_jit_function *f = (tl_jit_function *)kept;
   f->function->machine_code = NULL;
+  leave_orphans(vm, &f->units);
   free_units(vm, f->units);
   if (f->flow != NULL)
     tl_spare_free(vm, f->flow, f->flow->nbytes);
@@ -99,6 +122,7 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
   if (f == NULL)
     return NULL;
   *f = (tl_jit_function){.kept = {.free = forget},
+                         .number = ++vm->jit->last_number,
                          .next = vm->jit->functions,
                          .function = p,
                          .flow = tl_jit_read_flow(vm, p),
@@ -114,7 +138,7 @@ static tl_jit_function *function_of(tl_vm *vm, tl_prototype *p) {
 // with [make] one is compiled where there is none. NULL: there is none. It is
 // declared here since compiling a unit asks for those that it calls.
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
-                                const uint64_t *tags, bool make);
+                                const uint64_t *tags, bool owns, bool make);
 
 // The unit leaves before it has done anything, so entering it would only cost
 // time. Only the beginning is looked at: behind it control may go anywhere.
@@ -148,6 +172,7 @@ static void give_result(const tl_jit_unit *from, tl_jit_unit *to) {
 static void keep_result(tl_jit_function *f, const tl_jit_unit *unit) {
   f->has_result = true;
   f->result.function = unit->function;
+  f->result.owns = unit->owns;
   memcpy(f->result.tags, unit->tags, sizeof unit->tags);
   give_result(unit, &f->result);
 }
@@ -204,9 +229,16 @@ static tl_jit_unit *add_unit(tl_vm *vm, tl_jit_function *f, uint32_t pc) {
 // Whether the function's unit was made for arguments of those tags. Weak and
 // not weak are two types here, and so are owned and borrowed: an argument that
 // is owned is the callee's to update in place, and to end.
-static bool takes(const tl_jit_unit *unit, const uint64_t *tags) {
-  return memcmp(unit->tags, tags, unit->function->param_count * sizeof *tags) ==
-         0;
+static bool takes(const tl_jit_unit *unit, const uint64_t *tags, bool owns) {
+  return unit->owns == owns &&
+         memcmp(unit->tags, tags, unit->function->param_count * sizeof *tags) ==
+             0;
+}
+
+tl_prototype *tl_jit_find_function(const tl_vm *vm, uint64_t number) {
+  const tl_jit_function *f = vm->jit == NULL ? NULL : vm->jit->functions;
+  while (f != NULL && f->number != number) f = f->next;
+  return f == NULL ? NULL : f->function;
 }
 
 // The typing pass calls this for each call of a known function, and it calls
@@ -215,19 +247,20 @@ static bool takes(const tl_jit_unit *unit, const uint64_t *tags) {
 // open; that its code comes to an end is then owed to its caller, which is why
 // compile gives all up when it does not.
 static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
-                                const uint64_t *tags, bool make) {
+                                const uint64_t *tags, bool owns, bool make) {
   tl_jit *jit = vm->jit;
   tl_jit_function *f = function_of(vm, function);
   tl_jit_unit *unit = f == NULL ? NULL : f->units;
-  while (unit != NULL && !(unit->is_function && takes(unit, tags)))
+  while (unit != NULL && !(unit->is_function && takes(unit, tags, owns)))
     unit = unit->next;
   if (unit == NULL && make && f != NULL && !jit->is_off &&
       function->verified == 1 && jit->nesting < MOST_NESTING &&
       (unit = add_unit(vm, f, 0)) != NULL) {
     unit->is_function = true;
+    unit->owns = owns;
     unit->live = (UINT64_C(1) << function->param_count) - 1;
     memcpy(unit->tags, tags, function->param_count * sizeof *tags);
-    if (f->has_result && takes(&f->result, tags))
+    if (f->has_result && takes(&f->result, tags, owns))
       give_result(&f->result, unit);
     jit->nesting++;
     compile(vm, f, unit);
@@ -241,10 +274,9 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
 
 // --- Entering ---------------------------------------------------------------
 
-// Whether the frame's slots and captured values have the types that the unit
-// was made for. Of scalars and of what is not touched the types suffice, while
-// arrays whose items are used, and what is read as a reference, need all of
-// their tag.
+// Whether the frame's slots have the types that the unit was made for. Of
+// scalars and of what is not touched the types suffice, while arrays whose
+// items are used, and what is read as a reference, need all of their tag.
 static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
   const tl_slot *base = frame->base;
   for (uint64_t live = unit->live; live != 0; live &= live - 1) {
@@ -256,13 +288,6 @@ static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
   for (uint32_t i = 0; i < unit->array_count; i++)
     if (base[unit->arrays[i].slot].tag != unit->arrays[i].tag)
       return false;
-  const tl_closure *closure = frame->closure;
-  for (uint32_t i = 0;
-       closure != NULL && i < closure->capture_count && i < TL_JIT_CAPTURES;
-       i++)
-    if (tl_jit_type_of(closure->captures[i].tag) != unit->captures[i])
-      return false;
-
   for (uint64_t pinned = unit->pinned; pinned != 0; pinned &= pinned - 1) {
     int s = __builtin_ctzll(pinned);
     if (base[s].tag != unit->tags[s])
@@ -309,11 +334,8 @@ static tl_jit_unit *unit_for(tl_vm *vm, const tl_frame *frame) {
   for (uint32_t s = 0; s < p->slot_count; s++)
     if ((unit->live >> s & 1) != 0)
       unit->tags[s] = frame->base[s].tag;
-  const tl_closure *closure = frame->closure;
-  for (uint32_t i = 0;
-       closure != NULL && i < closure->capture_count && i < TL_JIT_CAPTURES;
-       i++)
-    unit->captures[i] = tl_jit_type_of(closure->captures[i].tag);
+  if (frame->closure != NULL)
+    tl_jit_learn_captures(f->flow, frame->function, frame->closure);
   compile(vm, f, unit);
   return unit;
 }
@@ -408,6 +430,18 @@ static bool lacks_result(const tl_jit_function *f) {
   return unit != NULL;
 }
 
+// The function of a value that is about to be called gets its record, whose
+// number the caller's flow will have. What its first unit will read of the
+// closure is learned here, since no frame of it comes by.
+static void note_called(tl_vm *vm, tl_slot called) {
+  if (!tl_is_script(called))
+    return;
+  tl_prototype *p = tl_function_prototype(called);
+  tl_jit_function *f = function_of(vm, p);
+  if (f != NULL && f->flow != NULL && tl_is_kind(called, TL_KIND_CLOSURE))
+    tl_jit_learn_captures(f->flow, p, called.pointer);
+}
+
 // How a frame comes to be looked at: a unit is to be entered in it, was left in
 // it, or was left in a function that the unit had called.
 enum way { ENTERS, LEAVES, LEAVES_CALLED };
@@ -428,6 +462,8 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
   if (f == NULL || f->flow == NULL || pc < code || pc >= end)
     return;
   uint8_t varied = f->flow->varies[0];
+  if (pc->op == TL_BC_CALL)
+    note_called(vm, frame->base[pc->b >> 4]);
   bool is_new = did >= code && did < end &&
                 (tl_jit_learn_made(f->flow, frame, did) ||
                  (vm->jit->has_gone && tl_jit_learn_span(f->flow, frame, did)));
@@ -469,8 +505,12 @@ static void free_all_stale(tl_vm *vm) {
   if (!vm->jit->has_stale)
     return;
   vm->jit->has_stale = false;
+  while (vm->jit->orphans != NULL && spread(vm->jit)) {
+  }
   for (tl_jit_function *f = vm->jit->functions; f != NULL; f = f->next)
     free_stale(vm, f);
+  free_units(vm, vm->jit->orphans);
+  vm->jit->orphans = NULL;
 }
 
 // Frees the pages of all code, none of which is running.
@@ -551,7 +591,8 @@ tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
   tl_jit *jit = vm->jit;
   if (jit->is_off || jit->is_running || frame->function->verified != 1 ||
       (vm->counting && !jit->while_counting) ||
-      (jit->has_short && (jit->notes || vm->has_contracts)))
+      (jit->has_short && (jit->notes || vm->has_contracts)) ||
+      (jit->calls_values && vm->has_contracts))
     return TL_JIT_NOT;
   if (jit->door == NULL) {
     void *door = tl_jit_make_door(vm);
@@ -592,7 +633,7 @@ void tl_jit_open(tl_vm *vm) {
   vm->jit = tl_spare_alloc(vm, sizeof *vm->jit);
   if (vm->jit == NULL)
     return;
-  *vm->jit = (tl_jit){.wait = FIRST_WAIT};
+  *vm->jit = (tl_jit){.wait = FIRST_WAIT, .last_number = TL_JIT_MANY};
   vm->pieces = TL_JIT_X64 ? &tl_pieces : NULL;
   vm->memory->drop_code = drop_code;
   vm->every_poll = vm->options.native == TALLY_NATIVE_ALWAYS;
@@ -612,6 +653,7 @@ void tl_jit_close(tl_vm *vm) {
   if (vm->jit == NULL)
     return;
   tl_pieces_close(vm);
+  free_units(vm, vm->jit->orphans);
   tl_code_close(vm, vm->jit->chunks);
   tl_spare_free(vm, vm->jit, sizeof *vm->jit);
   vm->jit = NULL;

@@ -12,6 +12,7 @@
 typedef struct tl_jit_function {
   // First, so that the prototype's pointer to it is one to the whole.
   struct tl_kept kept;
+  uint64_t number;  // what flow->seen has of a function that is called
   struct tl_jit_function *next, *previous;
   tl_prototype *function;
   tl_jit_flow *flow;  // NULL: it is not compiled
@@ -43,6 +44,10 @@ typedef struct tl_jit {
   // page for code.
   tl_jit_door *door;           // NULL: not made yet
   tl_jit_function *functions;  // the newest first
+  uint64_t last_number;
+  // Units of functions that are gone, which units of others call, and which go
+  // with these. Their functions are NULL and they have no code.
+  tl_jit_unit *orphans;
   // Of all functions, bounded by MOST_UNITS in jit.c.
   uint32_t unit_count;
   // Of the calls of all units: the most slots from a caller's base to its
@@ -58,6 +63,8 @@ typedef struct tl_jit {
   // A unit has an operation on short arrays, which tells nobody what became of
   // its operands: such are not entered where somebody asks.
   bool has_short;
+  // A unit calls values: not entered where what they are given is looked at.
+  bool calls_values;
   // Enters although instructions are counted, and operations are noted: see
   // tl_jit_while_counting.
   bool while_counting, notes;
@@ -90,6 +97,10 @@ tl_one tl_jit_span(tl_vm *vm, tl_slot *base, const tl_ins *ins, int64_t words);
 //                      before it; float64 is new: true. The next unit has both
 //                      types, and a third item's text would not be kept.
 bool tl_jit_learn(const tl_jit_flow *flow, const tl_frame *frame);
+
+// Keeps the types of what the function reads of its closure. It fails nowhere.
+void tl_jit_learn_captures(const tl_jit_flow *flow, const tl_prototype *p,
+                           const tl_closure *closure);
 
 // The same of what [did], which was the last instruction before the frame's pc,
 // has made.

@@ -13,6 +13,8 @@
 //     TAKE                 the item's tag         its container's, with the bit
 //     SETPATH              the container's, too   -
 //     CALLB of pop         the last item's tag    a second one that it had
+//     GETC                 the value's tag        a second one that it had
+//     CALL                 the function's number  -, and a count behind
 //
 // Nothing that is looked at is believed: the code compares the tag each time.
 // So it does no harm that the slots are those of another iteration than the one
@@ -25,6 +27,9 @@
 #include "vm/builtin.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
+
+// So many functions are learned at a place that calls values.
+enum { MOST_CALLED = 64 };
 
 // Fields of instructions have slots times 16, the bytes of one, as the
 // interpreter adds them to its base.
@@ -97,6 +102,23 @@ static const tl_slot *find_popped(const tl_frame *frame, const tl_ins *ins) {
              : NULL;
 }
 
+// The tag of a captured value, which is borrowed; 0: it is not set yet.
+static uint64_t look_at_captured(const tl_closure *closure, const tl_ins *ins,
+                                 tl_slot *item) {
+  *item = tl_borrow(closure->captures[tl_ins_extra(*ins) & 0x7fffffffu]);
+  return tl_is_unset(*item) ? 0 : item->tag;
+}
+
+// The number of a function that is called as a value, if it has one by now; 0:
+// it has none, or is no function of a script.
+static uint64_t number_of(tl_slot called) {
+  const tl_prototype *p =
+      tl_is_script(called) ? tl_function_prototype(called) : NULL;
+  return p == NULL || p->machine_code == NULL
+             ? 0
+             : ((const tl_jit_function *)p->machine_code)->number;
+}
+
 // The tag of what the instruction is about to read, or 0. [second] is the
 // container's tag of an update. Nothing changes but hints, and nothing is
 // counted. Of a field or an item of a list *item is that, borrowed. What the
@@ -124,6 +146,10 @@ static uint64_t look(const tl_frame *frame, const tl_ins *ins, uint64_t *second,
                  : 0;
     case TL_BC_NEXT:
       return tl_is_list(*b) && tl_item_get(item, b, b + 1) ? item->tag : 0;
+    case TL_BC_GETC:
+      return look_at_captured(frame->closure, ins, item);
+    case TL_BC_CALL:
+      return number_of(*b);
     case TL_BC_CALLB:
       found = find_popped(frame, ins);
       return found == NULL ? 0 : found->tag;
@@ -168,7 +194,8 @@ static bool see_nothing(const tl_ins *ins, uint64_t *seen) {
   bool reads = ins->op == TL_BC_GETF || ins->op == TL_BC_GETEL ||
                ins->op == TL_BC_TAKEEL || ins->op == TL_BC_NEXT ||
                ins->op == TL_BC_TAKE || ins->op == TL_BC_SETPATH ||
-               ins->op == TL_BC_CALLB;
+               ins->op == TL_BC_CALLB || ins->op == TL_BC_GETC ||
+               ins->op == TL_BC_CALL;
   bool is_new = false;
   for (int i = 0; i < 2 && reads; i++)
     if (seen[i] == 0) {
@@ -190,6 +217,14 @@ static bool keep_seen(const tl_ins *ins, uint64_t *seen, uint64_t tag,
     }
     case TL_BC_SETPATH:
       return keep(seen, tag, 1);
+    // The function that was called last: who takes a function calls it many
+    // times, and is then given another one. Its second word has their count.
+    case TL_BC_CALL: {
+      bool is_new = seen[0] != tag && seen[2] < MOST_CALLED;
+      seen[2] += is_new;
+      seen[0] = is_new ? tag : seen[0];
+      return is_new;
+    }
     default:
       return keep(seen, tag & ~TL_OWNED, 2);
   }
@@ -270,6 +305,17 @@ static bool look_ahead(const tl_jit_flow *flow, const tl_frame *frame) {
     pc = d.falls_through ? pc + d.words : (uint32_t)d.target;
   }
   return is_new;
+}
+
+void tl_jit_learn_captures(const tl_jit_flow *flow, const tl_prototype *p,
+                           const tl_closure *closure) {
+  tl_slot item;
+  for (uint32_t pc = 0; pc < flow->count; pc++)
+    if (p->code[pc].op == TL_BC_GETC) {
+      uint64_t tag = look_at_captured(closure, &p->code[pc], &item);
+      if (tag != 0)
+        keep(&flow->seen[2 * pc], tag & ~TL_OWNED, 2);
+    }
 }
 
 // An item that is not there, or that the instruction does not read, teaches

@@ -47,8 +47,6 @@ enum {
   TL_JIT_VERSIONS = 6,
   // Arrays whose items a unit reads or writes.
   TL_JIT_ARRAYS = 8,
-  // Captured values that a unit may read.
-  TL_JIT_CAPTURES = 16,
   // Tags of references that a unit tells apart, known units that it calls, and
   // results that a function of it hands over side by side.
   TL_JIT_TAGS = 32,
@@ -178,6 +176,11 @@ static inline bool tl_tag_is_kind(uint64_t tag, int kind) {
   return (tag & ~TL_OWNED) ==
          (kind == TL_KIND_LIST ? TL_TAG_LIST : TL_TAG(TL_CLASS_OBJ, kind));
 }
+// A function of a script, the first of its group.
+static inline bool tl_tag_is_function(uint64_t tag) {
+  return (tag & ~TL_OWNED) == TL_TAG_FUNCTION ||
+         (tag & ~TL_OWNED) == TL_TAG_CLOSURE;
+}
 // Whether an owned value may give its count to a container, as it is: of a view
 // the block would have to be counted. That it borrows nothing itself is tested
 // each time.
@@ -185,6 +188,15 @@ static inline bool tl_tag_moves_in(uint64_t tag) {
   return tl_tag_owns(tag) && (tl_tag_is_kind(tag, TL_KIND_LIST) ||
                               tl_tag_is_kind(tag, TL_KIND_RECORD) ||
                               tl_tag_is_kind(tag, TL_KIND_STRING));
+}
+// Whether a result with that tag is owned as a caller wants it that knows
+// nothing of the function. What a container borrows, and the block of a view,
+// C has to count; and of what has the tag 0 nothing is known.
+static inline bool tl_tag_owns_all(uint64_t tag) {
+  bool direct = (tag & TL_CLASS_ARRAY) != 0 && (tag & TL_DIRECT) != 0;
+  return tag != 0 && ((tag & TL_CLASS_HEAP) == 0 ||
+                      (tl_tag_owns(tag) &&
+                       (direct || tl_tag_is_kind(tag, TL_KIND_STRING))));
 }
 // An array of one axis whose items lie without gaps and are of a dtype that
 // operations on references have: of 8 bytes, or a bool. Other dtypes have items
@@ -235,6 +247,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
 //   W  a value's by its type, or TL_JIT_NONE: imm is it, a float
 //   A  the number of an array                _   nothing
 //   T  a text's register, or TL_JIT_NONE: imm is its address
+//   C  a function's register, or TL_JIT_NONE: it is known
 //
 //   E  it may leave by [exit], which is before the instruction under way
 //   C  the same, unless c is a constant      J   it may jump to [to]
@@ -286,7 +299,7 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* a = what its slot has in memory */                                    \
   OP(FETCH, VD, _, _, X, fetch)                                            \
   /* slots from d's first argument on = results */                         \
-  OP(ROWCALL, _, _, _, X, call)                                            \
+  OP(ROWCALL, _, C, _, X, call)                                            \
   /* imm results, from slot d on */                                        \
   OP(ROWRETURN, _, _, _, Z, result)
 
@@ -376,13 +389,13 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   /* a = variable imm of the module, borrowed; exit: it has another */     \
   /* type */                                                               \
   OP(GET, VD, _, _, E, variable)                                           \
-  /* a = captured value imm; exit as of GET */                             \
+  /* a = captured value imm, borrowed; exit: neither type */               \
   OP(CAPTURED, VD, _, _, E, variable)                                      \
   /* module variable imm = a, a scalar; exit: it owns what it has */       \
   OP(PUT, V, _, _, E, put)                                                 \
-  /* a = callee(d slots behind a's); exit: before the call, imm: the */    \
-  /* callee has left */                                                    \
-  OP(CALL, VD, _, _, X, call)                                              \
+  /* a = callee(d slots behind a's); of a value that is one in b, or */    \
+  /* NONE; exit: before the call, imm: the callee has left */              \
+  OP(CALL, VD, C, _, X, call)                                              \
   OP(RETURN, V, _, _, Z, result)                                           \
   TL_TYPED_PLACE_OPS(OP)
 
@@ -411,6 +424,7 @@ typedef enum tl_typed_kind {
   TL_OPERAND_A,
   TL_OPERAND_R,
   TL_OPERAND_T,
+  TL_OPERAND_C,
   TL_OPERAND_ID,
   TL_OPERAND_FD,
   TL_OPERAND_RD,
@@ -569,6 +583,9 @@ typedef struct tl_jit_unit {
   uint32_t pc;
   // Called by other units, at pc 0; else entered by frames at pc.
   bool is_function;
+  // Called as a value: what it gives is owned, its record has the closure, and
+  // units that call it may outlive its function.
+  bool owns;
   bool is_open;   // being compiled
   bool is_empty;  // nothing is gained: never entered
   tl_jit_type result;
@@ -578,8 +595,6 @@ typedef struct tl_jit_unit {
   uint64_t tags[TL_JIT_SLOTS];
   uint32_t array_count;
   tl_jit_array arrays[TL_JIT_ARRAYS];
-  // The types of captured values at the entry, as far as there is room.
-  tl_jit_type captures[TL_JIT_CAPTURES];
   // Slots whose whole tag at the entry counts, as they are read as references;
   // and the tags of TL_TYPE_REFERENCE.
   uint64_t pinned;
@@ -645,6 +660,10 @@ static inline uint64_t tl_jit_tag_of(const tl_jit_unit *unit, uint32_t slot,
                                   : 0;
 }
 
+// Whether the operations before number [at] have had C make an owner of what is
+// in the slot, with OWN or the first half of RET.
+bool tl_jit_is_made_own(const tl_jit_code *code, uint32_t at, uint32_t slot);
+
 // The slots that an instruction reads and those that it writes.
 void tl_jit_read_slots(const tl_decoded *d, uint64_t *reads, uint64_t *writes);
 
@@ -675,12 +694,17 @@ bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *function,
 void tl_jit_types_behind(const tl_jit_one_slots *one, uint64_t kept,
                          tl_jit_type *types);
 
-// The unit of a function that is called with arguments of those tags, made if
-// need be; NULL: there is none. Its result is UNKNOWN while it is not found.
+// The unit of a function that is called with arguments of those tags, [owns] as
+// a value, made if need be; NULL: there is none. Its result is UNKNOWN while it
+// is not found.
 // Returns borrowed: it goes with its function. Where [make] is false only units
 // that are there are found, and nothing is compiled.
 typedef tl_jit_unit *tl_jit_find_callee(tl_vm *vm, tl_prototype *function,
-                                        const uint64_t *tags, bool make);
+                                        const uint64_t *tags, bool owns,
+                                        bool make);
+// The function of that number, which flow->seen has of a value that was called;
+// NULL: it is gone. Borrowed.
+tl_prototype *tl_jit_find_function(const tl_vm *vm, uint64_t number);
 
 // The register of the unit's first row. It is behind the facts of its arrays.
 static inline int tl_jit_first_row(const tl_jit_unit *unit) {

@@ -344,21 +344,6 @@ static tl_typing_step copy(tl_typing_pass *x, uint32_t a, uint32_t b) {
   return TL_TYPING_GOES_ON;
 }
 
-// A captured value has the type that it has at the entry, which its cell may
-// lose before another. Functions with captures are never called by units.
-static tl_typing_step get_captured(tl_typing_pass *x, const tl_ins *ins) {
-  uint32_t index = tl_ins_extra(*ins) & 0x7fffffffu;
-  tl_jit_type type = index < TL_JIT_CAPTURES && !x->unit->is_function
-                         ? x->unit->captures[index]
-                         : TL_TYPE_UNKNOWN;
-  if (!tl_jit_is_scalar(type))
-    return TL_TYPING_LEAVES;
-  tl_typed *t = tl_typing_set(x, TL_TYPED_CAPTURED, ins->a >> 4, type,
-                              TL_JIT_NONE, TL_JIT_NONE);
-  t->imm = index;
-  return TL_TYPING_GOES_ON;
-}
-
 // Stores a scalar in a variable of the module, unless that owns an object. The
 // variable's type may change by it; units that read it compare its tag.
 static tl_typing_step put_variable(tl_typing_pass *x, const tl_ins *ins) {
@@ -400,16 +385,18 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_INDEX:
     case TL_BC_SETPATH:
       return deep_item(x, ins);
-    case TL_BC_GETC:
-      return get_captured(x, ins);
     case TL_BC_CALLK:
+    case TL_BC_CALL:
       return tl_typing_call(x, ins);
     case TL_BC_CALLB:
       return tl_typing_convert(x, ins);
     case TL_BC_LIST:
       return tl_typing_give_row(x, ins);
     case TL_BC_RET:
-      return tl_typing_give_result(x, ins);
+      // C does only a part of it.
+      if (tl_typing_give_result(x, ins) == TL_TYPING_LEAVES)
+        tl_typing_put_plain(x, TL_TYPED_EXIT);
+      return TL_TYPING_ENDS;
     case TL_BC_LOOP:
       tl_typing_poll(x);
       tl_typing_jump(x, (uint32_t)d->target);

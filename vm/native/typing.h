@@ -150,8 +150,8 @@ void tl_typing_detour(tl_typing_pass *x, uint32_t start,
 // have the type MEMORY. [before] are tags of all slots before it.
 tl_typing_step tl_typing_fetch(tl_typing_pass *x, const tl_ins *ins,
                                uint64_t changed, const uint64_t *before);
-// Types a call of a known function, with what takes its results apart, and the
-// end of one.
+// Types a call of a function, with what takes its results apart, and the end of
+// one.
 tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins);
 tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins);
 tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins);

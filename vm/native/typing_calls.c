@@ -20,23 +20,38 @@
 
 #include <string.h>
 
+#include "vm/native/jit_internal.h"
+
 // Whether a tag is that of an array.
 static bool is_array(uint64_t tag) {
   return (tag & TL_CLASS_ARRAY) != 0;
 }
 
 // The tags of the arguments, of which there are [count] from slot [first] on;
-// false: one of them is not known. *tags has room for TL_JIT_SLOTS. A large
-// array may begin a region at a call, which is asked for by the interpreter.
-static bool read_arguments(tl_typing_pass *x, const tl_prototype *callee,
-                           uint32_t first, uint32_t count, uint64_t *tags) {
-  bool regions = callee->joins >= TL_JOINS && x->p->region_count > 0;
+// false: one of them is not known. *tags has room for TL_JIT_SLOTS.
+static bool read_arguments(tl_typing_pass *x, uint32_t first, uint32_t count,
+                           uint64_t *tags) {
   for (uint32_t i = 0; i < count; i++) {
     tags[i] = tl_typing_tag(x, first + i);
-    if (tags[i] == 0 || (regions && is_array(tags[i])))
+    if (tags[i] == 0)
       return false;
   }
   return true;
+}
+
+// The function that is called as a value by the instruction, as it was when a
+// frame came by; NULL: it is not known, or its arguments have to be bound. The
+// code compares it each time, and the tag says whether it is a closure. Who has
+// in-place contracts looks at what is called.
+static tl_prototype *called_value(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t b = ins->b >> 4;
+  uint64_t tag = tl_typing_tag(x, b);
+  if (b > ins->a >> 4 || tl_ins_extra(ins[1]) != 0 ||
+      x->code->vm->has_contracts || !tl_tag_is_function(tag))
+    return NULL;
+  uint64_t number = x->flow->seen[2 * x->pc];
+  x->is_unseen |= number == 0;
+  return tl_jit_find_function(x->code->vm, number);
 }
 
 // The unit that is called counts as one of this unit's; false: there are too
@@ -113,11 +128,12 @@ static void move_results(tl_typing_pass *x, uint32_t to, uint32_t from,
 
 // Whether the instruction behind a call returns its result as it is, so that
 // several go on to this unit's caller.
-static bool passes_row(const tl_typing_pass *x, const tl_ins *ins) {
+static bool passes_row(const tl_typing_pass *x, const tl_ins *ins,
+                       const tl_jit_unit *callee) {
   const tl_ins *then = ins + 2;
   return x->unit->is_function && then->op == TL_BC_RET && then->a == ins->a &&
          (then->modes >> 4 & 3u) != TL_MODE_BORROW &&
-         !x->flow->leads[x->pc + 2] &&
+         !x->flow->leads[x->pc + 2] && (callee->owns || !x->unit->owns) &&
          (x->flow->varies[0] & TL_JIT_SINGLE) == 0;
 }
 
@@ -144,9 +160,10 @@ static bool result_types(tl_typing_pass *x, const tl_jit_unit *callee,
 // the call, or the poll stops, with the arguments as they are; and [within],
 // where the callee has left, with nothing from the result's slot on, which is
 // the callee's by then.
-static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
+static void put_call(tl_typing_pass *x, uint32_t a, int b, uint32_t count,
                      tl_jit_unit *callee, const tl_jit_type *types) {
   int32_t before = tl_typing_exit(x);
+  tl_jit_type called = b < 0 ? TL_TYPE_UNKNOWN : x->now[b];
   // While the call is under way, what lives across it is in its slots.
   int32_t within =
       tl_typing_exit_with(x, x->pc, x->flow->live[x->pc] & (tl_jit_bit(a) - 1));
@@ -156,14 +173,17 @@ static void put_call(tl_typing_pass *x, uint32_t a, uint32_t count,
   }
   tl_typed *t;
   if (callee->result == TL_TYPE_ROW) {
-    t = tl_typing_put_plain(x, TL_TYPED_ROWCALL);
+    t = tl_typing_put(x, TL_TYPED_ROWCALL, TL_JIT_NONE, b, TL_JIT_NONE);
     t->to = (int32_t)a;
     for (uint32_t i = 0; i < callee->result_count; i++)
       x->now[a + (callee->is_single ? 0 : 1) + i] = types[i];
     x->then = x->pc + (callee->is_single ? 2 : 4);
   } else {
-    t = tl_typing_set(x, TL_TYPED_CALL, a, types[0], TL_JIT_NONE, TL_JIT_NONE);
+    t = tl_typing_set(x, TL_TYPED_CALL, a, types[0], b, TL_JIT_NONE);
   }
+  t->from[1] = called;
+  if (b >= 0)
+    x->code->vm->jit->calls_values = true;
   t->d = (int16_t)count;
   t->imm = within;
   t->exit = before;
@@ -216,34 +236,37 @@ static bool passes_on(tl_typing_pass *x, const tl_jit_unit *callee) {
   return agrees(x, TL_TYPE_ROW, callee->result_count, tags);
 }
 
-// A call of a known function. While its result is not known, other paths come
-// first: one of them will say it. A recursive function has its type by a path
-// that does not recurse:
+// A call of a known function, or of a value that was one. While its result is
+// not known, other paths come first: one of them will say it. A recursive
+// function has its type by a path that does not recurse:
 //
 //     fn fib(n) {
 //       if n < 2 { return n }        typed first: the result is int64
 //       fib(n - 1) + fib(n - 2)      deferred until then
 //     }
 tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
-  uint32_t a = ins->a >> 4, count = ins->b;
-  tl_prototype *callee = x->p->constants[tl_ins_extra(ins[1])].pointer;
+  bool owns = ins->op == TL_BC_CALL;
+  uint32_t a = ins->a >> 4, count = owns ? ins->c : ins->b;
+  tl_prototype *callee = owns ? called_value(x, ins)
+                              : x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint64_t tags[TL_JIT_SLOTS] = {0};
   tl_jit_type types[TL_JIT_RESULTS] = {0};
-  if (!callee->plain || callee->slot_count > TL_JIT_SLOTS ||
-      !read_arguments(x, callee, a + 1, count, tags))
+  if (callee == NULL || !callee->plain || callee->param_count != count ||
+      callee->slot_count > TL_JIT_SLOTS ||
+      !read_arguments(x, a + 1, count, tags))
     return TL_TYPING_LEAVES;
-  tl_jit_unit *unit = x->find(x->code->vm, callee, tags, x->defers);
+  tl_jit_unit *unit = x->find(x->code->vm, callee, tags, owns, x->defers);
   if ((unit == NULL || unit->result == TL_TYPE_UNKNOWN) && !x->defers)
     return TL_TYPING_WAITS;
   if (unit == NULL || !add_callee(x->unit, unit) ||
       unit->result == TL_TYPE_UNKNOWN || !result_types(x, unit, types))
     return TL_TYPING_LEAVES;
   bool row = unit->result == TL_TYPE_ROW && !unit->is_single;
-  bool passes = row && passes_row(x, ins) && passes_on(x, unit);
+  bool passes = row && passes_row(x, ins, unit) && passes_on(x, unit);
   const tl_ins *taker = row && !passes ? taker_of(x, ins, unit) : NULL;
   if (row && !passes && (taker == NULL || !may_move(ins, taker, unit)))
     return TL_TYPING_LEAVES;
-  put_call(x, a, count, unit, types);
+  put_call(x, a, owns ? ins->b >> 4 : TL_JIT_NONE, count, unit, types);
   if (passes)
     return put_row(x, a + 1, unit->result_count);
   if (taker != NULL) {
@@ -260,6 +283,18 @@ tl_typing_step tl_typing_call(tl_typing_pass *x, const tl_ins *ins) {
   return tl_typing_fetch(x, ins, varied & x->flow->live[x->then], before);
 }
 
+// Has C make the slot's value an owner, which then is in its memory, whatever
+// it is.
+static tl_typing_step own_result(tl_typing_pass *x, const tl_ins *ins,
+                                 uint32_t a) {
+  uint64_t none = 0;
+  if (x->now[a] == TL_TYPE_UNKNOWN || !agrees(x, TL_TYPE_ROW, 1, &none) ||
+      tl_typing_one(x, ins, -1) == TL_TYPING_LEAVES)
+    return TL_TYPING_LEAVES;
+  x->unit->is_single = true;
+  return put_row(x, a, 1);
+}
+
 // Functions return to their caller's machine code; a frame that the interpreter
 // entered returns by the interpreter. What the slot owns and only lends is left
 // to that too: the owned bit would have to go. What the result borrows from,
@@ -272,6 +307,9 @@ tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
   bool lends = (ins->modes >> 4 & 3u) == TL_MODE_BORROW;
   if (!x->unit->is_function || (lends && (tag == 0 || (tag & TL_OWNED) != 0)))
     return TL_TYPING_LEAVES;
+  if (x->unit->owns && !tl_tag_owns_all(tag) &&
+      !tl_jit_is_made_own(x->code, x->code->op_count, a))
+    return own_result(x, ins, a);
   if ((x->flow->varies[0] & TL_JIT_SINGLE) != 0) {
     x->unit->is_single = true;
     return agrees(x, TL_TYPE_ROW, 1, &none) ? put_row(x, a, 1)
@@ -288,21 +326,27 @@ tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
 }
 
 // A list that is made to be returned at once, of which the caller wants the
-// items: these go back as they are, owned or borrowed, and no list is made. Of
+// items: these go back as they are, owned or borrowed, and no list is made;
+// owned, where the list would become an owner of what it borrows. Of
 // an array it is not known here whether it is a view, whose block may want a
 // count.
 tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, count = ins->b;
   const tl_ins *then = ins + 2;
   uint64_t tags[TL_JIT_RESULTS];
+  bool owns = then->op == TL_BC_OWN && then->a == ins->a;
+  then += owns;
+  owns |= x->unit->owns;
   if (!x->unit->is_function || then->op != TL_BC_RET || then->a != ins->a ||
       (then->modes >> 4 & 3u) == TL_MODE_BORROW || count == 0 ||
       count > TL_JIT_RESULTS || x->flow->leads[x->pc + 2] ||
+      x->flow->leads[then - x->p->code] ||
       (x->flow->varies[0] & TL_JIT_SINGLE) != 0)
     return TL_TYPING_LEAVES;
   for (uint32_t i = 0; i < count; i++) {
     tags[i] = tl_typing_tag(x, a + 1 + i);
-    if (tags[i] == 0 || is_array(tags[i]))
+    if (tags[i] == 0 || is_array(tags[i]) ||
+        (owns && !tl_tag_owns_all(tags[i])))
       return TL_TYPING_LEAVES;
     if ((x->flow->varies[0] >> i & 1) != 0)
       tags[i] = 0;

@@ -49,6 +49,8 @@ static bool may_do(const tl_jit_flow *flow, const tl_prototype *p, uint32_t pc,
                                 TL_EFFECT | TL_CALLS)) == 0 &&
              !(tl_jit_is_pair(builtin, ins) && flow->leads[pc + 2]);
     }
+    case TL_BC_RET:
+      return is_function;
     case TL_BC_LOADK:
     case TL_BC_LOADI:
     case TL_BC_GETG:
@@ -133,6 +135,18 @@ static void add_slots(const tl_prototype *p, uint32_t pc, uint32_t end,
   }
 }
 
+bool tl_jit_is_made_own(const tl_jit_code *code, uint32_t at, uint32_t slot) {
+  const tl_typed *t = at == 0 ? NULL : &code->ops[at - 1];
+  if (t != NULL && at > 1 && t->op == TL_TYPED_FETCH &&
+      (uint32_t)t->a % TL_JIT_SLOTS == slot)
+    t--;
+  if (t == NULL || t->op != TL_TYPED_DO)
+    return false;
+  const tl_ins *ins = &code->unit->function->code[code->exits[t->exit].pc];
+  return (ins->op == TL_BC_OWN || ins->op == TL_BC_RET) &&
+         (uint32_t)ins->a >> 4 == slot;
+}
+
 bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
                      uint32_t pc, bool is_function, tl_jit_one_slots *out) {
   if (pc >= flow->count || p->code[pc].op == TL_BC_EXTRA ||
@@ -150,6 +164,9 @@ bool tl_jit_read_one(const tl_jit_flow *flow, const tl_prototype *p,
   uint64_t beyond = 0;
   add_slots(p, out->then, reach, &out->touched, &beyond);
   out->live = flow->live[out->then];
+  // Its result is what is left of a function, owned from here on.
+  if (d.op == TL_BC_RET)
+    out->live = out->changed = out->touched;
   if (d.target >= 0)
     out->live |= flow->live[d.target];
   out->changed &= out->live;

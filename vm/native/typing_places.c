@@ -168,6 +168,17 @@ static bool stays(const tl_ins *ins, uint64_t tag) {
   return (ins->modes & 3u) == TL_MODE_BORROW || !tl_tag_owns(tag);
 }
 
+// A captured value, which is borrowed from the running closure. Another closure
+// of the function may have one of another type.
+static tl_typing_step captured(tl_typing_pass *x, const tl_ins *ins) {
+  tl_jit_type type = seen(x, 0);
+  if (type == TL_TYPE_UNKNOWN)
+    return TL_TYPING_LEAVES;
+  put_read(x, TL_TYPED_CAPTURED, ins->a >> 4, type, TL_JIT_NONE, TL_JIT_NONE)
+      ->imm = tl_ins_extra(*ins) & 0x7fffffffu;
+  return TL_TYPING_GOES_ON;
+}
+
 // a = b.name, where the instruction found it the last time: at the position of
 // the hint, which is at most TL_JIT_FIELDS. Records of another layout leave.
 static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
@@ -617,6 +628,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return constant(x, a, x->p->constants[tl_ins_extra(*ins)]);
     case TL_BC_GETG:
       return variable(x, ins);
+    case TL_BC_GETC:
+      return captured(x, ins);
     case TL_BC_GETF:
       return field(x, ins, d);
     case TL_BC_GETEL:

@@ -41,7 +41,8 @@ static void put_immediate(tl_text *out, const tl_typed *t, int i) {
 
 // Operand [i] of an operation: a register or the number of an array, or a
 // constant as a text, as the only one of CONST is; null where the operation has
-// none. TL_OPERAND_S is none where it has no type.
+// none. TL_OPERAND_S is none where it has no type, TL_OPERAND_C where the
+// function is known.
 static void put_operand(tl_text *out, const void *of, uint32_t i) {
   const tl_typed *t = of;
   const int16_t operands[] = {t->a, t->b, t->c};
@@ -50,7 +51,8 @@ static void put_operand(tl_text *out, const void *of, uint32_t i) {
   if (is_constant && i == 1)
     put_immediate(out, t, 1);
   else if (kind == TL_OPERAND__ ||
-           (kind == TL_OPERAND_S && t->from[i] == TL_TYPE_UNKNOWN))
+           (kind == TL_OPERAND_S && t->from[i] == TL_TYPE_UNKNOWN) ||
+           (kind == TL_OPERAND_C && operands[i] == TL_JIT_NONE))
     tl_text_puts(out, "null");
   else if (operands[i] == TL_JIT_NONE)
     put_immediate(out, t, (int)i);
