@@ -350,25 +350,6 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   return n;
 }
 
-// Whether a unit computes something that it reads again after another
-// operation, or what may be the items of a mask: one by one there would be two
-// results, or an array of those items.
-static bool saves(const tl_fusion *f, const tl_fused_unit *u) {
-  for (int32_t i = u->first; i < u->last; i++) {
-    const tl_fused_step *s = &f->steps[i];
-    if (s->d.op == TL_BC_TAKEEL)
-      return true;
-    for (int32_t k = i + 1;
-         tl_fused_is_operation(s) && k < s->consumer && k <= u->last; k++) {
-      bool consumes;
-      if (tl_fused_is_operation(&f->steps[k]) &&
-          reads(&f->steps[k].d, s->d.result, &consumes))
-        return true;
-    }
-  }
-  return false;
-}
-
 // The regions of one run, in four passes over its steps:
 //
 //   find_consumers     who uses up which result
@@ -392,8 +373,7 @@ static bool find_in_run(tl_fusion *f) {
     tl_region region = {.start = f->steps[u->first].pc,
                         .end = f->steps[u->last].end,
                         .together = f->steps[units[u->group_end].last].end,
-                        .is_part = u->part,
-                        .saves = saves(f, u)};
+                        .is_part = u->part};
     if (!add_region(f, region))
       return false;
   }
