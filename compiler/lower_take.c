@@ -100,7 +100,6 @@ typedef struct search {
   bool misses;            // what is taken out would be missed in any case
   bool calls;             // a function that may look at module variables
   bool reads_global;      // a module variable is read
-  bool restores;          // a function that gives back what it is given
 } search;
 
 static bool look(tl_ast *ast, void *context);
@@ -191,7 +190,6 @@ static void look_call(search *s, const tl_ast *ast) {
   } else if (builtin != NULL && tl_builtin_calls(builtin)) {
     s->calls |= is_given_code(call);
   }
-  s->restores |= builtin != NULL && tl_builtin_restores(builtin);
   s->misses |= tl_is_del(s->l->scope, ast);
   for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
   for (uint32_t i = 0; i < call->count; i++)
@@ -327,7 +325,7 @@ static bool is_cut(const tl_target *target, const tl_ast *value) {
 // Whether all other reads of the container are of the old value, and may be of
 // what was taken: nobody may change its indices or move it on meanwhile.
 static bool reads_again(const search *s) {
-  return s->again > 0 && s->again == s->reads && !s->calls && !s->restores &&
+  return s->again > 0 && s->again == s->reads && !s->calls &&
          s->target->step_count > 0;
 }
 
