@@ -180,12 +180,29 @@ static bool is_selection(const tl_fusion *f, int32_t i) {
   return base >= 0 && tl_fused_is_operation(&f->steps[base]) && !is_place;
 }
 
+// Whether a selection by a mask is put back by one, x[mask] = y[mask] + 1: if
+// the masks are the same nothing has to be selected. Of what is computed here
+// all of it would be an array.
+static bool is_taken(const tl_fusion *f, int32_t i) {
+  int32_t k = f->steps[i].consumer;
+  int32_t base = find_maker(f, i, (int32_t)f->steps[i].d.operands[0]);
+  if (base >= 0 && tl_fused_is_operation(&f->steps[base]))
+    return false;
+  while (k >= 0 && tl_fused_is_operation(&f->steps[k]))
+    k = f->steps[i = k].consumer;
+  return k >= 0 && f->steps[k].d.op == TL_BC_SETEL &&
+         (int32_t)f->steps[k].d.operands[1] == f->steps[i].d.result;
+}
+
 // The consumers have been found by now; is_selection asks who made the
 // operands.
 static void find_selections(tl_fusion *f) {
-  for (int32_t i = 0; i < f->count; i++)
-    if (is_selection(f, i))
+  for (int32_t i = 0; i < f->count; i++) {
+    bool selects = is_selection(f, i);
+    f->steps[i].is_taken = selects && is_taken(f, i);
+    if (selects && !f->steps[i].is_taken)
       f->steps[i].kind = TL_STEP_SELECT;
+  }
 }
 
 // A view is of an array, not of what is still to be computed.
@@ -335,7 +352,8 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
     }
     int32_t first = find_first(f, last), operations = 0;
     for (int32_t i = first; i <= last; i++)
-      operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
+      operations += (makes_array(&f->steps[i]) && !f->steps[i].is_index) ||
+                    f->steps[i].is_taken;
     bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1) &&
                 (operations == 0 || !ends_viewed(f, first, last));
     units[n++] = (tl_fused_unit){first, last, part, 0};
@@ -508,8 +526,8 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     f.results[f.count] = d.result;
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] = (tl_fused_step){
-          pc, pc + d.words, d,     kind, may_join(function, &d, kind),
-          -1, -1,           false, false};
+          pc, pc + d.words, d,     kind,  may_join(function, &d, kind),
+          -1, -1,           false, false, false};
     pc += d.words;
   }
   if (!end_run(&f, false))
