@@ -284,7 +284,9 @@ static int32_t reach_back(tl_fusion *f, int32_t last, bool inner) {
     int32_t reduced = s->is_inner ? find_reduced(f, first - 1) : -1;
     barrier = reduced > barrier ? reduced : barrier;
   }
-  // Those before its first operation are none of its own.
+  // What is dropped before it ends sooner without it, and reductions before its
+  // first operation are none of its own.
+  while (first < last && f->steps[first].kind == TL_STEP_DROP) first++;
   for (int32_t i = first; i < last && !makes_array(&f->steps[i]); i++)
     if (f->steps[i].kind == TL_STEP_CALL)
       first = i + 1;
@@ -368,6 +370,17 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   return n;
 }
 
+// The pc behind a unit. What an error's handler would read ends only behind the
+// last operation: the unit takes that in, so that its result may go there.
+static uint32_t end_of(const tl_fusion *f, const tl_fused_unit *u) {
+  int32_t end = u->last + 1;
+  while (tl_fused_is_operation(&f->steps[u->last]) && end < f->count &&
+         f->steps[end].kind == TL_STEP_DROP &&
+         find_maker(f, end, (int32_t)f->steps[end].d.operands[0]) < u->first)
+    end++;
+  return f->steps[end - 1].end;
+}
+
 // The regions of one run, in four passes over its steps:
 //
 //   find_consumers     who uses up which result
@@ -389,8 +402,8 @@ static bool find_in_run(tl_fusion *f) {
     if (u->part && !grouped)
       continue;
     tl_region region = {.start = f->steps[u->first].pc,
-                        .end = f->steps[u->last].end,
-                        .together = f->steps[units[u->group_end].last].end,
+                        .end = end_of(f, u),
+                        .together = end_of(f, &units[u->group_end]),
                         .is_part = u->part};
     if (!add_region(f, region))
       return false;

@@ -691,12 +691,17 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
   rd->callee = -1;
   last->result = -1;
   while (pc < end) {
-    tl_decode(g->function, pc, last);
-    rd->at = pc;
-    g->skip = rd->end = pc + last->words;
-    if (!tl_reader_one(rd, pc, last))
+    tl_decoded d;
+    tl_decode(g->function, pc, &d);
+    g->skip = pc + d.words;
+    if (d.op != TL_BC_DROP) {  // behind the last operation there may be some
+      *last = d;
+      rd->at = pc;
+      rd->end = g->skip;
+    }
+    if (!tl_reader_one(rd, pc, &d))
       break;
-    pc += last->words;
+    pc = g->skip;
     if (rd->cuts && find_cut(g) != NULL)
       rd->cut = pc;
   }
