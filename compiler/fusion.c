@@ -180,12 +180,29 @@ static bool is_selection(const tl_fusion *f, int32_t i) {
   return base >= 0 && tl_fused_is_operation(&f->steps[base]) && !is_place;
 }
 
+// Whether a selection by a mask is put back by one, x[mask] = y[mask] + 1: if
+// the masks are the same nothing has to be selected. Of what is computed here
+// all of it would be an array.
+static bool is_taken(const tl_fusion *f, int32_t i) {
+  int32_t k = f->steps[i].consumer;
+  int32_t base = find_maker(f, i, (int32_t)f->steps[i].d.operands[0]);
+  if (base >= 0 && tl_fused_is_operation(&f->steps[base]))
+    return false;
+  while (k >= 0 && tl_fused_is_operation(&f->steps[k]))
+    k = f->steps[i = k].consumer;
+  return k >= 0 && f->steps[k].d.op == TL_BC_SETEL &&
+         (int32_t)f->steps[k].d.operands[1] == f->steps[i].d.result;
+}
+
 // The consumers have been found by now; is_selection asks who made the
 // operands.
 static void find_selections(tl_fusion *f) {
-  for (int32_t i = 0; i < f->count; i++)
-    if (is_selection(f, i))
+  for (int32_t i = 0; i < f->count; i++) {
+    bool selects = is_selection(f, i);
+    f->steps[i].is_taken = selects && is_taken(f, i);
+    if (selects && !f->steps[i].is_taken)
       f->steps[i].kind = TL_STEP_SELECT;
+  }
 }
 
 // A view is of an array, not of what is still to be computed.
@@ -267,7 +284,9 @@ static int32_t reach_back(tl_fusion *f, int32_t last, bool inner) {
     int32_t reduced = s->is_inner ? find_reduced(f, first - 1) : -1;
     barrier = reduced > barrier ? reduced : barrier;
   }
-  // Those before its first operation are none of its own.
+  // What is dropped before it ends sooner without it, and reductions before its
+  // first operation are none of its own.
+  while (first < last && f->steps[first].kind == TL_STEP_DROP) first++;
   for (int32_t i = first; i < last && !makes_array(&f->steps[i]); i++)
     if (f->steps[i].kind == TL_STEP_CALL)
       first = i + 1;
@@ -335,7 +354,8 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
     }
     int32_t first = find_first(f, last), operations = 0;
     for (int32_t i = first; i <= last; i++)
-      operations += makes_array(&f->steps[i]) && !f->steps[i].is_index;
+      operations += (makes_array(&f->steps[i]) && !f->steps[i].is_index) ||
+                    f->steps[i].is_taken;
     bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1) &&
                 (operations == 0 || !ends_viewed(f, first, last));
     units[n++] = (tl_fused_unit){first, last, part, 0};
@@ -350,23 +370,15 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   return n;
 }
 
-// Whether a unit computes something that it reads again after another
-// operation, or what may be the items of a mask: one by one there would be two
-// results, or an array of those items.
-static bool saves(const tl_fusion *f, const tl_fused_unit *u) {
-  for (int32_t i = u->first; i < u->last; i++) {
-    const tl_fused_step *s = &f->steps[i];
-    if (s->d.op == TL_BC_TAKEEL)
-      return true;
-    for (int32_t k = i + 1;
-         tl_fused_is_operation(s) && k < s->consumer && k <= u->last; k++) {
-      bool consumes;
-      if (tl_fused_is_operation(&f->steps[k]) &&
-          reads(&f->steps[k].d, s->d.result, &consumes))
-        return true;
-    }
-  }
-  return false;
+// The pc behind a unit. What an error's handler would read ends only behind the
+// last operation: the unit takes that in, so that its result may go there.
+static uint32_t end_of(const tl_fusion *f, const tl_fused_unit *u) {
+  int32_t end = u->last + 1;
+  while (tl_fused_is_operation(&f->steps[u->last]) && end < f->count &&
+         f->steps[end].kind == TL_STEP_DROP &&
+         find_maker(f, end, (int32_t)f->steps[end].d.operands[0]) < u->first)
+    end++;
+  return f->steps[end - 1].end;
 }
 
 // The regions of one run, in four passes over its steps:
@@ -390,10 +402,9 @@ static bool find_in_run(tl_fusion *f) {
     if (u->part && !grouped)
       continue;
     tl_region region = {.start = f->steps[u->first].pc,
-                        .end = f->steps[u->last].end,
-                        .together = f->steps[units[u->group_end].last].end,
-                        .is_part = u->part,
-                        .saves = saves(f, u)};
+                        .end = end_of(f, u),
+                        .together = end_of(f, &units[u->group_end]),
+                        .is_part = u->part};
     if (!add_region(f, region))
       return false;
   }
@@ -528,8 +539,8 @@ bool tl_find_regions(tl_builder *b, tl_prototype *function,
     f.results[f.count] = d.result;
     if (kind != TL_STEP_NONE)
       f.steps[f.count++] = (tl_fused_step){
-          pc, pc + d.words, d,     kind, may_join(function, &d, kind),
-          -1, -1,           false, false};
+          pc, pc + d.words, d,     kind,  may_join(function, &d, kind),
+          -1, -1,           false, false, false};
     pc += d.words;
   }
   if (!end_run(&f, false))

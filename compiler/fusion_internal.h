@@ -21,6 +21,7 @@ typedef struct tl_fused_step {
   int32_t viewed;    // the first step that takes a view of its result, -1
   bool is_index;     // its result says where a view is
   bool is_inner;     // a reduction within a unit: see find_first
+  bool is_taken;     // x[mask] that an update by the mask puts back
 } tl_fused_step;
 
 // Steps that are computed together; with [part] only as part of a group.

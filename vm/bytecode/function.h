@@ -117,9 +117,6 @@ typedef struct tl_region {
   int64_t small_items;
   // It is no region by itself, but only together with those behind it.
   bool is_part;
-  // A result in it is read several times: one by one more arrays would live at
-  // once, so that it is read and cached in its first run.
-  bool saves;
   // It may run together with the regions behind it, up to this pc: one pass
   // computes several results. If that last failed, it runs alone for
   // [disjoint] times, which grow with the failures in a row. A region that has

@@ -240,15 +240,16 @@ enum { WAIT_MOST = 10 };  // as a power of two
 
 // Whether the region, of which no cached run is good, is to be read and cached
 // now: the second time that it runs, and the rarer the more often the operands
-// were of other kinds each time. One that saves arrays is read the first time,
-// too.
+// were of other kinds each time. One that is not read otherwise, as it is not
+// large, is read the first time, too: one by one more arrays would live at
+// once.
 //
 //     run     1  2  3  4  5  6  7  8  9  10
 //     read    ·  x  ·  ·  x  ·  ·  ·  ·  x
-static bool is_time_to_read(tl_region *where) {
+static bool is_time_to_read(tl_region *where, bool large) {
   if (where->runs == 0) {
     where->runs = 1;
-    return where->saves;
+    return !large;
   }
   if (where->wait > 0) {
     where->wait--;
@@ -353,7 +354,7 @@ static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
     where->skip = pc;
     return TL_REGION_DECLINED;
   }
-  bool keep = is_time_to_read(where);
+  bool keep = is_time_to_read(where, large);
   if (!keep && !promised && (!large || items <= where->small_items)) {
     where->skip = where->end;
     return TL_REGION_DECLINED;

@@ -16,7 +16,7 @@ void tl_region_clear(tl_region_graph *g) {
   g->before_norm = -1;
   g->consumer = TL_CONSUMER_ARRAY;
   g->place.count = 0;
-  g->taken = 0;
+  g->takes = false;
   g->masked = false;
   g->selected_before = 0;
   g->is_longer = false;

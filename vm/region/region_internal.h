@@ -79,6 +79,7 @@ typedef struct tl_region_use {
   bool fixed;     // a literal
   bool exact;     // the graph is good for this value alone
   bool changed;   // since the graph was used last
+  bool taken;  // all of an array, of which an update puts a mask's items back
   int64_t *dims;  // of an array in a cached graph: ndim, shape, strides
 } tl_region_use;
 
@@ -247,10 +248,11 @@ typedef struct tl_region_graph {
                // operands that is no node and ends there; or -1
   tl_region_index place;
 
-  // x[mask] += 1, or x[mask] = 0. What is read as x[mask] is all of x, use -1 -
-  // taken; what is computed of it is stored where the mask is true. 0: nothing
-  // is taken, or has been put back. Nodes from taken_at on are those after it.
-  int taken, taken_mask, taken_at;
+  // x[mask] += y[mask], or x[mask] = 0. What is read as x[mask] is all of x, a
+  // use that is [taken]; what is computed of it is stored where the mask is
+  // true, and until then [takes]. Nodes from taken_at on are those after it.
+  bool takes;
+  int taken_mask, taken_at;
   bool masked;  // the value is such a choice, a node of TL_OP_WHERE
 
   // TL_CONSUMER_SELECT: nodes, or -1 - the number of a use; one is a node

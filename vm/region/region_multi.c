@@ -210,8 +210,12 @@ static bool make_result(multi *s, int i) {
   s->results[i] = tl_own_array(made);
   if (is_fold(s, i))
     s->reducers[i].out = made->data;
-  else if (s->consumers[i].kind == TL_CONSUMES_NONE)
-    s->targets[i].out = made->data;
+  if (s->consumers[i].kind != TL_CONSUMES_NONE)
+    return true;
+  const tl_array *arrays[TL_REGION_USES];
+  made = tl_array_ordered(g->vm, made, tl_region_arrays(g, arrays), arrays);
+  s->targets[i].out = made->data;
+  s->targets[i].strides = tl_strides(made);
   return true;
 }
 

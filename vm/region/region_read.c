@@ -343,31 +343,42 @@ static bool add_result(tl_region_reader *rd, uint32_t slot,
   return tl_reader_bind(rd, slot, TL_REGION_FOLDED + at, false);
 }
 
-// Whether [value], a node, was computed of the items that were taken and of
-// numbers, by nodes behind the taking. Arrays would have as many items as the
-// mask takes, and not as many as it has.
+// Whether [value] is the items that were taken, or was computed of them and of
+// numbers, by nodes behind the taking. Other arrays would have as many items as
+// the mask takes, and not as many as it has.
 static bool is_of_taken(const tl_region_graph *g, int value) {
+  if (value < 0)
+    return g->uses[-1 - value].taken;
   for (int i = g->taken_at; i <= value; i++) {
     const tl_region_node *n = &g->nodes[i];
     if (n->host != NULL)
       return false;
     for (int k = 0; k < n->arity; k++) {
       int in = n->in[k];
-      if (in >= 0 ? in < g->taken_at : in != g->taken && !is_scalar(g, in))
+      if (in >= 0 ? in < g->taken_at
+                  : !g->uses[-1 - in].taken && !is_scalar(g, in))
         return false;
     }
   }
   return value >= g->taken_at;
 }
 
-// Whether the items that a mask says get *value, of the array that is use [in]:
-// it was computed of what was taken there, or it is a number, and the mask is
+// Whether the items that a mask says get [value]: it was computed of what the
+// mask took, of this array or others, or it is a number, and the mask is
 // computed here.
-static bool is_masked(const tl_region_graph *g, int in, int mask, int value) {
-  if (g->taken == 0)
+static bool is_masked(const tl_region_graph *g, int mask, int value) {
+  if (!g->takes)
     return mask >= 0 && is_scalar(g, value) && tl_region_is_mask(g, mask);
-  return g->uses[-1 - g->taken].root == g->uses[-1 - in].root &&
-         mask == g->taken_mask && is_of_taken(g, value);
+  return mask == g->taken_mask && is_of_taken(g, value);
+}
+
+// What stays where the mask is false: of the array that is use [in] what was
+// taken, or else the array.
+static int find_rest(const tl_region_graph *g, int in) {
+  for (int u = 0; u < g->use_count; u++)
+    if (g->uses[u].taken && g->uses[u].root == g->uses[-1 - in].root)
+      return -1 - u;
+  return in;
 }
 
 // target[mask] = *value, of use [in]: a choice between it and what the target
@@ -378,16 +389,16 @@ static bool read_masked(tl_region_reader *rd, const tl_decoded *d, int in,
   int mask;
   if (d->op != TL_BC_SETEL || g->together ||
       !tl_reader_look_up(rd, d->operands[2], &mask) ||
-      !is_masked(g, in, mask, *value))
+      !is_masked(g, mask, *value))
     return false;
   tl_region_node *n = begin_node(rd, TL_OP_WHERE);
   if (n == NULL)
     return false;
   n->in[0] = mask;
   n->in[1] = *value;
-  n->in[2] = g->taken != 0 ? g->taken : in;
+  n->in[2] = find_rest(g, in);
   tl_reader_consume(rd, d->operands[2], mask, d->modes[2]);
-  g->taken = 0;
+  g->takes = false;
   g->masked = true;
   g->detaches = false;
   g->place = (tl_region_index){.count = 0};
@@ -407,8 +418,8 @@ static bool read_place(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !u->direct || u->root < 0 || !tl_region_is_array(u->value) ||
       g->roots[u->root].ends ||
-      (g->taken != 0 || value < 0 ? !read_masked(rd, d, in, &value)
-                                  : !tl_reader_index(rd, d, 2, &g->place)))
+      (g->takes || value < 0 ? !read_masked(rd, d, in, &value)
+                             : !tl_reader_index(rd, d, 2, &g->place)))
     return false;
   tl_reader_consume(rd, d->operands[0], in, d->modes[0]);
   if (g->together) {
@@ -596,7 +607,7 @@ static bool ends_viewed(const tl_region_graph *g) {
 // array to the front of which it may go.
 static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
-  if (g->taken != 0)
+  if (g->takes)
     return false;
   if (g->consumer != TL_CONSUMER_ARRAY)
     return end_in_value(g, rd->at, rd->end);
@@ -620,7 +631,7 @@ static const tl_region_binding *find_cut(const tl_region_graph *g) {
       return NULL;
     left = b;
   }
-  bool ends = g->node_count > 1 && g->taken == 0 && left != NULL &&
+  bool ends = g->node_count > 1 && !g->takes && left != NULL &&
               left->in == g->node_count - 1;
   return ends ? left : NULL;
 }
@@ -680,12 +691,17 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
   rd->callee = -1;
   last->result = -1;
   while (pc < end) {
-    tl_decode(g->function, pc, last);
-    rd->at = pc;
-    g->skip = rd->end = pc + last->words;
-    if (!tl_reader_one(rd, pc, last))
+    tl_decoded d;
+    tl_decode(g->function, pc, &d);
+    g->skip = pc + d.words;
+    if (d.op != TL_BC_DROP) {  // behind the last operation there may be some
+      *last = d;
+      rd->at = pc;
+      rd->end = g->skip;
+    }
+    if (!tl_reader_one(rd, pc, &d))
       break;
-    pc += last->words;
+    pc = g->skip;
     if (rd->cuts && find_cut(g) != NULL)
       rd->cut = pc;
   }

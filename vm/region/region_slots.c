@@ -50,8 +50,18 @@ int tl_reader_add_use(tl_region_reader *rd, tl_slot value, int root,
   return -1 - g->use_count++;
 }
 
-// 0 where there is no room, as of any use.
+// A number that is there already is the same use, so that what is computed of
+// it is computed once; one that was loaded before the reading began counts as
+// such. 0 where there is no room, as of any use.
 int tl_reader_add_literal(tl_region_reader *rd, tl_slot value) {
+  for (int i = 0; i < rd->g->use_count; i++) {
+    tl_region_use *u = &rd->g->uses[i];
+    if (!u->direct || u->root >= 0 || !tl_is_number(value) ||
+        u->value.tag != value.tag || u->value.u != value.u)
+      continue;
+    u->exact |= !u->fixed;
+    return -1 - i;
+  }
   int in = tl_reader_add_use(rd, value, -1, true);
   if (in < 0)
     rd->g->uses[-1 - in].fixed = true;

@@ -292,19 +292,23 @@ static tl_region_status store_disjoint(tl_region_graph *g, tl_array *place) {
 // the array need not be touched.
 enum { RARE = 64 };
 
-// Whether an update by a mask may go over the whole array: the mask has its
-// shape, the new items its dtype, and to compute all of them costs little. A
-// mask that is an array is counted until there are enough; one that is computed
-// is not there yet. Where it does not fit the operations run one by one.
+// Whether an update by a mask may go over the whole array: the mask and all of
+// which it takes items have its shape, the new items its dtype, and to compute
+// all of them costs little. A mask that is an array is counted until there are
+// enough; one that is computed is not there yet. Where it does not fit the
+// operations run one by one.
 static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
   const tl_region_node *choice = &g->nodes[g->value];
   int mask = choice->in[0], ndim = tl_ndim(a);
+  for (int u = 0; u < g->use_count; u++)
+    if (g->uses[u].taken &&
+        !tl_has_shape(g->uses[u].items.array, ndim, tl_shape(a)))
+      return false;
   const tl_array *given = mask < 0 ? g->uses[-1 - mask].items.array : NULL;
   const tl_region_shape *made =
       mask < 0 ? NULL : &g->shapes[g->nodes[mask].shape];
-  const int64_t *shape = mask < 0 ? tl_shape(given) : made->lengths;
-  return (mask < 0 ? tl_ndim(given) : made->ndim) == ndim &&
-         memcmp(shape, tl_shape(a), (size_t)ndim * sizeof *shape) == 0 &&
+  return tl_has_shape(a, mask < 0 ? tl_ndim(given) : made->ndim,
+                      mask < 0 ? tl_shape(given) : made->lengths) &&
          choice->typing.result == tl_array_dtype(a) &&
          (choice->in[1] < 0 ||
           g->nodes[choice->in[1]].typing.result == tl_array_dtype(a)) &&

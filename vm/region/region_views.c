@@ -172,13 +172,34 @@ bool tl_region_is_mask(const tl_region_graph *g, int in) {
   return gives_mask(g, in, nodes);
 }
 
-// x[mask] that is taken for an update: a view of all of x, of which the update
-// puts those items back that the mask takes. Nothing but the items and numbers
-// may be computed with until then, so it is not read among several results.
-static bool is_masked(tl_region_reader *rd, const tl_decoded *d) {
-  return d->op == TL_BC_TAKEEL && rd->depth == 0 && !rd->g->together &&
-         tl_reader_look_up(rd, d->operands[1], &rd->g->taken_mask) &&
-         tl_region_is_mask(rd->g, rd->g->taken_mask);
+// x[mask] that is taken for an update by the mask: a view of all of x, of which
+// the update puts those items back that the mask takes. Nothing but such items
+// and numbers may be computed with until then, so it is not read among several
+// results.
+static bool is_masked(tl_region_reader *rd, const tl_decoded *d, int *mask) {
+  return (d->op == TL_BC_TAKEEL || d->op == TL_BC_GETEL) && rd->depth == 0 &&
+         !rd->g->together && tl_reader_look_up(rd, d->operands[1], mask) &&
+         (rd->g->takes ? *mask == rd->g->taken_mask
+                       : tl_region_is_mask(rd->g, *mask));
+}
+
+// Binds what a mask takes. The array may have been taken before, but else no
+// view of all of it may be there, which would have items that are not taken.
+static bool bind_taken(tl_region_reader *rd, const tl_decoded *d, place *p,
+                       int mask) {
+  tl_region_graph *g = rd->g;
+  int uses = g->use_count, in;
+  if (!bind_view(rd, d, p) ||
+      !tl_reader_look_up(rd, (uint32_t)d->result, &in) ||
+      (g->use_count == uses && !g->uses[-1 - in].taken))
+    return false;
+  tl_reader_consume(rd, d->operands[1], mask, d->modes[1]);
+  g->uses[-1 - in].taken = true;
+  if (!g->takes)
+    g->taken_at = g->node_count;
+  g->takes = true;
+  g->taken_mask = mask;
+  return true;
 }
 
 // The index is stored in the graph for later runs, which apply it to the array
@@ -187,10 +208,9 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   tl_region_index index = {.count = 0};
   tl_selection s;
-  int from = read_base(rd, d);
-  bool masked = from >= 0 && is_masked(rd, d);
-  if (from < 0 || g->taken != 0 ||
-      (!masked && !tl_reader_index(rd, d, 1, &index)))
+  int from = read_base(rd, d), mask;
+  bool masked = from >= 0 && is_masked(rd, d, &mask);
+  if (from < 0 || (!masked && (g->takes || !tl_reader_index(rd, d, 1, &index))))
     return false;
   if (!tl_region_find_index(g, g->uses[from].value.array, &index, &s))
     return false;
@@ -206,12 +226,7 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
     g->indices[g->index_count++] = index;
   else
     g->uncacheable = true;
-  if (!masked)
-    return bind_view(rd, d, &p);
-  int uses = g->use_count;
-  g->taken = -1 - uses;
-  g->taken_at = g->node_count;
-  return bind_view(rd, d, &p) && g->use_count > uses;
+  return masked ? bind_taken(rd, d, &p, mask) : bind_view(rd, d, &p);
 }
 
 // --- Selections -------------------------------------------------------------
