@@ -67,16 +67,17 @@ static bool function_has_effect(looking *outer, const tl_ast_function *f) {
 
 // Whether an argument is a function that has an effect, if it is called.
 static bool is_function_with_effect(looking *s, const tl_ast *argument) {
-  if (argument->kind == TL_AST_FUNCTION)
-    return function_has_effect(s, &argument->function);
   const tl_builtin *builtin = tl_called_builtin(s->l, argument);
-  tl_variable *v = argument->kind == TL_AST_NAME
-                       ? tl_scope_find(s->l->scope, argument->name.name)
-                       : NULL;
   tl_prototype *known;
-  return (builtin != NULL && (builtin->flags & TL_EFFECT) != 0) ||
-         (v != NULL && tl_known_constant(s->l, v, &known) &&
-          function_has_effect(s, &v->definition->define.function->function));
+  if (argument->kind == TL_AST_NAME && builtin == NULL) {
+    tl_variable *v = tl_scope_find(s->l->scope, argument->name.name);
+    if (v == NULL || !tl_known_constant(s->l, v, &known))
+      return false;
+    argument = v->definition->define.function;
+  }
+  return argument->kind == TL_AST_FUNCTION
+             ? function_has_effect(s, &argument->function)
+             : builtin != NULL && (builtin->flags & TL_EFFECT) != 0;
 }
 
 // Whether a call of a function of the library in Tally has an effect: it names
