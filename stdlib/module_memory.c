@@ -193,7 +193,7 @@ static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool reclaim(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   *out = tl_weak_int((int64_t)tl_reclaim(vm));
-  return true;
+  return !tl_failed(vm);
 }
 
 // memory.reuse: a name for a value, not a function.

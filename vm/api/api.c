@@ -134,7 +134,8 @@ static tally_status run_text(tl_vm *vm, const char *name, const char *text,
   tl_unit *unit = NULL;
   if (begin(vm)) {
     tl_reclaim_at_times(vm);
-    unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
+    if (!tl_failed(vm))
+      unit = tl_compile(vm, vm->main, name, text, nbytes, mode);
   }
   if (unit == NULL)
     return tl_report(vm);

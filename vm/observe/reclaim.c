@@ -32,6 +32,7 @@ typedef struct marking {
   tl_reach reach;
   belonging *owned;  // by address
   size_t owned_count;
+  int64_t looked_at;  // values
 } marking;
 
 // --- What belongs to units --------------------------------------------------
@@ -103,9 +104,12 @@ static void keep_unit(marking *m, tl_unit *unit) {
     look(m, a->value);
 }
 
-// Notes an object that a value refers to; its own items come later.
+// Notes an object that a value refers to; its own items come later. Where the VM
+// is to stop, the walk fails as it does without memory.
 static void look(void *context, tl_slot s) {
   marking *m = context;
+  m->reach.failed =
+      m->reach.failed || !tl_poll_at(m->reach.vm, m->looked_at++);
   if (!tl_is_heap(s) || s.pointer == NULL)
     return;
   if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {
@@ -228,8 +232,8 @@ static void sweep(tl_vm *vm) {
     }
 }
 
-// If memory is short on the way some objects may not have been met, and nothing
-// is freed.
+// If memory is short on the way, or the VM is to stop, some objects may not have
+// been met, and nothing is freed.
 size_t tl_reclaim(tl_vm *vm) {
   vm->wants_reclaim = !may_reclaim(vm);
   if (vm->wants_reclaim)
