@@ -116,7 +116,8 @@ static bool note_block(void *context, const tl_reference *r) {
   return !t->kept.failed;
 }
 
-// Lists a reference to a view that shows less than the block that it alone keeps.
+// Lists a reference to a view that shows less than the block that it alone
+// keeps.
 static bool list_view(void *context, const tl_reference *r) {
   retention *t = context;
   if (!is_view(r->to) || tl_value_shown(r->to) >= tl_value_held(r->to) ||
@@ -134,13 +135,12 @@ static bool list_view(void *context, const tl_reference *r) {
 }
 
 // memory.retained(): views that alone keep a block alive, of which they show a
-// part. Two walks: note the blocks that others keep, list the places of views of
-// the rest.
+// part. Two walks: note the blocks that others keep, list the places of views
+// of the rest.
 static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   bool complete = true;
-  retention t = {
-      .vm = vm, .list = tl_list_new(vm, 4), .kept = {.vm = vm}};
+  retention t = {.vm = vm, .list = tl_list_new(vm, 4), .kept = {.vm = vm}};
   t.ok = t.list != NULL;
   if (t.ok)
     tl_each_reference(vm, true, note_block, &t, &complete);

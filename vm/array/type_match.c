@@ -406,8 +406,8 @@ static bool match_any(tl_vm *vm, const tl_type *pattern, tl_slot value,
          (!m.failed && fail_match(&m, asked, value, what));
 }
 
-// What the parts of a value have bound is taken back, too, if the whole does not
-// match.
+// What the parts of a value have bound is taken back, too, if the whole does
+// not match.
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what) {
   int seen = bindings->count;

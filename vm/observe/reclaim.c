@@ -105,12 +105,11 @@ static void keep_unit(marking *m, tl_unit *unit) {
     look(m, a->value);
 }
 
-// Notes an object that a value refers to; its own items come later. Where the VM
-// is to stop, the walk fails as it does without memory.
+// Notes an object that a value refers to; its own items come later. Where the
+// VM is to stop, the walk fails as it does without memory.
 static void look(void *context, tl_slot s) {
   marking *m = context;
-  m->reach.failed =
-      m->reach.failed || !tl_poll_at(m->reach.vm, m->looked_at++);
+  m->reach.failed = m->reach.failed || !tl_poll_at(m->reach.vm, m->looked_at++);
   if (!tl_is_heap(s) || s.pointer == NULL)
     return;
   if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {
@@ -224,8 +223,8 @@ static void sweep(tl_vm *vm) {
     }
 }
 
-// If memory is short on the way, or the VM is to stop, some objects may not have
-// been met, and nothing is freed.
+// If memory is short on the way, or the VM is to stop, some objects may not
+// have been met, and nothing is freed.
 size_t tl_reclaim(tl_vm *vm) {
   vm->wants_reclaim = !may_reclaim(vm);
   if (vm->wants_reclaim)
