@@ -54,8 +54,7 @@ static bool has_effect(tl_ast *ast, void *context);
 // Whether calling a script's function has an effect. One without effects only
 // computes: no output, no error of its own, no module variable changed. Deep
 // chains of calls count as having one.
-static bool function_has_effect(looking *outer, tl_variable *variable) {
-  const tl_ast_function *f = &variable->definition->define.function->function;
+static bool function_has_effect(looking *outer, const tl_ast_function *f) {
   // Recursive functions end here, too: they count as having an effect.
   if (outer->depth > DEPTH_MAX || f->scope == NULL ||
       f->scope->global_count > 0)
@@ -66,11 +65,28 @@ static bool function_has_effect(looking *outer, tl_variable *variable) {
   return has_effect(f->body, &(looking){&l, outer->depth + 1});
 }
 
-// Whether a call names a file, which what it calls then writes.
-static bool writes_file(const tl_ast_call *call) {
+// Whether an argument is a function that has an effect, if it is called.
+static bool is_function_with_effect(looking *s, const tl_ast *argument) {
+  const tl_builtin *builtin = tl_called_builtin(s->l, argument);
+  tl_prototype *known;
+  if (argument->kind == TL_AST_NAME && builtin == NULL) {
+    tl_variable *v = tl_scope_find(s->l->scope, argument->name.name);
+    if (v == NULL || !tl_known_constant(s->l, v, &known))
+      return false;
+    argument = v->definition->define.function;
+  }
+  return argument->kind == TL_AST_FUNCTION
+             ? function_has_effect(s, &argument->function)
+             : builtin != NULL && (builtin->flags & TL_EFFECT) != 0;
+}
+
+// Whether a call of a function of the library in Tally has an effect: it names
+// a file, which is written then, or is given a function that has one.
+static bool is_given_effect(looking *s, const tl_ast_call *call) {
   for (uint32_t i = 0; i < call->count; i++) {
     const tl_name *name = call->arguments[i].name;
-    if (name != NULL && strcmp(name->text, "file") == 0)
+    if ((name != NULL && strcmp(name->text, "file") == 0) ||
+        is_function_with_effect(s, call->arguments[i].value))
       return true;
   }
   return false;
@@ -94,14 +110,14 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
   const tl_name *name = call->callee->name.name;
   tl_variable *v = tl_scope_find(l->scope, name);
   if (v == NULL) {
-    // A dtype called as a function converts; the library's global functions in
-    // Tally compute, write the file that they are told, and call none that they
-    // are given.
+    // A dtype called as a function converts.
     tl_known_kind kind = tl_known_find(l->b->vm, NULL, name).kind;
-    return kind == TL_KNOWN_TALLY ? writes_file(call) : kind != TL_KNOWN_DTYPE;
+    return kind == TL_KNOWN_TALLY ? is_given_effect(s, call)
+                                  : kind != TL_KNOWN_DTYPE;
   }
   tl_prototype *known;
-  return !tl_known_constant(l, v, &known) || function_has_effect(s, v);
+  return !tl_known_constant(l, v, &known) ||
+         function_has_effect(s, &v->definition->define.function->function);
 }
 
 // Whether evaluating [ast] has an effect. A visitor of tl_ast_each_child.

@@ -98,8 +98,7 @@ static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
 typedef struct retention {
   tl_vm *vm;
   tl_list *list;
-  tl_reach noted;   // views that show less than their blocks have
-  tl_reach wanted;  // of these the ones whose blocks nothing else refers to
+  tl_reach kept;  // blocks that something other than views refers to
   bool ok;
 } retention;
 
@@ -108,35 +107,21 @@ static bool is_view(tl_slot s) {
   return tl_is_array(s) && tl_is_view(s.array);
 }
 
-// Notes views that show less than the block has.
-static bool note_view(void *context, const tl_reference *r) {
+// Notes a block that is there without its views.
+static bool note_block(void *context, const tl_reference *r) {
   retention *t = context;
-  if (is_view(r->to) && tl_value_shown(r->to) < tl_value_held(r->to))
-    tl_reach_meet(&t->noted, r->to);
-  return !t->noted.failed;
-}
-
-// Whether something other than views refers to a block: then the views keep
-// nothing that would not be there.
-typedef struct search {
-  const tl_array *block;
-  bool found;
-} search;
-
-// Ends the walk at the first reference to the block that is not a view's.
-static bool look_for(void *context, const tl_reference *r) {
-  search *s = context;
   bool from_view = r->from != NULL && r->from->kind == TL_KIND_ARRAY;
-  s->found = r->to.object == &s->block->head && !from_view;
-  return !s->found;
+  if (tl_is_array(r->to) && !from_view)
+    tl_reach_meet(&t->kept, r->to);
+  return !t->kept.failed;
 }
 
-// Lists a reference to a view that was noted. A second walk, as the name of a
-// place is only valid during one.
+// Lists a reference to a view that shows less than the block that it alone
+// keeps.
 static bool list_view(void *context, const tl_reference *r) {
   retention *t = context;
-  // A view made since the first walk is not among those that were noted.
-  if (!is_view(r->to) || !tl_reach_has(&t->wanted, r->to.object))
+  if (!is_view(r->to) || tl_value_shown(r->to) >= tl_value_held(r->to) ||
+      tl_reach_has(&t->kept, &tl_array_owner(r->to.array)->head))
     return true;
   char type[TL_DESCRIBE];
   tl_record *record = tl_record_new(t->vm, 4);
@@ -150,32 +135,21 @@ static bool list_view(void *context, const tl_reference *r) {
 }
 
 // memory.retained(): views that alone keep a block alive, of which they show a
-// part. Three walks: note the views, leave out those whose block has another
-// owner, list the places of the others.
+// part. Two walks: note the blocks that others keep, list the places of views
+// of the rest.
 static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)args;
   bool complete = true;
-  tl_slot view;
-  retention t = {.vm = vm,
-                 .list = tl_list_new(vm, 4),
-                 .noted = {.vm = vm},
-                 .wanted = {.vm = vm}};
+  retention t = {.vm = vm, .list = tl_list_new(vm, 4), .kept = {.vm = vm}};
   t.ok = t.list != NULL;
   if (t.ok)
-    tl_each_reference(vm, true, note_view, &t, &complete);
-  while (complete && tl_reach_next(&t.noted, &view)) {
-    search s = {tl_array_owner(view.array), false};
-    tl_each_reference(vm, true, look_for, &s, &complete);
-    if (!s.found)
-      tl_reach_meet(&t.wanted, view);
-  }
-  complete = complete && !t.noted.failed && !t.wanted.failed;
+    tl_each_reference(vm, true, note_block, &t, &complete);
+  complete = complete && !t.kept.failed;
   if (t.ok && complete)
     tl_each_reference(vm, true, list_view, &t, &complete);
   if (!complete)
     t.ok = tl_fail_incomplete(vm, "retained");
-  tl_reach_end(&t.noted);
-  tl_reach_end(&t.wanted);
+  tl_reach_end(&t.kept);
   return tl_list_give(vm, t.list, t.ok, out);
 }
 

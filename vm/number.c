@@ -34,22 +34,17 @@ typedef struct decimal {
   int64_t exponent;     // of ten, for the mantissa
 } decimal;
 
-// isdigit would ask the locale.
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // The exponent behind an e; where the e is if there is none.
 static const char *read_exponent(const char *at, const char *end, decimal *d) {
   const char *e = at++;
   bool negative = at < end && *at == '-';
   if (at < end && (*at == '-' || *at == '+'))
     at++;
-  if (at == end || !is_digit(*at))
+  if (at == end || !tl_is_digit(*at))
     return e;
   int64_t exponent = 0;
   // Far beyond any float, so that more digits make no difference.
-  for (; at < end && is_digit(*at); at++)
+  for (; at < end && tl_is_digit(*at); at++)
     if (exponent < 1000000000)
       exponent = exponent * 10 + (*at - '0');
   d->exponent += negative ? -exponent : exponent;
@@ -63,7 +58,8 @@ static const char *split(const char *at, const char *end, decimal *d) {
   *d = (decimal){.negative = at < end && *at == '-'};
   at += at < end && (*at == '-' || *at == '+');
   d->digits = at;
-  for (; at < end && (is_digit(*at) || (*at == '.' && !d->has_point)); at++) {
+  for (; at < end && (tl_is_digit(*at) || (*at == '.' && !d->has_point));
+       at++) {
     d->exponent -= d->has_point;
     if (*at == '.') {
       d->has_point = true;

@@ -19,6 +19,11 @@ typedef struct tl_number {
   double f;   // of both kinds, correctly rounded
 } tl_number;
 
+// An ASCII digit: isdigit would ask the locale.
+static inline bool tl_is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // Reads the number that [text] is, blanks around it allowed. nan, inf and
 // infinity are numbers in any case. [text] need not end with a NUL.
 tl_number tl_number_read(const char *text, size_t nbytes);

@@ -219,6 +219,8 @@ static void test_long_lists_and_texts_poll(void **state) {
       "y = strings.normalize(marks, \"NFC\")",
       "y = memory.by_type()",
       "y = memory.backrefs(l)",
+      "y = memory.reclaim()",
+      "y = memory.retained()",
       "y = 0..n == k",
       "y = reverse(r)",
       "y = ts[k]",

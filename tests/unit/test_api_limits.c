@@ -419,6 +419,12 @@ static void test_a_full_vm_lets_go(void **state) {
     assert_int_equal(tally_eval(vm, fill[i], NULL), TALLY_ERR_MEMORY);
     assert_non_null(strstr(tally_error(vm)->report, "no memory for"));
   }
+  // A prompt may ask for names and documentation meanwhile.
+  tally_value names;
+  assert_int_equal(tally_complete(vm, "", &names), TALLY_OK);
+  assert_true(tally_length(vm, names) > 100);
+  tally_release(vm, names);
+  assert_non_null(tally_documentation(vm, "sum"));
   assert_int_equal(tally_eval(vm, "l = none", NULL), TALLY_OK);
   assert_int_equal(tally_eval(vm, "m = none\nn = none\nk = none", NULL),
                    TALLY_OK);
@@ -456,6 +462,23 @@ static void test_output_is_limited(void **state) {
     assert_string_equal(h.output, "abc\n");
     check_value(&h, "1 + 1", "2");
   }
+  host_close(&h);
+}
+
+// So has the next listing.
+static void test_listings_count_as_output(void **state) {
+  (void)state;
+  host h = {.vm = NULL};
+  tally_options options = host_options(&h);
+  options.output_limit = 150;
+  host_open(&h, &options);
+  tally_value f = eval(&h, "x => x + 1");
+  for (int i = 0; i < 3; i++) {
+    h.length = 0;
+    assert_int_equal(tally_disassemble_function(h.vm, f), TALLY_OK);
+    assert_in_range(h.length, 76, 150);
+  }
+  tally_release(h.vm, f);
   host_close(&h);
 }
 
@@ -598,6 +621,7 @@ int main(void) {
       ONCE_TEST(test_a_full_vm_lets_go, NULL, NULL,
                 "it is refused memory itself"),
       PLAIN_TEST(test_output_is_limited),
+      PLAIN_TEST(test_listings_count_as_output),
       PLAIN_TEST(test_files_count_as_output),
       HOST_TEST(test_floats_do_not_depend_on_the_host),
 #ifdef __x86_64__

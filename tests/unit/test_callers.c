@@ -1,5 +1,6 @@
 // Everything of the library that calls a function it is given: stopped at each
-// call by an interrupt, a deadline, a budget and an error. Whatever stops it,
+// call by an interrupt, a deadline, a budget, an error, and by memory that is
+// refused, once or from there on. Whatever stops it,
 // what the function gave has one owner and the variables are as they were: the
 // auditor and the sanitizer see a second drop, the number of objects one that
 // is missing.
@@ -24,6 +25,8 @@ typedef enum stop {
   BY_DEADLINE,
   BY_BUDGET,
   BY_ERROR,
+  BY_REFUSAL,   // of the next block
+  BY_REFUSALS,  // of all that follow
   STOP_COUNT,
 } stop;
 
@@ -66,6 +69,8 @@ static tally_status be_called(tally_vm *vm, void *context, size_t count,
     c->late = true;
   else if (c->by == BY_BUDGET)
     tally_eval(vm, "while true { }", NULL);  // what it gives comes too late
+  else if (c->by == BY_REFUSAL || c->by == BY_REFUSALS)
+    c->h.fail_at = c->h.requests + 1;
   if (c->by != BY_ERROR)
     return TALLY_OK;
   tally_release(vm, *out);
@@ -170,6 +175,7 @@ static tally_status run(callee *c, const char *source) {
     status = tally_apply(vm, value, 1, &x, NULL);
     tally_release(vm, x);
   }
+  c->h.fail_at = 0;
   tally_release(vm, value);
   return status;
 }
@@ -190,6 +196,7 @@ static void stop_at_each(callee *c, const char *source, int calls) {
   const char *unchanged =
       "same(x, [3, 1, 2]) and len(l) == 3 and len(r) == 2 and sum(m) == 15";
   for (int by = BY_INTERRUPT; by < STOP_COUNT; by++) {
+    c->h.fail_from = by == BY_REFUSALS;
     for (int at = 1; at <= calls; at = at == 3 && calls > 4 ? calls : at + 1) {
       c->stop_at = at;
       uint64_t before = 0;

@@ -6,6 +6,7 @@
 #include "vm/array/array.h"
 #include "vm/suggest.h"
 #include "vm/types/type.h"
+#include "vm/values/list.h"
 
 static int type_teardown(void **state) {
   tl_types_close(*state);
@@ -209,6 +210,16 @@ static void test_match(void **state) {
   assert_string_equal(failure(vm, TALLY_ERR_TYPE),
                       "y: expected N * T, got 4 * int8 (N is 3 from before, "
                       "here axis 0 is 4)");
+  tl_error_clear(vm);
+  // What the first part of a list or record has bound goes with the whole.
+  tl_list *pair = tl_list_new(vm, 2);
+  assert_true(tl_list_push_own(vm, &pair, tl_int(1)));
+  assert_true(tl_list_push_own(vm, &pair, tl_int(2)));
+  int seen = bindings.count;
+  assert_false(tl_type_match(vm, parse(vm, "(A, string)"), tl_own_list(pair),
+                             &bindings, "z"));
+  assert_int_equal(bindings.count, seen);
+  tl_drop(vm, tl_own_list(pair));
   tl_drop(vm, a);
   tl_drop(vm, b);
 }

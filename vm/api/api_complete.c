@@ -27,6 +27,7 @@
 #include "vm/embedded.h"
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
+#include "vm/memory/reserve.h"
 #include "vm/bytecode/function.h"
 #include "vm/values/list.h"
 #include "vm/bytecode/module.h"
@@ -328,8 +329,7 @@ static void tidy(tl_vm *vm, tl_list *list) {
 // existing values are looked at.
 // [text] may be any bytes: what is no name is looked up and not found. Without
 // memory for one of the names the call fails, with no half of a list.
-tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
-  TL_ENTER(vm);
+static tally_status complete(tally_vm *vm, const char *text, tally_value *out) {
   if (!tl_given(vm, text, "the text") || !tl_given(vm, out, "the result"))
     return tl_report(vm);
   size_t end = strlen(text), begin = name_begin(text, end);
@@ -353,6 +353,15 @@ tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
     return tl_give(vm, tl_own_list(o.list), out);
   tl_drop(vm, tl_own_list(o.list));
   return tl_report(vm);
+}
+
+// Whoever wants to let go of variables asks for their names.
+tally_status tally_complete(tally_vm *vm, const char *text, tally_value *out) {
+  TL_ENTER(vm);
+  size_t before = tl_reserve(vm, TL_RESERVE);
+  tally_status status = complete(vm, text, out);
+  tl_reserve(vm, before);
+  return status;
 }
 
 // --- Tokens -----------------------------------------------------------------

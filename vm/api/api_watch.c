@@ -274,6 +274,8 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
   char text[TL_DESCRIBE];
   if (!tl_handle_get(vm, function, &s))
     return tl_report(vm);
+  if (vm->native_depth == 0)
+    tl_poll_begin(vm);
   if (tl_is_kind(s, TL_KIND_FUNCTION) || tl_is_kind(s, TL_KIND_CLOSURE))
     return write_listing(vm, tl_function_prototype(s)->unit,
                          tl_function_prototype(s));

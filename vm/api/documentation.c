@@ -10,6 +10,7 @@
 #include "vm/embedded.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory_internal.h"
+#include "vm/memory/reserve.h"
 #include "vm/vm.h"
 
 // The entry of a row; a name that stands for its result has no parameters.
@@ -133,7 +134,9 @@ static bool find(const tl_vm *vm, const char *name, tl_documented *out) {
 // no memory for them.
 static const char *unpacked_docs(tl_vm *vm) {
   if (vm->docs == NULL) {
+    size_t before = tl_reserve(vm, TL_RESERVE);
     vm->docs = tl_alloc_quiet(vm, vm->library->embedded->docs_nbytes);
+    tl_reserve(vm, before);
     if (vm->docs != NULL)
       vm->library->embedded->unpack(vm->library->embedded->packed_docs,
                                     vm->docs);

@@ -366,10 +366,9 @@ static bool match_record(matching *m, const tl_type *pattern, tl_slot value,
 
 // A range matches like a vector of int64; a list matches a tuple item by item,
 // a record a struct field by field; none and what matches T match ?T. Other
-// values have a type of their own. Bindings of a failed match are taken
-// back, so that a caller may try another pattern.
-bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
-                   tl_bindings *bindings, const char *what) {
+// values have a type of their own.
+static bool match_any(tl_vm *vm, const tl_type *pattern, tl_slot value,
+                      tl_bindings *bindings, const char *what) {
   matching m = {.vm = vm, .bindings = bindings};
   const tl_type *asked = pattern;  // for the message
   m.is_function = tl_is_function(value);
@@ -403,9 +402,17 @@ bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
     if (m.item == NULL)
       return false;
   }
+  return match_value(&m, pattern) ||
+         (!m.failed && fail_match(&m, asked, value, what));
+}
+
+// What the parts of a value have bound is taken back, too, if the whole does
+// not match.
+bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
+                   tl_bindings *bindings, const char *what) {
   int seen = bindings->count;
-  if (match_value(&m, pattern))
+  if (match_any(vm, pattern, value, bindings, what))
     return true;
   bindings->count = seen;
-  return m.failed ? false : fail_match(&m, asked, value, what);
+  return false;
 }

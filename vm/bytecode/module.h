@@ -126,8 +126,8 @@ void tl_units_each_held(const tl_vm *vm,
 
 // Frees the units that no value, variable or running code leads to, and returns
 // how many bytes that gave. Where more than a script's own code is under way
-// nothing is freed at once, but by the next tl_reclaim_at_times. An error is
-// pending where the VM was stopped on the way.
+// nothing is freed at once, but by the next tl_reclaim_at_times. Polls: nothing
+// is freed and an error is pending where the VM is to stop.
 size_t tl_reclaim(tl_vm *vm);
 // Before a host's text is compiled: reclaims if that was asked for, or if there
 // are twice as many units as the last time left. False after tl_fail: stopped.

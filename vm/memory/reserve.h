@@ -4,8 +4,9 @@
 
 #include "vm/value.h"
 
-// Bytes that compiling a text, proving its code and telling of an error may use
-// beyond memory_limit.
+// Bytes beyond memory_limit that may be used to compile a text, to prove its
+// code, to tell of an error, and to answer a prompt that asks for names and
+// documentation.
 enum { TL_RESERVE = 256 << 10 };
 
 // From here on so many bytes above the limit may be used: TL_RESERVE, or what

@@ -19,6 +19,7 @@
 
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"
+#include "vm/observe/references.h"
 #include "vm/observe/watch.h"
 
 // An object that belongs to a unit: a prototype or a constant.
@@ -32,6 +33,7 @@ typedef struct marking {
   tl_reach reach;
   belonging *owned;  // by address
   size_t owned_count;
+  int64_t looked_at;  // values
 } marking;
 
 // --- What belongs to units --------------------------------------------------
@@ -103,9 +105,11 @@ static void keep_unit(marking *m, tl_unit *unit) {
     look(m, a->value);
 }
 
-// Notes an object that a value refers to; its own items come later.
+// Notes an object that a value refers to; its own items come later. Where the
+// VM is to stop, the walk fails as it does without memory.
 static void look(void *context, tl_slot s) {
   marking *m = context;
+  m->reach.failed = m->reach.failed || !tl_poll_at(m->reach.vm, m->looked_at++);
   if (!tl_is_heap(s) || s.pointer == NULL)
     return;
   if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {
@@ -152,32 +156,24 @@ static void look_into(marking *m, tl_slot s) {
 // --- Roots ------------------------------------------------------------------
 
 // A slot may be dead and hold an old pointer. So only objects of units are
-// recognised, by their address, and what the slot owns is known from the
-// function's ranges.
+// recognised, by their address; what the slot owns is a root of its own.
 static void look_at_frame(marking *m, const tl_frame *f) {
-  const tl_prototype *p = f->function;
-  uint32_t pc = tl_frame_pc(f);
-  keep_unit(m, p->unit);
+  keep_unit(m, f->function->unit);
   if (f->closure != NULL)
     look_into_closure(m, f->closure);
-  for (uint32_t i = 0; i < p->slot_count; i++)
+  for (uint32_t i = 0; i < f->function->slot_count; i++)
     if (tl_is_heap(f->base[i]))
       keep_unit(m, unit_of(m, f->base[i].pointer));
-  for (uint32_t i = 0; i < p->range_count; i++) {
-    const tl_unwind_range *r = &p->ranges[i];
-    if (r->start <= pc && pc < r->end && tl_is_owned(f->base[r->slot]))
-      look(m, f->base[r->slot]);
-  }
-  for (uint32_t i = 0; i < p->handler_count; i++) {
-    const tl_handler *h = &p->handlers[i];
-    for (uint16_t k = 0; h->start <= pc && pc < h->end && k < h->kept_count;
-         k++)
-      if (tl_is_owned(f->base[h->kept[k]]))
-        look(m, f->base[h->kept[k]]);
-  }
 }
 
-// All that is not inside an object.
+// What refers to a counted value from outside of objects.
+static bool look_at_reference(void *context, const tl_reference *r) {
+  look(context, r->to);
+  return true;
+}
+
+// All that is not inside an object: functions, which nobody counts, and handles
+// that a host's objects hold are no references there.
 static void look_at_roots(marking *m) {
   tl_vm *vm = m->reach.vm;
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
@@ -185,10 +181,9 @@ static void look_at_roots(marking *m) {
       look_at_frame(m, f);
   for (const tl_module *o = vm->modules; o != NULL; o = o->next)
     look_all(m, o->variables, o->variable_count);
+  tl_each_root(vm, look_at_reference, m);
   vm->host->each_handle(vm, look, m);
-  look(m, vm->args);
   look(m, vm->grown);
-  look(m, vm->caught);
 }
 
 // --- The whole --------------------------------------------------------------

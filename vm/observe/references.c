@@ -86,9 +86,10 @@ static bool visit_slot(const tl_frame *f, uint32_t slot, bool either,
 
 // What the frame owns while its instruction runs: what would be dropped if that
 // failed, and what a handler would keep. The arguments of the call under way
-// are its callee's.
-static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
-                        void *context) {
+// are its callee's; a function of the library that calls back has no frame, and
+// they stay where they are until it ends or takes them.
+static bool visit_frame(const tl_vm *vm, const tl_frame *f,
+                        tl_reference_visit *visit, void *context) {
   const tl_prototype *p = f->function;
   uint32_t pc = tl_frame_pc(f);
   for (uint32_t i = 0; i < p->range_count; i++) {
@@ -100,6 +101,13 @@ static bool visit_frame(const tl_frame *f, tl_reference_visit *visit,
   const tl_handler *h = tl_handler_at(p, pc);
   for (uint16_t i = 0; h != NULL && i < h->kept_count; i++)
     if (!visit_slot(f, h->kept[i], true, visit, context))
+      return false;
+  tl_decoded ins;
+  tl_decode(p, pc, &ins);
+  if (f == vm->frame || ins.op != TL_BC_CALLB)
+    return true;
+  for (uint32_t i = 0; i < ins.window_count; i++)
+    if (!visit_slot(f, ins.window + i, false, visit, context))
       return false;
   return true;
 }
@@ -153,7 +161,7 @@ static bool visit_waiting(const tl_list *waiting, tl_reference_visit *visit,
 //
 bool tl_each_root(tl_vm *vm, tl_reference_visit *visit, void *context) {
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
-    if (f->function != NULL && !visit_frame(f, visit, context))
+    if (f->function != NULL && !visit_frame(vm, f, visit, context))
       return false;
   for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
     for (uint32_t i = 0; i < m->variable_count; i++) {

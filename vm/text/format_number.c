@@ -19,11 +19,6 @@
 
 // --- Digits -----------------------------------------------------------------
 
-// An ASCII digit, whatever the locale.
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // Takes zeros at the end away; one digit stays.
 static void strip_zeros(tl_digits *digits) {
   while (digits->count > 1 && digits->digits[digits->count - 1] == '0')
@@ -126,9 +121,9 @@ void tl_format_real(double value, tl_dtype dtype, char *buffer) {
 // Puts a point in the place of the locale's.
 static int fix_point(char *buffer, int length) {
   int at = buffer[0] == '-';
-  while (is_digit(buffer[at])) at++;
+  while (tl_is_digit(buffer[at])) at++;
   int end = at;
-  while (buffer[end] && !is_digit(buffer[end]) && buffer[end] != 'e' &&
+  while (buffer[end] && !tl_is_digit(buffer[end]) && buffer[end] != 'e' &&
          buffer[end] != 'E')
     end++;
   if (end == at)

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "vm/number.h"
 #include "vm/suggest.h"
 #include "vm/types/type.h"
 #include "vm/vm.h"
@@ -67,11 +68,6 @@ static bool is_letter(char c) {
          (uint8_t)c >= 0x80;
 }
 
-// An ASCII digit.
-static bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
-
 // The next byte that is no blank; 0: the end.
 static char peek(parser *p) {
   skip_space(p);
@@ -97,7 +93,7 @@ static size_t read_name(parser *p, const char **name) {
   if (begin == p->nbytes || !is_letter(p->text[begin]))
     return 0;
   while (p->at < p->nbytes &&
-         (is_letter(p->text[p->at]) || is_digit(p->text[p->at])) &&
+         (is_letter(p->text[p->at]) || tl_is_digit(p->text[p->at])) &&
          tl_poll_at(p->vm, (int64_t)p->at)) {
     p->at++;
   }
@@ -121,7 +117,7 @@ static void *fail_expected(parser *p, const char *expected) {
   size_t end = p->at;
   // No more than is shown.
   while (end < p->nbytes && end - p->at < 80 &&
-         (is_letter(p->text[end]) || is_digit(p->text[end]))) {
+         (is_letter(p->text[end]) || tl_is_digit(p->text[end]))) {
     end++;
   }
   if (end == p->at && end < p->nbytes)
@@ -510,7 +506,7 @@ static bool read_number(parser *p, int64_t *out) {
   *out = 0;
   bool any = false;
   size_t begin = p->at;
-  while (p->at < p->nbytes && is_digit(p->text[p->at])) {
+  while (p->at < p->nbytes && tl_is_digit(p->text[p->at])) {
     int64_t digit = p->text[p->at] - '0';
     // The number would not fit int64.
     if (*out > (INT64_MAX - digit) / 10)
@@ -735,7 +731,7 @@ static tl_type *parse_type(parser *p) {
   // What comes next decides: a digit, a bracket, a mark, or a name.
   char c = peek(p);
   tl_type *type;
-  if (is_digit(c))
+  if (tl_is_digit(c))
     type = parse_fixed(p);
   else if (accept(p, "{"))
     type = parse_struct(p);
