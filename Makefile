@@ -107,7 +107,7 @@ APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
 CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1 -falign-functions=1)
 # What is built for speed begins where the processor fetches instructions: else
 # each change moves the loops behind it, and some of them lose a tenth.
-EVEN := $(call accepts,-falign-functions=32)
+EVEN := $(call accepts,-falign-functions=16)
 
 # Flags follow folders: in these loops over items or instructions run, so they
 # are built for speed, and all else for as few bytes as can be. A source that
