@@ -819,7 +819,8 @@ static bool fail_call(tl_slot *out) {
 // Takes the arguments.
 static bool call_in(tl_vm *vm, tl_slot function, uint32_t n, tl_slot *base,
                     tl_slot *out) {
-  if (vm->native_depth >= NATIVE_DEPTH_MAX) {
+  // The host's functions have a limit of their own.
+  if (vm->native_depth - vm->host_depth > NATIVE_DEPTH_MAX) {
     tl_drop_all(vm, base, n);
     return tl_fail(vm, TALLY_ERR_LIMIT,
                    "functions of the library call each other too deeply");
