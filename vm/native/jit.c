@@ -468,7 +468,10 @@ static void learn(tl_vm *vm, const tl_frame *frame, const tl_ins *did,
                 (tl_jit_learn_made(f->flow, frame, did) ||
                  (vm->jit->has_gone && tl_jit_learn_span(f->flow, frame, did)));
   is_new |= tl_jit_learn(f->flow, frame);
-  is_new |= did == NULL && !is_new && way != ENTERS &&
+  // Where a loop's function returns the unit ends; of one that was called C may
+  // do what makes the result an owner.
+  bool ends = frame->pc->op == TL_BC_RET && way != LEAVES_CALLED;
+  is_new |= did == NULL && !is_new && way != ENTERS && !ends &&
             tl_jit_learn_detour(f->flow, frame);
   bool stays = varied == f->flow->varies[0];
   f->has_result &= stays;
