@@ -231,17 +231,28 @@ static bool may_assign_from(const tl_ast_call *call, uint32_t from) {
   return from < call->count;
 }
 
-// Whether evaluating [ast] may do more than give a value or fail. A visitor.
+// Whether evaluating [ast] may do more than give a value or fail, as calls of
+// functions of modules do: random numbers come one after the other. A visitor.
 static bool acts(tl_ast *ast, void *context) {
   if (ast->kind == TL_AST_FUNCTION)
     return true;
   if (ast->kind == TL_AST_CALL) {
     const tl_builtin *builtin = tl_called_builtin(context, ast->call.callee);
-    if (builtin == NULL || (builtin->flags & TL_EFFECT) != 0 ||
-        tl_builtin_calls(builtin))
+    if (builtin == NULL || ast->call.callee->kind != TL_AST_NAME ||
+        (builtin->flags & TL_EFFECT) != 0 || tl_builtin_calls(builtin))
       return true;
   }
   return tl_ast_each_child(ast, acts, context);
+}
+
+// Whether [ast] reads a variable of the module, which calls may change. A
+// visitor.
+static bool reads_module(tl_ast *ast, void *context) {
+  const tl_lower *l = context;
+  if (ast->kind != TL_AST_NAME)
+    return tl_ast_each_child(ast, reads_module, context);
+  const tl_variable *v = tl_scope_find(l->scope, ast->name.name);
+  return v != NULL && v->is_global;
 }
 
 // The variable in whose memory, or a field's of it, [ast] goes on if nobody
@@ -281,16 +292,21 @@ static bool mentions(tl_ast *ast, void *name) {
 
 // Which argument goes on in the memory of a variable that later ones read, as
 // in append(s[:-1], s[-1] + 1). It is evaluated after them, so that nobody
-// reads the variable behind it. That shows only in which of two errors comes,
-// where both would fail. Without one the last.
+// reads the variable behind it. That shows only where it fails: what the others
+// do has been done then, and of two errors it is theirs. Without one the last.
 static uint32_t find_last(tl_lower *l, const tl_ast_call *call) {
   for (uint32_t i = 0; i + 1 < call->count; i++) {
-    const tl_name *name = continued(l, call->arguments[i].value);
+    tl_ast *ast = call->arguments[i].value;
+    const tl_name *name = continued(l, ast);
     if (name == NULL || may_assign_from(call, i + 1))
       continue;
-    for (uint32_t k = i + 1; k < call->count; k++)
-      if (mentions(call->arguments[k].value, (void *)name))
-        return i;
+    bool reads = false, later = false;
+    for (uint32_t k = i + 1; k < call->count; k++) {
+      reads |= mentions(call->arguments[k].value, (void *)name);
+      later |= acts(call->arguments[k].value, l);
+    }
+    if (reads && !(later && reads_module(ast, l)))
+      return i;
   }
   return call->count - 1;
 }

@@ -207,15 +207,15 @@ static bool make_result(multi *s, int i) {
   tl_array *made = tl_array_new(g->vm, dtype, ndim, shape);
   if (made == NULL)
     return false;
-  s->results[i] = tl_own_array(made);
-  if (is_fold(s, i))
+  if (is_fold(s, i)) {
     s->reducers[i].out = made->data;
-  if (s->consumers[i].kind != TL_CONSUMES_NONE)
-    return true;
-  const tl_array *arrays[TL_REGION_USES];
-  made = tl_array_ordered(g->vm, made, tl_region_arrays(g, arrays), arrays);
-  s->targets[i].out = made->data;
-  s->targets[i].strides = tl_strides(made);
+  } else if (s->consumers[i].kind == TL_CONSUMES_NONE) {
+    const tl_array *arrays[TL_REGION_USES];
+    made = tl_array_ordered(g->vm, made, tl_region_arrays(g, arrays), arrays);
+    s->targets[i].out = made->data;
+    s->targets[i].strides = tl_strides(made);
+  }
+  s->results[i] = tl_own_array(made);  // its tag says how the items lie
   return true;
 }
 

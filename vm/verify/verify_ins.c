@@ -146,10 +146,11 @@ static bool is_other_field(const tl_checker *c, const tl_path *path) {
 static bool brings_back(const tl_checker *c, uint32_t path) {
   const tl_path *a = &c->p->unit->paths[path];
   const tl_path *b = &c->p->unit->paths[c->ins.extra];
-  return c->ins.extra == path ||
-         (a->step_count == 1 && b->step_count == 1 &&
-          a->steps[0].field != NULL && b->steps[0].field != NULL &&
-          strcmp(a->steps[0].field->text, b->steps[0].field->text) == 0);
+  bool same = a->step_count == b->step_count;
+  for (int i = 0; same && i < a->step_count; i++)
+    same = a->steps[i].field != NULL && b->steps[i].field != NULL &&
+           strcmp(a->steps[i].field->text, b->steps[i].field->text) == 0;
+  return c->ins.extra == path || same;
 }
 
 // The first path of those that are out, and the others.
