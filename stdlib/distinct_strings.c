@@ -142,6 +142,14 @@ bool tl_distinct_strings(tl_vm *vm, const tl_array *flat, tl_array **values,
   return ok;
 }
 
+bool tl_strings_differ(tl_vm *vm, const tl_array *flat, bool *out) {
+  table t = {.vm = vm};
+  bool ok = count_all(&t, flat);
+  *out = ok && t.used == (size_t)flat->size;
+  close_table(&t);
+  return ok;
+}
+
 // A table of the items, then one search for each query. found[i] is 0 or 1.
 bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
                       uint8_t *found) {

@@ -17,6 +17,7 @@
 #include <string.h>
 
 #include "stdlib/distinct.h"
+#include "stdlib/distinct_strings.h"
 #include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
@@ -543,6 +544,9 @@ static bool are_categories(tl_vm *vm, tl_slot values, bool *out) {
   if (a->size > MOST_CATEGORIES ||
       (dtype != TL_STRING && dtype != TL_BOOL && !tl_dtype_is_integer(dtype)))
     return true;
+  // Their order does not matter, and sorting them would take most of the time.
+  if (dtype == TL_STRING)
+    return tl_strings_differ(vm, a, out);
   tl_slot borrowed = tl_borrow(values);
   if (!tl_distinct_find(vm, "tally_from_arrow", &borrowed, false, false,
                         &found))
