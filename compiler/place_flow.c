@@ -89,12 +89,6 @@ static bool is_same_name(const tl_string *a, const tl_string *b) {
   return a == b || strcmp(a->text, b->text) == 0;
 }
 
-// The first step of an update's way, if that is a field; else NULL.
-static const tl_string *first_field(const place_flow *f,
-                                    const tl_cfg_ins *ins) {
-  return f->unit->paths[ins->extra].steps[0].field;
-}
-
 // The fields that instruction [at] loads one out of the other, r.a.b, by
 // loads that stand together; false: too many.
 static bool find_loaded(const place_flow *f, const tl_cfg_block *block,
@@ -237,7 +231,7 @@ static bool is_elsewhere(const place_flow *f, const tl_cfg_ins *ins,
   if (ins->op == TL_BC_GETF)
     field = f->unit->names[ins->extra];
   else if (ins->op == TL_BC_SETPATH || ins->op == TL_BC_TAKE)
-    field = first_field(f, ins);
+    field = f->unit->paths[ins->extra].steps[0].field;
   return field != NULL && p->field_count > 0 &&
          !is_same_name(field, p->fields[0]);
 }

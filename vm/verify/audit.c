@@ -282,9 +282,8 @@ static bool look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
 
 // Whether the instruction moves counts and reads no value.
 static bool only_settles(int op) {
-  return op == TL_BC_DROP || op == TL_BC_SETTLE || op == TL_BC_KEEP ||
-         op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_HOLD ||
-         op == TL_BC_DETACH || op == TL_BC_KEEPOF;
+  return tl_opcode_moves_ownership(op) && op != TL_BC_OWN &&
+         op != TL_BC_KEEPALL;
 }
 
 // What an instruction reads somebody owns, and what that borrows.

@@ -278,6 +278,17 @@ static bool runs_unknown_code(const tl_checker *c) {
   }
 }
 
+// The compiler writes the list in order, so this looks at few of many.
+// The loop is for bytecode from elsewhere, whose list need not be sorted.
+static bool is_declared(const tl_summary *s, uint32_t global) {
+  if (tl_is_among(s->rebinds, s->rebind_count, global))
+    return true;
+  for (uint32_t i = 0; i < s->rebind_count; i++)
+    if (s->rebinds[i] == global)
+      return true;
+  return false;
+}
+
 // Whether module variable [global] may have another value after the
 // instruction. Unknown code may assign all but those that the unit depends on
 // being constant, at instructions for which it has noted that.
@@ -288,13 +299,7 @@ static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (runs_unknown_code(c) &&
       !(tl_unit_depends(c->p->unit, global) && tl_depends_at(c->p, c->pc)))
     return true;
-  if (c->ins.op != TL_BC_CALLK)
-    return false;
-  const tl_summary *s = callee_summary(c);
-  for (uint32_t i = 0; i < s->rebind_count; i++)
-    if (s->rebinds[i] == global)
-      return true;
-  return false;
+  return c->ins.op == TL_BC_CALLK && is_declared(callee_summary(c), global);
 }
 
 // Whether something that [state] borrows from is a module variable that the
@@ -335,17 +340,6 @@ static void end_rebound(const tl_checker *c, tl_state *states) {
     if (state->kind != TL_ABSENT && borrows_from_rebound(c, state))
       state->invalid = true;
   }
-}
-
-// The compiler writes the list in order, so this looks at few of many.
-// The loop is for bytecode from elsewhere, whose list need not be sorted.
-static bool is_declared(const tl_summary *s, uint32_t global) {
-  if (tl_is_among(s->rebinds, s->rebind_count, global))
-    return true;
-  for (uint32_t i = 0; i < s->rebind_count; i++)
-    if (s->rebinds[i] == global)
-      return true;
-  return false;
 }
 
 // Whether the summary declares all that this function rebinds.
@@ -812,35 +806,14 @@ bool tl_check_ins(tl_checker *c) {
     return false;
   c->was_overflowed = c->overflowed;
   c->overflowed = -1;
-  switch (c->ins.op) {
-    case TL_BC_DROP:
-    case TL_BC_SETTLE:
-    case TL_BC_KEEP:
-    case TL_BC_INHERIT:
-    case TL_BC_LEAVE:
-    case TL_BC_HOLD:
-    case TL_BC_OWN:
-    case TL_BC_KEEPALL:
-    case TL_BC_KEEPOF:
-      return tl_check_ownership(c);
-    case TL_BC_DETACH:
-      if (tl_sees_error(c)) {
-        tl_copy_states(c);
-        if (!tl_check_error(c, c->error))
-          return false;
-      }
-      return tl_check_ownership(c);
-    case TL_BC_RET:
-      return check_return(c);
-    case TL_BC_FORR:
-    case TL_BC_MORE:
-    case TL_BC_NEXT:
-      if (!check_loop(c))
-        return false;
-      break;
-    default:
-      break;
-  }
+  if (tl_opcode_moves_ownership(c->ins.op))
+    return check_failure(c) && tl_check_ownership(c);
+  if (c->ins.op == TL_BC_RET)
+    return check_return(c);
+  if ((c->ins.op == TL_BC_FORR || c->ins.op == TL_BC_MORE ||
+       c->ins.op == TL_BC_NEXT) &&
+      !check_loop(c))
+    return false;
   if (!check_operands(c) || !check_globals(c) || !check_own_rebinding(c) ||
       !check_failure(c))
     return false;
