@@ -368,27 +368,16 @@ static tl_ast *parse_define(tl_parser *parser) {
 
 // --- global, return, break, continue ---
 
-// NAME (',' NAME)* up to the end of the statement or [closing].
-static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
-                        tl_token_kind closing) {
-  size_t mark = parser->scratch_used;
-  do {
-    tl_ident ident;
-    if (parser->kind == closing && parser->scratch_used > mark)
-      break;
-    if (!tl_parse_ident(parser, &ident, "a name") ||
-        !tl_parser_push(parser, &ident, sizeof ident))
-      return false;
-  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
-  return tl_parser_take(parser, mark, sizeof(tl_ident), names, count);
+static bool parse_name(tl_parser *parser, tl_ident *out) {
+  return tl_parse_ident(parser, out, "a name");
 }
 
 // global a, b: an assignment is a statement of its own.
 static tl_ast *parse_global(tl_parser *parser) {
   tl_ast node = {.kind = TL_AST_GLOBAL};
   uint32_t begin = tl_parser_advance(parser);
-  if (!parse_names(parser, &node.idents.names, &node.idents.count,
-                   TL_TOKEN_END))
+  if (!tl_parse_names(parser, parse_name, TL_TOKEN_END, &node.idents.names,
+                      &node.idents.count))
     return NULL;
   if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
                         "`global` only names variables: assign to them in a "
@@ -427,8 +416,8 @@ static bool parse_alias(tl_parser *parser, tl_ast_import *import) {
 static bool parse_imported_names(tl_parser *parser, tl_ast_import *import) {
   uint32_t opening = parser->pos;
   tl_parser_advance(parser);
-  return parse_names(parser, &import->names, &import->count,
-                     TL_TOKEN_PAREN_END) &&
+  return tl_parse_names(parser, parse_name, TL_TOKEN_PAREN_END, &import->names,
+                        &import->count) &&
          tl_parser_close(parser, TL_TOKEN_PAREN_END, opening);
 }
 
