@@ -338,12 +338,13 @@ static bool reads_again(const search *s) {
          s->target->step_count > 0;
 }
 
-// The old value within the new one, or NULL if it must not be taken. *is_again:
-// it stands there several times; *is_late: it may be taken only after the other
-// operands of what uses it.
-static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
-                               tl_ast *value, const tl_variable *v,
-                               bool *is_again, bool *is_late) {
+// The old value within the new one, or NULL if it must not be taken. Sets
+// t->is_again where it stands there several times, and t->is_late where it may
+// be taken only after the other operands of what uses it.
+static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
+                               struct tl_taking *t) {
+  const tl_target *target = t->place.target;
+  const tl_variable *v = t->place.variable;
   search s = {.l = l, .target = target, .variable = v};
   // Without steps the place is the variable itself.
   bool takeable = target->step_count == 0
@@ -353,9 +354,9 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   if (!takeable || is_place(value, target))
     return NULL;
   look(value, &s);
-  *is_again = reads_again(&s);
-  *is_late = s.reads > 0 && !*is_again;
-  if (s.leaf == NULL || s.misses || (*is_late && s.reads_before < s.reads))
+  t->is_again = reads_again(&s);
+  t->is_late = s.reads > 0 && !t->is_again;
+  if (s.leaf == NULL || s.misses || (t->is_late && s.reads_before < s.reads))
     return NULL;
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
@@ -485,14 +486,10 @@ static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
                         struct tl_taking *t) {
   tl_variable *v = tl_scope_find(l->scope, target->name);
   bool is_whole = target->kind == TL_TARGET_NAME;
-  bool is_again = false, is_late = false;
-  const tl_ast *leaf = find_leaf(l, target, value, v, &is_again, &is_late);
-  *t = (struct tl_taking){.leaf = leaf,
-                          .is_again = is_again,
-                          .is_late = is_late,
-                          .is_whole = is_whole,
+  *t = (struct tl_taking){.is_whole = is_whole,
                           .is_local = is_whole && v != NULL && !v->is_global,
                           .place = {.target = target, .variable = v}};
+  t->leaf = find_leaf(l, value, t);
   return t->leaf != NULL;
 }
 
