@@ -64,17 +64,9 @@ static bool is_place(const tl_ast *ast, const tl_target *target) {
 // [field] is its first field, NULL if an index comes first.
 static const tl_name *root_of(const tl_ast *ast, const tl_name **field) {
   *field = NULL;
-  for (;;) {
-    if (ast->kind == TL_AST_FIELD) {
-      *field = ast->field.field.name;
-      ast = ast->field.object;
-    } else if (ast->kind == TL_AST_INDEX) {
-      *field = NULL;
-      ast = ast->index.object;
-    } else {
-      return ast->kind == TL_AST_NAME ? ast->name.name : NULL;
-    }
-  }
+  for (; tl_ast_object(ast) != NULL; ast = tl_ast_object(ast))
+    *field = ast->kind == TL_AST_FIELD ? ast->field.field.name : NULL;
+  return ast->kind == TL_AST_NAME ? ast->name.name : NULL;
 }
 
 // Whether [ast] reads the target's variable, but another field of it than the
@@ -107,12 +99,10 @@ static bool look(tl_ast *ast, void *context);
 
 // The indices along a chain of fields and indices.
 static void look_along(search *s, const tl_ast *ast) {
-  if (ast->kind == TL_AST_FIELD) {
-    look_along(s, ast->field.object);
-  } else if (ast->kind == TL_AST_INDEX) {
-    look_along(s, ast->index.object);
+  if (tl_ast_object(ast) != NULL)
+    look_along(s, tl_ast_object(ast));
+  if (ast->kind == TL_AST_INDEX)
     tl_ast_each_in_items(ast->index.items, ast->index.count, look, s);
-  }
 }
 
 // The old value, for the first time or again; where it may not be evaluated it
@@ -132,9 +122,9 @@ static void find_old(search *s, const tl_ast *ast) {
 // may be made in its memory, and of r.a[0].x where it is out already. Else
 // NULL.
 static const tl_ast *find_in_chain(const search *s, const tl_ast *ast) {
-  while (ast->kind == TL_AST_FIELD || ast->kind == TL_AST_INDEX) {
+  while (tl_ast_object(ast) != NULL) {
     bool may_take = s->leaf != NULL || tl_ast_is_cut(ast);
-    ast = ast->kind == TL_AST_FIELD ? ast->field.object : ast->index.object;
+    ast = tl_ast_object(ast);
     if (is_place(ast, s->target))
       return may_take ? ast : NULL;
   }
@@ -300,9 +290,9 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
   bool is_item = only->field.name != NULL ||
                  (only->count == 1 && only->items[0].kind == TL_AST_ITEM_VALUE);
   for (uint32_t i = 0; i < target->step_count; i++)
-    for (uint32_t k = 0; k < target->steps[i].count; k++)
-      if (target->steps[i].items[k].kind == TL_AST_ITEM_SPREAD)
-        return false;
+    if (tl_ast_items_have(target->steps[i].items, target->steps[i].count,
+                          TL_AST_ITEM_SPREAD))
+      return false;
   return v != NULL && (target->step_count > 1 || is_item) &&
          (v->is_global || v->scope->function == l->scope->function);
 }

@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "compiler/ast_walk.h"
 #include "compiler/parser_internal.h"
 
 // Whether nothing more of a statement can follow before this token.
@@ -90,15 +91,6 @@ static bool report_target(tl_parser *parser, const tl_ast *ast) {
   return false;
 }
 
-// The object that an index or a field is taken of; NULL for another node.
-static tl_ast *object_of(const tl_ast *ast) {
-  if (ast->kind == TL_AST_INDEX)
-    return ast->index.object;
-  if (ast->kind == TL_AST_FIELD)
-    return ast->field.object;
-  return NULL;
-}
-
 // The outermost step of a place: an index or a field.
 static tl_ast_step step_of(const tl_ast *ast) {
   tl_ast_step step = {.span = ast->span};
@@ -116,7 +108,7 @@ static tl_ast_step step_of(const tl_ast *ast) {
 static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
   uint32_t count = 0;
   const tl_ast *base = ast;
-  for (; object_of(base); base = object_of(base)) {
+  for (; tl_ast_object(base); base = tl_ast_object(base)) {
     // (a.b).c = 1 is no place: the parentheses make a value of a.b.
     if (base != ast && base->is_parenthesised)
       break;
@@ -131,7 +123,8 @@ static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
   out->steps = TL_ARENA_ARRAY(parser->arena, tl_ast_step, count);
   if (!out->steps)
     return false;
-  for (; count > 0; ast = object_of(ast)) out->steps[--count] = step_of(ast);
+  for (; count > 0; ast = tl_ast_object(ast))
+    out->steps[--count] = step_of(ast);
   return true;
 }
 
