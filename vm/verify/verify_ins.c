@@ -125,10 +125,6 @@ static bool check_conflicts(tl_checker *c, uint32_t i) {
 // look for it there. (What the indices are the verifier does not follow: they
 // are the same slots.)
 
-static bool takes(const tl_checker *c) {
-  return c->ins.op == TL_BC_TAKE || c->ins.op == TL_BC_TAKEEL;
-}
-
 // Whether this reads or sets x.b while the item under [path], x.a…, is moved
 // out of x. Only a first step by name makes that certain: two indices may be
 // the same.
@@ -725,7 +721,7 @@ static bool check_definition(tl_checker *c) {
   uint32_t open =
       c->ins.operand_count > 0 ? c->now[c->ins.operands[0]].open : 0;
   end_consumed(c);
-  if (takes(c) && consumes(c->ins.modes[0])) {
+  if (tl_opcode_takes(c->ins.op) && consumes(c->ins.modes[0])) {
     c->now[c->ins.operands[0]].open = add_open(c, c->ins.extra, open);
     tl_check_busy(c, c->ins.operands[0]);
   }
