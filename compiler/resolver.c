@@ -524,7 +524,7 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
   else if (habit == NULL)
     near = tl_module_suggest(r->vm, module, field);
   tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-              is_global       ? "the module %s has no %s: %s(…) needs no module"
+              is_global ? "the module %s has no %s: %s(…) needs no module"
               : habit != NULL ? "the module %s has no %s: %s"
               : near != NULL  ? "the module %s has no %s; did you mean %s?"
                               : "the module %s has no %s",
