@@ -118,7 +118,7 @@ bool tl_state_let_keep(tl_state *state, uint32_t z, uint32_t x,
   unsigned of_keeper = relations & ~(1u << TL_SAME);
   if ((relations & 1u << TL_SAME) != 0)
     of_keeper |= 1u << TL_PART;
-  for (int i = 0; i < keepers->count; i++) {
+  for (int i = 0; relations != 0 && i < keepers->count; i++) {
     uint32_t who = tl_borrow_owner_who(keepers->borrow_owners[i]);
     if (who != z)
       add_all(state, who, of_keeper);
