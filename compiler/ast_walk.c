@@ -241,11 +241,30 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b) {
   }
 }
 
-bool tl_ast_is_cut(const tl_ast *ast) {
-  if (ast->kind != TL_AST_INDEX)
-    return false;
-  for (uint32_t i = 0; i < ast->index.count; i++)
-    if (ast->index.items[i].kind != TL_AST_ITEM_SLICE)
+bool tl_ast_items_are(const tl_ast_item *items, uint32_t count,
+                      tl_ast_item_kind kind) {
+  for (uint32_t i = 0; i < count; i++)
+    if (items[i].kind != kind)
       return false;
   return true;
+}
+
+bool tl_ast_items_have(const tl_ast_item *items, uint32_t count,
+                       tl_ast_item_kind kind) {
+  for (uint32_t i = 0; i < count; i++)
+    if (items[i].kind == kind)
+      return true;
+  return false;
+}
+
+tl_ast *tl_ast_object(const tl_ast *ast) {
+  return ast->kind == TL_AST_INDEX   ? ast->index.object
+         : ast->kind == TL_AST_FIELD ? ast->field.object
+                                     : NULL;
+}
+
+bool tl_ast_is_cut(const tl_ast *ast) {
+  return ast->kind == TL_AST_INDEX &&
+         tl_ast_items_are(ast->index.items, ast->index.count,
+                          TL_AST_ITEM_SLICE);
 }

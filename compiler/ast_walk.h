@@ -34,6 +34,14 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b);
 // The same for the items of an index.
 bool tl_ast_items_are_same(const tl_ast_item *a, uint32_t count,
                            const tl_ast_item *b, uint32_t other_count);
+// Whether all items of an index are of a kind.
+bool tl_ast_items_are(const tl_ast_item *items, uint32_t count,
+                      tl_ast_item_kind kind);
+// Whether one of them is.
+bool tl_ast_items_have(const tl_ast_item *items, uint32_t count,
+                       tl_ast_item_kind kind);
+// The object that an index or a field is taken of; NULL for another node.
+tl_ast *tl_ast_object(const tl_ast *ast);
 // Whether [ast] is x[a:b] or x[a:b, c:d]: slices alone stand in its brackets.
 bool tl_ast_is_cut(const tl_ast *ast);
 

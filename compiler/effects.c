@@ -23,11 +23,11 @@ static bool has_block(tl_ast *ast, void *context) {
     case TL_AST_WHILE:
     case TL_AST_FOR:
     case TL_AST_TRY:
-      return true;
+    // Its item may hold a block; rare enough not to look.
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:
     case TL_AST_RECORD_FOR:
-      return true;  // its item may hold a block; rare enough not to look
+      return true;
     case TL_AST_FUNCTION:
       return false;
     default:
@@ -123,8 +123,7 @@ static bool callee_has_effect(looking *s, const tl_ast *ast) {
 // Whether evaluating [ast] has an effect. A visitor of tl_ast_each_child.
 static bool has_effect(tl_ast *ast, void *context) {
   switch (ast->kind) {
-    case TL_AST_INDEX:
-      return true;  // may be there to fail
+    case TL_AST_INDEX:  // may be there to fail
     case TL_AST_TRY:
     case TL_AST_LIST_FOR:
     case TL_AST_ARRAY_FOR:

@@ -347,24 +347,17 @@ static void put_plain(tl_emitter *e, const tl_cfg_ins *ins,
                                                            : TL_MODE_EITHER);
 }
 
-// A COPY is a move or an alias, and nothing onto itself.
-static void put_copy(tl_emitter *e, const tl_cfg_ins *ins) {
-  if (ins->operands[0] == ins->result)
-    return;
-  put_move(e, ins->result, ins->operands[0], mode_of(ins, 0));
-}
-
 // One instruction that is no block's end.
 static void put_ins(tl_emitter *e, const tl_cfg_ins *ins,
                     const uint64_t *after) {
   if (ins->op == TL_BC_MOV) {
-    put_copy(e, ins);
+    // A move or an alias, and nothing onto itself.
+    if (ins->operands[0] != ins->result)
+      put_move(e, ins->result, ins->operands[0], mode_of(ins, 0));
   } else if (ins->op == TL_BC_FORVAR) {
     // The counter stays in its hidden slot; the variable gets a copy, for it
     // may be assigned.
-    put(e, (tl_ins){.op = TL_BC_MOVB,
-                    .a = scaled(ins->result),
-                    .b = scaled((int32_t)ins->extra)});
+    put_move(e, ins->result, (int32_t)ins->extra, TL_MODE_BORROW);
   } else {
     put_plain(e, ins, after);
   }

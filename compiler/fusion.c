@@ -208,10 +208,6 @@ static void find_selections(tl_fusion *f) {
 // A view is of an array, not of what is still to be computed.
 static void find_viewed(tl_fusion *f) {
   for (int32_t i = 0; i < f->count; i++) {
-    f->steps[i].viewed = -1;
-    f->steps[i].is_index = false;
-  }
-  for (int32_t i = 0; i < f->count; i++) {
     const tl_decoded *d = &f->steps[i].d;
     if (!tl_fusion_takes_views(&f->writers, f->steps[i].pc, d,
                                f->steps[i].kind))

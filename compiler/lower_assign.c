@@ -192,10 +192,9 @@ static uint32_t last_computed(const tl_target *target, const tl_ast *value) {
     from--;
   for (uint32_t i = from; i + 1 < count; i++) {
     const tl_ast_index *index = &value->items.items[i]->index;
-    if (value->items.items[i]->kind == TL_AST_INDEX &&
+    if (tl_ast_is_cut(value->items.items[i]) && index->count == 1 &&
         target->targets[i].kind == TL_TARGET_NAME &&
-        index->object->kind == TL_AST_NAME && index->count == 1 &&
-        index->items[0].kind == TL_AST_ITEM_SLICE &&
+        index->object->kind == TL_AST_NAME &&
         index->object->name.name == target->targets[i].name)
       return i;
   }

@@ -280,7 +280,7 @@ static const tl_name *continued(tl_lower *l, tl_ast *ast) {
     return NULL;
   bool is_taken = tl_is_taken(l, from);
   while (from->kind == TL_AST_FIELD || (is_taken && from->kind == TL_AST_INDEX))
-    from = from->kind == TL_AST_FIELD ? from->field.object : from->index.object;
+    from = tl_ast_object(from);
   return is_taken || tl_is_own_variable(l, from) ? from->name.name : NULL;
 }
 
@@ -489,26 +489,19 @@ static bool lower_elementwise(tl_lower *l, tl_ast *ast,
       return false;
   // The four with opcodes of their own; all others are ELEM1 to ELEM3 with the
   // operation as extra.
-  static const struct {
-    uint8_t op, opcode;
-  } binary[] = {
-      {TL_OP_ADD, TL_BC_ADD},
-      {TL_OP_SUBTRACT, TL_BC_SUB},
-      {TL_OP_MULTIPLY, TL_BC_MUL},
-      {TL_OP_DIVIDE, TL_BC_DIV},
+  static const uint8_t opcodes[TL_OP_COUNT] = {
+      [TL_OP_ADD] = TL_BC_ADD,
+      [TL_OP_SUBTRACT] = TL_BC_SUB,
+      [TL_OP_MULTIPLY] = TL_BC_MUL,
+      [TL_OP_DIVIDE] = TL_BC_DIV,
   };
-  tl_opcode opcode = arity == 1   ? TL_BC_ELEM1
-                     : arity == 2 ? TL_BC_ELEM2
-                                  : TL_BC_ELEM3;
-  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++)
-    if (binary[i].op == op)
-      opcode = (tl_opcode)binary[i].opcode;
+  int opcode = opcodes[op] != 0 ? opcodes[op] : TL_BC_ELEM1 + arity - 1;
   *want = tl_into(l, *want);
   int32_t first = tl_temps(l, arity);
   int32_t operands[3];
   lower_arguments(l, &ast->call, first, operands);
-  tl_emit_operands(l, opcode, *want, operands, arity, ast->span)->extra =
-      (uint32_t)op;
+  tl_emit_operands(l, (tl_opcode)opcode, *want, operands, arity, ast->span)
+      ->extra = (uint32_t)op;
   return true;
 }
 

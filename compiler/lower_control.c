@@ -293,13 +293,11 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
   // Within all clauses: one item.
   if (at == c->count) {
     int32_t mark = l->top;
-    if (c->key != NULL) {
+    if (c->key != NULL)
       tl_lower_entry(l, list, c->key, c->item);
-      l->top = mark;
-      return;
-    }
-    int32_t item = tl_lower_expr(l, c->item, -1);
-    tl_emit2(l, TL_BC_PUSH, list, list, item, c->item->span);
+    else
+      tl_emit2(l, TL_BC_PUSH, list, list, tl_lower_expr(l, c->item, -1),
+               c->item->span);
     l->top = mark;
     return;
   }

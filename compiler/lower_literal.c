@@ -299,12 +299,10 @@ static void check_repeated(tl_lower *l, const tl_ast_record *record) {
     const tl_name *name = name_of_key(l, entry);
     if (name == NULL || !is_repeated(l->b, name))
       continue;
-    if (entry->key != NULL)
-      tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
-                  "the record has the field %s twice", name->text);
-    else
-      tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
-                  "the record has the key %s twice", name->text + 1);
+    bool is_field = entry->key != NULL;
+    tl_diagnose(l->b->diagnostics, TALLY_ERR_SYNTAX, entry->key_span,
+                "the record has the %s %s twice", is_field ? "field" : "key",
+                is_field ? name->text : name->text + 1);
   }
 }
 

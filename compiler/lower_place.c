@@ -55,20 +55,14 @@ static tl_index_item *describe_items(tl_builder *b, const tl_ast_item *items,
   return out;
 }
 
-// Whether an item is ...x, so that only the run knows how many axes there are.
-static bool has_spread(const tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++)
-    if (items[i].kind == TL_AST_ITEM_SPREAD)
-      return true;
-  return false;
-}
-
 // Makes the step of a path an index.
 static void describe_step(tl_lower *l, uint32_t path, tl_step *step,
                           const tl_ast_item *items, uint32_t count) {
   step->item_count = (uint16_t)count;
   step->items = describe_items(l->b, items, count);
-  l->b->unit->paths[path].spreads |= has_spread(items, count);
+  // With ...x only the run knows how many axes there are.
+  l->b->unit->paths[path].spreads |=
+      tl_ast_items_have(items, count, TL_AST_ITEM_SPREAD);
 }
 
 // The path of a single index.
@@ -102,14 +96,6 @@ static void lower_parts(tl_lower *l, const tl_ast_item *items, uint32_t count,
   tl_ast_each_in_items(items, count, lower_part, &(part_slots){l, first});
 }
 
-// Whether all items are single indices.
-static bool only_values(const tl_ast_item *items, uint32_t count) {
-  for (uint32_t i = 0; i < count; i++)
-    if (items[i].kind != TL_AST_ITEM_VALUE)
-      return false;
-  return true;
-}
-
 // Reports an index with more items than an array has axes.
 static bool too_many_items(tl_lower *l, uint32_t count, tl_span span) {
   if (count <= 64)
@@ -141,7 +127,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
       tl_ast_each_in_items(index->items, index->count, may_assign, NULL);
   int32_t base = tl_lower_expr(l, index->object, copy ? tl_temp(l) : -1);
   // One or two single indices, as in most loops: no path, no window.
-  if (only_values(index->items, index->count) && index->count <= 2 &&
+  if (tl_ast_items_are(index->items, index->count, TL_AST_ITEM_VALUE) &&
+      index->count <= 2 &&
       !(index->count == 1 && is_array(index->items[0].value))) {
     int32_t operands[3] = {base, 0, 0};
     for (uint32_t i = 0; i < index->count; i++) {
@@ -179,7 +166,8 @@ int32_t tl_lower_index(tl_lower *l, tl_ast *ast, int32_t want) {
 bool tl_place_is_item(const tl_target_place *p, uint32_t most) {
   const tl_ast_step *only = &p->target->steps[0];
   return p->target->step_count == 1 && only->field.name == NULL &&
-         only->count <= most && only_values(only->items, only->count);
+         only->count <= most &&
+         tl_ast_items_are(only->items, only->count, TL_AST_ITEM_VALUE);
 }
 
 // Adds the path of all steps of a target.
@@ -385,7 +373,8 @@ int32_t tl_place_read_steps(tl_lower *l, const tl_target_place *p,
     }
     uint32_t parts = count_parts(step->items, step->count);
     // As in lower_index.
-    bool plain = only_values(step->items, step->count) && step->count <= 2;
+    bool plain = step->count <= 2 &&
+                 tl_ast_items_are(step->items, step->count, TL_AST_ITEM_VALUE);
     tl_opcode op = !plain             ? TL_BC_INDEX
                    : step->count == 1 ? TL_BC_GETEL
                                       : TL_BC_GETEL2;

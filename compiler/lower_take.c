@@ -64,17 +64,9 @@ static bool is_place(const tl_ast *ast, const tl_target *target) {
 // [field] is its first field, NULL if an index comes first.
 static const tl_name *root_of(const tl_ast *ast, const tl_name **field) {
   *field = NULL;
-  for (;;) {
-    if (ast->kind == TL_AST_FIELD) {
-      *field = ast->field.field.name;
-      ast = ast->field.object;
-    } else if (ast->kind == TL_AST_INDEX) {
-      *field = NULL;
-      ast = ast->index.object;
-    } else {
-      return ast->kind == TL_AST_NAME ? ast->name.name : NULL;
-    }
-  }
+  for (; tl_ast_object(ast) != NULL; ast = tl_ast_object(ast))
+    *field = ast->kind == TL_AST_FIELD ? ast->field.field.name : NULL;
+  return ast->kind == TL_AST_NAME ? ast->name.name : NULL;
 }
 
 // Whether [ast] reads the target's variable, but another field of it than the
@@ -107,12 +99,10 @@ static bool look(tl_ast *ast, void *context);
 
 // The indices along a chain of fields and indices.
 static void look_along(search *s, const tl_ast *ast) {
-  if (ast->kind == TL_AST_FIELD) {
-    look_along(s, ast->field.object);
-  } else if (ast->kind == TL_AST_INDEX) {
-    look_along(s, ast->index.object);
+  if (tl_ast_object(ast) != NULL)
+    look_along(s, tl_ast_object(ast));
+  if (ast->kind == TL_AST_INDEX)
     tl_ast_each_in_items(ast->index.items, ast->index.count, look, s);
-  }
 }
 
 // The old value, for the first time or again; where it may not be evaluated it
@@ -132,9 +122,9 @@ static void find_old(search *s, const tl_ast *ast) {
 // may be made in its memory, and of r.a[0].x where it is out already. Else
 // NULL.
 static const tl_ast *find_in_chain(const search *s, const tl_ast *ast) {
-  while (ast->kind == TL_AST_FIELD || ast->kind == TL_AST_INDEX) {
+  while (tl_ast_object(ast) != NULL) {
     bool may_take = s->leaf != NULL || tl_ast_is_cut(ast);
-    ast = ast->kind == TL_AST_FIELD ? ast->field.object : ast->index.object;
+    ast = tl_ast_object(ast);
     if (is_place(ast, s->target))
       return may_take ? ast : NULL;
   }
@@ -300,9 +290,9 @@ static bool is_takeable(const tl_lower *l, const tl_target *target,
   bool is_item = only->field.name != NULL ||
                  (only->count == 1 && only->items[0].kind == TL_AST_ITEM_VALUE);
   for (uint32_t i = 0; i < target->step_count; i++)
-    for (uint32_t k = 0; k < target->steps[i].count; k++)
-      if (target->steps[i].items[k].kind == TL_AST_ITEM_SPREAD)
-        return false;
+    if (tl_ast_items_have(target->steps[i].items, target->steps[i].count,
+                          TL_AST_ITEM_SPREAD))
+      return false;
   return v != NULL && (target->step_count > 1 || is_item) &&
          (v->is_global || v->scope->function == l->scope->function);
 }
@@ -338,12 +328,13 @@ static bool reads_again(const search *s) {
          s->target->step_count > 0;
 }
 
-// The old value within the new one, or NULL if it must not be taken. *is_again:
-// it stands there several times; *is_late: it may be taken only after the other
-// operands of what uses it.
-static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
-                               tl_ast *value, const tl_variable *v,
-                               bool *is_again, bool *is_late) {
+// The old value within the new one, or NULL if it must not be taken. Sets
+// t->is_again where it stands there several times, and t->is_late where it may
+// be taken only after the other operands of what uses it.
+static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
+                               struct tl_taking *t) {
+  const tl_target *target = t->place.target;
+  const tl_variable *v = t->place.variable;
   search s = {.l = l, .target = target, .variable = v};
   // Without steps the place is the variable itself.
   bool takeable = target->step_count == 0
@@ -353,9 +344,9 @@ static const tl_ast *find_leaf(tl_lower *l, const tl_target *target,
   if (!takeable || is_place(value, target))
     return NULL;
   look(value, &s);
-  *is_again = reads_again(&s);
-  *is_late = s.reads > 0 && !*is_again;
-  if (s.leaf == NULL || s.misses || (*is_late && s.reads_before < s.reads))
+  t->is_again = reads_again(&s);
+  t->is_late = s.reads > 0 && !t->is_again;
+  if (s.leaf == NULL || s.misses || (t->is_late && s.reads_before < s.reads))
     return NULL;
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
@@ -485,14 +476,10 @@ static bool find_taking(tl_lower *l, tl_target *target, tl_ast *value,
                         struct tl_taking *t) {
   tl_variable *v = tl_scope_find(l->scope, target->name);
   bool is_whole = target->kind == TL_TARGET_NAME;
-  bool is_again = false, is_late = false;
-  const tl_ast *leaf = find_leaf(l, target, value, v, &is_again, &is_late);
-  *t = (struct tl_taking){.leaf = leaf,
-                          .is_again = is_again,
-                          .is_late = is_late,
-                          .is_whole = is_whole,
+  *t = (struct tl_taking){.is_whole = is_whole,
                           .is_local = is_whole && v != NULL && !v->is_global,
                           .place = {.target = target, .variable = v}};
+  t->leaf = find_leaf(l, value, t);
   return t->leaf != NULL;
 }
 

@@ -109,21 +109,18 @@ const tl_name *tl_names_get_nfc(tl_names *names, const char *text,
   if (is_ascii(text, nbytes))
     return tl_names_get(names, text, nbytes);
   utf8proc_ssize_t count = decompose(text, nbytes, NULL, 0);
-  // Text that utf8proc cannot normalise keeps its bytes: the lexer has let it
-  // through as a name, so it still has to mean something.
-  if (count < 0)
-    return tl_names_get(names, text, nbytes);
   // One more: utf8proc_reencode ends the text with a zero byte.
+  size_t room = count < 0 ? 1 : (size_t)count + 1;
   utf8proc_int32_t *codes =
-      TL_ARENA_ARRAY(names->arena, utf8proc_int32_t, (size_t)count + 1);
+      TL_ARENA_ARRAY(names->arena, utf8proc_int32_t, room);
   if (!codes)
     return NULL;
-  count = decompose(text, nbytes, codes, count);
-  if (count < 0)
-    return tl_names_get(names, text, nbytes);
-  utf8proc_ssize_t length =
-      utf8proc_reencode(codes, count, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
-  if (length < 0)
-    return tl_names_get(names, text, nbytes);
-  return tl_names_get(names, (const char *)codes, (size_t)length);
+  if (count >= 0)
+    count = decompose(text, nbytes, codes, count);
+  if (count >= 0)
+    count = utf8proc_reencode(codes, count, UTF8PROC_STABLE | UTF8PROC_COMPOSE);
+  // Text that utf8proc cannot normalise keeps its bytes: the lexer has let it
+  // through as a name, so it still has to mean something.
+  return count < 0 ? tl_names_get(names, text, nbytes)
+                   : tl_names_get(names, (const char *)codes, (size_t)count);
 }

@@ -62,31 +62,19 @@ static tl_ast *parse_power(tl_parser *parser) {
                      at);
 }
 
-// The prefix operator that a token is; false: none.
-static bool find_sign(tl_token_kind kind, tl_operator *op) {
-  switch (kind) {
-    case TL_TOKEN_MINUS:
-      *op = TL_OPERATOR_NEGATE;
-      return true;
-    case TL_TOKEN_PLUS:
-      *op = TL_OPERATOR_PLUS;
-      return true;
-    case TL_TOKEN_TILDE:
-      *op = TL_OPERATOR_INVERT;
-      return true;
-    case TL_TOKEN_ROOT:
-      *op = TL_OPERATOR_SQRT;
-      return true;
-    default:
-      return false;
-  }
-}
+// The prefix operators that tokens are; 0: none.
+static const tl_operator prefixes[TL_TOKEN_KIND_COUNT] = {
+    [TL_TOKEN_MINUS] = TL_OPERATOR_NEGATE,
+    [TL_TOKEN_PLUS] = TL_OPERATOR_PLUS,
+    [TL_TOKEN_TILDE] = TL_OPERATOR_INVERT,
+    [TL_TOKEN_ROOT] = TL_OPERATOR_SQRT,
+};
 
 // An operand with signs before it: -x ** 2 is -(x ** 2).
 static tl_ast *parse_unary(tl_parser *parser) {
-  tl_operator op;
+  tl_operator op = prefixes[parser->kind];
   uint32_t at = tl_parser_token(parser)->begin;
-  if (!find_sign(parser->kind, &op))
+  if (op == 0)
     return parse_power(parser);
   if (!tl_parser_enter(parser, TL_NESTING_SIGN))
     return NULL;

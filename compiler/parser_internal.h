@@ -164,6 +164,8 @@ tl_ast *tl_parse_type(tl_parser *parser);
 // The decoded text of a STRING token, in the arena, and goes to the next token;
 // NULL after a report.
 const char *tl_parse_string_text(tl_parser *parser, uint32_t *nbytes);
+// The same as a name, with its bytes as they are; false after a report.
+bool tl_parse_quoted(tl_parser *parser, tl_ident *out);
 // `x => e` or `(x, y) => e`, where tl_parser_at_lambda holds.
 tl_ast *tl_parse_lambda(tl_parser *parser);
 // A function without a name, at `fn`.
@@ -197,6 +199,11 @@ bool tl_place_peak(tl_parser *parser, tl_ast *peak, tl_ast *statement);
 tl_ast *tl_parse_list_item(tl_parser *parser);
 // A name, in its normal form; [what] says in a report what it was to be.
 bool tl_parse_ident(tl_parser *parser, tl_ident *out, const char *what);
+// What [parse] reads, once or more with commas between, up to [closing], before
+// which a comma may stand too; into the arena. False after a report.
+bool tl_parse_names(tl_parser *parser,
+                    bool (*parse)(tl_parser *parser, tl_ident *out),
+                    tl_token_kind closing, tl_ident **names, uint32_t *count);
 // Reports what cannot follow a whole statement.
 void *tl_parser_bad_end(tl_parser *parser);
 // Statements up to [end], which is BRACE_END or END and is not passed over, as

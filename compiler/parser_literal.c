@@ -138,6 +138,28 @@ const char *tl_parse_string_text(tl_parser *parser, uint32_t *nbytes) {
   return tl_parser_read_text(parser, begin + quotes, end - quotes, nbytes);
 }
 
+bool tl_parse_quoted(tl_parser *parser, tl_ident *out) {
+  uint32_t nbytes;
+  out->span = tl_token_span(tl_parser_token(parser));
+  const char *text = tl_parse_string_text(parser, &nbytes);
+  out->name = text ? tl_names_get(parser->names, text, nbytes) : NULL;
+  return out->name != NULL;
+}
+
+bool tl_parse_names(tl_parser *parser,
+                    bool (*parse)(tl_parser *parser, tl_ident *out),
+                    tl_token_kind closing, tl_ident **names, uint32_t *count) {
+  size_t mark = parser->scratch_used;
+  do {
+    tl_ident ident;
+    if (parser->kind == closing && parser->scratch_used > mark)
+      break;
+    if (!parse(parser, &ident) || !tl_parser_push(parser, &ident, sizeof ident))
+      return false;
+  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
+  return tl_parser_take(parser, mark, sizeof(tl_ident), names, count);
+}
+
 tl_ast *tl_parse_string(tl_parser *parser) {
   uint32_t begin = tl_parser_token(parser)->begin, nbytes;
   const char *text = tl_parse_string_text(parser, &nbytes);

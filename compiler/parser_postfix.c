@@ -237,31 +237,8 @@ static bool parse_word(tl_parser *parser, tl_ident *out) {
 
 // A field's name, or any in quotes, as with a record's key: p.{x, "a b"}.
 static bool parse_selected(tl_parser *parser, tl_ident *out) {
-  if (parser->kind != TL_TOKEN_STRING)
-    return parse_word(parser, out);
-  uint32_t nbytes;
-  out->span = tl_token_span(tl_parser_token(parser));
-  const char *text = tl_parse_string_text(parser, &nbytes);
-  out->name = text ? tl_names_get(parser->names, text, nbytes) : NULL;
-  return out->name != NULL;
-}
-
-// The names of a selection; a comma may follow the last.
-static bool parse_words(tl_parser *parser, tl_ast_select *select,
-                        uint32_t opening) {
-  size_t mark = parser->scratch_used;
-  do {
-    tl_ident word;
-    // A comma may follow the last name; an empty selection is an error.
-    if (parser->kind == TL_TOKEN_BRACE_END && parser->scratch_used > mark)
-      break;
-    if (!parse_selected(parser, &word) ||
-        !tl_parser_push(parser, &word, sizeof word))
-      return false;
-  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
-  return tl_parser_take(parser, mark, sizeof(tl_ident), &select->fields,
-                        &select->count) &&
-         tl_parser_close(parser, TL_TOKEN_BRACE_END, opening);
+  return parser->kind == TL_TOKEN_STRING ? tl_parse_quoted(parser, out)
+                                         : parse_word(parser, out);
 }
 
 // object.{names}, at the brace.
@@ -269,7 +246,9 @@ static tl_ast *parse_select(tl_parser *parser, tl_ast *object, uint32_t at) {
   uint32_t opening = parser->pos;
   tl_ast node = {.kind = TL_AST_SELECT, .select = {.object = object}};
   tl_parser_advance(parser);
-  if (!parse_words(parser, &node.select, opening)) {
+  if (!tl_parse_names(parser, parse_selected, TL_TOKEN_BRACE_END,
+                      &node.select.fields, &node.select.count) ||
+      !tl_parser_close(parser, TL_TOKEN_BRACE_END, opening)) {
     // Recovery would take the `}` of the selection for the end of a block.
     if (parser->tokens.items[opening].other > parser->pos)
       tl_parser_pass_brace(parser, opening);

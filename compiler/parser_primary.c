@@ -165,16 +165,8 @@ static bool is_key(tl_token_kind kind) {
 
 // A key that is a name or a string, as a name.
 static bool parse_key(tl_parser *parser, tl_entry *entry) {
+  tl_ident ident;
   entry->key_span = tl_token_span(tl_parser_token(parser));
-  // A string key has its bytes as they are; a name its normal form.
-  if (parser->kind == TL_TOKEN_STRING) {
-    uint32_t nbytes;
-    const char *text = tl_parse_string_text(parser, &nbytes);
-    if (!text)
-      return false;
-    entry->key = tl_names_get(parser->names, text, nbytes);
-    return entry->key != NULL;
-  }
   if (tl_token_infos[parser->kind].is_word) {
     tl_parser_fail(parser, entry->key_span,
                    "`%s` is a keyword: as a key it is written \"%s\": …",
@@ -182,8 +174,10 @@ static bool parse_key(tl_parser *parser, tl_entry *entry) {
                    tl_token_infos[parser->kind].text);
     return false;
   }
-  tl_ident ident;
-  if (!tl_parse_ident(parser, &ident, "a key, as in (x: 1)"))
+  // A string key has its bytes as they are; a name its normal form.
+  if (parser->kind == TL_TOKEN_STRING
+          ? !tl_parse_quoted(parser, &ident)
+          : !tl_parse_ident(parser, &ident, "a key, as in (x: 1)"))
     return false;
   entry->key = ident.name;
   return true;

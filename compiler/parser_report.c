@@ -304,17 +304,15 @@ static const char *describe(tl_parser *parser, const tl_token *token) {
   const tl_token_info *info = &tl_token_infos[token->kind];
   switch (token->kind) {
     case TL_TOKEN_END:
+    case TL_TOKEN_STRING:
+    case TL_TOKEN_TYPE:
       return info->text;
     case TL_TOKEN_NAME:
       return compose(parser, "the name `%s`", quote_token(parser, token, "…"));
     case TL_TOKEN_NUMBER:
       return compose(parser, "the number %s", quote_token(parser, token, "…"));
-    case TL_TOKEN_STRING:
-      return "a string";
     case TL_TOKEN_HEAD:
       return parser->source->text[token->begin] == ':' ? "`:`" : "a string";
-    case TL_TOKEN_TYPE:
-      return "a type";
     case TL_TOKEN_FORMAT:
       return "`:`";
     case TL_TOKEN_MIDDLE:

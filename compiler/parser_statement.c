@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "compiler/ast_walk.h"
 #include "compiler/parser_internal.h"
 
 // Whether nothing more of a statement can follow before this token.
@@ -90,15 +91,6 @@ static bool report_target(tl_parser *parser, const tl_ast *ast) {
   return false;
 }
 
-// The object that an index or a field is taken of; NULL for another node.
-static tl_ast *object_of(const tl_ast *ast) {
-  if (ast->kind == TL_AST_INDEX)
-    return ast->index.object;
-  if (ast->kind == TL_AST_FIELD)
-    return ast->field.object;
-  return NULL;
-}
-
 // The outermost step of a place: an index or a field.
 static tl_ast_step step_of(const tl_ast *ast) {
   tl_ast_step step = {.span = ast->span};
@@ -116,7 +108,7 @@ static tl_ast_step step_of(const tl_ast *ast) {
 static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
   uint32_t count = 0;
   const tl_ast *base = ast;
-  for (; object_of(base); base = object_of(base)) {
+  for (; tl_ast_object(base); base = tl_ast_object(base)) {
     // (a.b).c = 1 is no place: the parentheses make a value of a.b.
     if (base != ast && base->is_parenthesised)
       break;
@@ -131,7 +123,8 @@ static bool make_place(tl_parser *parser, const tl_ast *ast, tl_target *out) {
   out->steps = TL_ARENA_ARRAY(parser->arena, tl_ast_step, count);
   if (!out->steps)
     return false;
-  for (; count > 0; ast = object_of(ast)) out->steps[--count] = step_of(ast);
+  for (; count > 0; ast = tl_ast_object(ast))
+    out->steps[--count] = step_of(ast);
   return true;
 }
 
@@ -368,27 +361,16 @@ static tl_ast *parse_define(tl_parser *parser) {
 
 // --- global, return, break, continue ---
 
-// NAME (',' NAME)* up to the end of the statement or [closing].
-static bool parse_names(tl_parser *parser, tl_ident **names, uint32_t *count,
-                        tl_token_kind closing) {
-  size_t mark = parser->scratch_used;
-  do {
-    tl_ident ident;
-    if (parser->kind == closing && parser->scratch_used > mark)
-      break;
-    if (!tl_parse_ident(parser, &ident, "a name") ||
-        !tl_parser_push(parser, &ident, sizeof ident))
-      return false;
-  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
-  return tl_parser_take(parser, mark, sizeof(tl_ident), names, count);
+static bool parse_name(tl_parser *parser, tl_ident *out) {
+  return tl_parse_ident(parser, out, "a name");
 }
 
 // global a, b: an assignment is a statement of its own.
 static tl_ast *parse_global(tl_parser *parser) {
   tl_ast node = {.kind = TL_AST_GLOBAL};
   uint32_t begin = tl_parser_advance(parser);
-  if (!parse_names(parser, &node.idents.names, &node.idents.count,
-                   TL_TOKEN_END))
+  if (!tl_parse_names(parser, parse_name, TL_TOKEN_END, &node.idents.names,
+                      &node.idents.count))
     return NULL;
   if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
                         "`global` only names variables: assign to them in a "
@@ -427,8 +409,8 @@ static bool parse_alias(tl_parser *parser, tl_ast_import *import) {
 static bool parse_imported_names(tl_parser *parser, tl_ast_import *import) {
   uint32_t opening = parser->pos;
   tl_parser_advance(parser);
-  return parse_names(parser, &import->names, &import->count,
-                     TL_TOKEN_PAREN_END) &&
+  return tl_parse_names(parser, parse_name, TL_TOKEN_PAREN_END, &import->names,
+                        &import->count) &&
          tl_parser_close(parser, TL_TOKEN_PAREN_END, opening);
 }
 

@@ -89,29 +89,20 @@ static bool is_same_name(const tl_string *a, const tl_string *b) {
   return a == b || strcmp(a->text, b->text) == 0;
 }
 
-// The first step of an update's way, if that is a field; else NULL.
-static const tl_string *first_field(const place_flow *f,
-                                    const tl_cfg_ins *ins) {
-  return f->unit->paths[ins->extra].steps[0].field;
-}
-
 // The fields that instruction [at] loads one out of the other, r.a.b, by
 // loads that stand together; false: too many.
 static bool find_loaded(const place_flow *f, const tl_cfg_block *block,
                         int32_t at, place *out) {
-  const tl_string *back[MOST_FIELDS];
-  int n = 0;
-  for (;; at--) {
-    const tl_cfg_ins *ins = &block->ins[at];
-    if (n == MOST_FIELDS)
-      return false;
-    back[n++] = f->unit->names[ins->extra];
-    out->base = ins->operands[0];
-    if (out->base < f->cfg->variable_count || at == 0 ||
-        ins[-1].op != TL_BC_GETF || ins[-1].result != out->base)
-      break;
-  }
-  while (n > 0) out->fields[out->field_count++] = back[--n];
+  const tl_cfg_ins *last = &block->ins[at], *first = last;
+  while (first > block->ins && last - first < MOST_FIELDS &&
+         first->operands[0] >= f->cfg->variable_count &&
+         first[-1].op == TL_BC_GETF && first[-1].result == first->operands[0])
+    first--;
+  if (last - first == MOST_FIELDS)
+    return false;
+  out->base = first->operands[0];
+  for (; first <= last; first++)
+    out->fields[out->field_count++] = f->unit->names[first->extra];
   return true;
 }
 
@@ -237,7 +228,7 @@ static bool is_elsewhere(const place_flow *f, const tl_cfg_ins *ins,
   if (ins->op == TL_BC_GETF)
     field = f->unit->names[ins->extra];
   else if (ins->op == TL_BC_SETPATH || ins->op == TL_BC_TAKE)
-    field = first_field(f, ins);
+    field = f->unit->paths[ins->extra].steps[0].field;
   return field != NULL && p->field_count > 0 &&
          !is_same_name(field, p->fields[0]);
 }

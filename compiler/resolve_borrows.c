@@ -190,35 +190,16 @@ static void pass_block(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *lost = &flow->now[x];
   if (lost->kind == TL_BORROWS)
     return;
-  // Who keeps x's object alive afterwards: y itself if it owns its view object,
-  // and whoever y borrows that object from.
-  tl_state keepers = tl_state_new(TL_OWNS);
-  const tl_state *state = &flow->now[y];
-  if (state->kind != TL_BORROWS)
-    tl_state_add(&keepers, tl_borrow_owner_of((uint32_t)y, TL_PART));
-  for (int i = 0; i < state->count; i++) {
-    uint32_t who = tl_borrow_owner_who(state->borrow_owners[i]);
-    if ((state->borrow_owners[i] & TL_OF_WHOLE) != 0 && who != (uint32_t)x)
-      tl_state_add(&keepers, tl_borrow_owner_of(who, TL_PART));
-  }
+  tl_state keepers = tl_state_keepers(&flow->now[y], (uint32_t)y, (uint32_t)x);
   lost->kind = TL_EITHER;
   for (int i = 0; i < keepers.count; i++)
     tl_state_add(lost, keepers.borrow_owners[i]);
   tl_note_state(flow, x);
   check_size(flow, x);
   TL_EACH_BIT(z, flow->borrowers, flow->function->words) {
-    unsigned relations = tl_state_relations(&flow->now[z], (uint32_t)x);
-    if (z == x || z == y || relations == 0)
-      continue;
-    for (int i = 0; i < keepers.count; i++) {
-      uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
-      if (who == (uint32_t)z)
-        continue;
-      for (tl_relation r = TL_PART; r <= TL_INNER; r++)
-        if ((relations & (r == TL_PART ? TL_OF_WHOLE : 1u << r)) != 0)
-          tl_state_add(&flow->now[z], tl_borrow_owner_of(who, r));
-    }
-    check_size(flow, z);
+    if (z != x && z != y &&
+        tl_state_let_keep(&flow->now[z], (uint32_t)z, (uint32_t)x, &keepers))
+      check_size(flow, z);
   }
 }
 
@@ -249,18 +230,11 @@ static void settle_items(tl_flow *flow, int32_t x, int32_t y, bool leaves) {
                   leaves ? 1u << TL_HELD | TL_TO_ITEMS : TL_TO_ITEMS);
 }
 
-// After a borrow is gone: owned for certain, or by one path only if others are
-// left.
-static void owns_unless_borrowed(tl_state *state) {
-  if (state->kind != TL_OWNS)
-    state->kind = tl_state_needs_borrow_owner(state) ? TL_EITHER : TL_OWNS;
-}
-
 // The item in [y] has its own count: [x] is no owner of it any more.
 static void retain_part(tl_flow *flow, int32_t x, int32_t y) {
   tl_state *state = &flow->now[y];
   tl_state_remove(state, (uint32_t)x, 1u << TL_SAME | 1u << TL_PART);
-  owns_unless_borrowed(state);
+  tl_state_own_unless_borrowed(state);
 }
 
 // The item in [y] gets its own count, or takes over the one that the container
@@ -295,7 +269,7 @@ static bool settle_same(tl_flow *flow, int32_t x, int32_t y) {
     tl_note_state(flow, x);
     return true;
   }
-  owns_unless_borrowed(to);
+  tl_state_own_unless_borrowed(to);
   if (from->kind != TL_BORROWS) {
     from->kind = TL_EITHER;
     tl_state_add(from, tl_borrow_owner_of((uint32_t)y, TL_SAME));

@@ -19,6 +19,19 @@
 
 static bool declare_in(tl_ast *ast, void *resolver);
 
+// Declares a variable of the module, which a function may assign. Returns
+// borrowed, NULL without memory.
+static tl_variable *declare_global(tl_resolver *r, const tl_name *name,
+                                   tl_span span) {
+  tl_variable *global = tl_scope_declare(r->arena, r->module_scope, name);
+  if (global == NULL)
+    return NULL;
+  global->is_read_below = true;
+  global->is_shared = true;
+  tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, global, name, span);
+  return global;
+}
+
 // Notes an assignment of [name] in the current function. [whole]: the name
 // itself gets a value, not a place below it. Returns borrowed the variable,
 // NULL without memory.
@@ -28,13 +41,9 @@ static tl_variable *declare_name(tl_resolver *r, const tl_name *name,
   // It assigns the module's variable, which others read: no known function, no
   // local of the module's code.
   if (scope->kind == TL_SCOPE_FUNCTION && tl_scope_is_global(scope, name)) {
-    tl_variable *global = tl_scope_declare(r->arena, r->module_scope, name);
-    if (global == NULL)
-      return NULL;
-    global->assigns += 2;  // never a known function
-    global->is_read_below = true;
-    global->is_shared = true;
-    tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, global, name, span);
+    tl_variable *global = declare_global(r, name, span);
+    if (global != NULL)
+      global->assigns += 2;  // never a known function
     return global;
   }
   tl_variable *variable = tl_scope_declare(r->arena, scope, name);
@@ -179,14 +188,7 @@ static void collect_globals(tl_resolver *r, tl_ast *body) {
       }
       tl_scope_add_global(r->arena, r->scope->function, ident->name);
       // Declared in the module, even if no code there assigns it.
-      tl_variable *variable =
-          tl_scope_declare(r->arena, r->module_scope, ident->name);
-      if (variable != NULL) {
-        tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, variable, ident->name,
-                  ident->span);
-        variable->is_read_below = true;
-        variable->is_shared = true;
-      }
+      declare_global(r, ident->name, ident->span);
     }
   }
 }
@@ -512,24 +514,20 @@ static void resolve_field(tl_resolver *r, tl_ast *ast) {
       tl_embedded_member(r->vm->library, module, field->text) != NULL)
     return;
   tl_known_kind kind = tl_known_find(r->vm, NULL, field).kind;
-  // math.sqrt of other languages, which here needs no module.
-  if (kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-                "the module %s has no %s: %s(…) needs no module", module,
-                field->text, field->text);
-    return;
-  }
   char hint[160];
-  const char *near = tl_name_hint(module, field->text, hint, sizeof hint);
-  if (near != NULL) {
-    tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-                "the module %s has no %s: %s", module, field->text, near);
-    return;
-  }
-  near = tl_module_suggest(r->vm, module, field);
+  const char *habit = tl_name_hint(module, field->text, hint, sizeof hint);
+  const char *near = habit;
+  // math.sqrt of other languages, which here needs no module.
+  bool is_global = kind == TL_KNOWN_BUILTIN || kind == TL_KNOWN_TALLY;
+  if (is_global)
+    near = field->text;
+  else if (habit == NULL)
+    near = tl_module_suggest(r->vm, module, field);
   tl_diagnose(r->diagnostics, TALLY_ERR_NAME, ast->field.field.span,
-              near == NULL ? "the module %s has no %s"
-                           : "the module %s has no %s; did you mean %s?",
+              is_global ? "the module %s has no %s: %s(…) needs no module"
+              : habit != NULL ? "the module %s has no %s: %s"
+              : near != NULL  ? "the module %s has no %s; did you mean %s?"
+                              : "the module %s has no %s",
               module, field->text, near == NULL ? "" : near);
 }
 
@@ -558,9 +556,9 @@ static void resolve_closure(tl_resolver *r, tl_ast *ast) {
   resolve_group(r, functions, 1, NULL);
 }
 
-// Finds what the names in [ast] mean, of a kind that has names of its own.
-// Apart, so that what nests without names takes little stack.
-static __attribute__((noinline)) void resolve_named(tl_resolver *r,
+// Finds what the names in [ast] mean; false: it is of a kind that has no names
+// of its own. Apart, so that what nests without names takes little stack.
+static __attribute__((noinline)) bool resolve_named(tl_resolver *r,
                                                     tl_ast *ast) {
   switch (ast->kind) {
     case TL_AST_NAME:
@@ -583,36 +581,25 @@ static __attribute__((noinline)) void resolve_named(tl_resolver *r,
     case TL_AST_FIELD:
       resolve_field(r, ast);
       break;
-    default:  // ASSIGN, UPDATE
+    case TL_AST_ASSIGN:
+    case TL_AST_UPDATE:
       resolve(ast->assign.value, r);
       if (ast->assign.fallback != NULL)
         resolve(ast->assign.fallback, r);
       resolve_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
+      break;
+    default:
+      return false;
   }
+  return true;
 }
 
 // The same of any kind. A visitor of tl_ast_each_child; true, which ends the
 // walk, only without memory.
 static bool resolve(tl_ast *ast, void *resolver) {
   tl_resolver *r = resolver;
-  if (r->arena->failed)
-    return true;
-  switch (ast->kind) {
-    case TL_AST_NAME:
-    case TL_AST_BLOCK:
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
-    case TL_AST_FUNCTION:
-    case TL_AST_CALL:
-    case TL_AST_FIELD:
-    case TL_AST_ASSIGN:
-    case TL_AST_UPDATE:
-      resolve_named(r, ast);
-      return false;
-    default:
-      return tl_ast_each_child(ast, resolve, r);
-  }
+  return r->arena->failed ||
+         (!resolve_named(r, ast) && tl_ast_each_child(ast, resolve, r));
 }
 
 // A captured function that turns out to need no environment is a constant and

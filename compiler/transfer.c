@@ -83,11 +83,6 @@ static void note_rebinding(tl_flow *flow, const tl_cfg_ins *ins, bool unknown) {
   tl_note_rebound(flow->program, f, g);
 }
 
-// The update for which an item is taken follows.
-static bool takes(int op) {
-  return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
-}
-
 // Notes that the borrow is good only as long as nobody assigns the variable
 // during this call: the variable counts as invariant, and the unit says that
 // it depends on that.
@@ -110,7 +105,7 @@ static void own_borrows_of_globals(tl_flow *flow, const tl_cfg_ins *ins,
   // call would make an owner is one before.
   // Here OWN comes before the item is out: later it would have to look at a
   // container with an item missing.
-  if (takes(ins->op) &&
+  if (tl_opcode_takes(ins->op) &&
       tl_state_has(tl_state_of(flow, ins->operands[0]), tl_who_is_global))
     tl_own(flow, ins->operands[0]);
   if (!unknown && ins->op != TL_BC_SETG && ins->op != TL_BC_TAKEG &&
@@ -386,7 +381,7 @@ static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
           tl_bit_set(flow->mask, flow->operands[j]);
     tl_bit_clear(flow->mask, x);
     tl_settle(flow, x, flow->mask,
-              role == TL_ROLE_TARGET || takes(ins->op) ? ins : NULL);
+              role == TL_ROLE_TARGET || tl_opcode_takes(ins->op) ? ins : NULL);
     flow->modes[i] = (uint8_t)tl_mode_of(&flow->now[x]);
   }
 }
@@ -610,7 +605,7 @@ static void note_taken(tl_flow *flow, int32_t slot, bool taken) {
 static void define_slot(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot,
                         const tl_state *state) {
   tl_define_state(flow, slot, state);
-  note_taken(flow, slot, takes(ins->op));
+  note_taken(flow, slot, tl_opcode_takes(ins->op));
   own_if_pinned(flow, ins, slot);
   // What is new may be a container that borrows: it does not stay one.
   if (flow->program->cfg->is_conservative &&

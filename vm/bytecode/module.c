@@ -112,18 +112,12 @@ tl_unit *tl_unit_new(tl_vm *vm, tl_module *module, const char *file,
   return NULL;
 }
 
-// Ends an object's immortality: the unit is its one owner.
-static void make_mortal(tl_adopted *a) {
-  tl_object *object = a->value.object;
+// Ends an object's immortality: whoever made it so is its one owner.
+static void make_mortal(tl_object *object) {
   if ((object->flags & TL_IMMORTAL) == 0)
     return;
   object->flags &= (uint8_t)~TL_IMMORTAL;
   object->count = 1;
-}
-
-// Types live as long as the VM, so a unit that has one stays.
-static bool is_lendable(const tl_adopted *a) {
-  return !tl_is_type(a->value);
 }
 
 // A unit whose only prototype is its own code has no functions that could live
@@ -131,10 +125,12 @@ static bool is_lendable(const tl_adopted *a) {
 bool tl_unit_borrow(tl_unit *unit) {
   if (unit->prototype_count != 1)
     return false;
+  // Types live as long as the VM, so a unit that has one stays.
   for (const tl_adopted *a = unit->adopted; a != NULL; a = a->next)
-    if (!is_lendable(a))
+    if (tl_is_type(a->value))
       return false;
-  for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) make_mortal(a);
+  for (tl_adopted *a = unit->adopted; a != NULL; a = a->next)
+    make_mortal(a->value.object);
   return true;
 }
 
@@ -169,7 +165,7 @@ void tl_unit_free(tl_vm *vm, tl_unit *unit) {
   }
   unlink_unit(unit);
   for (tl_adopted *a = unit->adopted; a != NULL; a = a->next) {
-    make_mortal(a);
+    make_mortal(a->value.object);
     a->value.tag |= TL_OWNED;
     tl_drop(vm, a->value);
   }
@@ -185,8 +181,8 @@ void tl_unit_free(tl_vm *vm, tl_unit *unit) {
 // --- Modules ----------------------------------------------------------------
 
 // A string that lives until free_string; NULL after tl_fail.
-static tl_string *immortal_string(tl_vm *vm, const char *text) {
-  tl_string *string = tl_string_from(vm, text);
+static tl_string *immortal_string(tl_vm *vm, const char *text, size_t nbytes) {
+  tl_string *string = tl_string_new(vm, text, nbytes);
   if (string != NULL)
     string->head.flags |= TL_IMMORTAL;
   return string;
@@ -196,8 +192,7 @@ static tl_string *immortal_string(tl_vm *vm, const char *text) {
 static void free_string(tl_vm *vm, tl_string *string) {
   if (string == NULL)
     return;
-  string->head.flags &= (uint8_t)~TL_IMMORTAL;
-  string->head.count = 1;
+  make_mortal(&string->head);
   tl_drop(vm, tl_own_string(string));
 }
 
@@ -211,8 +206,8 @@ tl_module *tl_module_new(tl_vm *vm, const char *name, const char *path) {
   module->head.flags = TL_IMMORTAL;
   module->head.count = 1;
   module->head.nbytes = sizeof *module;
-  module->name = immortal_string(vm, name);
-  module->path = path == NULL ? NULL : immortal_string(vm, path);
+  module->name = immortal_string(vm, name, strlen(name));
+  module->path = path == NULL ? NULL : immortal_string(vm, path, strlen(path));
   if (module->name == NULL || (path != NULL && module->path == NULL)) {
     free_string(vm, module->name);
     free_string(vm, module->path);
@@ -270,10 +265,9 @@ int32_t tl_module_add(tl_vm *vm, tl_module *module, const char *name,
   if (module->variable_count == module->variable_capacity &&
       !grow_variables(vm, module))
     return -1;
-  tl_string *string = tl_string_new(vm, name, nbytes);
+  tl_string *string = immortal_string(vm, name, nbytes);
   if (string == NULL)
     return -1;
-  string->head.flags |= TL_IMMORTAL;
   int32_t index = (int32_t)module->variable_count++;
   module->variable_names[index] = string;
   module->variables[index] = tl_unset();

@@ -385,6 +385,16 @@ static inline char tl_operand_field(int op, int operand) {
              : tl_formats[tl_opcodes[op].format].operands[operand - target];
 }
 
+// Whether it moves an item out of its place, which an update brings back.
+static inline bool tl_opcode_takes(int op) {
+  return op == TL_BC_TAKE || op == TL_BC_TAKEEL;
+}
+
+// Whether it is of the group that moves ownership alone.
+static inline bool tl_opcode_moves_ownership(int op) {
+  return op >= TL_BC_DROP && op <= TL_BC_KEEPOF;
+}
+
 // Whether an operand may end though another borrows from it: all are read before
 // one ends, and none is written where another would still be read. Of operations
 // whose result may lie in an operand's memory; comparisons give bools.

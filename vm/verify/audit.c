@@ -223,9 +223,16 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
 
 // --- The verdict ------------------------------------------------------------
 
+// Begins a report: before which instruction of which function it is.
+static void report_place(const tl_prototype *p, const tl_ins *pc) {
+  fprintf(stderr,
+          "audit: before instruction %ld of %s, %s in line %" PRIu32 ": ",
+          (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
+          tl_opcodes[pc->op].name, tl_line_at(p, (uint32_t)(pc - p->code)));
+}
+
 // Says which object's count is wrong and which slots refer to it, and aborts.
 static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
-  const tl_prototype *p = vm->frame->function;
   char text[TL_DESCRIBE] = "";
   tl_slot slot = {.tag = TL_TAG(TL_CLASS_OBJ, wrong->object->kind),
                   .object = wrong->object};
@@ -233,12 +240,9 @@ static void report(tl_vm *vm, const tl_ins *pc, const seen *wrong) {
     slot.tag = tl_array_tag((const tl_array *)wrong->object);
   else if (wrong->object->kind == TL_KIND_LIST)
     slot.tag = TL_TAG_LIST;
+  report_place(vm->frame->function, pc);
   fprintf(stderr,
-          "audit: before instruction %ld of %s, %s in line %" PRIu32
-          ": %s at %p has count %" PRIu32 ", but %" PRIu32
-          " references own it\n",
-          (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
-          tl_opcodes[pc->op].name, tl_line_at(p, (uint32_t)(pc - p->code)),
+          "%s at %p has count %" PRIu32 ", but %" PRIu32 " references own it\n",
           tl_describe(slot, text, sizeof text), (void *)wrong->object,
           wrong->object->count, wrong->count);
   for (const tl_frame *f = vm->frames; f <= vm->frame; f++)
@@ -282,9 +286,8 @@ static bool look_at(tl_vm *vm, tl_slot *item, tl_cause cause, void *context) {
 
 // Whether the instruction moves counts and reads no value.
 static bool only_settles(int op) {
-  return op == TL_BC_DROP || op == TL_BC_SETTLE || op == TL_BC_KEEP ||
-         op == TL_BC_INHERIT || op == TL_BC_LEAVE || op == TL_BC_HOLD ||
-         op == TL_BC_DETACH || op == TL_BC_KEEPOF;
+  return tl_opcode_moves_ownership(op) && op != TL_BC_OWN &&
+         op != TL_BC_KEEPALL;
 }
 
 // What an instruction reads somebody owns, and what that borrows.
@@ -308,13 +311,9 @@ static void check_read(tl_vm *vm, const tl_ins *pc, const audit *a) {
       tl_each_borrowed(vm, read.object, look_at, &r);
     if (!r.finds_dead)
       continue;
+    report_place(p, pc);
     fprintf(stderr,
-            "audit: before instruction %ld of %s, %s in line %" PRIu32
-            ": slot %" PRIu32
-            " is read, but nobody owns that or an item of "
-            "it\n",
-            (long)(pc - p->code), p->name->length > 0 ? p->name->text : "fn",
-            tl_opcodes[pc->op].name, tl_line_at(p, (uint32_t)(pc - p->code)),
+            "slot %" PRIu32 " is read, but nobody owns that or an item of it\n",
             slot);
     abort();
   }

@@ -95,6 +95,37 @@ bool tl_state_rename(tl_state *state, uint32_t from, uint32_t to) {
   return true;
 }
 
+void tl_state_own_unless_borrowed(tl_state *state) {
+  if (state->kind != TL_OWNS)
+    state->kind = tl_state_needs_borrow_owner(state) ? TL_EITHER : TL_OWNS;
+}
+
+tl_state tl_state_keepers(const tl_state *view, uint32_t y, uint32_t x) {
+  tl_state keepers = tl_state_new(TL_OWNS);
+  if (tl_state_owns(view))
+    tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
+  for (int i = 0; i < view->count; i++) {
+    uint32_t who = tl_borrow_owner_who(view->borrow_owners[i]);
+    if ((view->borrow_owners[i] & TL_OF_WHOLE) != 0 && who != x)
+      tl_state_add(&keepers, tl_borrow_owner_of(who, TL_PART));
+  }
+  return keepers;
+}
+
+bool tl_state_let_keep(tl_state *state, uint32_t z, uint32_t x,
+                       const tl_state *keepers) {
+  unsigned relations = tl_state_relations(state, x);
+  unsigned of_keeper = relations & ~(1u << TL_SAME);
+  if ((relations & 1u << TL_SAME) != 0)
+    of_keeper |= 1u << TL_PART;
+  for (int i = 0; relations != 0 && i < keepers->count; i++) {
+    uint32_t who = tl_borrow_owner_who(keepers->borrow_owners[i]);
+    if (who != z)
+      add_all(state, who, of_keeper);
+  }
+  return relations != 0;
+}
+
 bool tl_state_equal(const tl_state *a, const tl_state *b) {
   return a->kind == b->kind && a->count == b->count && a->full == b->full &&
          a->invalid == b->invalid && a->open == b->open &&

@@ -175,6 +175,20 @@ static inline bool tl_state_needs_borrow_owner(const tl_state *state) {
   return tl_state_in(state, TL_OF_WHOLE);
 }
 
+// After a borrow has gone: an owner for certain, unless there are other owners
+// on other paths.
+void tl_state_own_unless_borrowed(tl_state *state);
+
+// Who keeps the object of slot [x] alive where the view in [y], in state
+// [view], has got what x owned: the slot y if that owns its view object, and
+// whoever y borrows that object from.
+tl_state tl_state_keepers(const tl_state *view, uint32_t y, uint32_t x);
+
+// Slot [z] may borrow from [keepers] what it borrows from [x]: what is x itself
+// is a part of the keeper's. False: it borrows nothing from x.
+bool tl_state_let_keep(tl_state *state, uint32_t z, uint32_t x,
+                       const tl_state *keepers);
+
 // Whether both say the same of the slot, flags included; what is beyond the
 // count is not compared.
 bool tl_state_equal(const tl_state *a, const tl_state *b);

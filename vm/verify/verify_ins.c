@@ -125,10 +125,6 @@ static bool check_conflicts(tl_checker *c, uint32_t i) {
 // look for it there. (What the indices are the verifier does not follow: they
 // are the same slots.)
 
-static bool takes(const tl_checker *c) {
-  return c->ins.op == TL_BC_TAKE || c->ins.op == TL_BC_TAKEEL;
-}
-
 // Whether this reads or sets x.b while the item under [path], x.a…, is moved
 // out of x. Only a first step by name makes that certain: two indices may be
 // the same.
@@ -279,6 +275,17 @@ static bool runs_unknown_code(const tl_checker *c) {
   }
 }
 
+// The compiler writes the list in order, so this looks at few of many.
+// The loop is for bytecode from elsewhere, whose list need not be sorted.
+static bool is_declared(const tl_summary *s, uint32_t global) {
+  if (tl_is_among(s->rebinds, s->rebind_count, global))
+    return true;
+  for (uint32_t i = 0; i < s->rebind_count; i++)
+    if (s->rebinds[i] == global)
+      return true;
+  return false;
+}
+
 // Whether module variable [global] may have another value after the
 // instruction. Unknown code may assign all but those that the unit depends on
 // being constant, at instructions for which it has noted that.
@@ -289,13 +296,7 @@ static bool may_rebind(const tl_checker *c, uint32_t global) {
   if (runs_unknown_code(c) &&
       !(tl_unit_depends(c->p->unit, global) && tl_depends_at(c->p, c->pc)))
     return true;
-  if (c->ins.op != TL_BC_CALLK)
-    return false;
-  const tl_summary *s = callee_summary(c);
-  for (uint32_t i = 0; i < s->rebind_count; i++)
-    if (s->rebinds[i] == global)
-      return true;
-  return false;
+  return c->ins.op == TL_BC_CALLK && is_declared(callee_summary(c), global);
 }
 
 // Whether something that [state] borrows from is a module variable that the
@@ -336,17 +337,6 @@ static void end_rebound(const tl_checker *c, tl_state *states) {
     if (state->kind != TL_ABSENT && borrows_from_rebound(c, state))
       state->invalid = true;
   }
-}
-
-// The compiler writes the list in order, so this looks at few of many.
-// The loop is for bytecode from elsewhere, whose list need not be sorted.
-static bool is_declared(const tl_summary *s, uint32_t global) {
-  if (tl_is_among(s->rebinds, s->rebind_count, global))
-    return true;
-  for (uint32_t i = 0; i < s->rebind_count; i++)
-    if (s->rebinds[i] == global)
-      return true;
-  return false;
 }
 
 // Whether the summary declares all that this function rebinds.
@@ -732,7 +722,7 @@ static bool check_definition(tl_checker *c) {
   uint32_t open =
       c->ins.operand_count > 0 ? c->now[c->ins.operands[0]].open : 0;
   end_consumed(c);
-  if (takes(c) && consumes(c->ins.modes[0])) {
+  if (tl_opcode_takes(c->ins.op) && consumes(c->ins.modes[0])) {
     c->now[c->ins.operands[0]].open = add_open(c, c->ins.extra, open);
     tl_check_busy(c, c->ins.operands[0]);
   }
@@ -813,35 +803,14 @@ bool tl_check_ins(tl_checker *c) {
     return false;
   c->was_overflowed = c->overflowed;
   c->overflowed = -1;
-  switch (c->ins.op) {
-    case TL_BC_DROP:
-    case TL_BC_SETTLE:
-    case TL_BC_KEEP:
-    case TL_BC_INHERIT:
-    case TL_BC_LEAVE:
-    case TL_BC_HOLD:
-    case TL_BC_OWN:
-    case TL_BC_KEEPALL:
-    case TL_BC_KEEPOF:
-      return tl_check_ownership(c);
-    case TL_BC_DETACH:
-      if (tl_sees_error(c)) {
-        tl_copy_states(c);
-        if (!tl_check_error(c, c->error))
-          return false;
-      }
-      return tl_check_ownership(c);
-    case TL_BC_RET:
-      return check_return(c);
-    case TL_BC_FORR:
-    case TL_BC_MORE:
-    case TL_BC_NEXT:
-      if (!check_loop(c))
-        return false;
-      break;
-    default:
-      break;
-  }
+  if (tl_opcode_moves_ownership(c->ins.op))
+    return check_failure(c) && tl_check_ownership(c);
+  if (c->ins.op == TL_BC_RET)
+    return check_return(c);
+  if ((c->ins.op == TL_BC_FORR || c->ins.op == TL_BC_MORE ||
+       c->ins.op == TL_BC_NEXT) &&
+      !check_loop(c))
+    return false;
   if (!check_operands(c) || !check_globals(c) || !check_own_rebinding(c) ||
       !check_failure(c))
     return false;

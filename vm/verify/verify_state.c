@@ -118,13 +118,6 @@ static bool check_drop(tl_checker *c, uint32_t x, int mode) {
   return true;
 }
 
-// After a borrow has gone: an owner for certain, unless there are other owners
-// on other paths.
-static void own_unless_borrowed(tl_state *state) {
-  if (state->kind != TL_OWNS)
-    state->kind = tl_state_needs_borrow_owner(state) ? TL_EITHER : TL_OWNS;
-}
-
 // y, an alias of x, takes over what x owns. Where y is not known to be one it
 // may be all the same, with a count of its own on either side.
 static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
@@ -149,7 +142,7 @@ static void check_settle(tl_checker *c, uint32_t x, uint32_t y) {
     tl_state_add(from, tl_borrow_owner_of(y, TL_SAME));
     return;
   }
-  own_unless_borrowed(to);
+  tl_state_own_unless_borrowed(to);
   if (from->kind == TL_BORROWS)
     return;
   from->kind = TL_EITHER;
@@ -175,14 +168,7 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   // At run time x's count may have become the view's, if x was just the block's
   // owner. Then x's object lives as long as the view object in y, so whoever
   // keeps that one keeps x's object.
-  tl_state keepers = tl_state_new(TL_OWNS);
-  if (tl_state_owns(view))
-    tl_state_add(&keepers, tl_borrow_owner_of(y, TL_PART));
-  for (int i = 0; i < view->count; i++) {
-    uint32_t who = tl_borrow_owner_who(view->borrow_owners[i]);
-    if ((view->borrow_owners[i] & TL_OF_WHOLE) != 0 && who != x)
-      tl_state_add(&keepers, tl_borrow_owner_of(who, TL_PART));
-  }
+  tl_state keepers = tl_state_keepers(view, y, x);
   from->kind = TL_EITHER;
   for (int i = 0; i < keepers.count; i++)
     tl_state_add(from, keepers.borrow_owners[i]);
@@ -190,20 +176,9 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
   widen_full(from);
   for (uint32_t k = 0; k < c->borrowers.count; k++) {
     uint32_t z = c->borrowers.slots[k];
-    unsigned relations = tl_state_relations(&c->now[z], x);
-    if (c->now[z].kind == TL_ABSENT || z == x || z == y || relations == 0)
-      continue;
-    for (int i = 0; i < keepers.count; i++) {
-      uint32_t who = tl_borrow_owner_who(keepers.borrow_owners[i]);
-      if (who == z)
-        continue;
-      // What is x itself is a part of the keeper's.
-      unsigned of_keeper = relations & ~(1u << TL_SAME);
-      if ((relations & 1u << TL_SAME) != 0)
-        of_keeper |= 1u << TL_PART;
-      tl_state_add(&c->now[z], who << 5 | of_keeper);
-    }
-    widen_full(&c->now[z]);
+    if (c->now[z].kind != TL_ABSENT && z != x && z != y &&
+        tl_state_let_keep(&c->now[z], z, x, &keepers))
+      widen_full(&c->now[z]);
   }
 }
 
@@ -213,7 +188,7 @@ static void check_hold(tl_checker *c, uint32_t y, uint32_t x) {
 void tl_check_kept(tl_checker *c, uint32_t borrow_owner, uint32_t borrower) {
   tl_state_remove(&c->now[borrower], borrow_owner,
                   1u << TL_SAME | 1u << TL_PART);
-  own_unless_borrowed(&c->now[borrower]);
+  tl_state_own_unless_borrowed(&c->now[borrower]);
   tl_check_busy(c, borrower);
 }
 
