@@ -104,11 +104,11 @@ typedef struct asked {
   tl_inputs *inputs;
 } asked;
 
-// A value as a number, which is released; 0 of what is none.
+// A value as a number, which is released; 0 of what is none, as a call that
+// fails writes nothing.
 static double take_number(tally_vm *vm, tally_value value) {
   double number = 0;
-  if (tally_to_float(vm, value, &number) != TALLY_OK)
-    number = 0;
+  tally_to_float(vm, value, &number);
   tally_release(vm, value);
   return number;
 }
