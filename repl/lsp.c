@@ -159,10 +159,11 @@ static void take_message(const server *s, const tl_message *body) {
 // no request is ever pending, and $/cancelRequest, a notification, has nothing
 // to cancel. Only a broken header ends the server early, since then nobody
 // knows where the next message begins.
-int tl_run_lsp(tl_session *session) {
+int tl_run_lsp(tl_session *session, const tl_command *cmd) {
   server s = {.vm = NULL};
   tl_message body = {0};
   tl_message_status status = TL_MESSAGE_READ;
+  (void)cmd;
   if (!open_program(&s, session->vm))
     return TL_FAILED;
   while (!is_true(&s, "is_over") &&

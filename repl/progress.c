@@ -161,7 +161,8 @@ static void add_cut(line *to, const char *text, size_t nbytes) {
 
 // "42 %, 17 s left", "42 % after 40 s", or only for how long it has run.
 static void add_times(line *to, const tally_progress *at) {
-  double now = tl_seconds_now(), left = at->part < 0 ? -1 : seconds_left(at, now);
+  double now = tl_seconds_now(),
+         left = at->part < 0 ? -1 : seconds_left(at, now);
   char time[32], text[80];
   put_time(time, sizeof time, left >= 0 ? left + 1 : now - estimate.began);
   if (at->part < 0)
