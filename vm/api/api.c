@@ -187,14 +187,11 @@ static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   if (list == NULL)
     return false;
   for (int i = 0; i < argc; i++) {
-    tl_string *text = NULL;
-    size_t at;
-    if (!tl_given(vm, argv[i], "an argument")) {
-    } else if (!tl_utf8_check(argv[i], strlen(argv[i]), &at)) {
-      tl_fail(vm, TALLY_ERR_VALUE, "argument %d is not UTF-8 text", i + 1);
-    } else {
-      text = tl_string_from(vm, argv[i]);
-    }
+    bool is_text =
+        tl_given(vm, argv[i], "an argument") &&
+        (tl_utf8_check(argv[i], strlen(argv[i]), NULL) ||
+         tl_fail(vm, TALLY_ERR_VALUE, "argument %d is not UTF-8 text", i + 1));
+    tl_string *text = is_text ? tl_string_from(vm, argv[i]) : NULL;
     if (text == NULL) {
       tl_drop(vm, tl_own_list(list));
       return false;

@@ -152,8 +152,7 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
   tl_slot made;
   size_t i = 0;
   bool ok = record != NULL;
-  for (; ok && i < count; i++)
-    ok = set_field(vm, &record, keys[i], values[i]);
+  for (; ok && i < count; i++) ok = set_field(vm, &record, keys[i], values[i]);
   if (!ok)
     tl_handles_abandon(vm, count - i, values + i);
   return tl_record_give(vm, record, ok, &made) ? tl_give(vm, made, out)
@@ -330,10 +329,9 @@ size_t tally_length(tally_vm *vm, tally_value v) {
     return s.string->length;
   if (tl_is_range(s))
     return (size_t)s.range->length;
-  if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    return (size_t)tl_shape(s.array)[0];
   // Bytes by themselves have no axis, and are as long as their text.
-  if (tl_is_raw_bytes(s) || (tl_is_nested(s) && tl_value_ndim(s) > 0))
+  if (tl_is_raw_bytes(s) ||
+      ((tl_is_array(s) || tl_is_nested(s)) && tl_value_ndim(s) > 0))
     return (size_t)tl_value_length(s, 0);
   return 0;
 }
