@@ -17,12 +17,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "repl/colours.h"
 #include "repl/file.h"
 #include "repl/program.h"
+#include "repl/progress.h"
 #include "repl/run.h"
 #include "repl/wrap.h"
 
@@ -104,11 +104,11 @@ typedef struct asked {
   tl_inputs *inputs;
 } asked;
 
-// A value as a number, which is released; 0 of what is none.
+// A value as a number, which is released; 0 of what is none, as a call that
+// fails writes nothing.
 static double take_number(tally_vm *vm, tally_value value) {
   double number = 0;
-  if (tally_to_float(vm, value, &number) != TALLY_OK)
-    number = 0;
+  tally_to_float(vm, value, &number);
   tally_release(vm, value);
   return number;
 }
@@ -140,13 +140,6 @@ typedef struct timed {
   tally_status status;
 } timed;
 
-// Seconds of a clock that nobody sets.
-static double now(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 // calls(n). Results are released within, which belongs to what a call costs. An
 // interrupt between two calls stops neither of them.
 static tally_status time_calls(tally_vm *vm, void *context, size_t count,
@@ -155,10 +148,10 @@ static tally_status time_calls(tally_vm *vm, void *context, size_t count,
   int64_t n = 0;
   (void)count;
   tally_to_int(vm, args[0], &n);
-  double begin = now();
+  double begin = tl_seconds_now();
   for (int64_t i = 0; i < n && t->status == TALLY_OK; i++)
     t->status = tally_apply(t->vm, t->function, 0, NULL, NULL);
-  double taken = now() - begin;
+  double taken = tl_seconds_now() - begin;
   if (t->status == TALLY_OK && tl_session_was_interrupted())
     t->status = tally_raise(t->vm, TALLY_ERR_INTERRUPT, "interrupted");
   return t->status == TALLY_OK ? tally_from_float(vm, taken, out)

@@ -67,12 +67,6 @@ static size_t frame_of(tally_vm *vm, tally_value arg) {
   return tally_to_int(vm, arg, &frame) == TALLY_OK ? (size_t)frame : SIZE_MAX;
 }
 
-// The frame's place; false: there are not so many.
-static bool find_place(tally_vm *vm, const debugger *d, tally_value arg,
-                       tally_debug_place *out) {
-  return tally_debug_frame(d->vm, frame_of(vm, arg), out) == TALLY_OK;
-}
-
 // calls(): without the library's.
 static tally_status count_calls(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
@@ -84,29 +78,21 @@ static tally_status count_calls(tally_vm *vm, void *context, size_t count,
   return tally_from_int(vm, n, out);
 }
 
-// place(frame)
+// place(frame); none where there is no such frame.
 static tally_status give_place(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
-  static const char *const keys[] = {"file", "line", "function"};
+  static const char *const keys[] = {"file", "line", "function", "source"};
+  const debugger *d = context;
   tally_debug_place place;
-  tally_value fields[3];
+  tally_value fields[4];
   (void)count;
-  if (!find_place(vm, context, args[0], &place))
+  if (tally_debug_frame(d->vm, frame_of(vm, args[0]), &place) != TALLY_OK)
     return tally_from_none(vm, out);
   tl_program_give(vm, place.file, strlen(place.file), &fields[0]);
   tally_from_int(vm, place.line, &fields[1]);
   tl_program_give(vm, place.function, strlen(place.function), &fields[2]);
-  return tally_from_record(vm, 3, keys, fields, out);
-}
-
-// source(frame); "" where there is no such frame.
-static tally_status give_source(tally_vm *vm, void *context, size_t count,
-                                const tally_value *args, tally_value *out) {
-  tally_debug_place place;
-  (void)count;
-  return find_place(vm, context, args[0], &place)
-             ? tl_program_give(vm, place.source, place.nbytes, out)
-             : tally_from_string(vm, "", 0, out);
+  tl_program_give(vm, place.source, place.nbytes, &fields[3]);
+  return tally_from_record(vm, 4, keys, fields, out);
 }
 
 // line(frame, n)
@@ -267,7 +253,6 @@ static bool open_program(debugger *d) {
   static const tally_native functions[] = {
       {.name = "calls", .params = "", .call = count_calls},
       {.name = "place", .params = "frame", .call = give_place},
-      {.name = "source", .params = "frame", .call = give_source},
       {.name = "line", .params = "frame, n", .call = find_line},
       {.name = "names", .params = "frame", .call = list_names},
       {.name = "keep", .params = "frame, text, before", .call = keep},

@@ -14,6 +14,7 @@
 
 #include "repl/doc.h"
 #include "repl/run.h"
+#include "repl/text.h"
 
 // Whether any name begins so.
 static bool is_begun(tally_vm *vm, const char *prefix) {
@@ -47,12 +48,6 @@ static int show_file(tl_session *session, const char *path) {
     return result;
   fprintf(stderr, "%s defines no function\n", path);
   return TL_FAILED;
-}
-
-// Whether the subject of a command is the path of a script and no name.
-static bool is_script(const char *name) {
-  size_t n = strlen(name);
-  return n > 4 && strcmp(name + n - 4, ".tly") == 0;
 }
 
 // What the compiler says to an unknown name, until the next call:
@@ -139,7 +134,7 @@ int tl_run_doc(tl_session *session, const tl_command *cmd) {
     return ask(session, "print_man", NULL);
   if (cmd->check)
     return ask(session, "check", cmd->subject == NULL ? "" : cmd->subject);
-  if (cmd->subject != NULL && is_script(cmd->subject))
+  if (cmd->subject != NULL && has_ending(cmd->subject, ".tly"))
     return show_file(session, cmd->subject);
   if (cmd->subject != NULL) {
     import_module_of(session->vm, cmd->subject);

@@ -233,40 +233,33 @@ void tl_golden_close(tl_golden *golden) {
 }
 
 // Calls the program with a path and a filter, either of which may be NULL. It
-// counts what it met by itself; a failure of its own is one more.
-static tl_counts call_program(tl_golden *golden, const char *path,
-                              const char *filter) {
+// writes the counts of what it met by itself; a failure of its own is one more.
+static void call_program(tl_golden *golden, const char *path,
+                         const char *filter) {
   tally_vm *vm = golden->program;
-  tally_value args[3], counts, passed, failed;
-  int64_t numbers[2] = {0, 1};
+  tally_value args[3];
   if (tl_program_give(vm, path, path ? strlen(path) : 0, &args[0]) !=
           TALLY_OK ||
       tl_program_give(vm, filter, filter ? strlen(filter) : 0, &args[1]) !=
           TALLY_OK ||
       tally_from_bool(vm, tl_has_colours(STDOUT_FILENO), &args[2]) !=
           TALLY_OK ||
-      tally_call(vm, "test", 3, args, &counts) != TALLY_OK ||
-      tally_item(vm, counts, 0, &passed) != TALLY_OK ||
-      tally_item(vm, counts, 1, &failed) != TALLY_OK ||
-      tally_to_int(vm, passed, &numbers[0]) != TALLY_OK ||
-      tally_to_int(vm, failed, &numbers[1]) != TALLY_OK)
-    fprintf(golden->report, "tally test: %s\n", tally_error(vm)->report);
-  return (tl_counts){(unsigned long)numbers[0], (unsigned long)numbers[1]};
+      tally_call(vm, "test", 3, args, NULL) != TALLY_OK)
+    fprintf(golden->report, "tally test: %s\n0 1\n", tally_error(vm)->report);
 }
 
-tl_counts tl_golden_run(tl_golden *golden, const char *path, const char *filter,
-                        FILE *report) {
+void tl_golden_run(tl_golden *golden, const char *path, const char *filter,
+                   FILE *report) {
   char folder[1024] = "";
   golden->report = report;
   golden->path = path;
-  if (path != NULL)
-    return call_program(golden, path, filter);
   // A new folder, since examples of the library may write files.
-  if (!tl_make_private_folder(folder, sizeof folder) || chdir(folder) != 0) {
-    fprintf(report, "%s:1: %s\n", folder, strerror(errno));
-    return (tl_counts){0, 1};
+  if (path == NULL &&
+      (!tl_make_private_folder(folder, sizeof folder) || chdir(folder) != 0)) {
+    fprintf(report, "%s:1: %s\n0 1\n", folder, strerror(errno));
+    return;
   }
-  tl_counts counts = call_program(golden, NULL, filter);
-  tl_remove_tree(folder);
-  return counts;
+  call_program(golden, path, filter);
+  if (path == NULL)
+    tl_remove_tree(folder);
 }

@@ -35,11 +35,6 @@
 // The program that tests, in a VM of its own, and the VM that it tests.
 typedef struct tl_golden tl_golden;
 
-// Expectations.
-typedef struct tl_counts {
-  unsigned long passed, failed;
-} tl_counts;
-
 // Ends the process with a message where there is no memory. [native] is of each
 // VM that is tested. Returns owned.
 tl_golden *tl_golden_open(tally_native_code native);
@@ -48,8 +43,9 @@ void tl_golden_close(tl_golden *golden);
 // Tests a .tly or .md file, from the working directory; path NULL: the examples
 // in the documentation of all built-in functions, in a new folder. Only parts
 // whose "file: name" has the text [filter], unless that is NULL. A line of the
-// report for each failure and each part that is skipped.
-tl_counts tl_golden_run(tl_golden *golden, const char *path, const char *filter,
-                        FILE *report);
+// report for each failure and each part that is skipped, and behind these one
+// with the numbers of expectations that were met and that were not.
+void tl_golden_run(tl_golden *golden, const char *path, const char *filter,
+                   FILE *report);
 
 #endif

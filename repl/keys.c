@@ -33,7 +33,6 @@ enum { ESCAPE_MS = 50, ESCAPE = 27 };
 // One terminal, one editor: what was there before keys were read. A handler
 // can be given no other place.
 static struct termios before;
-static struct sigaction old_window, old_continue;
 static volatile sig_atomic_t was_signalled, was_continued;
 
 // A window that was resized, or a command that goes on after a stop.
@@ -43,42 +42,48 @@ static void heed_signal(int number) {
     was_continued = 1;
 }
 
-// Signals that end the process where nobody takes them: the shell gets its
-// terminal back first, with its echo.
-static const int last[] = {SIGTERM, SIGHUP};
-enum { LAST = sizeof last / sizeof last[0] };
-static struct sigaction old_last[LAST];
+static void give_back(int number);
+
+// The signals that are taken while keys are read. SIGTERM and SIGHUP end the
+// process where nobody takes them: the shell gets its terminal back first, with
+// its echo.
+static const struct {
+  int number;
+  void (*heed)(int number);
+} taken[] = {
+#ifdef SIGWINCH
+    {SIGWINCH, heed_signal},
+#endif
+    {SIGCONT, heed_signal},
+    {SIGTERM, give_back},
+    {SIGHUP, give_back},
+};
+enum { TAKEN = sizeof taken / sizeof taken[0] };
+static struct sigaction old[TAKEN];
 
 // The signal comes again as it would have come without keys being read.
 static void give_back(int number) {
   tcsetattr(STDIN_FILENO, TCSANOW, &before);
-  for (int i = 0; i < LAST; i++)
-    if (last[i] == number)
-      sigaction(number, &old_last[i], NULL);
+  for (int i = 0; i < TAKEN; i++)
+    if (taken[i].number == number)
+      sigaction(number, &old[i], NULL);
   raise(number);
-}
-
-// What is ignored, as by nohup, stays ignored.
-static void take_last(int i, const struct sigaction *action) {
-  sigaction(last[i], action, &old_last[i]);
-  if (old_last[i].sa_handler == SIG_IGN)
-    sigaction(last[i], &old_last[i], NULL);
 }
 
 // Signals end a wait only while keys are read.
 // Without SA_RESTART, so that pselect and read come back. Those that were
-// there before come back by tl_keys_end.
+// there before come back by tl_keys_end. What would end the process and is
+// ignored, as by nohup, stays ignored.
 static void take_signals(void) {
   struct sigaction action;
   memset(&action, 0, sizeof action);
   sigemptyset(&action.sa_mask);
-  action.sa_handler = heed_signal;
-#ifdef SIGWINCH
-  sigaction(SIGWINCH, &action, &old_window);
-#endif
-  sigaction(SIGCONT, &action, &old_continue);
-  action.sa_handler = give_back;
-  for (int i = 0; i < LAST; i++) take_last(i, &action);
+  for (int i = 0; i < TAKEN; i++) {
+    action.sa_handler = taken[i].heed;
+    sigaction(taken[i].number, &action, &old[i]);
+    if (taken[i].heed == give_back && old[i].sa_handler == SIG_IGN)
+      sigaction(taken[i].number, &old[i], NULL);
+  }
 }
 
 // Waits until output has left, and does so again where a signal interrupts the
@@ -109,11 +114,7 @@ bool tl_keys_begin(void) {
 // May be called again without a begin between, as after a stop.
 void tl_keys_end(void) {
   set_terminal(&before);
-#ifdef SIGWINCH
-  sigaction(SIGWINCH, &old_window, NULL);
-#endif
-  sigaction(SIGCONT, &old_continue, NULL);
-  for (int i = 0; i < LAST; i++) sigaction(last[i], &old_last[i], NULL);
+  for (int i = 0; i < TAKEN; i++) sigaction(taken[i].number, &old[i], NULL);
 }
 
 bool tl_keys_were_stopped(void) {

@@ -48,7 +48,8 @@ static tally_status hand_over(tally_vm *vm, tally_vm *from, tally_status status,
   return status;
 }
 
-// check, describe, format: of a text that has a name.
+// check, describe, format: of a text that has a name. resolve, complete: of one
+// that has none.
 static tally_status ask_of_text(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
   const asked *q = context;
@@ -61,15 +62,10 @@ static tally_status ask_of_text(tally_vm *vm, void *context, size_t count,
   return hand_over(vm, q->vm, status, found, out);
 }
 
-static tally_status complete(tally_vm *vm, void *context, size_t count,
-                             const tally_value *args, tally_value *out) {
-  const asked *q = context;
-  size_t nbytes;
-  tally_value names = {0, 0};
-  (void)count;
-  tally_status status =
-      tally_complete(q->vm, tl_program_text(vm, args[0], &nbytes), &names);
-  return hand_over(vm, q->vm, status, names, out);
+static tally_status complete(tally_vm *vm, const char *name, const char *text,
+                             size_t nbytes, tally_value *out) {
+  (void)name, (void)nbytes;
+  return tally_complete(vm, text, out);
 }
 
 // Runs code in the session's VM; its errors are nobody's.
@@ -104,7 +100,7 @@ static bool open_program(server *s, tally_vm *session) {
        ask_of_text},
       {{.of_text = tally_format_source}, "format", "name, text", ask_of_text},
       {{.of_text = tally_resolve_source}, "resolve", "text", ask_of_text},
-      {{.of_text = NULL}, "complete", "line", complete},
+      {{.of_text = complete}, "complete", "line", ask_of_text},
       {{.of_text = NULL}, "evaluate", "code", evaluate},
       {{.of_text = NULL}, "tokens", "text", tl_program_tokens},
   };
@@ -130,8 +126,7 @@ static bool is_true(const server *s, const char *name) {
   int truth = 0;
   if (tally_get_global(s->vm, name, &value) != TALLY_OK)
     return false;
-  if (tally_to_bool(s->vm, value, &truth) != TALLY_OK)
-    truth = 0;
+  tally_to_bool(s->vm, value, &truth);
   tally_release(s->vm, value);
   return truth != 0;
 }
@@ -164,10 +159,11 @@ static void take_message(const server *s, const tl_message *body) {
 // no request is ever pending, and $/cancelRequest, a notification, has nothing
 // to cancel. Only a broken header ends the server early, since then nobody
 // knows where the next message begins.
-int tl_run_lsp(tl_session *session) {
+int tl_run_lsp(tl_session *session, const tl_command *cmd) {
   server s = {.vm = NULL};
   tl_message body = {0};
   tl_message_status status = TL_MESSAGE_READ;
+  (void)cmd;
   if (!open_program(&s, session->vm))
     return TL_FAILED;
   while (!is_true(&s, "is_over") &&

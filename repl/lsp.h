@@ -12,6 +12,6 @@
 
 // Serves until the client says exit or closes the input. Returns TL_DONE after
 // an exit that shutdown came before, else TL_FAILED.
-int tl_run_lsp(tl_session *session);
+int tl_run_lsp(tl_session *session, const tl_command *cmd);
 
 #endif

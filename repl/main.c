@@ -26,28 +26,14 @@
 
 // Does what the command line asks for; returns the exit status.
 static int run(tl_session *session, const tl_command *cmd) {
-  switch (cmd->action) {
-    case TL_ACTION_RUN:
-      return tl_run_file(session, cmd);
-    case TL_ACTION_CODE:
-      return tl_run_code(session, cmd);
-    case TL_ACTION_DIS:
-      return tl_run_dis(session, cmd);
-    case TL_ACTION_EXPLAIN:
-      return tl_run_explain(session, cmd);
-    case TL_ACTION_DOC:
-      return tl_run_doc(session, cmd);
-    case TL_ACTION_FORMAT:
-      return tl_run_format(session, cmd);
-    case TL_ACTION_LSP:
-      return tl_run_lsp(session);
-    case TL_ACTION_DEBUG:
-      return tl_run_debug(session, cmd);
-    case TL_ACTION_CHECK:
-      return tl_run_check(session, cmd);
-    default:
-      return tl_prompt_run(session);
-  }
+  static int (*const functions[])(tl_session *, const tl_command *) = {
+      [TL_ACTION_PROMPT] = tl_prompt_run,   [TL_ACTION_RUN] = tl_run_file,
+      [TL_ACTION_CODE] = tl_run_code,       [TL_ACTION_DIS] = tl_run_dis,
+      [TL_ACTION_EXPLAIN] = tl_run_explain, [TL_ACTION_DOC] = tl_run_doc,
+      [TL_ACTION_FORMAT] = tl_run_format,   [TL_ACTION_CHECK] = tl_run_check,
+      [TL_ACTION_DEBUG] = tl_run_debug,     [TL_ACTION_LSP] = tl_run_lsp,
+  };
+  return functions[cmd->action](session, cmd);
 }
 
 // Which version this is, and which library large matrices go to.

@@ -39,7 +39,7 @@ static struct {
 } estimate;
 
 // Not the wall clock's, which may be set back meanwhile.
-static double seconds_now(void) {
+double tl_seconds_now(void) {
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
@@ -82,7 +82,7 @@ void tl_progress_begin(tally_vm *vm) {
   action.sa_flags = SA_RESTART;
   asked = vm;
   memset(&estimate, 0, sizeof estimate);
-  estimate.began = seconds_now();
+  estimate.began = tl_seconds_now();
   is_elsewhere = false;
   was_asked = false;
   sigaction(SIGALRM, &action, NULL);
@@ -161,7 +161,8 @@ static void add_cut(line *to, const char *text, size_t nbytes) {
 
 // "42 %, 17 s left", "42 % after 40 s", or only for how long it has run.
 static void add_times(line *to, const tally_progress *at) {
-  double now = seconds_now(), left = at->part < 0 ? -1 : seconds_left(at, now);
+  double now = tl_seconds_now(),
+         left = at->part < 0 ? -1 : seconds_left(at, now);
   char time[32], text[80];
   put_time(time, sizeof time, left >= 0 ? left + 1 : now - estimate.began);
   if (at->part < 0)

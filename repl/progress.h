@@ -23,5 +23,7 @@ void tl_progress_draw(void *context, const tally_progress *at);
 // Something else is about to be written: takes the line off. [ends]: that ends
 // its line, so that another progress line may be drawn below.
 void tl_progress_hide(bool ends);
+// Seconds of a clock that nobody sets.
+double tl_seconds_now(void);
 
 #endif

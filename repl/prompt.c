@@ -331,9 +331,10 @@ static int run_all(tl_session *session, reader *in) {
 // Only a terminal gets the greeting and an editor.
 // Without an editor (no memory, a dumb terminal) the terminal's own lines
 // serve.
-int tl_prompt_run(tl_session *session) {
+int tl_prompt_run(tl_session *session, const tl_command *cmd) {
   static const tl_editor_use use = {.prompt = "tally> ", .history = ""};
   reader in = {.is_terminal = isatty(STDIN_FILENO)};
+  (void)cmd;
   if (in.is_terminal) {
     char greeting[128];
     snprintf(greeting, sizeof greeting,

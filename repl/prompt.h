@@ -9,6 +9,6 @@
 // Runs until the end of standard input. A terminal sees a greeting and prompts.
 // Returns the exit status: where standard input is no terminal, 1 if any input
 // failed.
-int tl_prompt_run(tl_session *session);
+int tl_prompt_run(tl_session *session, const tl_command *cmd);
 
 #endif

@@ -127,13 +127,10 @@ int tl_session_end(tl_session *session, tally_status status) {
     clearerr(stdout);
   if (status == TALLY_OK)
     return TL_DONE;
-  bool ended = status == TALLY_ERR_EXIT;
-  int exit_status = tally_error(session->vm)->exit_status;
-  session->ended = ended;
-  if (!ended)
-    tl_session_report(session);
-  if (ended)
-    return exit_status;
+  session->ended = status == TALLY_ERR_EXIT;
+  if (session->ended)
+    return tally_error(session->vm)->exit_status;
+  tl_session_report(session);
   return status == TALLY_ERR_INTERRUPT ? TL_INTERRUPTED : TL_FAILED;
 }
 

@@ -36,6 +36,13 @@ static inline void text_add(text *to, const char *from, size_t n) {
   to->data[to->n] = 0;
 }
 
+// Whether the path of a file has that ending. One that is nothing else has no
+// name, and is none.
+static inline bool has_ending(const char *path, const char *ending) {
+  size_t n = strlen(path), m = strlen(ending);
+  return n > m && strcmp(path + n - m, ending) == 0;
+}
+
 // Reads a stream to its end, appending to [out]; false with errno set where
 // that fails.
 static inline bool read_stream(FILE *from, text *out) {

@@ -187,14 +187,11 @@ static bool set_args(tl_vm *vm, int argc, const char *const *argv) {
   if (list == NULL)
     return false;
   for (int i = 0; i < argc; i++) {
-    tl_string *text = NULL;
-    size_t at;
-    if (!tl_given(vm, argv[i], "an argument")) {
-    } else if (!tl_utf8_check(argv[i], strlen(argv[i]), &at)) {
-      tl_fail(vm, TALLY_ERR_VALUE, "argument %d is not UTF-8 text", i + 1);
-    } else {
-      text = tl_string_from(vm, argv[i]);
-    }
+    bool is_text =
+        tl_given(vm, argv[i], "an argument") &&
+        (tl_utf8_check(argv[i], strlen(argv[i]), NULL) ||
+         tl_fail(vm, TALLY_ERR_VALUE, "argument %d is not UTF-8 text", i + 1));
+    tl_string *text = is_text ? tl_string_from(vm, argv[i]) : NULL;
     if (text == NULL) {
       tl_drop(vm, tl_own_list(list));
       return false;
@@ -498,10 +495,8 @@ size_t tally_trim(tally_vm *vm) {
   return tl_memory_trim(vm);
 }
 
-// The source text: as given, or, with NULL, read from the file [name] into
-// *file, which the caller frees if its data is not NULL.
-static bool read_source(tally_vm *vm, const char *name, const char **source,
-                        size_t *nbytes, tl_bytes *file) {
+bool tl_read_source(tl_vm *vm, const char *name, const char **source,
+                    size_t *nbytes, tl_bytes *file) {
   *file = (tl_bytes){.data = NULL};
   if (*source != NULL)
     return true;
@@ -527,11 +522,10 @@ static tally_status from_source(tally_vm *vm, const char *name,
   tl_slot slot;
   if (!begin(vm) || !tl_given(vm, name, "the name") ||
       !tl_given(vm, out, "the result") ||
-      !read_source(vm, name, &source, &nbytes, &file))
+      !tl_read_source(vm, name, &source, &nbytes, &file))
     return tl_report(vm);
   bool ok = make(vm, name, source, nbytes, &slot);
-  if (file.data != NULL)
-    tl_bytes_free(vm, &file);
+  tl_bytes_free(vm, &file);
   return ok ? tl_give(vm, slot, out) : tl_report(vm);
 }
 

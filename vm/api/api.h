@@ -24,6 +24,7 @@
 #define TALLY_VM_API_H
 
 #include "vm/floats.h"
+#include "vm/io.h"
 #include "vm/poll.h"
 #include "vm/vm.h"
 
@@ -57,6 +58,11 @@ static inline bool tl_given(tl_vm *vm, const void *pointer, const char *what) {
 // Whether the host's text is valid UTF-8; false after tl_fail: kind value where
 // it is not, kind host where it is NULL.
 bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
+
+// The source text: as given, or, with NULL, read from the file [name] into
+// *file, which the caller frees in any case. False after tl_fail.
+bool tl_read_source(tl_vm *vm, const char *name, const char **source,
+                    size_t *nbytes, tl_bytes *file);
 
 // Ends debugging (api_debug.c); nothing happens where nobody debugs.
 void tl_debug_close(tl_vm *vm);

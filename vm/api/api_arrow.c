@@ -123,19 +123,21 @@ static bool check_valid(tl_vm *vm, const schema *s, const arrow *a) {
                  s->name == NULL ? "" : s->name, (long long)missing);
 }
 
+// *out is an array of the bits of the items in a buffer, each the other way
+// round where [turned]. False after tl_fail.
+static bool read_bits(tl_vm *vm, const arrow *a, int buffer, bool turned,
+                      tl_slot *out) {
+  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
+  for (int64_t i = 0; array != NULL && i < a->length; i++)
+    array->data[i] = bit_at(a->buffers[buffer], a->offset + i) != turned;
+  return tl_array_give(array, out);
+}
+
 // *out is an array of bools, true where an item is missing, or none where no
 // item is. False after tl_fail.
 static bool read_missing(tl_vm *vm, const arrow *a, tl_slot *out) {
   *out = tl_none();
-  if (count_missing(a) == 0)
-    return true;
-  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
-  if (array == NULL)
-    return false;
-  for (int64_t i = 0; i < a->length; i++)
-    array->data[i] = !bit_at(a->buffers[0], a->offset + i);
-  *out = tl_own_array(array);
-  return true;
+  return count_missing(a) == 0 || read_bits(vm, a, 0, true, out);
 }
 
 // Whether length and offset are none below 0, and their sum does not overflow.
@@ -243,13 +245,7 @@ static bool import_bools(tl_vm *vm, const schema *s, arrow *a, tl_slot *out) {
     return false;
   if (a->length > 0 && a->buffers[1] == NULL)
     return refuse(vm, s, "has no data");
-  tl_array *array = tl_array_new(vm, TL_BOOL, 1, &a->length);
-  if (array == NULL)
-    return false;
-  for (int64_t i = 0; i < a->length; i++)
-    array->data[i] = bit_at(a->buffers[1], a->offset + i);
-  *out = tl_own_array(array);
-  return true;
+  return read_bits(vm, a, 1, false, out);
 }
 
 // Where item [i] of a list or text begins, of 32 or 64 bits.
@@ -692,19 +688,15 @@ void tl_arrow_release(schema *s, arrow *a) {
 // ours goes on needing was moved out and is marked as released.
 tally_status tally_from_arrow(tally_vm *vm, struct ArrowSchema *s,
                               struct ArrowArray *a, tally_value *out) {
-  if (s == NULL || a == NULL || !tl_enter(vm)) {
+  if (!tl_enter(vm))
     tl_arrow_release(s, a);
-    if (!tl_enter(vm))
-      return TALLY_ERR_HOST;
-    tl_fail_null(vm, s == NULL ? "the schema" : "the array");
-    return tl_report(vm);
-  }
   TL_ENTER(vm);
   tl_slot value;
-  bool ok = s->release != NULL && a->release != NULL && s->format != NULL;
-  if (!ok)
-    tl_fail(vm, TALLY_ERR_HOST, "the Arrow schema or array was released");
-  ok = ok && import(vm, s, a, 0, &value);
+  bool ok =
+      tl_given(vm, s, "the schema") && tl_given(vm, a, "the array") &&
+      ((s->release != NULL && a->release != NULL && s->format != NULL) ||
+       tl_fail(vm, TALLY_ERR_HOST, "the Arrow schema or array was released")) &&
+      import(vm, s, a, 0, &value);
   tl_arrow_release(s, a);  // what was moved out is marked
   return ok ? tl_give(vm, value, out) : tl_report(vm);
 }

@@ -170,11 +170,10 @@ tally_status tally_debug_names(tally_vm *vm, size_t frame, tally_value *out) {
     if (text == NULL || !tl_list_push_own(vm, &list, tl_own_string(text)))
       break;
   }
-  tl_slot names = tl_own_list(list);
-  if (!tl_failed(vm))
-    return tl_give(vm, names, out);
-  tl_drop(vm, names);
-  return tl_report(vm);
+  tl_slot names;
+  return tl_list_give(vm, list, !tl_failed(vm), &names)
+             ? tl_give(vm, names, out)
+             : tl_report(vm);
 }
 
 // --- Evaluating -------------------------------------------------------------

@@ -89,23 +89,6 @@ tally_status tally_from_string(tally_vm *vm, const char *text, size_t nbytes,
                         : tl_give(vm, tl_own_string(string), out);
 }
 
-// Fills a list with the values of [count] handles. On failure the marked
-// handles are released.
-static bool fill_list(tl_vm *vm, tl_list *list, size_t count,
-                      const tally_value *items) {
-  for (size_t i = 0; i < count; i++) {
-    tl_slot item;
-    if (!tl_handle_argument(vm, items[i], &item)) {
-      // Those that were read are in the list already, which is dropped with
-      // them.
-      tl_handles_abandon(vm, count - i, items + i);
-      return false;
-    }
-    list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
-  }
-  return true;
-}
-
 // Items marked by tally_take move into the list, others are counted. On failure
 // all that were marked are released.
 tally_status tally_from_list(tally_vm *vm, size_t count,
@@ -119,15 +102,19 @@ tally_status tally_from_list(tally_vm *vm, size_t count,
     return tl_report(vm);
   }
   tl_list *list = tl_list_new(vm, (int64_t)count);
-  if (list == NULL) {
-    tl_handles_abandon(vm, count, items);
-    return tl_report(vm);
+  tl_slot item, made;
+  size_t i = 0;
+  for (; list != NULL && i < count; i++) {
+    if (!tl_handle_argument(vm, items[i], &item))
+      break;
+    list->items[list->length++] = tl_escape(vm, &item, TL_CAUSE_ITEM);
   }
-  if (!fill_list(vm, list, count, items)) {
-    tl_drop(vm, tl_own_list(list));
-    return tl_report(vm);
-  }
-  return tl_give(vm, tl_own_list(list), out);
+  // Those that were read are in the list, which is dropped with them.
+  bool ok = list != NULL && i == count;
+  if (!ok)
+    tl_handles_abandon(vm, count - i, items + i);
+  return tl_list_give(vm, list, ok, &made) ? tl_give(vm, made, out)
+                                           : tl_report(vm);
 }
 
 // Sets a field of a record that is made from handles; the handle is released on
@@ -162,18 +149,14 @@ tally_status tally_from_record(tally_vm *vm, size_t count,
     tl_fail_memory(vm, count, "a record");
   else if (count == 0 || tl_given(vm, keys, "the keys"))
     record = tl_record_new(vm, (int64_t)count);
-  if (record == NULL) {
-    tl_handles_abandon(vm, count, values);
-    return tl_report(vm);
-  }
-  for (size_t i = 0; i < count; i++) {
-    if (set_field(vm, &record, keys[i], values[i]))
-      continue;
-    tl_handles_abandon(vm, count - i - 1, values + i + 1);
-    tl_drop(vm, tl_own_record(record));
-    return tl_report(vm);
-  }
-  return tl_give(vm, tl_own_record(record), out);
+  tl_slot made;
+  size_t i = 0;
+  bool ok = record != NULL;
+  for (; ok && i < count; i++) ok = set_field(vm, &record, keys[i], values[i]);
+  if (!ok)
+    tl_handles_abandon(vm, count - i, values + i);
+  return tl_record_give(vm, record, ok, &made) ? tl_give(vm, made, out)
+                                               : tl_report(vm);
 }
 
 // --- To C -------------------------------------------------------------------
@@ -346,10 +329,9 @@ size_t tally_length(tally_vm *vm, tally_value v) {
     return s.string->length;
   if (tl_is_range(s))
     return (size_t)s.range->length;
-  if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    return (size_t)tl_shape(s.array)[0];
   // Bytes by themselves have no axis, and are as long as their text.
-  if (tl_is_raw_bytes(s) || (tl_is_nested(s) && tl_value_ndim(s) > 0))
+  if (tl_is_raw_bytes(s) ||
+      ((tl_is_array(s) || tl_is_nested(s)) && tl_value_ndim(s) > 0))
     return (size_t)tl_value_length(s, 0);
   return 0;
 }

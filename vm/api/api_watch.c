@@ -223,17 +223,14 @@ tally_status tally_left(tally_vm *vm, tally_value *out) {
 // asked for; the caller frees the unit.
 static tl_unit *compile_text(tl_vm *vm, const char *name, const char *source,
                              size_t nbytes) {
-  tl_bytes file = {.data = NULL};
+  tl_bytes file;
   if (vm->native_depth == 0)
     tl_poll_begin(vm);
-  if (source == NULL && !tl_io_read(vm, NULL, name, &file))
+  if (!tl_read_source(vm, name, &source, &nbytes, &file))
     return NULL;
-  tl_unit *unit = source != NULL ? tl_compile(vm, vm->main, name, source,
-                                              nbytes, TL_UNIT_SCRIPT)
-                                 : tl_compile(vm, vm->main, name, file.data,
-                                              file.nbytes, TL_UNIT_SCRIPT);
-  if (file.data != NULL)
-    tl_bytes_free(vm, &file);
+  tl_unit *unit =
+      tl_compile(vm, vm->main, name, source, nbytes, TL_UNIT_SCRIPT);
+  tl_bytes_free(vm, &file);
   return unit;
 }
 
@@ -286,7 +283,7 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
 
 // Writes what the code may do and, unless static, what the run did; or what
 // became machine code, or bounds of peak memory: each told by a program.
-static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
+static void write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
                               const char *error, tl_text *text) {
   const bool peak = (flags & TALLY_EXPLAIN_PEAK) != 0;
   const bool native = (flags & TALLY_EXPLAIN_NATIVE) != 0;
@@ -307,7 +304,6 @@ static bool write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
         : peak ? tl_tell_code(vm, &code, "inner/peak", "report", NULL, text)
                : tl_tell_code(vm, &code, "inner/explain", "explain", &as_json,
                               text));
-  return !text->failed;
 }
 
 // Runs the file, or with [source] that text, while its operations are noted,

@@ -140,8 +140,7 @@ size_t tl_handles_close(tl_vm *vm) {
     free_place(vm, p);
     tl_drop(vm, value);
   }
-  if (h->places != NULL)
-    tl_free(vm, h->places, h->capacity * sizeof *h->places);
+  tl_free(vm, h->places, h->capacity * sizeof *h->places);
   tl_free(vm, h, sizeof *h);
   vm->handles = NULL;
   return held;

@@ -197,12 +197,6 @@ static bool check_row(tl_vm *vm, const char *module, const tally_native *row) {
   return true;
 }
 
-// Its texts lie in the same block.
-// Its types are the VM's, and go with it.
-static void free_function(tl_vm *vm, tl_host_function *f) {
-  tl_free(vm, f, f->nbytes);
-}
-
 // Checks the parameters' text; elementwise functions have required parameters
 // alone.
 // 60 bytes are what messages have room for. Kind name for parameters that are
@@ -283,7 +277,7 @@ static tl_host_function *make_function(tl_vm *vm, const char *module,
       (row->signature == NULL || parse_signature(vm, f, row->signature)) &&
       check_loop(vm, f))
     return f;
-  free_function(vm, f);
+  tl_free(vm, f, f->nbytes);
   return NULL;
 }
 
@@ -323,7 +317,8 @@ static void free_newest(tl_vm *vm, const tl_host_function *until) {
     tl_host_function *f = vm->host_functions;
     vm->host_functions = f->next;
     vm->host_names[hash_of(f->row.name, strlen(f->row.name))] = f->next_alike;
-    free_function(vm, f);
+    // Its texts lie in the same block; its types are the VM's, and go with it.
+    tl_free(vm, f, f->nbytes);
   }
 }
 

@@ -507,8 +507,7 @@ static tl_type *unpack_type(tl_vm *vm, tally_parcel *p) {
   for (size_t i = 0; pairs != NULL && i < count; i++)
     if (pairs[i].name != NULL)
       tl_drop(vm, tl_own_string(pairs[i].name));
-  if (pairs != NULL)
-    tl_free(vm, pairs, count * sizeof *pairs);
+  tl_free(vm, pairs, count * sizeof *pairs);
   return made;
 }
 
@@ -641,14 +640,11 @@ tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
 tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
                            tally_value *out) {
   tl_slot value;
-  if (!tl_enter(vm) || parcel == NULL) {
+  if (!tl_enter(vm))
     tally_free_parcel(parcel);
-    if (!tl_enter(vm))
-      return TALLY_ERR_HOST;
-    tl_given(vm, parcel, "the parcel");
-    return tl_report(vm);
-  }
   TL_ENTER(vm);
+  if (!tl_given(vm, parcel, "the parcel"))
+    return tl_report(vm);
   parcel->parts = 0;
   bool ok = unpack(vm, parcel, &value);
   tally_free_parcel(parcel);

@@ -48,10 +48,8 @@ struct tl_report {
 // Frees what the report shows; what is kept for a hook stays.
 static void forget(tl_vm *vm) {
   struct tl_report *r = vm->report;
-  if (r->text != NULL)
-    tl_free(vm, r->text, r->text_size);
-  if (r->message != NULL)
-    tl_free(vm, r->message, r->message_size);
+  tl_free(vm, r->text, r->text_size);
+  tl_free(vm, r->message, r->message_size);
   if (r->trace != NULL)
     tl_drop(vm, tl_own_list(r->trace));
   tl_pending_error kept = r->kept;

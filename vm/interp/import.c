@@ -465,10 +465,9 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   bool found = false;
   if (spec->text[0] == '*')  // a global function's: nobody else's
     return import_global(vm, spec, out);
-  if (!import_hosted(vm, name, &found, out))
-    return false;
-  if (found)
-    return true;
+  bool ok = import_hosted(vm, name, &found, out);
+  if (!ok || found)
+    return ok;
   const char *native = is_path || is_inner(vm, from, name)
                            ? NULL
                            : vm->host->find_module(vm, name, strlen(name));
@@ -478,17 +477,12 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
   // A path may be written with its ending or without.
   bool ends = n > 4 && strcmp(name + n - 4, ".tly") == 0;
   const char *ending = is_path && ends ? "" : ".tly";
-  if (!search(vm, (wanted){from, name, ending, import_file}, &found, out))
-    return false;
-  if (found)
-    return true;
-  if (!import_embedded(vm, name, &found, out))
-    return false;
   // Whoever writes the ending .tly wants that file and no other.
-  if (!found && !ends && !search_native(vm, from, name, is_path, &found, out))
-    return false;
-  if (found)
-    return true;
+  ok = search(vm, (wanted){from, name, ending, import_file}, &found, out) &&
+       (found || import_embedded(vm, name, &found, out)) &&
+       (found || ends || search_native(vm, from, name, is_path, &found, out));
+  if (!ok || found)
+    return ok;
   // The most common imports of Python programs that need none here.
   if (strcmp(name, "numpy") == 0 || strcmp(name, "math") == 0)
     return tl_fail(vm, TALLY_ERR_IO,

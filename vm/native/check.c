@@ -260,15 +260,11 @@ static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   return type != TL_TYPE_ENTRY;
 }
 
-// The type of a value that is called, which the emitter takes its form from;
-// UNKNOWN: a function is.
-static tl_jit_type called_as(const checking *c, int r) {
-  return r < 0 ? TL_TYPE_UNKNOWN : c->now[r];
-}
-
-// The callee finds its arguments behind the result's slot, of its types. What
-// lives below the result's slot has to be written back by the exit [imm], since
-// the interpreter goes on above it with frames of both, should it leave:
+// Of a value that is called the emitter takes the form from its type; UNKNOWN
+// where a function is. The callee finds its arguments behind the result's slot,
+// of its types. What lives below the result's slot has to be written back by
+// the exit [imm], since the interpreter goes on above it with frames of both,
+// should it leave:
 //
 //     slot     0 … a - 1     a        a + 1 … a + d     behind
 //              exit [imm]    result   arguments         the callee's
@@ -281,7 +277,8 @@ static bool is_call(checking *c, const tl_typed *t) {
   bool row = t->op == TL_TYPED_ROWCALL;
   int a = row ? t->to : t->a % TL_JIT_SLOTS;
   if (callee == NULL || !callee->is_function || a < 0 || t->b > a ||
-      callee->owns != (t->b >= 0) || t->from[1] != called_as(c, t->b) ||
+      callee->owns != (t->b >= 0) ||
+      t->from[1] != (t->b < 0 ? TL_TYPE_UNKNOWN : c->now[t->b]) ||
       callee->function->param_count != (uint32_t)t->d || t->exit < 0 ||
       (uint32_t)t->exit >= c->code->exit_count)
     return false;

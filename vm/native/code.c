@@ -5,14 +5,11 @@
 
 #include "vm/native/code.h"
 
-#include "vm/native/assembler.h"
-
-#include "vm/memory/memory_internal.h"
-
-#if TL_HAS_JIT
-
 #include <string.h>
 #include <sys/mman.h>
+
+#include "vm/memory/memory_internal.h"
+#include "vm/native/assembler.h"
 
 // A chunk has room for some sixty units of a kilobyte, so that few of the
 // system's mappings, of which a process may have 65,530 under Linux, go to
@@ -158,19 +155,3 @@ void tl_code_close(tl_vm *vm, tl_code_chunk *chunks) {
     chunks = next;
   }
 }
-
-#else
-
-bool tl_code_may_run(void) {
-  return false;
-}
-
-void tl_code_close(tl_vm *vm, tl_code_chunk *chunks) {
-  (void)vm, (void)chunks;
-}
-
-void tl_code_drop(tl_code_chunk *chunks, const void *code) {
-  (void)chunks, (void)code;
-}
-
-#endif

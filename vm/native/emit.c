@@ -723,4 +723,16 @@ bool tl_jit_emit(tl_jit_code *code) {
   return code->unit->code != NULL || e.declines;
 }
 
+#else
+
+// No emitter for this processor: nobody makes a unit.
+bool tl_jit_emit(tl_jit_code *code) {
+  (void)code;
+  return false;
+}
+void *tl_jit_make_door(tl_vm *vm) {
+  (void)vm;
+  return NULL;
+}
+
 #endif

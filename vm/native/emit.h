@@ -17,6 +17,8 @@
 #include "vm/native/target_a64.h"
 #include "vm/native/target_x64.h"
 
+#if TL_HAS_JIT
+
 // Appends the code of an operation, which has been checked: emit.c has a table
 // of them.
 typedef void tl_jit_emit_fn(emitter *e, const tl_typed *t);
@@ -151,5 +153,7 @@ bool tl_jit_round(emitter *e, const tl_typed *t);
 // [in] = in op c, or op the constant, of sums, bits and shifts by constants: 64
 // bits of it. Takes T1.
 void tl_jit_combine(emitter *e, const tl_typed *t, int in);
+
+#endif
 
 #endif

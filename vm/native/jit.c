@@ -28,8 +28,6 @@ bool tl_jit_is_available(void) {
   return TL_HAS_JIT && tl_code_may_run();
 }
 
-#if TL_HAS_JIT
-
 enum {
   // Units for one place, of different types. Each further combination of types
   // at one place would pay for its compilation less often.
@@ -717,32 +715,3 @@ void tl_jit_each(tl_vm *vm,
         each(context, &report);
       }
 }
-
-#else
-
-void tl_jit_open(tl_vm *vm) {
-  (void)vm;
-}
-void tl_jit_while_counting(tl_vm *vm, bool enters, bool notes) {
-  (void)vm, (void)enters, (void)notes;
-}
-void tl_jit_close(tl_vm *vm) {
-  (void)vm;
-}
-tl_jit_status tl_jit_enter(tl_vm *vm, tl_frame *frame) {
-  (void)vm, (void)frame;
-  return TL_JIT_NOT;
-}
-bool tl_jit_each_code(tl_vm *vm,
-                      void (*each)(void *context, const tl_jit_code *),
-                      void *context) {
-  (void)vm, (void)each, (void)context;
-  return true;
-}
-void tl_jit_each(tl_vm *vm,
-                 void (*each)(void *context, const tl_jit_report *report),
-                 void *context) {
-  (void)vm, (void)each, (void)context;
-}
-
-#endif

@@ -4,10 +4,11 @@
 #ifndef TALLY_VM_TARGET_A64_H
 #define TALLY_VM_TARGET_A64_H
 
-#include "vm/native/emitter.h"
 #include "vm/native/a64.h"
 
 #if TL_JIT_A64
+
+#include "vm/native/emitter.h"
 
 // Slots get registers that are the caller's to save in C's convention (AAPCS64,
 // 6.1), so each call of C moves all of them to the stack, and the door saves

@@ -3,10 +3,11 @@
 #ifndef TALLY_VM_TARGET_X64_H
 #define TALLY_VM_TARGET_X64_H
 
-#include "vm/native/emitter.h"
 #include "vm/native/x64.h"
 
 #if TL_JIT_X64
+
+#include "vm/native/emitter.h"
 
 // Slots get registers that instructions do not need for themselves: shifts take
 // cl, divisions rax and rdx, and xmm0 and xmm1 are for operands that have none.

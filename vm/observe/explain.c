@@ -13,6 +13,7 @@
 #include "vm/native/jit.h"
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
+#include "vm/observe/rejection.h"
 #include "vm/memory/memory.h"
 
 // --- Text -------------------------------------------------------------------
@@ -81,17 +82,10 @@ static void put_input(const tl_explainer *e, const tl_region *r, uint32_t pc,
   if (reads && !is_plain && d->modes[i] == TL_MODE_BORROW) {
     tl_text_puts(out, ", \"keeper\": ");
     const size_t begin = out->length;
-    tl_explain_keeper(e, pc, r == NULL ? pc : tl_explain_last_of(e, pc, r->end),
-                      slot);
+    tl_explain_keeper(e, pc, r, slot);
     tl_json_quote_rest(out, begin);
   }
   tl_text_puts(out, "}");
-}
-
-// The slot of operand [i], counting those of the window behind the others.
-static uint32_t slot_of(const tl_decoded *d, uint32_t i) {
-  return i < d->operand_count ? (uint32_t)d->operands[i]
-                              : d->window + i - d->operand_count;
 }
 
 // The operands whose memory was taken, and the range among all, which is
@@ -105,16 +99,17 @@ static void put_taken(const tl_explainer *e, uint32_t pc, const tl_decoded *d,
     if ((n->taken >> i & 1) == 0)
       continue;
     tl_text_puts(e->out, sep);
-    put_name(e, pc, slot_of(d, i));
+    put_name(e, pc, tl_operand_slot(d, i));
     sep = ", ";
   }
   tl_text_puts(e->out, "], \"range\": ");
   uint32_t from, i = 0;
-  while (i < count && !(tl_explain_definition(e, pc, slot_of(d, i), &from) &&
-                        e->p->code[from].op == TL_BC_RANGE))
+  while (i < count &&
+         !(tl_explain_definition(e, pc, tl_operand_slot(d, i), &from) &&
+           e->p->code[from].op == TL_BC_RANGE))
     i++;
   if (i < count)
-    put_name(e, pc, slot_of(d, i));
+    put_name(e, pc, tl_operand_slot(d, i));
   else
     tl_text_puts(e->out, "null");
 }
@@ -131,7 +126,7 @@ static void put_refused(const tl_explainer *e, uint32_t pc, const tl_note *n,
   if (why == TL_REFUSED_LIVE && named) {
     tl_text_puts(out, ", null, ");
     const size_t begin = out->length;
-    tl_explain_keeper(e, pc, pc, words->slot);
+    tl_explain_keeper(e, pc, NULL, words->slot);
     tl_json_quote_rest(out, begin);
   } else if (why != TL_REFUSED_LIVE && words != NULL) {
     tl_text_puts(out, ", ");

@@ -25,17 +25,15 @@ bool tl_explain_definition(const tl_explainer *e, uint32_t pc, uint32_t slot,
 // Whether the slot certainly holds no array: a literal or a loop's counter.
 bool tl_explain_is_plain_scalar(const tl_explainer *e, uint32_t pc,
                                 uint32_t slot);
-// The last instruction of [from, end).
-uint32_t tl_explain_last_of(const tl_explainer *e, uint32_t from, uint32_t end);
 
 // Appends as fields of JSON where an instruction stands: line, is_placed and
 // source, which is on one line and not too long.
 void tl_explain_place(tl_text *out, const tl_prototype *p, uint32_t pc);
 // Appends a variable's name, or where a temporary comes from.
 void tl_explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot);
-// Appends why an operand that does not end with the instruction at [last] lives
-// on.
-void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
+// Appends why an operand that does not end with the region [r], or else (NULL)
+// with the instruction, lives on.
+void tl_explain_keeper(const tl_explainer *e, uint32_t pc, const tl_region *r,
                        uint32_t slot);
 // Appends what else refers to what an update at [pc] would write to: "l holds
 // it, too".

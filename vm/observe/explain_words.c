@@ -274,14 +274,18 @@ static void put_use(const tl_explainer *e, uint32_t pc, uint32_t line) {
                  here ? "again in" : "later, in", line);
 }
 
-// Why an operand that does not end with the instruction at [last] lives on.
-void tl_explain_keeper(const tl_explainer *e, uint32_t pc, uint32_t last,
+// A use that counts is behind the last instruction of the region.
+void tl_explain_keeper(const tl_explainer *e, uint32_t pc, const tl_region *r,
                        uint32_t slot) {
-  uint32_t from, other;
+  uint32_t from, other, last = pc;
+  tl_decoded d = {.op = TL_BC_EXTRA};
+  for (uint32_t at = pc; r != NULL && at < r->end; at += d.words) {
+    tl_decode(e->p, at, &d);
+    last = at;
+  }
   slot = find_variable(e, pc, slot);
   uint32_t line = next_use(e, last, slot);
   uint32_t caught = line_of_handler(e, pc, slot);
-  tl_decoded d = {.op = TL_BC_EXTRA};
   bool named = is_named(e->p, slot);
   tl_explain_operand(e, pc, slot);
   // A parameter has no origin in this function.
@@ -322,17 +326,6 @@ void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   }
 }
 
-uint32_t tl_explain_last_of(const tl_explainer *e, uint32_t from,
-                            uint32_t end) {
-  uint32_t last = from;
-  tl_decoded d;
-  for (uint32_t pc = from; pc < end; pc += d.words) {
-    tl_decode(e->p, pc, &d);
-    last = pc;
-  }
-  return last;
-}
-
 // --- For #:inplace ----------------------------------------------------------
 
 // An explainer without indexes, for a single message.
@@ -362,8 +355,7 @@ void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_explainer e = explainer(out, p);
   const tl_region *r = tl_explain_region(p, pc);
-  tl_explain_keeper(&e, pc, r == NULL ? pc : tl_explain_last_of(&e, pc, r->end),
-                    slot);
+  tl_explain_keeper(&e, pc, r, slot);
 }
 
 void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,

@@ -123,12 +123,8 @@ static uint8_t find_operand(const tl_vm *vm, const tl_object *object) {
   const tl_frame *frame = vm->frame;
   tl_decoded d;
   tl_decode(frame->function, tl_frame_pc(frame), &d);
-  for (uint32_t i = 0; i < d.operand_count; i++)
-    if (frame->base[d.operands[i]].object == object)
-      return (uint8_t)(1u << i);
-  for (uint32_t i = d.operand_count;
-       i < d.operand_count + d.window_count && i < 8; i++)
-    if (frame->base[d.window + i - d.operand_count].object == object)
+  for (uint32_t i = 0; i < d.operand_count + d.window_count && i < 8; i++)
+    if (frame->base[tl_operand_slot(&d, i)].object == object)
       return (uint8_t)(1u << i);
   return 0;
 }

@@ -85,7 +85,7 @@ static void put_parameter(tl_text *out, const void *of, uint32_t i) {
   const tl_function_param *param = &((const tl_function_param *)of)[i];
   const tl_type *t = param->pattern;
   tl_text_puts(out, "{\"name\": ");
-  tl_json_text(out, param->name->text, param->name->length);
+  tl_json_name(out, &param->name, 0);
   tl_text_puts(out, ", \"type\": ");
   if (t == NULL) {
     tl_text_puts(out, "null}");
@@ -161,10 +161,7 @@ static void put_name(tl_text *out, const tl_prototype *p, const tl_decoded *d) {
   else if (p->capture_names != NULL)
     name = p->capture_names[d->extra & 0x7fffffffu];
   tl_text_puts(out, ", \"name\": ");
-  if (name == NULL)
-    tl_text_puts(out, "null");
-  else
-    tl_json_text(out, name->text, name->length);
+  tl_json_name(out, &name, 0);
 }
 
 // What only instructions of some opcodes have.

@@ -26,9 +26,7 @@ const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand) {
   tl_decoded d;
   tl_decode(f->function, tl_frame_pc(f), &d);
   for (uint32_t i = 0; i < d.operand_count + d.window_count; i++) {
-    const tl_slot *s =
-        &f->base[i < d.operand_count ? d.operands[i]
-                                     : d.window + i - d.operand_count];
+    const tl_slot *s = &f->base[tl_operand_slot(&d, i)];
     if (has(*s, operand.object))
       return s;
   }

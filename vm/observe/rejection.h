@@ -10,6 +10,12 @@
 
 #include "vm/observe/watch.h"
 
+// The slot of operand [i], counting those of the window behind the others.
+static inline uint32_t tl_operand_slot(const tl_decoded *d, uint32_t i) {
+  return i < d->operand_count ? (uint32_t)d->operands[i]
+                              : d->window + i - d->operand_count;
+}
+
 // The slot of the running function that [operand] was read from; NULL: none of
 // the instruction's, nor a variable.
 const tl_slot *tl_refused_slot(const tl_vm *vm, tl_slot operand);

@@ -114,25 +114,26 @@ static void add_to_line(tl_device_line *line, uint32_t at, uint64_t bytes) {
     line->peak = bytes;
 }
 
+// Makes samples up to so many, in which nothing has changed.
+static void fill_samples(tl_timeline *t, uint32_t count) {
+  while (t->sample_count < count) {
+    uint64_t last = t->samples[t->sample_count - 1].last;
+    t->samples[t->sample_count++] = (tl_sample){last, last, last};
+  }
+}
+
 // Notes the live bytes at a time. Times never go back, so only the last sample
 // is changed. An interval without events has the value of the one before.
 static void add_sample(tl_timeline *t, double at, uint64_t live) {
   while (at >= t->width * TL_SAMPLES) {
-    // What is between the last sample and now has not changed.
-    while (t->sample_count < TL_SAMPLES) {
-      uint64_t last = t->samples[t->sample_count - 1].last;
-      t->samples[t->sample_count++] = (tl_sample){last, last, last};
-    }
+    fill_samples(t, TL_SAMPLES);
     halve_samples(t);
   }
   uint32_t index = (uint32_t)(at / t->width);
   // Rounding may give the index behind the last.
   if (index >= TL_SAMPLES)
     index = TL_SAMPLES - 1;
-  while (t->sample_count <= index) {
-    uint64_t last = t->samples[t->sample_count - 1].last;
-    t->samples[t->sample_count++] = (tl_sample){last, last, last};
-  }
+  fill_samples(t, index + 1);
   if (t->rss.at < index)
     add_to_line(&t->rss, index, tl_pages_resident());
   tl_sample *s = &t->samples[t->sample_count - 1];
