@@ -361,18 +361,16 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Views with strides of 0 stand for the broadcast arrays; nothing is copied.
   tl_slot from = tl_borrow(args[0]), by = index;
   tl_array *to = NULL;
+  bool ok = false;
   if (align_axis(vm, &from, &by, axis)) {
     to = tl_array_new(vm, tl_array_dtype(x), ndim, tl_shape(by.array));
-    if (to && to->size > 0 &&
-        !take_lanes_along(vm, to, from.array, by.array, axis)) {
-      tl_drop(vm, tl_own_array(to));
-      to = NULL;
-    }
+    ok = to && (to->size == 0 ||
+                take_lanes_along(vm, to, from.array, by.array, axis));
     tl_drop(vm, from);
     tl_drop(vm, by);
   }
   tl_clear(vm, &index);
-  return tl_array_finish(vm, true, to, out);
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // --- nonzero ----------------------------------------------------------------
@@ -456,9 +454,8 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
     list = tl_list_new(vm, tl_ndim(m));
   if (list && tl_true_positions(vm, m, (int64_t *)flat->data)) {
     if (tl_ndim(m) == 1) {
-      tl_slot item = tl_own_array(flat);
-      ok = tl_list_push(vm, &list, &item);
-      flat = ok ? NULL : flat;
+      ok = tl_list_push_own(vm, &list, tl_own_array(flat));
+      flat = NULL;
     } else {
       ok = unravel(vm, flat, m, &list);
     }

@@ -239,13 +239,8 @@ static bool same_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // can tell.
 static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // A rank-0 complex128 is a number, not an array that could be written.
-  if (tl_is_array(args[0]) && !tl_is_number(args[0])) {
-    tl_array *own = tl_take_kept(vm, &args[0]);
-    if (own == NULL)
-      return false;
-    *out = tl_own_array(own);
-    return true;
-  }
+  if (tl_is_array(args[0]) && !tl_is_number(args[0]))
+    return tl_array_give(tl_take_kept(vm, &args[0]), out);
   if (tl_is_nested(args[0]))
     return tl_nested_copy(vm, args[0], out);
   *out = tl_pass_on(&args[0]);
