@@ -74,13 +74,8 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
 static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
                  int ndim, const int64_t *shape, bool stacking, tl_slot *out) {
   tl_array *a = tl_array_new(vm, dtype, ndim, shape);
-  if (a == NULL)
-    return false;
-  *out = tl_own_array(a);
-  if (join_into(vm, parts, 0, a, a->data, axis, stacking))
-    return true;
-  tl_drop(vm, *out);
-  return false;
+  bool ok = a && join_into(vm, parts, 0, a, a->data, axis, stacking);
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // Whether the first array of a dying list, which alone has it, can go on with
@@ -272,21 +267,18 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   tl_list *joined = list_of_all(vm, source, total, &done);
   if (!joined)
     return false;
-  for (int64_t i = done; i < lists->length; i++) {
+  bool ok = true;
+  for (int64_t i = done; ok && i < lists->length; i++) {
     tl_list *list = lists->items[i].list;
     // Items of a list that ends here move, without a change of their counts.
     bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
-    for (int64_t k = 0; k < list->length; k++) {
+    for (int64_t k = 0; ok && k < list->length; k++) {
       tl_slot item = tl_borrow(list->items[k]);
       // There is room, so that nothing is left half moved.
-      if (tl_list_push(vm, &joined, ours ? &list->items[k] : &item))
-        continue;
-      tl_drop(vm, tl_own_list(joined));
-      return false;
+      ok = tl_list_push(vm, &joined, ours ? &list->items[k] : &item);
     }
   }
-  *out = tl_own_list(joined);
-  return true;
+  return tl_list_give(vm, joined, ok, out);
 }
 
 // Whether any part is ragged, has fields or may be missing: then the joining is

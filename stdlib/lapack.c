@@ -121,10 +121,7 @@ static void load_dtype(functions *f, tl_dtype dtype) {
 
 // Called once, when the first large matrix comes.
 static void load(void) {
-  load_dtype(&all[0], TL_FLOAT32);
-  load_dtype(&all[1], TL_FLOAT64);
-  load_dtype(&all[2], TL_COMPLEX64);
-  load_dtype(&all[3], TL_COMPLEX128);
+  for (int i = 0; i < 4; i++) load_dtype(&all[i], (tl_dtype)(TL_FLOAT32 + i));
 }
 
 // --- Memory -----------------------------------------------------------------
@@ -459,20 +456,19 @@ static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
   void *left = roomy(&w, f, u, m * ldvt);
   void *right = roomy(&w, f, vh, (int64_t)(full ? rows : less) * n);
   int *iwork = need(&w, 8 * (int64_t)less, sizeof *iwork);
-  void *rwork = NULL, *work = NULL;
+  void *rwork = NULL, *work = query;
   if (f->is_complex)
     rwork = need(&w,
                  (int64_t)less * (5 * (int64_t)less + 7) +
                      (int64_t)less * (2 * (int64_t)more + 2 * less + 1),
                  f->real_size);
   for (int step = 0; step < 2 && !w.failed; step++) {
-    void *to = step == 0 ? (void *)query : work;
     if (f->is_complex)
       f->gesdd_complex(job, &rows, &columns, a, &rows, s, right, &ldu, left,
-                       &ldvt, to, &lwork, rwork, iwork, &info, 1);
+                       &ldvt, work, &lwork, rwork, iwork, &info, 1);
     else
       f->gesdd_real(job, &rows, &columns, a, &rows, s, right, &ldu, left, &ldvt,
-                    to, &lwork, iwork, &info, 1);
+                    work, &lwork, iwork, &info, 1);
     if (step == 0) {
       lwork = wanted(f, query);
       work = need(&w, lwork, f->size);

@@ -238,12 +238,9 @@ static bool det(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = tl_matrices_new(vm, &s, TL_COMPLEX128, -1, -1);
   bool ok = a && determinants(vm, "det", &s, a, NULL);
   tl_drop(vm, s.slot);
-  if (ok) {
+  if (ok)
     a = as_result(vm, &s, a);
-    return a && tl_cast_own(vm, a, s.result, out);
-  }
-  tl_array_drop(vm, a);
-  return false;
+  return tl_cast_finish(vm, ok, a, s.result, out);
 }
 
 // linalg.slogdet(x).
@@ -273,10 +270,7 @@ static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_dense_check(vm, "inv", &s, i,
                         s.table->inverse(vm, tl_matrix(&s, i), s.rows),
                         "singular");
-  if (ok)
-    return tl_cast_own(vm, s.slot.array, s.result, out);
-  tl_drop(vm, s.slot);
-  return false;
+  return tl_cast_finish(vm, ok, s.slot.array, s.result, out);
 }
 
 // --- solve ------------------------------------------------------------------
@@ -326,7 +320,8 @@ static bool common_stack(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   return true;
 }
 
-// Makes b the caller's own copy, one for every matrix of the common stack.
+// Makes b the caller's own copy, one for every matrix of the common stack; the
+// caller drops what there is of it after a failure.
 static bool open_right_sides(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   const tl_array *x = b.array;
   int own = tl_ndim(x);
@@ -344,12 +339,8 @@ static bool open_right_sides(tl_vm *vm, equations *e, tl_slot a, tl_slot b) {
   if (!e->vectors)
     shape[ndim++] = e->m;
   e->b = tl_array_new(vm, e->a.compute, ndim, shape);
-  if (!e->b)
-    return false;
-  if (tl_assign_part(vm, e->b, e->b->data, ndim, shape, tl_strides(e->b), x))
-    return true;
-  tl_array_drop(vm, e->b);
-  return false;
+  return e->b &&
+         tl_assign_part(vm, e->b, e->b->data, ndim, shape, tl_strides(e->b), x);
 }
 
 // Solves one system by its kind; [a] is overwritten.
@@ -451,14 +442,9 @@ static bool solve_equations(tl_vm *vm, equations *e, tl_slot *args,
                                TL_LEAST_FACTORED, &e->a.compute);
   if (!tl_as_contiguous(vm, e->function, args[0], e->a.compute, &e->a.slot))
     return false;
-  bool opened = open_right_sides(vm, e, args[0], args[1]);
-  bool ok = opened && solve_stack(vm, e);
+  bool ok = open_right_sides(vm, e, args[0], args[1]) && solve_stack(vm, e);
   tl_drop(vm, e->a.slot);
-  if (ok)
-    return tl_cast_own(vm, e->b, result, out);
-  if (opened)
-    tl_array_drop(vm, e->b);
-  return false;
+  return tl_cast_finish(vm, ok, e->b, result, out);
 }
 
 // linalg.solve(x1, x2).

@@ -32,12 +32,8 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
     ok = tl_dense_check(vm, "cholesky", &s, i,
                         s.table->cholesky(vm, tl_matrix(&s, i), s.rows),
                         "not positive definite");
-  if (!ok) {
-    tl_drop(vm, s.slot);
-    return false;
-  }
   tl_slot lower;
-  if (!tl_cast_own(vm, s.slot.array, s.result, &lower))
+  if (!tl_cast_finish(vm, ok, s.slot.array, s.result, &lower))
     return false;
   if (upper)
     return tl_call_embedded(vm, "inner/arrays", "adjoint", 1, &lower, out);
@@ -126,10 +122,7 @@ static bool svdvals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *a = tl_matrices_new(vm, &s, tl_real_dtype(s.compute), k, -1);
   bool ok = a && svd_stack(vm, "svdvals", &s, false, NULL, a, NULL);
   tl_drop(vm, s.slot);
-  if (ok)
-    return tl_cast_own(vm, a, tl_real_dtype(s.result), out);
-  tl_array_drop(vm, a);
-  return false;
+  return tl_cast_finish(vm, ok, a, tl_real_dtype(s.result), out);
 }
 
 // --- Eigenvalues ------------------------------------------------------------

@@ -102,7 +102,7 @@ static bool grow_rows(tl_vm *vm, tl_slot *s, const tl_array *row,
 
 // The value as an array of one axis more, of length 1.
 static bool as_row(tl_vm *vm, tl_slot value, tl_dtype dtype, tl_slot *out) {
-  tl_slot array, row;
+  tl_slot array;
   if (!tl_as_array(vm, "append", value, &array))
     return false;
   if (tl_array_dtype(array.array) != dtype) {
@@ -124,12 +124,10 @@ static bool as_row(tl_vm *vm, tl_slot value, tl_dtype dtype, tl_slot *out) {
   }
   shape[0] = 1;
   memcpy(shape + 1, tl_shape(array.array), (size_t)ndim * sizeof(int64_t));
-  bool ok = tl_reshape(vm, &array, ndim + 1, shape, &row);
+  bool ok = tl_reshape(vm, &array, ndim + 1, shape, out);
   if (ok)
-    tl_hold(vm, row, TL_CAUSE_VIEW);
+    tl_hold(vm, *out, TL_CAUSE_VIEW);
   tl_drop(vm, array);
-  if (ok)
-    *out = row;
   return ok;
 }
 

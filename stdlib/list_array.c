@@ -232,13 +232,7 @@ bool tl_array_of_list(tl_vm *vm, tl_slot s, tl_slot wanted, tl_slot *out) {
   if (!tl_is_none(wanted) && !tl_dtype_argument(vm, "asarray", wanted, &result))
     return false;
   tl_array *a = tl_array_new(vm, dtype, n.ndim, n.shape);
-  if (!a)
-    return false;
-  if (!nest_fill(vm, a, a->data, 0, s)) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  if (!tl_cast_own(vm, a, result, out))
-    return false;
-  return n.is_missing || optional ? with_missing(vm, s, *out, out) : true;
+  bool ok = a != NULL && nest_fill(vm, a, a->data, 0, s);
+  return tl_cast_finish(vm, ok, a, result, out) &&
+         (!(n.is_missing || optional) || with_missing(vm, s, *out, out));
 }

@@ -455,11 +455,8 @@ static bool build(tl_vm *vm, tl_slot value, int64_t depth, tl_slot *out) {
              .edges = tl_list_new(vm, EDGES)};
   bool ok = g.nodes != NULL && g.edges != NULL && fill(&g, value, depth);
   tl_record *record = tl_record_new(vm, 3);
-  tl_slot list;
-  tl_record_put_made(vm, &record, "nodes", tl_list_give(vm, g.nodes, ok, &list),
-                     &list);
-  tl_record_put_made(vm, &record, "edges", tl_list_give(vm, g.edges, ok, &list),
-                     &list);
+  tl_record_put_list(vm, &record, "nodes", g.nodes, ok);
+  tl_record_put_list(vm, &record, "edges", g.edges, ok);
   tl_record_put(vm, &record, "has_more", tl_bool(g.has_more));
   return tl_record_put_end(record, out);
 }

@@ -37,6 +37,14 @@ void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
                      &value);
 }
 
+// Adds a field as the others do; takes the list.
+void tl_record_put_list(tl_vm *vm, tl_record **record, const char *name,
+                        tl_list *list, bool ok) {
+  tl_slot value;
+  tl_record_put_made(vm, record, name, tl_list_give(vm, list, ok, &value),
+                     &value);
+}
+
 // Takes the record, or NULL of one that failed: then false, too. *list may
 // move.
 bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record) {
@@ -56,9 +64,7 @@ static void put_texts(tl_vm *vm, tl_record **record, const char *name,
     const char *text = first + i * step;
     ok = tl_list_push_text(vm, &list, text, strlen(text));
   }
-  tl_slot value;
-  tl_record_put_made(vm, record, name, tl_list_give(vm, list, ok, &value),
-                     &value);
+  tl_record_put_list(vm, record, name, list, ok);
 }
 
 // The blocks that are told apart, in columns.
@@ -96,9 +102,7 @@ static void put_devices(tl_vm *vm, tl_record **record, const tl_timeline *t) {
                          sizeof line->high[0], t->sample_count);
     ok = tl_record_put_into(vm, &list, device);
   }
-  tl_slot value;
-  tl_record_put_made(vm, record, "devices", tl_list_give(vm, list, ok, &value),
-                     &value);
+  tl_record_put_list(vm, record, "devices", list, ok);
 }
 
 // Texts, or none: of memory that has no type, and of the process's.
@@ -131,9 +135,7 @@ static void put_types(tl_vm *vm, tl_record **record, const tl_timeline *t) {
     tl_record_put_int(vm, &type, "after", line->after);
     ok = tl_record_put_into(vm, &list, type);
   }
-  tl_slot value;
-  tl_record_put_made(vm, record, "foreign", tl_list_give(vm, list, ok, &value),
-                     &value);
+  tl_record_put_list(vm, record, "foreign", list, ok);
 }
 
 // Samples and blocks are columns, one array for each of their fields: thousands
@@ -186,9 +188,7 @@ static void put_profile_texts(tl_vm *vm, tl_record **record,
   const char *text;
   for (uint32_t i = 0; ok && (text = tl_profile_text(p, i)) != NULL; i++)
     ok = tl_list_push_text(vm, &list, text, strlen(text));
-  tl_slot value;
-  tl_record_put_made(vm, record, "texts", tl_list_give(vm, list, ok, &value),
-                     &value);
+  tl_record_put_list(vm, record, "texts", list, ok);
 }
 
 // Columns again, one for each field of a place:

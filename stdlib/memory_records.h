@@ -20,6 +20,9 @@ bool tl_fail_incomplete(tl_vm *vm, const char *function);
 void tl_record_put_column(tl_vm *vm, tl_record **record, const char *name,
                           tl_dtype dtype, const void *first, size_t step,
                           uint32_t count);
+// The same of a list, which is taken and may be NULL, where [ok].
+void tl_record_put_list(tl_vm *vm, tl_record **record, const char *name,
+                        tl_list *list, bool ok);
 // Pushes it to a list; takes it. False after tl_fail, and where it is NULL.
 bool tl_record_put_into(tl_vm *vm, tl_list **list, tl_record *record);
 

@@ -85,16 +85,13 @@ static bool read_point(reader *r, tl_text *text) {
   uint32_t point, low;
   if (!read_hex(r, &point))
     return fail_at(r, "four hex digits expected");
-  if (point >= 0xd800 && point < 0xdc00) {
-    // The second half must follow at once.
-    bool paired = accept(r, '\\') && accept(r, 'u') && read_hex(r, &low) &&
-                  low >= 0xdc00 && low < 0xe000;
-    if (!paired)
-      return fail_at(r, "half of a surrogate pair");
+  const bool is_half = point >= 0xd800 && point < 0xe000;
+  // The second half must follow the first one at once.
+  if (is_half && point < 0xdc00 && accept(r, '\\') && accept(r, 'u') &&
+      read_hex(r, &low) && low >= 0xdc00 && low < 0xe000)
     point = 0x10000 + ((point - 0xd800) << 10) + (low - 0xdc00);
-  } else if (point >= 0xdc00 && point < 0xe000) {
+  else if (is_half)
     return fail_at(r, "half of a surrogate pair");
-  }
   tl_text_point(text, (int32_t)point);
   return true;
 }
@@ -253,17 +250,9 @@ static bool read_key(reader *r) {
 static bool open_container(reader *r, bool is_object, bool *done,
                            tl_slot *out) {
   tl_slot value;
-  if (is_object) {
-    tl_record *record = tl_record_new(r->vm, 4);
-    if (record == NULL)
-      return false;
-    value = tl_own_record(record);
-  } else {
-    tl_list *list = tl_list_new(r->vm, 2);
-    if (list == NULL)
-      return false;
-    value = tl_own_list(list);
-  }
+  if (!(is_object ? tl_record_put_end(tl_record_new(r->vm, 4), &value)
+                  : tl_list_give(r->vm, tl_list_new(r->vm, 2), true, &value)))
+    return false;
   skip_blanks(r);
   *done = accept(r, is_object ? '}' : ']');
   if (*done) {
@@ -318,13 +307,9 @@ static bool read_value(reader *r, tl_slot *out) {
     // next.
     bool complete = true;
     skip_blanks(r);
-    if (accept(r, '['))
-      complete = false;
-    else if (accept(r, '{'))
-      complete = false;
-    else if (!read_plain(r, &value))
-      return false;
-    if (!complete && !open_container(r, r->at[-1] == '{', &complete, &value))
+    if (!(accept(r, '[') || accept(r, '{')
+              ? open_container(r, r->at[-1] == '{', &complete, &value)
+              : read_plain(r, &value)))
       return false;
     if (!complete)
       continue;
@@ -363,7 +348,7 @@ static bool parse(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Writes a string with its quotes. Only what JSON forbids is escaped; the text
 // stays UTF-8.
-static void write_string(tl_text *text, const char *string, size_t nbytes) {
+static bool write_string(tl_text *text, const char *string, size_t nbytes) {
   tl_text_putc(text, '"');
   for (size_t i = 0; i < nbytes && !text->failed; i++) {
     unsigned char c = (unsigned char)string[i];
@@ -379,6 +364,7 @@ static void write_string(tl_text *text, const char *string, size_t nbytes) {
       tl_text_putc(text, (char)c);
   }
   tl_text_putc(text, '"');
+  return !text->failed;
 }
 
 // Fails (kind type): JSON has no such values.
@@ -411,8 +397,8 @@ static bool write_array(tl_vm *vm, tl_text *text, const tl_array *a, int axis,
     if (dtype != TL_STRING)
       return write_scalar(vm, text, tl_scalar_load(dtype, data));
     const tl_string_item *item = tl_string_item_at(data);
-    write_string(text, tl_string_item_text(item), tl_string_item_length(item));
-    return !text->failed;
+    return write_string(text, tl_string_item_text(item),
+                        tl_string_item_length(item));
   }
   tl_text_putc(text, '[');
   for (int64_t i = 0; i < tl_shape(a)[axis]; i++) {
@@ -447,10 +433,8 @@ static bool write_plain(tl_vm *vm, tl_text *text, tl_slot s) {
     tl_text_puts(text, "null");
     return !text->failed;
   }
-  if (tl_is_string(s)) {
-    write_string(text, s.string->text, s.string->length);
-    return !text->failed;
-  }
+  if (tl_is_string(s))
+    return write_string(text, s.string->text, s.string->length);
   char what[TL_DESCRIBE];
   return tl_fail(vm, TALLY_ERR_TYPE, "a %s cannot be written",
                  tl_describe(s, what, sizeof what));
@@ -490,16 +474,13 @@ static bool push_items(writer *w, tl_slot array) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < length; i++) {
     tl_slot item;
-    ok = tl_nested_at(w->vm, array, i, &item);
-    if (!ok)
-      break;
-    ok = tl_list_push(w->vm, &list, &item);
-    tl_drop(w->vm, item);
+    ok = tl_nested_at(w->vm, array, i, &item) &&
+         tl_list_push_own(w->vm, &list, item);
   }
-  if (list == NULL)
+  tl_slot owned;
+  if (!tl_list_give(w->vm, list, ok, &owned))
     return false;
-  tl_slot owned = tl_own_list(list);
-  ok = ok && push_borrowed(w, owned);
+  ok = push_borrowed(w, owned);
   if (ok)
     w->open->items[w->open->length - 2] = owned;
   else

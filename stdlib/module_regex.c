@@ -364,41 +364,35 @@ static bool matcher_open(tl_vm *vm, const char *function, tl_slot *args,
 }
 
 // Finds the first match from [from] on; behind an empty match, one that is not
-// empty or lies further on, so that a walk over all matches ends. *found:
-// there is one.
-static bool next_match(matcher *m, size_t from, bool *found) {
-  *found = false;
-  for (;;) {
-    if (from > m->text->length)
-      return true;
-    if (!tl_poll(m->vm, 16))
-      return false;
+// empty or lies further on, so that a walk over all matches ends. False where
+// there is none, or *ok is false or becomes it, after tl_fail.
+static bool next_match(matcher *m, size_t from, bool *ok) {
+  while (*ok && from <= m->text->length) {
+    *ok = tl_poll(m->vm, 16);
+    if (!*ok)
+      break;
     // Strings are valid UTF-8 by construction.
     uint32_t options = OPTION_NO_UTF_CHECK;
     if (m->empty)
       options |= OPTION_NOTEMPTY_ATSTART | (uint32_t)OPTION_ANCHORED;
     int status = run(m, from, options);
     if (status < 0 && status != NO_MATCH)
-      return status != STOPPED && matcher_fail(m, status);
-    if (status >= 0) {
-      // \K may move the beginning behind the end.
-      if (m->places[0] > m->places[1] || m->places[1] < from)
-        return tl_fail(m->vm, TALLY_ERR_VALUE,
-                       "%s: a match ends before it begins", m->function);
-      m->empty = m->places[0] == m->places[1];
-      *found = true;
-      return true;
-    }
-    if (!m->empty)
-      return true;
+      *ok = status != STOPPED && matcher_fail(m, status);
+    // \K may move the beginning behind the end.
+    else if (status >= 0 &&
+             (m->places[0] > m->places[1] || m->places[1] < from))
+      *ok = tl_fail(m->vm, TALLY_ERR_VALUE, "%s: a match ends before it begins",
+                    m->function);
+    bool was_empty = m->empty;
+    m->empty = *ok && status >= 0 && m->places[0] == m->places[1];
+    if (status >= 0 || !was_empty || from == m->text->length)
+      return *ok && status >= 0;
     // Nothing more here: one character on.
-    m->empty = false;
     int32_t point;
-    if (from == m->text->length)
-      return true;
     from +=
         tl_utf8_decode(m->text->text + from, m->text->length - from, &point);
   }
+  return false;
 }
 
 // The text of a group as a string, or none where it took no part. Group 0 is
@@ -441,11 +435,11 @@ static bool describe(const matcher *m, tl_slot *out) {
 // strings.match: the first match as a record, or none.
 static bool match(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  bool found;
+  bool ok = true;
   if (!matcher_open(vm, "match", args, args[2], &m))
     return false;
   *out = tl_none();
-  bool ok = next_match(&m, 0, &found) && (!found || describe(&m, out));
+  ok = next_match(&m, 0, &ok) ? describe(&m, out) : ok;
   matcher_close(&m);
   return ok;
 }
@@ -453,15 +447,13 @@ static bool match(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // strings.matches: all matches as records.
 static bool matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  bool found = true;
   if (!matcher_open(vm, "matches", args, args[2], &m))
     return false;
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list != NULL;
-  for (size_t at = 0; ok && found; at = m.places[1]) {
+  for (size_t at = 0; next_match(&m, at, &ok); at = m.places[1]) {
     tl_slot item;
-    ok = next_match(&m, at, &found) &&
-         (!found || (describe(&m, &item) && tl_list_push_own(vm, &list, item)));
+    ok = describe(&m, &item) && tl_list_push_own(vm, &list, item);
   }
   matcher_close(&m);
   return tl_list_give(vm, list, ok, out);
@@ -470,11 +462,10 @@ static bool matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // strings.has_match.
 static bool has_match(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  bool found;
+  bool ok = true;
   if (!matcher_open(vm, "has_match", args, args[2], &m))
     return false;
-  bool ok = next_match(&m, 0, &found);
-  *out = tl_bool(ok && found);
+  *out = tl_bool(next_match(&m, 0, &ok));
   matcher_close(&m);
   return ok;
 }
@@ -491,17 +482,13 @@ static bool check_group(const matcher *m, int64_t group) {
 // group without part.
 static bool find_all(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  bool found = true;
   int64_t group;
   if (!tl_arg_int(vm, "find_all", "group", args[2], &group) ||
       !matcher_open(vm, "find_all", args, args[3], &m))
     return false;
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list != NULL && check_group(&m, group);
-  for (size_t at = 0; ok && found; at = m.places[1]) {
-    ok = next_match(&m, at, &found);
-    if (!ok || !found)
-      break;
+  for (size_t at = 0; next_match(&m, at, &ok); at = m.places[1]) {
     size_t begin = m.places[2 * group], end = m.places[2 * group + 1];
     if (begin == SIZE_MAX)
       begin = end = 0;
@@ -558,7 +545,7 @@ static bool add_result(matcher *m, tl_text *out, tl_slot function) {
 // strings.substitute(s, pattern, with, ignore_case).
 static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  bool found = true, ok = true;
+  bool ok = true;
   tl_text text;
   if (!tl_is_string(args[2]) && !tl_is_callable(args[2]))
     return tl_arg_fail(vm, "substitute", "with", "a string or a function",
@@ -567,10 +554,7 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_text_open(&text, vm);
   size_t at = 0;
-  while (ok && found) {
-    ok = next_match(&m, at, &found);
-    if (!ok || !found)
-      break;
+  while (next_match(&m, at, &ok)) {
     tl_text_add(&text, m.text->text + at, m.places[0] - at);
     // A function that is called may match too and overwrite the places.
     size_t end = m.places[1];
@@ -587,17 +571,15 @@ static bool substitute(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // strings.split_matches(s, pattern, ignore_case). Empty matches do not split.
 static bool split_matches(tl_vm *vm, tl_slot *args, tl_slot *out) {
   matcher m;
-  bool found = true;
   if (!matcher_open(vm, "split_matches", args, args[2], &m))
     return false;
   tl_list *list = tl_list_new(vm, 0);
   bool ok = list != NULL;
   // Behind the last match that split.
   size_t start = 0;
-  for (size_t at = 0; ok && found; at = m.places[1]) {
-    ok = next_match(&m, at, &found);
+  for (size_t at = 0; next_match(&m, at, &ok); at = m.places[1]) {
     // An empty match has nothing between two parts.
-    if (!ok || !found || m.empty)
+    if (m.empty)
       continue;
     ok = tl_list_push_cut(vm, &list, m.text, start, m.places[0]);
     start = m.places[1];

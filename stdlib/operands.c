@@ -112,10 +112,7 @@ bool tl_as_contiguous(tl_vm *vm, const char *function, tl_slot s,
   }
   tl_array *cast = tl_array_cast(vm, a.array, dtype);
   tl_drop(vm, a);
-  if (!cast)
-    return false;
-  *out = tl_own_array(cast);
-  return true;
+  return tl_array_give(cast, out);
 }
 
 // The items may be dying: then they are handed over instead of copied, and a

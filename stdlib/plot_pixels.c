@@ -137,10 +137,7 @@ static bool rasterize(tl_vm *vm, tl_slot *args, tl_slot *out) {
   else
     made = three_channels(vm, pixels);
   tl_drop(vm, tl_own_array(pixels));
-  if (made == NULL)
-    return false;
-  *out = tl_own_array(made);
-  return true;
+  return tl_array_give(made, out);
 }
 
 const tl_builtin tl_plot_module[] = {

@@ -77,11 +77,9 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
   const char *name = order ? "argsort" : "sort";
   if (!own_items(vm, name, x, &offsets, &items))
     return false;
-  bool ok = true;
-  if (order) {
+  if (order)
     places = tl_positions_new(vm, items->size);
-    ok = places != NULL;
-  }
+  bool ok = !order || places != NULL;
   const int64_t *at = tl_offsets_data(offsets.array);
   size_t size = tl_itemsize(tl_array_dtype(items));
   for (int64_t i = 0; ok && i < offsets.array->size - 1; i++) {

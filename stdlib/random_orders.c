@@ -67,35 +67,28 @@ static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
 
 // A new int64 array with a random order of n items; returns owned in *out.
 static bool random_order(tl_vm *vm, const char *function, int64_t n,
-                         tl_slot generator, tl_array **out) {
+                         tl_slot generator, tl_slot *out) {
   tl_stream stream;
   if (!tl_stream_open(vm, function, generator, TL_DRAW_PERMUTATION, &stream))
     return false;
-  *out = tl_array_new(vm, TL_INT64, 1, &n);
-  if (*out && shuffle_order(vm, &stream, (int64_t *)(void *)(*out)->data, n, n))
-    return true;
-  tl_array_drop(vm, *out);
-  return false;
+  tl_array *a = tl_array_new(vm, TL_INT64, 1, &n);
+  bool ok = a && shuffle_order(vm, &stream, (int64_t *)(void *)a->data, n, n);
+  return tl_array_finish(vm, ok, a, out);
 }
 
 // random.permutation(n).
 static bool permutation(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t n;
-  tl_array *order;
-  if (!tl_arg_count(vm, "permutation", "n", args[0], &n) ||
-      !random_order(vm, "permutation", n, args[1], &order))
-    return false;
-  *out = tl_own_array(order);
-  return true;
+  return tl_arg_count(vm, "permutation", "n", args[0], &n) &&
+         random_order(vm, "permutation", n, args[1], out);
 }
 
 // random.shuffle of a list: a new one, in Tally by an order of its items.
 static bool shuffle_list(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_array *order;
-  if (!random_order(vm, "shuffle", args[0].list->length, args[2], &order))
-    return false;
-  tl_slot given[] = {tl_borrow(args[0]), tl_own_array(order)};
-  return tl_in_tally(vm, "items_in_order", 2, given, out);
+  tl_slot given[] = {tl_borrow(args[0]), tl_none()};
+  return random_order(vm, "shuffle", args[0].list->length, args[2],
+                      &given[1]) &&
+         tl_in_tally(vm, "items_in_order", 2, given, out);
 }
 
 // random.shuffle(x, axis).
@@ -106,12 +99,14 @@ static bool shuffle(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_array(vm, "shuffle", &args[0]) ||
       !tl_arg_axis(vm, "shuffle", args[1], tl_ndim(args[0].array), 0, &axis))
     return false;
-  tl_array *x = args[0].array, *order;
+  tl_array *x = args[0].array;
+  tl_slot order;
   int64_t n = tl_shape(x)[axis];
   if (!random_order(vm, "shuffle", n, args[2], &order))
     return false;
-  bool ok = tl_take_axis(vm, x, (int64_t *)(void *)order->data, n, axis, out);
-  tl_drop(vm, tl_own_array(order));
+  const int64_t *places = (const int64_t *)(const void *)order.array->data;
+  bool ok = tl_take_axis(vm, x, places, n, axis, out);
+  tl_drop(vm, order);
   return ok;
 }
 

@@ -59,20 +59,15 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
     list->head.flags |= record->head.flags & TL_BORROWED;
     give_fields(vm, record, keys, list);
   }
-  for (int64_t i = 0; i < record->length; i++) {
+  bool ok = true;
+  for (int64_t i = 0; i < record->length && tl_poll_ok(vm, i, &ok); i++) {
     const tl_field *field = &record->fields[i];
-    tl_slot item = tl_key_slot(field->key);
-    if (!keys)
-      item = tl_borrow(field->value);
-    if (tl_poll_at(vm, i) && tl_list_push_borrowed(vm, &list, &item))
-      continue;
-    tl_drop(vm, tl_own_list(list));
-    return false;
+    tl_slot item = keys ? tl_key_slot(field->key) : tl_borrow(field->value);
+    ok = tl_list_push_borrowed(vm, &list, &item);
   }
-  if (tl_is_owned(r) && !gives)  // it may end here
+  if (ok && tl_is_owned(r) && !gives)  // it may end here
     tl_keep_items(vm, &list->head);
-  *out = tl_own_list(list);
-  return true;
+  return tl_list_give(vm, list, ok, out);
 }
 
 // Whether s is an array of structs with names, not of tuples.

@@ -64,11 +64,6 @@ static inline int skip_place(const fold_form *f) {
   return (f->correction > f->keepdims ? f->correction : f->keepdims) + 1;
 }
 
-static bool read_skip(tl_vm *vm, const fold_form *f, const tl_slot *args,
-                      bool *out) {
-  return tl_arg_bool(vm, f->name, "skip_missing", args[skip_place(f)], out);
-}
-
 // The argument overflow of those that have it, which are those with a dtype; it
 // comes last.
 static inline bool read_overflow(tl_vm *vm, const fold_form *f,
@@ -79,21 +74,13 @@ static inline bool read_overflow(tl_vm *vm, const fold_form *f,
   return tl_arg_overflow(vm, f->name, args[f->dtype + 2], out);
 }
 
-// Reads args by the places in *f, for an array of [ndim] axes. skip_missing is
-// read for its type alone: nothing is missing here.
-static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
-                      const tl_slot *args, tl_fold_call *out) {
-  int64_t axis;
-  bool skip;  // of plain arrays nothing is missing
+// Reads all but the axes, by the places in *f.
+static bool read_options(tl_vm *vm, const fold_form *f, const tl_slot *args,
+                         bool *skip, tl_fold_call *out) {
   out->reduction = (int)f->reduction;
   out->dtype = TL_DTYPE_COUNT;
   out->parameter = 0;
-  if (f->one_axis && !tl_is_none(args[1]) &&
-      !tl_arg_int(vm, f->name, "axis", args[1], &axis)) {
-    return false;
-  }
-  return read_axes(vm, f->name, ndim, args[1], &out->axes) &&
-         read_skip(vm, f, args, &skip) &&
+  return tl_arg_bool(vm, f->name, "skip_missing", args[skip_place(f)], skip) &&
          tl_arg_bool(vm, f->name, "keepdims", args[f->keepdims],
                      &out->keepdims) &&
          (f->dtype == 0 || tl_arg_dtype(vm, f->name, args[f->dtype],
@@ -103,23 +90,32 @@ static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
                        &out->parameter));
 }
 
-// The same for nested arrays, which read the axis themselves: how many they
-// have depends on their form.
+// The same for an array of [ndim] axes. skip_missing is read for its type
+// alone: nothing is missing here.
+static bool read_fold(tl_vm *vm, const fold_form *f, int ndim,
+                      const tl_slot *args, tl_fold_call *out) {
+  int64_t axis;
+  bool skip;
+  if (f->one_axis && !tl_is_none(args[1]) &&
+      !tl_arg_int(vm, f->name, "axis", args[1], &axis)) {
+    return false;
+  }
+  return read_axes(vm, f->name, ndim, args[1], &out->axes) &&
+         read_options(vm, f, args, &skip, out);
+}
+
+// Nested arrays read the axis themselves: how many they have depends on their
+// form.
 static bool reduce_nested(tl_vm *vm, const fold_form *f, tl_slot *args,
                           tl_slot *out) {
-  tl_reduce_call call = {.name = f->name,
-                         .reduction = f->reduction,
-                         .axis = args[1],
-                         .dtype = TL_DTYPE_COUNT};
-  return read_skip(vm, f, args, &call.skip) &&
-         tl_arg_bool(vm, f->name, "keepdims", args[f->keepdims],
-                     &call.keepdims) &&
-         (f->dtype == 0 || tl_arg_dtype(vm, f->name, args[f->dtype],
-                                        TL_DTYPE_COUNT, &call.dtype)) &&
-         (f->correction == 0 ||
-          tl_arg_float(vm, f->name, "correction", args[f->correction],
-                       &call.correction)) &&
-         tl_nested_reduce(vm, &call, &args[0], out);
+  tl_fold_call read;
+  bool skip;
+  if (!read_options(vm, f, args, &skip, &read))
+    return false;
+  const tl_reduce_call call = {f->name,       f->reduction, args[1],
+                               read.keepdims, read.dtype,   read.parameter,
+                               skip};
+  return tl_nested_reduce(vm, &call, &args[0], out);
 }
 
 // The sum, the least or the greatest of int64 items of a list.
@@ -638,44 +634,28 @@ static tl_array *quantile_result(const quantiles *q, uint32_t axes,
   return tl_array_new(q->vm, q->dtype, ndim, shape);
 }
 
-// What is asked of an array or of each row.
-typedef struct asked {
-  const char *name;
-  int64_t count;
-  const double *at;
-  const quantile_method *method;
-} asked;
-
-// [has_axis]: several quantiles, along a new first axis.
-static bool run_quantiles(tl_vm *vm, const asked *w, tl_slot *x, tl_slot axis,
-                          tl_slot keepdims_argument, bool has_axis,
-                          tl_slot *out) {
-  const char *name = w->name;
-  bool keepdims;
+// [has_axis]: several quantiles, along a new first axis. The caller has said
+// what is asked: name, method, count and at.
+static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
+                          bool keepdims, bool has_axis, tl_slot *out) {
   uint32_t axes;
-  if (!tl_arg_numeric(vm, name, x) ||
-      !read_axes(vm, name, rank(*x), axis, &axes) ||
-      !tl_arg_bool(vm, name, "keepdims", keepdims_argument, &keepdims)) {
+  if (!tl_arg_numeric(vm, q->name, x) ||
+      !read_axes(vm, q->name, rank(*x), axis, &axes)) {
     return false;
   }
-  quantiles q = {.vm = vm,
-                 .name = name,
-                 .method = w->method,
-                 .count = w->count,
-                 .at = w->at};
-  q.from = tl_array_dtype(x->array);
-  if (tl_dtype_is_complex(q.from)) {
-    return tl_arg_fail(vm, name, "x", "real", *x);
+  q->from = tl_array_dtype(x->array);
+  if (tl_dtype_is_complex(q->from)) {
+    return tl_arg_fail(vm, q->name, "x", "real", *x);
   }
   // Quantiles of integers lie between them.
-  q.dtype = q.from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
-  tl_split_axes(x->array, axes, &q.split);
-  if (!open_lane(&q))
+  q->dtype = q->from == TL_FLOAT32 ? TL_FLOAT32 : TL_FLOAT64;
+  tl_split_axes(x->array, axes, &q->split);
+  if (!open_lane(q))
     return false;
-  tl_array *result = quantile_result(&q, axes, keepdims, has_axis);
-  bool ok = result != NULL && compute_quantiles(&q, result->data);
-  tl_free(vm, q.lane, q.lane_size);
-  if (ok && q.from == TL_FLOAT16)
+  tl_array *result = quantile_result(q, axes, keepdims, has_axis);
+  bool ok = result != NULL && compute_quantiles(q, result->data);
+  tl_free(vm, q->lane, q->lane_size);
+  if (ok && q->from == TL_FLOAT16)
     return tl_cast_own(vm, result, TL_FLOAT16, out);
   return tl_result_give(vm, result, ok, out);
 }
@@ -713,7 +693,7 @@ static bool nested_quantiles(tl_vm *vm, const char *name, const tl_slot *x,
 }
 
 // Of plain arrays or others; [q] and [method] as for nested_quantiles.
-static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
+static bool find_quantiles(tl_vm *vm, quantiles *w, bool has_axis, tl_slot *x,
                            tl_slot axis, tl_slot keepdims,
                            tl_slot skip_argument, const tl_slot *q,
                            const tl_slot *method, tl_slot *out) {
@@ -722,17 +702,16 @@ static bool find_quantiles(tl_vm *vm, const asked *w, bool has_axis, tl_slot *x,
       !tl_arg_bool(vm, w->name, "keepdims", keepdims, &keep) ||
       !tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
     return false;
-  return tl_is_nested(*x)
-             ? nested_quantiles(vm, w->name, x, axis, keep, skip, q, method,
-                                out)
-             : run_quantiles(vm, w, x, axis, keepdims, has_axis, out);
+  return tl_is_nested(*x) ? nested_quantiles(vm, w->name, x, axis, keep, skip,
+                                             q, method, out)
+                          : run_quantiles(vm, w, x, axis, keep, has_axis, out);
 }
 
 // median(x, axis, keepdims, skip_missing): quantile 1/2 by the linear method,
 // the mean of the two middle items of an even number.
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
-  const asked w = {"median", 1, &half, &methods[0]};
+  quantiles w = {vm, "median", &methods[0], .count = 1, .at = &half};
   return find_quantiles(vm, &w, false, &args[0], args[1], args[2], args[3],
                         NULL, NULL, out);
 }
@@ -758,7 +737,7 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
     ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
                  at[i] * whole, whole);
   }
-  asked w = {name, count, at, NULL};
+  quantiles w = {vm, name, NULL, .count = count, .at = at};
   ok = ok && read_method(vm, name, args[5], &w.method) &&
        find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3], args[4],
                       &args[1], &args[5], out);

@@ -116,9 +116,8 @@ static bool dense_items(tl_vm *vm, tl_slot items, tl_dtype dtype,
   tl_slot borrowed = tl_borrow(items);
   if (tl_array_dtype(items.array) == dtype)
     return tl_array_contiguous(vm, &borrowed, out);
-  tl_array *cast = tl_array_cast(vm, items.array, dtype);
-  *out = cast != NULL ? tl_own_array(cast) : tl_none();
-  return cast != NULL;
+  *out = tl_none();
+  return tl_array_give(tl_array_cast(vm, items.array, dtype), out);
 }
 
 // argmin and argmax.
@@ -153,16 +152,12 @@ static bool divide_rows(tl_vm *vm, tl_array *sums, const int64_t *at,
                         int64_t rows, tl_slot *out) {
   tl_array *counts = tl_positions_new(vm, rows);
   tl_slot x[2] = {tl_own_array(sums), tl_none()};
-  bool ok = counts != NULL;
-  if (ok) {
-    for (int64_t i = 0; i < rows; i++)
-      tl_offsets_data(counts)[i] = at[i + 1] - at[i];
-    tl_array *cast = tl_array_cast(vm, counts, tl_array_dtype(sums));
-    tl_drop(vm, tl_own_array(counts));
-    ok = cast != NULL;
-    if (ok)
-      x[1] = tl_own_array(cast);
-  }
+  for (int64_t i = 0; counts != NULL && i < rows; i++)
+    tl_offsets_data(counts)[i] = at[i + 1] - at[i];
+  bool ok =
+      counts != NULL &&
+      tl_array_give(tl_array_cast(vm, counts, tl_array_dtype(sums)), &x[1]);
+  tl_array_drop(vm, counts);
   ok = ok && tl_elementwise(vm, TL_OP_DIVIDE, x, out);
   tl_clear(vm, &x[0]);
   tl_clear(vm, &x[1]);

@@ -23,21 +23,6 @@
 
 // --- take -------------------------------------------------------------------
 
-// take of strings, whose counts rise with each copy. All places are written:
-// the string items of a new array are empty, not undefined.
-static bool take_strings(tl_vm *vm, tl_array *to, tl_array *from,
-                         const int64_t *index, int64_t n, int axis) {
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
-  bool ok = true;
-  for (; ok && !lanes.done; tl_lanes_next(&lanes))
-    for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++)
-      tl_string_item_copy(
-          vm, tl_string_item_at(lanes.data[0] + i * lanes.step[0]),
-          tl_string_item_at(lanes.data[1] + index[i] * lanes.step[1]));
-  return ok;
-}
-
 // Bytes that are moved between two polls.
 enum { POLL_BYTES = 1 << 20 };
 
@@ -74,43 +59,75 @@ static bool take_rows(tl_vm *vm, tl_array *to, tl_array *from,
 // Items between two looks at whether the host wants the call to end.
 enum { POLL_ITEMS = 1 << 17 };
 
-// take along an axis whose lanes a kernel can read by their step. Where a lane
-// of the result is not dense, its items are gathered in a row first and then
-// spread: the kernel has no step for what it writes.
-static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *from,
-                       const int64_t *index, int64_t n, int axis) {
-  size_t itemsize = tl_itemsize(tl_array_dtype(to));
-  unsigned size = tl_move_size(itemsize);
-  tl_lanes lanes;
-  tl_lanes_begin(&lanes, 2, (tl_array *[]){to, from}, axis);
-  char *row = NULL;
-  size_t nbytes = ((size_t)(n < POLL_ITEMS ? n : POLL_ITEMS) + 1) * itemsize;
-  bool dense = tl_strides(to)[axis] == (int64_t)itemsize;
-  if (!dense && !(row = tl_alloc(vm, nbytes, "take")))
-    return false;
+// One lane of strings, each of which counts its text. False after tl_fail.
+static bool take_strings(tl_vm *vm, const tl_lanes *lanes, const char *index,
+                         int64_t step, int64_t n) {
   bool ok = true;
-  for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    for (int64_t i = 0, count; ok && i < n; i += count) {
-      count = n - i < POLL_ITEMS ? n - i : POLL_ITEMS;
-      char *items = dense ? lanes.data[0] + (size_t)i * itemsize : row;
-      ok = tl_poll(vm, (uint64_t)count >> 10);
-      tl_kernels()->take[size](items, lanes.data[1], lanes.step[1], index + i,
-                               (size_t)count);
-      if (!dense)
-        tl_kernels()->unpack[size](lanes.data[0] + i * lanes.step[0],
-                                   lanes.step[0], row, (size_t)count);
-    }
+  for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++) {
+    int64_t at = *(const int64_t *)(const void *)(index + i * step);
+    tl_string_item_copy(
+        vm, tl_string_item_at(lanes->data[0] + i * lanes->step[0]),
+        tl_string_item_at(lanes->data[1] + at * lanes->step[1]));
   }
-  tl_free(vm, row, nbytes);
   return ok;
 }
 
-// Three ways, by how the items lie:
-//
-//   strings                           one by one, with their counts
-//   axes behind [axis], contiguous    whole rows by memcpy
-//   all else                          lanes, through the take kernel
-//
+// One lane of others: some at a time, through dense memory where it has gaps.
+// False after tl_fail.
+static bool take_bytes(tl_vm *vm, const tl_lanes *lanes, const char *index,
+                       int64_t step, int64_t n, size_t size) {
+  enum { SOME = 512 };
+  const tl_kernel_table *kernels = tl_kernels();
+  const unsigned move = tl_move_size(size);
+  int64_t places[SOME];
+  tl_c128 items[SOME];
+  for (int64_t at = 0; at < n; at += SOME) {
+    size_t count = (size_t)(n - at < SOME ? n - at : SOME);
+    if ((at + SOME) % POLL_ITEMS == 0 && !tl_poll(vm, 0))
+      return false;
+    const int64_t *from = (const int64_t *)(const void *)(index + at * step);
+    char *put = lanes->data[0] + at * lanes->step[0];
+    if (step != sizeof *places) {
+      kernels->pack[tl_move_size(sizeof *places)](places, from, step, count);
+      from = places;
+    }
+    const bool dense = lanes->step[0] == (int64_t)size;
+    kernels->take[move](dense ? (void *)put : items, lanes->data[1],
+                        lanes->step[1], from, count);
+    if (!dense)
+      kernels->unpack[move](put, lanes->step[0], items, count);
+  }
+  return true;
+}
+
+// Takes lane by lane, by the lanes of [indices], which x is broadcast to
+// already, or where that is NULL by the same dense ones for all. Many short
+// lanes share one look at the host.
+static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *x, tl_array *indices,
+                       const int64_t *same, int axis) {
+  tl_lanes lanes;
+  int64_t n = tl_shape(to)[axis], unpolled = 0;
+  tl_dtype dtype = tl_array_dtype(x);
+  tl_lanes_begin(&lanes, indices ? 3 : 2, (tl_array *[]){to, x, indices}, axis);
+  for (; !lanes.done; tl_lanes_next(&lanes)) {
+    const char *index = indices ? lanes.data[2] : (const char *)same;
+    int64_t step = indices ? lanes.step[2] : (int64_t)sizeof *same;
+    if (!(dtype == TL_STRING
+              ? take_strings(vm, &lanes, index, step, n)
+              : take_bytes(vm, &lanes, index, step, n, tl_itemsize(dtype))))
+      return false;
+    unpolled += n;
+    if (unpolled >= POLL_ITEMS) {
+      if (!tl_poll(vm, (uint64_t)unpolled >> 10))
+        return false;
+      unpolled = 0;
+    }
+  }
+  return true;
+}
+
+// Axes behind [axis] that are contiguous move as whole rows, but for strings,
+// which have counts; all else goes by lanes.
 bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
                   int axis, tl_slot *out) {
   int ndim = tl_ndim(x);
@@ -124,13 +141,9 @@ bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
   // The bytes of all axes behind the one taken along.
   size_t row = tl_itemsize(dtype);
   for (int k = axis + 1; k < ndim; k++) row *= (size_t)shape[k];
-  bool ok = true;
-  if (to->size > 0 && dtype == TL_STRING)
-    ok = take_strings(vm, to, x, index, n, axis);
-  else if (to->size > 0 && axis < ndim - 1 && tl_is_contiguous(x))
-    ok = take_rows(vm, to, x, index, n, axis, row);
-  else if (to->size > 0)
-    ok = take_lanes(vm, to, x, index, n, axis);
+  bool rows = dtype != TL_STRING && axis < ndim - 1 && tl_is_contiguous(x);
+  bool ok = to->size == 0 || (rows ? take_rows(vm, to, x, index, n, axis, row)
+                                   : take_lanes(vm, to, x, NULL, index, axis));
   return tl_array_finish(vm, ok, to, out);
 }
 
@@ -272,73 +285,6 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
   return true;
 }
 
-// One lane of strings, each of which counts its text. False after tl_fail.
-static bool take_strings_along(tl_vm *vm, const tl_lanes *lanes, int64_t n) {
-  bool ok = true;
-  for (int64_t i = 0; i < n && tl_poll_ok(vm, i, &ok); i++) {
-    int64_t at =
-        *(const int64_t *)(void *)(lanes->data[2] + i * lanes->step[2]);
-    tl_string_item_copy(
-        vm, tl_string_item_at(lanes->data[0] + i * lanes->step[0]),
-        tl_string_item_at(lanes->data[1] + at * lanes->step[1]));
-  }
-  return ok;
-}
-
-// One lane of others: some at a time, through dense memory where it has gaps.
-// False after tl_fail.
-static bool take_bytes_along(tl_vm *vm, const tl_lanes *lanes, int64_t n,
-                             size_t size) {
-  enum { SOME = 512 };
-  const tl_kernel_table *kernels = tl_kernels();
-  const unsigned move = tl_move_size(size);
-  int64_t places[SOME];
-  tl_c128 items[SOME];
-  char *to = lanes->data[0], *index = lanes->data[2];
-  for (int64_t at = 0; at < n; at += SOME) {
-    size_t count = (size_t)(n - at < SOME ? n - at : SOME);
-    if ((at + SOME) % POLL_ITEMS == 0 && !tl_poll(vm, 0))
-      return false;
-    const int64_t *from =
-        (const int64_t *)(void *)(index + at * lanes->step[2]);
-    char *put = to + at * lanes->step[0];
-    if (lanes->step[2] != sizeof *places) {
-      kernels->pack[tl_move_size(sizeof *places)](places, from, lanes->step[2],
-                                                  count);
-      from = places;
-    }
-    const bool dense = lanes->step[0] == (int64_t)size;
-    kernels->take[move](dense ? (void *)put : items, lanes->data[1],
-                        lanes->step[1], from, count);
-    if (!dense)
-      kernels->unpack[move](put, lanes->step[0], items, count);
-  }
-  return true;
-}
-
-// Takes lane by lane; [x] and [index] are broadcast to each other already. Many
-// short lanes share one look at the host.
-static bool take_lanes_along(tl_vm *vm, tl_array *to, tl_array *x,
-                             tl_array *index, int axis) {
-  tl_lanes lanes;
-  int64_t n = tl_shape(to)[axis], unpolled = 0;
-  tl_dtype dtype = tl_array_dtype(x);
-  tl_lanes_begin(&lanes, 3, (tl_array *[]){to, x, index}, axis);
-  for (; !lanes.done; tl_lanes_next(&lanes)) {
-    if (!(dtype == TL_STRING
-              ? take_strings_along(vm, &lanes, n)
-              : take_bytes_along(vm, &lanes, n, tl_itemsize(dtype))))
-      return false;
-    unpolled += n;
-    if (unpolled >= POLL_ITEMS) {
-      if (!tl_poll(vm, (uint64_t)unpolled >> 10))
-        return false;
-      unpolled = 0;
-    }
-  }
-  return true;
-}
-
 // In C: taking from the flat array in Tally takes 5 times as long for 4 rows
 // and 1.6 times for 30, though less (0.6) for 300.
 static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
@@ -361,18 +307,16 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // Views with strides of 0 stand for the broadcast arrays; nothing is copied.
   tl_slot from = tl_borrow(args[0]), by = index;
   tl_array *to = NULL;
+  bool ok = false;
   if (align_axis(vm, &from, &by, axis)) {
     to = tl_array_new(vm, tl_array_dtype(x), ndim, tl_shape(by.array));
-    if (to && to->size > 0 &&
-        !take_lanes_along(vm, to, from.array, by.array, axis)) {
-      tl_drop(vm, tl_own_array(to));
-      to = NULL;
-    }
+    ok = to && (to->size == 0 ||
+                take_lanes(vm, to, from.array, by.array, NULL, axis));
     tl_drop(vm, from);
     tl_drop(vm, by);
   }
   tl_clear(vm, &index);
-  return tl_array_finish(vm, true, to, out);
+  return tl_array_finish(vm, ok, to, out);
 }
 
 // --- nonzero ----------------------------------------------------------------
@@ -456,9 +400,8 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
     list = tl_list_new(vm, tl_ndim(m));
   if (list && tl_true_positions(vm, m, (int64_t *)flat->data)) {
     if (tl_ndim(m) == 1) {
-      tl_slot item = tl_own_array(flat);
-      ok = tl_list_push(vm, &list, &item);
-      flat = ok ? NULL : flat;
+      ok = tl_list_push_own(vm, &list, tl_own_array(flat));
+      flat = NULL;
     } else {
       ok = unravel(vm, flat, m, &list);
     }

@@ -130,12 +130,10 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_array *order = tl_array_over(vm, &args[0], TL_INT64);
   if (!order)
     return false;
-  if (a->size > 0 && !tl_argsort_lanes(vm, order, a, dtype, axis, descending)) {
-    tl_drop(vm, tl_own_array(order));
-    return false;
-  }
-  *out = tl_own_array(order);
-  return true;
+  return tl_array_finish(
+      vm,
+      a->size == 0 || tl_argsort_lanes(vm, order, a, dtype, axis, descending),
+      order, out);
 }
 
 // --- searchsorted -----------------------------------------------------------
@@ -218,20 +216,18 @@ static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
                               bool right, tl_slot *out) {
   tl_slot sorted, queries;
   tl_array *found = NULL;
+  bool ok = false;
   if (!tl_as_contiguous(vm, "searchsorted", args[0], dtype, &sorted))
     return false;
   if (tl_take_contiguous(vm, "searchsorted", &args[1], dtype, &queries)) {
     const tl_array *q = queries.array;
     found = tl_array_over(vm, &queries, TL_INT64);
-    if (found &&
-        !tl_search_sorted(vm, sorted.array, q, right, (int64_t *)found->data)) {
-      tl_drop(vm, tl_own_array(found));
-      found = NULL;
-    }
+    ok = found &&
+         tl_search_sorted(vm, sorted.array, q, right, (int64_t *)found->data);
     tl_drop(vm, queries);
   }
   tl_drop(vm, sorted);
-  return tl_result_give(vm, found, true, out);
+  return tl_result_give(vm, found, ok, out);
 }
 
 static tl_builtin_fn searchsorted;

@@ -115,9 +115,7 @@ static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   // The host gave no arguments.
   tl_list *list = tl_list_new(vm, 0);
-  if (list)
-    *out = tl_own_list(list);
-  return list != NULL;
+  return tl_list_give(vm, list, list != NULL, out);
 }
 
 // os.getenv(name).

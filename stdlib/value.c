@@ -144,79 +144,72 @@ static bool len_behind(tl_vm *vm, tl_slot s, tl_slot *out) {
   return ok;
 }
 
+// Of what knows its length.
+static bool known_length(tl_slot s, int64_t *out) {
+  if (tl_is_list(s))
+    *out = s.list->length;
+  else if (tl_is_string(s) && tl_string_is_bytewise(s.string))
+    *out = (int64_t)s.string->length;
+  else if (tl_is_record(s))
+    *out = s.record->length;
+  else if (tl_is_array(s) && tl_ndim(s.array) > 0)
+    *out = tl_shape(s.array)[0];
+  else
+    return false;
+  return true;
+}
+
 static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot s = args[0];
   int64_t length;
-  if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    length = tl_shape(s.array)[0];
-  else if (tl_is_string(s))
+  if (tl_is_string(s))
     length = tl_string_graphemes(vm, s.string);
-  else if (tl_is_list(s))
-    length = s.list->length;
-  else if (tl_is_record(s))
-    length = s.record->length;
   else if (tl_is_range(s))
     length = s.range->length;
   else if (tl_is_form(s, TL_FORM_POINTER) && tl_value_ndim(s) == 0)
     return len_behind(vm, s, out);
   else if (tl_is_nested(s))
     length = tl_value_length(s, 0);
-  else
+  else if (!known_length(s, &length))
     return tl_arg_fail(vm, "len", "x",
                        "an array, list, record, range or string", s);
   *out = tl_weak_int(length);
   return length >= 0;
 }
 
-// Of what lives on and knows its length.
+// Of what lives on.
 static bool len_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
   (void)vm;
-  tl_slot s = args[0];
   int64_t length;
-  if (tl_is_owned(s))
-    return false;
-  if (tl_is_list(s))
-    length = s.list->length;
-  else if (tl_is_string(s) && tl_string_is_bytewise(s.string))
-    length = (int64_t)s.string->length;
-  else if (tl_is_record(s))
-    length = s.record->length;
-  else if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    length = tl_shape(s.array)[0];
-  else
+  if (tl_is_owned(args[0]) || !known_length(args[0], &length))
     return false;
   tl_slot made = tl_weak_int(length);
   tl_copy_slot(out, &made);
   return true;
 }
 
-// typeof(x): types are interned and immortal, so the slot owns nothing.
-static bool typeof_(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_type *type = tl_type_of(vm, args[0]);
-  if (type == NULL)
-    return false;
-  *out = tl_type_slot(type);
-  return true;
-}
-
-// Of what lives on and has a type that is known.
-static bool typeof_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_type *type = tl_is_owned(args[0]) ? NULL : tl_type_at_once(vm, args[0]);
+// Types are interned and immortal, so the slot owns nothing.
+static bool give_type(tl_type *type, tl_slot *out) {
   if (type != NULL)
     *out = tl_type_slot(type);
   return type != NULL;
 }
 
+// typeof(x).
+static bool typeof_(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return give_type(tl_type_of(vm, args[0]), out);
+}
+
+// Of what lives on and has a type that is known.
+static bool typeof_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return !tl_is_owned(args[0]) && give_type(tl_type_at_once(vm, args[0]), out);
+}
+
 // type(text).
 static bool type(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *text;
-  if (!tl_arg_string(vm, "type", "text", args[0], &text))
-    return false;
-  tl_type *type = tl_type_parse(vm, text->text, text->length);
-  if (type == NULL)
-    return false;
-  *out = tl_type_slot(type);
-  return true;
+  return tl_arg_string(vm, "type", "text", args[0], &text) &&
+         give_type(tl_type_parse(vm, text->text, text->length), out);
 }
 
 // same(a, b): one bool for values of all kinds. Dtypes count, and NaN is the
@@ -246,13 +239,8 @@ static bool same_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // can tell.
 static bool copy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // A rank-0 complex128 is a number, not an array that could be written.
-  if (tl_is_array(args[0]) && !tl_is_number(args[0])) {
-    tl_array *own = tl_take_kept(vm, &args[0]);
-    if (own == NULL)
-      return false;
-    *out = tl_own_array(own);
-    return true;
-  }
+  if (tl_is_array(args[0]) && !tl_is_number(args[0]))
+    return tl_array_give(tl_take_kept(vm, &args[0]), out);
   if (tl_is_nested(args[0]))
     return tl_nested_copy(vm, args[0], out);
   *out = tl_pass_on(&args[0]);

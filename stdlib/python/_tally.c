@@ -450,15 +450,11 @@ static PyMethodDef functions[] = {
     {"set_error_class", set_error_class, METH_O, NULL}, {NULL, NULL, 0, NULL}};
 
 // -1: one state for the process; subinterpreters share no VM.
-static struct PyModuleDef definition = {PyModuleDef_HEAD_INIT,
-                                        "tally._tally",
-                                        "Tally in Python.",
-                                        -1,
-                                        functions,
-                                        NULL,
-                                        NULL,
-                                        NULL,
-                                        NULL};
+static struct PyModuleDef definition = {.m_base = PyModuleDef_HEAD_INIT,
+                                        .m_name = "tally._tally",
+                                        .m_doc = "Tally in Python.",
+                                        .m_size = -1,
+                                        .m_methods = functions};
 
 // Native modules that scripts import see tally.h's functions in this library,
 // which Python loads without offering its names.

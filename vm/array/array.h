@@ -190,6 +190,9 @@ bool tl_result_finish(tl_vm *vm, bool ok, tl_array *a, tl_slot *out);
 // Takes [a], converts it to [dtype] and writes what a script sees of it into
 // *out, owned. False after a conversion failed.
 bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out);
+// The same where [ok]; else [a], which may be NULL, is dropped, and false.
+bool tl_cast_finish(tl_vm *vm, bool ok, tl_array *a, tl_dtype dtype,
+                    tl_slot *out);
 
 // A view with the given geometry over the block of base->array, dtype and data
 // pointer as given; the caller has checked that all of it lies in the block.

@@ -229,6 +229,14 @@ bool tl_cast_own(tl_vm *vm, tl_array *a, tl_dtype dtype, tl_slot *out) {
   return tl_result_finish(vm, true, a, out);
 }
 
+bool tl_cast_finish(tl_vm *vm, bool ok, tl_array *a, tl_dtype dtype,
+                    tl_slot *out) {
+  if (ok && a != NULL)
+    return tl_cast_own(vm, a, dtype, out);
+  tl_array_drop(vm, a);
+  return false;
+}
+
 // --- Items and values by conversion ------------------------------------------
 
 // Stores a string into an item of a string array; other values fail (kind
