@@ -136,14 +136,6 @@ static bool push_call(callee *c, int count, tl_slot *args, tl_list **list) {
   return ok;
 }
 
-// The list of results, or NULL where one of them was not made. Takes [list].
-static tl_list *collected(tl_vm *vm, tl_list *list, bool ok) {
-  if (ok || list == NULL)
-    return list;
-  tl_drop(vm, tl_own_list(list));
-  return NULL;
-}
-
 // --- Results ---------------------------------------------------------------
 
 // Of no results, which have no type: float64, as [] is.
@@ -431,9 +423,8 @@ static bool is_array(tl_slot source) {
 // The results of a function in the form of the source: a list stays a list; of
 // an array or a range, an array where the results stack. Takes [list].
 static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
-  if (is_array(source)) {
+  if (is_array(source))
     return stack_results(vm, list, tl_is_nested(source), out);
-  }
   *out = tl_own_list(list);
   return true;
 }
@@ -502,8 +493,9 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_slot item;
     ok = get_item(&xs, i, &item) && push_call_with(&c, item, more, &list);
   }
-  list = collected(vm, list, ok);
-  return list != NULL && finish(vm, args[0], list, out);
+  tl_slot results;
+  return tl_list_give(vm, list, ok, &results) &&
+         finish(vm, args[0], results.list, out);
 }
 
 // filter(xs, f): in Tally, of arrays by a mask.
