@@ -165,13 +165,9 @@ static bool read_texts(tl_vm *vm, tl_dtype dtype, const tl_slot *missing,
     else
       memcpy(out->data + (size_t)i * itemsize, &item, itemsize);
   }
-  if (!ok && out)
-    tl_drop(vm, tl_own_array(out));
-  if (!ok)
-    return false;
-  tl_drop(vm, *column);
-  *column = tl_own_array(out);
-  return true;
+  if (ok)
+    tl_drop(vm, *column);
+  return tl_array_finish(vm, ok, out, column);
 }
 
 // A number that does not fit fails without an error, as in read_texts; other
