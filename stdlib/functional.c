@@ -144,23 +144,34 @@ static bool empty_array(tl_vm *vm, tl_slot *out) {
   return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &none), out);
 }
 
-// An array of a list's items where they stack: scalars to one dimension, arrays
-// of one shape to one more, strings to a string array; where [nested] is true
-// also rows of different lengths, records and none. Else the list itself:
+// Of these the results are an array, too.
+static bool is_array(tl_slot source) {
+  return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
+}
+
+// The results of a function in the form of the source: a list stays a list; of
+// an array or a range, an array of the items where they stack: scalars to one
+// dimension, arrays of one shape to one more, strings to a string array; of
+// nested ones also rows of different lengths, records and none. Else the list
+// itself:
 //
 //   1, 2, 3             [1, 2, 3]
 //   [1, 2], [3, 4]      2 * 2
-//   [1, 2], [3]         rows where [nested], else the list of both
+//   [1, 2], [3]         rows of nested ones, else the list of both
 //   1, "a"              the list of both
 //
 // Takes the list; *out is owned. Results that do not stack are no error: the
 // list is the result then. An error of another kind, such as lack of memory,
 // remains one.
-static bool stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
+static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   tl_slot owned = tl_own_list(list);
+  *out = owned;
+  if (!is_array(source))
+    return true;
   bool ok = list->length == 0 ? empty_array(vm, out)
-            : nested          ? tl_stack_any(vm, list->length, list->items, out)
-                              : tl_stack(vm, list->length, list->items, out);
+            : tl_is_nested(source)
+                ? tl_stack_any(vm, list->length, list->items, out)
+                : tl_stack(vm, list->length, list->items, out);
   if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
               vm->error.status == TALLY_ERR_SHAPE)) {
     tl_error_clear(vm);
@@ -173,32 +184,30 @@ static bool stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
 
 // --- fold and scan ----------------------------------------------------------
 
-// Whether a one-dimensional array may be folded by [op]'s sequential kernel:
-// the same operations in the same order as one by one, without a wider dtype.
-static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
-  switch (op) {
-    case TL_OP_ADD:
-      *fold = TL_FOLD_SUM;
-      break;
-    case TL_OP_MULTIPLY:
-      *fold = TL_FOLD_PROD;
-      break;
-    case TL_OP_MAXIMUM:
-      *fold = TL_FOLD_MAX;
-      break;
-    case TL_OP_MINIMUM:
-      *fold = TL_FOLD_MIN;
-      break;
-    default:
-      return false;
-  }
-  if (!tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
-    return false;
+// The operations that have a sequential kernel, and the cumulative reduction
+// that does what scan does with it.
+static const struct running {
+  tl_op op;
+  tl_fold fold;
+  tl_reduction reduction;
+} runnings[] = {{TL_OP_ADD, TL_FOLD_SUM, TL_REDUCE_SUM},
+                {TL_OP_MULTIPLY, TL_FOLD_PROD, TL_REDUCE_PROD},
+                {TL_OP_MAXIMUM, TL_FOLD_MAX, TL_REDUCE_MAX},
+                {TL_OP_MINIMUM, TL_FOLD_MIN, TL_REDUCE_MIN}};
+
+// That of an array that [op]'s kernel may fold: the same operations in the same
+// order as one by one, without a wider dtype. Else NULL.
+static const struct running *find_running(tl_slot x, tl_op op) {
+  const struct running *r = runnings, *end = r + 4;
+  while (r < end && r->op != op) r++;
+  if (r == end || !tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
+    return NULL;
   // A sum of int8 widens in the kernel, while one by one it wraps: only folds
   // that keep the dtype are the same.
   tl_dtype dtype = tl_array_dtype(x.array);
-  return dtype != TL_BOOL && tl_fold_result(*fold, dtype) == dtype &&
-         tl_kernels()->scan[*fold][dtype] != NULL;
+  bool same = dtype != TL_BOOL && tl_fold_result(r->fold, dtype) == dtype &&
+              tl_kernels()->scan[r->fold][dtype] != NULL;
+  return same ? r : NULL;
 }
 
 // Whether folding by [op] gives the same value in any order and grouping, and
@@ -242,12 +251,13 @@ static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
   if (!tl_is_array(x) || tl_ndim(x.array) != 1)
     return false;
   tl_dtype dtype = tl_array_dtype(x.array);
-  const bool in_order = has_scan(x, op, &out->in_order);
+  const struct running *running = find_running(x, op);
+  out->in_order = running != NULL ? running->fold : TL_FOLD_SUM;
   out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
-  out->feed = in_order && out->any_order != NULL
+  out->feed = running != NULL && out->any_order != NULL
                   ? tl_kernels()->fold_feed[out->in_order][dtype]
                   : NULL;
-  return out->any_order != NULL || in_order;
+  return out->any_order != NULL || running != NULL;
 }
 
 // The items of a block that a fold goes through at once.
@@ -415,39 +425,16 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// Of these the results are an array, too.
-static bool is_array(tl_slot source) {
-  return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
-}
-
-// The results of a function in the form of the source: a list stays a list; of
-// an array or a range, an array where the results stack. Takes [list].
-static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
-  if (is_array(source))
-    return stack_results(vm, list, tl_is_nested(source), out);
-  *out = tl_own_list(list);
-  return true;
-}
-
-// The cumulative reduction that does what scan does with this fold.
-static tl_reduction running_reduction(tl_fold fold) {
-  return fold == TL_FOLD_SUM    ? TL_REDUCE_SUM
-         : fold == TL_FOLD_PROD ? TL_REDUCE_PROD
-         : fold == TL_FOLD_MIN  ? TL_REDUCE_MIN
-                                : TL_REDUCE_MAX;
-}
-
 // scan(xs, f, init): the values that fold goes through.
 static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  tl_fold fold;
   if (!open_both(vm, "scan", args, &c, &xs))
     return false;
-  if (tl_is_none(args[2]) && has_scan(args[0], c.op, &fold)) {
-    return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
+  const struct running *running = find_running(args[0], c.op);
+  if (tl_is_none(args[2]) && running != NULL)
+    return tl_cumulative(vm, running->reduction, &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
-  }
   tl_slot list, given[3];
   for (int i = 0; i < 3; i++) given[i] = tl_borrow(args[i]);
   return tl_in_tally(vm, "running_values", 3, given, &list) &&
