@@ -100,16 +100,15 @@ static struct {
 } zstd;
 
 // The functions in the order of the fields above.
-#define ZSTD(X)                                                             \
-  X(ZSTD_createDStream_advanced)                                            \
-  X(ZSTD_freeDStream)                                                       \
-  X(ZSTD_decompressStream)                                                  \
-  X(ZSTD_isError)                                                           \
-  X(ZSTD_getErrorName)                                                      \
-  X(ZSTD_compressBound)                                                     \
-  X(ZSTD_createCCtx_advanced)                                               \
-  X(ZSTD_freeCCtx) X(ZSTD_CCtx_setParameter) X(ZSTD_CCtx_setPledgedSrcSize) \
-      X(ZSTD_compressStream2)
+#define ZSTD(X)                                                          \
+  X(ZSTD_createDStream_advanced)                                         \
+  X(ZSTD_freeDStream)                                                    \
+  X(ZSTD_decompressStream)                                               \
+  X(ZSTD_isError)                                                        \
+  X(ZSTD_getErrorName)                                                   \
+  X(ZSTD_compressBound)                                                  \
+  X(ZSTD_createCCtx_advanced) X(ZSTD_freeCCtx) X(ZSTD_CCtx_setParameter) \
+      X(ZSTD_CCtx_setPledgedSrcSize) X(ZSTD_compressStream2)
 #ifdef TALLY_WITH_ZSTD
 ZSTD(TL_LIBRARY_DECLARE)
 #endif
@@ -428,6 +427,15 @@ bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out) {
   return tl_io_read(vm, what, path, out) && tl_expand_text(vm, what, path, out);
+}
+
+bool tl_io_check_text(tl_vm *vm, const char *what, const char *path,
+                      int64_t offset, const char *text, size_t nbytes) {
+  size_t at;
+  return tl_text_check(vm, text, nbytes, &at) ||
+         tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: \"%s\" is no UTF-8 text: malformed at byte %lld",
+                 what, path, (long long)(offset + (int64_t)at));
 }
 
 // A path that is nothing but the ending, such as ".gz", does not end so: it
