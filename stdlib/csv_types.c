@@ -71,8 +71,7 @@ static bool read_unsigned(const char *text, size_t nbytes, uint64_t *out) {
 // A bool or a uint64, blanks around it allowed.
 static bool read_item(tl_dtype dtype, const char *text, size_t nbytes,
                       uint64_t *out) {
-  while (nbytes > 0 && *text == ' ') text++, nbytes--;
-  while (nbytes > 0 && text[nbytes - 1] == ' ') nbytes--;
+  tl_csv_trim(&text, &nbytes);
   return dtype == TL_BOOL ? read_bool(text, nbytes, out)
                           : read_unsigned(text, nbytes, out);
 }
