@@ -89,19 +89,14 @@ typedef struct items {
   bool gives;
 } items;
 
-// Starts at the first item. False (kind type) for a value without items.
-static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
-                       items *out) {
-  *out = (items){.vm = vm, .source = source};
-  out->gives = tl_is_list(*source) && tl_is_unique(*source);
-  return tl_items_count(vm, function, *source, &out->count);
-}
-
-// Opens both: args[0] has the items, args[1] is called.
+// Opens both: args[0] has the items, which begin with the first, args[1] is
+// called. False (kind type) for a value without items.
 static bool open_both(tl_vm *vm, const char *function, tl_slot *args, callee *c,
                       items *xs) {
+  *xs = (items){.vm = vm, .source = &args[0]};
+  xs->gives = tl_is_list(args[0]) && tl_is_unique(args[0]);
   return open_callee(vm, function, args[1], c) &&
-         open_items(vm, function, &args[0], xs);
+         tl_items_count(vm, function, args[0], &xs->count);
 }
 
 // The item at [index]: borrowed from a list that lives on, else owned.
@@ -126,14 +121,6 @@ static void keep(tl_vm *vm, tl_slot *s) {
   if (!tl_is_heap(*s))
     return;
   *s = tl_escape(vm, s, TL_CAUSE_CALL);
-}
-
-// Calls and appends the result to the list.
-static bool push_call(callee *c, int count, tl_slot *args, tl_list **list) {
-  tl_slot result = tl_none();
-  bool ok = call(c, count, args, &result) && tl_list_push(c->vm, list, &result);
-  tl_drop(c->vm, result);
-  return ok;
 }
 
 // --- Results ---------------------------------------------------------------
@@ -443,17 +430,20 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- each and filter --------------------------------------------------------
 
-// One call with the item and the other arguments of each.
-static bool push_call_with(callee *c, tl_slot item, const tl_list *more,
-                           tl_list **list) {
-  tl_slot args[TL_MAX_PARAMS];
+// Calls with the item and the other arguments of each, and appends the result
+// to the list.
+static bool push_call(callee *c, tl_slot item, const tl_list *more,
+                      tl_list **list) {
+  tl_slot args[TL_MAX_PARAMS], result = tl_none();
   int count = 1;
   args[0] = item;
   for (int64_t i = 0; more != NULL && i < more->length; i++) {
     // The other arguments are needed for the next item too.
     args[count++] = tl_borrow(more->items[i]);
   }
-  return push_call(c, count, args, list);
+  bool ok = call(c, count, args, &result) && tl_list_push(c->vm, list, &result);
+  tl_drop(c->vm, result);
+  return ok;
 }
 
 // each(xs, f, …). What is more than the item is borrowed for each call, so that
@@ -478,7 +468,7 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < xs.count; i++) {
     tl_slot item;
-    ok = get_item(&xs, i, &item) && push_call_with(&c, item, more, &list);
+    ok = get_item(&xs, i, &item) && push_call(&c, item, more, &list);
   }
   tl_slot results;
   return tl_list_give(vm, list, ok, &results) &&
