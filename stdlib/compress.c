@@ -434,8 +434,8 @@ bool tl_io_check_text(tl_vm *vm, const char *what, const char *path,
   size_t at;
   return tl_text_check(vm, text, nbytes, &at) ||
          tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: \"%s\" is no UTF-8 text: malformed at byte %lld",
-                 what, path, (long long)(offset + (int64_t)at));
+                 "%s: \"%s\" is no UTF-8 text: malformed at byte %lld", what,
+                 path, (long long)(offset + (int64_t)at));
 }
 
 // A path that is nothing but the ending, such as ".gz", does not end so: it
