@@ -168,21 +168,8 @@ static bool too_many(tl_vm *vm, const char *function, const char *name,
                  function, name, (long long)count, max);
 }
 
-// The items of a list, each of which must be an integer.
-static bool ints_of_list(tl_vm *vm, const char *function, const char *name,
-                         const tl_list *list, int max, int *count,
-                         int64_t *out) {
-  if (list->length > max)
-    return too_many(vm, function, name, list->length, max);
-  for (int64_t i = 0; i < list->length; i++)
-    if (!tl_arg_int(vm, function, name, list->items[i], &out[i]))
-      return false;
-  *count = (int)list->length;
-  return true;
-}
-
-// The items of a vector of any integer dtype, or of a range.
-static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
+// The items of a list, of a vector of any integer dtype, or of a range.
+static bool ints_of_items(tl_vm *vm, const char *function, const char *name,
                           tl_slot s, int max, int *count, int64_t *out) {
   int64_t length;
   size_t at = 0;
@@ -196,7 +183,8 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
   for (int64_t i = 0; i < length; i++) {
     tl_slot value;
     if (!tl_items_get(vm, s, i, &at, &value) ||
-        !tl_arg_int(vm, function, name, value, &out[i]))
+        !tl_drop_after(vm, tl_arg_int(vm, function, name, value, &out[i]),
+                       &value))
       return false;
   }
   *count = (int)length;
@@ -212,9 +200,7 @@ static bool ints_of_array(tl_vm *vm, const char *function, const char *name,
 bool tl_arg_ints(tl_vm *vm, const char *function, const char *name, tl_slot s,
                  int max, int *count, int64_t *out) {
   if (tl_is_list(s) || tl_is_array(s) || tl_is_range(s)) {
-    bool ok = tl_is_list(s)
-                  ? ints_of_list(vm, function, name, s.list, max, count, out)
-                  : ints_of_array(vm, function, name, s, max, count, out);
+    bool ok = ints_of_items(vm, function, name, s, max, count, out);
     if (!ok)
       // The message names the whole argument: an item of it is nothing that
       // the script has a name for.

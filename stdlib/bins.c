@@ -91,11 +91,22 @@ static bool count_items(counting *c) {
   return true;
 }
 
-// Weights may have any shape with as many items as x: they are read in
-// row-major order.
+// Weights have as many items as x, whatever its shape: they are read in
+// row-major order. *out, which may be none, is to be dropped on failure, too.
+static bool read_weights(tl_vm *vm, const char *function, tl_slot s,
+                         const tl_array *x, tl_slot *out) {
+  *out = tl_none();
+  return tl_is_none(s) ||
+         (tl_as_contiguous(vm, function, s, TL_FLOAT64, out) &&
+          (out->array->size == x->size ||
+           tl_fail(vm, TALLY_ERR_SHAPE, "%s: %lld weights for %lld items",
+                   function, (long long)out->array->size, (long long)x->size)));
+}
+
+// bincount(x, weights, minlength).
 static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t length;
-  tl_slot index, weights = tl_none();
+  tl_slot index, weights;
   if (!tl_arg_numeric(vm, "bincount", &args[0]) ||
       !tl_arg_count(vm, "bincount", "minlength", args[2], &length))
     return false;
@@ -108,11 +119,7 @@ static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
                 .items = (const int64_t *)(const void *)index.array->data,
                 .n = index.array->size};
   bool weighted = !tl_is_none(args[1]);
-  bool ok = !weighted ||
-            tl_as_contiguous(vm, "bincount", args[1], TL_FLOAT64, &weights);
-  if (ok && weighted && weights.array->size != c.n)
-    ok = tl_fail(vm, TALLY_ERR_SHAPE, "bincount: %lld weights for %lld items",
-                 (long long)weights.array->size, (long long)c.n);
+  bool ok = read_weights(vm, "bincount", args[1], index.array, &weights);
   if (ok && weighted)
     c.weights = (const double *)(const void *)weights.array->data;
   if (ok)
@@ -216,13 +223,6 @@ static void count_even(const binning *b, const double *item,
     if (bin[i] == TL_BIN_UNSURE)
       bin[i] = bin_by_edges(b, item[i]);
   add_to_bins(b, bin, all, weight, n);
-}
-
-// At most BIN_BLOCK items. Even bins are computed, others are searched for: the
-// factor between them is the length of the search.
-static void count_block(const binning *b, const double *item,
-                        const double *weight, int64_t n) {
-  (b->even ? count_even : count_sorted)(b, item, weight, n);
 }
 
 // What the arguments say of even bins; *ranged: of their ends too.
@@ -439,7 +439,10 @@ static void take_floats(tl_call_consumer *in, int pass, const void *items,
   binning to = open_bins(b->edges.array, b->even.bins > 0, b->sums);
   for (size_t at = 0; at < n; at += BIN_BLOCK) {
     size_t count = n - at < BIN_BLOCK ? n - at : BIN_BLOCK;
-    count_block(&to, item + at, b->weight, (int64_t)count);
+    // Even bins are computed, others are searched for: the factor between them
+    // is the length of the search.
+    (to.even ? count_even : count_sorted)(&to, item + at, b->weight,
+                                          (int64_t)count);
     if (b->weight != NULL)
       b->weight += count;
   }
@@ -549,26 +552,13 @@ static bool feed_items(tl_call_consumer *in, int pass, const tl_array *x) {
                                 (long long)i, item[i]);
 }
 
-// Weights have as many items as x, whatever its shape.
-static bool read_weights(tl_vm *vm, tl_slot s, const tl_array *x,
-                         tl_slot *out) {
-  *out = tl_none();
-  return tl_is_none(s) ||
-         (tl_as_contiguous(vm, "histogram", s, TL_FLOAT64, out) &&
-          (out->array->size == x->size ||
-           tl_fail(vm, TALLY_ERR_SHAPE,
-                   "histogram: %lld weights for %lld "
-                   "items",
-                   (long long)out->array->size, (long long)x->size)));
-}
-
 // A call by itself: the consumer of a region, fed with all items.
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_call_consumer consumer, *in = new_bins(vm, &consumer);
   tl_slot x, weights;
   if (!tl_as_contiguous(vm, "histogram", args[0], TL_FLOAT64, &x))
     return false;
-  bool ok = read_weights(vm, args[3], x.array, &weights);
+  bool ok = read_weights(vm, "histogram", args[3], x.array, &weights);
   if (ok && !tl_is_none(weights))
     bins_of(in)->weight = (const double *)weights.array->data;
   ok = ok && open_floats(in, args);

@@ -199,7 +199,7 @@ static int window_of(tl_packing packing) {
   return packing == TL_PACKED_RAW ? -15 : packing == TL_PACKED_ZLIB ? 15 : 31;
 }
 
-// How many bytes zlib gets at once: between two pieces the VM is polled.
+// How many bytes a library gets at once: between two pieces the VM is polled.
 static unsigned piece_of(size_t nbytes) {
   return nbytes > 1 << 17 ? 1 << 17 : (unsigned)nbytes;
 }
@@ -265,31 +265,37 @@ static zstd_memory memory_of(tl_vm *vm) {
   return (zstd_memory){zstd_alloc, z_free, vm};
 }
 
+// Has Zstandard take the data, in pieces, and write what it makes of them: to
+// expand all frames, or [ends], all of them compressed. A stream to expand that
+// wants more and moves nothing has reached the end of the data.
+static bool run_zstd(expansion *e, void *stream, bool ends) {
+  tl_bytes *to = e->out;
+  for (size_t left = 1; left != 0 || e->at < e->nbytes;) {
+    if (!tl_poll(e->vm, 64) || !make_room(e))
+      return false;
+    const size_t rest = e->nbytes - e->at, piece = piece_of(rest);
+    // The stream does not write to its input, whatever its type says.
+    zstd_buffer in = {(void *)(uintptr_t)(e->data + e->at), piece, 0};
+    zstd_buffer out = {to->data + to->nbytes, to->capacity - to->nbytes - 1, 0};
+    left = ends ? zstd.make(stream, &out, &in,
+                            piece == rest ? ZSTD_END : ZSTD_GO_ON)
+                : zstd.expand(stream, &out, &in);
+    if (zstd.is_error(left))
+      return zstd_failed(e, left);
+    e->at += in.at;
+    to->nbytes += out.at;
+    if (!ends && left != 0 && out.at == 0 && in.at == 0)
+      return damaged(e, "end early");
+  }
+  return true;
+}
+
 // Expands all frames of Zstandard.
 static bool unzstd(expansion *e) {
   void *stream = zstd.open(memory_of(e->vm));
   if (!stream)
     return no_memory(e);
-  // The stream does not write to its input, whatever its type says.
-  zstd_buffer in = {(void *)(uintptr_t)e->data, e->nbytes, 0};
-  size_t left = 1;
-  bool ok = true;
-  while (ok && (in.at < in.nbytes || left != 0)) {
-    ok = tl_poll(e->vm, 64) && make_room(e);
-    if (!ok)
-      break;
-    tl_bytes *to = e->out;
-    zstd_buffer out = {to->data + to->nbytes, to->capacity - to->nbytes - 1, 0};
-    // A stream that wants more and moves nothing has reached the end of the
-    // data.
-    size_t before = in.at;
-    left = zstd.expand(stream, &out, &in);
-    to->nbytes += zstd.is_error(left) ? 0 : out.at;
-    if (zstd.is_error(left))
-      ok = zstd_failed(e, left);
-    else if (left != 0 && out.at == 0 && in.at == before)
-      ok = damaged(e, "end early");
-  }
+  bool ok = run_zstd(e, stream, false);
   zstd.close(stream);
   return ok;
 }
@@ -321,30 +327,6 @@ bool tl_expand(tl_vm *vm, const char *what, const char *path,
 
 // --- Compressing ------------------------------------------------------------
 
-// Compresses piece by piece, between which it polls, into room for the worst
-// case. False after tl_fail.
-static bool feed_zstd(void *maker, expansion *e) {
-  enum { PIECE = 1 << 16 };
-  tl_bytes *to = e->out;
-  for (size_t left = 1; left != 0;) {
-    size_t more = e->nbytes - e->at < PIECE ? e->nbytes - e->at : PIECE;
-    zstd_buffer in = {(void *)(uintptr_t)(e->data + e->at), more, 0};
-    zstd_buffer out = {to->data + to->nbytes, to->capacity - to->nbytes, 0};
-    const bool ends = e->at + more == e->nbytes;
-    if (!tl_poll(e->vm, 64))
-      return false;
-    left = zstd.make(maker, &out, &in, ends ? ZSTD_END : ZSTD_GO_ON);
-    if (zstd.is_error(left))
-      return zstd_failed(e, left);
-    e->at += in.at;
-    to->nbytes += out.at;
-    // What is left to be flushed is known only at the end.
-    if (!ends)
-      left = 1;
-  }
-  return true;
-}
-
 // Compresses all of e's bytes into e->out in one go, as Zstandard tells
 // beforehand how many bytes will do. False after tl_fail; then e->out has no
 // memory.
@@ -355,16 +337,13 @@ static bool compress_zstd(expansion *e, int level) {
   if (maker == NULL)
     return no_memory(e);
   out->data = tl_alloc(e->vm, out->capacity, "compressed data");
-  bool ok = false;
-  if (out->data != NULL) {
-    // The size goes into the header, and makes the tables as large as needed.
-    zstd.set(maker, ZSTD_LEVEL, level);
-    zstd.set_size(maker, e->nbytes);
-    ok = feed_zstd(maker, e);
-    if (!ok)
-      tl_bytes_free(e->vm, out);
-  }
+  // The size goes into the header, and makes the tables as large as needed.
+  zstd.set(maker, ZSTD_LEVEL, level);
+  zstd.set_size(maker, e->nbytes);
+  bool ok = out->data != NULL && run_zstd(e, maker, true);
   zstd.maker_close(maker);
+  if (!ok)
+    tl_bytes_free(e->vm, out);
   return ok;
 }
 
@@ -448,6 +427,15 @@ bool tl_expand_text(tl_vm *vm, const char *what, const char *path,
 bool tl_io_read_expanded(tl_vm *vm, const char *what, const char *path,
                          tl_bytes *out) {
   return tl_io_read(vm, what, path, out) && tl_expand_text(vm, what, path, out);
+}
+
+bool tl_io_check_text(tl_vm *vm, const char *what, const char *path,
+                      int64_t offset, const char *text, size_t nbytes) {
+  size_t at;
+  return tl_text_check(vm, text, nbytes, &at) ||
+         tl_fail(vm, TALLY_ERR_VALUE,
+                 "%s: \"%s\" is no UTF-8 text: malformed at byte %lld", what,
+                 path, (long long)(offset + (int64_t)at));
 }
 
 // A path that is nothing but the ending, such as ".gz", does not end so: it

@@ -65,4 +65,9 @@ bool tl_io_packs(const char *path);
 bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
                         const void *data, size_t nbytes);
 
+// Fails (kind value) where bytes of a file are no UTF-8, at the first wrong
+// one: [offset] of them lie before these.
+bool tl_io_check_text(tl_vm *vm, const char *what, const char *path,
+                      int64_t offset, const char *text, size_t nbytes);
+
 #endif

@@ -142,14 +142,10 @@ static bool convolve_dense(tl_vm *vm, const tl_array *a, const tl_array *b,
   const int64_t end_whole = within(a->size, p.skip, end);
   char *whole = c->data + (begin_whole - p.skip) * size;
   char *rest = c->data + (end_whole - p.skip) * size;
-  if (add_all(vm, a, b, dtype, p.skip, begin_whole, c->data) &&
-      add_whole(vm, a, b, dtype, begin_whole, end_whole, whole) &&
-      add_all(vm, a, b, dtype, end_whole, end, rest)) {
-    *out = tl_own_array(c);
-    return true;
-  }
-  tl_drop(vm, tl_own_array(c));
-  return false;
+  bool ok = add_all(vm, a, b, dtype, p.skip, begin_whole, c->data) &&
+            add_whole(vm, a, b, dtype, begin_whole, end_whole, whole) &&
+            add_all(vm, a, b, dtype, end_whole, end, rest);
+  return tl_array_finish(vm, ok, c, out);
 }
 
 // Sums are made as wide as the machine has them and narrowed in the end: for

@@ -52,13 +52,11 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
     ok = tl_array_fill(vm, a, one);
   if (is_string)
     tl_drop(vm, tl_own_array(one));
-  if (a && !ok && like != NULL)
+  if (a && !ok && like != NULL) {
     tl_put_back(vm, like, tl_own_array(a));
-  else if (a && !ok)
-    tl_drop(vm, tl_own_array(a));
-  if (!a || !ok)
     return false;
-  return tl_result_give(vm, a, true, out);
+  }
+  return tl_result_give(vm, a, ok, out);
 }
 
 // A new array of zeros, whose memory the system may hand out cleared; in the
@@ -94,17 +92,14 @@ static bool zeros(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot texts;
   if (tl_is_type(args[0]))
     return tl_zeros_of_type(vm, "zeros", args[0].type, 0, NULL, out);
-  if (asks_bytes(args[1])) {
-    return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
-           zeros_of(vm, NULL, TL_STRING, ndim, shape, &texts) &&
+  if (!tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape))
+    return false;
+  if (asks_bytes(args[1]))
+    return zeros_of(vm, NULL, TL_STRING, ndim, shape, &texts) &&
            tl_raw_bytes_close(vm, &texts, out);
-  }
-  if (tl_is_type(args[1]) && args[1].type->kind != TL_TYPE_DTYPE) {
-    return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
-           tl_zeros_of_type(vm, "zeros", args[1].type, ndim, shape, out);
-  }
-  return tl_arg_shape(vm, "zeros", "shape", args[0], &ndim, shape) &&
-         tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
+  if (tl_is_type(args[1]) && args[1].type->kind != TL_TYPE_DTYPE)
+    return tl_zeros_of_type(vm, "zeros", args[1].type, ndim, shape, out);
+  return tl_arg_dtype(vm, "zeros", args[1], TL_FLOAT64, &dtype) &&
          zeros_of(vm, NULL, dtype, ndim, shape, out);
 }
 
@@ -190,10 +185,9 @@ static bool full(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_dtype own = TL_FLOAT64, dtype;
   if (tl_is_raw_bytes(args[1]) || asks_bytes(args[2]))
     return full_of_bytes(vm, args, out);
-  if (tl_is_record(args[1]) && tl_is_none(args[2])) {
+  if (tl_is_record(args[1]) && tl_is_none(args[2]))
     return tl_arg_shape(vm, "full", "shape", args[0], &ndim, shape) &&
            tl_value_repeat(vm, args[1], ndim, shape, out);
-  }
   if (tl_is_record(args[1]))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "full: no dtype goes with a record, whose values have their "
@@ -299,12 +293,13 @@ static bool fill_counted(tl_vm *vm, tl_array *a, int64_t start, int64_t step) {
   return true;
 }
 
-// Ends with the array or, where it could not be filled, without.
-static tl_array *if_filled(tl_vm *vm, tl_array *a, bool ok) {
-  if (ok)
-    return a;
-  tl_drop(vm, tl_own_array(a));
-  return NULL;
+// Takes an array or NULL: where it was filled, *out is it with that dtype.
+static bool if_filled(tl_vm *vm, tl_array *a, bool filled, tl_dtype dtype,
+                      tl_slot *out) {
+  if (filled)
+    return tl_cast_own(vm, a, dtype, out);
+  tl_array_drop(vm, a);
+  return false;
 }
 
 // The number of items is ceil((stop - start) / step):
@@ -326,9 +321,7 @@ static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                    (unsigned long long)n);
   int64_t shape = (int64_t)n;
   tl_array *a = tl_array_new(vm, TL_INT64, 1, &shape);
-  if (a)
-    a = if_filled(vm, a, fill_counted(vm, a, start, step));
-  return a && tl_cast_own(vm, a, dtype, out);
+  return if_filled(vm, a, a && fill_counted(vm, a, start, step), dtype, out);
 }
 
 // The same of doubles. Items are start + i step and not sums, whose errors
@@ -343,11 +336,9 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
                    start, stop, step);
   int64_t shape = n > 0 ? (int64_t)n : 0;
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
-  if (a)
-    a = if_filled(
-        vm, a,
-        fill_spaced(vm, (double *)(void *)a->data, 1, shape, start, step));
-  return a && tl_cast_own(vm, a, dtype, out);
+  bool filled =
+      a && fill_spaced(vm, (double *)(void *)a->data, 1, shape, start, step);
+  return if_filled(vm, a, filled, dtype, out);
 }
 
 // arange(stop), arange(start, stop), arange(start, stop, step).
@@ -439,10 +430,7 @@ static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = a && fill_line(vm, item, parts, num, start.re, stop.re, endpoint) &&
             (parts == 1 ||
              fill_line(vm, item + 1, parts, num, start.im, stop.im, endpoint));
-  if (ok)
-    return tl_cast_own(vm, a, dtype, out);
-  tl_array_drop(vm, a);
-  return false;
+  return if_filled(vm, a, ok, dtype, out);
 }
 
 // --- Matrices ---------------------------------------------------------------

@@ -233,13 +233,12 @@ static bool take_date(const tl_csv_column *column, tl_csv_part *part,
                       tl_csv_learned *learned, const tl_csv_cell *cell,
                       bool blank) {
   int64_t microseconds = INT64_MIN;
-  if (!blank && !tl_date_read(cell->text, cell->nbytes, &microseconds)) {
+  const char *text = cell->text;
+  size_t nbytes = cell->nbytes;
+  tl_csv_trim(&text, &nbytes);
+  if (!blank && !tl_date_read(text, nbytes, &microseconds))
     return note_cell(part, TL_CSV_NO_DATE, cell);
-  }
-  size_t first = 0, end = cell->nbytes;
-  while (first < end && cell->text[first] == ' ') first++;
-  while (end > first && cell->text[end - 1] == ' ') end--;
-  learned->timed = learned->timed || end - first > 10;
+  learned->timed = learned->timed || nbytes > 10;
   store(column, part, &microseconds);
   return true;
 }

@@ -2,7 +2,6 @@
 
 #include "stdlib/csv_table.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/array.h"
@@ -55,9 +54,8 @@ bool tl_csv_table_more(tl_csv_table *t) {
 
 // Also of a target that has none, and more than once.
 static void drop_arrays(tl_vm *vm, tl_csv_target *target) {
-  tl_drop(vm, target->array);
-  tl_drop(vm, target->missing);
-  target->array = target->missing = tl_none();
+  tl_clear(vm, &target->array);
+  tl_clear(vm, &target->missing);
 }
 
 // They are as long as [expected] says: dropped before that changes.
@@ -112,7 +110,6 @@ static bool fail_cell(const tl_csv_table *t, const tl_csv_part *part) {
 bool tl_csv_table_fail(const tl_csv_table *t, const tl_csv_part *part) {
   long long cell = (long long)part->fault_cell + 1;
   const char *message = "";
-  char date[80];
   switch (part->fault) {
     case TL_CSV_CELL_COUNT:
       return tl_fail(t->vm, TALLY_ERR_VALUE,
@@ -121,14 +118,12 @@ bool tl_csv_table_fail(const tl_csv_table *t, const tl_csv_part *part) {
                      t->path, (long long)part->fault_line, cell - 1,
                      (long long)t->count);
     case TL_CSV_NO_DATE:
-      snprintf(date, sizeof date, "\"%.*s\"",
-               (int)(part->fault_nbytes < 60 ? part->fault_nbytes : 60),
-               part->fault_text);
       return tl_fail(t->vm, TALLY_ERR_VALUE,
-                     "read_csv: \"%s\", line %lld: %s in column %s is no date "
-                     "such as 2024-05-31 or 2024-05-31T12:00:00",
-                     t->path, (long long)part->fault_line, date,
-                     t->targets[part->fault_cell].name->text);
+                     "read_csv: \"%s\", line %lld: \"%.*s\" in column %s is no "
+                     "date such as 2024-05-31 or 2024-05-31T12:00:00",
+                     t->path, (long long)part->fault_line,
+                     (int)(part->fault_nbytes < 60 ? part->fault_nbytes : 60),
+                     part->fault_text, t->targets[part->fault_cell].name->text);
     case TL_CSV_OTHER_TYPE:
       return fail_cell(t, part);
     case TL_CSV_OPEN_QUOTE:
@@ -594,8 +589,7 @@ static void finish(const tl_csv_table *t, tl_csv_target *target) {
     tl_array_cut(t->vm, &target->missing, t->rows);
     return;
   }
-  tl_drop(t->vm, target->missing);
-  target->missing = tl_none();
+  tl_clear(t->vm, &target->missing);
 }
 
 // In four steps, each of which may fail:

@@ -71,8 +71,7 @@ static bool read_unsigned(const char *text, size_t nbytes, uint64_t *out) {
 // A bool or a uint64, blanks around it allowed.
 static bool read_item(tl_dtype dtype, const char *text, size_t nbytes,
                       uint64_t *out) {
-  while (nbytes > 0 && *text == ' ') text++, nbytes--;
-  while (nbytes > 0 && text[nbytes - 1] == ' ') nbytes--;
+  tl_csv_trim(&text, &nbytes);
   return dtype == TL_BOOL ? read_bool(text, nbytes, out)
                           : read_unsigned(text, nbytes, out);
 }
@@ -165,13 +164,9 @@ static bool read_texts(tl_vm *vm, tl_dtype dtype, const tl_slot *missing,
     else
       memcpy(out->data + (size_t)i * itemsize, &item, itemsize);
   }
-  if (!ok && out)
-    tl_drop(vm, tl_own_array(out));
-  if (!ok)
-    return false;
-  tl_drop(vm, *column);
-  *column = tl_own_array(out);
-  return true;
+  if (ok)
+    tl_drop(vm, *column);
+  return tl_array_finish(vm, ok, out, column);
 }
 
 // A number that does not fit fails without an error, as in read_texts; other

@@ -82,16 +82,6 @@ static char *last_line_end(tl_vm *vm, char *begin, char *end) {
   return begin;
 }
 
-// Windows end at lines, so no code point lies across two of them.
-static bool check_text(const tl_csv_window *w) {
-  size_t bad;
-  return tl_text_check(w->reader.vm, w->begin, size_of(w), &bad) ||
-         tl_fail(w->reader.vm, TALLY_ERR_VALUE,
-                 "%s: \"%s\" is no UTF-8 text: malformed at byte %lld",
-                 w->reader.what, w->reader.path,
-                 (long long)(w->offset + (int64_t)bad));
-}
-
 // Shows the lines that end within the first [want] bytes from [at] on, or as
 // many more as one line takes.
 static bool show(tl_csv_window *w, size_t at, size_t want) {
@@ -116,7 +106,9 @@ static bool show(tl_csv_window *w, size_t at, size_t want) {
   }
   w->behind = *w->end;
   *w->end = 0;
-  return check_text(w);
+  // Windows end at lines, so no code point lies across two of them.
+  return tl_io_check_text(w->reader.vm, w->reader.what, w->reader.path,
+                          w->offset, w->begin, size_of(w));
 }
 
 // --- Windows ----------------------------------------------------------------

@@ -131,10 +131,12 @@ static void store_real(char *at, double f, double factor) {
   memcpy(at, &f, sizeof f);
 }
 
-// Transforms one lane of n items to n; items that are not given are zeros.
+// Transforms one lane of n items to n, or to the half of them that is wanted;
+// items that are not given are zeros.
 // Strides are in bytes. False where the VM was stopped.
 static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
                         char *out, int64_t out_step) {
+  const int64_t wanted = t->kind == COMPLEX ? t->n : t->n / 2 + 1;
   tl_c128 *a = t->a;
   for (int64_t k = 0; k < t->given; k++) {
     const char *at = x + k * step;
@@ -147,8 +149,10 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
     return false;
   a = tl_fft_run(vm, &t->fft, a, t->b);
   bool ok = a != NULL;
-  for (int64_t k = 0; ok && k < t->n; k++) {
+  for (int64_t k = 0; ok && k < wanted; k++) {
     tl_c128 c = t->inverse ? (tl_c128){a[k].im, a[k].re} : a[k];
+    if (t->conjugate)
+      c.im = -c.im;
     store(out + k * out_step, c, t->factor);
     ok = tl_fft_goes_on(vm, k);
   }
@@ -182,29 +186,15 @@ static bool run_to_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                         char *out, int64_t out_step) {
   // Two real items are one complex item of half the length.
   double *reals = (double *)(void *)t->a;
-  tl_c128 *a = t->a;
-  if (t->halved) {
-    for (int64_t k = 0; k < t->n; k++) {
-      reals[k] = k < t->given ? load_real(x + k * step) : 0;
-      if (!tl_fft_goes_on(vm, k))
-        return false;
-    }
-    a = tl_fft_run(vm, &t->fft, a, t->b);
-    return a != NULL && unpack_half(vm, t, a, out, out_step);
-  }
+  if (!t->halved)
+    return run_complex(vm, t, x, step, out, out_step);
   for (int64_t k = 0; k < t->n; k++) {
-    a[k] = (tl_c128){k < t->given ? load_real(x + k * step) : 0, 0};
+    reals[k] = k < t->given ? load_real(x + k * step) : 0;
     if (!tl_fft_goes_on(vm, k))
       return false;
   }
-  a = tl_fft_run(vm, &t->fft, a, t->b);
-  bool ok = a != NULL;
-  for (int64_t k = 0; ok && k <= t->n / 2; k++) {
-    tl_c128 c = {a[k].re, t->conjugate ? -a[k].im : a[k].im};
-    store(out + k * out_step, c, t->factor);
-    ok = tl_fft_goes_on(vm, k);
-  }
-  return ok;
+  const tl_c128 *a = tl_fft_run(vm, &t->fft, t->a, t->b);
+  return a != NULL && unpack_half(vm, t, a, out, out_step);
 }
 
 // An item of a half that was given, or 0; the imaginary parts that a real
@@ -241,10 +231,8 @@ static bool pack_half(tl_vm *vm, const transform *t, const char *x,
 static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
                           char *out, int64_t out_step) {
   tl_c128 *a = t->a;
-  if (t->halved) {
-    if (!pack_half(vm, t, x, step))
-      return false;
-  }
+  if (t->halved && !pack_half(vm, t, x, step))
+    return false;
   for (int64_t k = 0; !t->halved && k <= t->n / 2; k++) {
     tl_c128 c = half_item(t, x, step, k);
     a[k] = (tl_c128){c.im, c.re};
@@ -314,13 +302,9 @@ static bool along_axis(tl_vm *vm, transform *t, tl_slot *x, int axis) {
       close_transform(vm, t);
     }
   }
-  if (ok) {
+  if (ok)
     tl_drop(vm, *x);
-    *x = tl_own_array(to);
-  } else if (to) {
-    tl_drop(vm, tl_own_array(to));
-  }
-  return ok;
+  return tl_array_finish(vm, ok, to, x);
 }
 
 // --- Calls ------------------------------------------------------------------
@@ -370,7 +354,7 @@ static bool check_length(tl_vm *vm, const char *function, const char *what,
 static bool one_axis(tl_vm *vm, const recipe *r, norm norm, tl_slot *items,
                      int axis, int64_t n) {
   transform t = {.kind = r->kind,
-                 .inverse = r->inverse,
+                 .inverse = r->inverse && r->kind == COMPLEX,
                  .conjugate = r->conjugate,
                  .factor = 1,
                  .n = n};

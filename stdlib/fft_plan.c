@@ -72,16 +72,9 @@ bool tl_fft_clear(tl_vm *vm, tl_c128 *items, int64_t n) {
 // the circle: the remainder of 4 k / n behind whole quarters, or the part that
 // lacks to one more.
 static tl_c128 turn_by(int quarters, tl_c128 c) {
-  switch (quarters & 3) {
-    case 0:
-      return (tl_c128){c.re, -c.im};
-    case 1:
-      return (tl_c128){-c.im, -c.re};
-    case 2:
-      return (tl_c128){-c.re, c.im};
-    default:
-      return (tl_c128){c.im, c.re};
-  }
+  if (quarters & 1)
+    c = (tl_c128){-c.im, c.re};
+  return quarters & 2 ? (tl_c128){-c.re, c.im} : (tl_c128){c.re, -c.im};
 }
 
 enum { ANGLES = 128 };
@@ -367,22 +360,9 @@ static void pass_odd(const pass *a) {
 // Small radices have loops of their own, whose roots are constants of the
 // compiler; all others share one.
 static void run_pass(const pass *a) {
-  switch (a->radix) {
-    case 2:
-      pass_2(a);
-      break;
-    case 3:
-      pass_3(a);
-      break;
-    case 4:
-      pass_4(a);
-      break;
-    case 5:
-      pass_5(a);
-      break;
-    default:
-      pass_odd(a);
-  }
+  static void (*const small[])(const pass *) = {NULL,   NULL,   pass_2,
+                                                pass_3, pass_4, pass_5};
+  (a->radix <= 5 ? small[a->radix] : pass_odd)(a);
 }
 
 // A pass over many items in pieces, along whichever axis is long; one over few

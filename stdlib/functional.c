@@ -89,19 +89,14 @@ typedef struct items {
   bool gives;
 } items;
 
-// Starts at the first item. False (kind type) for a value without items.
-static bool open_items(tl_vm *vm, const char *function, tl_slot *source,
-                       items *out) {
-  *out = (items){.vm = vm, .source = source};
-  out->gives = tl_is_list(*source) && tl_is_unique(*source);
-  return tl_items_count(vm, function, *source, &out->count);
-}
-
-// Opens both: args[0] has the items, args[1] is called.
+// Opens both: args[0] has the items, which begin with the first, args[1] is
+// called. False (kind type) for a value without items.
 static bool open_both(tl_vm *vm, const char *function, tl_slot *args, callee *c,
                       items *xs) {
+  *xs = (items){.vm = vm, .source = &args[0]};
+  xs->gives = tl_is_list(args[0]) && tl_is_unique(args[0]);
   return open_callee(vm, function, args[1], c) &&
-         open_items(vm, function, &args[0], xs);
+         tl_items_count(vm, function, args[0], &xs->count);
 }
 
 // The item at [index]: borrowed from a list that lives on, else owned.
@@ -128,22 +123,6 @@ static void keep(tl_vm *vm, tl_slot *s) {
   *s = tl_escape(vm, s, TL_CAUSE_CALL);
 }
 
-// Calls and appends the result to the list.
-static bool push_call(callee *c, int count, tl_slot *args, tl_list **list) {
-  tl_slot result = tl_none();
-  bool ok = call(c, count, args, &result) && tl_list_push(c->vm, list, &result);
-  tl_drop(c->vm, result);
-  return ok;
-}
-
-// The list of results, or NULL where one of them was not made. Takes [list].
-static tl_list *collected(tl_vm *vm, tl_list *list, bool ok) {
-  if (ok || list == NULL)
-    return list;
-  tl_drop(vm, tl_own_list(list));
-  return NULL;
-}
-
 // --- Results ---------------------------------------------------------------
 
 // Of no results, which have no type: float64, as [] is.
@@ -152,23 +131,34 @@ static bool empty_array(tl_vm *vm, tl_slot *out) {
   return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &none), out);
 }
 
-// An array of a list's items where they stack: scalars to one dimension, arrays
-// of one shape to one more, strings to a string array; where [nested] is true
-// also rows of different lengths, records and none. Else the list itself:
+// Of these the results are an array, too.
+static bool is_array(tl_slot source) {
+  return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
+}
+
+// The results of a function in the form of the source: a list stays a list; of
+// an array or a range, an array of the items where they stack: scalars to one
+// dimension, arrays of one shape to one more, strings to a string array; of
+// nested ones also rows of different lengths, records and none. Else the list
+// itself:
 //
 //   1, 2, 3             [1, 2, 3]
 //   [1, 2], [3, 4]      2 * 2
-//   [1, 2], [3]         rows where [nested], else the list of both
+//   [1, 2], [3]         rows of nested ones, else the list of both
 //   1, "a"              the list of both
 //
 // Takes the list; *out is owned. Results that do not stack are no error: the
 // list is the result then. An error of another kind, such as lack of memory,
 // remains one.
-static bool stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
+static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   tl_slot owned = tl_own_list(list);
+  *out = owned;
+  if (!is_array(source))
+    return true;
   bool ok = list->length == 0 ? empty_array(vm, out)
-            : nested          ? tl_stack_any(vm, list->length, list->items, out)
-                              : tl_stack(vm, list->length, list->items, out);
+            : tl_is_nested(source)
+                ? tl_stack_any(vm, list->length, list->items, out)
+                : tl_stack(vm, list->length, list->items, out);
   if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
               vm->error.status == TALLY_ERR_SHAPE)) {
     tl_error_clear(vm);
@@ -181,32 +171,30 @@ static bool stack_results(tl_vm *vm, tl_list *list, bool nested, tl_slot *out) {
 
 // --- fold and scan ----------------------------------------------------------
 
-// Whether a one-dimensional array may be folded by [op]'s sequential kernel:
-// the same operations in the same order as one by one, without a wider dtype.
-static bool has_scan(tl_slot x, tl_op op, tl_fold *fold) {
-  switch (op) {
-    case TL_OP_ADD:
-      *fold = TL_FOLD_SUM;
-      break;
-    case TL_OP_MULTIPLY:
-      *fold = TL_FOLD_PROD;
-      break;
-    case TL_OP_MAXIMUM:
-      *fold = TL_FOLD_MAX;
-      break;
-    case TL_OP_MINIMUM:
-      *fold = TL_FOLD_MIN;
-      break;
-    default:
-      return false;
-  }
-  if (!tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
-    return false;
+// The operations that have a sequential kernel, and the cumulative reduction
+// that does what scan does with it.
+static const struct running {
+  tl_op op;
+  tl_fold fold;
+  tl_reduction reduction;
+} runnings[] = {{TL_OP_ADD, TL_FOLD_SUM, TL_REDUCE_SUM},
+                {TL_OP_MULTIPLY, TL_FOLD_PROD, TL_REDUCE_PROD},
+                {TL_OP_MAXIMUM, TL_FOLD_MAX, TL_REDUCE_MAX},
+                {TL_OP_MINIMUM, TL_FOLD_MIN, TL_REDUCE_MIN}};
+
+// That of an array that [op]'s kernel may fold: the same operations in the same
+// order as one by one, without a wider dtype. Else NULL.
+static const struct running *find_running(tl_slot x, tl_op op) {
+  const struct running *r = runnings, *end = r + 4;
+  while (r < end && r->op != op) r++;
+  if (r == end || !tl_is_array(x) || tl_array_dtype(x.array) >= TL_STRING)
+    return NULL;
   // A sum of int8 widens in the kernel, while one by one it wraps: only folds
   // that keep the dtype are the same.
   tl_dtype dtype = tl_array_dtype(x.array);
-  return dtype != TL_BOOL && tl_fold_result(*fold, dtype) == dtype &&
-         tl_kernels()->scan[*fold][dtype] != NULL;
+  bool same = dtype != TL_BOOL && tl_fold_result(r->fold, dtype) == dtype &&
+              tl_kernels()->scan[r->fold][dtype] != NULL;
+  return same ? r : NULL;
 }
 
 // Whether folding by [op] gives the same value in any order and grouping, and
@@ -250,12 +238,13 @@ static bool find_vector_fold(tl_slot x, tl_op op, vector_fold *out) {
   if (!tl_is_array(x) || tl_ndim(x.array) != 1)
     return false;
   tl_dtype dtype = tl_array_dtype(x.array);
-  const bool in_order = has_scan(x, op, &out->in_order);
+  const struct running *running = find_running(x, op);
+  out->in_order = running != NULL ? running->fold : TL_FOLD_SUM;
   out->any_order = is_exact(op, dtype) ? tl_kernels()->binary[op][dtype] : NULL;
-  out->feed = in_order && out->any_order != NULL
+  out->feed = running != NULL && out->any_order != NULL
                   ? tl_kernels()->fold_feed[out->in_order][dtype]
                   : NULL;
-  return out->any_order != NULL || in_order;
+  return out->any_order != NULL || running != NULL;
 }
 
 // The items of a block that a fold goes through at once.
@@ -423,40 +412,16 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return true;
 }
 
-// Of these the results are an array, too.
-static bool is_array(tl_slot source) {
-  return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
-}
-
-// The results of a function in the form of the source: a list stays a list; of
-// an array or a range, an array where the results stack. Takes [list].
-static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
-  if (is_array(source)) {
-    return stack_results(vm, list, tl_is_nested(source), out);
-  }
-  *out = tl_own_list(list);
-  return true;
-}
-
-// The cumulative reduction that does what scan does with this fold.
-static tl_reduction running_reduction(tl_fold fold) {
-  return fold == TL_FOLD_SUM    ? TL_REDUCE_SUM
-         : fold == TL_FOLD_PROD ? TL_REDUCE_PROD
-         : fold == TL_FOLD_MIN  ? TL_REDUCE_MIN
-                                : TL_REDUCE_MAX;
-}
-
 // scan(xs, f, init): the values that fold goes through.
 static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
-  tl_fold fold;
   if (!open_both(vm, "scan", args, &c, &xs))
     return false;
-  if (tl_is_none(args[2]) && has_scan(args[0], c.op, &fold)) {
-    return tl_cumulative(vm, running_reduction(fold), &args[0], 0, false,
+  const struct running *running = find_running(args[0], c.op);
+  if (tl_is_none(args[2]) && running != NULL)
+    return tl_cumulative(vm, running->reduction, &args[0], 0, false,
                          tl_array_dtype(args[0].array), out);
-  }
   tl_slot list, given[3];
   for (int i = 0; i < 3; i++) given[i] = tl_borrow(args[i]);
   return tl_in_tally(vm, "running_values", 3, given, &list) &&
@@ -465,17 +430,20 @@ static bool scan(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- each and filter --------------------------------------------------------
 
-// One call with the item and the other arguments of each.
-static bool push_call_with(callee *c, tl_slot item, const tl_list *more,
-                           tl_list **list) {
-  tl_slot args[TL_MAX_PARAMS];
+// Calls with the item and the other arguments of each, and appends the result
+// to the list.
+static bool push_call(callee *c, tl_slot item, const tl_list *more,
+                      tl_list **list) {
+  tl_slot args[TL_MAX_PARAMS], result = tl_none();
   int count = 1;
   args[0] = item;
   for (int64_t i = 0; more != NULL && i < more->length; i++) {
     // The other arguments are needed for the next item too.
     args[count++] = tl_borrow(more->items[i]);
   }
-  return push_call(c, count, args, list);
+  bool ok = call(c, count, args, &result) && tl_list_push(c->vm, list, &result);
+  tl_drop(c->vm, result);
+  return ok;
 }
 
 // each(xs, f, …). What is more than the item is borrowed for each call, so that
@@ -500,10 +468,11 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < xs.count; i++) {
     tl_slot item;
-    ok = get_item(&xs, i, &item) && push_call_with(&c, item, more, &list);
+    ok = get_item(&xs, i, &item) && push_call(&c, item, more, &list);
   }
-  list = collected(vm, list, ok);
-  return list != NULL && finish(vm, args[0], list, out);
+  tl_slot results;
+  return tl_list_give(vm, list, ok, &results) &&
+         finish(vm, args[0], results.list, out);
 }
 
 // filter(xs, f): in Tally, of arrays by a mask.

@@ -44,12 +44,14 @@ typedef struct csv_writer {
   tl_writer file;
   tl_text row;
   char separator;
+  bool alone;  // one column: an empty cell would be an empty line, which is no
+               // row
 } csv_writer;
 
 // Whether a cell of this text would be read as another or as two without
 // quotes. Blanks at the ends need them too, as some readers leave them out.
 static bool needs_quotes(const csv_writer *w, const char *text, size_t nbytes) {
-  if (nbytes > 0 && (text[0] == ' ' || text[nbytes - 1] == ' '))
+  if (nbytes == 0 ? w->alone : text[0] == ' ' || text[nbytes - 1] == ' ')
     return true;
   for (size_t i = 0; i < nbytes; i++)
     if (text[i] == w->separator || text[i] == '"' || tl_is_line_end(text[i]))
@@ -87,20 +89,12 @@ static void end_number(csv_writer *w, size_t start) {
 }
 
 // Adds one value, borrowed, as a cell. False after tl_fail (kind type): it is
-// no number, bool or string. [alone]: of the only column, where an empty cell
-// would be an empty line, which is no row. There NaN is written as a word.
-static bool add_value(csv_writer *w, tl_slot value, bool alone) {
-  if (tl_is_string(value)) {
-    // An empty row would be no row.
-    if (alone && value.string->length == 0)
-      tl_text_puts(&w->row, "\"\"");
-    else
-      add_text(w, value.string->text, value.string->length);
-    return true;
-  }
-  if (tl_is_none(value)) {
-    if (alone)
-      tl_text_puts(&w->row, "\"\"");
+// no number, bool or string. NaN of the only column is written as a word.
+static bool add_value(csv_writer *w, tl_slot value) {
+  if (tl_is_string(value) || tl_is_none(value)) {
+    bool none = tl_is_none(value);
+    add_text(w, none ? "" : value.string->text,
+             none ? 0 : value.string->length);
     return true;
   }
   if (!tl_is_number(value))
@@ -110,7 +104,7 @@ static bool add_value(csv_writer *w, tl_slot value, bool alone) {
       (tl_dtype_of(value) == TL_FLOAT64 && isnan(value.f)) ||
       ((tl_dtype_of(value) == TL_FLOAT16 || tl_dtype_of(value) == TL_FLOAT32) &&
        isnan(value.f32));
-  if (gap && !alone)
+  if (gap && !w->alone)
     return true;
   size_t start = w->row.length;
   if (!tl_format_value(w->vm, &w->row, value, false, 0))
@@ -129,25 +123,23 @@ static int64_t column_length(tl_slot s) {
 // Adds item [row] of a column, borrowed, as add_value does.
 // float64, the most frequent dtype, is written without a slot in between.
 // Nested columns give each item as a value of its own, to be dropped.
-static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
+static bool add_item(csv_writer *w, tl_slot column, int64_t row) {
   if (tl_is_list(column))
-    return add_value(w, column.list->items[row], alone);
+    return add_value(w, column.list->items[row]);
   if (tl_is_range(column))
-    return add_value(w, tl_weak_int(tl_range_item(column.range, row)), alone);
+    return add_value(w, tl_weak_int(tl_range_item(column.range, row)));
   if (tl_is_nested(column)) {
     tl_slot item;
     if (!tl_nested_at(w->vm, column, row, &item))
       return false;
-    bool ok = add_value(w, item, alone);
-    tl_drop(w->vm, item);
-    return ok;
+    return tl_drop_after(w->vm, add_value(w, item), &item);
   }
   const tl_array *a = column.array;
   const char *data = a->data + row * tl_strides(a)[0];
   if (tl_array_dtype(a) == TL_FLOAT64) {
     double value = *(const double *)(const void *)data;
     char digits[32];
-    if (isnan(value) && !alone)
+    if (isnan(value) && !w->alone)
       return true;
     tl_format_real(value, TL_FLOAT64, digits);
     const size_t start = w->row.length;
@@ -156,7 +148,7 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row, bool alone) {
     return true;
   }
   tl_slot item = tl_item(w->vm, a, data);
-  bool ok = !tl_is_unset(item) && add_value(w, item, alone);
+  bool ok = !tl_is_unset(item) && add_value(w, item);
   tl_drop(w->vm, item);
   return ok;
 }
@@ -209,15 +201,13 @@ static bool check_columns(tl_vm *vm, const tl_record *columns) {
 // 1024 of them. A record without fields gives an empty file.
 static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
   int64_t count = columns->length;
+  w->alone = count == 1;
   int64_t rows = count > 0 ? column_length(columns->fields[0].value) : 0;
   for (int64_t k = 0; header && k < count; k++) {
     const tl_string *key = tl_key_string(columns->fields[k].key);
     if (k > 0)
       tl_text_putc(&w->row, w->separator);
-    if (count == 1 && key->length == 0)
-      tl_text_puts(&w->row, "\"\"");
-    else
-      add_text(w, key->text, key->length);
+    add_text(w, key->text, key->length);
   }
   if (header && count > 0 && !end_row(w))
     return false;
@@ -225,7 +215,7 @@ static bool write_rows(csv_writer *w, const tl_record *columns, bool header) {
     for (int64_t k = 0; k < count; k++) {
       if (k > 0)
         tl_text_putc(&w->row, w->separator);
-      if (!add_item(w, columns->fields[k].value, row, count == 1))
+      if (!add_item(w, columns->fields[k].value, row))
         return false;
     }
     if (!end_row(w) ||

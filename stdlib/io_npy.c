@@ -119,20 +119,14 @@ static bool read_array(tl_reader *reader, tl_slot *out) {
   tl_array *a = tl_array_new(vm, from.dtype, from.ndim, shape);
   if (!a)
     return false;
-  bool ok = from.dtype == TL_STRING ? read_strings(reader, &from, a)
-                                    : read_numbers(reader, &from, a);
-  if (!ok) {
-    tl_drop(vm, tl_own_array(a));
-    return false;
-  }
-  if (!transposed) {
-    *out = tl_result(vm, a);
-    ok = !tl_is_unset(*out);
-  } else {
-    tl_slot whole = tl_own_array(a);
-    ok = tl_permute(vm, &whole, axes, out);
-    tl_drop(vm, whole);
-  }
+  bool ok =
+      tl_result_finish(vm,
+                       from.dtype == TL_STRING ? read_strings(reader, &from, a)
+                                               : read_numbers(reader, &from, a),
+                       a, out);
+  tl_slot whole = *out;
+  if (ok && transposed)
+    ok = tl_drop_after(vm, tl_permute(vm, &whole, axes, out), &whole);
   if (!ok || from.dtype != TL_STRING || from.letter == 'U')
     return ok;
   tl_slot texts = *out;

@@ -15,18 +15,6 @@
 // U+FEFF in UTF-8, which some editors write in front.
 static const char bom[3] = {'\xef', '\xbb', '\xbf'};
 
-// Fails (kind value) where the file is no UTF-8, at the first wrong byte.
-static bool check_text(tl_vm *vm, const char *function, const char *path,
-                       const char *text, size_t nbytes) {
-  size_t at;
-  if (tl_text_check(vm, text, nbytes, &at))
-    return true;
-  return tl_fail(vm, TALLY_ERR_VALUE,
-                 "%s: \"%s\" is no UTF-8 text: malformed "
-                 "at byte %zu",
-                 function, path, at);
-}
-
 // io.read_text(path): checked, and without a byte order mark.
 static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const char *path;
@@ -38,7 +26,7 @@ static bool read_text(tl_vm *vm, tl_slot *args, tl_slot *out) {
       bytes.nbytes >= sizeof bom && memcmp(bytes.data, bom, sizeof bom) == 0;
   const size_t skipped = marked ? sizeof bom : 0;
   tl_string *string = NULL;
-  if (check_text(vm, "read_text", path, bytes.data, bytes.nbytes))
+  if (tl_io_check_text(vm, "read_text", path, 0, bytes.data, bytes.nbytes))
     string = tl_string_new(vm, bytes.data + skipped, bytes.nbytes - skipped);
   tl_bytes_free(vm, &bytes);
   return tl_string_give(string, out);

@@ -132,9 +132,8 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
   int lock;
   (void)count;
   tally_status status = tally_to_string(vm, args[0], &name, NULL);
-  if (status != TALLY_OK)
-    return status;
-  status = enter(context, &lock);
+  if (status == TALLY_OK)
+    status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
   return py_give(context, lock, py.PyImport_ImportModule(name), out);
@@ -246,12 +245,15 @@ static tally_status items(tally_vm *vm, void *context, size_t count,
 }
 
 // Calls builtins.eval or exec with the names of Python's main module.
-// how: "eval" or "exec". What one text defines the next one finds, from
-// whichever VM: Python is one for all of the process's.
-static tally_status evaluate(py_link *link, const char *how, const char *text,
-                             tally_value *out) {
+// args[0] is the text, how: "eval" or "exec". What one text defines the next
+// one finds, from whichever VM: Python is one for all of the process's.
+static tally_status evaluate(py_link *link, const char *how,
+                             const tally_value *args, tally_value *out) {
+  const char *text;
   int lock;
-  tally_status status = enter(link, &lock);
+  tally_status status = tally_to_string(link->vm, args[0], &text, NULL);
+  if (status == TALLY_OK)
+    status = enter(link, &lock);
   if (status != TALLY_OK)
     return status;
   // The exception of the first that fails is the one told.
@@ -269,19 +271,15 @@ static tally_status evaluate(py_link *link, const char *how, const char *text,
 // The last expression alone: "x = 1" is a syntax error of Python's.
 static tally_status eval(tally_vm *vm, void *context, size_t count,
                          const tally_value *args, tally_value *out) {
-  const char *text;
-  (void)count;
-  tally_status status = tally_to_string(vm, args[0], &text, NULL);
-  return status == TALLY_OK ? evaluate(context, "eval", text, out) : status;
+  (void)vm, (void)count;
+  return evaluate(context, "eval", args, out);
 }
 
 // python.run(text): statements.
 static tally_status run(tally_vm *vm, void *context, size_t count,
                         const tally_value *args, tally_value *out) {
-  const char *text;
-  (void)count;
-  tally_status status = tally_to_string(vm, args[0], &text, NULL);
-  return status == TALLY_OK ? evaluate(context, "exec", text, out) : status;
+  (void)vm, (void)count;
+  return evaluate(context, "exec", args, out);
 }
 
 // Without the lock: the text is static in Python.

@@ -76,7 +76,7 @@ static int is_as_wanted(const py_held *h, int flags) {
 // Whether the array's memory is still there; else an exception.
 static int is_open(const py_held *h) {
   if (h->link->vm == NULL)
-    py.PyErr_SetString(*py.PyExc_BufferError, "the VM was closed");
+    py_fail(*py.PyExc_BufferError, "the VM was closed");
   return h->link->vm != NULL;
 }
 
@@ -97,7 +97,7 @@ static int get_buffer(py_object *self, py_buffer *out, int flags) {
   if (!is_open(h))
     return -1;
   if (why != NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, why);
+    py_fail(*py.PyExc_BufferError, why);
     return -1;
   }
   // PyBuffer_Release gives this back; there is nothing else to do at its end.
@@ -201,10 +201,8 @@ static py_object *to_dlpack(py_object *self, py_object *args,
   if (!is_open(h))
     return NULL;
   tensor *t = calloc(1, sizeof *t + 2 * (size_t)ndim * sizeof *t->sizes);
-  if (t == NULL) {
-    py.PyErr_SetString(*py.PyExc_BufferError, "no memory for a tensor");
-    return NULL;
-  }
+  if (t == NULL)
+    return py_fail(*py.PyExc_BufferError, "no memory for a tensor");
   *t = (tensor){.data = h->of.data,
                 .device_type = 1,  // kDLCPU
                 .ndim = ndim,
@@ -219,9 +217,8 @@ static py_object *to_dlpack(py_object *self, py_object *args,
     t->shape[i] = h->shape[i];
     t->strides[i] = h->strides[i] / (intptr_t)h->item->size;
     if (h->strides[i] % (intptr_t)h->item->size != 0) {
-      py.PyErr_SetString(*py.PyExc_BufferError, "strides of no whole items");
       free(t);
-      return NULL;
+      return py_fail(*py.PyExc_BufferError, "strides of no whole items");
     }
   }
   py_object *capsule = py.PyCapsule_New(t, "dltensor", end_capsule);
@@ -256,10 +253,8 @@ static py_object *show(py_object *self) {
   py_object *out = NULL;
   if (!py_is_callable(h))
     return py_text("<a value of a closed VM, or of another thread's>");
-  if (tally_format(h->link->vm, h->value, &shown) != TALLY_OK) {
-    py_set_error(h->link, NULL);
-    return NULL;
-  }
+  if (tally_format(h->link->vm, h->value, &shown) != TALLY_OK)
+    return py_set_error(h->link, NULL);
   if (tally_to_string(h->link->vm, shown, &from, &n) == TALLY_OK)
     out = py.PyUnicode_FromStringAndSize(from, (intptr_t)n);
   tally_release(h->link->vm, shown);
@@ -271,9 +266,8 @@ static py_object *show(py_object *self) {
 static py_object *refuse_new(py_object *type, py_object *args,
                              py_object *named) {
   (void)type, (void)args, (void)named;
-  py.PyErr_SetString(*py.PyExc_TypeError,
-                     "arrays and functions of Tally's are made by scripts");
-  return NULL;
+  return py_fail(*py.PyExc_TypeError,
+                 "arrays and functions of Tally's are made by scripts");
 }
 
 // C keeps functions apart from objects; Python's tables do not.

@@ -201,26 +201,30 @@ tally_status py_raise(py_link *link) {
 // The arguments of tally.Error: report, kind, message, file, line, column.
 // e is borrowed from the VM, and copied before anything of Python's runs that
 // may call into the VM. PyErr_SetObject calls the class with the tuple's items.
-static void set_own_error(const tally_error_info *e) {
+static py_object *set_own_error(const tally_error_info *e) {
   py_object *args = py.Py_BuildValue("ssssLL", e->report, e->kind, e->message,
                                      e->file == NULL ? "" : e->file,
                                      (long long)e->line, (long long)e->column);
   if (args != NULL)
     py.PyErr_SetObject(py_error_class, args);
   py_drop(args);
+  return NULL;
+}
+
+py_object *py_fail(py_object *class, const char *text) {
+  py.PyErr_SetString(class, text);
+  return NULL;
 }
 
 // An interrupt of the VM's is Python's KeyboardInterrupt.
-void py_set_error(py_link *link, py_object *class) {
+py_object *py_set_error(py_link *link, py_object *class) {
   const tally_error_info *e = tally_error(link->vm);
   // So that Ctrl-C goes through "except Exception" in Python.
   if (class == NULL && e->status == TALLY_ERR_INTERRUPT)
     class = *py.PyExc_KeyboardInterrupt;
-  if (class == NULL && py_error_class != NULL) {
-    set_own_error(e);
-    return;
-  }
-  py.PyErr_SetString(
+  if (class == NULL && py_error_class != NULL)
+    return set_own_error(e);
+  return py_fail(
       class == NULL ? *py.PyExc_RuntimeError : class,
       e->report != NULL && e->report[0] != 0 ? e->report : e->message);
 }

@@ -73,7 +73,11 @@ tally_status py_raise(py_link *link);
 // Sets Python's exception from the VM's last error: [class], which gets the
 // report as its text. Where class is NULL an interrupt is KeyboardInterrupt,
 // and everything else py_error_class with what it knows, or RuntimeError.
-void py_set_error(py_link *link, py_object *class);
+// Returns NULL, so that it can end a function.
+py_object *py_set_error(py_link *link, py_object *class);
+
+// Sets an exception of the class with that text. Returns NULL.
+py_object *py_fail(py_object *class, const char *text);
 
 // The class of errors that py_set_error uses, called with six arguments
 // (report, kind, message, file, line, column); NULL: RuntimeError. Set once by

@@ -52,19 +52,15 @@ static py_object *call_function(py_object *self, py_object *args,
   // args is a tuple of Python's own making, whose size and items cannot fail.
   intptr_t count = py.PyObject_Size(args), made = 0;
   py_object *out = NULL;
-  if (!py_is_callable(h)) {
-    py.PyErr_SetString(*py.PyExc_RuntimeError,
-                       "the VM is closed, or of another thread");
-    return NULL;
-  }
+  if (!py_is_callable(h))
+    return py_fail(*py.PyExc_RuntimeError,
+                   "the VM is closed, or of another thread");
   // Tally's functions have names for their parameters, but a function value
   // takes them by position.
-  if (count > 64 || (named != NULL && py.PyObject_Size(named) > 0)) {
-    py.PyErr_SetString(*py.PyExc_TypeError,
-                       "a function of Tally takes at most 64 arguments, by "
-                       "position");
-    return NULL;
-  }
+  if (count > 64 || (named != NULL && py.PyObject_Size(named) > 0))
+    return py_fail(*py.PyExc_TypeError,
+                   "a function of Tally takes at most 64 arguments, by "
+                   "position");
   tally_status status = TALLY_OK;
   for (; made < count && status == TALLY_OK; made += status == TALLY_OK) {
     py_object *item = py.PySequence_GetItem(args, made);
@@ -80,10 +76,8 @@ static py_object *call_function(py_object *self, py_object *args,
   }
   // An os.exit of the function's is an ordinary error here: it ends no Python
   // that has called it.
-  if (status == TALLY_OK)
-    out = py_from_value(h->link, result);
-  else
-    py_set_error(h->link, NULL);
+  out = status == TALLY_OK ? py_from_value(h->link, result)
+                           : py_set_error(h->link, NULL);
   for (intptr_t i = 0; i < made; i++) tally_release(h->link->vm, values[i]);
   tally_release(h->link->vm, result);
   return out;
@@ -98,10 +92,8 @@ int py_values_open(void) {
 // Item i of a list, an array or a record; NULL with an exception.
 static py_object *from_item(py_link *link, tally_value v, size_t i) {
   tally_value item;
-  if (tally_item(link->vm, v, i, &item) != TALLY_OK) {
-    py_set_error(link, NULL);
-    return NULL;
-  }
+  if (tally_item(link->vm, v, i, &item) != TALLY_OK)
+    return py_set_error(link, NULL);
   py_object *made = py_from_value(link, item);
   tally_release(link->vm, item);
   return made;
@@ -130,15 +122,14 @@ static int set_key(py_link *link, py_object *out, tally_value v,
                    tally_value keys, size_t at) {
   tally_value key;
   const char *name;
-  py_object *made = NULL;
+  py_object *made;
   if (tally_item(link->vm, keys, at, &key) != TALLY_OK) {
     py_set_error(link, NULL);
     return 0;
   }
-  if (tally_to_string(link->vm, key, &name, NULL) == TALLY_OK)
-    made = from_item(link, v, at);
-  else
-    py_set_error(link, NULL);
+  made = tally_to_string(link->vm, key, &name, NULL) == TALLY_OK
+             ? from_item(link, v, at)
+             : py_set_error(link, NULL);
   int ok = made != NULL && py.PyDict_SetItemString(out, name, made) == 0;
   py_drop(made);
   tally_release(link->vm, key);
@@ -152,10 +143,8 @@ static py_object *from_record(py_link *link, tally_value v) {
   // A hook that may run no code (x[i], operators) cannot do this: a record
   // there is an error.
   tally_value keys;
-  if (tally_call(link->vm, ".keys", 1, &v, &keys) != TALLY_OK) {
-    py_set_error(link, NULL);
-    return NULL;
-  }
+  if (tally_call(link->vm, ".keys", 1, &v, &keys) != TALLY_OK)
+    return py_set_error(link, NULL);
   py_object *out = py.PyDict_New();
   size_t n = tally_length(link->vm, keys);
   for (size_t i = 0; out != NULL && i < n; i++) {
@@ -183,8 +172,7 @@ static py_object *from_number(py_link *link, tally_value v, const char *type) {
     return py.PyFloat_FromDouble(re);
   if (tally_to_int(link->vm, v, &i) == TALLY_OK)
     return py.PyLong_FromLongLong(i);
-  py_set_error(link, NULL);
-  return NULL;
+  return py_set_error(link, NULL);
 }
 
 // "int64" and "int8" are told by their beginning: sizes do not matter to
@@ -236,8 +224,7 @@ py_object *py_from_value(py_link *link, tally_value v) {
   snprintf(type, sizeof type, "%.31s", tally_type(link->vm, v));
   char message[96];
   snprintf(message, sizeof message, "Python has nothing like a %s", type);
-  py.PyErr_SetString(*py.PyExc_TypeError, message);
-  return NULL;
+  return py_fail(*py.PyExc_TypeError, message);
 }
 
 // --- To Tally ---------------------------------------------------------------
@@ -265,23 +252,20 @@ static void end_seen(void *context, void *data) {
 static const char *dtype_of(const py_buffer *b) {
   const char *format = b->format == NULL ? "B" : b->format;
   format += *format != 0 && strchr("@=<|", *format) != NULL;
-  for (const py_format *f = py_formats; f->dtype != NULL; f++)
-    if (f->format[0] == 'Z' && strcmp(format, f->format) == 0 &&
-        f->size == (size_t)b->itemsize)
-      return f->dtype;
-  if (*format == 0 || format[1] != 0)
+  const int is_complex = strcmp(format, "Zf") == 0 || strcmp(format, "Zd") == 0;
+  if (*format == 0 || (format[1] != 0 && !is_complex))
     return NULL;
-  int is_signed = strchr("bhilqn", *format) != NULL;
-  int is_unsigned = strchr("BHILQN", *format) != NULL;
-  for (int i = 0; py_formats[i].dtype != NULL; i++) {
-    char kind = py_formats[i].dtype[0];
-    if (py_formats[i].size == (size_t)b->itemsize &&
-        ((is_signed && kind == 'i') || (is_unsigned && kind == 'u') ||
-         (*format == '?' && kind == 'b') ||
-         (strchr("efd", *format) != NULL && kind == 'f')))
-      return py_formats[i].dtype;
-  }
-  return NULL;
+  const char kind = is_complex                          ? 'c'
+                    : *format == '?'                    ? 'b'
+                    : strchr("efd", *format) != NULL    ? 'f'
+                    : strchr("bhilqn", *format) != NULL ? 'i'
+                    : strchr("BHILQN", *format) != NULL ? 'u'
+                                                        : 0;
+  const py_format *f = py_formats;
+  while (f->dtype != NULL &&
+         (f->dtype[0] != kind || f->size != (size_t)b->itemsize))
+    f++;
+  return f->dtype;
 }
 
 // A number of no dimension, as NumPy's scalars are.
