@@ -546,11 +546,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (slice.length == 0)
     return substring(vm, s, 0, 0, out);
   // A string never changes, so all of it is the string itself.
-  if (slice.step == 1 && slice.length == count) {  // all of it
-    tl_copy_slot(out, base);
-    base->tag &= ~TL_OWNED;
-    return true;
-  }
+  if (slice.step == 1 && slice.length == count)
+    return tl_pass_to(base, out);
   if (slice.step == 1 || slice.length == 1)
     return substring(vm, s, slice.start, slice.start + slice.length, out);
   return (tl_string_is_bytewise(s) ? spaced_bytes : spaced_substring)(
