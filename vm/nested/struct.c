@@ -538,9 +538,7 @@ bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
   int64_t made = 0;
   bool ok = names != NULL;
   while (ok && made < count) {
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, made);
-    names[made] = tl_string_from(vm, number);
+    names[made] = tl_string_format(vm, "%" PRId64, made);
     ok = names[made] != NULL && tl_poll_at(vm, made);
     made += names[made] != NULL;
   }
