@@ -437,8 +437,7 @@ bool tl_io_read(tl_vm *vm, const char *what, const char *path, tl_bytes *out) {
 
 // Empty bytes are freed, too; afterwards they are empty.
 void tl_bytes_free(tl_vm *vm, tl_bytes *bytes) {
-  if (bytes->data)
-    tl_free(vm, bytes->data, bytes->capacity);
+  tl_free(vm, bytes->data, bytes->capacity);
   *bytes = (tl_bytes){NULL, 0, 0};
 }
 
@@ -640,10 +639,8 @@ static bool open_target(tl_writer *w) {
 
 // Frees names and buffer; the file has been closed.
 static void writer_free(tl_writer *w) {
-  if (w->names)
-    tl_free(w->vm, w->names, w->names_size);
-  if (w->buffer)
-    tl_free(w->vm, w->buffer, TL_WRITER_BUFFER);
+  tl_free(w->vm, w->names, w->names_size);
+  tl_free(w->vm, w->buffer, TL_WRITER_BUFFER);
   w->names = w->buffer = NULL;
 }
 
@@ -814,12 +811,8 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
     return false;
   tl_writer w = {.vm = vm, .what = what, .path = path, .fd = -1};
   if (own_file(path) >= 0) {
-    if (!tl_writer_open(vm, what, path, &w))
-      return false;
-    if (tl_writer_write(&w, data, nbytes))
-      return tl_writer_commit(&w);
-    tl_writer_abandon(&w);
-    return false;
+    return tl_writer_open(vm, what, path, &w) &&
+           tl_writer_end(&w, tl_writer_write(&w, data, nbytes));
   }
   if (!open_to_write(&w, path, O_CREAT | O_APPEND))
     return fail(vm, what, "write", path, errno);

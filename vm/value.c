@@ -401,30 +401,11 @@ const char *tl_kind_name(int kind) {
 // slots refer to. Before the container is stored by anything else, or an owner
 // ends, it takes counts of its own.
 
-// The item at [i] of a container that may borrow; NULL: there is none. *cause
-// is what its promotion would be counted as.
-static tl_slot *container_item(tl_object *container, int64_t i,
-                               tl_cause *cause) {
-  TL_CHECK(i >= 0);
-  switch (container->kind) {
-    case TL_KIND_LIST: {
-      tl_list *list = (tl_list *)container;
-      *cause = TL_CAUSE_ITEM;
-      return i < list->length ? &list->items[i] : NULL;
-    }
-    case TL_KIND_RECORD: {
-      tl_record *record = (tl_record *)container;
-      *cause = TL_CAUSE_FIELD;
-      return i < record->length ? &record->fields[i].value : NULL;
-    }
-    case TL_KIND_CLOSURE: {
-      tl_closure *closure = (tl_closure *)container;
-      *cause = TL_CAUSE_CAPTURE;
-      return i < closure->capture_count ? &closure->captures[i] : NULL;
-    }
-    default:
-      return NULL;
-  }
+// What the promotion of an item of a container that may borrow is counted as.
+static tl_cause cause_of(const tl_object *container) {
+  if (container->kind == TL_KIND_CLOSURE)
+    return TL_CAUSE_CAPTURE;
+  return container->kind == TL_KIND_LIST ? TL_CAUSE_ITEM : TL_CAUSE_FIELD;
 }
 
 // Whether the item is itself a container that borrows.
@@ -435,14 +416,14 @@ static bool is_borrowed(const tl_slot *item) {
 // Whether the container has at most *left items, counting those of borrowing
 // containers in it down to [depth].
 static bool is_small(tl_object *container, int depth, int *left) {
-  tl_slot *item;
-  tl_cause cause;
-  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
-       i++)
+  const items all = items_of(container);
+  for (uint64_t i = 0; i < all.count; i++) {
+    const tl_slot *item = item_at(all, i);
     if (--*left < 0 ||
         (is_borrowed(item) &&
          (depth == 0 || !is_small(item->object, depth - 1, left))))
       return false;
+  }
   return true;
 }
 
@@ -457,11 +438,10 @@ bool tl_lends_few(tl_object *container) {
 // Inner containers first, since the outer one borrows as long as one of them
 // does.
 void tl_note_kept(tl_object *container) {
-  tl_slot *item;
-  tl_cause cause;
+  const items all = items_of(container);
   bool lends = false;
-  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
-       i++) {
+  for (uint64_t i = 0; i < all.count; i++) {
+    const tl_slot *item = item_at(all, i);
     if (is_borrowed(item))
       tl_note_kept(item->object);
     lends |= is_borrowed(item) || (tl_is_counted(*item) && !tl_is_owned(*item));
@@ -506,14 +486,14 @@ tl_slot tl_borrow_item(tl_vm *vm, tl_object *container, tl_slot *item,
 // Goes into owned items too, because they may be containers that borrow.
 void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
                       void *context) {
-  tl_slot *item;
-  tl_cause cause;
   if ((container->flags & TL_BORROWED) == 0)
     return;
-  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
-       i++) {
+  const items all = items_of(container);
+  for (uint64_t i = 0; i < all.count; i++) {
+    tl_slot *item = item_at(all, i);
     // An item that is owned is alive for certain, and may borrow in turn.
-    bool alive = tl_is_owned(*item) || visit(vm, item, cause, context);
+    bool alive =
+        tl_is_owned(*item) || visit(vm, item, cause_of(container), context);
     if (alive && is_borrowed(item))
       tl_each_borrowed(vm, item->object, visit, context);
   }
@@ -522,18 +502,17 @@ void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
 // Recursion is bounded: what nests deeper than tl_lends_few looks has got
 // counts when it was stored.
 void tl_keep_items(tl_vm *vm, tl_object *container) {
-  tl_slot *item;
-  tl_cause cause;
   if ((container->flags & TL_BORROWED) == 0)
     return;
   // Marked first: a list that grows later gets counts at once and is never
   // looked through again.
   container->flags =
       (uint8_t)((container->flags & ~(unsigned)TL_BORROWED) | TL_KEEPING);
-  for (int64_t i = 0; (item = container_item(container, i, &cause)) != NULL;
-       i++) {
+  const items all = items_of(container);
+  for (uint64_t i = 0; i < all.count; i++) {
+    tl_slot *item = item_at(all, i);
     if (!tl_is_owned(*item))
-      *item = tl_escape(vm, item, cause);
+      *item = tl_escape(vm, item, cause_of(container));
     else if (is_borrowed(item))
       tl_keep_items(vm, item->object);
   }

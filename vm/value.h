@@ -392,6 +392,13 @@ static inline tl_slot tl_pass_on(tl_slot *s) {
   return out;
 }
 
+// The same to *out. Always true, so that it can end a function.
+static inline bool tl_pass_to(tl_slot *s, tl_slot *out) {
+  tl_copy_slot(out, s);
+  s->tag &= ~TL_OWNED;
+  return true;
+}
+
 // A function that restores (builtin.h) fails: what it took from its argument is
 // the argument's again, as it was. If that had become a copy, the copy is
 // dropped. Takes [taken].

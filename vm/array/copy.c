@@ -534,11 +534,8 @@ bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
 
 // A dense array is taken over as it is: its slot hands over what it had.
 bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
-  if ((s->tag & TL_DENSE) != 0) {
-    tl_copy_slot(out, s);
-    s->tag &= ~TL_OWNED;
-    return true;
-  }
+  if ((s->tag & TL_DENSE) != 0)
+    return tl_pass_to(s, out);
   return tl_array_give(tl_array_copy(vm, s->array), out);
 }
 

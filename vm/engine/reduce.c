@@ -276,9 +276,8 @@ tl_dtype tl_norm_result(tl_dtype given) {
 // Roots of 2 by SQRT, which is exact to the last bit; of others by a power.
 bool tl_norm_root(tl_vm *vm, double p, tl_slot sum, tl_slot *out) {
   tl_slot operands[2] = {sum, tl_weak_float(1 / p)};
-  bool ok = tl_elementwise(vm, p == 2 ? TL_OP_SQRT : TL_OP_POW, operands, out);
-  tl_drop(vm, operands[0]);
-  return ok;
+  tl_op op = p == 2 ? TL_OP_SQRT : TL_OP_POW;
+  return tl_drop_after(vm, tl_elementwise(vm, op, operands, out), operands);
 }
 
 // Norms of order 0 and infinity are counts, minima or maxima, and have no root.

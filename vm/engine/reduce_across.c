@@ -176,8 +176,7 @@ static bool all_blocks(tl_reducer *r, bool direct) {
     ok = fold_blocks(&s, counter.at, out);
     out += (size_t)split->kept_shape[columns] * tl_itemsize(r->result);
   }
-  if (block != NULL)
-    tl_free(r->vm, block, nbytes);
+  tl_free(r->vm, block, nbytes);
   return ok;
 }
 

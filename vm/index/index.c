@@ -233,6 +233,12 @@ static void list_item(tl_vm *vm, const tl_slot *base, tl_slot *item,
   }
 }
 
+// An item of a list that lives on, for [made], which borrows it with [lends].
+static tl_slot share_item(tl_vm *vm, tl_list *made, tl_slot item, bool lends) {
+  return lends ? tl_borrow_item(vm, &made->head, &item, TL_CAUSE_ITEM)
+               : tl_escape(vm, &item, TL_CAUSE_ITEM);
+}
+
 // A slice of a list; items move out of a list that ends. With [lends] the slice
 // borrows items of a list that lives on.
 static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
@@ -266,10 +272,7 @@ static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
       tl_copy_slot(&made->items[i], item);
       *item = tl_none();
     } else {
-      tl_slot borrowed = tl_borrow(*item);
-      made->items[i] =
-          lends ? tl_borrow_item(vm, &made->head, &borrowed, TL_CAUSE_ITEM)
-                : tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] = share_item(vm, made, tl_borrow(*item), lends);
     }
   }
   made->length = slice.length;
@@ -306,11 +309,8 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
       made->items[i] = tl_escape(vm, item, TL_CAUSE_ITEM);
       *item = tl_unset();
       item->i = i;
-    } else if (lends && stays) {
-      made->items[i] =
-          tl_borrow_item(vm, &made->head, &borrowed, TL_CAUSE_ITEM);
     } else {
-      made->items[i] = tl_escape(vm, &borrowed, TL_CAUSE_ITEM);
+      made->items[i] = share_item(vm, made, borrowed, lends && stays);
     }
     made->length = i + 1;
   }
@@ -546,11 +546,8 @@ static bool string_get(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (slice.length == 0)
     return substring(vm, s, 0, 0, out);
   // A string never changes, so all of it is the string itself.
-  if (slice.step == 1 && slice.length == count) {  // all of it
-    tl_copy_slot(out, base);
-    base->tag &= ~TL_OWNED;
-    return true;
-  }
+  if (slice.step == 1 && slice.length == count)
+    return tl_pass_to(base, out);
   if (slice.step == 1 || slice.length == 1)
     return substring(vm, s, slice.start, slice.start + slice.length, out);
   return (tl_string_is_bytewise(s) ? spaced_bytes : spaced_substring)(

@@ -151,10 +151,11 @@ bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value) {
   tl_slot from;
   if (!read_value(vm, tl_array_dtype(target), value, &from))
     return false;
-  bool ok = fit_value(vm, &from, tl_ndim(target), tl_shape(target)) &&
-            tl_array_assign(vm, target, from.array);
-  tl_drop(vm, from);
-  return ok;
+  return tl_drop_after(
+      vm,
+      fit_value(vm, &from, tl_ndim(target), tl_shape(target)) &&
+          tl_array_assign(vm, target, from.array),
+      &from);
 }
 
 // The value over all that a view of the target shows.
@@ -255,9 +256,7 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
       !part_positions(vm, target, selection) ||
       !prepare_value(vm, target, ndim, shape, value, &from))
     return false;
-  const bool ok = tl_scatter_items(vm, selection, from.array);
-  tl_drop(vm, from);
-  return ok;
+  return tl_drop_after(vm, tl_scatter_items(vm, selection, from.array), &from);
 }
 
 // Writes to the places of a mask over the whole array.

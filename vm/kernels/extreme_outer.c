@@ -8,11 +8,6 @@
 // less often.
 enum { ROWS = 8, ARG_ROWS = 4 };
 
-// Rows lie at any distance, forward or backward.
-static const void *row_of(const char *a, ptrdiff_t row_stride, size_t row) {
-  return a + (ptrdiff_t)row * row_stride;
-}
-
 // One row meets the best so far of each column.
 #define ARG_ROW(T, row, r, STEP, beats, IS_NAN)      \
   TL_LOOP for (size_t i = 0; i < n; i++) {           \

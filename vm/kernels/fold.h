@@ -90,4 +90,9 @@ TL_PLACE_SEGMENTS(X)
 // A group is TL_OUTER_GROUP rows, which are added by a fixed tree.
 enum { TL_OUTER_STRIP = 4096, TL_OUTER_GROUP = 8 };
 
+// Rows lie at any distance, forward or backward.
+TL_INLINE const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
+  return (const char *)a + (ptrdiff_t)row * row_stride;
+}
+
 #endif

@@ -17,7 +17,7 @@
 // Three buffers of so many items stay in the nearest cache.
 enum { BLOCK = 256, STEP = 8 };
 
-// The items of the next block.
+// The items of the next block; 0: that was all.
 static size_t piece(size_t left) {
   return left < BLOCK ? left : BLOCK;
 }
@@ -57,8 +57,7 @@ static void unary(tl_op op, tl_kernel1 *kernel, void *out, const void *a,
                   size_t n) {
   const bool tests = op >= TL_OP_ISNAN && op <= TL_OP_SIGNBIT;
   float x[BLOCK], y[BLOCK];
-  for (size_t i = 0, m; i < n; i += m) {
-    m = piece(n - i);
+  for (size_t i = 0, m; (m = piece(n - i)) > 0; i += m) {
     widen(x, (const uint16_t *)a + i, m);
     kernel(tests ? (void *)((char *)out + i) : y, x, m);
     if (!tests)
@@ -91,8 +90,7 @@ static void binary(tl_op op, tl_kernel2 *kernel, void *out, const void *a,
   }
   const bool compares = op >= TL_OP_EQUAL && op <= TL_OP_GREATER_EQUAL;
   float x[BLOCK], y[BLOCK], z[BLOCK];
-  for (size_t i = 0, m; i < n; i += m) {
-    m = piece(n - i);
+  for (size_t i = 0, m; (m = piece(n - i)) > 0; i += m) {
     widen(x, (const uint16_t *)a + i, m);
     widen(y, (const uint16_t *)b + i, m);
     kernel(compares ? (void *)((char *)out + i) : (void *)z, x, y, m);
@@ -125,8 +123,7 @@ TL_BINARY_KERNELS(X)
 static void from_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
                       size_t n) {
   float x[BLOCK];
-  for (size_t i = 0, m; i < n; i += m) {
-    m = piece(n - i);
+  for (size_t i = 0, m; (m = piece(n - i)) > 0; i += m) {
     widen(x, (const uint16_t *)a + i, m);
     cast((char *)out + i * size, x, m);
   }
@@ -136,8 +133,7 @@ static void from_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
 static void to_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
                     size_t n) {
   float x[BLOCK];
-  for (size_t i = 0, m; i < n; i += m) {
-    m = piece(n - i);
+  for (size_t i = 0, m; (m = piece(n - i)) > 0; i += m) {
     cast(x, (const char *)a + i * size, m);
     narrow((uint16_t *)out + i, x, m);
   }
@@ -146,8 +142,7 @@ static void to_half(tl_kernel1 *cast, size_t size, void *out, const void *a,
 // As the numbers that they are.
 bool TL_K(within_float16)(const void *a, size_t n, const tl_bounds *bounds) {
   float x[BLOCK];
-  for (size_t i = 0, m; i < n; i += m) {
-    m = piece(n - i);
+  for (size_t i = 0, m; (m = piece(n - i)) > 0; i += m) {
     widen(x, (const uint16_t *)a + i, m);
     if (!TL_K(within_float32)(x, m, bounds))
       return false;
@@ -168,8 +163,7 @@ void TL_K(cast_float32_float16)(void *out, const void *a, size_t n) {
 void TL_K(cast_float64_float16)(void *out, const void *a, size_t n) {
   const double *items = a;
   float x[BLOCK];
-  for (size_t i = 0, m; i < n; i += m) {
-    m = piece(n - i);
+  for (size_t i = 0, m; (m = piece(n - i)) > 0; i += m) {
     for (size_t k = 0; k < m; k++) x[k] = tl_half_of_double(items[i + k]);
     narrow((uint16_t *)out + i, x, m);
   }

@@ -8,11 +8,6 @@
 #include "vm/kernels/fold.h"
 #include "vm/kernels/list.h"
 
-// Rows lie at any distance, forward or backward.
-static const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
-  return (const char *)a + (ptrdiff_t)row * row_stride;
-}
-
 // What is summed of an item x, whose column has the mean m: itself, or the
 // square of its deviation, which of a complex one is that of its magnitude, a
 // real.

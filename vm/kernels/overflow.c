@@ -107,29 +107,17 @@ tl_saturate *tl_saturate_kernel(tl_op op, tl_dtype dtype) {
   return kernels[op][dtype];
 }
 
-// 0 of unsigned dtypes, and of those that are no integers.
-int64_t tl_least_integer(tl_dtype dtype) {
-  switch (dtype) {
-#define X(D, sfx, T, W) \
-  case TL_##D:          \
-    return least_##sfx;
-    TL_SIGNED(X)
-#undef X
-    default:
-      return 0;
-  }
+// 0 of dtypes that are no integers.
+uint64_t tl_largest_integer(tl_dtype dtype) {
+  const size_t sign = tl_dtypes[dtype].kind == 'I' ? 1 : 0;
+  return tl_dtype_is_integer(dtype)
+             ? UINT64_MAX >> (64 - 8 * tl_itemsize(dtype) + sign)
+             : 0;
 }
 
-uint64_t tl_largest_integer(tl_dtype dtype) {
-  switch (dtype) {
-#define X(D, sfx, T, W) \
-  case TL_##D:          \
-    return (uint64_t)most_##sfx;
-    TL_INTEGERS(X)
-#undef X
-    default:
-      return 0;
-  }
+// The same, and of unsigned dtypes.
+int64_t tl_least_integer(tl_dtype dtype) {
+  return tl_dtypes[dtype].kind == 'I' ? ~(int64_t)tl_largest_integer(dtype) : 0;
 }
 
 // 2^63 has no neighbour below it that is one less, as a double.

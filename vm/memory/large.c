@@ -53,18 +53,26 @@ static void *large_mapped(size_t nbytes) {
   return whole == 0 ? NULL : in_pages(tl_pages_map(whole), whole);
 }
 
-// The allocator aligns to 16, so a note of 16 bytes always fits before the next
-// multiple of 64 above.
-void *tl_large_host(tl_vm *vm, size_t nbytes) {
-  size_t whole;
+// A block of the allocator's with another size, or with [raw] NULL a new one.
+// The new address may have another remainder by 64: then the data are moved
+// within the block, and the note is written anew. The allocator aligns to 16,
+// so a note of 16 bytes always fits before the next multiple of 64 above.
+static void *resize_host(tl_vm *vm, char *raw, tl_block_note n, size_t nbytes) {
+  size_t whole, old = raw != NULL ? n.capacity + TL_BLOCK_ALIGNMENT : 0;
   if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT, &whole))
     return NULL;
-  char *raw = vm->options.resize(vm->options.context, NULL, 0, whole);
+  raw = vm->options.resize(vm->options.context, raw, old, whole);
   if (raw == NULL)
     return NULL;
   char *block = tl_align_up(raw + 1, TL_BLOCK_ALIGNMENT);
+  if (old != 0 && block != raw + n.padding)
+    memmove(block, raw + n.padding, nbytes < n.capacity ? nbytes : n.capacity);
   *tl_note_of(block) = (tl_block_note){nbytes, (uint32_t)(block - raw), 0};
   return block;
+}
+
+void *tl_large_host(tl_vm *vm, size_t nbytes) {
+  return resize_host(vm, NULL, (tl_block_note){0, 0, 0}, nbytes);
 }
 
 // Whether a block of so many bytes has pages of its own. Only the default
@@ -101,14 +109,12 @@ static void large_free(tl_vm *vm, void *block) {
 
 // A mapped block stays one: its pages move. One that grows to be large becomes
 // one, so that no more than that is ever copied. Any other is resized by the
-// allocator, whose new address may have another remainder by 64: then the data
-// are moved within the block, and the note is written anew.
+// allocator.
 void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
   tl_block_note n = *tl_note_of(block);
   char *raw = (char *)block - n.padding;
-  size_t whole;
   if (n.mapped) {
-    whole = pages_for(nbytes);
+    size_t whole = pages_for(nbytes);
     return whole == 0
                ? NULL
                : in_pages(tl_pages_remap(raw, n.capacity + n.padding, whole),
@@ -122,17 +128,7 @@ void *tl_large_resize(tl_vm *vm, void *block, size_t nbytes) {
     large_free(vm, block);
     return mapped;
   }
-  if (tl_add_overflows(nbytes, TL_BLOCK_ALIGNMENT, &whole))
-    return NULL;
-  raw = vm->options.resize(vm->options.context, raw,
-                           n.capacity + TL_BLOCK_ALIGNMENT, whole);
-  if (raw == NULL)
-    return NULL;
-  char *moved = tl_align_up(raw + 1, TL_BLOCK_ALIGNMENT);
-  if (moved != raw + n.padding)
-    memmove(moved, raw + n.padding, nbytes < n.capacity ? nbytes : n.capacity);
-  *tl_note_of(moved) = (tl_block_note){nbytes, (uint32_t)(moved - raw), 0};
-  return moved;
+  return resize_host(vm, raw, n, nbytes);
 }
 
 // --- The cache of dead blocks -----------------------------------------------

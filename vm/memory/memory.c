@@ -347,10 +347,8 @@ static void *block_new(tl_vm *vm, size_t nbytes) {
 
 // The end of a block of any size.
 static void block_free(tl_vm *vm, void *block, size_t nbytes) {
-  if (TL_BLOCKS_ALONE && vm->memory->system)
-    free(block);
-  else if (TL_BLOCKS_ALONE)
-    tl_large_free(vm->options.resize, vm->options.context, block);
+  if (TL_BLOCKS_ALONE)
+    tl_block_free(vm->options.resize, vm->options.context, block);
   else if (nbytes <= TL_SMALL_LIMIT)
     list_add(vm->memory, class_of(nbytes), block);
   else
@@ -521,9 +519,7 @@ void tl_free(tl_vm *vm, void *block, size_t nbytes) {
   TL_CHECK(block == NULL || vm->stats.live_bytes >= nbytes);
   if (block == NULL)
     return;
-  vm->stats.live_bytes -= nbytes;
-  if (vm->watch != NULL)
-    vm->observer->free(vm, block, nbytes);
+  tl_block_leave(vm, block, nbytes);
   block_free(vm, block, nbytes);
 }
 
@@ -671,10 +667,7 @@ static __attribute__((noinline)) void free_object(tl_vm *vm,
     nbytes += tl_gap_of(object);
   }
   vm->stats.live--;
-  if (vm->watch != NULL)
-    vm->observer->free(vm, block, nbytes);
-  vm->stats.live_bytes -= nbytes;
-  block_free(vm, block, nbytes);
+  tl_free(vm, block, nbytes);
 }
 
 // The size stands in the header, which is read before the block goes: its first

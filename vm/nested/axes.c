@@ -59,11 +59,8 @@ bool tl_grid_of_places(tl_vm *vm, tl_slot places, tl_slot rows, tl_slot *out) {
 // the result, and its rows are read without a copy.
 bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
                       tl_slot *out) {
-  if (ndim == 1) {
-    tl_copy_slot(out, rows);
-    rows->tag &= ~TL_OWNED;
-    return true;
-  }
+  if (ndim == 1)
+    return tl_pass_to(rows, out);
   return tl_places_pair(vm, TL_FORM_GRID, tl_numbers_new(vm, ndim, shape, 0),
                         rows, out);
 }
@@ -159,11 +156,8 @@ bool tl_broadcast_flat(tl_vm *vm, const tl_array *a, int ndim,
 // how results of rows come back from grids that were opened.
 bool tl_value_split_axis(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
                          tl_slot *out) {
-  if (ndim == 1 && tl_is_owned(*s)) {
-    tl_copy_slot(out, s);
-    s->tag &= ~TL_OWNED;
-    return true;
-  }
+  if (ndim == 1 && tl_is_owned(*s))
+    return tl_pass_to(s, out);
   bool ok = tl_value_reshape(vm, *s, 1, ndim, shape, out);
   tl_clear(vm, s);
   return ok;

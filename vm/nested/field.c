@@ -85,13 +85,6 @@ static bool outline(tl_vm *vm, tl_slot s, const tl_string *name, bool *found,
 
 // --- Views -------------------------------------------------------------------
 
-// The same value again: moved if the slot owns it, else borrowed.
-static bool pass_on(tl_slot *base, tl_slot *out) {
-  tl_copy_slot(out, base);
-  base->tag &= ~TL_OWNED;
-  return true;
-}
-
 // x.T, or with [last_two] x.mT: the axes reversed, as views. Fails (kind shape)
 // for mT below two axes, where x.T is still x itself, and (kind type) for rows.
 static bool transpose(tl_vm *vm, tl_slot *base, bool last_two, tl_slot *out) {
@@ -152,7 +145,7 @@ static bool scalar_part(tl_slot *base, int part, tl_slot *out) {
     return true;
   }
   if (part == 0)
-    return pass_on(base, out);
+    return tl_pass_to(base, out);
   const uint64_t zero = 0;
   *out = tl_scalar_load((tl_dtype)tl_dtype_of(*base), &zero);
   out->tag |= base->tag & TL_WEAK;
@@ -170,7 +163,7 @@ bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
   if (tl_dtype_is_complex(dtype) && (is_imag || is_named(name, "real")))
     return part_view(vm, base, is_imag, out);
   if (dtype != TL_STRING && is_named(name, "real"))
-    return pass_on(base, out);
+    return tl_pass_to(base, out);
   if (!tl_is_attribute(name))
     return tl_fail_no_field(vm, *base, name);
   return tl_fail(vm, TALLY_ERR_TYPE, "the %s of an array cannot be set",
@@ -183,7 +176,7 @@ bool tl_attribute_place(tl_vm *vm, tl_slot *base, const tl_string *name,
 static bool range_attribute(tl_vm *vm, tl_slot *base, tl_string *name,
                             tl_slot *out) {
   if (is_named(name, "T") || is_named(name, "real"))
-    return pass_on(base, out);
+    return tl_pass_to(base, out);
   tl_slot made;
   return tl_array_give(tl_range_to_array(vm, base->range), &made) &&
          tl_drop_after(vm, tl_field_get(vm, &made, name, out), &made);
@@ -196,7 +189,7 @@ static bool number_attribute(tl_vm *vm, tl_slot *base, const tl_string *name,
   if (is_part)
     return scalar_part(base, is_named(name, "imag"), out);
   return is_named(name, "T")
-             ? pass_on(base, out)
+             ? tl_pass_to(base, out)
              : tl_fail(vm, TALLY_ERR_SHAPE,
                        "mT exchanges the last two axes: a number has none");
 }

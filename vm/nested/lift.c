@@ -67,18 +67,17 @@ static bool fill_gaps(tl_vm *vm, const tl_nested *n, tl_slot *out,
   if (!tl_option_present(vm, n, &present))
     return false;
   *there = tl_value_length(present, 0) > 0;
-  bool ok = !*there || tl_nested_at(vm, present, 0, &filler);
-  tl_drop(vm, present);
-  if (!ok)
+  if (!tl_drop_after(vm, !*there || tl_nested_at(vm, present, 0, &filler),
+                     &present))
     return false;
   tl_dtype dtype = tl_array_dtype(n->parts[1].array);
   if (!*there && dtype == TL_STRING)
     filler = (tl_slot){.tag = TL_TAG_STRING, .string = tl_empty_string()};
   else if (!*there)
     filler = dtype == TL_BOOL ? tl_bool(false) : tl_weak_int(0);
-  ok = tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out);
-  tl_drop(vm, filler);
-  return ok;
+  return tl_drop_after(
+      vm, tl_compute3(vm, TL_OP_WHERE, n->parts[0], filler, n->parts[1], out),
+      &filler);
 }
 
 // The function's values where all are missing: what it gives of no items tells

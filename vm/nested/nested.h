@@ -64,6 +64,12 @@ tl_slot *tl_slots_new(tl_vm *vm, int64_t count);
 // Frees them, and what the first [made] of them own: what failed to be made is
 // no slot's. Takes NULL too.
 void tl_slots_free(tl_vm *vm, tl_slot *slots, int64_t made);
+// The same, and returns [ok]: the end of what worked with them.
+static inline bool tl_slots_free_after(tl_vm *vm, bool ok, tl_slot *slots,
+                                       int64_t made) {
+  tl_slots_free(vm, slots, made);
+  return ok;
+}
 // For loops that fill an array, whose iterations [i] counts from 0: as
 // tl_poll_at, and takes the array where that fails: then *a is NULL. False
 // where it is.

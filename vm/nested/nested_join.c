@@ -92,9 +92,8 @@ static bool join_part(tl_vm *vm, void *context, int64_t i, tl_slot part,
   bool ok = true;
   for (int64_t k = 0; k < all->count && tl_poll_ok(vm, k, &ok); k++)
     parts[k] = tl_borrow(all->items[k].nested->parts[i]);
-  ok = ok && tl_value_concat(vm, all->count, parts, out);
-  tl_slots_free(vm, parts, all->count);
-  return ok;
+  return tl_slots_free_after(
+      vm, ok && tl_value_concat(vm, all->count, parts, out), parts, all->count);
 }
 
 // The caller has checked that forms and layouts are the same.

@@ -45,8 +45,7 @@ static tl_type *type_of_category(tl_vm *vm, const tl_nested *n) {
     if ((name->head.flags & TL_IMMORTAL) == 0)
       tl_drop(vm, tl_own_string(name));
   }
-  if (model.fields != NULL)
-    tl_free(vm, model.fields, nbytes);
+  tl_free(vm, model.fields, nbytes);
   return type;
 }
 

@@ -51,9 +51,8 @@ bool tl_join_opened(tl_vm *vm, tl_opener *open, tl_joiner *join, int64_t count,
   bool ok = opened != NULL;
   for (; ok && made < count; made += ok)
     ok = tl_poll_at(vm, made) && open(vm, items[made], &opened[made]);
-  ok = ok && join(vm, count, opened, out);
-  tl_slots_free(vm, opened, made);
-  return ok;
+  return tl_slots_free_after(vm, ok && join(vm, count, opened, out), opened,
+                             made);
 }
 
 // A failure leaves the first arguments opened and owned by their slots, which

@@ -121,13 +121,10 @@ bool tl_gather_runs(tl_vm *vm, tl_slot content, int64_t count,
     return copy_runs(vm, content.array, total, count, starts, stops, out);
   }
   tl_array *places = tl_positions_new(vm, total);
-  if (places == NULL)
-    return false;
-  int64_t *to = tl_offsets_data(places);
-  bool ok = true;
-  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
-    for (int64_t j = starts[i]; j < stops[i]; j++) *to++ = j;
-  return tl_take_at(vm, ok, content, places, out);
+  for (int64_t i = 0, at = 0; i < count && tl_array_polled(vm, &places, i); i++)
+    for (int64_t j = starts[i]; j < stops[i]; j++)
+      tl_offsets_data(places)[at++] = j;
+  return tl_take_at(vm, true, content, places, out);
 }
 
 // --- Making ------------------------------------------------------------------
@@ -157,14 +154,12 @@ bool tl_ragged_of_regular(tl_vm *vm, tl_slot regular, tl_slot *out) {
 bool tl_ragged_of_rows(tl_vm *vm, int64_t count, const tl_slot *rows,
                        tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, count);
-  if (offsets == NULL)
-    return false;
-  int64_t *to = tl_offsets_data(offsets);
-  bool ok = true;
-  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
-    to[i + 1] = to[i] + tl_value_length(rows[i], 0);
+  for (int64_t i = 0; i < count && tl_array_polled(vm, &offsets, i); i++) {
+    int64_t *to = tl_offsets_data(offsets) + i;
+    to[1] = to[0] + tl_value_length(rows[i], 0);
+  }
   tl_slot items;
-  ok = ok && tl_value_concat(vm, count, rows, &items);
+  bool ok = offsets != NULL && tl_value_concat(vm, count, rows, &items);
   return tl_ragged_close(vm, ok, offsets, &items, out);
 }
 

@@ -62,9 +62,7 @@ static bool item_of_rows(tl_vm *vm, const tl_nested *n, int64_t j,
   const int64_t *at = tl_ragged_offsets(n);
   int64_t rows = tl_ragged_rows(n);
   tl_array *places = tl_positions_new(vm, rows);
-  if (places == NULL)
-    return false;
-  bool ok = true;
+  bool ok = places != NULL;
   for (int64_t i = 0; ok && i < rows; i++) {
     int64_t length = at[i + 1] - at[i], k = j < 0 ? j + length : j;
     if (k < 0 || k >= length)

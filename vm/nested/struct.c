@@ -153,9 +153,8 @@ static bool show_record(tl_vm *vm, tl_slot bytes, const tl_type *layout,
   bool ok = values != NULL;
   for (; ok && made < layout->field_count; made += ok)
     ok = show_field(vm, bytes, layout, made, &values[made]);
-  ok = ok && tl_struct_item(vm, layout, values, out);
-  tl_slots_free(vm, values, made);
-  return ok;
+  return tl_slots_free_after(vm, ok && tl_struct_item(vm, layout, values, out),
+                             values, made);
 }
 
 // Structs within structs are views of the same block, with its strides.
@@ -539,16 +538,13 @@ bool tl_tuples_of_columns(tl_vm *vm, int64_t count, const tl_slot *columns,
   int64_t made = 0;
   bool ok = names != NULL;
   while (ok && made < count) {
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, made);
-    names[made] = tl_string_from(vm, number);
+    names[made] = tl_string_format(vm, "%" PRId64, made);
     ok = names[made] != NULL && tl_poll_at(vm, made);
     made += names[made] != NULL;
   }
   ok = ok &&
        of_columns(vm, TL_TYPE_TUPLE, count, names, sizeof *names, columns, out);
   while (made > 0) tl_drop(vm, tl_own_string(names[--made]));
-  if (names != NULL)
-    tl_free(vm, names, nbytes);
+  tl_free(vm, names, nbytes);
   return ok;
 }

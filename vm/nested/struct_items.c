@@ -73,9 +73,8 @@ static bool columns_get(tl_vm *vm, tl_slot base, const tl_step *step,
   bool ok = values != NULL;
   for (; ok && made < n->count; made += ok)
     ok = tl_part_get(vm, base, made, step, parts, &values[made]);
-  ok = ok && columns_of(vm, n, values, out);
-  tl_slots_free(vm, values, made);
-  return ok;
+  return tl_slots_free_after(vm, ok && columns_of(vm, n, values, out), values,
+                             made);
 }
 
 // --- Blocks ------------------------------------------------------------------
@@ -274,8 +273,7 @@ static bool store_columns(tl_vm *vm, tl_nested_path w, tl_nested *n,
     tl_slot borrowed = tl_borrow(old[i]);
     tl_part_update(vm, w, &n->parts[i], &borrowed);
   }
-  tl_slots_free(vm, old, kept);
-  return ok;
+  return tl_slots_free_after(vm, ok, old, kept);
 }
 
 // items[i] = a record or structs with all of the fields; others fail (kind
@@ -363,8 +361,7 @@ bool tl_join_fields(tl_vm *vm, tl_joiner *join, int64_t count,
   ok = ok && (record != NULL ? tl_struct_of_record(vm, record, columns, out)
                              : tl_struct_like(vm, layout, columns, out));
   tl_slots_free(vm, values, count);
-  tl_slots_free(vm, columns, fields);
-  return ok;
+  return tl_slots_free_after(vm, ok, columns, fields);
 }
 
 // Arrays of one layout are joined block by block; others field by field, whose

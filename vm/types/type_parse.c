@@ -459,9 +459,7 @@ static bool parse_member(parser *p, draft *d) {
 static bool number_members(parser *p, tl_type *model) {
   bool ok = true;
   for (int64_t i = 0; ok && i < model->field_count; i++) {
-    char number[24];
-    snprintf(number, sizeof number, "%" PRId64, i);
-    model->fields[i].name = tl_string_from(p->vm, number);
+    model->fields[i].name = tl_string_format(p->vm, "%" PRId64, i);
     ok = model->fields[i].name != NULL;
   }
   return ok;
@@ -518,18 +516,27 @@ static bool read_number(parser *p, int64_t *out) {
   return any;
 }
 
+// A number from 1 to [most]; 0 after tl_fail, which names what is expected.
+static int64_t expect_number(parser *p, int64_t most, const char *expected) {
+  int64_t number;
+  peek(p);
+  size_t begin = p->at;
+  if (read_number(p, &number) && number > 0 && number <= most)
+    return number;
+  p->at = begin;
+  if (!tl_failed(p->vm))
+    fail_expected(p, expected);
+  return 0;
+}
+
 // fixed_string[n]
 static tl_type *parse_fixed_string(parser *p) {
   tl_type model = {.kind = TL_TYPE_FIXED_STRING};
   if (!accept(p, "["))
     return fail_expected(p, "\"[\" and the number of bytes");
-  peek(p);
-  size_t begin = p->at;
-  if (!read_number(p, &model.size) || model.size == 0) {
-    p->at = begin;
-    return tl_failed(p->vm) ? NULL
-                            : fail_expected(p, "a number of bytes above 0");
-  }
+  model.size = expect_number(p, INT64_MAX, "a number of bytes above 0");
+  if (model.size == 0)
+    return NULL;
   if (accept(p, ",") && !accept(p, "'utf8'") && !accept(p, "\"utf8\""))
     return fail_expected(p, "'utf8', as all text is");
   return expect_close(p, tl_type_intern(p->vm, &model));
@@ -635,22 +642,6 @@ static bool has_ellipsis(const tl_type *type) {
   return false;
 }
 
-// "** n" behind a dimension: how often it stands; 0 after tl_fail.
-// More than TL_TYPE_DEPTH would nest too deep.
-static int64_t read_power(parser *p) {
-  int64_t times;
-  if (!accept(p, "**"))
-    return 1;
-  peek(p);
-  size_t begin = p->at;
-  if (read_number(p, &times) && times > 0 && times <= TL_TYPE_DEPTH)
-    return times;
-  p->at = begin;
-  if (!tl_failed(p->vm))
-    fail_expected(p, "how often the dimension stands, from 1 on");
-  return 0;
-}
-
 // What follows a dimension: "* type". The dimension is interned over it, as
 // often as it stands.
 // [name] is that of a symbol or of a named ellipsis; of other dimensions there
@@ -658,7 +649,11 @@ static int64_t read_power(parser *p) {
 static tl_type *parse_over(parser *p, tl_type model, const char *name,
                            size_t nbytes) {
   size_t begin = p->at;
-  int64_t times = read_power(p);
+  int64_t times = 1;
+  // "** n" says how often it stands; more would nest too deep.
+  if (accept(p, "**"))
+    times = expect_number(p, TL_TYPE_DEPTH,
+                          "how often the dimension stands, from 1 on");
   if (times == 0)
     return NULL;
   if (!accept(p, "*"))

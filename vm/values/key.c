@@ -122,8 +122,7 @@ static bool make_list(tl_vm *vm, tl_slot *s, tl_key *out) {
     list = plain_list(vm, s->list);
     if (list == NULL)
       return false;
-    if (tl_is_owned(*s))
-      tl_drop(vm, *s);
+    tl_drop(vm, *s);
     s->tag &= ~TL_OWNED;
   }
   out->word = (uint64_t)(uintptr_t)list | TL_KEY_LIST;

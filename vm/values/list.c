@@ -160,20 +160,15 @@ bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out) {
     tl_changed_in_place(vm, *s);
     if (!list_reserve(vm, &list, room))
       return false;
-    *out = list;
-    s->tag &= ~TL_OWNED;
-    return true;
-  }
-  if (!tl_may_copy(vm, *s))
-    return false;
-  tl_list *copy = tl_list_copy(vm, list, room);
-  if (copy == NULL)
-    return false;
-  tl_made_copy(vm, tl_own_list(copy));
-  if (tl_is_owned(*s))
+  } else {
+    list = tl_may_copy(vm, *s) ? tl_list_copy(vm, list, room) : NULL;
+    if (list == NULL)
+      return false;
+    tl_made_copy(vm, tl_own_list(list));
     tl_drop(vm, *s);
+  }
   s->tag &= ~TL_OWNED;
-  *out = copy;
+  *out = list;
   return true;
 }
 

@@ -558,23 +558,13 @@ void tl_record_remove(tl_vm *vm, tl_record **record, int64_t position,
 }
 
 // A copy shares keys and values, each with one more count.
-bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
-  tl_record *record = s->record;
-  if (tl_may_change(vm, *s)) {
-    tl_changed_in_place(vm, *s);
-    if (!record_reserve(vm, &record, room))
-      return false;
-    *out = record;
-    s->tag &= ~TL_OWNED;
-    return true;
-  }
-  if (!tl_may_copy(vm, *s))
-    return false;
+static tl_record *copy_record(tl_vm *vm, const tl_record *record,
+                              int64_t room) {
   const int64_t n = record->length;
   tl_record *copy = tl_record_new(vm, room == 0 ? n : grown(n, n + room));
   if (copy == NULL)
-    return false;
-  for (int64_t i = 0; i < record->length; i++) {
+    return NULL;
+  for (int64_t i = 0; i < n; i++) {
     tl_slot value = tl_borrow(record->fields[i].value);
     copy->fields[i].key = record->fields[i].key;
     tl_key_retain(vm, copy->fields[i].key);
@@ -582,12 +572,25 @@ bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
       value = tl_escape(vm, &value, TL_CAUSE_FIELD);
     tl_copy_slot(&copy->fields[i].value, &value);
   }
-  copy->length = record->length;
+  copy->length = n;
   index_build(copy);
-  tl_made_copy(vm, tl_own_record(copy));
-  if (tl_is_owned(*s))
+  return copy;
+}
+
+bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out) {
+  tl_record *record = s->record;
+  if (tl_may_change(vm, *s)) {
+    tl_changed_in_place(vm, *s);
+    if (!record_reserve(vm, &record, room))
+      return false;
+  } else {
+    record = tl_may_copy(vm, *s) ? copy_record(vm, record, room) : NULL;
+    if (record == NULL)
+      return false;
+    tl_made_copy(vm, tl_own_record(record));
     tl_drop(vm, *s);
+  }
   s->tag &= ~TL_OWNED;
-  *out = copy;
+  *out = record;
   return true;
 }
