@@ -422,9 +422,10 @@ void tl_module_free(tl_vm *vm, tl_module *module) {
 }
 
 // The variables of all modules go first, since values may refer to functions of
-// other modules.
+// other modules, and what was set aside of them to constants of units.
 void tl_modules_close(tl_vm *vm) {
   tl_modules_clear(vm);
+  tl_free_rest(vm, true);
   while (vm->modules != NULL) {
     tl_module *next = vm->modules->next;
     free_module(vm, vm->modules);
