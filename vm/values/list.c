@@ -179,9 +179,9 @@ bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item) {
 
 // A list that is not whole must not be seen.
 bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out) {
-  if (ok)
+  if (ok && list != NULL)
     *out = tl_own_list(list);
   else if (list != NULL)
     tl_drop(vm, tl_own_list(list));
-  return ok;
+  return ok && list != NULL;
 }

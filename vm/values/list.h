@@ -62,8 +62,8 @@ bool tl_list_push(tl_vm *vm, tl_list **list, tl_slot *item);
 bool tl_list_push_borrowed(tl_vm *vm, tl_list **list, tl_slot *item);
 // Appends an item that the caller owns, and gives it up.
 bool tl_list_push_own(tl_vm *vm, tl_list **list, tl_slot item);
-// *out owns the list if ok, else it is dropped (it may be NULL). Returns ok,
-// so that it can end a function.
+// *out owns the list if ok and there is one, else it is dropped (it may be
+// NULL). Returns which, so that it can end a function.
 bool tl_list_give(tl_vm *vm, tl_list *list, bool ok, tl_slot *out);
 // A copy, owned, with room for [room] more items; NULL after tl_fail.
 tl_list *tl_list_copy(tl_vm *vm, const tl_list *list, int64_t room);
