@@ -45,7 +45,7 @@ TL_BINARY(copysign_float64, double, double, __builtin_copysign(x, y))
     bits += (y > x) == (x > 0) ? 1 : (U)0 - 1;              \
     memcpy(&near, &bits, sizeof near);                      \
     near = x == 0 ? __builtin_copysign##f(least, y) : near; \
-    return x != x ? x : (x == y) | (y != y) ? y : near;     \
+    return x != x ? x : ((x == y) | (y != y)) ? y : near;   \
   }                                                         \
   TL_BINARY(nextafter_##sfx, T, T, next_##sfx(x, y))
 NEXT_AFTER(float32, float, uint32_t, f, 0x1p-149f)
