@@ -382,7 +382,7 @@ absent 'ran:' 'explain --static runs nothing'
 run explain --json "$dir/script.tly"
 expect 0 '"operation": "x . 1", "may": ".*"ran": ."fused": 1,' 'explain --json'
 text 'x = linspace(0, 1, 9)\nprint(x * 2 + 1)\n'; run explain "$dir/script.tly"
-expect 0 'not fused: fewer than 2048 items, and not often enough$' 'explain: of few items'
+expect 0 'not fused: fewer than 2048 items$' 'explain: of few items'
 run explain "$dir/nosuch.tly"; expect 1 'nosuch' 'explain of no file'
 run explain --nosuch x;     expect 2 'nosuch' 'explain with an unknown option'
 text 'x = ones(5)\ny = x + 1\nprint(y[9])\n'; run explain "$dir/script.tly"
