@@ -103,7 +103,6 @@ typedef struct tl_pending_error {
   size_t note_size;
   tl_string *file;  // counted
   int line, column;
-  int caret_width;
   // Lines of text, innermost first; NULL: none yet.
   tl_list *trace;
   // The function of the last line's call, and where in it the call is; how many
@@ -178,8 +177,6 @@ struct tally_vm {
   // behind it (interp/slots.h). The ends are those of the part that has been
   // counted.
   tl_slot *stack, *stack_end;
-  // The first slot that is free for a call from C.
-  tl_slot *stack_top;
   tl_frame *frames, *frames_end, *frame;
   // How deep calls into the VM from inside built-ins nest.
   int native_depth;
