@@ -4,10 +4,6 @@
 
 #include "vm/array/array.h"
 
-// Takes the array, or NULL where it could not be made. Where [ok], *out is what
-// the script sees of it: of rank 0 the item, for which there may be no memory.
-// Else the array is dropped, and the result is false.
-bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out);
 // A new vector of uint8 with these bytes.
 bool tl_bytes_give(tl_vm *vm, const void *data, size_t nbytes, tl_slot *out);
 

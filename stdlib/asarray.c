@@ -35,8 +35,8 @@ static bool by_astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // In the order of what is cheapest: a list is stacked in one step to the dtype
 // wanted, nested forms and arrays of the right dtype are given back as they
-// are, and only then is anything converted. Rank 0 goes through tl_result_give,
-// since a script sees an item there.
+// are, and only then is anything converted. Rank 0 goes through
+// tl_result_finish, since a script sees an item there.
 static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if ((!tl_is_list(args[0]) && !tl_arg_items(vm, "asarray", &args[0])) ||
       !check_copy(vm, "asarray", args[2]))
@@ -61,7 +61,7 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return true;
   }
   tl_array *a = tl_take_dense(vm, &args[0]);
-  return tl_result_give(vm, a, true, out);
+  return tl_result_finish(vm, true, a, out);
 }
 
 // An array that stays as it is, which is what the library's own functions ask

@@ -56,15 +56,15 @@ static bool filled(tl_vm *vm, tl_slot *like, tl_dtype dtype, int ndim,
     tl_put_back(vm, like, tl_own_array(a));
     return false;
   }
-  return tl_result_give(vm, a, ok, out);
+  return tl_result_finish(vm, ok, a, out);
 }
 
 // A new array of zeros, whose memory the system may hand out cleared; in the
 // order of the axes of *like, unless that is NULL. *out is owned.
 static bool zeros_of(tl_vm *vm, const tl_slot *like, tl_dtype dtype, int ndim,
                      const int64_t *shape, tl_slot *out) {
-  return tl_result_give(
-      vm, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), true, out);
+  return tl_result_finish(
+      vm, true, ordered(vm, tl_array_zeros(vm, dtype, ndim, shape), like), out);
 }
 
 // As zeros_of, in the memory of *like where it dies. Bools get true, as an
@@ -220,7 +220,7 @@ static bool zeros_like(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (a == NULL)
     return zeros_of(vm, &args[0], dtype, tl_ndim(x), tl_shape(x), out);
   memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
-  return tl_result_give(vm, a, true, out);
+  return tl_result_finish(vm, true, a, out);
 }
 
 // In the memory of x where it dies and has the dtype; on failure x is back in

@@ -118,9 +118,9 @@ static bool divisors(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   tl_array *made = tl_array_new(vm, dtype, ndim, shape);
   return made != NULL &&
-         tl_result_give(vm, made,
-                        all_divisors(vm, both[0], both[1], multiples, made),
-                        out);
+         tl_result_finish(vm,
+                          all_divisors(vm, both[0], both[1], multiples, made),
+                          made, out);
 }
 
 const tl_builtin tl_divisors_module[] = {

@@ -118,7 +118,7 @@ static bool draw_array(tl_vm *vm, draw *d, tl_draw_purpose kind,
   // Made before threads begin, whichever distribution it is.
   tl_normal_tables();
   bool ok = a && fill_items(vm, d, (size_t)a->size, a->data);
-  return tl_result_give(vm, a, ok, out);
+  return tl_result_finish(vm, ok, a, out);
 }
 
 // A function that makes items first to first + n of a draw from their words.

@@ -253,7 +253,7 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = drawn != NULL &&
             (weighted || choose_plain(vm, &c, (int64_t *)(void *)drawn->data));
   if (!ok || (is_count && !weighted))
-    return tl_result_give(vm, drawn, ok, out);
+    return tl_result_finish(vm, ok, drawn, out);
   tl_slot given[] = {is_count ? tl_none() : tl_borrow(args[0]),
                      tl_own_array(drawn), tl_borrow(args[2]),
                      tl_borrow(args[1]), tl_bool(c.replace)};

@@ -657,7 +657,7 @@ static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
   tl_free(vm, q->lane, q->lane_size);
   if (ok && q->from == TL_FLOAT16)
     return tl_cast_own(vm, result, TL_FLOAT16, out);
-  return tl_result_give(vm, result, ok, out);
+  return tl_result_finish(vm, ok, result, out);
 }
 
 // Of values that may be missing, or of rows, in Tally: [q] and [method] are

@@ -10,17 +10,6 @@
 #include "stdlib/shared.h"
 #include "vm/bytecode/module.h"
 
-// An array of no axes becomes a scalar; a failure of the caller passes through,
-// so that this ends a function in one line.
-bool tl_result_give(tl_vm *vm, tl_array *a, bool ok, tl_slot *out) {
-  if (!ok || a == NULL) {
-    tl_array_drop(vm, a);
-    return false;
-  }
-  *out = tl_result(vm, a);
-  return !tl_is_unset(*out);
-}
-
 // Without axes there is one item, of which no view is made.
 bool tl_view_or_item(tl_vm *vm, tl_slot *s, char *data, int ndim,
                      const int64_t *shape, const int64_t *strides,

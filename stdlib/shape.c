@@ -119,9 +119,9 @@ bool tl_reshape(tl_vm *vm, tl_slot *s, int ndim, const int64_t *shape,
   if (!a)
     return false;
   tl_shape_strides(tl_ndim(x), tl_shape(x), itemsize, strides);
-  return tl_result_give(
-      vm, a,
-      tl_assign_part(vm, a, a->data, tl_ndim(x), tl_shape(x), strides, x), out);
+  return tl_result_finish(
+      vm, tl_assign_part(vm, a, a->data, tl_ndim(x), tl_shape(x), strides, x),
+      a, out);
 }
 
 // reshape(x, shape, copy). copy is checked and not used: whether a view shares
@@ -289,7 +289,7 @@ static bool rolled(tl_vm *vm, tl_slot *s, const int64_t *shift, tl_slot *out) {
     tl_put_back(vm, s, tl_own_array(a));
     return false;
   }
-  return tl_result_give(vm, a, true, out);
+  return tl_result_finish(vm, true, a, out);
 }
 
 // The shift as one from 0 to length - 1; an axis without items has none.

@@ -227,7 +227,7 @@ static bool search_contiguous(tl_vm *vm, tl_slot *args, tl_dtype dtype,
     tl_drop(vm, queries);
   }
   tl_drop(vm, sorted);
-  return tl_result_give(vm, found, ok, out);
+  return tl_result_finish(vm, ok, found, out);
 }
 
 static tl_builtin_fn searchsorted;

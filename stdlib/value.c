@@ -511,7 +511,7 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_array_drop(vm, part);
     tl_array_drop(vm, cast);
   }
-  return tl_result_give(vm, to, ok, out);
+  return tl_result_finish(vm, ok, to, out);
 }
 
 // --- Errors -----------------------------------------------------------------
