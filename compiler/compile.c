@@ -4,7 +4,6 @@
 
 #include "compiler/compile.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "compiler/emit.h"

@@ -1,7 +1,6 @@
 // asarray: arrays made of nested lists, ranges and other arrays.
 
 #include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"

@@ -5,7 +5,6 @@
 // factorisation whose result, read by rows again, is the wanted one.
 
 #include <limits.h>
-#include <math.h>
 #include <pthread.h>
 #include <string.h>
 

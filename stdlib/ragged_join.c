@@ -8,7 +8,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/nested.h"
 

@@ -17,7 +17,6 @@
 #include "stdlib/generator.h"
 #include "vm/array/describe.h"
 #include "vm/nested/nested.h"
-#include "vm/values/list.h"
 #include "vm/vm.h"
 
 enum {

@@ -15,7 +15,6 @@
 #include "stdlib/ragged.h"
 #include "stdlib/shared.h"
 #include "vm/array/describe.h"
-#include "vm/engine/elementwise.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/record.h"
 

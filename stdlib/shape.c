@@ -6,7 +6,6 @@
 //   permute_dims, …        strides in another order
 //   roll                   a copy, or a rotation in x's own memory
 
-#include <stdio.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"

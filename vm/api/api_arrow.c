@@ -12,7 +12,6 @@
 //   missing values     ?T where a column has some
 //   struct             a record of columns
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

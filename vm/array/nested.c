@@ -5,7 +5,6 @@
 #include "vm/array/nested.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/array.h"

@@ -4,7 +4,6 @@
 // Built for speed.
 #include "vm/nested/nested.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/host.h"

@@ -7,7 +7,6 @@
 //   [2]     (a: 1, p: […])   a record, with copies: it does not need the block
 //   .p = v                   checked, then written through the same region
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
