@@ -14,10 +14,7 @@
 #include "compiler/certain.h"
 #include "compiler/warnings.h"
 #include "vm/text/signature.h"
-#include "vm/memory/memory.h"
-#include "vm/bytecode/module.h"
 #include "vm/memory/reserve.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
 
 // What a check of a script adds to, and how it computes what is closed.

@@ -4,9 +4,7 @@
 #ifndef TALLY_COMPILER_LAYOUT_H
 #define TALLY_COMPILER_LAYOUT_H
 
-#include "compiler/arena.h"
 #include "compiler/lexer.h"
-#include "compiler/source.h"
 #include "vm/string.h"
 
 // Appends to [out] the text of [source] with its blanks, indentation and empty

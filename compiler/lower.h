@@ -34,7 +34,6 @@
 #define TALLY_COMPILER_LOWER_H
 
 #include "compiler/cfg.h"
-#include "compiler/resolver.h"
 #include "compiler/scope.h"
 #include "vm/bytecode/module.h"
 

@@ -8,9 +8,7 @@
 #include <string.h>
 
 #include "compiler/lower.h"
-#include "vm/array/array.h"
 #include "vm/values/key.h"
-#include "vm/values/list.h"
 
 // --- Constants --------------------------------------------------------------
 

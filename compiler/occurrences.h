@@ -8,7 +8,6 @@
 #ifndef TALLY_COMPILER_OCCURRENCES_H
 #define TALLY_COMPILER_OCCURRENCES_H
 
-#include "compiler/arena.h"
 #include "compiler/names.h"
 #include "compiler/source.h"
 #include "vm/values/list.h"

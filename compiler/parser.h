@@ -5,11 +5,8 @@
 #ifndef TALLY_COMPILER_PARSER_H
 #define TALLY_COMPILER_PARSER_H
 
-#include "compiler/arena.h"
 #include "compiler/ast.h"
 #include "compiler/diagnostics.h"
-#include "compiler/names.h"
-#include "compiler/source.h"
 
 // Parses the whole of [source] into a block. Returns NULL if there are errors
 // (see [diagnostics]) or if memory failed (arena->failed, and perhaps no

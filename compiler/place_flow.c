@@ -19,7 +19,6 @@
 #include <string.h>
 
 #include "compiler/ownership_internal.h"
-#include "vm/index/index.h"
 
 // A set of places is one word; what a function has beyond is left alone. So is
 // all the rest of a function for which that many instructions were looked at,

@@ -19,7 +19,6 @@
 
 #include "repl/editor.h"
 #include "repl/program.h"
-#include "repl/run.h"
 
 // What a command gives, as debug.tly has it: another one is read, the run ends,
 // or it goes on, and stops besides where stops() says so

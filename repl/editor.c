@@ -28,7 +28,6 @@
 #include "repl/keys.h"
 #include "repl/program.h"
 #include "repl/screen.h"
-#include "repl/session.h"
 
 // The program's numbers besides those of tl_reading: the command is to be
 // stopped, as the shell has it, and the input stays as it is; or nothing ended.

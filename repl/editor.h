@@ -18,7 +18,6 @@
 #include <stddef.h>
 
 #include "repl/run.h"
-#include "tally.h"
 
 typedef struct tl_editor tl_editor;
 

@@ -26,7 +26,6 @@
 #include "repl/colours.h"
 #include "repl/commands.h"
 #include "repl/editor.h"
-#include "repl/run.h"
 #include "repl/wrap.h"
 
 // Bytes of standard input, read ahead, and the input that they make up.

@@ -1,11 +1,9 @@
 // asarray: arrays made of nested lists, ranges and other arrays.
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"
 #include "vm/types/type.h"
-#include "vm/vm.h"
 
 // The standard's copy: values never change under another name, so that it is
 // only looked at.

@@ -6,11 +6,8 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 
 // A view of *s in a shape that it broadcasts to; repeated axes have stride 0.

@@ -2,7 +2,6 @@
 #ifndef TALLY_STDLIB_BYTE_ORDER_H
 #define TALLY_STDLIB_BYTE_ORDER_H
 
-#include "vm/types/dtype.h"
 #include "vm/vm.h"
 
 // Whether this machine stores the most significant byte of a number first.

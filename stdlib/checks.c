@@ -9,20 +9,14 @@
 #include <math.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
-#include "vm/array/nested.h"
-#include "vm/engine/engine.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/text/format.h"
-#include "vm/values/list.h"
 
 // The parameter's name, which the library's own calls always give.
 static const char *name_in(tl_slot s) {

@@ -3,16 +3,11 @@
 #include <math.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/vm.h"
 
 // --- Filled -----------------------------------------------------------------
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/pool.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 

@@ -5,8 +5,6 @@
 #include <string.h>
 
 #include "vm/number.h"
-#include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 

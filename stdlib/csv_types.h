@@ -4,7 +4,6 @@
 
 #include "stdlib/csv_scan.h"
 #include "vm/types/type.h"
-#include "vm/value.h"
 
 // Whether cells can hold such values: real numbers, bools, texts, and each of
 // these where it may be missing.

@@ -2,16 +2,10 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
-#include "vm/values/list.h"
 #include "vm/nested/ragged.h"
-#include "vm/types/type.h"
-#include "vm/vm.h"
 
 // Items of a type that may be missing, of which none is.
 // *out is owned. A scalar is there or not there, and here it is: so it stays

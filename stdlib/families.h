@@ -1,9 +1,10 @@
-// The tables of the library's functions, one for each family.
+// The head of the library: the tables of its functions, one for each family,
+// and what nearly every family needs.
 //
 // A family is a file with an array of rows { name, signature, function, flags },
-// each below its documentation, ended by a row of NULL. library.c lists the families with
-// the module that each belongs to and the topic under which `tally doc` shows
-// it:
+// each below its documentation, ended by a row of NULL. library.c lists the
+// families with the module that each belongs to and the topic under which
+// `tally doc` shows it:
 //
 //   value.c    tl_value_builtins[] --+
 //   reduce.c   tl_reduce_builtins[] -+--> library.c families[]
@@ -11,11 +12,15 @@
 //                                              v
 //                             tl_standard_library --> tally_open --> VM
 //
-// A new family takes a line here and one in library.c.
+// A function reads its arguments (arguments.h), makes arrays (arrays.h), or
+// hands the work on, to Tally or to another family (shared.h). A new family
+// takes a line here and one in library.c.
 #ifndef TALLY_STDLIB_FAMILIES_H
 #define TALLY_STDLIB_FAMILIES_H
 
-#include "vm/builtin.h"
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/shared.h"
 
 // A row leaves out what is plain about its function.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"

@@ -9,7 +9,6 @@
 #define TALLY_STDLIB_FFT_PLAN_H
 
 #include "vm/poll.h"
-#include "vm/value.h"
 
 // What is computed once for a length. Either [passes] or [inner] or [foreign]
 // does the work; [roots] belong to the passes, [chirp] and [spectrum] to the

@@ -14,11 +14,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/host.h"
-#include "vm/array/describe.h"
-#include "vm/vm.h"
 
 // --- Keys -------------------------------------------------------------------
 

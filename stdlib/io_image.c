@@ -3,10 +3,7 @@
 // predicts of the bytes before it, and the numbers of a PGM or PPM image that
 // is text.
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/array.h"
-#include "vm/vm.h"
 
 // --- Filters ----------------------------------------------------------------
 

@@ -8,10 +8,8 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
-#include "stdlib/npy_struct.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested.h"
 

@@ -6,12 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/host.h"
-#include "vm/io.h"
-#include "vm/vm.h"
 
 // Bytes that are read at once: a call of the system costs little beside it.
 enum { PIECE = 1 << 16 };

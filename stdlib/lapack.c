@@ -9,10 +9,7 @@
 #include <string.h>
 
 #include "stdlib/dense.h"
-#include "vm/check.h"
 #include "vm/engine/blas.h"
-#include "vm/memory/memory.h"
-#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Longer sides would overflow the library's integers. A library cannot be

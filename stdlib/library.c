@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/string.h"
 #include "vm/values/record.h"
 
 // The topics that `tally doc` lists together, in the order in which they come

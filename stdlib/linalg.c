@@ -14,13 +14,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/engine/blas.h"
 #include "vm/bytecode/module.h"
-#include "vm/types/type.h"
-#include "vm/vm.h"
 
 // --- Stacks -----------------------------------------------------------------
 

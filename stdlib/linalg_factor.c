@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
 #include "vm/bytecode/module.h"

@@ -4,9 +4,7 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "vm/engine/matmul.h"
 
 // matmul(x1, x2), which is the operator @ as a function. *out is owned.

@@ -5,19 +5,12 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
-#include "vm/engine/engine.h"
-#include "vm/index/index.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 #include "vm/events.h"
 
 // --- append -----------------------------------------------------------------

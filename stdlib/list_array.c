@@ -3,12 +3,10 @@
 #include <string.h>
 
 #include "stdlib/arguments.h"
-#include "vm/array/describe.h"
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
 #include "vm/poll.h"
-#include "vm/types/type.h"
 #include "vm/values/list.h"
 
 // --- What lists hold ---------------------------------------------------------

@@ -13,11 +13,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/observe/reach.h"
 #include "vm/observe/references.h"

@@ -8,7 +8,6 @@
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/nested/nested.h"
 #include "vm/observe/reach.h"

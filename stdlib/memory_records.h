@@ -4,7 +4,6 @@
 #define TALLY_STDLIB_MEMORY_RECORDS_H
 
 #include "vm/observe/watch.h"
-#include "vm/types/dtype.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 

@@ -7,12 +7,8 @@
 //   fill_missing    where(mask, value, values)
 //   drop_missing    the values where the mask is false
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
-#include "vm/values/list.h"
 #include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // --- Asking -----------------------------------------------------------------
 

@@ -9,12 +9,9 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
 

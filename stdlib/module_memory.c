@@ -4,13 +4,10 @@
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "vm/array/describe.h"
 #include "vm/memory/mapping.h"
 #include "vm/memory/pages.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
-#include "vm/string.h"
-#include "vm/vm.h"
 
 // --- Counters ---------------------------------------------------------------
 

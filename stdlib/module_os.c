@@ -18,15 +18,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/bytecode/function.h"
 #include "vm/io.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // Fails (kind io) with the system's reason for [path].
 static bool os_fail(tl_vm *vm, const char *function, const char *path) {

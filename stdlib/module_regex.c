@@ -7,15 +7,11 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
 #include "vm/poll.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // --- PCRE2 ------------------------------------------------------------------
 

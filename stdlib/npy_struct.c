@@ -18,7 +18,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- The text ---------------------------------------------------------------
 

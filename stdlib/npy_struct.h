@@ -4,7 +4,6 @@
 #define TALLY_STDLIB_NPY_STRUCT_H
 
 #include "stdlib/byte_order.h"
-#include "vm/string.h"
 #include "vm/types/type.h"
 
 // Fields of a struct in a file, at most: a bit for each in tl_npy_texts.

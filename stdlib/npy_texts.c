@@ -12,7 +12,6 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/types/layout.h"
 

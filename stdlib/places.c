@@ -2,13 +2,9 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/index/select.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- add_at -----------------------------------------------------------------
 

@@ -6,11 +6,8 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
-#include "vm/array/array.h"
-#include "vm/error.h"
 
 // As librsvg/rsvg.h and cairo.h have them, since librsvg 2.46 (2019).
 typedef struct rectangle {

@@ -12,13 +12,9 @@
 #include <math.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
-#include "vm/pool.h"
-#include "vm/vm.h"
 
 // --- Drawing ----------------------------------------------------------------
 

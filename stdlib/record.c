@@ -4,13 +4,9 @@
 // A record that ends with the call gives away what it has: keys and values move
 // into the list.
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
-#include "vm/index/index.h"
 #include "vm/nested/nested.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
 
 // --- Asking -----------------------------------------------------------------

@@ -7,14 +7,10 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/distinct.h"
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/record.h"
 

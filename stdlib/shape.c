@@ -8,15 +8,10 @@
 
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/lift.h"
-#include "vm/vm.h"
 
 // --- reshape ----------------------------------------------------------------
 

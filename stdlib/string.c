@@ -13,16 +13,12 @@
 #include <string.h>
 #include <utf8proc.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/split.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
-#include "vm/values/list.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // --- split and join ---------------------------------------------------------
 

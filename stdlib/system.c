@@ -10,11 +10,8 @@
 #include <string.h>
 #include <time.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/values/list.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 // --- time -------------------------------------------------------------------
 

@@ -14,25 +14,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/number.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
 #include "vm/interp/catch.h"
 #include "vm/interp/display.h"
 #include "vm/text/format.h"
-#include "vm/values/list.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/suggest.h"
-#include "vm/types/type.h"
-#include "vm/vm.h"
 
 // --- Printing ---------------------------------------------------------------
 

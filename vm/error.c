@@ -13,7 +13,6 @@
 #include <string.h>
 
 #include "vm/memory/memory_internal.h"
-#include "vm/string.h"
 #include "vm/vm.h"
 
 // In the order of tally_status.

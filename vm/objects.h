@@ -13,7 +13,6 @@
 #define TALLY_VM_OBJECTS_H
 
 #include "vm/builtin.h"
-#include "vm/value.h"
 
 struct tl_resource;
 struct tl_step;

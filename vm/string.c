@@ -15,7 +15,6 @@
 
 #include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
-#include "vm/check.h"
 
 // --- Making -----------------------------------------------------------------
 

@@ -15,8 +15,6 @@
 #include "vm/objects.h"
 #include "vm/half.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
-#include "vm/check.h"
 
 // --- Scalars ----------------------------------------------------------------
 

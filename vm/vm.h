@@ -24,10 +24,8 @@
 
 #include <stdatomic.h>
 
-#include "tally.h"
 #include "vm/array/describe.h"
 #include "vm/builtin.h"
-#include "vm/error.h"
 #include "vm/pool.h"
 #include "vm/string.h"
 

@@ -22,14 +22,10 @@
 #include "vm/api/exports.h"
 #include "vm/api/host.h"
 #include "vm/interp/interp.h"
-#include "vm/io.h"
-#include "vm/values/list.h"
 #include "vm/memory/mapping.h"
-#include "vm/bytecode/module.h"
 #include "vm/api/open.h"
 #include "vm/native/jit.h"
 #include "vm/observe/watch.h"
-#include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
 

@@ -26,7 +26,6 @@
 #include "vm/floats.h"
 #include "vm/io.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 // Handles of a call lie on the C stack, so there is a limit to them.
 enum { TL_MAX_CALL_ARGUMENTS = 64 };

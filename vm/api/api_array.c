@@ -11,9 +11,6 @@
 
 #include <string.h>
 
-#include "vm/api/api.h"
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/api/exports.h"
 #include "vm/types/layout.h"
 #include "vm/nested/nested.h"

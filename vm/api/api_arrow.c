@@ -17,11 +17,8 @@
 
 #include "stdlib/distinct.h"
 #include "stdlib/distinct_strings.h"
-#include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
-#include "vm/memory/memory.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"

@@ -12,10 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
-#include "vm/array/describe.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"

@@ -28,7 +28,6 @@
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/memory/reserve.h"
-#include "vm/bytecode/function.h"
 #include "vm/values/list.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"

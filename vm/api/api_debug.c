@@ -10,10 +10,7 @@
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/debug.h"
-#include "vm/poll.h"
-#include "vm/values/list.h"
 
 // Calls the hook as one of the host's functions is called, and returns whether
 // the run goes on. The returned value is lent to it: where there is no memory

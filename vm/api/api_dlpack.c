@@ -10,7 +10,6 @@
 
 #include "vm/array/array.h"
 #include "vm/api/exports.h"
-#include "vm/array/describe.h"
 
 // --- The exchange format, as dlpack.h lays it out ---------------------------
 

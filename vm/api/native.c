@@ -17,8 +17,6 @@
 #include "vm/api/api.h"
 #include "vm/api/host.h"
 #include "vm/engine/engine.h"
-#include "vm/memory/memory.h"
-#include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
 

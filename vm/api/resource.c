@@ -19,8 +19,6 @@
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"
-#include "vm/memory/memory.h"
-#include "vm/utf8.h"
 
 // The object of a slot of that kind.
 static tl_resource *resource_of(tl_slot s) {

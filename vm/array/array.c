@@ -6,10 +6,8 @@
 
 #include "vm/array/array.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/objects.h"
-#include "vm/check.h"
 
 // --- Making and freeing -----------------------------------------------------
 

@@ -11,7 +11,6 @@
 #include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/vm.h"
 
 // Smaller results are in row-major order: they stay in the nearest cache.

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/memory/mapping.h"
 #include "vm/types/layout.h"
 

@@ -38,7 +38,6 @@
 #ifndef TALLY_VM_ARRAY_NESTED_H
 #define TALLY_VM_ARRAY_NESTED_H
 
-#include "vm/string.h"
 #include "vm/types/type.h"
 
 // From the innermost to the outermost, see above.

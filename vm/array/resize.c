@@ -14,8 +14,6 @@
 
 #include "vm/array/reuse.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
-#include "vm/events.h"
 
 // In the order in which a script can do something about it. TL_REFUSED_SHAPE
 // is what is left: its items are not dense.

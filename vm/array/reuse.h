@@ -16,9 +16,7 @@
 #ifndef TALLY_VM_REUSE_H
 #define TALLY_VM_REUSE_H
 
-#include "vm/array/array.h"
 #include "vm/events.h"
-#include "vm/vm.h"
 
 // Whether an array ends here and its memory is its own: the first two.
 static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,

@@ -13,10 +13,8 @@
 
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/array/reuse.h"
 #include "vm/kernels/kernels.h"
-#include "vm/vm.h"
 
 enum { TILE = 16, WIDEST = 16 };  // items of a tile's side, bytes of an item
 

@@ -9,12 +9,9 @@
 // few items (tl_let_go).
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/array/nested.h"
 #include "vm/array/reuse.h"
 #include "vm/objects.h"
-#include "vm/vm.h"
-#include "vm/check.h"
 
 // Moves base's share of the block over to [view]; base no longer owns. Where
 // base is a view that others have too, the block gets one more count.

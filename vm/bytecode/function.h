@@ -34,7 +34,6 @@
 #ifndef TALLY_VM_FUNCTION_H
 #define TALLY_VM_FUNCTION_H
 
-#include "vm/builtin.h"
 #include "vm/index/index.h"
 #include "vm/bytecode/opcodes.h"
 #include "vm/types/type.h"

@@ -3,7 +3,6 @@
 // Built for size.
 #include <string.h>
 
-#include "vm/bytecode/function.h"
 #include "vm/bytecode/module.h"
 
 // Line 1 begins at 0.

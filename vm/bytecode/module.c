@@ -14,7 +14,6 @@
 #include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/memory/memory.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"
 

@@ -3,9 +3,6 @@
 
 #include <string.h>
 
-#include "vm/check.h"
-#include "vm/vm.h"
-
 // --- Methods ----------------------------------------------------------------
 
 // Means, variances and their roots begin with a sum; a search has no fold and

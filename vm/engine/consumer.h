@@ -19,7 +19,6 @@
 
 #include "vm/engine/engine.h"
 #include "vm/engine/plan.h"
-#include "vm/kernels/kernels.h"
 
 // --- Methods ----------------------------------------------------------------
 

@@ -4,8 +4,6 @@
 
 #include <string.h>
 
-#include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/engine/short.h"
 #include "vm/kernels/overflow.h"
 

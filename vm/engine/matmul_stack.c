@@ -17,7 +17,6 @@
 #include "vm/engine/blas.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/matmul.h"
-#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Multiplications between two polls, some milliseconds: of a product

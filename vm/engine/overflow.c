@@ -16,7 +16,6 @@
 #include <string.h>
 
 #include "vm/engine/engine_internal.h"
-#include "vm/error.h"
 
 // --- Elementwise operations --------------------------------------------------
 

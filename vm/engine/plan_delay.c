@@ -4,8 +4,6 @@
 #include <string.h>
 
 #include "vm/poll.h"
-#include "vm/pool.h"
-#include "vm/vm.h"
 
 enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait
 

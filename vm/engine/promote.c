@@ -10,8 +10,6 @@
 //   int8 array < 1000     bool       compared as int64
 #include <string.h>
 
-#include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/array/range.h"
 

@@ -3,10 +3,7 @@
 // where that pays, or through a buffer.
 #include <string.h>
 
-#include "vm/error.h"
-#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/vm.h"
 
 enum {
   BLOCK_BYTES = 512 * 1024,  // of a buffer

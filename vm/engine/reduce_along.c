@@ -5,9 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/vm.h"
 
 // A pool that is eager spreads anything: tests run small arrays on many threads
 // by it.

@@ -10,7 +10,6 @@
 // Built for size.
 #include <string.h>
 
-#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/kernels/prefetch.h"
 

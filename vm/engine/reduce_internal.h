@@ -17,7 +17,6 @@
 #define TALLY_VM_REDUCE_INTERNAL_H
 
 #include "vm/engine/consumer.h"
-#include "vm/engine/engine.h"
 #include "vm/engine/lane.h"
 
 // One reduction of an array, its results going to [out] in row-major order.

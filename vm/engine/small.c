@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "vm/engine/engine_internal.h"
-#include "vm/kernels/kernels.h"
 
 // By name, two in a line; what is not here has TL_SHORT_NONE.
 #define SAME TL_SHORT_SAME

@@ -9,15 +9,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/events.h"
-#include "vm/vm.h"
 
 // --- Arrays -----------------------------------------------------------------
 

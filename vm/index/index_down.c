@@ -11,7 +11,6 @@
 
 #include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
-#include "vm/vm.h"
 
 // As in index_fancy.c: items by way of a block, and looks for an interrupt.
 enum { BLOCK = 512, POLL_EACH = 64 * 1024 };

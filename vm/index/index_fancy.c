@@ -8,11 +8,9 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
 #include "vm/array/string_item.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 enum {
   BLOCK = 512,            // positions that are worked out at a time

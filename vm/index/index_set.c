@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/index/select.h"
 

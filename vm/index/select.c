@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/array/range.h"
 

@@ -11,12 +11,8 @@
 
 #include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
-#include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 
 // --- Indexing ----------------------------------------------------------------

@@ -4,12 +4,9 @@
 
 #include <stddef.h>
 
-#include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/forms.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Forms -------------------------------------------------------------------
 

@@ -3,12 +3,9 @@
 
 #include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/objects.h"
-#include "vm/vm.h"
 
 // --- Elementwise operations --------------------------------------------------
 

@@ -10,7 +10,6 @@
 #ifndef TALLY_VM_RAW_BYTES_H
 #define TALLY_VM_RAW_BYTES_H
 
-#include "vm/builtin.h"
 #include "vm/nested/nested.h"
 
 // Whether it is bytes or an array of them, in any of the ways above.

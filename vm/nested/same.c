@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "vm/nested/ragged.h"
-#include "vm/array/array.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/nested/indexed.h"
@@ -18,7 +17,6 @@
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/values/pairs.h"
-#include "vm/vm.h"
 
 // Two containers that are being compared, and how far.
 typedef struct pair {

@@ -10,16 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/reuse.h"
-#include "vm/error.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/nested/text_items.h"
-#include "vm/vm.h"
 
 // --- Geometry ---------------------------------------------------------------
 

@@ -10,8 +10,6 @@
 #include <string.h>
 
 #include "vm/bytecode/module.h"
-#include "vm/error.h"
-#include "vm/string.h"
 #include "vm/verify/verify.h"
 
 // --- Lines ------------------------------------------------------------------

@@ -16,7 +16,6 @@
 #include <stdatomic.h>
 
 #include "vm/bytecode/function.h"
-#include "vm/vm.h"
 
 enum { TL_DEBUG_EXPRESSIONS = 16 };
 

@@ -14,7 +14,6 @@
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
 #include "vm/observe/rejection.h"
-#include "vm/memory/memory.h"
 
 // --- Text -------------------------------------------------------------------
 

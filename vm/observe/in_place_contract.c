@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/error.h"
 #include "vm/observe/rejection.h"
 #include "vm/nested/nested.h"
 #include "vm/suggest.h"

@@ -3,9 +3,7 @@
 // runs, which says before each instruction where it stands.
 #include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/bytecode/module.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/rejection.h"
 
 // The note of an instruction, or the free place where it would be. Fibonacci

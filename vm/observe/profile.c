@@ -29,10 +29,8 @@
 #include <time.h>
 
 #include "vm/interp/interp.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/watch.h"
 #include "vm/poll.h"
-#include "vm/string.h"
 #include "vm/suggest.h"
 
 // Twice as many entries as places, so that searches stay short.

@@ -18,8 +18,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

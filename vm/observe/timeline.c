@@ -7,10 +7,8 @@
 #include "vm/poll.h"
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/references.h"
-#include "vm/memory/memory.h"
 #include "vm/memory/pages.h"
 #include "vm/observe/debug.h"
-#include "vm/observe/watch.h"
 #include "vm/suggest.h"
 
 // Seconds since the recording began.

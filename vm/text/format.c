@@ -13,9 +13,6 @@
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/types/type.h"
-#include "vm/utf8.h"
-#include "vm/vm.h"
 
 enum {
   // A matrix that is wider goes over several lines; of an axis that is elided

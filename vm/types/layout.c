@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "vm/error.h"
-#include "vm/string.h"
 #include "vm/nested/text_items.h"
 
 // --- Sizes ------------------------------------------------------------------

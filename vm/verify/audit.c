@@ -10,8 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"

@@ -14,7 +14,6 @@
 #include "vm/bytecode/module.h"
 #include "vm/engine/elementwise.h"
 #include "vm/verify/verify.h"
-#include "vm/vm.h"
 #include "vm/memory/reserve.h"
 
 // --- Form -------------------------------------------------------------------

@@ -2,7 +2,6 @@
 // module variables, errors, definitions.
 #include <string.h>
 
-#include "vm/index/index.h"
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 
