@@ -4,8 +4,6 @@
 
 #include "compiler/compile.h"
 
-#include <string.h>
-
 #include "compiler/emit.h"
 #include "compiler/fusion.h"
 #include "compiler/layout.h"

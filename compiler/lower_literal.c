@@ -5,7 +5,6 @@
 // that grows if they are long.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler/lower.h"
 #include "vm/values/key.h"

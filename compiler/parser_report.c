@@ -8,9 +8,7 @@
 // Each first looks for a habit (&&, ++, elif, f"…"), of which most are lines of
 // vm/hints.txt, and only then says what it expected and what it found.
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "compiler/parser_internal.h"

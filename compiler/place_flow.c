@@ -16,7 +16,6 @@
 // A field that nobody sets is such a place too, where it is loaded to be
 // written into: the list of m in (l: append(m.l, 1), n: m.n), which m ends
 // with.
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
 

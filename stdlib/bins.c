@@ -5,7 +5,6 @@
 // Flags: -falign-loops=32
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "vm/nested/nested.h"

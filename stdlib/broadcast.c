@@ -4,8 +4,6 @@
 //     shapes are aligned at the right, and an axis of 1 repeats:
 //         4 * 1  to  2 * 4 * 3
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/bytecode/module.h"

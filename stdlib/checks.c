@@ -7,7 +7,6 @@
 // parameter of it that is given behind (vm/interp/named_errors.c).
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"

@@ -2,8 +2,6 @@
 //
 // Built for speed.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"

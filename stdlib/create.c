@@ -1,7 +1,6 @@
 // New arrays: filled, counted up, or like another.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"

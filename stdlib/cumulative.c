@@ -2,7 +2,6 @@
 // may be missing.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"

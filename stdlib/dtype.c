@@ -1,7 +1,5 @@
 // Asking about dtypes, and converting between them.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"

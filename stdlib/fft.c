@@ -15,7 +15,6 @@
 // Built for speed.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/fft_library.h"

@@ -15,7 +15,6 @@
 #include "stdlib/fft_plan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/fft_library.h"
 

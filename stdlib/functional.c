@@ -7,8 +7,6 @@
 // vectors: by blocks where the order of items does not count (& of integers),
 // else one item after the other (+ of floats).
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/array/stack.h"
 #include "vm/engine/engine.h"

@@ -11,7 +11,6 @@
 #include "stdlib/generator.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "stdlib/families.h"

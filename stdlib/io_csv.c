@@ -7,7 +7,6 @@
 //   read_names ─▶ plan ─▶ take_plan ─ tl_csv_table_read ─ give_columns ─▶ table
 
 #include <stdio.h>
-#include <string.h>
 
 #include "stdlib/csv_table.h"
 #include "stdlib/csv_types.h"

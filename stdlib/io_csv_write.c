@@ -1,7 +1,6 @@
 // Tables as text: what write_csv makes.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/compress.h"
 #include "stdlib/csv_scan.h"

@@ -2,7 +2,6 @@
 // items.
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/compress.h"

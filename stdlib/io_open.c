@@ -4,7 +4,6 @@
 // and a line is in memory, except of compressed files.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "stdlib/compress.h"
 #include "stdlib/families.h"

@@ -5,8 +5,6 @@
 // written to another name first and renamed when it is complete, so a failure
 // leaves the old one (vm/io.h).
 
-#include <string.h>
-
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 

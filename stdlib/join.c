@@ -7,8 +7,6 @@
 //
 //   xs = concat((xs, ys))     the items of xs stay, those of ys go behind them
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/bytecode/module.h"

@@ -5,8 +5,6 @@
 // factorisation whose result, read by rows again, is the wanted one.
 
 #include <limits.h>
-#include <pthread.h>
-#include <string.h>
 
 #include "stdlib/dense.h"
 #include "vm/engine/blas.h"

@@ -6,7 +6,6 @@
 #include "stdlib/families.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/values/record.h"

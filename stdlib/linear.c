@@ -2,8 +2,6 @@
 // products of a row and a column, which strides alone describe; tensordot,
 // trace and kron are made of these in Tally (_products.tly).
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/engine/matmul.h"
 

@@ -3,8 +3,6 @@
 // A dying list that nothing else refers to is changed where it is: appending
 // to it and popping from it in a loop take constant time.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/array/element.h"

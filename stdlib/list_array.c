@@ -1,7 +1,5 @@
 // Arrays of nested lists of numbers, strings and arrays.
 
-#include <string.h>
-
 #include "stdlib/arguments.h"
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"

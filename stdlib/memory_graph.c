@@ -11,7 +11,6 @@
 // Walks need no memory of the script's; what they make is listed last, so that
 // it is not found itself.
 #include <stdio.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"

@@ -6,8 +6,6 @@
 // NULL: a record of twenty fields is checked once.
 #include "stdlib/memory_records.h"
 
-#include <string.h>
-
 #include "stdlib/text.h"
 
 // After an interrupt the error stands already, and is the one that counts.

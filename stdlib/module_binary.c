@@ -7,8 +7,6 @@
 // of an argument, big: items are copied as they are and swapped in place where
 // the machine has the other order (stdlib/byte_order.h).
 
-#include <string.h>
-
 #include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"

@@ -9,7 +9,6 @@
 // and 2 is pushed to the list when the comma or bracket behind it is read.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "vm/number.h"

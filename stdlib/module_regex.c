@@ -5,8 +5,6 @@
 // own. A call opens a matcher, asks it for one match after the other with
 // next_match, and closes it.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
 #include "stdlib/text.h"

@@ -9,7 +9,6 @@
 //
 // Built for speed.
 
-#include <string.h>
 #include <utf8proc.h>
 
 #include "stdlib/families.h"

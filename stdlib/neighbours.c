@@ -12,8 +12,6 @@
 // of PIECE results is computed in other memory and then moved over items that
 // no later piece reads.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"

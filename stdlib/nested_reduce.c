@@ -9,8 +9,6 @@
 
 #include "stdlib/nested_reduce.h"
 
-#include <string.h>
-
 #include "stdlib/arguments.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"

@@ -10,7 +10,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
   MOST_HEADER = 1 << 20  // bytes; NumPy's own are below 200

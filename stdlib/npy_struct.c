@@ -12,7 +12,6 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "stdlib/arrays.h"
 #include "vm/bytecode/module.h"

@@ -9,7 +9,6 @@
 #include "stdlib/npy_texts.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "vm/nested/nested.h"

@@ -1,7 +1,5 @@
 // Items by place: sums at indices that may repeat, windows that overlap.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/index/select.h"
 #include "vm/kernels/kernels.h"

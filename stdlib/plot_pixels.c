@@ -4,8 +4,6 @@
 // with it. It reads no file that a picture names: the text comes without an
 // address.
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
 

@@ -8,7 +8,6 @@
 //   flip                         items 1 2 3, read row by row from the end
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "stdlib/arrays.h"
 #include "stdlib/ragged.h"

@@ -10,7 +10,6 @@
 // source of its own. So an item never depends on how many its neighbours took.
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"

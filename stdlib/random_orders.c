@@ -8,8 +8,6 @@
 //   many, without                 part of a random order (shuffle_order)
 //   weights                       in Tally (inner/arrays.tly)
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
 #include "vm/nested/nested.h"

@@ -8,7 +8,6 @@
 //          --long, few quantiles-------> its place found (nth.h) --> the same
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"

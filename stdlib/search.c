@@ -8,8 +8,6 @@
 //   take_along_axis(x, i, axis: 0)    an item for each of i's, i like x
 //   nonzero(x)                        an array of indices for each axis
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"

@@ -5,7 +5,6 @@
 // tells who comes before it and who behind.
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "stdlib/families.h"
 #include "stdlib/nth.h"

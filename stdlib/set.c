@@ -5,8 +5,6 @@
 //                 rows and structs become codes first (inner/arrays.tly)
 //   isin          a table, a search in sorted items or codes, by dtype
 
-#include <string.h>
-
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"

@@ -6,8 +6,6 @@
 //   permute_dims, …        strides in another order
 //   roll                   a copy, or a rotation in x's own memory
 
-#include <string.h>
-
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/nested/parts.h"

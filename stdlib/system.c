@@ -7,8 +7,6 @@
 // own, so that a run can be repeated exactly.
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "stdlib/families.h"
 #include "vm/poll.h"

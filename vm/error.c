@@ -8,9 +8,7 @@
 
 #include "vm/error.h"
 
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/memory/memory_internal.h"
 #include "vm/vm.h"

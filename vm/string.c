@@ -8,9 +8,7 @@
 
 #include "vm/string.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "vm/memory/memory_internal.h"

@@ -6,8 +6,6 @@
 
 #include "vm/value.h"
 
-#include <string.h>
-
 #include "vm/bytecode/function.h"
 #include "vm/host.h"
 #include "vm/array/nested.h"

@@ -9,10 +9,8 @@
 //
 // An error stays pending in the VM until tl_report makes a report of it.
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/compile.h"
 #include "compiler/parser.h"

@@ -13,7 +13,6 @@
 //   struct             a record of columns
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "stdlib/distinct.h"
 #include "stdlib/distinct_strings.h"

@@ -10,7 +10,6 @@
 //   make_schema   record │ format, name │ table of children
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"

@@ -5,7 +5,6 @@
 //                       in the frame's module, called with the frame's values
 //
 // Built for size.
-#include <string.h>
 
 #include "compiler/compile.h"
 #include "compiler/resolver.h"

@@ -6,8 +6,6 @@
 // deleter is called. A tensor may be written by us only if its producer says
 // that it was copied for us.
 
-#include <string.h>
-
 #include "vm/array/array.h"
 #include "vm/api/exports.h"
 

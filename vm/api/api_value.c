@@ -5,8 +5,6 @@
 // handle of its own. Items and fields that the host marks by tally_take move,
 // others are counted.
 
-#include <string.h>
-
 #include "vm/api/api.h"
 #include "vm/engine/engine.h"
 #include "vm/text/format.h"

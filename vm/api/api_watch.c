@@ -21,7 +21,6 @@
 #include "vm/bytecode/module.h"
 
 #include <stdio.h>
-#include <string.h>
 
 // Starts anew: earlier records are stopped first.
 // Fails (kind memory); what was started before the failure goes on.

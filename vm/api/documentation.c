@@ -5,7 +5,6 @@
 #include "vm/api/documentation.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/api/host.h"

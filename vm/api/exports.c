@@ -4,8 +4,6 @@
 
 #include "vm/api/exports.h"
 
-#include <string.h>
-
 // The value gets its handle first: that may fail, and is then all there is to
 // undo.
 // On failure the value is dropped with its handle.

@@ -23,8 +23,6 @@
 //
 // Built for speed.
 
-#include <string.h>
-
 #include "vm/api/api.h"
 #include "vm/api/host.h"
 

@@ -12,7 +12,6 @@
 //   call     through tl_hook_run; or loop, for items one by one (vm/engine)
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"

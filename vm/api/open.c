@@ -5,7 +5,6 @@
 #include "vm/api/open.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"

@@ -12,7 +12,6 @@
 // accounts for them.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler/compile.h"
 #include "compiler/resolver.h"

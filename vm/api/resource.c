@@ -15,7 +15,6 @@
 // may release handles alone.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"

@@ -2,7 +2,6 @@
 // values. An array is freed by tl_drop alone, which comes here through
 // tl_array_ops; the four cases of tl_array_free are a plain block, a view,
 // strings, and a host's block.
-#include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/array/string_item.h"

@@ -8,7 +8,6 @@
 // itself never fails but wraps or saturates.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/array/element.h"
 #include "vm/engine/engine_internal.h"

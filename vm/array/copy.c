@@ -10,7 +10,6 @@
 //
 // Arrays that overlap are copied in the direction in which nothing is read
 // after it was overwritten, or through a temporary copy.
-#include <string.h>
 
 #include "vm/array/string_item.h"
 #include "vm/poll.h"

@@ -13,7 +13,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/host.h"
 #include "vm/array/array.h"

@@ -8,7 +8,6 @@
 // TL_DENSE. Small results are always in rows.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/vm.h"

@@ -5,7 +5,6 @@
 #include "vm/array/nested.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/memory/mapping.h"
 #include "vm/types/layout.h"

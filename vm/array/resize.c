@@ -10,7 +10,6 @@
 // and the slot's pointer are set again after it.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/array/reuse.h"
 #include "vm/array/string_item.h"

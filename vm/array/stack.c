@@ -11,8 +11,6 @@
 
 #include "vm/array/stack.h"
 
-#include <string.h>
-
 #include "vm/engine/engine.h"
 #include "vm/array/range.h"
 

@@ -11,8 +11,6 @@
 //
 // Built for size.
 
-#include <string.h>
-
 #include "vm/array/reuse.h"
 #include "vm/kernels/kernels.h"
 

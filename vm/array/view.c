@@ -7,7 +7,6 @@
 // between, so that no chain builds up. A view that is stored gets its hold
 // (retain_block) and is copied where it would keep a large block alive for a
 // few items (tl_let_go).
-#include <string.h>
 
 #include "vm/array/nested.h"
 #include "vm/array/reuse.h"

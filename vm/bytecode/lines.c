@@ -1,7 +1,6 @@
 // Where instructions stand: lines of the source, and handlers around them.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 

@@ -11,7 +11,6 @@
 #include "vm/objects.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/suggest.h"

@@ -1,8 +1,6 @@
 // Consumers of items: see consumer.h.
 #include "vm/engine/consumer.h"
 
-#include <string.h>
-
 // --- Methods ----------------------------------------------------------------
 
 // Means, variances and their roots begin with a sum; a search has no fold and

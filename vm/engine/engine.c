@@ -2,8 +2,6 @@
 // first. See engine.h for the order of the steps.
 #include "vm/engine/engine_internal.h"
 
-#include <string.h>
-
 #include "vm/engine/short.h"
 #include "vm/kernels/overflow.h"
 

@@ -11,9 +11,6 @@
 //
 // Built for size.
 
-#include <stdatomic.h>
-#include <string.h>
-
 #include "vm/engine/blas.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/matmul.h"

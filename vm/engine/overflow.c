@@ -13,7 +13,6 @@
 #include "vm/kernels/overflow.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/engine/engine_internal.h"
 

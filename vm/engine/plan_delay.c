@@ -1,8 +1,6 @@
 // Delayed results: see plan_delay.h.
 #include "vm/engine/plan_delay.h"
 
-#include <string.h>
-
 #include "vm/poll.h"
 
 enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait

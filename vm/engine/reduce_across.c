@@ -1,7 +1,6 @@
 // Reductions across: results that lie side by side, a block of columns at a
 // time, whose rows are contiguous; straight from memory, on several threads
 // where that pays, or through a buffer.
-#include <string.h>
 
 #include "vm/engine/reduce_internal.h"
 

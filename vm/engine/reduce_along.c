@@ -3,7 +3,6 @@
 // Results have the bits of one thread: parts of a lane are whole subtrees of
 // the tree that folds it.
 #include <math.h>
-#include <string.h>
 
 #include "vm/engine/reduce_internal.h"
 

@@ -8,7 +8,6 @@
 //   …                                      ┘
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/engine/reduce_internal.h"
 #include "vm/kernels/prefetch.h"

@@ -3,8 +3,6 @@
 // Built for size.
 #include "vm/engine/scan.h"
 
-#include <string.h>
-
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/reduce_internal.h"
 

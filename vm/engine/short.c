@@ -2,8 +2,6 @@
 
 #include "vm/engine/short.h"
 
-#include <string.h>
-
 #include "vm/engine/engine_internal.h"
 
 #define INLINE static inline __attribute__((always_inline))

@@ -5,7 +5,6 @@
 //   broadcast   c of m + c        repeated
 //   converted   i of i + f        cast, in the general way alone
 //
-#include <string.h>
 
 #include "vm/engine/engine_internal.h"
 

@@ -7,7 +7,6 @@
 #include "vm/objects.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/array/element.h"
 #include "vm/nested/nested.h"

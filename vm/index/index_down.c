@@ -7,7 +7,6 @@
 //     result │ a │ c │ d │              the rest of the block is given back
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/kernels/kernels.h"
 #include "vm/index/select.h"

@@ -6,7 +6,6 @@
 //     tl_gather_items   reads at each position: a new array
 //     tl_scatter_items  writes there, after all positions were checked
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/index/select.h"
 #include "vm/array/string_item.h"

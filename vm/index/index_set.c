@@ -7,7 +7,6 @@
 //
 // Built for size.
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/array/range.h"
 #include "vm/index/select.h"

@@ -7,7 +7,6 @@
 //     │ parts (slots) … │ steps … │ items … │
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/array/range.h"
 #include "vm/index/select.h"

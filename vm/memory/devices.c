@@ -9,8 +9,6 @@
 //
 // Built for size.
 
-#include <string.h>
-
 #include "vm/events.h"
 #include "vm/suggest.h"
 

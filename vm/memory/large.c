@@ -9,7 +9,6 @@
 
 #include "vm/memory/large.h"
 
-#include <string.h>
 #include <unistd.h>
 
 #include "vm/poll.h"

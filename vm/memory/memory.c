@@ -11,7 +11,6 @@
 // stands above them.
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/memory/large.h"
 #include "vm/events.h"

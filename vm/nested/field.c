@@ -3,8 +3,6 @@
 //
 // Built for speed.
 
-#include <string.h>
-
 #include "vm/host.h"
 #include "vm/array/range.h"
 #include "vm/bytecode/module.h"

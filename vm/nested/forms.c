@@ -12,7 +12,6 @@
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/nested/nested_join.h"
 #include "vm/objects.h"

@@ -9,8 +9,6 @@
 //   x[:, 1, 0:1]        places 1 3     [c] [d], each cut to 0:1
 #include "vm/nested/forms.h"
 
-#include <string.h>
-
 #include "vm/engine/engine_internal.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/ragged.h"

@@ -1,8 +1,6 @@
 // Arrays of places in a target: categories and pointers. See indexed.h.
 #include "vm/nested/indexed.h"
 
-#include <string.h>
-
 #include "vm/engine/engine.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"

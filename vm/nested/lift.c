@@ -14,7 +14,6 @@
 #include "vm/nested/lift.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/array/string_item.h"
 #include "vm/nested/parts.h"

@@ -2,8 +2,6 @@
 // slots. All other files of this folder stand above. See nested.h.
 #include "vm/nested/nested.h"
 
-#include <stddef.h>
-
 #include "vm/kernels/kernels.h"
 #include "vm/nested/forms.h"
 #include "vm/values/list.h"

@@ -7,7 +7,6 @@
 //
 // Every function below makes the parts before the array that takes them, and
 // drops those that were made where a later one fails.
-#include <string.h>
 
 #include "vm/nested/ragged.h"
 #include "vm/nested/text_items.h"

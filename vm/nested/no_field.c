@@ -8,7 +8,6 @@
 #include "vm/nested/nested.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/hints.h"
 #include "vm/objects.h"

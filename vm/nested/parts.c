@@ -1,8 +1,6 @@
 // What the forms share. See parts.h.
 #include "vm/nested/parts.h"
 
-#include <string.h>
-
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"
 #include "vm/objects.h"

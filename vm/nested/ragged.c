@@ -3,7 +3,6 @@
 #include "vm/nested/ragged.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/nested/nested_join.h"
 

@@ -5,7 +5,6 @@
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"

@@ -10,7 +10,6 @@
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/events.h"
 #include "vm/nested/parts.h"

@@ -7,8 +7,6 @@
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
-#include <string.h>
-
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"

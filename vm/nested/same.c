@@ -6,8 +6,6 @@
 // Records are equal whatever the order of their fields; struct arrays too, in a
 // block or by columns. What both miss is equal, whatever lies there.
 
-#include <string.h>
-
 #include "vm/nested/ragged.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"

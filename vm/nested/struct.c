@@ -8,7 +8,6 @@
 //   .p = v                   checked, then written through the same region
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/array/reuse.h"
 #include "vm/types/layout.h"

@@ -13,8 +13,6 @@
 // then stored back.
 #include "vm/nested/forms.h"
 
-#include <string.h>
-
 #include "vm/array/reuse.h"
 #include "vm/nested/nested_join.h"
 #include "vm/objects.h"

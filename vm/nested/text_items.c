@@ -5,7 +5,6 @@
 #include "vm/nested/text_items.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "vm/engine/lane.h"

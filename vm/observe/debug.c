@@ -7,8 +7,6 @@
 // Built for size.
 #include "vm/observe/debug.h"
 
-#include <string.h>
-
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 

@@ -8,7 +8,6 @@
 #include "vm/observe/explain.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/native/jit.h"
 #include "vm/observe/code_json.h"

@@ -6,7 +6,6 @@
 #include "vm/observe/in_place_contract.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/observe/rejection.h"
 #include "vm/nested/nested.h"

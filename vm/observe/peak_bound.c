@@ -10,7 +10,6 @@
 #include "vm/observe/peak_bound.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/observe/code_json.h"

@@ -22,11 +22,7 @@
 // Two threads meet here. The VM's own writes all of the record; the clock's
 // reads [over] and writes [due], and is joined before the record is freed. What
 // is recorded is read after the clock has stopped.
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <time.h>
 
 #include "vm/interp/interp.h"
 #include "vm/observe/watch.h"

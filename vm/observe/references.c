@@ -16,7 +16,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"

@@ -3,8 +3,6 @@
 // each message.
 #include "vm/observe/rejection.h"
 
-#include <string.h>
-
 #include "vm/observe/references.h"
 #include "vm/nested/nested.h"
 

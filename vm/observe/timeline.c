@@ -2,7 +2,6 @@
 // become one; when the bands are, the lighter half goes. So a recording of a
 // second and one of a day take the same room.
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/poll.h"
 #include "vm/observe/in_place_contract.h"

@@ -6,8 +6,6 @@
 #include "vm/text/format.h"
 #include "vm/objects.h"
 
-#include <string.h>
-
 #include "vm/text/format_internal.h"
 #include "vm/bytecode/function.h"
 #include "vm/values/list.h"

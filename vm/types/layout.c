@@ -2,7 +2,6 @@
 #include "vm/types/layout.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/error.h"
 #include "vm/nested/text_items.h"

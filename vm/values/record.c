@@ -12,8 +12,6 @@
 
 #include "vm/values/record.h"
 
-#include <string.h>
-
 #include "vm/events.h"
 
 // From how many fields on there is an index; an entry without a field; the

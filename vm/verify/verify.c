@@ -9,7 +9,6 @@
 //   tl_verify ─ check_form       every field names something that is there
 //             ─ start, search    states, to a fixpoint over all leaders
 //             ─ visit_all        once more: unwind maps against final states
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/engine/elementwise.h"

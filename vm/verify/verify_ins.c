@@ -1,6 +1,5 @@
 // The verifier's rules for one instruction: operands, conflicts between them,
 // module variables, errors, definitions.
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
