@@ -8,6 +8,10 @@
 
 #include "tally.h"
 
+// A function that a program calls has all parameters of tally_function, whether
+// it needs them or not.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 // What the files of these names say; the Makefile makes C of them. The style,
 // the script and the program of the reference, the programs of tally bind,
 // debug, fmt --diff, lsp, test, of the prompt's commands and the editor, and

@@ -143,14 +143,12 @@ static bool spreadable(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Whether x is no plain array: structs, rows, what may be missing.
 static bool not_plain(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_bool(tl_is_nested(args[0]));
   return true;
 }
 
 // Whether x has rows of different lengths, in a fixed shape or one axis.
 static bool has_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_bool(tl_has_rows(args[0]));
   return true;
 }
@@ -233,7 +231,6 @@ static bool text_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Fails: x, the parameter of that name, is not what was expected.
 static bool refused(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)out;
   return tl_arg_fail(vm, "refused", name_in(args[1]), args[2].string->text,
                      args[0]);
 }

@@ -38,7 +38,6 @@ typedef struct generator {
 
 // Frees it when its value ends.
 static void release_generator(void *context, void *object) {
-  (void)context;
   generator *g = object;
   tl_free(g->vm, g, sizeof *g);
 }

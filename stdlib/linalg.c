@@ -481,7 +481,6 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // All rows are pure: a matrix that has no inverse is an error of kind domain.
 // The library for large matrices, by its file.
 static bool blas(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   const char *name = tl_blas_name(vm);
   *out = tl_none();
   return name == NULL || tl_string_give(tl_string_from(vm, name), out);

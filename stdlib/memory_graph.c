@@ -140,7 +140,6 @@ static bool gather_circle(void *context, const tl_reference *r) {
 
 // memory.circles().
 static bool circles(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   bool complete = true;
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
   g.ok = g.list != NULL;
@@ -281,7 +280,6 @@ static bool count_types(tl_vm *vm, const char *function, tl_slot *out) {
 
 // memory.by_type().
 static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return count_types(vm, "by_type", out);
 }
 

@@ -106,8 +106,6 @@ static bool coalesce(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The values of items of which none is missing any more.
 static bool values_of(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
-  (void)vm;
-  (void)context;
   *out = tl_borrow(tl_is_form(items, TL_FORM_OPTION) ? items.nested->parts[1]
                                                      : items);
   return true;

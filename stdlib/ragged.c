@@ -118,7 +118,6 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // is_ragged(x): of the form alone, whatever the lengths.
 static bool is_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_bool(tl_is_form(args[0], TL_FORM_RAGGED));
   return true;
 }

@@ -122,12 +122,10 @@ static bool draw_array(tl_vm *vm, draw *d, tl_draw_purpose kind,
                    size_t n, void *result)
 
 FILL(fill_raw) {
-  (void)d, (void)first;
   memcpy(result, words, n * sizeof *words);
 }
 
 FILL(fill_uniform) {
-  (void)first;
   tl_uniforms(words, n, d->a, d->b, result);
 }
 
@@ -194,7 +192,6 @@ FILL(fill_normal) {
 }
 
 FILL(fill_exponential) {
-  (void)first;
   tl_exponentials(words, n, d->a, result);
 }
 

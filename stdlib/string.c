@@ -507,7 +507,6 @@ static bool add_points(tl_vm *vm, tl_text *text, const tl_array *a) {
 
 // Letters of ASCII are shared by all.
 static bool char_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   tl_slot code = args[0];
   if (tl_class(code) != TL_CLASS_I64 || code.u >= TL_NO_LETTER)
     return false;
