@@ -1,8 +1,7 @@
 // Programs in Tally that the command has in it, and other texts. A program has
 // a VM of its own: what it defines is in nobody's way, and what it asks of the
 // command or of another VM goes through modules.
-#ifndef TALLY_REPL_PROGRAM_H
-#define TALLY_REPL_PROGRAM_H
+#pragma once
 
 #include <stddef.h>
 
@@ -55,5 +54,3 @@ tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
 // has no memory for it. Takes the list.
 tally_status tl_program_lines(tally_vm *vm, tally_vm *from, tally_value list,
                               tally_value *out);
-
-#endif

@@ -15,8 +15,7 @@
 // A function reads its arguments (arguments.h), makes arrays (arrays.h), or
 // hands the work on, to Tally or to another family (shared.h). A new family
 // takes a line in the list below.
-#ifndef TALLY_STDLIB_FAMILIES_H
-#define TALLY_STDLIB_FAMILIES_H
+#pragma once
 
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
@@ -130,5 +129,3 @@ void tl_inflate(const unsigned char *packed, char *to);
 
 // All of this as one value, which tally_open hands to a VM.
 extern const tl_library tl_standard_library;
-
-#endif

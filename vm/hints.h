@@ -1,8 +1,7 @@
 // What people write who know other languages and libraries, for messages:
 // whoever writes cumsum(x) gets "write cumulative_sum(x)". A new hint is one
 // more line in hints.txt.
-#ifndef TALLY_VM_HINTS_H
-#define TALLY_VM_HINTS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -24,5 +23,3 @@ const char *tl_name_hint(const char *module, const char *name, char *buffer,
 // What to say of a parameter that a function of the library ("unique",
 // "io.read_csv") does not have; NULL: nothing.
 const char *tl_parameter_hint(const char *function, const char *parameter);
-
-#endif

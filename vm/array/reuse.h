@@ -13,8 +13,7 @@
 //                    read item by item where it is written
 //
 // and scripts have not switched reuse off.
-#ifndef TALLY_VM_REUSE_H
-#define TALLY_VM_REUSE_H
+#pragma once
 
 #include "vm/events.h"
 
@@ -147,5 +146,3 @@ static inline int tl_find_reusable(const tl_vm *vm, const tl_reusable *operands,
   }
   return -1;
 }
-
-#endif
