@@ -18,7 +18,6 @@
 
 #include "repl/bind.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "repl/file.h"

@@ -11,7 +11,6 @@
 
 #include "repl/golden.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "repl/colours.h"

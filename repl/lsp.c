@@ -12,7 +12,6 @@
 
 #include "repl/lsp.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
