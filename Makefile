@@ -52,6 +52,7 @@ SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
+EMBEDDED  := $(MODULES) $(DOCS) vm/hints.txt
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c)) $(BUILD)/texts.o
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants targets pure \
@@ -170,11 +171,11 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
 
-# The modules of the library that are written in Tally, and the documentation of
-# those in C, as C arrays.
-$(BUILD)/embedded.c: $(MODULES) $(DOCS) stdlib stdlib/global stdlib/inner tools/embed
+# The modules of the library that are written in Tally, the documentation of
+# those in C, and hints for messages, as C arrays.
+$(BUILD)/embedded.c: $(EMBEDDED) stdlib stdlib/global stdlib/inner tools/embed
 	@mkdir -p $(@D)
-	@tools/embed $(MODULES) $(DOCS) > $@
+	@tools/embed $(EMBEDDED) > $@
 
 $(BUILD)/embedded.o: $(BUILD)/embedded.c
 	$(COMPILE) -c $< -o $@

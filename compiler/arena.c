@@ -10,7 +10,6 @@
 
 #include "compiler/arena.h"
 
-#include <stdint.h>
 #include <string.h>
 
 // Most texts are a line at the prompt or a small function: one block serves

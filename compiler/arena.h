@@ -6,8 +6,7 @@
 // unit; the tree, the graph and all tables live in it, and what outlives the
 // compilation is copied out (compile.c).
 
-#ifndef TALLY_COMPILER_ARENA_H
-#define TALLY_COMPILER_ARENA_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -72,5 +71,3 @@ char *tl_arena_text(tl_arena *arena, const char *text, size_t nbytes);
 #define TL_ARENA_NEW(arena, type) ((type *)tl_arena_alloc(arena, sizeof(type)))
 #define TL_ARENA_ARRAY(arena, type, count) \
   ((type *)tl_arena_array(arena, count, sizeof(type)))
-
-#endif

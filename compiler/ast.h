@@ -10,8 +10,7 @@
 //   ASSIGN  target: PLACE x, one step [INT 0]
 //           value:  BINARY POWER (INT 2, NAME y)
 
-#ifndef TALLY_COMPILER_AST_H
-#define TALLY_COMPILER_AST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -416,5 +415,3 @@ struct tl_ast {
     tl_ast_import import;
   };
 };
-
-#endif

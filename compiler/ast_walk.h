@@ -8,8 +8,7 @@
 //     return tl_ast_each_child(ast, find, context);
 //   }
 
-#ifndef TALLY_COMPILER_AST_WALK_H
-#define TALLY_COMPILER_AST_WALK_H
+#pragma once
 
 #include "compiler/ast.h"
 
@@ -44,5 +43,3 @@ bool tl_ast_items_have(const tl_ast_item *items, uint32_t count,
 tl_ast *tl_ast_object(const tl_ast *ast);
 // Whether [ast] is x[a:b] or x[a:b, c:d]: slices alone stand in its brackets.
 bool tl_ast_is_cut(const tl_ast *ast);
-
-#endif

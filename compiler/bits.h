@@ -1,6 +1,5 @@
 // Bit sets over slots and variables, as words of 64 bits.
-#ifndef TALLY_COMPILER_BITS_H
-#define TALLY_COMPILER_BITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -46,5 +45,3 @@ TL_INLINED int32_t tl_bit_next(const uint64_t *set, int32_t words, int32_t i) {
          i##_rest &= i##_rest - 1)                                            \
       for (int32_t i = i##_w * 64 + __builtin_ctzll(i##_rest), i##_one = 1;   \
            i##_one != 0; i##_one = 0)
-
-#endif

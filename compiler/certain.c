@@ -5,8 +5,6 @@
 
 #include "compiler/certain.h"
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 
 // What is longer, higher or has more variables in it is not computed, nor is

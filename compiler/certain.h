@@ -3,8 +3,7 @@
 //
 //     x = zeros((3, 4))
 //     print(x + [1, 2, 3])     shape error, as a run would have it
-#ifndef TALLY_COMPILER_CERTAIN_H
-#define TALLY_COMPILER_CERTAIN_H
+#pragma once
 
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
@@ -17,5 +16,3 @@
 void tl_find_certain_errors(const tl_resolver *resolver, tl_ast *program,
                             const tl_source *source, tl_compute *compute,
                             void *context, tl_diagnostics *list);
-
-#endif

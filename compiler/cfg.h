@@ -13,8 +13,7 @@
 //   b1:  t2 = loadk 1;  i = add i!, t2;  jmp b2
 //   b2:  t2 = lt i, n;  jt t2 -> b1, b3
 //   b3:  …
-#ifndef TALLY_COMPILER_CFG_H
-#define TALLY_COMPILER_CFG_H
+#pragma once
 
 #include "compiler/arena.h"
 #include "compiler/source.h"
@@ -147,5 +146,3 @@ typedef bool tl_use_owned(void *context, tl_cfg_function *function,
 // program is never in memory all at once. With use NULL nobody is called, and
 // all code stays. False: no memory, or [use] said so.
 bool tl_ownership(tl_cfg_program *program, tl_use_owned *use, void *context);
-
-#endif

@@ -4,9 +4,6 @@
 
 #include "compiler/compile.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "compiler/emit.h"
 #include "compiler/fusion.h"
 #include "compiler/layout.h"
@@ -15,10 +12,7 @@
 #include "compiler/certain.h"
 #include "compiler/warnings.h"
 #include "vm/text/signature.h"
-#include "vm/memory/memory.h"
-#include "vm/bytecode/module.h"
 #include "vm/memory/reserve.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
 
 // What a check of a script adds to, and how it computes what is closed.

@@ -38,8 +38,7 @@
 // the unit itself. The folder calls the layers of vm/ below it and knows
 // nothing of the interpreter; what it hands over is verified before it runs
 // (vm/verify).
-#ifndef TALLY_COMPILER_COMPILE_H
-#define TALLY_COMPILER_COMPILE_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -83,5 +82,3 @@ bool tl_resolve_source(tl_vm *vm, const char *name, const char *text,
 // What the VM is given at open, so that lower layers can compile without
 // including this folder.
 extern const tl_compiler_hooks tl_compiler;
-
-#endif

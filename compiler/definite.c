@@ -7,8 +7,6 @@
 //                 may be both    stays, and x is unset at the entry
 //                 surely unset   reported: read before it is assigned
 
-#include <string.h>
-
 #include "compiler/bits.h"
 #include "compiler/lower.h"
 

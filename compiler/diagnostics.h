@@ -6,8 +6,7 @@
 //
 // They are listed by their places.
 
-#ifndef TALLY_COMPILER_DIAGNOSTICS_H
-#define TALLY_COMPILER_DIAGNOSTICS_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdbool.h>
@@ -73,5 +72,3 @@ static inline bool tl_diagnostics_full(const tl_diagnostics *list) {
 //         |        ^
 void tl_diagnostic_render(const tl_diagnostic *diagnostic, tl_source *source,
                           tl_text *out);
-
-#endif

@@ -7,8 +7,6 @@
 // Also what a name is known to be: a function without an environment, or a
 // function of the library.
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/lower.h"
 

@@ -12,7 +12,6 @@
 // Jumps get their offsets when all blocks are there (emit_tables.c).
 
 #include <math.h>
-#include <string.h>
 
 #include "compiler/emit_internal.h"
 

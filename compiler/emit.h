@@ -1,8 +1,7 @@
 // Emission: a function's graph, whose ownership is decided, becomes bytecode
 // (vm/bytecode/function.h). It is called with one function at a time, by
 // ownership; regions are found later, over the code of the whole unit.
-#ifndef TALLY_COMPILER_EMIT_H
-#define TALLY_COMPILER_EMIT_H
+#pragma once
 
 #include "compiler/lower.h"
 
@@ -10,5 +9,3 @@
 // is for what emission alone needs. Changes the targets of jumps in the graph.
 // False: a diagnostic (too many slots) or no memory.
 bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena);
-
-#endif

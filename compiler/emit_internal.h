@@ -3,8 +3,7 @@
 //   emit_flow.c    which blocks, in what order; what a survey of them finds
 //   emit.c         instructions to words
 //   emit_tables.c  jump offsets and side tables of the finished code
-#ifndef TALLY_COMPILER_EMIT_INTERNAL_H
-#define TALLY_COMPILER_EMIT_INTERNAL_H
+#pragma once
 
 #include "compiler/emit.h"
 #include "compiler/ownership_internal.h"
@@ -63,5 +62,3 @@ bool tl_emit_order(tl_emitter *e);
 // Fills in the jumps' offsets, and writes places, unwind ranges, handlers and
 // the summary into memory of the unit.
 void tl_emit_tables(tl_emitter *e);
-
-#endif

@@ -10,8 +10,6 @@
 //   fusion_inline.c  calls of small functions, as part of a run
 #include "compiler/fusion.h"
 
-#include <string.h>
-
 #include "compiler/fusion_internal.h"
 
 // Appends to the regions found so far, in the order of the code.

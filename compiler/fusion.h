@@ -1,8 +1,7 @@
 // Fusion: which elementwise instructions may run as one region, in one pass
 // over their arrays (vm/region/region.h). The compiler only marks candidates;
 // the VM decides by the values whether a region runs.
-#ifndef TALLY_COMPILER_FUSION_H
-#define TALLY_COMPILER_FUSION_H
+#pragma once
 
 #include "compiler/lower.h"
 
@@ -12,5 +11,3 @@
 // call.
 bool tl_find_regions(tl_builder *b, tl_prototype *function,
                      int32_t temporaries);
-
-#endif

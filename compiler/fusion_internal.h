@@ -1,7 +1,6 @@
 // What the files of fusion share (fusion.c has the list): the steps of a run,
 // the units that they form, and the predicates about them.
-#ifndef TALLY_COMPILER_FUSION_INTERNAL_H
-#define TALLY_COMPILER_FUSION_INTERNAL_H
+#pragma once
 
 #include "compiler/lower.h"
 #include "vm/region/region.h"
@@ -82,5 +81,3 @@ int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,
 // Joins units that may run together into groups: sets group_end of each of the
 // [n] units.
 void tl_fusion_find_groups(const tl_fusion *f, tl_fused_unit *units, int32_t n);
-
-#endif

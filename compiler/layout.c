@@ -17,8 +17,6 @@
 
 #include "compiler/layout.h"
 
-#include <string.h>
-
 enum {
   INDENT = 2,
   // A line wider than this does not push the comments of its neighbours.

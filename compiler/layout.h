@@ -1,12 +1,9 @@
 // How a source is laid out: what `tally fmt` writes. It needs the text and its
 // tokens only; compile.c parses first, so that a text with errors is left
 // alone, and checks the result with tl_layout_is_same.
-#ifndef TALLY_COMPILER_LAYOUT_H
-#define TALLY_COMPILER_LAYOUT_H
+#pragma once
 
-#include "compiler/arena.h"
 #include "compiler/lexer.h"
-#include "compiler/source.h"
 #include "vm/string.h"
 
 // Appends to [out] the text of [source] with its blanks, indentation and empty
@@ -21,5 +18,3 @@ bool tl_layout(const tl_source *source, const tl_tokens *tokens,
 // compared.
 bool tl_layout_is_same(const tl_source *a, const tl_tokens *a_tokens,
                        const tl_source *b, const tl_tokens *b_tokens);
-
-#endif

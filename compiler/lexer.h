@@ -7,8 +7,7 @@
 // So errors come in the order of their places, and one that lies in a
 // statement already given up stays unsaid.
 
-#ifndef TALLY_COMPILER_LEXER_H
-#define TALLY_COMPILER_LEXER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -212,5 +211,3 @@ bool tl_token_joins_next_line(const tl_token *token);
 // Frees the tokens; [arena] is the one that tl_lex had, whose resize made
 // them.
 void tl_tokens_release(tl_tokens *tokens, tl_arena *arena);
-
-#endif

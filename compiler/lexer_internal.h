@@ -4,8 +4,7 @@
 // lexer.c reads the text and calls the others at a quote or a bracket; all of
 // them add to the list through lexer_token.c.
 
-#ifndef TALLY_COMPILER_LEXER_INTERNAL_H
-#define TALLY_COMPILER_LEXER_INTERNAL_H
+#pragma once
 
 #include "compiler/lexer.h"
 
@@ -64,5 +63,3 @@ void tl_lexer_string_rest(tl_lexer *lexer, uint32_t begin);
 void tl_lexer_format(tl_lexer *lexer);
 // At a `: adds the type.
 void tl_lexer_type(tl_lexer *lexer);
-
-#endif

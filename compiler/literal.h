@@ -1,8 +1,7 @@
 // What numbers and strings mean. The lexer finds where they end; the parser
 // asks here for their values.
 
-#ifndef TALLY_COMPILER_LITERAL_H
-#define TALLY_COMPILER_LITERAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -37,5 +36,3 @@ tl_literal tl_literal_number(tl_arena *arena, const char *text, size_t nbytes);
 const char *tl_literal_string(tl_arena *arena, const char *text, size_t nbytes,
                               uint32_t *length, const char **error,
                               size_t *error_at);
-
-#endif

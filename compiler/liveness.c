@@ -8,7 +8,6 @@
 // instruction fails.
 //
 // Built for speed.
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
 

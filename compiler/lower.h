@@ -30,11 +30,9 @@
 //
 // Variables have slots for good, temporaries are a stack (tl_lower.top). The
 // arguments of a call stand side by side, in a window, above its result.
-#ifndef TALLY_COMPILER_LOWER_H
-#define TALLY_COMPILER_LOWER_H
+#pragma once
 
 #include "compiler/cfg.h"
-#include "compiler/resolver.h"
 #include "compiler/scope.h"
 #include "vm/bytecode/module.h"
 
@@ -501,5 +499,3 @@ void tl_function_end(tl_lower *l, int32_t value, tl_span span);
 // [scope] is the function's, for the messages.
 // False: no memory.
 bool tl_definite(tl_builder *b, tl_cfg_function *f, tl_scope *scope);
-
-#endif

@@ -9,7 +9,6 @@
 // which the instruction takes over whole.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler/ast_walk.h"
 #include "compiler/lower.h"

@@ -1,7 +1,5 @@
 // Lowering of expressions: constants, operators, fields.
 
-#include <string.h>
-
 #include "compiler/lower.h"
 #include "vm/engine/engine.h"
 

@@ -5,12 +5,9 @@
 // that grows if they are long.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler/lower.h"
-#include "vm/array/array.h"
 #include "vm/values/key.h"
-#include "vm/values/list.h"
 
 // --- Constants --------------------------------------------------------------
 

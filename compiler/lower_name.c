@@ -1,8 +1,6 @@
 // Lowering of names: variables wherever they live, what the library has under
 // a name, imports.
 
-#include <string.h>
-
 #include "compiler/lower.h"
 #include "vm/embedded.h"
 

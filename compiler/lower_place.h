@@ -7,8 +7,7 @@
 //
 // A place is planned (slots for its parts), its parts are evaluated once, and
 // then it may be read, written, or both.
-#ifndef TALLY_COMPILER_LOWER_PLACE_H
-#define TALLY_COMPILER_LOWER_PLACE_H
+#pragma once
 
 #include "compiler/lower.h"
 
@@ -78,5 +77,3 @@ bool tl_take_one_of(tl_lower *l, tl_target *target, tl_ast *value,
                     uint32_t rest, bool is_pair);
 // place op= value, and get(r, k, fallback) op= value.
 void tl_lower_place_update(tl_lower *l, tl_ast *update);
-
-#endif

@@ -16,8 +16,6 @@
 // pad puts the item back, which cannot fail. Until then the item lives, so only
 // operations that fail before their first write may write into it.
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/lower_place.h"
 

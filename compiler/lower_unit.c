@@ -6,8 +6,6 @@
 // (compile.c). Constants are found again through a hash table with chains,
 // since a long list literal may hold thousands.
 
-#include <string.h>
-
 #include "compiler/lower.h"
 
 void *tl_unit_room(tl_builder *b, size_t nbytes) {

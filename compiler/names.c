@@ -5,8 +5,6 @@
 
 #include "compiler/names.h"
 
-#include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 #include <utf8proc.h>
 

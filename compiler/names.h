@@ -3,8 +3,7 @@
 // The parser interns identifiers, fields and keys; the resolver, lowering and
 // emission compare addresses and index side tables by tl_name.id.
 
-#ifndef TALLY_COMPILER_NAMES_H
-#define TALLY_COMPILER_NAMES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ const tl_name *tl_names_get(tl_names *names, const char *text, size_t nbytes);
 // one name however it was typed.
 const tl_name *tl_names_get_nfc(tl_names *names, const char *text,
                                 size_t nbytes);
-
-#endif

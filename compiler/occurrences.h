@@ -5,10 +5,8 @@
 //   x = f(x: 2)         x written, another one; f read; the argument x is the
 //                       parameter's
 
-#ifndef TALLY_COMPILER_OCCURRENCES_H
-#define TALLY_COMPILER_OCCURRENCES_H
+#pragma once
 
-#include "compiler/arena.h"
 #include "compiler/names.h"
 #include "compiler/source.h"
 #include "vm/values/list.h"
@@ -55,5 +53,3 @@ void tl_occurs_as_argument(tl_occurrences *list, tl_variable *variable,
 // describes them (tally.h). Returns owned; after tl_fail some are missing, or
 // it is NULL, as where the arena has failed.
 tl_list *tl_occurrences_list(tl_vm *vm, tl_occurrences *list);
-
-#endif

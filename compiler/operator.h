@@ -2,8 +2,7 @@
 //
 // The groups below say in which kinds of nodes (ast.h) an operator occurs.
 // OPERATOR is one that stands for a function, as in fold((+), xs).
-#ifndef TALLY_COMPILER_OPERATOR_H
-#define TALLY_COMPILER_OPERATOR_H
+#pragma once
 
 // X(NAME, "its ASCII form", the opcode of two operands, "its function")
 //
@@ -55,5 +54,3 @@ typedef enum tl_operator {
 
 // "+", "not in" …: the operator as it is written in ASCII.
 const char *tl_operator_text(tl_operator op);
-
-#endif

@@ -8,7 +8,6 @@
 //   load_entry → tl_transfer for each instruction → follow_edge for each edge
 //        ↑                                               │ tl_flow_into
 //        └──────────── blocks whose entry changed ───────┘
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
 

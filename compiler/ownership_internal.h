@@ -15,8 +15,7 @@
 // it owns, borrows, or either, and a set of borrow owners. States are searched
 // without code (flow->out NULL) until they no longer change; then one more
 // pass writes the code.
-#ifndef TALLY_COMPILER_OWNERSHIP_INTERNAL_H
-#define TALLY_COMPILER_OWNERSHIP_INTERNAL_H
+#pragma once
 
 #include "compiler/bits.h"
 #include "compiler/cfg.h"
@@ -263,5 +262,3 @@ bool tl_own_function(tl_owned_program *program, tl_owned_function *function,
 // Notes that the function may rebind a module variable.
 void tl_note_rebound(tl_owned_program *program, tl_owned_function *function,
                      int32_t global);
-
-#endif

@@ -4,8 +4,6 @@
 
 #include "compiler/parser.h"
 
-#include <string.h>
-
 #include "compiler/parser_internal.h"
 
 // --- Entry ---

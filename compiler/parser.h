@@ -2,14 +2,10 @@
 // the prompt (tl_parser_check). What the files of the parser share is in
 // parser_internal.h.
 
-#ifndef TALLY_COMPILER_PARSER_H
-#define TALLY_COMPILER_PARSER_H
+#pragma once
 
-#include "compiler/arena.h"
 #include "compiler/ast.h"
 #include "compiler/diagnostics.h"
-#include "compiler/names.h"
-#include "compiler/source.h"
 
 // Parses the whole of [source] into a block. Returns NULL if there are errors
 // (see [diagnostics]) or if memory failed (arena->failed, and perhaps no
@@ -32,5 +28,3 @@ typedef enum tl_parse_status {
 // its own, from [resize].
 tl_parse_status tl_parser_check(tl_resize_fn *resize, void *context,
                                 const char *text, size_t nbytes);
-
-#endif

@@ -20,8 +20,7 @@
 // until the next statement begins all others are dropped, so one cause makes
 // one error.
 
-#ifndef TALLY_COMPILER_PARSER_INTERNAL_H
-#define TALLY_COMPILER_PARSER_INTERNAL_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -210,5 +209,3 @@ void *tl_parser_bad_end(tl_parser *parser);
 // a block. Recovers after each error, so it returns a block even if some
 // statement was reported; NULL without memory or if the tree is too high.
 tl_ast *tl_parse_program(tl_parser *parser, tl_token_kind end, uint32_t begin);
-
-#endif

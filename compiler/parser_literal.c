@@ -1,7 +1,5 @@
 // Operands of one token: names, numbers, strings without holes, types.
 
-#include <string.h>
-
 #include "compiler/literal.h"
 #include "compiler/parser_internal.h"
 

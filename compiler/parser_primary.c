@@ -10,8 +10,6 @@
 //   (e …          parse e, then: `:` a record with a computed key,
 //                 for/if a comprehension, `,` a list, `)` the expression
 
-#include <string.h>
-
 #include "compiler/parser_internal.h"
 
 // --- Lists of expressions ---

@@ -5,15 +5,14 @@
 //   tl_parser_unexpected   a token that cannot stand where it is
 //   tl_parser_bad_end      what cannot follow a whole statement
 //
-// Each first looks in its tables for a habit (&&, ++, elif, f"…") and only
-// then says what it expected and what it found.
+// Each first looks for a habit (&&, ++, elif, f"…"), of which most are lines of
+// vm/hints.txt, and only then says what it expected and what it found.
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "compiler/parser_internal.h"
+#include "vm/hints.h"
 
 static const char *compose(tl_parser *parser, const char *format, ...)
     TL_PRINTF(2, 3);
@@ -52,60 +51,12 @@ static const char *quote_token(tl_parser *parser, const tl_token *token,
 
 // --- Errors found by the lexer ---
 
-// What people write who know another language, and what to tell them.
-typedef struct tl_hint_row {
-  const char *text;
-  const char *message;
-} tl_hint_row;
-
-static const tl_hint_row character_hints[] = {
-    {"!", "`!` alone is no operator: write `not x`, or `!=`"},
-    {"'", "a string stands in double quotes: \"text\""},
-    {"“", "a string stands in straight double quotes: \"text\""},
-    {"”", "a string stands in straight double quotes: \"text\""},
-    {"?", "there is no `?`: write if c { a } else { b }"},
-    {"\\",
-     "a line goes on by itself after an operator, a comma or in "
-     "brackets: leave out the backslash"},
-    {"$", "there is no `$`: a string takes values as \"{x}\""},
-    {"⋅", "the matrix product is written `@` or `·` (U+00B7)"},
-    {"•", "the matrix product is written `@` or `·` (U+00B7)"},
-    {"∗", "write `*` or `×`"},
-    {"–", "this is a dash: write `-` or `−` (U+2212)"},
-    {"—", "this is a dash: write `-` or `−` (U+2212)"},
-    {"∑", "write sum(x)"},
-    {"∏", "write prod(x)"},
-    {"⁴", "there are the signs ² and ³; write x ** 4"},
-    {"…", "write three points: ..."},
-    {"≈", "write isclose(a, b)"},
-    {"∅", "an empty list is (), an empty record (:)"},
-    {"∪", "write union1d(a, b)"},
-    {"∩", "write intersect1d(a, b)"},
-    {"≡", "write same(a, b)"},
-    {"≔", "write `=`"},
-    {"←", "write `=`"},
-    {"⇒", "write `=>` or `→`"},
-};
-
-#define COUNT(array) (sizeof(array) / sizeof(array)[0])
-
-// The message for a text, or NULL.
-static const char *find_hint(const tl_hint_row *hints, size_t count,
-                             const char *text, size_t nbytes) {
-  for (size_t i = 0; i < count; i++)
-    if (strlen(hints[i].text) == nbytes &&
-        memcmp(hints[i].text, text, nbytes) == 0)
-      return hints[i].message;
-  return NULL;
-}
-
 // A character that begins no token. What cannot be seen is given by its number
 // alone.
 static void *bad_character(tl_parser *parser, const tl_token *token) {
   const char *text = parser->source->text + token->begin;
   size_t nbytes = token->end - token->begin;
-  const char *hint =
-      find_hint(character_hints, COUNT(character_hints), text, nbytes);
+  const char *hint = tl_hint("character", text, nbytes);
   tl_span span = tl_token_span(token);
   if (hint)
     return tl_parser_fail(parser, span, "%s", hint);
@@ -326,36 +277,13 @@ static const char *describe(tl_parser *parser, const tl_token *token) {
   return compose(parser, "`%s`", quote_token(parser, token, info->text));
 }
 
-// Two signs in a row, without a blank, that mean something elsewhere.
-typedef struct tl_sign_hint {
-  tl_token_kind first, second;
-  const char *message;
-} tl_sign_hint;
-
-static const tl_sign_hint sign_hints[] = {
-    {TL_TOKEN_AMPERSAND, TL_TOKEN_AMPERSAND, "there is no `&&`: write `and`"},
-    {TL_TOKEN_BAR, TL_TOKEN_BAR, "there is no `||`: write `or`"},
-    {TL_TOKEN_EQUAL, TL_TOKEN_ASSIGN,
-     "there is no `===`: `==` compares, and same(a, b) gives one bool"},
-    {TL_TOKEN_TILDE, TL_TOKEN_ASSIGN, "`~=` is written `!=`"},
-    {TL_TOKEN_NOT_EQUAL, TL_TOKEN_ASSIGN, "`!==` is written `!=`"},
-    {TL_TOKEN_LESS, TL_TOKEN_GREATER, "`<>` is written `!=`"},
-    {TL_TOKEN_ASSIGN, TL_TOKEN_LESS, "`=<` is written `<=`"},
-    {TL_TOKEN_MINUS, TL_TOKEN_GREATER, "`->` is written `=>`"},
-    {TL_TOKEN_COLON, TL_TOKEN_ASSIGN, "`:=` is written `=`"},
-    {TL_TOKEN_PLUS, TL_TOKEN_PLUS, "there is no `++`: write x += 1"},
-    {TL_TOKEN_MINUS, TL_TOKEN_MINUS, "there is no `--`: write x -= 1"},
-};
-
 // The message for two tokens that touch, or NULL.
 static const char *find_pair(const tl_token *first, const tl_token *second) {
-  if (first->end != second->begin)
-    return NULL;
-  for (size_t i = 0; i < COUNT(sign_hints); i++)
-    if (first->kind == sign_hints[i].first &&
-        second->kind == sign_hints[i].second)
-      return sign_hints[i].message;
-  return NULL;
+  char signs[32];
+  int n =
+      snprintf(signs, sizeof signs, "%s%s", tl_token_infos[first->kind].text,
+               tl_token_infos[second->kind].text);
+  return first->end == second->begin ? tl_hint("sign", signs, (size_t)n) : NULL;
 }
 
 // The message for a pair whose second sign, or else first, is [token]; sets
@@ -391,52 +319,13 @@ bool tl_parser_report_increment(tl_parser *parser) {
   return true;
 }
 
-// Words that are no keywords here but would be elsewhere, before an operand.
-static const tl_hint_row word_hints[] = {
-    {"def", "a function is defined as fn name(x) { … } or fn name(x) = …"},
-    {"function", "a function is defined as fn name(x) { … }"},
-    {"func", "a function is defined as fn name(x) { … }"},
-    {"fun", "a function is defined as fn name(x) { … }"},
-    {"let", "a variable takes no keyword: name = value"},
-    {"var", "a variable takes no keyword: name = value"},
-    {"const", "a variable takes no keyword: name = value"},
-    {"local", "a variable takes no keyword: name = value"},
-    {"elif", "write `else if`"},
-    {"elsif", "write `else if`"},
-    {"elseif", "write `else if`"},
-    {"lambda", "a function is written x => e or (a, b) => e"},
-    {"print", "a call takes parentheses: print(x)"},
-    {"del",
-     "a name is cleared by del(name); pop(d, key) gives an item and d "
-     "without it: _, d = pop(d, key)"},
-    {"assert", "a call takes parentheses: assert(c, \"text\")"},
-    {"raise", "an error is raised by error(\"text\", kind: \"value\")"},
-    {"throw", "an error is raised by error(\"text\", kind: \"value\")"},
-    {"except", "write try { … } catch e { … }"},
-    {"finally", "there is no `finally`: values are released by themselves"},
-    {"from", "names are imported as in import \"file.tly\" (a, b)"},
-    {"class", "there are no classes: a record (x: 1, y: 2) holds data"},
-    {"struct", "a record (x: 1, y: 2) holds data"},
-    {"foreach", "write for x in xs { … }"},
-    {"switch", "write if … { … } else if … { … }"},
-    {"match", "write if … { … } else if … { … }"},
-    {"unless", "write if not c { … }"},
-    {"until", "write while not c { … }"},
-    {"do", "write while c { … }"},
-    {"async", "there are no asynchronous functions"},
-    {"yield",
-     "there are no generators: a list comprehension is "
-     "(f(x) for x in xs)"},
-};
-
 // The message for a name that is a keyword elsewhere, or NULL.
 static const char *find_word_hint(const tl_parser *parser,
                                   const tl_token *token) {
-  if (token->kind != TL_TOKEN_NAME)
-    return NULL;
-  return find_hint(word_hints, COUNT(word_hints),
-                   parser->source->text + token->begin,
-                   token->end - token->begin);
+  return token->kind == TL_TOKEN_NAME
+             ? tl_hint("word", parser->source->text + token->begin,
+                       token->end - token->begin)
+             : NULL;
 }
 
 // Whether a token may begin an operand: two in a row lack an operator.
@@ -452,35 +341,19 @@ static bool is_prefixed_string(const tl_parser *parser, const tl_token *last,
       token->kind == TL_TOKEN_STRING || token->kind == TL_TOKEN_HEAD;
   static const char *const prefixes[] = {"f", "b", "R", "u", "rf", "fr"};
   bool is_prefix = false;
-  for (size_t i = 0; i < COUNT(prefixes); i++)
+  for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
     is_prefix |= tl_token_is(parser, last, prefixes[i]);
   return is_string && is_prefix && last->end == token->begin;
 }
 
-static const char statement[] =
-    "this is a statement: it stands at the beginning of a line or after `{` or "
-    "`;`";
-static const char assignment[] =
-    "assignment is a statement, and no part of an expression: `==` compares";
-
-// The messages for tokens that belong elsewhere.
-static const char *const misplaced[TL_TOKEN_KIND_COUNT] = {
-    [TL_TOKEN_ELSE] =
-        "`else` stands after the } of its `if`: if c { a } else { b }",
-    [TL_TOKEN_CATCH] =
-        "`catch` stands after the } of its `try`: try { … } catch e { … }",
-    [TL_TOKEN_RETURN] = statement,
-    [TL_TOKEN_BREAK] = statement,
-    [TL_TOKEN_CONTINUE] = statement,
-    [TL_TOKEN_GLOBAL] = statement,
-    [TL_TOKEN_IMPORT] = statement,
-    [TL_TOKEN_UPDATE] = assignment,
-    [TL_TOKEN_ASSIGN] = assignment,
-    [TL_TOKEN_ELLIPSIS] =
-        "`...` stands before what it spreads, f(...x), or for the other axes of "
-        "an index; a range is a..b",
-    [TL_TOKEN_PIPE] = "`|>` needs a value on its left",
-};
+// The message for a token that belongs elsewhere, or NULL. An update, as +=, is
+// an assignment.
+static const char *find_misplaced(const tl_token *token) {
+  const int kind =
+      token->kind == TL_TOKEN_UPDATE ? TL_TOKEN_ASSIGN : token->kind;
+  const char *text = tl_token_infos[kind].text;
+  return tl_hint("token", text, strlen(text));
+}
 
 // The message for a line within brackets that does not go on with the one
 // above (rule 2), or NULL.
@@ -528,7 +401,7 @@ static const char *find_message(tl_parser *parser, const tl_token *token,
                : "a list or record is spread over arguments as ...x";
   // From here on the order matters: a message about the token itself comes
   // before one about the words around it.
-  hint = misplaced[token->kind];
+  hint = find_misplaced(token);
   if (hint || is_operand_wanted)
     return hint;
   hint = stranded_bracket(parser, token);

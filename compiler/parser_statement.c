@@ -7,8 +7,6 @@
 //   r.a[3], x = p       LIST (INDEX (FIELD r a) 3, NAME x)
 //                       becomes targets PLACE r .a [3] and NAME x
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/parser_internal.h"
 

@@ -5,8 +5,6 @@
 //
 //   "a {x:{w}.2f}"    part "a ", part (value x, spec ({w} ".2f"))
 
-#include <string.h>
-
 #include "compiler/parser_internal.h"
 
 // Pushes a text as a part, unless it is empty; with [is_raw] as it is written.

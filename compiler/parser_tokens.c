@@ -1,11 +1,6 @@
 // What every part of the parser uses: the current token, nodes and their
 // height, lists whose length is not known before, and reports.
 
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "compiler/parser_internal.h"
 

@@ -16,10 +16,8 @@
 // A field that nobody sets is such a place too, where it is loaded to be
 // written into: the list of m in (l: append(m.l, 1), n: m.n), which m ends
 // with.
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
-#include "vm/index/index.h"
 
 // A set of places is one word; what a function has beyond is left alone. So is
 // all the rest of a function for which that many instructions were looked at,

@@ -7,7 +7,6 @@
 #include "compiler/pragmas.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "compiler/lexer.h"
 #include "vm/observe/in_place_contract.h"

@@ -11,8 +11,7 @@
 //
 // tl_find_pragmas runs on the source, before the back end; tl_check_pragmas on
 // the bytecode, when it is known which operands are consumed.
-#ifndef TALLY_COMPILER_PRAGMAS_H
-#define TALLY_COMPILER_PRAGMAS_H
+#pragma once
 
 #include "compiler/lower.h"
 
@@ -24,5 +23,3 @@ bool tl_find_pragmas(tl_builder *b);
 // the values are. False after a diagnostic; what only the run knows is checked
 // by the VM (vm/observe/in_place_contract.h).
 bool tl_check_pragmas(tl_builder *b);
-
-#endif

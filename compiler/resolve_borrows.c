@@ -12,7 +12,6 @@
 //   items of it         KEEPOF   the container gets counts of its items
 //
 // Built for speed.
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
 

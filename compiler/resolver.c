@@ -7,8 +7,6 @@
 #include "compiler/resolver.h"
 #include "vm/objects.h"
 
-#include <string.h>
-
 #include "compiler/ast_walk.h"
 #include "vm/hints.h"
 #include "compiler/scope.h"

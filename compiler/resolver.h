@@ -13,8 +13,7 @@
 //     fn add(x) = x + n      scope add: x; its group captures n
 //     add
 //   }
-#ifndef TALLY_COMPILER_RESOLVER_H
-#define TALLY_COMPILER_RESOLVER_H
+#pragma once
 
 #include "compiler/ast.h"
 #include "compiler/diagnostics.h"
@@ -151,5 +150,3 @@ typedef struct tl_known {
 // that need no import. Kind NOTHING: it is not there.
 tl_known tl_known_find(const tl_vm *vm, const char *module,
                        const tl_name *name);
-
-#endif

@@ -6,7 +6,6 @@
 // items are its. The relations of an operand carry over to the result as its
 // kind of result says.
 #include "compiler/ownership_internal.h"
-#include "vm/index/index.h"
 
 // The script's function that a call names; NULL: it is not known.
 const tl_owned_function *tl_callee_of(const tl_flow *flow,

@@ -5,8 +5,6 @@
 #include "compiler/scope.h"
 #include "vm/objects.h"
 
-#include <string.h>
-
 #include "vm/embedded.h"
 #include "vm/suggest.h"
 

@@ -1,6 +1,5 @@
 // Scopes as tables: what resolver.c builds and lowering looks up.
-#ifndef TALLY_COMPILER_SCOPE_H
-#define TALLY_COMPILER_SCOPE_H
+#pragma once
 
 #include "compiler/resolver.h"
 
@@ -38,5 +37,3 @@ const char *tl_module_suggest(const tl_vm *vm, const char *module,
                               const tl_name *name);
 // A library module that has a function of this name, or NULL.
 const char *tl_module_with(const tl_vm *vm, const tl_name *name);
-
-#endif

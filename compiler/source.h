@@ -3,8 +3,7 @@
 // Tokens, nodes and instructions carry spans of byte offsets; only a message
 // and the line table of finished code turn them into lines and columns.
 
-#ifndef TALLY_COMPILER_SOURCE_H
-#define TALLY_COMPILER_SOURCE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,5 +53,3 @@ tl_place tl_source_place(const tl_source *source, uint32_t offset);
 // one, 1 for a control character (which is printed as a blank). Malformed
 // bytes: 1 each.
 uint32_t tl_source_width(const char *text, size_t nbytes);
-
-#endif

@@ -6,7 +6,6 @@
 // would be overwritten move aside. The steps and the rules (a) to (e) are told
 // in docs/how-values-live.md.
 #include <limits.h>
-#include <string.h>
 
 #include "compiler/ownership_internal.h"
 

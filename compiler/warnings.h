@@ -4,8 +4,7 @@
 //   return x
 //   print(x)        a statement that is never reached
 //   import linalg   a module that nothing names
-#ifndef TALLY_COMPILER_WARNINGS_H
-#define TALLY_COMPILER_WARNINGS_H
+#pragma once
 
 #include "compiler/resolver.h"
 
@@ -13,5 +12,3 @@
 // kind TALLY_OK. Names that begin with an underscore are never warned of.
 void tl_find_warnings(const tl_resolver *resolver, tl_ast *program,
                       tl_diagnostics *list);
-
-#endif

@@ -18,13 +18,11 @@
 
 #include "repl/bind.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "repl/file.h"
 #include "repl/text.h"
 #include "repl/program.h"
-#include "tally.h"
 
 // As long as the longest path of the system.
 enum { BIND_PATH = 4096 };

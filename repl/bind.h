@@ -3,10 +3,7 @@
 //     sqlite.bind ─ bind_read.tly   declarations, or a mistake
 //                 ─ bind_glue.tly   sqlite.c, against tally.h; sqlite_test.tly
 //                 ─ bind.c          writes and builds them
-#ifndef TALLY_REPL_BIND_H
-#define TALLY_REPL_BIND_H
+#pragma once
 
 // tally bind [--build] [-o FOLDER] FILE; returns the exit status.
 int tl_bind_command(int argc, char **argv);
-
-#endif

@@ -1,8 +1,7 @@
 // Colours on a terminal: the few that the prompt, reports and differences use,
 // as what ECMA-48 calls select graphic rendition. They are the terminal's own
 // sixteen, so that they fit its background.
-#ifndef TALLY_REPL_COLOURS_H
-#define TALLY_REPL_COLOURS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ int tl_picture_form(int file);
 int tl_terminal_width(int file);
 // Its lines, likewise.
 int tl_terminal_height(int file);
-
-#endif

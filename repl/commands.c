@@ -14,7 +14,6 @@
 #include "repl/commands.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -146,7 +145,6 @@ static tally_status time_calls(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   timed *t = context;
   int64_t n = 0;
-  (void)count;
   tally_to_int(vm, args[0], &n);
   double begin = tl_seconds_now();
   for (int64_t i = 0; i < n && t->status == TALLY_OK; i++)
@@ -451,7 +449,6 @@ enum { COMMANDS = sizeof commands / sizeof *commands };
 static tally_status list_commands(const asked *q) {
   const int width = tl_terminal_width(STDOUT_FILENO);
   char line[128];
-  (void)q;
   for (int i = 0; i < COMMANDS; i++) {
     snprintf(line, sizeof line, ":%-8s%-6s%s\n", commands[i].name,
              commands[i].argument, commands[i].what);

@@ -1,7 +1,6 @@
 // The prompt's own commands, lines that begin with a colon: `:time e`, `:load
 // file` and what else `:help` lists.
-#ifndef TALLY_REPL_COMMANDS_H
-#define TALLY_REPL_COMMANDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ const char *tl_command_name(int at);
 // short as long as one command alone begins so: `:ex x * 2`.
 int tl_run_command(tl_session *session, const char *line, size_t nbytes,
                    tl_inputs *inputs);
-
-#endif

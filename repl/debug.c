@@ -19,7 +19,6 @@
 
 #include "repl/editor.h"
 #include "repl/program.h"
-#include "repl/run.h"
 
 // What a command gives, as debug.tly has it: another one is read, the run ends,
 // or it goes on, and stops besides where stops() says so
@@ -73,7 +72,6 @@ static tally_status count_calls(tally_vm *vm, void *context, size_t count,
   const debugger *d = context;
   tally_debug_place place;
   int64_t n = 0;
-  (void)count, (void)args;
   while (tally_debug_frame(d->vm, (size_t)n, &place) == TALLY_OK) n++;
   return tally_from_int(vm, n, out);
 }
@@ -85,7 +83,6 @@ static tally_status give_place(tally_vm *vm, void *context, size_t count,
   const debugger *d = context;
   tally_debug_place place;
   tally_value fields[4];
-  (void)count;
   if (tally_debug_frame(d->vm, frame_of(vm, args[0]), &place) != TALLY_OK)
     return tally_from_none(vm, out);
   tl_program_give(vm, place.file, strlen(place.file), &fields[0]);
@@ -101,7 +98,6 @@ static tally_status find_line(tally_vm *vm, void *context, size_t count,
   const debugger *d = context;
   int64_t line = 0;
   int found = 0;
-  (void)count;
   tally_to_int(vm, args[1], &line);
   return tally_debug_line(d->vm, frame_of(vm, args[0]), (int)line, &found) ==
                  TALLY_OK
@@ -114,7 +110,6 @@ static tally_status list_names(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   const debugger *d = context;
   tally_value names;
-  (void)count;
   return tally_debug_names(d->vm, frame_of(vm, args[0]), &names) == TALLY_OK
              ? tl_program_lines(vm, d->vm, names, out)
              : pass_error(vm, d);
@@ -130,7 +125,6 @@ typedef struct kept {
 
 static void end_kept(void *context, void *object) {
   kept *k = object;
-  (void)context;
   tally_release(k->vm, k->value);
   free(k);
 }
@@ -166,7 +160,6 @@ static tally_status keep(tally_vm *vm, void *context, size_t count,
   const kept *before = kept_of(vm, args[2]);
   tally_value value;
   size_t nbytes;
-  (void)count;
   if (tally_debug_eval(d->vm, frame_of(vm, args[0]),
                        tl_program_text(vm, args[1], &nbytes),
                        &value) != TALLY_OK)
@@ -196,7 +189,6 @@ static tally_status show_kept(tally_vm *vm, void *context, size_t count,
   const kept *k = kept_of(vm, args[0]);
   tally_value shown;
   size_t nbytes;
-  (void)count;
   if (tally_format(d->vm, k->value, &shown) != TALLY_OK)
     return pass_error(vm, d);
   const char *text = tl_program_text(d->vm, shown, &nbytes);
@@ -210,7 +202,6 @@ static tally_status test_kept(tally_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
   const debugger *d = context;
   int truth;
-  (void)count;
   return tally_to_bool(d->vm, kept_of(vm, args[0])->value, &truth) == TALLY_OK
              ? tally_from_bool(vm, truth, out)
              : pass_error(vm, d);
@@ -221,7 +212,6 @@ static tally_status assign(tally_vm *vm, void *context, size_t count,
                            const tally_value *args, tally_value *out) {
   const debugger *d = context;
   size_t nbytes;
-  (void)count;
   return tally_debug_set(d->vm, frame_of(vm, args[0]),
                          tl_program_text(vm, args[1], &nbytes),
                          kept_of(vm, args[2])->value) == TALLY_OK
@@ -234,7 +224,6 @@ static tally_status set_heed(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   debugger *d = context;
   tally_array lines;
-  (void)count;
   d->line_count = 0;
   if (tally_to_buffer(vm, args[0], &lines) == TALLY_OK &&
       lines.size <= BREAKPOINTS) {
@@ -424,7 +413,6 @@ static void converse(debugger *d) {
 // that is an interrupt, which is no failure of the command.
 static int heed(tally_vm *vm, void *context, const tally_debug_info *info) {
   debugger *d = context;
-  (void)vm;
   d->info = info;
   if (stops(d, info))
     converse(d);

@@ -6,10 +6,6 @@
 //                ─ ask            all names under their topics, --check, --man:
 //                                 the program doc.tly prints them
 
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "repl/doc.h"

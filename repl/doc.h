@@ -1,6 +1,5 @@
 // The documentation of all names: by topics, and as one page to read.
-#ifndef TALLY_REPL_DOC_H
-#define TALLY_REPL_DOC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@ tally_status tl_doc_html(tally_vm *vm, const char *folder);
 // That standard output refuses it is seen when the command closes it.
 tally_status tl_doc_ask(tally_vm *vm, const char *function, const char *text,
                         int *answer);
-
-#endif

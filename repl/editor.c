@@ -28,7 +28,6 @@
 #include "repl/keys.h"
 #include "repl/program.h"
 #include "repl/screen.h"
-#include "repl/session.h"
 
 // The program's numbers besides those of tl_reading: the command is to be
 // stopped, as the shell has it, and the input stays as it is; or nothing ended.
@@ -56,7 +55,6 @@ static tally_status complete(tally_vm *vm, void *context, size_t count,
   const tl_editor *e = context;
   size_t n;
   tally_value names;
-  (void)count;
   return tally_complete(e->vm, tl_program_text(vm, args[0], &n), &names) ==
                  TALLY_OK
              ? tl_program_lines(vm, e->vm, names, out)
@@ -68,7 +66,6 @@ static tally_status list_own(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const tl_editor *e = context;
   size_t n;
-  (void)count;
   return e->use->own == NULL
              ? tally_from_none(vm, out)
              : e->use->own(e->use->context, tl_program_text(vm, args[0], &n),
@@ -80,7 +77,6 @@ static tally_status list_commands(tally_vm *vm, void *context, size_t count,
                                   const tally_value *args, tally_value *out) {
   char text[256] = "";
   const char *name;
-  (void)context, (void)count, (void)args;
   for (int i = 0; (name = tl_command_name(i)) != NULL; i++)
     snprintf(text + strlen(text), sizeof text - strlen(text), "%s\n", name);
   return tally_from_string(vm, text, strlen(text), out);
@@ -91,7 +87,6 @@ static tally_status count_cells(tally_vm *vm, void *context, size_t count,
                                 const tally_value *args, tally_value *out) {
   size_t nbytes;
   const char *text = tl_program_text(vm, args[0], &nbytes);
-  (void)context, (void)count;
   return tally_from_int(vm, tl_cells(text, nbytes), out);
 }
 
@@ -106,7 +101,6 @@ static tally_status spell_call(tally_vm *vm, void *context, size_t count,
   const char *name = tl_program_text(vm, args[0], &nbytes), *text = "";
   char line[512];
   tally_value described;
-  (void)count;
   if (tally_describe(e->vm, name, &described) != TALLY_OK)
     return tally_from_none(vm, out);
   tally_to_string(e->vm, described, &text, NULL);
@@ -128,7 +122,6 @@ static tally_status is_whole(tally_vm *vm, void *context, size_t count,
   const tl_editor *e = context;
   size_t nbytes;
   const char *text = tl_program_text(vm, args[0], &nbytes);
-  (void)count;
   return tally_from_bool(vm, tl_input_is_whole(e->vm, text, nbytes), out);
 }
 
@@ -141,7 +134,6 @@ static tally_status see_wrong(tally_vm *vm, void *context, size_t count,
   size_t nbytes;
   const char *text = tl_program_text(vm, args[0], &nbytes);
   tally_value laid_out, place[2];
-  (void)count;
   if (tally_format_source(e->vm, "<prompt>", text, nbytes, &laid_out) ==
       TALLY_OK) {
     tally_release(e->vm, laid_out);
@@ -155,7 +147,6 @@ static tally_status see_wrong(tally_vm *vm, void *context, size_t count,
 // pending(): whether a key can be read at once, as in the middle of a paste.
 static tally_status is_pending(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
-  (void)context, (void)count, (void)args;
   return tally_from_bool(vm, tl_keys_pending(), out);
 }
 

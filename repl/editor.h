@@ -12,13 +12,11 @@
 // none of the systems that Tally is built on. What they would save is less than
 // what each would bring: the grammar says when an input is whole, its lexer
 // colours it, and utf8proc, which is linked anyway, knows graphemes and cells.
-#ifndef TALLY_REPL_EDITOR_H
-#define TALLY_REPL_EDITOR_H
+#pragma once
 
 #include <stddef.h>
 
 #include "repl/run.h"
-#include "tally.h"
 
 typedef struct tl_editor tl_editor;
 
@@ -62,5 +60,3 @@ tl_reading tl_editor_read(tl_editor *editor, const char **text, size_t *nbytes);
 // it; one that is no UTF-8 is passed over. Borrows it. Of several texts the
 // last counts.
 void tl_editor_offer(tl_editor *editor, const char *text, size_t nbytes);
-
-#endif

@@ -1,7 +1,6 @@
 // Writing files whole or not at all, and folders for a while: for `tally fmt`,
 // the memory plot, and tests that need a place of their own.
-#ifndef TALLY_REPL_FILE_H
-#define TALLY_REPL_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -16,5 +15,3 @@ bool tl_make_private_folder(char *path, size_t size);
 
 // Removes a file, or a folder with all that is in it; links are not followed.
 void tl_remove_tree(const char *path);
-
-#endif

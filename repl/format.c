@@ -3,11 +3,6 @@
 // -u does. A file that is laid out already is not written again; a lone - is
 // standard input, laid out to standard output.
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "repl/colours.h"

@@ -11,7 +11,6 @@
 
 #include "repl/golden.h"
 
-#include <errno.h>
 #include <unistd.h>
 
 #include "repl/colours.h"
@@ -62,7 +61,6 @@ static tally_status open_vm(tally_vm *vm, void *context, size_t count,
                             const tally_value *args, tally_value *out) {
   tl_golden *golden = context;
   tally_options options = tally_default_options();
-  (void)count, (void)args;
   golden->world = (world){NULL, {0}, 0};
   options.resize = resize;
   options.write = capture;
@@ -79,7 +77,6 @@ static tally_status close_vm(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   tl_golden *golden = context;
   tally_value counts[2];
-  (void)count, (void)args;
   int64_t held = (int64_t)tally_close(golden->world.vm);
   free(golden->world.output.data);
   tally_status status = tally_from_int(vm, held, &counts[0]);
@@ -98,7 +95,6 @@ static tally_status read_source(tally_vm *vm, void *context, size_t count,
   const char *ending = tl_program_text(vm, args[0], &ending_nbytes);
   text name = {0}, source = {0};
   tally_value parts[2];
-  (void)count;
   text_add(&name, path, ending_nbytes > 0 && n > 4 ? n - 4 : n);
   text_add(&name, ending, ending_nbytes);
   const char *reason = read_file(name.data, &source) ? NULL : strerror(errno);
@@ -153,7 +149,6 @@ static tally_status run(tally_vm *vm, void *context, size_t count,
   tl_golden *golden = context;
   size_t n;
   const char *source = tl_program_text(vm, args[0], &n);
-  (void)count;
   return give_result(
       vm, &golden->world,
       tally_run_source(golden->world.vm, golden->path, source, n, 0, NULL),
@@ -186,7 +181,6 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
   size_t n;
   int quoted = 0;
   const char *code = tl_program_text(vm, args[0], &n);
-  (void)count;
   tally_status status = tally_to_bool(vm, args[1], &quoted);
   if (status != TALLY_OK)
     return status;

@@ -25,8 +25,7 @@
 // Code that ends because an optional library "is not installed" is neither
 // passed nor failed, unless its answers speak of that: it is reported as
 // skipped.
-#ifndef TALLY_REPL_GOLDEN_H
-#define TALLY_REPL_GOLDEN_H
+#pragma once
 
 #include <stdio.h>
 
@@ -47,5 +46,3 @@ void tl_golden_close(tl_golden *golden);
 // with the numbers of expectations that were met and that were not.
 void tl_golden_run(tl_golden *golden, const char *path, const char *filter,
                    FILE *report);
-
-#endif

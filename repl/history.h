@@ -7,8 +7,7 @@
 //
 // Each input is added at once, so that prompts that run at a time lose nothing
 // of each other; the same one may be there often.
-#ifndef TALLY_REPL_HISTORY_H
-#define TALLY_REPL_HISTORY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ char *tl_history_read(const char *behind, tl_history_hook *recall,
                       void *context, bool *is_old);
 // Adds a line; false: the file does not take it.
 bool tl_history_append(const char *file, const char *line, size_t nbytes);
-
-#endif

@@ -1,6 +1,5 @@
 // Keys as a terminal sends them: characters, and sequences for all others.
-#ifndef TALLY_REPL_KEYS_H
-#define TALLY_REPL_KEYS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ bool tl_keys_pending(void);
 // Whether the command was stopped and goes on: the terminal may be another's
 // since. Forgets it.
 bool tl_keys_were_stopped(void);
-
-#endif

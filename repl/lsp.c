@@ -12,7 +12,6 @@
 
 #include "repl/lsp.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +63,6 @@ static tally_status ask_of_text(tally_vm *vm, void *context, size_t count,
 
 static tally_status complete(tally_vm *vm, const char *name, const char *text,
                              size_t nbytes, tally_value *out) {
-  (void)name, (void)nbytes;
   return tally_complete(vm, text, out);
 }
 
@@ -73,7 +71,6 @@ static tally_status evaluate(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   const asked *q = context;
   size_t nbytes;
-  (void)count;
   tally_eval(q->vm, tl_program_text(vm, args[0], &nbytes), NULL);
   return tally_from_none(vm, out);
 }
@@ -163,7 +160,6 @@ int tl_run_lsp(tl_session *session, const tl_command *cmd) {
   server s = {.vm = NULL};
   tl_message body = {0};
   tl_message_status status = TL_MESSAGE_READ;
-  (void)cmd;
   if (!open_program(&s, session->vm))
     return TL_FAILED;
   while (!is_true(&s, "is_over") &&

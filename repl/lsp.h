@@ -5,13 +5,10 @@
 //
 //     lsp.c ─ the loop            lsp_message.c ─ headers and bodies
 //           ─ lsp.tly: what messages are answered with
-#ifndef TALLY_REPL_LSP_H
-#define TALLY_REPL_LSP_H
+#pragma once
 
 #include "repl/session.h"
 
 // Serves until the client says exit or closes the input. Returns TL_DONE after
 // an exit that shutdown came before, else TL_FAILED.
 int tl_run_lsp(tl_session *session, const tl_command *cmd);
-
-#endif

@@ -1,6 +1,5 @@
 // Messages of the language server: their headers and bodies.
-#ifndef TALLY_REPL_LSP_MESSAGE_H
-#define TALLY_REPL_LSP_MESSAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -25,5 +24,3 @@ typedef enum tl_message_status {
 tl_message_status tl_message_read(FILE *from, tl_message *to);
 // Writes a message with this body. It is flushed, as the client waits for it.
 void tl_message_write(FILE *to, const char *text, size_t nbytes);
-
-#endif

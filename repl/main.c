@@ -18,10 +18,8 @@
 
 #include "repl/bind.h"
 #include "repl/lsp.h"
-#include "repl/options.h"
 #include "repl/prompt.h"
 #include "repl/run.h"
-#include "repl/session.h"
 #include "repl/test.h"
 
 // Does what the command line asks for; returns the exit status.

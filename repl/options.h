@@ -2,8 +2,7 @@
 //
 //     tally [OPTION ...] [FILE [ARG ...]]      options end at the FILE or word
 //     tally WORD …                             test, dis, explain, doc, fmt
-#ifndef TALLY_REPL_OPTIONS_H
-#define TALLY_REPL_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -67,5 +66,3 @@ int tl_command_read(int argc, char **argv, tl_command *out);
 
 // Prints what --help prints.
 void tl_command_help(void);
-
-#endif

@@ -71,7 +71,6 @@ static tally_status find_row(tally_vm *vm, void *context, size_t count,
                              const tally_value *args, tally_value *out) {
   size_t n;
   const char *name = tl_program_text(vm, args[0], &n);
-  (void)count;
   return tally_documentation(context, name) == NULL
              ? tally_from_none(vm, out)
              : make_row(vm, context, name, out);
@@ -82,7 +81,6 @@ static tally_status list_rows(tally_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
   size_t names = 0, made = 0, n;
   const char *prefix = tl_program_text(vm, args[0], &n);
-  (void)count;
   while (tally_documented(context, names) != NULL) names++;
   tally_value *rows = malloc((names + 1) * sizeof *rows);
   if (rows == NULL)
@@ -104,7 +102,6 @@ static tally_status list_rows(tally_vm *vm, void *context, size_t count,
 
 // Frees rows of tokens whose array has ended.
 static void free_rows(void *context, void *data) {
-  (void)context;
   free(data);
 }
 
@@ -113,7 +110,6 @@ tally_status tl_program_tokens(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   size_t nbytes;
   const char *text = tl_program_text(vm, args[0], &nbytes);
-  (void)context;
   count = tally_tokens(vm, text, nbytes, NULL, 0);
   tally_token *found = calloc(count + 1, sizeof *found);
   int64_t *rows = calloc(count + 1, 4 * sizeof *rows);

@@ -1,12 +1,15 @@
 // Programs in Tally that the command has in it, and other texts. A program has
 // a VM of its own: what it defines is in nobody's way, and what it asks of the
 // command or of another VM goes through modules.
-#ifndef TALLY_REPL_PROGRAM_H
-#define TALLY_REPL_PROGRAM_H
+#pragma once
 
 #include <stddef.h>
 
 #include "tally.h"
+
+// A function that a program calls has all parameters of tally_function, whether
+// it needs them or not.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
 // What the files of these names say; the Makefile makes C of them. The style,
 // the script and the program of the reference, the programs of tally bind,
@@ -51,5 +54,3 @@ tally_status tl_program_give(tally_vm *vm, const char *text, size_t nbytes,
 // has no memory for it. Takes the list.
 tally_status tl_program_lines(tally_vm *vm, tally_vm *from, tally_value list,
                               tally_value *out);
-
-#endif

@@ -4,8 +4,7 @@
 //     42 %, 17 s left  train.tly:12  for epoch in 0..epochs {
 //     66 % after 40 s  for x in files {      nothing to estimate from yet
 //     12 s  y = linalg.solve(a, b)           the end is not known
-#ifndef TALLY_REPL_PROGRESS_H
-#define TALLY_REPL_PROGRESS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ void tl_progress_draw(void *context, const tally_progress *at);
 void tl_progress_hide(bool ends);
 // Seconds of a clock that nobody sets.
 double tl_seconds_now(void);
-
-#endif

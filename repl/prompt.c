@@ -18,7 +18,6 @@
 #include "repl/prompt.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -26,7 +25,6 @@
 #include "repl/colours.h"
 #include "repl/commands.h"
 #include "repl/editor.h"
-#include "repl/run.h"
 #include "repl/wrap.h"
 
 // Bytes of standard input, read ahead, and the input that they make up.

@@ -1,8 +1,7 @@
 // The plain prompt: reads lines, runs each whole input, shows its value. It
 // serves a terminal, with an editor where there is one, and standard input from
 // a file or pipe, where nothing but values and errors is shown.
-#ifndef TALLY_REPL_PROMPT_H
-#define TALLY_REPL_PROMPT_H
+#pragma once
 
 #include "repl/session.h"
 
@@ -10,5 +9,3 @@
 // Returns the exit status: where standard input is no terminal, 1 if any input
 // failed.
 int tl_prompt_run(tl_session *session, const tl_command *cmd);
-
-#endif

@@ -4,7 +4,6 @@
 
 #include "repl/run.h"
 
-#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

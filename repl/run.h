@@ -1,8 +1,7 @@
 // What the command does with a FILE, CODE or NAME. Each returns the exit
 // status: TL_DONE, TL_FAILED, or what the script gave to os.exit. Results go to
 // standard output, errors to standard error.
-#ifndef TALLY_REPL_RUN_H
-#define TALLY_REPL_RUN_H
+#pragma once
 
 #include "repl/session.h"
 
@@ -37,5 +36,3 @@ int tl_run_doc(tl_session *session, const tl_command *cmd);
 int tl_show_doc(tally_vm *vm, const char *name);
 // The last two of these alone: what is called so elsewhere, or contains it.
 int tl_search_doc(tally_vm *vm, const char *text);
-
-#endif

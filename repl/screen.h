@@ -1,7 +1,6 @@
 // What a terminal shows of a text: graphemes, which take the cells that
 // utf8proc says.
-#ifndef TALLY_REPL_SCREEN_H
-#define TALLY_REPL_SCREEN_H
+#pragma once
 
 #include <stddef.h>
 
@@ -13,5 +12,3 @@ void tl_screen_write(const char *text, size_t nbytes);
 size_t tl_sign_end(const char *text, size_t nbytes, size_t at);
 // Cells that the text takes; ends of lines take none.
 int tl_cells(const char *text, size_t nbytes);
-
-#endif

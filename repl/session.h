@@ -2,8 +2,7 @@
 //
 //     tl_session_open ─ begin … end, begin … end ─ tl_session_close
 //                       Ctrl-C stops the run       counters, memory plot
-#ifndef TALLY_REPL_SESSION_H
-#define TALLY_REPL_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -58,5 +57,3 @@ void tl_session_report(const tl_session *session);
 
 // Whether a script has left its last line of output without an end; forgets it.
 bool tl_session_is_within_line(void);
-
-#endif

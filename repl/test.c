@@ -17,9 +17,7 @@
 #include "repl/test.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/wait.h>

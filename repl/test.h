@@ -1,7 +1,6 @@
 // tally test: golden scripts, examples and documented lines, each file in a
 // process of its own. How they are written is in golden.h.
-#ifndef TALLY_REPL_TEST_H
-#define TALLY_REPL_TEST_H
+#pragma once
 
 #include "tally.h"
 
@@ -9,5 +8,3 @@
 // status: 0, 1 if an expectation failed, 2 for wrong usage. [native] is of each
 // VM.
 int tl_test_command(int argc, char **argv, tally_native_code native);
-
-#endif

@@ -1,7 +1,6 @@
 // Text that grows, for commands. Its functions end the process where memory is
 // short: a command that reads files has nothing better to do.
-#ifndef TALLY_REPL_TEXT_H
-#define TALLY_REPL_TEXT_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -65,5 +64,3 @@ static inline bool read_file(const char *path, text *out) {
   errno = error;
   return good;
 }
-
-#endif

@@ -10,7 +10,6 @@
 #include "repl/wrap.h"
 
 #include <ctype.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "repl/colours.h"

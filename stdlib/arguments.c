@@ -13,12 +13,9 @@
 #include <stdio.h>
 
 #include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/index/select.h"
 #include "vm/values/key.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 // A field's name may be as long as a script likes, a message may not.
 bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,

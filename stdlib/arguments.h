@@ -25,8 +25,7 @@
 //
 // [function] and [name] are what a user wrote: "roll", "shift". All return
 // false, or NULL, after one tl_fail.
-#ifndef TALLY_STDLIB_ARGUMENTS_H
-#define TALLY_STDLIB_ARGUMENTS_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/vm.h"
@@ -173,5 +172,3 @@ bool tl_take_contiguous(tl_vm *vm, const char *function, tl_slot *s,
 tl_array *tl_take_dense(tl_vm *vm, tl_slot *s);
 // The same without gaps, its axes in memory in the order of those of [s].
 tl_array *tl_take_kept(tl_vm *vm, tl_slot *s);
-
-#endif

@@ -1,6 +1,5 @@
 // Array operations that several families of the library share.
-#ifndef TALLY_STDLIB_ARRAYS_H
-#define TALLY_STDLIB_ARRAYS_H
+#pragma once
 
 #include "vm/array/array.h"
 
@@ -86,5 +85,3 @@ typedef struct tl_lanes {
 void tl_lanes_begin(tl_lanes *lanes, int n, tl_array *const *arrays, int axis);
 // Goes to the next lane, or sets [done]. Not to be called after that.
 void tl_lanes_next(tl_lanes *lanes);
-
-#endif

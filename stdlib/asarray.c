@@ -1,12 +1,9 @@
 // asarray: arrays made of nested lists, ranges and other arrays.
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/lift.h"
 #include "vm/types/type.h"
-#include "vm/vm.h"
 
 // The standard's copy: values never change under another name, so that it is
 // only looked at.
@@ -67,7 +64,6 @@ static bool asarray(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // An array that stays as it is, which is what the library's own functions ask
 // for at nearly every call.
 static bool asarray_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   if (!tl_is_array(args[0]) || tl_ndim(args[0].array) == 0 ||
       !tl_is_none(args[1]) || !tl_is_none(args[2]))
     return false;

@@ -5,17 +5,10 @@
 // Flags: -falign-loops=32
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
-#include "vm/kernels/kernels.h"
 #include "vm/nested/nested.h"
 #include "vm/poll.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 // Items are looked at and counted a block at a time, while they are in the
 // first cache. The counts are as long as the largest item so far asks for:

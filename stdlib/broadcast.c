@@ -4,13 +4,8 @@
 //     shapes are aligned at the right, and an axis of 1 repeats:
 //         4 * 1  to  2 * 4 * 3
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 
 // A view of *s in a shape that it broadcasts to; repeated axes have stride 0.

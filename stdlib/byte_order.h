@@ -1,8 +1,6 @@
 // The order of a number's bytes, here and in files.
-#ifndef TALLY_STDLIB_BYTE_ORDER_H
-#define TALLY_STDLIB_BYTE_ORDER_H
+#pragma once
 
-#include "vm/types/dtype.h"
 #include "vm/vm.h"
 
 // Whether this machine stores the most significant byte of a number first.
@@ -17,5 +15,3 @@ void tl_settle_items(char *data, tl_dtype dtype, size_t count, bool swapped);
 // The same of many, between which it polls. False after tl_fail.
 bool tl_settle_all(tl_vm *vm, char *data, tl_dtype dtype, size_t count,
                    bool swapped);
-
-#endif

@@ -7,22 +7,15 @@
 // parameter of it that is given behind (vm/interp/named_errors.c).
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
-#include "vm/array/nested.h"
-#include "vm/engine/engine.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/observe/peak_contract.h"
 #include "vm/text/format.h"
-#include "vm/values/list.h"
 
 // The parameter's name, which the library's own calls always give.
 static const char *name_in(tl_slot s) {
@@ -150,14 +143,12 @@ static bool spreadable(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Whether x is no plain array: structs, rows, what may be missing.
 static bool not_plain(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_bool(tl_is_nested(args[0]));
   return true;
 }
 
 // Whether x has rows of different lengths, in a fixed shape or one axis.
 static bool has_rows(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_bool(tl_has_rows(args[0]));
   return true;
 }
@@ -240,7 +231,6 @@ static bool text_of(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Fails: x, the parameter of that name, is not what was expected.
 static bool refused(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)out;
   return tl_arg_fail(vm, "refused", name_in(args[1]), args[2].string->text,
                      args[0]);
 }

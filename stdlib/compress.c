@@ -5,7 +5,6 @@
 #include "stdlib/compress.h"
 
 #include <limits.h>
-#include <string.h>
 
 #include "stdlib/shared_library.h"
 #include "vm/vm.h"

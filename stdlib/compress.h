@@ -3,8 +3,7 @@
 // package where they are missing. The data, packed and expanded, and zlib's own
 // state are the VM's memory, so that a limit holds for them; Zstandard's state,
 // some 100 KiB and what its window takes, is not.
-#ifndef TALLY_STDLIB_COMPRESS_H
-#define TALLY_STDLIB_COMPRESS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -69,5 +68,3 @@ bool tl_io_write_packed(tl_vm *vm, const char *what, const char *path,
 // one: [offset] of them lie before these.
 bool tl_io_check_text(tl_vm *vm, const char *what, const char *path,
                       int64_t offset, const char *text, size_t nbytes);
-
-#endif

@@ -2,13 +2,9 @@
 //
 // Built for speed.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/vm.h"
 
 // The parts of out[i + k] += a[i] * b[k] that are wanted: length items from
 // [skip] on.

@@ -1,18 +1,12 @@
 // New arrays: filled, counted up, or like another.
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/vm.h"
 
 // --- Filled -----------------------------------------------------------------
 

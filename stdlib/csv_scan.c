@@ -9,7 +9,6 @@
 #include "stdlib/csv_scan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/csv_types.h"
 #include "stdlib/date.h"

@@ -2,8 +2,7 @@
 //
 // A part of the table, some whole rows, sees plain memory alone: no VM, no
 // allocation, no errors but what it notes. So any thread may scan it.
-#ifndef TALLY_STDLIB_CSV_SCAN_H
-#define TALLY_STDLIB_CSV_SCAN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -150,5 +149,3 @@ int64_t tl_csv_line_ends(const char *at, const char *end);
 
 // The integers of a column in these rows as floats.
 void tl_csv_to_floats(char *items, int64_t first, int64_t rows);
-
-#endif

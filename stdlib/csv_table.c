@@ -2,10 +2,6 @@
 
 #include "stdlib/csv_table.h"
 
-#include <string.h>
-
-#include "vm/array/array.h"
-#include "vm/pool.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 

@@ -2,8 +2,7 @@
 //
 // Its text is read and scanned a window at a time, once, numbers going to where
 // they stay. Columns that turn out late to be texts are scanned once more.
-#ifndef TALLY_STDLIB_CSV_TABLE_H
-#define TALLY_STDLIB_CSV_TABLE_H
+#pragma once
 
 #include "stdlib/csv_scan.h"
 #include "stdlib/csv_window.h"
@@ -72,5 +71,3 @@ bool tl_csv_table_fail_type(tl_csv_table *table);
 
 // Fails with what is wrong in a part.
 bool tl_csv_table_fail(const tl_csv_table *table, const tl_csv_part *part);
-
-#endif

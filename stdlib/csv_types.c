@@ -2,11 +2,7 @@
 
 #include "stdlib/csv_types.h"
 
-#include <string.h>
-
 #include "vm/number.h"
-#include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 

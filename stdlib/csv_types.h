@@ -1,10 +1,8 @@
 // Columns of a table of text whose types are given.
-#ifndef TALLY_STDLIB_CSV_TYPES_H
-#define TALLY_STDLIB_CSV_TYPES_H
+#pragma once
 
 #include "stdlib/csv_scan.h"
 #include "vm/types/type.h"
-#include "vm/value.h"
 
 // Whether cells can hold such values: real numbers, bools, texts, and each of
 // these where it may be missing.
@@ -27,5 +25,3 @@ tl_csv_kind tl_csv_kind_of(const tl_type *type);
 // replaced and owned, unless it is text, which stays.
 bool tl_csv_convert(tl_vm *vm, const tl_type *type, tl_csv_kind kind,
                     const tl_slot *missing, tl_slot *column);
-
-#endif

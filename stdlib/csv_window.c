@@ -2,8 +2,6 @@
 
 #include "stdlib/csv_window.h"
 
-#include <string.h>
-
 #include "stdlib/compress.h"
 #include "vm/vm.h"
 

@@ -3,8 +3,7 @@
 //
 // A text that cannot be read twice, such as a pipe's, is held whole, as is one
 // that had to be expanded; the windows then move over it.
-#ifndef TALLY_STDLIB_CSV_WINDOW_H
-#define TALLY_STDLIB_CSV_WINDOW_H
+#pragma once
 
 #include "vm/io.h"
 
@@ -42,5 +41,3 @@ bool tl_csv_window_seek(tl_csv_window *window, int64_t offset);
 
 // Closes the file and frees the text.
 void tl_csv_window_close(tl_csv_window *window);
-
-#endif

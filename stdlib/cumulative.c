@@ -2,13 +2,9 @@
 // may be missing.
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/engine/engine.h"
 
 // One call of any of the functions, read from its arguments; it borrows the
 // axis.

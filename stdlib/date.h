@@ -1,6 +1,5 @@
 // Dates in data files: 2024-05-31, 2024-05-31T12:00:00.25Z.
-#ifndef TALLY_STDLIB_DATE_H
-#define TALLY_STDLIB_DATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -17,5 +16,3 @@
 //
 // On failure *microseconds may have been written.
 bool tl_date_read(const char *text, size_t nbytes, int64_t *microseconds);
-
-#endif

@@ -8,8 +8,7 @@
 // row-major. n rows and n columns unless a comment says more; [a] is always
 // overwritten. Items are of the table's dtype, singular values and the
 // eigenvalues of eigh of the real dtype with that precision.
-#ifndef TALLY_STDLIB_DENSE_H
-#define TALLY_STDLIB_DENSE_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -91,5 +90,3 @@ const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype);
 // columns of v. Shared by the real and the complex code (dense_complex.c).
 tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *t,
                                     const tl_c128 *z, int64_t n, tl_c128 *v);
-
-#endif

@@ -1,8 +1,6 @@
 // The distinct items of an array: see distinct.h.
 #include "stdlib/distinct.h"
 
-#include <string.h>
-
 #include "stdlib/arguments.h"
 #include "stdlib/arrays.h"
 #include "stdlib/distinct_integers.h"

@@ -1,6 +1,5 @@
 // The distinct items of an array, in order.
-#ifndef TALLY_STDLIB_DISTINCT_H
-#define TALLY_STDLIB_DISTINCT_H
+#pragma once
 
 #include "vm/array/array.h"
 
@@ -27,5 +26,3 @@ bool tl_distinct_find(tl_vm *vm, const char *function, tl_slot *x,
                       bool positions, bool counts, tl_distinct *d);
 // Drops the parts that nobody took.
 void tl_distinct_close(tl_vm *vm, tl_distinct *d);
-
-#endif

@@ -2,8 +2,6 @@
 //
 // Built for speed.
 
-#include <string.h>
-
 #include "stdlib/distinct_integers.h"
 #include "vm/kernels/kernels.h"
 #include "vm/vm.h"

@@ -1,6 +1,5 @@
 // The distinct integers of an array, where they are close together.
-#ifndef TALLY_STDLIB_DISTINCT_INTEGERS_H
-#define TALLY_STDLIB_DISTINCT_INTEGERS_H
+#pragma once
 
 #include "stdlib/distinct.h"
 
@@ -29,5 +28,3 @@ bool tl_integers_placed(tl_vm *vm, const tl_array *flat, const tl_array *x,
 // range is too wide for a table: [found] is then as it was.
 bool tl_integers_among(tl_vm *vm, const tl_array *queries,
                        const tl_array *items, uint8_t *found, bool *fits);
-
-#endif

@@ -6,8 +6,6 @@
 // Built for speed.
 #include "stdlib/distinct_strings.h"
 
-#include <string.h>
-
 #include "stdlib/arrays.h"
 #include "vm/array/string_item.h"
 #include "vm/vm.h"

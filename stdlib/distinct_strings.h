@@ -1,6 +1,5 @@
 // The distinct strings of an array, counted in a table.
-#ifndef TALLY_STDLIB_DISTINCT_STRINGS_H
-#define TALLY_STDLIB_DISTINCT_STRINGS_H
+#pragma once
 
 #include "vm/array/array.h"
 
@@ -15,5 +14,3 @@ bool tl_strings_differ(tl_vm *vm, const tl_array *flat, bool *out);
 // [found] has queries->size bytes, all of which are written unless it fails.
 bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
                       uint8_t *found);
-
-#endif

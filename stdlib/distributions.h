@@ -1,8 +1,7 @@
 // The numbers of the distributions that take more than one line, many at a
 // time or one. Each function gets the words of its items and falls back on the
 // item's own source, so that item i is the same however many are drawn.
-#ifndef TALLY_STDLIB_DISTRIBUTIONS_H
-#define TALLY_STDLIB_DISTRIBUTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -82,5 +81,3 @@ void tl_counts_binomial(double n, double p, tl_counts *out);
 // Items first to first + n of a draw, from c->words words each.
 void tl_count_many(const tl_stream *stream, const tl_counts *c, uint64_t first,
                    const uint64_t *words, size_t n, int64_t *out);
-
-#endif

@@ -3,12 +3,8 @@
 //
 // Built for speed.
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/array.h"
 #include "vm/kernels/kernels.h"
-#include "vm/vm.h"
 
 // By shifts and differences (Stein, 1967): a division takes as long as several
 // of these steps. Both are odd in the loop, so that their difference is even

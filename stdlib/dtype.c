@@ -1,17 +1,9 @@
 // Asking about dtypes, and converting between them.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
-#include "vm/values/list.h"
 #include "vm/nested/ragged.h"
-#include "vm/types/type.h"
-#include "vm/vm.h"
 
 // Items of a type that may be missing, of which none is.
 // *out is owned. A scalar is there or not there, and here it is: so it stays
@@ -72,7 +64,6 @@ static bool astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // A number as one of a plain type.
 static bool astype_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   return tl_is_type(args[1]) && args[1].type->kind == TL_TYPE_DTYPE &&
          tl_is_bool(args[2]) && tl_is_none(args[3]) && !tl_is_heap(args[0]) &&
          tl_scalar_cast(&args[0], args[1].type->dtype, out);
@@ -238,7 +229,6 @@ static bool isdtype(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // A dtype and one name of a group.
 static bool isdtype_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   if (!tl_is_type(args[0]) || args[0].type->kind != TL_TYPE_DTYPE ||
       !tl_is_string(args[1]) || tl_is_owned(args[1]))
     return false;

@@ -3,13 +3,8 @@
 
 #include <math.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/vm.h"
 
 // The operands, and for those that may overflow what is to happen then.
 // [op] is a constant of each caller, so that those that cannot overflow have no

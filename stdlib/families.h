@@ -1,96 +1,103 @@
-// The tables of the library's functions, one for each family.
+// The head of the library: the tables of its functions, one for each family,
+// and what nearly every family needs.
 //
 // A family is a file with an array of rows { name, signature, function, flags },
-// each below its documentation, ended by a row of NULL. library.c lists the families with
-// the module that each belongs to and the topic under which `tally doc` shows
-// it:
+// each below its documentation, ended by a row of NULL. A list has the families
+// with the module that each belongs to and the topic under which `tally doc`
+// shows it:
 //
 //   value.c    tl_value_builtins[] --+
-//   reduce.c   tl_reduce_builtins[] -+--> library.c families[]
+//   reduce.c   tl_reduce_builtins[] -+--> TL_FAMILIES, below
 //   module_json.c tl_json_module[] --+         |
 //                                              v
-//                             tl_standard_library --> tally_open --> VM
+//                   library.c tl_standard_library --> tally_open --> VM
 //
-// A new family takes a line here and one in library.c.
-#ifndef TALLY_STDLIB_FAMILIES_H
-#define TALLY_STDLIB_FAMILIES_H
+// A function reads its arguments (arguments.h), makes arrays (arrays.h), or
+// hands the work on, to Tally or to another family (shared.h). A new family
+// takes a line in the list below.
+#pragma once
 
-#include "vm/builtin.h"
+#include "stdlib/arguments.h"
+#include "stdlib/arrays.h"
+#include "stdlib/shared.h"
 
-// A row leaves out what is plain about its function.
+// A row leaves out what is plain about its function, and a function has all
+// parameters of tl_builtin_fn, whether it needs them or not.
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#pragma GCC diagnostic ignored "-Wunused-parameter"
 
-// Values, lists, records and the forms of arrays.
-extern const tl_builtin tl_operator_builtins[];
-extern const tl_builtin tl_value_builtins[];
-extern const tl_builtin tl_list_builtins[];
-extern const tl_builtin tl_record_builtins[];
-extern const tl_builtin tl_struct_builtins[];
-extern const tl_builtin tl_missing_builtins[];
-extern const tl_builtin tl_ragged_builtins[];
-extern const tl_builtin tl_ragged_pairs_builtins[];
-extern const tl_builtin tl_group_builtins[];
-extern const tl_builtin tl_cumulative_builtins[];
-// Text, patterns and JSON.
-extern const tl_builtin tl_string_builtins[];
-extern const tl_builtin tl_strings_module[];
-extern const tl_builtin tl_regex_module[];
-extern const tl_builtin tl_json_module[];
-// Items, reductions and functions of functions. The rows of
-// tl_elementwise_builtins are in the order of tl_op.
-extern const tl_builtin tl_elementwise_builtins[];
-extern const tl_builtin tl_reduce_builtins[];
-extern const tl_builtin tl_checks_module[];
-extern const tl_builtin tl_divisors_module[];
-extern const tl_builtin tl_described_module[];
-extern const tl_builtin tl_functional_builtins[];
-// Making arrays, their shapes and orders.
-extern const tl_builtin tl_create_builtins[];
-extern const tl_builtin tl_asarray_builtins[];
-extern const tl_builtin tl_shape_builtins[];
-extern const tl_builtin tl_broadcast_builtins[];
-extern const tl_builtin tl_join_builtins[];
-extern const tl_builtin tl_sort_builtins[];
-extern const tl_builtin tl_select_builtins[];
-extern const tl_builtin tl_bins_builtins[];
-extern const tl_builtin tl_search_builtins[];
-extern const tl_builtin tl_places_builtins[];
-extern const tl_builtin tl_convolve_builtins[];
-extern const tl_builtin tl_neighbour_builtins[];
-extern const tl_builtin tl_set_builtins[];
-extern const tl_builtin tl_linear_builtins[];
-extern const tl_builtin tl_dtype_builtins[];
-// Files and formats.
-extern const tl_builtin tl_io_text_module[];
-extern const tl_builtin tl_io_open_module[];
-extern const tl_builtin tl_input_builtins[];
-extern const tl_builtin tl_io_csv_module[];
-extern const tl_builtin tl_csv_module[];
-extern const tl_builtin tl_io_csv_write_module[];
-extern const tl_builtin tl_io_npy_module[];
-extern const tl_builtin tl_io_map_module[];
-extern const tl_builtin tl_pixels_module[];
-extern const tl_builtin tl_io_binary_module[];
-extern const tl_builtin tl_binary_module[];
-// Linear algebra and transforms.
-extern const tl_builtin tl_linear_module[];
-extern const tl_builtin tl_linalg_module[];
-extern const tl_builtin tl_linalg_factor_module[];
-extern const tl_builtin tl_linalg_products_module[];
-extern const tl_builtin tl_fft_module[];
-// Random numbers.
-extern const tl_builtin tl_generator_module[];
-extern const tl_builtin tl_random_module[];
-extern const tl_builtin tl_random_orders_module[];
-// The system, memory and pictures.
-extern const tl_builtin tl_time_module[];
-extern const tl_builtin tl_os_module[];
-extern const tl_builtin tl_os_files_module[];
-extern const tl_builtin tl_memory_module[];
-extern const tl_builtin tl_memory_references[];
-extern const tl_builtin tl_memory_held[];
-extern const tl_builtin tl_pack_builtins[];
-extern const tl_builtin tl_plot_module[];
+// X(module, rows, topic): every family, in the order of `tally doc`. The module
+// is NULL for global names; it may have several families, and a file in Tally
+// besides: linalg has four here, and stdlib/linalg.tly. _arguments is for
+// modules written in Tally, and not meant for scripts. Topics are in library.c.
+// The rows of tl_elementwise_builtins are in the order of tl_op.
+#define TL_FAMILIES(X)                           \
+  X(NULL, tl_value_builtins, VALUES)             \
+  X(NULL, tl_operator_builtins, VALUES)          \
+  X(NULL, tl_list_builtins, RECORDS)             \
+  X(NULL, tl_record_builtins, RECORDS)           \
+  X(NULL, tl_struct_builtins, TABLES)            \
+  X(NULL, tl_missing_builtins, MISSING)          \
+  X(NULL, tl_ragged_builtins, RAGGED)            \
+  X(NULL, tl_ragged_pairs_builtins, RAGGED)      \
+  X(NULL, tl_group_builtins, RAGGED)             \
+  X(NULL, tl_cumulative_builtins, REDUCTIONS)    \
+  X(NULL, tl_string_builtins, TEXT)              \
+  X(NULL, tl_elementwise_builtins, ITEMS)        \
+  X(NULL, tl_reduce_builtins, REDUCTIONS)        \
+  X(NULL, tl_functional_builtins, FUNCTIONS)     \
+  X(NULL, tl_create_builtins, CREATING)          \
+  X(NULL, tl_asarray_builtins, CREATING)         \
+  X(NULL, tl_shape_builtins, SHAPE)              \
+  X(NULL, tl_broadcast_builtins, SHAPE)          \
+  X(NULL, tl_join_builtins, SHAPE)               \
+  X(NULL, tl_sort_builtins, ORDER)               \
+  X(NULL, tl_select_builtins, PLACES)            \
+  X(NULL, tl_search_builtins, ORDER)             \
+  X(NULL, tl_bins_builtins, BINS)                \
+  X(NULL, tl_places_builtins, PLACES)            \
+  X(NULL, tl_convolve_builtins, SIGNALS)         \
+  X(NULL, tl_neighbour_builtins, SIGNALS)        \
+  X(NULL, tl_set_builtins, ORDER)                \
+  X(NULL, tl_linear_builtins, LINEAR)            \
+  X(NULL, tl_dtype_builtins, DTYPES)             \
+  X("strings", tl_strings_module, TEXT)          \
+  X("strings", tl_regex_module, TEXT)            \
+  X("json", tl_json_module, FILES)               \
+  X("io", tl_io_text_module, FILES)              \
+  X("io", tl_io_open_module, FILES)              \
+  X(NULL, tl_input_builtins, FILES)              \
+  X("io", tl_io_csv_module, FILES)               \
+  X("io", tl_io_csv_write_module, FILES)         \
+  X("io", tl_io_npy_module, FILES)               \
+  X("io", tl_io_map_module, FILES)               \
+  X("io", tl_io_binary_module, FILES)            \
+  X("binary", tl_binary_module, FILES)           \
+  X("linalg", tl_linear_module, LINEAR)          \
+  X("linalg", tl_linalg_module, LINEAR)          \
+  X("linalg", tl_linalg_factor_module, LINEAR)   \
+  X("linalg", tl_linalg_products_module, LINEAR) \
+  X("fft", tl_fft_module, SIGNALS)               \
+  X("random", tl_generator_module, RANDOM)       \
+  X("random", tl_random_module, RANDOM)          \
+  X("random", tl_random_orders_module, RANDOM)   \
+  X("time", tl_time_module, SYSTEM)              \
+  X("os", tl_os_module, SYSTEM)                  \
+  X("os", tl_os_files_module, SYSTEM)            \
+  X("memory", tl_memory_module, MEMORY)          \
+  X("memory", tl_memory_references, MEMORY)      \
+  X("memory", tl_memory_held, MEMORY)            \
+  X("_arguments", tl_checks_module, VALUES)      \
+  X("_arguments", tl_divisors_module, VALUES)    \
+  X("_arguments", tl_described_module, VALUES)   \
+  X("_arguments", tl_pixels_module, VALUES)      \
+  X("_arguments", tl_csv_module, VALUES)         \
+  X(NULL, tl_pack_builtins, MEMORY)              \
+  X("plot", tl_plot_module, PLOT)
+
+#define X(module, rows, topic) extern const tl_builtin rows[];
+TL_FAMILIES(X)
+#undef X
 
 // How a region reads a call of a built-in that consumes the items of a fused
 // expression: each fills *out and returns true where the call with these
@@ -122,5 +129,3 @@ void tl_inflate(const unsigned char *packed, char *to);
 
 // All of this as one value, which tally_open hands to a VM.
 extern const tl_library tl_standard_library;
-
-#endif

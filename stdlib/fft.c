@@ -15,15 +15,10 @@
 // Built for speed.
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/fft_library.h"
 #include "stdlib/fft_plan.h"
-#include "vm/array/describe.h"
-#include "vm/vm.h"
 
 // --- One axis ---------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 // Fourier transforms by FFTW, for VMs that asked for it: see fft_library.c.
-#ifndef TALLY_STDLIB_FFT_LIBRARY_H
-#define TALLY_STDLIB_FFT_LIBRARY_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -18,5 +17,3 @@ void tl_fftw_close(void *plan);
 // Is not interrupted. [from] and [to] must not overlap; they need no alignment
 // but that of their items.
 void tl_fftw_run(void *plan, tl_c128 *from, tl_c128 *to);
-
-#endif

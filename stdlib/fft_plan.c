@@ -15,13 +15,8 @@
 #include "stdlib/fft_plan.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "stdlib/fft_library.h"
-#include "vm/error.h"
-#include "vm/kernels/kernels.h"
-#include "vm/memory/memory.h"
-#include "vm/vm.h"
 
 enum {
   MAX_RADIX = 101,   // a larger prime factor: Bluestein

@@ -5,11 +5,9 @@
 //   tl_fft_open(vm, n, &fft)          tables of roots, the passes
 //   result = tl_fft_run(vm, &fft, a, b)   for each lane
 //   tl_fft_close(vm, &fft)
-#ifndef TALLY_STDLIB_FFT_PLAN_H
-#define TALLY_STDLIB_FFT_PLAN_H
+#pragma once
 
 #include "vm/poll.h"
-#include "vm/value.h"
 
 // What is computed once for a length. Either [passes] or [inner] or [foreign]
 // does the work; [roots] belong to the passes, [chirp] and [spectrum] to the
@@ -58,5 +56,3 @@ tl_c128 *tl_fft_run(tl_vm *vm, const tl_fft *fft, tl_c128 *a, tl_c128 *b);
 // Sets *out to a new table of exp(-2πi k / n) for k from 0 on and below count,
 // 1 to n; the caller frees it.
 bool tl_fft_roots(tl_vm *vm, int64_t n, int64_t count, tl_c128 **out);
-
-#endif

@@ -7,17 +7,11 @@
 // vectors: by blocks where the order of items does not count (& of integers),
 // else one item after the other (+ of floats).
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/array/stack.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested_join.h"
 #include "vm/kernels/kernels.h"
-#include "vm/vm.h"
 
 // --- Calling ----------------------------------------------------------------
 

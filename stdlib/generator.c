@@ -11,14 +11,10 @@
 #include "stdlib/generator.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/host.h"
-#include "vm/array/describe.h"
-#include "vm/vm.h"
 
 // --- Keys -------------------------------------------------------------------
 
@@ -42,7 +38,6 @@ typedef struct generator {
 
 // Frees it when its value ends.
 static void release_generator(void *context, void *object) {
-  (void)context;
   generator *g = object;
   tl_free(g->vm, g, sizeof *g);
 }

@@ -3,8 +3,7 @@
 // A function that draws opens a stream with tl_stream_open() and asks it for
 // words (philox.h). One call uses one stream, so calls with the same seed and
 // purpose give the same numbers, and calls without a seed never share words.
-#ifndef TALLY_STDLIB_GENERATOR_H
-#define TALLY_STDLIB_GENERATOR_H
+#pragma once
 
 #include "stdlib/philox.h"
 #include "vm/value.h"
@@ -57,5 +56,3 @@ bool tl_draw_below(tl_vm *vm, const tl_stream *stream, uint64_t range,
   "numbers; what random.generator made, which goes on with each draw; or "   \
   "none\n"                                                                   \
   "for the VM's own (random.seed).\n"
-
-#endif

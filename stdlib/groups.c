@@ -2,11 +2,8 @@
 
 #include <inttypes.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 
 // A vector is one row, of which only the counts are given.
 static bool run_lengths(tl_vm *vm, tl_slot *args, tl_slot *out) {

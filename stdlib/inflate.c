@@ -2,9 +2,6 @@
 // packs them. They are the library's own, so nothing is checked, and no zlib
 // is needed to start a VM. Small rather than fast.
 
-#include <stdint.h>
-#include <string.h>
-
 #include "stdlib/families.h"
 
 // The packed bytes. Bits are read from the lowest of each byte on.

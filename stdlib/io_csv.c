@@ -7,18 +7,13 @@
 //   read_names ─▶ plan ─▶ take_plan ─ tl_csv_table_read ─ give_columns ─▶ table
 
 #include <stdio.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/csv_table.h"
 #include "stdlib/csv_types.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Columns ----------------------------------------------------------------
 

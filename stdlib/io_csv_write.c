@@ -1,21 +1,14 @@
 // Tables as text: what write_csv makes.
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/csv_scan.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/text/format.h"
-#include "vm/io.h"
-#include "vm/values/list.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // Bytes from 0x80 on are parts of code points, which a table has many of.
 bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out) {

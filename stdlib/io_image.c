@@ -3,13 +3,7 @@
 // predicts of the bytes before it, and the numbers of a PGM or PPM image that
 // is text.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/array.h"
-#include "vm/vm.h"
 
 // --- Filters ----------------------------------------------------------------
 

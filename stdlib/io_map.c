@@ -6,12 +6,8 @@
 // so only the layout of the file has to be right: this machine's byte order,
 // aligned items, no bools and no strings.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/npy_header.h"
-#include "stdlib/npy_struct.h"
 #include "vm/memory/mapping.h"
 #include "vm/nested/nested.h"
 

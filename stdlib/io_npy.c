@@ -2,21 +2,12 @@
 // items.
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/compress.h"
-#include "stdlib/npy_header.h"
-#include "stdlib/npy_struct.h"
 #include "stdlib/npy_texts.h"
-#include "vm/array/describe.h"
-#include "vm/io.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/array/string_item.h"
 
 // --- Items ------------------------------------------------------------------
 

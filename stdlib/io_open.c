@@ -4,14 +4,10 @@
 // and a line is in memory, except of compressed files.
 
 #include <stdio.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
 #include "vm/host.h"
-#include "vm/io.h"
-#include "vm/vm.h"
 
 // Bytes that are read at once: a call of the system costs little beside it.
 enum { PIECE = 1 << 16 };
@@ -32,7 +28,6 @@ typedef struct line_file {
 
 // Closes the file when its value ends.
 static void close_file(void *context, void *object) {
-  (void)context;
   line_file *f = object;
   tl_vm *vm = f->vm;
   tl_reader_close(&f->reader);
@@ -126,7 +121,6 @@ static bool has_line(tl_vm *vm, const tl_resource *resource, int64_t at,
                      bool *more) {
   line_file *f = resource->object;
   size_t end;
-  (void)at;
   if (!find_end(vm, f, &end))
     return false;
   *more = f->start < f->end;
@@ -138,7 +132,6 @@ static bool next_line(tl_vm *vm, const tl_resource *resource, int64_t at,
                       tl_slot *out) {
   line_file *f = resource->object;
   size_t end, bad;
-  (void)at;
   if (!find_end(vm, f, &end))
     return false;
   const char *text = f->buffer + f->start;
@@ -274,14 +267,12 @@ static bool input_line(tl_vm *vm, const char *function, tl_slot *out) {
 // Standard input has a reader of its own in the VM, which input() shares.
 static bool has_input(tl_vm *vm, const tl_resource *resource, int64_t at,
                       bool *more) {
-  (void)resource, (void)at;
   return tl_input_more(vm, "io.stdin", more);
 }
 
 // The next line of standard input, for a loop over io.stdin.
 static bool next_input(tl_vm *vm, const tl_resource *resource, int64_t at,
                        tl_slot *out) {
-  (void)resource, (void)at;
   return input_line(vm, "io.stdin", out);
 }
 
@@ -296,19 +287,16 @@ static bool standard(tl_vm *vm, int number, tl_slot *out) {
 
 // io.stdin.
 static bool standard_input(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return standard(vm, 0, out);
 }
 
 // io.stdout.
 static bool standard_output(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return standard(vm, 1, out);
 }
 
 // io.stderr.
 static bool standard_errors(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return standard(vm, 2, out);
 }
 

@@ -5,12 +5,8 @@
 // written to another name first and renamed when it is complete, so a failure
 // leaves the old one (vm/io.h).
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "vm/io.h"
 
 // U+FEFF in UTF-8, which some editors write in front.
 static const char bom[3] = {'\xef', '\xbb', '\xbf'};

@@ -5,7 +5,6 @@
 //     (x: 1, y: 2)        "x", "y"          keys
 
 #include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"

@@ -7,18 +7,10 @@
 //
 //   xs = concat((xs, ys))     the items of xs stay, those of ys go behind them
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
-#include "vm/values/list.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 #include "vm/events.h"
 
 // --- Joining ----------------------------------------------------------------

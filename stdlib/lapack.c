@@ -5,15 +5,9 @@
 // factorisation whose result, read by rows again, is the wanted one.
 
 #include <limits.h>
-#include <math.h>
-#include <pthread.h>
-#include <string.h>
 
 #include "stdlib/dense.h"
-#include "vm/check.h"
 #include "vm/engine/blas.h"
-#include "vm/memory/memory.h"
-#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Longer sides would overflow the library's integers. A library cannot be

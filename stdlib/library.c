@@ -6,10 +6,8 @@
 #include "stdlib/families.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/string.h"
 #include "vm/values/record.h"
 
 // The topics that `tally doc` lists together, in the order in which they come
@@ -75,75 +73,11 @@ static const tl_module_topic topics[] = {
     {NULL, NULL},
 };
 
-// Every family: the module it is in (NULL: global names), its rows, its topic.
-// The order is that of `tally doc`.
-// A module may have several families, and a file in Tally besides: linalg has
-// four here, and stdlib/linalg.tly.
 static const tl_family families[] = {
-    {NULL, tl_value_builtins, VALUES},
-    {NULL, tl_operator_builtins, VALUES},
-    {NULL, tl_list_builtins, RECORDS},
-    {NULL, tl_record_builtins, RECORDS},
-    {NULL, tl_struct_builtins, TABLES},
-    {NULL, tl_missing_builtins, MISSING},
-    {NULL, tl_ragged_builtins, RAGGED},
-    {NULL, tl_ragged_pairs_builtins, RAGGED},
-    {NULL, tl_group_builtins, RAGGED},
-    {NULL, tl_cumulative_builtins, REDUCTIONS},
-    {NULL, tl_string_builtins, TEXT},
-    {NULL, tl_elementwise_builtins, ITEMS},
-    {NULL, tl_reduce_builtins, REDUCTIONS},
-    {NULL, tl_functional_builtins, FUNCTIONS},
-    {NULL, tl_create_builtins, CREATING},
-    {NULL, tl_asarray_builtins, CREATING},
-    {NULL, tl_shape_builtins, SHAPE},
-    {NULL, tl_broadcast_builtins, SHAPE},
-    {NULL, tl_join_builtins, SHAPE},
-    {NULL, tl_sort_builtins, ORDER},
-    {NULL, tl_select_builtins, PLACES},
-    {NULL, tl_search_builtins, ORDER},
-    {NULL, tl_bins_builtins, BINS},
-    {NULL, tl_places_builtins, PLACES},
-    {NULL, tl_convolve_builtins, SIGNALS},
-    {NULL, tl_neighbour_builtins, SIGNALS},
-    {NULL, tl_set_builtins, ORDER},
-    {NULL, tl_linear_builtins, LINEAR},
-    {NULL, tl_dtype_builtins, DTYPES},
-    {"strings", tl_strings_module, TEXT},
-    {"strings", tl_regex_module, TEXT},
-    {"json", tl_json_module, FILES},
-    {"io", tl_io_text_module, FILES},
-    {"io", tl_io_open_module, FILES},
-    {NULL, tl_input_builtins, FILES},
-    {"io", tl_io_csv_module, FILES},
-    {"io", tl_io_csv_write_module, FILES},
-    {"io", tl_io_npy_module, FILES},
-    {"io", tl_io_map_module, FILES},
-    {"io", tl_io_binary_module, FILES},
-    {"binary", tl_binary_module, FILES},
-    {"linalg", tl_linear_module, LINEAR},
-    {"linalg", tl_linalg_module, LINEAR},
-    {"linalg", tl_linalg_factor_module, LINEAR},
-    {"linalg", tl_linalg_products_module, LINEAR},
-    {"fft", tl_fft_module, SIGNALS},
-    {"random", tl_generator_module, RANDOM},
-    {"random", tl_random_module, RANDOM},
-    {"random", tl_random_orders_module, RANDOM},
-    {"time", tl_time_module, SYSTEM},
-    {"os", tl_os_module, SYSTEM},
-    {"os", tl_os_files_module, SYSTEM},
-    {"memory", tl_memory_module, MEMORY},
-    {"memory", tl_memory_references, MEMORY},
-    {"memory", tl_memory_held, MEMORY},
-    // For modules written in Tally; the name is not meant for scripts.
-    {"_arguments", tl_checks_module, VALUES},
-    {"_arguments", tl_divisors_module, VALUES},
-    {"_arguments", tl_described_module, VALUES},
-    {"_arguments", tl_pixels_module, VALUES},
-    {"_arguments", tl_csv_module, VALUES},
-    {NULL, tl_pack_builtins, MEMORY},
-    {"plot", tl_plot_module, PLOT},
-    {NULL, NULL, NULL},
+#define X(module, rows, topic) {module, rows, topic},
+    TL_FAMILIES(X)
+#undef X
+        {NULL, NULL, NULL},
 };
 
 // Names that stand for a number; the last field says that the value is none

@@ -12,15 +12,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/engine/blas.h"
 #include "vm/bytecode/module.h"
-#include "vm/types/type.h"
-#include "vm/vm.h"
 
 // --- Stacks -----------------------------------------------------------------
 
@@ -486,7 +481,6 @@ static bool solve_banded(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // All rows are pure: a matrix that has no inverse is an error of kind domain.
 // The library for large matrices, by its file.
 static bool blas(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   const char *name = tl_blas_name(vm);
   *out = tl_none();
   return name == NULL || tl_string_give(tl_string_from(vm, name), out);

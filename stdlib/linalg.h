@@ -5,8 +5,7 @@
 //   s.table->lu(…)       for each tl_matrix(&s, i): dense.h
 //   tl_dense_check       its error, with the matrix's number
 //   tl_cast_own          back to the argument's precision
-#ifndef TALLY_STDLIB_LINALG_H
-#define TALLY_STDLIB_LINALG_H
+#pragma once
 
 #include "stdlib/dense.h"
 #include "vm/array/array.h"
@@ -82,5 +81,3 @@ tl_dtype tl_complex_dtype(tl_dtype dtype);
 bool tl_end_factors(tl_vm *vm, const char *function, const tl_matrix_stack *s,
                     bool ok, int count, tl_array **arrays, tl_dtype dtype,
                     tl_slot *out);
-
-#endif

@@ -5,9 +5,6 @@
 // (inner/factors.tly) and gives a record of arrays. Matrices are factored in
 // the memory of the stack, which is the call's own; results go to new arrays.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/linalg.h"
 #include "vm/bytecode/module.h"

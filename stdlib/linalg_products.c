@@ -4,7 +4,6 @@
 
 #include <math.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/engine/engine.h"
 

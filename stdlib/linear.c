@@ -2,11 +2,7 @@
 // products of a row and a column, which strides alone describe; tensordot,
 // trace and kron are made of these in Tally (_products.tly).
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "vm/engine/matmul.h"
 
 // matmul(x1, x2), which is the operator @ as a function. *out is owned.

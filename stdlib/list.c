@@ -3,21 +3,12 @@
 // A dying list that nothing else refers to is changed where it is: appending
 // to it and popping from it in a loop take constant time.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
-#include "vm/engine/engine.h"
-#include "vm/index/index.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 #include "vm/events.h"
 
 // --- append -----------------------------------------------------------------

@@ -1,14 +1,10 @@
 // Arrays of nested lists of numbers, strings and arrays.
 
-#include <string.h>
-
 #include "stdlib/arguments.h"
-#include "vm/array/describe.h"
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested.h"
 #include "vm/poll.h"
-#include "vm/types/type.h"
 #include "vm/values/list.h"
 
 // --- What lists hold ---------------------------------------------------------

@@ -11,13 +11,10 @@
 // Walks need no memory of the script's; what they make is listed last, so that
 // it is not found itself.
 #include <stdio.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/observe/reach.h"
 #include "vm/observe/references.h"
@@ -143,7 +140,6 @@ static bool gather_circle(void *context, const tl_reference *r) {
 
 // memory.circles().
 static bool circles(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   bool complete = true;
   gathering g = {.vm = vm, .list = tl_list_new(vm, 4)};
   g.ok = g.list != NULL;
@@ -284,7 +280,6 @@ static bool count_types(tl_vm *vm, const char *function, tl_slot *out) {
 
 // memory.by_type().
 static bool by_type(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return count_types(vm, "by_type", out);
 }
 

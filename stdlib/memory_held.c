@@ -8,7 +8,6 @@
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/nested/nested.h"
 #include "vm/observe/reach.h"
@@ -138,7 +137,6 @@ static bool list_view(void *context, const tl_reference *r) {
 // part. Two walks: note the blocks that others keep, list the places of views
 // of the rest.
 static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   bool complete = true;
   retention t = {.vm = vm, .list = tl_list_new(vm, 4), .kept = {.vm = vm}};
   t.ok = t.list != NULL;

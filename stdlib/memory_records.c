@@ -6,10 +6,7 @@
 // NULL: a record of twenty fields is checked once.
 #include "stdlib/memory_records.h"
 
-#include <string.h>
-
 #include "stdlib/text.h"
-#include "vm/array/array.h"
 
 // After an interrupt the error stands already, and is the one that counts.
 bool tl_fail_incomplete(tl_vm *vm, const char *function) {

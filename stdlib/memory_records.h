@@ -1,10 +1,8 @@
 // What the module memory finds out, as records: for scripts, and for the
 // pictures that stdlib/inner/memory.tly draws.
-#ifndef TALLY_STDLIB_MEMORY_RECORDS_H
-#define TALLY_STDLIB_MEMORY_RECORDS_H
+#pragma once
 
 #include "vm/observe/watch.h"
-#include "vm/types/dtype.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
 
@@ -36,5 +34,3 @@ bool tl_timeline_record(tl_vm *vm, const tl_timeline *t, tl_slot *out);
 
 // All of a profile, likewise.
 bool tl_profile_record(tl_vm *vm, const tl_profile *p, tl_slot *out);
-
-#endif

@@ -7,12 +7,8 @@
 //   fill_missing    where(mask, value, values)
 //   drop_missing    the values where the mask is false
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
-#include "vm/values/list.h"
 #include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // --- Asking -----------------------------------------------------------------
 
@@ -110,8 +106,6 @@ static bool coalesce(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // The values of items of which none is missing any more.
 static bool values_of(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
-  (void)vm;
-  (void)context;
   *out = tl_borrow(tl_is_form(items, TL_FORM_OPTION) ? items.nested->parts[1]
                                                      : items);
   return true;

@@ -7,14 +7,9 @@
 // of an argument, big: items are copied as they are and swapped in place where
 // the machine has the other order (stdlib/byte_order.h).
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/byte_order.h"
 #include "stdlib/compress.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
 

@@ -9,15 +9,11 @@
 // and 2 is pushed to the list when the comma or bracket behind it is read.
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "vm/number.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
 #include "vm/text/format.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"

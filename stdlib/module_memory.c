@@ -4,13 +4,10 @@
 
 #include "stdlib/families.h"
 #include "stdlib/memory_records.h"
-#include "vm/array/describe.h"
 #include "vm/memory/mapping.h"
 #include "vm/memory/pages.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
-#include "vm/string.h"
-#include "vm/vm.h"
 
 // --- Counters ---------------------------------------------------------------
 
@@ -26,7 +23,6 @@ static bool put_all(tl_vm *vm, tl_record *record, const tally_stats *s,
 
 // memory.stats().
 static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   // Read before the record itself changes them.
   tally_stats now = vm->stats;
   return put_all(vm, tl_record_new(vm, 64), &now, out);
@@ -34,7 +30,6 @@ static bool stats(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // memory.reset().
 static bool reset(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   tl_stats_reset(vm);
   *out = tl_none();
   return true;
@@ -126,21 +121,18 @@ static bool timeline(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // memory.live().
 static bool live(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   *out = tl_weak_int((int64_t)vm->stats.live_bytes);
   return true;
 }
 
 // memory.peak().
 static bool peak(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   *out = tl_weak_int((int64_t)vm->stats.peak_bytes);
   return true;
 }
 
 // memory.devices(): a record of each.
 static bool devices(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   size_t count = vm->options.device_count;
   tl_record *all = tl_record_new(vm, (int64_t)count);
   for (size_t i = 0; i < count; i++) {
@@ -159,7 +151,6 @@ static bool devices(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // memory.foreign(): a record of each type on each device.
 static bool foreign(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   tl_list *all = tl_list_new(vm, 4);
   bool ok = all != NULL;
   for (const tl_type_count *c = vm->type_counts; ok && c != NULL; c = c->next) {
@@ -176,7 +167,6 @@ static bool foreign(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // memory.rss(): none where the system does not say.
 static bool rss(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm, (void)args;
   size_t nbytes = tl_pages_resident();
   *out = nbytes > 0 ? tl_weak_int((int64_t)nbytes) : tl_none();
   return true;
@@ -184,21 +174,18 @@ static bool rss(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // memory.trim(): the pool's free blocks go back to the system.
 static bool trim(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   *out = tl_weak_int((int64_t)tl_memory_trim(vm));
   return true;
 }
 
 // memory.reclaim().
 static bool reclaim(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   *out = tl_weak_int((int64_t)tl_reclaim(vm));
   return !tl_failed(vm);
 }
 
 // memory.reuse: a name for a value, not a function.
 static bool reuse(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   *out = tl_bool(!vm->no_reuse);
   return true;
 }
@@ -224,7 +211,6 @@ static bool is_immortal(tl_slot s) {
 
 // memory.count(x): the references besides the one that x is read from.
 static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   uint32_t all = is_immortal(args[0]) ? 1 : args[0].object->count;
   *out = tl_weak_int((int64_t)all - 1);
   return true;
@@ -232,7 +218,6 @@ static bool count(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // memory.size(x): the bytes of the object itself.
 static bool size(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_weak_int(is_counted(args[0]) ? (int64_t)args[0].object->nbytes : 0);
   return true;
 }

@@ -14,19 +14,14 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "stdlib/text.h"
 #include "vm/bytecode/function.h"
 #include "vm/io.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // Fails (kind io) with the system's reason for [path].
 static bool os_fail(tl_vm *vm, const char *function, const char *path) {
@@ -150,7 +145,6 @@ static bool folder_named(tl_vm *vm, const char *function, const char *path,
 // os.working_folder().
 static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   char path[4096];
-  (void)args;
   if (!getcwd(path, sizeof path))
     return os_fail(vm, "os.working_folder", ".");
   return folder_named(vm, "os.working_folder", path, out);
@@ -159,7 +153,6 @@ static bool working_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // os.temporary_folder(): TMPDIR, where POSIX says that programs put files for
 // a while.
 static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   const char *path = getenv("TMPDIR");
   if (path == NULL || path[0] == 0)
     path = "/tmp";
@@ -168,7 +161,6 @@ static bool temporary_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // os.script_folder(): the folder of the calling code's file, made absolute.
 static bool script_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   // The frame is that of the code that calls: a module's functions find their
   // own folder.
   const tl_frame *frame = vm->frame;

@@ -5,17 +5,11 @@
 // own. A call opens a matcher, asks it for one match after the other with
 // next_match, and closes it.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
 #include "vm/poll.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // --- PCRE2 ------------------------------------------------------------------
 

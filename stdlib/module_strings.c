@@ -9,13 +9,10 @@
 //
 // Built for speed.
 
-#include <string.h>
 #include <utf8proc.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
-#include "vm/vm.h"
 
 // --- Normal forms -----------------------------------------------------------
 

@@ -12,18 +12,12 @@
 // of PIECE results is computed in other memory and then moved over items that
 // no later piece reads.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // x without its first or last item along an axis.
 static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,

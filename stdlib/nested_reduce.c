@@ -9,16 +9,11 @@
 
 #include "stdlib/nested_reduce.h"
 
-#include <string.h>
-
 #include "stdlib/arguments.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- In Tally ---------------------------------------------------------------
 

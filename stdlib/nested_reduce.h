@@ -1,6 +1,5 @@
 // Reductions of nested arrays.
-#ifndef TALLY_STDLIB_NESTED_REDUCE_H
-#define TALLY_STDLIB_NESTED_REDUCE_H
+#pragma once
 
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
@@ -52,5 +51,3 @@ bool tl_rows_along(tl_vm *vm, const tl_nested *n, int along, tl_slot *out);
 // The items at place 0 of all rows that have one, those at place 1, and so on:
 // what is across the rows of a ragged array as rows. *out is owned.
 bool tl_rows_across(tl_vm *vm, tl_slot x, tl_slot *out);
-
-#endif

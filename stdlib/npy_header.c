@@ -10,10 +10,6 @@
 
 #include <ctype.h>
 #include <stdlib.h>
-#include <string.h>
-
-#include "stdlib/npy_struct.h"
-#include "vm/vm.h"
 
 enum {
   MOST_HEADER = 1 << 20  // bytes; NumPy's own are below 200

@@ -3,8 +3,7 @@
 //
 // A header is not to be believed: every length is checked against the file's
 // before anything of that length is allocated. Messages name reader->what.
-#ifndef TALLY_STDLIB_NPY_HEADER_H
-#define TALLY_STDLIB_NPY_HEADER_H
+#pragma once
 
 #include "stdlib/npy_struct.h"
 #include "vm/array/array.h"
@@ -44,5 +43,3 @@ bool tl_npy_read_header(tl_reader *reader, tl_npy *out, uint64_t *left);
 bool tl_npy_check_size(tl_reader *reader, const tl_npy *from, uint64_t left);
 // Reads [nbytes]; fewer are an error (kind io).
 bool tl_npy_read_exactly(tl_reader *reader, void *to, size_t nbytes);
-
-#endif

@@ -12,14 +12,11 @@
 
 #include <ctype.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "stdlib/arrays.h"
 #include "vm/bytecode/module.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- The text ---------------------------------------------------------------
 

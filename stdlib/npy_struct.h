@@ -1,10 +1,8 @@
 // The descr of dtypes in .npy files, and the text that they stand in: a Python
 // dict of strings, numbers and lists.
-#ifndef TALLY_STDLIB_NPY_STRUCT_H
-#define TALLY_STDLIB_NPY_STRUCT_H
+#pragma once
 
 #include "stdlib/byte_order.h"
-#include "vm/string.h"
 #include "vm/types/type.h"
 
 // Fields of a struct in a file, at most: a bit for each in tl_npy_texts.
@@ -68,5 +66,3 @@ void tl_npy_settle(char *at, const tl_type *type, bool swapped);
 // [texts] NULL: there are none, as inside of an inner struct.
 bool tl_npy_write_fields(tl_vm *vm, tl_text *text, const tl_type *layout,
                          const tl_npy_texts *texts);
-
-#endif

@@ -9,10 +9,8 @@
 #include "stdlib/npy_texts.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <utf8proc.h>
 
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/types/layout.h"
 

@@ -1,6 +1,5 @@
 // Strings of .npy files: code points of 32 bits, zeros behind.
-#ifndef TALLY_STDLIB_NPY_TEXTS_H
-#define TALLY_STDLIB_NPY_TEXTS_H
+#pragma once
 
 #include "stdlib/npy_header.h"
 #include "vm/array/string_item.h"
@@ -26,5 +25,3 @@ bool tl_npy_open_texts(tl_reader *reader, const tl_npy *from, tl_slot p,
 // *out is a struct array in one block, laid out as the file wants it; owned.
 bool tl_npy_close_texts(tl_vm *vm, const char *function, tl_slot p,
                         tl_npy_texts *texts, tl_slot *out);
-
-#endif

@@ -7,7 +7,6 @@
 #include "stdlib/nth.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "vm/kernels/sort.h"
 #include "vm/vm.h"

@@ -1,6 +1,5 @@
 // The key of a place in the order of items, without sorting them.
-#ifndef TALLY_STDLIB_NTH_H
-#define TALLY_STDLIB_NTH_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -40,5 +39,3 @@ bool tl_nth_above(const tl_ranks *r, uint64_t key, uint64_t *out);
 // where they are.
 const uint64_t *tl_nth_keys(const tl_ranks *r, int64_t i, int64_t m,
                             uint64_t buffer[TL_NTH_CHUNK]);
-
-#endif

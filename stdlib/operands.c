@@ -3,10 +3,7 @@
 // second half of arguments.h.
 
 #include "stdlib/arguments.h"
-#include "vm/array/describe.h"
 #include "vm/array/reuse.h"
-#include "vm/events.h"
-#include "vm/vm.h"
 
 // --- Promotion --------------------------------------------------------------
 

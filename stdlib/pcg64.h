@@ -3,8 +3,7 @@
 // O'Neill: "PCG: a family of simple fast space-efficient statistically good
 // algorithms for random number generation", 2014 (XSL-RR 128/64); seeded as
 // numpy.random.SeedSequence does (random/bit_generator.pyx).
-#ifndef TALLY_STDLIB_PCG64_H
-#define TALLY_STDLIB_PCG64_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,5 +49,3 @@ static inline uint32_t tl_pcg64_next_half(tl_pcg64 *p) {
   p->half = (uint32_t)(word >> 32);
   return (uint32_t)word;
 }
-
-#endif

@@ -6,8 +6,7 @@
 // Salmon, Moraes, Dror, Shaw: "Parallel random numbers: as easy as 1, 2, 3",
 // SC 2011. A word depends on its place alone, so numbers are the same however
 // many threads make them and in whatever order.
-#ifndef TALLY_STDLIB_PHILOX_H
-#define TALLY_STDLIB_PHILOX_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -121,5 +120,3 @@ static inline uint64_t tl_below(uint64_t word, uint64_t range, tl_draws *s) {
   }
   return (uint64_t)(product >> 64);
 }
-
-#endif

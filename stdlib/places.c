@@ -1,14 +1,8 @@
 // Items by place: sums at indices that may repeat, windows that overlap.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/index/select.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- add_at -----------------------------------------------------------------
 

@@ -4,13 +4,8 @@
 // with it. It reads no file that a picture names: the text comes without an
 // address.
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/shared_library.h"
-#include "vm/array/array.h"
-#include "vm/error.h"
 
 // As librsvg/rsvg.h and cairo.h have them, since librsvg 2.46 (2019).
 typedef struct rectangle {

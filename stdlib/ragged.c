@@ -12,13 +12,9 @@
 
 #include <inttypes.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/nested.h"
 
 // An array of two axes or more is taken as rows: the slot then owns them.
 bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s) {
@@ -122,7 +118,6 @@ static bool to_regular(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // is_ragged(x): of the form alone, whatever the lengths.
 static bool is_ragged(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   *out = tl_bool(tl_is_form(args[0], TL_FORM_RAGGED));
   return true;
 }

@@ -1,6 +1,5 @@
 // Ragged arrays in functions that serve plain ones too.
-#ifndef TALLY_STDLIB_RAGGED_H
-#define TALLY_STDLIB_RAGGED_H
+#pragma once
 
 #include "vm/engine/engine.h"
 #include "vm/nested/ragged.h"
@@ -39,5 +38,3 @@ bool tl_nested_concat(tl_vm *vm, const tl_list *list, tl_slot axis,
 bool tl_nested_stack(tl_vm *vm, const tl_list *list, tl_slot axis,
                      tl_slot *out);
 bool tl_nested_append(tl_vm *vm, tl_slot x, tl_slot item, tl_slot *out);
-
-#endif

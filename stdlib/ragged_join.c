@@ -4,13 +4,9 @@
 // goes on with the next array's; inner/nested.tly has all other axes.
 #include "stdlib/arguments.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
-#include "vm/nested/ragged.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested_join.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/nested.h"
 
 // --- Rows -------------------------------------------------------------------
 

@@ -9,12 +9,9 @@
 
 #include <inttypes.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // What messages and fields call the items of one combination.
 static const char *const ordinals[] = {"first", "second", "third",   "fourth",

@@ -8,16 +8,11 @@
 //   flip                         items 1 2 3, read row by row from the end
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "stdlib/arrays.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/bytecode/module.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // Fails (kind shape) with the numbers of rows where these differ, else with the
 // first row whose lengths do.

@@ -10,15 +10,10 @@
 // source of its own. So an item never depends on how many its neighbours took.
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/distributions.h"
 #include "stdlib/families.h"
 #include "stdlib/generator.h"
-#include "vm/pool.h"
-#include "vm/vm.h"
 
 // --- Drawing ----------------------------------------------------------------
 
@@ -127,12 +122,10 @@ static bool draw_array(tl_vm *vm, draw *d, tl_draw_purpose kind,
                    size_t n, void *result)
 
 FILL(fill_raw) {
-  (void)d, (void)first;
   memcpy(result, words, n * sizeof *words);
 }
 
 FILL(fill_uniform) {
-  (void)first;
   tl_uniforms(words, n, d->a, d->b, result);
 }
 
@@ -199,7 +192,6 @@ FILL(fill_normal) {
 }
 
 FILL(fill_exponential) {
-  (void)first;
   tl_exponentials(words, n, d->a, result);
 }
 

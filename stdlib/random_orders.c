@@ -8,17 +8,9 @@
 //   many, without                 part of a random order (shuffle_order)
 //   weights                       in Tally (inner/arrays.tly)
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "stdlib/generator.h"
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 enum {
   PIECE = 1024,  // items between two polls

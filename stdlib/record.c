@@ -4,13 +4,9 @@
 // A record that ends with the call gives away what it has: keys and values move
 // into the list.
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
-#include "vm/index/index.h"
 #include "vm/nested/nested.h"
-#include "vm/values/list.h"
 #include "vm/values/record.h"
 
 // --- Asking -----------------------------------------------------------------
@@ -140,7 +136,6 @@ static bool found_at_once(const tl_slot *args, tl_slot **found) {
 // has(record, key) within an instruction, without a call. False: not here, and
 // nothing has happened; the call that follows does it, or says what is wrong.
 static bool has_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   tl_slot *field;
   if (!found_at_once(args, &field))
     return false;

@@ -8,21 +8,13 @@
 //          --long, few quantiles-------> its place found (nth.h) --> the same
 
 #include <math.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/nth.h"
-#include "vm/array/describe.h"
-#include "vm/engine/engine.h"
-#include "vm/kernels/kernels.h"
 #include "vm/engine/lane.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
-#include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Axes -------------------------------------------------------------------
 

@@ -7,8 +7,6 @@
 #include <inttypes.h>
 
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // Whether a reduction has no result for no items.
 static bool is_extreme(tl_reduction reduction) {

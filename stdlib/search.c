@@ -8,18 +8,11 @@
 //   take_along_axis(x, i, axis: 0)    an item for each of i's, i like x
 //   nonzero(x)                        an array of indices for each axis
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/index/select.h"
 #include "vm/kernels/kernels.h"
-#include "vm/values/list.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // --- take -------------------------------------------------------------------
 

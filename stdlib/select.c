@@ -5,19 +5,13 @@
 // tells who comes before it and who behind.
 
 #include <stdlib.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
 #include "stdlib/nth.h"
-#include "vm/array/describe.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // Whether items have keys (sort.h): unsigned words in the same order. Strings
 // and complex numbers do not, and are sorted instead.

@@ -5,17 +5,10 @@
 //                 rows and structs become codes first (inner/arrays.tly)
 //   isin          a table, a search in sorted items or codes, by dtype
 
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/distinct.h"
 #include "stdlib/distinct_integers.h"
 #include "stdlib/distinct_strings.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
-#include "vm/engine/elementwise.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/record.h"
 

@@ -6,18 +6,10 @@
 //   permute_dims, …        strides in another order
 //   roll                   a copy, or a rotation in x's own memory
 
-#include <stdio.h>
-#include <string.h>
-
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
-#include "vm/array/describe.h"
 #include "vm/nested/parts.h"
-#include "vm/nested/ragged.h"
 #include "vm/nested/lift.h"
-#include "vm/vm.h"
 
 // --- reshape ----------------------------------------------------------------
 

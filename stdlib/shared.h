@@ -1,8 +1,7 @@
 // What one family of the library offers to another, by the file that has it. A
 // function stands here when a second family needs it and it does not belong to
 // a layer below.
-#ifndef TALLY_STDLIB_SHARED_H
-#define TALLY_STDLIB_SHARED_H
+#pragma once
 
 #include "vm/values/list.h"
 
@@ -55,5 +54,3 @@ bool tl_columns_of(tl_vm *vm, tl_slot p, tl_slot *out);
 // comma. Fails with kind value. On failure *out may have been set, and nothing
 // depends on it.
 bool tl_csv_separator(tl_vm *vm, const char *function, tl_slot s, char *out);
-
-#endif

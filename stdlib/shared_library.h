@@ -1,8 +1,7 @@
 // Libraries of the system that are loaded when they are first needed: who does
 // not use them needs not install them. A build may be linked with them instead
 // (TALLY_WITH_ZLIB, TALLY_WITH_ZSTD, TALLY_WITH_PCRE2).
-#ifndef TALLY_STDLIB_SHARED_LIBRARY_H
-#define TALLY_STDLIB_SHARED_LIBRARY_H
+#pragma once
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -46,5 +45,3 @@ bool tl_shared_library_need(tl_vm *vm, const char *function,
 void *tl_library_alloc(tl_vm *vm, size_t nbytes);
 // Frees such a block; NULL is allowed.
 void tl_library_free(tl_vm *vm, void *block);
-
-#endif

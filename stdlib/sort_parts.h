@@ -1,6 +1,5 @@
 // Sorting in parts on several threads.
-#ifndef TALLY_STDLIB_SORT_PARTS_H
-#define TALLY_STDLIB_SORT_PARTS_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -18,5 +17,3 @@ bool tl_sort_parts(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
                    bool descending);
 bool tl_argsort_parts(tl_vm *vm, tl_dtype dtype, int64_t *out,
                       const void *items, int64_t n, bool descending);
-
-#endif

@@ -5,8 +5,6 @@
 // Built for speed.
 #include "stdlib/split.h"
 
-#include <string.h>
-
 #include "stdlib/text.h"
 #include "vm/vm.h"
 

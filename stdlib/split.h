@@ -1,7 +1,6 @@
 // Texts cut into strings, equal ones of which are one string: the words of a
 // long text repeat, and each is then a count and no copy.
-#ifndef TALLY_STDLIB_SPLIT_H
-#define TALLY_STDLIB_SPLIT_H
+#pragma once
 
 #include "vm/string.h"
 
@@ -16,5 +15,3 @@ bool tl_split_blanks(tl_vm *vm, const tl_string *s, tl_list **list);
 //   "a,b,,c" at ","    "a", "b", "", "c"
 bool tl_split_at(tl_vm *vm, const tl_string *s, const tl_string *separator,
                  tl_list **list);
-
-#endif

@@ -10,19 +10,14 @@
 //
 // Built for speed.
 
-#include <string.h>
 #include <utf8proc.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
 #include "stdlib/split.h"
 #include "stdlib/text.h"
-#include "vm/array/describe.h"
-#include "vm/values/list.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 
 // --- split and join ---------------------------------------------------------
 
@@ -512,7 +507,6 @@ static bool add_points(tl_vm *vm, tl_text *text, const tl_array *a) {
 
 // Letters of ASCII are shared by all.
 static bool char_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   tl_slot code = args[0];
   if (tl_class(code) != TL_CLASS_I64 || code.u >= TL_NO_LETTER)
     return false;

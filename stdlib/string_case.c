@@ -5,7 +5,6 @@
 //
 // Built for speed.
 
-#include <string.h>
 #include <utf8proc.h>
 
 #include "stdlib/arguments.h"

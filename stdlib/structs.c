@@ -10,15 +10,10 @@
 
 #include <inttypes.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "stdlib/shared.h"
-#include "vm/array/describe.h"
 #include "vm/types/layout.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested_join.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // True for what has fields; else fails (kind type).
 static bool struct_argument(tl_vm *vm, const char *function, tl_slot s) {

@@ -7,14 +7,9 @@
 // own, so that a run can be repeated exactly.
 
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
-#include "stdlib/arguments.h"
 #include "stdlib/families.h"
-#include "vm/values/list.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 // --- time -------------------------------------------------------------------
 
@@ -41,19 +36,16 @@ static bool host_seconds(tl_vm *vm, const char *function, clockid_t clock,
 
 // time.now().
 static bool now(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return host_seconds(vm, "time.now", CLOCK_REALTIME, out);
 }
 
 // time.clock().
 static bool monotonic(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return host_seconds(vm, "time.clock", CLOCK_MONOTONIC, out);
 }
 
 // time.cpu(): of the whole process, which no host's clock can replace.
 static bool cpu(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   return seconds(vm, "time.cpu", CLOCK_PROCESS_CPUTIME_ID, out);
 }
 
@@ -108,7 +100,6 @@ const tl_builtin tl_time_module[] = {
 
 // os.args: the host's list, or an empty one.
 static bool arguments(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)args;
   if (!tl_is_none(vm->args)) {
     *out = tl_retain(vm, vm->args);
     return true;
@@ -142,7 +133,6 @@ static bool environment(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // status.
 static bool exit_script(tl_vm *vm, tl_slot *args, tl_slot *out) {
   int64_t status;
-  (void)out;
   if (!tl_arg_int(vm, "os.exit", "status", args[0], &status))
     return false;
   if (status < 0 || status > 255)

@@ -1,7 +1,6 @@
 // What the string functions of the library share: appending code points, and
 // classes of them.
-#ifndef TALLY_STDLIB_TEXT_H
-#define TALLY_STDLIB_TEXT_H
+#pragma once
 
 #include "vm/values/list.h"
 #include "vm/string.h"
@@ -30,5 +29,3 @@ typedef enum tl_case { TL_UPPER, TL_LOWER, TL_TITLE } tl_case;
 // for the message where s is no string.
 bool tl_change_case(tl_vm *vm, const char *function, tl_slot s, tl_case to,
                     tl_slot *out);
-
-#endif

@@ -12,27 +12,19 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "stdlib/arguments.h"
-#include "stdlib/arrays.h"
 #include "stdlib/families.h"
 #include "vm/number.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/scalars.h"
 #include "vm/interp/catch.h"
 #include "vm/interp/display.h"
 #include "vm/text/format.h"
-#include "vm/values/list.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/suggest.h"
-#include "vm/types/type.h"
-#include "vm/vm.h"
 
 // --- Printing ---------------------------------------------------------------
 
@@ -179,7 +171,6 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Of what lives on.
 static bool len_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   int64_t length;
   if (tl_is_owned(args[0]) || !known_length(args[0], &length))
     return false;
@@ -223,7 +214,6 @@ static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Whether a value that lives on is none, which is what is mostly asked, or one
 // text another.
 static bool same_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   tl_slot a = args[0], b = args[1];
   bool texts = tl_is_string(a) && tl_is_string(b);
   if (tl_is_owned(a) || tl_is_owned(b) ||
@@ -440,13 +430,11 @@ static bool int_(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // Of a number.
 static bool int_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   return tl_class(args[1]) == TL_CLASS_I64 && args[1].i == 0 &&
          !tl_is_heap(args[0]) && tl_scalar_cast(&args[0], TL_INT64, out);
 }
 
 static bool float_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)vm;
   return !tl_is_heap(args[0]) && tl_scalar_cast(&args[0], TL_FLOAT64, out);
 }
 
@@ -519,7 +507,6 @@ static bool complex(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Raises an error: a value of a catch again, or a text with a kind of the
 // script's own.
 static bool error(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  (void)out;
   if (tl_is_none(args[1]))
     return tl_error_raise(vm, args[0]);
   tl_string *text, *name;

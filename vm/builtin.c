@@ -9,7 +9,6 @@
 #include "vm/builtin.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/number.h"

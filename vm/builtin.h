@@ -22,8 +22,7 @@
 // in a fused region. Each has one value, and a row writes those that are not
 // the plain case: a function without any is called with plain arguments and
 // owns its result. What the VM asks of them has a name: tl_builtin_moves, …
-#ifndef TALLY_VM_BUILTIN_H
-#define TALLY_VM_BUILTIN_H
+#pragma once
 
 #include <stdatomic.h>
 
@@ -409,5 +408,3 @@ static inline tl_slot tl_builtin_slot(const tl_builtin *builtin) {
 // nothing to release.
 bool tl_call(tl_vm *vm, tl_slot function, int count, tl_slot *args,
              tl_slot *out);
-
-#endif

@@ -4,8 +4,7 @@
 // compiled and not evaluated. In builds for tests (`make check`, `make audit`)
 // it ends the process with the place and the condition, since a broken
 // precondition is a fault of Tally's own, never of a script's or a host's.
-#ifndef TALLY_VM_CHECK_H
-#define TALLY_VM_CHECK_H
+#pragma once
 
 #ifdef TALLY_AUDIT
 #include <stdio.h>
@@ -17,6 +16,4 @@
                   abort()))
 #else
 #define TL_CHECK(condition) ((void)sizeof((condition) ? 1 : 0))
-#endif
-
 #endif

@@ -3,7 +3,6 @@
 #include "vm/poll.h"
 
 #include "vm/memory/mapping.h"
-#include "vm/vm.h"
 
 // The host's hook may not use the VM while it runs.
 double tl_clock_of(tl_vm *vm) {

@@ -14,8 +14,7 @@
 // definitions of its file that it leads to, and no others, so that a script
 // compiles what it calls. So is a function that C calls, "inner/FILE/" and its
 // name, unless others of its file lead to it: then it is one of all of them.
-#ifndef TALLY_VM_EMBEDDED_H
-#define TALLY_VM_EMBEDDED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -80,5 +79,3 @@ const struct tl_embedded_function *tl_embedded_member(const tl_library *library,
 // The text with the global function of that name; NULL.
 const struct tl_embedded *tl_embedded_global(const tl_library *library,
                                              const char *name);
-
-#endif

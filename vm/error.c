@@ -8,12 +8,9 @@
 
 #include "vm/error.h"
 
-#include <stddef.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/memory/memory_internal.h"
-#include "vm/string.h"
 #include "vm/vm.h"
 
 // In the order of tally_status.

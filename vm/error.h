@@ -11,8 +11,7 @@
 //     tl_error_take                        a script's catch makes a record of
 //                                          it
 //     or tally_error                       the host reads it (vm/api/report.c)
-#ifndef TALLY_VM_ERROR_H
-#define TALLY_VM_ERROR_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -60,5 +59,3 @@ const char *tl_error_kind_name(tally_status kind);  // "shape"
 struct tl_pending_error;
 // The name of an error's kind, which may be a script's own.
 const char *tl_pending_kind(const struct tl_pending_error *error);
-
-#endif

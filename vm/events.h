@@ -11,8 +11,7 @@
 //
 // Where nobody watches (vm->watch is NULL, vm->has_contracts false) an event
 // costs a counter and a test.
-#ifndef TALLY_VM_EVENTS_H
-#define TALLY_VM_EVENTS_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/vm.h"
@@ -144,5 +143,3 @@ static inline void tl_made_copy(tl_vm *vm, tl_slot copy) {
 static inline bool tl_is_under_contract(const tl_vm *vm) {
   return vm->has_contracts && vm->observer->is_under_contract(vm);
 }
-
-#endif

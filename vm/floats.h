@@ -8,8 +8,7 @@
 //     return     ──▶ tl_floats_leave: as the host had them
 //
 // A host's function that a script calls finds the default.
-#ifndef TALLY_VM_FLOATS_H
-#define TALLY_VM_FLOATS_H
+#pragma once
 
 #include <fenv.h>
 #include <stdbool.h>
@@ -58,5 +57,3 @@ static inline void tl_floats_leave(tl_floats *floats) {
 #define TL_FLOATS_HERE                                             \
   tl_floats floats_here __attribute__((cleanup(tl_floats_leave))); \
   tl_floats_enter(&floats_here)
-
-#endif

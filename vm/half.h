@@ -7,8 +7,7 @@
 //     0x2e66   0.1         0x7c00   infinity                0x7e00   NaN
 //
 // Processors with an instruction for it give the same bits (kernels/half.c).
-#ifndef TALLY_VM_HALF_H
-#define TALLY_VM_HALF_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -63,5 +62,3 @@ static inline float tl_half_of_double(double d) {
   }
   return f;
 }
-
-#endif

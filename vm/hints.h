@@ -1,19 +1,18 @@
-// Names from other languages and libraries, for messages about unknown names:
-// whoever writes cumsum(x) gets "write cumulative_sum(x)". hints.c has the
-// tables; a new hint is one more row there.
-#ifndef TALLY_VM_HINTS_H
-#define TALLY_VM_HINTS_H
+// What people write who know other languages and libraries, for messages:
+// whoever writes cumsum(x) gets "write cumulative_sum(x)". A new hint is one
+// more line in hints.txt.
+#pragma once
 
 #include <stddef.h>
 
-// What somebody writes who means [code]; [name] has its module before it, as in
-// "random.rand", where it is no global name.
-typedef struct tl_hint_code {
-  const char *name, *code;
-} tl_hint_code;
+// The lines of hints.txt, each ended by a zero byte; an empty one ends them
+// all. The build writes them (tools/embed).
+extern const char tl_hint_lines[];
 
-// All of them, ended by name NULL. A test runs each code.
-extern const tl_hint_code tl_hint_codes[];
+// What is said to a word of [nbytes] that was written, by its kind: "name",
+// "code" (Tally that does the same), "parameter", "character", "sign", "word"
+// or "token". NULL: it means nothing elsewhere. Borrowed, for good.
+const char *tl_hint(const char *kind, const char *word, size_t nbytes);
 
 // What to say of a name that is not there, in [module] or, with NULL, without
 // one: "in Tally it is called true", "write cumulative_sum(x)". The text may
@@ -24,5 +23,3 @@ const char *tl_name_hint(const char *module, const char *name, char *buffer,
 // What to say of a parameter that a function of the library ("unique",
 // "io.read_csv") does not have; NULL: nothing.
 const char *tl_parameter_hint(const char *function, const char *parameter);
-
-#endif

@@ -1,7 +1,6 @@
 // What a host adds to a VM, as all layers see it: its functions, their modules,
 // and values of its own types. vm/api/host.h has what calls the host.
-#ifndef TALLY_VM_HOST_H
-#define TALLY_VM_HOST_H
+#pragma once
 
 #include "vm/builtin.h"
 
@@ -71,5 +70,3 @@ typedef struct tl_resource {
 static inline bool tl_is_resource(tl_slot s) {
   return tl_is_kind(s, TL_KIND_HANDLE);
 }
-
-#endif

@@ -9,8 +9,7 @@
 //     standard input tl_input_line, shared with readers of /dev/stdin
 //     writing        tl_writer_open, _write …, _commit      or _abandon
 //                      .tally-123-0.tmp ── fsync, rename ──▶ the file, whole
-#ifndef TALLY_VM_IO_H
-#define TALLY_VM_IO_H
+#pragma once
 
 #include "vm/memory/memory.h"
 
@@ -138,5 +137,3 @@ bool tl_io_append(tl_vm *vm, const char *what, const char *path,
 typedef int tl_io_hook(void *context, const char *call);
 // Installs the hook, one for the process; NULL: none.
 void tl_io_inject(tl_io_hook *hook, void *context);
-
-#endif

@@ -1,7 +1,6 @@
 // Numbers in source text and in data files: decimal text to int64 and float64,
 // in no locale, and the digits of floats.
-#ifndef TALLY_VM_NUMBER_H
-#define TALLY_VM_NUMBER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ const char *tl_number_scan(const char *text, const char *end, tl_number *out);
 // least one is 2^least; of several the nearest: digits * 10^exponent. They may
 // end with zeros.
 uint64_t tl_number_shortest(double value, int bits, int least, int *exponent);
-
-#endif

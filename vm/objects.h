@@ -9,11 +9,9 @@
 //
 // Functions that return bool return false after tl_fail; what *out gets is
 // owned, unless the function behind it says otherwise.
-#ifndef TALLY_VM_OBJECTS_H
-#define TALLY_VM_OBJECTS_H
+#pragma once
 
 #include "vm/builtin.h"
-#include "vm/value.h"
 
 struct tl_resource;
 struct tl_step;
@@ -146,5 +144,3 @@ struct tl_host_ops {
   void (*each_held)(const struct tl_resource *resource,
                     void (*each)(void *context, tl_slot value), void *context);
 };
-
-#endif

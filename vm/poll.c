@@ -4,8 +4,6 @@
 //
 // Built for size.
 
-#include <string.h>
-
 #include "vm/poll.h"
 
 #include "vm/memory/mapping.h"

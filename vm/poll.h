@@ -11,8 +11,7 @@
 //
 // Whatever runs long calls tl_poll with the work it has done (vm.h), so that a
 // kernel of a second counts as much as the loop it replaces.
-#ifndef TALLY_VM_POLL_H
-#define TALLY_VM_POLL_H
+#pragma once
 
 #include <time.h>
 
@@ -58,5 +57,3 @@ static inline double tl_clock(void) {
 
 // The host's clock, where it has given one; else tl_clock.
 double tl_clock_of(tl_vm *vm);
-
-#endif

@@ -8,8 +8,7 @@
 //     caller    open_job ─ chunk 0 ─ chunk 3 ─ … ─ close_job, waits
 //     worker 1             chunk 1 ─ chunk 4 ─ …
 //     worker 2             chunk 2 ─ …
-#ifndef TALLY_VM_POOL_H
-#define TALLY_VM_POOL_H
+#pragma once
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -84,5 +83,3 @@ bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
 // first chunk and measures it. The VM is polled for [cost] a chunk.
 bool tl_pool_spread(tl_vm *vm, int64_t chunks, tl_pool_work *work,
                     void *context, uint64_t cost);
-
-#endif

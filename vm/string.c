@@ -8,14 +8,11 @@
 
 #include "vm/string.h"
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "vm/memory/memory_internal.h"
 #include "vm/vm.h"
-#include "vm/check.h"
 
 // --- Making -----------------------------------------------------------------
 

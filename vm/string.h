@@ -11,8 +11,7 @@
 //     a π b … │ c d é … │ e f      marks: 0, 47, 95; last looked for: (40, 58)
 //
 // tl_text, below, is the buffer in which printing and formatting build text.
-#ifndef TALLY_VM_STRING_H
-#define TALLY_VM_STRING_H
+#pragma once
 
 #include <string.h>
 
@@ -213,5 +212,3 @@ bool tl_text_give(tl_text *text, bool ok, tl_slot *out);
 char *tl_text_take(tl_text *text, size_t *nbytes);
 // Frees the text.
 void tl_text_close(tl_text *text);
-
-#endif

@@ -4,8 +4,7 @@
 //     tl_suggest_begin(&near, name, nbytes);
 //     for (…) tl_suggest_offer(&near, candidate, strlen(candidate));
 //     tl_suggest_text(&near, hint, sizeof hint)    "; did you mean float64?"
-#ifndef TALLY_VM_SUGGEST_H
-#define TALLY_VM_SUGGEST_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ const char *tl_suggest_text(const tl_suggestion *near, char *buffer,
 // How many bytes of UTF-8 text to show with "%.*s": at most [most], and no part
 // of a character.
 int tl_clip(const char *text, size_t nbytes, size_t most);
-
-#endif

@@ -3,7 +3,6 @@
 // only the rest is read sequence by sequence.
 #include "vm/utf8.h"
 
-#include <stdint.h>
 #include <string.h>
 #include <utf8proc.h>
 

@@ -1,8 +1,7 @@
 // Checking and mending UTF-8. All text in the VM is valid UTF-8 by
 // construction; what comes from a host, a file or the system goes through here,
 // and is rejected or mended.
-#ifndef TALLY_VM_UTF8_H
-#define TALLY_VM_UTF8_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,5 +43,3 @@ size_t tl_utf8_count(const char *text, size_t nbytes);
 // Replaces each byte that is no part of valid UTF-8 by `?`, so that the length
 // stays.
 void tl_utf8_mend(char *text, size_t nbytes);
-
-#endif

@@ -6,8 +6,6 @@
 
 #include "vm/value.h"
 
-#include <string.h>
-
 #include "vm/bytecode/function.h"
 #include "vm/host.h"
 #include "vm/array/nested.h"
@@ -15,8 +13,6 @@
 #include "vm/objects.h"
 #include "vm/half.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
-#include "vm/check.h"
 
 // --- Scalars ----------------------------------------------------------------
 

@@ -28,8 +28,7 @@
 //                   borrowing containers their items
 //     tl_drop       gives up what the slot owns; the last owner frees
 //     tl_is_unique  whether the object may be changed in place
-#ifndef TALLY_VM_VALUE_H
-#define TALLY_VM_VALUE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -477,5 +476,3 @@ bool tl_same(tl_vm *vm, tl_slot a, tl_slot b);
 // The same by value, as == on lists and records and `in` on lists: numbers are
 // compared across dtypes, NaN equals nothing, a range equals an array.
 bool tl_equal(tl_vm *vm, tl_slot a, tl_slot b);
-
-#endif

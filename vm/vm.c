@@ -3,8 +3,6 @@
 
 #include "vm/vm.h"
 
-#include "vm/error.h"
-
 // The message names the first capability that is missing.
 bool tl_require(tl_vm *vm, unsigned capability, const char *what) {
   if ((vm->options.capabilities & capability) == capability)

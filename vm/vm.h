@@ -19,15 +19,12 @@
 //
 // This header is included nearly everywhere; what only one part needs is a
 // pointer to a struct of that part.
-#ifndef TALLY_VM_VM_H
-#define TALLY_VM_VM_H
+#pragma once
 
 #include <stdatomic.h>
 
-#include "tally.h"
 #include "vm/array/describe.h"
 #include "vm/builtin.h"
-#include "vm/error.h"
 #include "vm/pool.h"
 #include "vm/string.h"
 
@@ -388,5 +385,3 @@ bool tl_output_counts(tl_vm *vm, size_t nbytes);
 bool tl_write_for(tl_vm *vm, const char *what, const char *text, size_t nbytes);
 // The same in the name of print.
 bool tl_write(tl_vm *vm, const char *text, size_t nbytes);  // for print
-
-#endif

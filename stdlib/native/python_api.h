@@ -5,8 +5,7 @@
 //
 //     py.PyLong_FromLongLong(1)      a function of the table
 //     py_is(o, PyFloat_Type)         whether o is of a type of Python's
-#ifndef TALLY_STDLIB_PYTHON_API_H
-#define TALLY_STDLIB_PYTHON_API_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -241,5 +240,3 @@ static inline void py_drop(py_object *o) {
   if (o != NULL)
     py.Py_DecRef(o);
 }
-
-#endif

@@ -1,8 +1,7 @@
 // The types tally.Array and tally.Function, whose objects hold a value of a
 // VM's. An array shows its memory by the buffer protocol, __array_interface__
 // and __dlpack__; what a function does when it is called is python_values.c's.
-#ifndef TALLY_STDLIB_PYTHON_HELD_H
-#define TALLY_STDLIB_PYTHON_HELD_H
+#pragma once
 
 #include "stdlib/native/python_link.h"
 
@@ -46,5 +45,3 @@ py_object *py_from_function(py_link *link, tally_value v);
 const py_held *py_held_of(py_object *o);
 // Whether the caller may use the VM: it is open, and this its thread.
 int py_is_callable(const py_held *h);
-
-#endif

@@ -1,7 +1,6 @@
 // Python's table, process and lock, the VMs that Python knows, and errors
 // between the two: what python_values.h and the package stand on.
-#ifndef TALLY_STDLIB_PYTHON_LINK_H
-#define TALLY_STDLIB_PYTHON_LINK_H
+#pragma once
 
 #include <pthread.h>
 
@@ -88,5 +87,3 @@ extern py_object *py_error_class;
 const char *py_text_of(py_object *o, size_t *nbytes);
 // A new reference, NULL with an exception: from is not UTF-8.
 py_object *py_text(const char *from);
-
-#endif

@@ -30,8 +30,7 @@
 // link's VM, unless it says otherwise. Errors go two ways: what returns a
 // py_object says NULL with Python's exception set, what returns a status has
 // raised in the VM and cleared the exception.
-#ifndef TALLY_STDLIB_PYTHON_VALUES_H
-#define TALLY_STDLIB_PYTHON_VALUES_H
+#pragma once
 
 #include "stdlib/native/python_link.h"
 
@@ -64,5 +63,3 @@ py_object *py_object_of(py_link *link, tally_value v);
 // in the call.
 py_object *py_call(py_link *link, py_object *f, size_t count,
                    const tally_value *args, py_object *named);
-
-#endif

@@ -1,4 +1,5 @@
 // What messages about unknown names say instead: it runs.
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,13 +29,35 @@ static const char *form_of(const char *code) {
   return of_matrices ? "x = eye(2)\ny = x\n(%s)\n" : "(%s)\n";
 }
 
+// The next hint that is code, from a line of all hints on; false: there is
+// none.
+typedef struct hint_code {
+  const char *line, *code;
+  char name[64];
+} hint_code;
+
+static bool next_code(hint_code *c) {
+  static const char kind[] = "code ";
+  const size_t n = sizeof kind - 1;
+  do {
+    c->line = c->line == NULL ? tl_hint_lines : c->line + strlen(c->line) + 1;
+  } while (*c->line != 0 && strncmp(c->line, kind, n) != 0);
+  if (*c->line == 0)
+    return false;
+  const size_t length = strcspn(c->line + n, " ");
+  snprintf(c->name, sizeof c->name, "%.*s", (int)length, c->line + n);
+  c->code = tl_hint("code", c->name, length);
+  assert_non_null(c->code);
+  return true;
+}
+
 static void test_codes_run(void **state) {
   (void)state;
-  for (const tl_hint_code *c = tl_hint_codes; c->name != NULL; c++) {
+  for (hint_code c = {.line = NULL}; next_code(&c);) {
     host h = {.vm = NULL};
     tally_options options = host_options(&h);
     host_open(&h, &options);
-    run_ok(&h, with(form_of(c->code), c->code));
+    run_ok(&h, with(form_of(c.code), c.code));
     host_close(&h);
   }
 }
@@ -42,12 +65,12 @@ static void test_codes_run(void **state) {
 // A name that is there would never be asked for.
 static void test_names_are_not_there(void **state) {
   (void)state;
-  for (const tl_hint_code *c = tl_hint_codes; c->name != NULL; c++) {
+  for (hint_code c = {.line = NULL}; next_code(&c);) {
     char module[32], buffer[160], expected[256];
-    const char *point = strchr(c->name, '.');
+    const char *point = strchr(c.name, '.');
     snprintf(module, sizeof module, "%.*s",
-             point == NULL ? 0 : (int)(point - c->name), c->name);
-    const char *name = point == NULL ? c->name : point + 1;
+             point == NULL ? 0 : (int)(point - c.name), c.name);
+    const char *name = point == NULL ? c.name : point + 1;
     const char *says = tl_name_hint(point == NULL ? NULL : module, name, buffer,
                                     sizeof buffer);
     assert_non_null(says);
@@ -58,7 +81,7 @@ static void test_names_are_not_there(void **state) {
     host h = {.vm = NULL};
     tally_options options = host_options(&h);
     host_open(&h, &options);
-    CHECK_ERROR(&h, tally_eval(h.vm, with("unknown = %s\n", c->name), NULL),
+    CHECK_ERROR(&h, tally_eval(h.vm, with("unknown = %s\n", c.name), NULL),
                 TALLY_ERR_NAME, expected);
     host_close(&h);
   }

@@ -14,12 +14,12 @@ units = $(foreach isa,$(KERNEL_ISAS),\
   $(foreach s,$(SOURCES),$(call unit,$(s),,$(call own_flags,$(s)))) \
   $(call unit,$(AMALGAMATION)/embedded.c)
 
-$(AMALGAMATION)/tally.c: $(SOURCES) $(MODULES) $(DOCS) tally.h $(wildcard vm/*.h \
+$(AMALGAMATION)/tally.c: $(SOURCES) $(EMBEDDED) tally.h $(wildcard vm/*.h \
   vm/*/*.h vm/kernels/*.c vm/kernels/generated/* compiler/*.h stdlib/*.h \
   vm/generated/*.h) tools/amalgamate tools/embed \
   tools/ship/amalgamation.mk Makefile vm/kernels/kernels.mk
 	@mkdir -p $(@D)
-	@tools/embed $(MODULES) $(DOCS) > $(@D)/embedded.c
+	@tools/embed $(EMBEDDED) > $(@D)/embedded.c
 	@{ $(units) } > $(@D)/units
 	$(call say,c )tools/amalgamate $(@D)/units $@ $(CC) -std=c11 \
 	  -D_POSIX_C_SOURCE=200809L -I. $(UTF8PROC_CFLAGS)

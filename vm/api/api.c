@@ -9,10 +9,8 @@
 //
 // An error stays pending in the VM until tl_report makes a report of it.
 
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/compile.h"
 #include "compiler/parser.h"
@@ -22,14 +20,10 @@
 #include "vm/api/exports.h"
 #include "vm/api/host.h"
 #include "vm/interp/interp.h"
-#include "vm/io.h"
-#include "vm/values/list.h"
 #include "vm/memory/mapping.h"
-#include "vm/bytecode/module.h"
 #include "vm/api/open.h"
 #include "vm/native/jit.h"
 #include "vm/observe/watch.h"
-#include "vm/poll.h"
 
 // --- Life -------------------------------------------------------------------
 

@@ -20,13 +20,11 @@
 // resource.c call the host's functions and types, api_arrow*.c and api_dlpack.c
 // exchange arrays with other libraries, parcel.c sends values to other VMs,
 // report.c keeps the last error, open.c puts a VM together.
-#ifndef TALLY_VM_API_H
-#define TALLY_VM_API_H
+#pragma once
 
 #include "vm/floats.h"
 #include "vm/io.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 // Handles of a call lie on the C stack, so there is a limit to them.
 enum { TL_MAX_CALL_ARGUMENTS = 64 };
@@ -179,5 +177,3 @@ void tl_report_forget(tl_vm *vm);
 bool tl_report_open(tl_vm *vm);
 // Called first when the VM closes; afterwards nothing can be reported.
 void tl_report_close(tl_vm *vm);
-
-#endif

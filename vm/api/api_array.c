@@ -9,11 +9,6 @@
 //   aligned   data and strides are multiples of the item's alignment
 //   injective else read-only: a write to one item would change another
 
-#include <string.h>
-
-#include "vm/api/api.h"
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/api/exports.h"
 #include "vm/types/layout.h"
 #include "vm/nested/nested.h"

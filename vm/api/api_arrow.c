@@ -12,17 +12,12 @@
 //   missing values     ?T where a column has some
 //   struct             a record of columns
 
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "stdlib/distinct.h"
 #include "stdlib/distinct_strings.h"
-#include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
-#include "vm/memory/memory.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"

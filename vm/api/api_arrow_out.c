@@ -10,12 +10,9 @@
 //   make_schema   record │ format, name │ table of children
 
 #include <stdio.h>
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/api/arrow.h"
 #include "vm/api/exports.h"
-#include "vm/array/describe.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/raw_bytes.h"
 #include "vm/values/record.h"

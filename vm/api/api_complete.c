@@ -21,14 +21,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "compiler/lexer.h"
 #include "vm/embedded.h"
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/memory/reserve.h"
-#include "vm/bytecode/function.h"
 #include "vm/values/list.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"

@@ -5,15 +5,11 @@
 //                       in the frame's module, called with the frame's values
 //
 // Built for size.
-#include <string.h>
 
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/debug.h"
-#include "vm/poll.h"
-#include "vm/values/list.h"
 
 // Calls the hook as one of the host's functions is called, and returns whether
 // the run goes on. The returned value is lent to it: where there is no memory

@@ -6,11 +6,8 @@
 // deleter is called. A tensor may be written by us only if its producer says
 // that it was copied for us.
 
-#include <string.h>
-
 #include "vm/array/array.h"
 #include "vm/api/exports.h"
-#include "vm/array/describe.h"
 
 // --- The exchange format, as dlpack.h lays it out ---------------------------
 

@@ -5,20 +5,13 @@
 // handle of its own. Items and fields that the host marks by tally_take move,
 // others are counted.
 
-#include <string.h>
-
 #include "vm/api/api.h"
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
 #include "vm/text/format.h"
-#include "vm/index/index.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/types/type.h"
 
 // --- From C -----------------------------------------------------------------
 

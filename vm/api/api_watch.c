@@ -10,22 +10,17 @@
 #include "stdlib/memory_records.h"
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
-#include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/api/painter.h"
-#include "vm/array/describe.h"
 #include "vm/host.h"
 #include "vm/observe/references.h"
 #include "vm/native/jit.h"
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain.h"
 #include "vm/observe/peak_bound.h"
-#include "vm/io.h"
-#include "vm/poll.h"
 #include "vm/bytecode/module.h"
 
 #include <stdio.h>
-#include <string.h>
 
 // Starts anew: earlier records are stopped first.
 // Fails (kind memory); what was started before the failure goes on.

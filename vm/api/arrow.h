@@ -2,8 +2,7 @@
 // tally_to_arrow (api_arrow_out.c) see it. A column is a schema (what it is)
 // and an array (its buffers); each has a release function that its owner calls
 // once.
-#ifndef TALLY_VM_ARROW_H
-#define TALLY_VM_ARROW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ char tl_arrow_format(tl_dtype dtype);
 
 // Releases both; either may be NULL, or have nothing that is to be released.
 void tl_arrow_release(struct ArrowSchema *s, struct ArrowArray *a);
-
-#endif

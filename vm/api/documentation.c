@@ -5,13 +5,11 @@
 #include "vm/api/documentation.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/embedded.h"
 #include "vm/api/host.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/memory/reserve.h"
-#include "vm/vm.h"
 
 // The entry of a row; a name that stands for its result has no parameters.
 static tl_documented of_row(const char *module, const tl_builtin *row,

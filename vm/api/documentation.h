@@ -1,8 +1,7 @@
 // What the library and the host offer by name: for `tally doc`, for completion
 // at the prompt, and for tools. Documentation of the library lies packed in the
 // program and is unpacked at the first question.
-#ifndef TALLY_VM_DOCUMENTATION_H
-#define TALLY_VM_DOCUMENTATION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool tl_each_documented(const tally_vm *vm, tl_documented_visit *visit,
 
 // Frees the unpacked documentation.
 void tl_docs_close(tally_vm *vm);
-
-#endif

@@ -3,10 +3,6 @@
 // the VM.
 
 #include "vm/api/exports.h"
-#include "vm/memory/memory.h"
-
-#include <string.h>
-
 
 // The value gets its handle first: that may fail, and is then all there is to
 // undo.

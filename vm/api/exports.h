@@ -4,8 +4,7 @@
 //     tl_export_end   the other library lets go: handle and record are released
 //     tl_exports_close  the VM closes first: its values go, the records stay
 //                       until the other library lets go of them
-#ifndef TALLY_VM_EXPORTS_H
-#define TALLY_VM_EXPORTS_H
+#pragma once
 
 #include "vm/api/api.h"
 
@@ -39,5 +38,3 @@ bool tl_is_aligned(int ndim, const int64_t *strides, const void *data,
 // first of them may be below 0. Nothing without items. False: they overflow.
 bool tl_items_span(int ndim, const int64_t *shape, const int64_t *strides,
                    size_t itemsize, int64_t *low, int64_t *high);
-
-#endif

@@ -23,11 +23,8 @@
 //
 // Built for speed.
 
-#include <string.h>
-
 #include "vm/api/api.h"
 #include "vm/api/host.h"
-#include "vm/memory/memory.h"
 
 // Where a value is held. An odd generation says that the place is in use; it
 // grows when a place is opened and when it is freed.

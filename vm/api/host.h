@@ -7,8 +7,7 @@
 // Everything that calls the host goes through tl_hook_run, in native.c: it
 // makes handles for the arguments, limits what the hook may do, passes its
 // error on and takes its result.
-#ifndef TALLY_VM_API_HOST_H
-#define TALLY_VM_API_HOST_H
+#pragma once
 
 #include "vm/host.h"
 #include "vm/objects.h"
@@ -91,5 +90,3 @@ bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
 // The text as print shows it: owned, NULL after tl_fail.
 // A type without the hook, or whose hook gives no string, is <name>.
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s);
-
-#endif

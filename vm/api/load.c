@@ -14,12 +14,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"
 #include "vm/engine/dl.h"
-#include "vm/io.h"
 
 // Names and paths of modules are at most so long, all in all.
 enum { ROOM = 4096 };

@@ -12,13 +12,10 @@
 //   call     through tl_hook_run; or loop, for items one by one (vm/engine)
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"
 #include "vm/engine/engine.h"
-#include "vm/memory/memory.h"
-#include "vm/string.h"
 
 // --- Finding ----------------------------------------------------------------
 

@@ -5,22 +5,16 @@
 #include "vm/api/open.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/documentation.h"
 #include "vm/api/host.h"
-#include "vm/bytecode/module.h"
 #include "vm/interp/interp.h"
 #include "vm/interp/slots.h"
-#include "vm/io.h"
-#include "vm/memory/memory.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/native/jit.h"
 #include "vm/nested/nested.h"
-#include "vm/objects.h"
 #include "vm/observe/watch.h"
-#include "vm/poll.h"
 
 // Writes to standard output, for hosts that give no hook.
 // Buffered as the host's own prints are, so that both stay in order.

@@ -5,8 +5,7 @@
 //                   │
 //                   └ tables for calls to higher layers: arrays, nested,
 //                     fusion, host, observer, library
-#ifndef TALLY_VM_OPEN_H
-#define TALLY_VM_OPEN_H
+#pragma once
 
 #include "vm/vm.h"
 
@@ -21,5 +20,3 @@ tl_vm *tl_vm_open(const tally_options *options,
 // Frees everything that the VM has. Handles and exports have been closed
 // before.
 void tl_vm_close(tl_vm *vm);
-
-#endif

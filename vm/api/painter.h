@@ -1,6 +1,5 @@
 // A VM of its own that makes texts and pictures of another one.
-#ifndef TALLY_VM_PAINTER_H
-#define TALLY_VM_PAINTER_H
+#pragma once
 
 #include "vm/vm.h"
 
@@ -18,5 +17,3 @@ bool tl_painter_close(tl_vm *vm, tally_vm *painter, bool ok, tl_slot drawn,
 // [code] has failed, for lack of memory, nothing is pending.
 bool tl_tell_code(tl_vm *vm, tl_text *code, const char *program,
                   const char *function, const tl_slot *more, tl_text *text);
-
-#endif

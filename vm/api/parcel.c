@@ -12,22 +12,15 @@
 // accounts for them.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "compiler/compile.h"
 #include "compiler/resolver.h"
 #include "vm/api/api.h"
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
-#include "vm/poll.h"
-#include "vm/values/list.h"
-#include "vm/memory/memory.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/nested.h"
-#include "vm/types/type.h"
 
 // How a value in a parcel goes on, which begins with this as a number. A shape
 // is a dtype, a number of axes and their lengths; a text its length and bytes.

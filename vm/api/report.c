@@ -9,9 +9,7 @@
 //     script ─▶ host's function ─▶ tally_call fails: report, error kept
 //     script ◀─ kept error raised again ◀─ function returns the same status
 
-#include <stdarg.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/values/list.h"

@@ -15,12 +15,9 @@
 // may release handles alone.
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"
-#include "vm/memory/memory.h"
-#include "vm/utf8.h"
 
 // The object of a slot of that kind.
 static tl_resource *resource_of(tl_slot s) {

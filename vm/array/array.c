@@ -2,14 +2,11 @@
 // values. An array is freed by tl_drop alone, which comes here through
 // tl_array_ops; the four cases of tl_array_free are a plain block, a view,
 // strings, and a host's block.
-#include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
 #include "vm/events.h"
 #include "vm/objects.h"
-#include "vm/check.h"
 
 // --- Making and freeing -----------------------------------------------------
 

@@ -31,8 +31,7 @@
 // order of results, shape.c and walk.c are the arithmetic of strides,
 // element.h is the interpreter's inlined access to single items, string_item.h
 // the items of string arrays, and describe.h names values in messages.
-#ifndef TALLY_VM_ARRAY_H
-#define TALLY_VM_ARRAY_H
+#pragma once
 
 #include <string.h>
 
@@ -429,5 +428,3 @@ tl_slot tl_item(tl_vm *vm, const tl_array *a, const char *item);  // owned/typed
 // (no higher kind, and it must fit). Releases a string that stood there. False
 // after tl_fail leaves the item as it was.
 bool tl_item_store(tl_vm *vm, tl_array *a, char *item, tl_slot value);
-
-#endif

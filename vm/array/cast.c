@@ -8,15 +8,11 @@
 // itself never fails but wraps or saturates.
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/engine/engine_internal.h"
-#include "vm/error.h"
 #include "vm/array/range.h"
 #include "vm/array/string_item.h"
-#include "vm/check.h"
 
 // Fails (kind type) with a message that says which function does convert the
 // value.

@@ -10,14 +10,9 @@
 //
 // Arrays that overlap are copied in the direction in which nothing is read
 // after it was overwritten, or through a temporary copy.
-#include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
-#include "vm/kernels/kernels.h"
 #include "vm/array/string_item.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 #include "vm/events.h"
 
 // --- Extents ----------------------------------------------------------------

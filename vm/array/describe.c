@@ -13,13 +13,10 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "vm/builtin.h"
 #include "vm/host.h"
 #include "vm/array/array.h"
 #include "vm/array/nested.h"
-#include "vm/types/type.h"
 #include "vm/vm.h"
 
 // Nested arrays describe themselves; resources have the name of their type;

@@ -1,7 +1,6 @@
 // What values are, as text for messages, and the messages that need it.
 // Nothing here is hot: it runs after something failed.
-#ifndef TALLY_VM_ARRAY_DESCRIBE_H
-#define TALLY_VM_ARRAY_DESCRIBE_H
+#pragma once
 
 #include "vm/error.h"
 
@@ -42,5 +41,3 @@ void tl_fail_operands(tl_vm *vm, tl_slot left, tl_slot right);
 // function and the argument.
 bool tl_dtype_argument(tl_vm *vm, const char *function, tl_slot s,
                        tl_dtype *out);
-
-#endif

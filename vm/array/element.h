@@ -6,8 +6,7 @@
 // shared array, a string): the caller then takes the general path, which also
 // raises the errors. Two dtypes come first in each, float64 and int64, because
 // most loops of scripts are over these.
-#ifndef TALLY_VM_ELEMENT_H
-#define TALLY_VM_ELEMENT_H
+#pragma once
 
 #include <string.h>
 
@@ -237,5 +236,3 @@ static inline bool tl_element_set2(const tl_slot *target, const tl_slot *value,
   return tl_element_at2(target, first, second, &item) &&
          tl_element_store(item, tl_dtype_of(*target), value);
 }
-
-#endif

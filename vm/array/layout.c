@@ -8,10 +8,8 @@
 // TL_DENSE. Small results are always in rows.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/vm.h"
 
 // Smaller results are in row-major order: they stay in the nearest cache.

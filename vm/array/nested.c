@@ -5,10 +5,7 @@
 #include "vm/array/nested.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/memory/mapping.h"
 #include "vm/types/layout.h"
 

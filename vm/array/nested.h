@@ -35,10 +35,8 @@
 // RAGGED has one, its rows. tl_form_traits says which parts have these axes
 // themselves; what moves, cuts or reshapes the axes goes to those parts and
 // shares the others.
-#ifndef TALLY_VM_ARRAY_NESTED_H
-#define TALLY_VM_ARRAY_NESTED_H
+#pragma once
 
-#include "vm/string.h"
 #include "vm/types/type.h"
 
 // From the innermost to the outermost, see above.
@@ -158,5 +156,3 @@ void tl_ragged_row(const tl_nested *n, int64_t i, int64_t *start,
 // For a reader who wonders where the memory is: names, strides and owners. A
 // failure is the text's.
 void tl_nested_tree(tl_text *text, const tl_nested *n, int depth);
-
-#endif

@@ -11,8 +11,6 @@
 
 #include <math.h>
 
-#include "vm/error.h"
-#include "vm/string.h"
 #include "vm/values/list.h"
 #include "vm/values/pairs.h"
 

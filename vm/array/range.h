@@ -1,8 +1,7 @@
 // Ranges: start..stop by step, int64, the end not included. A range is a value
 // of its own that loops and indices read without its items ever being stored;
 // where an array is needed, tl_range_to_array makes one.
-#ifndef TALLY_VM_RANGE_H
-#define TALLY_VM_RANGE_H
+#pragma once
 
 #include "vm/memory/memory.h"
 
@@ -28,5 +27,3 @@ static inline int64_t tl_range_item(const tl_range *range, int64_t index) {
 }
 // A new int64 array of the items; returns owned, NULL where memory is short.
 tl_array *tl_range_to_array(tl_vm *vm, const tl_range *range);
-
-#endif

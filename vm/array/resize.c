@@ -10,12 +10,9 @@
 // and the slot's pointer are set again after it.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/array/reuse.h"
 #include "vm/array/string_item.h"
-#include "vm/vm.h"
-#include "vm/events.h"
 
 // In the order in which a script can do something about it. TL_REFUSED_SHAPE
 // is what is left: its items are not dense.

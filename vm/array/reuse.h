@@ -13,12 +13,9 @@
 //                    read item by item where it is written
 //
 // and scripts have not switched reuse off.
-#ifndef TALLY_VM_REUSE_H
-#define TALLY_VM_REUSE_H
+#pragma once
 
-#include "vm/array/array.h"
 #include "vm/events.h"
-#include "vm/vm.h"
 
 // Whether an array ends here and its memory is its own: the first two.
 static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
@@ -149,5 +146,3 @@ static inline int tl_find_reusable(const tl_vm *vm, const tl_reusable *operands,
   }
   return -1;
 }
-
-#endif

@@ -4,7 +4,6 @@
 
 #include "vm/array/array.h"
 #include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/check.h"
 
 // Every array's size goes through here, so nothing after it needs to check for

@@ -11,11 +11,7 @@
 
 #include "vm/array/stack.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
 #include "vm/array/range.h"
 
 // The dtype that holds all items so far: promoted among typed ones, which weak

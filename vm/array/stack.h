@@ -1,6 +1,5 @@
 // Array literals and comprehensions: items stacked to one more dimension.
-#ifndef TALLY_VM_STACK_H
-#define TALLY_VM_STACK_H
+#pragma once
 
 #include "vm/array/array.h"
 
@@ -12,5 +11,3 @@
 //   ([1, 2], [3])     false, kind shape, naming the two items
 //   (1, "a")          false, kind type, proposing a list
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out);
-
-#endif

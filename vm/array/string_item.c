@@ -5,8 +5,6 @@
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
-#include <string.h>
-
 _Static_assert(sizeof(tl_string_item) == 16 &&
                    offsetof(tl_string_item, rest) == 8 &&
                    offsetof(tl_string_item, string) == 8,

@@ -10,8 +10,7 @@
 // array of short texts is one block. A slot's string is an object always:
 // reading an item makes one or counts the one that is there. Everything that
 // looks at items, counts or moves them goes through these functions.
-#ifndef TALLY_VM_STRING_ITEM_H
-#define TALLY_VM_STRING_ITEM_H
+#pragma once
 
 #include <string.h>
 
@@ -135,5 +134,3 @@ void tl_string_item_copy(tl_vm *vm, tl_string_item *item,
 void tl_string_items_keep(tl_vm *vm, const tl_string_item *items, int64_t n);
 // Drops the strings of [n] items that are about to vanish or were moved over.
 void tl_string_items_drop(tl_vm *vm, const tl_string_item *items, int64_t n);
-
-#endif

@@ -11,12 +11,8 @@
 //
 // Built for size.
 
-#include <string.h>
-
-#include "vm/array/array.h"
 #include "vm/array/reuse.h"
 #include "vm/kernels/kernels.h"
-#include "vm/vm.h"
 
 enum { TILE = 16, WIDEST = 16 };  // items of a tile's side, bytes of an item
 

@@ -11,7 +11,6 @@
 // Built for size.
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/array/describe.h"

@@ -7,14 +7,10 @@
 // between, so that no chain builds up. A view that is stored gets its hold
 // (retain_block) and is copied where it would keep a large block alive for a
 // few items (tl_let_go).
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/array/nested.h"
 #include "vm/array/reuse.h"
 #include "vm/objects.h"
-#include "vm/vm.h"
-#include "vm/check.h"
 
 // Moves base's share of the block over to [view]; base no longer owns. Where
 // base is a view that others have too, the block gets one more count.

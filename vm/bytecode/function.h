@@ -31,10 +31,8 @@
 // known is called without counts for its arguments or result, because its
 // summary says what it consumes and what its result borrows from. All of it is
 // proved again by the verifier before the code runs.
-#ifndef TALLY_VM_FUNCTION_H
-#define TALLY_VM_FUNCTION_H
+#pragma once
 
-#include "vm/builtin.h"
 #include "vm/index/index.h"
 #include "vm/bytecode/opcodes.h"
 #include "vm/types/type.h"
@@ -534,5 +532,3 @@ const char *tl_line_text(const tl_unit *unit, uint32_t line, size_t *nbytes);
 // (vm/verify/verify.h). Returns false after tl_fail (kind host), whose message
 // names the function, the instruction and the rule.
 bool tl_verify(tl_vm *vm, tl_prototype *function);
-
-#endif

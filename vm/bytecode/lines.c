@@ -1,9 +1,7 @@
 // Where instructions stand: lines of the source, and handlers around them.
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/bytecode/function.h"
 #include "vm/bytecode/module.h"
 
 // Line 1 begins at 0.

@@ -11,10 +11,8 @@
 #include "vm/objects.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/embedded.h"
-#include "vm/memory/memory.h"
 #include "vm/suggest.h"
 #include "vm/values/list.h"
 

@@ -12,8 +12,7 @@
 // Variables that no function of a unit assigns are invariant to it: its code
 // borrows them across calls. tl_module_assign keeps that safe for assignments
 // by other units.
-#ifndef TALLY_VM_MODULE_H
-#define TALLY_VM_MODULE_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -132,5 +131,3 @@ size_t tl_reclaim(tl_vm *vm);
 // Before a host's text is compiled: reclaims if that was asked for, or if there
 // are twice as many units as the last time left. False after tl_fail: stopped.
 bool tl_reclaim_at_times(tl_vm *vm);
-
-#endif

@@ -25,8 +25,7 @@
 // bytecode (function.h) operands are fields of a 64-bit word, or stand side by
 // side in a window of slots, which the instruction then takes over as a whole.
 // Some instructions have a second word of the same size, whose opcode is EXTRA.
-#ifndef TALLY_VM_OPCODES_H
-#define TALLY_VM_OPCODES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -409,5 +408,3 @@ static inline bool tl_opcode_lends(int op) {
   return op == TL_BC_LIST || op == TL_BC_RECORD || op == TL_BC_CLOSURE ||
          op == TL_BC_PUSH;
 }
-
-#endif

@@ -6,10 +6,8 @@
 #include "vm/engine/blas.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/engine/dl.h"
 #include "vm/vm.h"

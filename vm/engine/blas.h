@@ -8,8 +8,7 @@
 // libraries are passed over, being slower than Tally's own products. The
 // environment variable TALLY_BLAS names a library to load instead, or is "off".
 // All must take 32-bit integers (LP64).
-#ifndef TALLY_VM_BLAS_H
-#define TALLY_VM_BLAS_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -49,5 +48,3 @@ bool tl_blas_gemm(tl_dtype dtype, void *c, int64_t c_row, const void *a,
 // below it; above, c stays as it was.
 bool tl_blas_syrk(tl_dtype dtype, void *c, int64_t c_row, const void *a,
                   int64_t a_row, int64_t a_column, int64_t m, int64_t k);
-
-#endif

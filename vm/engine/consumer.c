@@ -1,11 +1,6 @@
 // Consumers of items: see consumer.h.
 #include "vm/engine/consumer.h"
 
-#include <string.h>
-
-#include "vm/check.h"
-#include "vm/vm.h"
-
 // --- Methods ----------------------------------------------------------------
 
 // Means, variances and their roots begin with a sum; a search has no fold and

@@ -14,12 +14,10 @@
 //             for items that come in blocks
 //   across    results side by side, of whole rows: tl_columns_fold, and
 //             tl_column_stream for rows that come in chunks
-#ifndef TALLY_VM_CONSUMER_H
-#define TALLY_VM_CONSUMER_H
+#pragma once
 
 #include "vm/engine/engine.h"
 #include "vm/engine/plan.h"
-#include "vm/kernels/kernels.h"
 
 // --- Methods ----------------------------------------------------------------
 
@@ -239,5 +237,3 @@ void tl_column_stream_end(tl_column_stream *s, int64_t width);
 static inline size_t tl_align_64(size_t nbytes) {
   return (nbytes + 63) / 64 * 64;
 }
-
-#endif

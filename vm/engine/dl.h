@@ -1,7 +1,6 @@
 // The system's loader of libraries. Where a build has none, or wants none
 // (TALLY_NO_DLOPEN), no library is ever found.
-#ifndef TALLY_VM_DL_H
-#define TALLY_VM_DL_H
+#pragma once
 
 #include <stddef.h>
 
@@ -48,6 +47,4 @@ static inline void *tl_dl_find(void *handle, const char *symbol) {
 static inline void tl_dl_close(void *handle) {
   dlclose(handle);
 }
-#endif
-
 #endif

@@ -1,7 +1,6 @@
 // The elementwise operations of elementwise_list.h, by number, and what the
 // rule of each says of dtypes.
-#ifndef TALLY_VM_ELEMENTWISE_H
-#define TALLY_VM_ELEMENTWISE_H
+#pragma once
 
 #include "vm/types/dtype.h"
 
@@ -58,5 +57,3 @@ tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted);
 //   less in float64          bool
 //   abs in complex64         float32
 tl_dtype tl_op_result(tl_op op, tl_dtype computed);
-
-#endif

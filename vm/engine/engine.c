@@ -2,10 +2,6 @@
 // first. See engine.h for the order of the steps.
 #include "vm/engine/engine_internal.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/engine/short.h"
 #include "vm/kernels/overflow.h"
 

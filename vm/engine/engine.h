@@ -23,8 +23,7 @@
 // So an operation that fails has written nothing. Reductions are in reduce*.c
 // and scan.c, products of matrices in matmul.h, the host's own loops in
 // host_loop.c, arithmetic that may not wrap in overflow.c.
-#ifndef TALLY_VM_ENGINE_H
-#define TALLY_VM_ENGINE_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/engine/elementwise.h"
@@ -177,5 +176,3 @@ struct tl_host_function;
 // broadcast, and where the VM is stopped between two chunks.
 bool tl_host_loop(tl_vm *vm, const struct tl_host_function *function,
                   tl_slot *args, tl_slot *out);
-
-#endif

@@ -1,6 +1,5 @@
 // Shared by the files of the vector engine.
-#ifndef TALLY_VM_ENGINE_INTERNAL_H
-#define TALLY_VM_ENGINE_INTERNAL_H
+#pragma once
 
 #include "vm/array/reuse.h"
 #include "vm/engine/engine.h"
@@ -79,5 +78,3 @@ void tl_call_kernel(tl_op op, const tl_typing *typing, void *out,
 // computed of. Returns the value that it makes.
 int tl_plan_operation(tl_plan *plan, tl_op op, const tl_typing *typing,
                       const int *in);
-
-#endif

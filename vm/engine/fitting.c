@@ -7,7 +7,6 @@
 // Built for size.
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/error.h"
 #include "vm/kernels/overflow.h"
 
 // What has numbers, for which the rule is meant: texts and a host's values have

@@ -9,7 +9,6 @@
 //
 // Built for size.
 
-#include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/host.h"
 #include "vm/types/type.h"

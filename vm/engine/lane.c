@@ -4,7 +4,6 @@
 
 #include "vm/engine/lane.h"
 
-#include "vm/error.h"
 #include "vm/vm.h"
 
 // --- Positions --------------------------------------------------------------

@@ -1,7 +1,6 @@
 // Lanes: the items that one result of a reduction is made of, in row-major
 // order of the reduced axes, whatever the array's layout.
-#ifndef TALLY_VM_LANE_H
-#define TALLY_VM_LANE_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/kernels/kernels.h"
@@ -96,5 +95,3 @@ void tl_counter_begin(tl_counter *counter, int ndim, const int64_t *shape,
 // To the next position, whose address is [at]; sets [done] behind the last one.
 // Not to be called after that.
 void tl_counter_next(tl_counter *counter);
-
-#endif

@@ -12,7 +12,6 @@
 #include "vm/engine/matmul.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/array/describe.h"
 #include "vm/array/nested.h"

@@ -1,8 +1,7 @@
 // Matrix products: the operator @ and matmul. tl_matmul finds shapes and
 // dtypes; tl_matmul_stack chooses for each product between the kernels, a
 // loaded BLAS, and the loops with a vector.
-#ifndef TALLY_VM_MATMUL_H
-#define TALLY_VM_MATMUL_H
+#pragma once
 
 #include "vm/array/array.h"
 
@@ -43,5 +42,3 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
 bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
                    int64_t a_stride, const char *b, int64_t b_stride,
                    int64_t k);
-
-#endif

@@ -11,13 +11,9 @@
 //
 // Built for size.
 
-#include <stdatomic.h>
-#include <string.h>
-
 #include "vm/engine/blas.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/matmul.h"
-#include "vm/pool.h"
 #include "vm/vm.h"
 
 // Multiplications between two polls, some milliseconds: of a product

@@ -1,6 +1,5 @@
 // Operands of elementwise operations, and the dtypes they are computed in.
-#ifndef TALLY_VM_OPERAND_H
-#define TALLY_VM_OPERAND_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/engine/elementwise.h"
@@ -67,5 +66,3 @@ const char *tl_op_label(tl_op op);
 
 // Whether an integer is one of [dtype]'s, an integer dtype.
 bool tl_int_fits(int64_t value, tl_dtype dtype);
-
-#endif

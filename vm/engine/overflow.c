@@ -13,10 +13,8 @@
 #include "vm/kernels/overflow.h"
 
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/engine/engine_internal.h"
-#include "vm/error.h"
 
 // --- Elementwise operations --------------------------------------------------
 

@@ -1,8 +1,6 @@
 // Building plans: see plan.h; running them is in plan_run.c.
 #include "vm/engine/plan.h"
 
-#include <string.h>
-
 #include "vm/host.h"
 
 // The room is several kilobytes and is not cleared: all that later steps read

@@ -12,8 +12,7 @@
 //   tl_plan_finish     what goes to the output, or to the consumer
 //   pieces->make       runs of steps as machine code, where the VM has it
 //   tl_plan_run
-#ifndef TALLY_VM_PLAN_H
-#define TALLY_VM_PLAN_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/kernels/kernels.h"
@@ -283,5 +282,3 @@ void tl_plan_run_short(tl_plan *plan);
 // The same of a plan without registers whose streams' values say where their
 // items are: that of a number as the run before has set it.
 void tl_plan_run_placed(tl_plan *plan);
-
-#endif

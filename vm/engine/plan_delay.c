@@ -1,11 +1,7 @@
 // Delayed results: see plan_delay.h.
 #include "vm/engine/plan_delay.h"
 
-#include <string.h>
-
 #include "vm/poll.h"
-#include "vm/pool.h"
-#include "vm/vm.h"
 
 enum { DELAY_BYTES = 1024 * 1024 };  // at most that wait
 

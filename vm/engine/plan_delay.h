@@ -9,8 +9,7 @@
 //   computed     1..4     5..8     9..12
 //   waits        1..4     1..8     5..12
 //   stored                         1..4
-#ifndef TALLY_VM_PLAN_DELAY_H
-#define TALLY_VM_PLAN_DELAY_H
+#pragma once
 
 #include "vm/check.h"
 #include "vm/engine/plan.h"
@@ -101,5 +100,3 @@ void tl_delay_close(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay);
 // the output, whose strides say where the other items go.
 void tl_plan_store(const tl_plan *plan, char *to, const char *from,
                    size_t nrows, size_t ncols);
-
-#endif

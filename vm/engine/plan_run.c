@@ -2,7 +2,6 @@
 #include "vm/host.h"
 #include "vm/engine/plan_delay.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 // A run whose streams are all used in place takes blocks of this many bytes.
 // A poll comes after POLL_ITEMS items, so that its cost is spread over many.

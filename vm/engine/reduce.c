@@ -6,9 +6,6 @@
 
 #include <math.h>
 
-#include "vm/array/describe.h"
-#include "vm/error.h"
-
 // As messages call the built-in of each.
 static const char *const names[TL_REDUCTION_COUNT] = {
     [TL_REDUCE_SUM] = "sum",

@@ -1,12 +1,8 @@
 // Reductions across: results that lie side by side, a block of columns at a
 // time, whose rows are contiguous; straight from memory, on several threads
 // where that pays, or through a buffer.
-#include <string.h>
 
-#include "vm/error.h"
-#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/vm.h"
 
 enum {
   BLOCK_BYTES = 512 * 1024,  // of a buffer

@@ -3,11 +3,8 @@
 // Results have the bits of one thread: parts of a lane are whole subtrees of
 // the tree that folds it.
 #include <math.h>
-#include <string.h>
 
-#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/vm.h"
 
 // A pool that is eager spreads anything: tests run small arrays on many threads
 // by it.

@@ -8,9 +8,7 @@
 //   …                                      ┘
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/check.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/kernels/prefetch.h"
 

@@ -13,11 +13,9 @@
 //                                                results lie side by side)
 //
 // All of them hand items to consumers (consumer.h), as fused regions do.
-#ifndef TALLY_VM_REDUCE_INTERNAL_H
-#define TALLY_VM_REDUCE_INTERNAL_H
+#pragma once
 
 #include "vm/engine/consumer.h"
-#include "vm/engine/engine.h"
 #include "vm/engine/lane.h"
 
 // One reduction of an array, its results going to [out] in row-major order.
@@ -111,5 +109,3 @@ void tl_reduce_end_squares(tl_dtype real, char *items, int64_t n,
 double tl_reduce_divisor(int64_t length, double correction);
 // That of the reducer's sums of squares of so many items.
 double tl_reducer_divisor(const tl_reducer *r, int64_t length);
-
-#endif

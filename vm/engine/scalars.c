@@ -17,8 +17,6 @@
 
 #include "vm/engine/scalars.h"
 
-#include <string.h>
-
 #include "vm/kernels/kernels.h"
 #include "vm/half.h"
 

@@ -10,8 +10,7 @@
 // them needs a VM, asks for memory or polls, so machine code calls them as they
 // are. Results are the bits that an array's item would have, and what is
 // shorter than a slot's payload is extended, or has 0 above it.
-#ifndef TALLY_VM_SCALARS_H
-#define TALLY_VM_SCALARS_H
+#pragma once
 
 #include "vm/engine/elementwise.h"
 #include "vm/value.h"
@@ -29,5 +28,3 @@ bool tl_scalar_cast(const tl_slot *s, tl_dtype dtype, tl_slot *a);
 // A comparison, one of TL_OP_EQUAL to TL_OP_GREATER_EQUAL, of such slots.
 bool tl_scalar_compare(tl_op op, const tl_slot *b, const tl_slot *c,
                        bool *truth);
-
-#endif

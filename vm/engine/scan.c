@@ -3,13 +3,8 @@
 // Built for size.
 #include "vm/engine/scan.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
-#include "vm/check.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/reduce_internal.h"
-#include "vm/error.h"
 
 // Minima and maxima, which have no item that changes nothing.
 static bool is_ordering(tl_fold fold) {

@@ -10,8 +10,7 @@
 //
 // A lane (inner is 1) goes item after item and carries the last result; lanes
 // side by side go row after row, each with the row before it.
-#ifndef TALLY_VM_SCAN_H
-#define TALLY_VM_SCAN_H
+#pragma once
 
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
@@ -40,5 +39,3 @@ void tl_scanner_open(tl_scanner *s, tl_reduction reduction, tl_dtype dtype,
                      int64_t length, int64_t inner, bool initial, void *to);
 // A tl_plan_consume.
 void tl_scanner_take(void *scanner, const void *const *blocks, size_t n);
-
-#endif

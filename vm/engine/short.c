@@ -2,13 +2,7 @@
 
 #include "vm/engine/short.h"
 
-#include <string.h>
-
-#include "vm/array/reuse.h"
 #include "vm/engine/engine_internal.h"
-#include "vm/kernels/kernels.h"
-#include "vm/vm.h"
-#include "vm/events.h"
 
 #define INLINE static inline __attribute__((always_inline))
 

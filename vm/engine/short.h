@@ -4,12 +4,10 @@
 //
 // Each function does such a case and answers true, or does nothing at all:
 // then the general way (tl_elementwise) runs, and raises the errors.
-#ifndef TALLY_VM_SHORT_H
-#define TALLY_VM_SHORT_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 #include "vm/engine/elementwise.h"
-#include "vm/string.h"
 
 // Whether a comparison holds of two strings, by code points.
 bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b);
@@ -70,5 +68,3 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 // Of tl_elementwise: an operand whose memory the result takes no longer owns;
 // dropping is the caller's.
 bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
-
-#endif

@@ -5,10 +5,8 @@
 //   broadcast   c of m + c        repeated
 //   converted   i of i + f        cast, in the general way alone
 //
-#include <string.h>
 
 #include "vm/engine/engine_internal.h"
-#include "vm/kernels/kernels.h"
 
 // By name, two in a line; what is not here has TL_SHORT_NONE.
 #define SAME TL_SHORT_SAME

@@ -8,11 +8,9 @@
 //   [1, 2] == none         kind type: is_missing or same says what is meant
 //
 // Built for size.
-#include "vm/array/describe.h"
 #include "vm/array/nested.h"
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/short.h"
-#include "vm/error.h"
 #include "vm/objects.h"
 #include "vm/array/string_item.h"
 #include "vm/values/list.h"

@@ -7,17 +7,13 @@
 #include "vm/objects.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
-#include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/events.h"
-#include "vm/vm.h"
 
 // --- Arrays -----------------------------------------------------------------
 

@@ -23,8 +23,7 @@
 // For `r.x[i] += 1` the item is taken out first (tl_path_take), so that it has
 // one owner and can be computed with in place, and stored back by tl_path_set;
 // if the operation fails tl_path_give_back puts it back.
-#ifndef TALLY_VM_INDEX_H
-#define TALLY_VM_INDEX_H
+#pragma once
 
 #include "vm/array/array.h"
 
@@ -171,5 +170,3 @@ void tl_path_give_back(tl_vm *vm, tl_slot target, const tl_path *path,
 // The value at target.path, borrowed or owned as tl_index_get says.
 bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
                  tl_slot *parts, tl_slot *out);
-
-#endif

@@ -7,11 +7,9 @@
 //     result │ a │ c │ d │              the rest of the block is given back
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
-#include "vm/vm.h"
 
 // As in index_fancy.c: items by way of a block, and looks for an interrupt.
 enum { BLOCK = 512, POLL_EACH = 64 * 1024 };

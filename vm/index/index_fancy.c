@@ -6,13 +6,10 @@
 //     tl_gather_items   reads at each position: a new array
 //     tl_scatter_items  writes there, after all positions were checked
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/kernels/kernels.h"
 #include "vm/index/select.h"
 #include "vm/array/string_item.h"
 #include "vm/poll.h"
-#include "vm/vm.h"
 
 enum {
   BLOCK = 512,            // positions that are worked out at a time

@@ -7,9 +7,7 @@
 //
 // Built for size.
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/index/select.h"
 

@@ -2,7 +2,6 @@
 // rules are those of vm/values/key.h, which has no words for errors, as it lies
 // below the layer that describes values.
 
-#include "vm/array/describe.h"
 #include "vm/index/select.h"
 #include "vm/values/key.h"
 

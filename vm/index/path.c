@@ -15,15 +15,11 @@
 // Built for size.
 #include <inttypes.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/reuse.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested_set.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/index/select.h"
-#include "vm/vm.h"
-#include "vm/events.h"
 #include "vm/objects.h"
 
 typedef tl_nested_path way;

@@ -6,12 +6,9 @@
 #include "vm/array/nested.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/element.h"
 #include "vm/array/range.h"
-#include "vm/values/list.h"
 
 // --- Integers and slices ----------------------------------------------------
 

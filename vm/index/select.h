@@ -9,8 +9,7 @@
 // Order of calls: tl_select, then either a view of the basic part, or
 // tl_gather_items / tl_positions_check and tl_scatter_items;
 // tl_selection_close.
-#ifndef TALLY_VM_SELECT_H
-#define TALLY_VM_SELECT_H
+#pragma once
 
 #include "vm/index/index.h"
 #include "vm/vm.h"
@@ -209,5 +208,3 @@ bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
                     const tl_slot *parts, tl_slot value);
 // The same where target itself is the place, as in x.real = v.
 bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value);
-
-#endif

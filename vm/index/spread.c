@@ -7,9 +7,7 @@
 //     │ parts (slots) … │ steps … │ items … │
 //
 // Built for size.
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/index/select.h"
 #include "vm/values/list.h"

@@ -12,7 +12,6 @@
 // one slot for each parameter, and fills in defaults. run_builtin is also the
 // end of CALLB, whose arguments the compiler has bound.
 
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/array/describe.h"

@@ -3,8 +3,7 @@
 //
 //     vm->error ── tl_error_take ──▶ (kind: …, message: …, line: …,
 //               ◀─ tl_error_raise ──  column: …, file: …, trace: …)
-#ifndef TALLY_VM_INTERP_CATCH_H
-#define TALLY_VM_INTERP_CATCH_H
+#pragma once
 
 #include "vm/error.h"
 
@@ -15,5 +14,3 @@ bool tl_error_take(tl_vm *vm, tl_slot *out);
 
 // Raises an error record (as made above, or by a script) or a string again.
 bool tl_error_raise(tl_vm *vm, tl_slot error);
-
-#endif

@@ -1,6 +1,5 @@
 // What the prompt shows of values.
-#ifndef TALLY_VM_DISPLAY_H
-#define TALLY_VM_DISPLAY_H
+#pragma once
 
 #include "vm/string.h"
 
@@ -12,5 +11,3 @@ bool tl_format_display(tl_vm *vm, tl_text *text, tl_slot value, int width,
                        bool all);
 // Prints a value as the prompt does after an expression; none prints nothing.
 bool tl_do_show(tl_vm *vm, tl_slot value);
-
-#endif

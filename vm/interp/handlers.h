@@ -7,8 +7,7 @@
 //                        ─▶  OP(SETG) { TRY(tl_exec_setg(…)); ins += 1; … }
 //
 // What a handler does is what vm/bytecode/opcodes.h says of its opcode.
-#ifndef TALLY_VM_HANDLERS_H
-#define TALLY_VM_HANDLERS_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 #include "vm/vm.h"
@@ -118,5 +117,3 @@ void tl_drop_window(tl_vm *vm, tl_slot *base, const tl_ins *ins);
 // Fails with kind name: the variable is read before it is assigned. The message
 // says so if the name hides a built-in.
 bool tl_fail_unassigned(tl_vm *vm, const tl_string *name);
-
-#endif

@@ -34,8 +34,7 @@
 // was called once, false is returned and nothing has been consumed: the
 // unwinder then drops what the frame owns, by its map of ranges. Calls are the
 // exception: they take their window of arguments on every path.
-#ifndef TALLY_VM_INTERP_H
-#define TALLY_VM_INTERP_H
+#pragma once
 
 #include "vm/engine/engine.h"
 #include "vm/bytecode/function.h"
@@ -294,5 +293,3 @@ tl_one_fn tl_do_one;
 // In audit builds, before each instruction: recounts every reference of the VM
 // and compares (verify/audit.c).
 void tl_audit(tl_vm *vm, const tl_ins *pc);
-
-#endif

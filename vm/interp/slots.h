@@ -4,8 +4,7 @@
 //
 //     stack ─▶ slots …            stack_end   │ frames ─▶ records … frames_end
 //              main │ norm │ …    (so far)    │           main │ norm │ …
-#ifndef TALLY_VM_SLOTS_H
-#define TALLY_VM_SLOTS_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -27,5 +26,3 @@ static inline bool tl_slots_reserve(tl_vm *vm, const tl_slot *end,
   return (end <= vm->stack_end && frame < vm->frames_end) ||
          tl_slots_grow(vm, end, frame);
 }
-
-#endif

@@ -10,7 +10,6 @@
 //
 // Built for size.
 
-#include <stdio.h>
 #include <string.h>
 
 #include "vm/interp/catch.h"

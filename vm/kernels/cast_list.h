@@ -1,6 +1,5 @@
 // The kernels of casts, and those that ask first whether items fit.
-#ifndef TALLY_VM_KERNELS_CAST_LIST_H
-#define TALLY_VM_KERNELS_CAST_LIST_H
+#pragma once
 
 #include "vm/kernels/list.h"
 
@@ -41,5 +40,3 @@ TL_INTEGERS(X)
 TL_FLOATS(X)
 #undef X
 tl_within TL_K(within_float16);
-
-#endif

@@ -1,7 +1,6 @@
 // The kernels of decimal.c, for each instruction set: see kernels.h for their
 // contracts.
-#ifndef TALLY_VM_KERNELS_DECIMAL_H
-#define TALLY_VM_KERNELS_DECIMAL_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
@@ -11,5 +10,3 @@ void TL_K(text_places)(tl_text_places *out, const char *text, char separator,
 unsigned TL_K(decimals)(double *values, int64_t *integers, const char *text,
                         const uint16_t *begin, size_t step, size_t behind,
                         size_t n);
-
-#endif

@@ -2,8 +2,7 @@
 // ones: `beats` is > or <, IS_NAN(x) whether x stays whatever it meets. NaN
 // wins over every number, and the first of equals over the others. Compilers
 // make vectors of these forms, not of others that mean the same.
-#ifndef TALLY_VM_KERNELS_EXTREME_H
-#define TALLY_VM_KERNELS_EXTREME_H
+#pragma once
 
 #define IS_NAN_FLOAT(x) ((x) != (x))
 #define IS_NAN_INTEGER(x) 0
@@ -35,5 +34,3 @@
   EXTREME(min, sfx, T, <, IS_NAN_FLOAT) \
   EXTREME(max, sfx, T, >, IS_NAN_FLOAT)
 #define EXTREMES TL_INTEGERS(EXTREME_INTEGER) TL_FLOATS(EXTREME_FLOAT)
-
-#endif

@@ -4,8 +4,7 @@
 // of their order. Integers, counts, any and all have one number, so that their
 // end and merge serve all dtypes; whether items are zero the loops of unsigned
 // ones say for signed ones, too.
-#ifndef TALLY_VM_KERNELS_FOLD_H
-#define TALLY_VM_KERNELS_FOLD_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
@@ -94,5 +93,3 @@ enum { TL_OUTER_STRIP = 4096, TL_OUTER_GROUP = 8 };
 TL_INLINE const void *row_of(const void *a, ptrdiff_t row_stride, size_t row) {
   return (const char *)a + (ptrdiff_t)row * row_stride;
 }
-
-#endif

@@ -5,8 +5,7 @@
 //   columns contiguous   columns: out += column * item, four columns at once
 //
 // Both read the matrix once, in the order of memory.
-#ifndef TALLY_VM_KERNELS_GEMV_H
-#define TALLY_VM_KERNELS_GEMV_H
+#pragma once
 
 #include "vm/kernels/search.h"
 #include "vm/kernels/strided.h"
@@ -120,5 +119,3 @@ TL_INLINE ptrdiff_t distance(ptrdiff_t stride) {
     else                                                                       \
       dots_##sfx(out, a, a_row, a_column, x, x_stride, m, k);                  \
   }
-
-#endif

@@ -27,8 +27,7 @@
 // be exactly an input if their items have the same size; it never overlaps an
 // input in another place. n may be 0 everywhere unless a comment says
 // otherwise.
-#ifndef TALLY_VM_KERNELS_KERNELS_H
-#define TALLY_VM_KERNELS_KERNELS_H
+#pragma once
 
 #include "vm/types/dtype.h"
 #include "vm/engine/elementwise.h"
@@ -500,5 +499,3 @@ size_t tl_argsort_scratch(tl_dtype dtype, size_t n, bool over);
 // [sorted] as tl_sort leaves it: equal items stand together, and NaN last.
 size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
                      size_t n);
-
-#endif

@@ -7,8 +7,7 @@
 //
 // Signed integers share the kernels of unsigned ones where the bits are the
 // same, and bools those of uint8.
-#ifndef TALLY_VM_KERNELS_LIST_H
-#define TALLY_VM_KERNELS_LIST_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
@@ -249,5 +248,3 @@ TL_UNARY_KERNELS(X)
 #undef TL_ON_HALF
 // int64 shares the kernel of uint64: sums and products wrap alike.
 tl_convolve_kernel TL_K(convolve_uint64), TL_K(convolve_float64);
-
-#endif

@@ -7,8 +7,7 @@
 // defines tl_k_add_float64_avx2(out, a, b, n) where the file is compiled with
 // TL_ISA=avx2. Files are compiled once for each instruction set, so all names
 // go through TL_K.
-#ifndef TALLY_VM_KERNELS_LOOP_H
-#define TALLY_VM_KERNELS_LOOP_H
+#pragma once
 
 #include <math.h>
 #include <string.h>
@@ -185,5 +184,3 @@ typedef struct {
     const T x = *(const T *)a;                                              \
     TL_ITEMS(R, sizeof(T) == sizeof(R), to, n, expr, const T y = from_b[i]) \
   }
-
-#endif

@@ -2,8 +2,7 @@
 // X list gives the index in the table (tl_move_size) and the size in bytes:
 //
 //   TL_MOVES(X)    X(0, 1) X(1, 2) X(2, 4) X(3, 8) X(4, 16)
-#ifndef TALLY_VM_KERNELS_MOVE_H
-#define TALLY_VM_KERNELS_MOVE_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
@@ -41,5 +40,3 @@ bool TL_K(even_bins)(int64_t *out, const tl_even_bins *bins,
 void TL_K(bincount)(int64_t *out, const int64_t *index, size_t n);
 void TL_K(bincount_weighted)(double *out, const int64_t *index,
                              const double *weight, size_t n);
-
-#endif

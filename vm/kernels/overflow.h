@@ -1,7 +1,6 @@
 // Integer arithmetic that says where a result does not fit its dtype, for calls
 // with overflow: "error" or "saturate". All other arithmetic wraps.
-#ifndef TALLY_VM_KERNELS_OVERFLOW_H
-#define TALLY_VM_KERNELS_OVERFLOW_H
+#pragma once
 
 #include "vm/kernels/kernels.h"
 
@@ -43,5 +42,3 @@ void tl_exact_fold_items(tl_exact_fold *fold, const void *items, bool is_signed,
 // Writes the result, or the nearest number of the integer dtype, to [out].
 // False: it does not fit.
 bool tl_exact_fold_end(const tl_exact_fold *fold, tl_dtype dtype, void *out);
-
-#endif

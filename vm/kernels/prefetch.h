@@ -1,6 +1,5 @@
 // Asking for memory before its turn.
-#ifndef TALLY_VM_KERNELS_PREFETCH_H
-#define TALLY_VM_KERNELS_PREFETCH_H
+#pragma once
 
 #include <stdint.h>
 
@@ -13,5 +12,3 @@ static inline __attribute__((always_inline)) void tl_prefetch(
     const void *place, uintptr_t nbytes) {
   __builtin_prefetch((const void *)((uintptr_t)place + nbytes), 0, 2);
 }
-
-#endif

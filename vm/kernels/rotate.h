@@ -1,12 +1,9 @@
 // The kernel of rotate.c, for each instruction set: see turn_rows in
 // kernels.h.
-#ifndef TALLY_VM_KERNELS_ROTATE_H
-#define TALLY_VM_KERNELS_ROTATE_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
 // [a] has count + 1 rows and is rotated in place; c and s have [count] items.
 void TL_K(turn_rows)(double *a, size_t row, const double *c, const double *s,
                      size_t count, size_t n);
-
-#endif

@@ -1,7 +1,6 @@
 // Declarations of the search and product kernels, and the sizes of the blocks
 // of a product, from which its scratch follows.
-#ifndef TALLY_VM_KERNELS_SEARCH_H
-#define TALLY_VM_KERNELS_SEARCH_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
@@ -49,5 +48,3 @@ static inline size_t tl_gemm_rows(size_t m, size_t k) {
 }
 
 tl_search TL_K(search_float16);
-
-#endif

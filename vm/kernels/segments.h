@@ -3,8 +3,7 @@
 // items, for which no branch depends on the length of one row, as what is not a
 // row's is an item that changes nothing. Rows of up to SEGMENT_LONG go lane by
 // lane first, and longer ones are reduced alone.
-#ifndef TALLY_VM_KERNELS_SEGMENTS_H
-#define TALLY_VM_KERNELS_SEGMENTS_H
+#pragma once
 
 #include "vm/kernels/fold.h"
 #include "vm/kernels/list.h"
@@ -136,5 +135,3 @@ TL_INLINE bool segments_measure(segment_group *r, const int64_t *at,
                       nrows - i < SEGMENT_ROWS ? nrows - i : SEGMENT_ROWS); \
     }                                                                       \
   }
-
-#endif

@@ -7,8 +7,7 @@
 //   int8       -1   0   1            keys 7f, 80, 81
 //   float32    -1.0   0.0   inf      keys 407fffff, 80000000, ff800000
 //   NaN                              all bits set
-#ifndef TALLY_VM_KERNELS_SORT_H
-#define TALLY_VM_KERNELS_SORT_H
+#pragma once
 
 #include "vm/kernels/kernels.h"
 
@@ -103,5 +102,3 @@ typedef struct tl_key_span {
 //
 //   keys 1000 1003 1001     least 1000, bits 2, varying 2
 tl_key_span tl_keys_span(const uint64_t *keys, size_t n, tl_stop *stop);
-
-#endif

@@ -1,6 +1,5 @@
 // Strided items, gathered side by side.
-#ifndef TALLY_VM_KERNELS_STRIDED_H
-#define TALLY_VM_KERNELS_STRIDED_H
+#pragma once
 
 #include "vm/kernels/loop.h"
 
@@ -56,5 +55,3 @@ TL_INLINE void gather_items(void *out, const char *from, ptrdiff_t step,
     gather_16(out, from, step, n);
   }
 }
-
-#endif

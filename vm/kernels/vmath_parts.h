@@ -7,8 +7,7 @@
 // pairs: the second part is the error of the first.
 //
 //   high + low    high = the rounded sum or product, low = the rest, exactly
-#ifndef TALLY_VM_KERNELS_VMATH_PARTS_H
-#define TALLY_VM_KERNELS_VMATH_PARTS_H
+#pragma once
 
 #include "vm/kernels/list.h"
 #include "vm/kernels/generated/vmath_data.h"
@@ -305,5 +304,3 @@ static inline void vmath_each_single(vmath_each_function *f, float *to,
           to[at + i] = otherwise;                                       \
     }                                                                   \
   }
-
-#endif

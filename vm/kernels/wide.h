@@ -1,7 +1,6 @@
 // The interface between libtally.so and the objects with wider kernels beside
 // it: one function, found by name.
-#ifndef TALLY_VM_KERNELS_WIDE_H
-#define TALLY_VM_KERNELS_WIDE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -9,5 +8,3 @@
 // library of another version has not.
 typedef const void *tl_wide_kernels(size_t nbytes);
 #define TL_WIDE_KERNELS "tally_wide_kernels"
-
-#endif

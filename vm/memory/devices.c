@@ -9,12 +9,8 @@
 //
 // Built for size.
 
-#include <string.h>
-
 #include "vm/events.h"
-#include "vm/memory/memory.h"
 #include "vm/suggest.h"
-#include "vm/vm.h"
 
 // A name that is too long is cut, not within a character.
 // Copied, as the host's array may be gone when tally_open has returned. The VM

@@ -9,10 +9,8 @@
 
 #include "vm/memory/large.h"
 
-#include <string.h>
 #include <unistd.h>
 
-#include "vm/check.h"
 #include "vm/poll.h"
 
 // Bytes that may be cached even if only small blocks have died so far.

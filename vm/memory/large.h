@@ -5,8 +5,7 @@
 //                              ▲ the block, at a multiple of 64
 //
 // memory.c asks for them and counts them; nothing here counts.
-#ifndef TALLY_VM_LARGE_H
-#define TALLY_VM_LARGE_H
+#pragma once
 
 #include "vm/memory/memory_internal.h"
 #include "vm/memory/pages.h"
@@ -57,5 +56,3 @@ void tl_large_free(tl_resize_fn *resize, void *context, void *block);
 // Gives the oldest cached blocks back until at most [keep] bytes are cached;
 // returns how many bytes that was.
 size_t tl_cache_shrink(tl_vm *vm, size_t keep);
-
-#endif

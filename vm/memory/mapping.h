@@ -13,8 +13,7 @@
 // The handler is installed with the process's first mapping and hands every
 // other SIGBUS to the one before it. A host may do without: see
 // tally_options.no_signals.
-#ifndef TALLY_VM_MAPPING_H
-#define TALLY_VM_MAPPING_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/io.h"
@@ -49,5 +48,3 @@ const char *tl_external_owner(const tl_array *a);
 bool tl_mapping_fail(tl_vm *vm);
 // An error unwinds: maps what was lost again, so that touching it fails again.
 void tl_mapping_restore(tl_vm *vm);
-
-#endif

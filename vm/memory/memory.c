@@ -10,15 +10,10 @@
 // Read it from below: tl_alloc and tl_free are near the end, and call what
 // stands above them.
 
-#include "vm/memory/memory_internal.h"
-
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/memory/large.h"
-#include "vm/vm.h"
 #include "vm/events.h"
-#include "vm/check.h"
 #include "vm/memory/reserve.h"
 
 enum {

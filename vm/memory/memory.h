@@ -11,8 +11,7 @@
 //
 // memory.c says how blocks are made; pages.h is where large ones come from,
 // mapping.h maps files.
-#ifndef TALLY_VM_MEMORY_H
-#define TALLY_VM_MEMORY_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -106,5 +105,3 @@ void tl_stats_reset(tl_vm *vm);
 void *tl_host_new(tl_vm *vm, size_t nbytes);
 // Gives a block back to the host's allocator; [nbytes] as it was asked for.
 void tl_host_free(tl_vm *vm, void *block, size_t nbytes);
-
-#endif

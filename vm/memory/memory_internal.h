@@ -1,8 +1,7 @@
 // What memory.c has for a VM: its free lists, its cache of dead blocks, and the
 // limits of both. Tests and error.c look inside, nobody else. Blocks that
 // change VMs (vm/api/parcel.c) have their functions here, too.
-#ifndef TALLY_VM_MEMORY_INTERNAL_H
-#define TALLY_VM_MEMORY_INTERNAL_H
+#pragma once
 
 #include "vm/memory/memory.h"
 
@@ -118,5 +117,3 @@ void tl_block_free(tl_resize_fn *resize, void *context, void *block);
 
 // Makes the n-th allocation from now fail, once; 0 calls that off.
 void tl_memory_fail_at(tl_vm *vm, uint64_t n);
-
-#endif

@@ -1,8 +1,7 @@
 // Fresh pages from the system, in huge pages where it offers them: what large
 // blocks are made of (memory.c). Where the system has no anonymous mappings all
 // of these return NULL, and large blocks come from the allocator.
-#ifndef TALLY_VM_PAGES_H
-#define TALLY_VM_PAGES_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -29,5 +28,3 @@ char *tl_pages_remap(char *begin, size_t old_nbytes, size_t nbytes);
 // Bytes of the whole process that are in memory, whoever uses them; 0: the
 // system does not say.
 size_t tl_pages_resident(void);
-
-#endif

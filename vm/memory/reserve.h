@@ -1,6 +1,5 @@
 // Memory above the limit, for what a full VM needs to be told to let go.
-#ifndef TALLY_VM_RESERVE_H
-#define TALLY_VM_RESERVE_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -18,5 +17,3 @@ bool tl_has_promises(const tl_vm *vm);
 
 // Ends all promises of peak memory (#:peak): no code runs any longer.
 void tl_end_promises(tl_vm *vm);
-
-#endif

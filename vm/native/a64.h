@@ -6,8 +6,7 @@
 // Architecture Reference Manual, part C4), and are those of 64 bits unless
 // their name says otherwise. What does not fit an instruction's immediate goes
 // through x16 and x17, which nobody else uses.
-#ifndef TALLY_VM_A64_H
-#define TALLY_VM_A64_H
+#pragma once
 
 #include "vm/native/assembler.h"
 #include "vm/native/code.h"
@@ -227,7 +226,5 @@ static inline void tl_a64_here(tl_assembler *as, uint32_t from) {
   if (!as->is_full)
     (void)tl_a64_aim(as, from, as->size);
 }
-
-#endif
 
 #endif

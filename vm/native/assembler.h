@@ -1,7 +1,6 @@
 // Bytes of machine code, in a buffer that grows; where there is no memory for
 // it, the assembler is full, and what is written is lost.
-#ifndef TALLY_VM_ASSEMBLER_H
-#define TALLY_VM_ASSEMBLER_H
+#pragma once
 
 #include <string.h>
 
@@ -38,5 +37,3 @@ static inline void tl_as_word(tl_assembler *as, uint32_t word) {
 }
 // Frees the bytes; tl_code_put has copied them by then.
 void tl_as_close(tl_assembler *as);
-
-#endif

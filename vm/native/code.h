@@ -7,8 +7,7 @@
 //
 // While a chunk is written none of its code runs: a VM is used by one thread,
 // and units are made by the interpreter, which no unit calls.
-#ifndef TALLY_VM_CODE_H
-#define TALLY_VM_CODE_H
+#pragma once
 
 #include "vm/vm.h"
 
@@ -53,5 +52,3 @@ void tl_code_close(tl_vm *vm, tl_code_chunk *chunks);
 // Whether the system makes a page executable, asked once by trying. The pages
 // that were tried are given back. Without an emitter it is false.
 bool tl_code_may_run(void);
-
-#endif

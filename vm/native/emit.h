@@ -11,8 +11,7 @@
 //
 // What a processor has for it, its registers and how to reach memory, is in
 // target_x64.h and target_a64.h.
-#ifndef TALLY_VM_EMIT_H
-#define TALLY_VM_EMIT_H
+#pragma once
 
 #include "vm/native/target_a64.h"
 #include "vm/native/target_x64.h"
@@ -153,7 +152,5 @@ bool tl_jit_round(emitter *e, const tl_typed *t);
 // [in] = in op c, or op the constant, of sums, bits and shifts by constants: 64
 // bits of it. Takes T1.
 void tl_jit_combine(emitter *e, const tl_typed *t, int in);
-
-#endif
 
 #endif

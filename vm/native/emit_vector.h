@@ -7,8 +7,7 @@
 //
 // A form has what its instructions do in ways of their own: how bools are kept,
 // and how the items behind the last whole vector are read and written.
-#ifndef TALLY_VM_EMIT_VECTOR_H
-#define TALLY_VM_EMIT_VECTOR_H
+#pragma once
 
 #include "vm/native/pieces.h"
 
@@ -148,5 +147,3 @@ static inline int tl_vector_predicate(tl_op op) {
                                [TL_OP_GREATER_EQUAL - TL_OP_EQUAL] = 0x1d};
   return of[op - TL_OP_EQUAL];
 }
-
-#endif

@@ -1,7 +1,6 @@
 // The emitter of a unit: where its registers are, and the jumps whose targets
 // are not there yet.
-#ifndef TALLY_VM_EMITTER_H
-#define TALLY_VM_EMITTER_H
+#pragma once
 
 #include "vm/native/assembler.h"
 #include "vm/native/jit_internal.h"
@@ -98,5 +97,3 @@ static inline void put(emitter *e, int r, int from) {
   if (e->reg[r] < 0)
     store(e, from, r);
 }
-
-#endif

@@ -2,8 +2,7 @@
 //
 //     loops.c ─▶ hoist.c
 //     blocks of a loop, short loops in it     guards, rows, both forms
-#ifndef TALLY_VM_HOIST_H
-#define TALLY_VM_HOIST_H
+#pragma once
 
 #include "vm/native/typed.h"
 
@@ -93,5 +92,3 @@ bool tl_hoist_read(tl_hoisting *x);
 // Whether nothing leaves the second form before its end, which is a poll and
 // the step: then the polls of many iterations may be taken at once.
 bool tl_hoist_is_closed(const tl_hoisting *x);
-
-#endif

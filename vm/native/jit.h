@@ -16,8 +16,7 @@
 // errors at the same places, and the same number of polls: whatever is not
 // plain it leaves to that, or has done by vm->one. Where the system gives no
 // executable pages nothing here does anything.
-#ifndef TALLY_VM_JIT_H
-#define TALLY_VM_JIT_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -85,5 +84,3 @@ typedef struct tl_jit_report {
 void tl_jit_each(tl_vm *vm,
                  void (*each)(void *context, const tl_jit_report *report),
                  void *context);
-
-#endif

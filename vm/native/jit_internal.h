@@ -1,6 +1,5 @@
 // What a VM has for machine code; for this folder alone.
-#ifndef TALLY_VM_JIT_INTERNAL_H
-#define TALLY_VM_JIT_INTERNAL_H
+#pragma once
 
 #include "vm/native/code.h"
 #include "vm/native/jit.h"
@@ -118,5 +117,3 @@ bool tl_jit_learn_detour(const tl_jit_flow *flow, const tl_frame *frame);
 
 // Makes the door; NULL: no memory.
 void *tl_jit_make_door(tl_vm *vm);
-
-#endif

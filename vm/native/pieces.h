@@ -16,8 +16,7 @@
 // A piece stays in the table while a plan that is kept has it, and longer until
 // there are too many; its code may go before that, and its plans are none the
 // worse but slower.
-#ifndef TALLY_VM_PIECES_H
-#define TALLY_VM_PIECES_H
+#pragma once
 
 #include "vm/engine/plan.h"
 #include "vm/native/assembler.h"
@@ -67,5 +66,3 @@ extern const tl_vector_form tl_vector_512, tl_vector_256;
 // what was encoded is no code then.
 bool tl_piece_emit(const tl_vector_piece *piece, const tl_vector_form *form,
                    tl_assembler *as);
-
-#endif

@@ -1,8 +1,7 @@
 // What AArch64 has for emit.c and its like: registers, memory, jumps, and the
 // stack. target_x64.h has operations of the same names. Of those here sums
 // and comparisons change the flags; a sum that does not fit has TL_CC_O.
-#ifndef TALLY_VM_TARGET_A64_H
-#define TALLY_VM_TARGET_A64_H
+#pragma once
 
 #include "vm/native/a64.h"
 
@@ -380,7 +379,5 @@ static inline void take_stack(emitter *e, int to) {
 static inline void close_room(emitter *e, int32_t nbytes) {
   add_constant(e, TL_SP, nbytes);
 }
-
-#endif
 
 #endif

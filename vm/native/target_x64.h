@@ -1,7 +1,6 @@
 // What x86-64 has for emit.c and its like: registers, memory, jumps, and the
 // stack. target_a64.h has operations of the same names.
-#ifndef TALLY_VM_TARGET_X64_H
-#define TALLY_VM_TARGET_X64_H
+#pragma once
 
 #include "vm/native/x64.h"
 
@@ -413,7 +412,5 @@ static inline void take_stack(emitter *e, int to) {
 static inline void close_room(emitter *e, int32_t nbytes) {
   read_word(e, TL_SP, TL_SP, nbytes + 8);
 }
-
-#endif
 
 #endif

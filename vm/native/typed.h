@@ -30,8 +30,7 @@
 //        poll               exit 1     leaves before `forr` where it is refused
 //        step t4, t5, t6 -> 7
 //        exit 2
-#ifndef TALLY_VM_TYPED_H
-#define TALLY_VM_TYPED_H
+#pragma once
 
 #include "vm/array/element.h"
 #include "vm/bytecode/function.h"
@@ -807,5 +806,3 @@ const char *tl_jit_check(tl_jit_code *code, uint32_t *at);
 // success unit->code and unit->size are set; the code is NULL where the unit is
 // larger than the processor's jumps reach.
 bool tl_jit_emit(tl_jit_code *code);
-
-#endif

@@ -19,8 +19,7 @@
 //
 // So an exit has the types before the operation that it is of, and an edge
 // those behind the last operation of its path.
-#ifndef TALLY_VM_TYPING_H
-#define TALLY_VM_TYPING_H
+#pragma once
 
 #include "vm/native/typed.h"
 
@@ -183,5 +182,3 @@ tl_typed_condition tl_typing_total(tl_typed_condition condition);
 // false nothing was appended.
 bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
                             tl_typed **jump);
-
-#endif

@@ -1,8 +1,7 @@
 // Instructions of x86-64 as bytes, as far as emit_x64.c needs them.
 //
 //     [prefix] [REX] [0f] opcode modrm [sib] [displacement] [immediate]
-#ifndef TALLY_VM_X64_H
-#define TALLY_VM_X64_H
+#pragma once
 
 #include "vm/native/assembler.h"
 #include "vm/native/code.h"
@@ -141,7 +140,5 @@ static inline void tl_x64_here(tl_assembler *as, uint32_t from) {
   if (!as->is_full)
     as->bytes[from - 1] = (uint8_t)(as->size - from);
 }
-
-#endif
 
 #endif

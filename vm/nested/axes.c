@@ -9,8 +9,6 @@
 // No item moves unless a plain part is not dense.
 #include "vm/nested/parts.h"
 
-#include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/nested/ragged.h"
 
 // --- Rows at places ----------------------------------------------------------

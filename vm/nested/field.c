@@ -2,22 +2,15 @@
 // modules.
 //
 // Built for speed.
-#include "vm/nested/nested.h"
-
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/host.h"
-#include "vm/array/describe.h"
 #include "vm/array/range.h"
 #include "vm/bytecode/module.h"
 #include "vm/index/select.h"
 #include "vm/nested/parts.h"
 #include "vm/objects.h"
 #include "vm/types/layout.h"
-#include "vm/types/type.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // Inlined, so that a literal's length is known and is compared as a number.
 static inline __attribute__((always_inline)) bool is_named(

@@ -12,14 +12,9 @@
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
-#include "vm/error.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/objects.h"
-#include "vm/vm.h"
 
 static const tl_form_ops *const forms[TL_FORM_COUNT] = {
     [TL_FORM_OPTION] = &tl_option_ops,   [TL_FORM_STRUCT] = &tl_struct_ops,

@@ -21,8 +21,7 @@
 //   set          [n] is to change; its parts may belong to other arrays too
 //   elementwise  no operand is of a form further out
 //   concat       no item is of a form further out, count > 0
-#ifndef TALLY_VM_NESTED_FORMS_H
-#define TALLY_VM_NESTED_FORMS_H
+#pragma once
 
 #include "vm/engine/elementwise.h"
 #include "vm/nested/nested_set.h"
@@ -85,5 +84,3 @@ bool tl_rows_concat(tl_vm *vm, int64_t count, const tl_slot *items,
 
 // As print writes it, of arrays of more than [limit] items the edges (0: all).
 bool tl_nested_format(tl_text *text, tl_slot s, int64_t limit);
-
-#endif

@@ -9,14 +9,8 @@
 //   x[:, 1, 0:1]        places 1 3     [c] [d], each cut to 0:1
 #include "vm/nested/forms.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/engine/engine_internal.h"
-#include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 
 // --- Indexing ----------------------------------------------------------------

@@ -1,18 +1,12 @@
 // Arrays of places in a target: categories and pointers. See indexed.h.
 #include "vm/nested/indexed.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/text/format.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Values ------------------------------------------------------------------
 

@@ -11,8 +11,7 @@
 //
 // (TL_FORM_GRID has places of rows, see ragged.h.) What does not know these
 // forms gets the values.
-#ifndef TALLY_VM_INDEXED_H
-#define TALLY_VM_INDEXED_H
+#pragma once
 
 #include "vm/nested/nested.h"
 
@@ -30,5 +29,3 @@ bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args);
 // The lookup is by ==, so categories of numbers take numbers of any dtype.
 bool tl_category_codes(tl_vm *vm, tl_slot categories, tl_slot values,
                        tl_slot *out);
-
-#endif

@@ -14,14 +14,10 @@
 #include "vm/nested/lift.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/string_item.h"
-#include "vm/error.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // "upper: each string gives a string: got …" (kind type). Returns false.
 static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,

@@ -14,8 +14,7 @@
 //   TL_MOVES_ROWS, TL_MOVES_EACH_ROW
 //                … but within the rows of a grid, or of any rows, it is applied
 //                as TL_OF_ROWS and TL_EACH_ROW are
-#ifndef TALLY_VM_LIFT_H
-#define TALLY_VM_LIFT_H
+#pragma once
 
 #include "vm/builtin.h"
 
@@ -60,5 +59,3 @@ bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
 // of records a record of such. count > 0.
 bool tl_join_results(tl_vm *vm, int64_t count, const tl_slot *results,
                      tl_slot *out);
-
-#endif

@@ -2,14 +2,9 @@
 // slots. All other files of this folder stand above. See nested.h.
 #include "vm/nested/nested.h"
 
-#include <stddef.h>
-
-#include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/forms.h"
 #include "vm/values/list.h"
-#include "vm/vm.h"
 
 // --- Forms -------------------------------------------------------------------
 

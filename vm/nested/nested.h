@@ -17,8 +17,7 @@
 //
 // So rows of structs that may be missing need no code of their own: rows hand
 // over their items, what may be missing its values, structs their fields.
-#ifndef TALLY_VM_NESTED_H
-#define TALLY_VM_NESTED_H
+#pragma once
 
 #include "vm/array/nested.h"
 #include "vm/index/index.h"
@@ -245,5 +244,3 @@ bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out);
 // The items [start, stop) of the leading axis, as a view.
 bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
                     tl_slot *out);
-
-#endif

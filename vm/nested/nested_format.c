@@ -3,7 +3,6 @@
 #include "vm/nested/indexed.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
-#include "vm/vm.h"
 
 enum { EDGE = 3 };  // items shown at each end of an axis that is elided
 

@@ -1,11 +1,6 @@
 // What joining has to do whatever the form. See nested_join.h.
 #include "vm/nested/nested_join.h"
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
-#include "vm/error.h"
-#include "vm/nested/parts.h"
-
 // Why two values are not joined; what they are, where nothing else says it.
 static const char *why_apart(tl_slot a, tl_slot b) {
   bool rows = tl_is_form(a, TL_FORM_RAGGED) || tl_is_form(b, TL_FORM_RAGGED);

@@ -1,6 +1,5 @@
 // Joining and stacking values that may be nested.
-#ifndef TALLY_VM_NESTED_JOIN_H
-#define TALLY_VM_NESTED_JOIN_H
+#pragma once
 
 #include "vm/nested/parts.h"
 
@@ -35,5 +34,3 @@ bool tl_grid_stack(tl_vm *vm, int64_t count, const tl_slot *items, bool *fits,
 // What is joined of bytes: what they have inside, closed again.
 bool tl_join_raw_bytes(tl_vm *vm, tl_joiner *join, int64_t count,
                        const tl_slot *items, tl_slot *out);
-
-#endif

@@ -1,7 +1,6 @@
 // Places that are written to, between vm/index/path.c, which walks them in any
 // values, and the forms (forms.h).
-#ifndef TALLY_VM_NESTED_SET_H
-#define TALLY_VM_NESTED_SET_H
+#pragma once
 
 #include "vm/nested/nested.h"
 #include "vm/index/select.h"
@@ -74,5 +73,3 @@ bool tl_struct_has_fields(const tl_type *layout, tl_slot value);
 bool tl_struct_fail_fields(tl_vm *vm, const tl_type *layout, tl_slot value);
 bool tl_struct_value_field(tl_vm *vm, tl_slot value, tl_string *name,
                            tl_slot *out);
-
-#endif

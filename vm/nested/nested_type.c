@@ -1,7 +1,6 @@
 // The types of nested arrays: what one item is, below the fixed dimensions.
 #include "vm/nested/nested.h"
 
-#include "vm/array/array.h"
 #include "vm/text/format.h"
 #include "vm/types/layout.h"
 

@@ -7,9 +7,7 @@
 //
 // Every function below makes the parts before the array that takes them, and
 // drops those that were made where a later one fails.
-#include <string.h>
 
-#include "vm/error.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/text_items.h"
 #include "vm/types/layout.h"

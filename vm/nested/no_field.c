@@ -8,15 +8,11 @@
 #include "vm/nested/nested.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/hints.h"
 #include "vm/objects.h"
 #include "vm/suggest.h"
-#include "vm/types/type.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 static bool is_named(const tl_string *name, const char *text) {
   return strcmp(name->text, text) == 0;

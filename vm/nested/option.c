@@ -11,14 +11,8 @@
 // over them, and needs no second kernel. So a gap must not fail (is_checked).
 #include "vm/nested/forms.h"
 
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/nested_set.h"
-#include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // --- Masks -------------------------------------------------------------------
 

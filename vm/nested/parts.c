@@ -1,14 +1,9 @@
 // What the forms share. See parts.h.
 #include "vm/nested/parts.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
 #include "vm/index/select.h"
 #include "vm/objects.h"
-#include "vm/vm.h"
 
 // --- Elementwise operations --------------------------------------------------
 

@@ -10,8 +10,7 @@
 //   within     tl_map_items       the items of all rows at once
 //
 // None of them looks at the form but through tl_form_traits.
-#ifndef TALLY_VM_NESTED_PARTS_H
-#define TALLY_VM_NESTED_PARTS_H
+#pragma once
 
 #include "vm/engine/elementwise.h"
 #include "vm/nested/nested.h"
@@ -141,5 +140,3 @@ typedef bool tl_row_map(tl_vm *vm, void *context, tl_slot *row, tl_slot *out);
 bool tl_each_row(tl_vm *vm, const char *name, tl_slot items, const int64_t *at,
                  int64_t rows, tl_row_map *map, void *context, tl_joiner *join,
                  tl_slot *out);
-
-#endif

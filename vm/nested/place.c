@@ -5,8 +5,6 @@
 // slice, places) stands in front, and the rest of the way behind it.
 #include "vm/nested/nested_set.h"
 
-#include <string.h>
-
 // For an item and a rest [i, …].f:
 //
 //   taken 1      (item, …)      the item instead of i, in one index

@@ -3,13 +3,8 @@
 #include "vm/nested/ragged.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/error.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
-#include "vm/vm.h"
 
 // --- Opening -----------------------------------------------------------------
 

@@ -1,6 +1,5 @@
 // Rows of different lengths: building and gathering them.
-#ifndef TALLY_VM_RAGGED_H
-#define TALLY_VM_RAGGED_H
+#pragma once
 
 #include "vm/nested/nested.h"
 
@@ -102,5 +101,3 @@ bool tl_value_as_vars(tl_vm *vm, tl_slot s, int first, int last, tl_slot *out);
 // Fails: "3 * var * int64 is [ways]", the indices or places that there are.
 bool tl_fail_rows(tl_vm *vm, tally_status kind, const tl_nested *n,
                   const char *ways);
-
-#endif

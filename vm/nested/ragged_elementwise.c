@@ -10,15 +10,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
 #include "vm/kernels/kernels.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/objects.h"
 #include "vm/region/region.h"
-#include "vm/vm.h"
 
 // [rows] are those of [a] and [b], of which row [row] is called [place].
 bool tl_fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot rows[2],

@@ -5,11 +5,7 @@
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
-#include "vm/error.h"
-#include "vm/index/select.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 

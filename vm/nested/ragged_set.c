@@ -10,14 +10,10 @@
 #include "vm/nested/forms.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/error.h"
 #include "vm/events.h"
-#include "vm/nested/nested_set.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
-#include "vm/vm.h"
 
 // The error of a place that cannot be set, with those that can.
 static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {

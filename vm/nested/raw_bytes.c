@@ -7,20 +7,14 @@
 #include "vm/nested/forms.h"
 #include "vm/nested/raw_bytes.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/array/string_item.h"
 #include "vm/engine/engine.h"
 #include "vm/engine/operand.h"
-#include "vm/error.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // --- Closing and opening -----------------------------------------------------
 

@@ -7,10 +7,8 @@
 // byte by byte, so whatever does that serves bytes too: it is opened, and what
 // comes back is closed again. Strings beside bytes stand for their UTF-8, a
 // vector of uint8 for its items.
-#ifndef TALLY_VM_RAW_BYTES_H
-#define TALLY_VM_RAW_BYTES_H
+#pragma once
 
-#include "vm/builtin.h"
 #include "vm/nested/nested.h"
 
 // Whether it is bytes or an array of them, in any of the ways above.
@@ -41,5 +39,3 @@ bool tl_raw_bytes_items(tl_vm *vm, tl_slot s, tl_slot *out);
 
 // Appends them as they are written: b"ab\xff"
 void tl_raw_bytes_format(tl_text *text, const tl_string *bytes);
-
-#endif

@@ -6,10 +6,7 @@
 // Records are equal whatever the order of their fields; struct arrays too, in a
 // block or by columns. What both miss is equal, whatever lies there.
 
-#include <string.h>
-
 #include "vm/nested/ragged.h"
-#include "vm/array/array.h"
 #include "vm/kernels/kernels.h"
 #include "vm/values/list.h"
 #include "vm/nested/indexed.h"
@@ -18,7 +15,6 @@
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/values/pairs.h"
-#include "vm/vm.h"
 
 // Two containers that are being compared, and how far.
 typedef struct pair {

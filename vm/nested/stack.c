@@ -12,17 +12,13 @@
 
 #include <inttypes.h>
 
-#include "vm/array/array.h"
 #include "vm/array/range.h"
 #include "vm/array/stack.h"
-#include "vm/error.h"
 #include "vm/nested/forms.h"
 #include "vm/nested/indexed.h"
-#include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // Records: a column of each field's values, then a struct array of those.
 // The fields may stand in any order; that of the first record is the array's.

@@ -7,20 +7,15 @@
 //   [2]     (a: 1, p: […])   a record, with copies: it does not need the block
 //   .p = v                   checked, then written through the same region
 #include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "vm/array/describe.h"
 #include "vm/array/reuse.h"
-#include "vm/error.h"
 #include "vm/types/layout.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/nested/text_items.h"
-#include "vm/vm.h"
 
 // --- Geometry ---------------------------------------------------------------
 

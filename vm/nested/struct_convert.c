@@ -10,12 +10,9 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "vm/error.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested.h"
 #include "vm/nested/nested_join.h"
 #include "vm/nested/nested_set.h"
-#include "vm/vm.h"
 
 // Whether it is an array of structs along one axis, which converts as a list
 // of such does.

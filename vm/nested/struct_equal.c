@@ -6,16 +6,10 @@
 //     r         a call for each row                      n bools
 //     p == q    both and
 #include "vm/nested/forms.h"
-#include "vm/nested/parts.h"
-#include "vm/nested/nested.h"
 
-#include "vm/array/describe.h"
 #include "vm/engine/engine.h"
-#include "vm/error.h"
 #include "vm/nested/ragged.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/nested_set.h"
-#include "vm/vm.h"
 
 // --- Axes of a field --------------------------------------------------------
 

@@ -13,19 +13,10 @@
 // then stored back.
 #include "vm/nested/forms.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/array/reuse.h"
-#include "vm/error.h"
-#include "vm/events.h"
-#include "vm/index/select.h"
 #include "vm/nested/nested_join.h"
-#include "vm/nested/nested_set.h"
-#include "vm/nested/parts.h"
 #include "vm/objects.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // --- Reading -----------------------------------------------------------------
 

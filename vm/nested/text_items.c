@@ -5,16 +5,12 @@
 #include "vm/nested/text_items.h"
 
 #include <inttypes.h>
-#include <string.h>
 #include <utf8proc.h>
 
-#include "vm/error.h"
 #include "vm/engine/lane.h"
 #include "vm/index/select.h"
-#include "vm/string.h"
 #include "vm/array/string_item.h"
 #include "vm/suggest.h"
-#include "vm/vm.h"
 
 // Bytes of a foreign block need not be text (kind value). Returns false.
 static bool fail_bytes(tl_vm *vm, const tl_type *type) {

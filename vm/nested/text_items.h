@@ -1,6 +1,5 @@
 // Text inside structs: fixed_string[n] and char, as a C struct has them.
-#ifndef TALLY_VM_TEXT_ITEMS_H
-#define TALLY_VM_TEXT_ITEMS_H
+#pragma once
 
 #include "vm/types/type.h"
 
@@ -21,5 +20,3 @@ bool tl_text_items_show(tl_vm *vm, const tl_type *type, char *data, int ndim,
 bool tl_text_items_fill(tl_vm *vm, const tl_type *type, char *data, int ndim,
                         const int64_t *shape, const int64_t *strides,
                         tl_slot value);
-
-#endif

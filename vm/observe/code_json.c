@@ -7,7 +7,6 @@
 #include "vm/observe/code_json.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/text/format.h"

@@ -7,8 +7,7 @@
 //
 // Everything is appended to a text. Only memory can be missing, which
 // text->failed tells.
-#ifndef TALLY_VM_CODE_JSON_H
-#define TALLY_VM_CODE_JSON_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -49,5 +48,3 @@ void tl_json_listing(tl_text *out, const tl_unit *unit,
 
 // Appends the typed operations of all machine code of the VM of [out].
 void tl_json_native(tl_text *out);
-
-#endif

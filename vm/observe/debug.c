@@ -7,11 +7,7 @@
 // Built for size.
 #include "vm/observe/debug.h"
 
-#include <string.h>
-
 #include "vm/bytecode/module.h"
-#include "vm/error.h"
-#include "vm/string.h"
 #include "vm/verify/verify.h"
 
 // --- Lines ------------------------------------------------------------------

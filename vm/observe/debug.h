@@ -10,13 +10,11 @@
 // ends (compiler/lower_function.c); functions of the library are passed over.
 // Whether a slot has a value at an instruction is the verifier's knowledge: it
 // is asked again where somebody looks, and nothing is noted while the run goes.
-#ifndef TALLY_VM_DEBUG_H
-#define TALLY_VM_DEBUG_H
+#pragma once
 
 #include <stdatomic.h>
 
 #include "vm/bytecode/function.h"
-#include "vm/vm.h"
 
 enum { TL_DEBUG_EXPRESSIONS = 16 };
 
@@ -76,5 +74,3 @@ const char *tl_debug_name(const tl_frame *frame, uint32_t index);
 // from the variable, or where it has no value that could be replaced.
 bool tl_debug_assign(tl_vm *vm, const tl_frame *frame, const char *name,
                      size_t nbytes, tl_slot value);
-
-#endif

@@ -8,13 +8,11 @@
 #include "vm/observe/explain.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/native/jit.h"
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
 #include "vm/observe/rejection.h"
-#include "vm/memory/memory.h"
 
 // --- Text -------------------------------------------------------------------
 

@@ -4,8 +4,7 @@
 //          `y × x`
 //            may: in one pass with …; no array of its own     from the bytecode
 //            ran: fused 12 times                              from the notes
-#ifndef TALLY_VM_EXPLAIN_H
-#define TALLY_VM_EXPLAIN_H
+#pragma once
 
 #include "vm/observe/watch.h"
 
@@ -14,5 +13,3 @@
 // memory can be missing, which text->failed tells.
 void tl_explain_code(tl_text *text, const tl_unit *unit, const tl_notes *notes,
                      const char *error);
-
-#endif

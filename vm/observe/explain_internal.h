@@ -3,8 +3,7 @@
 //   explain.c        the code of a unit, and what a run did, for a program
 //   explain_words.c  what operands are called, and why they live on
 //   peak_bound.c     the code for another program, of bounds
-#ifndef TALLY_VM_EXPLAIN_INTERNAL_H
-#define TALLY_VM_EXPLAIN_INTERNAL_H
+#pragma once
 
 #include "vm/observe/explain.h"
 #include "vm/region/region.h"
@@ -40,5 +39,3 @@ void tl_explain_keeper(const tl_explainer *e, uint32_t pc, const tl_region *r,
 void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot);
 // The region that an instruction is part of; NULL.
 const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc);
-
-#endif

@@ -6,9 +6,7 @@
 #include "vm/observe/in_place_contract.h"
 
 #include <stdio.h>
-#include <string.h>
 
-#include "vm/error.h"
 #include "vm/observe/rejection.h"
 #include "vm/nested/nested.h"
 #include "vm/suggest.h"

@@ -13,8 +13,7 @@
 // marked before the call (holds), and a result that is in no operand's memory
 // breaks the contract (returns). Instructions that make arrays by themselves
 // are checked likewise (makes, takes).
-#ifndef TALLY_VM_CONTRACT_H
-#define TALLY_VM_CONTRACT_H
+#pragma once
 
 #include "vm/observe/watch.h"
 
@@ -43,5 +42,3 @@ bool tl_contract_holds(tl_vm *vm, uint32_t count, const tl_slot *args);
 bool tl_contract_returns(tl_vm *vm, const char *name, tl_slot result);
 bool tl_contract_makes(tl_vm *vm, tl_slot result, const char *why);
 bool tl_contract_takes(tl_vm *vm, const tl_slot *base, tl_slot result);
-
-#endif

@@ -8,7 +8,6 @@
 // stands as a text.
 //
 // Built for size.
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/engine/elementwise.h"

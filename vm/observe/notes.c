@@ -1,11 +1,8 @@
 // What each instruction did with its operands, for `tally explain`: a hash
 // table by address, in the host's memory. While it records, the counting loop
 // runs, which says before each instruction where it stands.
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/bytecode/module.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/rejection.h"
 
 // The note of an instruction, or the free place where it would be. Fibonacci

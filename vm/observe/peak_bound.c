@@ -10,16 +10,10 @@
 #include "vm/observe/peak_bound.h"
 
 #include <inttypes.h>
-#include <string.h>
 
-#include "vm/array/array.h"
 #include "vm/bytecode/module.h"
-#include "vm/engine/elementwise.h"
-#include "vm/index/index.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/code_json.h"
 #include "vm/observe/explain_internal.h"
-#include "vm/types/type.h"
 
 // The code as it is written.
 typedef struct lister {

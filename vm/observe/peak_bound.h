@@ -20,13 +20,10 @@
 // TL_REGION_LARGE items may be done one by one, each with its array. Where a
 // shape depends on values, or where a function's own needs are not known, the
 // report says what would have to be known.
-#ifndef TALLY_VM_PEAK_BOUND_H
-#define TALLY_VM_PEAK_BOUND_H
+#pragma once
 
 #include "vm/observe/watch.h"
 
 // Writes the code of a unit for the program that bounds its functions. Memory
 // may be missing: then text->failed is true.
 void tl_peak_code(tl_text *out, const tl_unit *unit);
-
-#endif

@@ -15,8 +15,7 @@
 // is ended by an instruction: whether its frame is still there, and still in
 // the statement, is looked at when memory reaches the ceiling, or when another
 // begins. So calls, errors and returns cost nothing.
-#ifndef TALLY_VM_PEAK_CONTRACT_H
-#define TALLY_VM_PEAK_CONTRACT_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -30,5 +29,3 @@ enum { TL_PEAK_FREE = 4096 };
 // memory): it could not be noted.
 bool tl_peak_contract_begin(tl_vm *vm, uint64_t nbytes, uint32_t begin,
                             uint32_t end);
-
-#endif

@@ -22,17 +22,11 @@
 // Two threads meet here. The VM's own writes all of the record; the clock's
 // reads [over] and writes [due], and is joined before the record is freed. What
 // is recorded is read after the clock has stopped.
-#include <pthread.h>
 #include <signal.h>
-#include <stdatomic.h>
-#include <string.h>
-#include <time.h>
 
 #include "vm/interp/interp.h"
-#include "vm/memory/memory.h"
 #include "vm/observe/watch.h"
 #include "vm/poll.h"
-#include "vm/string.h"
 #include "vm/suggest.h"
 
 // Twice as many entries as places, so that searches stay short.

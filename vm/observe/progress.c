@@ -9,7 +9,6 @@
 // C, makes the part unknown, until a loop further out says it.
 //
 // Built for size.
-#include "vm/bytecode/module.h"
 #include "vm/interp/interp.h"
 #include "vm/observe/watch.h"
 

@@ -3,13 +3,11 @@
 // bounded by memory alone.
 #include "vm/observe/reach.h"
 
-#include "vm/array/array.h"
 #include "vm/array/string_item.h"
 #include "vm/bytecode/function.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"
-#include "vm/vm.h"
 
 // The host's allocator, past the VM's accounting.
 void *tl_reach_resize(tl_reach *w, void *block, size_t old, size_t nbytes) {

@@ -5,8 +5,7 @@
 //     meet every root
 //     while (tl_reach_next(&reach, &value)) meet whatever value refers to
 //     tl_reach_end(&reach)                  reach.failed: some were not met
-#ifndef TALLY_VM_REACH_H
-#define TALLY_VM_REACH_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -38,5 +37,3 @@ void tl_reach_end(tl_reach *reach);
 
 // A block of that memory; 0 bytes: gives it back. NULL is a failure.
 void *tl_reach_resize(tl_reach *reach, void *block, size_t old, size_t nbytes);
-
-#endif

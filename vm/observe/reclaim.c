@@ -15,7 +15,6 @@
 #include "vm/objects.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/values/record.h"
 #include "vm/observe/reach.h"

@@ -16,10 +16,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/nested/nested.h"
 #include "vm/values/list.h"
 #include "vm/values/record.h"

@@ -8,8 +8,7 @@
 //
 // A circle through a resource has no root: it is found in the VM's list of such
 // resources, when all that has a root was met.
-#ifndef TALLY_VM_REFERENCES_H
-#define TALLY_VM_REFERENCES_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 
@@ -85,5 +84,3 @@ void tl_name_slot(const tl_frame *f, uint32_t slot, tl_reference *r);
 
 // Writes what a message calls the owner: "[0] of a list", "x of module main".
 void tl_spell_owner(const tl_reference *r, char *out, size_t size);
-
-#endif

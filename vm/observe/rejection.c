@@ -3,12 +3,8 @@
 // each message.
 #include "vm/observe/rejection.h"
 
-#include <string.h>
-
-#include "vm/array/describe.h"
 #include "vm/observe/references.h"
 #include "vm/nested/nested.h"
-#include "vm/vm.h"
 
 // Whether [s] is the object, or a nested array with it.
 static bool has(tl_slot s, const tl_object *object) {

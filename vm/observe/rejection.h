@@ -5,8 +5,7 @@
 //     TL_REFUSED_SHARED    "x is shared with [0] of a list (l in the script)"
 //     TL_REFUSED_SHAPE     "x has another shape than the result: 3 * int64"
 //     TL_REFUSED_EXTERNAL  "x is a view of y"
-#ifndef TALLY_VM_REJECTION_H
-#define TALLY_VM_REJECTION_H
+#pragma once
 
 #include "vm/observe/watch.h"
 
@@ -38,5 +37,3 @@ void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
 // Appends that items taken from the operand are copied.
 void tl_spell_choice(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot);
-
-#endif

@@ -2,15 +2,12 @@
 // become one; when the bands are, the lighter half goes. So a recording of a
 // second and one of a day take the same room.
 #include <stdlib.h>
-#include <string.h>
 
 #include "vm/poll.h"
 #include "vm/observe/in_place_contract.h"
 #include "vm/observe/references.h"
-#include "vm/memory/memory.h"
 #include "vm/memory/pages.h"
 #include "vm/observe/debug.h"
-#include "vm/observe/watch.h"
 #include "vm/suggest.h"
 
 // Seconds since the recording began.

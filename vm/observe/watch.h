@@ -23,8 +23,7 @@
 // The same observer checks in-place contracts (in_place_contract.h), and beside
 // it stand the readers of who refers to what (references.h) and what nothing
 // refers to any longer (reclaim.c).
-#ifndef TALLY_VM_WATCH_H
-#define TALLY_VM_WATCH_H
+#pragma once
 
 #include "vm/events.h"
 #include "vm/bytecode/function.h"
@@ -256,5 +255,3 @@ void tl_watch_copied(tl_vm *vm, tl_slot copy);
 void tl_watch_fused(tl_vm *vm, const tl_ins *begin, const tl_ins *end,
                     const tl_array *array, bool together);
 extern const tl_observer tl_watch_observer;
-
-#endif

@@ -24,8 +24,7 @@
 // done at once; scalars never come here. What a region cannot do (strings, a
 // shape that does not fit) is left to the instructions one by one, which also
 // raise the errors.
-#ifndef TALLY_VM_REGION_H
-#define TALLY_VM_REGION_H
+#pragma once
 
 #include "vm/builtin.h"
 #include "vm/engine/elementwise.h"
@@ -129,5 +128,3 @@ tl_prototype *tl_region_find_callee(const tl_writers *w, uint32_t pc,
 // Whether a region may take in that [slot] is made an owner at [pc]: of a
 // function that is read from elsewhere, and of a view of its own.
 bool tl_region_may_own(const tl_writers *w, uint32_t pc, uint32_t slot);
-
-#endif

@@ -1,7 +1,6 @@
 // What takes the items of several results as one plan computes them: reductions
 // of lanes or down columns, and running folds.
-#ifndef TALLY_VM_REGION_CONSUMERS_H
-#define TALLY_VM_REGION_CONSUMERS_H
+#pragma once
 
 #include "vm/engine/scan.h"
 #include "vm/region/region_internal.h"
@@ -51,5 +50,3 @@ void tl_columns_close(tl_column_feeder *c, tl_vm *vm);
 // Columns are the caller's to close, on every path.
 bool tl_run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **consumers,
                       int count, bool may_stop);
-
-#endif

@@ -20,8 +20,7 @@
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
 //             region_short.c     short arrays, with all as it was
 //   driver    region.c           where the VM meets a region: what is tried
-#ifndef TALLY_VM_REGION_INTERNAL_H
-#define TALLY_VM_REGION_INTERNAL_H
+#pragma once
 
 #include "vm/engine/engine_internal.h"
 #include "vm/api/host.h"
@@ -731,5 +730,3 @@ static inline bool tl_region_transfers(tl_slot x, tl_slot y) {
 tl_array *tl_region_view(tl_region_graph *g, const tl_array *base,
                          tl_dtype dtype, char *data, int ndim,
                          const int64_t *shape, const int64_t *strides);
-
-#endif

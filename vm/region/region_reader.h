@@ -7,8 +7,7 @@
 //
 // All that read return false where the region cannot be read on; nothing but
 // the graph has been written then.
-#ifndef TALLY_VM_REGION_READER_H
-#define TALLY_VM_REGION_READER_H
+#pragma once
 
 #include "vm/region/region_internal.h"
 
@@ -123,5 +122,3 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d);
 // The index of an instruction, whose operands before [first] are others.
 bool tl_reader_index(tl_region_reader *rd, const tl_decoded *d, uint32_t first,
                      tl_region_index *index);
-
-#endif

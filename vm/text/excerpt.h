@@ -1,6 +1,5 @@
 // The line of a source that an error is about, with a caret below the place.
-#ifndef TALLY_VM_EXCERPT_H
-#define TALLY_VM_EXCERPT_H
+#pragma once
 
 #include "vm/string.h"
 
@@ -11,5 +10,3 @@
 //        |        ^
 void tl_text_excerpt(tl_text *out, const char *text, int line, size_t begin,
                      size_t end, size_t at);
-
-#endif

@@ -6,16 +6,11 @@
 #include "vm/text/format.h"
 #include "vm/objects.h"
 
-#include <string.h>
-
 #include "vm/text/format_internal.h"
 #include "vm/bytecode/function.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/types/type.h"
-#include "vm/utf8.h"
-#include "vm/vm.h"
 
 enum {
   // A matrix that is wider goes over several lines; of an axis that is elided

@@ -8,8 +8,7 @@
 // All append to a tl_text (vm/string.h), which remembers lack of memory; nested
 // arrays and the host's values come in through tables (vm/objects.h). Numbers
 // are written the same in every locale.
-#ifndef TALLY_VM_FORMAT_H
-#define TALLY_VM_FORMAT_H
+#pragma once
 
 #include "vm/string.h"
 
@@ -34,5 +33,3 @@ bool tl_format_spec(tl_vm *vm, tl_text *text, tl_slot value, const char *spec,
 // Writes the shortest digits that read back as the same number of a real dtype:
 // 0.1, 1.0, 1e+300, nan, inf. [buffer] has room for 32 bytes.
 void tl_format_real(double value, tl_dtype dtype, char *buffer);
-
-#endif

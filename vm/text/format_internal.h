@@ -1,7 +1,6 @@
 // What the files of formatting share: digits of floats, texts of single items,
 // and the layout of arrays with an item format of one's own.
-#ifndef TALLY_VM_FORMAT_INTERNAL_H
-#define TALLY_VM_FORMAT_INTERNAL_H
+#pragma once
 
 #include "vm/array/array.h"
 #include "vm/text/format.h"
@@ -44,5 +43,3 @@ typedef bool tl_item_format(tl_text *text, tl_dtype dtype, const void *item,
 // too wide, with rows on their own lines.
 bool tl_format_array(tl_text *text, const tl_array *a, tl_item_format *item,
                      const void *context);
-
-#endif

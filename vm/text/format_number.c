@@ -10,7 +10,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <utf8proc.h>
 
 #include "vm/text/format_internal.h"

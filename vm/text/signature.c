@@ -3,8 +3,6 @@
 // is only parsed (tally_describe_source).
 #include "vm/text/signature.h"
 
-#include <string.h>
-
 // An empty line between entries, and none before the first.
 void tl_put_paragraph(tl_text *text) {
   if (text->length > 0)

@@ -1,8 +1,7 @@
 // What a script's functions say of themselves, as text: for tally_describe and
 // for tools. A function is described by an empty line behind what came before,
 // then its name with its parameters, then its ## lines.
-#ifndef TALLY_VM_TEXT_SIGNATURE_H
-#define TALLY_VM_TEXT_SIGNATURE_H
+#pragma once
 
 #include "vm/text/format.h"
 
@@ -13,5 +12,3 @@ void tl_put_signature(tl_text *text, const char *name, size_t name_nbytes,
                       const char *params, size_t nbytes);
 // The documentation in lines of its own; NULL: there is none.
 void tl_put_doc(tl_text *text, const char *doc, size_t nbytes);
-
-#endif

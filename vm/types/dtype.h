@@ -9,8 +9,7 @@
 //
 //     promotion    int8 + uint8   ─▶ int16      int64 + float32 ─▶ float64
 //     weak scalar  float32 + 2.5  ─▶ float32    int32 + 2.5     ─▶ float64
-#ifndef TALLY_VM_DTYPE_H
-#define TALLY_VM_DTYPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -127,5 +126,3 @@ tl_dtype tl_dtype_promote_weak(tl_dtype weak, tl_dtype other);
 // The canonical names alone: aliases such as double are the parser's
 // (type_parse.c).
 tl_dtype tl_dtype_find(const char *name, size_t nbytes);
-
-#endif

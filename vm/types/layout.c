@@ -2,10 +2,8 @@
 #include "vm/types/layout.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "vm/error.h"
-#include "vm/string.h"
 #include "vm/nested/text_items.h"
 
 // --- Sizes ------------------------------------------------------------------

@@ -6,8 +6,7 @@
 //
 // A layout is a struct type with offsets. It is interned like all types, so two
 // arrays of one layout point to the same one.
-#ifndef TALLY_VM_LAYOUT_H
-#define TALLY_VM_LAYOUT_H
+#pragma once
 
 #include "vm/types/type.h"
 
@@ -45,5 +44,3 @@ int64_t tl_type_size(const tl_type *type);
 // Its alignment.
 // 1 where the layout is packed; the layout's own where its offsets were given.
 int64_t tl_type_align(const tl_type *type);
-
-#endif

@@ -4,8 +4,6 @@
 #include "vm/objects.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/array/array.h"
 #include "vm/vm.h"

@@ -10,8 +10,7 @@
 // live until the VM closes. The same nodes serve as types of values
 // (tl_type_of), as patterns of parameters (tl_type_match) and, with offsets, as
 // layouts of structs (layout.h).
-#ifndef TALLY_VM_TYPE_H
-#define TALLY_VM_TYPE_H
+#pragma once
 
 #include "vm/string.h"
 
@@ -181,5 +180,3 @@ typedef struct tl_bindings {
 // type) naming the mismatch; [what] is the parameter's name.
 bool tl_type_match(tl_vm *vm, const tl_type *pattern, tl_slot value,
                    tl_bindings *bindings, const char *what);
-
-#endif

@@ -14,8 +14,6 @@
 // Errors name the column in the text, and what was expected there. type.h has
 // the whole language.
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/number.h"
 #include "vm/suggest.h"

@@ -15,8 +15,7 @@
 // differ. The items of a list that is a key are plain, too: int64, bools,
 // strings and lists of such. No key changes while a record has it, since
 // whoever writes to a list that others refer to writes to a copy.
-#ifndef TALLY_VM_KEY_H
-#define TALLY_VM_KEY_H
+#pragma once
 
 #include "vm/value.h"
 
@@ -118,5 +117,3 @@ uint64_t tl_key_word_hash(uint64_t word);
 // The key as the language writes it, cut where it is long; a string without
 // quotes. Returns [text].
 const char *tl_key_text(tl_slot s, char text[TL_KEY_TEXT]);
-
-#endif

@@ -4,8 +4,6 @@
 
 #include "vm/values/list.h"
 
-#include <string.h>
-
 #include "vm/events.h"
 
 // The bytes of a list for [capacity] items; false after tl_fail (kind memory):

@@ -11,8 +11,7 @@
 // Items are heap slots: each owns its object, or refers to something immortal,
 // or, in a list marked TL_BORROWED, borrows (value.h). Whoever changes a list
 // gets it from tl_list_unique first.
-#ifndef TALLY_VM_LIST_H
-#define TALLY_VM_LIST_H
+#pragma once
 
 #include "vm/check.h"
 #include "vm/memory/memory.h"
@@ -76,5 +75,3 @@ void tl_list_narrow(tl_vm *vm, tl_list **list, int64_t start, int64_t length);
 // owned in *out; [s] no longer owns. False after tl_fail (kind memory, also
 // where an in-place contract forbids the copy), with [s] as it was.
 bool tl_list_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_list **out);
-
-#endif

@@ -4,8 +4,7 @@
 //     l = (l, l) a hundred times over has 101 lists and 2^100 places
 //
 // Only pairs that can come again are kept, those with more than one owner each.
-#ifndef TALLY_VM_PAIRS_H
-#define TALLY_VM_PAIRS_H
+#pragma once
 
 #include "vm/vm.h"
 
@@ -27,5 +26,3 @@ static inline bool tl_pairs_poll(tl_pairs *pairs) {
 }
 
 void tl_pairs_close(tl_pairs *pairs);
-
-#endif

@@ -12,10 +12,7 @@
 
 #include "vm/values/record.h"
 
-#include <string.h>
-
 #include "vm/events.h"
-#include "vm/string.h"
 
 // From how many fields on there is an index; an entry without a field; the
 // moves kept behind an index.

@@ -12,8 +12,7 @@
 //
 // A record is changed by whoever has its only reference (tl_record_unique).
 // Functions that may make it grow take tl_record **, since it may move.
-#ifndef TALLY_VM_RECORD_H
-#define TALLY_VM_RECORD_H
+#pragma once
 
 #include "vm/values/key.h"
 
@@ -127,5 +126,3 @@ void tl_record_remove(tl_vm *vm, tl_record **record, int64_t position,
                       tl_slot *out);
 // As tl_list_unique.
 bool tl_record_unique(tl_vm *vm, tl_slot *s, int64_t room, tl_record **out);
-
-#endif

@@ -8,10 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "vm/array/array.h"
-#include "vm/array/describe.h"
 #include "vm/interp/interp.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"

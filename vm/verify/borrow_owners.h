@@ -3,8 +3,7 @@
 //
 // A slot owns (its OWNED bit is set), borrows (it is not), or either. While it
 // borrows, one of its lenders owns: each lender is somebody in some relations.
-#ifndef TALLY_VM_BORROW_OWNERS_H
-#define TALLY_VM_BORROW_OWNERS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -204,5 +203,3 @@ void tl_state_derive(tl_state *out, const tl_state *from, uint32_t who,
 // The same where the slot itself is out of the question.
 void tl_state_derive_borrow_owners(tl_state *out, const tl_state *from,
                                    tl_relation relation);
-
-#endif

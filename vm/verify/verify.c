@@ -9,13 +9,10 @@
 //   tl_verify ─ check_form       every field names something that is there
 //             ─ start, search    states, to a fixpoint over all leaders
 //             ─ visit_all        once more: unwind maps against final states
-#include <stdio.h>
-#include <string.h>
 
 #include "vm/bytecode/module.h"
 #include "vm/engine/elementwise.h"
 #include "vm/verify/verify.h"
-#include "vm/vm.h"
 #include "vm/memory/reserve.h"
 
 // --- Form -------------------------------------------------------------------

@@ -1,8 +1,7 @@
 // Inside the verifier: abstract interpretation of finished bytecode. It knows
 // opcodes, modes, the unwind map and summaries, and nothing of the compiler's
 // reasons.
-#ifndef TALLY_VM_VERIFY_H
-#define TALLY_VM_VERIFY_H
+#pragma once
 
 #include "vm/bytecode/function.h"
 #include "vm/verify/borrow_owners.h"
@@ -125,5 +124,3 @@ bool tl_check_ins(tl_checker *c);
 bool tl_verify_with(tl_vm *vm, tl_prototype *function,
                     void (*visit)(tl_checker *checker, void *context),
                     void *context);
-
-#endif

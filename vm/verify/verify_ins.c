@@ -1,8 +1,6 @@
 // The verifier's rules for one instruction: operands, conflicts between them,
 // module variables, errors, definitions.
-#include <string.h>
 
-#include "vm/index/index.h"
 #include "vm/bytecode/module.h"
 #include "vm/verify/verify.h"
 

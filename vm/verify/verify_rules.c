@@ -1,6 +1,5 @@
 // The rules of the verifier in words, and how a breach of one is reported.
 #include <stdio.h>
-#include <string.h>
 
 #include "vm/verify/verify.h"
 

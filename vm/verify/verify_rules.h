@@ -1,8 +1,7 @@
 // The verifier's rules, one line each: what a refusal says. %s is the slot. The
 // test of the verifier has bytecode that breaks each, and fails where a rule
 // has none.
-#ifndef TALLY_VM_VERIFY_RULES_H
-#define TALLY_VM_VERIFY_RULES_H
+#pragma once
 
 // RULE(NAME, text)
 #define TL_RULES(RULE)                                                         \
@@ -78,5 +77,3 @@ typedef enum tl_verify_rule {
 } tl_verify_rule;
 
 extern const char *const tl_rule_texts[TL_RULE_COUNT];
-
-#endif

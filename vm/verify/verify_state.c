@@ -6,7 +6,6 @@
 // in the middle of an instruction, without what the instruction has consumed;
 // the unwind map must drop exactly what is owned then and is not kept for the
 // handler.
-#include <string.h>
 
 #include "vm/verify/verify.h"
 

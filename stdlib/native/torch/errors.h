@@ -1,7 +1,6 @@
 // libtorch's exceptions as errors of Tally: its message without the names of
 // its C++ files, and the nearest kind.
-#ifndef TALLY_TORCH_ERRORS_H
-#define TALLY_TORCH_ERRORS_H
+#pragma once
 
 #include "stdlib/native/torch/tensor.h"
 
@@ -86,5 +85,3 @@ tally_status guarded(vm_link *l, const char *name, F f) {
 }
 
 }  // namespace
-
-#endif

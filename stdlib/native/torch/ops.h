@@ -11,8 +11,7 @@
 // takes the overload that the arguments fit best (choose), and runs it on a
 // stack of boxed values. An argument that an operator writes, (a!), is taken
 // from the script and copied if somebody else has it (to_write).
-#ifndef TALLY_TORCH_OPS_H
-#define TALLY_TORCH_OPS_H
+#pragma once
 
 #include <algorithm>
 
@@ -706,5 +705,3 @@ tally_status call_op(vm_link *l, const op &f, const tally_value *args,
 }
 
 }  // namespace
-
-#endif

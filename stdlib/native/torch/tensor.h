@@ -11,8 +11,7 @@
 //
 // Value semantics need one question only (is_alone): whether anybody else could
 // see what is written into a tensor.
-#ifndef TALLY_TORCH_TENSOR_H
-#define TALLY_TORCH_TENSOR_H
+#pragma once
 
 #include <pthread.h>
 #include <string.h>
@@ -383,5 +382,3 @@ tally_status to_array(vm_link *l, at::Tensor t, bool alone, tally_value *out) {
 }
 
 }  // namespace
-
-#endif
