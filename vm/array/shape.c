@@ -57,7 +57,7 @@ void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
 }
 
 // Axes of length 1 are passed over: their stride is never used.
-bool tl_is_contiguous(const tl_array *a) {
+bool tl_lies_in_rows(const tl_array *a) {
   if (a->size <= 1)
     return true;
   const int64_t *shape = tl_shape(a), *strides = tl_strides(a);
