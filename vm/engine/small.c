@@ -252,6 +252,7 @@ bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   s.op = op;
   s.arity = tl_ops[op].arity;
   s.ndim = 0;
+  s.dims[0] = s.dims[1] = 1;
   s.x = x;
   s.scalar = -1;
   const tl_short_kind kind = (tl_short_kind)tl_short_kinds[op];
