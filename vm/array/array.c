@@ -104,8 +104,7 @@ static tl_array *make_few(tl_vm *vm, tl_dtype dtype, int ndim, int64_t rows,
   const int64_t itemsize = (int64_t)tl_itemsize(dtype), size = rows * columns;
   const size_t nbytes = (size_t)(size * itemsize);
   const size_t header = header_size(ndim, nbytes);
-  tl_array *a =
-      tl_object_new(vm, TL_KIND_ARRAY, header + nbytes, "an array");
+  tl_array *a = tl_object_new(vm, TL_KIND_ARRAY, header + nbytes, "an array");
   if (a == NULL)
     return NULL;
   a->head.dtype = (uint8_t)dtype;
@@ -134,8 +133,7 @@ tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape) {
   enum { AT_ONCE = 256 };  // items that are cleared without a thought
-  if (!is_few(vm, dtype, ndim, shape) ||
-      tl_shape_count(ndim, shape) > AT_ONCE)
+  if (!is_few(vm, dtype, ndim, shape) || tl_shape_count(ndim, shape) > AT_ONCE)
     return make_array(vm, dtype, ndim, shape, true);
   tl_array *a = tl_array_new(vm, dtype, ndim, shape);
   if (a != NULL)

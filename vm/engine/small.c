@@ -194,8 +194,8 @@ static bool is_refused(const small *s) {
   if (!tl_dtype_is_integer(s->dtype))
     return !tl_dtype_is_real(s->dtype);
   tl_check *check = tl_op_check(s->op, s->dtype);
-  return check != NULL && (s->scalar == 1 ? check(&s->item, 1)
-                                          : check(s->in[1], (size_t)s->n));
+  return check != NULL &&
+         (s->scalar == 1 ? check(&s->item, 1) : check(s->in[1], (size_t)s->n));
 }
 
 // x ** 2 and its like as what they are: one operand less.
@@ -267,10 +267,10 @@ bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   const tl_kernel_table *kernels = tl_kernels();
   const unsigned size = tl_move_size(tl_itemsize(s.dtype));
   tl_kernel1 *one = s.arity == 1 ? kernels->unary[s.op][s.dtype] : NULL;
-  tl_kernel2 *two = s.arity != 2     ? NULL
-                    : s.scalar < 0   ? kernels->binary[s.op][s.dtype]
+  tl_kernel2 *two = s.arity != 2    ? NULL
+                    : s.scalar < 0  ? kernels->binary[s.op][s.dtype]
                     : s.scalar == 0 ? kernels->binary_sv[s.op][s.dtype]
-                                     : kernels->binary_vs[s.op][s.dtype];
+                                    : kernels->binary_vs[s.op][s.dtype];
   if (s.scalar >= 0)
     s.in[s.scalar] = &s.item;
   if (s.scalar >= 0 && two == NULL) {

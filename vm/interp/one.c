@@ -235,9 +235,8 @@ static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (format != TL_FORMAT_ABCD &&
       !tl_may_fuse(function, ins, tl_items_of(b) | tl_items_of(c))) {
     const tl_op op = tl_region_op(ins->op, EXTRA());
-    if (format == TL_FORMAT_ABX
-            ? tl_short_unary(vm, op, RA, b, MODE_B)
-            : tl_short_binary(vm, op, RA, b, c, ins->modes))
+    if (format == TL_FORMAT_ABX ? tl_short_unary(vm, op, RA, b, MODE_B)
+                                : tl_short_binary(vm, op, RA, b, c, ins->modes))
       return TL_ONE_DONE;
   }
   return went_to(vm, ins, tl_do_elementwise(vm, function, base, ins));

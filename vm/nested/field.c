@@ -58,8 +58,8 @@ static bool shape_list(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
 
 // The attributes that need no items, of anything that has a shape. *found tells
 // whether the name is that of one.
-static inline bool outline(tl_vm *vm, tl_slot s, const tl_string *name, bool *found,
-                    tl_slot *out) {
+static inline bool outline(tl_vm *vm, tl_slot s, const tl_string *name,
+                           bool *found, tl_slot *out) {
   int ndim = tl_is_range(s) ? 1 : tl_value_ndim(s);
   tl_dtype dtype = tl_is_range(s) ? TL_INT64 : (tl_dtype)tl_dtype_of(s);
   *found = true;
