@@ -98,11 +98,17 @@ include tools/ship/ship.mk
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),$(EVEN),$(SMALLER) $(HARDENED)) \
-	  $(if $(filter vm/%,$<),$(APART)) $(call own_flags,$<) -c $< -o $@
+	  $(if $(filter vm/%,$<),$(APART)) $(if $(filter stdlib/% vm/engine/%,$<),$(COPIES)) \
+	  $(call own_flags,$<) -c $< -o $@
 
 # A slot's two words are written one by one and read so: as a vector they would
 # miss the processor's store forwarding.
 APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
+
+# Here calls clear what has room for all axes that there may be: the C library does
+# that, as instructions that repeat are a few bytes shorter and begin many times as
+# slowly.
+COPIES := $(call accepts,-mstringop-strategy=libcall)
 
 # Loops begin at 16 bytes; functions, and what is jumped to within them, anywhere.
 CLOSER := $(call accepts,-falign-jumps=1 -falign-labels=1 -falign-functions=1)

@@ -11,6 +11,7 @@
 #include "stdlib/families.h"
 #include "stdlib/nested_reduce.h"
 #include "stdlib/ragged.h"
+#include "stdlib/shared.h"
 #include "vm/nested/indexed.h"
 #include "vm/nested/parts.h"
 #include "vm/nested/raw_bytes.h"
@@ -57,6 +58,22 @@ static bool inexact(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (dtype < TL_FLOAT16)
     return tl_cast(vm, &args[0], TL_FLOAT64, out);
   *out = tl_pass_on(&args[0]);
+  return true;
+}
+
+// All but an array of floats, which stays as it is, is converted in Tally.
+static bool floats(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  return tl_in_tally(vm, "floats_of", 1, args, out);
+}
+
+static bool floats_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  (void)vm;
+  const int dtype = tl_dtype_of(args[0]);
+  if (!tl_is_array(args[0]) || tl_ndim(args[0].array) == 0 ||
+      dtype < TL_FLOAT16 || dtype > TL_FLOAT64)
+    return false;
+  const tl_slot same = tl_pass_on(&args[0]);
+  tl_copy_slot(out, &same);
   return true;
 }
 
@@ -381,6 +398,9 @@ const tl_builtin tl_checks_module[] = {
     {"reals", "x", reals, .result = TL_RETURNS},
     // x, numbers in any form, integers as float64.
     {"inexact", "x, name", inexact, .result = TL_RETURNS},
+    // x as an array of floats; what is not real fails as float64(x) does.
+    {"floats", "x", floats, TL_GRIDS, .result = TL_RETURNS, .takes = TL_FORMS,
+     .at_once = floats_at_once},
     // The items of a list as a list of arrays.
     {"arrays", "xs", arrays},
     // x, a real number.

@@ -10,6 +10,7 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/bytecode/module.h"
+#include "vm/kernels/kernels.h"
 #include "vm/array/string_item.h"
 #include "vm/events.h"
 
@@ -397,6 +398,29 @@ static bool unstack(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- Repeating --------------------------------------------------------------
 
+// Whether a vector so many times is done at once: there are few items, and none
+// of them counts who has it.
+static bool repeats_few(const tl_array *x, int64_t times) {
+  enum { FEW = 4096 };
+  return tl_ndim(x) == 1 && tl_array_dtype(x) != TL_STRING && x->size <= FEW &&
+         times <= FEW && x->size * times <= FEW;
+}
+
+// The vector so many times, or [each] of its items: the rows of a tile, whose
+// items or rows repeat.
+static bool repeat_few(tl_vm *vm, const tl_array *x, int64_t times, bool each,
+                       tl_slot *out) {
+  const int64_t size = (int64_t)tl_itemsize(tl_array_dtype(x));
+  const int64_t step = tl_strides(x)[0], n = x->size * times;
+  const int64_t rows = each ? x->size : times, row = each ? times : x->size;
+  tl_array *a = tl_array_new(vm, tl_array_dtype(x), 1, &n);
+  if (a != NULL && n > 0)
+    tl_kernels()->pack_tile[tl_move_size((size_t)size)](
+        a->data, row * size, x->data, each ? step : 0, each ? 0 : step,
+        (size_t)rows, (size_t)row);
+  return tl_array_finish(vm, true, a, out);
+}
+
 // tile(x, repetitions): repetitions align at the right, as shapes do, and what
 // is missing on either side is 1.
 //
@@ -416,6 +440,8 @@ static bool tile(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (!tl_arg_array(vm, "tile", &args[0]))
     return false;
+  if (count == 1 && repeats_few(args[0].array, times[0]))
+    return repeat_few(vm, args[0].array, times[0], false, out);
   return tl_in_tally(vm, "copies", 2, args, out);
 }
 
@@ -458,6 +484,8 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   if (tl_is_scalar(args[1]) && tl_dtype_of(args[1]) == TL_INT64 &&
       args[1].i >= 0 && tl_ndim(args[0].array) < TL_MAX_DIMS) {
+    if (repeats_few(args[0].array, args[1].i))
+      return repeat_few(vm, args[0].array, args[1].i, true, out);
     args[2] = tl_weak_int(axis);
     return tl_in_tally(vm, "repeated", 3, args, out);
   }

@@ -58,14 +58,16 @@ static bool look(tl_vm *vm) {
     vm->observer->step(vm);
   // Tags of slots are not right while machine code runs: who asks then is
   // answered behind it, which is soon, since it leaves for that.
-  if ((atomic_load_explicit(&vm->interrupted, memory_order_relaxed) &
-       TL_ASKED) != 0 &&
-      vm->native_end == NULL) {
+  int why = atomic_load_explicit(&vm->interrupted, memory_order_relaxed);
+  if ((why & TL_ASKED) != 0 && vm->native_end == NULL) {
     atomic_fetch_and(&vm->interrupted, ~TL_ASKED);
     vm->observer->progress(vm);
+    why = atomic_load_explicit(&vm->interrupted, memory_order_relaxed);
   }
-  // Who asks meanwhile is answered at the next poll.
-  int why = atomic_fetch_and(&vm->interrupted, TL_ASKED) & ~TL_ASKED;
+  // Who asks meanwhile is answered at the next poll. To exchange the flag takes
+  // longer than a small kernel, so that it is looked at first.
+  if (why != 0)
+    why = atomic_fetch_and(&vm->interrupted, TL_ASKED) & ~TL_ASKED;
   if (why != 0) {
     // Only a mapped file was lost: an error that a script may catch.
     if ((why & TL_INTERRUPTED) == 0)

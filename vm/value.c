@@ -357,6 +357,18 @@ void tl_free_rest(tl_vm *vm, bool all) {
   }
 }
 
+// Whether a list is short and owns none of its items, such as a shape: there is
+// nothing to walk.
+static bool is_leaf(const tl_object *object) {
+  enum { SHORT = 8 };
+  if (object->kind != TL_KIND_LIST || ((const tl_list *)object)->length > SHORT)
+    return false;
+  const tl_list *list = (const tl_list *)object;
+  uint64_t tags = 0;
+  for (int64_t i = 0; i < list->length; i++) tags |= list->items[i].tag;
+  return (tags & TL_OWNED) == 0;
+}
+
 // Arrays and strings have no items to walk and are by far the most frequent, so
 // they are tested first.
 void tl_drop(tl_vm *vm, tl_slot s) {
@@ -371,7 +383,10 @@ void tl_drop(tl_vm *vm, tl_slot s) {
     return;
   }
   uint64_t live = vm->stats.live;
-  free_nest(vm, s.object, 0, NULL);
+  if (is_leaf(s.object))
+    free_leaf(vm, s.object);
+  else
+    free_nest(vm, s.object, 0, NULL);
   if (live - vm->stats.live > vm->stats.longest_free)
     vm->stats.longest_free = live - vm->stats.live;
 }

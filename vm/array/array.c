@@ -86,14 +86,56 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
   return a;
 }
 
+// Whether an array of that shape is one for make_few.
+static inline bool is_few(const tl_vm *vm, tl_dtype dtype, int ndim,
+                          const int64_t *shape) {
+  return (unsigned)ndim - 1 < 2 && dtype != TL_STRING && !vm->has_contracts &&
+         (uint64_t)(shape[0] | shape[ndim - 1]) >> 24 == 0;
+}
+
+// As make_array, of rows and columns whose product cannot overflow, which most
+// arrays have; a vector is one row. What it does by itself takes longer than
+// the memory does.
+static tl_array *make_few(tl_vm *vm, tl_dtype dtype, int ndim, int64_t rows,
+                          int64_t columns) {
+  const int64_t itemsize = (int64_t)tl_itemsize(dtype), size = rows * columns;
+  const size_t nbytes = (size_t)(size * itemsize);
+  const size_t header = header_size(ndim, nbytes);
+  tl_array *a = tl_object_new(vm, TL_KIND_ARRAY, header + nbytes, "an array");
+  if (a == NULL)
+    return NULL;
+  a->head.dtype = (uint8_t)dtype;
+  a->head.ndim = (uint8_t)ndim;
+  a->data = (char *)a + header;
+  a->size = size;
+  int64_t *dim = a->dims;
+  if (ndim == 2)
+    *dim++ = rows;
+  *dim++ = columns;
+  if (ndim == 2)
+    *dim++ = columns > 0 ? columns * itemsize : itemsize;
+  *dim = itemsize;
+  tl_made_fresh(vm, a);
+  return a;
+}
+
 tl_array *tl_array_new(tl_vm *vm, tl_dtype dtype, int ndim,
                        const int64_t *shape) {
+  TL_CHECK(dtype < TL_DTYPE_COUNT);
+  if (is_few(vm, dtype, ndim, shape))
+    return make_few(vm, dtype, ndim, ndim == 2 ? shape[0] : 1, shape[ndim - 1]);
   return make_array(vm, dtype, ndim, shape, false);
 }
 
 tl_array *tl_array_zeros(tl_vm *vm, tl_dtype dtype, int ndim,
                          const int64_t *shape) {
-  return make_array(vm, dtype, ndim, shape, true);
+  enum { AT_ONCE = 256 };  // items that are cleared without a thought
+  if (!is_few(vm, dtype, ndim, shape) || tl_shape_count(ndim, shape) > AT_ONCE)
+    return make_array(vm, dtype, ndim, shape, true);
+  tl_array *a = tl_array_new(vm, dtype, ndim, shape);
+  if (a != NULL)
+    memset(a->data, 0, (size_t)a->size * tl_itemsize(dtype));
+  return a;
 }
 
 // The header has room for tl_array_extra behind the dimensions; the items stay

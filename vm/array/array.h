@@ -315,7 +315,12 @@ tl_array *tl_array_narrow(tl_vm *vm, tl_slot *s, tl_dtype dtype, int ndim,
 
 // Whether the items lie in row-major order without gaps. Axes of length 1 do
 // not matter, and an array of at most one item is always contiguous.
-bool tl_is_contiguous(const tl_array *a);
+bool tl_lies_in_rows(const tl_array *a);
+static inline bool tl_is_contiguous(const tl_array *a) {
+  return (a->head.ndim == 1 &&
+          a->dims[1] == (int64_t)tl_itemsize(tl_array_dtype(a))) ||
+         tl_lies_in_rows(a);
+}
 // Sets *size to the items of a shape and *nbytes to items * itemsize. False
 // (kind shape) where a dimension is negative, there are more than TL_MAX_DIMS,
 // or the bytes overflow.

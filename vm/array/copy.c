@@ -20,17 +20,16 @@
 // Sets [begin, end) to the smallest range of addresses that covers all items
 // of [a]; an empty one where there are none.
 // Axes of negative stride reach down from the first item, the others up.
-static void array_extent(const tl_array *a, char **begin, char **end) {
+static inline void array_extent(const tl_array *a, char **begin, char **end) {
   *begin = *end = a->data;
   if (a->size == 0)
     return;
   *end += tl_itemsize(tl_array_dtype(a));
-  for (int i = 0; i < tl_ndim(a); i++) {
-    int64_t reach = (tl_shape(a)[i] - 1) * tl_strides(a)[i];
-    if (reach < 0)
-      *begin += reach;
-    else
-      *end += reach;
+  const int ndim = tl_ndim(a);
+  for (int i = 0; i < ndim; i++) {
+    int64_t reach = (a->dims[i] - 1) * a->dims[ndim + i];
+    *begin += reach < 0 ? reach : 0;
+    *end += reach < 0 ? 0 : reach;
   }
 }
 
@@ -83,7 +82,10 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
   char *a_begin, *a_end, *b_begin, *b_end;
   array_extent(a, &a_begin, &a_end);
   array_extent(b, &b_begin, &b_end);
-  return a_begin < b_end && b_begin < a_end &&
+  if (a_begin >= b_end || b_begin >= a_end)
+    return false;
+  // What has no gaps leaves none to the other.
+  return (tl_is_contiguous(a) && tl_is_contiguous(b)) ||
          !are_interleaved(a, a_begin, b, b_begin);
 }
 

@@ -32,7 +32,7 @@ bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
 // Three comparisons, cheapest first; the shape last, as it is a loop.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
-  return tl_is_array(s) &&
+  return tl_is_array(s) && tl_is_owned(s) &&
          (tl_is_dying(vm, s) || is_taken(vm, s, dtype) ||
           tl_has_own_block(vm, s, dtype)) &&
          tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&

@@ -14,15 +14,6 @@ bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
     return tl_fail(vm, TALLY_ERR_SHAPE,
                    "an array has at most %d dimensions, not %d", TL_MAX_DIMS,
                    ndim);
-  if (ndim == 1 || ndim == 2) {
-    const int64_t rows = ndim == 2 ? shape[0] : 1, columns = shape[ndim - 1];
-    // The product of two small numbers cannot overflow: of most arrays.
-    if ((uint64_t)(rows | columns) >> 24 == 0) {
-      *size = rows * columns;
-      *nbytes = (size_t)*size * itemsize;
-      return true;
-    }
-  }
   // Dimensions of 0 are left out of the product that must not overflow, so
   // that the strides of an empty array do not either.
   int64_t count = 1, total = (int64_t)itemsize;
@@ -65,13 +56,16 @@ void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
 }
 
 // Axes of length 1 are passed over: their stride is never used.
-bool tl_is_contiguous(const tl_array *a) {
+bool tl_lies_in_rows(const tl_array *a) {
   if (a->size <= 1)
     return true;
   const int64_t *shape = tl_shape(a), *strides = tl_strides(a);
   int64_t stride = (int64_t)tl_itemsize(tl_array_dtype(a));
-  if (tl_ndim(a) == 1)
-    return strides[0] == stride;
+  if (tl_ndim(a) <= 2) {
+    const int last = tl_ndim(a) - 1;
+    return (shape[last] == 1 || strides[last] == stride) &&
+           (last == 0 || shape[0] == 1 || strides[0] == stride * shape[last]);
+  }
   for (int i = tl_ndim(a) - 1; i >= 0; i--) {
     if (shape[i] == 1)
       continue;

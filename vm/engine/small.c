@@ -116,29 +116,39 @@ void tl_run_small(tl_op op, const tl_operand *x, const tl_typing *typing,
 
 // --- Operands of one dtype --------------------------------------------------
 
+#define INLINE static inline __attribute__((always_inline))
+
 // What an operation on small arrays reads and makes.
 typedef struct small {
   tl_op op;
   int arity, ndim;
   tl_slot *x;
   tl_dtype dtype, result;           // of the operands but a mask
-  int64_t dims[2];                  // of the result, 1 in front of a vector's
+  int64_t dims[2], n;               // of the result, 1 in front of a vector's
   int scalar;                       // the operand that is one; -1: none is
   uint64_t item;                    // its value, of the dtype
-  const char *in[TL_MAX_OPERANDS];  // the items of the others, in rows
+  const void *in[TL_MAX_OPERANDS];  // the items of all, in rows
 } small;
 
+// Joins the length of an axis to the result's; false where they differ.
+INLINE bool join_dim(int64_t *dim, int64_t own) {
+  if (*dim == 1)
+    *dim = own;
+  return own == 1 || own == *dim;
+}
+
 // Joins an operand's shape to the result's; false where it does not broadcast
-// or has other axes than one or two.
-static bool join_shape(small *s, const tl_array *a) {
+// or has other axes than one or two. In front of a vector is one row.
+INLINE bool join_shape(small *s, const tl_array *a) {
   const int ndim = tl_ndim(a);
   if ((unsigned)ndim - 1 > 1 || a->size > TL_SMALL_ITEMS)
     return false;
-  for (int i = 0; i < ndim; i++) {
-    int64_t *dim = &s->dims[2 - ndim + i];
-    if (*dim == 1)
-      *dim = a->dims[i];
-    else if (a->dims[i] != 1 && a->dims[i] != *dim)
+  const int64_t rows = ndim == 2 ? a->dims[0] : 1, columns = a->dims[ndim - 1];
+  if (s->ndim == 0) {
+    s->dims[0] = rows;
+    s->dims[1] = columns;
+  } else if (rows != s->dims[0] || columns != s->dims[1]) {
+    if (!join_dim(&s->dims[0], rows) || !join_dim(&s->dims[1], columns))
       return false;
   }
   if (ndim > s->ndim)
@@ -148,18 +158,17 @@ static bool join_shape(small *s, const tl_array *a) {
 
 // Whether all operands are arrays of one dtype, but for a mask in front and for
 // one scalar, which is no mask.
-static bool read_operands(small *s) {
+INLINE bool read_operands(small *s) {
   int dtype = -1;
-  s->scalar = -1;
   for (int i = s->arity - 1; i >= 0; i--) {
     const tl_slot x = s->x[i];
+    const bool is_mask = s->arity == 3 && i == 0;
     if (!tl_is_array(x)) {
-      if (s->scalar >= 0 || s->arity == 1 || (s->arity == 3 && i == 0))
+      if (s->scalar >= 0 || s->arity == 1 || is_mask)
         return false;
       s->scalar = i;
       continue;
     }
-    const bool is_mask = s->arity == 3 && i == 0;
     if (is_mask ? tl_dtype_of(x) != TL_BOOL
                 : dtype >= 0 && tl_dtype_of(x) != dtype)
       return false;
@@ -169,8 +178,8 @@ static bool read_operands(small *s) {
       return false;
   }
   s->dtype = (tl_dtype)dtype;
-  return dtype >= 0 && dtype < TL_STRING &&
-         s->dims[0] * s->dims[1] <= TL_SMALL_ITEMS &&
+  s->n = s->dims[0] * s->dims[1];
+  return dtype >= 0 && dtype < TL_STRING && s->n <= TL_SMALL_ITEMS &&
          (s->scalar < 0 || tl_scalar_item(s->x[s->scalar], s->dtype, &s->item));
 }
 
@@ -183,9 +192,8 @@ static bool is_refused(const small *s) {
   if (!tl_dtype_is_integer(s->dtype))
     return !tl_dtype_is_real(s->dtype);
   tl_check *check = tl_op_check(s->op, s->dtype);
-  const size_t n = (size_t)(s->dims[0] * s->dims[1]);
   return check != NULL &&
-         (s->scalar == 1 ? check(&s->item, 1) : check(s->in[1], n));
+         (s->scalar == 1 ? check(&s->item, 1) : check(s->in[1], (size_t)s->n));
 }
 
 // x ** 2 and its like as what they are: one operand less.
@@ -203,7 +211,7 @@ static void simplify_power(small *s) {
 
 // The memory of an operand that ends here, else a new array. NULL: the general
 // way decides, be it for want of memory, and nothing has happened.
-static tl_array *small_target(tl_vm *vm, small *s) {
+INLINE tl_array *small_target(tl_vm *vm, small *s) {
   const int64_t *shape = s->dims + 2 - s->ndim;
   int first = -1;
   for (int i = s->arity - 1; i >= 0; i--) {
@@ -211,7 +219,8 @@ static tl_array *small_target(tl_vm *vm, small *s) {
       continue;
     const tl_array *a = s->x[i].array;
     first = i;
-    if (!tl_can_reuse(vm, s->x[i], s->result, s->ndim, shape))
+    if (!tl_is_owned(s->x[i]) ||
+        !tl_can_reuse(vm, s->x[i], s->result, s->ndim, shape))
       continue;
     // What was packed lies elsewhere.
     for (int k = 0; k < s->arity; k++)
@@ -230,33 +239,6 @@ static tl_array *small_target(tl_vm *vm, small *s) {
   return made;
 }
 
-// Calls the operation's kernel; false where the dtype has none, which is asked
-// with [to] NULL before anything is made.
-static bool small_kernel(const small *s, char *to) {
-  const tl_kernel_table *kernels = tl_kernels();
-  const size_t n = (size_t)(s->dims[0] * s->dims[1]);
-  if (s->arity == 1) {
-    tl_kernel1 *kernel = kernels->unary[s->op][s->dtype];
-    if (kernel != NULL && to != NULL)
-      kernel(to, s->in[0], n);
-    return kernel != NULL;
-  }
-  const bool both = s->scalar < 0 || s->in[s->scalar] != NULL;
-  if (s->arity == 3) {
-    if (both && to != NULL)
-      kernels->select[tl_move_size(tl_itemsize(s->dtype))](
-          to, s->in[0], s->in[1], s->in[2], n);
-    return both;
-  }
-  tl_kernel2 *kernel = both             ? kernels->binary[s->op][s->dtype]
-                       : s->scalar == 0 ? kernels->binary_sv[s->op][s->dtype]
-                                        : kernels->binary_vs[s->op][s->dtype];
-  if (kernel != NULL && to != NULL)
-    kernel(to, !both && s->scalar == 0 ? (const void *)&s->item : s->in[0],
-           !both && s->scalar == 1 ? (const void *)&s->item : s->in[1], n);
-  return kernel != NULL;
-}
-
 // In this order: what may fail or has no kernel is left to the general way
 // before anything is written; items are packed before the target is taken, as
 // they may lie in it.
@@ -264,7 +246,13 @@ static bool small_kernel(const small *s, char *to) {
 //   x - x[::-1]    where x ends here: the reversed items in a buffer, then the
 //                  difference over those of x
 bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
-  small s = {.op = op, .arity = tl_ops[op].arity, .x = x, .dims = {1, 1}};
+  small s;
+  s.op = op;
+  s.arity = tl_ops[op].arity;
+  s.ndim = 0;
+  s.dims[0] = s.dims[1] = 1;
+  s.x = x;
+  s.scalar = -1;
   const tl_short_kind kind = (tl_short_kind)tl_short_kinds[op];
   if ((kind == TL_SHORT_NONE && s.arity > 1) || !read_operands(&s))
     return false;
@@ -274,13 +262,22 @@ bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
                                      : s.dtype;
   simplify_power(&s);
   _Alignas(64) tl_small_buffer items[TL_MAX_OPERANDS];
-  if (!small_kernel(&s, NULL) && s.scalar >= 0) {
+  const tl_kernel_table *kernels = tl_kernels();
+  const unsigned size = tl_move_size(tl_itemsize(s.dtype));
+  tl_kernel1 *one = s.arity == 1 ? kernels->unary[s.op][s.dtype] : NULL;
+  tl_kernel2 *two = s.arity != 2    ? NULL
+                    : s.scalar < 0  ? kernels->binary[s.op][s.dtype]
+                    : s.scalar == 0 ? kernels->binary_sv[s.op][s.dtype]
+                                    : kernels->binary_vs[s.op][s.dtype];
+  if (s.scalar >= 0)
+    s.in[s.scalar] = &s.item;
+  if (s.scalar >= 0 && two == NULL) {
     // No kernel takes the scalar: it is repeated for the one of arrays.
-    tl_kernels()->fill[tl_move_size(tl_itemsize(s.dtype))](
-        items[s.scalar], &s.item, (size_t)(s.dims[0] * s.dims[1]));
+    kernels->fill[size](items[s.scalar], &s.item, (size_t)s.n);
     s.in[s.scalar] = items[s.scalar];
+    two = s.arity == 2 ? kernels->binary[s.op][s.dtype] : NULL;
   }
-  if (!small_kernel(&s, NULL))
+  if (s.arity < 3 && one == NULL && two == NULL)
     return false;
   for (int i = 0; i < s.arity; i++)
     if (i != s.scalar)
@@ -288,7 +285,12 @@ bool tl_small(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_array *target = is_refused(&s) ? NULL : small_target(vm, &s);
   if (target == NULL)
     return false;
-  small_kernel(&s, target->data);
+  if (two != NULL)
+    two(target->data, s.in[0], s.in[1], (size_t)s.n);
+  else if (one != NULL)
+    one(target->data, s.in[0], (size_t)s.n);
+  else
+    kernels->select[size](target->data, s.in[0], s.in[1], s.in[2], (size_t)s.n);
   *out = tl_own_array(target);
   return true;
 }

@@ -215,21 +215,30 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // An operator on what is no number. Ragged rows are the loop's.
 static tl_one operate(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   const tl_prototype *function = vm->frame->function;
-  tl_format format = (tl_format)tl_opcodes[ins->op].format;
+  const tl_format format = (tl_format)tl_opcodes[ins->op].format;
   const tl_slot *b = RB, *c = b, *d = b;
-  if (format == TL_FORMAT_ABC || format == TL_FORMAT_ABCX ||
-      format == TL_FORMAT_ABCD)
+  tl_slot literal;
+  if (format == TL_FORMAT_ABI) {
+    literal = tl_weak_int((int16_t)ins->c);
+    c = &literal;
+  } else if (format == TL_FORMAT_ABK) {
+    c = tl_slot_at(function->constants, ins->c);
+  } else if (format != TL_FORMAT_ABX) {
     c = RC;
+  }
   if (format == TL_FORMAT_ABCD)
     d = RD;
   if (ins->op == TL_BC_ADD && tl_is_string(*b) && tl_is_string(*c))
     return done(tl_do_concat(vm, RA, b, c, ins->modes));
   if (tl_is_nested(*b) || tl_is_nested(*c) || tl_is_nested(*d))
     return TL_ONE_LEFT;
-  if (format == TL_FORMAT_ABC && !may_begin(vm, ins, b) &&
-      !may_begin(vm, ins, c) &&
-      tl_short_binary(vm, tl_region_op(ins->op, 0), RA, b, c, ins->modes))
-    return TL_ONE_DONE;
+  if (format != TL_FORMAT_ABCD &&
+      !tl_may_fuse(function, ins, tl_items_of(b) | tl_items_of(c))) {
+    const tl_op op = tl_region_op(ins->op, EXTRA());
+    if (format == TL_FORMAT_ABX ? tl_short_unary(vm, op, RA, b, MODE_B)
+                                : tl_short_binary(vm, op, RA, b, c, ins->modes))
+      return TL_ONE_DONE;
+  }
   return went_to(vm, ins, tl_do_elementwise(vm, function, base, ins));
 }
 

@@ -177,6 +177,9 @@ bool tl_do_index(tl_vm *vm, tl_slot *base, unsigned mode, const tl_path *path,
 bool tl_do_getf(tl_vm *vm, tl_slot *a, const tl_slot *base, unsigned mode,
                 tl_string *name) {
   tl_slot from = tl_operand_read(base, mode), result;
+  if (tl_is_array(from) && !tl_is_owned(from) && !vm->has_contracts &&
+      tl_outline(vm, from, name, a))
+    return true;
   bool asked = asks(vm, from);
   if (!tl_field_get(vm, &from, name, &result) ||
       (asked && !vm->observer->contract_takes(vm, base, result)))

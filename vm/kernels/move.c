@@ -23,6 +23,8 @@
 // Rows of more than SHORT_BYTES are copied one by one; up to ITEM_BYTES of a
 // repeated item are written at once.
 enum { SHORT_BYTES = 512, ITEM_BYTES = 64 };
+// So many rows are copied sooner than a pattern of them is made.
+enum { FEW = 8 };
 
 // The bytes of a vector that repeat writes.
 enum { PATTERN = 64 };
@@ -314,7 +316,7 @@ static void reversed_1(void *out, const void *a, size_t n) {
     const char *from = a;                                                    \
     const size_t row = ncols * sizeof(T);                                    \
     if (nrows > 1 && out_row == (ptrdiff_t)row && row <= SHORT_BYTES) {      \
-      if (a_row == 0) {                                                      \
+      if (a_row == 0 && (nrows > FEW || a_column != sizeof(T))) {            \
         repeat_##size(to, from, a_column, nrows, ncols);                     \
         return;                                                              \
       }                                                                      \

@@ -651,18 +651,20 @@ void *tl_object_new(tl_vm *vm, tl_kind kind, size_t nbytes, const char *what) {
                        : alloc_object(vm, kind, nbytes, what);
 }
 
+// Whether the block begins before the object; of other kinds the flag means
+// something else.
+static inline bool has_gap(const tl_object *object) {
+  return (object->flags & TL_GAP) != 0 &&
+         (object->kind == TL_KIND_LIST || object->kind == TL_KIND_RECORD);
+}
+
 // The end of a container, which may have a gap in front, or of an object that
 // somebody watches.
 static __attribute__((noinline)) void free_object(tl_vm *vm,
                                                   tl_object *object) {
-  size_t nbytes = object->nbytes;
-  void *block = object;
-  if (object->kind == TL_KIND_LIST || object->kind == TL_KIND_RECORD) {
-    block = (char *)block - tl_gap_of(object);
-    nbytes += tl_gap_of(object);
-  }
+  const size_t gap = has_gap(object) ? tl_gap_of(object) : 0;
   vm->stats.live--;
-  tl_free(vm, block, nbytes);
+  tl_free(vm, (char *)object - gap, object->nbytes + gap);
 }
 
 // The size stands in the header, which is read before the block goes: its first
@@ -672,7 +674,7 @@ void tl_object_free(tl_vm *vm, tl_object *object) {
   TL_CHECK(vm->stats.live_bytes >= object->nbytes);
   const size_t nbytes = object->nbytes;
   if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || vm->watch != NULL ||
-      object->kind == TL_KIND_LIST || object->kind == TL_KIND_RECORD) {
+      has_gap(object)) {
     free_object(vm, object);
     return;
   }

@@ -41,8 +41,9 @@ static bool shape_list(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
   if (list == NULL)
     return false;
   for (int i = 0; i < ndim; i++)
-    list->items[i] =
-        tl_weak_int(tl_is_range(s) ? s.range->length : tl_value_length(s, i));
+    list->items[i] = tl_weak_int(tl_is_array(s)   ? s.array->dims[i]
+                                 : tl_is_range(s) ? s.range->length
+                                                  : tl_value_length(s, i));
   list->length = ndim;
   *out = tl_own_list(list);
   return true;
@@ -50,8 +51,8 @@ static bool shape_list(tl_vm *vm, tl_slot s, int ndim, tl_slot *out) {
 
 // The attributes that need no items, of anything that has a shape. *found tells
 // whether the name is that of one.
-static bool outline(tl_vm *vm, tl_slot s, const tl_string *name, bool *found,
-                    tl_slot *out) {
+static inline bool outline(tl_vm *vm, tl_slot s, const tl_string *name,
+                           bool *found, tl_slot *out) {
   int ndim = tl_is_range(s) ? 1 : tl_value_ndim(s);
   tl_dtype dtype = tl_is_range(s) ? TL_INT64 : (tl_dtype)tl_dtype_of(s);
   *found = true;
@@ -74,6 +75,15 @@ static bool outline(tl_vm *vm, tl_slot s, const tl_string *name, bool *found,
   else
     *found = false;
   return *found;
+}
+
+bool tl_outline(tl_vm *vm, tl_slot array, const tl_string *name, tl_slot *out) {
+  bool found;
+  if (outline(vm, array, name, &found, out))
+    return true;
+  if (found)
+    tl_error_clear(vm);
+  return false;
 }
 
 // --- Views -------------------------------------------------------------------

@@ -32,6 +32,10 @@ extern const struct tl_nested_ops tl_nested_ops;
 // nbytes T mT real imag), a type's itemsize, module member, handle attribute.
 // *out is owned.
 bool tl_field_get(tl_vm *vm, tl_slot *base, tl_string *name, tl_slot *out);
+// The same of a plain array's shape, ndim, size, dtype and nbytes, of which
+// nothing is borrowed. False, without an error, for all else and where there is
+// no memory: tl_field_get says so.
+bool tl_outline(tl_vm *vm, tl_slot array, const tl_string *name, tl_slot *out);
 // The same of an attribute alone, which a field of that name does not hide.
 // For a nested array the name must be that of an attribute: false without an
 // error for any other.
