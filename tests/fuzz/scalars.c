@@ -662,10 +662,19 @@ static void sweep(writer *w) {
       "o = e[1] + o",     "o = m - o",        "o, w = w, o",
       "o = float32(o)",   "o = o * z",        "o = o[:k % 9]",
       "o = w[:] + o * w", "o = maximum(o, w)"};
+  // Arrays that a loop makes, transposed, and cut out.
+  static const char *const made[] = {
+      "u = u + m",      "u = reshape(arange(12), (4, 3)).T",
+      "e = e * 0.5",    "e = reshape(arange(24), (6, 4)).T * y",
+      "e = e[:, ::-1]", "t = t[::-1] * z",
+      "d = d + d",      "v = u[1:, ::2][0] + arange(8)[::4]",
+      "b = b[::-1]",    "v = arange(16)[::2]"};
   static const char *const others[] = {"o = w", "o = full(8, 0.25)",
                                        "w = full(8, 0.5)", "other = o"};
   if (chance(w, 25))
     ONE_OF(w, others);
+  else if (chance(w, 30))
+    ONE_OF(w, made);
   else
     ONE_OF(w, updates);
 }
