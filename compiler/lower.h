@@ -331,6 +331,10 @@ bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
 bool tl_has_spread(const tl_ast *ast);
 // A LIST or an ARRAY.
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
+// The call of a function that takes the items of a short LIST or ARRAY one by
+// one (tl_builtin.of_few). False: it is none of those.
+bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
+                  int32_t *want);
 // A RECORD; a key that stands there twice is reported.
 int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
 // A string with holes.

@@ -514,7 +514,8 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   if (!bind(l, &s, ast, &b))
     return tl_lower_failed(l, want, ast->span);
   // Bound first, so that a wrong call gets the same message.
-  if (lower_elementwise(l, ast, builtin, &b, &want))
+  if (lower_elementwise(l, ast, builtin, &b, &want) ||
+      tl_lower_few(l, builtin, ast, &want))
     return want;
   // The function is a constant of the caller, which CALLB names.
   uint32_t k = tl_add_constant(l, tl_builtin_slot(builtin));

@@ -255,6 +255,36 @@ int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
                          ast->span);
 }
 
+bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
+                  int32_t *want) {
+  if (builtin->of_few == NULL || ast->call.count != 1 ||
+      ast->call.arguments[0].kind != TL_ARGUMENT_POSITIONAL)
+    return false;
+  tl_ast *items = ast->call.arguments[0].value;
+  bool array = items->kind == TL_AST_ARRAY;
+  literal_shape shape = {.ndim = 0};
+  if ((!array && items->kind != TL_AST_LIST) || items->items.count < 2 ||
+      items->items.count > TL_FEW || tl_has_spread(items) ||
+      (array && literal_array(l, items, 0, &shape)))
+    return false;
+  int32_t count = (int32_t)items->items.count, operands[TL_FEW + 1];
+  int32_t base = tl_temp(l), first = tl_temps(l, TL_FEW + 1);
+  lower_operands(l, items->items.items, (uint32_t)count, first, operands);
+  for (int32_t i = count; i <= TL_FEW; i++) {
+    operands[i] = first + i;
+    tl_load_constant(
+        l, first + i,
+        i < TL_FEW ? tl_none() : tl_weak_int(array ? -count : count),
+        ast->span);
+  }
+  tl_emit_window(l, TL_BC_CALLB, base, operands, TL_FEW + 1,
+                 tl_add_constant(l, tl_builtin_slot(builtin->of_few)),
+                 ast->span);
+  l->top = base + 1;
+  *want = tl_lower_into(l, *want, base, ast->span);
+  return true;
+}
+
 // Whether the record that is being lowered, the [b->record]th, has had the
 // name already; notes that it has now. The table is shared by all records, so
 // that none has to clear it.

@@ -118,6 +118,10 @@ print(f(ones((9, 9)).T))\n'
   expect 0 ' setitem.int8 [a-z0-9]+, y, t[0-9]+, t[0-9]+ ' 'dis --native: a store into an array of the loop'
   expect 0 ' = fitem m, i, t[0-9]+ ' 'dis --native: an item of a transposed array'
   absent ' do [gs]etel' 'dis --native: no item by C'
+  text 'fn f(a, n) {\n  for i in 0..n { a = max((a, i * 7 & 15, 2)) - min([a, 1.5]) }\n  a\n}\nprint(f(0.5, 5000))\n'
+  run dis --native "$dir/script.tly"
+  expect 0 ' = fmax ' 'dis --native: the largest of a few'
+  absent ' (list|stack|do callb)' 'dis: no list of a few numbers'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

@@ -123,6 +123,21 @@ static void call(writer *w, const char *name, kind k, int count, int depth) {
   say(w, ")");
 }
 
+// The larger or the smaller of two, or the largest of a few that are written as
+// a list or as an array: of which some are of another kind.
+static void few(writer *w, kind k, int depth) {
+  static const char *const calls[] = {"maximum(", "minimum(", "max((",
+                                      "min((",    "max([",    "min(["};
+  uint32_t which = below(w, 6);
+  uint32_t count = which < 2 ? 2 : 2 + below(w, 4);
+  say(w, calls[which]);
+  for (uint32_t i = 0; i < count; i++) {
+    say(w, i == 0 ? "" : ", ");
+    expression(w, chance(w, 85) ? k : (kind)below(w, KINDS), depth - 1);
+  }
+  say(w, which < 2 ? ")" : which < 4 ? "))" : "])");
+}
+
 // Integers of one width, some mixed with others: with literals, which are weak
 // and may not fit, and with int64, so that the result has another dtype.
 static void narrow(writer *w, int depth) {
@@ -299,7 +314,7 @@ static void integer(writer *w, int depth) {
   } else if (t < 93) {
     reference(w, INT, depth);
   } else if (t < 94) {
-    call(w, chance(w, 50) ? "maximum" : "minimum", INT, 2, depth);
+    few(w, INT, depth);
   } else if (t < 96) {
     call(w, "int",
          chance(w, 50)   ? NARROW
@@ -333,8 +348,10 @@ static void floating(writer *w, int depth) {
     say(w, " ** 2)");
   } else if (t < 80) {
     call(w, maths[below(w, 15)], chance(w, 85) ? FLOAT : INT, 1, depth);
-  } else if (t < 84) {
+  } else if (t < 82) {
     call(w, maths_of_two[below(w, 5)], FLOAT, 2, depth);
+  } else if (t < 84) {
+    few(w, FLOAT, depth);
   } else if (t < 86) {
     binary(w, FLOAT, chance(w, 50) ? " ** " : " % ", FLOAT, depth);
   } else if (t < 88) {
