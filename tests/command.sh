@@ -122,6 +122,9 @@ print(f(ones((9, 9)).T))\n'
   run dis --native "$dir/script.tly"
   expect 0 ' = fmax ' 'dis --native: the largest of a few'
   absent ' (list|stack|do callb)' 'dis: no list of a few numbers'
+  text 'fn f(x, n) {\n  if n == 0 { return x, 0 }\n  x, a = f(x, n - 1)\n  x[0] += a\n  x, a + 1\n}
+for i in 0..90 { x, n = f([1, 2], 90) }\nprint(x)\n'
+  run dis --native "$dir/script.tly"; expect 0 '^ +rowcall f' 'dis --native: an array among several results'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'
