@@ -259,6 +259,8 @@ static void store_below(writer *w) {
                                        "if len(q) > 3 { m, q = pop(q) }",
                                        "if len(q) > 3 { y, q = pop(q) }",
                                        "r.next = none",
+                                       "other = stored((1, other), v, k)",
+                                       "other = stored((2, w), w, m)",
                                        "r = (n: k, x: x, p: p, a: v, next: r)"};
   if (chance(w, 35)) {
     ONE_OF(w, others);
@@ -914,6 +916,7 @@ static void write_program(writer *w, uint64_t seed) {
       "  r.n % 7 + len(r.a) + weight(r.next, d - 1)\n}\n"
       "fn moved(r, k) {\n  r.n += k % 3\n  r.a[1] = k % 5\n"
       "  if k % 11 == 3 { return r, 2.5 }\n  r, k + 1\n}\n"
+      "fn stored(l, x, k) = if k % 3 < 2 { append(l[:1], x) } else { l }\n"
       "fn shifted(l, k) {\n  for i in 0..len(l) {\n    l[i].n += i\n"
       "    l[i].x -= 0.25\n    l[i].w[i] = l[i].x + k\n  }\n  l, k - 1\n}\n");
   function(w, 0);
