@@ -326,7 +326,7 @@ void tl_lower_import(tl_lower *l, tl_ast *ast);
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
 // Loads a list of literal numbers into a slot as a constant; false, and
 // nothing is done, if [ast] is no such list.
-bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into, bool nests);
 // Whether a LIST or an ARRAY has an item ...x.
 bool tl_has_spread(const tl_ast *ast);
 // A LIST or an ARRAY.

@@ -143,25 +143,36 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
   return true;
 }
 
-// Only scalars, which need no counts: the list is immortal and shared.
-bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
+// A list of literals, or of such lists where it [nests]; NULL: it is none, or
+// l->b->failed is set. Returns owned.
+static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
-    return false;
-  for (uint32_t i = 0; i < ast->items.count; i++) {
-    tl_slot value;
-    if (!scalar_literal(l, ast->items.items[i], &value))
-      return false;
-  }
+    return NULL;
   tl_list *list = tl_list_new(l->b->vm, ast->items.count);
-  if (list == NULL) {
-    l->b->failed = true;
-    return true;
+  l->b->failed |= list == NULL;
+  for (uint32_t i = 0; list != NULL && i < ast->items.count; i++) {
+    const tl_ast *item = ast->items.items[i];
+    tl_slot value;
+    tl_list *inner = NULL;
+    if (!scalar_literal(l, item, &value)) {
+      inner = nests ? literal_list(l, item, true) : NULL;
+      if (inner == NULL) {
+        tl_drop(l->b->vm, tl_own_list(list));
+        return NULL;
+      }
+      value = tl_own_list(inner);
+    }
+    list->items[list->length++] = value;
   }
-  for (uint32_t i = 0; i < ast->items.count; i++)
-    list->items[list->length++] =
-        tl_literal_slot(l, ast->items.items[i], false);
-  tl_load_constant(l, into, tl_own_list(list), ast->span);
-  return true;
+  return list;
+}
+
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into,
+                      bool nests) {
+  tl_list *list = literal_list(l, ast, nests);
+  if (list != NULL)
+    tl_load_constant(l, into, tl_own_list(list), ast->span);
+  return list != NULL || l->b->failed;
 }
 
 // --- Sequences of operands --------------------------------------------------

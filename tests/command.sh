@@ -125,6 +125,8 @@ print(f(ones((9, 9)).T))\n'
   text 'fn f(x, n) {\n  if n == 0 { return x, 0 }\n  x, a = f(x, n - 1)\n  x[0] += a\n  x, a + 1\n}
 for i in 0..90 { x, n = f([1, 2], 90) }\nprint(x)\n'
   run dis --native "$dir/script.tly"; expect 0 '^ +rowcall f' 'dis --native: an array among several results'
+  text 'fn f(n) {\n  s = 0\n  for t in 0..n { for a, b in ((0, 1), (1, 2)) { s += a - b } }\n  s\n}\nprint(f(3000))\n'
+  run dis --native "$dir/script.tly"; absent ' do (list|unpack|next)' 'dis --native: a list of pairs'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

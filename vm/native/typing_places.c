@@ -239,6 +239,50 @@ static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
+// a, … = b, of a list or an array of one axis that stays, where there are as
+// many. What the items of a list were is kept of what C has made the first
+// time. The results are dead before it, so each of their slots has the length,
+// and then its item's index, on the way.
+//
+//     dy, dx = unpack step      dy = length step
+//                               if dy != 2 -> exit
+//                               dy = const 0
+//                               dy = item step, dy     exit …
+static tl_typing_step unpack(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, b = ins->b >> 4, count = tl_ins_extra(ins[1]);
+  uint64_t tag = tl_typing_tag(x, b);
+  bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
+  tl_jit_type types[TL_JIT_RESULTS];
+  if ((!list && !tl_tag_is_grid(tag, 1)) || !stays(ins, tag) || count == 0 ||
+      count > TL_JIT_RESULTS || (b >= a && b < a + count))
+    return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t item = x->flow->made[2 * x->pc + i];
+    types[i] = !list ? tl_jit_of_dtype((tl_dtype)(tag >> 8 & 0xff))
+               : item == 0 || item == TL_JIT_MANY || tl_tag_owns(item)
+                   ? TL_TYPE_UNKNOWN
+                   : tl_typing_type(x, item);
+    if (types[i] == TL_TYPE_UNKNOWN ||
+        (x->flow->live[x->pc] & tl_jit_bit(a + i)) != 0)
+      return TL_TYPING_LEAVES;
+  }
+  tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT, (int)b, TL_JIT_NONE)
+      ->dtype = (uint8_t)tl_tag_length_kind(tag);
+  int32_t other = tl_typing_exit(x);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a, TL_JIT_NONE);
+  t->condition = TL_IF_NE;
+  t->imm = count;
+  t->to = -1 - other;
+  for (uint32_t i = 0; i < count; i++) {
+    tl_typing_set(x, TL_TYPED_CONST, a + i, TL_TYPE_INT, TL_JIT_NONE,
+                  TL_JIT_NONE)
+        ->imm = i;
+    tl_typing_set(x, TL_TYPED_ITEM, a + i, types[i], (int)b, (int)(a + i))
+        ->dtype = (uint8_t)(tag >> 8);
+  }
+  return TL_TYPING_GOES_ON;
+}
+
 // --- Loops over lists and texts, and lengths --------------------------------
 
 // While the position is below the length, on into the body. The container stays
@@ -628,6 +672,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return call_library(x, ins);
     case TL_BC_PUSH:
       return push(x, ins);
+    case TL_BC_UNPACK:
+      return unpack(x, ins);
     case TL_BC_MORE:
       return has_more(x, ins, d);
     case TL_BC_NEXT:
