@@ -85,6 +85,9 @@ typedef struct tl_lower {
   tl_closure_group *group;  // NULL for the module's own code
   int32_t block;            // the current one
   int32_t top;              // next free temporary
+  // The list that comes next is what a loop walks, which nobody else sees: so
+  // ((0, 1), (1, 0)) may be a constant.
+  bool is_walked;
   // The block to which errors go from here, of a `try` or a landing pad; -1:
   // they leave the function.
   int32_t handler;
@@ -324,8 +327,8 @@ void tl_lower_import(tl_lower *l, tl_ast *ast);
 // A literal's value if it is one scalar, perhaps with a minus; else unset.
 // [negative]: a minus stands before it already.
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
-// Loads a list of literal numbers into a slot as a constant; false, and
-// nothing is done, if [ast] is no such list.
+// Loads a list of literal numbers, or where it [nests] of such lists, into a
+// slot as a constant; false, and nothing is done, if [ast] is no such list.
 bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into, bool nests);
 // Whether a LIST or an ARRAY has an item ...x.
 bool tl_has_spread(const tl_ast *ast);

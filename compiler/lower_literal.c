@@ -251,6 +251,10 @@ static int32_t lower_long(tl_lower *l, tl_ast *ast, int32_t want) {
 
 // A list or an array: as a constant, in a window, or grown.
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
+  bool walked = l->is_walked;
+  l->is_walked = false;
+  if (walked && tl_constant_list(l, ast, want, true))
+    return want;
   if (ast->kind == TL_AST_ARRAY) {
     int32_t slot = tl_into(l, want);
     if (constant_array(l, ast, slot))

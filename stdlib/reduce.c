@@ -8,6 +8,7 @@
 //          --long, few quantiles-------> its place found (nth.h) --> the same
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "stdlib/arguments.h"
@@ -289,21 +290,15 @@ FOLDS(X)
 // float64: one after the other, which is what the reduction does with so few.
 // The result is that of an array, so it is not weak.
 static bool few_at_once(tl_op op, const tl_slot *args, tl_slot *out) {
-  int64_t count = args[TL_FEW].i < 0 ? -args[TL_FEW].i : args[TL_FEW].i;
   tl_slot best = args[0];
-  bool mixed = false;
-  for (int64_t i = 0; i < count; i++) {
-    tl_dtype dtype = (tl_dtype)tl_dtype_of(args[i]);
-    if (!tl_is_scalar(args[i]) ||
-        !(tl_dtype_is_integer(dtype) || tl_dtype_is_real(dtype)))
-      return false;
-    mixed |= tl_dtype_of(best) != (int)dtype;
-  }
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; i < llabs(args[TL_FEW].i); i++) {
     tl_slot item = args[i];
-    if (mixed && tl_class(item) == TL_CLASS_I64)
-      item = tl_float((double)item.i);
-    if (mixed && tl_class(item) != TL_CLASS_F64)
+    tl_dtype dtype = (tl_dtype)tl_dtype_of(item);
+    uint64_t classes = (item.tag | args[0].tag) & UINT8_MAX;
+    if (!tl_is_scalar(item) ||
+        !(tl_dtype_is_integer(dtype) || tl_dtype_is_real(dtype)) ||
+        ((item.tag ^ args[0].tag) & ~TL_WEAK &&
+         classes != (TL_CLASS_I64 | TL_CLASS_F64)))
       return false;
     item.tag &= ~TL_WEAK;
     if (i == 0)
@@ -318,24 +313,20 @@ static bool few_at_once(tl_op op, const tl_slot *args, tl_slot *out) {
 // Whatever else the items are: a list or an array of them, as it is written.
 static bool of_few(tl_vm *vm, tl_op op, const char *name, const tl_slot *args,
                    tl_slot *out) {
+  int64_t count = args[TL_FEW].i;
+  tl_slot all[] = {tl_none(), tl_none(), tl_bool(false), tl_bool(false)};
+  const tl_builtin *row = tl_reduce_builtins;
+  while (strcmp(row->name, name) != 0) row++;
   if (few_at_once(op, args, out))
     return true;
-  int64_t count = args[TL_FEW].i;
-  tl_slot all[4] = {tl_none(), tl_none(), tl_bool(false), tl_bool(false)};
-  if (count < 0) {
-    if (!tl_do_stack(vm, (uint32_t)-count, args, &all[0]))
-      return false;
-  } else {
-    tl_list *list = tl_list_new(vm, count);
-    if (list == NULL)
-      return false;
-    for (; list->length < count; list->length++)
-      list->items[list->length] = tl_retain(vm, tl_borrow(args[list->length]));
-    all[0] = tl_own_list(list);
-  }
-  return tl_do_builtin(vm,
-                       tl_builtin_find(vm->library, NULL, name, strlen(name)),
-                       TL_CALL_OWNS, 4, all, out);
+  if (count < 0)
+    return tl_do_stack(vm, (uint32_t)-count, args, all) &&
+           tl_do_builtin(vm, row, TL_CALL_OWNS, 4, all, out);
+  tl_list *list = tl_list_new(vm, count);
+  for (int64_t i = 0; list != NULL && i < count; i++)
+    list->items[list->length++] = tl_retain(vm, tl_borrow(args[i]));
+  all[0] = list == NULL ? tl_none() : tl_own_list(list);
+  return list != NULL && tl_do_builtin(vm, row, TL_CALL_OWNS, 4, all, out);
 }
 
 #define FEW(name, op)                                                      \

@@ -453,14 +453,13 @@ static tl_typing_step few(tl_typing_pass *x, const tl_ins *ins, tl_op op) {
     return TL_TYPING_LEAVES;
   uint32_t count = (uint32_t)llabs(x->values[last].i);
   tl_jit_type type = x->now[a + 1] & (tl_jit_type)~TL_TYPE_WEAK;
-  for (uint32_t i = 1; i <= count; i++) {
+  for (uint32_t i = 2; i <= count; i++) {
     tl_jit_type has = x->now[a + i] & (tl_jit_type)~TL_TYPE_WEAK;
-    bool wide = (has == TL_TYPE_INT || has == TL_TYPE_FLOAT) &&
-                (type == TL_TYPE_INT || type == TL_TYPE_FLOAT);
-    if (has != type && wide)
-      type = TL_TYPE_FLOAT;
-    else if (has != type)
+    bool mixed = (has == TL_TYPE_INT && type == TL_TYPE_FLOAT) ||
+                 (has == TL_TYPE_FLOAT && type == TL_TYPE_INT);
+    if (has != type && !mixed)
       return TL_TYPING_LEAVES;
+    type = mixed ? TL_TYPE_FLOAT : type;
   }
   bool floats = tl_jit_is_float(type);
   if (!floats && (!tl_jit_is_integer(type) || tl_jit_dtype(type) == TL_UINT64))
