@@ -83,6 +83,9 @@ typedef struct tl_lower {
   tl_closure_group *group;  // NULL for the module's own code
   int32_t block;            // the current one
   int32_t top;              // next free temporary
+  // The list that comes next is what a loop walks, which nobody else sees: so
+  // ((0, 1), (1, 0)) may be a constant.
+  bool is_walked;
   // The block to which errors go from here, of a `try` or a landing pad; -1:
   // they leave the function.
   int32_t handler;
@@ -322,13 +325,17 @@ void tl_lower_import(tl_lower *l, tl_ast *ast);
 // A literal's value if it is one scalar, perhaps with a minus; else unset.
 // [negative]: a minus stands before it already.
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
-// Loads a list of literal numbers into a slot as a constant; false, and
-// nothing is done, if [ast] is no such list.
-bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
+// Loads a list of literal numbers, or where it [nests] of such lists, into a
+// slot as a constant; false, and nothing is done, if [ast] is no such list.
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into, bool nests);
 // Whether a LIST or an ARRAY has an item ...x.
 bool tl_has_spread(const tl_ast *ast);
 // A LIST or an ARRAY.
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
+// The call of a function that takes the items of a short LIST or ARRAY one by
+// one (tl_builtin.of_few). False: it is none of those.
+bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
+                  int32_t *want);
 // A RECORD; a key that stands there twice is reported.
 int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
 // A string with holes.

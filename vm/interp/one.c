@@ -156,12 +156,7 @@ static tl_one take_place(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 static tl_one next_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
-  tl_slot *b = RB;
-  if (!tl_is_list(*b) && tl_element_get(RA, b, b + 1)) {
-    b[1].u++;
-    return TL_ONE_DONE;
-  }
-  return done(tl_do_next(vm, RA, b, b + 1, MODE_B, EXTRA()));
+  return done(tl_do_next(vm, RA, RB, RB + 1, MODE_B, EXTRA()));
 }
 
 // --- Storing ----------------------------------------------------------------
@@ -325,10 +320,8 @@ TRY(DETACH, !tl_is_owned(*RB) || !tl_is_array(*RA) || tl_do_detach(vm, RA, RB))
 TRY(LIST, tl_do_list(vm, ins->b, RA + 1, RA))
 TRY(PUSH, tl_do_push(vm, RA, RB, ins->modes))
 TRY(UNPACK, tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()))
-TRY(SETEL, tl_element_set(RA, RB, RC) ||
-               tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu))
-TRY(SETEL2, tl_element_set2(RA, RB, RC, RD) ||
-                tl_exec_setel(vm, RA, RB, 2, RC, RD, ins->modes))
+TRY(SETEL, tl_exec_setel(vm, RA, RB, 1, RC, RC, ins->modes & 0x3fu))
+TRY(SETEL2, tl_exec_setel(vm, RA, RB, 2, RC, RD, ins->modes))
 TRY(REPLACE, tl_exec_replace(vm, RA, RB, RC, RD, ins->modes & 0x3fu))
 #define CALLED(name, handler, words) TRY(name, tl_exec_##handler(vm, base, ins))
 TL_CALLED_OPCODES(CALLED)
