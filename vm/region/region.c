@@ -313,7 +313,7 @@ static tl_region_status run_short(tl_region_cached *k, bool as_before,
   out->end = k->graph.end;
   if (!tl_region_run_short(k, as_before))
     return TL_REGION_FAILED;
-  out->results[0] = k->graph.base[k->graph.result];
+  tl_copy_slot(&out->results[0], &k->graph.base[k->graph.result]);
   return TL_REGION_DONE;
 }
 

@@ -117,6 +117,7 @@ typedef enum tl_region_source {
   TL_FROM_CALLEE,    // no value: a use is the callee [at]
   TL_FROM_OWNED,     // no value: a use is owned, or not
   TL_FROM_BORROWED,  // the use of[0] once more
+  TL_FROM_SHARED,    // no value: a use is the array that the use of[0] is
   TL_FROM_VIEW,      // a part of the use of[0]: index [at]
   TL_FROM_ITEM,      // one item of it
   TL_FROM_AXES,      // all of it, its axes in another order, or rolled
@@ -575,6 +576,12 @@ bool tl_region_is_as_before(tl_region_cached *cached, uint32_t pc,
 // A view that is as far from its array's beginning as before. False: an earlier
 // guard has placed it, elsewhere (region_graph.c).
 bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
+
+// Whether two uses are still one array.
+static inline bool tl_region_is_shared(const tl_region_graph *g,
+                                       const tl_region_guard *f) {
+  return g->uses[f->use].value.pointer == g->uses[f->of[0]].value.pointer;
+}
 
 // Makes the array; false: no memory, with an error pending. [as_before]: as
 // tl_region_is_as_before has said.

@@ -26,6 +26,7 @@ static bool is_simple(const tl_region_guard *f) {
     case TL_FROM_VARIABLE:
       return f->of[0] < 0;
     case TL_FROM_SLOT:
+    case TL_FROM_SHARED:
     case TL_FROM_VIEW:
     case TL_FROM_AXES:
     case TL_FROM_SCALARS:
@@ -97,6 +98,8 @@ static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
     case TL_FROM_VARIABLE:
       return is_alike(u, &g->function->unit->module->variables[f->at],
                       TL_OWNED);
+    case TL_FROM_SHARED:
+      return tl_region_is_shared(g, f);
     case TL_FROM_VIEW:
     case TL_FROM_AXES:
       return tl_region_move_view(g, f);
