@@ -408,12 +408,10 @@ static bool read_calls(tl_region_graph *g) {
   return true;
 }
 
-// The use before [use] that is the same array; -1: none. Where both come from
-// slots, as two parameters do, they are the same by chance.
+// The use before [use] that is the same array; -1: none.
 static int find_shared(const tl_region_graph *g, int use) {
   const tl_region_use *u = &g->uses[use];
-  bool is_loaded = u->read && u->direct && u->root < 0 && tl_is_array(u->value);
-  for (int i = 0; is_loaded && i < use; i++)
+  for (int i = 0; u->read && tl_is_array(u->value) && i < use; i++)
     if (g->uses[i].read && g->uses[i].direct &&
         g->uses[i].value.pointer == u->value.pointer)
       return i;
@@ -422,17 +420,19 @@ static int find_shared(const tl_region_graph *g, int use) {
 
 // One array may come from two places: x of (a * x + b) * x is in a slot before
 // the region begins, and is loaded from the closure within it. It is one stream
-// all the same, and a guard says that it is one array in later runs, too.
-// Whose memory ends is known of the places, which stay two.
+// all the same, and the guard says that it is one array in later runs, too.
+// Whose memory ends is known of the places, which stay two. Parameters, which
+// both come from slots, are one array by chance.
 static void share_arrays(tl_region_graph *g) {
-  for (int use = 1; use < g->use_count; use++) {
-    int first = find_shared(g, use);
-    if (first < 0 || g->guard_count == TL_REGION_GUARDS)
+  for (int i = 0; i < g->guard_count; i++) {
+    tl_region_guard *f = &g->guards[i];
+    bool is_loaded = f->from == TL_FROM_CAPTURE || f->from == TL_FROM_VARIABLE;
+    int first = is_loaded ? find_shared(g, f->use) : -1;
+    if (first < 0)
       continue;
-    g->guards[g->guard_count++] = (tl_region_guard){.from = TL_FROM_SHARED,
-                                                    .use = (int8_t)use,
-                                                    .of = {(int8_t)first}};
-    read_instead(g, 0, -1 - use, -1 - first);
+    f->again = true;
+    f->of[1] = (int8_t)first;
+    read_instead(g, 0, -1 - f->use, -1 - first);
   }
 }
 
