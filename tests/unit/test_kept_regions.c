@@ -197,6 +197,18 @@ static void test_short_again(void **state) {
 // Regions that run together, with each allocation of the run refused: it fails
 // with a memory error, or runs apart; the operands are what they were, and what
 // could not be kept is made anew.
+// An array that is in a slot, and once more in the closure, is walked once.
+static void test_one_stream(void **state) {
+  host *h = *state;
+  run_ok(h,
+         "fn over(x) = fn () = (x - 1.0) * 2.0 + x\n"
+         "f = over(sqrt(arange(900.0)))\n"
+         "for _ in 0..4 { y = f() }");
+  enum { STREAMS = 4 };  // x, 1, 2 and the result
+  assert_int_equal(h->vm->regions->planned.plan.stream_count, STREAMS);
+  check_value(h, "y[400]", "58.0");
+}
+
 static void test_refused_in_a_group(void **state) {
   host *h = *state;
   run_ok(
@@ -437,6 +449,8 @@ int main(void) {
                                       host_set_up, host_tear_down),
       cmocka_unit_test_setup_teardown(test_short, host_set_up, host_tear_down),
       cmocka_unit_test_setup_teardown(test_short_again, host_set_up,
+                                      host_tear_down),
+      cmocka_unit_test_setup_teardown(test_one_stream, host_set_up,
                                       host_tear_down),
       cmocka_unit_test_setup_teardown(test_eviction, host_set_up,
                                       host_tear_down),

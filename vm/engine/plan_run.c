@@ -500,7 +500,11 @@ void tl_plan_run_short(tl_plan *plan) {
 }
 
 void tl_plan_run_placed(tl_plan *plan) {
-  run_steps(plan, 0, plan->step_count, (size_t)plan->size);
+  const tl_plan_step *s = plan->steps;
+  if (plan->step_count == 1 && s->arity == TL_PLAN_PIECE)
+    s->piece->run(plan->values, (size_t)plan->size, s->piece);
+  else
+    run_steps(plan, 0, plan->step_count, (size_t)plan->size);
 }
 
 // --- Threads ----------------------------------------------------------------

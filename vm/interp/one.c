@@ -45,19 +45,16 @@ static tl_one went_to(tl_vm *vm, const tl_ins *ins, const tl_ins *next) {
   return TL_ONE_WENT;
 }
 
-// Whether the instruction, which may begin a region with the items of [s], is
-// no longer to be done by itself, and *how it went. Ragged rows are the loop's.
-// Where it takes [one] item of the array it is no part of a region.
-__attribute__((noinline)) static bool began(tl_vm *vm, tl_slot *base,
-                                            const tl_ins *ins, const tl_slot *s,
-                                            bool one, tl_one *how) {
+// The same where it may begin a region.
+__attribute__((noinline)) static bool began_region(tl_vm *vm, tl_slot *base,
+                                                   const tl_ins *ins,
+                                                   const tl_slot *s,
+                                                   tl_one *how) {
   const tl_prototype *function = vm->frame->function;
   const tl_ins *next;
   *how = TL_ONE_LEFT;
   if (tl_is_nested(*s))
     return true;
-  if (one)
-    return false;
   tl_region_status status =
       tl_region_run(vm, function, base, ins, tl_items_of(s), &next);
   if (status == TL_REGION_FAILED)
@@ -65,6 +62,14 @@ __attribute__((noinline)) static bool began(tl_vm *vm, tl_slot *base,
   if (status != TL_REGION_DECLINED)
     *how = went_to(vm, ins, status == TL_REGION_DONE ? next : NULL);
   return status != TL_REGION_DECLINED;
+}
+
+// Whether the instruction is no longer to be done by itself, since a region has
+// begun with the items of [s], and *how it went. Ragged rows are the loop's.
+// Where it takes [one] item of the array it is no part of a region.
+static bool began(tl_vm *vm, tl_slot *base, const tl_ins *ins, const tl_slot *s,
+                  bool one, tl_one *how) {
+  return !one && may_begin(vm, ins, s) && began_region(vm, base, ins, s, how);
 }
 
 // Whether the slot is an array of the rank.
@@ -84,17 +89,15 @@ static tl_one get_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
   if (stays(b, MODE_B) && tl_get_rare(RA, b, c, ins))
     return TL_ONE_DONE;
-  if (may_begin(vm, ins, b) &&
-      began(vm, base, ins, b, has_rank(b, 1) && is_single(c), &how))
+  if (began(vm, base, ins, b, has_rank(b, 1) && is_single(c), &how))
     return how;
   return done(tl_do_getel(vm, RA, b, c, ins->modes));
 }
 
 static tl_one get_item2(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
-  return may_begin(vm, ins, RB) &&
-                 began(vm, base, ins, RB,
-                       has_rank(RB, 2) && is_single(RC) && is_single(RD), &how)
+  return began(vm, base, ins, RB,
+               has_rank(RB, 2) && is_single(RC) && is_single(RD), &how)
              ? how
              : done(tl_do_getel2(vm, RA, RB, RC, RD, ins->modes));
 }
@@ -105,8 +108,7 @@ static tl_one get_part(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot *a = RA;
   const tl_path *path = tl_path_of(vm, ins);
   tl_one how;
-  if (may_begin(vm, ins, RB) &&
-      began(vm, base, ins, RB,
+  if (began(vm, base, ins, RB,
             tl_is_array(*RB) && TL_RANK(RB->tag) > 2 &&
                 tl_index_is_item(RB->array, path->steps, a + 1),
             &how))
@@ -127,7 +129,7 @@ static tl_one get_field(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
       return TL_ONE_DONE;
     }
   }
-  if (may_begin(vm, ins, b) && began(vm, base, ins, b, false, &how))
+  if (began(vm, base, ins, b, false, &how))
     return how;
   return done(tl_do_getf(vm, RA, b, MODE_B, name));
 }
@@ -138,8 +140,7 @@ static tl_one take_item(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one how;
   if (tl_element_peek(RA, b, RC) || tl_peek_rare(RA, b, RC, MODE_C))
     return TL_ONE_DONE;
-  if (may_begin(vm, ins, b) &&
-      began(vm, base, ins, b, has_rank(b, 1) && is_single(RC), &how))
+  if (began(vm, base, ins, b, has_rank(b, 1) && is_single(RC), &how))
     return how;
   const tl_path *path = tl_path_of(vm, ins);
   return done(tl_do_take(vm, b, MODE_B, path, RC, RA));
@@ -189,8 +190,7 @@ static tl_one call(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   if (builtin->at_once != NULL &&
       tl_call_at_once(vm, builtin, base, ins) != NULL)
     return TL_ONE_DONE;
-  if (tl_builtin_begins(builtin) && may_begin(vm, ins, a + 1) &&
-      began(vm, base, ins, a + 1, false, &how))
+  if (began(vm, base, ins, a + 1, !tl_builtin_begins(builtin), &how))
     return how;
   bool keeps = ins->c != 0;
   tl_call_mode mode =

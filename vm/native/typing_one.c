@@ -341,25 +341,14 @@ tl_one tl_jit_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return end_one(vm, vm->one(vm, base, ins));
 }
 
-// The region at [ins] by its cached plan, without a look at the operation; it
-// has begun there before. Large operands that end may have to be put in order
-// first, which is the operation's. *how is set where it is done or has failed.
+// The region at [ins] as it was the last time, without a look at the operation.
+// *how is set where it is done or has failed.
 static bool region_at_once(tl_vm *vm, tl_slot *base, const tl_ins *ins,
                            tl_one *how) {
   tl_frame *frame = vm->frame;
-  const tl_format format = (tl_format)tl_opcodes[ins->op].format;
-  const tl_slot *b = &base[ins->b >> 4], *c = b;
-  if (format == TL_FORMAT_ABC)
-    c = &base[ins->c >> 4];
-  else if (format != TL_FORMAT_ABI && format != TL_FORMAT_ABK)
-    return false;
-  int64_t items = tl_items_of(b) | tl_items_of(c);
   const tl_ins *next;
-  if (tl_is_nested(*b) || tl_is_nested(*c) || items >= TL_REGION_LARGE ||
-      !tl_may_fuse(frame->function, ins, items))
-    return false;
   tl_region_status status =
-      tl_region_run(vm, frame->function, base, ins, items, &next);
+      tl_region_run_again(vm, frame->function, base, ins, &next);
   if (status == TL_REGION_DONE) {
     tl_jit_goes_on(vm, ins);
     frame->pc = next;

@@ -306,28 +306,12 @@ typedef struct outcome {
   bool together;
 } outcome;
 
-// All checks of run_cached have been answered when the graph was cached.
-static tl_region_status run_short(tl_region_cached *k, bool as_before,
-                                  outcome *out) {
-  out->together = false;
-  out->end = k->graph.end;
-  if (!tl_region_run_short(k, as_before))
-    return TL_REGION_FAILED;
-  out->results[0] = k->graph.base[k->graph.result];
-  return TL_REGION_DONE;
-}
-
 // From the cheapest try to the dearest: a cached graph and its plan; then, if
 // it is time, reading anew, with the regions behind this one and without.
-static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
-                            const tl_prototype *function, tl_slot *base,
-                            uint32_t pc, outcome *out) {
-  tl_region_cached *last = where->cached;
-  if (last != NULL && tl_region_is_as_before(last, pc, base)) {
-    where->runs = 1;
-    where->wait = 0;
-    return run_short(last, true, out);
-  }
+// Its frame is large, so that what is as before does without it.
+__attribute__((noinline)) static tl_region_status run(
+    tl_vm *vm, tl_region *where, int64_t items, const tl_prototype *function,
+    tl_slot *base, uint32_t pc, outcome *out) {
   bool other, promised = tl_has_promises(vm);
   bool large = items >= TL_REGION_LARGE || promised;
   tl_region_cached *cached = tl_region_find_cached(where, pc, base, &other);
@@ -340,8 +324,13 @@ static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
       where->wait = 0;
     }
     out->end = cached->graph.end;
-    if (tl_region_runs_short(cached))
-      return run_short(cached, false, out);
+    // All checks of run_cached have been answered when the graph was cached.
+    if (tl_region_runs_short(cached)) {
+      if (!tl_region_run_short(cached))
+        return TL_REGION_FAILED;
+      tl_copy_slot(&out->results[0], &base[cached->graph.result]);
+      return TL_REGION_DONE;
+    }
     tl_region_status status = run_cached(cached, out->results);
     out->end = cached->graph.end;
     out->together = cached->graph.consumer == TL_CONSUMER_MULTI;
@@ -385,6 +374,29 @@ static tl_region_status run(tl_vm *vm, tl_region *where, int64_t items,
   return status;
 }
 
+// Where the last graph's run ends, and tells of it.
+static const tl_ins *end_repeat(tl_vm *vm, const tl_region *where,
+                                const tl_slot *base, const tl_ins *at) {
+  const tl_region_graph *g = &where->cached->graph;
+  const tl_ins *next = g->function->code + g->end;
+  if (vm->watch != NULL)
+    vm->observer->fused(vm, at, next, written(base[g->result]), false);
+  return next;
+}
+
+tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
+                                     tl_slot *base, const tl_ins *at,
+                                     const tl_ins **next) {
+  uint32_t pc = (uint32_t)(at - function->code);
+  tl_region *where = find_region(function, pc);
+  if (where == NULL || vm->no_reuse || (where->is_part && where->disjoint > 0))
+    return TL_REGION_DECLINED;
+  tl_region_status status = tl_region_repeat(where, pc, base);
+  if (status == TL_REGION_DONE)
+    *next = end_repeat(vm, where, base, at);
+  return status;
+}
+
 // Where it declines, asked_at says so for the instructions up to where->skip:
 // none of them asks again in this pass.
 tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
@@ -398,8 +410,13 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
     where->disjoint--;
     return TL_REGION_DECLINED;
   }
+  tl_region_status status = tl_region_repeat(where, pc, base);
+  if (status == TL_REGION_DONE)
+    *next = end_repeat(vm, where, base, at);
+  if (status != TL_REGION_DECLINED)
+    return status;
   outcome out;
-  tl_region_status status = run(vm, where, items, function, base, pc, &out);
+  status = run(vm, where, items, function, base, pc, &out);
   if (status == TL_REGION_DONE) {
     *next = function->code + out.end;
     if (vm->watch != NULL)

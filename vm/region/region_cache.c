@@ -104,6 +104,14 @@ static bool take_slot(tl_region_cached *k, const tl_region_guard *f) {
   return true;
 }
 
+// Of an array that the reading saw in two places the second has to have it.
+static bool take_variable(tl_region_cached *k, const tl_region_guard *f,
+                          tl_slot value) {
+  return (!f->again ||
+          k->graph.uses[f->of[1]].value.pointer == value.pointer) &&
+         take(k, f->use, value);
+}
+
 // Whether what is computed of these uses has to be computed again.
 static bool any_changed(const tl_region_graph *g, const int8_t *uses,
                         int count) {
@@ -249,9 +257,9 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_SLOT:
       return take_slot(k, f);
     case TL_FROM_CAPTURE:
-      return take(k, f->use, tl_region_capture(g, f->of[0], f->at));
+      return take_variable(k, f, tl_region_capture(g, f->of[0], f->at));
     case TL_FROM_VARIABLE:
-      return take(k, f->use, tl_region_variable(g, f->of[0], f->at));
+      return take_variable(k, f, tl_region_variable(g, f->of[0], f->at));
     case TL_FROM_SELF:
       return take(k, f->use, tl_region_self(g, f->of[0], f->at));
     case TL_FROM_MEMBER:

@@ -110,17 +110,6 @@ int tl_region_count_fused(const tl_region_graph *g) {
   return fused;
 }
 
-// Borrowed: constants and numbers, which no slot owns.
-void tl_region_bind(const tl_region_graph *g) {
-  for (int i = 0; i < g->binding_count; i++) {
-    const tl_region_binding *b = &g->bindings[i];
-    if (b->binds) {
-      tl_slot value = tl_borrow(g->uses[-1 - b->in].value);
-      tl_copy_slot(&g->base[b->slot], &value);
-    }
-  }
-}
-
 // --- Views -------------------------------------------------------------------
 
 // A header as any array's, but with a count that nobody changes, and in words

@@ -110,7 +110,7 @@ typedef struct tl_region_binding {
 typedef enum tl_region_source {
   TL_FROM_SLOT,      // [at] of the frame
   TL_FROM_CAPTURE,   // [at] of the callee of[0], -1: of the running function
-  TL_FROM_VARIABLE,  // [at] of the callee's module
+  TL_FROM_VARIABLE,  // [at] of the callee's module; again: the use of[1], too
   TL_FROM_SELF,      // the callee's member [at]
   TL_FROM_MEMBER,    // of the module of[0], by the name [at] of callee of[1]
   TL_FROM_CALLEE,    // no value: a use is the callee [at]
@@ -130,7 +130,7 @@ typedef struct tl_region_guard {
   uint8_t from;  // tl_region_source
   int8_t use;
   int8_t of[3];
-  bool again;        // of a view that an earlier guard has made
+  bool again;        // of an array or a view that an earlier guard has, too
   bool transferred;  // the ownership went over; a use is owned
   uint32_t at;
   int64_t offset;  // of a view's or item's place, in bytes
@@ -486,9 +486,18 @@ typedef struct tl_region_target {
   bool last;               // out is memory that others may read
 } tl_region_target;
 
-// The numbers and constants that slots are left with.
-// After all that may fail: it writes to slots.
-void tl_region_bind(const tl_region_graph *g);
+// The numbers and constants that slots are left with: borrowed, as no slot owns
+// them. After all that may fail: it writes to slots.
+static inline void tl_region_bind(const tl_region_graph *g) {
+  tl_slot *base = g->base;
+  const tl_region_use *uses = g->uses;
+  const tl_region_binding *end = g->bindings + g->binding_count;
+  for (const tl_region_binding *b = g->bindings; b != end; b++)
+    if (b->binds) {
+      tl_slot value = tl_borrow(uses[-1 - b->in].value);
+      tl_copy_slot(&base[b->slot], &value);
+    }
+}
 
 // Operations that make no array of their own.
 int tl_region_count_fused(const tl_region_graph *g);
@@ -567,19 +576,17 @@ void tl_region_find_short(tl_region_cached *cached);
 // is to be kept.
 bool tl_region_runs_short(const tl_region_cached *cached);
 
-// Whether a run from [pc] on finds what the last run has found, which was a
-// short one: its values are taken then.
-bool tl_region_is_as_before(tl_region_cached *cached, uint32_t pc,
-                            tl_slot *base);
 // A view that is as far from its array's beginning as before. False: an earlier
 // guard has placed it, elsewhere (region_graph.c).
 bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
 
-// Makes the array; false: no memory, with an error pending. [as_before]: as
-// tl_region_is_as_before has said.
+// Makes the array; false: no memory, with an error pending.
 // Writes the result to its slot itself, and binds what else the region leaves;
 // nothing ends here.
-bool tl_region_run_short(tl_region_cached *cached, bool as_before);
+bool tl_region_run_short(tl_region_cached *cached);
+// The same by the graph that was used last, where that was a short run from
+// [pc] on and finds all as it was then; declined otherwise.
+tl_region_status tl_region_repeat(tl_region *where, uint32_t pc, tl_slot *base);
 
 // Reduces g->value by g->fold, or as [call] says.
 // *out is owned where it is done. Both decline before anything is written, so

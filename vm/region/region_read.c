@@ -689,6 +689,7 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
   rd->g = g;
   rd->function = g->function;
   rd->callee = -1;
+  rd->done = pc;
   last->result = -1;
   while (pc < end) {
     tl_decoded d;
@@ -702,6 +703,8 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
     if (!tl_reader_one(rd, pc, &d))
       break;
     pc = g->skip;
+    if (tl_region_step_of(d.op, d.extra) != TL_STEP_LOAD)
+      rd->done = pc;
     if (rd->cuts && find_cut(g) != NULL)
       rd->cut = pc;
   }
@@ -743,7 +746,9 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   if (tl_region_is_stopped(g->vm))
     return false;
   bool full = g->node_count == TL_REGION_NODES;
-  if (g->node_count < 2 || tl_region_read_before(g, pc, to))
+  // What is loaded for the instruction that stops it is not the region's, which
+  // would compare the value in each run.
+  if (g->node_count < 2 || tl_region_read_before(g, pc, rd.done))
     return g->node_count >= 2;
   tl_region_reader cuts = {.last = UINT32_MAX, .cuts = true};
   if (full)

@@ -22,6 +22,7 @@ typedef struct tl_region_reader {
   int depth;      // of calls
   uint32_t at;    // the region's own instruction
   uint32_t end;   // the pc after it
+  uint32_t done;  // the pc after the last one that did more than load
   uint32_t last;  // the pc after the region: 0, several are read together
   bool cuts;      // places where one result is left are looked for …
   uint32_t cut;   // … and this is the last of them; 0: none

@@ -11,6 +11,14 @@
 
 // --- Shapes -----------------------------------------------------------------
 
+// Nodes from [at] on read [by] where they read [in].
+static void read_instead(tl_region_graph *g, int at, int in, int by) {
+  for (int i = at; i <= g->value; i++)
+    for (int k = 0; k < g->nodes[i].arity; k++)
+      if (g->nodes[i].in[k] == in)
+        g->nodes[i].in[k] = by;
+}
+
 // The number of a shape, -1 where there are too many. The items of ragged rows
 // are like no other shape.
 // Shapes are few, so they are compared one by one. Number 0 is left out where
@@ -400,6 +408,34 @@ static bool read_calls(tl_region_graph *g) {
   return true;
 }
 
+// The use before [use] that is the same array; -1: none.
+static int find_shared(const tl_region_graph *g, int use) {
+  const tl_region_use *u = &g->uses[use];
+  for (int i = 0; u->read && tl_is_array(u->value) && i < use; i++)
+    if (g->uses[i].read && g->uses[i].direct &&
+        g->uses[i].value.pointer == u->value.pointer)
+      return i;
+  return -1;
+}
+
+// One array may come from two places: x of (a * x + b) * x is in a slot before
+// the region begins, and is loaded from the closure within it. It is one stream
+// all the same, and the guard says that it is one array in later runs, too.
+// Whose memory ends is known of the places, which stay two. Parameters, which
+// both come from slots, are one array by chance.
+static void share_arrays(tl_region_graph *g) {
+  for (int i = 0; i < g->guard_count; i++) {
+    tl_region_guard *f = &g->guards[i];
+    bool is_loaded = f->from == TL_FROM_CAPTURE || f->from == TL_FROM_VARIABLE;
+    int first = is_loaded ? find_shared(g, f->use) : -1;
+    if (first < 0)
+      continue;
+    f->again = true;
+    f->of[1] = (int8_t)first;
+    read_instead(g, 0, -1 - f->use, -1 - first);
+  }
+}
+
 // Shapes first, since hoisted nodes become uses; then dtypes in the order of
 // the nodes, checks of types, and what the calls among the results ask for.
 bool tl_region_resolve(tl_region_graph *g) {
@@ -412,6 +448,7 @@ bool tl_region_resolve(tl_region_graph *g) {
       continue;
     return stop_at(g, i);
   }
+  share_arrays(g);
   bool norm =
       g->consumer == TL_CONSUMER_FOLD && g->fold->fused == TL_FUSED_NORM;
   return tl_region_check_types(g) && (norm ? end_in_norm(g) : read_calls(g));
@@ -441,10 +478,7 @@ static void replace(tl_region_graph *g, int node, tl_slot made) {
   g->hoisted[g->hoisted_count++] = made;
   g->uses[g->use_count++] = (tl_region_use){
       .value = value, .items = value, .root = -1, .direct = true, .read = true};
-  for (int i = node + 1; i <= g->value; i++)
-    for (int k = 0; k < g->nodes[i].arity; k++)
-      if (g->nodes[i].in[k] == node)
-        g->nodes[i].in[k] = -g->use_count;
+  read_instead(g, node + 1, node, -g->use_count);
   g->nodes[node].needed = false;
   g->uncacheable = true;
 }

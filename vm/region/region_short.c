@@ -70,33 +70,31 @@ void tl_region_find_short(tl_region_cached *k) {
 
 // --- As before ---------------------------------------------------------------
 
-// Whether the slot has what the use had. Of an array only the address may
-// differ, and is the use's from now on; the slot owns it as it did.
-static inline bool is_alike(tl_region_use *u, const tl_slot *now,
-                            uint64_t any) {
-  if (((now->tag ^ u->value.tag) & ~any) != 0)
+// Whether the slot has what the guard's use had. Of an array only the address
+// may differ, and is the use's from now on; the slot owns it as it did. Values
+// of captures and variables are borrowed, which tags of uses show.
+static inline bool is_alike(tl_region_use *uses, const tl_region_guard *f,
+                            const tl_slot *now) {
+  tl_region_use *u = &uses[f->use];
+  uint64_t differs = now->tag ^ u->value.tag;
+  if (differs != 0 && (differs != TL_OWNED || f->from == TL_FROM_SLOT))
     return false;
   if (!tl_is_array(*now))
     return now->u == u->value.u;
   const tl_array *a = now->array;
-  for (int i = 0, n = 2 * tl_ndim(a); i < n; i++)
-    if (a->dims[i] != u->dims[i + 1])
+  if (f->again && uses[f->of[1]].value.array != a)
+    return false;
+  const int64_t *dim = a->dims, *end = dim + 2 * tl_ndim(a), *of = u->dims;
+  while (!f->again && dim != end)
+    if (*dim++ != *++of)
       return false;
   u->value.array = u->items.array = now->array;
   return true;
 }
 
-// Values of captures and variables are borrowed, which tags of uses show.
+// What is not just compared with a slot.
 static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
-  tl_region_use *u = &g->uses[f->use];
   switch ((tl_region_source)f->from) {
-    case TL_FROM_SLOT:
-      return is_alike(u, &g->base[f->at], 0);
-    case TL_FROM_CAPTURE:
-      return is_alike(u, &g->vm->frame->closure->captures[f->at], TL_OWNED);
-    case TL_FROM_VARIABLE:
-      return is_alike(u, &g->function->unit->module->variables[f->at],
-                      TL_OWNED);
     case TL_FROM_VIEW:
     case TL_FROM_AXES:
       return tl_region_move_view(g, f);
@@ -107,28 +105,38 @@ static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
 
 // Where it is false the values that were taken are still those of one graph, as
 // no number is among them, and the general way takes all anew.
-bool tl_region_is_as_before(tl_region_cached *k, uint32_t pc, tl_slot *base) {
+static inline bool is_as_before(tl_region_cached *k, uint32_t pc,
+                                tl_slot *base) {
   tl_region_graph *g = &k->graph;
   if (!k->is_last || k->pc != pc || k->is_busy || k->is_stale ||
       g->vm->has_contracts)
     return false;
   g->base = base;
-  for (int i = 0; i < g->guard_count; i++)
-    if (!holds(g, &g->guards[i]))
+  const tl_closure *closure = g->vm->frame->closure;
+  const tl_slot *from[] = {
+      [TL_FROM_SLOT] = base,
+      [TL_FROM_CAPTURE] = closure == NULL ? NULL : closure->captures,
+      [TL_FROM_VARIABLE] = g->function->unit->module->variables};
+  tl_region_use *uses = g->uses;
+  const tl_region_guard *end = g->guards + g->guard_count;
+  for (const tl_region_guard *f = g->guards; f != end; f++) {
+    if (f->from <= TL_FROM_VARIABLE ? !is_alike(uses, f, &from[f->from][f->at])
+                                    : !holds(g, f))
       return false;
+  }
   return true;
 }
 
 // The plan with the places of this run: numbers stand where they did.
 static void run_as_before(tl_region_cached *k, char *out) {
   tl_plan *plan = &k->planned.plan;
-  for (int s = 0; s < plan->stream_count; s++) {
-    const tl_region_origin *from = &k->planned.streams[s];
+  const tl_region_use *uses = k->graph.uses;
+  const tl_region_origin *from = k->planned.streams;
+  tl_plan_value *end = plan->values + plan->stream_count;
+  for (tl_plan_value *value = plan->values; value != end; value++, from++)
     if (from->node < 0)
-      plan->values[s].at = from->operand < 0
-                               ? out
-                               : k->graph.uses[from->operand].items.array->data;
-  }
+      value->at =
+          from->operand < 0 ? out : uses[from->operand].items.array->data;
   tl_plan_run_placed(plan);
 }
 
@@ -145,15 +153,12 @@ bool tl_region_runs_short(const tl_region_cached *k) {
   return true;
 }
 
-// The array that the region makes. The first one's header is copied, and those
-// of later runs are made as it is: their shape is the same. *out owns the
-// array. False after tl_fail (kind memory).
-static bool make_result(tl_region_cached *k, tl_slot *out) {
+// The first array that the region makes. Its header is copied, and those of
+// later runs are made as it is: their shape is the same.
+__attribute__((noinline)) static bool make_first(tl_region_cached *k,
+                                                 tl_slot *out) {
   const tl_region_graph *g = &k->graph;
   tl_array *model = (tl_array *)(void *)k->model;
-  if (k->model_tag != 0)
-    return tl_array_twin(g->vm, (tl_slot){.tag = k->model_tag, .array = model},
-                         out);
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   tl_array *made = tl_array_new(g->vm, k->planned.targets[0].dtype, shape->ndim,
                                 shape->lengths);
@@ -169,8 +174,18 @@ static bool make_result(tl_region_cached *k, tl_slot *out) {
   return true;
 }
 
-// No poll and no thread: it is one block.
-bool tl_region_run_short(tl_region_cached *k, bool as_before) {
+// The array that the region makes, which *out owns. False after tl_fail (kind
+// memory).
+static inline bool make_result(tl_region_cached *k, tl_slot *out) {
+  tl_slot model = {.tag = k->model_tag, .array = (tl_array *)(void *)k->model};
+  return k->model_tag == 0 ? make_first(k, out)
+                           : tl_array_twin(k->graph.vm, model, out);
+}
+
+// No poll and no thread: it is one block. Nothing fails once the array is
+// there, and what is behind a plan waits for its stores.
+static inline __attribute__((always_inline)) bool run_short(tl_region_cached *k,
+                                                            bool as_before) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
   tl_slot result;
@@ -179,14 +194,28 @@ bool tl_region_run_short(tl_region_cached *k, bool as_before) {
   k->is_busy = false;
   if (!made)
     return false;
-  if (as_before && k->is_placed)
-    run_as_before(k, result.array->data);
-  else
-    tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
   k->is_last = k->is_simple;
   tl_region_bind(g);
   tl_copy_slot(&g->base[g->result], &result);
   vm->stats.fused_ops += k->fused;
   vm->stats.temps_ended += k->fused;
+  if (as_before && k->is_placed)
+    run_as_before(k, result.array->data);
+  else
+    tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
   return true;
+}
+
+bool tl_region_run_short(tl_region_cached *k) {
+  return run_short(k, false);
+}
+
+tl_region_status tl_region_repeat(tl_region *where, uint32_t pc,
+                                  tl_slot *base) {
+  tl_region_cached *k = where->cached;
+  if (k == NULL || !is_as_before(k, pc, base))
+    return TL_REGION_DECLINED;
+  where->runs = 1;
+  where->wait = 0;
+  return run_short(k, true) ? TL_REGION_DONE : TL_REGION_FAILED;
 }
