@@ -675,6 +675,13 @@ tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
 // *out is a ragged array with the offsets of the operands, in a dying operand's
 // memory or new.
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
+// The slot that has the array which a use shows, whole: the frame's, or the
+// item of a container or the captured value of a function that is in a slot of
+// the frame. NULL: it does not end with the region. *ended is when, as in
+// roots. Returns borrowed: it may be written only by tl_region_take_over.
+tl_slot *tl_region_owner(const tl_region_graph *g, int use, int *ended);
+// The result has got that array, whose slot is not to end it.
+void tl_region_take_over(tl_region_graph *g, int use);
 // The dying operand that the result may be written into, or -1. [fits]: what
 // else must hold of it.
 // Returns the use's number. The memory is taken by the caller, after the run.

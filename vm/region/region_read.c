@@ -592,11 +592,13 @@ static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
   return true;
 }
 
-// Whether an array ends here of which a view is read.
-static bool ends_viewed(const tl_region_graph *g) {
+// Whether an array ends here of which a view is read, or with what has it.
+static bool ends_elsewhere(const tl_region_graph *g) {
   for (int i = 0; i < g->use_count; i++) {
     const tl_region_use *u = &g->uses[i];
-    if (!u->direct && u->root >= 0 && g->roots[u->root].consumed)
+    int ended;
+    if (u->direct ? u->root < 0 && tl_region_owner(g, i, &ended) != NULL
+                  : u->root >= 0 && g->roots[u->root].consumed)
       return true;
   }
   return false;
@@ -615,7 +617,7 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
       !end_in_value(g, rd->at, rd->end))
     return false;
-  return g->node_count + g->wrap_count > 1 || ends_viewed(g);
+  return g->node_count + g->wrap_count > 1 || ends_elsewhere(g);
 }
 
 // The only result that is still to be read, where the reading has come to, if
