@@ -232,15 +232,6 @@ static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   return true;
 }
 
-// Modules may have got another member of that name since.
-static bool take_member(tl_region_cached *k, const tl_region_guard *f) {
-  tl_region_graph *g = &k->graph;
-  tl_slot value;
-  return tl_region_member(g, f->of[1], f->at, g->uses[f->of[0]].value,
-                          &value) &&
-         take(k, f->use, value);
-}
-
 // One guard: its value is taken, or what it says is tested. The order of the
 // guards is that of the reading, so that a guard finds what it needs taken.
 static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
@@ -249,13 +240,12 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_SLOT:
       return take_slot(k, f);
     case TL_FROM_CAPTURE:
-      return take(k, f->use, tl_region_capture(g, f->of[0], f->at));
     case TL_FROM_VARIABLE:
-      return take(k, f->use, tl_region_variable(g, f->of[0], f->at));
     case TL_FROM_SELF:
-      return take(k, f->use, tl_region_self(g, f->of[0], f->at));
-    case TL_FROM_MEMBER:
-      return take_member(k, f);
+    case TL_FROM_LENGTH:
+    case TL_FROM_FIELD:
+    case TL_FROM_LIST:
+      return take(k, f->use, tl_region_load(g, f));
     case TL_FROM_CALLEE:
       return tl_function_prototype(g->uses[f->use].value) ==
              g->callees[f->at].function;

@@ -104,24 +104,28 @@ typedef struct tl_region_binding {
   int in;
   bool binds;
   bool over;  // the slot has been used up, or holds something else
+  bool heir;  // its array would be its own, if the region did not use it up
 } tl_region_binding;
 
 // Where a use's value came from, for taking it from there again
 // (region_cache.c). Literals have none.
 typedef enum tl_region_source {
-  TL_FROM_SLOT,      // [at] of the frame
-  TL_FROM_CAPTURE,   // [at] of the callee of[0], -1: of the running function
-  TL_FROM_VARIABLE,  // [at] of the callee's module
-  TL_FROM_SELF,      // the callee's member [at]
-  TL_FROM_MEMBER,    // of the module of[0], by the name [at] of callee of[1]
-  TL_FROM_CALLEE,    // no value: a use is the callee [at]
-  TL_FROM_OWNED,     // no value: a use is owned, or not
-  TL_FROM_BORROWED,  // the use of[0] once more
-  TL_FROM_VIEW,      // a part of the use of[0]: index [at]
-  TL_FROM_ITEM,      // one item of it
-  TL_FROM_AXES,      // all of it, its axes in another order, or rolled
-  TL_FROM_SCALARS,   // operation [at] of the uses
-  TL_FROM_CAST,      // the use of[0] as dtype [at]
+  TL_FROM_SLOT,       // [at] of the frame
+  TL_FROM_CAPTURE,    // [at] of the callee of[0], -1: of the running function
+  TL_FROM_VARIABLE,   // [at] of the callee's module
+  TL_FROM_SELF,       // the callee's member [at]
+  TL_FROM_CALLEE,     // no value: a use is the callee [at]
+  TL_FROM_OWNED,      // no value: a use is owned, or not
+  TL_FROM_BORROWED,   // the use of[0] once more
+  TL_FROM_LENGTH,     // of the array of[0]
+  TL_FROM_FIELD,    // of the record or module of[0], by the name [at] of callee
+                    // of[1]
+  TL_FROM_LIST,     // the item of the list of[0] at the use of[1]
+  TL_FROM_VIEW,     // a part of the use of[0]: index [at]
+  TL_FROM_ITEM,     // one item of it
+  TL_FROM_AXES,     // all of it, its axes in another order, or rolled
+  TL_FROM_SCALARS,  // operation [at] of the uses
+  TL_FROM_CAST,     // the use of[0] as dtype [at]
   TL_FROM_TRANSFER,  // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
@@ -267,6 +271,10 @@ typedef struct tl_region_graph {
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
   int before_norm;  // the node whose norm it is, value being of it; or -1
 
+  // What a container lends is left to the instructions: [has_heirs] of another
+  // reading were not used up.
+  bool settles, has_heirs;
+
   // TL_CONSUMER_MULTI, while [together] is read
   bool together;
   int result_count;
@@ -350,15 +358,10 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 // and the call itself says what is wrong.
 bool tl_region_check_types(const tl_region_graph *g);
 
-// What a callee's code reads, all borrowed (region_graph.c); unset: there is
-// none. A member that is no value of the module: false, with an error pending.
-tl_slot tl_region_variable(const tl_region_graph *g, int callee,
-                           uint32_t variable);
-tl_slot tl_region_capture(const tl_region_graph *g, int callee,
-                          uint32_t capture);
-tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member);
-bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
-                      tl_slot module, tl_slot *value);
+// What a guard takes out of a closure, module, record or list, or asks of an
+// array, borrowed (region_graph.c); unset: it is not there. An error may be
+// pending then.
+tl_slot tl_region_load(const tl_region_graph *g, const tl_region_guard *f);
 
 // What an index selects of [base], where that is a view: false for a choice of
 // items, as by a bool, and after tl_fail.

@@ -83,6 +83,8 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
       return TL_STEP_CLIP;
     case TL_FUSED_ROLL:
       return TL_STEP_ROLL;
+    case TL_FUSED_LENGTH:
+      return TL_STEP_LENGTH;
     default:
       return tl_builtin_begins(builtin) ? TL_STEP_CAST : TL_STEP_CALL;
   }
@@ -535,6 +537,8 @@ static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       return read_clip(rd, d);
     case TL_STEP_ROLL:
       return tl_reader_roll(rd, d);
+    case TL_STEP_LENGTH:
+      return tl_reader_item(rd, d);
     case TL_STEP_HOST:
       return read_host(rd, d);
     default:
@@ -560,8 +564,8 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       if (rd->depth == 0 && rd->end == rd->last)
         return tl_reader_select(rd, pc, d);
       if (d->op == TL_BC_GETF)
-        return tl_reader_transpose(rd, d) || tl_reader_member(rd, d);
-      return tl_reader_view(rd, d);
+        return tl_reader_transpose(rd, d) || tl_reader_item(rd, d);
+      return tl_reader_view(rd, d) || tl_reader_item(rd, d);
     case TL_STEP_OPERATION:
       return read_operation(rd, pc, d);
     case TL_STEP_PLACE:
@@ -611,6 +615,9 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->takes)
     return false;
+  for (int i = 0; g->has_heirs && i < g->binding_count; i++)
+    if (g->bindings[i].heir && !g->bindings[i].over)
+      return false;
   if (g->consumer != TL_CONSUMER_ARRAY)
     return end_in_value(g, rd->at, rd->end);
   g->result = (uint32_t)last->result;
@@ -718,7 +725,7 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {0}, again = {0};
   tl_decoded last;
-  g->together = true;
+  g->together = g->settles = true;
   uint32_t to = read_to(&rd, g, pc, end, &last);
   if (to == pc)
     return false;
@@ -736,7 +743,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
 // if a single result is left there. One that is too large is cut at the last
 // place before where a single result is left, so that the rest can go on in its
 // memory: a cut there costs no array.
-bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
+static bool read_region(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {.last = end};
   tl_decoded last;
   uint32_t to = read_to(&rd, g, pc, end, &last);
@@ -751,6 +758,17 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   if (full)
     read_to(&cuts, g, pc, to, &last);
   return cuts.cut > 0 && tl_region_read_before(g, pc, cuts.cut);
+}
+
+// Without what containers lend, if that was in the way.
+bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  g->settles = g->has_heirs = false;
+  bool ok = read_region(g, pc, end);
+  if (ok || !g->has_heirs || tl_region_is_stopped(g->vm))
+    return ok;
+  tl_error_clear(g->vm);
+  g->settles = true;
+  return read_region(g, pc, end);
 }
 
 // g->skip stays what the longer reading has found, so that no run tries again
