@@ -118,6 +118,7 @@ typedef enum tl_region_source {
   TL_FROM_OWNED,      // no value: a use is owned, or not
   TL_FROM_BORROWED,   // the use of[0] once more
   TL_FROM_LENGTH,     // of the array of[0]
+  TL_FROM_REDUCTION,  // of the array of[0], by the call at [at]
   TL_FROM_FIELD,    // of the record or module of[0], by the name [at] of callee
                     // of[1]
   TL_FROM_LIST,     // the item of the list of[0] at the use of[1]
@@ -138,7 +139,8 @@ typedef struct tl_region_guard {
   bool again;        // of a view that an earlier guard has made
   bool transferred;  // the ownership went over; a use is owned
   uint32_t at;
-  int64_t offset;  // of a view's or item's place, in bytes
+  int64_t offset;  // of a view's or item's place, in bytes; of a reduction its
+                   // arguments, two bits for each
 } tl_region_guard;
 
 // What stands between brackets: the parts are uses.
@@ -323,6 +325,9 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 // frame's slots; [function] is NULL for a graph that is not read from code.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
+// Whether a reduction's arguments, but the first, are such that a guard can say
+// them: *all has two bits for each.
+bool tl_region_usual(const tl_slot *arguments, uint32_t count, int64_t *all);
 // Drops the reductions that the readings have made; once, after the last.
 void tl_region_end_inner(tl_region_graph *g);
 // Whether a part that was computed early met an interrupt or the end of a

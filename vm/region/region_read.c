@@ -458,20 +458,18 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   return add_result(rd, (uint32_t)d->result, &result);
 }
 
-// The value of a reduction of [x], an array, which another reading may have
-// computed. NULL: it failed, or there are too many. The graph owns it until
-// tl_region_end_inner, the caller borrows it. An error stays set until the
-// region is given up, where the instruction at fault raises it anew.
+// The value of a reduction of arguments[0], an array, which another reading may
+// have computed. NULL: it failed, or there are too many. The graph owns it
+// until tl_region_end_inner, the caller borrows it. An error stays set until
+// the region is given up, where the instruction at fault raises it anew.
 static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
-                             const tl_builtin *builtin, const tl_slot *x,
-                             tl_slot *arguments) {
+                             const tl_builtin *builtin, tl_slot *arguments) {
   for (int i = 0; i < g->inner_count; i++)
     if (g->inner[i].pc == pc)
       return &g->inner[i].value;
   if (g->inner_count == TL_REGION_INNER)
     return NULL;
   tl_slot *value = &g->inner[g->inner_count].value;
-  arguments[0] = tl_borrow(*x);
   if (!builtin->call(g->vm, arguments, value))
     return NULL;
   g->inner[g->inner_count++].pc = pc;
@@ -479,26 +477,34 @@ static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
 }
 
 // A reduction between operations, of an array that was there before: it is
-// computed now, and what it gives is a value from outside, good for this run.
-// If the region is given up it was for nothing, and the graph is not cached. So
-// it is for large arrays, for which a pass and an array less are worth that.
+// computed now, and what it gives is a value from outside. A number of all
+// items is computed again in each run; with an axis or the like the graph is
+// good for this run alone, and if it is given up the reduction was for nothing:
+// so that is for large arrays, for which a pass and an array less are worth it.
 static bool read_inner(tl_region_reader *rd, uint32_t pc, const tl_decoded *d,
                        int in) {
   enum { WORTH_ITEMS = 8192 };  // measured
   const tl_region_use *x = tl_reader_use(rd, in);
   const tl_builtin *builtin = rd->function->constants[d->extra].pointer;
   tl_slot arguments[TL_MAX_PARAMS];
+  tl_region_guard guard = {
+      .from = TL_FROM_REDUCTION, .at = pc, .of = {(int8_t)(-1 - in)}};
   if (rd->depth > 0 || !tl_builtin_reduces(builtin) || x->wrap > 0 ||
-      !tl_is_array(x->value) || tl_items_of(&x->items) < WORTH_ITEMS ||
-      !tl_reader_arguments(rd, d, arguments))
+      !tl_is_array(x->value) || !tl_reader_arguments(rd, d, arguments))
     return false;
-  const tl_slot *value = reduce(rd->g, pc, builtin, &x->items, arguments);
+  x = tl_reader_use(rd, in);
+  bool again = tl_region_usual(arguments, d->window_count, &guard.offset);
+  if (!again && tl_items_of(&x->items) < WORTH_ITEMS)
+    return false;
+  arguments[0] = tl_borrow(x->items);
+  const tl_slot *value = reduce(rd->g, pc, builtin, arguments);
   // What is promised to make no array the call itself answers for.
   if (value == NULL || (tl_is_heap(*value) && tl_is_under_contract(rd->g->vm)))
     return false;
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
-  rd->g->uncacheable = true;
+  rd->g->uncacheable |= !again || tl_is_heap(*value);
   int made = tl_reader_add_use(rd, tl_borrow(*value), -1, true);
+  tl_reader_add_guard(rd, made, guard);
   return made < 0 &&
          tl_reader_bind(rd, (uint32_t)d->result, made, !tl_is_heap(*value));
 }
