@@ -229,7 +229,7 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
 }
 
 // Likewise of a call that may be in a region: the arguments, or what a function
-// that can be read through has captured.
+// that can be read through has captured, if that is large, as a call is faster.
 static const tl_slot *large_operand(const tl_slot *callee,
                                     const tl_slot *window, uint32_t count) {
   const tl_slot *most = count > 0 ? large_argument(window, count) : callee;
@@ -238,7 +238,7 @@ static const tl_slot *large_operand(const tl_slot *callee,
     return most;
   const tl_closure *closure = callee->pointer;
   for (uint32_t i = 0; i < closure->capture_count; i++)
-    if (tl_items_of(&closure->captures[i]) > tl_items_of(most))
+    if (tl_items_of(&closure->captures[i]) >= TL_REGION_LARGE)
       most = &closure->captures[i];
   return most;
 }
