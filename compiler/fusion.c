@@ -337,6 +337,14 @@ static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
   return false;
 }
 
+// Whether something ends behind a call that is the last step: the function,
+// with what it has captured, or an argument that an error's handler would read.
+// It may be the result's memory.
+static bool ends_called(const tl_fusion *f, int32_t last) {
+  return f->steps[last].kind == TL_STEP_INLINE && last + 1 < f->count &&
+         f->steps[last + 1].kind == TL_STEP_DROP;
+}
+
 // From the last step backward. Returns how many units there are.
 static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
   int32_t n = 0;
@@ -351,7 +359,8 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
       operations += (makes_array(&f->steps[i]) && !f->steps[i].is_index) ||
                     f->steps[i].is_taken;
     bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1) &&
-                (operations == 0 || !ends_viewed(f, first, last));
+                (operations == 0 ||
+                 !(ends_viewed(f, first, last) || ends_called(f, last)));
     units[n++] = (tl_fused_unit){first, last, part, 0};
     last = first - 1;
   }

@@ -35,7 +35,8 @@ tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
 bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
                            const tl_decoded *d, tl_region_step kind) {
   if (kind != TL_STEP_INLINE)
-    return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL;
+    return kind == TL_STEP_VIEW || kind == TL_STEP_ROLL ||
+           kind == TL_STEP_LENGTH;
   const tl_prototype *callee = tl_region_find_callee(w, pc, d);
   return callee != NULL && callee->joins == TL_JOINS_VIEWS;
 }

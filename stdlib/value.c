@@ -583,7 +583,8 @@ const tl_builtin tl_value_builtins[] = {
     /// Values without items, such as numbers, are an error (kind type).
     ///     len([[1, 2], [3, 4], [5, 6]])    # 3
     ///     len("größe")    # 5
-    {"len", "x", len, .takes = TL_FORMS, .at_once = len_at_once},
+    {"len", "x", len, .takes = TL_FORMS, .fused = TL_FUSED_LENGTH,
+     .at_once = len_at_once},
     /// The type of x.
     /// Takes any value and never fails.
     ///     typeof([[1.0, 2.0]])    # 1 * 2 * float64

@@ -164,6 +164,8 @@ typedef enum tl_fused_kind {
   TL_FUSED_CLIP,
   // The first argument, wrapped around along some axes.
   TL_FUSED_ROLL,
+  // The length of the first argument, which the region asks itself.
+  TL_FUSED_LENGTH,
 } tl_fused_kind;
 
 // A function of the library, or of a host.

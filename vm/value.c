@@ -446,6 +446,30 @@ bool tl_lends_few(tl_object *container) {
   return is_small(container, DEPTH, &left);
 }
 
+// The same to a depth of [depth] containers.
+static tl_slot *find_sole(tl_slot container, const tl_object *object,
+                          int depth) {
+  enum { FIRST = 32 };
+  if (!tl_is_counted(container) || !tl_is_owned(container) ||
+      container.object->count > 1 || container.object->kind == TL_KIND_NESTED)
+    return NULL;
+  const items all = items_of(container.object);
+  for (uint64_t i = 0; i < all.count && i < FIRST; i++) {
+    tl_slot *item = item_at(all, i), *found = NULL;
+    if (tl_is_counted(*item) && item->object == object)
+      return tl_is_owned(*item) && object->count == 1 ? item : NULL;
+    if (depth > 0)
+      found = find_sole(*item, object, depth - 1);
+    if (found != NULL)
+      return found;
+  }
+  return NULL;
+}
+
+tl_slot *tl_sole_item(tl_slot container, const tl_object *object) {
+  return find_sole(container, object, 2);
+}
+
 // Inner containers first, since the outer one borrows as long as one of them
 // does.
 void tl_note_kept(tl_object *container) {

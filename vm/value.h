@@ -429,6 +429,12 @@ void tl_each_borrowed(tl_vm *vm, tl_object *container, tl_visit_borrowed *visit,
 // again and again.
 bool tl_lends_few(tl_object *container);
 
+// The item of [container] that alone owns [object], or of a container that it
+// alone owns: the object ends with the container, if that has one owner and
+// ends. NULL: there is none among the first items.
+// Returns borrowed: the item may be emptied.
+tl_slot *tl_sole_item(tl_slot container, const tl_object *object);
+
 // Some items got counts: where none is borrowed any longer the container's mark
 // is taken off.
 void tl_note_kept(tl_object *container);

@@ -518,8 +518,9 @@ dispatch:
       tl_slot *a = RA;
       tl_slot callee = *RB;
       uint32_t shape = EXTRA();
-      if (ins->c > 0 && F->function->region_count > 0)
-        ASK_REGION(large_argument(a + 1, ins->c));
+      if (F->function->region_count > 0 &&
+          F->function->region_items[ins - F->function->code] != TL_NO_REGION)
+        ASK_REGION(large_operand(RB, a + 1, ins->c));
       // The callee may be no script function, so this call polls by itself.
       if (UNLIKELY(--vm->fuel == 0)) {
         SAVE();

@@ -228,6 +228,21 @@ static const tl_slot *large_argument(const tl_slot *window, uint32_t count) {
   return most;
 }
 
+// Likewise of a call that may be in a region: the arguments, or what a function
+// that can be read through has captured, if that is large, as a call is faster.
+static const tl_slot *large_operand(const tl_slot *callee,
+                                    const tl_slot *window, uint32_t count) {
+  const tl_slot *most = count > 0 ? large_argument(window, count) : callee;
+  if (!tl_is_kind(*callee, TL_KIND_CLOSURE) ||
+      tl_function_prototype(*callee)->joins < TL_JOINS)
+    return most;
+  const tl_closure *closure = callee->pointer;
+  for (uint32_t i = 0; i < closure->capture_count; i++)
+    if (tl_items_of(&closure->captures[i]) >= TL_REGION_LARGE)
+      most = &closure->captures[i];
+  return most;
+}
+
 // Whether an operation on b and c is to be run as part of a region.
 #define MAY_FUSE(b, c) \
   tl_may_fuse(F->function, ins, tl_items_of(b) | tl_items_of(c))

@@ -45,7 +45,8 @@ static const char *step_name(const tl_explainer *e, uint32_t pc,
       [TL_STEP_PLACE] = "part",    [TL_STEP_CAST] = "cast",
       [TL_STEP_CLIP] = "clip",     [TL_STEP_HOST] = "host",
       [TL_STEP_INLINE] = "inline", [TL_STEP_ROLL] = "roll",
-      [TL_STEP_CALL] = "call",     [TL_STEP_SELECT] = "select"};
+      [TL_STEP_LENGTH] = "length", [TL_STEP_CALL] = "call",
+      [TL_STEP_SELECT] = "select"};
   tl_region_step kind = tl_region_step_of(d->op, d->extra);
   if (kind == TL_STEP_CALL)
     return names[tl_region_call(e->p->constants[d->extra].pointer)];

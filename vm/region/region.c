@@ -338,6 +338,8 @@ __attribute__((noinline)) static tl_region_status run(
       tl_region_drop_cached(vm, cached);
     if (status != TL_REGION_DECLINED)
       return status;
+  } else if (tl_region_is_stopped(vm)) {
+    return TL_REGION_FAILED;
   }
   if ((!large || where->refused_numbers) && is_refused(where, pc)) {
     where->skip = pc;

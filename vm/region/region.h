@@ -98,6 +98,7 @@ typedef enum tl_region_step {
   TL_STEP_INLINE,  // of a script function, where its joins says so; or of
                    // what only a run knows
   TL_STEP_ROLL,    // a call of roll
+  TL_STEP_LENGTH,  // a call of len
   TL_STEP_CALL,    // of a reduction, if it is one: the last step
   TL_STEP_SELECT,  // a view that is no view: the items of a mask, the last step
 } tl_region_step;

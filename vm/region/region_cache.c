@@ -240,14 +240,48 @@ static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
   return true;
 }
 
-// Modules may have got another member of that name since.
-static bool take_member(tl_region_cached *k, const tl_region_guard *f) {
-  tl_region_graph *g = &k->graph;
-  tl_slot value;
-  return tl_region_member(g, f->of[1], f->at, g->uses[f->of[0]].value,
-                          &value) &&
-         take(k, f->use, value);
+// --- Reductions -------------------------------------------------------------
+
+// What arguments of reductions are that nobody gives, and correction: 1.
+enum { USUAL = 4 };
+static tl_slot usual(int64_t which) {
+  return which == 0   ? tl_none()
+         : which == 1 ? tl_bool(false)
+                      : tl_weak_int(which - 2);
 }
+
+bool tl_region_usual(const tl_slot *arguments, uint32_t count, int64_t *all) {
+  *all = 0;
+  for (uint32_t i = 1; i < count; i++) {
+    int64_t k = 0;
+    while (k < USUAL &&
+           (usual(k).tag != arguments[i].tag || usual(k).u != arguments[i].u))
+      k++;
+    if (k == USUAL)
+      return false;
+    *all |= k << 2 * i;
+  }
+  return true;
+}
+
+// An array, or a complex number, is not kept.
+static bool take_reduction(tl_region_cached *k, const tl_region_guard *f) {
+  tl_region_graph *g = &k->graph;
+  tl_decoded d;
+  tl_slot value, arguments[TL_MAX_PARAMS];
+  tl_decode(g->function, f->at, &d);
+  const tl_builtin *builtin = g->function->constants[d.extra].pointer;
+  arguments[0] = tl_borrow(g->uses[f->of[0]].items);
+  for (uint32_t i = 1; i < d.window_count; i++)
+    arguments[i] = usual(f->offset >> 2 * i & 3);
+  if (!builtin->call(g->vm, arguments, &value))
+    return false;
+  bool ok = !tl_is_heap(value) && take(k, f->use, value);
+  tl_drop(g->vm, value);
+  return ok;
+}
+
+// --- All guards --------------------------------------------------------------
 
 // One guard: its value is taken, or what it says is tested. The order of the
 // guards is that of the reading, so that a guard finds what it needs taken.
@@ -257,13 +291,14 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_SLOT:
       return take_slot(k, f);
     case TL_FROM_CAPTURE:
-      return take_variable(k, f, tl_region_capture(g, f->of[0], f->at));
     case TL_FROM_VARIABLE:
-      return take_variable(k, f, tl_region_variable(g, f->of[0], f->at));
     case TL_FROM_SELF:
-      return take(k, f->use, tl_region_self(g, f->of[0], f->at));
-    case TL_FROM_MEMBER:
-      return take_member(k, f);
+    case TL_FROM_LENGTH:
+    case TL_FROM_FIELD:
+    case TL_FROM_LIST:
+      return take_variable(k, f, tl_region_load(g, f));
+    case TL_FROM_REDUCTION:
+      return take_reduction(k, f);
     case TL_FROM_CALLEE:
       return tl_function_prototype(g->uses[f->use].value) ==
              g->callees[f->at].function;
@@ -375,7 +410,7 @@ static bool take_again(tl_region_cached *k) {
     return true;
   }
   k->is_stale = true;
-  if (k->graph.vm->error.set)
+  if (k->graph.vm->error.set && !tl_region_is_stopped(k->graph.vm))
     tl_error_clear(k->graph.vm);
   return false;
 }
@@ -414,6 +449,8 @@ tl_region_cached *tl_region_find_cached(tl_region *where, uint32_t pc,
       move_to_front(where, k);
       return k;
     }
+    if (tl_region_is_stopped(k->graph.vm))  // within a reduction
+      return NULL;
   }
   return NULL;
 }

@@ -352,25 +352,6 @@ bool tl_region_may_own(const tl_writers *w, uint32_t pc, uint32_t slot) {
 
 // --- Reading ----------------------------------------------------------------
 
-// mm.f: the member of a module, where it is a function.
-bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d) {
-  tl_slot value;
-  int from;
-  if (!tl_reader_look_up(rd, d->operands[0], &from) || from >= 0 ||
-      !tl_region_member(rd->g, rd->callee, d->extra,
-                        tl_reader_use(rd, from)->value, &value) ||
-      !tl_is_function(value))
-    return false;
-  tl_reader_consume(rd, d->operands[0], from, d->modes[0]);
-  int in = tl_reader_add_use(rd, value, -1, true);
-  tl_reader_add_guard(
-      rd, in,
-      (tl_region_guard){.from = TL_FROM_MEMBER,
-                        .at = d->extra,
-                        .of = {(int8_t)(-1 - from), rd->callee}});
-  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
-}
-
 // A function is held while it is called, and let go afterwards: the region
 // must come that far. What the region makes, and a view that it alone knows,
 // need no hold.

@@ -2,8 +2,12 @@
 // the functions that it calls refer to.
 //
 // Built for size.
+#include <string.h>
+
 #include "vm/bytecode/module.h"
 #include "vm/region/region_internal.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 
 // What a stage sets before it reads it (value, target, stop and others) is left
 // as it is.
@@ -40,7 +44,7 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
   g->views = room->views;
   g->wraps = room->wraps;
   g->result_arguments = room->result_arguments;
-  g->together = false;
+  g->together = g->settles = g->has_heirs = false;
   g->inner_count = 0;
   g->view_room = TL_REGION_VIEW_WORDS;
   g->shape_room = TL_REGION_SHAPES;
@@ -181,45 +185,69 @@ static const tl_closure *callee_closure(const tl_region_graph *g, int callee) {
   return tl_is_kind(value, TL_KIND_CLOSURE) ? value.pointer : NULL;
 }
 
-// Modules' variables are read where the callee has them, not where it is
-// called.
-tl_slot tl_region_variable(const tl_region_graph *g, int callee,
-                           uint32_t variable) {
-  const tl_module *module = callee_code(g, callee)->unit->module;
-  return tl_borrow(module->variables[variable]);
-}
-
-// Unset where the callee is no closure any more.
-tl_slot tl_region_capture(const tl_region_graph *g, int callee,
-                          uint32_t capture) {
-  const tl_closure *closure = callee_closure(g, callee);
-  return closure == NULL ? tl_unset() : tl_borrow(closure->captures[capture]);
-}
-
-// A member of a group of functions is its closure with the member's number in
-// the tag.
-tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member) {
-  const tl_closure *closure = callee_closure(g, callee);
-  tl_slot value = tl_unset();
-  if (closure != NULL) {
-    value.pointer = (void *)(uintptr_t)closure;
-    value.tag = TL_TAG_CLOSURE | (uint64_t)member << 32;
-  }
-  return value;
-}
-
 // False also for a value that only this look-up owns: it would end before the
-// call that uses it.
-bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
-                      tl_slot module, tl_slot *value) {
-  if (!tl_is_kind(module, TL_KIND_MODULE) ||
-      !tl_module_get(g->vm, module.pointer,
-                     callee_code(g, callee)->unit->names[name], value))
+// instruction that uses it.
+static bool find_member(const tl_region_graph *g, tl_module *module,
+                        tl_string *name, tl_slot *value) {
+  if (!tl_module_get(g->vm, module, name, value))
     return false;
-  // Borrowed: no code that could assign it anew runs before it is called.
+  // Borrowed: no code that could assign it anew runs before it is used.
   bool stays =
       !tl_is_owned(*value) || ((const tl_object *)value->pointer)->count > 1;
   tl_drop(g->vm, *value);
-  *value = tl_borrow(*value);
   return stays;
+}
+
+// The field of a record or module; of an array its size.
+static tl_slot find_field(const tl_region_graph *g, const tl_region_guard *f) {
+  tl_string *name = callee_code(g, f->of[1])->unit->names[f->at];
+  tl_slot of = g->uses[f->of[0]].value, value;
+  if (tl_is_kind(of, TL_KIND_MODULE))
+    return find_member(g, of.pointer, name, &value) ? value : tl_unset();
+  if (tl_region_is_array(of) && strcmp(name->text, "size") == 0)
+    return tl_weak_int(of.array->size);
+  const tl_slot *field =
+      tl_is_record(of) ? tl_record_get(of.record, name) : NULL;
+  return field == NULL ? tl_unset() : *field;
+}
+
+// An index counts from the end where it is negative.
+static tl_slot find_item(tl_slot of, tl_slot at) {
+  if (!tl_is_list(of) || tl_class(at) != TL_CLASS_I64)
+    return tl_unset();
+  int64_t i = at.i < 0 ? at.i + of.list->length : at.i;
+  return i < 0 || i >= of.list->length ? tl_unset() : of.list->items[i];
+}
+
+// Modules' variables are read where the callee has them, not where it is
+// called. A member of a group of functions is its closure with the member's
+// number in the tag.
+static tl_slot load(const tl_region_graph *g, const tl_region_guard *f) {
+  const int8_t of = f->of[0];
+  const tl_closure *closure;
+  switch ((tl_region_source)f->from) {
+    case TL_FROM_VARIABLE:
+      return callee_code(g, of)->unit->module->variables[f->at];
+    case TL_FROM_CAPTURE:
+      closure = callee_closure(g, of);
+      return closure == NULL ? tl_unset() : closure->captures[f->at];
+    case TL_FROM_SELF:
+      closure = callee_closure(g, of);
+      return closure == NULL
+                 ? tl_unset()
+                 : (tl_slot){.tag = TL_TAG_CLOSURE | (uint64_t)f->at << 32,
+                             .pointer = (void *)(uintptr_t)closure};
+    case TL_FROM_LENGTH:
+      return tl_region_is_array(g->uses[of].value)
+                 ? tl_weak_int(tl_shape(g->uses[of].value.array)[0])
+                 : tl_unset();
+    case TL_FROM_LIST:
+      return find_item(g->uses[of].value, g->uses[f->of[1]].value);
+    default:
+      return find_field(g, f);
+  }
+}
+
+tl_slot tl_region_load(const tl_region_graph *g, const tl_region_guard *f) {
+  return tl_borrow(load(g, f));
 }

@@ -103,24 +103,29 @@ typedef struct tl_region_binding {
   int in;
   bool binds;
   bool over;  // the slot has been used up, or holds something else
+  bool heir;  // its array would be its own, if the region did not use it up
 } tl_region_binding;
 
 // Where a use's value came from, for taking it from there again
 // (region_cache.c). Literals have none.
 typedef enum tl_region_source {
-  TL_FROM_SLOT,      // [at] of the frame
-  TL_FROM_CAPTURE,   // [at] of the callee of[0], -1: of the running function
-  TL_FROM_VARIABLE,  // [at] of the callee's module; again: the use of[1], too
-  TL_FROM_SELF,      // the callee's member [at]
-  TL_FROM_MEMBER,    // of the module of[0], by the name [at] of callee of[1]
-  TL_FROM_CALLEE,    // no value: a use is the callee [at]
-  TL_FROM_OWNED,     // no value: a use is owned, or not
-  TL_FROM_BORROWED,  // the use of[0] once more
-  TL_FROM_VIEW,      // a part of the use of[0]: index [at]
-  TL_FROM_ITEM,      // one item of it
-  TL_FROM_AXES,      // all of it, its axes in another order, or rolled
-  TL_FROM_SCALARS,   // operation [at] of the uses
-  TL_FROM_CAST,      // the use of[0] as dtype [at]
+  TL_FROM_SLOT,       // [at] of the frame
+  TL_FROM_CAPTURE,    // [at] of the callee of[0], -1: of the running function
+  TL_FROM_VARIABLE,   // [at] of the callee's module; again: the use of[1], too
+  TL_FROM_SELF,       // the callee's member [at]
+  TL_FROM_CALLEE,     // no value: a use is the callee [at]
+  TL_FROM_OWNED,      // no value: a use is owned, or not
+  TL_FROM_BORROWED,   // the use of[0] once more
+  TL_FROM_LENGTH,     // of the array of[0]
+  TL_FROM_REDUCTION,  // of the array of[0], by the call at [at]
+  TL_FROM_FIELD,    // of the record or module of[0], by the name [at] of callee
+                    // of[1]
+  TL_FROM_LIST,     // the item of the list of[0] at the use of[1]
+  TL_FROM_VIEW,     // a part of the use of[0]: index [at]
+  TL_FROM_ITEM,     // one item of it
+  TL_FROM_AXES,     // all of it, its axes in another order, or rolled
+  TL_FROM_SCALARS,  // operation [at] of the uses
+  TL_FROM_CAST,     // the use of[0] as dtype [at]
   TL_FROM_TRANSFER,  // no value: of[0]'s ownership went to of[1], or not
 } tl_region_source;
 
@@ -133,7 +138,8 @@ typedef struct tl_region_guard {
   bool again;        // of an array or a view that an earlier guard has, too
   bool transferred;  // the ownership went over; a use is owned
   uint32_t at;
-  int64_t offset;  // of a view's or item's place, in bytes
+  int64_t offset;  // of a view's or item's place, in bytes; of a reduction its
+                   // arguments, two bits for each
 } tl_region_guard;
 
 // What stands between brackets: the parts are uses.
@@ -266,6 +272,10 @@ typedef struct tl_region_graph {
   tl_slot arguments[TL_MAX_PARAMS];  // but for the first
   int before_norm;  // the node whose norm it is, value being of it; or -1
 
+  // What a container lends is left to the instructions: [has_heirs] of another
+  // reading were not used up.
+  bool settles, has_heirs;
+
   // TL_CONSUMER_MULTI, while [together] is read
   bool together;
   int result_count;
@@ -314,6 +324,9 @@ static inline bool tl_region_is_result(const tl_region_graph *g, int node) {
 // frame's slots; [function] is NULL for a graph that is not read from code.
 void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
                     const tl_prototype *function, tl_slot *base);
+// Whether a reduction's arguments, but the first, are such that a guard can say
+// them: *all has two bits for each.
+bool tl_region_usual(const tl_slot *arguments, uint32_t count, int64_t *all);
 // Drops the reductions that the readings have made; once, after the last.
 void tl_region_end_inner(tl_region_graph *g);
 // Whether a part that was computed early met an interrupt or the end of a
@@ -349,15 +362,10 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end);
 // and the call itself says what is wrong.
 bool tl_region_check_types(const tl_region_graph *g);
 
-// What a callee's code reads, all borrowed (region_graph.c); unset: there is
-// none. A member that is no value of the module: false, with an error pending.
-tl_slot tl_region_variable(const tl_region_graph *g, int callee,
-                           uint32_t variable);
-tl_slot tl_region_capture(const tl_region_graph *g, int callee,
-                          uint32_t capture);
-tl_slot tl_region_self(const tl_region_graph *g, int callee, uint32_t member);
-bool tl_region_member(const tl_region_graph *g, int callee, uint32_t name,
-                      tl_slot module, tl_slot *value);
+// What a guard takes out of a closure, module, record or list, or asks of an
+// array, borrowed (region_graph.c); unset: it is not there. An error may be
+// pending then.
+tl_slot tl_region_load(const tl_region_graph *g, const tl_region_guard *f);
 
 // What an index selects of [base], where that is a view: false for a choice of
 // items, as by a bool, and after tl_fail.
@@ -681,6 +689,13 @@ tl_region_status tl_region_fold_rows(tl_region_graph *g, tl_slot *out);
 // *out is a ragged array with the offsets of the operands, in a dying operand's
 // memory or new.
 tl_region_status tl_region_rows_to_array(tl_region_graph *g, tl_slot *out);
+// The slot that has the array which a use shows, whole: the frame's, or the
+// item of a container or the captured value of a function that is in a slot of
+// the frame. NULL: it does not end with the region. *ended is when, as in
+// roots. Returns borrowed: it may be written only by tl_region_take_over.
+tl_slot *tl_region_owner(const tl_region_graph *g, int use, int *ended);
+// The result has got that array, whose slot is not to end it.
+void tl_region_take_over(tl_region_graph *g, int use);
 // The dying operand that the result may be written into, or -1. [fits]: what
 // else must hold of it.
 // Returns the use's number. The memory is taken by the caller, after the run.

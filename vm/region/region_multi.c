@@ -130,7 +130,7 @@ static bool choose_arrays(multi *s) {
       s->targets[i].last = true;
       s->targets[i].out = g->uses[over].value.array->data;
     }
-    g->roots[g->uses[over].root].consumed = false;
+    tl_region_take_over(g, over);
   }
   for (int i = 0; i < g->result_count; i++) {
     bool made = g->results[i].fold == NULL ||

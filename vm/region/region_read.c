@@ -83,6 +83,8 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
       return TL_STEP_CLIP;
     case TL_FUSED_ROLL:
       return TL_STEP_ROLL;
+    case TL_FUSED_LENGTH:
+      return TL_STEP_LENGTH;
     default:
       return tl_builtin_begins(builtin) ? TL_STEP_CAST : TL_STEP_CALL;
   }
@@ -456,20 +458,18 @@ static bool read_result(tl_region_reader *rd, const tl_decoded *d) {
   return add_result(rd, (uint32_t)d->result, &result);
 }
 
-// The value of a reduction of [x], an array, which another reading may have
-// computed. NULL: it failed, or there are too many. The graph owns it until
-// tl_region_end_inner, the caller borrows it. An error stays set until the
-// region is given up, where the instruction at fault raises it anew.
+// The value of a reduction of arguments[0], an array, which another reading may
+// have computed. NULL: it failed, or there are too many. The graph owns it
+// until tl_region_end_inner, the caller borrows it. An error stays set until
+// the region is given up, where the instruction at fault raises it anew.
 static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
-                             const tl_builtin *builtin, const tl_slot *x,
-                             tl_slot *arguments) {
+                             const tl_builtin *builtin, tl_slot *arguments) {
   for (int i = 0; i < g->inner_count; i++)
     if (g->inner[i].pc == pc)
       return &g->inner[i].value;
   if (g->inner_count == TL_REGION_INNER)
     return NULL;
   tl_slot *value = &g->inner[g->inner_count].value;
-  arguments[0] = tl_borrow(*x);
   if (!builtin->call(g->vm, arguments, value))
     return NULL;
   g->inner[g->inner_count++].pc = pc;
@@ -477,26 +477,34 @@ static const tl_slot *reduce(tl_region_graph *g, uint32_t pc,
 }
 
 // A reduction between operations, of an array that was there before: it is
-// computed now, and what it gives is a value from outside, good for this run.
-// If the region is given up it was for nothing, and the graph is not cached. So
-// it is for large arrays, for which a pass and an array less are worth that.
+// computed now, and what it gives is a value from outside. A number of all
+// items is computed again in each run; with an axis or the like the graph is
+// good for this run alone, and if it is given up the reduction was for nothing:
+// so that is for large arrays, for which a pass and an array less are worth it.
 static bool read_inner(tl_region_reader *rd, uint32_t pc, const tl_decoded *d,
                        int in) {
   enum { WORTH_ITEMS = 8192 };  // measured
   const tl_region_use *x = tl_reader_use(rd, in);
   const tl_builtin *builtin = rd->function->constants[d->extra].pointer;
   tl_slot arguments[TL_MAX_PARAMS];
+  tl_region_guard guard = {
+      .from = TL_FROM_REDUCTION, .at = pc, .of = {(int8_t)(-1 - in)}};
   if (rd->depth > 0 || !tl_builtin_reduces(builtin) || x->wrap > 0 ||
-      !tl_is_array(x->value) || tl_items_of(&x->items) < WORTH_ITEMS ||
-      !tl_reader_arguments(rd, d, arguments))
+      !tl_is_array(x->value) || !tl_reader_arguments(rd, d, arguments))
     return false;
-  const tl_slot *value = reduce(rd->g, pc, builtin, &x->items, arguments);
+  x = tl_reader_use(rd, in);
+  bool again = tl_region_usual(arguments, d->window_count, &guard.offset);
+  if (!again && tl_items_of(&x->items) < WORTH_ITEMS)
+    return false;
+  arguments[0] = tl_borrow(x->items);
+  const tl_slot *value = reduce(rd->g, pc, builtin, arguments);
   // What is promised to make no array the call itself answers for.
   if (value == NULL || (tl_is_heap(*value) && tl_is_under_contract(rd->g->vm)))
     return false;
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
-  rd->g->uncacheable = true;
+  rd->g->uncacheable |= !again || tl_is_heap(*value);
   int made = tl_reader_add_use(rd, tl_borrow(*value), -1, true);
+  tl_reader_add_guard(rd, made, guard);
   return made < 0 &&
          tl_reader_bind(rd, (uint32_t)d->result, made, !tl_is_heap(*value));
 }
@@ -535,6 +543,8 @@ static bool read_call(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       return read_clip(rd, d);
     case TL_STEP_ROLL:
       return tl_reader_roll(rd, d);
+    case TL_STEP_LENGTH:
+      return tl_reader_item(rd, d);
     case TL_STEP_HOST:
       return read_host(rd, d);
     default:
@@ -560,8 +570,8 @@ bool tl_reader_one(tl_region_reader *rd, uint32_t pc, const tl_decoded *d) {
       if (rd->depth == 0 && rd->end == rd->last)
         return tl_reader_select(rd, pc, d);
       if (d->op == TL_BC_GETF)
-        return tl_reader_transpose(rd, d) || tl_reader_member(rd, d);
-      return tl_reader_view(rd, d);
+        return tl_reader_transpose(rd, d) || tl_reader_item(rd, d);
+      return tl_reader_view(rd, d) || tl_reader_item(rd, d);
     case TL_STEP_OPERATION:
       return read_operation(rd, pc, d);
     case TL_STEP_PLACE:
@@ -592,11 +602,13 @@ static bool end_in_value(tl_region_graph *g, uint32_t at, uint32_t pc) {
   return true;
 }
 
-// Whether an array ends here of which a view is read.
-static bool ends_viewed(const tl_region_graph *g) {
+// Whether an array ends here of which a view is read, or with what has it.
+static bool ends_elsewhere(const tl_region_graph *g) {
   for (int i = 0; i < g->use_count; i++) {
     const tl_region_use *u = &g->uses[i];
-    if (!u->direct && u->root >= 0 && g->roots[u->root].consumed)
+    int ended;
+    if (u->direct ? u->root < 0 && tl_region_owner(g, i, &ended) != NULL
+                  : u->root >= 0 && g->roots[u->root].consumed)
       return true;
   }
   return false;
@@ -609,13 +621,16 @@ static bool find_result(tl_region_reader *rd, const tl_decoded *last) {
   tl_region_graph *g = rd->g;
   if (g->takes)
     return false;
+  for (int i = 0; g->has_heirs && i < g->binding_count; i++)
+    if (g->bindings[i].heir && !g->bindings[i].over)
+      return false;
   if (g->consumer != TL_CONSUMER_ARRAY)
     return end_in_value(g, rd->at, rd->end);
   g->result = (uint32_t)last->result;
   if (last->result < 0 || !tl_reader_look_up(rd, g->result, &g->value) ||
       !end_in_value(g, rd->at, rd->end))
     return false;
-  return g->node_count + g->wrap_count > 1 || ends_viewed(g);
+  return g->node_count + g->wrap_count > 1 || ends_elsewhere(g);
 }
 
 // The only result that is still to be read, where the reading has come to, if
@@ -719,7 +734,7 @@ static uint32_t read_to(tl_region_reader *rd, tl_region_graph *g, uint32_t pc,
 bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {0}, again = {0};
   tl_decoded last;
-  g->together = true;
+  g->together = g->settles = true;
   uint32_t to = read_to(&rd, g, pc, end, &last);
   if (to == pc)
     return false;
@@ -737,7 +752,7 @@ bool tl_region_read_together(tl_region_graph *g, uint32_t pc, uint32_t end) {
 // if a single result is left there. One that is too large is cut at the last
 // place before where a single result is left, so that the rest can go on in its
 // memory: a cut there costs no array.
-bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
+static bool read_region(tl_region_graph *g, uint32_t pc, uint32_t end) {
   tl_region_reader rd = {.last = end};
   tl_decoded last;
   uint32_t to = read_to(&rd, g, pc, end, &last);
@@ -754,6 +769,17 @@ bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
   if (full)
     read_to(&cuts, g, pc, to, &last);
   return cuts.cut > 0 && tl_region_read_before(g, pc, cuts.cut);
+}
+
+// Without what containers lend, if that was in the way.
+bool tl_region_read(tl_region_graph *g, uint32_t pc, uint32_t end) {
+  g->settles = g->has_heirs = false;
+  bool ok = read_region(g, pc, end);
+  if (ok || !g->has_heirs || tl_region_is_stopped(g->vm))
+    return ok;
+  tl_error_clear(g->vm);
+  g->settles = true;
+  return read_region(g, pc, end);
 }
 
 // g->skip stays what the longer reading has found, so that no run tries again

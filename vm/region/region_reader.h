@@ -60,6 +60,11 @@ int tl_reader_add_literal(tl_region_reader *rd, tl_slot value);
 // Without room for it the graph is not cached, and good for this run alone.
 void tl_reader_add_guard(tl_region_reader *rd, int in, tl_region_guard guard);
 
+// The use that was loaded as the guard says, or a new one with the guard.
+// Returns its operand number, 0 where there are too many. Borrows the value.
+int tl_reader_add_loaded(tl_region_reader *rd, tl_slot value,
+                         tl_region_guard guard);
+
 // An instruction ends what it reads: of a view only the view's object, which
 // here there is none of.
 // Does nothing for a mode that borrows.
@@ -93,7 +98,6 @@ bool tl_reader_callee(tl_region_reader *rd, const tl_decoded *call,
 
 // One instruction each.
 bool tl_reader_inline(tl_region_reader *rd, const tl_decoded *call);
-bool tl_reader_member(tl_region_reader *rd, const tl_decoded *d);  // mm.f
 // A function that is called from a slot: the region needs it to be there to the
 // end.
 bool tl_reader_own(tl_region_reader *rd, const tl_decoded *d);
@@ -107,9 +111,12 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d);
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d);
 // Guarded by whether the ownership went over, since both slots can be either.
 bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d);
+// r.name of a record or module, l[i] of a list, len(x), x.size: numbers,
+// arrays, functions, further containers.
+bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d);
 // An index of numbers and slices; one of arrays fails here.
 bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d);
-// False for other names, which tl_reader_member is tried with.
+// False for other names, which tl_reader_item is tried with.
 bool tl_reader_transpose(tl_region_reader *rd,
                          const tl_decoded *d);  // .T and .mT
 // Whether a node, or a use as -1 - its number, is a mask whatever the operands

@@ -152,7 +152,7 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
   *out = tl_own_array(owner.array);
   g->selected_before = p.count;
   g->is_longer = true;
-  g->roots[g->uses[use].root].consumed = false;
+  tl_region_take_over(g, use);
   return status;
 }
 

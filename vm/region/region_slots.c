@@ -33,6 +33,8 @@ bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds) {
 // all along, or the array that it had.
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b) {
   const tl_region_use *u = &g->uses[-1 - b->in];
+  if (b->heir)
+    return false;
   return b->binds || (u->direct && !tl_is_heap(u->value)) ||
          (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
 }
@@ -157,46 +159,21 @@ static uint32_t capture_of(const tl_decoded *d) {
   return d->extra & 0x7fffffffu;
 }
 
-// Borrowed from the constants, the closure or the module; unset where there is
-// none.
-static tl_slot load_value(const tl_region_reader *rd, const tl_decoded *d) {
-  const tl_prototype *f = rd->function;
-  switch (d->op) {
-    case TL_BC_LOADK:
-      return f->constants[d->extra];
-    case TL_BC_LOADI:
-      return tl_weak_int((int32_t)d->extra);
-    case TL_BC_GETC:
-      return tl_region_capture(rd->g, rd->callee, capture_of(d));
-    case TL_BC_SELF:
-      return tl_region_self(rd->g, rd->callee, d->extra);
-    default:
-      return tl_region_variable(rd->g, rd->callee, d->extra);
-  }
-}
-
 // The use that was loaded from the same place before: nothing in a region
 // assigns it. 0: none.
 static int find_loaded(const tl_region_graph *g, const tl_region_guard *from) {
   for (int i = 0; i < g->guard_count; i++) {
     const tl_region_guard *guard = &g->guards[i];
     if (guard->from == from->from && guard->at == from->at &&
-        guard->of[0] == from->of[0])
+        guard->of[0] == from->of[0] && guard->of[1] == from->of[1])
       return -1 - guard->use;
   }
   return 0;
 }
 
-// A variable or a captured value, with a guard that it is the same. One that is
-// read often is one use, so that a long expression fits.
-static int load_variable(tl_region_reader *rd, const tl_decoded *d,
-                         tl_slot value) {
-  bool captured = d->op == TL_BC_GETC;
-  tl_region_guard guard = {.from = captured              ? TL_FROM_CAPTURE
-                                   : d->op == TL_BC_SELF ? TL_FROM_SELF
-                                                         : TL_FROM_VARIABLE,
-                           .at = captured ? capture_of(d) : d->extra,
-                           .of = {rd->callee}};
+// What is read often is one use, so that a long expression fits.
+int tl_reader_add_loaded(tl_region_reader *rd, tl_slot value,
+                         tl_region_guard guard) {
   int in = find_loaded(rd->g, &guard);
   if (in == 0) {
     in = tl_reader_add_use(rd, value, -1, true);
@@ -205,14 +182,26 @@ static int load_variable(tl_region_reader *rd, const tl_decoded *d,
   return in;
 }
 
-// A literal needs no guard: it is in the code.
+// A literal needs no guard: it is in the code. A variable or a captured value
+// has one that it is the same.
 bool tl_reader_load(tl_region_reader *rd, const tl_decoded *d) {
-  tl_slot value = load_value(rd, d);
-  if (tl_is_unset(value))
-    return false;
-  bool is_literal = d->op == TL_BC_LOADK || d->op == TL_BC_LOADI;
-  int in = is_literal ? tl_reader_add_literal(rd, value)
-                      : load_variable(rd, d, value);
+  int in;
+  if (d->op == TL_BC_LOADK || d->op == TL_BC_LOADI) {
+    in = tl_reader_add_literal(rd, d->op == TL_BC_LOADK
+                                       ? rd->function->constants[d->extra]
+                                       : tl_weak_int((int32_t)d->extra));
+  } else {
+    tl_region_guard guard = {
+        .from = d->op == TL_BC_GETC   ? TL_FROM_CAPTURE
+                : d->op == TL_BC_SELF ? TL_FROM_SELF
+                                      : TL_FROM_VARIABLE,
+        .at = d->op == TL_BC_GETC ? capture_of(d) : d->extra,
+        .of = {rd->callee}};
+    tl_slot value = tl_region_load(rd->g, &guard);
+    if (tl_is_unset(value))
+      return false;
+    in = tl_reader_add_loaded(rd, value, guard);
+  }
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
 }
 
@@ -251,7 +240,8 @@ bool tl_reader_drop(tl_region_reader *rd, const tl_decoded *d) {
 }
 
 // A view that the region alone knows needs no hold on its block, and has no
-// items of its own: what it shows ends after the region.
+// items of its own: what it shows ends after the region. So it is with an array
+// that a container lends, if the region uses it up.
 // [view] is the operand that would become independent; HOLD names it first.
 bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   int in;
@@ -259,8 +249,13 @@ bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   if (!tl_reader_look_up(rd, d->operands[view], &in))
     return false;
   const tl_region_use *u = tl_reader_use(rd, in);
-  if (u != NULL && u->direct && tl_is_heap(u->value))
-    return false;
+  if (u != NULL && u->direct && tl_is_heap(u->value)) {
+    if (!tl_is_array(u->value) || d->op == TL_BC_KEEPALL ||
+        d->op == TL_BC_KEEPOF || rd->g->settles)
+      return false;
+    tl_reader_binding(rd->g, d->operands[view])->heir = true;
+    rd->g->has_heirs = true;
+  }
   return d->op != TL_BC_LEAVE || tl_reader_drop(rd, d);
 }
 

@@ -128,13 +128,13 @@ static int find_longer(const tl_region_graph *g, size_t itemsize) {
   int ndim = g->shapes[g->nodes[g->value].shape].ndim;
   int64_t nbytes = tl_region_size(g) * (int64_t)itemsize;
   for (int u = 0; u < g->use_count; u++) {
-    const tl_region_use *x = &g->uses[u];
-    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
-        !tl_is_array(x->value))
+    int ended;
+    const tl_slot *owner = tl_region_owner(g, u, &ended);
+    if (owner == NULL)
       continue;
-    const tl_array *a = x->value.array;
+    const tl_array *a = owner->array;
     int64_t all = (int64_t)tl_item_bytes(a);
-    if (tl_is_dying(g->vm, x->value) && tl_is_contiguous(a) &&
+    if (tl_is_dying(g->vm, *owner) && tl_is_contiguous(a) &&
         (a->head.flags & TL_EXTERNAL) == 0 && tl_ndim(a) >= ndim &&
         all > nbytes && all / PART_OF < nbytes &&
         (nbytes > all / 4 * 3 || tl_is_worth_moving(a)) &&
@@ -167,7 +167,7 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
     return status;
   *out = tl_own_array(a);
   g->is_longer = true;
-  g->roots[g->uses[use].root].consumed = false;
+  tl_region_take_over(g, use);
   return status;
 }
 
@@ -207,7 +207,8 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
       *out = tl_own_array(target);
     return status;
   }
-  tl_slot owner = g->uses[reused].value;
+  int ended;
+  tl_slot owner = *tl_region_owner(g, reused, &ended);
   if (!tl_region_pay(g->vm, owner.array->size))
     return TL_REGION_FAILED;
   tl_region_status status = whole
@@ -215,8 +216,8 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
                                 : run_over_parts(g, owner.array, dtype);
   if (status != TL_REGION_DONE)
     return status;
+  tl_region_take_over(g, reused);
   *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
-  g->roots[g->uses[reused].root].consumed = false;
   return status;
 }
 

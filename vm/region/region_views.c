@@ -229,6 +229,57 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
   return masked ? bind_taken(rd, d, &p, mask) : bind_view(rd, d, &p);
 }
 
+// --- Items of records, modules and lists
+// ------------------------------------------
+
+// Where the instruction finds its item, in [guard]; false: it is none of these.
+static bool find_item(tl_region_reader *rd, const tl_decoded *d, int of,
+                      tl_region_guard *guard) {
+  int at;
+  *guard = (tl_region_guard){.of = {(int8_t)(-1 - of)}};
+  if (d->op == TL_BC_CALLB) {
+    guard->from = TL_FROM_LENGTH;
+    return d->window_count == 1;
+  }
+  if (d->op == TL_BC_GETF) {
+    guard->from = TL_FROM_FIELD;
+    guard->at = d->extra;
+    guard->of[1] = rd->callee;
+    return true;
+  }
+  if (d->op != TL_BC_GETEL || !tl_reader_look_up(rd, d->operands[1], &at) ||
+      at >= 0)
+    return false;
+  guard->from = TL_FROM_LIST;
+  guard->of[1] = (int8_t)(-1 - at);
+  return true;
+}
+
+// An item is borrowed from its container and may be left in the slot; where
+// the instruction ends the container the slot would be the item's owner, so the
+// region has to use it up.
+bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d) {
+  tl_region_graph *g = rd->g;
+  bool calls = d->op == TL_BC_CALLB;
+  uint32_t slot = calls ? d->window : d->operands[0];
+  uint8_t mode = calls ? TL_MODE_CONSUME : d->modes[0];
+  int of;
+  tl_region_guard guard;
+  if (!tl_reader_look_up(rd, slot, &of) || of >= 0 ||
+      !find_item(rd, d, of, &guard))
+    return false;
+  tl_slot value = tl_region_load(g, &guard);
+  if (tl_is_unset(value) ||
+      (tl_is_heap(value) && !tl_is_array(value) && !tl_is_record(value) &&
+       !tl_is_list(value) && !tl_is_function(value)))
+    return false;
+  bool ends = mode != TL_MODE_BORROW && tl_is_owned(g->uses[-1 - of].value);
+  tl_reader_consume(rd, slot, of, mode);
+  int in = tl_reader_add_loaded(rd, value, guard);
+  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in,
+                                  !ends || !tl_is_heap(value));
+}
+
 // --- Selections -------------------------------------------------------------
 
 // The root of a use that ends here, which nothing has taken yet; -1: none.

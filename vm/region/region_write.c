@@ -5,6 +5,7 @@
 // come.
 //
 // Built for size.
+#include <limits.h>
 #include <string.h>
 
 #include "vm/region/region_internal.h"
@@ -42,23 +43,80 @@ bool tl_region_is_dense_target(const tl_region_graph *g,
   return tl_is_contiguous(target) && tl_region_is_safe_target(g, target);
 }
 
+// A slot that ends with the region ends an array that it owns, or that a
+// container in it alone has, whatever slot the array was read from. Several
+// results would have to be kept apart: each goes over an operand's own.
+tl_slot *tl_region_owner(const tl_region_graph *g, int use, int *ended) {
+  const tl_region_use *x = &g->uses[use];
+  if (!x->direct || !tl_is_array(x->value))
+    return NULL;
+  for (int i = 0; i < g->root_count; i++) {
+    tl_region_root *root = &g->roots[i];
+    if (!root->consumed || !tl_is_owned(root->value) ||
+        (i != x->root && g->consumer == TL_CONSUMER_MULTI))
+      continue;
+    *ended = root->ended;
+    if (root->value.pointer == x->value.pointer)
+      return &root->value;
+    tl_slot *item = tl_sole_item(root->value, x->value.object);
+    if (item != NULL)
+      return item;
+  }
+  return NULL;
+}
+
+// Whether all who count the array end here.
+static bool ends_with_all(const tl_region_graph *g, const tl_array *a) {
+  uint32_t count = 0;
+  for (int i = 0; i < g->root_count; i++)
+    count += g->roots[i].consumed && tl_is_owned(g->roots[i].value) &&
+             g->roots[i].value.pointer == a;
+  return count == a->head.count && g->consumer != TL_CONSUMER_MULTI;
+}
+
+void tl_region_take_over(tl_region_graph *g, int use) {
+  int ended;
+  tl_slot *owner = tl_region_owner(g, use, &ended);
+  tl_array *a = owner->array;
+  bool in_slot = false;
+  for (int i = 0; i < g->root_count; i++) {
+    tl_region_root *root = &g->roots[i];
+    if (!root->consumed || !tl_is_owned(root->value) ||
+        root->value.pointer != a)
+      continue;
+    root->consumed = false;
+    if (in_slot) {  // one of several that count it
+      g->base[root->slot].tag &= ~TL_OWNED;
+      a->head.count--;
+    }
+    in_slot = true;
+  }
+  if (!in_slot)
+    *owner = tl_none();
+}
+
 // Of the operands that end here, show their whole array, and have the result's
 // size and shape, the one that ends first.
 int tl_region_find_target(const tl_region_graph *g, tl_dtype dtype, int ndim,
                           const int64_t *shape,
                           bool (*fits)(const tl_region_graph *,
                                        const tl_array *)) {
-  int found = -1;
+  int found = -1, first = INT_MAX;
   for (int u = 0; u < g->use_count; u++) {
-    const tl_region_use *x = &g->uses[u];
-    if (x->root < 0 || !x->direct || !g->roots[x->root].consumed ||
-        (found >= 0 &&
-         g->roots[x->root].ended >= g->roots[g->uses[found].root].ended) ||
-        !tl_is_array(x->value) ||
-        !tl_can_reuse(g->vm, x->value, dtype, ndim, shape) ||
-        !fits(g, x->value.array))
+    int ended;
+    const tl_slot *owner = tl_region_owner(g, u, &ended);
+    if (owner == NULL || ended >= first)
+      continue;
+    const uint32_t count = owner->array->head.count;
+    if (count > 1 && ends_with_all(g, owner->array))
+      owner->array->head.count = 1;  // as if it had one of them alone
+    bool ok = tl_can_reuse(g->vm, *owner, dtype, ndim, shape) &&
+              fits(g, owner->array);
+    owner->array->head.count = count;
+    if (!ok)
       continue;
     found = u;
+    first = ended;
   }
   return found;
 }
