@@ -326,11 +326,15 @@ void tl_lower_import(tl_lower *l, tl_ast *ast);
 tl_slot tl_literal_slot(tl_lower *l, const tl_ast *ast, bool negative);
 // Loads a list of literal numbers into a slot as a constant; false, and
 // nothing is done, if [ast] is no such list.
-bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into);
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into, bool nests);
 // Whether a LIST or an ARRAY has an item ...x.
 bool tl_has_spread(const tl_ast *ast);
 // A LIST or an ARRAY.
 int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want);
+// The call of a function that takes the items of a short LIST or ARRAY one by
+// one (tl_builtin.of_few). False: it is none of those.
+bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
+                  int32_t *want);
 // A RECORD; a key that stands there twice is reported.
 int32_t tl_lower_record(tl_lower *l, tl_ast *ast, int32_t want);
 // A string with holes.

@@ -323,7 +323,7 @@ static uint32_t in_order(const tl_ast_call *call, uint32_t k, uint32_t last) {
 static int32_t lower_argument(tl_lower *l, tl_ast_call *call, uint32_t index,
                               int32_t slot, bool setting) {
   tl_ast *value = call->arguments[index].value;
-  if (setting && tl_constant_list(l, value, slot))
+  if (setting && tl_constant_list(l, value, slot, false))
     return slot;
   // A taken value is where the take puts it: -1 leaves it there.
   int32_t want = tl_is_taken(l, value) ? -1 : slot;
@@ -514,7 +514,8 @@ static int32_t lower_builtin(tl_lower *l, tl_ast *ast,
   if (!bind(l, &s, ast, &b))
     return tl_lower_failed(l, want, ast->span);
   // Bound first, so that a wrong call gets the same message.
-  if (lower_elementwise(l, ast, builtin, &b, &want))
+  if (lower_elementwise(l, ast, builtin, &b, &want) ||
+      tl_lower_few(l, builtin, ast, &want))
     return want;
   // The function is a constant of the caller, which CALLB names.
   uint32_t k = tl_add_constant(l, tl_builtin_slot(builtin));

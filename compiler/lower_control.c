@@ -147,7 +147,9 @@ static void begin_range(tl_lower *l, tl_ast *range, walk *w, tl_span span) {
 // The container and a position in it stand in hidden slots.
 static void begin_container(tl_lower *l, tl_ast *value, walk *w, tl_span span) {
   w->slots = tl_temps(l, 2);
-  tl_lower_expr(l, value, w->slots);
+  // Nobody else sees the list of ((0, 1), (1, 0)), so it may be a constant.
+  if (!tl_constant_list(l, value, w->slots, true))
+    tl_lower_expr(l, value, w->slots);
   // The position behind the container, as NEXT wants it.
   tl_emit_x(l, TL_BC_LOADI, w->slots + 1, 0, span);
   tl_jump(l, w->again, span);

@@ -143,25 +143,36 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
   return true;
 }
 
-// Only scalars, which need no counts: the list is immortal and shared.
-bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into) {
+// A list of literals, or of such lists where it [nests]; NULL: it is none, or
+// l->b->failed is set. Returns owned.
+static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
-    return false;
-  for (uint32_t i = 0; i < ast->items.count; i++) {
-    tl_slot value;
-    if (!scalar_literal(l, ast->items.items[i], &value))
-      return false;
-  }
+    return NULL;
   tl_list *list = tl_list_new(l->b->vm, ast->items.count);
-  if (list == NULL) {
-    l->b->failed = true;
-    return true;
+  l->b->failed |= list == NULL;
+  for (uint32_t i = 0; list != NULL && i < ast->items.count; i++) {
+    const tl_ast *item = ast->items.items[i];
+    tl_slot value;
+    tl_list *inner = NULL;
+    if (!scalar_literal(l, item, &value)) {
+      inner = nests ? literal_list(l, item, true) : NULL;
+      if (inner == NULL) {
+        tl_drop(l->b->vm, tl_own_list(list));
+        return NULL;
+      }
+      value = tl_own_list(inner);
+    }
+    list->items[list->length++] = value;
   }
-  for (uint32_t i = 0; i < ast->items.count; i++)
-    list->items[list->length++] =
-        tl_literal_slot(l, ast->items.items[i], false);
-  tl_load_constant(l, into, tl_own_list(list), ast->span);
-  return true;
+  return list;
+}
+
+bool tl_constant_list(tl_lower *l, const tl_ast *ast, int32_t into,
+                      bool nests) {
+  tl_list *list = literal_list(l, ast, nests);
+  if (list != NULL)
+    tl_load_constant(l, into, tl_own_list(list), ast->span);
+  return list != NULL || l->b->failed;
 }
 
 // --- Sequences of operands --------------------------------------------------
@@ -253,6 +264,36 @@ int32_t tl_lower_items(tl_lower *l, tl_ast *ast, int32_t want) {
   tl_opcode op = ast->kind == TL_AST_ARRAY ? TL_BC_STACK : TL_BC_LIST;
   return tl_lower_window(l, op, ast->items.items, ast->items.count, 0, want,
                          ast->span);
+}
+
+bool tl_lower_few(tl_lower *l, const tl_builtin *builtin, tl_ast *ast,
+                  int32_t *want) {
+  if (builtin->of_few == NULL || ast->call.count != 1 ||
+      ast->call.arguments[0].kind != TL_ARGUMENT_POSITIONAL)
+    return false;
+  tl_ast *items = ast->call.arguments[0].value;
+  bool array = items->kind == TL_AST_ARRAY;
+  literal_shape shape = {.ndim = 0};
+  if ((!array && items->kind != TL_AST_LIST) || items->items.count < 2 ||
+      items->items.count > TL_FEW || tl_has_spread(items) ||
+      (array && literal_array(l, items, 0, &shape)))
+    return false;
+  int32_t count = (int32_t)items->items.count, operands[TL_FEW + 1];
+  int32_t base = tl_temp(l), first = tl_temps(l, TL_FEW + 1);
+  lower_operands(l, items->items.items, (uint32_t)count, first, operands);
+  for (int32_t i = count; i <= TL_FEW; i++) {
+    operands[i] = first + i;
+    tl_load_constant(
+        l, first + i,
+        i < TL_FEW ? tl_none() : tl_weak_int(array ? -count : count),
+        ast->span);
+  }
+  tl_emit_window(l, TL_BC_CALLB, base, operands, TL_FEW + 1,
+                 tl_add_constant(l, tl_builtin_slot(builtin->of_few)),
+                 ast->span);
+  l->top = base + 1;
+  *want = tl_lower_into(l, *want, base, ast->span);
+  return true;
 }
 
 // Whether the record that is being lowered, the [b->record]th, has had the

@@ -19,6 +19,8 @@
 #include "vm/engine/engine.h"
 #include "vm/kernels/kernels.h"
 #include "vm/engine/lane.h"
+#include "vm/engine/scalars.h"
+#include "vm/interp/interp.h"
 #include "vm/kernels/sort.h"
 #include "vm/poll.h"
 #include "vm/values/list.h"
@@ -282,6 +284,74 @@ static bool fold_at_once(tl_vm *vm, const fold_form *f, const tl_slot *args,
   }
 FOLDS(X)
 #undef X
+
+// max((x, y)) and max([x, y, z]) of numbers of one type, or of int64 and
+// float64: one after the other, which is what the reduction does with so few.
+// The result is that of an array, so it is not weak.
+static bool few_at_once(tl_op op, const tl_slot *args, tl_slot *out) {
+  int64_t count = args[TL_FEW].i < 0 ? -args[TL_FEW].i : args[TL_FEW].i;
+  tl_slot best = args[0];
+  bool mixed = false;
+  for (int64_t i = 0; i < count; i++) {
+    tl_dtype dtype = (tl_dtype)tl_dtype_of(args[i]);
+    if (!tl_is_scalar(args[i]) ||
+        !(tl_dtype_is_integer(dtype) || tl_dtype_is_real(dtype)))
+      return false;
+    mixed |= tl_dtype_of(best) != (int)dtype;
+  }
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot item = args[i];
+    if (mixed && tl_class(item) == TL_CLASS_I64)
+      item = tl_float((double)item.i);
+    if (mixed && tl_class(item) != TL_CLASS_F64)
+      return false;
+    item.tag &= ~TL_WEAK;
+    if (i == 0)
+      best = item;
+    else if (!tl_scalar_binary(op, &best, &item, &best))
+      return false;
+  }
+  tl_copy_slot(out, &best);
+  return true;
+}
+
+// Whatever else the items are: a list or an array of them, as it is written.
+static bool of_few(tl_vm *vm, tl_op op, const char *name, const tl_slot *args,
+                   tl_slot *out) {
+  if (few_at_once(op, args, out))
+    return true;
+  int64_t count = args[TL_FEW].i;
+  tl_slot all[4] = {tl_none(), tl_none(), tl_bool(false), tl_bool(false)};
+  if (count < 0) {
+    if (!tl_do_stack(vm, (uint32_t)-count, args, &all[0]))
+      return false;
+  } else {
+    tl_list *list = tl_list_new(vm, count);
+    if (list == NULL)
+      return false;
+    for (; list->length < count; list->length++)
+      list->items[list->length] = tl_retain(vm, tl_borrow(args[list->length]));
+    all[0] = tl_own_list(list);
+  }
+  return tl_do_builtin(vm,
+                       tl_builtin_find(vm->library, NULL, name, strlen(name)),
+                       TL_CALL_OWNS, 4, all, out);
+}
+
+#define FEW(name, op)                                                      \
+  static bool name##_of_few(tl_vm *vm, tl_slot *args, tl_slot *out) {      \
+    return of_few(vm, op, #name, args, out);                               \
+  }                                                                        \
+  static bool name##_few_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) { \
+    (void)vm;                                                              \
+    return few_at_once(op, args, out);                                     \
+  }                                                                        \
+  static const tl_builtin few_##name = {#name, "a, b, c, d, count",        \
+                                        name##_of_few, .takes = TL_FORMS,  \
+                                        .at_once = name##_few_at_once};
+FEW(max, TL_OP_MAXIMUM)
+FEW(min, TL_OP_MINIMUM)
+#undef FEW
 
 // The form of a row of the builtins' table; NULL: it is no reduction.
 static const fold_form *find_form(const tl_builtin *builtin) {
@@ -809,14 +879,14 @@ const tl_builtin tl_reduce_builtins[] = {
     /// complex items and strings another (type), an axis that x lacks a third
     /// (index).
     ///     max([[1, 5], [7, 2]], axis: 1)    # [5, 7]
-    {"max", AXES SKIP, FOLD(max)},
+    {"max", AXES SKIP, FOLD(max), .of_few = &few_max},
     /// The smallest item, or the smallest along axis; NaN if there is one. Of
     /// two values: minimum(a, b).
     /// Takes any real dtype, which stays. No items are an error (kind value),
     /// complex items and strings another (type), an axis that x lacks a third
     /// (index).
     ///     min([3, 1, 2])    # 1
-    {"min", AXES SKIP, FOLD(min)},
+    {"min", AXES SKIP, FOLD(min), .of_few = &few_min},
     /// Whether any item is true or not zero.
     /// Takes any numeric dtype, an item that is not 0 being true; gives bools.
     /// Strings are an error (kind type), an axis that x lacks another (index).

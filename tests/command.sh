@@ -111,6 +111,22 @@ fn h(l) {\n  for k in 0..3000 { a, b = f("aab", l[k & 1]) }\n  a + b\n}\nprint(h
   run dis --native "$dir/script.tly"; expect 0 ' rif .* >= ' 'dis --native: order of texts'
   expect 0 '^ +rowcall g' 'dis --native: several results go on'
   expect 0 '^ +rowcall f' 'dis --native: results behind an argument that ends'
+  text 'fn f(m) {\n  s = 0.0\n  for t in 0..300 {\n    y = zeros((3, 3), dtype: int8)
+    for i in 0..9 { y[i // 4, i // 3] = i; s += m[i, 1] + y[2, 2] }\n  }\n  s\n}
+print(f(ones((9, 9)).T))\n'
+  run dis --native "$dir/script.tly"
+  expect 0 ' setitem.int8 [a-z0-9]+, y, t[0-9]+, t[0-9]+ ' 'dis --native: a store into an array of the loop'
+  expect 0 ' = fitem m, i, t[0-9]+ ' 'dis --native: an item of a transposed array'
+  absent ' do [gs]etel' 'dis --native: no item by C'
+  text 'fn f(a, n) {\n  for i in 0..n { a = max((a, i * 7 & 15, 2)) - min([a, 1.5]) }\n  a\n}\nprint(f(0.5, 5000))\n'
+  run dis --native "$dir/script.tly"
+  expect 0 ' = fmax ' 'dis --native: the largest of a few'
+  absent ' (list|stack|do callb)' 'dis: no list of a few numbers'
+  text 'fn f(x, n) {\n  if n == 0 { return x, 0 }\n  x, a = f(x, n - 1)\n  x[0] += a\n  x, a + 1\n}
+for i in 0..90 { x, n = f([1, 2], 90) }\nprint(x)\n'
+  run dis --native "$dir/script.tly"; expect 0 '^ +rowcall f' 'dis --native: an array among several results'
+  text 'fn f(n) {\n  s = 0\n  for t in 0..n { for a, b in ((0, 1), (1, 2)) { s += a - b } }\n  s\n}\nprint(f(3000))\n'
+  run dis --native "$dir/script.tly"; absent ' do (list|unpack|next)' 'dis --native: a list of pairs'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

@@ -190,9 +190,18 @@ typedef struct tl_builtin {
   //     for i, x in enumerate(xs, 1) { … }    1..len(xs) + 1, xs
   //     for x, y in zip(xs, ys) { … }         xs, ys
   const struct tl_builtin *walk;
+  // What is called instead where the only argument is a list or an array of two
+  // to TL_FEW items that are written there: with these, none for those that are
+  // left, and their number, below 0 for an array. So no list is made of
+  // numbers. NULL: it gets the list.
+  //
+  //     max((x, y, z))    called with x, y, z, none, 3
+  const struct tl_builtin *of_few;
   tl_builtin_at_once *at_once;  // NULL: there is no shorter way
   const char *doc;              // of a host's
 } tl_builtin;
+
+enum { TL_FEW = 4 };
 
 // Whether a host runs it; else it is the library's, and has a C function.
 static inline bool tl_builtin_is_host(const tl_builtin *builtin) {

@@ -123,6 +123,21 @@ static void call(writer *w, const char *name, kind k, int count, int depth) {
   say(w, ")");
 }
 
+// The larger or the smaller of two, or the largest of a few that are written as
+// a list or as an array: of which some are of another kind.
+static void few(writer *w, kind k, int depth) {
+  static const char *const calls[] = {"maximum(", "minimum(", "max((",
+                                      "min((",    "max([",    "min(["};
+  uint32_t which = below(w, 6);
+  uint32_t count = which < 2 ? 2 : 2 + below(w, 4);
+  say(w, calls[which]);
+  for (uint32_t i = 0; i < count; i++) {
+    say(w, i == 0 ? "" : ", ");
+    expression(w, chance(w, 85) ? k : (kind)below(w, KINDS), depth - 1);
+  }
+  say(w, which < 2 ? ")" : which < 4 ? "))" : "])");
+}
+
 // Integers of one width, some mixed with others: with literals, which are weak
 // and may not fit, and with int64, so that the result has another dtype.
 static void narrow(writer *w, int depth) {
@@ -244,6 +259,8 @@ static void store_below(writer *w) {
                                        "if len(q) > 3 { m, q = pop(q) }",
                                        "if len(q) > 3 { y, q = pop(q) }",
                                        "r.next = none",
+                                       "other = stored((1, other), v, k)",
+                                       "other = stored((2, w), w, m)",
                                        "r = (n: k, x: x, p: p, a: v, next: r)"};
   if (chance(w, 35)) {
     ONE_OF(w, others);
@@ -299,7 +316,7 @@ static void integer(writer *w, int depth) {
   } else if (t < 93) {
     reference(w, INT, depth);
   } else if (t < 94) {
-    call(w, chance(w, 50) ? "maximum" : "minimum", INT, 2, depth);
+    few(w, INT, depth);
   } else if (t < 96) {
     call(w, "int",
          chance(w, 50)   ? NARROW
@@ -333,8 +350,10 @@ static void floating(writer *w, int depth) {
     say(w, " ** 2)");
   } else if (t < 80) {
     call(w, maths[below(w, 15)], chance(w, 85) ? FLOAT : INT, 1, depth);
-  } else if (t < 84) {
+  } else if (t < 82) {
     call(w, maths_of_two[below(w, 5)], FLOAT, 2, depth);
+  } else if (t < 84) {
+    few(w, FLOAT, depth);
   } else if (t < 86) {
     binary(w, FLOAT, chance(w, 50) ? " ** " : " % ", FLOAT, depth);
   } else if (t < 88) {
@@ -662,10 +681,19 @@ static void sweep(writer *w) {
       "o = e[1] + o",     "o = m - o",        "o, w = w, o",
       "o = float32(o)",   "o = o * z",        "o = o[:k % 9]",
       "o = w[:] + o * w", "o = maximum(o, w)"};
+  // Arrays that a loop makes, transposed, and cut out.
+  static const char *const made[] = {
+      "u = u + m",      "u = reshape(arange(12), (4, 3)).T",
+      "e = e * 0.5",    "e = reshape(arange(24), (6, 4)).T * y",
+      "e = e[:, ::-1]", "t = t[::-1] * z",
+      "d = d + d",      "v = u[1:, ::2][0] + arange(8)[::4]",
+      "b = b[::-1]",    "v = arange(16)[::2]"};
   static const char *const others[] = {"o = w", "o = full(8, 0.25)",
                                        "w = full(8, 0.5)", "other = o"};
   if (chance(w, 25))
     ONE_OF(w, others);
+  else if (chance(w, 30))
+    ONE_OF(w, made);
   else
     ONE_OF(w, updates);
 }
@@ -888,6 +916,7 @@ static void write_program(writer *w, uint64_t seed) {
       "  r.n % 7 + len(r.a) + weight(r.next, d - 1)\n}\n"
       "fn moved(r, k) {\n  r.n += k % 3\n  r.a[1] = k % 5\n"
       "  if k % 11 == 3 { return r, 2.5 }\n  r, k + 1\n}\n"
+      "fn stored(l, x, k) = if k % 3 < 2 { append(l[:1], x) } else { l }\n"
       "fn shifted(l, k) {\n  for i in 0..len(l) {\n    l[i].n += i\n"
       "    l[i].x -= 0.25\n    l[i].w[i] = l[i].x + k\n  }\n  l, k - 1\n}\n");
   function(w, 0);

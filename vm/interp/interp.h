@@ -161,6 +161,9 @@ bool tl_do_truth(tl_vm *vm, tl_slot s, bool *truth);
 // only borrows the list borrows too (tl_borrow_item), as long as slots alone
 // refer to the list.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out);
+// An array of the items along a new first axis; they are borrowed.
+bool tl_do_stack(tl_vm *vm, uint32_t count, const tl_slot *items,
+                 tl_slot *result);
 // Sets a field of a record that is being made and has room for it. What the
 // slot only borrows the record borrows, too. False after tl_fail: no memory.
 bool tl_set_new_field(tl_vm *vm, tl_record **record, tl_string *key,

@@ -305,8 +305,8 @@ bool tl_exec_record(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   return true;
 }
 
-// An array of the items along a new first axis; they are only read.
-static bool stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *result) {
+bool tl_do_stack(tl_vm *vm, uint32_t count, const tl_slot *items,
+                 tl_slot *result) {
   return tl_stack_any(vm, count, items, result) &&
          (!vm->has_contracts ||
           vm->observer->contract_makes(vm, *result, TL_WHY_STACK));
@@ -314,7 +314,7 @@ static bool stack(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *result) {
 
 bool tl_exec_stack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot result;
-  if (!stack(vm, ins->b, RA + 1, &result))
+  if (!tl_do_stack(vm, ins->b, RA + 1, &result))
     return false;
   tl_drop_all(vm, RA + 1, ins->b);
   tl_operand_put(RA, result);
@@ -324,7 +324,7 @@ bool tl_exec_stack(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // The items of a list literal's list: they go with the list.
 bool tl_exec_stacklist(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot list = tl_operand_read(RB, MODE_B), result;
-  if (!stack(vm, (uint32_t)list.list->length, list.list->items, &result))
+  if (!tl_do_stack(vm, (uint32_t)list.list->length, list.list->items, &result))
     return false;
   tl_drop(vm, list);
   tl_operand_put(RA, result);

@@ -437,12 +437,11 @@ static bool may_lend(uint64_t from, uint64_t to) {
   return from == to || (from & ~TL_OWNED) == to;
 }
 
-// Whether what an operation reads or writes of an array fits its dtype. A store
-// may turn an int64 into a float64, which cannot fail; a load converts nothing.
-static bool fits(const tl_typed *t, tl_jit_type type, bool writes) {
-  tl_jit_type item = (tl_jit_type)(TL_TYPE_SCALAR + t->dtype);
-  return (type & ~TL_TYPE_WEAK) == item ||
-         (writes && item == TL_TYPE_FLOAT && tl_jit_is_int(type));
+// Whether what an operation reads or writes of an array fits its dtype: a store
+// may convert, a load converts nothing.
+static bool fits(const tl_typed *t, bool writes) {
+  return writes ? tl_jit_may_store(t->type, t->dtype)
+                : t->type == tl_jit_of_dtype((tl_dtype)t->dtype);
 }
 
 // The container that an item is read from, or stored into: then its slot owns
@@ -459,8 +458,10 @@ static bool is_container(const checking *c, const tl_typed *t, bool writes) {
   if (t->dtype == TL_KIND_STRING)
     return !writes && tl_tag_is_kind(tag, TL_KIND_STRING) &&
            tl_jit_tag_of(c->unit, 0, t->type) == TL_TAG_STRING;
-  return tl_tag_is_row(tag) && (uint8_t)(tag >> 8) == t->dtype &&
-         fits(t, t->type, writes) && (!writes || (tag & TL_DIRECT) != 0);
+  return tl_tag_is_grid(tag, rank_of(c, t)) &&
+         (uint8_t)(tag >> 8) == t->dtype && fits(t, writes) &&
+         (t->d < 0 || has_whole(c, t->d)) && (t->e < 0 || has_whole(c, t->e)) &&
+         (!writes || (tag & TL_DIRECT) != 0);
 }
 
 // A place below an owned container, whose indices are integers. Containers on
@@ -495,7 +496,7 @@ static bool is_place(const checking *c, const tl_typed *t, bool writes) {
                                (tag & TL_DIRECT) == 0
                          : !tl_tag_is_kind(tag, kind)))
       return false;
-    if (last && array && !fits(t, t->type, writes))
+    if (last && array && !fits(t, writes))
       return false;
   }
   bool array = t->dtype < TL_DTYPE_COUNT;

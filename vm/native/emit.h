@@ -109,6 +109,13 @@ static inline void leave_if(emitter *e, int condition, const tl_typed *t) {
     jump_if(e, condition, FIX_EXIT, t->exit);
 }
 
+// --- emit_items.c -----------------------------------------------------------
+
+// Compares the owners of an array that is written with 1. False: nobody can
+// have become one since the entry. An instruction that C does may have stored
+// the array, in this unit or in one that it calls. Takes T2.
+bool tl_jit_compare_owner(emitter *e, int array);
+
 // --- emit_places.c ----------------------------------------------------------
 
 // Reads a reference of the variable or captured value at [T2 + at], borrowed:

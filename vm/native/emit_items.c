@@ -30,13 +30,13 @@ static int item_index(emitter *e, const tl_typed *t, int facts) {
   return first;
 }
 
-// An instruction done by C may have given the array a second owner.
-static void check_owner(emitter *e, const tl_typed *t) {
-  if (!e->unit->does)
-    return;
-  read_word(e, T2, SLOTS, e->unit->arrays[t->c].slot * 16 + 8);
+bool tl_jit_compare_owner(emitter *e, int array) {
+  const tl_jit_array *of = &e->unit->arrays[array];
+  if (!e->unit->has_record || !of->is_written)
+    return false;
+  read_word(e, T2, SLOTS, of->slot * 16 + 8);
   compare_half(e, T2, offsetof(tl_object, count), 1);
-  leave_if(e, TL_CC_NE, t);
+  return true;
 }
 
 // No item of the unit's arrays can move as long as their slots have the type of
@@ -55,7 +55,8 @@ void tl_gen_load(emitter *e, const tl_typed *t) {
 // T2, the index T0 or T1, and the value what is left of these.
 void tl_gen_store(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
-  check_owner(e, t);
+  if (tl_jit_compare_owner(e, t->c))
+    leave_if(e, TL_CC_NE, t);
   int index = item_index(e, t, facts), a;
   tl_dtype dtype = (tl_dtype)t->dtype;
   if (tl_typed_is_of_float(t)) {

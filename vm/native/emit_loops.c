@@ -36,10 +36,13 @@ static void last_value(emitter *e, const tl_typed *t) {
 }
 
 // Two to four comparisons, each of them with a jump to the slow form. A guard
-// behind one of the same loop finds the last value in T1.
+// behind one of the same loop finds the last value in T1. What is written in
+// the loop must have one owner before it; in it nobody can become another.
 //
 //     every t4 -1 to t4 +1 < n:   t4 - 1, t4 + 1, T1 - 1 and T1 + 1 are below n
 void tl_gen_guard(emitter *e, const tl_typed *t) {
+  if (tl_jit_compare_owner(e, (t->c - TL_JIT_FACTS) / TL_JIT_FACTS_EACH))
+    jump_to(e, TL_CC_NE, t->to);
   if (t->b < 0) {
     set_constant(e, T0, tl_jit_high(t));
     guard_below(e, t, T0, 0);

@@ -15,7 +15,7 @@
 //
 // Payloads are moved in 8 bytes whatever the dtype: a slot has narrow integers
 // extended, and nothing above a float32. Items of arrays have no slots, and
-// here they are of 8 bytes or a bool's one.
+// are extended when they are read.
 //
 // Every test comes before the first write, so that an exit finds the object,
 // and the slots, as they were before the instruction.
@@ -77,13 +77,46 @@ static place list_item(emitter *e, const tl_typed *t, int base, int index) {
   return (place){T1, offsetof(tl_list, items)};
 }
 
-// T1 = the items of the array of one axis in [base]; leaves where the index is
-// not below the length. Index and items are then the operands of one move: the
-// tag has said that the items lie without gaps.
-static void array_items(emitter *e, const tl_typed *t, int base, int index) {
-  compare_word(e, index, base, offsetof(tl_array, dims));
-  leave_if(e, TL_CC_AE, t);
-  read_word(e, T1, base, offsetof(tl_array, data));
+// T1 = the address of an item of the array in [base], by the slots of [rank]
+// indices; leaves where one of them is not below the length of its axis. Where
+// the items lie in rows T1 is the row's address, and the last index, which is
+// returned, is an operand of the move; else -1 is. T0 is used.
+//
+//     dims   length 0 … length rank - 1, stride 0 … stride rank - 1, in bytes
+static int array_item(emitter *e, const tl_typed *t, int base, const int *at,
+                      int rank, bool in_rows) {
+  int32_t dims = (int32_t)offsetof(tl_array, dims), size = sizeof(int64_t);
+  int last = -1;
+  for (int i = 0; i < rank; i++) {
+    int index = get(e, at[i], T0);
+    compare_word(e, index, base, dims + size * i);
+    leave_if(e, TL_CC_AE, t);
+    if (in_rows && i + 1 == rank) {
+      last = index;
+      break;
+    }
+    int to = i == 0 ? T1 : T0;
+    move_int(e, to, index);
+    multiply_word(e, to, base, dims + size * (rank + i));
+    if (i > 0)
+      add_int(e, T1, T0);
+  }
+  if (in_rows && rank == 1)
+    read_word(e, T1, base, offsetof(tl_array, data));
+  else
+    add_word(e, T1, base, offsetof(tl_array, data));
+  return last;
+}
+
+// The same of what an ITEM or a SETITEM says.
+static int item_of(emitter *e, const tl_typed *t, int base) {
+  const int at[] = {t->c, t->d, t->e};
+  uint64_t tag = tl_jit_tag_of(e->unit, (uint32_t)t->b, t->from[1]);
+  return array_item(e, t, base, at,
+                    t->d < 0   ? 1
+                    : t->e < 0 ? 2
+                               : 3,
+                    (tag & TL_DENSE) != 0);
 }
 
 // Leaves where the object in [base] has a second owner, or is a container that
@@ -159,7 +192,7 @@ static void read_letter(emitter *e, const tl_typed *t, int base, int index) {
   put_from(e, t->a, T0);
 }
 
-// An item of an array, whose items are in T1: of 8 bytes, or a bool's one.
+// An item of an array, at T1 and the index.
 static void read_number(emitter *e, const tl_typed *t, int index) {
   bool floats = is_float(t->a);
   int a = into(e, t->a, floats ? 0 : T0);
@@ -170,15 +203,13 @@ static void read_number(emitter *e, const tl_typed *t, int index) {
 // b[c], by what the container is. An index below 0 leaves but for lists, as it
 // is above any length when it is compared without a sign.
 void tl_gen_item(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2), index = get(e, t->c, T0);
-  if (t->dtype == TL_KIND_LIST) {
-    read_place(e, t, list_item(e, t, base, index));
-  } else if (t->dtype == TL_KIND_STRING) {
-    read_letter(e, t, base, index);
-  } else {
-    array_items(e, t, base, index);
-    read_number(e, t, index);
-  }
+  int base = get(e, t->b, T2);
+  if (t->dtype == TL_KIND_LIST)
+    read_place(e, t, list_item(e, t, base, get(e, t->c, T0)));
+  else if (t->dtype == TL_KIND_STRING)
+    read_letter(e, t, base, get(e, t->c, T0));
+  else
+    read_number(e, t, item_of(e, t, base));
 }
 
 // --- Storing -----------------------------------------------------------------
@@ -242,29 +273,35 @@ void tl_gen_append(emitter *e, const tl_typed *t) {
   put_item(e, t, (place){T1, offsetof(tl_list, items)});
 }
 
-// Into an array, whose items are in T1. An integer is converted in an array of
-// floats. T2 is free: the container's address is not needed any more, and T0
-// may be the index.
+// Into an array, at T1 and the index, which goes into T1 where it is in T0. A
+// number is converted in an array of floats; an integer has to be one of the
+// dtype. T2 is free: the container's address is not needed any more.
 static void write_number(emitter *e, const tl_typed *t, int index) {
-  int a = t->dtype == TL_FLOAT64 ? 0 : T2;
-  if (t->dtype == TL_FLOAT64 && !is_float(t->a))
-    convert_int(e, a, t->a, T2);
-  else
-    a = get(e, t->a, a);
-  tl_jit_store_item(e, (tl_dtype)t->dtype, a, T1, index, 0);
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  if (index == T0) {
+    take_item(e, T1, T1, T0, (int)tl_itemsize(dtype));
+    index = -1;
+  }
+  int a;
+  if (tl_dtype_is_real(dtype)) {
+    a = get_float(e, t, 0, 0);
+  } else {
+    a = get(e, t->a, T0);
+    if (tl_dtype_is_integer(dtype))
+      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  }
+  tl_jit_store_item(e, dtype, a, T1, index, 0);
 }
 
 // b[c] = a. The container is tested before the index: where it has a second
 // owner the interpreter copies it, whatever the index is.
 void tl_gen_setitem(emitter *e, const tl_typed *t) {
-  int base = get(e, t->b, T2), index = get(e, t->c, T0);
+  int base = get(e, t->b, T2);
   check_alone(e, t, base);
-  if (t->dtype == TL_KIND_LIST) {
-    write_place(e, t, list_item(e, t, base, index));
-  } else {
-    array_items(e, t, base, index);
-    write_number(e, t, index);
-  }
+  if (t->dtype == TL_KIND_LIST)
+    write_place(e, t, list_item(e, t, base, get(e, t->c, T0)));
+  else
+    write_number(e, t, item_of(e, t, base));
 }
 
 // --- Places ------------------------------------------------------------------
@@ -323,8 +360,7 @@ void tl_gen_place(emitter *e, const tl_typed *t) {
   } else if (t->dtype == TL_KIND_LIST) {
     p = list_item(e, t, T2, get(e, part, T0));
   } else {
-    int index = get(e, part, T0);
-    array_items(e, t, T2, index);
+    int index = array_item(e, t, T2, &part, 1, true);
     writes ? write_number(e, t, index) : read_number(e, t, index);
     return;
   }

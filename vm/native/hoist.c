@@ -535,13 +535,14 @@ static void weigh(tl_jit_code *code, const tl_typed *t, float weight) {
     code->weights[facts + 2] += weight;
   } else if (t->op >= TL_TYPED_READ && t->op <= TL_TYPED_WRITE) {
     code->weights[t->e] += weight;
-  } else if (is_item) {
+  } else if (is_item || t->op == TL_TYPED_ITEM || t->op == TL_TYPED_SETITEM) {
     const int further[] = {t->d, t->e};
-    code->weights[facts] += weight;
-    code->weights[facts + 1] += weight;
+    float fact = is_item ? weight : 0;
+    code->weights[is_item ? facts : t->b] += fact;
+    code->weights[is_item ? facts + 1 : t->b] += fact;
     for (int i = 0; i < 2 && further[i] >= 0; i++) {
       code->weights[further[i]] += weight;
-      code->weights[facts + 2 + i] += 2 * weight;
+      code->weights[is_item ? facts + 2 + i : t->b] += 2 * fact;
     }
   }
 }

@@ -99,9 +99,9 @@ static inline void clear_owned(emitter *e, int tag) {
   const int and_but_16 = (int)0x926ff800;
   tl_a64_rr(&e->as, and_but_16, tag, tag);
 }
-// An integer as a float64.
-static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
-  tl_a64_rr(&e->as, TL_A64_SCVTF, to_float, get(e, r, scratch));
+static inline void multiply_word(emitter *e, int to, int base, int32_t at) {
+  read_word(e, TL_X16, base, at);
+  tl_a64_rrr(&e->as, TL_A64_MUL, to, to, TL_X16);
 }
 // Cuts an integer to the width of its dtype, and extends it to 64 bits again,
 // as slots have it.

@@ -102,10 +102,8 @@ static inline void multiply_constant(emitter *e, int to, int32_t by) {
   tl_x64_rr(&e->as, TL_X64_W, 0x69, to, to);
   tl_as_word(&e->as, (uint32_t)by);
 }
-// An integer as a float64.
-static inline void convert_int(emitter *e, int to_float, int r, int scratch) {
-  tl_x64_rr(&e->as, TL_X64_PD, 0x57, to_float, to_float);
-  tl_x64_rr(&e->as, TL_X64_SD | TL_X64_W, 0x2a, to_float, get(e, r, scratch));
+static inline void multiply_word(emitter *e, int to, int base, int32_t at) {
+  tl_x64_rm(&e->as, TL_X64_W | TL_X64_0F, 0xaf, to, base, at);
 }
 // How an item of a dtype becomes 64 bits, as slots have them: movsx, movsxd and
 // movzx of narrow integers, movss, which clears what is above, of a float32. A

@@ -198,13 +198,24 @@ static inline bool tl_tag_owns_all(uint64_t tag) {
                       (tl_tag_owns(tag) &&
                        (direct || tl_tag_is_kind(tag, TL_KIND_STRING))));
 }
-// An array of one axis whose items lie without gaps and are of a dtype that
-// operations on references have: of 8 bytes, or a bool. Other dtypes have items
-// of other widths, which the code for places does not extend.
+// An array of so many axes, from 1 to 3, whose items are scalars that units
+// compute with, wherever they lie; and one of one axis, without gaps.
+static inline bool tl_tag_is_grid(uint64_t tag, uint32_t rank) {
+  return tl_is_of_rank(tag, rank) && tl_jit_has_dtype((int)(tag >> 8 & 0xff));
+}
 static inline bool tl_tag_is_row(uint64_t tag) {
-  uint8_t dtype = (uint8_t)(tag >> 8);
-  return tl_is_of_rank(tag, 1) && (tag & TL_DENSE) != 0 &&
-         (dtype == TL_INT64 || dtype == TL_FLOAT64 || dtype == TL_BOOL);
+  return tl_tag_is_grid(tag, 1) && (tag & TL_DENSE) != 0;
+}
+// Whether a value of the type may be stored in items of the dtype, where the
+// interpreter has no error for it: numbers in floats, integers in integers that
+// have them, which the code tests, and what has the dtype itself.
+static inline bool tl_jit_may_store(tl_jit_type t, int dtype) {
+  if (!tl_jit_is_scalar(t))
+    return false;
+  if (tl_dtype_is_real((tl_dtype)dtype))
+    return tl_jit_is_float(t) || tl_jit_is_integer(t);
+  return (int)tl_jit_dtype(t) == dtype ||
+         (tl_dtype_is_integer((tl_dtype)dtype) && tl_jit_is_integer(t));
 }
 // An array whose items SHORT reads and writes: floats of one axis in a block of
 // their own, which no other array shows a part of.
@@ -267,9 +278,10 @@ static inline int tl_jit_register(uint32_t slot, tl_jit_type t) {
   OP(RCONST, RD, _, _, _, constant)                                        \
   /* a = field imm of record b, which was found at d */                    \
   OP(FIELD, VD, R, _, E, field)                                            \
-  /* a = b[c] */                                                           \
+  /* a = b[c]; of an array of more axes b[c, d] and b[c, d, e] */          \
   OP(ITEM, VD, R, I, E, item)                                              \
-  /* b[c] = a; exit: b is shared, or its item counted */                   \
+  /* b[c] = a, and so on; exit: b is shared, its item counted, or the */   \
+  /* dtype has no such integer */                                          \
   OP(SETITEM, V, R, I, E, setitem)                                         \
   /* list b gets a at its end; exit: b is shared or full, or a has a */    \
   /* count */                                                              \

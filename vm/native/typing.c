@@ -176,17 +176,15 @@ typedef struct indices {
   uint32_t slots[3];
 } indices;
 
-// The number of the array with items of scalars that the indices choose one of;
-// -1: there is none. complex128 and texts have no slot of their own, and are
-// left to the interpreter.
-static int array_of(tl_typing_pass *x, uint32_t array, const indices *at,
-                    bool written) {
+// The tag of the array with items of scalars that the indices choose one of; 0:
+// there is none. complex128 and texts have no slot of their own, and are left
+// to the interpreter.
+static uint64_t array_of(tl_typing_pass *x, uint32_t array, const indices *at) {
+  uint64_t tag = tl_jit_tag_of(x->unit, array, x->now[array]);
   for (uint32_t i = 0; i < at->count; i++)
     if (!tl_jit_is_integer(x->now[at->slots[i]]))
-      return -1;
-  return tl_jit_has_dtype((int)(x->unit->tags[array] >> 8 & 0xff))
-             ? array_in(x, array, at->count, written)
-             : -1;
+      return 0;
+  return tl_tag_is_grid(tag, at->count) ? tag : 0;
 }
 
 // The second and third index of an access.
@@ -195,46 +193,51 @@ static void put_indices(tl_typed *t, const indices *at) {
   t->e = at->count > 2 ? (int16_t)at->slots[2] : TL_JIT_NONE;
 }
 
-// value = array[indices]. The item is not weak: it has its array's dtype.
+// value = array[indices]. The item is not weak: it has its array's dtype. An
+// array of which there are no facts, as the slot has been written since the
+// entry or its items do not lie in rows, is a reference: each access reads
+// address, lengths and strides anew.
+//
+//     x as at the entry, in rows     t5 = load x[i, j]      facts in registers
+//     made in the unit, x.T, x[:, 0] t5 = item x, i, j
 static tl_typing_step load(tl_typing_pass *x, uint32_t value, uint32_t array,
                            const indices *at) {
-  int k = array_of(x, array, at, false);
-  if (k < 0)
+  uint64_t tag = array_of(x, array, at);
+  if (tag == 0)
     return TL_TYPING_LEAVES;
-  tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
-  tl_typed *t = tl_typing_set(x, TL_TYPED_LOAD, value, tl_jit_of_dtype(dtype),
-                              (int)at->slots[0], k);
+  int k = array_in(x, array, at->count, false);
+  tl_dtype dtype = (tl_dtype)(tag >> 8 & 0xff);
+  if (k < 0)
+    tl_typing_tag(x, array);
+  tl_typed *t = tl_typing_set(
+      x, k < 0 ? TL_TYPED_ITEM : TL_TYPED_LOAD, value, tl_jit_of_dtype(dtype),
+      (int)(k < 0 ? array : at->slots[0]), k < 0 ? (int)at->slots[0] : k);
   t->dtype = (uint8_t)dtype;
   put_indices(t, at);
   return TL_TYPING_GOES_ON;
 }
 
-// Whether a value of the type may be stored in items of the dtype, where the
-// interpreter has no error for it: numbers in floats, integers in integers that
-// have them, and what has the dtype itself.
-static bool fits(tl_jit_type type, tl_dtype dtype) {
-  if (!tl_jit_is_scalar(type))
-    return false;
-  if (tl_dtype_is_real(dtype))
-    return tl_jit_is_float(type) || tl_jit_is_integer(type);
-  return tl_jit_dtype(type) == dtype ||
-         (tl_dtype_is_integer(dtype) && tl_jit_is_integer(type));
-}
-
 // array[indices] = value. Other conversions, as of floats into integers, are
 // left to the interpreter, whether they are errors or not. What is stored into
-// has one owner from the entry on, so no copy is ever due.
+// has one owner, which is tested at the entry, or each time where there are no
+// facts, so no copy is ever due. With --no-reuse every store makes one.
 static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
                             const indices *at) {
-  tl_dtype dtype = (tl_dtype)(x->unit->tags[array] >> 8 & 0xff);
+  uint64_t tag = array_of(x, array, at);
+  tl_dtype dtype = (tl_dtype)(tag >> 8 & 0xff);
   tl_jit_type has = x->now[value];
-  // The slot may be a list, whose tag has no dtype.
-  bool is_known = tl_jit_has_dtype((int)dtype) && fits(has, dtype);
-  int k = is_known ? array_of(x, array, at, true) : -1;
-  if (k < 0)
+  if (tag == 0 || !tl_jit_may_store(has, dtype))
     return TL_TYPING_LEAVES;
-  tl_typed *t = tl_typing_put(x, TL_TYPED_STORE, tl_jit_register(value, has),
-                              (int)at->slots[0], k);
+  int k = array_in(x, array, at->count, true);
+  if (k < 0 && (x->code->vm->no_reuse ||
+                (tl_typing_tag(x, array) & (TL_OWNED | TL_DIRECT)) !=
+                    (TL_OWNED | TL_DIRECT)))
+    return TL_TYPING_LEAVES;
+  tl_typed *t = tl_typing_put(
+      x, k < 0 ? TL_TYPED_SETITEM : TL_TYPED_STORE, tl_jit_register(value, has),
+      (int)(k < 0 ? array : at->slots[0]), k < 0 ? (int)at->slots[0] : k);
+  if (k < 0)
+    t->type = has;
   t->dtype = (uint8_t)dtype;
   put_indices(t, at);
   return TL_TYPING_GOES_ON;
@@ -279,8 +282,8 @@ static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, b = ins->b >> 4, c = ins->c >> 4;
   uint32_t d = ins[1].a >> 4;
   // An array that ends here, and is owned, is to be dropped.
-  bool stays =
-      (ins->modes & 3u) == TL_MODE_BORROW || (x->unit->tags[b] & TL_OWNED) == 0;
+  bool stays = (ins->modes & 3u) == TL_MODE_BORROW ||
+               !tl_tag_owns(tl_jit_tag_of(x->unit, b, x->now[b]));
   const indices one = {1, {c}}, two = {2, {c, d}};
   switch (ins->op) {
     case TL_BC_GETEL:
@@ -288,9 +291,9 @@ static tl_typing_step item(tl_typing_pass *x, const tl_ins *ins) {
     case TL_BC_TAKEEL:
       return load(x, a, b, &one);
     case TL_BC_GETEL2:
-      return (ins->modes & 3u) == TL_MODE_BORROW ? load(x, a, b, &two)
-                                                 : TL_TYPING_LEAVES;
+      return stays ? load(x, a, b, &two) : TL_TYPING_LEAVES;
     case TL_BC_SETEL:
+    case TL_BC_REPLACE:
       return store(x, b, a, &one);
     default:
       return store(x, b, a, &two);
@@ -381,6 +384,7 @@ static tl_typing_step step(tl_typing_pass *x, const tl_ins *ins,
     case TL_BC_TAKEEL:
     case TL_BC_SETEL:
     case TL_BC_SETEL2:
+    case TL_BC_REPLACE:
       return item(x, ins);
     case TL_BC_INDEX:
     case TL_BC_SETPATH:

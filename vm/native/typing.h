@@ -171,7 +171,8 @@ int64_t tl_typing_bits(const tl_typing_operand *o, tl_dtype dtype);
 tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
                                const tl_decoded *d);
 // Types a call of a built-in that converts a number to a dtype, such as
-// float32(x) or int(x); all others leave.
+// float32(x) or int(x), and max((x, y)) and the like of numbers of one type, or
+// of int64 and float64; all others leave.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins);
 // The condition of a jump with two operands, or what holds where it does not.
 tl_typed_condition tl_typing_condition(int op, bool negated);

@@ -12,6 +12,7 @@
 // a unit that guessed one dtype wrong would print another number.
 #include "vm/native/typing.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "vm/builtin.h"
@@ -444,6 +445,37 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
   return done ? TL_TYPING_GOES_ON : TL_TYPING_LEAVES;
 }
 
+// The largest or the smallest of a few numbers, one after the other; the last
+// argument, which is known, says how many. The result is never weak.
+static tl_typing_step few(tl_typing_pass *x, const tl_ins *ins, tl_op op) {
+  uint32_t a = ins->a >> 4, last = a + 1 + TL_FEW;
+  if ((x->known >> last & 1) == 0)
+    return TL_TYPING_LEAVES;
+  uint32_t count = (uint32_t)llabs(x->values[last].i);
+  tl_jit_type type = x->now[a + 1] & (tl_jit_type)~TL_TYPE_WEAK;
+  for (uint32_t i = 1; i <= count; i++) {
+    tl_jit_type has = x->now[a + i] & (tl_jit_type)~TL_TYPE_WEAK;
+    bool wide = (has == TL_TYPE_INT || has == TL_TYPE_FLOAT) &&
+                (type == TL_TYPE_INT || type == TL_TYPE_FLOAT);
+    if (has != type && wide)
+      type = TL_TYPE_FLOAT;
+    else if (has != type)
+      return TL_TYPING_LEAVES;
+  }
+  bool floats = tl_jit_is_float(type);
+  if (!floats && (!tl_jit_is_integer(type) || tl_jit_dtype(type) == TL_UINT64))
+    return TL_TYPING_LEAVES;
+  for (uint32_t i = 2; i <= count; i++) {
+    tl_typing_operand b = tl_typing_slot(x, i == 2 ? a + 1 : a);
+    tl_typing_operand c = tl_typing_slot(x, a + i);
+    if (floats)
+      put_float(x, (tl_typed_op)operations[op].floats, a, type, &b, &c);
+    else
+      put_int(x, (tl_typed_op)operations[op].ints, a, type, &b, &c);
+  }
+  return TL_TYPING_GOES_ON;
+}
+
 // --- Conversions ------------------------------------------------------------
 
 // The dtype that a call converts its first argument to, which is in slot
@@ -479,8 +511,12 @@ static tl_dtype converts_to(const tl_typing_pass *x, const tl_builtin *builtin,
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins) {
   const tl_builtin *builtin = x->p->constants[tl_ins_extra(ins[1])].pointer;
   uint32_t a = ins->a >> 4;
-  if (ins->b == 0)
+  if (ins->b == 0 || builtin->name == NULL)
     return TL_TYPING_LEAVES;
+  if (ins->b == TL_FEW + 1 && strcmp(builtin->name, "max") == 0)
+    return few(x, ins, TL_OP_MAXIMUM);
+  if (ins->b == TL_FEW + 1 && strcmp(builtin->name, "min") == 0)
+    return few(x, ins, TL_OP_MINIMUM);
   tl_typing_operand b = tl_typing_slot(x, a + 1);
   tl_dtype dtype = converts_to(x, builtin, a + 1, ins->b);
   if (builtin->at_once == NULL || !tl_jit_has_dtype((int)dtype) ||

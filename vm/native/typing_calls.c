@@ -328,8 +328,8 @@ tl_typing_step tl_typing_give_result(tl_typing_pass *x, const tl_ins *ins) {
 // A list that is made to be returned at once, of which the caller wants the
 // items: these go back as they are, owned or borrowed, and no list is made;
 // owned, where the list would become an owner of what it borrows. Of
-// an array it is not known here whether it is a view, whose block may want a
-// count.
+// an array that does not own its data it is not known here whether it is a
+// view, whose block may want a count.
 tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins) {
   uint32_t a = ins->a >> 4, count = ins->b;
   const tl_ins *then = ins + 2;
@@ -345,8 +345,8 @@ tl_typing_step tl_typing_give_row(tl_typing_pass *x, const tl_ins *ins) {
     return TL_TYPING_LEAVES;
   for (uint32_t i = 0; i < count; i++) {
     tags[i] = tl_typing_tag(x, a + 1 + i);
-    if (tags[i] == 0 || is_array(tags[i]) ||
-        (owns && !tl_tag_owns_all(tags[i])))
+    if (tags[i] == 0 ||
+        ((owns || is_array(tags[i])) && !tl_tag_owns_all(tags[i])))
       return TL_TYPING_LEAVES;
     if ((x->flow->varies[0] >> i & 1) != 0)
       tags[i] = 0;

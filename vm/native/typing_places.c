@@ -199,27 +199,16 @@ static tl_typing_step field(tl_typing_pass *x, const tl_ins *ins,
   return TL_TYPING_GOES_ON;
 }
 
-// The type of an array's item, UNKNOWN where units have none of that dtype.
-static tl_jit_type item_type(uint64_t tag) {
-  int dtype = (int)(tag >> 8 & 0xff);
-  return dtype == TL_FLOAT64 ? TL_TYPE_FLOAT
-         : dtype == TL_INT64 ? TL_TYPE_INT
-         : dtype == TL_BOOL  ? TL_TYPE_BOOL
-                             : TL_TYPE_UNKNOWN;
-}
-// a = b[c] of a list, an array of one axis, or a text. Arrays come here where
-// the slot has been written since the entry, so that there are no facts of
-// them: each access reads address and length anew. Of a text the item is a
-// text, one of those letters that are made once.
+// a = b[c] of a list or a text. Of a text the item is a text, one of those
+// letters that are made once.
 static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
                            uint32_t c) {
   uint64_t tag = tl_typing_tag(x, b);
   bool list = tl_tag_is_kind(tag, TL_KIND_LIST),
        text = tl_tag_is_kind(tag, TL_KIND_STRING);
-  tl_jit_type type = list                 ? seen(x, 0)
-                     : text               ? tl_typing_type(x, TL_TAG_STRING)
-                     : tl_tag_is_row(tag) ? item_type(tag)
-                                          : TL_TYPE_UNKNOWN;
+  tl_jit_type type = list   ? seen(x, 0)
+                     : text ? tl_typing_type(x, TL_TAG_STRING)
+                            : TL_TYPE_UNKNOWN;
   if (type == TL_TYPE_UNKNOWN || !tl_jit_is_int(x->now[c]))
     return TL_TYPING_LEAVES;
   tl_typed *t;
@@ -232,38 +221,65 @@ static tl_typing_step item(tl_typing_pass *x, uint32_t a, uint32_t b,
   return TL_TYPING_GOES_ON;
 }
 
-// Whether a scalar can be stored in an array of that tag as it is, or as the
-// float of an integer.
-static bool fits(uint64_t tag, tl_jit_type has) {
-  tl_jit_type type = item_type(tag);
-  return type == TL_TYPE_FLOAT
-             ? (has & ~TL_TYPE_WEAK) == type || tl_jit_is_int(has)
-         : type == TL_TYPE_INT ? tl_jit_is_int(has)
-                               : has == type;
-}
-
-// What may be stored into: its slot owns it, and, of an array, it owns its
-// items. That nobody else has it is tested each time.
-static bool takes(uint64_t tag, tl_jit_type has) {
-  if (!tl_tag_owns(tag) || !tl_jit_is_scalar(has))
-    return false;
-  return tl_tag_is_kind(tag, TL_KIND_LIST) ||
-         (tl_tag_is_row(tag) && (tag & TL_DIRECT) != 0 && fits(tag, has));
-}
-
-// a[c] = b of a list or an array of one axis. A list takes any scalar with its
-// own tag, weak or not; an array takes what has its dtype, or an integer as the
-// float that it is. With --no-reuse every store makes a copy, so it leaves.
+// a[c] = b of a list that its slot owns, which takes any scalar with its own
+// tag, weak or not. That nobody else has it is tested each time. With
+// --no-reuse every store makes a copy, so it leaves.
 static tl_typing_step set_item(tl_typing_pass *x, uint32_t a, uint32_t b,
                                uint32_t c) {
   uint64_t tag = tl_typing_tag(x, a);
   tl_jit_type has = x->now[b];
-  if (!takes(tag, has) || !tl_jit_is_int(x->now[c]) || x->code->vm->no_reuse)
+  if (!tl_tag_owns(tag) || !tl_tag_is_kind(tag, TL_KIND_LIST) ||
+      !tl_jit_is_scalar(has) || !tl_jit_is_int(x->now[c]) ||
+      x->code->vm->no_reuse)
     return TL_TYPING_LEAVES;
   tl_typed *t = tl_typing_put(x, TL_TYPED_SETITEM, tl_jit_register(b, has),
                               (int)a, (int)c);
   t->type = has;
   t->dtype = (uint8_t)(tag >> 8);
+  return TL_TYPING_GOES_ON;
+}
+
+// a, … = b, of a list or an array of one axis that stays, where there are as
+// many. What the items of a list were is kept of what C has made the first
+// time. The results are dead before it, so each of their slots has the length,
+// and then its item's index, on the way.
+//
+//     dy, dx = unpack step      dy = length step
+//                               if dy != 2 -> exit
+//                               dy = const 0
+//                               dy = item step, dy     exit …
+static tl_typing_step unpack(tl_typing_pass *x, const tl_ins *ins) {
+  uint32_t a = ins->a >> 4, b = ins->b >> 4, count = tl_ins_extra(ins[1]);
+  uint64_t tag = tl_typing_tag(x, b);
+  bool list = tl_tag_is_kind(tag, TL_KIND_LIST);
+  tl_jit_type types[TL_JIT_RESULTS];
+  if ((!list && !tl_tag_is_grid(tag, 1)) || !stays(ins, tag) || count == 0 ||
+      count > TL_JIT_RESULTS || (b >= a && b < a + count))
+    return TL_TYPING_LEAVES;
+  for (uint32_t i = 0; i < count; i++) {
+    uint64_t item = x->flow->made[2 * x->pc + i];
+    types[i] = !list ? tl_jit_of_dtype((tl_dtype)(tag >> 8 & 0xff))
+               : item == 0 || item == TL_JIT_MANY || tl_tag_owns(item)
+                   ? TL_TYPE_UNKNOWN
+                   : tl_typing_type(x, item);
+    if (types[i] == TL_TYPE_UNKNOWN ||
+        (x->flow->live[x->pc] & tl_jit_bit(a + i)) != 0)
+      return TL_TYPING_LEAVES;
+  }
+  tl_typing_set(x, TL_TYPED_LENGTH, a, TL_TYPE_INT, (int)b, TL_JIT_NONE)
+      ->dtype = (uint8_t)tl_tag_length_kind(tag);
+  int32_t other = tl_typing_exit(x);
+  tl_typed *t = tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)a, TL_JIT_NONE);
+  t->condition = TL_IF_NE;
+  t->imm = count;
+  t->to = -1 - other;
+  for (uint32_t i = 0; i < count; i++) {
+    tl_typing_set(x, TL_TYPED_CONST, a + i, TL_TYPE_INT, TL_JIT_NONE,
+                  TL_JIT_NONE)
+        ->imm = i;
+    tl_typing_set(x, TL_TYPED_ITEM, a + i, types[i], (int)b, (int)(a + i))
+        ->dtype = (uint8_t)(tag >> 8);
+  }
   return TL_TYPING_GOES_ON;
 }
 
@@ -472,7 +488,8 @@ static tl_typing_step peek(tl_typing_pass *x, const tl_ins *ins,
   uint64_t container = last_container(x, path, target, 1);
   if (!is_plain(x, path, a + 1) || !tl_jit_is_scalar(type) ||
       !leads(path, target, container) || x->code->vm->no_reuse ||
-      (tl_tag_is_row(container) && item_type(container) != type))
+      (tl_tag_is_row(container) &&
+       tl_jit_of_dtype((tl_dtype)(container >> 8 & 0xff)) != type))
     return TL_TYPING_LEAVES;
   tl_typed *t = tl_typing_set(x, TL_TYPED_PEEK, a, type, (int)b, TL_JIT_NONE);
   t->imm = (int64_t)(intptr_t)path;
@@ -494,7 +511,8 @@ static tl_typing_step poke(tl_typing_pass *x, const tl_ins *ins,
   bool array = tl_tag_is_row(container);
   if ((ins->modes >> 4 & 3u) == TL_MODE_BORROW || has == 0 || is_heap(has) ||
       !is_plain(x, path, parts) || !leads(path, target, container) ||
-      x->code->vm->no_reuse || (array && !fits(container, type)) ||
+      x->code->vm->no_reuse ||
+      (array && !tl_jit_may_store(type, (int)(container >> 8 & 0xff))) ||
       (type = tl_typing_type(x, has)) == TL_TYPE_UNKNOWN)
     return TL_TYPING_LEAVES;
   tl_typed *t = tl_typing_put(x, TL_TYPED_POKE, tl_jit_register(b, type),
@@ -654,6 +672,8 @@ tl_typing_step tl_typing_place(tl_typing_pass *x, const tl_ins *ins,
       return call_library(x, ins);
     case TL_BC_PUSH:
       return push(x, ins);
+    case TL_BC_UNPACK:
+      return unpack(x, ins);
     case TL_BC_MORE:
       return has_more(x, ins, d);
     case TL_BC_NEXT:

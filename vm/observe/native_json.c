@@ -111,7 +111,8 @@ static void put_named(tl_text *out, const tl_jit_code *code,
 static const char *width_of(const tl_typed *t) {
   bool writes = tl_typed_has_result(t) && tl_jit_is_scalar(t->type);
   bool stores = t->op == TL_TYPED_STORE || t->op == TL_TYPED_WRITE ||
-                t->op == TL_TYPED_FIF;
+                t->op == TL_TYPED_FIF ||
+                (t->op == TL_TYPED_SETITEM && t->dtype < TL_DTYPE_COUNT);
   tl_dtype dtype = stores ? (tl_dtype)t->dtype : tl_jit_dtype(t->type);
   return (writes || stores) && dtype != TL_INT64 && dtype != TL_FLOAT64 &&
                  dtype != TL_BOOL
