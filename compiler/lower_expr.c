@@ -31,12 +31,23 @@ int32_t tl_lower_left(tl_lower *l, tl_ast *left, tl_ast *right) {
   return tl_lower_expr(l, left, copy ? tl_temp(l) : -1);
 }
 
+// The right operand. Nobody else sees the list of t in ("+", "-"), so it may be a
+// constant.
+static int32_t lower_right(tl_lower *l, tl_operator op, tl_ast *ast) {
+  const bool looks_through = op == TL_OPERATOR_IN || op == TL_OPERATOR_NOT_IN;
+  if (!looks_through || ast->kind != TL_AST_LIST)
+    return tl_lower_expr(l, ast, -1);
+  int32_t slot = tl_temp(l);
+  return tl_constant_list(l, ast, slot, true) ? slot
+                                              : tl_lower_expr(l, ast, slot);
+}
+
 // A binary operator or comparison. The result's temporary is taken first, so
 // that those of the operands lie above it and are free afterwards.
 int32_t tl_lower_binary(tl_lower *l, tl_ast *ast, int32_t want) {
   want = tl_into(l, want);
   int32_t a = tl_lower_left(l, ast->binary.left, ast->binary.right);
-  int32_t b = tl_lower_expr(l, ast->binary.right, -1);
+  int32_t b = lower_right(l, ast->binary.op, ast->binary.right);
   a = tl_take_late(l, ast->binary.left, a);
   b = tl_take_late(l, ast->binary.right, b);
   return tl_lower_binary_op(l, ast->binary.op, a, b, want, ast->span);

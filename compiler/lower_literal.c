@@ -140,7 +140,22 @@ static bool constant_array(tl_lower *l, tl_ast *ast, int32_t want) {
   return true;
 }
 
-// A list of literals, or of such lists where it [nests]; NULL: it is none, or
+static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests);
+
+// A text or a list of literals as a value that *value owns. False: it is neither,
+// or l->b->failed is set.
+static bool literal_object(tl_lower *l, const tl_ast *ast, tl_slot *value) {
+  if (ast->kind == TL_AST_STRING) {
+    tl_string *text =
+        tl_string_new(l->b->vm, ast->string.text, ast->string.nbytes);
+    l->b->failed |= text == NULL;
+    return tl_string_give(text, value);
+  }
+  tl_list *list = literal_list(l, ast, true);
+  return list != NULL && tl_list_give(l->b->vm, list, true, value);
+}
+
+// A list of literals, or of texts and such lists where it [nests]; NULL: it is none, or
 // l->b->failed is set. Returns owned.
 static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests) {
   if (ast->kind != TL_AST_LIST || ast->items.count == 0)
@@ -150,14 +165,10 @@ static tl_list *literal_list(tl_lower *l, const tl_ast *ast, bool nests) {
   for (uint32_t i = 0; list != NULL && i < ast->items.count; i++) {
     const tl_ast *item = ast->items.items[i];
     tl_slot value;
-    tl_list *inner = NULL;
-    if (!scalar_literal(l, item, &value)) {
-      inner = nests ? literal_list(l, item, true) : NULL;
-      if (inner == NULL) {
-        tl_drop(l->b->vm, tl_own_list(list));
-        return NULL;
-      }
-      value = tl_own_list(inner);
+    if (!scalar_literal(l, item, &value) &&
+        !(nests && literal_object(l, item, &value))) {
+      tl_drop(l->b->vm, tl_own_list(list));
+      return NULL;
     }
     list->items[list->length++] = value;
   }

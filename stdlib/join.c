@@ -75,7 +75,7 @@ static bool join(tl_vm *vm, const tl_arrays *parts, tl_dtype dtype, int axis,
 // the others' items.
 static bool may_go_on(tl_vm *vm, tl_slot source, const tl_arrays *parts,
                       tl_dtype dtype, int axis) {
-  if (axis != 0 || !tl_is_list(source) || !tl_is_unique(source))
+  if (axis != 0 || !tl_is_list(source) || !tl_is_alone(source))
     return false;
   tl_slot first = source.list->items[0];
   return tl_is_array(first) && first.array == parts->items[0].array &&
@@ -83,12 +83,14 @@ static bool may_go_on(tl_vm *vm, tl_slot source, const tl_arrays *parts,
 }
 
 // The first array, longer, with the others' items behind its own; where that
-// fails it is as it was.
+// fails it is as it was. Where it grows by little it has room for more, as with
+// append, so that a loop of such joins is linear.
 static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
                   tl_slot *out) {
   tl_slot *first = &source->items[0];
   int64_t own = tl_shape(first->array)[0];
-  if (!tl_array_widen(vm, first, length, 0))
+  int64_t more = length - own <= own / 8 ? own / 2 : 0;
+  if (!tl_array_widen(vm, first, length, more))
     return false;
   tl_array *a = first->array;
   char *behind = a->data + own * tl_strides(a)[0];
@@ -236,7 +238,7 @@ static tl_list *list_of_all(tl_vm *vm, tl_slot source, int64_t total,
   *done = 0;
   // Where there is room already nothing is allocated at all.
   bool grows = total > first->list->capacity;
-  if (vm->no_reuse || !tl_is_unique(source) || (grows && total < SHORT) ||
+  if (vm->no_reuse || !tl_is_alone(source) || (grows && total < SHORT) ||
       !tl_may_change(vm, *first))
     return tl_list_new(vm, total);
   tl_list *list;
@@ -264,7 +266,7 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
   for (int64_t i = done; ok && i < lists->length; i++) {
     tl_list *list = lists->items[i].list;
     // Items of a list that ends here move, without a change of their counts.
-    bool ours = tl_is_unique(source) && tl_is_unique(lists->items[i]);
+    bool ours = tl_is_alone(source) && tl_is_unique(lists->items[i]);
     for (int64_t k = 0; ok && k < list->length; k++) {
       tl_slot item = tl_borrow(list->items[k]);
       // There is room, so that nothing is left half moved.

@@ -127,6 +127,8 @@ for i in 0..90 { x, n = f([1, 2], 90) }\nprint(x)\n'
   run dis --native "$dir/script.tly"; expect 0 '^ +rowcall f' 'dis --native: an array among several results'
   text 'fn f(n) {\n  s = 0\n  for t in 0..n { for a, b in ((0, 1), (1, 2)) { s += a - b } }\n  s\n}\nprint(f(3000))\n'
   run dis --native "$dir/script.tly"; absent ' do (list|unpack|next)' 'dis --native: a list of pairs'
+  text 'fn f(t) = t in ("+", ("a", -1), 2) or t not in ("x", "y")\n'
+  run dis "$dir/script.tly"; absent ' list ' 'dis: no list where a written one is looked through'
 fi
 run explain --json --nosuch; expect 2 'explain has no option --nosuch' 'explain: a second option'
 run -e;                     expect 2 '' '-e without code'

@@ -187,9 +187,13 @@ static uint64_t *hash_of(tl_string *string) {
                                                : &string->hash;
 }
 
-// Below this size nothing is kept free: short texts are rarely built of many
-// pieces.
-enum { SPARE_FROM = 256 };
+// Below this size a text gets room for a few letters more, to the end of a step
+// that the allocator gives anyway: short texts are rarely built of many pieces.
+enum { SPARE_FROM = 256, STEP = 32 };
+
+static size_t spare(size_t need) {
+  return need < SPARE_FROM ? (STEP - need % STEP) % STEP : need / 2;
+}
 
 // The object's nbytes is the room, so tl_object_free needs no other field. The
 // hash of the old text is forgotten. [b] may not be [a], whose text moves
@@ -199,7 +203,7 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   size_t length, need, room;
   if (tl_add_overflows(a->length, b->length, &length) ||
       tl_add_overflows(length, sizeof(tl_string) + 1, &need) ||
-      tl_add_overflows(need, need < SPARE_FROM ? 0 : need / 2, &room)) {
+      tl_add_overflows(need, spare(need), &room)) {
     tl_fail_memory(vm, a->length, "a string");
     return NULL;
   }

@@ -457,13 +457,18 @@ static inline size_t tl_gap_of(const tl_object *container) {
 // nothing immortal.
 bool tl_is_counted(tl_slot s);
 
-// Whether the slot is the object's only owner, so that whoever consumes the
-// slot may change the object in place. The bit is tested first: a borrowed slot
-// may not even look at the count. A container of borrowed items has to take
-// counts of them before it changes (tl_may_change).
+// Whether the slot is the object's only owner. The bit is tested first: a
+// borrowed slot may not even look at the count. Items that a container owns may
+// be moved out of it then; those that it borrows are not owned.
+static inline bool tl_is_alone(tl_slot s) {
+  return tl_is_owned(s) && s.object->count == 1;
+}
+
+// Whether, besides, whoever consumes the slot may change the object in place: a
+// container of borrowed items has to take counts of them before it changes
+// (tl_may_change).
 static inline bool tl_is_unique(tl_slot s) {
-  return tl_is_owned(s) && s.object->count == 1 &&
-         (s.object->flags & TL_BORROWED) == 0;
+  return tl_is_alone(s) && (s.object->flags & TL_BORROWED) == 0;
 }
 
 // As tl_is_unique, after giving the container counts of items that it borrows.

@@ -13,7 +13,7 @@
 // The bytes before the data, a multiple of 64. Larger arrays have room for six
 // dimensions, so that a reshape that adds axes can write its shape into the
 // header that is there (see may_relabel in view.c).
-static size_t header_size(int ndim, size_t nbytes) {
+size_t tl_array_header(int ndim, size_t nbytes) {
   if (nbytes >= 1024 && ndim < 6)
     ndim = 6;
   size_t size = sizeof(tl_array) + 2 * (size_t)ndim * sizeof(int64_t);
@@ -68,7 +68,7 @@ static tl_array *make_array(tl_vm *vm, tl_dtype dtype, int ndim,
     return NULL;
   // Header and items are one allocation, so an array is made, moved and freed
   // by one call.
-  size_t header = header_size(ndim, nbytes);
+  size_t header = tl_array_header(ndim, nbytes);
   if (tl_add_overflows(header, nbytes, &total)) {
     tl_fail_memory(vm, nbytes, "an array");
     return NULL;

@@ -294,6 +294,8 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b);
 // a new one.
 tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype);
 
+// The bytes before the items of a new array of such a rank and size.
+size_t tl_array_header(int ndim, size_t nbytes);
 // Whether the slot's array is dying and may become longer or shorter in its
 // own memory. Where it may not, the reason is counted.
 bool tl_array_resizes(tl_vm *vm, tl_slot s);

@@ -34,6 +34,23 @@ bool tl_array_resizes(tl_vm *vm, tl_slot s) {
   return false;
 }
 
+// Moves the items down to where those of a new array begin, if so many bytes
+// have room there and at least half of that was cut off in front: so the block
+// of a queue, which loses an item in front for each that comes behind, does not
+// grow for ever. Longer ones are copied by concat then, which polls.
+static bool moves_down(tl_array *a, size_t need) {
+  enum { AT_ONCE = 16 << 20 };
+  const size_t front = (size_t)(a->data - (char *)a);
+  const size_t first = tl_array_header(tl_ndim(a), need);
+  if (front < first || front - first < need / 2 || need > AT_ONCE ||
+      first + need > a->head.nbytes)
+    return false;
+  memmove((char *)a + first, a->data,
+          (size_t)a->size * tl_itemsize(tl_array_dtype(a)));
+  a->data = (char *)a + first;
+  return true;
+}
+
 // Both sizes are checked before anything changes: the length itself and with
 // the room behind it.
 bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
@@ -53,7 +70,7 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
     return tl_fail_memory(vm, room, "an array");
   // Room behind the items is used before more is asked for, which makes a loop
   // of appends linear.
-  if (front + need > a->head.nbytes) {
+  if (front + need > a->head.nbytes && !moves_down(a, need)) {
     a = tl_realloc(vm, a, a->head.nbytes, room, "an array");
     if (a == NULL)
       return false;

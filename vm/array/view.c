@@ -10,6 +10,7 @@
 
 #include "vm/array/nested.h"
 #include "vm/array/reuse.h"
+#include "vm/array/string_item.h"
 #include "vm/objects.h"
 
 // Moves base's share of the block over to [view]; base no longer owns. Where
@@ -49,30 +50,58 @@ static bool fills_block(int ndim, const int64_t *shape, const int64_t *strides,
   return true;
 }
 
-// Whether the geometry is all of the block, and the block this slot's alone:
-// then the array itself can take on the new shape, and may still be written in
-// place. reshape(temporary, …) is such a case, and temporary.T. The shape has
-// to fit the header.
+// Whether so many items take at least half of the array's block: fewer are a
+// view, whose block ends when it is stored (tl_let_go).
+static bool is_most(const tl_array *a, int64_t size) {
+  return (size_t)size * tl_itemsize(tl_array_dtype(a)) >= a->head.nbytes / 2;
+}
+
+// Whether the geometry is all of the items or a run of most of them, and the
+// block this slot's alone: then the array itself can take on the new shape, and
+// may still be written in place and go on behind its items. reshape(temporary,
+// …) is such a case, temporary.T, and x = x[1:]. The shape has to fit the
+// header.
 static bool may_relabel(const tl_vm *vm, tl_slot base, tl_dtype dtype,
                         const char *data, int ndim, const int64_t *shape,
                         const int64_t *strides) {
+  // A stop is seen between so many strings that are let go.
+  enum { AT_ONCE = 1 << 16 };
+  if (!tl_is_dying(vm, base))
+    return false;
   const tl_array *a = base.array;
+  const int64_t size = tl_shape_count(ndim, shape);
   // The new dimensions must fit before the data.
   const int64_t *end = a->dims + 2 * ndim;
-  return tl_is_dying(vm, base) && data == a->data &&
-         (a->head.flags & TL_EXTERNAL) == 0 && dtype == tl_array_dtype(a) &&
-         (const char *)end <= data && a->size > 0 &&
-         tl_shape_count(ndim, shape) == a->size &&
+  return (a->head.flags & TL_EXTERNAL) == 0 && dtype == tl_array_dtype(a) &&
+         (const char *)end <= data && size > 0 &&
+         (size == a->size
+              ? data == a->data
+              : is_most(a, size) && (base.tag & TL_DENSE) != 0 &&
+                    (dtype != TL_STRING || a->size - size <= AT_ONCE)) &&
          fills_block(ndim, shape, strides, (int64_t)tl_itemsize(dtype));
+}
+
+// Lets the strings go that lie outside a run of the array's items.
+static void drop_outside(tl_vm *vm, tl_array *a, const char *data,
+                         int64_t size) {
+  tl_string_item *items = tl_string_items(a);
+  int64_t before = (tl_string_item *)data - items;
+  tl_string_items_drop(vm, items, before);
+  tl_string_items_drop(vm, items + before + size, a->size - before - size);
 }
 
 // Gives the array the new shape and takes it over from the slot: returns it
 // owned, and the slot refers to it without a count then. Strides are in bytes;
 // nothing in the block moves.
-static tl_array *relabel(tl_slot *base, int ndim, const int64_t *shape,
-                         const int64_t *strides) {
+static tl_array *relabel(tl_vm *vm, tl_slot *base, char *data, int ndim,
+                         const int64_t *shape, const int64_t *strides) {
   TL_CHECK(tl_is_owned(*base));
   tl_array *a = base->array;
+  const int64_t size = tl_shape_count(ndim, shape);
+  if (size < a->size && a->head.dtype == TL_STRING)
+    drop_outside(vm, a, data, size);
+  a->data = data;
+  a->size = size;
   // Both may be the array's own dimensions.
   int64_t dims[2 * TL_MAX_DIMS];
   size_t nbytes = (size_t)ndim * sizeof *shape;
@@ -92,7 +121,7 @@ tl_array *tl_view_new(tl_vm *vm, tl_slot *base, tl_dtype dtype, char *data,
   TL_CHECK(ndim >= 0 && ndim <= TL_MAX_DIMS);
   TL_CHECK(dtype < TL_DTYPE_COUNT);
   if (may_relabel(vm, *base, dtype, data, ndim, shape, strides))
-    return relabel(base, ndim, shape, strides);
+    return relabel(vm, base, data, ndim, shape, strides);
   // A view has the owner alone of tl_array_extra.
   size_t nbytes =
       sizeof(tl_array) + 2 * (size_t)ndim * sizeof *shape + sizeof(tl_array *);

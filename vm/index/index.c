@@ -185,6 +185,41 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
   return fail_one(vm, what, s);
 }
 
+// Where a bound of a slice lies among so many items. Clipped, as for slices of
+// arrays: no bound is an error.
+static inline int64_t bound(int64_t at, int64_t count) {
+  if (at < 0)
+    at += count;
+  return at < 0 ? 0 : at > count ? count : at;
+}
+
+// Whether a step is an int64, or a slice without a step between such bounds.
+static bool is_by_int64(const tl_step *step, const tl_slot *parts) {
+  if (step->item_count != 1)
+    return false;
+  const tl_index_item item = step->items[0];
+  const int count = tl_item_parts(item);
+  if ((item.given & TL_SLICE_STEP) != 0 ||
+      (item.kind != TL_ITEM_SLICE && item.kind != TL_ITEM_VALUE))
+    return false;
+  for (int i = 0; i < count; i++)
+    if ((uint8_t)parts[i].tag != TL_CLASS_I64)
+      return false;
+  return true;
+}
+
+// What a slice without a step takes of [count] items, between such bounds.
+static inline tl_slice plain_slice(tl_index_item item, const tl_slot *parts,
+                                   int64_t count) {
+  int64_t start = 0, stop = count;
+  if ((item.given & TL_SLICE_START) != 0)
+    start = bound((parts++)->i, count);
+  if ((item.given & TL_SLICE_STOP) != 0)
+    stop = bound(parts->i, count);
+  return (tl_slice){
+      .start = start, .step = 1, .length = start < stop ? stop - start : 0};
+}
+
 // Reads the index of a list, string or range: an item, a slice, or an index
 // array.
 static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
@@ -195,7 +230,10 @@ static bool read_one(tl_vm *vm, const char *what, const tl_step *step,
   if (step->items[0].kind == TL_ITEM_VALUE)
     return read_value(vm, what, parts[0], length, out);
   out->kind = ONE_SLICE;
-  return tl_slice_resolve(vm, step->items[0], &parts, length, &out->slice);
+  if (!is_by_int64(step, parts))
+    return tl_slice_resolve(vm, step->items[0], &parts, length, &out->slice);
+  out->slice = plain_slice(step->items[0], parts, length);
+  return true;
 }
 
 // The places that an index array or a mask chooses among [length] items, as
@@ -340,8 +378,8 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
     return false;
   if (is_list && index.kind == ONE_ARRAY)
     return list_choice(vm, base, index.array, true, out);
-  if (is_list && !tl_is_owned(*base))
-    return list_slice(vm, base, index.slice, true, out);
+  if (is_list && index.kind == ONE_SLICE)
+    return list_slice(vm, base, index.slice, !tl_is_owned(*base), out);
   if (!tl_index_get(vm, base, step, parts, out))
     return false;
   if (tl_is_owned(*out) || step->items[0].given == 0)
@@ -416,29 +454,6 @@ static bool substring(tl_vm *vm, const tl_string *s, int64_t start,
   return tl_string_cut(vm, s, begin, end, out);
 }
 
-// Where a bound of a slice lies in a text of so many characters.
-// Clipped, as for slices of arrays: no bound is an error.
-static inline int64_t bound(int64_t at, int64_t count) {
-  if (at < 0)
-    at += count;
-  return at < 0 ? 0 : at > count ? count : at;
-}
-
-// Whether a step is an int64, or a slice without a step between such bounds.
-static bool is_by_int64(const tl_step *step, const tl_slot *parts) {
-  if (step->item_count != 1)
-    return false;
-  const tl_index_item item = step->items[0];
-  const int count = tl_item_parts(item);
-  if ((item.given & TL_SLICE_STEP) != 0 ||
-      (item.kind != TL_ITEM_SLICE && item.kind != TL_ITEM_VALUE))
-    return false;
-  for (int i = 0; i < count; i++)
-    if ((uint8_t)parts[i].tag != TL_CLASS_I64)
-      return false;
-  return true;
-}
-
 // One character, or those between two bounds.
 bool tl_index_part(tl_vm *vm, tl_slot base, const tl_step *step,
                    const tl_slot *parts, size_t *begin, size_t *end) {
@@ -448,21 +463,17 @@ bool tl_index_part(tl_vm *vm, tl_slot base, const tl_step *step,
   const int64_t count = tl_string_graphemes(vm, base.string);
   if (count < 0)
     return true;
-  int64_t start = 0, stop = count;
+  tl_slice part = {.step = 1, .length = 1};
   if (item.kind == TL_ITEM_VALUE) {
-    start = parts[0].i;
-    if (!tl_index_wrap(&start, count))
+    part.start = parts[0].i;
+    if (!tl_index_wrap(&part.start, count))
       return false;
-    stop = start + 1;
   } else {
-    if ((item.given & TL_SLICE_START) != 0)
-      start = bound((parts++)->i, count);
-    if ((item.given & TL_SLICE_STOP) != 0)
-      stop = bound(parts->i, count);
-    if (start == 0 && stop == count)
+    part = plain_slice(item, parts, count);
+    if (part.length == count)
       return false;
   }
-  tl_string_grapheme_range(base.string, start, start < stop ? stop : start,
+  tl_string_grapheme_range(base.string, part.start, part.start + part.length,
                            begin, end);
   return true;
 }

@@ -41,11 +41,14 @@ typedef struct tl_selection {
   tl_slot keep;  // owns what positions.index points into, or none
 } tl_selection;
 
-// The number of values that an item of an index takes from the parts.
+// The number of values that an item of an index takes from the parts: a slice
+// one for each bit of what is given, counted here since processors without an
+// instruction for it would call a function.
 static inline int tl_item_parts(tl_index_item item) {
   return item.kind == TL_ITEM_VALUE || item.kind == TL_ITEM_SPREAD ? 1
-         : item.kind == TL_ITEM_SLICE ? __builtin_popcount(item.given)
-                                      : 0;
+         : item.kind == TL_ITEM_SLICE
+             ? (item.given & 1) + (item.given >> 1 & 1) + (item.given >> 2 & 1)
+             : 0;
 }
 // How many axes an item takes up, whose value is *part: as many as a mask has,
 // none for a new axis, else one.

@@ -327,8 +327,31 @@ TRY(REPLACE, tl_exec_replace(vm, RA, RB, RC, RD, ins->modes & 0x3fu))
 TL_CALLED_OPCODES(CALLED)
 #undef CALLED
 
+// Comparisons and operators, which have no function of their own. It is not
+// part of what asks for it, which then saves no registers on the way to others.
+__attribute__((noinline)) static tl_one do_operator(tl_vm *vm, tl_slot *base,
+                                                    const tl_ins *ins) {
+  tl_op op;
+  bool negate;
+  if (tl_region_comparison(ins->op, &op, &negate))
+    return compare(vm, base, ins, op, negate);
+  if (tl_jit_is_joined(ins))
+    return operate_two(vm, base, ins);
+  return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
+                                                       : TL_ONE_LEFT;
+}
+
+// Texts are joined without a look at what else the operator does.
+static tl_one add(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
+  const bool are_texts = tl_is_string(*RB) && tl_is_string(*RC);
+  return are_texts && (ins->modes & TL_WITH_NEXT) == 0
+             ? done(tl_do_concat(vm, RA, RB, RC, ins->modes))
+             : do_operator(vm, base, ins);
+}
+
 // A function for each, so that none saves more registers than it needs.
 static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
+                                                 [TL_BC_ADD] = add,
                                                  [TL_BC_MOVB] = borrow,
                                                  [TL_BC_DROP] = drop,
                                                  [TL_BC_RET] = own_result,
@@ -355,20 +378,6 @@ static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
                                                      TL_CALLED_OPCODES(CALLED)
 #undef CALLED
 };
-
-// Comparisons and operators, which have no function of their own. It is not
-// part of what asks for it, which then saves no registers on the way to others.
-__attribute__((noinline)) static tl_one do_operator(tl_vm *vm, tl_slot *base,
-                                                    const tl_ins *ins) {
-  tl_op op;
-  bool negate;
-  if (tl_region_comparison(ins->op, &op, &negate))
-    return compare(vm, base, ins, op, negate);
-  if (tl_jit_is_joined(ins))
-    return operate_two(vm, base, ins);
-  return tl_region_op(ins->op, EXTRA()) != TL_OP_COUNT ? operate(vm, base, ins)
-                                                       : TL_ONE_LEFT;
-}
 
 tl_one tl_do_one(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_one_fn *one = ones[ins->op];
