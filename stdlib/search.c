@@ -390,13 +390,14 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   if (!truth(vm, function, x, &mask))
     return false;
   const tl_array *m = mask.array;
-  int64_t count = tl_count_true(m);
+  int64_t count = tl_count_true(vm, m);
   tl_array *flat = NULL;
   tl_list *list = NULL;
   bool ok = false;
   if (tl_ndim(m) == 0)
     tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no positions", function);
-  else if ((flat = tl_array_new(vm, TL_INT64, 1, &count)) != NULL)
+  else if (count >= 0 &&
+           (flat = tl_array_new(vm, TL_INT64, 1, &count)) != NULL)
     list = tl_list_new(vm, tl_ndim(m));
   if (list && tl_true_positions(vm, m, (int64_t *)flat->data)) {
     if (tl_ndim(m) == 1) {

@@ -193,7 +193,6 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   r.name = names[reduction];
   r.from = tl_array_dtype(x.array);
   r.correction = parameter;
-  r.unpolled = 0;
   if (!tl_reduce_dtypes(&r, reduction, dtype, x))
     return false;
   tl_split_axes(x.array, axes, &r.split);

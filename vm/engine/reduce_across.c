@@ -119,7 +119,7 @@ static bool fold_blocks(const column_blocks *s, const char *base, char *out) {
     n = ncols - at < s->width ? ncols - at : s->width;
     fold_block(s, base + at * column,
                out + (size_t)at * tl_itemsize(s->r->result), n);
-    if (!tl_lane_poll(s->r->vm, &s->r->unpolled, n * split->length))
+    if (!tl_poll_items(s->r->vm, n * split->length))
       return false;
   }
   return true;

@@ -33,13 +33,20 @@ int64_t tl_count_bools(const void *items, int64_t n) {
   return count;
 }
 
-int64_t tl_count_true(const tl_array *dense_mask) {
-  return tl_count_bools(dense_mask->data, dense_mask->size);
-}
-
 // How many of [size] items a piece from [at] on has.
 static int64_t piece_at(int64_t size, int64_t at) {
   return size - at < POLL_EACH ? size - at : POLL_EACH;
+}
+
+int64_t tl_count_true(tl_vm *vm, const tl_array *dense_mask) {
+  int64_t count = 0;
+  for (int64_t at = 0, n; at < dense_mask->size; at += n) {
+    n = piece_at(dense_mask->size, at);
+    count += tl_count_bools(dense_mask->data + at, n);
+    if (!tl_poll_items(vm, n / 4))  // vectors of them take a nanosecond
+      return -1;
+  }
+  return count;
 }
 
 // Piece by piece, as the beginning of most masks says so already.
@@ -79,8 +86,9 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
                             const tl_array *mask) {
   const size_t size = tl_itemsize(tl_array_dtype(a));
-  int64_t count = tl_count_true(mask);
-  tl_array *out = tl_array_new(vm, tl_array_dtype(a), 1, &count);
+  int64_t count = tl_count_true(vm, mask);
+  tl_array *out =
+      count < 0 ? NULL : tl_array_new(vm, tl_array_dtype(a), 1, &count);
   char *to = out != NULL ? out->data : NULL;
   for (int64_t at = 0; out != NULL && at < a->size; at += POLL_EACH) {
     const int64_t n = piece_at(a->size, at);
@@ -192,8 +200,9 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
   tl_slot mask = tl_lend_array(fancy->array), dense;
   if (!tl_array_contiguous(vm, &mask, &dense))
     return NULL;
-  int64_t count = tl_count_true(dense.array);
-  tl_array *places = tl_array_new(vm, TL_INT64, 1, &count);
+  int64_t count = tl_count_true(vm, dense.array);
+  tl_array *places =
+      count < 0 ? NULL : tl_array_new(vm, TL_INT64, 1, &count);
   if (places != NULL) {
     int64_t *index = (int64_t *)(void *)places->data;
     int axes = tl_ndim(fancy->array);
