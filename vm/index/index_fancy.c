@@ -139,7 +139,8 @@ bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
 
 // One value for all chosen items: select(mask, value, x) block by block.
 // [a] and [mask] are dense and of one size.
-static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
+static bool fill_masked(tl_vm *vm, tl_array *a, const uint8_t *mask,
+                        const char *value) {
   const tl_kernel_table *kernels = tl_kernels();
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
   size_t itemsize = tl_itemsize(tl_array_dtype(a)), size = (size_t)a->size;
@@ -149,20 +150,30 @@ static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
     size_t n = size - i < BLOCK ? size - i : BLOCK;
     char *block = a->data + i * itemsize;
     kernels->select[tl_move_size(itemsize)](block, mask + i, splat, block, n);
+    if (i % POLL_EACH == 0 && !tl_poll_over(vm))
+      return false;
   }
+  return true;
 }
 
 // The kernel reads value's items one after the other as it meets true bytes, so
 // there must be just as many; one item for all goes by select, which has no
 // such counter and runs at full width.
-void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
+bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
+                     const tl_array *value) {
   const uint8_t *chosen = (const uint8_t *)mask->data;
-  if (value->size == 1) {
-    fill_masked(a, chosen, value->data);
-    return;
+  if (value->size == 1)
+    return fill_masked(vm, a, chosen, value->data);
+  const size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  const char *from = value->data;
+  for (int64_t at = 0; at < a->size; at += POLL_EACH) {
+    from += itemsize * tl_kernels()->expand[tl_move_size(itemsize)](
+                           a->data + (size_t)at * itemsize, chosen + at, from,
+                           (size_t)piece_at(a->size, at));
+    if (!tl_poll_over(vm))
+      return false;
   }
-  unsigned move = tl_move_size(tl_itemsize(tl_array_dtype(a)));
-  tl_kernels()->expand[move](a->data, chosen, value->data, (size_t)a->size);
+  return true;
 }
 
 // --- Making positions -------------------------------------------------------
@@ -201,8 +212,7 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
   if (!tl_array_contiguous(vm, &mask, &dense))
     return NULL;
   int64_t count = tl_count_true(vm, dense.array);
-  tl_array *places =
-      count < 0 ? NULL : tl_array_new(vm, TL_INT64, 1, &count);
+  tl_array *places = count < 0 ? NULL : tl_array_new(vm, TL_INT64, 1, &count);
   if (places != NULL) {
     int64_t *index = (int64_t *)(void *)places->data;
     int axes = tl_ndim(fancy->array);

@@ -267,10 +267,8 @@ static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
   tl_slot from;
   if (count < 0 || !prepare_value(vm, target, 1, &count, value, &from))
     return false;
-  if (count > 0)
-    tl_expand_items(target, mask, from.array);
-  tl_drop(vm, from);
-  return true;
+  return tl_drop_after(
+      vm, count == 0 || tl_expand_items(vm, target, mask, from.array), &from);
 }
 
 // Writes one item.

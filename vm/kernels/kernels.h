@@ -471,6 +471,8 @@ static inline bool tl_cast_always_fits(tl_dtype from, tl_dtype to) {
 // The bytes of scratch for tl_fold_outer, which may be 0.
 size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
                              size_t ncols);
+// The logarithm of the gamma function's magnitude, in any number of threads.
+double tl_lgamma(double x);
 // The bytes of scratch for tl_gemm of such a product.
 // It has the packed panels of both operands; of complex products their parts
 // too.
