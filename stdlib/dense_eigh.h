@@ -147,7 +147,8 @@ static bool apply_sweeps(sweeps *w) {
   for (int64_t i = 0; i < w->count; i++) rotations += w->rotations[i];
   for (int64_t j = 0; j < w->width && w->count > 0; j += STRIP_ITEMS) {
     int64_t columns = w->width - j < STRIP_ITEMS ? w->width - j : STRIP_ITEMS;
-    for (int64_t i = 0; i < w->count; i++)
+    for (int64_t i = 0;
+         i < w->count && poll_row(w->vm, i, w->rotations[i] * columns); i++)
       tl_kernels()->turn_rows(
           w->z + w->begin[i] * w->width + j, (size_t)w->width, w->c + i * w->n,
           w->s + i * w->n, (size_t)w->rotations[i], (size_t)columns);

@@ -10,6 +10,7 @@
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/error.h"
+#include "vm/poll.h"
 
 // Minima and maxima, which have no item that changes nothing.
 static bool is_ordering(tl_fold fold) {
@@ -118,7 +119,7 @@ static bool take_items(scan *s, tl_scanner *scanner, const char *items,
     some = n - at < POLL_ITEMS ? n - at : POLL_ITEMS;
     const void *block = items + (size_t)at * scanner->itemsize;
     tl_scanner_take(scanner, &block, (size_t)some);
-    if (!tl_poll_items(s->may_stop ? s->vm : NULL, some))
+    if (s->may_stop ? !tl_poll_items(s->vm, some) : !tl_poll_over(s->vm))
       return false;
   }
   return true;
@@ -188,17 +189,15 @@ static bool scan_fresh(scan *s, const tl_array *a, int axis, tl_slot *out) {
   return tl_array_finish(s->vm, ok, to, out);
 }
 
-// The pass may not stop halfway, so its work is polled for before the array is
-// taken over.
+// The work is polled for before the array is taken over: halfway the pass stops
+// only where nobody sees that.
 static bool scan_in_place(scan *s, tl_slot *x, tl_slot *out) {
   tl_array *a = x->array;
   if (!tl_poll_items(s->vm, a->size))
     return false;
   tl_reuse(s->vm, x, s->dtype, tl_ndim(a), tl_shape(a));
   s->may_stop = false;
-  scan_all(s, a->data, 0, a->data);
-  *out = tl_own_array(a);
-  return true;
+  return tl_array_finish(s->vm, scan_all(s, a->data, 0, a->data), a, out);
 }
 
 // Narrow integers (asked for by dtype) run through the kernels of their rows.

@@ -433,7 +433,8 @@ bool tl_positions_check(tl_vm *vm, const tl_selection *selection) {
   for (int64_t i = 0; p->length >= 0 && i < selection->fancy_size; i += BLOCK) {
     int64_t left = selection->fancy_size - i;
     size_t n = (size_t)(left < BLOCK ? left : BLOCK);
-    if (read_positions(vm, p, i, n, buffer) == NULL)
+    if (read_positions(vm, p, i, n, buffer) == NULL ||
+        !tl_poll_items(vm, (int64_t)n))
       return false;
   }
   return true;
