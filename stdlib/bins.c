@@ -50,7 +50,14 @@ static bool fail_negative(const counting *c, int64_t i) {
 
 // Makes the counts long enough for all items from [at] on.
 static bool counts_grow(counting *c, int64_t at) {
-  uint64_t last = largest_unsigned(c->items + at, c->n - at);
+  uint64_t last = 0;
+  for (int64_t i = at; i < c->n; i += COUNT_BLOCK) {
+    const int64_t n = c->n - i < COUNT_BLOCK ? c->n - i : COUNT_BLOCK;
+    const uint64_t item = largest_unsigned(c->items + i, n);
+    last = item > last ? item : last;
+    if (!tl_poll_items(c->vm, n))
+      return false;
+  }
   if (last > INT64_MAX)
     return fail_negative(c, at);
   int64_t length = last < INT64_MAX ? (int64_t)last + 1 : INT64_MAX;
@@ -58,10 +65,11 @@ static bool counts_grow(counting *c, int64_t at) {
   tl_array *grown = tl_array_zeros(c->vm, tl_array_dtype(old), 1, &length);
   if (grown == NULL)
     return false;
-  memcpy(grown->data, old->data, (size_t)old->size * sizeof(int64_t));
+  const bool ok = tl_copy_bytes(c->vm, grown->data, old->data,
+                                (size_t)old->size * sizeof(int64_t));
   tl_drop(c->vm, tl_own_array(old));
   c->counts = grown;
-  return true;
+  return ok;
 }
 
 // Counts all items, block by block. False after tl_fail; the counts are then

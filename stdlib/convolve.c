@@ -81,18 +81,24 @@ static bool convolve_mode(tl_vm *vm, tl_slot s, int64_t longer, int64_t shorter,
   return true;
 }
 
-// Sums [from, end) of all, item by item of b, in [out], where they begin.
+// Sums [from, end) of all, some at a time and item by item of b, in [out],
+// where they begin.
 static bool add_all(tl_vm *vm, const tl_array *a, const tl_array *b,
                     tl_dtype dtype, int64_t from, int64_t end, char *out) {
   add_product *add = dtype == TL_FLOAT64      ? add_reals
                      : dtype == TL_COMPLEX128 ? add_complex
                                               : add_integers;
-  if (from < end)
-    memset(out, 0, (size_t)(end - from) * tl_itemsize(dtype));
-  for (int64_t k = 0; from < end && k < b->size; k++) {
-    add(out, a->data, a->size, b->data, k, (part){from, end - from});
-    if (!tl_poll(vm, (uint64_t)(end - from) >> 10))
-      return false;
+  enum { SUMS = 1 << 14 };  // stay in the cache, and need few polls
+  for (int64_t n; from < end; from += n) {
+    n = end - from < SUMS ? end - from : SUMS;
+    const size_t nbytes = (size_t)n * tl_itemsize(dtype);
+    memset(out, 0, nbytes);
+    for (int64_t k = 0; k < b->size; k++) {
+      add(out, a->data, a->size, b->data, k, (part){from, n});
+      if (!tl_poll_items(vm, n))
+        return false;
+    }
+    out += nbytes;
   }
   return true;
 }

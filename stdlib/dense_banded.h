@@ -34,7 +34,8 @@ __attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
       AT(best, j) = t;
     }
     exchange_rows(b, m, k, best);
-    for (int64_t i = k + 1; i <= last; i++) {
+    for (int64_t i = k + 1; i <= last && poll_row(vm, i - k, end - k + m);
+         i++) {
       T f = AT(i, k) / AT(k, k);
       if (f == 0)
         continue;
@@ -45,10 +46,12 @@ __attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
   // Substitution from below. U has l + u diagonals above the main one now.
   for (int64_t k = n - 1; k >= 0; k--) {
     int64_t end = k + l + u < n - 1 ? k + l + u : n - 1;
-    for (int64_t j = k + 1; j <= end; j++)
+    if (!poll_items(vm, (l + u) * m))
+      return TL_DENSE_STOPPED;
+    for (int64_t j = k + 1; j <= end && poll_row(vm, j - k, m); j++)
       add_row(b + k * m, -AT(k, j), b + j * m, m);
     for (int64_t j = 0; j < m; j++) b[k * m + j] /= AT(k, k);
   }
 #undef AT
-  return TL_DENSE_DONE;
+  return tl_failed(vm) ? TL_DENSE_STOPPED : TL_DENSE_DONE;
 }

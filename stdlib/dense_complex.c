@@ -14,6 +14,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
 #include "vm/kernels/kernels.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 #define T double _Complex
@@ -95,7 +96,7 @@ static tl_dense_result complex_schur(tl_vm *vm, schur *s) {
     T shift = steps % 10 == 0 ? s->h[hi * n + hi] + ABS1(s->h[hi * n + hi - 1])
                               : wilkinson(s, hi);
     T f = s->h[lo * n + lo] - shift, g = s->h[(lo + 1) * n + lo];
-    for (int64_t k = lo; k < hi && poll_row(vm, k); k++) {
+    for (int64_t k = lo; k < hi && poll_row(vm, k, n); k++) {
       step_rotation(s, k, hi, f, g);
       if (k > lo)
         s->h[(k + 1) * n + k - 1] = 0;
@@ -113,7 +114,7 @@ static void triangle_vector(tl_vm *vm, const T *t, int64_t n, int64_t k,
                             double least, T *x) {
   for (int64_t i = k + 1; i < n; i++) x[i] = 0;
   x[k] = 1;
-  for (int64_t i = k - 1; i >= 0 && poll_row(vm, i); i--) {
+  for (int64_t i = k - 1; i >= 0 && poll_row(vm, i, k); i--) {
     T sum = 0, gap = t[i * n + i] - t[k * n + k];
     for (int64_t j = i + 1; j <= k; j++) sum += t[i * n + j] * x[j];
     if (ABS1(gap) < least)
@@ -137,7 +138,7 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
   T *rows = need_matrix(&s, n, n);
   bool ok = need_room(&s, n, n, &r);
   double most = 0;
-  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i, n); i++)
     for (int64_t j = i; j < n; j++) most = fmax(most, ABS1(t[i * n + j]));
   // The least gap between eigenvalues to divide by: its square is above 0.
   double least = fmax(EPSILON * most, 0x1p-500);
@@ -169,7 +170,7 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
         reduce_to_hessenberg(vm, a, n, work, work + n, rows))
       result = complex_schur(vm, &s);
     for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
-      if (!poll_row(vm, i))
+      if (!poll_row(vm, i, n))
         result = TL_DENSE_STOPPED;
       w[i] = h[i * n + i] * all;
       for (int64_t j = 0; v && j < n; j++) z[i * n + j] = rows[j * n + i];
@@ -177,8 +178,11 @@ static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
     if (v && result == TL_DENSE_DONE)
       result = tl_triangle_vectors(vm, (const tl_c128 *)h, (const tl_c128 *)z,
                                    n, (tl_c128 *)v);
-    for (int64_t i = 0; v && result == TL_DENSE_DONE && i < n; i++)
+    for (int64_t i = 0; v && result == TL_DENSE_DONE && i < n; i++) {
+      if (!poll_row(vm, i, n))
+        result = TL_DENSE_STOPPED;
       for (int64_t j = 0; j < n; j++) v[i * n + j] *= scale[i];
+    }
   }
   leave(&space);
   return result;

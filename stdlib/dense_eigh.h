@@ -57,8 +57,13 @@ static void panel_vector(const panel *p, const T *a, int64_t n, int64_t m,
   }
   // The product with the old matrix, then the corrections of V and W: half of
   // all the work, by a kernel.
-  tl_kernels()->gemv[DTYPE](w, rest, n * size, size, v, size, (size_t)m,
-                            (size_t)m);
+  enum { ROWS = 64 };
+  for (int64_t i = 0, k; i < m && poll_row(p->products.vm, i / ROWS, ROWS * m);
+       i += k) {
+    k = m - i < ROWS ? m - i : ROWS;
+    tl_kernels()->gemv[DTYPE](w + i, rest + i * n, n * size, size, v, size,
+                              (size_t)k, (size_t)m);
+  }
   for (int64_t i = 0; i < m; i++) {
     T sum = 0;
     for (int64_t j = 0; j < count; j++)
@@ -142,7 +147,8 @@ static bool apply_sweeps(sweeps *w) {
   for (int64_t i = 0; i < w->count; i++) rotations += w->rotations[i];
   for (int64_t j = 0; j < w->width && w->count > 0; j += STRIP_ITEMS) {
     int64_t columns = w->width - j < STRIP_ITEMS ? w->width - j : STRIP_ITEMS;
-    for (int64_t i = 0; i < w->count; i++)
+    for (int64_t i = 0;
+         i < w->count && poll_row(w->vm, i, w->rotations[i] * columns); i++)
       tl_kernels()->turn_rows(
           w->z + w->begin[i] * w->width + j, (size_t)w->width, w->c + i * w->n,
           w->s + i * w->n, (size_t)w->rotations[i], (size_t)columns);
@@ -255,7 +261,7 @@ static tl_dense_result solve_tridiagonal(tl_vm *vm, double *d, double *e, T *z,
 
 // Fills the upper half from the lower one, and makes the diagonal real.
 static void complete_hermitian(tl_vm *vm, T *a, int64_t n) {
-  for (int64_t i = 0; i < n && poll_row(vm, i); i++) {
+  for (int64_t i = 0; i < n && poll_row(vm, i, n); i++) {
     a[i * n + i] = REAL(a[i * n + i]);
     for (int64_t j = 0; j < i; j++) a[j * n + i] = CONJ(a[i * n + j]);
   }
@@ -271,11 +277,11 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
   reflections r;
   T *q = need_matrix(&s, n, n);
   bool ok = q && (n < 2 || need_reflections(&s, n - 1, n - 1, n - 1, &r));
-  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i, n); i++)
     for (int64_t j = 0; j < n; j++) q[i * n + j] = i == j ? 1 : 0;
   ok = ok && (n < 2 || form_product(&r, a + n, n, n - 1, n - 1, tau, q + n + 1,
                                     n, n - 1));
-  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i, n); i++)
     for (int64_t j = 0; j < n; j++) z[j * n + i] = q[i * n + j];
   leave(&s);
   return ok && !tl_failed(vm);
@@ -303,7 +309,7 @@ static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
         !tl_argsort_items(vm, TL_FLOAT64, order, d, n, false))
       result = TL_DENSE_STOPPED;
     for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
-      if (!poll_row(vm, i))
+      if (!poll_row(vm, i, n))
         result = TL_DENSE_STOPPED;
       w[i] = d[order[i]] * scale;
       for (int64_t k = 0; z && k < n; k++) v[k * n + i] = z[order[i] * n + k];

@@ -56,14 +56,14 @@ static bool reduce_to_hessenberg(tl_vm *vm, T *a, int64_t n, T *tau, T *w,
     apply_reflection(vm, column + 1, n, m, m, column, n, CONJ(tau[k]), w);
     for (int64_t i = 0; i < m; i++) v[i] = i == 0 ? 1 : CONJ(column[i * n]);
     // From the right, row by row: row -= tau (row v) v^H.
-    for (int64_t i = 0; i < n && poll_row(vm, i); i++) {
+    for (int64_t i = 0; i < n && poll_row(vm, i, m); i++) {
       T *row = a + i * n + k + 1;
       add_row(row, -tau[k] * inner(row, v, m), v, m);
     }
   }
   bool ok = !z || start_vectors(vm, a, n, tau, z);
   ok = ok && !tl_failed(vm);
-  for (int64_t i = 2; ok && i < n && poll_row(vm, i); i++)
+  for (int64_t i = 2; ok && i < n && poll_row(vm, i, i); i++)
     for (int64_t j = 0; j < i - 1; j++) a[i * n + j] = 0;
   return ok && !tl_failed(vm);
 }

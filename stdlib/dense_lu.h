@@ -56,7 +56,7 @@ static bool factor_panel(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end,
 // from the rows above is taken from these as well. A stop shows in the product
 // that follows.
 static void finish_rows(tl_vm *vm, T *a, int64_t n, int64_t from, int64_t end) {
-  for (int64_t i = from + 1; i < end && poll_long(vm, n); i++)
+  for (int64_t i = from + 1; i < end && poll_row(vm, i, n * BLOCK); i++)
     for (int64_t k = from; k < i; k++)
       add_row(a + i * n + end, -a[i * n + k], a + k * n + end, n - end);
 }
@@ -111,15 +111,16 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
       for (int64_t q = 0; q < p; q++) {
         int64_t k = lower ? from + q : from + count - 1 - q;
         add_row(b + i * m, -a[i * n + k], b + k * m, m);
-        if (!poll_long(vm, m))
+        if (!poll_row(vm, q, m))
           break;
       }
       for (int64_t j = 0; !unit && j < m; j++) b[i * m + j] /= a[i * n + i];
     }
     int64_t rest = lower ? from + count : 0;
     operand left = {a + rest * n + from, n, 1}, right = {b + from * m, m, 1};
-    ok = done + count == n || product(&r, b + rest * m, m, left, right,
-                                      n - done - count, m, count, true);
+    ok = !tl_failed(vm) &&
+         (done + count == n || product(&r, b + rest * m, m, left, right,
+                                       n - done - count, m, count, true));
   }
   leave(&s);
   return ok;
@@ -143,8 +144,9 @@ static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
   int sign = 1;
   bool ok = pivot && factor(vm, a, n, pivot, &sign);
   if (ok && sign != 0) {
-    for (int64_t k = 0; k < n; k++) exchange_rows(b, m, k, pivot[k]);
-    ok = substitute(vm, a, n, true, true, b, m) &&
+    for (int64_t k = 0; k < n && poll_row(vm, k, m); k++)
+      exchange_rows(b, m, k, pivot[k]);
+    ok = !tl_failed(vm) && substitute(vm, a, n, true, true, b, m) &&
          substitute(vm, a, n, false, false, b, m);
   }
   tl_dense_result result = leave_with(&s, ok);
@@ -159,11 +161,12 @@ static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
   T *b = need_matrix(&s, n, n);
   if (!b)
     return TL_DENSE_STOPPED;
-  for (int64_t i = 0; i < n && poll_row(vm, i); i++)
+  for (int64_t i = 0; i < n && poll_row(vm, i, n); i++)
     for (int64_t j = 0; j < n; j++) b[i * n + j] = i == j ? 1 : 0;
   tl_dense_result result = solve(vm, a, n, b, n);
-  if (result == TL_DENSE_DONE)
-    memcpy(a, b, (size_t)(n * n) * sizeof(T));
+  if (result == TL_DENSE_DONE &&
+      !tl_copy_bytes(vm, a, b, (size_t)(n * n) * sizeof(T)))
+    result = TL_DENSE_STOPPED;
   leave(&s);
   return result;
 }
@@ -171,9 +174,10 @@ static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
 // --- Cholesky ---------------------------------------------------------------
 
 // The rows [from, n) of columns [from, end) of the lower triangle. False where
-// the matrix is not positive definite.
-static bool cholesky_panel(T *a, int64_t n, int64_t from, int64_t end) {
-  for (int64_t i = from; i < n; i++) {
+// the matrix is not positive definite. A stop shows in the next poll.
+static bool cholesky_panel(tl_vm *vm, T *a, int64_t n, int64_t from,
+                           int64_t end) {
+  for (int64_t i = from; i < n && poll_row(vm, i, BLOCK * BLOCK / 2); i++) {
     T *row = a + i * n + from;
     for (int64_t j = from; j < end && j <= i; j++) {
       const T *other = a + j * n + from;
@@ -218,10 +222,10 @@ static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
   for (int64_t k = 0; ok && definite && k < n; k += BLOCK) {
     int64_t end = k + BLOCK < n ? k + BLOCK : n;
     ok = poll_items(vm, (n - k) * BLOCK * BLOCK / 2);
-    definite = !ok || cholesky_panel(a, n, k, end);
+    definite = !ok || cholesky_panel(vm, a, n, k, end);
     ok = ok && definite && cholesky_rest(&r, a, n, k, end, adjoint);
   }
-  for (int64_t i = 0; i < n && poll_row(vm, i); i++)
+  for (int64_t i = 0; i < n && poll_row(vm, i, n); i++)
     for (int64_t j = i + 1; j < n; j++) a[i * n + j] = 0;
   tl_dense_result result = leave_with(&s, ok && !tl_failed(vm));
   return definite ? result : TL_DENSE_SINGULAR;

@@ -33,12 +33,12 @@ static void apply_reflection(tl_vm *vm, T *a, int64_t a_row, int64_t m,
   for (int64_t k; f != 0 && n > 0; a += k, n -= k) {
     k = n < COLUMNS ? n : COLUMNS;
     memcpy(w, a, (size_t)k * sizeof(T));
-    for (int64_t i = 1; i < m && poll_row(vm, i); i++)
+    for (int64_t i = 1; i < m && poll_row(vm, i, k); i++)
       add_row(w, CONJ(v[i * step]), a + i * a_row, k);
     add_row(a, -f, w, k);
-    for (int64_t i = 1; i < m && poll_row(vm, i); i++)
+    for (int64_t i = 1; i < m && poll_row(vm, i, k); i++)
       add_row(a + i * a_row, -f * v[i * step], w, k);
-    if (k < n && !poll_long(vm, k))
+    if (k < n && !poll_row(vm, 0, k))
       return;
   }
 }
@@ -72,7 +72,7 @@ static bool need_reflections(space *s, int64_t m, int64_t n, int64_t count,
 static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
                          int64_t k, const T *tau) {
   tl_vm *vm = r->products.vm;
-  for (int64_t i = 0; i < m && poll_row(vm, i); i++) {
+  for (int64_t i = 0; i < m && poll_row(vm, i, k); i++) {
     for (int64_t j = 0; j < k; j++) {
       T item = i == j ? 1 : i < j ? 0 : a[i * a_row + j];
       r->v[i * k + j] = item;
@@ -86,7 +86,7 @@ static void gather_block(reflections *r, const T *a, int64_t a_row, int64_t m,
       for (int64_t i = j; i < m && tl_poll_at(vm, i); i++)
         sum += r->adjoint[p * m + i] * r->v[i * k + j];
       r->w[p] = sum;
-      if (!poll_long(vm, m))
+      if (!poll_row(vm, p, m))
         return;
     }
     for (int64_t p = 0; p < k; p++) t[p * k + j] = 0;
@@ -114,7 +114,7 @@ static bool apply_block(reflections *r, T *c, int64_t c_row, int64_t m,
       on_diagonal = CONJ(on_diagonal);
     for (int64_t j = 0; j < n; j++) row[j] *= on_diagonal;
     for (int64_t q = adjoint ? 0 : i + 1;
-         q < (adjoint ? i : k) && poll_long(r->products.vm, n); q++)
+         q < (adjoint ? i : k) && poll_row(r->products.vm, q, n); q++)
       add_row(row, adjoint ? CONJ(t[q * k + i]) : t[i * k + q], r->w + q * n,
               n);
   }
@@ -159,7 +159,7 @@ static bool reduce_to_triangle(reflections *r, T *a, int64_t m, int64_t n,
 static bool form_product(reflections *r, const T *a, int64_t a_row, int64_t m,
                          int64_t count, const T *tau, T *q, int64_t q_row,
                          int64_t p) {
-  for (int64_t i = 0; i < m && poll_row(r->products.vm, i); i++)
+  for (int64_t i = 0; i < m && poll_row(r->products.vm, i, p); i++)
     for (int64_t j = 0; j < p; j++) q[i * q_row + j] = i == j ? 1 : 0;
   for (int64_t k = (count - 1) / BLOCK * BLOCK; count > 0 && k >= 0;
        k -= BLOCK) {
@@ -186,7 +186,7 @@ static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
       need_reflections(&s, m, wide, count, &work) &&
       reduce_to_triangle(&work, a, m, n, tau) &&
       (q == NULL || form_product(&work, a, n, m, m < n ? m : n, tau, q, p, p));
-  for (int64_t i = 0; ok && i < p && poll_row(vm, i); i++)
+  for (int64_t i = 0; ok && i < p && poll_row(vm, i, n); i++)
     for (int64_t j = 0; j < n; j++) r[i * n + j] = i <= j ? a[i * n + j] : 0;
   return leave_with(&s, ok && !tl_failed(vm));
 }

@@ -13,6 +13,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/dense.h"
 #include "vm/kernels/kernels.h"
+#include "vm/poll.h"
 #include "vm/vm.h"
 
 #define T double
@@ -81,7 +82,7 @@ static void francis_step(tl_vm *vm, schur *s, int64_t lo, int64_t hi,
   const double *h = s->h + lo * n + lo;
   double x[3] = {h[0] * h[0] + h[1] * h[n] - sum * h[0] + product,
                  h[n] * (h[0] + h[n + 1] - sum), h[n] * h[2 * n + 1]};
-  for (int64_t k = lo; k < hi && poll_row(vm, k); k++) {
+  for (int64_t k = lo; k < hi && poll_row(vm, k, 12 * n); k++) {
     int count = k + 2 <= hi ? 3 : 2;
     double v[3];
     reflection_of(x, count, v);
@@ -225,14 +226,14 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
   tl_c128 *z = need_words(&work, 2 * n * n + 1, "a matrix");
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!work.failed) {
-    for (int64_t i = 0; i < n && poll_row(vm, i); i++) {
+    for (int64_t i = 0; i < n && poll_row(vm, i, n); i++) {
       for (int64_t j = 0; j < n; j++) {
         t[i * n + j] = (tl_c128){s->h[i * n + j], 0};
         z[i * n + j] = (tl_c128){s->z[j * n + i], 0};
       }
     }
     for (int64_t k = 0; k + 1 < n; k++)
-      if (w[k].im != 0 && poll_row(vm, k)) {
+      if (w[k].im != 0 && poll_row(vm, k, 2 * n)) {
         split_pair(t, z, n, k, w[k]);
         k++;
       }
@@ -264,7 +265,7 @@ __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
         result = real_vectors(vm, &s, w, v);
     }
     for (int64_t i = 0; result == TL_DENSE_DONE && i < n; i++) {
-      if (!poll_row(vm, i))
+      if (!poll_row(vm, i, n))
         result = TL_DENSE_STOPPED;
       w[i] = (tl_c128){w[i].re * all, w[i].im * all};
       for (int64_t j = 0; v && j < n; j++) {
@@ -277,6 +278,8 @@ __attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
     for (int64_t j = 0; v && result == TL_DENSE_DONE && j + 1 < n; j++) {
       if (w[j].im == 0)
         continue;
+      if (!poll_row(vm, j, n))
+        result = TL_DENSE_STOPPED;
       for (int64_t i = 0; i < n; i++)
         v[i * n + j + 1] = conjugate(v[i * n + j]);
       j++;

@@ -3,12 +3,15 @@
 // the rows' products make them nearly orthogonal first, so that few sweeps are
 // left. See dense_work.h.
 
-// to (columns by rows) = the adjoint of from (rows by columns).
-static void adjoint_into(tl_vm *vm, T *to, const T *from, int64_t rows,
-                         int64_t columns) {
-  for (int64_t i = 0; i < rows && poll_row(vm, i); i++)
+// to (columns by rows) = the adjoint of from (rows by columns), or of its rows
+// in an order. A stop shows in the next poll.
+static void adjoint_into(tl_vm *vm, T *to, const T *from, const int64_t *order,
+                         int64_t rows, int64_t columns) {
+  for (int64_t i = 0; i < rows && poll_row(vm, i, columns); i++) {
+    const T *row = from + (order ? order[i] : i) * columns;
     for (int64_t j = 0; j < columns && tl_poll_at(vm, j); j++)
-      to[j * rows + i] = CONJ(from[i * columns + j]);
+      to[j * rows + i] = CONJ(row[j]);
+  }
 }
 
 // Sets j to rotations that make the n rows of x nearly orthogonal, longest
@@ -24,19 +27,18 @@ static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
   // the sweeps repair.
   operand rows = {x, n, 1}, columns = {adjoint, n, 1}, turns = {j, n, 1};
   if (ok)
-    adjoint_into(vm, adjoint, x, n, n);
+    adjoint_into(vm, adjoint, x, NULL, n, n);
   ok = ok && product(&r, products, n, rows, columns, n, n, n, false);
   tl_dense_result result =
       ok ? eigh(vm, products, n, values, vectors) : TL_DENSE_STOPPED;
   // Without eigenvectors the rotations begin from nothing.
-  for (int64_t i = 0; ok && i < n && poll_row(vm, i); i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i, n); i++)
     for (int64_t k = 0; k < n; k++)
       j[i * n + k] = result == TL_DENSE_DONE ? CONJ(vectors[k * n + n - 1 - i])
                                              : (T)(i == k);
   ok = ok && result != TL_DENSE_STOPPED &&
        product(&r, products, n, turns, rows, n, n, n, false);
-  if (ok)
-    memcpy(x, products, (size_t)(n * n) * sizeof(T));
+  ok = ok && tl_copy_bytes(vm, x, products, (size_t)(n * n) * sizeof(T));
   leave(&s);
   return ok;
 }
@@ -108,12 +110,12 @@ static tl_dense_result make_orthogonal(tl_vm *vm, T *x, int64_t n, T *j,
     // A sweep in which nothing was rotated proves that all rows are
     // orthogonal.
     bool rotated = false;
-    for (int64_t i = 0; i < n && poll_row(vm, i); i++)
+    for (int64_t i = 0; i < n && poll_row(vm, i, n); i++)
       square[i] = REAL(inner(x + i * n, x + i * n, n));
     for (int64_t p = 0; p < n; p++) {
       if (!poll_items(vm, n * n * 4))
         return TL_DENSE_STOPPED;
-      for (int64_t q = p + 1; q < n && poll_row(vm, q); q++)
+      for (int64_t q = p + 1; q < n && poll_row(vm, q, 6 * n); q++)
         rotated |= turn_rows(x + p * n, x + q * n, n, j ? j + p * n : NULL,
                              j ? j + q * n : NULL, &square[p], &square[q]);
     }
@@ -136,15 +138,14 @@ static bool complete_rows(tl_vm *vm, T *v, int64_t known, int64_t q,
   T *columns = need_matrix(&s, n, known), *full = need_matrix(&s, n, q);
   T *tau = need_matrix(&s, 1, known);
   bool ok = need_reflections(&s, n, q, known, &r);
-  for (int64_t i = 0; ok && i < n; i++)
-    for (int64_t k = 0; k < known; k++)
-      columns[i * known + k] = CONJ(v[k * n + i]);
+  if (ok)
+    adjoint_into(vm, columns, v, NULL, known, n);
   ok = ok && reduce_to_triangle(&r, columns, n, known, tau) &&
        form_product(&r, columns, known, n, known, tau, full, q, q);
-  for (int64_t i = 0; ok && i < n; i++)
+  for (int64_t i = 0; ok && i < n && poll_row(vm, i, q); i++)
     for (int64_t k = known; k < q; k++) v[k * n + i] = CONJ(full[i * q + k]);
   leave(&s);
-  return ok;
+  return ok && !tl_failed(vm);
 }
 
 // The work for a tall matrix: R, the rotations, Q of m rows and p columns,
@@ -164,15 +165,14 @@ static bool left_vectors(tl_vm *vm, jacobi *j, T *u) {
   room r;
   T *adjoint = need_matrix(&s, n, n);
   bool ok = need_room(&s, n, n, &r);
-  for (int64_t k = 0; ok && k < n; k++)
-    for (int64_t i = 0; i < n; i++)
-      adjoint[i * n + k] = CONJ(j->turns[j->order[k] * n + i]);
+  if (ok)
+    adjoint_into(vm, adjoint, j->turns, j->order, n, n);
   operand left = {j->q, p, 1}, right = {adjoint, n, 1};
   ok = ok && product(&r, u, p, left, right, j->m, n, n, false);
-  for (int64_t i = 0; ok && i < j->m; i++)
+  for (int64_t i = 0; ok && i < j->m && poll_row(vm, i, p); i++)
     for (int64_t k = n; k < p; k++) u[i * p + k] = j->q[i * p + k];
   leave(&s);
-  return ok;
+  return ok && !tl_failed(vm);
 }
 
 // vh: the rows divided by their lengths. Rows of length 0, and those that are
@@ -186,7 +186,8 @@ static bool right_vectors(tl_vm *vm, const jacobi *j, T *vh) {
     double length = j->length[j->order[known]];
     if (length <= DBL_MIN)
       break;
-    for (int64_t i = 0; i < n; i++) vh[known * n + i] = row[i] / length;
+    for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++)
+      vh[known * n + i] = row[i] / length;
   }
   return complete_rows(vm, vh, known, n, n);
 }
@@ -241,12 +242,12 @@ static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
   T *right = u ? need_matrix(&work, m, m) : NULL;
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!work.failed) {
-    adjoint_into(vm, tall, a, m, n);
+    adjoint_into(vm, tall, a, NULL, m, n);
     result = svd_tall(vm, tall, n, m, p, left, s, right);
   }
   if (result == TL_DENSE_DONE && u) {
-    adjoint_into(vm, u, right, m, m);
-    adjoint_into(vm, vh, left, n, p);
+    adjoint_into(vm, u, right, NULL, m, m);
+    adjoint_into(vm, vh, left, NULL, n, p);
   }
   leave(&work);
   return tl_failed(vm) ? TL_DENSE_STOPPED : result;

@@ -20,15 +20,14 @@ static bool poll_items(tl_vm *vm, int64_t n) {
   return !tl_failed(vm) && tl_poll(vm, (uint64_t)n / 1024 + 1);
 }
 
-// Within work that has been polled for, at row i of long ones. False where the
-// VM was stopped: what follows need not be done, and the next poll says so.
-static bool poll_row(tl_vm *vm, int64_t i) {
-  return i % 64 != 63 || (!tl_failed(vm) && tl_poll(vm, 0));
-}
-
-// The same after a row of so many items, where it is long.
-static bool poll_long(tl_vm *vm, int64_t items) {
-  return poll_row(vm, items < 1024 ? 0 : 63);
+// Within work that has been polled for, at row i of so many items: polls where
+// the items up to its end pass a multiple of 16,384, which take two
+// milliseconds where each misses the cache. False where the VM was stopped:
+// what follows need not be done, and the next poll says so.
+static bool poll_row(tl_vm *vm, int64_t i, int64_t items) {
+  const uint64_t begin = (uint64_t)i * (uint64_t)items;
+  return (begin ^ (begin + (uint64_t)items)) >> 14 == 0 ||
+         (!tl_failed(vm) && tl_poll(vm, 0));
 }
 
 // The memory of one step, freed together: once memory was short, [failed] is
@@ -104,13 +103,14 @@ typedef struct operand {
   int64_t row, column;
 } operand;
 
-// c = a @ b, or c -= a @ b: m by k times k by n, in strips of rows, between
-// which it polls. False where the VM was stopped. [c] may not overlap the
+// c = a @ b, or c -= a @ b: m by k times k by n, in strips of rows. It polls
+// as it goes; false where the VM was stopped. [c] may not overlap the
 // operands. The result of a strip goes to r->product first, since the kernel
 // overwrites and does not subtract.
 static bool product(room *r, T *c, int64_t c_row, operand a, operand b,
                     int64_t m, int64_t n, int64_t k, bool subtract) {
   const ptrdiff_t size = sizeof(T);
+  tl_stop stop = tl_stop_of(r->vm);
   for (int64_t i = 0; i < m; i += STRIP) {
     int64_t rows = m - i < STRIP ? m - i : STRIP;
     if (!poll_items(r->vm, rows * n * k / 8))
@@ -118,7 +118,9 @@ static bool product(room *r, T *c, int64_t c_row, operand a, operand b,
     tl_kernels()->gemm[DTYPE](r->product, n * size, a.data + i * a.row,
                               a.row * size, a.column * size, b.data,
                               b.row * size, b.column * size, (size_t)rows,
-                              (size_t)n, (size_t)k, r->scratch);
+                              (size_t)n, (size_t)k, r->scratch, &stop);
+    if (stop.stopped)
+      return false;
     for (int64_t p = 0; p < rows; p++) {
       T *to = c + (i + p) * c_row;
       const T *from = r->product + p * n;
@@ -169,7 +171,7 @@ static double length_of(tl_vm *vm, const T *x, int64_t step, int64_t n) {
 static double scale_matrix(tl_vm *vm, T *a, int64_t items) {
   enum { PIECE = 4096 };
   double most = 0;
-  for (int64_t i = 0; i < items && poll_row(vm, i / PIECE); i += PIECE)
+  for (int64_t i = 0; i < items && poll_row(vm, i / PIECE, PIECE); i += PIECE)
     for (int64_t j = i; j < items && j < i + PIECE; j++)
       most = fmax(most, ABS1(a[j]));
   if (most == 0 || (most > 1e-70 && most < 1e70))

@@ -207,7 +207,7 @@ void tl_betas(const tl_stream *stream, const tl_gamma *a, const tl_gamma *b,
 // log(2π) / 2 and this; the series needs n of 16 or more for all digits.
 static double stirling_rest(double n) {
   if (n < 16)
-    return lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.91893853320467274178;
+    return tl_lgamma(n + 1) - (n + 0.5) * log(n) + n - 0.91893853320467274178;
   double r = 1 / (n * n);
   return (1.0 / 12 - (1.0 / 360 - (1.0 / 1260 - r / 1680) * r) * r) / n;
 }

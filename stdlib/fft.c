@@ -250,7 +250,6 @@ static bool run_from_half(tl_vm *vm, transform *t, const char *x, int64_t step,
 static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
                       int axis) {
   tl_lanes lanes;
-  int64_t unpolled = 0;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){to, x}, axis);
   // A lane across all of the result would get all of its pages at once.
   bool ok =
@@ -267,11 +266,7 @@ static bool run_lanes(tl_vm *vm, transform *t, tl_array *x, tl_array *to,
       ok = run_to_half(vm, t, from, lanes.step[1], out, lanes.step[0]);
     else
       ok = run_from_half(vm, t, from, lanes.step[1], out, lanes.step[0]);
-    unpolled += t->n;
-    if (ok && unpolled > 16384) {
-      ok = tl_poll(vm, (uint64_t)unpolled >> 10);
-      unpolled = 0;
-    }
+    ok = ok && tl_poll_items(vm, t->n);
   }
   return ok;
 }

@@ -23,7 +23,6 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
   int ndim = tl_ndim(a);
   int64_t part_shape[TL_MAX_DIMS];
   memcpy(part_shape, tl_shape(a), sizeof(int64_t) * (size_t)ndim);
-  int64_t unpolled = 0;  // items, and 16 for each array
   for (int64_t i = first; i < parts->count; i++) {
     tl_array *part = parts->items[i].array;
     tl_slot expanded = tl_none();
@@ -48,13 +47,9 @@ static bool join_into(tl_vm *vm, const tl_arrays *parts, int64_t first,
       ok = ok &&
            tl_assign_part(vm, a, data, ndim, part_shape, tl_strides(a), part);
     }
-    unpolled += part->size + 16;
+    const int64_t items = part->size + 16;  // an array costs as much as some
     tl_drop(vm, expanded);
-    if (ok && unpolled >= 1 << 16) {
-      ok = tl_poll(vm, (uint64_t)unpolled / 1024);
-      unpolled = 0;
-    }
-    if (!ok)
+    if (!ok || !tl_poll_items(vm, items))
       return false;
     data += part_shape[axis] * tl_strides(a)[axis];
   }

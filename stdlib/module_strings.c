@@ -353,22 +353,9 @@ static bool display_width(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "display_width", "s", args[0], &s))
     return false;
-  int64_t width = 0;
-  for (size_t at = 0, end; at < s->length; at = end) {
-    // Clusters end between two characters of ASCII, but for \r\n.
-    end = s->length - at > PIECE ? at + PIECE : s->length;
-    if (end < s->length && (((s->text[end - 1] | s->text[end]) & 0x80) != 0 ||
-                            s->text[end] == '\n')) {
-      end = at;
-      while (end < s->length && end - at < PIECE)
-        end = tl_grapheme_end(s->text, s->length, end);
-    }
-    if (at > 0 && !tl_poll(vm, PIECE / 1024))
-      return false;
-    width += tl_display_width(s->text + at, end - at);
-  }
+  int64_t width = tl_text_width(vm, s->text, s->length);
   *out = tl_weak_int(width);
-  return true;
+  return width >= 0;
 }
 
 // strings.category(c).

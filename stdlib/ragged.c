@@ -150,12 +150,13 @@ static bool local_index(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const int64_t *at = tl_offsets_data(offsets.array);
   int64_t rows = offsets.array->size - 1;
   tl_array *places = tl_positions_new(vm, at[rows]);
-  for (int64_t i = 0; places != NULL && i < rows; i++) {
-    for (int64_t k = at[i]; k < at[i + 1]; k++)
+  bool going = places != NULL;
+  for (int64_t i = 0; going && i < rows && tl_poll_ok(vm, i, &going); i++) {
+    for (int64_t k = at[i]; k < at[i + 1] && tl_poll_ok(vm, k, &going); k++)
       tl_offsets_data(places)[k] = k - at[i];
   }
   tl_slot made;
-  bool ok = tl_array_finish(vm, true, places, &made);
+  bool ok = tl_array_finish(vm, going, places, &made);
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 

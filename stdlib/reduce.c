@@ -582,8 +582,7 @@ static bool lanes_are_dense(const tl_split *split) {
 
 // A lane's items side by side, as the dtype that they are worked on in; NULL:
 // it was stopped.
-static const char *read_lane(quantiles *q, const char *at, tl_dtype dtype,
-                             int64_t *unpolled) {
+static const char *read_lane(quantiles *q, const char *at, tl_dtype dtype) {
   const tl_split *split = &q->split;
   if (q->dense)
     return at;
@@ -591,8 +590,7 @@ static const char *read_lane(quantiles *q, const char *at, tl_dtype dtype,
       at,      split->reduced, split->reduced_shape, split->reduced_strides,
       q->from, dtype};
   collector c = {q->lane, tl_itemsize(dtype)};
-  bool ok =
-      split->length == 0 || tl_lane_walk(q->vm, &lane, unpolled, collect, &c);
+  bool ok = split->length == 0 || tl_lane_walk(q->vm, &lane, collect, &c);
   return ok ? q->lane : NULL;
 }
 
@@ -628,21 +626,17 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
 static bool compute_quantiles(quantiles *q, char *out) {
   const tl_split *split = &q->split;
   tl_dtype dtype = selects(q) ? q->from : q->dtype;
-  int64_t unpolled = 0, result = 0;
+  int64_t result = 0;
   tl_counter counter;
   tl_counter_begin(&counter, split->kept, split->kept_shape,
                    split->kept_strides, split->array->data);
   for (; !counter.done; tl_counter_next(&counter), result++) {
-    const char *items = read_lane(q, counter.at, dtype, &unpolled);
+    const char *items = read_lane(q, counter.at, dtype);
     if (items == NULL || !lane_quantiles(q, items, out, result))
       return false;
     // Of a lane that is read where it stands nothing was counted.
-    unpolled += q->dense ? split->length : 0;
-    if (unpolled >= 1 << 16) {
-      if (!tl_poll(q->vm, (uint64_t)unpolled / 1024))
-        return false;
-      unpolled = 0;
-    }
+    if (q->dense && !tl_poll_items(q->vm, split->length))
+      return false;
   }
   return true;
 }

@@ -51,17 +51,22 @@ static bool fold_of(tl_reduction reduction, tl_fold *out) {
   return false;
 }
 
+// Items between two polls.
+enum { MOST = 1 << 18 };
+
 // Runs a kernel of whole rows on some at a time, so that a host can end the
 // call. [at] are offsets into all items, which is why the kernel gets them from
 // 0.
 static bool fold_segments(tl_vm *vm, tl_fold_segments *kernel,
                           const tl_array *items, const int64_t *at,
                           int64_t rows, tl_array *to) {
-  // Rows between two polls; their items count for the cost.
   enum { ROWS = 1 << 14 };
   size_t step = tl_itemsize(tl_array_dtype(to));
-  for (int64_t i = 0; i < rows; i += ROWS) {
-    int64_t n = rows - i < ROWS ? rows - i : ROWS;
+  for (int64_t i = 0, n; i < rows; i += n) {
+    // Of rows between two polls; a longer row goes by itself.
+    for (n = rows - i < ROWS ? rows - i : ROWS;
+         n > 1 && at[i + n] - at[i] > MOST;)
+      n /= 2;
     kernel(to->data + (size_t)i * step, items->data, 0, items->size, at + i,
            (size_t)n);
     if (!tl_poll(vm, (uint64_t)(at[i + n] - at[i]) / 1024 + 1))
@@ -83,8 +88,13 @@ static bool fold_rows(tl_vm *vm, tl_fold fold, const tl_array *items,
   for (int64_t i = 0; i < rows && tl_poll_at(vm, i); i++) {
     tl_fold_state state;
     tl_fold_begin(&state);
-    kernels->fold_feed[fold][dtype](&state, items->data + (size_t)at[i] * size,
-                                    (size_t)(at[i + 1] - at[i]));
+    for (int64_t from = at[i], n; from < at[i + 1]; from += n) {
+      n = at[i + 1] - from < MOST ? at[i + 1] - from : MOST;
+      kernels->fold_feed[fold][dtype](
+          &state, items->data + (size_t)from * size, (size_t)n);
+      if (!tl_poll_items(vm, n))
+        return false;
+    }
     kernels->fold_end[fold][dtype](&state, to->data + (size_t)i * step);
   }
   return !tl_failed(vm);

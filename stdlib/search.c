@@ -99,7 +99,7 @@ static bool take_bytes(tl_vm *vm, const tl_lanes *lanes, const char *index,
 static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *x, tl_array *indices,
                        const int64_t *same, int axis) {
   tl_lanes lanes;
-  int64_t n = tl_shape(to)[axis], unpolled = 0;
+  const int64_t n = tl_shape(to)[axis];
   tl_dtype dtype = tl_array_dtype(x);
   tl_lanes_begin(&lanes, indices ? 3 : 2, (tl_array *[]){to, x, indices}, axis);
   for (; !lanes.done; tl_lanes_next(&lanes)) {
@@ -107,14 +107,9 @@ static bool take_lanes(tl_vm *vm, tl_array *to, tl_array *x, tl_array *indices,
     int64_t step = indices ? lanes.step[2] : (int64_t)sizeof *same;
     if (!(dtype == TL_STRING
               ? take_strings(vm, &lanes, index, step, n)
-              : take_bytes(vm, &lanes, index, step, n, tl_itemsize(dtype))))
+              : take_bytes(vm, &lanes, index, step, n, tl_itemsize(dtype))) ||
+        !tl_poll_items(vm, n))
       return false;
-    unpolled += n;
-    if (unpolled >= POLL_ITEMS) {
-      if (!tl_poll(vm, (uint64_t)unpolled >> 10))
-        return false;
-      unpolled = 0;
-    }
   }
   return true;
 }
@@ -383,13 +378,13 @@ bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out) {
   if (!truth(vm, function, x, &mask))
     return false;
   const tl_array *m = mask.array;
-  int64_t count = tl_count_true(m);
+  int64_t count = tl_count_true(vm, m);
   tl_array *flat = NULL;
   tl_list *list = NULL;
   bool ok = false;
   if (tl_ndim(m) == 0)
     tl_fail(vm, TALLY_ERR_SHAPE, "%s: a scalar has no positions", function);
-  else if ((flat = tl_array_new(vm, TL_INT64, 1, &count)) != NULL)
+  else if (count >= 0 && (flat = tl_array_new(vm, TL_INT64, 1, &count)) != NULL)
     list = tl_list_new(vm, tl_ndim(m));
   if (list && tl_true_positions(vm, m, (int64_t *)flat->data)) {
     if (tl_ndim(m) == 1) {

@@ -33,6 +33,7 @@ void tl_poll_begin(tl_vm *vm) {
   vm->budget = limit == 0 ? UINT64_MAX : limit - (uint64_t)fuel;
   tl_give_fuel(vm, fuel, first_polls(vm));
   vm->written = 0;
+  vm->unpolled = 0;
   vm->deadline =
       vm->options.time_limit > 0 ? tl_clock_of(vm) + vm->options.time_limit : 0;
 }
@@ -132,6 +133,12 @@ bool tl_poll(tl_vm *vm, uint64_t work) {
   bool waits = vm->fuel_aside > 0 && vm->fuel > 0;
   tl_give_fuel(vm, fuel, waits ? vm->fuel : first_polls(vm));
   return true;
+}
+
+bool tl_poll_gathered(tl_vm *vm) {
+  const uint64_t work = (uint64_t)vm->unpolled / 1024;
+  vm->unpolled = 0;
+  return tl_poll(vm, work);
 }
 
 bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes) {

@@ -525,6 +525,25 @@ int tl_display_width(const char *text, size_t nbytes) {
   return width;
 }
 
+int64_t tl_text_width(tl_vm *vm, const char *text, size_t nbytes) {
+  enum { PIECE = 1 << 14 };
+  int64_t width = 0;
+  for (size_t at = 0, end; at < nbytes; at = end) {
+    // Clusters end between two characters of ASCII, but for \r\n.
+    end = nbytes - at > PIECE ? at + PIECE : nbytes;
+    if (end < nbytes &&
+        (((text[end - 1] | text[end]) & 0x80) != 0 || text[end] == '\n')) {
+      end = at;
+      while (end < nbytes && end - at < PIECE)
+        end = tl_grapheme_end(text, nbytes, end);
+    }
+    if (at > 0 && !tl_poll(vm, PIECE / 1024))
+      return -1;
+    width += tl_display_width(text + at, end - at);
+  }
+  return width;
+}
+
 // --- UTF-8 ------------------------------------------------------------------
 
 // In pieces that end where a code point begins, if it is one at all.

@@ -160,6 +160,8 @@ int64_t tl_string_grapheme_at(tl_vm *vm, tl_string *string, size_t at);
 size_t tl_grapheme_end(const char *text, size_t nbytes, size_t at);
 // Columns that the text takes on a terminal.
 int tl_display_width(const char *text, size_t nbytes);
+// The same of a text that may be long: polls, -1 after tl_fail.
+int64_t tl_text_width(tl_vm *vm, const char *text, size_t nbytes);
 
 // As tl_utf8_check (vm/utf8.h), and polls: false after tl_fail, too, which no
 // later error replaces.

@@ -219,6 +219,7 @@ struct tally_vm {
   uint64_t written;  // bytes of output in this call of the host
   // Instructions left beyond the fuel; UINT64_MAX: no limit.
   uint64_t budget;
+  int64_t unpolled;  // items that were handled since the last tl_poll_items
   // Polls until the next look around; never below 1 while code runs.
   int32_t fuel;
   // More of it, set aside so that the next poll comes by where machine code is
@@ -337,6 +338,16 @@ static inline bool tl_casts_freely(const tl_vm *vm) {
 // All that counts against a limit: the host's memory in use, too.
 static inline uint64_t tl_live_now(const tl_vm *vm) {
   return vm->stats.live_bytes + vm->stats.ext_bytes;
+}
+
+// Says that so many items were handled, in some nanoseconds each: polls once
+// 65,536 have come together, whoever handled them. A pass that is too short for
+// a poll of its own so brings the next one nearer. False after tl_fail; without
+// a VM, on a worker, nothing is asked.
+bool tl_poll_gathered(tl_vm *vm);
+static inline bool tl_poll_items(tl_vm *vm, int64_t items) {
+  return vm == NULL || (vm->unpolled += items) < 1 << 16 ||
+         tl_poll_gathered(vm);
 }
 
 // As tl_poll in a loop whose iterations [i] counts from 0: once in 4,096.

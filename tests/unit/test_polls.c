@@ -8,6 +8,11 @@
 //
 // The same calls are then stopped at their polls, after which nothing may be
 // alive that was not before.
+//
+// In a library that counts its work (tests/work.sh) what lies between two polls
+// is compared instead, of these calls and of tests/bench/interrupts/statements:
+// where nothing polls, it is eight times as much of eight times the items. In
+// polls.txt functions with `work` go in pieces that these values do not fill.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,30 +32,80 @@ enum {
   MOST_WAYS = 200,
   LINE = 200,
   TEXT = 1 << 14,
+#ifdef COUNTS_WORK
+  SMALL = 1 << 17,
+#else
   SMALL = 256,
+#endif
 #ifdef TALLY_AUDIT
   LARGE = 1 << 11,  // all values are looked at after each instruction
+#elif defined COUNTS_WORK
+  LARGE = 1 << 20,
 #else
   LARGE = 1 << 18,
 #endif
+#ifdef COUNTS_WORK
+  ENOUGH = 20000,
+#else
   ENOUGH = 200,  // polls after which a call is ended
+#endif
 };
 
 static char ways[MOST_WAYS][LINE], setup[TEXT], excepted[TEXT];
-static int way_count, every = 40;
+static char statements[MOST_WAYS][LINE];
+static int way_count, statement_count, every = 40;
+
+// Basic blocks that were run, and one for 16 bytes that the C library moved or
+// looked at.
+static uint64_t work;
+
+#ifdef COUNTS_WORK  // the attribute of what is not counted
+// Every block calls this.
+void __sanitizer_cov_trace_pc(void);
+__attribute__((COUNTS_WORK)) void __sanitizer_cov_trace_pc(void) {
+  work++;
+}
+
+// The linker lets calls of the C library's functions go by way of these.
+#define COUNTED(type, name, parameters, ...)                   \
+  type __real_##name parameters;                               \
+  type __wrap_##name parameters;                               \
+  __attribute__((COUNTS_WORK)) type __wrap_##name parameters { \
+    work += n / 16;                                            \
+    return __real_##name(__VA_ARGS__);                         \
+  }
+COUNTED(void *, memcpy, (void *to, const void *from, size_t n), to, from, n)
+COUNTED(void *, memmove, (void *to, const void *from, size_t n), to, from, n)
+COUNTED(void *, memset, (void *to, int byte, size_t n), to, byte, n)
+COUNTED(void *, memchr, (const void *at, int byte, size_t n), at, byte, n)
+COUNTED(int, memcmp, (const void *a, const void *b, size_t n), a, b, n)
+#endif
 
 // A VM, and how often it has asked what the time is.
 typedef struct polled {
   tally_vm *vm;
-  uint64_t polls;         // in a call
-  uint64_t interrupt_at;  // the poll that interrupts; 0: none
-  bool counts;            // a poll is a second
+  uint64_t polls;                // in a call
+  uint64_t interrupt_at;         // the poll that interrupts; 0: none
+  bool counts;                   // a poll is a second
+  uint64_t began, worked, most;  // work: before the call, up to its last poll,
+                                 // and the most between two of its polls
 } polled;
 
 static polled small, large;
 
+static void note_work(polled *p) {
+  if (work - p->worked > p->most)
+    p->most = work - p->worked;
+  p->worked = work;
+}
+
+// A call ends after so many polls, or so much work.
 static double poll_clock(void *context) {
+  enum { MOST_WORK = 40000000 };
   polled *p = context;
+  note_work(p);
+  if (p->counts && work - p->began > MOST_WORK)
+    return 2 * ENOUGH;
   if (++p->polls == p->interrupt_at)
     tally_interrupt(p->vm);
   return p->counts ? (double)p->polls : 0;
@@ -61,14 +116,17 @@ static int write_nothing(void *context, const char *text, size_t nbytes) {
   return 0;
 }
 
-static void read_ways(void) {
-  FILE *file = fopen("tests/bench/interrupts/ways.txt", "r");
+// The lines of a file that are no comments; how many there are.
+static int read_lines(const char *path, char lines[MOST_WAYS][LINE]) {
+  FILE *file = fopen(path, "r");
+  int count = 0;
   assert_non_null(file);
-  while (way_count < MOST_WAYS && fgets(ways[way_count], LINE, file) != NULL) {
-    ways[way_count][strcspn(ways[way_count], "\n")] = '\0';
-    way_count += ways[way_count][0] != '#';
+  while (count < MOST_WAYS && fgets(lines[count], LINE, file) != NULL) {
+    lines[count][strcspn(lines[count], "\n")] = '\0';
+    count += lines[count][0] != '#';
   }
   fclose(file);
+  return count;
 }
 
 // A file's text, which fits.
@@ -107,8 +165,10 @@ static void open_polled(polled *p, int n) {
 // Whether the call succeeds, or its time is over; *polls is how often it
 // looked.
 static bool call(polled *p, const char *source, uint64_t *polls) {
-  p->polls = 0;
+  p->polls = p->most = 0;
+  p->began = p->worked = work;
   tally_status status = tally_eval(p->vm, source, NULL);
+  note_work(p);
   *polls = p->polls;
   return status == TALLY_OK || status == TALLY_ERR_LIMIT;
 }
@@ -157,6 +217,9 @@ static void for_each_call(each_call *each) {
       char name[LINE], source[4 * LINE];
       snprintf(name, sizeof name, "%s%s%s", f->module ? f->module : "",
                f->module ? "." : "", row->name);
+#ifdef COUNTS_WORK  // the same ways when a function is added
+      at = (int)strlen(name);
+#endif
       for (int way = at % every; way < way_count; way += every) {
         write_call(ways[way], name, source);
         if (!is_no_work(name))
@@ -167,6 +230,31 @@ static void for_each_call(each_call *each) {
 
 static int wrong;
 
+#ifdef COUNTS_WORK
+// Less than so much is done in a millisecond or two.
+enum { LEAST_WORK = 1000000 };
+
+static void compare_work(const char *name, const char *way,
+                         const char *source) {
+  uint64_t few, many;
+  (void)way;
+  if (!call(&small, source, &few) || !call(&large, source, &many) ||
+      large.most < LEAST_WORK || large.most < 3 * small.most ||
+      looks_at_few(name, "work"))
+    return;
+  print_message("%s: %lld between two polls, %lld of an eighth of the items\n",
+                source, (long long)large.most, (long long)small.most);
+  wrong++;
+}
+
+static void test_no_more_work_between_polls(void **state) {
+  (void)state;
+  wrong = 0;
+  for_each_call(compare_work);
+  for (int i = 0; i < statement_count; i++) compare_work("", "", statements[i]);
+  assert_int_equal(wrong, 0);
+}
+#else
 static void compare(const char *name, const char *way, const char *source) {
   uint64_t few, many;
   if (!call(&small, source, &few) || !call(&large, source, &many) ||
@@ -230,17 +318,24 @@ static void test_a_stop_leaves_nothing(void **state) {
   for_each_call(stop);
   assert_int_equal(wrong, 0);
 }
+#endif
 
 int main(int argc, char **argv) {
   const struct CMUnitTest tests[] = {
+#ifdef COUNTS_WORK
+      cmocka_unit_test(test_no_more_work_between_polls),
+#else
       cmocka_unit_test(test_more_items_more_polls),
       cmocka_unit_test(test_a_stop_leaves_nothing),
+#endif
   };
   if (argc > 1)
     every = atoi(argv[1]);
   read_text("tests/bench/interrupts/setup.tly", setup);
   read_text("tests/unit/polls.txt", excepted);
-  read_ways();
+  way_count = read_lines("tests/bench/interrupts/ways.txt", ways);
+  statement_count =
+      read_lines("tests/bench/interrupts/statements.txt", statements);
   // Functions of files write where they stand.
   char folder[] = "/tmp/tally-polls-XXXXXX", remove[LINE];
   if (mkdtemp(folder) == NULL || chdir(folder) != 0)

@@ -379,7 +379,7 @@ static void check_product(const tl_kernel_table *table, tl_dtype dtype,
   assert_true(need <= sizeof scratch - 64);
   memset(scratch + need, 0xA5, 64);
   table->gemm[dtype](z, z_row, x, x_row, x_col, y, y_row, y_col, m, n, k,
-                     scratch);
+                     scratch, NULL);
   for (size_t i = 0; i < 64; i++) assert_int_equal(scratch[need + i], 0xA5);
   for (size_t i = 0; i < m; i++) {
     assert_int_equal(z[(ptrdiff_t)i * z_row + (ptrdiff_t)n * size], 0xA5);

@@ -13,6 +13,7 @@
 #include "vm/engine/engine_internal.h"
 #include "vm/array/range.h"
 #include "vm/array/string_item.h"
+#include "vm/poll.h"
 
 // Fails (kind type) with a message that says which function does convert the
 // value.
@@ -101,18 +102,27 @@ static bool cast_in_place(tl_vm *vm, tl_slot *s, tl_dtype dtype, tl_slot *out) {
   tl_array *array = s->array;
   tl_dtype from = tl_array_dtype(array);
   const tl_kernel_table *kernels = tl_kernels();
-  size_t n = (size_t)array->size;
-  if (!tl_casts_freely(vm) && !fits(array->data, n, from, dtype))
-    return fail_first(vm, array->data, n, from, dtype);
-  // A pass over the array's own items must run to its end, so its cost is
-  // charged before it starts.
-  if (n >= 64 * 1024 && !tl_poll(vm, n / 1024))
+  const size_t n = (size_t)array->size, size = tl_itemsize(from);
+  for (size_t at = 0, end = 0; !tl_casts_freely(vm) && at < n; at = end) {
+    if (!tl_poll_piece(vm, at, n, &end))
+      return false;
+    if (!fits(array->data + at * size, end - at, from, dtype))
+      return fail_first(vm, array->data, n, from, dtype);
+  }
+  // The cost is charged before the array's own items are written over: halfway
+  // the pass stops only where nobody sees that.
+  if (!tl_poll_items(vm, array->size))
     return false;
   // The items have one size, so a kernel may convert each over itself.
   tl_array *target = tl_reuse(vm, s, dtype, tl_ndim(array), tl_shape(array));
-  kernels->cast[from][dtype](target->data, target->data, n);
-  *out = tl_own_array(target);
-  return true;
+  enum { PIECE = 1 << 16 };
+  bool ok = true;
+  for (size_t at = 0; ok && at < n; at += PIECE) {
+    char *items = target->data + at * size;
+    kernels->cast[from][dtype](items, items, n - at < PIECE ? n - at : PIECE);
+    ok = tl_poll_over(vm);
+  }
+  return tl_array_finish(vm, ok, target, out);
 }
 
 // Converts an array: passed on where the dtype is the same, in place where it

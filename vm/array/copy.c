@@ -167,7 +167,6 @@ static void copy_run(char *to, ptrdiff_t to_step, const char *from,
 typedef struct mover {
   tl_vm *vm;
   bool over;  // items that a script has seen
-  int64_t unpolled;
 } mover;
 
 static bool goes_on(const mover *m, uint64_t work) {
@@ -188,12 +187,12 @@ static bool is_far(int64_t step) {
 // Accounts for [n] items that are to be moved, and polls now and then; false
 // after tl_fail.
 static bool may_move(mover *m, int64_t n) {
-  m->unpolled += n;
-  if (m->unpolled < POLL_ITEMS)
+  int64_t *unpolled = &m->vm->unpolled;
+  if ((*unpolled += n) < POLL_ITEMS)
     return true;
   // A poll costs more than a short run, so work is gathered.
-  uint64_t work = (uint64_t)m->unpolled / 1024;
-  m->unpolled = 0;
+  const uint64_t work = (uint64_t)*unpolled / 1024;
+  *unpolled = 0;
   return goes_on(m, work);
 }
 
@@ -390,7 +389,7 @@ static bool move_strings(const mover *m, tl_array *to, const tl_array *from,
 static bool copy_items(tl_vm *vm, tl_array *to, const tl_array *from,
                        bool over) {
   int64_t strides[TL_MAX_DIMS];
-  mover m = {vm, over, 0};
+  mover m = {vm, over};
   tl_broadcast_strides(from, tl_ndim(to), tl_shape(to), strides);
   if (to->head.dtype != TL_STRING)
     return move_few(to, from, strides) || move_items(&m, to, from, strides);
@@ -487,7 +486,7 @@ static bool move_run(mover *m, const tl_walk *walk, size_t itemsize) {
 static bool move_shifted(tl_vm *vm, tl_array *to, const tl_array *from,
                          bool *ok) {
   tl_walk walk;
-  mover m = {vm, true, 0};
+  mover m = {vm, true};
   size_t itemsize = tl_itemsize(tl_array_dtype(to));
   if (!is_shifted(to, from))
     return false;

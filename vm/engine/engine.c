@@ -91,9 +91,6 @@ static bool result_shape(tl_vm *vm, tl_op op, const tl_operand *x,
   return false;
 }
 
-// Fewer take less than a millisecond, so that nobody waits for them.
-enum { POLL_ITEMS = 64 * 1024 };
-
 // The operand becomes a copy of itself, which is dropped when it is closed.
 // What a range was made into has no other use.
 static bool copy_operand(tl_vm *vm, tl_operand *x) {
@@ -153,8 +150,7 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
         (keeps || tl_is_contiguous(x[i].array)) && copy_parts(vm, x, arity, i))
       found = i;
   if (found >= 0) {
-    int64_t size = x[found].array->size;
-    *failed = size >= POLL_ITEMS && !tl_poll(vm, (uint64_t)size / 1024);
+    *failed = !tl_poll_items(vm, x[found].array->size);
     return *failed ? NULL
                    : tl_reuse(vm, x[found].owner, typing->result, ndim, shape);
   }
@@ -371,10 +367,8 @@ static bool compute_into(tl_vm *vm, tl_op op, tl_operand *x,
   }
   // The script would see a target that is half written, so the pass is paid for
   // at once and does not stop.
-  if (target->size >= POLL_ITEMS &&
-      !tl_poll(vm, (uint64_t)target->size / 1024)) {
+  if (!tl_poll_items(vm, target->size))
     return false;
-  }
   if (op == TL_OP_POW)
     op = tl_power_form(&x[1], typing.computed);
   return run_into(vm, op, x, &typing, target, false);

@@ -120,7 +120,7 @@ static bool fold_lanes(tl_vm *vm, tl_reduction reduction, const tl_split *split,
   const tl_dtype from = tl_array_dtype(split->array);
   const tl_dtype dtype = tl_array_dtype(result);
   const bool is_signed = tl_dtypes[from].kind != 'U';
-  int64_t unpolled = 0, at = 0;
+  int64_t at = 0;
   tl_counter counter;
   tl_counter_begin(&counter, split->kept, split->kept_shape,
                    split->kept_strides, split->array->data);
@@ -133,8 +133,7 @@ static bool fold_lanes(tl_vm *vm, tl_reduction reduction, const tl_split *split,
                     is_signed ? TL_INT64 : TL_UINT64};
     exact e = {{.is_product = reduction == TL_REDUCE_PROD, .absolute = 1},
                is_signed};
-    if (split->length > 0 &&
-        !tl_lane_walk(vm, &lane, &unpolled, fold_piece, &e))
+    if (split->length > 0 && !tl_lane_walk(vm, &lane, fold_piece, &e))
       return false;
     char *to = result->data + (size_t)at * tl_itemsize(dtype);
     if (tl_exact_fold_end(&e.fold, dtype, to) ||

@@ -173,21 +173,9 @@ typedef struct walker {
   const tl_lane *lane;
   tl_lane_fn *piece;
   void *context;
-  int64_t *unpolled;
   // No more items are wanted: a piece has settled what is asked.
   bool ended;
 } walker;
-
-// A poll costs far more than an item, so items are counted and one poll is made
-// for many.
-bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items) {
-  *unpolled += items;
-  if (vm == NULL || *unpolled < POLL_ITEMS)
-    return true;
-  uint64_t work = (uint64_t)*unpolled / 1024;
-  *unpolled = 0;
-  return tl_poll(vm, work);
-}
 
 // Contiguous items, converted if need be.
 static void give(walker *w, const char *items, size_t n) {
@@ -222,7 +210,7 @@ static bool give_run(walker *w, const char *items, int64_t step, int64_t n) {
       from = packed;
     }
     give(w, from, (size_t)count);
-    if (!tl_lane_poll(w->vm, w->unpolled, count))
+    if (!tl_poll_items(w->vm, count))
       return false;
   }
   return true;
@@ -241,7 +229,7 @@ static bool give_tiles(walker *w, const char *base, int64_t nrows,
     pack(tile, (ptrdiff_t)((size_t)ncols * itemsize), base + row * row_step,
          row_step, column_step, (size_t)count, (size_t)ncols);
     give(w, tile, (size_t)(count * ncols));
-    if (!tl_lane_poll(w->vm, w->unpolled, count * ncols))
+    if (!tl_poll_items(w->vm, count * ncols))
       return false;
   }
   return true;
@@ -256,7 +244,7 @@ static bool give_row_tiles(walker *w, const tl_row_tile *tile, const char *base,
     tl_row_tile_fill(tile, base + row * row_step, row_step, column_step, count);
     for (int64_t i = 0; i < count && !w->ended; i++) {
       give(w, tile->items + i * tile->row, (size_t)tile->length);
-      if (!tl_lane_poll(w->vm, w->unpolled, tile->length))
+      if (!tl_poll_items(w->vm, tile->length))
         return false;
     }
   }
@@ -280,15 +268,15 @@ static bool walk_row_tiles(walker *w, const tl_row_tile *tile) {
 // Otherwise the layout of the last axes chooses between runs, small tiles on
 // the stack and tiles of rows in memory. Whichever it is, the items come in the
 // same order, and folds do not see where pieces end.
-bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
-                  tl_lane_fn *piece, void *context) {
+bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, tl_lane_fn *piece,
+                  void *context) {
   if (lane->ndim == 1 && lane->from == lane->dtype &&
       lane->shape[0] <= POLL_ITEMS &&
       lane->strides[0] == (int64_t)tl_itemsize(lane->from)) {
     piece(context, lane->base, (size_t)lane->shape[0]);
-    return tl_lane_poll(vm, unpolled, lane->shape[0]);
+    return tl_poll_items(vm, lane->shape[0]);
   }
-  walker w = {vm, lane, piece, context, unpolled, false};
+  walker w = {vm, lane, piece, context, false};
   if (lane->ndim == 0)
     return give_run(&w, lane->base, 0, 1);
   int inner = lane->ndim - 1;

@@ -45,15 +45,10 @@ void tl_row_tile_fill(const tl_row_tile *tile, const char *from,
                       int64_t row_step, int64_t column_step, int64_t count);
 
 // Hands out all items; false where the VM was stopped (NULL: a worker's, which
-// polls nothing). [unpolled]
-// counts items since the last poll, over many lanes.
-// A piece that wants no more ends the walk, which is no failure. With a VM it
+// polls nothing). A piece that wants no more ends the walk, which is no failure. With a VM it
 // may allocate a tile of rows, and goes without where there is no memory.
-bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, int64_t *unpolled,
-                  tl_lane_fn *piece, void *context);
-
-// [items] more have been handled; polls now and then, as tl_lane_walk does.
-bool tl_lane_poll(tl_vm *vm, int64_t *unpolled, int64_t items);
+bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, tl_lane_fn *piece,
+                  void *context);
 
 // An array's axes in two groups, each without axes of length 1 and merged.
 typedef struct tl_split {

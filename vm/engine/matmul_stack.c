@@ -16,18 +16,16 @@
 #include "vm/engine/matmul.h"
 #include "vm/vm.h"
 
-// Multiplications between two polls, some milliseconds: of a product
-// with a vector, which waits for memory, of a product of matrices of floats,
-// and of one of integers or complex numbers.
-enum { VECTOR_WORK = 1 << 21, REAL_WORK = 1 << 28, OTHER_WORK = 1 << 26 };
+// Multiplications between two polls, some milliseconds: of a product with a
+// vector, which waits for memory, and of one of matrices by a library, which
+// cannot be stopped. Kernels ask as they go.
+enum { VECTOR_WORK = 1 << 21, LIBRARY_WORK = 1 << 28 };
 
-// A result's item costs at least as much as so many multiplications: writing
-// fresh memory takes longer than to multiply.
-enum { LEAST_TERMS = 512 };
-
-// The least rows and columns of a block that is not the whole: never so few
-// that packing the operands anew for each block would count.
-enum { LEAST_REAL = 384, LEAST_OTHER = 256 };
+// For a library, a result's item costs at least as much as so many
+// multiplications: writing fresh memory takes longer than to multiply. A block
+// that is not the whole has at least so many rows and columns, or packing the
+// operands anew for each would count.
+enum { LEAST_TERMS = 512, LEAST_SIDE = 384 };
 
 // A product of m by k items at a and k by n at b, into dense rows of out.
 typedef struct task {
@@ -64,18 +62,20 @@ static bool is_symmetric(const task *t) {
          t->a_column == t->b_row;
 }
 
-// Chooses blocks of the result whose work lies between two polls, and never so
-// small that packing would count.
+// Chooses blocks of the result: for a library, of work that lies between two
+// polls, and never so small that packing would count.
 static void plan_blocks(task *t) {
-  // Floats are computed faster than other dtypes, so more of their work fits
-  // between two polls.
-  const bool real = tl_dtype_is_real(t->dtype);
+  t->rows = t->m;
+  t->columns = t->n;
+  if (!t->blas)
+    return;
   const double share = is_symmetric(t) ? 2 : 1;  // half of it is computed
-  const double work = share * (real ? REAL_WORK : OTHER_WORK);
-  const double least = real ? LEAST_REAL : LEAST_OTHER;
   const double k = t->k < LEAST_TERMS ? LEAST_TERMS : (double)t->k;
-  t->rows = part_of(t->m, work / ((double)t->n * k), least);
-  t->columns = part_of(t->n, work / ((double)t->rows * k), least);
+  // A complex multiplication is four.
+  const double work =
+      share * LIBRARY_WORK / (tl_dtype_is_complex(t->dtype) ? 4 : 1);
+  t->rows = part_of(t->m, work / ((double)t->n * k), LEAST_SIDE);
+  t->columns = part_of(t->n, work / ((double)t->rows * k), LEAST_SIDE);
 }
 
 // Polls for the work of so many multiplications.
@@ -108,7 +108,17 @@ typedef struct piece {
   int64_t i, j, rows, columns, parts;
   bool by_blas;         // else by the kernels
   atomic_bool refused;  // by the library
+  pthread_t caller;     // the VM's own thread, which polls for all
+  atomic_bool stopped;
 } piece;
+
+// What the kernel of a part asks.
+static bool is_stopped(void *context) {
+  piece *p = context;
+  if (pthread_equal(p->caller, pthread_self()) && !tl_poll(p->task->vm, 0))
+    atomic_store(&p->stopped, true);
+  return atomic_load(&p->stopped);
+}
 
 // Parts begin at multiples of TILE_ROWS, have at least LEAST_PART_ROWS and so
 // many multiplications: then every item has the same bits for any number of
@@ -134,11 +144,12 @@ static void multiply_part(void *context, int64_t part) {
   const int64_t rows = part_begin(p, part + 1) - begin;
   char *out = t->out + i * out_row + p->j * size;
   const char *a = t->a + i * t->a_row, *b = t->b + p->j * t->b_column;
+  tl_stop stop = {.ask = is_stopped, .context = p};
   if (!p->by_blas)
-    tl_kernels()->gemm[t->dtype](out, out_row, a, t->a_row, t->a_column, b,
-                                 t->b_row, t->b_column, (size_t)rows,
-                                 (size_t)p->columns, (size_t)t->k,
-                                 t->scratch + (size_t)part * t->scratch_bytes);
+    tl_kernels()->gemm[t->dtype](
+        out, out_row, a, t->a_row, t->a_column, b, t->b_row, t->b_column,
+        (size_t)rows, (size_t)p->columns, (size_t)t->k,
+        t->scratch + (size_t)part * t->scratch_bytes, &stop);
   else if (!tl_blas_gemm(t->dtype, out, out_row, a, t->a_row, t->a_column, b,
                          t->b_row, t->b_column, rows, p->columns, t->k))
     atomic_store(&p->refused, true);
@@ -161,6 +172,7 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
   // As doubles: the product of three sizes may overflow.
   const double parts = work / LEAST_PART_WORK;
   piece p = {.task = t, .i = i, .j = j, .rows = rows, .columns = columns};
+  p.caller = pthread_self();
   p.parts = smaller(t->threads, rows / LEAST_PART_ROWS);
   if (parts < (double)p.parts)
     p.parts = (int64_t)parts;
@@ -177,7 +189,7 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
   if (!t->scratch && !make_scratch(t))
     return false;
   run_parts(&p, false);
-  return true;
+  return !atomic_load(&p.stopped);
 }
 
 // Computes the result block by block.
@@ -287,10 +299,10 @@ static bool times_vector(const task *t) {
   const int64_t size = (int64_t)tl_itemsize(t->dtype), m = t->m, k = t->k;
   // Rows of one panel, so that a panel has at least a leaf of terms.
   const int64_t most = VECTOR_WORK / TL_GEMV_LEAF;
-  // gemv adds to its target.
-  memset(t->out, 0, (size_t)(m * size));
   for (int64_t i = 0; i < m; i += most) {
     int64_t rows = m - i < most ? m - i : most;
+    // gemv adds to its target.
+    memset(t->out + i * size, 0, (size_t)(rows * size));
     int64_t panel = VECTOR_WORK / rows / TL_GEMV_LEAF * TL_GEMV_LEAF;
     for (int64_t p = 0; p < k; p += panel) {
       int64_t terms = k - p < panel ? k - p : panel;
@@ -384,9 +396,10 @@ static bool small_product(task *t, int64_t done) {
   } else {
     if (!t->scratch && !make_scratch(t))
       return false;
-    tl_kernels()->gemm[t->dtype](
-        t->out, t->n * size, t->a, t->a_row, t->a_column, t->b, t->b_row,
-        t->b_column, (size_t)t->m, (size_t)t->n, (size_t)t->k, t->scratch);
+    tl_kernels()->gemm[t->dtype](t->out, t->n * size, t->a, t->a_row,
+                                 t->a_column, t->b, t->b_row, t->b_column,
+                                 (size_t)t->m, (size_t)t->n, (size_t)t->k,
+                                 t->scratch, NULL);
   }
   return done % SMALL_AT_ONCE != 0 || tl_poll(t->vm, SMALL_AT_ONCE / 4);
 }
@@ -439,12 +452,12 @@ bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
     t.a_row = a->strides[ndim];
     t.own_row = b->strides[ndim];
   }
-  plan_blocks(&t);
   // The library gets one thread: parts of a product are this pool's work.
   t.threads = tl_pool_threads(vm);
   t.blas = n > 1 && tl_blas_letter(dtype) != 0 &&
            (double)m * (double)n * (double)k >= TL_BLAS_LEAST &&
            tl_blas_ready(vm, 1);
+  plan_blocks(&t);
   const int64_t step = m * n * (int64_t)tl_itemsize(dtype);
   bool ok = true;
   for (int64_t done = 0; ok && done < count; done++, t.out += step) {

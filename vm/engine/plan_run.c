@@ -456,7 +456,7 @@ static bool run_units(tl_vm *vm, tl_plan *plan, int64_t from, int64_t to,
   int axes = plan->ndim - (pairs ? 2 : 1);
   bool ok = plan->tile_count > 0 ? run_tiled(&r, axes) : run_outer(&r, axes);
   plan->shape[0] = units;
-  return ok;
+  return ok && (!may_stop || tl_poll_items(vm, r.unpolled));
 }
 
 // --- Short runs --------------------------------------------------------------

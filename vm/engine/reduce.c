@@ -190,7 +190,6 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   r.name = names[reduction];
   r.from = tl_array_dtype(x.array);
   r.correction = parameter;
-  r.unpolled = 0;
   if (!tl_reduce_dtypes(&r, reduction, dtype, x))
     return false;
   tl_split_axes(x.array, axes, &r.split);
@@ -209,12 +208,18 @@ static bool reduce_array(tl_vm *vm, tl_reduction reduction, tl_slot x,
   return tl_array_finish(vm, ok, array, out);
 }
 
-// [a] is a result and so dense: one call of the kernel converts it all.
+// [a] is a result and so dense.
 tl_array *tl_reduce_cut(tl_vm *vm, const tl_array *a, tl_dtype dtype) {
   tl_array *made = tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
-  if (made != NULL)
-    tl_kernels()->cast[tl_array_dtype(a)][dtype](made->data, a->data,
-                                                 (size_t)a->size);
+  const size_t n = (size_t)a->size, from = tl_itemsize(tl_array_dtype(a));
+  for (size_t at = 0, end = 0; made != NULL && at < n; at = end) {
+    if (!tl_poll_piece(vm, at, n, &end)) {
+      tl_array_drop(vm, made);
+      return NULL;
+    }
+    tl_kernels()->cast[tl_array_dtype(a)][dtype](
+        made->data + at * tl_itemsize(dtype), a->data + at * from, end - at);
+  }
   return made;
 }
 

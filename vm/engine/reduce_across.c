@@ -115,16 +115,16 @@ static bool fold_blocks(const column_blocks *s, const char *base, char *out) {
     n = ncols - at < s->width ? ncols - at : s->width;
     fold_block(s, base + at * column,
                out + (size_t)at * tl_itemsize(s->r->result), n);
-    if (!tl_lane_poll(s->r->vm, &s->r->unpolled, n * split->length))
+    if (!tl_poll_items(s->r->vm, n * split->length))
       return false;
   }
   return true;
 }
 
 // How many columns go together: whole rows are read faster than parts of them,
-// but there is a poll from time to time, after tens of milliseconds.
+// but there is a poll from time to time, after some milliseconds.
 static int64_t direct_width(const tl_split *split) {
-  int64_t width = 512 * POLL_ITEMS / split->length & ~INT64_C(1023);
+  int64_t width = 128 * POLL_ITEMS / split->length & ~INT64_C(1023);
   return width < 1024 ? 1024 : width;
 }
 

@@ -183,7 +183,6 @@ static bool pass_parts(const void *context, const tl_method *method,
 
 typedef struct lane_pass {
   tl_vm *vm;  // NULL: a worker's
-  int64_t *unpolled;
   tl_lane lane;
 } lane_pass;
 
@@ -193,7 +192,7 @@ static bool pass_lane(const void *context, const tl_method *method,
   const lane_pass *p = context;
   tl_consumer c;  // large: not cleared
   tl_consumer_begin(&c, method, mean);
-  if (!tl_lane_walk(p->vm, &p->lane, p->unpolled, take_piece, &c))
+  if (!tl_lane_walk(p->vm, &p->lane, take_piece, &c))
     return false;
   tl_consumer_end(&c, out);
   return true;
@@ -204,7 +203,6 @@ static bool pass_lane(const void *context, const tl_method *method,
 typedef struct results {
   const tl_reducer *r;
   tl_vm *vm;  // NULL: a worker's, which polls nothing
-  int64_t *unpolled;
   const char *base;
   int64_t step, n;
   char *out;
@@ -221,7 +219,6 @@ static bool fold_lanes(const results *s) {
   const int64_t itemsize = (int64_t)tl_itemsize(r->from);
   char *out = s->out;
   lane_pass p = {s->vm,
-                 s->unpolled,
                  {s->base, split->reduced, split->reduced_shape,
                   split->reduced_strides, r->from, r->dtype}};
   if (tile != NULL) {
@@ -360,7 +357,7 @@ static bool fold_rows(const results *s) {
       fold_packed(s, at, n, out);
     }
     out += (size_t)n * tl_itemsize(r->result);
-    if (!tl_lane_poll(s->vm, s->unpolled, n * length))
+    if (!tl_poll_items(s->vm, n * length))
       return false;
   }
   return true;
@@ -386,10 +383,8 @@ static void fold_part(void *context, int64_t part) {
   const spread *p = context;
   results s = *p->all;
   const int64_t from = part * p->part, left = s.n - from;
-  int64_t unpolled = 0;
   tl_row_tile own;
   s.vm = NULL;
-  s.unpolled = &unpolled;
   s.base += from * s.step;
   s.out += (size_t)from * tl_itemsize(s.r->result);
   s.n = left < p->part ? left : p->part;
@@ -437,7 +432,6 @@ static bool all_results(tl_reducer *r, bool multi) {
   const bool spreads = split->kept == 1 && tl_reduce_may_spread(r);
   results s = {.r = r,
                .vm = r->vm,
-               .unpolled = &r->unpolled,
                .base = split->array->data,
                .step = last < 0 ? 0 : split->kept_strides[last],
                .n = last < 0 ? 1 : split->kept_shape[last],

@@ -118,7 +118,7 @@ static bool fold_interleaved(tl_reducer *r, interleaved *u, const char *base,
   for (; !counter.done; tl_counter_next(&counter)) {
     prefetch_row(u, (uintptr_t)counter.at + ahead);
     feed_row(u, counter.at);
-    if (!tl_lane_poll(r->vm, &r->unpolled, (int64_t)u->width))
+    if (!tl_poll_items(r->vm, (int64_t)u->width))
       return false;
   }
   if (u->count % TL_FOLD_LEAF != 0)  // the last leaf may be short

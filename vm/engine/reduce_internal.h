@@ -33,8 +33,6 @@ typedef struct tl_reducer {
   double correction;
   tl_method squares;
   char *out;
-  // Items since the last poll, over all lanes and blocks.
-  int64_t unpolled;
 } tl_reducer;
 
 // The dtype to fold in, the results' and the methods; r->from, r->name and

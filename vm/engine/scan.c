@@ -5,6 +5,7 @@
 
 #include "vm/engine/engine_internal.h"
 #include "vm/engine/reduce_internal.h"
+#include "vm/poll.h"
 
 // Minima and maxima, which have no item that changes nothing.
 static bool is_ordering(tl_fold fold) {
@@ -108,12 +109,12 @@ enum { POLL_ITEMS = 64 * 1024 };
 
 // Gives [n] items to the scanner, and polls; false: it was stopped.
 static bool take_items(scan *s, tl_scanner *scanner, const char *items,
-                       int64_t n, int64_t *unpolled) {
+                       int64_t n) {
   for (int64_t at = 0, some; at < n; at += some) {
     some = n - at < POLL_ITEMS ? n - at : POLL_ITEMS;
     const void *block = items + (size_t)at * scanner->itemsize;
     tl_scanner_take(scanner, &block, (size_t)some);
-    if (!tl_lane_poll(s->may_stop ? s->vm : NULL, unpolled, some))
+    if (s->may_stop ? !tl_poll_items(s->vm, some) : !tl_poll_over(s->vm))
       return false;
   }
   return true;
@@ -128,7 +129,6 @@ static bool take_items(scan *s, tl_scanner *scanner, const char *items,
 // of the unit, and no item is overwritten before it is read.
 static bool scan_all(scan *s, const char *from, int64_t gap, char *to) {
   const int64_t each = s->length * s->inner;
-  int64_t unpolled = 0;
   tl_scanner scanner;
   tl_scanner_open(&scanner, s->reduction, s->dtype, s->length, s->inner,
                   s->initial, to);
@@ -139,10 +139,10 @@ static bool scan_all(scan *s, const char *from, int64_t gap, char *to) {
     return true;
   }
   if (gap == 0)
-    return take_items(s, &scanner, from, s->outer * each, &unpolled);
+    return take_items(s, &scanner, from, s->outer * each);
   for (int64_t i = 0; i < s->outer; i++) {
     from += gap;
-    if (!take_items(s, &scanner, from, each, &unpolled))
+    if (!take_items(s, &scanner, from, each))
       return false;
     from += (size_t)each * scanner.itemsize;
   }
@@ -184,17 +184,15 @@ static bool scan_fresh(scan *s, const tl_array *a, int axis, tl_slot *out) {
   return tl_array_finish(s->vm, ok, to, out);
 }
 
-// The pass may not stop halfway, so its work is polled for before the array is
-// taken over.
+// The work is polled for before the array is taken over: halfway the pass stops
+// only where nobody sees that.
 static bool scan_in_place(scan *s, tl_slot *x, tl_slot *out) {
   tl_array *a = x->array;
-  if (a->size >= POLL_ITEMS && !tl_poll(s->vm, (uint64_t)a->size / 1024))
+  if (!tl_poll_items(s->vm, a->size))
     return false;
   tl_reuse(s->vm, x, s->dtype, tl_ndim(a), tl_shape(a));
   s->may_stop = false;
-  scan_all(s, a->data, 0, a->data);
-  *out = tl_own_array(a);
-  return true;
+  return tl_array_finish(s->vm, scan_all(s, a->data, 0, a->data), a, out);
 }
 
 // Narrow integers (asked for by dtype) run through the kernels of their rows.
@@ -309,14 +307,13 @@ bool tl_cumulative(tl_vm *vm, tl_reduction reduction, tl_slot *x, int axis,
 bool tl_cumulative_rows(tl_vm *vm, tl_reduction reduction, const tl_array *x,
                         const int64_t *at, int64_t rows, tl_array *to) {
   tl_scanner s;
-  int64_t unpolled = 0;
   tl_scanner_open(&s, reduction, tl_array_dtype(x), 1, 1, false,
                   to->data + (size_t)at[0] * tl_itemsize(tl_array_dtype(x)));
   for (int64_t i = 0; i < rows; i++) {
     const void *items = x->data + (size_t)at[i] * s.itemsize;
     s.length = at[i + 1] - at[i];
     tl_scanner_take(&s, &items, (size_t)s.length);
-    if (!tl_lane_poll(vm, &unpolled, s.length + 1))
+    if (!tl_poll_items(vm, s.length + 1))
       return false;
   }
   return true;

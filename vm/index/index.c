@@ -14,6 +14,7 @@
 #include "vm/values/record.h"
 #include "vm/index/select.h"
 #include "vm/events.h"
+#include "vm/poll.h"
 
 // --- Arrays -----------------------------------------------------------------
 
@@ -300,18 +301,19 @@ static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
     vm->observer->fresh(vm, tl_own_list(made));
   if (moves)
     made->head.flags |= base->object->flags & TL_BORROWED;
-  for (int64_t i = 0; i < slice.length; i++) {
+  bool ok = true;
+  for (int64_t i = 0; ok && i < slice.length; i++) {
     tl_slot *item = &base->list->items[slice.start + i * slice.step];
+    made->length = i + 1;
     if (moves) {
       tl_copy_slot(&made->items[i], item);
       *item = tl_none();
     } else {
       made->items[i] = share_item(vm, made, tl_borrow(*item), lends);
     }
+    ok = (i & 0xfff) != 0xfff || (moves ? tl_poll_over(vm) : tl_poll(vm, 4));
   }
-  made->length = slice.length;
-  *out = tl_own_list(made);
-  return true;
+  return tl_list_give(vm, made, ok, out);
 }
 
 // Items chosen by an index array or a mask. A list that ends gives each item
@@ -329,7 +331,7 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
             tl_ndim(places));
   tl_list *made = ok ? tl_list_new(vm, places->size) : NULL;
   bool gives = tl_is_owned(*base) && base->object->count == 1;
-  for (int64_t i = 0; made != NULL && i < places->size; i++) {
+  for (int64_t i = 0; ok && made != NULL && i < places->size; i++) {
     tl_slot *item = &base->list->items[at[i]];
     // An item given away before: its slot has the place in [made] where it
     // went.
@@ -347,9 +349,10 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
       made->items[i] = share_item(vm, made, borrowed, lends && stays);
     }
     made->length = i + 1;
+    ok = (i & 0xfff) != 0xfff || (gives ? tl_poll_over(vm) : tl_poll(vm, 4));
   }
   tl_drop(vm, tl_own_array(places));
-  return tl_list_give(vm, made, made != NULL, out);
+  return tl_list_give(vm, made, ok && made != NULL, out);
 }
 
 // By what read_one made of the index. Slices and choices are new lists whose

@@ -30,13 +30,20 @@ int64_t tl_count_bools(const void *items, int64_t n) {
   return count;
 }
 
-int64_t tl_count_true(const tl_array *dense_mask) {
-  return tl_count_bools(dense_mask->data, dense_mask->size);
-}
-
 // How many of [size] items a piece from [at] on has.
 static int64_t piece_at(int64_t size, int64_t at) {
   return size - at < POLL_EACH ? size - at : POLL_EACH;
+}
+
+int64_t tl_count_true(tl_vm *vm, const tl_array *dense_mask) {
+  int64_t count = 0;
+  for (int64_t at = 0, n; at < dense_mask->size; at += n) {
+    n = piece_at(dense_mask->size, at);
+    count += tl_count_bools(dense_mask->data + at, n);
+    if (!tl_poll_items(vm, n / 4))  // vectors of them take a nanosecond
+      return -1;
+  }
+  return count;
 }
 
 // Piece by piece, as the beginning of most masks says so already.
@@ -76,8 +83,9 @@ const tl_array *tl_whole_mask(const tl_array *base, const tl_step *step,
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a,
                             const tl_array *mask) {
   const size_t size = tl_itemsize(tl_array_dtype(a));
-  int64_t count = tl_count_true(mask);
-  tl_array *out = tl_array_new(vm, tl_array_dtype(a), 1, &count);
+  int64_t count = tl_count_true(vm, mask);
+  tl_array *out =
+      count < 0 ? NULL : tl_array_new(vm, tl_array_dtype(a), 1, &count);
   char *to = out != NULL ? out->data : NULL;
   for (int64_t at = 0; out != NULL && at < a->size; at += POLL_EACH) {
     const int64_t n = piece_at(a->size, at);
@@ -128,7 +136,8 @@ bool tl_gather_few(tl_vm *vm, tl_slot base, const tl_step *step,
 
 // One value for all chosen items: select(mask, value, x) block by block.
 // [a] and [mask] are dense and of one size.
-static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
+static bool fill_masked(tl_vm *vm, tl_array *a, const uint8_t *mask,
+                        const char *value) {
   const tl_kernel_table *kernels = tl_kernels();
   _Alignas(64) char splat[BLOCK * sizeof(tl_c128)];
   size_t itemsize = tl_itemsize(tl_array_dtype(a)), size = (size_t)a->size;
@@ -138,20 +147,30 @@ static void fill_masked(tl_array *a, const uint8_t *mask, const char *value) {
     size_t n = size - i < BLOCK ? size - i : BLOCK;
     char *block = a->data + i * itemsize;
     kernels->select[tl_move_size(itemsize)](block, mask + i, splat, block, n);
+    if (i % POLL_EACH == 0 && !tl_poll_over(vm))
+      return false;
   }
+  return true;
 }
 
 // The kernel reads value's items one after the other as it meets true bytes, so
 // there must be just as many; one item for all goes by select, which has no
 // such counter and runs at full width.
-void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value) {
+bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
+                     const tl_array *value) {
   const uint8_t *chosen = (const uint8_t *)mask->data;
-  if (value->size == 1) {
-    fill_masked(a, chosen, value->data);
-    return;
+  if (value->size == 1)
+    return fill_masked(vm, a, chosen, value->data);
+  const size_t itemsize = tl_itemsize(tl_array_dtype(a));
+  const char *from = value->data;
+  for (int64_t at = 0; at < a->size; at += POLL_EACH) {
+    from += itemsize * tl_kernels()->expand[tl_move_size(itemsize)](
+                           a->data + (size_t)at * itemsize, chosen + at, from,
+                           (size_t)piece_at(a->size, at));
+    if (!tl_poll_over(vm))
+      return false;
   }
-  unsigned move = tl_move_size(tl_itemsize(tl_array_dtype(a)));
-  tl_kernels()->expand[move](a->data, chosen, value->data, (size_t)a->size);
+  return true;
 }
 
 // --- Making positions -------------------------------------------------------
@@ -189,8 +208,8 @@ static tl_array *mask_positions(tl_vm *vm, const tl_array *base,
   tl_slot mask = tl_lend_array(fancy->array), dense;
   if (!tl_array_contiguous(vm, &mask, &dense))
     return NULL;
-  int64_t count = tl_count_true(dense.array);
-  tl_array *places = tl_array_new(vm, TL_INT64, 1, &count);
+  int64_t count = tl_count_true(vm, dense.array);
+  tl_array *places = count < 0 ? NULL : tl_array_new(vm, TL_INT64, 1, &count);
   if (places != NULL) {
     int64_t *index = (int64_t *)(void *)places->data;
     int axes = tl_ndim(fancy->array);
@@ -411,7 +430,8 @@ bool tl_positions_check(tl_vm *vm, const tl_selection *selection) {
   for (int64_t i = 0; p->length >= 0 && i < selection->fancy_size; i += BLOCK) {
     int64_t left = selection->fancy_size - i;
     size_t n = (size_t)(left < BLOCK ? left : BLOCK);
-    if (read_positions(vm, p, i, n, buffer) == NULL)
+    if (read_positions(vm, p, i, n, buffer) == NULL ||
+        !tl_poll_items(vm, (int64_t)n))
       return false;
   }
   return true;

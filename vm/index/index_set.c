@@ -261,14 +261,12 @@ static bool store_fancy(tl_vm *vm, tl_array *target, tl_selection *selection,
 // The true ones are counted first, as the value must have as many items or one.
 static bool store_masked(tl_vm *vm, tl_array *target, const tl_array *mask,
                          tl_slot value) {
-  int64_t count = tl_count_true(mask);
+  int64_t count = tl_count_true(vm, mask);
   tl_slot from;
-  if (!prepare_value(vm, target, 1, &count, value, &from))
+  if (count < 0 || !prepare_value(vm, target, 1, &count, value, &from))
     return false;
-  if (count > 0)
-    tl_expand_items(target, mask, from.array);
-  tl_drop(vm, from);
-  return true;
+  return tl_drop_after(
+      vm, count == 0 || tl_expand_items(vm, target, mask, from.array), &from);
 }
 
 // Writes one item.

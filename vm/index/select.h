@@ -170,10 +170,12 @@ bool tl_scatter_items(tl_vm *vm, const tl_selection *selection,
 // x[mask] where mask covers x and both are dense: a new array; NULL after
 // tl_fail.
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a, const tl_array *mask);
-// x[mask] = value likewise; value has as many items as are chosen, or one.
-void tl_expand_items(tl_array *a, const tl_array *mask, const tl_array *value);
-// How many items of a dense mask are true.
-int64_t tl_count_true(const tl_array *dense_mask);
+// x[mask] = value likewise; value has as many items as are chosen, or one. False
+// where it was stopped halfway, which nobody will see.
+bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
+                     const tl_array *value);
+// How many items of a dense mask are true; -1 after tl_fail.
+int64_t tl_count_true(tl_vm *vm, const tl_array *dense_mask);
 // Their positions in row-major order, for which [out] has room; false after
 // tl_fail.
 bool tl_true_positions(tl_vm *vm, const tl_array *dense_mask, int64_t *out);

@@ -30,6 +30,10 @@ enum { SMALL = 128, SMALL_ROWS = 16 * 16 * 16, TURNED = 256 };
 
 enum { BLOCK_K = TL_GEMM_K, BLOCK_M = TL_GEMM_M, BLOCK_N = TL_GEMM_N };
 
+// So many panels of b, and rows of integers, go between two questions whether
+// to go on: some ten million multiplications.
+enum { STRIPS = 16, PLAIN_ROWS = 256 };
+
 // The smaller of two.
 static size_t smaller(size_t a, size_t b) {
   return a < b ? a : b;
@@ -143,8 +147,11 @@ static size_t smaller(size_t a, size_t b) {
     }                                                                          \
   }                                                                            \
   static void panel_##sfx(T *c, size_t c_row, const T *a, const T *b,          \
-                          size_t m, size_t n, size_t k, bool add) {            \
+                          size_t m, size_t n, size_t k, bool add,              \
+                          tl_stop *stop) {                                     \
     for (size_t j = 0; j < n; j += WIDE_##sfx) {                               \
+      if (j > 0 && j % (STRIPS * WIDE_##sfx) == 0 && !tl_goes_on(stop))        \
+        return;                                                                \
       for (size_t i = 0; i < m; i += TALL) {                                   \
         const size_t rows = smaller(m - i, TALL);                              \
         const size_t cols = smaller(n - j, WIDE_##sfx);                        \
@@ -180,7 +187,7 @@ static size_t smaller(size_t a, size_t b) {
   void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,             \
                         ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,   \
                         ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
-                        size_t n, size_t k, void *scratch) {                   \
+                        size_t n, size_t k, void *scratch, tl_stop *stop) {    \
     const ptrdiff_t size = sizeof(T);                                          \
     T *c = c_, *rows = scratch;                                                \
     T *columns = rows + tl_gemm_rows(m, k);                                    \
@@ -210,13 +217,15 @@ static size_t smaller(size_t a, size_t b) {
             (const T *)b_ + (ptrdiff_t)p * b_row + (ptrdiff_t)j * b_column,    \
             b_row, b_column, depth, width);                                    \
         for (size_t i = 0; i < m; i += BLOCK_M) {                              \
+          if (!tl_goes_on(stop))                                               \
+            return;                                                            \
           const size_t height = smaller(m - i, BLOCK_M);                       \
           pack_rows_##sfx(                                                     \
               rows,                                                            \
               (const T *)a_ + (ptrdiff_t)i * a_row + (ptrdiff_t)p * a_column,  \
               a_row, a_column, height, depth);                                 \
           panel_##sfx(c + i * c_step + j, c_step, rows, columns, height,       \
-                      width, depth, p > 0);                                    \
+                      width, depth, p > 0, stop);                              \
         }                                                                      \
       }                                                                        \
     }                                                                          \
@@ -233,10 +242,13 @@ enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
   void TL_K(gemm_##sfx)(void *c, ptrdiff_t c_row, const void *a,              \
                         ptrdiff_t a_row, ptrdiff_t a_column, const void *b,   \
                         ptrdiff_t b_row, ptrdiff_t b_column, size_t m,        \
-                        size_t n, size_t k, void *scratch) {                  \
+                        size_t n, size_t k, void *scratch, tl_stop *stop) {   \
     T *packed = scratch;                                                      \
-    for (size_t i = 0; i < m; i++)                                            \
+    for (size_t i = 0; i < m; i++) {                                          \
+      if (i % PLAIN_ROWS == 0 && !tl_goes_on(stop))                           \
+        return;                                                               \
       memset((char *)c + (ptrdiff_t)i * c_row, 0, n * sizeof(T));             \
+    }                                                                         \
     for (size_t j = 0; j < n; j += PLAIN_N) {                                 \
       const size_t width = smaller(n - j, PLAIN_N);                           \
       for (size_t p = 0; p < k; p += PLAIN_K) {                               \
@@ -247,6 +259,8 @@ enum { PLAIN_K = TL_GEMM_PLAIN_K, PLAIN_N = TL_GEMM_PLAIN_N };
                 *(const T *)((const char *)b + (ptrdiff_t)(p + q) * b_row +   \
                              (ptrdiff_t)(j + r) * b_column);                  \
         for (size_t i = 0; i < m; i++) {                                      \
+          if (i % PLAIN_ROWS == 0 && !tl_goes_on(stop))                       \
+            return;                                                           \
           T *to = (T *)((char *)c + (ptrdiff_t)i * c_row) + j;                \
           for (size_t q = 0; q < depth; q++) {                                \
             const T x = *(const T *)((const char *)a + (ptrdiff_t)i * a_row + \
@@ -351,7 +365,7 @@ COMPLEX_COLUMNS(complex128, tl_c128, double, float64)
   void TL_K(gemm_##sfx)(void *c_, ptrdiff_t c_row, const void *a_,             \
                         ptrdiff_t a_row, ptrdiff_t a_column, const void *b_,   \
                         ptrdiff_t b_row, ptrdiff_t b_column, size_t m,         \
-                        size_t n, size_t k, void *scratch) {                   \
+                        size_t n, size_t k, void *scratch, tl_stop *stop) {    \
     const size_t c_step = (size_t)c_row / sizeof(T);                           \
     T *c = c_;                                                                 \
     if (m * n * k <= SMALL) {                                                  \
@@ -371,6 +385,8 @@ COMPLEX_COLUMNS(complex128, tl_c128, double, float64)
       const size_t rows = smaller(m - i, TL_GEMM_M);                           \
       const char *a = (const char *)a_ + (ptrdiff_t)i * a_row;                 \
       for (size_t j = 0; j < n; j += TL_GEMM_PART) {                           \
+        if (!tl_goes_on(stop))                                                 \
+          return;                                                              \
         const size_t cols = smaller(n - j, TL_GEMM_PART);                      \
         const ptrdiff_t row = (ptrdiff_t)(cols * sizeof(R));                   \
         const char *b = (const char *)b_ + (ptrdiff_t)j * b_column;            \
@@ -378,10 +394,10 @@ COMPLEX_COLUMNS(complex128, tl_c128, double, float64)
           const size_t of_b = half == 0 ? 0 : sizeof(R);                       \
           TL_K(gemm_##real)                                                    \
           (x, row, a, a_row, a_column, b + of_b, b_row, b_column, rows, cols,  \
-           k, rest);                                                           \
+           k, rest, stop);                                                     \
           TL_K(gemm_##real)                                                    \
           (y, row, a + sizeof(R), a_row, a_column, b + sizeof(R) - of_b,       \
-           b_row, b_column, rows, cols, k, rest);                              \
+           b_row, b_column, rows, cols, k, rest, stop);                        \
           for (size_t r = 0; r < rows; r++) {                                  \
             T *to = c + (i + r) * c_step + j;                                  \
             const R *u = x + r * cols, *v = y + r * cols;                      \

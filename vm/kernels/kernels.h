@@ -258,14 +258,29 @@ enum { TL_SORT_ROW = 64 };
 //   rows 3 1 .., 2 5 ..     2 1 .., 3 5 ..
 typedef void tl_sort_columns(void *rows, size_t n);
 
+// A long kernel asks this now and then; true stops it, and [stopped] stays
+// true.
+typedef struct tl_stop {
+  bool (*ask)(void *context);
+  void *context;
+  bool stopped;
+} tl_stop;
+
+// Asks whether a kernel is to go on; false for ever once it is stopped.
+static inline bool tl_goes_on(tl_stop *stop) {
+  if (stop && !stop->stopped)
+    stop->stopped = stop->ask(stop->context);
+  return !(stop && stop->stopped);
+}
+
 // c = a @ b: c is m rows of n contiguous items, c_row bytes from one to the
 // next; a is m by k and b is k by n with any strides in bytes. [scratch] has
 // tl_gemm_scratch() bytes, aligned to 64. c overlaps neither. k may be 0: c is
-// zeros.
+// zeros. Where [stop], which may be NULL, ends it, the items of c are lost.
 typedef void tl_gemm(void *c, ptrdiff_t c_row, const void *a, ptrdiff_t a_row,
                      ptrdiff_t a_column, const void *b, ptrdiff_t b_row,
                      ptrdiff_t b_column, size_t m, size_t n, size_t k,
-                     void *scratch);
+                     void *scratch, tl_stop *stop);
 
 // out += a @ x: out is m contiguous items; a is m by k, and x k items, with any
 // strides in bytes. out overlaps neither. The result has the same bits whether
@@ -455,18 +470,12 @@ static inline bool tl_cast_always_fits(tl_dtype from, tl_dtype to) {
 // The bytes of scratch for tl_fold_outer, which may be 0.
 size_t tl_fold_outer_scratch(tl_fold fold, tl_dtype dtype, size_t nrows,
                              size_t ncols);
+// The logarithm of the gamma function's magnitude, in any number of threads.
+double tl_lgamma(double x);
 // The bytes of scratch for tl_gemm of such a product.
 // It has the packed panels of both operands; of complex products their parts
 // too.
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k);
-
-// A long kernel asks this now and then; true stops it, and [stopped] stays
-// true.
-typedef struct tl_stop {
-  bool (*ask)(void *context);
-  void *context;
-  bool stopped;
-} tl_stop;
 
 // Sorts n items in place, or writes the order (the positions of the items from
 // first to last). Stable, ascending or descending, NaN last in both; complex

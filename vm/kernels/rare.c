@@ -2,6 +2,14 @@
 // double: rounded once, the result is better than the library's own float.
 #include "vm/kernels/list.h"
 
+// POSIX has no such function, but all C libraries have. lgamma itself writes
+// the sign to a variable of the whole process, which two threads must not.
+double lgamma_r(double x, int *sign);
+double tl_lgamma(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
+
 #define UNARY(name, call)                                                \
   void tl_rare_##name##_float64(void *out, const void *a, size_t n) {    \
     double *to = out;                                                    \
@@ -16,4 +24,4 @@
 
 UNARY(erfc, erfc)
 UNARY(gamma, tgamma)
-UNARY(lgamma, lgamma)
+UNARY(lgamma, tl_lgamma)

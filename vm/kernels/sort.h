@@ -21,13 +21,6 @@ enum {
   TL_INSERTION_RUN = 16  // the runs that merging starts from
 };
 
-// Asks whether a sort is to go on; false for ever once it is stopped.
-static inline bool tl_goes_on(tl_stop *stop) {
-  if (stop && !stop->stopped)
-    stop->stopped = stop->ask(stop->context);
-  return !(stop && stop->stopped);
-}
-
 // The items from i up to *end are one piece of n; between two pieces the caller
 // of the sort may stop it. False at the end, and for ever once it is stopped,
 // so that what follows in a stopped sort has nothing to do.

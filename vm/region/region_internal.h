@@ -730,10 +730,6 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // The same where the items are also written in their order, without gaps.
 bool tl_region_is_dense_target(const tl_region_graph *g,
                                const tl_array *target);
-// A pass over memory that others see must finish once it has begun: it is paid
-// for before.
-// False: the VM is to stop, and nothing has been written yet.
-bool tl_region_pay(tl_vm *vm, int64_t size);
 
 // The value of a guard that is computed of numbers alone (region_cache.c);
 // false where it is none.

@@ -329,7 +329,7 @@ static tl_region_status run(multi *s) {
     if (s->consumers[i].kind != TL_CONSUMES_NONE)
       consumers[count++] = &s->consumers[i];
   }
-  if (!may_stop && !tl_region_pay(g->vm, tl_region_size(g)))
+  if (!may_stop && !tl_poll_items(g->vm, tl_region_size(g)))
     return TL_REGION_FAILED;
   bool ok = count > 0
                 ? tl_run_consumers(g->vm, plan, consumers, count, may_stop)

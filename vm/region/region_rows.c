@@ -76,7 +76,7 @@ static tl_region_status reuse_rows(tl_region_graph *g, int use, tl_dtype dtype,
                                    tl_slot *out) {
   const tl_region_use *x = &g->uses[use];
   tl_slot *items = &x->value.nested->parts[1];
-  if (!tl_region_pay(g->vm, items->array->size))
+  if (!tl_poll_items(g->vm, items->array->size))
     return TL_REGION_FAILED;
   tl_region_status status = tl_region_write(g, items->array, dtype, false);
   if (status != TL_REGION_DONE)

@@ -144,7 +144,7 @@ static tl_region_status select_over(const selecting *s, int use, tl_slot *out) {
   tl_region_graph *g = s->g;
   tl_slot owner = g->uses[use].value;
   packer p = open_packer(s, owner.array->data);
-  if (!tl_region_pay(g->vm, s->size))
+  if (!tl_poll_items(g->vm, s->size))
     return TL_REGION_FAILED;
   tl_region_status status = pack(s, feed_packer, &p, false);
   if (status != TL_REGION_DONE)

@@ -157,7 +157,7 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
   tl_plan *plan = tl_region_plan_whole(g, &tile, a->data, dtype, strides);
   if (plan == NULL || !tl_delay_fits(plan, &delay, 0))
     return TL_REGION_DECLINED;
-  if (!tl_region_pay(g->vm, a->size))
+  if (!tl_poll_items(g->vm, a->size))
     return TL_REGION_FAILED;
   delay.over = a->data;
   delay.over_nbytes = (size_t)tl_item_bytes(a);
@@ -209,7 +209,7 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   }
   int ended;
   tl_slot owner = *tl_region_owner(g, reused, &ended);
-  if (!tl_region_pay(g->vm, owner.array->size))
+  if (!tl_poll_items(g->vm, owner.array->size))
     return TL_REGION_FAILED;
   tl_region_status status = whole
                                 ? tl_region_write(g, owner.array, dtype, false)
@@ -268,7 +268,7 @@ static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
       g, &tile, place->data, tl_array_dtype(place), tl_strides(place));
   if (plan == NULL || !tl_delay_fits(plan, &delay, behind))
     return TL_REGION_DECLINED;
-  if (!tl_region_pay(g->vm, place->size))
+  if (!tl_poll_items(g->vm, place->size))
     return TL_REGION_FAILED;
   plan->delay = &delay;
   return tl_region_run_plan(g, plan, NULL, NULL, false);
@@ -347,7 +347,7 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
     if (status == TL_REGION_DECLINED)
       status = store_disjoint(g, place);
   } else if (place != NULL) {
-    status = !in_place || tl_region_pay(g->vm, place->size)
+    status = !in_place || tl_poll_items(g->vm, place->size)
                  ? tl_region_write(g, place, tl_array_dtype(place), !in_place)
                  : TL_REGION_FAILED;
   }

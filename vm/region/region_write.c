@@ -142,11 +142,6 @@ tl_array *tl_region_find_place(tl_region_graph *g, const tl_array *a, int node,
   return tl_region_view(g, a, to, s.data, s.ndim, s.shape, s.strides);
 }
 
-// Small passes are polled for by the loop around them.
-bool tl_region_pay(tl_vm *vm, int64_t size) {
-  return size < POLL_ITEMS || tl_poll(vm, (uint64_t)size / 1024);
-}
-
 // Small arrays stay in cache, where the order does not matter.
 bool tl_region_lies_otherwise(const tl_region_graph *g) {
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];

@@ -9,6 +9,7 @@
 // Specifications that do not suit a value are errors which say what does.
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <utf8proc.h>
@@ -155,8 +156,14 @@ static void add_fill(tl_text *text, const spec *s, int cells) {
 // and prefix, stay in front of the fill.
 static bool add_padded(tl_text *text, const spec *s, char align,
                        const char *bytes, size_t nbytes, size_t head) {
-  int room = s->width > 0 ? s->width - tl_display_width(bytes, nbytes) : 0;
-  if (room <= 0) {
+  const int64_t width =
+      s->width > 0 ? tl_text_width(text->vm, bytes, nbytes) : INT_MAX;
+  const int room = width < s->width ? s->width - (int)width : 0;
+  if (width < 0) {
+    text->failed = true;
+    return false;
+  }
+  if (room == 0) {
     tl_text_add(text, bytes, nbytes);
     return !text->failed;
   }
