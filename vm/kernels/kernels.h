@@ -258,6 +258,10 @@ enum { TL_SORT_ROW = 64 };
 //
 //   rows 3 1 .., 2 5 ..     2 1 .., 3 5 ..
 typedef void tl_sort_columns(void *rows, size_t n);
+// Sorts n unsigned keys by way of [rows], aligned to 64, with room for the next
+// power of two of them, or TL_SORT_ROWS bytes.
+enum { TL_SORT_ROWS = 8 * TL_SORT_ROW };
+typedef void tl_sort_lane(void *keys, size_t n, void *rows);
 
 // c = a @ b: c is m rows of n contiguous items, c_row bytes from one to the
 // next; a is m by k and b is k by n with any strides in bytes. [scratch] has
@@ -411,6 +415,8 @@ typedef struct tl_kernel_table {
   tl_search *search[TL_KERNEL_DTYPES];
   // By tl_move_size() of the keys; NULL in a small set.
   tl_sort_columns *sort_columns[4];
+  tl_sort_lane *sort_lane[4];  // of keys of 4 and of 8 bytes
+  size_t sort_lane_bytes;      // of so many, it is faster than others; 0: none
   tl_convolve_kernel *convolve[TL_KERNEL_DTYPES];  // int64, uint64, float64
   // Rotates rows i and i + 1 of count + 1 rows of n items, [row] items from
   // one to the next, for i from count - 1 down to 0: (x, y) becomes (c x - s

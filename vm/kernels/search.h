@@ -16,6 +16,7 @@ TL_COMPLEXES(X)
 
 tl_sort_columns TL_K(sort_columns_1), TL_K(sort_columns_2),
     TL_K(sort_columns_4), TL_K(sort_columns_8);
+tl_sort_lane TL_K(sort_lane_4), TL_K(sort_lane_8);
 
 // Products go in blocks: so many rows, columns and terms are packed at once. A
 // tile of the result has at most TALL rows and WIDE bytes of columns.
