@@ -267,7 +267,6 @@ typedef struct cut {
   tl_nth at;
   bool nan;                     // NaN is sought
   uint64_t sought[CUT_BLOCK];   // the item sought, as often as it fits
-  uint64_t block[CUT_BLOCK];    // items
   uint8_t kinds[3][CUT_BLOCK];  // masks: is less, the same, greater
 } cut;
 
@@ -275,20 +274,20 @@ enum { LESS, SAME, MORE };
 
 // NaN is neither less nor the same, unless it is sought: then it is the same,
 // and nothing is greater.
-static void find_kinds(cut *c, size_t n) {
+static void find_kinds(cut *c, const char *items, size_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   uint8_t *less = c->kinds[LESS], *same = c->kinds[SAME];
   uint8_t *more = c->kinds[MORE];
   tl_kernel1 *negate = kernels->unary[TL_OP_LOGICAL_NOT][TL_BOOL];
   if (c->nan) {
-    kernels->unary[TL_OP_ISNAN][c->dtype](same, c->block, n);
+    kernels->unary[TL_OP_ISNAN][c->dtype](same, items, n);
     negate(less, same, n);
     memset(more, 0, n);
     return;
   }
-  kernels->binary[TL_OP_LESS][c->dtype](less, c->block, c->sought, n);
-  kernels->binary[TL_OP_EQUAL][c->dtype](same, c->block, c->sought, n);
-  kernels->binary[TL_OP_LESS_EQUAL][c->dtype](more, c->block, c->sought, n);
+  kernels->binary[TL_OP_LESS][c->dtype](less, items, c->sought, n);
+  kernels->binary[TL_OP_LESS_EQUAL][c->dtype](more, items, c->sought, n);
+  kernels->binary[TL_OP_LOGICAL_XOR][TL_BOOL](same, less, more, n);
   negate(more, more, n);
 }
 
@@ -312,11 +311,11 @@ static bool cut_lane(cut *c, int keeps) {
     const size_t n = (size_t)least(CUT_BLOCK, c->n - i);
     if (i % POLLED == 0 && !tl_poll_over(c->vm))
       return false;
-    memcpy(c->block, c->items + (size_t)i * size, n * size);
-    find_kinds(c, n);
-    kept += move(kept, c->block, c->kinds[keeps], n) * size;
+    const char *items = c->items + (size_t)i * size;
+    find_kinds(c, items, n);
     for (int k = 0; k < 2; k++)
-      aside[k] += move(aside[k], c->block, c->kinds[others[k]], n) * size;
+      aside[k] += move(aside[k], items, c->kinds[others[k]], n) * size;
+    kept += move(kept, items, c->kinds[keeps], n) * size;
   }
   const size_t rest = (size_t)(aside[1] - c->aside);
   // Pieces from the end, as they lie over each other.

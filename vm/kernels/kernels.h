@@ -202,7 +202,7 @@ typedef size_t tl_spread(void *out, const void *values, ptrdiff_t step,
                          const int64_t *offsets, int64_t first, size_t n);
 
 // out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k
-// items and is disjoint from a, or is a.
+// items and is disjoint from a, or is a, or begins before it.
 //
 //   a 1 2 3 4, mask 1 0 0 1     out 1 4, returns 2
 typedef size_t tl_compress_kernel(void *out, const void *a, const uint8_t *mask,
