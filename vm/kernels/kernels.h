@@ -251,6 +251,8 @@ enum { TL_BIN_NONE = -2, TL_BIN_UNSURE = -1 };
 typedef void tl_search(int64_t *out, const void *sorted, size_t m,
                        const void *queries, size_t n, bool right);
 
+typedef struct tl_sort_convert tl_sort_convert;  // in sort.h
+
 // The bytes of a row that a sort of columns goes through, whatever its keys.
 enum { TL_SORT_ROW = 64 };
 
@@ -413,6 +415,8 @@ typedef struct tl_kernel_table {
   bool (*even_bins)(int64_t *out, const tl_even_bins *bins, const double *items,
                     size_t n);
   tl_search *search[TL_KERNEL_DTYPES];
+  // Items to keys and back: words of 1, 2, 4 and 8 bytes, three real dtypes.
+  const tl_sort_convert *sort_converts;
   // By tl_move_size() of the keys; NULL in a small set.
   tl_sort_columns *sort_columns[4];
   tl_sort_lane *sort_lane[4];  // of keys of 4 and of 8 bytes
