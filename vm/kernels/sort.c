@@ -193,7 +193,8 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
     return network_room(itemsize, n);
   if (n < TL_SMALL_SORT)
     return whole_lines(n * sizeof(uint64_t)) +
-           network_room(sizeof(uint64_t), n);
+           (by_network(sizeof(uint64_t), n) ? network_room(sizeof(uint64_t), n)
+                                            : n * sizeof(uint64_t));
   return sizeof(tl_radix_counts) + n * tl_itemsize(dtype);
 }
 
