@@ -18,12 +18,15 @@
 #include <immintrin.h>
 #endif
 
-enum { VECTOR = TL_LANES(char), BLOCK = 8 };  // bytes; rows in registers
+enum { BLOCK = 8 };  // rows in registers
 
+// The bytes of a vector of the instruction set.
 #if defined(__AVX512BW__)
+enum { VECTOR = 64 };
 #define LESSER(bits, x, y) _mm512_min_epu##bits((__m512i)(x), (__m512i)(y))
 #define GREATER(bits, x, y) _mm512_max_epu##bits((__m512i)(x), (__m512i)(y))
 #elif defined(__AVX2__)
+enum { VECTOR = 32 };
 // AVX2 compares 64 bits as signed integers: see turn_sign.
 #define TURNS_SIGN 8
 #define _mm256_min_epu64(x, y) \
@@ -33,6 +36,7 @@ enum { VECTOR = TL_LANES(char), BLOCK = 8 };  // bytes; rows in registers
 #define LESSER(bits, x, y) _mm256_min_epu##bits((__m256i)(x), (__m256i)(y))
 #define GREATER(bits, x, y) _mm256_max_epu##bits((__m256i)(x), (__m256i)(y))
 #else
+enum { VECTOR = 16 };
 #define LESSER(bits, x, y) CHOOSE((x) < (y), x, y)
 #define GREATER(bits, x, y) CHOOSE((x) < (y), y, x)
 #endif
@@ -160,7 +164,7 @@ TL_INLINE vec_4 permute_4(vec_4 x, vec_4 index) {
   return (vec_4)_mm256_permutevar8x32_epi32((__m256i)x, (__m256i)index);
 #else
   vec_4 y;
-  for (size_t i = 0; i < TL_LANES(uint32_t); i++) y[i] = x[index[i]];
+  for (size_t i = 0; i < (VECTOR / sizeof(uint32_t)); i++) y[i] = x[index[i]];
   return y;
 #endif
 }
@@ -174,7 +178,7 @@ TL_INLINE vec_8 permute_8(vec_8 x, vec_8 index) {
       (vec_4)x, (vec_4)((index << 1) + (index << 33) + ((uint64_t)1 << 32)));
 #else
   vec_8 y;
-  for (size_t i = 0; i < TL_LANES(uint64_t); i++) y[i] = x[index[i]];
+  for (size_t i = 0; i < (VECTOR / sizeof(uint64_t)); i++) y[i] = x[index[i]];
   return y;
 #endif
 }
@@ -192,8 +196,8 @@ TL_INLINE vec_8 permute_8(vec_8 x, vec_8 index) {
   }                                                                           \
   static void merge_columns_##sfx(vec_##sfx *a, size_t nrows) {               \
     vec_##sfx place;                                                          \
-    for (size_t i = 0; i < TL_LANES(U); i++) place[i] = (U)i;                 \
-    for (U d = 1; d < TL_LANES(U); d *= 2) {                                  \
+    for (size_t i = 0; i < (VECTOR / sizeof(U)); i++) place[i] = (U)i;        \
+    for (U d = 1; d < (VECTOR / sizeof(U)); d *= 2) {                         \
       const vec_##sfx upper = (vec_##sfx)((place & d) != 0);                  \
       const vec_##sfx across = place ^ (2 * d - 1);                           \
       for (size_t i = 0, j = nrows - 1; i < j; i++, j--) {                    \
@@ -215,7 +219,7 @@ TL_INLINE vec_8 permute_8(vec_8 x, vec_8 index) {
   }                                                                           \
   void TL_K(sort_lane_##sfx)(void *keys, size_t n, void *rows) {              \
     size_t nrows = BLOCK;                                                     \
-    while (nrows * TL_LANES(U) < n) nrows *= 2;                               \
+    while (nrows * (VECTOR / sizeof(U)) < n) nrows *= 2;                      \
     U *items = keys, *a = rows;                                               \
     memcpy(a, items, n * sizeof(U));                                          \
     memset(a + n, 0xff, nrows * VECTOR - n * sizeof(U));                      \
@@ -227,7 +231,7 @@ TL_INLINE vec_8 permute_8(vec_8 x, vec_8 index) {
     (items, (ptrdiff_t)(nrows * sizeof(U)), a, sizeof(U), VECTOR, n / nrows,  \
      nrows);                                                                  \
     for (size_t i = n / nrows * nrows; i < n; i++)                            \
-      items[i] = a[i % nrows * TL_LANES(U) + i / nrows];                      \
+      items[i] = a[i % nrows * (VECTOR / sizeof(U)) + i / nrows];             \
   }
 LANE(4, uint32_t, 32)
 LANE(8, uint64_t, 64)
