@@ -261,11 +261,11 @@ static tl_nth found_at(const search *s, int64_t k, bool nan) {
 // Two keys, between which some number of keys are written down.
 typedef struct range {
   uint64_t from, to;
-  // Their items, ascending, as often as one chunk compares them with.
-  uint64_t low[TL_NTH_CHUNK], high[TL_NTH_CHUNK];
+  // Their items, as often as one chunk compares them with.
+  uint64_t first[TL_NTH_CHUNK], last[TL_NTH_CHUNK];
   uint64_t *keys;
   int64_t count, most;
-  tl_fold_state reached, nans;  // items not before the range, NaN
+  tl_fold_state before, nans;  // items before the range, NaN
 } range;
 
 // Key k of a sample in order, without changing the sample.
@@ -298,22 +298,26 @@ static void guess(const tl_ranks *r, int64_t k, range *out) {
     out->from = out->to = key_of_place(keys, place);
 }
 
-// Counts the items of a chunk that are not before the range, and writes down
-// the keys of those in it: only these need keys. NaN is in no range.
+// Counts the items of a chunk that are before the range, and writes down the
+// keys of those in it: only these need keys. NaN is in no range.
 static void take_chunk(const tl_ranks *r, range *g, int64_t i, int64_t m) {
   const tl_kernel_table *kernels = tl_kernels();
   const size_t n = (size_t)m, size = tl_itemsize(r->dtype);
   const char *items = r->items + (size_t)i * size;
   tl_fold_feed *count = kernels->fold_feed[TL_FOLD_COUNT][TL_BOOL];
   uint64_t taken[TL_NTH_CHUNK];
-  uint8_t within[TL_NTH_CHUNK], below[TL_NTH_CHUNK];
-  kernels->binary[TL_OP_GREATER_EQUAL][r->dtype](within, items, g->low, n);
-  kernels->binary[TL_OP_LESS_EQUAL][r->dtype](below, items, g->high, n);
-  count(&g->reached, r->descending ? below : within, n);
-  kernels->binary[TL_OP_LOGICAL_AND][TL_BOOL](within, within, below, n);
-  if (is_float(r->dtype)) {
-    kernels->unary[TL_OP_ISNAN][r->dtype](below, items, n);
-    count(&g->nans, below, n);
+  uint8_t within[TL_NTH_CHUNK], before[TL_NTH_CHUNK];
+  const bool down = r->descending;
+  kernels->binary[down ? TL_OP_GREATER : TL_OP_LESS][r->dtype](before, items,
+                                                               g->first, n);
+  kernels->binary[down ? TL_OP_GREATER_EQUAL : TL_OP_LESS_EQUAL][r->dtype](
+      within, items, g->last, n);
+  count(&g->before, before, n);
+  // Those up to the last one, without those before the first.
+  kernels->binary[TL_OP_LOGICAL_XOR][TL_BOOL](within, within, before, n);
+  if (r->wants_next && is_float(r->dtype)) {
+    kernels->unary[TL_OP_ISNAN][r->dtype](before, items, n);
+    count(&g->nans, before, n);
   }
   size_t found = kernels->compress[tl_move_size(size)](taken, items, within, n);
   tl_sort_keys(r->dtype, g->keys + g->count, taken, found, r->descending,
@@ -338,13 +342,12 @@ static void fill_bound(const tl_ranks *r, uint64_t key, bool first,
                                                           TL_NTH_CHUNK);
 }
 
-// Begins the counts, and makes items of the bounds. A descending order has its
-// keys the other way round.
+// Begins the counts, and makes items of the bounds.
 static void open_range(const tl_ranks *r, range *g) {
-  tl_fold_begin(&g->reached);
+  tl_fold_begin(&g->before);
   tl_fold_begin(&g->nans);
-  fill_bound(r, g->from, true, r->descending ? g->high : g->low);
-  fill_bound(r, g->to, false, r->descending ? g->low : g->high);
+  fill_bound(r, g->from, true, g->first);
+  fill_bound(r, g->to, false, g->last);
 }
 
 // How many items were counted.
@@ -371,8 +374,7 @@ static bool search_range(const tl_ranks *r, int64_t k, range *g, tl_nth *out,
     if (!goes_on(r, i))
       return false;
   }
-  const int64_t nans = counted(&g->nans);
-  const int64_t less = r->n - nans - counted(&g->reached);
+  const int64_t nans = counted(&g->nans), less = counted(&g->before);
   if (g->from == g->to) {
     *found = k >= less && k - less < same;
     *out = (tl_nth){g->from, UINT64_MAX, nans > 0, less, same};

@@ -40,34 +40,30 @@ static bool room_for(tl_vm *vm, const char *function, room *r, size_t nbytes) {
   return r->bytes != NULL;
 }
 
-// The bytes of a room as words, which they are aligned for.
-static uint64_t *words_of(const room *r) {
-  return (uint64_t *)(void *)r->bytes;
-}
-
 // Work memory of all lanes of a call, made when it is first needed.
 typedef struct workspace {
   tl_vm *vm;
   const char *function;
   tl_dtype dtype;
-  room items, aside;
-  room keys, order, moved, before;  // of argpartition
+  room items, aside, keys;
+  room order, places;  // of argpartition
 } workspace;
 
 // Frees all rooms, whichever of them have been used.
 static void workspace_close(workspace *p) {
-  room *all[] = {&p->items, &p->aside, &p->keys,
-                 &p->order, &p->moved, &p->before};
-  for (int i = 0; i < 6; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
+  room *all[] = {&p->items, &p->aside, &p->keys, &p->order, &p->places};
+  for (int i = 0; i < 5; i++) tl_free(p->vm, all[i]->bytes, all[i]->nbytes);
 }
 
 // Items between two polls.
 enum { POLLED = 1 << 17 };
 
-// A lane's items side by side, where they are or copied; NULL after tl_fail.
-static char *read_items(workspace *p, char *data, int64_t step, int64_t n) {
+// A lane's items side by side, where they are or, if they are not so or
+// [copies] asks for it, copied; NULL after tl_fail.
+static char *read_items(workspace *p, char *data, int64_t step, int64_t n,
+                        bool copies) {
   size_t size = tl_itemsize(p->dtype);
-  if (step == (int64_t)size)
+  if (step == (int64_t)size && !copies)
     return data;
   if (!room_for(p->vm, p->function, &p->items, (size_t)n * size))
     return NULL;
@@ -173,7 +169,8 @@ static bool take_lanes(tl_vm *vm, tl_array *x, tl_array *values,
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 3, (tl_array *[]){x, values, places}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    f.ranks.items = read_items(f.work, lanes.data[0], lanes.step[0], f.ranks.n);
+    f.ranks.items =
+        read_items(f.work, lanes.data[0], lanes.step[0], f.ranks.n, false);
     ok = f.ranks.items != NULL && firsts_find(&f);
     for (int64_t i = 0; ok && i < f.k; i++) {
       int64_t at = f.order[i];
@@ -236,18 +233,14 @@ static bool topk(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // Two of three kinds of items, those that are less, the same and greater, keep
 // to their end of the lane; the others are put aside meanwhile.
 
-// Keys of a lane's items, once for all places: splits move numbers of items and
-// read keys through them.
-static bool make_keys(workspace *p, const char *items, int64_t n) {
-  tl_stop stop = tl_stop_of(p->vm);
-  if (!room_for(p->vm, p->function, &p->keys, (size_t)n * sizeof(uint64_t)))
-    return false;
-  tl_sort_keys(p->dtype, words_of(&p->keys), items, (size_t)n, false, true,
-               &stop);
-  return tl_poll(p->vm, (uint64_t)n >> 10);
-}
-
 enum { CUT_BLOCK = 512 };
+
+// What is moved at a cut: the items of a lane, or their places.
+typedef struct part {
+  char *data, *aside;
+  size_t size;
+  char *kept, *ends[2];  // how far the front and both kinds aside have come
+} part;
 
 // A lane that is divided at a key, a block at a time.
 //
@@ -255,13 +248,12 @@ enum { CUT_BLOCK = 512 };
 //   after     1 2 2 5 9 7    the same kinds together, each in its order
 typedef struct cut {
   tl_vm *vm;
-  char *items, *aside;
+  const char *items;
   int64_t n;
   tl_dtype dtype;
   tl_nth at;
   bool nan;                     // NaN is sought
   uint64_t sought[CUT_BLOCK];   // the item sought, as often as it fits
-  uint64_t block[CUT_BLOCK];    // items
   uint8_t kinds[3][CUT_BLOCK];  // masks: is less, the same, greater
 } cut;
 
@@ -269,63 +261,73 @@ enum { LESS, SAME, MORE };
 
 // NaN is neither less nor the same, unless it is sought: then it is the same,
 // and nothing is greater.
-static void find_kinds(cut *c, size_t n) {
+static void find_kinds(cut *c, const char *items, size_t n) {
   const tl_kernel_table *kernels = tl_kernels();
   uint8_t *less = c->kinds[LESS], *same = c->kinds[SAME];
   uint8_t *more = c->kinds[MORE];
   tl_kernel1 *negate = kernels->unary[TL_OP_LOGICAL_NOT][TL_BOOL];
   if (c->nan) {
-    kernels->unary[TL_OP_ISNAN][c->dtype](same, c->block, n);
+    kernels->unary[TL_OP_ISNAN][c->dtype](same, items, n);
     negate(less, same, n);
     memset(more, 0, n);
     return;
   }
-  kernels->binary[TL_OP_LESS][c->dtype](less, c->block, c->sought, n);
-  kernels->binary[TL_OP_EQUAL][c->dtype](same, c->block, c->sought, n);
-  kernels->binary[TL_OP_LESS_EQUAL][c->dtype](more, c->block, c->sought, n);
+  kernels->binary[TL_OP_LESS][c->dtype](less, items, c->sought, n);
+  kernels->binary[TL_OP_LESS_EQUAL][c->dtype](more, items, c->sought, n);
+  kernels->binary[TL_OP_LOGICAL_XOR][TL_BOOL](same, less, more, n);
   negate(more, more, n);
 }
 
 // Items of the kind [keeps], less or greater, go to the front as they come, the
 // two others aside; then all of them to where they belong. The kind of which
-// there are more is kept, so that less memory is needed beside the lane.
+// there are more is kept, so that less memory is needed beside the lane. Places
+// that are [fresh] are 0, 1, 2 …, and not written down yet.
 //
 //   keeps LESS    less … | (free)       aside  same … more …
 //   keeps MORE    more … | (free)       aside  less … same …
 //
 // False after tl_fail: some items may be there twice, and others not.
-static bool cut_lane(cut *c, int keeps) {
-  const size_t size = tl_itemsize(c->dtype);
+static bool cut_blocks(cut *c, int keeps, part *parts, int count, bool fresh) {
+  const tl_kernel_table *kernels = tl_kernels();
   const int others[] = {keeps == LESS ? SAME : LESS,
                         keeps == LESS ? MORE : SAME};
-  const int64_t first = keeps == LESS ? c->at.same : c->at.less;
-  tl_compress_kernel *move = tl_kernels()->compress[tl_move_size(size)];
-  char *kept = c->items;
-  char *aside[] = {c->aside, c->aside + (size_t)first * size};
+  int64_t new[CUT_BLOCK];
   for (int64_t i = 0; i < c->n; i += CUT_BLOCK) {
     const size_t n = (size_t)least(CUT_BLOCK, c->n - i);
     if (i % POLLED == 0 && !tl_poll_over(c->vm))
       return false;
-    memcpy(c->block, c->items + (size_t)i * size, n * size);
-    find_kinds(c, n);
-    kept += move(kept, c->block, c->kinds[keeps], n) * size;
-    for (int k = 0; k < 2; k++)
-      aside[k] += move(aside[k], c->block, c->kinds[others[k]], n) * size;
+    find_kinds(c, c->items + (size_t)i * tl_itemsize(c->dtype), n);
+    if (fresh)
+      kernels->iota(new, i, 1, n);
+    for (part *p = parts; p < parts + count; p++) {
+      tl_compress_kernel *move = kernels->compress[tl_move_size(p->size)];
+      const char *from = p->data + (size_t)i * p->size;
+      if (fresh && p == parts + count - 1)
+        from = (const char *)new;
+      for (int k = 0; k < 2; k++)
+        p->ends[k] += move(p->ends[k], from, c->kinds[others[k]], n) * p->size;
+      p->kept += move(p->kept, from, c->kinds[keeps], n) * p->size;
+    }
   }
-  const size_t rest = (size_t)(aside[1] - c->aside);
+  return true;
+}
+
+// What was put aside goes before or behind what was kept.
+static bool join_part(tl_vm *vm, const part *p, int keeps) {
+  const size_t rest = (size_t)(p->ends[1] - p->aside);
   // Pieces from the end, as they lie over each other.
-  for (size_t left = (size_t)(kept - c->items), n; keeps == MORE && left > 0;
+  for (size_t left = (size_t)(p->kept - p->data), n; keeps == MORE && left > 0;
        left -= n) {
     n = left < 8 * POLLED ? left : 8 * POLLED;
-    memmove(c->items + rest + left - n, c->items + left - n, n);
-    if (!tl_poll_over(c->vm))
+    memmove(p->data + rest + left - n, p->data + left - n, n);
+    if (!tl_poll_over(vm))
       return false;
   }
-  kept = keeps == MORE ? c->items : kept;
+  char *to = keeps == MORE ? p->data : p->kept;
   for (size_t at = 0, n; at < rest; at += n) {
     n = rest - at < 8 * POLLED ? rest - at : 8 * POLLED;
-    memcpy(kept + at, c->aside + at, n);
-    if (!tl_poll_over(c->vm))
+    memcpy(to + at, p->aside + at, n);
+    if (!tl_poll_over(vm))
       return false;
   }
   return true;
@@ -337,9 +339,10 @@ static int64_t aside_of(const tl_nth *at, int64_t n) {
 }
 
 // Lesser items to the front, the same and greater ones behind them, each as
-// they stood.
-static bool cut_items(workspace *p, char *items, int64_t n, int64_t k,
-                      int64_t *end) {
+// they stood; and likewise their places, where there are such. The items stay
+// where no later cut looks at them.
+static bool cut_items(workspace *p, char *items, int64_t *places, bool fresh,
+                      bool stay, int64_t n, int64_t k, int64_t *end) {
   const size_t size = tl_itemsize(p->dtype);
   const tl_ranks ranks = {.vm = p->vm,
                           .function = p->function,
@@ -349,36 +352,61 @@ static bool cut_items(workspace *p, char *items, int64_t n, int64_t k,
                           .n = n};
   cut c;  // large: not cleared
   tl_c128 item;
+  part parts[2];
+  int count = 0;
   c.vm = p->vm;
   c.items = items;
   c.n = n;
   c.dtype = p->dtype;
-  if (!tl_nth_find(&ranks, k, &c.at) ||
-      !room_for(p->vm, p->function, &p->aside,
-                (size_t)aside_of(&c.at, n) * size))
+  if (!tl_nth_find(&ranks, k, &c.at))
     return false;
+  const size_t aside = (size_t)aside_of(&c.at, n);
+  const int keeps = c.at.less > n / 2 ? LESS : MORE;
+  const size_t first = (size_t)(keeps == LESS ? c.at.same : c.at.less);
+  if (!stay) {
+    if (!room_for(p->vm, p->function, &p->aside, aside * size))
+      return false;
+    parts[count++] = (part){items,
+                            p->aside.bytes,
+                            size,
+                            items,
+                            {p->aside.bytes, p->aside.bytes + first * size}};
+  }
+  if (places != NULL) {
+    if (!room_for(p->vm, p->function, &p->places, aside * sizeof *places))
+      return false;
+    parts[count++] =
+        (part){(char *)places,
+               p->places.bytes,
+               sizeof *places,
+               (char *)places,
+               {p->places.bytes, p->places.bytes + first * sizeof *places}};
+  }
   tl_sort_from_wide(p->dtype, &item, &c.at.key, 1, false, NULL);
   tl_kernels()->fill[tl_move_size(size)](c.sought, &item, CUT_BLOCK);
   uint8_t nan = 0;
   if (tl_dtype_is_real(c.dtype))
     tl_kernels()->unary[TL_OP_ISNAN][c.dtype](&nan, &item, 1);
   c.nan = nan != 0;
-  c.aside = p->aside.bytes;
   *end = c.at.less + c.at.same;
-  return cut_lane(&c, c.at.less > n / 2 ? LESS : MORE) &&
-         tl_poll(p->vm, (uint64_t)n >> 10);
+  bool ok = cut_blocks(&c, keeps, parts, count, fresh);
+  while (ok && count > 0) ok = join_part(p->vm, &parts[--count], keeps);
+  return ok && tl_poll(p->vm, (uint64_t)n >> 10);
 }
 
-// The places in [kth] are in order.
+// The kth places, which are in order; [places], where not NULL, become those of
+// the items, which only move then where a later cut needs it.
 static bool partition_items(workspace *p, char *items, int64_t n,
-                            const int64_t *kth, int count) {
+                            const int64_t *kth, int count, int64_t *places) {
   size_t size = tl_itemsize(p->dtype);
   int64_t from = 0, end;
   for (int i = 0; i < count; i++) {
     if (kth[i] < from)
       continue;
-    if (!cut_items(p, items + (size_t)from * size, n - from, kth[i] - from,
-                   &end))
+    if (!cut_items(
+            p, items + (size_t)from * size,
+            places == NULL ? NULL : places + from, places != NULL && from == 0,
+            places != NULL && i == count - 1, n - from, kth[i] - from, &end))
       return false;
     from += end;
   }
@@ -401,8 +429,8 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 1, (tl_array *[]){a}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    char *items = read_items(&p, lanes.data[0], lanes.step[0], n);
-    ok = items != NULL && partition_items(&p, items, n, kth, count);
+    char *items = read_items(&p, lanes.data[0], lanes.step[0], n, false);
+    ok = items != NULL && partition_items(&p, items, n, kth, count, NULL);
     if (ok && items != lanes.data[0])
       tl_kernels()->unpack[tl_move_size(size)](lanes.data[0], lanes.step[0],
                                                items, (size_t)n);
@@ -413,70 +441,6 @@ static bool partition_values(tl_vm *vm, tl_array *a, int axis,
 }
 
 // --- argpartition ------------------------------------------------------------
-
-// Puts the places order[from, n) apart at place k, as cut_items does items;
-// *end: where those of greater ones begin. Places that no one moved yet are not
-// written down.
-static bool split_places(workspace *p, int64_t *order, int64_t n, int64_t from,
-                         int64_t k, int64_t *end) {
-  const uint64_t *keys = words_of(&p->keys);
-  size_t nbytes = (size_t)(n - from) * sizeof *order;
-  const int64_t *before = NULL;
-  order += from;
-  n -= from;
-  // Later places divide a part of the order only. Its keys are gathered first,
-  // as the order no longer is that of the items.
-  if (from > 0) {
-    if (!room_for(p->vm, p->function, &p->moved, nbytes) ||
-        !room_for(p->vm, p->function, &p->before, nbytes))
-      return false;
-    uint64_t *moved = words_of(&p->moved);
-    bool ok = true;
-    for (int64_t i = 0; i < n && tl_poll_ok(p->vm, i, &ok); i++)
-      moved[i] = keys[order[i]];
-    if (!ok || !tl_copy_bytes(p->vm, p->before.bytes, order, nbytes))
-      return false;
-    keys = moved;
-    before = (const int64_t *)(const void *)p->before.bytes;
-  }
-  const tl_ranks ranks = {.vm = p->vm,
-                          .function = p->function,
-                          .dtype = TL_UINT64,
-                          .items = (const char *)keys,
-                          .n = n};
-  tl_nth at;
-  if (!tl_nth_find(&ranks, k - from, &at))
-    return false;
-  int64_t less = 0, same = at.less, more = at.less + at.same;
-  for (int64_t i = 0; i < n; i++) {
-    if (i % POLLED == 0 && !tl_poll(p->vm, 0))
-      return false;
-    // Without a branch, which would be wrong half the time.
-    int64_t is_less = keys[i] < at.key;
-    int64_t is_more = keys[i] > at.key;
-    order[same + ((less - same) & -is_less) + ((more - same) & -is_more)] =
-        before == NULL ? i : before[i];
-    less += is_less;
-    more += is_more;
-    same += 1 - is_less - is_more;
-  }
-  *end = from + at.less + at.same;
-  return tl_poll(p->vm, (uint64_t)n >> 10);
-}
-
-// The places of the items, which [order] may lie over.
-static bool order_items(workspace *p, const char *items, int64_t n,
-                        const int64_t *kth, int count, int64_t *order) {
-  if (!make_keys(p, items, n))
-    return false;
-  if (count == 0)
-    for (int64_t i = 0; i < n; i++) order[i] = i;
-  int64_t from = 0;
-  for (int i = 0; i < count; i++)
-    if (kth[i] >= from && !split_places(p, order, n, from, kth[i], &from))
-      return false;
-  return true;
-}
 
 // The places of x's items, of [dtype]. [out] may be x itself, lane by lane.
 static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
@@ -492,15 +456,18 @@ static bool partition_places(tl_vm *vm, tl_array *x, tl_dtype dtype,
   tl_lanes lanes;
   tl_lanes_begin(&lanes, 2, (tl_array *[]){x, out}, axis);
   for (; ok && !lanes.done; tl_lanes_next(&lanes)) {
-    // The order may lie over the items, whose keys are made first.
+    // The order may lie over the items, of which each block is looked at before
+    // it is written over; where they move, too, they are copied.
     bool dense = lanes.step[1] == sizeof *order;
-    const char *items = read_items(&p, lanes.data[0], lanes.step[0], n);
+    char *items = read_items(&p, lanes.data[0], lanes.step[0], n, count > 1);
     ok = items != NULL && (dense || room_for(vm, p.function, &p.order,
                                              (size_t)n * sizeof *order));
     if (!ok)
       break;
     order = (int64_t *)(void *)(dense ? lanes.data[1] : p.order.bytes);
-    ok = order_items(&p, items, n, kth, count, order);
+    if (count == 0)
+      tl_kernels()->iota(order, 0, 1, (size_t)n);
+    ok = partition_items(&p, items, n, kth, count, order);
     if (ok && !dense)
       tl_kernels()->unpack[tl_move_size(sizeof *order)](
           lanes.data[1], lanes.step[1], order, (size_t)n);

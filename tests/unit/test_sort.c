@@ -139,6 +139,40 @@ static void sorts(void **state) {
   }
 }
 
+static int compare_words(const void *x, const void *y) {
+  const uint64_t p = *(const uint64_t *)x, q = *(const uint64_t *)y;
+  return (p > q) - (p < q);
+}
+
+// The networks of each instruction set put any number of keys and rows in
+// order.
+static void networks(void **state) {
+  (void)state;
+  enum { WIDTH = TL_SORT_ROW / sizeof(uint64_t), MOST = 140 };
+  static const char *const sets[] = {"avx2", "avx512"};
+  uint64_t *keys = (void *)a, *want = (void *)sorted;
+  for (int set = 0; set < 2; set++) {
+    const tl_kernel_table *kernels = tl_kernels_named(sets[set]);
+    for (size_t n = 1; kernels != NULL && n <= MOST; n++) {
+      fill_random(TL_UINT64, a, n * WIDTH);
+      for (size_t column = 0; column < WIDTH; column++)
+        for (size_t i = 0; i < n; i++)
+          want[column * n + i] = keys[i * WIDTH + column];
+      kernels->sort_columns[3](keys, n);
+      for (size_t column = 0; column < WIDTH; column++) {
+        qsort(want + column * n, n, sizeof *want, compare_words);
+        for (size_t i = 0; i < n; i++)
+          assert_true(want[column * n + i] == keys[i * WIDTH + column]);
+      }
+      fill_random(TL_UINT64, a, 7 * n);
+      memcpy(want, keys, 7 * n * sizeof *want);
+      kernels->sort_lane[3](keys, 7 * n, scratch);
+      qsort(want, 7 * n, sizeof *want, compare_words);
+      assert_memory_equal(keys, want, 7 * n * sizeof *want);
+    }
+  }
+}
+
 static void zeros_are_equal_positions(void **state) {
   (void)state;
   const double x[] = {0.0, -0.0, 0.0, -0.0, -1, NAN, -NAN, INFINITY};
@@ -417,6 +451,7 @@ static void products(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(sorts),
+      cmocka_unit_test(networks),
       cmocka_unit_test(zeros_are_equal_positions),
       cmocka_unit_test(stops_where_asked),
       cmocka_unit_test(new_pages_come_a_few_at_a_time),

@@ -201,7 +201,7 @@ typedef size_t tl_spread(void *out, const void *values, ptrdiff_t step,
                          const int64_t *offsets, int64_t first, size_t n);
 
 // out[k++] = a[i] for every true mask[i]; returns k. [out] has room for k
-// items and is disjoint from a, or is a.
+// items and is disjoint from a, or is a, or begins before it.
 //
 //   a 1 2 3 4, mask 1 0 0 1     out 1 4, returns 2
 typedef size_t tl_compress_kernel(void *out, const void *a, const uint8_t *mask,
@@ -250,6 +250,8 @@ enum { TL_BIN_NONE = -2, TL_BIN_UNSURE = -1 };
 typedef void tl_search(int64_t *out, const void *sorted, size_t m,
                        const void *queries, size_t n, bool right);
 
+typedef struct tl_sort_convert tl_sort_convert;  // in sort.h
+
 // The bytes of a row that a sort of columns goes through, whatever its keys.
 enum { TL_SORT_ROW = 64 };
 
@@ -257,6 +259,10 @@ enum { TL_SORT_ROW = 64 };
 //
 //   rows 3 1 .., 2 5 ..     2 1 .., 3 5 ..
 typedef void tl_sort_columns(void *rows, size_t n);
+// Sorts n unsigned keys by way of [rows], aligned to 64, with room for the next
+// power of two of them, or TL_SORT_ROWS bytes.
+enum { TL_SORT_ROWS = 8 * TL_SORT_ROW };
+typedef void tl_sort_lane(void *keys, size_t n, void *rows);
 
 // A long kernel asks this now and then; true stops it, and [stopped] stays
 // true.
@@ -423,8 +429,12 @@ typedef struct tl_kernel_table {
   bool (*even_bins)(int64_t *out, const tl_even_bins *bins, const double *items,
                     size_t n);
   tl_search *search[TL_KERNEL_DTYPES];
+  // Items to keys and back: words of 1, 2, 4 and 8 bytes, three real dtypes.
+  const tl_sort_convert *sort_converts;
   // By tl_move_size() of the keys; NULL in a small set.
   tl_sort_columns *sort_columns[4];
+  tl_sort_lane *sort_lane[4];  // of keys of 4 and of 8 bytes
+  size_t sort_lane_bytes;      // of so many, it is faster than others; 0: none
   tl_convolve_kernel *convolve[TL_KERNEL_DTYPES];  // int64, uint64, float64
   // Rotates rows i and i + 1 of count + 1 rows of n items, [row] items from
   // one to the next, for i from count - 1 down to 0: (x, y) becomes (c x - s

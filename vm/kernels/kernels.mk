@@ -5,10 +5,10 @@
 # Compiled once for each instruction set, with TL_ISA defined as its name.
 KERNEL_LOOPS := table arith integer invariant divide compare round vmath vmath_exp \
                 vmath_log vmath_sin vmath_angles vmath_hyperbolic vmath_roots vmath_powers vmath_short complex complex_abs cast move mask reduce \
-                extreme extreme_outer extreme_segments outer search sort_columns gemm gemv gemv_complex \
+                extreme extreme_outer extreme_segments outer search sort_keys sort_columns gemm gemv gemv_complex \
                 decimal rotate segments convolve half
 # Compiled once.
-KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare sort_keys radix sort argsort merge overflow
+KERNEL_PLAIN := isa scratch generated/erf_table rare complex_rare radix sort argsort merge overflow
 
 # Same bits everywhere: no fused multiply-add but in matrix products, and no
 # -ffast-math. Loops carry their own promise that exact aliases are safe.

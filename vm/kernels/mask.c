@@ -72,19 +72,40 @@ TL_INLINE size_t words_followed(const uint8_t *mask, size_t n) {
 
 // Items of a word to out and back, bit by bit; nothing is written or read
 // behind the last one.
-#define PLAIN_WORDS(size, T)                                          \
+#define PLAIN_PACK(size, T)                                           \
   TL_INLINE void pack_word_##size(T *out, const T *a, uint64_t word,  \
                                   bool over) {                        \
     (void)over;                                                       \
     for (; word != 0; word &= word - 1) *out++ = a[lowest_bit(word)]; \
-  }                                                                   \
+  }
+#define PLAIN_SPREAD(size, T)                                         \
   static void spread_word_##size(T *out, uint64_t word, const T *a) { \
     for (; word != 0; word &= word - 1) out[lowest_bit(word)] = *a++; \
   }
-PLAIN_WORDS(1, tl_word1)
-PLAIN_WORDS(2, tl_word2)
+PLAIN_SPREAD(1, tl_word1)
+PLAIN_SPREAD(2, tl_word2)
 
 #if defined(__AVX512F__)
+// Narrow items are moved to the front as words of 32 bits, 16 at a time.
+#define NARROW_WORDS(size, T, vec, load, store, epi)                       \
+  TL_INLINE void pack_word_##size(T *out, const T *a, uint64_t word,       \
+                                  bool over) {                             \
+    for (int i = 0; i < WORD; i += 16, word >>= 16, a += 16) {             \
+      const __mmask16 bits = (__mmask16)word;                              \
+      const size_t n = count_bits(bits);                                   \
+      const __m512i some = _mm512_maskz_compress_epi32(                    \
+          bits, _mm512_cvtepu##epi##_epi32(load((const vec *)(void *)a))); \
+      if (over)                                                            \
+        store((vec *)(void *)out, _mm512_cvtepi32_epi##epi(some));         \
+      else                                                                 \
+        _mm512_mask_cvtepi32_storeu_epi##epi(                              \
+            out, (__mmask16)(((uint32_t)1 << n) - 1), some);               \
+      out += n;                                                            \
+    }                                                                      \
+  }
+NARROW_WORDS(1, tl_word1, __m128i, _mm_loadu_si128, _mm_storeu_si128, 8)
+NARROW_WORDS(2, tl_word2, __m256i, _mm256_loadu_si256, _mm256_storeu_si256, 16)
+
 // The n lowest bits.
 TL_INLINE uint64_t low_bits(size_t n) {
   return ((uint64_t)1 << n) - 1;
@@ -129,6 +150,9 @@ VECTOR_WORDS(4, tl_word4, 16, 1, , __mmask16, epi32)
 VECTOR_WORDS(8, tl_word8, 8, 1, , __mmask8, epi64)
 VECTOR_WORDS(16, tl_word16, 4, 2, doubled, __mmask8, epi64)
 #else
+#define PLAIN_WORDS(size, T) PLAIN_PACK(size, T) PLAIN_SPREAD(size, T)
+PLAIN_PACK(1, tl_word1)
+PLAIN_PACK(2, tl_word2)
 PLAIN_WORDS(4, tl_word4)
 PLAIN_WORDS(8, tl_word8)
 PLAIN_WORDS(16, tl_word16)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "vm/kernels/loop.h"
+#include "vm/kernels/sort.h"
 
 #define X(D, sfx, T, W)         \
   tl_search TL_K(search_##sfx); \
@@ -13,8 +14,10 @@ TL_FLOATS(X)
 TL_COMPLEXES(X)
 #undef X
 
+extern const tl_sort_convert TL_K(sort_converts)[];
 tl_sort_columns TL_K(sort_columns_1), TL_K(sort_columns_2),
     TL_K(sort_columns_4), TL_K(sort_columns_8);
+tl_sort_lane TL_K(sort_lane_4), TL_K(sort_lane_8);
 
 // Products go in blocks: so many rows, columns and terms are packed at once. A
 // tile of the result has at most TALL rows and WIDE bytes of columns.

@@ -1,10 +1,58 @@
-// Sorting values: radix sorts of keys; merging where there are few.
+// Sorting values: radix sorts of keys; by a network of comparators where there
+// are few.
 #include "vm/half.h"
 #include "vm/kernels/sort.h"
 
 #include <string.h>
 
 #include "vm/kernels/loop.h"
+
+// Parts of the scratch begin on cache lines.
+static size_t whole_lines(size_t nbytes) {
+  return (nbytes + 63) / 64 * 64;
+}
+
+// Which bits of a key are turned: the sign's of signed integers, so that
+// negative ones come first, and all for descending order.
+static uint64_t turned_bits(tl_dtype dtype, bool descending) {
+  const bool is_signed = tl_dtypes[dtype].kind == 'I';
+  const uint64_t sign = (uint64_t)1 << (8 * tl_itemsize(dtype) - 1);
+  return (is_signed ? sign : 0) ^ (descending ? UINT64_MAX : 0);
+}
+
+// Integers of one width are one kind, signed or not, as are bools and bytes.
+static const tl_sort_convert *convert(tl_dtype dtype) {
+  return tl_kernels()->sort_converts + (tl_dtype_is_real(dtype)
+                                            ? 4 + dtype - TL_FLOAT16
+                                            : tl_move_size(tl_itemsize(dtype)));
+}
+
+// [same_zero]: -0.0 and 0.0 have one key, which a stable order needs.
+void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
+                  bool descending, bool same_zero, tl_stop *stop) {
+  convert(dtype)->keys_wide(keys, a, n, turned_bits(dtype, descending),
+                            same_zero, stop);
+}
+
+void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
+                     tl_stop *stop) {
+  convert(dtype)->keys_own(a, a, n, turned_bits(dtype, descending), false,
+                           stop);
+}
+
+// NaNs all get one payload, since their keys are one.
+void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
+                       bool descending, tl_stop *stop) {
+  convert(dtype)->items_own(a, keys, n, turned_bits(dtype, descending), false,
+                            stop);
+}
+
+// [keys] and [a] are different memory.
+void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
+                       bool descending, tl_stop *stop) {
+  convert(dtype)->items_wide(a, keys, n, turned_bits(dtype, descending), false,
+                             stop);
+}
 
 // Puts right what a sort by the upper digits left in disorder, if that takes
 // few moves. Returns false if it would take more, with the keys still a
@@ -25,21 +73,31 @@ static bool finish_by_insertion(tl_key8 *a, size_t n, tl_stop *stop) {
   return true;
 }
 
-// Keys at most 32 bits apart are sorted by words of that size, in the two
-// halves of b: half the memory to go through.
-static void sort_narrow(tl_key8 *a, tl_key8 *b, size_t n, tl_key_span span,
-                        tl_radix_counts *counts, tl_stop *stop) {
-  tl_word4 *low = (tl_word4 *)b;
+// Keys at most 32 bits apart as words of that size, and back.
+static void narrow(tl_word4 *low, const tl_key8 *a, size_t n, tl_key_span span,
+                   tl_stop *stop) {
   for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
     TL_LOOP for (size_t i = start; i < end; i++) low[i] =
         (uint32_t)(a[i] - span.least);
   }
+}
+
+static void widen(tl_key8 *a, const tl_word4 *low, size_t n, tl_key_span span,
+                  tl_stop *stop) {
+  for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
+    TL_LOOP for (size_t i = start; i < end; i++) a[i] = span.least + low[i];
+  }
+}
+
+// They are sorted in the two halves of b: half the memory to go through.
+static void sort_narrow(tl_key8 *a, tl_key8 *b, size_t n, tl_key_span span,
+                        tl_radix_counts *counts, tl_stop *stop) {
+  tl_word4 *low = (tl_word4 *)b;
+  narrow(low, a, n, span, stop);
   const tl_word4 *sorted = tl_radix_sort4(
       low, low + n, n, 0, (span.bits + TL_DIGIT_BITS - 1) / TL_DIGIT_BITS,
       counts, stop);
-  for (size_t start = 0, end; tl_piece(stop, start, n, &end); start = end) {
-    TL_LOOP for (size_t i = start; i < end; i++) a[i] = span.least + sorted[i];
-  }
+  widen(a, sorted, n, span, stop);
 }
 
 // Moves all keys by the same distance, wrapping, so that those around zero have
@@ -89,9 +147,36 @@ static tl_key8 *sort_wide(tl_key8 *a, tl_key8 *b, size_t n,
 #define BEFORE(x, y) ((x) < (y))
 #include "vm/kernels/merge_sort.h"
 
-// Parts of the scratch begin on cache lines.
-static size_t whole_lines(size_t nbytes) {
-  return (nbytes + 63) / 64 * 64;
+// Whether a network takes less time than merging and than the passes of a radix
+// sort.
+static bool by_network(size_t itemsize, size_t n) {
+  return n > 2 * TL_INSERTION_RUN && itemsize >= sizeof(uint32_t) &&
+         n * itemsize <= tl_kernels()->sort_lane_bytes;
+}
+
+// Rows of keys, or of words of half their size and the words before them.
+static size_t network_room(size_t itemsize, size_t n) {
+  size_t nbytes = 2 * TL_SORT_ROWS;
+  while (nbytes < n * itemsize) nbytes *= 2;
+  return nbytes;
+}
+
+// Sorts few keys. Where they are at most 32 bits apart, vectors of words of
+// that size have twice as many.
+static void sort_by_network(size_t itemsize, void *keys, size_t n,
+                            void *scratch) {
+  if (itemsize == sizeof(uint64_t)) {
+    const tl_key_span span = tl_keys_span(keys, n, NULL);
+    if (span.bits <= 32) {
+      tl_word4 *low = scratch;
+      narrow(low, keys, n, span, NULL);
+      tl_kernels()->sort_lane[2](
+          low, n, (char *)scratch + whole_lines(n * sizeof *low));
+      widen(keys, low, n, span, NULL);
+      return;
+    }
+  }
+  tl_kernels()->sort_lane[tl_move_size(itemsize)](keys, n, scratch);
 }
 
 // Complex items are sorted by their order; then the items are moved by way of a
@@ -103,8 +188,13 @@ size_t tl_sort_scratch(tl_dtype dtype, size_t n) {
     return tl_argsort_scratch(dtype, n, false) +
            whole_lines(n * sizeof(int64_t)) +
            whole_lines(n * tl_itemsize(dtype));
+  const size_t itemsize = tl_itemsize(dtype);
+  if (by_network(itemsize, n))
+    return network_room(itemsize, n);
   if (n < TL_SMALL_SORT)
-    return 2 * n * sizeof(uint64_t);
+    return whole_lines(n * sizeof(uint64_t)) +
+           (by_network(sizeof(uint64_t), n) ? network_room(sizeof(uint64_t), n)
+                                            : n * sizeof(uint64_t));
   return sizeof(tl_radix_counts) + n * tl_itemsize(dtype);
 }
 
@@ -142,17 +232,28 @@ static const void *sort_keys(size_t itemsize, void *a, void *buffer, size_t n,
 }
 
 // Items become keys in their own memory, are sorted there and in the buffer,
-// and become items again. Few items have keys of 64 bits and are merged.
+// and become items again. A few, or where there is no network, have keys of 64
+// bits and are merged.
 static void sort_real(tl_dtype dtype, void *a, size_t n, bool descending,
                       void *scratch, tl_stop *stop) {
-  if (n < TL_SMALL_SORT) {
-    uint64_t *keys = scratch;
-    tl_sort_keys(dtype, keys, a, n, descending, false, stop);
-    tl_sort_from_wide(dtype, a, sort_few(keys, keys + n, NULL, n, NULL), n,
-                      descending, stop);
+  const size_t itemsize = tl_itemsize(dtype);
+  if (by_network(itemsize, n)) {
+    tl_sort_to_keys(dtype, a, n, descending, stop);
+    sort_by_network(itemsize, a, n, scratch);
+    tl_sort_from_keys(dtype, a, a, n, descending, stop);
     return;
   }
-  const size_t itemsize = tl_itemsize(dtype);
+  if (n < TL_SMALL_SORT) {
+    uint64_t *keys = scratch;
+    uint64_t *rest = keys + whole_lines(n * sizeof *keys) / sizeof *keys;
+    tl_sort_keys(dtype, keys, a, n, descending, false, stop);
+    if (by_network(sizeof *keys, n))
+      sort_by_network(sizeof *keys, keys, n, rest);
+    else
+      keys = sort_few(keys, rest, NULL, n, NULL);
+    tl_sort_from_wide(dtype, a, keys, n, descending, stop);
+    return;
+  }
   void *buffer = (char *)scratch + sizeof(tl_radix_counts);
   tl_sort_touch(buffer, n * itemsize, stop);
   tl_sort_to_keys(dtype, a, n, descending, stop);

@@ -37,6 +37,14 @@ static inline bool tl_piece(tl_stop *stop, size_t i, size_t n, size_t *end) {
 // items take us; the passes write all over the block from their first piece on.
 void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop);
 
+// Out of items or keys [a], the keys or items [out]: each item by a key of its
+// own width, or of 64 bits. Which bits are [turned] depends on the dtype.
+typedef void tl_sort_converter(void *out, const void *a, size_t n,
+                               uint64_t turned, bool same_zero, tl_stop *stop);
+struct tl_sort_convert {
+  tl_sort_converter *keys_own, *items_own, *keys_wide, *items_wide;
+};
+
 // Writes the keys of [n] real items or bools, widened to 64 bits. With
 // [same_zero], -0.0 and 0.0 have one key.
 void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,

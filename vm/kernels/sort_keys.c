@@ -1,5 +1,6 @@
 // Keys of what is sorted: see sort.h.
 #include "vm/kernels/loop.h"
+#include "vm/kernels/search.h"
 #include "vm/kernels/sort.h"
 
 #define TOP_BIT(U) ((U)((U)1 << (8 * sizeof(U) - 1)))
@@ -11,7 +12,7 @@
   X(word1, tl_word1, INTEGER, UINT8_MAX, 0)            \
   X(word2, tl_word2, INTEGER, UINT16_MAX, 0)           \
   X(word4, tl_word4, INTEGER, UINT32_MAX, 0)           \
-  X(word8, tl_key8, INTEGER, UINT64_MAX, 0)           \
+  X(word8, tl_key8, INTEGER, UINT64_MAX, 0)            \
   X(float16, tl_word2, REAL, 0x7c00u, 0x7e00u)         \
   X(float32, tl_word4, REAL, 0x7f800000u, 0x7fc00000u) \
   X(float64, tl_key8, REAL, 0x7ff0000000000000u, 0x7ff8000000000000u)
@@ -38,14 +39,6 @@
        ONES_UNLESS_0(U, (U) ~(U)(key))) |    \
       ((NAN_BITS) & (U)~ONES_UNLESS_0(U, (U) ~(U)(key))))
 #define UNTURNED(U, key) (U)((key) ^ ((U)(SIGN_OF(U, key) - 1) | TOP_BIT(U)))
-
-// Which bits of a key are turned: the sign's of signed integers, so that
-// negative ones come first, and all for descending order.
-static uint64_t turned_bits(tl_dtype dtype, bool descending) {
-  const bool is_signed = tl_dtypes[dtype].kind == 'I';
-  const uint64_t sign = (uint64_t)1 << (8 * tl_itemsize(dtype) - 1);
-  return (is_signed ? sign : 0) ^ (descending ? ALL_ONES(uint64_t) : 0);
-}
 
 // Keys and items may be one array where their widths agree.
 #define KEYS(sfx, U, KIND, INF, NAN_BITS, width, K)                            \
@@ -82,48 +75,9 @@ static uint64_t turned_bits(tl_dtype dtype, bool descending) {
 KEY_WORDS(X)
 #undef X
 
-// Out of items or keys [a], the keys or items [out]: each item by a key of its
-// own width, or of 64 bits.
-typedef void convert(void *out, const void *a, size_t n, uint64_t turned,
-                     bool same_zero, tl_stop *stop);
-static const struct {
-  convert *keys_own, *items_own, *keys_wide, *items_wide;
-} converts[] = {
+const tl_sort_convert TL_K(sort_converts)[] = {
 #define X(sfx, U, KIND, INF, NAN_BITS) \
   {keys_##sfx##_own, items_##sfx##_own, keys_##sfx##_wide, items_##sfx##_wide},
     KEY_WORDS(X)
 #undef X
 };
-
-// Integers of one width are one kind, signed or not, as are bools and bytes.
-static size_t kind_of(tl_dtype dtype) {
-  return tl_dtype_is_real(dtype) ? 4 + dtype - TL_FLOAT16
-                                 : tl_move_size(tl_itemsize(dtype));
-}
-
-// [same_zero]: -0.0 and 0.0 have one key, which a stable order needs.
-void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
-                  bool descending, bool same_zero, tl_stop *stop) {
-  converts[kind_of(dtype)].keys_wide(keys, a, n, turned_bits(dtype, descending),
-                                     same_zero, stop);
-}
-
-void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
-                     tl_stop *stop) {
-  converts[kind_of(dtype)].keys_own(a, a, n, turned_bits(dtype, descending),
-                                    false, stop);
-}
-
-// NaNs all get one payload, since their keys are one.
-void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
-                       bool descending, tl_stop *stop) {
-  converts[kind_of(dtype)].items_own(a, keys, n, turned_bits(dtype, descending),
-                                     false, stop);
-}
-
-// [keys] and [a] are different memory.
-void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
-                       bool descending, tl_stop *stop) {
-  converts[kind_of(dtype)].items_wide(
-      a, keys, n, turned_bits(dtype, descending), false, stop);
-}

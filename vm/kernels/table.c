@@ -190,9 +190,12 @@ const tl_kernel_table TABLE(TL_ISA) = {
     .outer_squares = {BY_PARTS(outer_squares)},
     .search = {[TL_FLOAT16] = TL_K(search_float16),
                BY_ORDERED(search) BY_COMPLEX(search)},
+    .sort_converts = TL_K(sort_converts),
 #if !TL_SMALL
     .sort_columns = {TL_K(sort_columns_1), TL_K(sort_columns_2),
                      TL_K(sort_columns_4), TL_K(sort_columns_8)},
+    .sort_lane = {[2] = TL_K(sort_lane_4), TL_K(sort_lane_8)},
+    .sort_lane_bytes = 256 * TL_LANES(char),
 #endif
     .convolve = {[TL_INT64] = TL_K(convolve_uint64),
                  [TL_UINT64] = TL_K(convolve_uint64),
