@@ -753,7 +753,8 @@ typedef struct tally_parcel tally_parcel;
 //
 // A function of a script goes as its text, if it has captured nothing and is of
 // the main module: variables and functions that it names are those of the main
-// module of the VM that receives it, which compiles it.
+// module of the VM that receives it, which compiles it. One of the library or of
+// the host goes by its name, and is that of the VM that receives it.
 //
 //   TALLY_ERR_TYPE   v is or holds another function, a module or resource
 //   TALLY_ERR_LIMIT   lists in lists, 200 deep; time
@@ -762,7 +763,7 @@ TALLY_API tally_status tally_send(tally_vm *vm, tally_value v,
                                   tally_parcel **out);
 // The value, in this VM; *out returns owned. Takes the parcel on every path.
 //   TALLY_ERR_MEMORY  memory_limit would be passed
-//   TALLY_ERR_NAME    a function in it names what is not there
+//   TALLY_ERR_NAME    a function in it, or what that names, is not there
 TALLY_API tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
                                      tally_value *out);
 // Gives up a parcel that nobody receives. From any thread; NULL is allowed.
