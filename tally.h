@@ -111,8 +111,9 @@ typedef struct tally_options {
   // importing file, TALLY_PATH, the library.
   int (*load)(void *context, const char *name, char **text, size_t *nbytes);
   void *context;               // handed to these and clock, never touched
-  // Bytes live at once; 0: no limit. Compiling a text and telling of an error
-  // may take 256 KiB more, so that a full VM can still be told to let go.
+  // Bytes live at once; 0: no limit. Compiling a text and telling of an error or
+  // of a run may take 256 KiB more, so that a full VM can still be told to let
+  // go.
   size_t memory_limit;
   uint64_t instruction_limit;  // per call into the VM; 0: no limit
   double time_limit;           // seconds per call into the VM; 0: no limit
