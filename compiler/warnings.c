@@ -3,6 +3,8 @@
 
 #include "compiler/warnings.h"
 
+#include <string.h>
+
 #include "compiler/ast_walk.h"
 #include "compiler/scope.h"
 
@@ -46,6 +48,44 @@ static void check_block(const watcher *w, const tl_ast_items *block) {
   }
 }
 
+// Several names take each item apart, which a number or a text is no list for.
+static void check_for(const watcher *w, const tl_ast_for *loop) {
+  const tl_ast *list = loop->value;
+  if (loop->name_count == 1 || list->kind != TL_AST_LIST)
+    return;
+  for (uint32_t i = 0; i < list->items.count; i++) {
+    const tl_ast *item = list->items.items[i];
+    if (item->kind == TL_AST_STRING || item->kind == TL_AST_INT ||
+        item->kind == TL_AST_FLOAT) {
+      tl_diagnose(w->list, TALLY_OK, item->span,
+                  "%u names take an item apart, and this is one value; "
+                  "enumerate(xs) counts items",
+                  loop->name_count);
+      return;
+    }
+  }
+}
+
+// Whether it is typeof(…), of the library.
+static bool is_typeof(const watcher *w, const tl_ast *ast) {
+  return ast->kind == TL_AST_CALL && ast->call.callee->kind == TL_AST_NAME &&
+         strcmp(ast->call.callee->name.name->text, "typeof") == 0 &&
+         tl_scope_find(w->scope, ast->call.callee->name.name) == NULL;
+}
+
+// A type is no text, and equals none.
+static void check_compare(const watcher *w, const tl_ast_binary *compare) {
+  const tl_ast *left = compare->left, *right = compare->right;
+  const tl_ast *text = is_typeof(w, left) ? right : left;
+  if ((compare->op == TL_OPERATOR_EQUAL ||
+       compare->op == TL_OPERATOR_NOT_EQUAL) &&
+      text->kind == TL_AST_STRING &&
+      (is_typeof(w, left) || is_typeof(w, right)))
+    tl_diagnose(w->list, TALLY_OK, text->span,
+                "a type never equals a text: write `%s`, in backquotes",
+                text->string.text);
+}
+
 // A visitor of tl_ast_each_child.
 static bool check(tl_ast *ast, void *context) {
   watcher *w = context;
@@ -70,6 +110,12 @@ static bool check(tl_ast *ast, void *context) {
       break;
     case TL_AST_IMPORT:
       check_import(w, &ast->import);
+      break;
+    case TL_AST_FOR:
+      check_for(w, &ast->for_loop);
+      break;
+    case TL_AST_COMPARE:
+      check_compare(w, &ast->binary);
       break;
     default:
       break;

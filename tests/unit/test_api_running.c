@@ -642,6 +642,24 @@ static void test_findings(void **state) {
       "warning 3 3 26 27 y is never read; "
       "warning 5 3 45 53 this is never reached; ");
   expect_findings(h, "print(1)", "");
+  expect_findings(h,
+                  "for i, x in (1, \"a\") { print(i, x) }\n"
+                  "for i, x in ((1, 2), \"a\") { print(i, x) }\n"
+                  "for x in (1, \"a\") { print(x, typeof(x) == \"list\") }\n"
+                  "print(\"int8\" != typeof(1), typeof(1) == `int8`)",
+                  "warning 1 14 13 14 2 names take an item apart, and this is "
+                  "one value; enumerate(xs) counts items; "
+                  "warning 2 22 58 61 2 names take an item apart, and this is "
+                  "one value; enumerate(xs) counts items; "
+                  "warning 3 43 121 127 a type never equals a text: write "
+                  "`list`, in backquotes; "
+                  "warning 4 7 137 143 a type never equals a text: write "
+                  "`int8`, in backquotes; ");
+  // A function of the script's own, called so; kinds of items that fit.
+  expect_findings(h,
+                  "fn typeof(x) = \"a\"\nprint(typeof(1) == \"a\")\n"
+                  "for a, b in ((1, 2), [3, 4]) { print(a, b) }",
+                  "");
   expect_findings(h, "x = nosuch\ny = sin(1, 2)\n",
                   "name 1 5 4 10 nosuch is not defined; "
                   "type 2 12 22 23 sin takes 1 argument by position (x); ");
