@@ -412,7 +412,8 @@ static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // --- Any value --------------------------------------------------------------
 
-// The error of a value without items or fields to set.
+// The error of a value without items or fields to set. A host's object may have
+// items.
 static bool fail_target(tl_vm *vm, tl_slot target) {
   if (tl_is_string(target))
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -421,8 +422,10 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
   if (tl_is_kind(target, TL_KIND_MODULE))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a module cannot be assigned to from outside");
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set%s",
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no %s to set%s",
                  tl_described(vm, target),
+                 tl_is_kind(target, TL_KIND_HANDLE) ? "fields"
+                                                    : "items or fields",
                  tl_is_none(target) ? ": an empty record is (:), an empty list "
                                       "(), and { } a block without a value"
                                     : "");
