@@ -344,13 +344,17 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
       tl_drop(vm, old);
     return ok;
   }
-  // A nested part takes a value of its own type.
+  // A nested part becomes a value of its own type; of another one, as of an
+  // array without missing values, it takes the items.
   tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
   if (wanted == NULL || got == NULL)
     return false;
-  if (wanted != got)
-    return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
-                   tl_described(vm, value), tl_described(vm, *part));
+  if (wanted != got) {
+    static const tl_index_item all_axes = {.kind = TL_ITEM_ELLIPSIS};
+    static const tl_step all = {.item_count = 1, .items = &all_axes};
+    carried borrowed = {tl_borrow(value), false, true};
+    return update(vm, (way){&all, 1, part}, part, &borrowed, part);
+  }
   tl_slot old = *part;
   *part = tl_retain(vm, tl_borrow(value));
   tl_drop(vm, old);
