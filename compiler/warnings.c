@@ -55,32 +55,24 @@ static void check_for(const watcher *w, const tl_ast_for *loop) {
     return;
   for (uint32_t i = 0; i < list->items.count; i++) {
     const tl_ast *item = list->items.items[i];
-    if (item->kind == TL_AST_STRING || item->kind == TL_AST_INT ||
-        item->kind == TL_AST_FLOAT) {
-      tl_diagnose(w->list, TALLY_OK, item->span,
-                  "%u names take an item apart, and this is one value; "
-                  "enumerate(xs) counts items",
-                  loop->name_count);
-      return;
-    }
+    if (item->kind != TL_AST_STRING && item->kind != TL_AST_INT)
+      continue;
+    tl_diagnose(w->list, TALLY_OK, item->span,
+                "%u names take an item apart, and this is one value; "
+                "enumerate(xs) counts items",
+                loop->name_count);
+    return;
   }
 }
 
-// Whether it is typeof(…), of the library.
-static bool is_typeof(const watcher *w, const tl_ast *ast) {
-  return ast->kind == TL_AST_CALL && ast->call.callee->kind == TL_AST_NAME &&
-         strcmp(ast->call.callee->name.name->text, "typeof") == 0 &&
-         tl_scope_find(w->scope, ast->call.callee->name.name) == NULL;
-}
-
-// A type is no text, and equals none.
-static void check_compare(const watcher *w, const tl_ast_binary *compare) {
-  const tl_ast *left = compare->left, *right = compare->right;
-  const tl_ast *text = is_typeof(w, left) ? right : left;
-  if ((compare->op == TL_OPERATOR_EQUAL ||
-       compare->op == TL_OPERATOR_NOT_EQUAL) &&
-      text->kind == TL_AST_STRING &&
-      (is_typeof(w, left) || is_typeof(w, right)))
+// A type is no text, and equals none: of typeof(x) == "list", on either side.
+static void check_equal(const watcher *w, const tl_ast *type,
+                        const tl_ast *text) {
+  if (text->kind != TL_AST_STRING || type->kind != TL_AST_CALL ||
+      type->call.callee->kind != TL_AST_NAME)
+    return;
+  const tl_name *name = type->call.callee->name.name;
+  if (strcmp(name->text, "typeof") == 0 && !tl_scope_find(w->scope, name))
     tl_diagnose(w->list, TALLY_OK, text->span,
                 "a type never equals a text: write `%s`, in backquotes",
                 text->string.text);
@@ -115,7 +107,8 @@ static bool check(tl_ast *ast, void *context) {
       check_for(w, &ast->for_loop);
       break;
     case TL_AST_COMPARE:
-      check_compare(w, &ast->binary);
+      check_equal(w, ast->binary.left, ast->binary.right);
+      check_equal(w, ast->binary.right, ast->binary.left);
       break;
     default:
       break;

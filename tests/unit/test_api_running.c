@@ -643,17 +643,17 @@ static void test_findings(void **state) {
       "warning 5 3 45 53 this is never reached; ");
   expect_findings(h, "print(1)", "");
   expect_findings(h,
-                  "for i, x in (1, \"a\") { print(i, x) }\n"
+                  "for i, x in (\"a\", ()) { print(i, x) }\n"
                   "for i, x in ((1, 2), \"a\") { print(i, x) }\n"
                   "for x in (1, \"a\") { print(x, typeof(x) == \"list\") }\n"
                   "print(\"int8\" != typeof(1), typeof(1) == `int8`)",
-                  "warning 1 14 13 14 2 names take an item apart, and this is "
+                  "warning 1 14 13 16 2 names take an item apart, and this is "
                   "one value; enumerate(xs) counts items; "
-                  "warning 2 22 58 61 2 names take an item apart, and this is "
+                  "warning 2 22 59 62 2 names take an item apart, and this is "
                   "one value; enumerate(xs) counts items; "
-                  "warning 3 43 121 127 a type never equals a text: write "
+                  "warning 3 43 122 128 a type never equals a text: write "
                   "`list`, in backquotes; "
-                  "warning 4 7 137 143 a type never equals a text: write "
+                  "warning 4 7 138 144 a type never equals a text: write "
                   "`int8`, in backquotes; ");
   // A function of the script's own, called so; kinds of items that fit.
   expect_findings(h,

@@ -369,11 +369,8 @@ bool tl_function_named(tl_vm *vm, const char *name, tl_slot *out) {
     snprintf(module, sizeof module, "%.*s", (int)(point - from), from);
   if (point != NULL)
     native = tl_native_module(vm, module, strlen(module));
-  const tl_builtin *builtin =
-      point == NULL || native != NULL
-          ? tl_function_find(vm, native, own, strlen(own))
-          : NULL;
-  if (builtin != NULL) {
+  const tl_builtin *builtin = tl_function_find(vm, native, own, strlen(own));
+  if (builtin != NULL && (point == NULL || native != NULL)) {
     *out = tl_builtin_slot(builtin);
     return true;
   }

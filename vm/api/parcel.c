@@ -280,40 +280,30 @@ static void pack_record(tl_vm *vm, tally_parcel *p, tl_record *record,
   }
 }
 
-// Whether a function is the library's or the host's; *module and *name are then
-// what a script calls it, with NULL for what needs no import. Of those in Tally
-// it is one where the name leads to it, and not a function within another.
-static bool is_named(tl_vm *vm, tl_slot s, const char **module,
-                     const char **name) {
-  if (tl_is_kind(s, TL_KIND_BUILTIN)) {
-    const tl_builtin *row = s.pointer;
-    *name = row->name;
-    *module = tl_builtin_is_host(row)
-                  ? ((const tl_host_function *)(const void *)row)->module
-                  : tl_builtin_module(vm->library, row);
-    return true;
-  }
-  const tl_prototype *f = tl_function_prototype(s);
-  const size_t prefix = strlen(TL_GLOBAL_MODULE);
-  const tl_module *from = f->unit->module;
-  *name = f->name->text;
-  *module = from->name->text;
-  int32_t index = tl_module_find(from, *name, f->name->length);
-  bool found = tl_is_library(vm, f->unit) &&
-               tl_embedded_member(vm->library, *module, *name) != NULL &&
-               index >= 0 && from->variables[index].pointer == s.pointer;
-  if (strncmp(*module, TL_GLOBAL_MODULE, prefix) == 0)
-    *module = NULL;
-  return found;
-}
-
-// Whether it was packed as a name, which the receiver looks up in its library.
+// The name of a function of the library or the host, as scripts write it:
+// "sum", "linalg.det". Of those in Tally it is packed where the name leads to
+// it, and not for a function within another. Returns whether it was.
 static bool pack_named(tl_vm *vm, tally_parcel *p, tl_slot s) {
   const char *module, *name;
-  if (!is_named(vm, s, &module, &name))
-    return false;
-  size_t before = module == NULL ? 0 : strlen(module);
-  size_t room = before + strlen(name) + 2;
+  if (tl_is_kind(s, TL_KIND_BUILTIN)) {
+    const tl_builtin *row = s.pointer;
+    name = row->name;
+    module = tl_builtin_is_host(row)
+                 ? ((const tl_host_function *)(const void *)row)->module
+                 : tl_builtin_module(vm->library, row);
+  } else {
+    const tl_unit *unit = tl_function_prototype(s)->unit;
+    name = tl_function_prototype(s)->name->text;
+    module = unit->module->name->text;
+    int32_t index = tl_module_find(unit->module, name, strlen(name));
+    if (!tl_is_library(vm, unit) || index < 0 ||
+        tl_embedded_member(vm->library, module, name) == NULL ||
+        unit->module->variables[index].pointer != s.pointer)
+      return false;
+    if (tl_embedded_find(vm->library, module)->is_global)
+      module = NULL;
+  }
+  size_t room = strlen(name) + (module == NULL ? 0 : strlen(module)) + 2;
   put_number(vm, p, PACKED_NAMED);
   put_number(vm, p, (int64_t)room);
   char *to = reserve(vm, p, room);
