@@ -116,8 +116,6 @@ bool tl_exec_range(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 
 // Messages differ by what the value is, as the remedy does.
 bool tl_do_truth(tl_vm *vm, tl_slot s, bool *truth) {
-  if (!tl_single_number(vm, &s))
-    return false;
   if (tl_is_bool(s)) {
     *truth = s.i != 0;
     return true;
