@@ -111,8 +111,9 @@ typedef struct tally_options {
   // importing file, TALLY_PATH, the library.
   int (*load)(void *context, const char *name, char **text, size_t *nbytes);
   void *context;               // handed to these and clock, never touched
-  // Bytes live at once; 0: no limit. Compiling a text and telling of an error
-  // may take 256 KiB more, so that a full VM can still be told to let go.
+  // Bytes live at once; 0: no limit. Compiling a text and telling of an error or
+  // of a run may take 256 KiB more, so that a full VM can still be told to let
+  // go.
   size_t memory_limit;
   uint64_t instruction_limit;  // per call into the VM; 0: no limit
   double time_limit;           // seconds per call into the VM; 0: no limit
@@ -753,7 +754,8 @@ typedef struct tally_parcel tally_parcel;
 //
 // A function of a script goes as its text, if it has captured nothing and is of
 // the main module: variables and functions that it names are those of the main
-// module of the VM that receives it, which compiles it.
+// module of the VM that receives it, which compiles it. One of the library or of
+// the host goes by its name, and is that of the VM that receives it.
 //
 //   TALLY_ERR_TYPE   v is or holds another function, a module or resource
 //   TALLY_ERR_LIMIT   lists in lists, 200 deep; time
@@ -762,7 +764,7 @@ TALLY_API tally_status tally_send(tally_vm *vm, tally_value v,
                                   tally_parcel **out);
 // The value, in this VM; *out returns owned. Takes the parcel on every path.
 //   TALLY_ERR_MEMORY  memory_limit would be passed
-//   TALLY_ERR_NAME    a function in it names what is not there
+//   TALLY_ERR_NAME    a function in it, or what that names, is not there
 TALLY_API tally_status tally_receive(tally_vm *vm, tally_parcel *parcel,
                                      tally_value *out);
 // Gives up a parcel that nobody receives. From any thread; NULL is allowed.

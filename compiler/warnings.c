@@ -3,6 +3,8 @@
 
 #include "compiler/warnings.h"
 
+#include <string.h>
+
 #include "compiler/ast_walk.h"
 #include "compiler/scope.h"
 
@@ -46,6 +48,36 @@ static void check_block(const watcher *w, const tl_ast_items *block) {
   }
 }
 
+// Several names take each item apart, which a number or a text is no list for.
+static void check_for(const watcher *w, const tl_ast_for *loop) {
+  const tl_ast *list = loop->value;
+  if (loop->name_count == 1 || list->kind != TL_AST_LIST)
+    return;
+  for (uint32_t i = 0; i < list->items.count; i++) {
+    const tl_ast *item = list->items.items[i];
+    if (item->kind != TL_AST_STRING && item->kind != TL_AST_INT)
+      continue;
+    tl_diagnose(w->list, TALLY_OK, item->span,
+                "%u names take an item apart, and this is one value; "
+                "enumerate(xs) counts items",
+                loop->name_count);
+    return;
+  }
+}
+
+// A type is no text, and equals none: of typeof(x) == "list", on either side.
+static void check_equal(const watcher *w, const tl_ast *type,
+                        const tl_ast *text) {
+  if (text->kind != TL_AST_STRING || type->kind != TL_AST_CALL ||
+      type->call.callee->kind != TL_AST_NAME)
+    return;
+  const tl_name *name = type->call.callee->name.name;
+  if (strcmp(name->text, "typeof") == 0 && !tl_scope_find(w->scope, name))
+    tl_diagnose(w->list, TALLY_OK, text->span,
+                "a type never equals a text: write `%s`, in backquotes",
+                text->string.text);
+}
+
 // A visitor of tl_ast_each_child.
 static bool check(tl_ast *ast, void *context) {
   watcher *w = context;
@@ -70,6 +102,13 @@ static bool check(tl_ast *ast, void *context) {
       break;
     case TL_AST_IMPORT:
       check_import(w, &ast->import);
+      break;
+    case TL_AST_FOR:
+      check_for(w, &ast->for_loop);
+      break;
+    case TL_AST_COMPARE:
+      check_equal(w, ast->binary.left, ast->binary.right);
+      check_equal(w, ast->binary.right, ast->binary.left);
       break;
     default:
       break;

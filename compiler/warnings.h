@@ -4,6 +4,8 @@
 //   return x
 //   print(x)        a statement that is never reached
 //   import linalg   a module that nothing names
+//   typeof(x) == "list"           a type is no text
+//   for i, x in ("a", "b") { }    items that no list is
 #pragma once
 
 #include "compiler/resolver.h"

@@ -6,6 +6,7 @@
 #include "stdlib/memory_records.h"
 #include "vm/memory/mapping.h"
 #include "vm/memory/pages.h"
+#include "vm/memory/reserve.h"
 #include "vm/bytecode/module.h"
 #include "vm/nested/nested.h"
 
@@ -75,9 +76,13 @@ static bool measure(tl_vm *vm, tl_slot *args, tl_slot *out) {
   at_least(&vm->stats.longest_free, before.longest_free);
   if (!ok)
     return false;
+  // What filled the memory can be told.
+  size_t reserve = tl_reserve(vm, TL_RESERVE);
   tl_record *record = tl_record_new(vm, 64);
   tl_record_put(vm, &record, "value", value);
-  return put_all(vm, record, &gain, out);
+  ok = put_all(vm, record, &gain, out);
+  tl_reserve(vm, reserve);
+  return ok;
 }
 
 // --- Over time ---------------------------------------------------------------

@@ -499,6 +499,23 @@ static void test_pointers_go_in_and_come_out(void **state) {
   assert_int_equal(*(int64_t *)places.data, 1);
   tally_release(h->vm, back);
   tally_release(h->vm, one);
+  // A single one to a number or bool is read as that.
+  int64_t i;
+  double d, im;
+  int truth;
+  one = eval(h, "pointers([5, 7], 1)");
+  assert_int_equal(tally_to_int(h->vm, one, &i), TALLY_OK);
+  assert_int_equal(tally_to_float(h->vm, one, &d), TALLY_OK);
+  assert_true(i == 7 && d == 7);
+  assert_int_equal(tally_to_complex(h->vm, one, &d, &im), TALLY_OK);
+  assert_true(d == 7 && im == 0);
+  CHECK_ERROR(h, tally_to_bool(h->vm, one, &truth), TALLY_ERR_TYPE, "a bool");
+  tally_release(h->vm, one);
+  one = eval(h, "pointers([false, true], 1)");
+  assert_int_equal(tally_to_bool(h->vm, one, &truth), TALLY_OK);
+  assert_int_equal(truth, 1);
+  tally_release(h->vm, one);
+  CHECK_ERROR(h, tally_to_float(h->vm, p, &d), TALLY_ERR_TYPE, "pointer");
   tally_release(h->vm, p);
   tally_release(h->vm, target);
   run_ok(h, "p = none\none = none");

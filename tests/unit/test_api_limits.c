@@ -401,11 +401,17 @@ static void test_a_vm_in_each_of_eight_threads(void **state) {
   assert_int_equal(failures, 0);
 }
 
+static int write_nothing(void *context, const char *text, size_t nbytes) {
+  (void)context, (void)text, (void)nbytes;
+  return 0;
+}
+
 // Variables that fill the limit can be let go of.
 static void test_a_full_vm_lets_go(void **state) {
   (void)state;
   tally_options options = tally_default_options();
   options.memory_limit = 2 << 20;
+  options.write = write_nothing;
   tally_vm *vm;
   tally_stats stats;
   static const char *const fill[] = {
@@ -425,12 +431,54 @@ static void test_a_full_vm_lets_go(void **state) {
   assert_true(tally_length(vm, names) > 100);
   tally_release(vm, names);
   assert_non_null(tally_documentation(vm, "sum"));
+  // It may be told of runs and code, and what they cost.
+  tally_value f, told;
+  assert_int_equal(tally_compile(vm, "1 + 1", &f), TALLY_OK);
+  assert_int_equal(tally_disassemble_function(vm, f), TALLY_OK);
+  assert_int_equal(tally_explain_source(vm, "len(l)", 0, &told), TALLY_OK);
+  assert_true(tally_length(vm, told) > 80);
+  tally_release(vm, told);
+  assert_int_equal(tally_call(vm, "memory.measure", 1, &f, &told), TALLY_OK);
+  assert_true(tally_length(vm, told) > 30);
+  tally_release(vm, told);
+  tally_release(vm, f);
   assert_int_equal(tally_eval(vm, "l = none", NULL), TALLY_OK);
   assert_int_equal(tally_eval(vm, "m = none\nn = none\nk = none", NULL),
                    TALLY_OK);
   tally_get_stats(vm, &stats);
   assert_true(stats.live_bytes < 1 << 20);
   assert_true(stats.peak_bytes < (2 << 20) + (256 << 10));
+  assert_int_equal(tally_close(vm), 0);
+}
+
+static double count_calls(void *context) {
+  int *calls = context;
+  return (double)++*calls;
+}
+
+// What tells of code runs in a VM of its own, and stops at the deadline of the
+// one that it tells of.
+static void test_listings_have_a_deadline(void **state) {
+  (void)state;
+  int calls = 0;
+  tally_options options = tally_default_options();
+  options.clock = count_calls;
+  options.context = &calls;
+  options.write = write_nothing;
+  tally_vm *vm;
+  char source[24 * 400], *to = source;
+  for (int i = 0; i < 400; i++)
+    to += sprintf(to, "x%d = %d + len(\"\")\n", i, i);
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  assert_int_equal(tally_disassemble(vm, "many.tly", source, strlen(source)),
+                   TALLY_OK);
+  assert_int_equal(tally_close(vm), 0);
+  options.time_limit = 5;  // readings of the clock
+  assert_int_equal(tally_open(&options, &vm), TALLY_OK);
+  assert_int_equal(tally_disassemble(vm, "many.tly", source, strlen(source)),
+                   TALLY_ERR_LIMIT);
+  assert_non_null(strstr(tally_error(vm)->message, "time limit"));
+  assert_int_equal(tally_disassemble(vm, "few.tly", "x = 1", 5), TALLY_OK);
   assert_int_equal(tally_close(vm), 0);
 }
 
@@ -620,6 +668,7 @@ int main(void) {
       HOST_TEST(test_depth_is_limited),
       ONCE_TEST(test_a_full_vm_lets_go, NULL, NULL,
                 "it is refused memory itself"),
+      PLAIN_TEST(test_listings_have_a_deadline),
       PLAIN_TEST(test_output_is_limited),
       PLAIN_TEST(test_listings_count_as_output),
       PLAIN_TEST(test_files_count_as_output),

@@ -449,7 +449,7 @@ static void test_items_are_set(void **state) {
   CHECK_ERROR(h, tally_eval(h->vm, "r.a[1][0] = 1", NULL), TALLY_ERR_TYPE,
               "string");
   CHECK_ERROR(h, tally_eval(h->vm, "u.name = \"q\"", NULL), TALLY_ERR_TYPE,
-              "no items or fields to set");
+              "token has no fields to set");
   CHECK_ERROR(h, tally_eval(h->vm, "u[0][0] = \"q\"", NULL), TALLY_ERR_TYPE,
               "the characters of a string cannot be set");
   CHECK_ERROR(h, tally_eval(h->vm, "b = B(\"b\")\nb[0] = 1", NULL),

@@ -117,6 +117,33 @@ static void test_calls_by_name(void **state) {
   for (int k = 0; k < 65; k++) tally_release(h->vm, args[k]);
 }
 
+// Whether the library has a function in C, in Tally or its module in both: its
+// name alone finds it, and no import.
+static void test_names_of_the_library(void **state) {
+  host *h = *state;
+  static const char *const names[] = {
+      "max",         ".max",       "leaves",        ".leaves",
+      "linalg.norm", "time.parse", "io.write_image"};
+  static const char *const none[] = {"",
+                                     ".",
+                                     "leaves.",
+                                     "time.nosuch",
+                                     "x.y.z",
+                                     "inner/memory.graph",
+                                     "global/leaves"};
+  tally_value x[1] = {eval(h, "[3, 4]")}, out;
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+    tally_status status = tally_call(h->vm, names[i], 1, x, &out);
+    assert_int_equal(status, i < 5 ? TALLY_OK : TALLY_ERR_TYPE);
+    if (status == TALLY_OK)
+      tally_release(h->vm, out);
+  }
+  for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+    CHECK_ERROR(h, tally_call(h->vm, none[i], 1, x, &out), TALLY_ERR_NAME,
+                "not defined");
+  tally_release(h->vm, x[0]);
+}
+
 static void test_calls_do_not_change_arguments(void **state) {
   host *h = *state;
   tally_value x = eval(h, "[1, 2, 3]"), y;
@@ -615,6 +642,24 @@ static void test_findings(void **state) {
       "warning 3 3 26 27 y is never read; "
       "warning 5 3 45 53 this is never reached; ");
   expect_findings(h, "print(1)", "");
+  expect_findings(h,
+                  "for i, x in (\"a\", ()) { print(i, x) }\n"
+                  "for i, x in ((1, 2), \"a\") { print(i, x) }\n"
+                  "for x in (1, \"a\") { print(x, typeof(x) == \"list\") }\n"
+                  "print(\"int8\" != typeof(1), typeof(1) == `int8`)",
+                  "warning 1 14 13 16 2 names take an item apart, and this is "
+                  "one value; enumerate(xs) counts items; "
+                  "warning 2 22 59 62 2 names take an item apart, and this is "
+                  "one value; enumerate(xs) counts items; "
+                  "warning 3 43 122 128 a type never equals a text: write "
+                  "`list`, in backquotes; "
+                  "warning 4 7 138 144 a type never equals a text: write "
+                  "`int8`, in backquotes; ");
+  // A function of the script's own, called so; kinds of items that fit.
+  expect_findings(h,
+                  "fn typeof(x) = \"a\"\nprint(typeof(1) == \"a\")\n"
+                  "for a, b in ((1, 2), [3, 4]) { print(a, b) }",
+                  "");
   expect_findings(h, "x = nosuch\ny = sin(1, 2)\n",
                   "name 1 5 4 10 nosuch is not defined; "
                   "type 2 12 22 23 sin takes 1 argument by position (x); ");
@@ -738,6 +783,7 @@ int main(void) {
       HOST_TEST(test_source_is_nbytes_long),
       HOST_TEST(test_files_run),
       HOST_TEST(test_calls_by_name),
+      HOST_TEST(test_names_of_the_library),
       HOST_TEST(test_calls_do_not_change_arguments),
       HOST_TEST(test_a_call_may_rebind_its_own_name),
       HOST_TEST(test_closures_are_values),

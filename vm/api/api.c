@@ -19,6 +19,7 @@
 #include "vm/api/api.h"
 #include "vm/api/exports.h"
 #include "vm/api/host.h"
+#include "vm/embedded.h"
 #include "vm/interp/interp.h"
 #include "vm/memory/mapping.h"
 #include "vm/api/open.h"
@@ -350,17 +351,26 @@ static bool find_global(tl_vm *vm, const char *name, tl_slot **out) {
   return true;
 }
 
-// The function of the host or the library, with its module's name before a
-// point or without one; NULL: there is none. ".max" is max.
-static const tl_builtin *find_named(const tl_vm *vm, const char *name) {
-  name += *name == '.';
-  const char *point = strchr(name, '.');
+// One in C is found by its row, one in Tally by its module, which is run first
+// where it has not been.
+bool tl_function_named(tl_vm *vm, const char *name, tl_slot *out) {
+  const char *from = name + (*name == '.'), *point = strchr(from, '.');
+  const char *own = point == NULL ? from : point + 1, *native = NULL;
+  char module[64];
   if (point == NULL)
-    return tl_function_find(vm, NULL, name, strlen(name));
-  const char *module = tl_native_module(vm, name, (size_t)(point - name));
-  return module == NULL
-             ? NULL
-             : tl_function_find(vm, module, point + 1, strlen(point + 1));
+    snprintf(module, sizeof module, TL_GLOBAL_MODULE "%s", own);
+  else
+    snprintf(module, sizeof module, "%.*s", (int)(point - from), from);
+  if (point != NULL)
+    native = tl_native_module(vm, module, strlen(module));
+  const tl_builtin *builtin = tl_function_find(vm, native, own, strlen(own));
+  if (builtin != NULL && (point == NULL || native != NULL)) {
+    *out = tl_builtin_slot(builtin);
+    return true;
+  }
+  if (tl_embedded_member(vm->library, module, own) == NULL)
+    return tl_fail(vm, TALLY_ERR_NAME, "%s is not defined", from);
+  return begin(vm) && tl_embedded_function(vm, module, own, out);
 }
 
 // A variable of the main module goes before a built-in of the same name.
@@ -375,12 +385,14 @@ tally_status tally_call(tally_vm *vm, const char *name, int count,
     tl_drop(vm, held);
     return status;
   }
-  const tl_builtin *builtin = name == NULL ? NULL : find_named(vm, name);
-  if (builtin == NULL)
+  if (name == NULL)
     return refuse_call(vm, count, args);
-  // The name is no variable's, but a built-in's: that was no error.
+  // Where the name is no variable's, but a built-in's, that was no error.
   tl_error_clear(vm);
-  return apply(vm, tl_builtin_slot(builtin), count, args, out);
+  tl_slot named;
+  if (!tl_function_named(vm, name, &named))
+    return refuse_call(vm, count, args);
+  return apply(vm, named, count, args, out);
 }
 
 // The handle gets a count of its own, as the variable may be assigned later.

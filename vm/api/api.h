@@ -62,6 +62,11 @@ bool tl_check_host_text(tl_vm *vm, const char *text, size_t nbytes);
 bool tl_read_source(tl_vm *vm, const char *name, const char **source,
                     size_t *nbytes, tl_bytes *file);
 
+// The host's or the library's function of that name, "sum" or "linalg.det",
+// borrowed for good; ".sum" is "sum". False after tl_fail (kind name where there
+// is none).
+bool tl_function_named(tl_vm *vm, const char *name, tl_slot *out);
+
 // Ends debugging (api_debug.c); nothing happens where nobody debugs.
 void tl_debug_close(tl_vm *vm);
 

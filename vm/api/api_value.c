@@ -11,6 +11,7 @@
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/raw_bytes.h"
 
 // --- From C -----------------------------------------------------------------
@@ -169,11 +170,17 @@ tally_status tl_report_wrong_type(tl_vm *vm, const char *wanted, tl_slot got) {
                         tl_describe(got, text, sizeof text));
 }
 
+// As tl_asked; a single pointer is the number that it refers to.
+static bool asked_number(tl_vm *vm, tally_value v, const void *out,
+                         tl_slot *s) {
+  return tl_asked(vm, v, out, s) && tl_single_number(vm, s);
+}
+
 // Numbers are no bools, here as in scripts.
 tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_asked(vm, v, out, &s))
+  if (!asked_number(vm, v, out, &s))
     return tl_report(vm);
   if (!tl_is_bool(s))
     return tl_report_wrong_type(vm, "a bool", s);
@@ -185,7 +192,7 @@ tally_status tally_to_bool(tally_vm *vm, tally_value v, int *out) {
 tally_status tally_to_int(tally_vm *vm, tally_value v, int64_t *out) {
   TL_ENTER(vm);
   tl_slot s;
-  if (!tl_asked(vm, v, out, &s))
+  if (!asked_number(vm, v, out, &s))
     return tl_report(vm);
   if (!tl_is_scalar(s) || !tl_dtype_is_integer((tl_dtype)tl_dtype_of(s)))
     return tl_report_wrong_type(vm, "an integer", s);
@@ -203,8 +210,7 @@ tally_status tally_to_complex(tally_vm *vm, tally_value v, double *re,
   TL_ENTER(vm);
   tl_slot s, wide;
   if (!tl_given(vm, re, "the place for the result") ||
-      !tl_given(vm, im, "the place for the result") ||
-      !tl_handle_get(vm, v, &s))
+      !asked_number(vm, v, im, &s))
     return tl_report(vm);
   if (!tl_is_number(s) || tl_is_bool(s))
     return tl_report_wrong_type(vm, "a number", s);
@@ -227,8 +233,7 @@ tally_status tally_to_float(tally_vm *vm, tally_value v, double *out) {
     memcpy(out, &v.check, sizeof *out);
     return TALLY_OK;
   }
-  if (!tl_given(vm, out, "the place for the result") ||
-      (!tl_is_plain(v, &s) && !tl_handle_get(vm, v, &s)))
+  if (!asked_number(vm, v, out, &s))
     return tl_report(vm);
   switch (tl_is_scalar(s) ? tl_dtypes[tl_dtype_of(s)].kind : 0) {
     case 'F':

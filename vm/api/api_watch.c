@@ -16,6 +16,7 @@
 #include "vm/observe/references.h"
 #include "vm/native/jit.h"
 #include "vm/observe/code_json.h"
+#include "vm/memory/reserve.h"
 #include "vm/observe/explain.h"
 #include "vm/observe/peak_bound.h"
 #include "vm/bytecode/module.h"
@@ -63,14 +64,14 @@ static bool record(tl_vm *painter, const tl_vm *watched, const picture *what,
 // Draws the record into the text. False after tl_fail.
 static bool draw(tl_vm *vm, const picture *what, tally_plot_form form,
                  int width, tl_text *text) {
-  tally_vm *painter = tl_painter_open(vm);
-  if (painter == NULL)
+  tl_painter p;
+  if (tl_painter_open(&p, vm) == NULL)
     return false;
   tl_slot args[2] = {tl_none(), tl_weak_int(width)}, drawn = tl_none();
-  bool ok = record(painter, vm, what, &args[0]) &&
-            tl_call_embedded(painter, "inner/memory", what->names[form],
+  bool ok = record(p.vm, vm, what, &args[0]) &&
+            tl_call_embedded(p.vm, "inner/memory", what->names[form],
                              form == TALLY_PLOT_TEXT ? 2 : 1, args, &drawn);
-  return tl_painter_close(vm, painter, ok, drawn, text);
+  return tl_painter_close(&p, ok, drawn, text);
 }
 
 // The text of a picture as the host's value, which *out owns. Recording is
@@ -93,10 +94,13 @@ static tally_status plot(tl_vm *vm, const picture *what, tally_plot_form form,
     return tl_report_fail(vm, TALLY_ERR_HOST, "%s: nothing was recorded",
                           what->function);
   tl_text_open(&text, vm);
-  if (draw(vm, what, form, width, &text))
-    return tl_give_text(vm, &text, out);
+  size_t before = tl_reserve(vm, TL_RESERVE);
+  tally_status status = draw(vm, what, form, width, &text)
+                            ? tl_give_text(vm, &text, out)
+                            : tl_report(vm);
   tl_text_close(&text);
-  return tl_report(vm);
+  tl_reserve(vm, before);
+  return status;
 }
 
 tally_status tally_plot_memory(tally_vm *vm, tally_plot_form form, int width,
@@ -234,6 +238,7 @@ static tl_unit *compile_text(tl_vm *vm, const char *name, const char *source,
 static tally_status write_listing(tl_vm *vm, const tl_unit *unit,
                                   const tl_prototype *function) {
   tl_text code, text;
+  size_t before = tl_reserve(vm, TL_RESERVE);
   tl_text_open(&code, vm);
   tl_text_open(&text, vm);
   tl_json_listing(&code, unit, function);
@@ -242,6 +247,7 @@ static tally_status write_listing(tl_vm *vm, const tl_unit *unit,
   if (!ok && !tl_failed(vm))
     tl_fail_memory(vm, text.length, "a listing");
   tl_text_close(&text);
+  tl_reserve(vm, before);
   return ok ? TALLY_OK : tl_report(vm);
 }
 
@@ -277,14 +283,16 @@ tally_status tally_disassemble_function(tally_vm *vm, tally_value function) {
 }
 
 // Writes what the code may do and, unless static, what the run did; or what
-// became machine code, or bounds of peak memory: each told by a program.
-static void write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
-                              const char *error, tl_text *text) {
+// became machine code, or bounds of peak memory: each told by a program. A full
+// VM can be explained, too.
+static tally_status explain(tl_vm *vm, const tl_unit *unit, unsigned flags,
+                            const char *error, tally_value *out) {
+  const size_t before = tl_reserve(vm, TL_RESERVE);
   const bool peak = (flags & TALLY_EXPLAIN_PEAK) != 0;
   const bool native = (flags & TALLY_EXPLAIN_NATIVE) != 0;
   const tl_slot as_json = tl_bool((flags & TALLY_EXPLAIN_JSON) != 0);
-  tl_text code;
-  tl_text_open(text, vm);
+  tl_text code, text;
+  tl_text_open(&text, vm);
   tl_text_open(&code, vm);
   if (native)
     tl_json_native(&code);
@@ -294,11 +302,14 @@ static void write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
     tl_explain_code(
         &code, unit,
         (flags & TALLY_EXPLAIN_STATIC) != 0 ? NULL : vm->watched->notes, error);
-  text->failed |=
-      !(native ? tl_tell_code(vm, &code, "inner/native", "listing", NULL, text)
-        : peak ? tl_tell_code(vm, &code, "inner/peak", "report", NULL, text)
+  text.failed |=
+      !(native ? tl_tell_code(vm, &code, "inner/native", "listing", NULL, &text)
+        : peak ? tl_tell_code(vm, &code, "inner/peak", "report", NULL, &text)
                : tl_tell_code(vm, &code, "inner/explain", "explain", &as_json,
-                              text));
+                              &text));
+  tally_status status = tl_give_text(vm, &text, out);
+  tl_reserve(vm, before);
+  return status;
 }
 
 // Runs the file, or with [source] that text, while its operations are noted,
@@ -308,7 +319,6 @@ static void write_explanation(tl_vm *vm, const tl_unit *unit, unsigned flags,
 static tally_status explain_run(tl_vm *vm, const char *path, int argc,
                                 const char *const *argv, const char *source,
                                 unsigned flags, tally_value *out) {
-  tl_text text;
   const tl_unit *before = vm->main->units;
   tally_status status = tally_watch(vm, TALLY_WATCH_OPERATIONS);
   if (status != TALLY_OK)
@@ -325,8 +335,7 @@ static tally_status explain_run(tl_vm *vm, const char *path, int argc,
   char error[300];
   snprintf(error, sizeof error, "line %d: %s error: %s", info->line, info->kind,
            info->message);
-  write_explanation(vm, unit, flags, status == TALLY_OK ? NULL : error, &text);
-  return tl_give_text(vm, &text, out);
+  return explain(vm, unit, flags, status == TALLY_OK ? NULL : error, out);
 }
 
 // Runs the script while its operations are noted, or only compiles it. An error
@@ -336,7 +345,6 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
                            const char *const *argv, unsigned flags,
                            tally_value *out) {
   TL_ENTER(vm);
-  tl_text text;
   if (!tl_may_run(vm) || !tl_given(vm, path, "the path") ||
       !tl_given(vm, out, "the place for the result"))
     return tl_report(vm);
@@ -346,9 +354,9 @@ tally_status tally_explain(tally_vm *vm, const char *path, int argc,
     tl_unit *unit = compile_text(vm, path, NULL, 0);
     if (unit == NULL)
       return tl_report(vm);
-    write_explanation(vm, unit, flags, NULL, &text);
+    tally_status status = explain(vm, unit, flags, NULL, out);
     tl_unit_free(vm, unit);
-    return tl_give_text(vm, &text, out);
+    return status;
   }
   return explain_run(vm, path, argc, argv, NULL, flags, out);
 }

@@ -449,9 +449,10 @@ tally_status tl_give(tl_vm *vm, tl_slot value, tally_value *out) {
 
 // Where the text itself found no memory no error is pending yet.
 tally_status tl_give_text(tl_vm *vm, tl_text *text, tally_value *out) {
+  size_t nbytes = text->length;
   tl_string *string = tl_text_finish(text);
   if (string == NULL && !tl_failed(vm))
-    tl_fail_memory(vm, text->length, "a text");
+    tl_fail_memory(vm, nbytes, "a text");
   return string == NULL ? tl_report(vm)
                         : tl_give(vm, tl_own_string(string), out);
 }

@@ -18,6 +18,9 @@
 #include "vm/api/api.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/array/range.h"
+#include "vm/bytecode/module.h"
+#include "vm/embedded.h"
+#include "vm/host.h"
 #include "vm/values/record.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/nested.h"
@@ -36,6 +39,7 @@ typedef enum packed_kind {
   PACKED_TYPE,      // see pack_type
   PACKED_NESTED,    // form, axes, parts, and the layout if there is one
   PACKED_FUNCTION,  // a text: an expression whose value it is
+  PACKED_NAMED,     // a text: the name of a function of the library or the host
 } packed_kind;
 
 // A block in the bytes. Each knows where the one before it is, so that those
@@ -269,6 +273,38 @@ static void pack_record(tl_vm *vm, tally_parcel *p, tl_record *record,
   }
 }
 
+// The name of a function of the library or the host, as scripts write it:
+// "sum", "linalg.det". Of those in Tally it is packed where the name leads to
+// it, and not for a function within another. Returns whether it was.
+static bool pack_named(tl_vm *vm, tally_parcel *p, tl_slot s) {
+  const char *module, *name;
+  if (tl_is_kind(s, TL_KIND_BUILTIN)) {
+    const tl_builtin *row = s.pointer;
+    name = row->name;
+    module = tl_builtin_is_host(row)
+                 ? ((const tl_host_function *)(const void *)row)->module
+                 : tl_builtin_module(vm->library, row);
+  } else {
+    const tl_unit *unit = tl_function_prototype(s)->unit;
+    name = tl_function_prototype(s)->name->text;
+    module = unit->module->name->text;
+    int32_t index = tl_module_find(unit->module, name, strlen(name));
+    if (!tl_is_library(vm, unit) || index < 0 ||
+        tl_embedded_member(vm->library, module, name) == NULL ||
+        unit->module->variables[index].pointer != s.pointer)
+      return false;
+    if (tl_embedded_find(vm->library, module)->is_global)
+      module = NULL;
+  }
+  size_t room = strlen(name) + (module == NULL ? 0 : strlen(module)) + 2;
+  put_number(vm, p, PACKED_NAMED);
+  put_number(vm, p, (int64_t)room);
+  char *to = reserve(vm, p, room);
+  if (to != NULL)
+    snprintf(to, room, "%s.%s", module == NULL ? "" : module, name);
+  return true;
+}
+
 // A function of the main module without captured values, as an expression: what
 // else it names is looked for in the main module of the receiver.
 //
@@ -291,6 +327,7 @@ static void pack_function(tl_vm *vm, tally_parcel *p, tl_slot s) {
     p->failed = true;
     return;
   }
+  put_number(vm, p, PACKED_FUNCTION);
   bool named = f->name->length > 0;
   const char *name = named ? f->name->text : "";
   const char *before = named ? "(() => {\n" : "(";
@@ -331,10 +368,11 @@ static void pack_object(tl_vm *vm, tally_parcel *p, tl_slot *s) {
       put_number(vm, p, PACKED_TYPE);
       pack_type(vm, p, s->type);
       break;
+    case TL_KIND_BUILTIN:
     case TL_KIND_FUNCTION:
     case TL_KIND_CLOSURE:
-      put_number(vm, p, PACKED_FUNCTION);
-      pack_function(vm, p, *s);
+      if (!pack_named(vm, p, *s))
+        pack_function(vm, p, *s);
       break;
     case TL_KIND_RANGE:
       put_number(vm, p, PACKED_RANGE);
@@ -345,8 +383,8 @@ static void pack_object(tl_vm *vm, tally_parcel *p, tl_slot *s) {
     default:
       p->failed = true;
       tl_fail(vm, TALLY_ERR_TYPE,
-              "numbers, strings, arrays, ranges, types, functions of scripts, "
-              "and lists and records of them go to another VM: got %s",
+              "numbers, strings, arrays, ranges, types, functions, and lists "
+              "and records of them go to another VM: got %s",
               tl_describe(*s, text, sizeof text));
   }
 }
@@ -563,6 +601,10 @@ static bool unpack(tl_vm *vm, tally_parcel *p, tl_slot *out) {
       return unpack_nested(vm, p, out);
     case PACKED_FUNCTION:
       return unpack_function(vm, p, out);
+    case PACKED_NAMED: {
+      size_t room;
+      return tl_function_named(vm, next_text(p, &room), out);
+    }
     case PACKED_TYPE: {
       tl_type *type = unpack_type(vm, p);
       if (type != NULL)
@@ -599,8 +641,8 @@ void tally_free_parcel(tally_parcel *p) {
 
 // Takes the handle, so that a large array with no other owner can leave with
 // its block.
-// Takes v on every path. Fails (kind type) for modules, resources and most
-// functions, (kind limit) for values that nest too deeply.
+// Takes v on every path. Fails (kind type) for modules, resources and functions
+// that have captured values, (kind limit) for values that nest too deeply.
 tally_status tally_send(tally_vm *vm, tally_value v, tally_parcel **out) {
   TL_ENTER(vm);
   tl_slot value;

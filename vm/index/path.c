@@ -340,13 +340,17 @@ static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
       tl_drop(vm, old);
     return ok;
   }
-  // A nested part takes a value of its own type.
+  // A nested part becomes a value of its own type; of another one, as of an
+  // array without missing values, it takes the items.
   tl_type *wanted = tl_type_of(vm, *part), *got = tl_type_of(vm, value);
   if (wanted == NULL || got == NULL)
     return false;
-  if (wanted != got)
-    return tl_fail(vm, TALLY_ERR_TYPE, "cannot store %s into %s",
-                   tl_described(vm, value), tl_described(vm, *part));
+  if (wanted != got) {
+    static const tl_index_item all_axes = {.kind = TL_ITEM_ELLIPSIS};
+    static const tl_step all = {.item_count = 1, .items = &all_axes};
+    carried borrowed = {tl_borrow(value), false, true};
+    return update(vm, (way){&all, 1, part}, part, &borrowed, part);
+  }
   tl_slot old = *part;
   *part = tl_retain(vm, tl_borrow(value));
   tl_drop(vm, old);
@@ -408,7 +412,8 @@ static bool update_resource(tl_vm *vm, way w, tl_slot *target, carried *carried,
 
 // --- Any value --------------------------------------------------------------
 
-// The error of a value without items or fields to set.
+// The error of a value without items or fields to set. A host's object may have
+// items.
 static bool fail_target(tl_vm *vm, tl_slot target) {
   if (tl_is_string(target))
     return tl_fail(vm, TALLY_ERR_TYPE,
@@ -417,8 +422,10 @@ static bool fail_target(tl_vm *vm, tl_slot target) {
   if (tl_is_kind(target, TL_KIND_MODULE))
     return tl_fail(vm, TALLY_ERR_TYPE,
                    "a module cannot be assigned to from outside");
-  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items or fields to set%s",
+  return tl_fail(vm, TALLY_ERR_TYPE, "%s has no %s to set%s",
                  tl_described(vm, target),
+                 tl_is_kind(target, TL_KIND_HANDLE) ? "fields"
+                                                    : "items or fields",
                  tl_is_none(target) ? ": an empty record is (:), an empty list "
                                       "(), and { } a block without a value"
                                     : "");

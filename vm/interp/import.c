@@ -256,20 +256,27 @@ static bool import_global(tl_vm *vm, const tl_string *spec, tl_slot *out) {
   return true;
 }
 
+bool tl_embedded_function(tl_vm *vm, const char *module, const char *function,
+                          tl_slot *out) {
+  bool found = false;
+  tl_slot from;
+  const char *native = vm->host->find_module(vm, module, strlen(module));
+  if (native != NULL ? !import_library(vm, native, &from)
+                     : !import_embedded(vm, module, &found, &from))
+    return false;
+  const tl_module *made = from.pointer;
+  int32_t index = tl_module_find(made, function, strlen(function));
+  *out = tl_borrow(made->variables[index]);
+  return true;
+}
+
 bool tl_module_callee(tl_vm *vm, tl_slot *callee) {
   const char *own = ((const tl_module *)callee->pointer)->name->text;
   char name[64];
-  bool found = false;
-  tl_slot from;
   if (tl_embedded_global(vm->library, own) == NULL)
     return true;
   snprintf(name, sizeof name, TL_GLOBAL_MODULE "%s", own);
-  if (!import_embedded(vm, name, &found, &from))
-    return false;
-  const tl_module *module = from.pointer;
-  int32_t index = tl_module_find(module, own, strlen(own));
-  *callee = tl_borrow(module->variables[index]);
-  return true;
+  return tl_embedded_function(vm, name, own, callee);
 }
 
 // Whether a module is [name], or the function of that file alone.

@@ -24,6 +24,7 @@
 #include "vm/values/list.h"
 #include "vm/engine/matmul.h"
 #include "vm/memory/mapping.h"
+#include "vm/nested/indexed.h"
 #include "vm/nested/nested_join.h"
 #include "vm/array/range.h"
 #include "vm/objects.h"
@@ -380,9 +381,11 @@ bool tl_exec_format(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   }
   tl_text text;
   tl_text_open(&text, vm);
-  bool ok = spec->length == 0
-                ? tl_format_value(vm, &text, value, false, 0)
-                : tl_format_spec(vm, &text, value, spec->text, spec->length);
+  tl_slot shown = tl_borrow(value);
+  bool ok = spec->length == 0 ? tl_format_value(vm, &text, value, false, 0)
+                              : tl_single_number(vm, &shown) &&
+                                    tl_format_spec(vm, &text, shown, spec->text,
+                                                   spec->length);
   tl_slot made;
   if (!tl_text_give(&text, ok, &made))
     return false;

@@ -42,6 +42,19 @@ bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out) {
   return ok && tl_indexed_new(vm, TL_FORM_OPTION, &mask, &values, out);
 }
 
+bool tl_single_number(tl_vm *vm, tl_slot *s) {
+  tl_slot value;
+  if (!tl_is_spelled(*s) || tl_nested_ndim(s->nested) > 0)
+    return true;
+  if (!tl_indexed_values(vm, *s, &value))
+    return false;
+  if (!tl_is_heap(value))
+    *s = value;
+  else
+    tl_drop(vm, value);
+  return true;
+}
+
 // Categories and pointers among the arguments become their values.
 bool tl_spell_out(tl_vm *vm, uint32_t count, tl_slot *args) {
   return tl_open_each(vm, tl_indexed_values, count, args);

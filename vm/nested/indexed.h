@@ -18,6 +18,9 @@
 // The values of one of these two, in the shape of the places, owned. Others are
 // themselves, borrowed.
 bool tl_indexed_values(tl_vm *vm, tl_slot s, tl_slot *out);
+// A borrowed single pointer replaced by its value if that is a number or bool of
+// at most 8 bytes, which nobody owns; other values stay. False after tl_fail.
+bool tl_single_number(tl_vm *vm, tl_slot *s);
 // Each argument that is of one of the two forms replaced by its values: the
 // slot then owns them.
 // A failure leaves the first ones replaced; the caller clears all in any case.
