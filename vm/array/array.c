@@ -100,7 +100,7 @@ static tl_array *make_few(tl_vm *vm, tl_dtype dtype, int ndim, int64_t rows,
                           int64_t columns) {
   const int64_t itemsize = (int64_t)tl_itemsize(dtype), size = rows * columns;
   const size_t nbytes = (size_t)(size * itemsize);
-  const size_t header = header_size(ndim, nbytes);
+  const size_t header = tl_array_header(ndim, nbytes);
   tl_array *a = tl_object_new(vm, TL_KIND_ARRAY, header + nbytes, "an array");
   if (a == NULL)
     return NULL;
