@@ -78,16 +78,18 @@ static bool may_go_on(tl_vm *vm, tl_slot source, const tl_arrays *parts,
 }
 
 // The first array, longer, with the others' items behind its own; where that
-// fails it is as it was. Where it grows by little it has room for more, as with
-// append, so that a loop of such joins is linear.
+// fails it is as it was. Where it grew last and grows by little again it gets
+// room for more, as with append, so that a loop of such joins is linear.
 static bool go_on(tl_vm *vm, tl_list *source, tl_arrays *parts, int64_t length,
                   tl_slot *out) {
   tl_slot *first = &source->items[0];
   int64_t own = tl_shape(first->array)[0];
-  int64_t more = length - own <= own / 8 ? own / 2 : 0;
+  const bool again = vm->last_grown == &first->array->head;
+  int64_t more = again && length - own <= own / 8 ? own / 2 : 0;
   if (!tl_array_widen(vm, first, length, more))
     return false;
   tl_array *a = first->array;
+  vm->last_grown = &a->head;
   char *behind = a->data + own * tl_strides(a)[0];
   parts->items[0] = tl_none();
   if (!join_into(vm, parts, 1, a, behind, 0, false)) {

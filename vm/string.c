@@ -187,12 +187,13 @@ static uint64_t *hash_of(tl_string *string) {
                                                : &string->hash;
 }
 
-// Below this size a text gets room for a few letters more, to the end of a step
-// that the allocator gives anyway: short texts are rarely built of many pieces.
-enum { SPARE_FROM = 256, STEP = 32 };
+// Below this size nothing is kept free at first: short texts are rarely built of
+// many pieces.
+enum { SPARE_FROM = 256 };
 
-static size_t spare(size_t need) {
-  return need < SPARE_FROM ? (STEP - need % STEP) % STEP : need / 2;
+// Whether it seems to be built of pieces: it is long, or grew last as well.
+static bool goes_on(const tl_vm *vm, const tl_string *a, size_t need) {
+  return need >= SPARE_FROM || vm->last_grown == &a->head;
 }
 
 // The object's nbytes is the room, so tl_object_free needs no other field. The
@@ -203,7 +204,7 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   size_t length, need, room;
   if (tl_add_overflows(a->length, b->length, &length) ||
       tl_add_overflows(length, sizeof(tl_string) + 1, &need) ||
-      tl_add_overflows(need, spare(need), &room)) {
+      tl_add_overflows(need, goes_on(vm, a, need) ? need / 2 : 0, &room)) {
     tl_fail_memory(vm, a->length, "a string");
     return NULL;
   }
@@ -213,6 +214,7 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
     if (a == NULL)
       return NULL;
     a->head.nbytes = room;
+    vm->last_grown = &a->head;
   }
   memcpy(a->text + a->length, b->text, b->length);
   a->length = length;

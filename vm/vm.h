@@ -225,6 +225,8 @@ struct tally_vm {
   // More of it, set aside so that the next poll comes by where machine code is
   // entered (vm/native/jit.h).
   int32_t fuel_aside;
+  // The array or text that grew last, maybe gone: compared, and never read.
+  const tl_object *last_grown;
   // For tests: all but one poll is always set aside.
   bool every_poll;
   // In seconds of the host's clock; 0: none.
