@@ -471,9 +471,7 @@ static bool end_floats(tl_call_consumer *in, int pass, tl_slot *out) {
   b->sums = NULL;
   if (!end_bins(in->vm, sums, b->edges.array, b->density, &counts))
     return false;
-  bool ok = pair(in->vm, &counts, &b->edges, out);
-  tl_drop(in->vm, counts);
-  return ok;
+  return tl_drop_after(in->vm, pair(in->vm, &counts, &b->edges, out), &counts);
 }
 
 // Weights are not fed to a region, so that a call with them declines, as does

@@ -149,9 +149,7 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_in_tally(vm, "rounded", 3, given, &by))
     return false;
   tl_slot items = tl_borrow(by);
-  bool ok = tl_cast(vm, &items, (tl_dtype)dtype, out);
-  tl_clear(vm, &by);
-  return ok;
+  return tl_drop_after(vm, tl_cast(vm, &items, (tl_dtype)dtype, out), &by);
 }
 
 // --- The table --------------------------------------------------------------

@@ -141,9 +141,7 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row) {
     return true;
   }
   tl_slot item = tl_item(w->vm, a, data);
-  bool ok = !tl_is_unset(item) && add_value(w, item);
-  tl_drop(w->vm, item);
-  return ok;
+  return tl_drop_after(w->vm, !tl_is_unset(item) && add_value(w, item), &item);
 }
 
 // Writes the row and empties it, keeping its memory for the next. False: the

@@ -212,9 +212,7 @@ static bool read_plain(reader *r, tl_slot *out) {
 
 // Puts a value on the stack of open containers. Takes it.
 static bool push_open(reader *r, tl_slot value) {
-  bool ok = tl_list_push(r->vm, &r->open, &value);
-  tl_drop(r->vm, value);
-  return ok;
+  return tl_drop_after(r->vm, tl_list_push(r->vm, &r->open, &value), &value);
 }
 
 // The innermost entry, borrowed.

@@ -133,9 +133,7 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return true;
   // A missing value is a distinct one, the last.
   tl_slot all = *out;
-  bool ok = tl_nested_append(vm, all, tl_none(), out);
-  tl_drop(vm, all);
-  return ok;
+  return tl_drop_after(vm, tl_nested_append(vm, all, tl_none(), out), &all);
 }
 
 // The distinct items of x, or parts of it along an axis: a record of what has a

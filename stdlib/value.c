@@ -131,9 +131,8 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out);
 // Of a pointer without axes that of its value.
 static bool len_behind(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot value = tl_borrow(s);
-  bool ok = tl_spell_out(vm, 1, &value) && len(vm, &value, out);
-  tl_clear(vm, &value);
-  return ok;
+  return tl_drop_after(vm, tl_spell_out(vm, 1, &value) && len(vm, &value, out),
+                       &value);
 }
 
 // Of what knows its length.
