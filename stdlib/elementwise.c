@@ -36,10 +36,7 @@ static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   a->tag = operands[0].tag;
   if (!ok)
     return false;
-  if (tl_is_owned(*a))
-    tl_drop(vm, *a);
-  *a = result;
-  return true;
+  return tl_replace(vm, a, result);
 }
 
 // What has numbers, in one piece: nested forms are divided before.

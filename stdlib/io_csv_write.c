@@ -250,8 +250,7 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_slot columns;
     if (!tl_columns_of(vm, args[1], &columns))
       return false;
-    tl_clear(vm, &args[1]);
-    args[1] = columns;
+    tl_replace(vm, &args[1], columns);
   }
   if (!tl_is_record(args[1]))
     return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",

@@ -354,8 +354,7 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
     tl_slot raw;
     if (!tl_npy_close_texts(vm, function, *s, &out->texts, &raw))
       return false;
-    tl_clear(vm, s);
-    *s = raw;
+    tl_replace(vm, s, raw);
   }
   if (tl_is_form(*s, TL_FORM_STRUCT)) {
     out->a = s->nested->parts[0].array;
