@@ -189,7 +189,7 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
   for (int64_t i = 0; i < s->count; i++) {
     int sign;
     void *a = tl_matrix(s, i);
-    tl_dense_result result = s->table->lu(vm, a, n, &sign);
+    tl_dense_result result = s->table->lu(s->table->lapack, vm, a, n, &sign);
     if (!tl_dense_check(vm, function, s, i, result, ""))
       return false;
     // The product of the diagonal, whose magnitude may overflow: slogdet sums
@@ -262,9 +262,10 @@ static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < s.count; i++)
-    ok = tl_dense_check(vm, "inv", &s, i,
-                        s.table->inverse(vm, tl_matrix(&s, i), s.rows),
-                        "singular");
+    ok = tl_dense_check(
+        vm, "inv", &s, i,
+        s.table->inverse(s.table->lapack, vm, tl_matrix(&s, i), s.rows),
+        "singular");
   return tl_cast_finish(vm, ok, s.slot.array, s.result, out);
 }
 
@@ -343,10 +344,12 @@ static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
                                  void *b) {
   const tl_dense *table = e->a.table;
   if (e->kind == TRIANGLE)
-    return table->triangular(vm, a, e->n, e->lower, e->unit, b, e->m);
+    return table->triangular(table->lapack, vm, a, e->n, e->lower, e->unit, b,
+                             e->m);
   if (e->kind == BAND)
-    return table->banded(vm, a, e->n, e->below, e->above, b, e->m);
-  return table->solve(vm, a, e->n, b, e->m);
+    return table->banded(table->lapack, vm, a, e->n, e->below, e->above, b,
+                         e->m);
+  return table->solve(table->lapack, vm, a, e->n, b, e->m);
 }
 
 // Writes a band, given by its diagonals, as rows with room for exchanges (see
