@@ -16,6 +16,7 @@
 #include "stdlib/families.h"
 #include "vm/engine/blas.h"
 #include "vm/bytecode/module.h"
+#include "vm/kernels/kernels.h"
 
 // --- Stacks -----------------------------------------------------------------
 
@@ -186,6 +187,8 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
   // The factors stay in the memory of the stack; only the diagonal of U is
   // read.
   const int64_t n = s->rows;
+  const size_t itemsize = tl_itemsize(s->compute);
+  tl_kernel1 *widen = tl_kernels()->cast[s->compute][TL_COMPLEX128];
   for (int64_t i = 0; i < s->count; i++) {
     int sign;
     void *a = tl_matrix(s, i);
@@ -197,7 +200,8 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
     tl_c128 f = {sign, 0};
     double log_sum = sign == 0 ? -(double)INFINITY : 0;
     for (int64_t k = 0; sign != 0 && k < n; k++) {
-      tl_c128 item = tl_matrix_item(s->compute, a, k * n + k);
+      tl_c128 item;
+      widen(&item, (char *)a + (size_t)(k * n + k) * itemsize, 1);
       if (logs) {
         double size = hypot(item.re, item.im);
         log_sum += log(size);
