@@ -305,9 +305,7 @@ static bool open_numbers(tl_vm *vm, tl_slot *s) {
     return true;
   if (!tl_array_of_list(vm, *s, tl_none(), &made))
     return false;
-  tl_clear(vm, s);
-  *s = made;
-  return true;
+  return tl_replace(vm, s, made);
 }
 
 // The slot is cleared only after the array was made: on failure it still has
@@ -320,9 +318,7 @@ bool tl_arg_array(tl_vm *vm, const char *function, tl_slot *s) {
     return true;
   if (!tl_as_array(vm, function, *s, &made))
     return false;
-  tl_clear(vm, s);
-  *s = made;
-  return true;
+  return tl_replace(vm, s, made);
 }
 
 // A scalar or a range stays what it is: the function may look at its other
@@ -342,8 +338,7 @@ bool tl_arg_array_or_string(tl_vm *vm, const char *function, tl_slot *s) {
   if (!one)
     return false;
   bool ok = tl_item_store(vm, one, one->data, *s);
-  tl_clear(vm, s);
-  *s = tl_own_array(one);
+  tl_replace(vm, s, tl_own_array(one));
   return ok;
 }
 

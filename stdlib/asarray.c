@@ -25,9 +25,7 @@ static bool by_astype(tl_vm *vm, tl_slot *args, tl_slot *out) {
   const tl_builtin *astype = tl_builtin_find(vm->library, NULL, "astype", 6);
   tl_slot given[] = {args[0], tl_borrow(args[1]), tl_bool(true), tl_none()};
   args[0] = tl_none();
-  bool ok = tl_lift_call(vm, astype, 4, given, out);
-  tl_clear(vm, &given[0]);
-  return ok;
+  return tl_drop_after(vm, tl_lift_call(vm, astype, 4, given, out), &given[0]);
 }
 
 // In the order of what is cheapest: a list is stacked in one step to the dtype

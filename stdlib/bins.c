@@ -310,14 +310,9 @@ static bool given_edges(tl_vm *vm, tl_slot bins, tl_slot *out) {
 // anything, on failure what was moved is dropped with the list.
 static bool pair(tl_vm *vm, tl_slot *first, tl_slot *second, tl_slot *out) {
   tl_list *list = tl_list_new(vm, 2);
-  if (!list)
-    return false;
-  if (!tl_list_push(vm, &list, first) || !tl_list_push(vm, &list, second)) {
-    tl_drop(vm, tl_own_list(list));
-    return false;
-  }
-  *out = tl_own_list(list);
-  return true;
+  bool ok = list != NULL && tl_list_push(vm, &list, first) &&
+            tl_list_push(vm, &list, second);
+  return tl_list_give(vm, list, ok, out);
 }
 
 // A distance from the first edge is off by at most 5 halves of a unit in the
@@ -471,9 +466,7 @@ static bool end_floats(tl_call_consumer *in, int pass, tl_slot *out) {
   b->sums = NULL;
   if (!end_bins(in->vm, sums, b->edges.array, b->density, &counts))
     return false;
-  bool ok = pair(in->vm, &counts, &b->edges, out);
-  tl_drop(in->vm, counts);
-  return ok;
+  return tl_drop_after(in->vm, pair(in->vm, &counts, &b->edges, out), &counts);
 }
 
 // Weights are not fed to a region, so that a call with them declines, as does

@@ -190,9 +190,8 @@ static bool convolve(tl_vm *vm, tl_slot *args, tl_slot *out) {
     dtype = TL_INT64;
   if (!ok || !tl_dtype_is_integer(dtype))
     return ok && tl_cast_own(vm, sum.array, dtype, out);
-  ok = tl_cast_fitting(vm, &sum, dtype, TL_OVERFLOW_WRAP, out);
-  tl_clear(vm, &sum);
-  return ok;
+  return tl_drop_after(
+      vm, tl_cast_fitting(vm, &sum, dtype, TL_OVERFLOW_WRAP, out), &sum);
 }
 
 const tl_builtin tl_convolve_builtins[] = {

@@ -287,15 +287,6 @@ static bool fill_counted(tl_vm *vm, tl_array *a, int64_t start, int64_t step) {
   return true;
 }
 
-// Takes an array or NULL: where it was filled, *out is it with that dtype.
-static bool if_filled(tl_vm *vm, tl_array *a, bool filled, tl_dtype dtype,
-                      tl_slot *out) {
-  if (filled)
-    return tl_cast_own(vm, a, dtype, out);
-  tl_array_drop(vm, a);
-  return false;
-}
-
 // The number of items is ceil((stop - start) / step):
 //
 //   (distance - 1) / |step| + 1
@@ -315,7 +306,8 @@ static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
                    (unsigned long long)n);
   int64_t shape = (int64_t)n;
   tl_array *a = tl_array_new(vm, TL_INT64, 1, &shape);
-  return if_filled(vm, a, a && fill_counted(vm, a, start, step), dtype, out);
+  return tl_cast_finish(vm, a && fill_counted(vm, a, start, step), a, dtype,
+                        out);
 }
 
 // The same of doubles. Items are start + i step and not sums, whose errors
@@ -332,7 +324,7 @@ static bool arange_floats(tl_vm *vm, double start, double stop, double step,
   tl_array *a = tl_array_new(vm, TL_FLOAT64, 1, &shape);
   bool filled =
       a && fill_spaced(vm, (double *)(void *)a->data, 1, shape, start, step);
-  return if_filled(vm, a, filled, dtype, out);
+  return tl_cast_finish(vm, filled, a, dtype, out);
 }
 
 // arange(stop), arange(start, stop), arange(start, stop, step).
@@ -424,7 +416,7 @@ static bool linspace(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = a && fill_line(vm, item, parts, num, start.re, stop.re, endpoint) &&
             (parts == 1 ||
              fill_line(vm, item + 1, parts, num, start.im, stop.im, endpoint));
-  return if_filled(vm, a, ok, dtype, out);
+  return tl_cast_finish(vm, ok, a, dtype, out);
 }
 
 // --- Matrices ---------------------------------------------------------------

@@ -175,9 +175,7 @@ static bool cast(tl_vm *vm, tl_dtype dtype, tl_slot *column) {
     tl_error_clear(vm);  // the cell is named instead
   if (!out)
     return false;
-  tl_drop(vm, *column);
-  *column = tl_own_array(out);
-  return true;
+  return tl_replace(vm, column, tl_own_array(out));
 }
 
 // The mask is bytes of 0 and 1.

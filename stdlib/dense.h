@@ -1,7 +1,7 @@
 // Factorisations of one matrix: by Tally's own code, or by a loaded LAPACK.
 //
 //   linalg*.c --> tl_dense_choose --> tl_dense_real, tl_dense_complex
-//                                 \--> tl_lapack's tables (lapack.c)
+//                                 \--> LAPACK's tables (lapack.c)
 //
 // Tally's own code is in headers that dense_real.c and dense_complex.c include
 // after naming their item type (dense_work.h says how). Matrices are dense and
@@ -21,46 +21,60 @@ typedef enum tl_dense_result {
   TL_DENSE_ENDLESS    // an iteration does not converge
 } tl_dense_result;
 
+// A function here has all parameters, whether it needs them or not.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+// LAPACK's functions for one dtype (lapack.c).
+typedef struct tl_lapack tl_lapack;
+
 // The factorisations for one dtype. All may poll, so each may be stopped.
 typedef struct tl_dense {
+  // The first argument of all; NULL in Tally's own tables.
+  const tl_lapack *lapack;
   // Factors a: U stays on and above the diagonal, whose product times *sign is
   // the determinant. *sign is 0 where a is singular.
-  tl_dense_result (*lu)(tl_vm *vm, void *a, int64_t n, int *sign);
+  tl_dense_result (*lu)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                        int *sign);
   // b, n rows of m items, becomes the solution of a @ x == b.
-  tl_dense_result (*solve)(tl_vm *vm, void *a, int64_t n, void *b, int64_t m);
+  tl_dense_result (*solve)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                           void *b, int64_t m);
   // The same for a triangle; the other half of a is not read. [unit]: the
   // diagonal is taken to be ones.
-  tl_dense_result (*triangular)(tl_vm *vm, void *a, int64_t n, bool lower,
-                                bool unit, void *b, int64_t m);
+  tl_dense_result (*triangular)(const tl_lapack *f, tl_vm *vm, void *a,
+                                int64_t n, bool lower, bool unit, void *b,
+                                int64_t m);
   // The same for a band matrix with l diagonals below and u above the main one:
   // a has n rows of 2 l + u + 1 items, where (i, j) is item j - i + l of row i,
   // and zeros elsewhere. NULL in LAPACK's tables.
-  tl_dense_result (*banded)(tl_vm *vm, void *a, int64_t n, int64_t l, int64_t u,
-                            void *b, int64_t m);
+  tl_dense_result (*banded)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                            int64_t l, int64_t u, void *b, int64_t m);
   // a becomes its inverse; where it is singular it is overwritten all the same.
-  tl_dense_result (*inverse)(tl_vm *vm, void *a, int64_t n);
+  tl_dense_result (*inverse)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n);
   // a becomes the lower triangle, with zeros above it. Reads the lower half.
-  tl_dense_result (*cholesky)(tl_vm *vm, void *a, int64_t n);
+  tl_dense_result (*cholesky)(const tl_lapack *f, tl_vm *vm, void *a,
+                              int64_t n);
   // a of m rows: q gets m rows and p columns, r p rows, p being m or the less
   // of m and n. The diagonal of r may have any sign. q NULL: r alone.
-  tl_dense_result (*qr)(tl_vm *vm, void *a, int64_t m, int64_t n, int64_t p,
-                        void *q, void *r);
+  tl_dense_result (*qr)(const tl_lapack *f, tl_vm *vm, void *a, int64_t m,
+                        int64_t n, int64_t p, void *q, void *r);
   // a of m rows: s in descending order; u m rows of p, vh q rows of n items,
   // p and q being [full] ? m and n : the less of both. u and vh NULL: s alone.
-  tl_dense_result (*svd)(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
-                         void *u, void *s, void *vh);
+  tl_dense_result (*svd)(const tl_lapack *f, tl_vm *vm, void *a, int64_t m,
+                         int64_t n, bool full, void *u, void *s, void *vh);
   // a Hermitian, its lower half is read: w in ascending order, eigenvectors in
   // the columns of v, or NULL.
-  tl_dense_result (*eigh)(tl_vm *vm, void *a, int64_t n, void *w, void *v);
+  tl_dense_result (*eigh)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                          void *w, void *v);
   // Eigenvalues w, eigenvectors in the columns of v or NULL; both complex, of
   // any order and length.
-  tl_dense_result (*eig)(tl_vm *vm, void *a, int64_t n, void *w, void *v);
+  tl_dense_result (*eig)(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                         void *w, void *v);
 } tl_dense;
 
 // The table of a file whose functions have these names: without the members'
 // names, as tally.c gives each file's functions names of their own.
 #define TL_DENSE_OF_THIS_FILE \
-  { lu, solve, triangular, banded, inverse, cholesky, qr, svd, eigh, eig }
+  { NULL, lu, solve, triangular, banded, inverse, cholesky, qr, svd, eigh, eig }
 
 // Tally's own, of float64 (dense_real.c) and of complex128 (dense_complex.c).
 extern const tl_dense tl_dense_real;     // Tally's own, float64
@@ -81,10 +95,6 @@ typedef enum tl_dense_least {
 // time.
 const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dense_least least,
                                 tl_dtype *dtype);
-
-// LAPACK's table for float32, float64, complex64 or complex128; NULL where
-// none is loaded.
-const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype);
 
 // The eigenvectors of a complex upper triangle t, multiplied by z, in the
 // columns of v. Shared by the real and the complex code (dense_complex.c).

@@ -9,7 +9,8 @@
 //   l = 1, u = 1, row i:   (i, i-1)  (i, i)  (i, i+1)  0
 //
 // Built for size, as LAPACK has it, too.
-__attribute__((cold)) static tl_dense_result banded(tl_vm *vm, void *matrix,
+__attribute__((cold)) static tl_dense_result banded(const tl_lapack *f,
+                                                    tl_vm *vm, void *matrix,
                                                     int64_t n, int64_t l,
                                                     int64_t u, void *right,
                                                     int64_t m) {

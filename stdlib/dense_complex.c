@@ -155,8 +155,8 @@ tl_dense_result tl_triangle_vectors(tl_vm *vm, const tl_c128 *triangle,
 }
 
 // See tl_dense.
-static tl_dense_result eig(tl_vm *vm, void *a, int64_t n, void *values,
-                           void *vectors) {
+static tl_dense_result eig(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                           void *values, void *vectors) {
   space space = {.vm = vm};
   T *h = a, *w = values, *v = vectors, *work = need_matrix(&space, 4, n);
   T *rows = v ? need_matrix(&space, n, n) : NULL;

@@ -289,8 +289,8 @@ static bool start_vectors(tl_vm *vm, const T *a, int64_t n, const T *tau,
 
 // See tl_dense. Vectors are rows while they are rotated, and columns of the
 // result in the order of the values.
-static tl_dense_result eigh(tl_vm *vm, void *matrix, int64_t n, void *values,
-                            void *vectors) {
+static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm, void *matrix,
+                            int64_t n, void *values, void *vectors) {
   space s = {.vm = vm};
   T *a = matrix, *v = vectors, *tau = need_matrix(&s, 1, n);
   T *z = vectors ? need_matrix(&s, n, n) : NULL;

@@ -88,7 +88,8 @@ static bool factor(tl_vm *vm, T *a, int64_t n, int64_t *pivot, int *sign) {
 }
 
 // See tl_dense.
-static tl_dense_result lu(tl_vm *vm, void *a, int64_t n, int *sign) {
+static tl_dense_result lu(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                          int *sign) {
   space s = {.vm = vm};
   int64_t *pivot = need_words(&s, n, "the pivots");
   return leave_with(&s, pivot && factor(vm, a, n, pivot, sign));
@@ -127,8 +128,9 @@ static bool substitute(tl_vm *vm, const T *a, int64_t n, bool lower, bool unit,
 }
 
 // See tl_dense; a 0 on the diagonal is singular.
-static tl_dense_result triangular(tl_vm *vm, void *a, int64_t n, bool lower,
-                                  bool unit, void *b, int64_t m) {
+static tl_dense_result triangular(const tl_lapack *f, tl_vm *vm, void *a,
+                                  int64_t n, bool lower, bool unit, void *b,
+                                  int64_t m) {
   for (int64_t i = 0; !unit && i < n; i++)
     if (((const T *)a)[i * n + i] == 0)
       return TL_DENSE_SINGULAR;
@@ -137,8 +139,8 @@ static tl_dense_result triangular(tl_vm *vm, void *a, int64_t n, bool lower,
 }
 
 // See tl_dense: L, then U.
-static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
-                             int64_t m) {
+static tl_dense_result solve(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
+                             void *b, int64_t m) {
   space s = {.vm = vm};
   int64_t *pivot = need_words(&s, n, "the pivots");
   int sign = 1;
@@ -155,7 +157,8 @@ static tl_dense_result solve(tl_vm *vm, void *a, int64_t n, void *b,
 
 // Solves a @ x == identity: a becomes its inverse, and where that fails holds
 // factors that are of no use.
-static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
+static tl_dense_result inverse(const tl_lapack *f, tl_vm *vm, void *a,
+                               int64_t n) {
   // The identity, whose columns become those of the inverse.
   space s = {.vm = vm};
   T *b = need_matrix(&s, n, n);
@@ -163,7 +166,7 @@ static tl_dense_result inverse(tl_vm *vm, void *a, int64_t n) {
     return TL_DENSE_STOPPED;
   for (int64_t i = 0; i < n && poll_row(vm, i, n); i++)
     for (int64_t j = 0; j < n; j++) b[i * n + j] = i == j ? 1 : 0;
-  tl_dense_result result = solve(vm, a, n, b, n);
+  tl_dense_result result = solve(f, vm, a, n, b, n);
   if (result == TL_DENSE_DONE &&
       !tl_copy_bytes(vm, a, b, (size_t)(n * n) * sizeof(T)))
     result = TL_DENSE_STOPPED;
@@ -212,7 +215,8 @@ static bool cholesky_rest(room *r, T *a, int64_t n, int64_t from, int64_t end,
 }
 
 // See tl_dense.
-static tl_dense_result cholesky(tl_vm *vm, void *matrix, int64_t n) {
+static tl_dense_result cholesky(const tl_lapack *f, tl_vm *vm, void *matrix,
+                                int64_t n) {
   space s = {.vm = vm};
   const bool has_rest = n > BLOCK;
   T *a = matrix, *adjoint = has_rest ? need_matrix(&s, n, BLOCK) : NULL;

@@ -172,8 +172,9 @@ static bool form_product(reflections *r, const T *a, int64_t a_row, int64_t m,
 }
 
 // See tl_dense.
-static tl_dense_result qr(tl_vm *vm, void *matrix, int64_t m, int64_t n,
-                          int64_t p, void *q, void *upper) {
+static tl_dense_result qr(const tl_lapack *f, tl_vm *vm, void *matrix,
+                          int64_t m, int64_t n, int64_t p, void *q,
+                          void *upper) {
   T *a = matrix, *r = upper;
   // The reflections are applied to a's n columns and to q's p.
   int64_t wide = n > p ? n : p;

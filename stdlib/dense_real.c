@@ -244,7 +244,8 @@ static tl_dense_result real_vectors(tl_vm *vm, const schur *s, const tl_c128 *w,
 }
 
 // See tl_dense. Runs where LAPACK is missing; built for size.
-__attribute__((cold)) static tl_dense_result eig(tl_vm *vm, void *a, int64_t n,
+__attribute__((cold)) static tl_dense_result eig(const tl_lapack *f, tl_vm *vm,
+                                                 void *a, int64_t n,
                                                  void *values, void *vectors) {
   tl_c128 *w = values, *v = vectors;
   space space = {.vm = vm};

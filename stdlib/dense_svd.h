@@ -30,7 +30,7 @@ static bool start_rotations(tl_vm *vm, T *x, int64_t n, T *j) {
     adjoint_into(vm, adjoint, x, NULL, n, n);
   ok = ok && product(&r, products, n, rows, columns, n, n, n, false);
   tl_dense_result result =
-      ok ? eigh(vm, products, n, values, vectors) : TL_DENSE_STOPPED;
+      ok ? eigh(NULL, vm, products, n, values, vectors) : TL_DENSE_STOPPED;
   // Without eigenvectors the rotations begin from nothing.
   for (int64_t i = 0; ok && i < n && poll_row(vm, i, n); i++)
     for (int64_t k = 0; k < n; k++)
@@ -210,7 +210,7 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
   double scale = scale_matrix(vm, a, m * n);
   tl_dense_result result = TL_DENSE_STOPPED;
   if (!work.failed)
-    result = qr(vm, a, m, n, p, j.q, j.r);
+    result = qr(NULL, vm, a, m, n, p, j.q, j.r);
   if (result == TL_DENSE_DONE && !start_rotations(vm, j.r, n, j.turns))
     result = TL_DENSE_STOPPED;
   if (result == TL_DENSE_DONE)
@@ -231,8 +231,8 @@ __attribute__((cold)) static tl_dense_result svd_tall(tl_vm *vm, T *a,
 
 // See tl_dense. A wide matrix is the adjoint of a tall one: u and v change
 // places.
-static tl_dense_result svd(tl_vm *vm, void *a, int64_t m, int64_t n, bool full,
-                           void *u, void *s, void *vh) {
+static tl_dense_result svd(const tl_lapack *f, tl_vm *vm, void *a, int64_t m,
+                           int64_t n, bool full, void *u, void *s, void *vh) {
   if (m >= n)
     return svd_tall(vm, a, m, n, full ? m : n, u, s, vh);
   const int64_t p = full ? n : m;

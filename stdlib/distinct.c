@@ -7,6 +7,7 @@
 #include "stdlib/distinct_strings.h"
 #include "vm/kernels/prefetch.h"
 #include "vm/kernels/kernels.h"
+#include "vm/nested/nested.h"
 
 // Parts that the caller took are to be NULL by then.
 void tl_distinct_close(tl_vm *vm, tl_distinct *d) {
@@ -14,23 +15,15 @@ void tl_distinct_close(tl_vm *vm, tl_distinct *d) {
   for (int i = 0; i < 4; i++) tl_array_drop(vm, parts[i]);
 }
 
-// NULL after tl_fail.
-static tl_array *ints(tl_vm *vm, int64_t n) {
-  return tl_array_new(vm, TL_INT64, 1, &n);
-}
-
-static int64_t *items_of(tl_array *a) {
-  return (int64_t *)a->data;
-}
-
 // Counts from the sorted items' run positions.
 static bool find_counts(tl_vm *vm, tl_distinct *d, const int64_t *start,
                         int64_t runs, int64_t n) {
-  d->counts = ints(vm, runs);
+  d->counts = tl_positions_new(vm, runs);
   if (!d->counts)
     return false;
   for (int64_t i = 0; i < runs && tl_poll_at(vm, i); i++)
-    items_of(d->counts)[i] = (i + 1 < runs ? start[i + 1] : n) - start[i];
+    tl_offsets_data(d->counts)[i] =
+        (i + 1 < runs ? start[i + 1] : n) - start[i];
   return !tl_failed(vm);
 }
 
@@ -100,12 +93,12 @@ static bool by_values(tl_vm *vm, tl_slot *items, bool counts, tl_distinct *d) {
     return false;
   bool ok = tl_sort_items(vm, dtype, sorted->data, n, false);
   if (ok && counts)
-    ok = (start = ints(vm, n)) != NULL;
+    ok = (start = tl_positions_new(vm, n)) != NULL;
   if (ok)
     runs = keep_firsts(vm, dtype, sorted->data, n,
-                       start != NULL ? items_of(start) : NULL);
+                       start != NULL ? tl_offsets_data(start) : NULL);
   ok = ok && runs >= 0 &&
-       (start == NULL || find_counts(vm, d, items_of(start), runs, n));
+       (start == NULL || find_counts(vm, d, tl_offsets_data(start), runs, n));
   tl_slot rest = tl_own_array(sorted);
   if (ok)
     d->values = tl_array_narrow(vm, &rest, dtype, 1, &runs);
@@ -178,16 +171,16 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x, bool counts,
                      tl_distinct *d) {
   int64_t n = flat->size, runs = 0;
   tl_dtype dtype = tl_array_dtype(flat);
-  tl_array *order = ints(vm, n);
+  tl_array *order = tl_positions_new(vm, n);
   tl_slot values = tl_none(), firsts = order ? tl_own_array(order) : values;
-  bool ok = order &&
-            tl_argsort_items(vm, dtype, items_of(order), flat->data, n, false);
+  bool ok = order && tl_argsort_items(vm, dtype, tl_offsets_data(order),
+                                      flat->data, n, false);
   if (ok && dtype != TL_STRING) {
     d->values = tl_array_new(vm, dtype, 1, &n);
     ok = d->values != NULL;
   }
   if (ok)
-    runs = mark_firsts(vm, flat, items_of(order),
+    runs = mark_firsts(vm, flat, tl_offsets_data(order),
                        d->values ? d->values->data : NULL);
   ok = ok && runs >= 0;
   if (ok) {
@@ -197,13 +190,14 @@ static bool by_order(tl_vm *vm, tl_array *flat, const tl_array *x, bool counts,
       d->values = values.array;
     }
     d->inverse = tl_array_new(vm, TL_INT64, tl_ndim(x), tl_shape(x));
-    d->counts = d->inverse && counts ? ints(vm, runs) : NULL;
+    d->counts = d->inverse && counts ? tl_positions_new(vm, runs) : NULL;
     ok = d->inverse && (d->counts || !counts);
   }
-  ok = ok && number_runs(vm, items_of(order), n, items_of(d->inverse),
-                         counts ? items_of(d->counts) : NULL);
+  ok = ok &&
+       number_runs(vm, tl_offsets_data(order), n, tl_offsets_data(d->inverse),
+                   counts ? tl_offsets_data(d->counts) : NULL);
   if (ok && dtype == TL_STRING) {
-    ok = tl_take_axis(vm, flat, items_of(order), runs, 0, &values);
+    ok = tl_take_axis(vm, flat, tl_offsets_data(order), runs, 0, &values);
     d->values = ok ? values.array : NULL;
   }
   if (ok && counts) {

@@ -36,10 +36,7 @@ static bool update(tl_vm *vm, tl_op op, tl_slot *a, tl_slot b) {
   a->tag = operands[0].tag;
   if (!ok)
     return false;
-  if (tl_is_owned(*a))
-    tl_drop(vm, *a);
-  *a = result;
-  return true;
+  return tl_replace(vm, a, result);
 }
 
 // What has numbers, in one piece: nested forms are divided before.
@@ -149,9 +146,7 @@ static bool round_decimals(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_in_tally(vm, "rounded", 3, given, &by))
     return false;
   tl_slot items = tl_borrow(by);
-  bool ok = tl_cast(vm, &items, (tl_dtype)dtype, out);
-  tl_clear(vm, &by);
-  return ok;
+  return tl_drop_after(vm, tl_cast(vm, &items, (tl_dtype)dtype, out), &by);
 }
 
 // --- The table --------------------------------------------------------------

@@ -141,9 +141,7 @@ static bool add_item(csv_writer *w, tl_slot column, int64_t row) {
     return true;
   }
   tl_slot item = tl_item(w->vm, a, data);
-  bool ok = !tl_is_unset(item) && add_value(w, item);
-  tl_drop(w->vm, item);
-  return ok;
+  return tl_drop_after(w->vm, !tl_is_unset(item) && add_value(w, item), &item);
 }
 
 // Writes the row and empties it, keeping its memory for the next. False: the
@@ -252,8 +250,7 @@ static bool write_csv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     tl_slot columns;
     if (!tl_columns_of(vm, args[1], &columns))
       return false;
-    tl_clear(vm, &args[1]);
-    args[1] = columns;
+    tl_replace(vm, &args[1], columns);
   }
   if (!tl_is_record(args[1]))
     return tl_arg_fail(vm, "write_csv", "columns", "a record of arrays",

@@ -81,9 +81,7 @@ static bool read_structs(tl_reader *reader, const tl_npy *from, tl_slot *out) {
   if (!from->texts.any)
     return true;
   tl_slot raw = *out;
-  bool ok = tl_npy_open_texts(reader, from, raw, out);
-  tl_drop(vm, raw);
-  return ok;
+  return tl_drop_after(vm, tl_npy_open_texts(reader, from, raw, out), &raw);
 }
 
 // Reads header and items. *out is owned.
@@ -161,9 +159,7 @@ static bool decode_npy(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_reader reader =
       tl_reader_of(vm, "decode_npy", name ? name->text : "the data",
                    data.array->data, (size_t)data.array->size);
-  bool ok = read_array(&reader, out);
-  tl_drop(vm, data);
-  return ok;
+  return tl_drop_after(vm, read_array(&reader, out), &data);
 }
 
 // --- Writing ----------------------------------------------------------------
@@ -358,8 +354,7 @@ static bool open_output(tl_vm *vm, const char *function, tl_slot *s,
     tl_slot raw;
     if (!tl_npy_close_texts(vm, function, *s, &out->texts, &raw))
       return false;
-    tl_clear(vm, s);
-    *s = raw;
+    tl_replace(vm, s, raw);
   }
   if (tl_is_form(*s, TL_FORM_STRUCT)) {
     out->a = s->nested->parts[0].array;

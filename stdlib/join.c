@@ -148,8 +148,7 @@ static bool flatten_parts(tl_vm *vm, tl_arrays *parts) {
     if (!tl_reshape(vm, item, 1, &size, &flat))
       return false;
     flat.tag |= item->tag & TL_WEAK;
-    tl_drop(vm, *item);
-    *item = flat;
+    tl_replace(vm, item, flat);
   }
   return true;
 }
@@ -173,8 +172,7 @@ static bool type_empty_vectors(tl_vm *vm, tl_arrays *parts) {
     tl_array *empty = tl_array_new(vm, TL_STRING, 1, &none);
     if (empty == NULL)
       return false;
-    tl_drop(vm, parts->items[i]);
-    parts->items[i] = tl_own_array(empty);
+    tl_replace(vm, &parts->items[i], tl_own_array(empty));
   }
   return true;
 }
@@ -476,8 +474,7 @@ static bool repeat(tl_vm *vm, tl_slot *args, tl_slot *out) {
     int64_t size = args[0].array->size;
     if (!tl_reshape(vm, &args[0], 1, &size, &flat))
       return false;
-    tl_clear(vm, &args[0]);
-    args[0] = flat;
+    tl_replace(vm, &args[0], flat);
   }
   if (!tl_arg_axis(vm, "repeat", args[2], tl_ndim(args[0].array), 0, &axis))
     return false;

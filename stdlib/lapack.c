@@ -64,7 +64,8 @@ typedef void geev_complex_fn(const char *jobvl, const char *jobvr, const int *n,
                              int *info, size_t, size_t);
 
 // The functions of one dtype; is_there: all were found.
-typedef struct functions {
+struct tl_lapack {
+  tl_dense table;
   tl_dtype dtype;
   size_t size, real_size;  // of an item, of its parts
   bool is_complex, is_there;
@@ -81,41 +82,16 @@ typedef struct functions {
   heevd_fn *heevd;
   geev_real_fn *geev_real;
   geev_complex_fn *geev_complex;
-} functions;
+};
 
-static functions all[4];
+static tl_lapack all[4];
 
 // Writes the address of a function by its name without the letter. dlsym gives
 // functions as objects, which C does not convert.
-static bool get(const functions *f, const char *name, void *to) {
+static bool get(const tl_lapack *f, const char *name, void *to) {
   void *at = tl_blas_function(tl_blas_letter(f->dtype), name);
   memcpy(to, &at, sizeof at);
   return at != NULL;
-}
-
-// Looks up all functions of a dtype.
-static void load_dtype(functions *f, tl_dtype dtype) {
-  f->dtype = dtype;
-  f->size = tl_itemsize(dtype);
-  // Complex functions have other names and one more workspace.
-  f->is_complex = tl_dtype_is_complex(dtype);
-  f->real_size = f->is_complex ? f->size / 2 : f->size;
-  bool ok = get(f, "getrf", &f->getrf) && get(f, "getrs", &f->getrs) &&
-            get(f, "getri", &f->getri) && get(f, "potrf", &f->potrf) &&
-            get(f, "trsm", &f->trsm) && get(f, "gelqf", &f->gelqf) &&
-            get(f, f->is_complex ? "unglq" : "orglq", &f->orglq);
-  if (f->is_complex)
-    ok = ok && get(f, "gesdd", &f->gesdd_complex) &&
-         get(f, "heevd", &f->heevd) && get(f, "geev", &f->geev_complex);
-  else
-    ok = ok && get(f, "gesdd", &f->gesdd_real) && get(f, "syevd", &f->syevd) &&
-         get(f, "geev", &f->geev_real);
-  f->is_there = ok;
-}
-
-// Called once, when the first large matrix comes.
-static void load(void) {
-  for (int i = 0; i < 4; i++) load_dtype(&all[i], (tl_dtype)(TL_FLOAT32 + i));
 }
 
 // --- Memory -----------------------------------------------------------------
@@ -165,7 +141,7 @@ static tl_dense_result done(workspace *w, int info, tl_dense_result bad) {
 
 // The size that a query left in work[0], a little more where the float may
 // have been rounded down.
-static int wanted(const functions *f, const void *work) {
+static int wanted(const tl_lapack *f, const void *work) {
   double size =
       f->real_size == 4 ? *(const float *)work * 1.0001 : *(const double *)work;
   return size < INT_MAX - 64 ? (int)size + 1 : INT_MAX;
@@ -182,7 +158,7 @@ static bool begin(tl_vm *vm, workspace *w, int64_t n) {
 
 // A copy of a complex matrix with room behind it (see workspace); of others
 // the matrix itself.
-static void *roomy(workspace *w, const functions *f, void *a, int64_t items) {
+static void *roomy(workspace *w, const tl_lapack *f, void *a, int64_t items) {
   if (!f->is_complex || a == NULL)
     return a;
   void *copy = need(w, items, f->size);
@@ -192,7 +168,7 @@ static void *roomy(workspace *w, const functions *f, void *a, int64_t items) {
 }
 
 // Copies the result of such a copy back.
-static void settle(const workspace *w, const functions *f, void *to,
+static void settle(const workspace *w, const tl_lapack *f, void *to,
                    const void *from, int64_t items) {
   if (!w->failed && to != NULL && from != to)
     memcpy(to, from, (size_t)items * f->size);
@@ -201,7 +177,7 @@ static void settle(const workspace *w, const functions *f, void *to,
 // --- Equations --------------------------------------------------------------
 
 // a^T = P L U. The sign of the permutation is that of the exchanges.
-static tl_dense_result lu(const functions *f, tl_vm *vm, void *a, int64_t n,
+static tl_dense_result lu(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
                           int *sign) {
   workspace w;
   int size = (int)n, info = 0;
@@ -221,27 +197,27 @@ static tl_dense_result lu(const functions *f, tl_vm *vm, void *a, int64_t n,
 }
 
 // The constant 1 of a dtype, by address as Fortran wants it.
-static const void *one_of(const functions *f) {
+static const void *one_of(const tl_lapack *f) {
   static const float small[2] = {1, 0};
   static const double large[2] = {1, 0};
   return f->real_size == 4 ? (const void *)small : (const void *)large;
 }
 
 // Number [i] of an array of the real dtype.
-static double load_real(const functions *f, const void *from, int64_t i) {
+static double load_real(const tl_lapack *f, const void *from, int64_t i) {
   return f->real_size == 4 ? (double)((const float *)from)[i]
                            : ((const double *)from)[i];
 }
 
 // Whether an item is exactly 0.
-static bool is_zero(const functions *f, const void *item) {
+static bool is_zero(const tl_lapack *f, const void *item) {
   return load_real(f, item, 0) == 0 &&
          (!f->is_complex || load_real(f, item, 1) == 0);
 }
 
 // Solves by trsm from the right, since Fortran sees the transposes. It does
 // not notice a singular matrix, so the diagonal is looked at first.
-static tl_dense_result triangular(const functions *f, tl_vm *vm, void *a,
+static tl_dense_result triangular(const tl_lapack *f, tl_vm *vm, void *a,
                                   int64_t n, bool lower, bool unit, void *b,
                                   int64_t m) {
   int size = (int)n, count = (int)m;
@@ -271,7 +247,7 @@ static void exchange(char *x, char *y, size_t nbytes) {
 // The transpose of a is P L U, so that a @ x == b is U^T L^T P^T x == b; b's
 // rows are Fortran's columns. One right-hand side goes through getrs, several
 // through trsm, which needs no transposing.
-static tl_dense_result solve(const functions *f, tl_vm *vm, void *a, int64_t n,
+static tl_dense_result solve(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
                              void *b, int64_t m) {
   workspace w;
   int size = (int)n, count = (int)m, info = 0;
@@ -298,7 +274,7 @@ static tl_dense_result solve(const functions *f, tl_vm *vm, void *a, int64_t n,
 
 // By getrf and getri; the inverse of the transpose is the transpose of the
 // inverse.
-static tl_dense_result inverse(const functions *f, tl_vm *vm, void *a,
+static tl_dense_result inverse(const tl_lapack *f, tl_vm *vm, void *a,
                                int64_t n) {
   workspace w;
   int size = (int)n, info = 0, lwork = -1;
@@ -367,7 +343,7 @@ static void turn(tl_dtype dtype, void *to, const void *from, int64_t n) {
 
 // Libraries are faster with the lower half, which for Fortran is the upper one
 // of ours.
-static tl_dense_result cholesky(const functions *f, tl_vm *vm, void *a,
+static tl_dense_result cholesky(const tl_lapack *f, tl_vm *vm, void *a,
                                 int64_t n) {
   workspace w;
   int size = (int)n, info = 0;
@@ -382,7 +358,7 @@ static tl_dense_result cholesky(const functions *f, tl_vm *vm, void *a,
 // --- QR ---------------------------------------------------------------------
 
 // LQ of the transpose: a = Q R is a^T = R^T Q^T.
-static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
+static tl_dense_result qr(const tl_lapack *f, tl_vm *vm, void *a, int64_t m,
                           int64_t n, int64_t p, void *q, void *r) {
   workspace w;
   // lwork of -1 asks for the size of the workspace.
@@ -434,7 +410,7 @@ static tl_dense_result qr(const functions *f, tl_vm *vm, void *a, int64_t m,
 // The transpose is conj(V) S U^T: Fortran's u, read by rows, is our vh, and
 // its vt our u. The loop runs twice: a query for the size of the workspace,
 // then the call.
-static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
+static tl_dense_result svd(const tl_lapack *f, tl_vm *vm, void *a, int64_t m,
                            int64_t n, bool full, void *u, void *s, void *vh) {
   workspace w;
   int rows = (int)n, columns = (int)m, info = 0, lwork = -1, none = 1;
@@ -476,7 +452,7 @@ static tl_dense_result svd(const functions *f, tl_vm *vm, void *a, int64_t m,
 // --- Eigenvalues ------------------------------------------------------------
 
 // Fortran sees the conjugate of a, whose eigenvectors are conjugate too.
-static tl_dense_result eigh(const functions *f, tl_vm *vm, void *a, int64_t n,
+static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
                             void *values, void *v) {
   workspace w;
   int size = (int)n, info = 0, lwork = -1, lrwork = -1, liwork = -1, iquery = 0;
@@ -510,7 +486,7 @@ static tl_dense_result eigh(const functions *f, tl_vm *vm, void *a, int64_t n,
 }
 
 // Stores a complex number of the dtype's precision.
-static void store_complex(const functions *f, void *to, int64_t i, double re,
+static void store_complex(const tl_lapack *f, void *to, int64_t i, double re,
                           double im) {
   if (f->real_size == 4)
     ((tl_c64 *)to)[i] = (tl_c64){(float)re, (float)im};
@@ -521,7 +497,7 @@ static void store_complex(const functions *f, void *to, int64_t i, double re,
 // The complex eigenvectors of a real matrix. Of a pair of eigenvalues, one
 // column holds the real parts of the first one's vector and the next its
 // imaginary parts. Fortran's left vectors are the conjugates of ours.
-static void unpack_vectors(const functions *f, const void *left, const void *im,
+static void unpack_vectors(const tl_lapack *f, const void *left, const void *im,
                            int64_t n, void *v) {
   for (int64_t j = 0; j < n; j++) {
     // Values of a pair follow each other, the one with the positive imaginary
@@ -540,7 +516,7 @@ static void unpack_vectors(const functions *f, const void *left, const void *im,
 
 // Eigenvalues by left vectors: the right ones of the transpose. A real matrix
 // has real and imaginary parts of the values apart.
-static tl_dense_result eig(const functions *f, tl_vm *vm, void *a, int64_t n,
+static tl_dense_result eig(const tl_lapack *f, tl_vm *vm, void *a, int64_t n,
                            void *values, void *v) {
   workspace w;
   int size = (int)n, info = 0, lwork = -1;
@@ -575,57 +551,35 @@ static tl_dense_result eig(const functions *f, tl_vm *vm, void *a, int64_t n,
 
 // --- The tables -------------------------------------------------------------
 
-#define TABLE(i)                                                            \
-  static tl_dense_result lu_##i(tl_vm *vm, void *a, int64_t n, int *sign) { \
-    return lu(&all[i], vm, a, n, sign);                                     \
-  }                                                                         \
-  static tl_dense_result solve_##i(tl_vm *vm, void *a, int64_t n, void *b,  \
-                                   int64_t m) {                             \
-    return solve(&all[i], vm, a, n, b, m);                                  \
-  }                                                                         \
-  static tl_dense_result triangular_##i(tl_vm *vm, void *a, int64_t n,      \
-                                        bool lower, bool unit, void *b,     \
-                                        int64_t m) {                        \
-    return triangular(&all[i], vm, a, n, lower, unit, b, m);                \
-  }                                                                         \
-  static tl_dense_result inverse_##i(tl_vm *vm, void *a, int64_t n) {       \
-    return inverse(&all[i], vm, a, n);                                      \
-  }                                                                         \
-  static tl_dense_result cholesky_##i(tl_vm *vm, void *a, int64_t n) {      \
-    return cholesky(&all[i], vm, a, n);                                     \
-  }                                                                         \
-  static tl_dense_result qr_##i(tl_vm *vm, void *a, int64_t m, int64_t n,   \
-                                int64_t p, void *q, void *r) {              \
-    return qr(&all[i], vm, a, m, n, p, q, r);                               \
-  }                                                                         \
-  static tl_dense_result svd_##i(tl_vm *vm, void *a, int64_t m, int64_t n,  \
-                                 bool full, void *u, void *s, void *vh) {   \
-    return svd(&all[i], vm, a, m, n, full, u, s, vh);                       \
-  }                                                                         \
-  static tl_dense_result eigh_##i(tl_vm *vm, void *a, int64_t n, void *w,   \
-                                  void *v) {                                \
-    return eigh(&all[i], vm, a, n, w, v);                                   \
-  }                                                                         \
-  static tl_dense_result eig_##i(tl_vm *vm, void *a, int64_t n, void *w,    \
-                                 void *v) {                                 \
-    return eig(&all[i], vm, a, n, w, v);                                    \
-  }
-TABLE(0)
-TABLE(1)
-TABLE(2)
-TABLE(3)
-#undef TABLE
+// Looks up all functions of a dtype.
+static void load_dtype(tl_lapack *f, tl_dtype dtype) {
+  f->dtype = dtype;
+  f->size = tl_itemsize(dtype);
+  // Complex functions have other names and one more workspace.
+  f->is_complex = tl_dtype_is_complex(dtype);
+  f->real_size = f->is_complex ? f->size / 2 : f->size;
+  bool ok = get(f, "getrf", &f->getrf) && get(f, "getrs", &f->getrs) &&
+            get(f, "getri", &f->getri) && get(f, "potrf", &f->potrf) &&
+            get(f, "trsm", &f->trsm) && get(f, "gelqf", &f->gelqf) &&
+            get(f, f->is_complex ? "unglq" : "orglq", &f->orglq);
+  if (f->is_complex)
+    ok = ok && get(f, "gesdd", &f->gesdd_complex) &&
+         get(f, "heevd", &f->heevd) && get(f, "geev", &f->geev_complex);
+  else
+    ok = ok && get(f, "gesdd", &f->gesdd_real) && get(f, "syevd", &f->syevd) &&
+         get(f, "geev", &f->geev_real);
+  f->is_there = ok;
+  f->table = (tl_dense){f,        lu, solve, triangular, NULL, inverse,
+                        cholesky, qr, svd,   eigh,       eig};
+}
 
-#define TABLE(i)                                                        \
-  {                                                                     \
-    lu_##i, solve_##i, triangular_##i, NULL, inverse_##i, cholesky_##i, \
-        qr_##i, svd_##i, eigh_##i, eig_##i                              \
-  }
-static const tl_dense tables[4] = {TABLE(0), TABLE(1), TABLE(2), TABLE(3)};
-#undef TABLE
+// Called once, when the first large matrix comes.
+static void load(void) {
+  for (int i = 0; i < 4; i++) load_dtype(&all[i], (tl_dtype)(TL_FLOAT32 + i));
+}
 
 // Loads the functions at the first call of the process.
-const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
+static const tl_dense *library_table(tl_vm *vm, tl_dtype dtype) {
   // Two VMs may ask for it at the same time.
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   if (!tl_blas_ready(vm, tl_pool_threads(vm)))
@@ -633,7 +587,7 @@ const tl_dense *tl_lapack(tl_vm *vm, tl_dtype dtype) {
   pthread_once(&once, load);
   for (int i = 0; i < 4; i++)
     if (all[i].dtype == dtype && all[i].is_there)
-      return &tables[i];
+      return &all[i].table;
   return NULL;
 }
 
@@ -646,7 +600,7 @@ const tl_dense *tl_dense_choose(tl_vm *vm, int64_t side, tl_dense_least least,
   const bool limited =
       vm->options.time_limit > 0 || vm->options.instruction_limit > 0;
   if (side >= (int64_t)least && side <= (limited ? MOST_LIMITED : MOST_SIDE)) {
-    const tl_dense *table = tl_lapack(vm, *dtype);
+    const tl_dense *table = library_table(vm, *dtype);
     if (table)
       return table;
   }

@@ -16,6 +16,7 @@
 #include "stdlib/families.h"
 #include "vm/engine/blas.h"
 #include "vm/bytecode/module.h"
+#include "vm/kernels/kernels.h"
 
 // --- Stacks -----------------------------------------------------------------
 
@@ -186,10 +187,12 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
   // The factors stay in the memory of the stack; only the diagonal of U is
   // read.
   const int64_t n = s->rows;
+  const size_t itemsize = tl_itemsize(s->compute);
+  tl_kernel1 *widen = tl_kernels()->cast[s->compute][TL_COMPLEX128];
   for (int64_t i = 0; i < s->count; i++) {
     int sign;
     void *a = tl_matrix(s, i);
-    tl_dense_result result = s->table->lu(vm, a, n, &sign);
+    tl_dense_result result = s->table->lu(s->table->lapack, vm, a, n, &sign);
     if (!tl_dense_check(vm, function, s, i, result, ""))
       return false;
     // The product of the diagonal, whose magnitude may overflow: slogdet sums
@@ -197,7 +200,8 @@ static bool determinants(tl_vm *vm, const char *function, tl_matrix_stack *s,
     tl_c128 f = {sign, 0};
     double log_sum = sign == 0 ? -(double)INFINITY : 0;
     for (int64_t k = 0; sign != 0 && k < n; k++) {
-      tl_c128 item = tl_matrix_item(s->compute, a, k * n + k);
+      tl_c128 item;
+      widen(&item, (char *)a + (size_t)(k * n + k) * itemsize, 1);
       if (logs) {
         double size = hypot(item.re, item.im);
         log_sum += log(size);
@@ -262,9 +266,10 @@ static bool inv(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return false;
   bool ok = true;
   for (int64_t i = 0; ok && i < s.count; i++)
-    ok = tl_dense_check(vm, "inv", &s, i,
-                        s.table->inverse(vm, tl_matrix(&s, i), s.rows),
-                        "singular");
+    ok = tl_dense_check(
+        vm, "inv", &s, i,
+        s.table->inverse(s.table->lapack, vm, tl_matrix(&s, i), s.rows),
+        "singular");
   return tl_cast_finish(vm, ok, s.slot.array, s.result, out);
 }
 
@@ -343,10 +348,12 @@ static tl_dense_result solve_one(tl_vm *vm, const equations *e, void *a,
                                  void *b) {
   const tl_dense *table = e->a.table;
   if (e->kind == TRIANGLE)
-    return table->triangular(vm, a, e->n, e->lower, e->unit, b, e->m);
+    return table->triangular(table->lapack, vm, a, e->n, e->lower, e->unit, b,
+                             e->m);
   if (e->kind == BAND)
-    return table->banded(vm, a, e->n, e->below, e->above, b, e->m);
-  return table->solve(vm, a, e->n, b, e->m);
+    return table->banded(table->lapack, vm, a, e->n, e->below, e->above, b,
+                         e->m);
+  return table->solve(table->lapack, vm, a, e->n, b, e->m);
 }
 
 // Writes a band, given by its diagonals, as rows with room for exchanges (see

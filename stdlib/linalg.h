@@ -38,20 +38,6 @@ bool tl_matrices_open(tl_vm *vm, const char *function, const char *name,
 // The address of matrix number i, rows * columns items in rows.
 void *tl_matrix(const tl_matrix_stack *s, int64_t i);
 
-// Item i of a matrix of [dtype], as a complex number.
-static inline tl_c128 tl_matrix_item(tl_dtype dtype, const void *a, int64_t i) {
-  switch (dtype) {
-    case TL_FLOAT32:
-      return (tl_c128){((const float *)a)[i], 0};
-    case TL_FLOAT64:
-      return (tl_c128){((const double *)a)[i], 0};
-    case TL_COMPLEX64:
-      return (tl_c128){((const tl_c64 *)a)[i].re, ((const tl_c64 *)a)[i].im};
-    default:
-      return ((const tl_c128 *)a)[i];
-  }
-}
-
 // Fails (kind domain) where an item is not finite: iterations for eigenvalues
 // would not end.
 bool tl_matrices_finite(tl_vm *vm, const char *function,

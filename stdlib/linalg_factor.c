@@ -26,9 +26,10 @@ static bool cholesky(tl_vm *vm, tl_slot *args, tl_slot *out) {
                         TL_LEAST_FACTORED, &s))
     return false;
   for (int64_t i = 0; ok && i < s.count; i++)
-    ok = tl_dense_check(vm, "cholesky", &s, i,
-                        s.table->cholesky(vm, tl_matrix(&s, i), s.rows),
-                        "not positive definite");
+    ok = tl_dense_check(
+        vm, "cholesky", &s, i,
+        s.table->cholesky(s.table->lapack, vm, tl_matrix(&s, i), s.rows),
+        "not positive definite");
   tl_slot lower;
   if (!tl_cast_finish(vm, ok, s.slot.array, s.result, &lower))
     return false;
@@ -64,8 +65,9 @@ static bool qr(tl_vm *vm, tl_slot *args, tl_slot *out) {
   for (int64_t i = 0; ok && i < s.count; i++) {
     char *q = first == 0 ? part(a[0], i, m * p) : NULL;
     char *r = part(a[1], i, p * n);
-    ok = tl_dense_check(vm, "qr", &s, i,
-                        s.table->qr(vm, tl_matrix(&s, i), m, n, p, q, r), "");
+    ok = tl_dense_check(
+        vm, "qr", &s, i,
+        s.table->qr(s.table->lapack, vm, tl_matrix(&s, i), m, n, p, q, r), "");
   }
   return tl_end_factors(vm, "qr", &s, ok, 2, a, s.result, out);
 }
@@ -83,8 +85,8 @@ static bool svd_stack(tl_vm *vm, const char *function, tl_matrix_stack *s,
     char *left = u ? part(u, i, m * p) : NULL;
     char *right = vh ? part(vh, i, q * n) : NULL;
     ok = tl_dense_check(vm, function, s, i,
-                        s->table->svd(vm, tl_matrix(s, i), m, n, full, left,
-                                      part(values, i, k), right),
+                        s->table->svd(s->table->lapack, vm, tl_matrix(s, i), m,
+                                      n, full, left, part(values, i, k), right),
                         "");
   }
   return ok;
@@ -139,9 +141,10 @@ static bool eigen_stack(tl_vm *vm, const eigen *e, tl_matrix_stack *s,
   for (int64_t i = 0; ok && i < s->count; i++) {
     char *values = part(w, i, n), *vectors = v ? part(v, i, n * n) : NULL;
     void *a = tl_matrix(s, i);
-    tl_dense_result result = e->hermitian
-                                 ? s->table->eigh(vm, a, n, values, vectors)
-                                 : s->table->eig(vm, a, n, values, vectors);
+    tl_dense_result result =
+        e->hermitian
+            ? s->table->eigh(s->table->lapack, vm, a, n, values, vectors)
+            : s->table->eig(s->table->lapack, vm, a, n, values, vectors);
     ok = tl_dense_check(vm, e->function, s, i, result, "");
   }
   return ok;

@@ -150,9 +150,7 @@ static bool append_array(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!ok)
     return false;
   if (may_take_row(vm, args[0], row.array)) {
-    ok = grow_rows(vm, &args[0], row.array, out);
-    tl_drop(vm, row);
-    return ok;
+    return tl_drop_after(vm, grow_rows(vm, &args[0], row.array, out), &row);
   }
   tl_list *parts = tl_list_new(vm, 2);
   tl_slot array = tl_borrow(args[0]);

@@ -79,9 +79,7 @@ static bool first_of(tl_vm *vm, tl_slot a, tl_slot b, tl_slot *out) {
     return fill(vm, &b, a, out);
   if (!mask_of(vm, NULL, a, &mask))
     return false;
-  bool ok = choose(vm, mask, b, a, a, out);
-  tl_drop(vm, mask);
-  return ok;
+  return tl_drop_after(vm, choose(vm, mask, b, a, a, out), &mask);
 }
 
 // coalesce(x, others...): the first value there is, item by item. Later values
@@ -125,9 +123,8 @@ static bool drop_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_drop(vm, there);
   if (!ok)
     return false;
-  ok = tl_map_items(vm, picked, values_of, NULL, out);
-  tl_drop(vm, picked);
-  return ok;
+  return tl_drop_after(vm, tl_map_items(vm, picked, values_of, NULL, out),
+                       &picked);
 }
 
 // drop_missing(x): of an optional array of one axis or more a vector.

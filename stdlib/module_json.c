@@ -169,16 +169,10 @@ static bool read_number(reader *r, tl_slot *out) {
   // JSON's grammar is checked above; the value is read as Tally reads numbers,
   // correctly rounded.
   tl_number number = tl_number_read(r->at, (size_t)(end - r->at));
-  switch (number.kind) {
-    case TL_NUMBER_INT:
-      *out = tl_weak_int(number.i);
-      break;
-    case TL_NUMBER_FLOAT:
-      *out = tl_weak_float(number.f);
-      break;
-    default:
-      return fail_at(r, "a value expected");
-  }
+  if (number.kind == TL_NUMBER_NONE)
+    return fail_at(r, "a value expected");
+  *out = number.kind == TL_NUMBER_INT ? tl_weak_int(number.i)
+                                      : tl_weak_float(number.f);
   r->at = end;
   return true;
 }
@@ -212,9 +206,7 @@ static bool read_plain(reader *r, tl_slot *out) {
 
 // Puts a value on the stack of open containers. Takes it.
 static bool push_open(reader *r, tl_slot value) {
-  bool ok = tl_list_push(r->vm, &r->open, &value);
-  tl_drop(r->vm, value);
-  return ok;
+  return tl_drop_after(r->vm, tl_list_push(r->vm, &r->open, &value), &value);
 }
 
 // The innermost entry, borrowed.

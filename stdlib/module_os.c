@@ -73,9 +73,8 @@ static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot names;
   if (!tl_list_give(vm, list, ok, &names))
     return false;
-  ok = tl_list_sort(vm, &names, false, tl_none(), out);
-  tl_drop(vm, names);
-  return ok;
+  return tl_drop_after(vm, tl_list_sort(vm, &names, false, tl_none(), out),
+                       &names);
 }
 
 // os.status(path): none where there is no such file, as that is what most

@@ -133,9 +133,7 @@ static bool join_ends(tl_vm *vm, tl_slot *args, int axis) {
                              tl_borrow(args[4]), tl_weak_int(axis)};
   if (!tl_in_tally(vm, "with_ends", 4, given, &joined))
     return false;
-  tl_clear(vm, &args[0]);
-  args[0] = joined;
-  return true;
+  return tl_replace(vm, &args[0], joined);
 }
 
 // x, an array of numbers of which some may be missing, or a failure that says
@@ -275,8 +273,7 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
                   : neighbours(vm, op, args[0], axis, &next);
     if (!ok)
       return false;
-    tl_clear(vm, &args[0]);
-    args[0] = next;
+    tl_replace(vm, &args[0], next);
   }
   *out = tl_take(vm, &args[0]);
   return true;
@@ -293,8 +290,7 @@ static bool diff(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot own = args[0];
   args[0] = tl_borrow(own);
   bool ok = differences(vm, args, out);
-  tl_clear(vm, &args[0]);
-  args[0] = own;
+  tl_replace(vm, &args[0], own);
   return ok;
 }
 

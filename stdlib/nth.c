@@ -55,12 +55,6 @@ static bool goes_on(const tl_ranks *r, int64_t i) {
   return i % PIECE != 0 || tl_poll(r->vm, PIECE >> 10);
 }
 
-// As tl_poll_piece.
-static bool next_piece(tl_vm *vm, int64_t i, int64_t n, int64_t *end) {
-  *end = least(n, i + PIECE);
-  return i == 0 || tl_poll(vm, PIECE >> 10);
-}
-
 // The bits above [shift] low ones.
 static uint64_t above(uint64_t key, int shift) {
   return shift < 64 ? key >> shift : 0;
@@ -162,9 +156,9 @@ static bool collect(const tl_ranks *r, const search *s, uint64_t *to) {
 
 // The least of [next] and of the keys just above the digit that was found;
 // those of a lower digit are less than those of a higher one.
-static uint64_t see_next(const uint64_t *keys, int64_t n, const search *s,
+static uint64_t see_next(const uint64_t *keys, size_t n, const search *s,
                          uint64_t mask, uint64_t next) {
-  for (int64_t i = 0; i < n; i++) {
+  for (size_t i = 0; i < n; i++) {
     bool over = (keys[i] >> s->shift & mask) > (s->high & mask);
     uint64_t key = over ? keys[i] : UINT64_MAX;
     next = key < next ? key : next;
@@ -207,22 +201,22 @@ static bool search_written(tl_vm *vm, uint64_t *keys, search *s) {
     int64_t counts[DIGITS], count = 0;
     int bits = digit_bits(s, s->left < FEW ? FEW_BITS : DIGIT_BITS);
     uint64_t mask = ((uint64_t)1 << bits) - 1;
-    int64_t n = s->left;
+    const size_t n = (size_t)s->left;
     int shift = s->shift - bits;
     memset(counts, 0, sizeof *counts << bits);
-    for (int64_t i = 0, end = 0; i < n; i = end) {
-      if (!next_piece(vm, i, n, &end))
+    for (size_t i = 0, end = 0; i < n; i = end) {
+      if (!tl_poll_piece(vm, i, n, &end))
         return false;
-      for (int64_t j = i; j < end; j++) counts[keys[j] >> shift & mask]++;
+      for (size_t j = i; j < end; j++) counts[keys[j] >> shift & mask]++;
     }
     narrow(s, counts, bits);
     uint64_t next = UINT64_MAX;
-    for (int64_t i = 0, end = 0; i < n; i = end) {
-      if (!next_piece(vm, i, n, &end))
+    for (size_t i = 0, end = 0; i < n; i = end) {
+      if (!tl_poll_piece(vm, i, n, &end))
         return false;
       if (s->wants_next)
         next = see_next(keys + i, end - i, s, mask, next);
-      for (int64_t j = i; j < end; j++) {
+      for (size_t j = i; j < end; j++) {
         uint64_t key = keys[j];
         keys[count] = key;
         count += (key >> shift & mask) == (s->high & mask);
@@ -239,10 +233,11 @@ static bool search_written(tl_vm *vm, uint64_t *keys, search *s) {
 // Of keys of which nothing is known. False after tl_fail.
 static bool search_all(tl_vm *vm, uint64_t *keys, search *s) {
   uint64_t differ = 0;
-  for (int64_t i = 0, end = 0; i < s->left; i = end) {
-    if (!next_piece(vm, i, s->left, &end))
+  const size_t n = (size_t)s->left;
+  for (size_t i = 0, end = 0; i < n; i = end) {
+    if (!tl_poll_piece(vm, i, n, &end))
       return false;
-    for (int64_t j = i; j < end; j++) differ |= keys[j] ^ keys[0];
+    for (size_t j = i; j < end; j++) differ |= keys[j] ^ keys[0];
   }
   s->shift = width_of(differ);
   s->high = above(keys[0], s->shift);

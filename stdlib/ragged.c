@@ -25,9 +25,7 @@ bool tl_arg_ragged(tl_vm *vm, const char *function, tl_slot *s) {
     return tl_arg_fail(vm, function, "x", "an array of rows", *s);
   if (!tl_ragged_of_regular(vm, *s, &made))
     return false;
-  tl_clear(vm, s);
-  *s = made;
-  return true;
+  return tl_replace(vm, s, made);
 }
 
 // --- Making -----------------------------------------------------------------

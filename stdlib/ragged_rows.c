@@ -122,10 +122,8 @@ bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
   int64_t rows = offsets.array->size - 1;
   size_t size = tl_itemsize(dtype);
   bool ok = !plain || tl_array_contiguous(vm, &items, &from);
-  if (ok && plain) {
-    tl_clear(vm, &items);
-    items = from;
-  }
+  if (ok && plain)
+    tl_replace(vm, &items, from);
   tl_array *to = ok ? tl_array_new(vm, dtype, 1, &at[rows]) : NULL;
   ok = to != NULL;
   for (int64_t i = 0; i < rows && tl_poll_ok(vm, i, &ok); i++) {

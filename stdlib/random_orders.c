@@ -97,9 +97,7 @@ static bool shuffle(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!random_order(vm, "shuffle", n, args[2], &order))
     return false;
   const int64_t *places = (const int64_t *)(const void *)order.array->data;
-  bool ok = tl_take_axis(vm, x, places, n, axis, out);
-  tl_drop(vm, order);
-  return ok;
+  return tl_drop_after(vm, tl_take_axis(vm, x, places, n, axis, out), &order);
 }
 
 // --- Choices ----------------------------------------------------------------

@@ -44,8 +44,7 @@ static bool row_items(tl_vm *vm, tl_slot *x) {
                : tl_ragged_borrow(vm, *x, &offsets, &items)))
       return false;
     tl_drop(vm, offsets);
-    tl_clear(vm, x);
-    *x = items;
+    tl_replace(vm, x, items);
   }
   return true;
 }
@@ -61,9 +60,7 @@ static bool plain_items(tl_vm *vm, tl_slot *x, int64_t *missing) {
   if (!tl_option_present(vm, x->nested, &there))
     return false;
   *missing = tl_nested_size(x->nested) - tl_value_length(there, 0);
-  tl_clear(vm, x);
-  *x = there;
-  return true;
+  return tl_replace(vm, x, there);
 }
 
 // By codes, in Tally: of values that may be missing, or of one axis of structs.
@@ -133,9 +130,7 @@ static bool unique_values(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return true;
   // A missing value is a distinct one, the last.
   tl_slot all = *out;
-  bool ok = tl_nested_append(vm, all, tl_none(), out);
-  tl_drop(vm, all);
-  return ok;
+  return tl_drop_after(vm, tl_nested_append(vm, all, tl_none(), out), &all);
 }
 
 // The distinct items of x, or parts of it along an axis: a record of what has a

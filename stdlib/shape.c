@@ -310,9 +310,8 @@ static bool roll_flat(tl_vm *vm, tl_slot *x, int64_t shift, tl_slot *out) {
   tl_drop(vm, flat);
   if (!ok)
     return false;
-  ok = tl_reshape(vm, &transposed, ndim, shape, out);
-  tl_drop(vm, transposed);
-  return ok;
+  return tl_drop_after(vm, tl_reshape(vm, &transposed, ndim, shape, out),
+                       &transposed);
 }
 
 // The shift along each axis, from 0 to its length, or [flat]: of all items in

@@ -205,9 +205,7 @@ static bool apply_sorter(tl_vm *vm, tl_slot *x, tl_slot sorter) {
   tl_drop(vm, order);
   if (!ok)
     return false;
-  tl_clear(vm, x);
-  *x = sorted;
-  return true;
+  return tl_replace(vm, x, sorted);
 }
 
 // Both as dense arrays of the common dtype; queries that end here give their

@@ -75,28 +75,50 @@ static inline char *put_part(tl_vm *vm, char *to, const char *text,
   return to + nbytes;
 }
 
-// Joins the strings of a list: the length first, so that nothing is copied
-// twice. NULL after tl_fail.
-static tl_string *join_list(tl_vm *vm, const tl_list *list,
-                            const tl_string *between) {
-  size_t nbytes;
-  unsigned flags = list->length > 1 ? between->head.flags : TL_BYTEWISE;
-  // The length of the result first: one allocation, no growing.
-  bool fits = between_parts(between, list->length, &nbytes);
-  const size_t count = (size_t)list->length;
+// String [i] of a list or a vector of them.
+static inline const char *part_at(tl_slot xs, size_t i, size_t *nbytes) {
+  if (tl_is_list(xs)) {
+    const tl_string *part = xs.list->items[i].string;
+    *nbytes = part->length;
+    return part->text;
+  }
+  // The array may be a view with any stride.
+  const tl_string_item *part =
+      tl_string_item_at(xs.array->data + (int64_t)i * tl_strides(xs.array)[0]);
+  *nbytes = tl_string_item_length(part);
+  return tl_string_item_text(part);
+}
+
+// Fails (kind type) where item [i] of a list is no string; *flags stays what
+// all have.
+static bool check_part(tl_vm *vm, tl_slot xs, size_t i, unsigned *flags) {
+  char what[TL_DESCRIBE];
+  if (!tl_is_list(xs))
+    return true;
+  const tl_slot item = xs.list->items[i];
+  if (!tl_is_string(item))
+    return tl_fail(vm, TALLY_ERR_TYPE,
+                   "join: item %zu must be a string, not %s", i,
+                   tl_describe(item, what, sizeof what));
+  *flags &= item.string->head.flags;
+  return true;
+}
+
+// Joins [count] strings: the length first, so that there is one allocation and
+// nothing is copied twice. NULL after tl_fail.
+static tl_string *join_parts(tl_vm *vm, tl_slot xs, size_t count,
+                             const tl_string *between) {
+  size_t nbytes, more;
+  unsigned flags = count > 1 ? between->head.flags : TL_BYTEWISE;
+  bool fits = between_parts(between, (int64_t)count, &nbytes);
   for (size_t i = 0, end = 0; i < count;) {
     if (!tl_poll_piece(vm, i, count, &end))
       return NULL;
     for (; i < end; i++) {
-      tl_slot item = list->items[i];
-      if (!tl_is_string(item)) {
-        char what[TL_DESCRIBE];
-        tl_fail(vm, TALLY_ERR_TYPE, "join: item %zu must be a string, not %s",
-                i, tl_describe(item, what, sizeof what));
+      if (!check_part(vm, xs, i, &flags))
         return NULL;
-      }
-      fits = fits && !tl_add_overflows(nbytes, item.string->length, &nbytes);
-      flags &= item.string->head.flags;
+      part_at(xs, i, &more);
+      fits = fits && !tl_add_overflows(nbytes, more, &nbytes);
     }
   }
   tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
@@ -107,47 +129,18 @@ static tl_string *join_list(tl_vm *vm, const tl_list *list,
     if (!tl_poll_piece(vm, i, count, &end))
       to = NULL;
     for (; to != NULL && i < end; i++) {
-      const tl_string *part = list->items[i].string;
+      const char *part = part_at(xs, i, &more);
       if (i > 0)
         to = put_part(vm, to, between->text, between->length);
       if (to != NULL)
-        to = put_part(vm, to, part->text, part->length);
+        to = put_part(vm, to, part, more);
     }
   }
-  tl_string_finish_parts(joined, flags);
+  if (tl_is_list(xs))
+    tl_string_finish_parts(joined, flags);
+  else if (to != NULL && !tl_string_finish(vm, joined))
+    to = NULL;
   return tl_string_whole(vm, joined, to != NULL);
-}
-
-// The same of a vector of strings, whose items have short texts inside.
-static tl_string *join_array(tl_vm *vm, const tl_array *a,
-                             const tl_string *between) {
-  size_t nbytes;
-  // The array may be a view with any stride.
-  const int64_t step = tl_strides(a)[0];
-  bool fits = between_parts(between, a->size, &nbytes);
-  for (int64_t i = 0; i < a->size; i++) {
-    const tl_string_item *part = tl_string_item_at(a->data + i * step);
-    fits =
-        fits && !tl_add_overflows(nbytes, tl_string_item_length(part), &nbytes);
-    if (!tl_poll_at(vm, i))
-      return NULL;
-  }
-  tl_string *joined = tl_string_new(vm, NULL, fits ? nbytes : SIZE_MAX);
-  if (joined == NULL)
-    return NULL;
-  char *to = joined->text;
-  for (int64_t i = 0; to != NULL && i < a->size; i++) {
-    const tl_string_item *part = tl_string_item_at(a->data + i * step);
-    if (i > 0)
-      to = put_part(vm, to, between->text, between->length);
-    if (to != NULL)
-      to = put_part(vm, to, tl_string_item_text(part),
-                    tl_string_item_length(part));
-    if (!tl_poll_at(vm, i))
-      to = NULL;
-  }
-  return tl_string_whole(vm, joined,
-                         to != NULL && tl_string_finish(vm, joined));
 }
 
 // join(xs, sep).
@@ -189,9 +182,8 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_is_none(args[1]) &&
       !tl_arg_string(vm, "join", "sep", args[1], &between))
     return false;
-  tl_string *joined = is_array ? join_array(vm, xs.array, between)
-                               : join_list(vm, xs.list, between);
-  return tl_string_give(joined, out);
+  const int64_t count = is_array ? xs.array->size : xs.list->length;
+  return tl_string_give(join_parts(vm, xs, (size_t)count, between), out);
 }
 
 // --- replace and find -------------------------------------------------------

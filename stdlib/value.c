@@ -131,9 +131,8 @@ static bool len(tl_vm *vm, tl_slot *args, tl_slot *out);
 // Of a pointer without axes that of its value.
 static bool len_behind(tl_vm *vm, tl_slot s, tl_slot *out) {
   tl_slot value = tl_borrow(s);
-  bool ok = tl_spell_out(vm, 1, &value) && len(vm, &value, out);
-  tl_clear(vm, &value);
-  return ok;
+  return tl_drop_after(vm, tl_spell_out(vm, 1, &value) && len(vm, &value, out),
+                       &value);
 }
 
 // Of what knows its length.
@@ -258,18 +257,12 @@ static int digit_value(char c) {
 // The base that a prefix says, 0x, 0o or 0b in small letters or capitals; 10
 // where there is none.
 static int prefix_base(const char *at, const char *end) {
+  static const char letters[] = "xob";
+  static const int bases[] = {16, 8, 2};
   if (end - at < 2 || at[0] != '0')
     return 10;
-  switch (at[1] | 32) {
-    case 'x':
-      return 16;
-    case 'o':
-      return 8;
-    case 'b':
-      return 2;
-    default:
-      return 10;
-  }
+  const char *letter = strchr(letters, at[1] | 32);
+  return letter != NULL ? bases[letter - letters] : 10;
 }
 
 // Reads digits of a base between 2 and 36, underscores between them as in

@@ -339,6 +339,14 @@ static inline void tl_clear(tl_vm *vm, tl_slot *s) {
   *s = tl_none();
 }
 
+// Drops what the slot has and gives it another value, which it takes. Always
+// true, so that it can end a function.
+static inline bool tl_replace(tl_vm *vm, tl_slot *s, tl_slot made) {
+  tl_clear(vm, s);
+  *s = made;
+  return true;
+}
+
 // Drops a value of which something was made; gives [made], whether that is so.
 static inline bool tl_drop_after(tl_vm *vm, bool made, const tl_slot *s) {
   tl_drop(vm, *s);

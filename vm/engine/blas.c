@@ -16,18 +16,8 @@ static const char letters[] = "sdcz";
 
 // The letters of LAPACK's names.
 char tl_blas_letter(tl_dtype dtype) {
-  switch (dtype) {
-    case TL_FLOAT32:
-      return 's';
-    case TL_FLOAT64:
-      return 'd';
-    case TL_COMPLEX64:
-      return 'c';
-    case TL_COMPLEX128:
-      return 'z';
-    default:
-      return 0;
-  }
+  const int place = (int)dtype - TL_FLOAT32;
+  return (char)(place >= 0 && place < 4 ? letters[place] : 0);
 }
 
 // --- Loading ----------------------------------------------------------------

@@ -97,8 +97,7 @@ static bool copy_operand(tl_vm *vm, tl_operand *x) {
   tl_array *copy = tl_array_copy(vm, x->array);
   if (copy == NULL)
     return false;
-  tl_clear(vm, &x->made);
-  x->made = tl_own_array(copy);
+  tl_replace(vm, &x->made, tl_own_array(copy));
   x->owner = &x->made;
   x->array = copy;
   x->data = copy->data;

@@ -50,9 +50,7 @@ static bool bound(tl_vm *vm, tl_op op, tl_slot *s, tl_dtype from, int64_t end) {
   tl_slot operands[] = {tl_borrow(*s), integer_of(from, end)}, out;
   if (!tl_elementwise_kept(vm, op, operands, &out))
     return false;
-  tl_clear(vm, s);
-  *s = out;
-  return true;
+  return tl_replace(vm, s, out);
 }
 
 // Integers in another integer dtype: brought into its range while their own

@@ -60,8 +60,7 @@ static bool open_input(tl_vm *vm, const tl_host_function *f, int index,
     tl_slot cast;
     if (!tl_cast(vm, &in->slot, dtype, &cast))
       return false;
-    tl_drop(vm, in->slot);
-    in->slot = cast;
+    tl_replace(vm, &in->slot, cast);
   }
   if (tl_is_scalar(in->slot)) {  // of a rank-0 array
     tl_scalar_store(in->slot, &in->item);

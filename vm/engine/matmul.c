@@ -147,9 +147,7 @@ static bool converted(tl_vm *vm, tl_slot *s, tl_dtype dtype) {
   tl_array *cast = tl_array_cast(vm, s->array, dtype);
   if (!cast)
     return false;
-  tl_drop(vm, *s);
-  *s = tl_own_array(cast);
-  return true;
+  return tl_replace(vm, s, tl_own_array(cast));
 }
 
 // The product of two arrays. The plan is made twice: before the conversion, so

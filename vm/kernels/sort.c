@@ -282,50 +282,37 @@ void tl_sort_side_by_side(tl_dtype dtype, void *rows, size_t n,
   tl_sort_from_keys(dtype, rows, rows, count, descending, NULL);
 }
 
-// Complex items are pairs of reals here.
-#define RUN_STARTS(T, same)                               \
-  for (size_t i = 0; i < n; i++) {                        \
-    const T *x = (const T *)sorted + (i > 0 ? i - 1 : 0); \
-    const T *y = (const T *)sorted + i;                   \
-    out[count] = (int64_t)i;                              \
-    count += i == 0 || !(same);                           \
-  }
-
 // Without branches: each position is written, and counted only where a run
 // begins. Floats are compared as such, so that -0.0 equals 0.0.
+#define RUN_STARTS(sfx, T, same)                                               \
+  static size_t run_starts_##sfx(int64_t *out, const void *sorted, size_t n) { \
+    size_t count = 0;                                                          \
+    for (size_t i = 0; i < n; i++) {                                           \
+      const T *x = (const T *)sorted + (i > 0 ? i - 1 : 0);                    \
+      const T *y = (const T *)sorted + i;                                      \
+      out[count] = (int64_t)i;                                                 \
+      count += i == 0 || !(same);                                              \
+    }                                                                          \
+    return count;                                                              \
+  }
+RUN_STARTS(1, tl_word1, *x == *y)
+RUN_STARTS(2, tl_word2, *x == *y)
+RUN_STARTS(4, tl_word4, *x == *y)
+RUN_STARTS(8, tl_key8, *x == *y)
+RUN_STARTS(half, uint16_t, tl_half_widen(*x) == tl_half_widen(*y))
+RUN_STARTS(float, float, *x == *y)
+RUN_STARTS(double, double, *x == *y)
+RUN_STARTS(pair, tl_c64, x->re == y->re && x->im == y->im)
+RUN_STARTS(wide_pair, tl_c128, x->re == y->re && x->im == y->im)
+
+// Integers by their width, others from float16 on by dtype.
 size_t tl_run_starts(tl_dtype dtype, int64_t *out, const void *sorted,
                      size_t n) {
-  size_t count = 0;
-  switch ((int)dtype) {
-    case TL_FLOAT16:
-      RUN_STARTS(uint16_t, tl_half_widen(*x) == tl_half_widen(*y))
-      break;
-    case TL_FLOAT32:
-      RUN_STARTS(float, *x == *y)
-      break;
-    case TL_FLOAT64:
-      RUN_STARTS(double, *x == *y)
-      break;
-    case TL_COMPLEX64:
-      RUN_STARTS(tl_c64, x->re == y->re && x->im == y->im)
-      break;
-    case TL_COMPLEX128:
-      RUN_STARTS(tl_c128, x->re == y->re && x->im == y->im)
-      break;
-    default:
-      switch (tl_itemsize(dtype)) {
-        case 1:
-          RUN_STARTS(tl_word1, *x == *y)
-          break;
-        case 2:
-          RUN_STARTS(tl_word2, *x == *y)
-          break;
-        case 4:
-          RUN_STARTS(tl_word4, *x == *y)
-          break;
-        default:
-          RUN_STARTS(tl_key8, *x == *y)
-      }
-  }
-  return count;
+  static size_t (*const starts[])(int64_t *, const void *, size_t) = {
+      run_starts_1,      run_starts_2,    run_starts_4,
+      run_starts_8,      run_starts_half, run_starts_float,
+      run_starts_double, run_starts_pair, run_starts_wide_pair};
+  const unsigned kind = dtype >= TL_FLOAT16 ? 4 + (unsigned)(dtype - TL_FLOAT16)
+                                            : tl_move_size(tl_itemsize(dtype));
+  return starts[kind](out, sorted, n);
 }
