@@ -257,7 +257,7 @@ static bool find_item(tl_region_reader *rd, const tl_decoded *d, int of,
 
 // An item is borrowed from its container and may be left in the slot; where
 // the instruction ends the container the slot would be the item's owner, so the
-// region has to use it up.
+// region has to use it up. So it is where the container is itself such an item.
 bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   bool calls = d->op == TL_BC_CALLB;
@@ -273,7 +273,10 @@ bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d) {
       (tl_is_heap(value) && !tl_is_array(value) && !tl_is_record(value) &&
        !tl_is_list(value) && !tl_is_function(value)))
     return false;
-  bool ends = mode != TL_MODE_BORROW && tl_is_owned(g->uses[-1 - of].value);
+  const tl_region_use *u = &g->uses[-1 - of];
+  bool ends = mode != TL_MODE_BORROW &&
+              (u->root >= 0 ? tl_is_owned(u->value)
+                            : !tl_reader_binding(g, slot)->binds);
   tl_reader_consume(rd, slot, of, mode);
   int in = tl_reader_add_loaded(rd, value, guard);
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in,
