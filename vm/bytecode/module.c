@@ -133,14 +133,15 @@ bool tl_unit_borrow(tl_unit *unit) {
 }
 
 // Of the objects that units adopted only those that tl_unit_borrow has made
-// mortal count: the unit is one of their owners.
+// mortal count: the unit is one of their owners. Lists are named all the
+// same, as they own items that count.
 void tl_units_each_held(const tl_vm *vm,
                         void (*each)(void *context, tl_slot value),
                         void *context) {
   for (const tl_module *m = vm->modules; m != NULL; m = m->next)
     for (const tl_unit *u = m->units; u != NULL; u = u->next)
       for (const tl_adopted *a = u->adopted; a != NULL; a = a->next)
-        if ((a->value.object->flags & TL_IMMORTAL) == 0)
+        if ((a->value.object->flags & TL_IMMORTAL) == 0 || tl_is_list(a->value))
           each(context, a->value);
 }
 

@@ -6,6 +6,8 @@
 #include <string.h>
 
 #include "vm/region/region_reader.h"
+#include "vm/values/list.h"
+#include "vm/values/record.h"
 
 // The same items in the same order, whatever headers they have.
 static bool same_view(const tl_array *a, const tl_array *b) {
@@ -255,9 +257,33 @@ static bool find_item(tl_region_reader *rd, const tl_decoded *d, int of,
   return true;
 }
 
+static bool is_use(const tl_region_graph *g, const void *object) {
+  for (int i = 0; i < g->use_count; i++)
+    if (g->uses[i].value.pointer == object)
+      return true;
+  return false;
+}
+
+// Whether the container has an array or container that the region does not
+// read. With the region it would end after the result has been made, with the
+// instruction before.
+static bool has_unread(const tl_region_graph *g, tl_slot of) {
+  bool is_list = tl_is_list(of);
+  int64_t count = is_list            ? of.list->length
+                  : tl_is_record(of) ? of.record->length
+                                     : 0;
+  for (int64_t i = 0; i < count; i++) {
+    tl_slot item = is_list ? of.list->items[i] : of.record->fields[i].value;
+    bool is_large = tl_is_array(item) || tl_is_list(item) || tl_is_record(item);
+    if (is_large && tl_is_owned(item) && !is_use(g, item.pointer))
+      return true;
+  }
+  return false;
+}
+
 // An item is borrowed from its container and may be left in the slot; where
 // the instruction ends the container the slot would be the item's owner, so the
-// region has to use it up.
+// region has to use it up. So it is where the container is itself such an item.
 bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d) {
   tl_region_graph *g = rd->g;
   bool calls = d->op == TL_BC_CALLB;
@@ -273,11 +299,15 @@ bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d) {
       (tl_is_heap(value) && !tl_is_array(value) && !tl_is_record(value) &&
        !tl_is_list(value) && !tl_is_function(value)))
     return false;
-  bool ends = mode != TL_MODE_BORROW && tl_is_owned(g->uses[-1 - of].value);
+  const tl_region_use *u = &g->uses[-1 - of];
+  bool ends = mode != TL_MODE_BORROW &&
+              (u->root >= 0 ? tl_is_owned(u->value)
+                            : !tl_reader_binding(g, slot)->binds);
   tl_reader_consume(rd, slot, of, mode);
   int in = tl_reader_add_loaded(rd, value, guard);
-  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in,
-                                  !ends || !tl_is_heap(value));
+  return in < 0 && !(ends && has_unread(g, g->uses[-1 - of].value)) &&
+         tl_reader_bind(rd, (uint32_t)d->result, in,
+                        !ends || !tl_is_heap(value));
 }
 
 // --- Selections -------------------------------------------------------------

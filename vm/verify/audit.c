@@ -101,9 +101,15 @@ static void count_slot(void *context, tl_slot slot) {
     count_object(context, slot.object);
 }
 
-// A unit holds what it made, without a bit that says so.
+static void look_into(audit *a, tl_object *object);
+
+// A unit holds what it made, without a bit that says so. A constant list is not
+// counted, its items are.
 static void count_held(void *context, tl_slot slot) {
-  count_object(context, slot.object);
+  if (tl_is_list(slot) && (slot.object->flags & TL_IMMORTAL) != 0)
+    look_into(context, slot.object);
+  else
+    count_object(context, slot.object);
 }
 
 // Each slot of an array of them, as count_slot.
