@@ -285,8 +285,7 @@ dispatch:
       if (next != NULL) {
         F--;
         LOAD_FRAME();
-        ins = next;
-        DISPATCH;
+        GO_TO(next);
       }
       TRY(tl_do_list(vm, ins->b, RA + 1, RA));
       NEXT2;
@@ -355,7 +354,8 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)) || tl_peek_rare(RA, RB, RC, MODE_C))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) ||
+          tl_peek_rare(RA, RB, RC, MODE_C))
         NEXT2;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];
@@ -467,8 +467,7 @@ dispatch:
       for (uint32_t i = ins->b; i < callee->slot_count; i++)
         base[i] = tl_unset();
 #endif
-      ins = callee->code;
-      DISPATCH;
+      GO_TO(callee->code);
     }
     // A built-in: all of its parameters stand in the window, given or not.
     OP(CALLB) {
@@ -477,10 +476,8 @@ dispatch:
       if (UNLIKELY(builtin->at_once != NULL)) {
         SAVE();
         const tl_ins *next = tl_call_at_once(vm, builtin, base, ins);
-        if (LIKELY(next != NULL)) {
-          ins = next;
-          DISPATCH;
-        }
+        if (LIKELY(next != NULL))
+          GO_TO(next);
       }
       // The call may be the begin of a region over large arrays.
       if (tl_builtin_begins(builtin))
@@ -493,10 +490,8 @@ dispatch:
         if (UNLIKELY(status == TL_REGION_FAILED))
           FAIL();
         // The region computed this call and what follows it.
-        if (status == TL_REGION_DONE) {
-          ins = next;
-          DISPATCH;
-        }
+        if (status == TL_REGION_DONE)
+          GO_TO(next);
       }
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
@@ -820,8 +815,7 @@ dispatch:
     const tl_ins *next = tl_do_elementwise(vm, F->function, base, ins);
     if (UNLIKELY(next == NULL))
       FAIL();
-    ins = next;
-    DISPATCH;
+    GO_TO(next);
   }
   // A branch on a comparison of what is no two plain scalars: its result has to
   // be one bool.
@@ -829,12 +823,7 @@ dispatch:
     bool truth;
     if (!compare_at_once(slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth))
       TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
-    if (truth != slow_negate) {
-      if ((int16_t)ins->c < 0)
-        POLL_TO(SHORT_TARGET);
-      JUMP_SHORT();
-    }
-    NEXT;
+    JUMP_WHEN(truth != slow_negate);
   }
   // On behind a poll that refilled the fuel: that one in many asks for machine
   // code.
@@ -873,10 +862,8 @@ dispatch:
       TELL_RAISED();
     }
     const tl_handler *handler = tl_unwind(vm, function, base, at);
-    if (handler != NULL) {
-      ins = function->code + handler->handler;
-      DISPATCH;
-    }
+    if (handler != NULL)
+      GO_TO(function->code + handler->handler);
     vm->frame = F - 1;
     if ((F->flags & TL_FRAME_ENTRY) != 0)
       return false;
