@@ -12,8 +12,8 @@
 // with pointers in each, then pointers of its own again. Offsets are one more
 // than they are, so that 0 ends a row of them, or is no array.
 typedef struct children {
-  uint8_t first[3], last[2];
-  uint8_t items, count, size, of_item[4];
+  uint8_t first[4], last[3];
+  uint8_t items, count, size, of_item[5];
 } children;
 
 #define AT(member) (1 + offsetof(tl_ast, member))
@@ -79,17 +79,18 @@ static const children *const children_of[] = {
 };
 
 // The pointer at an offset of the above.
-static void *pointer_at(const void *in, uint8_t offset) {
+static inline void *pointer_at(const void *in, uint8_t offset) {
   void *pointer;
   memcpy(&pointer, (const char *)in + offset - 1, sizeof pointer);
   return pointer;
 }
 
-// Visits the nodes at up to [most] offsets, where they are there.
-static bool each_at(const void *in, const uint8_t *offsets, int most,
-                    tl_ast_visitor *visit, void *context) {
-  for (int i = 0; i < most && offsets[i] != 0; i++) {
-    tl_ast *child = pointer_at(in, offsets[i]);
+// Visits the nodes at a row of offsets, where they are there.
+__attribute__((always_inline)) static inline bool each_at(
+    const void *in, const uint8_t *offsets, tl_ast_visitor *visit,
+    void *context) {
+  for (; *offsets != 0; offsets++) {
+    tl_ast *child = pointer_at(in, *offsets);
     if (child != NULL && visit(child, context))
       return true;
   }
@@ -100,7 +101,7 @@ static bool each_at(const void *in, const uint8_t *offsets, int most,
 static bool each_in(const children *c, const void *items, uint32_t count,
                     tl_ast_visitor *visit, void *context) {
   for (uint32_t i = 0; i < count; i++)
-    if (each_at((const char *)items + (size_t)i * c->size, c->of_item, 4, visit,
+    if (each_at((const char *)items + (size_t)i * c->size, c->of_item, visit,
                 context))
       return true;
   return false;
@@ -129,7 +130,7 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
                        void *context) {
   const children *c = children_of[ast->kind];
   uint32_t count = 0;
-  if (each_at(ast, c->first, 3, visit, context))
+  if (each_at(ast, c->first, visit, context))
     return true;
   if (c->items != 0) {
     memcpy(&count, (const char *)ast + c->count - 1, sizeof count);
@@ -138,7 +139,7 @@ bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
   }
   if (c == &of_assign)
     return tl_ast_each_in_target(&ast->assign.target, visit, context);
-  return each_at(ast, c->last, 2, visit, context);
+  return each_at(ast, c->last, visit, context);
 }
 
 // --- Sameness ---------------------------------------------------------------
