@@ -15,22 +15,8 @@
 // Whether [ast] is or holds a block. A function that stands there runs later,
 // so its body does not count; a call cannot assign a local of this function.
 static bool has_block(tl_ast *ast, void *context) {
-  switch (ast->kind) {
-    case TL_AST_BLOCK:
-    case TL_AST_IF:
-    case TL_AST_WHILE:
-    case TL_AST_FOR:
-    case TL_AST_TRY:
-    // Its item may hold a block; rare enough not to look.
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
-      return true;
-    case TL_AST_FUNCTION:
-      return false;
-    default:
-      return tl_ast_each_child(ast, has_block, context);
-  }
+  return tl_ast_has_block(ast) || (ast->kind != TL_AST_FUNCTION &&
+                                   tl_ast_each_child(ast, has_block, context));
 }
 
 bool tl_may_assign(tl_ast *ast) {

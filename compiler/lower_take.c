@@ -259,18 +259,12 @@ static bool look(tl_ast *ast, void *context) {
       break;
     case TL_AST_SELECT:
     case TL_AST_COMPOSE:
-    case TL_AST_BLOCK:
-    case TL_AST_IF:
-    case TL_AST_WHILE:
-    case TL_AST_FOR:
-    case TL_AST_TRY:
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
-      s->misses = true;  // blocks may assign
+      s->misses = true;
       break;
     default:
-      tl_ast_each_child(ast, look, s);
+      s->misses |= tl_ast_has_block(ast);
+      if (!tl_ast_has_block(ast))
+        tl_ast_each_child(ast, look, s);
       break;
   }
   if (known == NULL && s->leaf != NULL && s->leaf != ast)
