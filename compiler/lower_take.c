@@ -658,8 +658,7 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
   tl_enter_block(l, yes);
   asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
   tl_emit2(l, TL_BC_GETEL, slot, container, asked, ast->span);
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, end);
+  tl_end_block(l, end, end, ast->span);
   l->top = mark;
 }
 
@@ -743,12 +742,10 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   else
     tl_place_set(l, &t.place, result);
   if (gets) {
-    tl_jump(l, end, ast->span);
-    tl_enter_block(l, no);
+    tl_end_block(l, end, no, ast->span);
     item = tl_lower_expr(l, update->fallback, -1);
     result = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
     tl_place_set(l, &t.place, result);
-    tl_jump(l, end, ast->span);
-    tl_enter_block(l, end);
+    tl_end_block(l, end, end, ast->span);
   }
 }
