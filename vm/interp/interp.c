@@ -397,11 +397,8 @@ dispatch:
           EXTRA() <= UINT16_MAX && b->list->length == (int64_t)EXTRA()) {
         const tl_slot *item = b->list->items;
         tl_slot *a = RA;
-        for (uint32_t i = 0, n = EXTRA(); i < n; i++) {
-          uint64_t tag = item[i].tag & ~TL_OWNED, payload = item[i].u;
-          a[i].tag = tag;
-          a[i].u = payload;
-        }
+        for (uint32_t i = 0, n = EXTRA(); i < n; i++)
+          PUT_BORROWED(&a[i], &item[i]);
         NEXT2;
       }
       TRY(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));
@@ -625,11 +622,9 @@ dispatch:
       tl_slot *a = RA;
       bool any;
       TRY(tl_do_forprep(vm, a, &any));
-      if (any) {
-        PUT_I64(RB, a->i, TL_TAG_I64 | TL_WEAK);
-      } else {
+      if (!any)
         JUMP_SHORT();
-      }
+      PUT_I64(RB, a->i, TL_TAG_I64 | TL_WEAK);
       NEXT;
     }
     OP(FORR) {
