@@ -238,12 +238,9 @@ dispatch:
     // not of a bool; anything else is an error that says what to write.
     OP(NOT) {
       const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_BOOL)) {
-        PUT_BOOL(RA, b->i == 0);
-        NEXT;
-      }
-      bool truth;
-      TRY(tl_do_truth(vm, *b, &truth));
+      bool truth = b->i != 0;
+      if (UNLIKELY((uint8_t)b->tag != TL_CLASS_BOOL))
+        TRY(tl_do_truth(vm, *b, &truth));
       PUT_BOOL(RA, !truth);
       NEXT;
     }
