@@ -109,9 +109,6 @@ static bool has_effect(tl_ast *ast, void *context) {
   switch (ast->kind) {
     case TL_AST_INDEX:  // may be there to fail
     case TL_AST_TRY:
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
     case TL_AST_IMPORT:
     case TL_AST_GLOBAL:
       return true;
@@ -122,7 +119,8 @@ static bool has_effect(tl_ast *ast, void *context) {
       return callee_has_effect(context, ast) ||
              tl_ast_each_child(ast, has_effect, context);
     default:
-      return tl_ast_each_child(ast, has_effect, context);
+      return tl_ast_comprehends(ast) ||
+             tl_ast_each_child(ast, has_effect, context);
   }
 }
 
