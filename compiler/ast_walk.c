@@ -1,24 +1,115 @@
-// The children of every kind of node, in the order of evaluation. A kind that
-// is added to ast.h has to be added here: the switch has no default, so the
-// compiler says so.
+// The children of every kind of node, in the order of evaluation. A payload
+// that is added to ast.h has to be added to the rows here: the compiler says
+// so.
 
 #include "compiler/ast_walk.h"
 
 #include <string.h>
 
-// A node visited, or an optional one that is not there passed over.
-#define VISIT(child) ((child) != NULL && visit((child), context))
+// --- Children ---------------------------------------------------------------
 
+// Where a payload has its children: pointers of its own, then an array of items
+// with pointers in each, then pointers of its own again. Offsets are one more
+// than they are, so that 0 ends a row of them, or is no array.
+typedef struct children {
+  uint8_t first[4], last[3];
+  uint8_t items, count, size, of_item[5];
+} children;
+
+#define AT(member) (1 + offsetof(tl_ast, member))
+#define IN(type, member) (1 + offsetof(type, member))
+#define ITEMS(array, length, type) \
+  .items = AT(array), .count = AT(length), .size = sizeof(type)
+
+_Static_assert(sizeof(tl_ast) < UINT8_MAX, "offsets in a node are bytes");
+
+static const children of_boolean, of_integer, of_real, of_string, of_nothing,
+    of_name, of_op, of_idents, of_import;
+static const children of_interpolated = {
+    ITEMS(interpolated.parts, interpolated.count, tl_part),
+    .of_item = {IN(tl_part, value), IN(tl_part, spec)}};
+static const children of_items = {ITEMS(items.items, items.count, tl_ast *),
+                                  .of_item = {1}};
+static const children of_record = {
+    ITEMS(record.entries, record.count, tl_entry),
+    .of_item = {IN(tl_entry, computed), IN(tl_entry, value)}};
+static const children of_comprehension = {
+    ITEMS(comprehension.clauses, comprehension.count, tl_clause),
+    .of_item = {IN(tl_clause, value)},
+    .last = {AT(comprehension.key), AT(comprehension.item)}};
+static const children of_function = {
+    ITEMS(function.params, function.count, tl_ast_param),
+    .of_item = {IN(tl_ast_param, value)}, .last = {AT(function.body)}};
+static const children of_condition = {
+    ITEMS(condition.arms, condition.count, tl_arm),
+    .of_item = {IN(tl_arm, test), IN(tl_arm, body)},
+    .last = {AT(condition.otherwise)}};
+static const children of_while_loop = {
+    .first = {AT(while_loop.test), AT(while_loop.body)}};
+static const children of_for_loop = {
+    .first = {AT(for_loop.value), AT(for_loop.body)}};
+static const children of_attempt = {
+    .first = {AT(attempt.body), AT(attempt.handler)}};
+static const children of_call = {.first = {AT(call.callee)},
+                                 ITEMS(call.arguments, call.count, tl_argument),
+                                 .of_item = {IN(tl_argument, value)}};
 // An item has a value, or the ends of a slice; what is missing is NULL.
-bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
-                          tl_ast_visitor *visit, void *context) {
-  for (uint32_t i = 0; i < count; i++) {
-    const tl_ast_item *item = &items[i];
-    if (VISIT(item->value) || VISIT(item->start) || VISIT(item->stop) ||
-        VISIT(item->step))
+static const children of_index = {
+    .first = {AT(index.object)},
+    ITEMS(index.items, index.count, tl_ast_item),
+    .of_item = {IN(tl_ast_item, value), IN(tl_ast_item, start),
+                IN(tl_ast_item, stop), IN(tl_ast_item, step)}};
+static const children of_field = {.first = {AT(field.object)}};
+static const children of_select = {.first = {AT(select.object)}};
+static const children of_unary = {.first = {AT(unary.operand)}};
+static const children of_binary = {
+    .first = {AT(binary.left), AT(binary.right)}};
+static const children of_range = {
+    .first = {AT(range.start), AT(range.stop), AT(range.step)}};
+// And the indices of its target.
+static const children of_assign = {
+    .first = {AT(assign.value), AT(assign.fallback)}};
+static const children of_define = {.first = {AT(define.function)}};
+static const children of_result = {.first = {AT(result)}};
+
+static const children *const children_of[] = {
+#define X(kind, text, type, member) [TL_AST_##kind] = &of_##member,
+    TL_AST_KINDS(X)
+#undef X
+};
+
+// The pointer at an offset of the above.
+static inline void *pointer_at(const void *in, uint8_t offset) {
+  void *pointer;
+  memcpy(&pointer, (const char *)in + offset - 1, sizeof pointer);
+  return pointer;
+}
+
+// Visits the nodes at a row of offsets, where they are there.
+__attribute__((always_inline)) static inline bool each_at(
+    const void *in, const uint8_t *offsets, tl_ast_visitor *visit,
+    void *context) {
+  for (; *offsets != 0; offsets++) {
+    tl_ast *child = pointer_at(in, *offsets);
+    if (child != NULL && visit(child, context))
       return true;
   }
   return false;
+}
+
+// The nodes in each of the items, in order.
+static bool each_in(const children *c, const void *items, uint32_t count,
+                    tl_ast_visitor *visit, void *context) {
+  for (uint32_t i = 0; i < count; i++)
+    if (each_at((const char *)items + (size_t)i * c->size, c->of_item, visit,
+                context))
+      return true;
+  return false;
+}
+
+bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
+                          tl_ast_visitor *visit, void *context) {
+  return each_in(&of_index, items, count, visit, context);
 }
 
 // Targets in a list from left to right, and the indices of each.
@@ -35,152 +126,23 @@ bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
   return false;
 }
 
-// The nodes of an array, in order.
-static bool each_of(tl_ast **items, uint32_t count, tl_ast_visitor *visit,
-                    void *context) {
-  for (uint32_t i = 0; i < count; i++)
-    if (VISIT(items[i]))
-      return true;
-  return false;
-}
-
-// Tests and bodies of an `if` in turn, then its `else`.
-static bool each_arm(const tl_ast_if *condition, tl_ast_visitor *visit,
-                     void *context) {
-  for (uint32_t i = 0; i < condition->count; i++)
-    if (VISIT(condition->arms[i].test) || VISIT(condition->arms[i].body))
-      return true;
-  return VISIT(condition->otherwise);
-}
-
-// The clauses come before the key and the item: they are evaluated first.
-static bool each_clause(const tl_ast_comprehension *comprehension,
-                        tl_ast_visitor *visit, void *context) {
-  for (uint32_t i = 0; i < comprehension->count; i++)
-    if (VISIT(comprehension->clauses[i].value))
-      return true;
-  return VISIT(comprehension->key) || VISIT(comprehension->item);
-}
-
-// Arguments in the order in which they are written.
-static bool each_argument(const tl_ast_call *call, tl_ast_visitor *visit,
-                          void *context) {
-  for (uint32_t i = 0; i < call->count; i++)
-    if (VISIT(call->arguments[i].value))
-      return true;
-  return false;
-}
-
-// A computed key comes before its value.
-static bool each_entry(const tl_ast_record *record, tl_ast_visitor *visit,
-                       void *context) {
-  for (uint32_t i = 0; i < record->count; i++)
-    if (VISIT(record->entries[i].computed) || VISIT(record->entries[i].value))
-      return true;
-  return false;
-}
-
-// The values of an interpolated string, and the formats that have holes
-// themselves.
-static bool each_hole(const tl_ast_interpolated *text, tl_ast_visitor *visit,
-                      void *context) {
-  for (uint32_t i = 0; i < text->count; i++)
-    if (VISIT(text->parts[i].value) || VISIT(text->parts[i].spec))
-      return true;
-  return false;
-}
-
-// The patterns of parameters are types, which hold no expressions.
-static bool each_default(const tl_ast_function *function, tl_ast_visitor *visit,
-                         void *context) {
-  for (uint32_t i = 0; i < function->count; i++)
-    if (VISIT(function->params[i].value))
-      return true;
-  return false;
-}
-
 bool tl_ast_each_child(const tl_ast *ast, tl_ast_visitor *visit,
                        void *context) {
-  switch (ast->kind) {
-    // Leaves, and statements that hold names only.
-    case TL_AST_BOOL:
-    case TL_AST_INT:
-    case TL_AST_FLOAT:
-    case TL_AST_IMAGINARY:
-    case TL_AST_STRING:
-    case TL_AST_TYPE:
-    case TL_AST_NONE:
-    case TL_AST_NAME:
-    case TL_AST_OPERATOR:
-    case TL_AST_GLOBAL:
-    case TL_AST_BREAK:
-    case TL_AST_CONTINUE:
-    case TL_AST_IMPORT:
-    case TL_AST_KIND_COUNT:
-      return false;
-    case TL_AST_INTERPOLATED:
-      return each_hole(&ast->interpolated, visit, context);
-    case TL_AST_LIST:
-    case TL_AST_ARRAY:
-    case TL_AST_BLOCK:
-    case TL_AST_PEAK:
-      return each_of(ast->items.items, ast->items.count, visit, context);
-    case TL_AST_RECORD:
-      return each_entry(&ast->record, visit, context);
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
-      return each_clause(&ast->comprehension, visit, context);
-    // Whoever must not look into functions handles this kind first.
-    case TL_AST_FUNCTION:
-      return each_default(&ast->function, visit, context) ||
-             VISIT(ast->function.body);
-    case TL_AST_IF:
-      return each_arm(&ast->condition, visit, context);
-    case TL_AST_WHILE:
-      return VISIT(ast->while_loop.test) || VISIT(ast->while_loop.body);
-    case TL_AST_FOR:
-      return VISIT(ast->for_loop.value) || VISIT(ast->for_loop.body);
-    case TL_AST_TRY:
-      return VISIT(ast->attempt.body) || VISIT(ast->attempt.handler);
-    case TL_AST_CALL:
-      return VISIT(ast->call.callee) ||
-             each_argument(&ast->call, visit, context);
-    case TL_AST_INDEX:
-      return VISIT(ast->index.object) ||
-             tl_ast_each_in_items(ast->index.items, ast->index.count, visit,
-                                  context);
-    case TL_AST_FIELD:
-      return VISIT(ast->field.object);
-    case TL_AST_SELECT:
-      return VISIT(ast->select.object);
-    case TL_AST_UNARY:
-    case TL_AST_NOT:
-    case TL_AST_SPREAD:
-      return VISIT(ast->unary.operand);
-    case TL_AST_BINARY:
-    case TL_AST_COMPARE:
-    case TL_AST_AND:
-    case TL_AST_OR:
-    case TL_AST_COMPOSE:
-      return VISIT(ast->binary.left) || VISIT(ast->binary.right);
-    case TL_AST_RANGE:
-      return VISIT(ast->range.start) || VISIT(ast->range.stop) ||
-             VISIT(ast->range.step);
-    // The value is evaluated before the indices of the target.
-    case TL_AST_ASSIGN:
-    case TL_AST_UPDATE:
-      return VISIT(ast->assign.value) || VISIT(ast->assign.fallback) ||
-             tl_ast_each_in_target(&ast->assign.target, visit, context);
-    case TL_AST_DEFINE:
-      return VISIT(ast->define.function);
-    case TL_AST_RETURN:
-      return VISIT(ast->result);
+  const children *c = children_of[ast->kind];
+  uint32_t count = 0;
+  if (each_at(ast, c->first, visit, context))
+    return true;
+  if (c->items != 0) {
+    memcpy(&count, (const char *)ast + c->count - 1, sizeof count);
+    if (each_in(c, pointer_at(ast, c->items), count, visit, context))
+      return true;
   }
-  return false;
+  if (c == &of_assign)
+    return tl_ast_each_in_target(&ast->assign.target, visit, context);
+  return each_at(ast, c->last, visit, context);
 }
 
-// --- Equal trees ------------------------------------------------------------
+// --- Sameness ---------------------------------------------------------------
 
 // The same for expressions that may be missing.
 static bool same_or_none(const tl_ast *a, const tl_ast *b) {

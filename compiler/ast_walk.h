@@ -27,6 +27,18 @@ bool tl_ast_each_in_items(const tl_ast_item *items, uint32_t count,
 bool tl_ast_each_in_target(const tl_target *target, tl_ast_visitor *visit,
                            void *context);
 
+// Whether it is a list, an array or a record by a comprehension.
+static inline bool tl_ast_comprehends(const tl_ast *ast) {
+  return ast->kind >= TL_AST_LIST_FOR && ast->kind <= TL_AST_RECORD_FOR;
+}
+// Whether it is a block or has one, which may assign; the item of a
+// comprehension may, and is rare enough not to look. In the table of kinds
+// these stand in one row.
+static inline bool tl_ast_has_block(const tl_ast *ast) {
+  return tl_ast_comprehends(ast) ||
+         (ast->kind >= TL_AST_BLOCK && ast->kind <= TL_AST_TRY);
+}
+
 // Whether two expressions are the same, of the kinds that have no effect:
 // evaluated once or twice, they give the same value.
 bool tl_ast_is_same(const tl_ast *a, const tl_ast *b);

@@ -227,8 +227,7 @@ static bool look(tl_ast *ast, void *context);
 static void look_into(tl_ast *ast, walk *w) {
   const tl_scope *around = w->scope;
   const tl_ast_kind kind = ast->kind;
-  bool comprehends = kind == TL_AST_LIST_FOR || kind == TL_AST_ARRAY_FOR ||
-                     kind == TL_AST_RECORD_FOR;
+  bool comprehends = tl_ast_comprehends(ast);
   w->decides = comprehends || kind == TL_AST_IF || kind == TL_AST_WHILE ||
                kind == TL_AST_FOR || kind == TL_AST_AND || kind == TL_AST_OR;
   if (kind == TL_AST_DEFINE) {

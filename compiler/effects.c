@@ -15,22 +15,8 @@
 // Whether [ast] is or holds a block. A function that stands there runs later,
 // so its body does not count; a call cannot assign a local of this function.
 static bool has_block(tl_ast *ast, void *context) {
-  switch (ast->kind) {
-    case TL_AST_BLOCK:
-    case TL_AST_IF:
-    case TL_AST_WHILE:
-    case TL_AST_FOR:
-    case TL_AST_TRY:
-    // Its item may hold a block; rare enough not to look.
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
-      return true;
-    case TL_AST_FUNCTION:
-      return false;
-    default:
-      return tl_ast_each_child(ast, has_block, context);
-  }
+  return tl_ast_has_block(ast) || (ast->kind != TL_AST_FUNCTION &&
+                                   tl_ast_each_child(ast, has_block, context));
 }
 
 bool tl_may_assign(tl_ast *ast) {
@@ -123,9 +109,6 @@ static bool has_effect(tl_ast *ast, void *context) {
   switch (ast->kind) {
     case TL_AST_INDEX:  // may be there to fail
     case TL_AST_TRY:
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
     case TL_AST_IMPORT:
     case TL_AST_GLOBAL:
       return true;
@@ -136,7 +119,8 @@ static bool has_effect(tl_ast *ast, void *context) {
       return callee_has_effect(context, ast) ||
              tl_ast_each_child(ast, has_effect, context);
     default:
-      return tl_ast_each_child(ast, has_effect, context);
+      return tl_ast_comprehends(ast) ||
+             tl_ast_each_child(ast, has_effect, context);
   }
 }
 

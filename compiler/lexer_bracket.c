@@ -30,18 +30,10 @@ void tl_lexer_open(tl_lexer *lexer, tl_token_kind kind, uint32_t begin) {
       (tl_open){.token = lexer->tokens->count - 1, .kind = (uint8_t)kind};
 }
 
-// The bracket that [closing] ends; of a hole it is the HEAD (fits).
-static tl_token_kind opening_kind(tl_token_kind closing) {
-  if (closing == TL_TOKEN_PAREN_END)
-    return TL_TOKEN_PAREN;
-  if (closing == TL_TOKEN_BRACKET_END)
-    return TL_TOKEN_BRACKET;
-  return TL_TOKEN_BRACE;
-}
-
-// Whether [closing] can end what is open; the } of a hole ends its HEAD.
+// Whether [closing] can end what is open: in the table of tokens each bracket
+// stands before its end. The } of a hole ends its HEAD.
 static bool fits(const tl_open *open, tl_token_kind closing) {
-  return open->kind == opening_kind(closing) ||
+  return open->kind + 1 == (int)closing ||
          (closing == TL_TOKEN_BRACE_END && open->kind == TL_TOKEN_HEAD);
 }
 

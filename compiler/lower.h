@@ -174,6 +174,8 @@ int32_t tl_new_block(tl_lower *l);
 void tl_enter_block(tl_lower *l, int32_t block);
 // Ends the current block with a jump to [target].
 void tl_jump(tl_lower *l, int32_t target, tl_span span);
+// The same, and goes on in the block [next].
+void tl_end_block(tl_lower *l, int32_t target, int32_t next, tl_span span);
 // A landing pad: code in block [pad], to which errors go, that puts back what
 // was taken and raises the error again. What is emitted between begin and end
 // stands there; when nothing fails it is jumped over.

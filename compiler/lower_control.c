@@ -53,11 +53,9 @@ int32_t tl_lower_logical(tl_lower *l, tl_ast *ast, int32_t want) {
   lower_condition(l, ast, yes, no);
   tl_enter_block(l, yes);
   tl_load_constant(l, result, tl_bool(true), ast->span);
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, no);
+  tl_end_block(l, end, no, ast->span);
   tl_load_constant(l, result, tl_bool(false), ast->span);
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, end);
+  tl_end_block(l, end, end, ast->span);
   return tl_lower_into(l, want, result, ast->span);
 }
 
@@ -82,8 +80,7 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want) {
     lower_condition(l, condition->arms[i].test, yes, no);
     tl_enter_block(l, yes);
     tl_lower_block(l, condition->arms[i].body, want);
-    tl_jump(l, end, ast->span);
-    tl_enter_block(l, no);
+    tl_end_block(l, end, no, ast->span);
   }
   if (condition->otherwise != NULL) {
     tl_lower_block(l, condition->otherwise, want);
@@ -91,8 +88,7 @@ int32_t tl_lower_if(tl_lower *l, tl_ast *ast, int32_t want) {
     // Without `else` the value is none.
     tl_load_constant(l, want, tl_none(), ast->span);
   }
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, end);
+  tl_end_block(l, end, end, ast->span);
   return want;
 }
 
@@ -216,8 +212,7 @@ static void bind_walk(tl_lower *l, tl_ident *names, uint32_t count,
 
 // The end of an iteration: on to the next one, or out of the loop.
 static void end_walk(tl_lower *l, const walk *w, tl_span span) {
-  tl_jump(l, w->again, span);
-  tl_enter_block(l, w->again);
+  tl_end_block(l, w->again, w->again, span);
   if (w->is_range)
     tl_emit_x(l, TL_BC_FORR, -1, (uint32_t)w->slots, span);
   else
@@ -309,8 +304,7 @@ static void lower_clauses(tl_lower *l, tl_ast_comprehension *c, uint32_t at,
     lower_condition(l, clause->value, yes, no);
     tl_enter_block(l, yes);
     lower_clauses(l, c, at + 1, list);
-    tl_jump(l, no, clause->span);
-    tl_enter_block(l, no);
+    tl_end_block(l, no, no, clause->span);
     return;
   }
   // What is walked is evaluated before the names of the clause can be seen.
@@ -382,14 +376,12 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   int32_t handler = tl_new_block(l), end = tl_new_block(l);
   // A block of its own, so that nothing before the try has its handler.
   int32_t body = tl_new_block(l);
-  tl_jump(l, body, ast->span);
-  tl_enter_block(l, body);
+  tl_end_block(l, body, body, ast->span);
   int32_t outer = l->handler;
   l->handler = handler;
   tl_lower_block(l, attempt->body, result);
   l->handler = outer;
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, handler);
+  tl_end_block(l, end, handler, ast->span);
   // Reached by error edges only.
   l->f->blocks[handler].is_handler = true;
   int32_t error = tl_temp(l);
@@ -403,8 +395,7 @@ int32_t tl_lower_try(tl_lower *l, tl_ast *ast, int32_t want) {
   if (name != NULL)
     tl_store_name(l, name, error, attempt->error.span);
   tl_lower_block(l, attempt->handler, result);
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, end);
+  tl_end_block(l, end, end, ast->span);
   return value ? tl_lower_into(l, want, result, ast->span) : result;
 }
 
@@ -435,6 +426,6 @@ void tl_lower_leave(tl_lower *l, tl_ast *ast) {
     return;
   }
   // Nothing has to be undone: what dies is dropped on the edge.
-  tl_jump(l, is_break ? l->loop->done : l->loop->again, ast->span);
-  tl_enter_block(l, tl_new_block(l));
+  tl_end_block(l, is_break ? l->loop->done : l->loop->again, tl_new_block(l),
+               ast->span);
 }

@@ -125,12 +125,16 @@ void tl_jump(tl_lower *l, int32_t target, tl_span span) {
   current(l)->targets[0] = target;
 }
 
+void tl_end_block(tl_lower *l, int32_t target, int32_t next, tl_span span) {
+  tl_jump(l, target, span);
+  tl_enter_block(l, next);
+}
+
 // The CATCH of a landing pad leaves the error pending, so that RAISE raises it
 // unchanged.
 tl_landing tl_landing_begin(tl_lower *l, int32_t pad, tl_span span) {
   tl_landing landing = {.after = tl_new_block(l), .span = span};
-  tl_jump(l, landing.after, span);
-  tl_enter_block(l, pad);
+  tl_end_block(l, landing.after, pad, span);
   l->f->blocks[pad].is_handler = true;
   landing.error = tl_temp(l);
   // 1: the error stays pending.

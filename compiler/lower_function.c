@@ -126,8 +126,7 @@ static void lower_defaults(tl_lower *l, tl_ast_function *function) {
     tl_branch(l, TL_BC_JSET, (int32_t)i, there, missing, param->span);
     tl_enter_block(l, missing);
     tl_lower_expr(l, param->value, (int32_t)i);
-    tl_jump(l, there, param->span);
-    tl_enter_block(l, there);
+    tl_end_block(l, there, there, param->span);
     // What was known of earlier parameters holds in the new block, too.
     for (uint32_t k = 0; k <= i; k++) l->assigned_in[k] = l->block;
   }

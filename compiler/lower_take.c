@@ -259,18 +259,12 @@ static bool look(tl_ast *ast, void *context) {
       break;
     case TL_AST_SELECT:
     case TL_AST_COMPOSE:
-    case TL_AST_BLOCK:
-    case TL_AST_IF:
-    case TL_AST_WHILE:
-    case TL_AST_FOR:
-    case TL_AST_TRY:
-    case TL_AST_LIST_FOR:
-    case TL_AST_ARRAY_FOR:
-    case TL_AST_RECORD_FOR:
-      s->misses = true;  // blocks may assign
+      s->misses = true;
       break;
     default:
-      tl_ast_each_child(ast, look, s);
+      s->misses |= tl_ast_has_block(ast);
+      if (!tl_ast_has_block(ast))
+        tl_ast_each_child(ast, look, s);
       break;
   }
   if (known == NULL && s->leaf != NULL && s->leaf != ast)
@@ -664,8 +658,7 @@ void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
   tl_enter_block(l, yes);
   asked = key < 0 ? tl_lower_expr(l, given[1].value, -1) : key;
   tl_emit2(l, TL_BC_GETEL, slot, container, asked, ast->span);
-  tl_jump(l, end, ast->span);
-  tl_enter_block(l, end);
+  tl_end_block(l, end, end, ast->span);
   l->top = mark;
 }
 
@@ -749,12 +742,10 @@ void tl_lower_place_update(tl_lower *l, tl_ast *ast) {
   else
     tl_place_set(l, &t.place, result);
   if (gets) {
-    tl_jump(l, end, ast->span);
-    tl_enter_block(l, no);
+    tl_end_block(l, end, no, ast->span);
     item = tl_lower_expr(l, update->fallback, -1);
     result = tl_lower_binary_op(l, update->op, item, right, -1, ast->span);
     tl_place_set(l, &t.place, result);
-    tl_jump(l, end, ast->span);
-    tl_enter_block(l, end);
+    tl_end_block(l, end, end, ast->span);
   }
 }

@@ -347,6 +347,21 @@ static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
   }
 }
 
+// A variable of the scope that the walk is in, which what opens it has bound,
+// as if it were assigned so many times.
+static tl_variable *add_bound(tl_resolver *r, uint32_t assigns,
+                              const tl_name *name, tl_span first,
+                              tl_span written) {
+  tl_variable *variable = tl_scope_add(r->arena, r->scope, name);
+  if (variable == NULL)
+    return NULL;
+  variable->is_bound = true;
+  variable->assigns = assigns;
+  variable->first = first;
+  tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, variable, name, written);
+  return variable;
+}
+
 // A function: its parameters, then what it assigns, then what its names mean.
 // Defaults are evaluated in the function, so they belong to it.
 static void resolve_function(tl_resolver *r, tl_ast *ast,
@@ -360,16 +375,12 @@ static void resolve_function(tl_resolver *r, tl_ast *ast,
   scope->body = function->body;
   r->scope = scope;
   for (uint32_t i = 0; i < function->count; i++) {
-    tl_variable *param =
-        tl_scope_add(r->arena, scope, function->params[i].name);
+    const tl_ast_param *p = &function->params[i];
+    // A parameter counts as assigned once, by the call.
+    tl_variable *param = add_bound(r, 1, p->name, p->span, p->name_span);
     if (param == NULL)
       break;
-    param->is_param = param->is_bound = true;
-    // A parameter counts as assigned once, by the call.
-    param->assigns = 1;
-    param->first = function->params[i].span;
-    tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, param, param->name,
-              function->params[i].name_span);
+    param->is_param = true;
   }
   collect_globals(r, function->body);
   // Everything that the function assigns, before any name in it is looked up.
@@ -451,16 +462,10 @@ static void resolve_comprehension(tl_resolver *r, tl_ast *ast) {
     // What is walked first, while the names of the clause are not there yet.
     resolve(c->clauses[i].value, r);
     for (uint32_t k = 0; k < c->clauses[i].name_count; k++) {
-      tl_variable *variable =
-          tl_scope_add(r->arena, scope, c->clauses[i].names[k].name);
-      if (variable == NULL)
-        break;
+      const tl_ident *ident = &c->clauses[i].names[k];
       // Assigned in each iteration, so never taken for a constant.
-      variable->assigns = 2;
-      variable->is_bound = true;
-      variable->first = c->clauses[i].names[k].span;
-      tl_occurs(r->occurrences, TL_OCCURS_WRITTEN, variable, variable->name,
-                variable->first);
+      if (add_bound(r, 2, ident->name, ident->span, ident->span) == NULL)
+        break;
     }
   }
   if (c->key != NULL)

@@ -238,12 +238,9 @@ dispatch:
     // not of a bool; anything else is an error that says what to write.
     OP(NOT) {
       const tl_slot *b = RB;
-      if (LIKELY((uint8_t)b->tag == TL_CLASS_BOOL)) {
-        PUT_BOOL(RA, b->i == 0);
-        NEXT;
-      }
-      bool truth;
-      TRY(tl_do_truth(vm, *b, &truth));
+      bool truth = b->i != 0;
+      if (UNLIKELY((uint8_t)b->tag != TL_CLASS_BOOL))
+        TRY(tl_do_truth(vm, *b, &truth));
       PUT_BOOL(RA, !truth);
       NEXT;
     }
@@ -285,8 +282,7 @@ dispatch:
       if (next != NULL) {
         F--;
         LOAD_FRAME();
-        ins = next;
-        DISPATCH;
+        GO_TO(next);
       }
       TRY(tl_do_list(vm, ins->b, RA + 1, RA));
       NEXT2;
@@ -355,7 +351,8 @@ dispatch:
     // The item of b[c] for an update: a number of an array is only read, other
     // items may move out.
     OP(TAKEEL) {
-      if (LIKELY(tl_element_peek(RA, RB, RC)) || tl_peek_rare(RA, RB, RC, MODE_C))
+      if (LIKELY(tl_element_peek(RA, RB, RC)) ||
+          tl_peek_rare(RA, RB, RC, MODE_C))
         NEXT2;
       ASK_REGION_UNLESS(RB, TL_RANK(RB->tag) == 1 && takes_one(RC));
       const tl_path *path = &F->function->unit->paths[EXTRA()];
@@ -397,11 +394,8 @@ dispatch:
           EXTRA() <= UINT16_MAX && b->list->length == (int64_t)EXTRA()) {
         const tl_slot *item = b->list->items;
         tl_slot *a = RA;
-        for (uint32_t i = 0, n = EXTRA(); i < n; i++) {
-          uint64_t tag = item[i].tag & ~TL_OWNED, payload = item[i].u;
-          a[i].tag = tag;
-          a[i].u = payload;
-        }
+        for (uint32_t i = 0, n = EXTRA(); i < n; i++)
+          PUT_BORROWED(&a[i], &item[i]);
         NEXT2;
       }
       TRY(tl_do_unpack(vm, RA, RB, MODE_B, EXTRA()));
@@ -467,8 +461,7 @@ dispatch:
       for (uint32_t i = ins->b; i < callee->slot_count; i++)
         base[i] = tl_unset();
 #endif
-      ins = callee->code;
-      DISPATCH;
+      GO_TO(callee->code);
     }
     // A built-in: all of its parameters stand in the window, given or not.
     OP(CALLB) {
@@ -477,10 +470,8 @@ dispatch:
       if (UNLIKELY(builtin->at_once != NULL)) {
         SAVE();
         const tl_ins *next = tl_call_at_once(vm, builtin, base, ins);
-        if (LIKELY(next != NULL)) {
-          ins = next;
-          DISPATCH;
-        }
+        if (LIKELY(next != NULL))
+          GO_TO(next);
       }
       // The call may be the begin of a region over large arrays.
       if (tl_builtin_begins(builtin))
@@ -493,10 +484,8 @@ dispatch:
         if (UNLIKELY(status == TL_REGION_FAILED))
           FAIL();
         // The region computed this call and what follows it.
-        if (status == TL_REGION_DONE) {
-          ins = next;
-          DISPATCH;
-        }
+        if (status == TL_REGION_DONE)
+          GO_TO(next);
       }
       tl_slot result = tl_none();
       bool keeps = ins->c != 0;
@@ -630,11 +619,9 @@ dispatch:
       tl_slot *a = RA;
       bool any;
       TRY(tl_do_forprep(vm, a, &any));
-      if (any) {
-        PUT_I64(RB, a->i, TL_TAG_I64 | TL_WEAK);
-      } else {
+      if (!any)
         JUMP_SHORT();
-      }
+      PUT_I64(RB, a->i, TL_TAG_I64 | TL_WEAK);
       NEXT;
     }
     OP(FORR) {
@@ -820,8 +807,7 @@ dispatch:
     const tl_ins *next = tl_do_elementwise(vm, F->function, base, ins);
     if (UNLIKELY(next == NULL))
       FAIL();
-    ins = next;
-    DISPATCH;
+    GO_TO(next);
   }
   // A branch on a comparison of what is no two plain scalars: its result has to
   // be one bool.
@@ -829,12 +815,7 @@ dispatch:
     bool truth;
     if (!compare_at_once(slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth))
       TRY(tl_do_compare(vm, slow_op, slow_b, MODE_A, slow_c, MODE_B, &truth));
-    if (truth != slow_negate) {
-      if ((int16_t)ins->c < 0)
-        POLL_TO(SHORT_TARGET);
-      JUMP_SHORT();
-    }
-    NEXT;
+    JUMP_WHEN(truth != slow_negate);
   }
   // On behind a poll that refilled the fuel: that one in many asks for machine
   // code.
@@ -873,10 +854,8 @@ dispatch:
       TELL_RAISED();
     }
     const tl_handler *handler = tl_unwind(vm, function, base, at);
-    if (handler != NULL) {
-      ins = function->code + handler->handler;
-      DISPATCH;
-    }
+    if (handler != NULL)
+      GO_TO(function->code + handler->handler);
     vm->frame = F - 1;
     if ((F->flags & TL_FRAME_ENTRY) != 0)
       return false;

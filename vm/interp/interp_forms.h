@@ -34,10 +34,10 @@
 // In the twin a debugger hears of an error in the innermost function that is a
 // script's.
 #ifdef TL_COUNTING
-#define TELL_RAISED()                                          \
-  do {                                                         \
+#define TELL_RAISED()                                               \
+  do {                                                              \
     if (vm->debug != NULL && !tl_is_library(vm, F->function->unit)) \
-      vm->observer->raised(vm);                                \
+      vm->observer->raised(vm);                                     \
   } while (0)
 #else
 #define TELL_RAISED() (void)0
@@ -71,26 +71,16 @@
 #define MIXED_TAG(b, c) (TL_TAG_F64 | ((b)->tag & (c)->tag & TL_WEAK))
 // Writes a scalar. The value is computed into a local first, as a may be b or
 // c.
-#define PUT_F64(a, value, mark) \
-  do {                          \
-    double v_ = (value);        \
-    uint64_t t_ = (mark);       \
-    (a)->tag = t_;              \
-    (a)->f = v_;                \
+#define PUT_AS(type, member, a, value, mark) \
+  do {                                       \
+    type v_ = (type)(value);                 \
+    uint64_t t_ = (mark);                    \
+    (a)->tag = t_;                           \
+    (a)->member = v_;                        \
   } while (0)
-#define PUT_I64(a, value, mark)    \
-  do {                             \
-    int64_t v_ = (int64_t)(value); \
-    uint64_t t_ = (mark);          \
-    (a)->tag = t_;                 \
-    (a)->i = v_;                   \
-  } while (0)
-#define PUT_BOOL(a, value)  \
-  do {                      \
-    bool v_ = (value);      \
-    (a)->tag = TL_TAG_BOOL; \
-    (a)->i = v_;            \
-  } while (0)
+#define PUT_F64(a, value, mark) PUT_AS(double, f, a, value, mark)
+#define PUT_I64(a, value, mark) PUT_AS(int64_t, i, a, value, mark)
+#define PUT_BOOL(a, value) PUT_AS(bool, i, a, value, TL_TAG_BOOL)
 
 // Copies a slot as a borrow: the same object, without the bit that says that
 // the slot owns it. The source may be the target.
@@ -119,8 +109,8 @@
 // Whether what the instruction of two words makes is what the function returns.
 #define IS_LAST() (ins[2].op == TL_BC_RET || ins[2].op == TL_BC_OWN)
 
-// Polls count down the fuel, and ask for interrupts, deadline and budget when it
-// is used up (poll.h). Where they do, machine code may be entered, too.
+// Polls count down the fuel, and ask for interrupts, deadline and budget when
+// it is used up (poll.h). Where they do, machine code may be entered, too.
 
 // Goes on at [target] after a poll refilled the fuel: perhaps as machine code.
 #define ENTER(target) \
@@ -188,35 +178,33 @@
 #define WAY(name) \
   name:  // shared by instructions
 
-// On to the next instruction, after one of one word (NEXT) or of two (NEXT2).
-#define NEXT  \
-  do {        \
-    ins++;    \
-    DISPATCH; \
+// On to another instruction, or to the next one, after one of one word (NEXT)
+// or of two (NEXT2).
+#define GO_TO(target) \
+  do {                \
+    ins = (target);   \
+    DISPATCH;         \
   } while (0)
-#define NEXT2 \
-  do {        \
-    ins += 2; \
-    DISPATCH; \
-  } while (0)
+#define NEXT GO_TO(ins + 1)
+#define NEXT2 GO_TO(ins + 2)
 
 // An instruction that handlers.c has: OP name, handler, words.
 #define CALLED(name, handler, words)       \
   OP(name) {                               \
     TRY(tl_exec_##handler(vm, base, ins)); \
-    ins += (words);                        \
-    DISPATCH;                              \
+    GO_TO(ins + (words));                  \
   }
 
 // Goes to the shared path for operands that are no two plain scalars: [op] is
 // the elementwise operation that computes the same.
-#define SLOW(b, c, op) \
-  do {                 \
-    slow_b = (b);      \
-    slow_c = (c);      \
-    slow_op = (op);    \
-    goto short_binary; \
+#define SLOW_BY(way, b, c, op) \
+  do {                         \
+    slow_b = (b);              \
+    slow_c = (c);              \
+    slow_op = (op);            \
+    goto way;                  \
   } while (0)
+#define SLOW(b, c, op) SLOW_BY(short_binary, b, c, op)
 
 // Returns the argument with the most items: it decides whether a region is
 // worth its set-up.
@@ -307,10 +295,8 @@ static inline bool takes_one(const tl_slot *s) {
       const tl_ins *next_;                                                     \
       tl_region_status status_ =                                               \
           tl_region_run(vm, F->function, base, ins, (s)->array->size, &next_); \
-      if (status_ == TL_REGION_DONE) {                                         \
-        ins = next_;                                                           \
-        DISPATCH;                                                              \
-      }                                                                        \
+      if (status_ == TL_REGION_DONE)                                           \
+        GO_TO(next_);                                                          \
       if (UNLIKELY(status_ == TL_REGION_FAILED)) {                             \
         tl_drop_call(vm, base, ins);                                           \
         FAIL();                                                                \
@@ -336,10 +322,7 @@ static inline bool takes_one(const tl_slot *s) {
       PUT_F64(RA, AS_F64(b) op AS_F64(c), MIXED_TAG(b, c)); \
       NEXT;                                                 \
     }                                                       \
-    slow_b = b;                                             \
-    slow_c = c;                                             \
-    slow_op = (slow);                                       \
-    goto short_joined;                                      \
+    SLOW_BY(short_joined, b, c, slow);                      \
   }
 
 // With a literal: in the constants an int64 is followed by the same number as a
@@ -425,16 +408,8 @@ static inline bool takes_one(const tl_slot *s) {
 // next word.
 #define SHORT_TARGET (ins + (ptrdiff_t)(int16_t)ins->c + 1)
 #define LONG_TARGET (ins + (ptrdiff_t)(int32_t)tl_ins_extra(*ins) + 1)
-#define JUMP_SHORT()    \
-  do {                  \
-    ins = SHORT_TARGET; \
-    DISPATCH;           \
-  } while (0)
-#define JUMP_LONG()    \
-  do {                 \
-    ins = LONG_TARGET; \
-    DISPATCH;          \
-  } while (0)
+#define JUMP_SHORT() GO_TO(SHORT_TARGET)
+#define JUMP_LONG() GO_TO(LONG_TARGET)
 
 // Jumps if the condition holds, else goes on. Backward jumps close loops, so
 // they poll.
@@ -473,11 +448,8 @@ static inline bool takes_one(const tl_slot *s) {
       JUMP_WHEN((b->i op c->i) != (negate));   \
     if (LIKELY(both == TL_CLASS_F64))          \
       JUMP_WHEN((b->f op c->f) != (negate));   \
-    slow_b = b;                                \
-    slow_c = c;                                \
-    slow_op = (slow);                          \
     slow_negate = (negate);                    \
-    goto compare;                              \
+    SLOW_BY(compare, b, c, slow);              \
   }
 
 // The same with a literal: in the constants an int64 and its float stand side
@@ -489,11 +461,8 @@ static inline bool takes_one(const tl_slot *s) {
       JUMP_WHEN((b->f op c[1].f) != (negate));   \
     if (LIKELY(BOTH(b, c) == TL_CLASS_I64))      \
       JUMP_WHEN((b->i op c->i) != (negate));     \
-    slow_b = b;                                  \
-    slow_c = c;                                  \
-    slow_op = (slow);                            \
     slow_negate = (negate);                      \
-    goto compare;                                \
+    SLOW_BY(compare, b, c, slow);                \
   }
 
 // x ** 2, which is most powers: sets a to the product, whose bits are those of
@@ -533,9 +502,9 @@ static inline bool divide_ints(tl_slot *a, const tl_slot *b, const tl_slot *c,
   return true;
 }
 
-// The next iteration of a range: false behind the last. The hidden slots are the
-// next value, iterations left, and step. Counting the iterations down cannot
-// overflow, which comparing with the end could.
+// The next iteration of a range: false behind the last. The hidden slots are
+// the next value, iterations left, and step. Counting the iterations down
+// cannot overflow, which comparing with the end could.
 __attribute__((always_inline)) static inline bool next_in_range(
     tl_slot *hidden, tl_slot *variable) {
   if (__builtin_expect(--hidden[1].u == 0, 0))
@@ -565,8 +534,8 @@ static inline tl_prototype *entered_at_once(const tl_vm *vm,
 }
 
 // Makes the record behind [frame] that of a call of [callee], whose [count]
-// arguments are its first slots from [base] on. False after tl_fail: there is no
-// room. Apart, for calls that are rare.
+// arguments are its first slots from [base] on. False after tl_fail: there is
+// no room. Apart, for calls that are rare.
 static __attribute__((noinline)) bool push_call(tl_vm *vm, tl_frame *frame,
                                                 tl_slot *base,
                                                 tl_prototype *callee,

@@ -247,6 +247,16 @@ static bool is_target(const checking *c, int32_t to) {
   return true;
 }
 
+// The same of a way on which a slot has another type.
+static bool is_target_with(checking *c, uint32_t slot, tl_jit_type type,
+                           int32_t to) {
+  tl_jit_type before = c->now[slot];
+  c->now[slot] = type;
+  bool fits = is_target(c, to);
+  c->now[slot] = before;
+  return fits;
+}
+
 // A slot gets a result with that tag; false: the unit has no type for it.
 static bool set_result(checking *c, uint32_t slot, uint64_t tag) {
   tl_jit_type type = tag == 0 ? TL_TYPE_MEMORY : tl_jit_type_of(tag);
@@ -342,12 +352,7 @@ static bool is_done(checking *c, const tl_typed *t) {
 // Where the slot has the other type: control goes where the label, or the exit,
 // wants just that. The rest of what is there is as before the operation.
 static bool is_other_target(checking *c, const tl_typed *t) {
-  uint32_t slot = (uint32_t)t->a % TL_JIT_SLOTS;
-  tl_jit_type before = c->now[slot];
-  c->now[slot] = t->other;
-  bool fits = is_target(c, t->to);
-  c->now[slot] = before;
-  return fits;
+  return is_target_with(c, (uint32_t)t->a % TL_JIT_SLOTS, t->other, t->to);
 }
 
 // What is fetched is in memory with its tag, which the code compares; else
@@ -899,15 +904,9 @@ static const char *check_one(checking *c, const tl_typed *t) {
   if (!tl_jit_jumps(t->op))
     return NULL;
   // A step writes the loop's variable on the way back alone.
-  tl_jit_type before = TL_TYPE_UNKNOWN;
-  bool moves = t->op == TL_TYPED_STEP && t->d >= 0;
-  if (moves) {
-    before = c->now[t->d];
-    c->now[t->d] = t->type;
-  }
-  bool fits = is_target(c, t->to);
-  if (moves)
-    c->now[t->d] = before;
+  bool fits = t->op == TL_TYPED_STEP && t->d >= 0
+                  ? is_target_with(c, (uint32_t)t->d, t->type, t->to)
+                  : is_target(c, t->to);
   if (t->op == TL_TYPED_STEP) {
     c->loop = -1;
     c->fuel = 0;

@@ -140,6 +140,10 @@ int tl_jit_compare_ints(emitter *e, const tl_typed *t);
 // which is one of [from]. Takes T2.
 void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
                       tl_dtype to);
+// The operation's value in a register, as an item of its dtype is stored from:
+// a number converted into 0 for floats, else in [scratch]. Leaves where the
+// dtype does not have it. Takes T2, and for floats T0.
+int tl_jit_get_stored(emitter *e, const tl_typed *t, int scratch);
 // Appends a COMPUTE that has instructions of its own. False: it has none.
 bool tl_jit_emit_math(emitter *e, const tl_typed *t);
 

@@ -57,20 +57,13 @@ void tl_gen_store(emitter *e, const tl_typed *t) {
   int facts = TL_JIT_FACTS + TL_JIT_FACTS_EACH * t->c;
   if (tl_jit_compare_owner(e, t->c))
     leave_if(e, TL_CC_NE, t);
-  int index = item_index(e, t, facts), a;
-  tl_dtype dtype = (tl_dtype)t->dtype;
-  if (tl_typed_is_of_float(t)) {
-    if (!is_float(t->a) && index == T0) {
-      move_int(e, T1, T0);
-      index = T1;
-    }
-    a = get_float(e, t, 0, 0);
-  } else {
-    a = get(e, t->a, T1);
-    if (tl_dtype_is_integer(dtype))
-      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  int index = item_index(e, t, facts);
+  if (tl_typed_is_of_float(t) && !is_float(t->a) && index == T0) {
+    move_int(e, T1, T0);
+    index = T1;
   }
-  tl_jit_store_item(e, dtype, a, get(e, facts, T2), index, 0);
+  int a = tl_jit_get_stored(e, t, T1);
+  tl_jit_store_item(e, (tl_dtype)t->dtype, a, get(e, facts, T2), index, 0);
 }
 
 #endif

@@ -106,10 +106,7 @@ void tl_gen_read(emitter *e, const tl_typed *t) {
 // Converting the value takes T0 and T2, so the address comes last.
 void tl_gen_write(emitter *e, const tl_typed *t) {
   tl_dtype dtype = (tl_dtype)t->dtype;
-  bool floats = tl_typed_is_of_float(t);
-  int a = floats ? get_float(e, t, 0, 0) : get(e, t->a, T0);
-  if (!floats && tl_dtype_is_integer(dtype))
-    tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  int a = tl_jit_get_stored(e, t, T0);
   int index = t->b < 0 ? -1 : get(e, t->b, T1);
   tl_jit_store_item(e, dtype, a, get(e, t->e, T2), index, (int32_t)t->imm);
 }

@@ -282,14 +282,7 @@ static void write_number(emitter *e, const tl_typed *t, int index) {
     take_item(e, T1, T1, T0, (int)tl_itemsize(dtype));
     index = -1;
   }
-  int a;
-  if (tl_dtype_is_real(dtype)) {
-    a = get_float(e, t, 0, 0);
-  } else {
-    a = get(e, t->a, T0);
-    if (tl_dtype_is_integer(dtype))
-      tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
-  }
+  int a = tl_jit_get_stored(e, t, T0);
   tl_jit_store_item(e, dtype, a, T1, index, 0);
 }
 

@@ -111,6 +111,16 @@ void tl_jit_check_fit(emitter *e, const tl_typed *t, int has, tl_dtype from,
 
 // The same integer in another dtype: the register has it already, so there is
 // nothing to do but the test.
+int tl_jit_get_stored(emitter *e, const tl_typed *t, int scratch) {
+  tl_dtype dtype = (tl_dtype)t->dtype;
+  if (tl_typed_is_of_float(t))
+    return get_float(e, t, 0, 0);
+  int a = get(e, t->a, scratch);
+  if (tl_dtype_is_integer(dtype))
+    tl_jit_check_fit(e, t, a, tl_jit_dtype(t->from[0]), dtype);
+  return a;
+}
+
 void tl_gen_fit(emitter *e, const tl_typed *t) {
   int b = get(e, t->b, T0);
   tl_jit_check_fit(e, t, b, tl_jit_dtype(t->from[1]), tl_jit_dtype(t->type));

@@ -101,6 +101,16 @@ int tl_vector_take(tl_vector_emitter *e, uint32_t *free);
 void tl_vector_operation(tl_vector_emitter *e, const tl_piece_operation *o,
                          int to, const int *in);
 
+// How an operation gives a bool of bools, as the opcode for masks: kand and so
+// on; 0: it does not.
+enum {
+  TL_VECTOR_AND = 0x41,
+  TL_VECTOR_NOT = 0x44,
+  TL_VECTOR_OR = 0x45,
+  TL_VECTOR_XOR = 0x47
+};
+extern const uint8_t tl_vector_joins[TL_OP_COUNT];
+
 // Bytes of an item.
 static inline int tl_vector_size(tl_dtype dtype) {
   return (int)tl_itemsize(dtype);

@@ -198,14 +198,15 @@ static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
 
 // Lanes are all ones or zeros, and stay so: any width of them will do.
 static void join(tl_vector_emitter *e, tl_op op, int to, int a, int b) {
-  if (tl_ops[op].arity == 1)
+  const int how = tl_vector_joins[op];
+  if (how == TL_VECTOR_NOT)
     turn(e, to, a);
-  else if (op == TL_OP_LOGICAL_AND || op == TL_OP_BITWISE_AND)
-    all(e, and_bits, to, a, b);
-  else if (op == TL_OP_LOGICAL_OR || op == TL_OP_BITWISE_OR)
-    all(e, or_bits, to, a, b);
   else
-    all(e, xor_bits, to, a, b);
+    all(e,
+        how == TL_VECTOR_AND  ? and_bits
+        : how == TL_VECTOR_OR ? or_bits
+                              : xor_bits,
+        to, a, b);
 }
 
 // As in the other form: where y is NaN, the processor gives x.

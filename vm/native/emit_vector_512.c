@@ -98,14 +98,10 @@ static void choose(tl_vector_emitter *e, int size, int to, int by, int x,
 // does not have may get any bit, as no store looks at them.
 static void join(tl_vector_emitter *e, tl_op op, int to, int a, int b) {
   bool two = tl_ops[op].arity == 2;
-  int opcode = !two                                                 ? 0x44
-               : op == TL_OP_LOGICAL_AND || op == TL_OP_BITWISE_AND ? 0x41
-               : op == TL_OP_LOGICAL_OR || op == TL_OP_BITWISE_OR   ? 0x45
-                                                                    : 0x47;
   tl_vector_byte(e, 0xc4);
   tl_vector_byte(e, 0xe1);
   tl_vector_byte(e, 0x80 | (two ? ~a & 15 : 15) << 3 | (two ? 4 : 0));
-  tl_vector_byte(e, opcode);
+  tl_vector_byte(e, tl_vector_joins[op]);
   tl_vector_byte(e, 0xc0 | to << 3 | (two ? b : a));
 }
 

@@ -143,27 +143,20 @@ static const uint8_t float_opcodes[TL_OP_COUNT] = {
     [TL_OP_MAXIMUM] = 0x5f, [TL_OP_SQRT] = 0x51,     [TL_OP_NEGATIVE] = 0x57,
     [TL_OP_ABS] = 0x54};
 
-// Whether it gives a bool of bools.
-static bool joins(tl_op op) {
-  switch (op) {
-    case TL_OP_LOGICAL_AND:
-    case TL_OP_BITWISE_AND:
-    case TL_OP_LOGICAL_OR:
-    case TL_OP_BITWISE_OR:
-    case TL_OP_LOGICAL_XOR:
-    case TL_OP_BITWISE_XOR:
-    case TL_OP_LOGICAL_NOT:
-    case TL_OP_BITWISE_INVERT:
-      return true;
-    default:
-      return false;
-  }
-}
+const uint8_t tl_vector_joins[TL_OP_COUNT] = {
+    [TL_OP_LOGICAL_AND] = TL_VECTOR_AND,
+    [TL_OP_BITWISE_AND] = TL_VECTOR_AND,
+    [TL_OP_LOGICAL_OR] = TL_VECTOR_OR,
+    [TL_OP_BITWISE_OR] = TL_VECTOR_OR,
+    [TL_OP_LOGICAL_XOR] = TL_VECTOR_XOR,
+    [TL_OP_BITWISE_XOR] = TL_VECTOR_XOR,
+    [TL_OP_LOGICAL_NOT] = TL_VECTOR_NOT,
+    [TL_OP_BITWISE_INVERT] = TL_VECTOR_NOT};
 
 // Logic is known of bools alone, as they are masks.
 bool tl_piece_knows(tl_op op, tl_dtype dtype) {
   if (dtype == TL_BOOL)
-    return joins(op);
+    return tl_vector_joins[op] != 0;
   // float16 is computed as float32, which its kernels do.
   if (dtype > TL_FLOAT64 || dtype == TL_FLOAT16)
     return false;

@@ -278,13 +278,8 @@ static bool look_ahead(const tl_jit_flow *flow, const tl_frame *frame) {
     tl_jit_one_slots one;
     tl_decode(p, pc, &d);
     tl_slot item = tl_none();
-    uint64_t container, reads = 0;
-    for (uint32_t k = 0; k < d.operand_count; k++)
-      reads |= UINT64_C(1) << d.operands[k];
-    for (uint32_t k = 0; k < d.window_count; k++)
-      reads |= UINT64_C(1) << (d.window + k);
-    if (ins->op == TL_BC_NEXT)
-      reads |= reads << 1;
+    uint64_t container, reads, writes;
+    tl_jit_read_slots(&d, &reads, &writes);
     bool sees = (reads & ~known) == 0 && foresee(&at, ins, &item);
     if ((reads & ~known) == 0 && !sees) {
       uint64_t tag = look(&at, ins, &container, &item);
@@ -294,8 +289,7 @@ static bool look_ahead(const tl_jit_flow *flow, const tl_frame *frame) {
     }
     if (tl_jit_read_one(flow, p, pc, true, &one))
       known &= ~one.changed;
-    for (uint32_t k = 0; k < d.result_count; k++)
-      known &= ~(UINT64_C(1) << ((uint32_t)d.result + k));
+    known &= ~writes;
     if (sees && d.result_count == 1) {
       slots[d.result] = item;
       known |= UINT64_C(1) << d.result;

@@ -173,7 +173,8 @@ tl_typing_step tl_typing_short(tl_typing_pass *x, const tl_ins *ins,
 // float32(x) or int(x), and max((x, y)) and the like of numbers of one type, or
 // of int64 and float64; all others leave.
 tl_typing_step tl_typing_convert(tl_typing_pass *x, const tl_ins *ins);
-// The condition of a jump with two operands, or what holds where it does not.
+// The condition of a comparison or of a jump with two operands, or what holds
+// where it does not.
 tl_typed_condition tl_typing_condition(int op, bool negated);
 // The same condition of what has a total order, as integers and texts have:
 // "not a < b" is a >= b there.

@@ -359,10 +359,15 @@ static tl_typed_condition negation(tl_typed_condition condition) {
 }
 
 tl_typed_condition tl_typing_condition(int op, bool negated) {
-  static const uint8_t conditions[] = {
-      TL_IF_LT, TL_IF_LE, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NLE,
-      TL_IF_LT, TL_IF_GT, TL_IF_EQ, TL_IF_NE, TL_IF_NLT, TL_IF_NGT};
-  tl_typed_condition condition = (tl_typed_condition)conditions[op - TL_BC_JLT];
+  static const uint8_t jumps[] = {TL_IF_LT,  TL_IF_LE,  TL_IF_EQ,  TL_IF_NE,
+                                  TL_IF_NLT, TL_IF_NLE, TL_IF_LT,  TL_IF_GT,
+                                  TL_IF_EQ,  TL_IF_NE,  TL_IF_NLT, TL_IF_NGT};
+  static const uint8_t truths[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
+                                   TL_IF_LE, TL_IF_GT, TL_IF_GE};
+  tl_typed_condition condition =
+      (tl_typed_condition)(op >= TL_BC_EQ && op <= TL_BC_GE
+                               ? truths[op - TL_BC_EQ]
+                               : jumps[op - TL_BC_JLT]);
   return negated ? negation(condition) : condition;
 }
 
@@ -383,15 +388,6 @@ bool tl_typing_condition_of(tl_typing_pass *x, const tl_ins *ins, bool negated,
 }
 
 // --- All of them ------------------------------------------------------------
-
-// A comparison whose result is a bool in a slot.
-static bool put_truth(tl_typing_pass *x, tl_op op, uint32_t a,
-                      const tl_typing_operand *b, const tl_typing_operand *c) {
-  static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
-                                       TL_IF_LE, TL_IF_GT, TL_IF_GE};
-  return put_compare(x, (tl_typed_condition)conditions[op - TL_OP_EQUAL],
-                     (int)a, b, c) != NULL;
-}
 
 // The operand on the right: a number in the instruction, which is weak, a
 // constant, or a slot. A power's exponent stays the integer that it is:
@@ -437,7 +433,8 @@ tl_typing_step tl_typing_compute(tl_typing_pass *x, const tl_ins *ins,
     if (!tl_jit_is_scalar(b.type) || !tl_jit_is_scalar(c.type))
       return TL_TYPING_LEAVES;
     if (ins->op >= TL_BC_EQ && ins->op <= TL_BC_GE)
-      done = put_truth(x, op, a, &b, &c);
+      done = put_compare(x, tl_typing_condition(ins->op, false), (int)a, &b,
+                         &c) != NULL;
     else if (ins->op != TL_BC_ELEM2 || extreme)
       done = put_operator(x, op, a, &b, &c);
     done = done || compute_two(x, (int)op, a, &b, &c);

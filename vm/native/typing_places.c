@@ -611,12 +611,9 @@ static tl_typing_step jump_compared(tl_typing_pass *x, const tl_ins *ins,
 
 // The comparison itself.
 static tl_typing_step truth_of(tl_typing_pass *x, const tl_ins *ins) {
-  static const uint8_t conditions[] = {TL_IF_EQ, TL_IF_NE, TL_IF_LT,
-                                       TL_IF_LE, TL_IF_GT, TL_IF_GE};
   compared b = in_slot(x, ins->b >> 4, ins->modes & 3u);
   compared c = in_slot(x, ins->c >> 4, ins->modes >> 2 & 3u);
-  tl_typed_condition condition =
-      (tl_typed_condition)conditions[ins->op - TL_BC_EQ];
+  tl_typed_condition condition = tl_typing_condition(ins->op, false);
   bool equal;
   if (b.tag == 0 || c.tag == 0)
     return TL_TYPING_LEAVES;
