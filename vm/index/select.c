@@ -247,10 +247,9 @@ static void note_fancy(reader *r) {
 }
 
 // An integer for the next axis.
-static bool add_integer(reader *r, tl_slot s, int64_t index) {
+static bool add_integer(reader *r, tl_slot s, int64_t at) {
   int64_t length = tl_shape(r->base)[r->axis];
-  int64_t at = index < 0 ? index + length : index;
-  if (at < 0 || at >= length)
+  if (!tl_index_wrap(&at, length))
     return tl_fail_index(r->vm, s, r->axis, length);
   r->out->data += at * tl_strides(r->base)[r->axis++];
   // Beside an index array an integer is one too, of rank 0.
