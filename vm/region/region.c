@@ -377,13 +377,17 @@ __attribute__((noinline)) static tl_region_status run(
 }
 
 // Where the last graph's run ends, and tells of it.
-static const tl_ins *end_repeat(tl_vm *vm, const tl_region *where,
-                                const tl_slot *base, const tl_ins *at) {
+static tl_region_status repeat(tl_vm *vm, tl_region *where, uint32_t pc,
+                               tl_slot *base, const tl_ins **next) {
+  tl_region_status status = tl_region_repeat(where, pc, base);
+  if (status != TL_REGION_DONE)
+    return status;
   const tl_region_graph *g = &where->cached->graph;
-  const tl_ins *next = g->function->code + g->end;
+  *next = g->function->code + g->end;
   if (vm->watch != NULL)
-    vm->observer->fused(vm, at, next, written(base[g->result]), false);
-  return next;
+    vm->observer->fused(vm, g->function->code + pc, *next,
+                        written(base[g->result]), false);
+  return status;
 }
 
 tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
@@ -393,10 +397,7 @@ tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
   tl_region *where = find_region(function, pc);
   if (where == NULL || vm->no_reuse || (where->is_part && where->disjoint > 0))
     return TL_REGION_DECLINED;
-  tl_region_status status = tl_region_repeat(where, pc, base);
-  if (status == TL_REGION_DONE)
-    *next = end_repeat(vm, where, base, at);
-  return status;
+  return repeat(vm, where, pc, base, next);
 }
 
 // Where it declines, asked_at says so for the instructions up to where->skip:
@@ -412,9 +413,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
     where->disjoint--;
     return TL_REGION_DECLINED;
   }
-  tl_region_status status = tl_region_repeat(where, pc, base);
-  if (status == TL_REGION_DONE)
-    *next = end_repeat(vm, where, base, at);
+  tl_region_status status = repeat(vm, where, pc, base, next);
   if (status != TL_REGION_DECLINED)
     return status;
   outcome out;
