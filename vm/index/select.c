@@ -215,9 +215,7 @@ static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   if (r->stage == 1)
     r->stage = 2;
   if (out->ndim == TL_MAX_DIMS)
-    return tl_fail(r->vm, TALLY_ERR_SHAPE,
-                   "the result would have more than %d dimensions",
-                   TL_MAX_DIMS);
+    return tl_fail_dims(r->vm, "the result would have more than");
   out->shape[out->ndim] = length;
   out->strides[out->ndim++] = stride;
   return true;
