@@ -71,8 +71,8 @@ static size_t list_units(tl_vm *vm, belonging *out) {
 // once.
 static tl_unit *unit_of(const marking *m, const void *object) {
   const belonging wanted = {.object = object};
-  const belonging *found = bsearch(&wanted, m->owned, m->owned_count,
-                                   sizeof wanted, by_address);
+  const belonging *found =
+      bsearch(&wanted, m->owned, m->owned_count, sizeof wanted, by_address);
   return found == NULL ? NULL : found->unit;
 }
 

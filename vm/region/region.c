@@ -129,7 +129,7 @@ static bool is_declined(tl_region *where, uint32_t pc) {
 }
 
 // Regions are in order of their code and do not overlap.
-static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
+tl_region *tl_region_at(const tl_prototype *f, uint32_t pc) {
   uint32_t n =
       tl_count_upto(f->regions, f->region_count, sizeof *f->regions, pc);
   return n == 0 || f->regions[n - 1].end <= pc ? NULL : &f->regions[n - 1];
@@ -394,7 +394,7 @@ tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
                                      tl_slot *base, const tl_ins *at,
                                      const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
-  tl_region *where = find_region(function, pc);
+  tl_region *where = tl_region_at(function, pc);
   if (where == NULL || vm->no_reuse || (where->is_part && where->disjoint > 0))
     return TL_REGION_DECLINED;
   return repeat(vm, where, pc, base, next);
@@ -406,7 +406,7 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, int64_t items,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
-  tl_region *where = find_region(function, pc);
+  tl_region *where = tl_region_at(function, pc);
   if (where == NULL || vm->no_reuse || is_declined(where, pc))
     return TL_REGION_DECLINED;
   if (where->is_part && where->disjoint > 0) {
