@@ -161,11 +161,7 @@ static tally_status time_calls(tally_vm *vm, void *context, size_t count,
 static tally_vm *open_program(timed *t) {
   static const tally_native functions[] = {
       {.name = "calls", .params = "n", .call = time_calls}};
-  tally_options options = tally_default_options();
-  options.threads = 1;
-  options.no_signals = 1;
-  options.context = t;
-  return tl_program_open(tl_commands, &options, "run", functions, 1, NULL);
+  return tl_program_open(tl_commands, NULL, t, "run", functions, 1, NULL);
 }
 
 // Calls a function of the program with two texts, NULL for none, and with

@@ -250,11 +250,7 @@ static bool open_program(debugger *d) {
       {.name = "assign", .params = "frame, name, a", .call = assign},
       {.name = "heed", .params = "lines, calls, changes", .call = set_heed},
   };
-  tally_options options = tally_default_options();
-  options.threads = 1;
-  options.no_signals = 1;
-  options.context = d;
-  d->program = tl_program_open(tl_debug, &options, "run", functions,
+  d->program = tl_program_open(tl_debug, NULL, d, "run", functions,
                                sizeof functions / sizeof *functions, d->vm);
   return d->program != NULL;
 }

@@ -24,8 +24,7 @@ static tally_status call_program(tally_vm *vm, const char *function,
                                  tally_value *out) {
   tally_value args[2], width;
   int count = 0;
-  tally_options options = tally_default_options();
-  *program = tl_program_open(tl_doc, &options, NULL, NULL, 0, vm);
+  *program = tl_program_open(tl_doc, NULL, NULL, NULL, NULL, 0, vm);
   if (*program == NULL)
     return tally_raise(vm, TALLY_ERR_MEMORY, "no memory for documentation");
   tally_status status =

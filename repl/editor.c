@@ -292,11 +292,7 @@ static bool open_program(tl_editor *e) {
       {.name = "is_whole", .params = "text", .call = is_whole},
       {.name = "wrong_place", .params = "text", .call = see_wrong},
       {.name = "pending", .params = "", .call = is_pending}};
-  tally_options options = tally_default_options();
-  options.threads = 1;
-  options.no_signals = 1;
-  options.context = e;
-  e->program = tl_program_open(tl_editing, &options, "prompt", functions,
+  e->program = tl_program_open(tl_editing, NULL, e, "prompt", functions,
                                sizeof functions / sizeof *functions, e->vm);
   tally_value args[3], none;
   bool is_old;

@@ -214,8 +214,9 @@ tl_golden *tl_golden_open(tally_native_code native) {
   options.write = write_report;
   options.context = golden;
   golden->native = native;
-  golden->program = tl_program_open(tl_test, &options, "runner", functions,
-                                    sizeof functions / sizeof *functions, NULL);
+  golden->program =
+      tl_program_open(tl_test, &options, golden, "runner", functions,
+                      sizeof functions / sizeof *functions, NULL);
   if (golden->program == NULL)
     exit(1);
   return golden;

@@ -112,8 +112,8 @@ static bool open_program(server *s, tally_vm *session) {
   }
   tally_options options = tally_default_options();
   options.capabilities = 0;
-  s->vm =
-      tl_program_open(tl_lsp, &options, "analysis", table, FUNCTIONS, session);
+  s->vm = tl_program_open(tl_lsp, &options, NULL, "analysis", table, FUNCTIONS,
+                          session);
   return s->vm != NULL;
 }
 

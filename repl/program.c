@@ -164,10 +164,13 @@ static tally_status add_module(tally_vm *vm, const char *name,
 }
 
 tally_vm *tl_program_open(const char *text, const tally_options *options,
-                          const char *name, const tally_native *functions,
-                          size_t count, tally_vm *about) {
+                          void *context, const char *name,
+                          const tally_native *functions, size_t count,
+                          tally_vm *about) {
   tally_vm *vm = NULL;
-  tally_status status = tally_open(options, &vm);
+  tally_options quiet = tally_default_options();
+  quiet.threads = quiet.no_signals = 1;
+  tally_status status = tally_open(options == NULL ? &quiet : options, &vm);
   static const tally_native library[] = {
       {.name = "row", .params = "name", .call = find_row},
       {.name = "rows", .params = "prefix", .call = list_rows},
@@ -175,7 +178,7 @@ tally_vm *tl_program_open(const char *text, const tally_options *options,
   if (status == TALLY_OK)
     status = add_module(vm, "library", library, 2, about == NULL ? vm : about);
   if (status == TALLY_OK)
-    status = add_module(vm, name, functions, count, options->context);
+    status = add_module(vm, name, functions, count, context);
   if (status == TALLY_OK)
     status = tally_eval(vm, text, NULL);
   if (status == TALLY_OK)

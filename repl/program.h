@@ -22,9 +22,9 @@ extern const char tl_doc_css[], tl_doc_js[], tl_doc[], tl_bind_read[],
 // Opens a VM, defines what the program does, and returns it, owned. NULL: no
 // memory, or the program is wrong, which standard error is told.
 //
+//   options    of the VM; NULL: one thread, no signals
 //   name       of the module with [functions], at most 16, which are copied;
-//              those without a context get options->context. NULL: there is
-//              none
+//              those without a context get [context]. NULL: there is none
 //   about      the VM whose names the module `library` knows, borrowed; NULL:
 //              the program's own
 //
@@ -33,8 +33,9 @@ extern const char tl_doc_css[], tl_doc_js[], tl_doc[], tl_bind_read[],
 //                            none for a constant
 //     library.row(name)      that of one name, none where it is not documented
 tally_vm *tl_program_open(const char *text, const tally_options *options,
-                          const char *name, const tally_native *functions,
-                          size_t count, tally_vm *about);
+                          void *context, const char *name,
+                          const tally_native *functions, size_t count,
+                          tally_vm *about);
 
 // A native function: the tokens of a text, in their order, an int64 matrix with
 // a row for each: its kind, of tally_token_kind; begin and end, in bytes; and

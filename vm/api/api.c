@@ -524,6 +524,7 @@ static tally_status from_source(tally_vm *vm, const char *name,
                                 bool (*make)(tl_vm *, const char *,
                                              const char *, size_t, tl_slot *),
                                 tally_value *out) {
+  TL_ENTER(vm);
   tl_bytes file;
   tl_slot slot;
   if (!begin(vm) || !tl_given(vm, name, "the name") ||
@@ -539,7 +540,6 @@ static tally_status from_source(tally_vm *vm, const char *name,
 tally_status tally_format_source(tally_vm *vm, const char *name,
                                  const char *source, size_t nbytes,
                                  tally_value *out) {
-  TL_ENTER(vm);
   return from_source(vm, name, source, nbytes, tl_format_source, out);
 }
 
@@ -585,7 +585,6 @@ static bool check_source(tl_vm *vm, const char *name, const char *text,
 tally_status tally_check_source(tally_vm *vm, const char *name,
                                 const char *source, size_t nbytes,
                                 tally_value *out) {
-  TL_ENTER(vm);
   return from_source(vm, name, source, nbytes, check_source, out);
 }
 
@@ -593,7 +592,6 @@ tally_status tally_check_source(tally_vm *vm, const char *name,
 tally_status tally_resolve_source(tally_vm *vm, const char *name,
                                   const char *source, size_t nbytes,
                                   tally_value *out) {
-  TL_ENTER(vm);
   return from_source(vm, name, source, nbytes, tl_resolve_source, out);
 }
 
@@ -601,6 +599,5 @@ tally_status tally_resolve_source(tally_vm *vm, const char *name,
 tally_status tally_describe_source(tally_vm *vm, const char *name,
                                    const char *source, size_t nbytes,
                                    tally_value *out) {
-  TL_ENTER(vm);
   return from_source(vm, name, source, nbytes, tl_describe_source, out);
 }

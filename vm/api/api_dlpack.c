@@ -123,16 +123,13 @@ static bool check_tensor(tl_vm *vm, const dl_tensor *t, tl_dtype *dtype) {
 
 typedef void release_hook(void *context, void *data);
 
-// Makes a value of a tensor. *kept: the array holds the tensor; else it was
-// copied and the tensor is to be deleted.
-// On failure *kept is false and the tensor stays the host's.
+// Makes a value of a tensor: an array that holds it, or of no axes a copy of
+// its item, and it is released at once. On failure it stays the host's.
 static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
-                   release_hook *release, void *context, tally_value *out,
-                   bool *kept) {
+                   release_hook *release, void *context, tally_value *out) {
   tl_dtype dtype = TL_DTYPE_COUNT;
   int64_t strides[TL_MAX_DIMS + 1], size = 0;
   size_t extent = 0;
-  *kept = false;
   if (!check_tensor(vm, t, &dtype) ||
       !measure(vm, t, dtype, strides, &size, &extent))
     return false;
@@ -160,11 +157,15 @@ static bool import(tl_vm *vm, const dl_tensor *t, bool read_only,
     memcpy(array->data, data, tl_itemsize(dtype));
     tl_slot item = tl_result(vm, array);
     tally_release(vm, handle);
-    return tl_handle_new(vm, &item, out) || (tl_drop(vm, item), false);
+    bool ok = tl_handle_new(vm, &item, out);
+    if (ok)
+      release(context, t->data);
+    else
+      tl_drop(vm, item);
+    return ok;
   }
   tl_handle_fill(vm, handle, tl_own_array(array));
   *out = handle;
-  *kept = true;
   return true;
 }
 
@@ -190,13 +191,10 @@ static void delete_versioned(void *context, void *data) {
 tally_status tally_from_dlpack(tally_vm *vm, struct DLManagedTensor *tensor,
                                tally_value *out) {
   TL_ENTER(vm);
-  bool kept;
   if (!tl_given(vm, tensor, "the tensor") ||
       !tl_given(vm, out, "the place for the result") ||
-      !import(vm, &tensor->tensor, true, delete_legacy, tensor, out, &kept))
+      !import(vm, &tensor->tensor, true, delete_legacy, tensor, out))
     return tl_report(vm);
-  if (!kept)
-    delete_legacy(tensor, NULL);
   return TALLY_OK;
 }
 
@@ -213,12 +211,10 @@ tally_status tally_from_dlpack_versioned(tally_vm *vm,
                           "DLPack of version %u is not known here: 1 is",
                           (unsigned)t->major);
   // Only a copy made for us is ours to write.
-  bool kept, read_only = (t->flags & DL_IS_COPIED) == 0 ||
-                         (t->flags & DL_READ_ONLY) != 0;
-  if (!import(vm, &t->tensor, read_only, delete_versioned, t, out, &kept))
+  bool read_only =
+      (t->flags & DL_IS_COPIED) == 0 || (t->flags & DL_READ_ONLY) != 0;
+  if (!import(vm, &t->tensor, read_only, delete_versioned, t, out))
     return tl_report(vm);
-  if (!kept)
-    delete_versioned(t, NULL);
   return TALLY_OK;
 }
 

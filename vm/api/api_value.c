@@ -20,6 +20,7 @@
 // NULL.
 static inline tally_status give_plain(tl_vm *vm, tl_slot value,
                                       tally_value *out) {
+  TL_ENTER(vm);
   if (out == NULL)
     return tl_give(vm, value, out);
   *out = tl_plain_value(value);
@@ -29,23 +30,19 @@ static inline tally_status give_plain(tl_vm *vm, tl_slot value,
 // The functions of scalars make no object: the value is in the handle, which
 // needs no release.
 tally_status tally_from_none(tally_vm *vm, tally_value *out) {
-  TL_ENTER(vm);
   return give_plain(vm, tl_none(), out);
 }
 
 tally_status tally_from_bool(tally_vm *vm, int b, tally_value *out) {
-  TL_ENTER(vm);
   return give_plain(vm, tl_bool(b != 0), out);
 }
 
 // Weak, as a literal is: beside float32 it becomes float32.
 tally_status tally_from_int(tally_vm *vm, int64_t i, tally_value *out) {
-  TL_ENTER(vm);
   return give_plain(vm, tl_weak_int(i), out);
 }
 
 tally_status tally_from_float(tally_vm *vm, double f, tally_value *out) {
-  TL_ENTER(vm);
   return give_plain(vm, tl_weak_float(f), out);
 }
 

@@ -553,11 +553,7 @@ static bool unpack_nested(tl_vm *vm, tally_parcel *p, tl_slot *out) {
                         : NULL;
   bool ok = made != NULL;
   for (int64_t i = 0; ok && i < count; i++) ok = unpack(vm, p, &made->parts[i]);
-  if (ok)
-    *out = tl_own_nested(made);
-  else if (made != NULL)
-    tl_drop(vm, tl_own_nested(made));
-  return ok;
+  return tl_nested_finish(vm, ok, made, out);
 }
 
 // The unit stays as long as something refers to the function.

@@ -335,6 +335,10 @@ bool tl_shape_size(tl_vm *vm, int ndim, const int64_t *shape, size_t itemsize,
 void tl_shape_strides(int ndim, const int64_t *shape, size_t itemsize,
                       int64_t *strides);
 
+// The error of more axes than there can be: "an array has at most", which goes
+// on with their number. Returns false.
+bool tl_fail_dims(tl_vm *vm, const char *what);
+
 // The error of an index that is out of range; returns false.
 bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length);
 

@@ -166,6 +166,10 @@ bool tl_axis(tl_vm *vm, const char *function, int64_t axis, int ndim,
   return true;
 }
 
+bool tl_fail_dims(tl_vm *vm, const char *what) {
+  return tl_fail(vm, TALLY_ERR_SHAPE, "%s %d dimensions", what, TL_MAX_DIMS);
+}
+
 // The index as the script wrote it, negative ones included.
 bool tl_fail_range(tl_vm *vm, int64_t index, int axis, int64_t length) {
   return tl_fail(vm, TALLY_ERR_INDEX,

@@ -126,8 +126,7 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   tl_dtype dtype = count == 0 ? TL_FLOAT64 : result_dtype(&s);
   int ndim = 1 + (count == 0 ? 0 : item_ndim(items[0]));
   if (ndim > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
-                   TL_MAX_DIMS);
+    return tl_fail_dims(vm, "an array has at most");
   int64_t shape[TL_MAX_DIMS] = {count};
   for (int axis = 1; axis < ndim; axis++) {
     // All items have this shape, as same_shape checked.

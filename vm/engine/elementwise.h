@@ -52,6 +52,13 @@ extern const tl_op_info tl_ops[TL_OP_COUNT];
 //   less of complex64        TL_DTYPE_COUNT
 tl_dtype tl_op_compute_dtype(tl_op op, tl_dtype promoted);
 
+// Whether it looks at the values of its second operand where both are integers:
+// a divisor of 0, a negative exponent or shift is an error.
+static inline bool tl_op_looks(tl_op op) {
+  return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER || op == TL_OP_POW ||
+         op == TL_OP_LEFT_SHIFT || op == TL_OP_RIGHT_SHIFT;
+}
+
 // The dtype of the result of computing [op] in [computed].
 //
 //   less in float64          bool

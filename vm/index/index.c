@@ -26,15 +26,11 @@ bool tl_index_item_at(const tl_array *a, const tl_step *step,
   if (step->item_count != tl_ndim(a))
     return false;
   for (int i = 0; i < step->item_count; i++) {
-    int64_t length = tl_shape(a)[i], at;
-    if (step->items[i].kind != TL_ITEM_VALUE ||
-        !tl_index_integer(parts[i], &at))
-      return false;
-    if (at < 0)
-      at += length;
+    int64_t at;
     // An index out of range is reported by the general path, which takes
     // indices in their order.
-    if ((uint64_t)at >= (uint64_t)length)
+    if (step->items[i].kind != TL_ITEM_VALUE ||
+        !tl_index_integer(parts[i], &at) || !tl_index_wrap(&at, tl_shape(a)[i]))
       return false;
     *item += at * tl_strides(a)[i];
   }
@@ -161,8 +157,7 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
                        one *out) {
   if (tl_index_integer(s, &out->at)) {
     out->kind = ONE_ITEM;
-    int64_t at = out->at < 0 ? out->at + length : out->at;
-    if (at < 0 || at >= length) {
+    if (!tl_index_wrap(&out->at, length)) {
       const char *unit = what[0] == 's' ? "character" : "item";
       char text[TL_NUMBER_TEXT];
       return tl_fail(vm, TALLY_ERR_INDEX,
@@ -170,7 +165,6 @@ static bool read_value(tl_vm *vm, const char *what, tl_slot s, int64_t length,
                      tl_number_text(s, text), what, length, unit,
                      length == 1 ? "" : "s");
     }
-    out->at = at;
     return true;
   }
   if (tl_is_range(s)) {
@@ -356,17 +350,18 @@ static bool list_choice(tl_vm *vm, const tl_slot *base, tl_slot array,
 }
 
 // By what read_one made of the index. Slices and choices are new lists whose
-// items are counted, not borrowed, as nobody knows how long the base lives.
+// items are counted, not borrowed, as nobody knows how long the base lives;
+// [lends]: the compiler does.
 static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
-                     const tl_slot *parts, tl_slot *out) {
+                     const tl_slot *parts, bool lends, tl_slot *out) {
   one index;
   tl_list *list = base->list;
   if (!read_one(vm, "list", step, parts, list->length, &index))
     return false;
   if (index.kind == ONE_SLICE)
-    return list_slice(vm, base, index.slice, false, out);
+    return list_slice(vm, base, index.slice, lends && !tl_is_owned(*base), out);
   if (index.kind == ONE_ARRAY)
-    return list_choice(vm, base, index.array, false, out);
+    return list_choice(vm, base, index.array, lends, out);
   list_item(vm, base, &list->items[index.at], out);
   return true;
 }
@@ -375,15 +370,8 @@ static bool list_get(tl_vm *vm, tl_slot *base, const tl_step *step,
 // result being the slot's own.
 bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
                    tl_slot *parts, tl_slot *out) {
-  one index;
-  bool is_list = tl_is_list(*base);
-  if (is_list && !read_one(vm, "list", step, parts, base->list->length, &index))
-    return false;
-  if (is_list && index.kind == ONE_ARRAY)
-    return list_choice(vm, base, index.array, true, out);
-  if (is_list && index.kind == ONE_SLICE)
-    return list_slice(vm, base, index.slice, !tl_is_owned(*base), out);
-  if (!tl_index_get(vm, base, step, parts, out))
+  if (!(tl_is_list(*base) ? list_get(vm, base, step, parts, true, out)
+                          : tl_index_get(vm, base, step, parts, out)))
     return false;
   if (tl_is_owned(*out) || step->items[0].given == 0)
     return true;
@@ -697,7 +685,7 @@ bool tl_index_get(tl_vm *vm, tl_slot *base, const tl_step *step, tl_slot *parts,
     return number_get(vm, base, step, parts, out);
   switch (tl_dtype_of(*base)) {
     case TL_KIND_LIST:
-      return list_get(vm, base, step, parts, out);
+      return list_get(vm, base, step, parts, false, out);
     case TL_KIND_RECORD:
       return record_get(vm, base, step, parts, out);
     case TL_KIND_STRING:

@@ -602,9 +602,7 @@ bool tl_selection_shape(tl_vm *vm, const tl_selection *selection, int *ndim,
   int extra = selection->is_fancy ? selection->fancy_ndim : 0;
   *ndim = 0;
   if (selection->ndim + extra > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE,
-                   "the result would have more than %d dimensions",
-                   TL_MAX_DIMS);
+    return tl_fail_dims(vm, "the result would have more than");
   for (int i = 0; i <= selection->ndim; i++) {
     for (int j = 0; i == selection->fancy_at && j < extra; j++)
       shape[(*ndim)++] = selection->fancy_shape[j];

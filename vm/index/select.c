@@ -215,9 +215,7 @@ static bool add_dimension(reader *r, int64_t length, int64_t stride) {
   if (r->stage == 1)
     r->stage = 2;
   if (out->ndim == TL_MAX_DIMS)
-    return tl_fail(r->vm, TALLY_ERR_SHAPE,
-                   "the result would have more than %d dimensions",
-                   TL_MAX_DIMS);
+    return tl_fail_dims(r->vm, "the result would have more than");
   out->shape[out->ndim] = length;
   out->strides[out->ndim++] = stride;
   return true;
@@ -247,10 +245,9 @@ static void note_fancy(reader *r) {
 }
 
 // An integer for the next axis.
-static bool add_integer(reader *r, tl_slot s, int64_t index) {
+static bool add_integer(reader *r, tl_slot s, int64_t at) {
   int64_t length = tl_shape(r->base)[r->axis];
-  int64_t at = index < 0 ? index + length : index;
-  if (at < 0 || at >= length)
+  if (!tl_index_wrap(&at, length))
     return tl_fail_index(r->vm, s, r->axis, length);
   r->out->data += at * tl_strides(r->base)[r->axis++];
   // Beside an index array an integer is one too, of rank 0.

@@ -102,8 +102,7 @@ static bool reshape_array(tl_vm *vm, tl_slot s, const axes *to, tl_slot *out) {
   int64_t shape[TL_MAX_DIMS], strides[TL_MAX_DIMS];
   int ndim = to->ndim + tl_ndim(s.array) - to->taken;
   if (ndim > TL_MAX_DIMS)
-    return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
-                   TL_MAX_DIMS);
+    return tl_fail_dims(vm, "an array has at most");
   if (!tl_array_contiguous(vm, &borrowed, &dense))
     return false;
   const tl_array *a = dense.array;

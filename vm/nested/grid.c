@@ -141,8 +141,7 @@ static bool get_within(tl_vm *vm, tl_slot whole, tl_slot places, tl_slot all,
   if (!put_in_front(vm, whole, c, tl_whole_axis, NULL, parts, &place) ||
       !tl_rows_at(vm, places.array, all, &rows))
     return false;
-  tl_slot base = tl_borrow(rows);
-  bool ok = tl_index_get(vm, &base, place.steps, place.parts, &found) &&
+  bool ok = tl_value_index(vm, rows, place.steps, place.parts, &found) &&
             tl_keep_made(vm, &found);
   return tl_drop_after(vm, ok, &rows) &&
          tl_value_split_axis(vm, &found, tl_ndim(places.array),
@@ -155,11 +154,11 @@ static bool get_within(tl_vm *vm, tl_slot whole, tl_slot places, tl_slot all,
 static bool get_at(tl_vm *vm, tl_slot whole, tl_slot numbers, tl_slot all,
                    const tl_step *step, tl_slot *parts, tl_slot *out) {
   cut c;
-  tl_slot base = tl_borrow(numbers), places;
+  tl_slot places;
   if (!cut_index(vm, whole, step, parts, &c))
     return false;
   tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
-  if (!tl_index_get(vm, &base, &lead, parts, &places))
+  if (!tl_value_index(vm, numbers, &lead, parts, &places))
     return false;
   bool ok = c.lead == c.count
                 ? tl_grid_of_places(vm, places, all, out)
@@ -259,8 +258,8 @@ static bool grid_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   if (!cut_index(vm, whole, w.steps, w.parts, &c))
     return false;
   tl_step lead = {.item_count = (uint16_t)c.lead, .items = c.items};
-  tl_slot base = tl_borrow(n->parts[0]), places;
-  if (!tl_index_get(vm, &base, &lead, w.parts, &places))
+  tl_slot places;
+  if (!tl_value_index(vm, n->parts[0], &lead, w.parts, &places))
     return false;
   // What the index found among the places is an index of the rows: their
   // numbers, and behind them what chooses within the rows.

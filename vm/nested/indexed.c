@@ -228,13 +228,12 @@ static bool split_index(const tl_nested *n, const tl_step *step, tl_slot *parts,
 static bool get_behind(tl_vm *vm, const tl_nested *n, split *cut,
                        tl_slot *parts, tl_slot *out) {
   tl_slot places = tl_borrow(n->parts[0]), target = tl_borrow(n->parts[1]);
-  tl_slot base = places, item;
+  tl_slot item;
   if (tl_is_array(places) && cut->head.item_count > 0 &&
-      !tl_index_get(vm, &base, &cut->head, parts, &places))
+      !tl_value_index(vm, n->parts[0], &cut->head, parts, &places))
     return false;
   if (tl_is_array(places)) {
-    base = target;
-    if (tl_index_get(vm, &base, &cut->tail, cut->tail_parts, &target))
+    if (tl_value_index(vm, n->parts[1], &cut->tail, cut->tail_parts, &target))
       return tl_indexed_new(vm, TL_FORM_POINTER, &places, &target, out);
     tl_clear(vm, &places);
     return false;
@@ -338,19 +337,18 @@ static bool choose_places(tl_vm *vm, const tl_nested *n, tl_nested_path w,
   *rest = w;
   if (w.count == 0 || tl_step_name(w.steps, w.parts) != NULL)
     return true;
-  tl_slot borrowed = tl_borrow(*all);
   if (split_index(n, w.steps, w.parts, cut) && w.count <= TL_MOST_STEPS) {
     memcpy(steps, w.steps, (size_t)w.count * sizeof *steps);
     steps[0] = cut->tail;
     *rest = (tl_nested_path){steps, w.count, cut->tail_parts};
     return (tl_nested_ndim(n) == 0 || cut->head.item_count == 0 ||
-            tl_index_get(vm, &borrowed, &cut->head, w.parts, places)) &&
+            tl_value_index(vm, *all, &cut->head, w.parts, places)) &&
            check_tail(vm, cut, places);
   }
   *rest = tl_nested_path_below(w);
   if (tl_nested_ndim(n) == 0)
     return check_whole(vm, n, w.steps, w.parts);
-  return tl_index_get(vm, &borrowed, w.steps, w.parts, places);
+  return tl_value_index(vm, *all, w.steps, w.parts, places);
 }
 
 // x[way] = v is target[places, rest of way] = v, so that all who refer there

@@ -26,6 +26,12 @@ static bool fail_kind(tl_vm *vm, const tl_builtin *builtin, tl_slot s,
                  tl_described(vm, s));
 }
 
+static bool fail_missing(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
+  return fail_kind(vm, builtin, s,
+                   "x must have no missing values (fill_missing replaces, "
+                   "drop_missing leaves out)");
+}
+
 // Whoever opened the arguments drops them after the call, so the result must
 // not borrow from them.
 bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
@@ -137,9 +143,7 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   }
   if (!tl_is_array(made) || tl_ndim(made.array) != tl_nested_ndim(n)) {
     tl_drop(vm, made);
-    return fail_kind(vm, builtin, args[0],
-                     "x must have no missing values (fill_missing replaces, "
-                     "drop_missing leaves out)");
+    return fail_missing(vm, builtin, args[0]);
   }
   mask = tl_retain(vm, tl_borrow(n->parts[0]));
   return tl_option_of(vm, &mask, &made, out);
@@ -168,9 +172,7 @@ static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
   }
   // Two results that are no mask and no values: [builtin] does more than place.
   if (done == 2)
-    fail_kind(vm, builtin, args[0],
-              "x must have no missing values (fill_missing replaces, "
-              "drop_missing leaves out)");
+    fail_missing(vm, builtin, args[0]);
   while (done > 0) tl_drop(vm, made[--done]);
   return false;
 }

@@ -123,6 +123,14 @@ tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
   return n;
 }
 
+bool tl_nested_finish(tl_vm *vm, bool ok, tl_nested *n, tl_slot *out) {
+  if (ok && n != NULL)
+    *out = tl_own_nested(n);
+  else if (n != NULL)
+    tl_drop(vm, tl_own_nested(n));
+  return ok && n != NULL;
+}
+
 void tl_nested_put(tl_vm *vm, tl_nested *n, int64_t i, tl_slot *part) {
   n->parts[i] = tl_escape(vm, part, TL_CAUSE_ITEM);
 }

@@ -104,7 +104,9 @@ tl_nested *tl_nested_new(tl_vm *vm, tl_form form, int ndim, int64_t count,
                          tl_type *layout);
 // Takes what [part] owns, or retains it; views come to hold their block.
 void tl_nested_put(tl_vm *vm, tl_nested *n, int64_t i, tl_slot *part);
-// The same as one step: takes both parts on every path; *out is owned.
+// As tl_array_finish: *out owns [n], or it is dropped, if it is there.
+bool tl_nested_finish(tl_vm *vm, bool ok, tl_nested *n, tl_slot *out);
+// All of it as one step: takes both parts on every path; *out is owned.
 // For TL_FORM_STRUCT and TL_FORM_BYTES, which have one part, [second] is NULL.
 bool tl_nested_pair(tl_vm *vm, tl_form form, int ndim, tl_slot *first,
                     tl_slot *second, tl_slot *out);
@@ -241,8 +243,11 @@ static inline bool tl_is_option_mask(const tl_step *step,
 bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out);
 // Any value of axes at places[0 .. n) of its leading axis, gathered.
 bool tl_value_take(tl_vm *vm, tl_slot s, tl_array *places, tl_slot *out);
-// s[index]: an index of one value, of any kind. *out is owned, or borrows from
-// s.
+// s[parts], as tl_index_get, but nothing is consumed. *out is owned, or borrows
+// from s.
+bool tl_value_index(tl_vm *vm, tl_slot s, const tl_step *step, tl_slot *parts,
+                    tl_slot *out);
+// The same by an index of one value, of any kind.
 // Fails (kind shape, index, type) as the index does.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out);
 // The items [start, stop) of the leading axis, as a view.

@@ -92,17 +92,14 @@ static bool zero_columns(const maker *m, tl_type *type, int ndim,
                          const int64_t *shape, tl_slot *out) {
   tl_nested *n =
       tl_nested_new(m->vm, TL_FORM_COLUMNS, ndim, type->field_count, type);
-  for (int64_t i = 0; n != NULL && i < type->field_count; i++) {
+  bool ok = n != NULL;
+  for (int64_t i = 0; ok && i < type->field_count; i++) {
     tl_slot column;
-    if (!zeros(m, type->fields[i].type, ndim, shape, &column)) {
-      tl_drop(m->vm, tl_own_nested(n));
-      return false;
-    }
-    tl_nested_put(m->vm, n, i, &column);
+    ok = zeros(m, type->fields[i].type, ndim, shape, &column);
+    if (ok)
+      tl_nested_put(m->vm, n, i, &column);
   }
-  if (n != NULL)
-    *out = tl_own_nested(n);
-  return n != NULL;
+  return tl_nested_finish(m->vm, ok, n, out);
 }
 
 // The first category everywhere.
@@ -172,8 +169,7 @@ static bool zeros(const maker *m, tl_type *type, int ndim, const int64_t *given,
   for (int i = 0; i < ndim; i++) shape[i] = given[i];
   for (; type->kind == TL_TYPE_FIXED; type = type->of) {
     if (ndim == TL_MAX_DIMS)
-      return tl_fail(m->vm, TALLY_ERR_SHAPE,
-                     "an array has at most %d dimensions", TL_MAX_DIMS);
+      return tl_fail_dims(m->vm, "an array has at most");
     shape[ndim++] = type->size;
   }
   if (type->kind == TL_TYPE_DTYPE) {

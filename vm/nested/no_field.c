@@ -134,23 +134,16 @@ static bool fail_record(tl_vm *vm, const tl_record *record,
                  name->text, others ? "keys" : "fields", fields, point, method);
 }
 
-// What such values are called in the plural; NULL: none that has a name.
-static const char *plural_of(tl_slot s) {
-  if (tl_is_array(s) && tl_ndim(s.array) > 0)
-    return "arrays";
-  if (tl_is_number(s))
-    return "numbers";
-  if (tl_is_string(s))
-    return "strings";
-  if (tl_is_list(s))
-    return "lists";
-  if (tl_is_range(s))
-    return "ranges";
-  if (tl_is_type(s))
-    return "types";
-  if (tl_is_function(s))
-    return "functions";
-  return NULL;
+// Spells such values in the plural, "arrays"; false: they have no such name.
+static bool spell_plural(tl_slot s, char *out, size_t size) {
+  const bool arrays = tl_is_array(s) && tl_ndim(s.array) > 0;
+  const bool numbers = !arrays && tl_is_number(s);
+  snprintf(out, size, "%ss",
+           arrays    ? "array"
+           : numbers ? "number"
+                     : tl_kind_name(tl_dtype_of(s)));
+  return arrays || numbers || tl_is_string(s) || tl_is_list(s) ||
+         tl_is_range(s) || tl_is_type(s) || tl_is_function(s);
 }
 
 // No record: a method's name is answered with the function, and, for what has
@@ -158,11 +151,10 @@ static const char *plural_of(tl_slot s) {
 static bool fail_value(tl_vm *vm, tl_slot s, const tl_string *name) {
   char text[TL_DESCRIBE], hint[160];
   const bool nested = tl_is_nested(s);
-  const char *what = plural_of(s), *verb = what != NULL ? "have" : "has";
-  const bool is_other = what == NULL && !nested;
-  if (what == NULL)
-    what = tl_describe(s, text, sizeof text);
-  if (is_other)
+  const bool many = spell_plural(s, text, sizeof text);
+  const char *what = many ? text : tl_describe(s, text, sizeof text);
+  const char *verb = many ? "have" : "has";
+  if (!many && !nested)
     return tl_fail(vm, TALLY_ERR_NAME, "%s has no field %s", what, name->text);
   const char *method = spell_method(vm, name, hint, sizeof hint);
   if (method != NULL)

@@ -268,15 +268,6 @@ static bool is_bools(tl_slot s) {
   return (tl_is_array(s) || tl_is_scalar(s)) && tl_dtype_of(s) == TL_BOOL;
 }
 
-// Integer divisors and exponents are checked item by item: what lies where one
-// is missing must not fail.
-// The list is that of the operations which look at their operands before they
-// write.
-static bool is_checked(tl_op op) {
-  return op == TL_OP_FLOOR_DIVIDE || op == TL_OP_REMAINDER || op == TL_OP_POW ||
-         op == TL_OP_LEFT_SHIFT || op == TL_OP_RIGHT_SHIFT;
-}
-
 // Values may be written where they are if the mask is that of the result:
 // nothing fails behind that.
 static void keep_unlike_mask(tl_vm *vm, int arity, tl_slot mask,
@@ -336,7 +327,8 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     plain[i] = parts[i].value;
   }
   bool ok = true;
-  if (is_checked(op) && arity == 2 && tl_is_form(slots[1], TL_FORM_OPTION)) {
+  // What lies where a divisor or an exponent is missing must not fail.
+  if (tl_op_looks(op) && arity == 2 && tl_is_form(slots[1], TL_FORM_OPTION)) {
     tl_slot safe;
     ok = tl_compute3(vm, TL_OP_WHERE, mask_of(slots[1]), tl_weak_int(1),
                      plain[1], &safe);
@@ -375,18 +367,15 @@ static bool options_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     tl_drop(vm, tl_own_nested(made));
     return true;
   }
-  if (ok && spread_mask(vm, &mask, &result)) {
+  if (!ok)
+    tl_clear(vm, &mask);
+  ok = ok && spread_mask(vm, &mask, &result);
+  if (ok) {
     made->head.ndim = (uint8_t)tl_ndim(result.array);
     tl_nested_put(vm, made, 0, &mask);
     tl_nested_put(vm, made, 1, &result);
-    *out = tl_own_nested(made);
-    return true;
   }
-  if (made != NULL)
-    tl_drop(vm, tl_own_nested(made));
-  if (!ok)
-    tl_clear(vm, &mask);
-  return false;
+  return tl_nested_finish(vm, ok, made, out);
 }
 
 const tl_form_ops tl_option_ops = {option_get, option_set, options_elementwise,

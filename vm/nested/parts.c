@@ -88,27 +88,29 @@ bool tl_nested_map(tl_vm *vm, const tl_nested *n, int ndim, bool all,
                    tl_part_map *map, void *context, tl_slot *out) {
   tl_nested *made =
       tl_nested_new(vm, tl_nested_form(n), ndim, n->count, n->layout);
-  if (made == NULL)
-    return false;
-  for (int64_t i = 0; i < n->count; i++) {
+  bool ok = made != NULL;
+  for (int64_t i = 0; ok && i < n->count; i++) {
     tl_slot part = tl_borrow(n->parts[i]);
-    if ((all || tl_part_spans(n, i)) &&
-        !map(vm, context, i, n->parts[i], &part)) {
-      tl_drop(vm, tl_own_nested(made));
-      return false;
-    }
-    tl_nested_put(vm, made, i, &part);
+    bool maps = all || tl_part_spans(n, i);
+    ok = !maps || map(vm, context, i, n->parts[i], &part);
+    if (ok)
+      tl_nested_put(vm, made, i, &part);
   }
-  *out = tl_own_nested(made);
-  return true;
+  return tl_nested_finish(vm, ok, made, out);
 }
 
 // --- Choosing ----------------------------------------------------------------
 
+bool tl_value_index(tl_vm *vm, tl_slot s, const tl_step *step, tl_slot *parts,
+                    tl_slot *out) {
+  tl_slot base = tl_borrow(s);
+  return tl_index_get(vm, &base, step, parts, out);
+}
+
 // The operand is borrowed, so an index that could move items out of it copies.
 bool tl_value_choose(tl_vm *vm, tl_slot s, tl_slot index, tl_slot *out) {
-  tl_slot part = tl_borrow(index), borrowed = tl_borrow(s);
-  return tl_index_get(vm, &borrowed, &tl_index_one, &part, out);
+  tl_slot part = tl_borrow(index);
+  return tl_value_index(vm, s, &tl_index_one, &part, out);
 }
 
 // Through an index by a number, so that each form says itself what its items
@@ -130,8 +132,7 @@ bool tl_value_slice(tl_vm *vm, tl_slot s, int64_t start, int64_t stop,
                                      .given = TL_SLICE_START | TL_SLICE_STOP};
   static const tl_step step = {.item_count = 1, .items = &item};
   tl_slot parts[2] = {tl_weak_int(start), tl_weak_int(stop)};
-  tl_slot borrowed = tl_borrow(s);
-  return tl_index_get(vm, &borrowed, &step, parts, out);
+  return tl_value_index(vm, s, &step, parts, out);
 }
 
 // For code that fills in places in a loop which may fail: its only end.
@@ -174,20 +175,20 @@ bool tl_part_axes(tl_vm *vm, tl_slot base, const tl_step *step,
 bool tl_part_get(tl_vm *vm, tl_slot base, int64_t i, const tl_step *step,
                  tl_slot *parts, tl_slot *out) {
   const tl_nested *n = base.nested;
-  tl_slot borrowed = tl_borrow(n->parts[i]);
-  int more = tl_value_ndim(borrowed) - tl_nested_ndim(n);
+  tl_slot part = n->parts[i];
+  int more = tl_value_ndim(part) - tl_nested_ndim(n);
   bool ellipsis;
   if (!tl_part_axes(vm, base, step, parts, &ellipsis))
     return false;
   if (!ellipsis || more == 0 || step->item_count + more > MOST_ITEMS)
-    return tl_index_get(vm, &borrowed, step, parts, out);
+    return tl_value_index(vm, part, step, parts, out);
   tl_index_item items[MOST_ITEMS];
   memcpy(items, step->items, step->item_count * sizeof *items);
   for (int k = 0; k < more; k++)
     items[step->item_count + k] = (tl_index_item){.kind = TL_ITEM_SLICE};
   tl_step wider = {.item_count = (uint16_t)(step->item_count + more),
                    .items = items};
-  return tl_index_get(vm, &borrowed, &wider, parts, out);
+  return tl_value_index(vm, part, &wider, parts, out);
 }
 
 // --- Operands ----------------------------------------------------------------

@@ -237,14 +237,11 @@ bool tl_rows_elementwise(tl_vm *vm, tl_op op, int arity, tl_slot *slots,
     items[i].value = values[i];
     tl_part_return(vm, &items[i], ok);
   }
-  if (!ok) {
+  if (ok) {
+    tl_nested_put(vm, made, 0, &offsets);
+    tl_nested_put(vm, made, 1, &result);
+  } else {
     tl_drop(vm, offsets);
-    if (made != NULL)
-      tl_drop(vm, tl_own_nested(made));
-    return false;
   }
-  tl_nested_put(vm, made, 0, &offsets);
-  tl_nested_put(vm, made, 1, &result);
-  *out = tl_own_nested(made);
-  return true;
+  return tl_nested_finish(vm, ok, made, out);
 }

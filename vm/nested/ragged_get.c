@@ -190,8 +190,7 @@ typedef struct within {
 // A tl_items_map.
 static bool index_map(tl_vm *vm, void *context, tl_slot items, tl_slot *out) {
   const within *w = context;
-  tl_slot borrowed = tl_borrow(items);
-  return tl_index_get(vm, &borrowed, w->step, w->parts, out);
+  return tl_value_index(vm, items, w->step, w->parts, out);
 }
 
 // The rows keep their lengths, so [step] must leave the axis of the items as it
@@ -256,10 +255,9 @@ static bool fail_index(tl_vm *vm, const tl_nested *n) {
 // found[:, rest]; [within]: of what is in its rows, which stay.
 static bool index_behind(tl_vm *vm, tl_slot found, bool within,
                          const tl_step *step, tl_slot *parts, tl_slot *out) {
-  tl_slot borrowed = tl_borrow(found);
   if (within)
     return index_items(vm, found, step, parts, out);
-  return tl_index_get(vm, &borrowed, step, parts, out) && tl_keep_made(vm, out);
+  return tl_value_index(vm, found, step, parts, out) && tl_keep_made(vm, out);
 }
 
 // The second index and what follows it, of all the rows of [base].

@@ -42,8 +42,7 @@ static bool find_region(tl_vm *vm, const tl_array *bytes, int64_t offset,
   for (; type->kind == TL_TYPE_FIXED; type = type->of) {
     // One axis is kept for an item's bytes.
     if (out->ndim == TL_MAX_DIMS - 1)
-      return tl_fail(vm, TALLY_ERR_SHAPE, "an array has at most %d dimensions",
-                     TL_MAX_DIMS);
+      return tl_fail_dims(vm, "an array has at most");
     out->shape[out->ndim] = type->size;
     out->strides[out->ndim++] = tl_type_size(type->of);
   }
@@ -392,9 +391,7 @@ bool tl_nested_select(tl_vm *vm, tl_slot base, uint32_t count,
     tl_nested_put(vm, made, i, &part);
   }
   tl_free(vm, fields, nbytes);
-  if (made != NULL)
-    *out = tl_own_nested(made);
-  return made != NULL;
+  return tl_nested_finish(vm, true, made, out);
 }
 
 // --- From columns -----------------------------------------------------------
@@ -487,14 +484,11 @@ static bool of_columns(tl_vm *vm, tl_type_kind kind, int64_t count,
   if (tl_type_is_plain(type))
     return block_of_columns(vm, type, columns, out);
   tl_nested *n = tl_nested_new(vm, TL_FORM_COLUMNS, 1, count, type);
-  if (n == NULL)
-    return false;
-  for (int64_t i = 0; i < count; i++) {
+  for (int64_t i = 0; n != NULL && i < count; i++) {
     tl_slot part = tl_borrow(columns[i]);
     tl_nested_put(vm, n, i, &part);
   }
-  *out = tl_own_nested(n);
-  return true;
+  return tl_nested_finish(vm, true, n, out);
 }
 
 bool tl_struct_of_columns(tl_vm *vm, int64_t count, tl_string *const *names,

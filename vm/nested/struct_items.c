@@ -47,11 +47,9 @@ static bool columns_of(tl_vm *vm, const tl_nested *n, tl_slot *values,
     return tl_struct_item(vm, n->layout, values, out);
   tl_nested *made =
       tl_nested_new(vm, TL_FORM_COLUMNS, ndim, n->count, n->layout);
-  if (made == NULL)
-    return false;
-  for (int64_t i = 0; i < n->count; i++) tl_nested_put(vm, made, i, &values[i]);
-  *out = tl_own_nested(made);
-  return true;
+  for (int64_t i = 0; made != NULL && i < n->count; i++)
+    tl_nested_put(vm, made, i, &values[i]);
+  return tl_nested_finish(vm, true, made, out);
 }
 
 // The same index for each column, which shares its memory with the result: a
@@ -94,9 +92,8 @@ static bool struct_items(tl_vm *vm, tl_slot bytes, const tl_step *step,
                          tl_slot *parts, tl_slot *out) {
   tl_index_item items[TL_MOST_ITEMS];
   tl_step wider;
-  tl_slot borrowed = tl_borrow(bytes);
   return wider_step(vm, bytes, step, parts, items, &wider) &&
-         tl_index_get(vm, &borrowed, &wider, parts, out);
+         tl_value_index(vm, bytes, &wider, parts, out);
 }
 
 // bytes[step] = from, of whole items.
@@ -222,8 +219,8 @@ static bool struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
 // written.
 static bool keep_items(tl_vm *vm, tl_nested_path w, tl_slot part,
                        tl_slot *out) {
-  tl_slot borrowed = tl_borrow(part), shown;
-  if (!tl_index_get(vm, &borrowed, w.steps, w.parts, &shown))
+  tl_slot shown;
+  if (!tl_value_index(vm, part, w.steps, w.parts, &shown))
     return false;
   bool ok = true;
   if (tl_is_nested(shown))

@@ -203,7 +203,7 @@ static void put_called(const tl_explainer *e, uint32_t pc,
 static void put_more(tl_text *out, void *context, const tl_prototype *p,
                      uint32_t pc, const tl_decoded *d) {
   const tl_explainer *e = context;
-  const tl_region *r = tl_explain_region(p, pc);
+  const tl_region *r = tl_region_at(p, pc);
   const tl_note *note = tl_note_find(e->notes, &p->code[pc]);
   const bool computes = tl_region_op(d->op, d->extra) != TL_OP_COUNT;
   const bool is_update =

@@ -37,5 +37,3 @@ void tl_explain_keeper(const tl_explainer *e, uint32_t pc, const tl_region *r,
 // Appends what else refers to what an update at [pc] would write to: "l holds
 // it, too".
 void tl_explain_holder(const tl_explainer *e, uint32_t pc, uint32_t slot);
-// The region that an instruction is part of; NULL.
-const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc);

@@ -354,7 +354,7 @@ void tl_spell_choice(tl_text *out, const tl_prototype *p, uint32_t pc,
 void tl_spell_keeper(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_explainer e = explainer(out, p);
-  const tl_region *r = tl_explain_region(p, pc);
+  const tl_region *r = tl_region_at(p, pc);
   tl_explain_keeper(&e, pc, r, slot);
 }
 
@@ -362,12 +362,4 @@ void tl_spell_holder(tl_text *out, const tl_prototype *p, uint32_t pc,
                      uint32_t slot) {
   tl_explainer e = explainer(out, p);
   tl_explain_holder(&e, pc, slot);
-}
-
-// Linear: a function has few regions, and this is for reports.
-const tl_region *tl_explain_region(const tl_prototype *p, uint32_t pc) {
-  for (uint32_t i = 0; i < p->region_count; i++)
-    if (p->regions[i].start <= pc && pc < p->regions[i].end)
-      return &p->regions[i];
-  return NULL;
 }

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "vm/bytecode/module.h"
 #include "vm/observe/rejection.h"
 #include "vm/nested/nested.h"
 #include "vm/suggest.h"
@@ -26,17 +27,9 @@ static const tl_frame *running(const tl_vm *vm) {
 //   end     90      30      50
 //   reach   90      90      90      [at] = 60 is under the first
 bool tl_unit_contracts(const tl_unit *unit, uint32_t at) {
-  uint32_t low = 0, high = unit->contract_count;
-  // Binary search for the contracts that begin before the byte. The last end of
-  // all of them says whether one encloses it.
-  while (low < high) {  // the first that begins behind it
-    uint32_t middle = low + (high - low) / 2;
-    if (unit->contracts[middle].begin <= at)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low > 0 && at < unit->contracts[low - 1].reach;
+  uint32_t n = tl_count_upto(unit->contracts, unit->contract_count,
+                             sizeof *unit->contracts, at);
+  return n > 0 && at < unit->contracts[n - 1].reach;
 }
 
 // The source place of the instruction under way decides.

@@ -206,7 +206,7 @@ static void put_extra(lister *l, const tl_prototype *p, uint32_t pc,
 // memory. A region of one instruction has no inner ones.
 static void put_more(tl_text *out, void *context, const tl_prototype *p,
                      uint32_t pc, const tl_decoded *d) {
-  const tl_region *r = tl_explain_region(p, pc);
+  const tl_region *r = tl_region_at(p, pc);
   bool alone = r != NULL && r->is_part && r->together == r->end;
   uint32_t next = pc + d->words;
   tl_text_printf(out, ", \"gives\": %s, \"until\": %" PRIu32 ", \"inner\": %s",
@@ -262,15 +262,12 @@ static void put_dtypes(tl_text *out) {
 // before it writes, which a region can not always.
 static void put_operations(tl_text *out) {
   for (int i = 0; i < TL_OP_COUNT; i++) {
-    bool looks = i == TL_OP_FLOOR_DIVIDE || i == TL_OP_REMAINDER ||
-                 i == TL_OP_POW || i == TL_OP_LEFT_SHIFT ||
-                 i == TL_OP_RIGHT_SHIFT;
     tl_text_printf(out,
                    "%s{\"arity\": %d, \"selects\": %s, \"looks\": %s, "
                    "\"results\": [",
                    i == 0 ? "" : ",\n", tl_ops[i].arity,
                    tl_json_bool(tl_ops[i].rule == TL_RULE_SELECT),
-                   tl_json_bool(looks));
+                   tl_json_bool(tl_op_looks((tl_op)i)));
     for (int k = 0; k < TL_DTYPE_COUNT; k++) {
       tl_dtype computed = tl_op_compute_dtype((tl_op)i, (tl_dtype)k);
       tl_text_printf(out, "%s%d", k == 0 ? "" : ", ",

@@ -70,17 +70,10 @@ static size_t list_units(tl_vm *vm, belonging *out) {
 // By a binary search of the sorted table: each object that is met is asked for
 // once.
 static tl_unit *unit_of(const marking *m, const void *object) {
-  size_t low = 0, high = m->owned_count;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if ((uintptr_t)m->owned[middle].object < (uintptr_t)object)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low < m->owned_count && m->owned[low].object == object
-             ? m->owned[low].unit
-             : NULL;
+  const belonging wanted = {.object = object};
+  const belonging *found =
+      bsearch(&wanted, m->owned, m->owned_count, sizeof wanted, by_address);
+  return found == NULL ? NULL : found->unit;
 }
 
 // --- Marking ----------------------------------------------------------------

@@ -129,7 +129,7 @@ static bool is_declined(tl_region *where, uint32_t pc) {
 }
 
 // Regions are in order of their code and do not overlap.
-static tl_region *find_region(const tl_prototype *f, uint32_t pc) {
+tl_region *tl_region_at(const tl_prototype *f, uint32_t pc) {
   uint32_t n =
       tl_count_upto(f->regions, f->region_count, sizeof *f->regions, pc);
   return n == 0 || f->regions[n - 1].end <= pc ? NULL : &f->regions[n - 1];
@@ -377,26 +377,27 @@ __attribute__((noinline)) static tl_region_status run(
 }
 
 // Where the last graph's run ends, and tells of it.
-static const tl_ins *end_repeat(tl_vm *vm, const tl_region *where,
-                                const tl_slot *base, const tl_ins *at) {
+static tl_region_status repeat(tl_vm *vm, tl_region *where, uint32_t pc,
+                               tl_slot *base, const tl_ins **next) {
+  tl_region_status status = tl_region_repeat(where, pc, base);
+  if (status != TL_REGION_DONE)
+    return status;
   const tl_region_graph *g = &where->cached->graph;
-  const tl_ins *next = g->function->code + g->end;
+  *next = g->function->code + g->end;
   if (vm->watch != NULL)
-    vm->observer->fused(vm, at, next, written(base[g->result]), false);
-  return next;
+    vm->observer->fused(vm, g->function->code + pc, *next,
+                        written(base[g->result]), false);
+  return status;
 }
 
 tl_region_status tl_region_run_again(tl_vm *vm, const tl_prototype *function,
                                      tl_slot *base, const tl_ins *at,
                                      const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
-  tl_region *where = find_region(function, pc);
+  tl_region *where = tl_region_at(function, pc);
   if (where == NULL || vm->no_reuse || (where->is_part && where->disjoint > 0))
     return TL_REGION_DECLINED;
-  tl_region_status status = tl_region_repeat(where, pc, base);
-  if (status == TL_REGION_DONE)
-    *next = end_repeat(vm, where, base, at);
-  return status;
+  return repeat(vm, where, pc, base, next);
 }
 
 // Where it declines, asked_at says so for the instructions up to where->skip:
@@ -405,16 +406,14 @@ tl_region_status tl_region_run(tl_vm *vm, const tl_prototype *function,
                                tl_slot *base, const tl_ins *at, int64_t items,
                                const tl_ins **next) {
   uint32_t pc = (uint32_t)(at - function->code);
-  tl_region *where = find_region(function, pc);
+  tl_region *where = tl_region_at(function, pc);
   if (where == NULL || vm->no_reuse || is_declined(where, pc))
     return TL_REGION_DECLINED;
   if (where->is_part && where->disjoint > 0) {
     where->disjoint--;
     return TL_REGION_DECLINED;
   }
-  tl_region_status status = tl_region_repeat(where, pc, base);
-  if (status == TL_REGION_DONE)
-    *next = end_repeat(vm, where, base, at);
+  tl_region_status status = repeat(vm, where, pc, base, next);
   if (status != TL_REGION_DECLINED)
     return status;
   outcome out;

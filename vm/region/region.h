@@ -48,6 +48,9 @@ static inline int64_t tl_items_of(const tl_slot *s) {
   return tl_is_array(*s) ? s->array->size : 0;
 }
 
+// The region that an instruction is part of; NULL.
+tl_region *tl_region_at(const tl_prototype *f, uint32_t pc);
+
 // [at] is the instruction under way, [base] the frame's slots; [items]: of the
 // operand that has most. Under a promise of peak memory none is too few.
 // Called where an instruction meets an array. *next is set where the region is

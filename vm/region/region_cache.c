@@ -223,23 +223,6 @@ static bool take_scalars(tl_region_cached *k, const tl_region_guard *f) {
   return tl_region_compute_scalars(g, f, &result) && take(k, f->use, result);
 }
 
-// Slots' owned bits are changed by the commit, not here; only the graph's own
-// view of them is.
-// The value must be what the reading saw in this respect, because what is
-// consumed afterwards follows from it.
-static bool transfer(tl_region_graph *g, const tl_region_guard *f) {
-  tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
-  if (tl_region_transfers(x->value, y->value) != f->transferred)
-    return false;
-  if (!f->transferred)
-    return true;
-  x->value.tag &= ~TL_OWNED;
-  y->value.tag |= TL_OWNED;
-  g->roots[x->root].value = x->value;
-  g->roots[y->root].value = y->value;
-  return true;
-}
-
 // --- Reductions -------------------------------------------------------------
 
 // What arguments of reductions are that nobody gives, and correction: 1.
@@ -314,7 +297,7 @@ static bool take_guard(tl_region_cached *k, tl_region_guard *f) {
     case TL_FROM_CAST:
       return take_scalars(k, f);
     default:
-      return transfer(g, f);
+      return tl_region_transfer(g, f);
   }
 }
 

@@ -81,8 +81,8 @@ bool tl_region_has_wrap(const tl_region_graph *g) {
 int tl_region_arrays(const tl_region_graph *g, const tl_array **arrays) {
   int count = 0;
   for (int u = 0; u < g->use_count; u++)
-    if (g->uses[u].read && tl_region_is_array(g->uses[u].items))
-      arrays[count++] = g->uses[u].items.array;
+    if ((arrays[count] = tl_region_read_array(&g->uses[u])) != NULL)
+      count++;
   return count;
 }
 

@@ -663,6 +663,10 @@ static inline const int64_t *tl_region_shift(const tl_region_graph *g,
 static inline bool tl_region_is_array(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) > 0;
 }
+// The array that a use is, if a node that is needed reads it; else NULL.
+static inline const tl_array *tl_region_read_array(const tl_region_use *u) {
+  return u->read && tl_region_is_array(u->items) ? u->items.array : NULL;
+}
 
 // Ragged rows (region_rows.c). What an operand is computed with: of ragged rows
 // of plain items those of all rows, where they are all that there is; of other
@@ -741,6 +745,9 @@ static inline bool tl_region_transfers(tl_slot x, tl_slot y) {
   return tl_is_owned(x) && tl_is_heap(y) && !tl_is_owned(y) &&
          x.pointer == y.pointer;
 }
+
+// Lets it go there, as a guard says; false: it goes, or does not, against that.
+bool tl_region_transfer(tl_region_graph *g, const tl_region_guard *f);
 
 // A place as a view in the region's own memory, NULL: none is left.
 // Returns borrowed: valid as long as the region's memory. [shape] and [strides]

@@ -143,18 +143,14 @@ static bool stop_at(tl_region_graph *g, int i) {
 static bool find_shapes(tl_region_graph *g) {
   if (!tl_region_find_rows(g))
     return stop_at(g, 0);
-  for (int i = 0; i <= g->value; i++) {
-    if (node_shape(g, &g->nodes[i]))
-      continue;
-    return stop_at(g, i);
-  }
+  for (int i = 0; i <= g->value; i++)
+    if (!node_shape(g, &g->nodes[i]))
+      return stop_at(g, i);
   mark_needed(g);
-  for (int i = 0; i < g->value; i++) {
-    if (!g->nodes[i].needed || g->nodes[i].shape == g->nodes[g->value].shape ||
-        tl_region_compute_hoisted(g, i))
-      continue;
-    return stop_at(g, i);
-  }
+  for (int i = 0; i < g->value; i++)
+    if (g->nodes[i].needed && g->nodes[i].shape != g->nodes[g->value].shape &&
+        !tl_region_compute_hoisted(g, i))
+      return stop_at(g, i);
   return true;
 }
 
@@ -187,27 +183,16 @@ static tl_slot any_array(const tl_region_graph *g) {
 // items nobody knows yet.
 static bool check(tl_region_graph *g, const tl_region_node *n,
                   const tl_operand *x) {
-  if (!tl_dtype_is_integer(n->typing.computed))
+  if (!tl_dtype_is_integer(n->typing.computed) || !tl_op_looks(n->op))
     return true;
-  switch (n->op) {
-    case TL_OP_FLOOR_DIVIDE:
-    case TL_OP_REMAINDER:
-    case TL_OP_POW:
-    case TL_OP_LEFT_SHIFT:
-    case TL_OP_RIGHT_SHIFT:
-      return n->in[1] < 0 && tl_operands_check(g->vm, n->op, x, &n->typing);
-    default:
-      return true;
-  }
+  return n->in[1] < 0 && tl_operands_check(g->vm, n->op, x, &n->typing);
 }
 
 // Whether the number that is operand [i] of a node may change without another
 // graph: the node's dtypes are the same for all values. Of an array that
 // [check] has looked at nothing is known the next time.
 static void note_values(tl_region_graph *g, const tl_region_node *n) {
-  bool checked = tl_dtype_is_integer(n->typing.computed) &&
-                 (n->op == TL_OP_FLOOR_DIVIDE || n->op == TL_OP_REMAINDER ||
-                  n->op == TL_OP_LEFT_SHIFT || n->op == TL_OP_RIGHT_SHIFT);
+  bool checked = tl_dtype_is_integer(n->typing.computed) && tl_op_looks(n->op);
   for (int i = 0; i < n->arity; i++) {
     if (n->in[i] >= 0)
       continue;
@@ -442,12 +427,9 @@ bool tl_region_resolve(tl_region_graph *g) {
   g->stop = 0;
   if (!find_shapes(g))
     return false;
-  for (int i = 0; i <= g->value; i++) {
-    tl_region_node *n = &g->nodes[i];
-    if (resolve_any(g, n))
-      continue;
-    return stop_at(g, i);
-  }
+  for (int i = 0; i <= g->value; i++)
+    if (!resolve_any(g, &g->nodes[i]))
+      return stop_at(g, i);
   share_arrays(g);
   bool norm =
       g->consumer == TL_CONSUMER_FOLD && g->fold->fused == TL_FUSED_NORM;

@@ -175,14 +175,10 @@ void tl_region_cut(tl_region_graph *g, tl_slot *out) {
 // Not for a small remainder, since shrinking may move the block.
 static void trim(packer *p) {
   tl_array *a = p->made.array;
-  size_t nbytes = a->head.nbytes, front = (size_t)(a->data - (char *)a);
-  if (p->room - p->count > p->count / (MORE / 2)) {
-    a = tl_shrink(p->vm, a, &nbytes, front + (size_t)p->count * p->itemsize);
-    a->head.nbytes = nbytes;
-    a->data = (char *)a + front;
-    p->made.array = a;
-  }
-  a->size = tl_shape(a)[0] = p->count;
+  if (p->room - p->count > p->count / (MORE / 2))
+    tl_array_cut(p->vm, &p->made, p->count);
+  else
+    a->size = tl_shape(a)[0] = p->count;
 }
 
 // The first items go to the stack; an array is made when they are more. The

@@ -94,13 +94,8 @@ static inline bool is_alike(tl_region_use *uses, const tl_region_guard *f,
 
 // What is not just compared with a slot.
 static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
-  switch ((tl_region_source)f->from) {
-    case TL_FROM_VIEW:
-    case TL_FROM_AXES:
-      return tl_region_move_view(g, f);
-    default:
-      return true;  // computed of numbers that are the same
-  }
+  const bool moves = f->from == TL_FROM_VIEW || f->from == TL_FROM_AXES;
+  return !moves || tl_region_move_view(g, f);
 }
 
 // Where it is false the values that were taken are still those of one graph, as

@@ -259,6 +259,22 @@ bool tl_reader_hold(tl_region_reader *rd, const tl_decoded *d) {
   return d->op != TL_BC_LEAVE || tl_reader_drop(rd, d);
 }
 
+// Slots' owned bits are changed by the commit, not here; only the graph's own
+// view of them is. The value must be what the reading saw in this respect,
+// because what is consumed afterwards follows from it.
+bool tl_region_transfer(tl_region_graph *g, const tl_region_guard *f) {
+  tl_region_use *x = &g->uses[f->of[0]], *y = &g->uses[f->of[1]];
+  if (tl_region_transfers(x->value, y->value) != f->transferred)
+    return false;
+  if (!f->transferred)
+    return true;
+  x->value.tag &= ~TL_OWNED;
+  y->value.tag |= TL_OWNED;
+  g->roots[x->root].value = x->value;
+  g->roots[y->root].value = y->value;
+  return true;
+}
+
 // x's ownership of an object goes to y, which shows the same one
 // (tl_do_settle). What the region makes itself has no such owner.
 bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
@@ -271,11 +287,11 @@ bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
   if (x == NULL || y == NULL || !x->direct || !y->direct)
     return true;
   bool transfers = tl_region_transfers(x->value, y->value);
-  tl_reader_add_guard(
-      rd, x_in,
-      (tl_region_guard){.from = TL_FROM_TRANSFER,
-                        .of = {(int8_t)(-1 - x_in), (int8_t)(-1 - y_in)},
-                        .transferred = transfers});
+  const tl_region_guard guard = {
+      .from = TL_FROM_TRANSFER,
+      .of = {(int8_t)(-1 - x_in), (int8_t)(-1 - y_in)},
+      .transferred = transfers};
+  tl_reader_add_guard(rd, x_in, guard);
   if (!transfers)
     return true;
   if (x->root < 0 || y->root < 0 || g->roots[x->root].ends ||
@@ -283,11 +299,7 @@ bool tl_reader_transfer(tl_region_reader *rd, const tl_decoded *d) {
     return false;
   g->transferred[g->transfer_count].from = (int8_t)x->root;
   g->transferred[g->transfer_count++].to = (int8_t)y->root;
-  x->value.tag &= ~TL_OWNED;
-  y->value.tag |= TL_OWNED;
-  g->roots[x->root].value = x->value;
-  g->roots[y->root].value = y->value;
-  return true;
+  return tl_region_transfer(g, &guard);
 }
 
 // --- Arguments ---------------------------------------------------------------

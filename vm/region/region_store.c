@@ -26,9 +26,8 @@ typedef struct small_parts {
 
 // Whether the use shows memory of the target otherwise than item on item.
 static bool is_other_place(const tl_region_use *u, const tl_array *target) {
-  const tl_array *a = u->items.array;
-  return u->read && tl_region_is_array(u->items) && a != target &&
-         tl_arrays_collide(a, target);
+  const tl_array *a = tl_region_read_array(u);
+  return a != NULL && a != target && tl_arrays_collide(a, target);
 }
 
 // A part of the target's size at most, so that the copies cost little beside
@@ -103,10 +102,8 @@ static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   for (int u = 0; u < g->use_count; u++) {
     int64_t strides[TL_MAX_DIMS], dense = (int64_t)itemsize;
-    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
-      continue;
-    const tl_array *a = g->uses[u].items.array;
-    if (!tl_arrays_overlap(a, base))
+    const tl_array *a = tl_region_read_array(&g->uses[u]);
+    if (a == NULL || !tl_arrays_overlap(a, base))
       continue;
     if (g->uses[u].wrap > 0 || a->data < base->data)
       return false;
@@ -243,10 +240,8 @@ static bool is_shifted(const tl_array *a, const tl_array *b) {
 static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
   int64_t behind = 0;
   for (int u = 0; u < g->use_count; u++) {
-    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
-      continue;
-    const tl_array *other = g->uses[u].items.array;
-    if (!tl_arrays_overlap(other, target))
+    const tl_array *other = tl_region_read_array(&g->uses[u]);
+    if (other == NULL || !tl_arrays_overlap(other, target))
       continue;
     if (g->uses[u].wrap > 0 || !is_shifted(other, target))
       return -1;

@@ -25,10 +25,8 @@ static bool in_other_block(const tl_array *a, const tl_array *b) {
 bool tl_region_is_safe_target(const tl_region_graph *g,
                               const tl_array *target) {
   for (int u = 0; u < g->use_count; u++) {
-    if (!g->uses[u].read || !tl_region_is_array(g->uses[u].items))
-      continue;
-    const tl_array *other = g->uses[u].items.array;
-    if (in_other_block(other, target))
+    const tl_array *other = tl_region_read_array(&g->uses[u]);
+    if (other == NULL || in_other_block(other, target))
       continue;
     if (g->uses[u].wrap > 0
             ? tl_arrays_overlap(other, target)
