@@ -189,13 +189,23 @@ static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
   }
 }
 
-// What the lists own that are constants of a unit, such as texts.
+// What the lists own that are constants of a unit, such as texts. Functions
+// share them, so each list is looked into once.
 static void count_constants(audit *a, const tl_unit *unit) {
   for (uint32_t i = 0; i < unit->prototype_count; i++) {
     const tl_prototype *p = unit->prototypes[i];
-    for (uint32_t k = 0; k < p->constant_count; k++)
-      if (tl_is_list(p->constants[k]))
-        look_into(a, p->constants[k].object);
+    for (uint32_t k = 0; k < p->constant_count; k++) {
+      if (!tl_is_list(p->constants[k]) || tl_is_counted(p->constants[k]))
+        continue;
+      make_room(a);
+      tl_object *list = p->constants[k].object;
+      seen *entry = find(a, list);
+      if (entry->object == NULL) {
+        *entry = (seen){list, list->count};
+        a->count++;
+        look_into(a, list);
+      }
+    }
   }
 }
 
