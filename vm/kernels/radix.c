@@ -1,4 +1,5 @@
-// Keys of items, radix sorts of words, and what they look at before: see sort.h.
+// Keys of items, radix sorts of words, and what they look at before: see
+// sort.h.
 #include "vm/kernels/sort.h"
 
 #include <string.h>
