@@ -1,10 +1,52 @@
-// Radix sorts of words, and what they look at before: see sort.h.
+// Items as keys, radix sorts of words, and what they look at before: see sort.h.
 #include "vm/kernels/sort.h"
 
 #include <string.h>
 
 #include "vm/kernels/prefetch.h"
 #include "vm/kernels/loop.h"
+
+// Which bits of a key are turned: the sign's of signed integers, so that
+// negative ones come first, and all for descending order.
+static uint64_t turned_bits(tl_dtype dtype, bool descending) {
+  const bool is_signed = tl_dtypes[dtype].kind == 'I';
+  const uint64_t sign = (uint64_t)1 << (8 * tl_itemsize(dtype) - 1);
+  return (is_signed ? sign : 0) ^ (descending ? UINT64_MAX : 0);
+}
+
+// Integers of one width are one kind, signed or not, as are bools and bytes.
+static const tl_sort_convert *convert(tl_dtype dtype) {
+  return tl_kernels()->sort_converts + (tl_dtype_is_real(dtype)
+                                            ? 4 + dtype - TL_FLOAT16
+                                            : tl_move_size(tl_itemsize(dtype)));
+}
+
+// [same_zero]: -0.0 and 0.0 have one key, which a stable order needs.
+void tl_sort_keys(tl_dtype dtype, uint64_t *keys, const void *a, size_t n,
+                  bool descending, bool same_zero, tl_stop *stop) {
+  convert(dtype)->keys_wide(keys, a, n, turned_bits(dtype, descending),
+                            same_zero, stop);
+}
+
+void tl_sort_to_keys(tl_dtype dtype, void *a, size_t n, bool descending,
+                     tl_stop *stop) {
+  convert(dtype)->keys_own(a, a, n, turned_bits(dtype, descending), false,
+                           stop);
+}
+
+// NaNs all get one payload, since their keys are one.
+void tl_sort_from_keys(tl_dtype dtype, void *a, const void *keys, size_t n,
+                       bool descending, tl_stop *stop) {
+  convert(dtype)->items_own(a, keys, n, turned_bits(dtype, descending), false,
+                            stop);
+}
+
+// [keys] and [a] are different memory.
+void tl_sort_from_wide(tl_dtype dtype, void *a, const uint64_t *keys, size_t n,
+                       bool descending, tl_stop *stop) {
+  convert(dtype)->items_wide(a, keys, n, turned_bits(dtype, descending), false,
+                             stop);
+}
 
 // The first page is in use anyway, with what stands before the block.
 void tl_sort_touch(void *block, size_t nbytes, tl_stop *stop) {
