@@ -133,15 +133,22 @@ bool tl_unit_borrow(tl_unit *unit) {
 }
 
 // Of the objects that units adopted only those that tl_unit_borrow has made
-// mortal count: the unit is one of their owners.
+// mortal count: the unit is one of their owners. A list that has no count owns
+// its items as any other does.
 void tl_units_each_held(const tl_vm *vm,
                         void (*each)(void *context, tl_slot value),
                         void *context) {
   for (const tl_module *m = vm->modules; m != NULL; m = m->next)
     for (const tl_unit *u = m->units; u != NULL; u = u->next)
-      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next)
+      for (const tl_adopted *a = u->adopted; a != NULL; a = a->next) {
+        const tl_list *list = a->value.list;
         if ((a->value.object->flags & TL_IMMORTAL) == 0)
           each(context, a->value);
+        else if (tl_is_kind(a->value, TL_KIND_LIST))
+          for (int64_t i = 0; i < list->length; i++)
+            if (tl_is_heap(list->items[i]) && tl_is_owned(list->items[i]))
+              each(context, list->items[i]);
+      }
 }
 
 // Takes a unit out of its module's list.
