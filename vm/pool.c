@@ -181,17 +181,26 @@ static void open_job(tl_pool *pool) {
 }
 
 // Closes the job and waits until no worker is inside: after that its context
-// may go.
-static void close_job(tl_pool *pool) {
+// may go. False where a poll on the way, if it [asks], stopped the workers.
+static bool close_job(tl_vm *vm, bool asks) {
+  enum { SPINS = 1024, YIELDS = 16 };
+  tl_pool *pool = &vm->pool;
+  bool ok = true;
   atomic_store(&pool->job, 0);
-  // Chunks are short, so spinning for a while is cheaper than sleeping.
-  for (int i = 0; atomic_load(&pool->inside) > 0; i++) {
-    if (i < 1024)
+  // Chunks are mostly short, so spinning for a while is cheaper than sleeping.
+  for (unsigned i = 0; atomic_load(&pool->inside) > 0; i++) {
+    if (i < SPINS) {
       relax();
-    else
-      sched_yield();
+      continue;
+    }
+    sched_yield();
+    if (asks && ok && i % YIELDS == 0) {
+      ok = tl_poll(vm, 0);
+      atomic_store(&pool->stopped, !ok);
+    }
   }
   pool->worked = tl_clock();
+  return ok;
 }
 
 // The caller is one of the threads: it takes chunks as the workers do, so that
@@ -220,11 +229,11 @@ bool tl_pool_run(tl_vm *vm, int64_t chunks, tl_pool_work *work, void *context,
     total -= part;  // what the others do is paid for too
     ok = stops == TL_STOPS_PAID     ? tl_poll_part(vm, part, chunk, chunks)
          : stops == TL_STOPS_UNSEEN ? tl_poll_over(vm)
-                                    : true;
+                                    : !atomic_load(&pool->stopped);
   }
   if (!ok)
     atomic_store(&pool->stopped, true);
-  close_job(pool);
+  ok = close_job(vm, ok && stops == TL_STOPS_WITHIN) && ok;
   return ok && (stops != TL_STOPS_PAID || total == 0 || tl_poll(vm, total));
 }
 

@@ -65,12 +65,14 @@ int tl_pool_threads(tl_vm *vm);
 bool tl_pool_pays(tl_vm *vm, double seconds);
 
 // Whether a job may be stopped between chunks: never; by a poll that each chunk
-// is charged to; or by one that is not charged, where nobody will see the half
-// (tl_poll_over).
+// is charged to; by one that is not charged, where nobody will see the half
+// (tl_poll_over); or within chunks, which are long and ask pool.stopped: then
+// the VM is also polled while the caller waits for the others' last ones.
 typedef enum tl_stops {
   TL_NEVER_STOPS,
   TL_STOPS_PAID,
-  TL_STOPS_UNSEEN
+  TL_STOPS_UNSEEN,
+  TL_STOPS_WITHIN
 } tl_stops;
 
 // Runs all chunks, in no particular order. The VM is polled, if at all, after

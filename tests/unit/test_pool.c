@@ -48,6 +48,44 @@ static void test_interrupt_stops(void **state) {
   host_close(&h);
 }
 
+// Two long chunks that wait for each other's start, of which that of the caller
+// then ends and the worker's goes on until it is stopped, or for ten seconds.
+typedef struct long_chunks {
+  tl_vm *vm;
+  pthread_t caller;
+  atomic_int begun;
+  bool was_stopped;
+} long_chunks;
+
+static void run_long(void *context, int64_t chunk) {
+  (void)chunk;
+  long_chunks *l = context;
+  double begin = tl_clock();
+  atomic_fetch_add(&l->begun, 1);
+  while (atomic_load(&l->begun) < 2 && tl_clock() - begin < 10) sched_yield();
+  if (pthread_equal(l->caller, pthread_self())) {
+    tally_interrupt(l->vm);
+    return;
+  }
+  while (!l->was_stopped && tl_clock() - begin < 10)
+    l->was_stopped = atomic_load(&l->vm->pool.stopped);
+}
+
+static void test_interrupt_while_waiting(void **state) {
+  (void)state;
+  static host h;
+  tally_options options = host_options(&h);
+  options.threads = 2;
+  host_open(&h, &options);
+  h.vm->pool.eager = true;
+  long_chunks l = {.vm = h.vm, .caller = pthread_self()};
+  assert_false(tl_pool_run(h.vm, 2, run_long, &l, TL_STOPS_WITHIN, 0));
+  assert_true(l.was_stopped);
+  assert_int_equal(h.vm->error.status, TALLY_ERR_INTERRUPT);
+  tl_error_clear(h.vm);
+  host_close(&h);
+}
+
 static void test_budget_counts_all_threads(void **state) {
   (void)state;
   static host h;
@@ -83,6 +121,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_chunk_once),
       cmocka_unit_test(test_interrupt_stops),
+      cmocka_unit_test(test_interrupt_while_waiting),
       cmocka_unit_test(test_budget_counts_all_threads),
       cmocka_unit_test(test_one_thread_has_no_pool),
   };

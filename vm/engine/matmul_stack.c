@@ -109,15 +109,15 @@ typedef struct piece {
   bool by_blas;         // else by the kernels
   atomic_bool refused;  // by the library
   pthread_t caller;     // the VM's own thread, which polls for all
-  atomic_bool stopped;
 } piece;
 
 // What the kernel of a part asks.
 static bool is_stopped(void *context) {
-  piece *p = context;
+  const piece *p = context;
+  atomic_bool *stopped = &p->task->vm->pool.stopped;
   if (pthread_equal(p->caller, pthread_self()) && !tl_poll(p->task->vm, 0))
-    atomic_store(&p->stopped, true);
-  return atomic_load(&p->stopped);
+    atomic_store(stopped, true);
+  return atomic_load(stopped);
 }
 
 // Parts begin at multiples of TILE_ROWS, have at least LEAST_PART_ROWS and so
@@ -155,13 +155,17 @@ static void multiply_part(void *context, int64_t part) {
     atomic_store(&p->refused, true);
 }
 
-// Runs the parts on the pool's threads, or the only one here.
-static void run_parts(piece *p, bool by_blas) {
+// Runs the parts on the pool's threads, or the only one here. False where the
+// VM was stopped.
+static bool run_parts(piece *p, bool by_blas) {
+  tl_vm *vm = p->task->vm;
   p->by_blas = by_blas;
+  atomic_store(&vm->pool.stopped, false);
   if (p->parts == 1)
     multiply_part(p, 0);
   else
-    tl_pool_run(p->task->vm, p->parts, multiply_part, p, TL_NEVER_STOPS, 0);
+    tl_pool_run(vm, p->parts, multiply_part, p, TL_STOPS_WITHIN, 0);
+  return !atomic_load(&vm->pool.stopped);
 }
 
 // Computes rows from i on and columns from j on of the result, at most a block
@@ -180,16 +184,13 @@ static bool block(task *t, int64_t i, int64_t j, int64_t rows,
     p.parts = 1;
   if (!poll_work(t->vm, rows, columns, t->k))
     return false;
+  // A part that the library refuses leaves all of the block to the kernels.
   if (t->blas) {
-    run_parts(&p, true);
-    // A part that the library refused leaves all of the block to the kernels.
-    if (!atomic_load(&p.refused))
-      return true;
+    bool ok = run_parts(&p, true);
+    if (!ok || !atomic_load(&p.refused))
+      return ok;
   }
-  if (!t->scratch && !make_scratch(t))
-    return false;
-  run_parts(&p, false);
-  return !atomic_load(&p.stopped);
+  return (t->scratch || make_scratch(t)) && run_parts(&p, false);
 }
 
 // Computes the result block by block.

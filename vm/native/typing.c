@@ -226,7 +226,7 @@ static tl_typing_step store(tl_typing_pass *x, uint32_t value, uint32_t array,
   uint64_t tag = array_of(x, array, at);
   tl_dtype dtype = (tl_dtype)(tag >> 8 & 0xff);
   tl_jit_type has = x->now[value];
-  if (tag == 0 || !tl_jit_may_store(has, dtype))
+  if (tag == 0 || !tl_jit_may_store(has, (int)dtype))
     return TL_TYPING_LEAVES;
   int k = array_in(x, array, at->count, true);
   if (k < 0 && (x->code->vm->no_reuse ||

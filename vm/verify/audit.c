@@ -195,26 +195,6 @@ static void count_frame(audit *a, const tl_frame *frame, uint32_t pc,
   }
 }
 
-// What the lists own that are constants of a unit, such as texts. Functions
-// share them, so each list is looked into once.
-static void count_constants(audit *a, const tl_unit *unit) {
-  for (uint32_t i = 0; i < unit->prototype_count; i++) {
-    const tl_prototype *p = unit->prototypes[i];
-    for (uint32_t k = 0; k < p->constant_count; k++) {
-      if (!tl_is_list(p->constants[k]) || tl_is_counted(p->constants[k]))
-        continue;
-      make_room(a);
-      tl_object *list = p->constants[k].object;
-      seen *entry = find(a, list);
-      if (entry->object == NULL) {
-        *entry = (seen){list, list->count};
-        a->count++;
-        look_into(a, list);
-      }
-    }
-  }
-}
-
 // Everything from which objects are reached: frames, module variables,
 // handles, units, and what the VM holds for itself.
 // Whatever else can own an object must be counted here, too, or the auditor
@@ -227,11 +207,8 @@ static void count_roots(audit *a, tl_vm *vm, const tl_ins *pc) {
     const tl_ins *at = calling ? f->pc : pc;
     count_frame(a, f, (uint32_t)(at - f->function->code), calling);
   }
-  for (const tl_module *m = vm->modules; m != NULL; m = m->next) {
+  for (const tl_module *m = vm->modules; m != NULL; m = m->next)
     count_slots(a, m->variables, m->variable_count);
-    for (const tl_unit *u = m->units; u != NULL; u = u->next)
-      count_constants(a, u);
-  }
   vm->host->each_handle(vm, count_slot, a);
   tl_units_each_held(vm, count_held, a);
   tl_types_each_name(vm, count_held, a);
