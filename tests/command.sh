@@ -312,7 +312,7 @@ expect 0 'may: in place of x if nobody lent it, which ends here' 'explain: views
 text 'p = (x: ones(9000), v: ones(9000))\nfor t in 0..5 {\n  p.v = p.v - p.x * 0.1 / p.x\n}\nq = p\nq.v[0] = 9.0\nprint(p.x[1], q.v[0])\n'
 run explain "$dir/script.tly"
 expect 0 'an array in q is shared with .v of a record .p in the script.' 'explain: an update within a record'
-expect 0 'fused 5 times; in place of `p.x . 0.1` 5 times$' 'explain: memory is told of once'
+expect 0 'fused 5 times; in place 5 times$' 'explain: memory is told of once'
 text 'u = ones((90, 90))\nfor t in 0..9 {\n  v = (u[2:, 1:-1] + u[:-2, 1:-1]) / 2\n  c = max(abs(v - u[1:-1, 1:-1]))\n  u[1:-1, 1:-1] = v\n}\nprint(c)\n'
 run explain "$dir/script.tly"
 expect 0 'together with .*line 3., `u.1:-1, 1:-1.` .line 5.' 'explain: an update that runs together'

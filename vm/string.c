@@ -187,14 +187,10 @@ static uint64_t *hash_of(tl_string *string) {
                                                : &string->hash;
 }
 
-// Below this size nothing is kept free at first: short texts are rarely built of
-// many pieces.
-enum { SPARE_FROM = 256 };
-
-// Whether it seems to be built of pieces: it is long, or grew last as well.
-static bool goes_on(const tl_vm *vm, const tl_string *a, size_t need) {
-  return need >= SPARE_FROM || vm->last_grown == &a->head;
-}
+// Below this size nothing is kept free, unless the same text has grown so many
+// times without another one between: short texts are rarely built of many
+// pieces.
+enum { SPARE_FROM = 256, MANY_TIMES = 6 };
 
 // The object's nbytes is the room, so tl_object_free needs no other field. The
 // hash of the old text is forgotten. [b] may not be [a], whose text moves
@@ -202,9 +198,12 @@ static bool goes_on(const tl_vm *vm, const tl_string *a, size_t need) {
 tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
   TL_CHECK(a->head.count == 1);
   size_t length, need, room;
+  const int times = vm->last_grown == &a->head ? vm->times_grown + 1 : 1;
   if (tl_add_overflows(a->length, b->length, &length) ||
       tl_add_overflows(length, sizeof(tl_string) + 1, &need) ||
-      tl_add_overflows(need, goes_on(vm, a, need) ? need / 2 : 0, &room)) {
+      tl_add_overflows(need,
+                       need < SPARE_FROM && times < MANY_TIMES ? 0 : need / 2,
+                       &room)) {
     tl_fail_memory(vm, a->length, "a string");
     return NULL;
   }
@@ -215,6 +214,7 @@ tl_string *tl_string_append(tl_vm *vm, tl_string *a, const tl_string *b) {
       return NULL;
     a->head.nbytes = room;
     vm->last_grown = &a->head;
+    vm->times_grown = times;
   }
   memcpy(a->text + a->length, b->text, b->length);
   a->length = length;
