@@ -72,12 +72,6 @@ bool tl_array_widen(tl_vm *vm, tl_slot *s, int64_t length, int64_t more) {
   // of appends linear.
   if (front + need > a->head.nbytes && !moves_down(a, need)) {
     a = tl_realloc(vm, a, a->head.nbytes, room, "an array");
-    if (a == NULL && room > front + need) {
-      // There may be memory for the items, if not for more behind them.
-      tl_error_clear(vm);
-      room = front + need;
-      a = tl_realloc(vm, s->array, s->array->head.nbytes, room, "an array");
-    }
     if (a == NULL)
       return false;
     a->head.nbytes = room;

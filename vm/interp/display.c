@@ -6,7 +6,8 @@
 //   arrays, long lists        described, in columns, by inner/display.tly
 //
 // Where that fails, as for want of memory, the value is shown on one line, cut.
-
+//
+// Built for size.
 #include "vm/interp/display.h"
 
 #include <limits.h>

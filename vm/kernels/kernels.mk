@@ -45,6 +45,10 @@ KERNEL_FLAGS_extreme_segments := $(SPELLED_OUT)
 KERNEL_FLAGS_convolve := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv := $(SPELLED_OUT)
 KERNEL_FLAGS_gemv_complex := $(SPELLED_OUT)
+# Without vectors no network sorts, and checked integers are rare.
+KERNEL_FLAGS_sort_columns_base := -Os
+KERNEL_FLAGS_overflow := -Os
+KERNEL_FLAGS_complex_rare := -Os
 
 KERNEL_ISAS := base
 ifneq ($(findstring x86_64,$(shell $(CC) -dumpmachine 2>/dev/null)),)
@@ -83,7 +87,7 @@ KERNEL_PLAIN_OBJS := $(KERNEL_PLAIN:%=$(BUILD)/vm/kernels/%.o)
 $(KERNEL_PLAIN_OBJS): $(BUILD)/vm/kernels/%.o: vm/kernels/%.c \
                       vm/kernels/kernels.mk
 	@mkdir -p $(@D)
-	$(COMPILE) $(KERNEL_DEBUG) $(KERNEL_FLAGS) -c $< -o $@
+	$(COMPILE) $(KERNEL_DEBUG) $(KERNEL_FLAGS) $(KERNEL_FLAGS_$*) -c $< -o $@
 KERNEL_OBJS += $(KERNEL_PLAIN_OBJS)
 
 # libtally.so has the base set and loads one of the others from an object beside
