@@ -207,13 +207,27 @@ static void test_relabelling(void **state) {
     assert_int_equal(s.tag >> 24 & 7, ndim);
     assert_int_equal(item_at(vm, a, SHAPE(3, 0, 0)), 3 * strides[0] / 8);
   }
-  // Not where somebody else sees it, nor for a part.
+  // Not where somebody else sees it.
   tl_slot other = tl_retain(vm, s);
   tl_array *b =
       tl_view_new(vm, &other, TL_INT64, a->data, 1, SHAPE(600), SHAPE(8));
   assert_true(tl_is_view(b));
   tl_drop(vm, tl_own_array(b));
-  b = tl_view_new(vm, &s, TL_INT64, a->data, 1, SHAPE(599), SHAPE(8));
+  // A run of most items is the array itself. What is only lent is a view, with
+  // gaps or without, and so is a run of a few.
+  b = tl_view_new(vm, &s, TL_INT64, a->data + 8, 1, SHAPE(598), SHAPE(8));
+  assert_ptr_equal(a, b);
+  assert_int_equal(item_at(vm, a, SHAPE(597)), 598);
+  s = tl_own_array(b);
+  assert_true((s.tag & TL_DIRECT) != 0);
+  tl_slot gaps = tl_borrow(s), lent = tl_borrow(s);
+  b = tl_view_new(vm, &gaps, TL_INT64, a->data, 1, SHAPE(299), SHAPE(16));
+  assert_true(tl_is_view(b));
+  tl_drop(vm, tl_own_array(b));
+  b = tl_view_new(vm, &lent, TL_INT64, a->data, 1, SHAPE(598), SHAPE(8));
+  assert_true(tl_is_view(b));
+  tl_drop(vm, tl_own_array(b));
+  b = tl_view_new(vm, &s, TL_INT64, a->data, 1, SHAPE(200), SHAPE(8));
   assert_true(tl_is_view(b));
   tl_drop(vm, tl_own_array(b));
 }
