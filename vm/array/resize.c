@@ -37,7 +37,9 @@ bool tl_array_resizes(tl_vm *vm, tl_slot s) {
 // Moves the items down to where those of a new array begin, if so many bytes
 // have room there and at least half of that was cut off in front: so the block
 // of a queue, which loses an item in front for each that comes behind, does not
-// grow for ever. Longer ones are copied by concat then, which polls.
+// grow for ever. What is too long to move at once gets a longer block, until
+// less than half of that is left: then the slice is a view, which concat copies
+// in pieces with polls.
 static bool moves_down(tl_array *a, size_t need) {
   enum { AT_ONCE = 16 << 20 };
   const size_t front = (size_t)(a->data - (char *)a);
