@@ -370,7 +370,7 @@ bool tl_function_named(tl_vm *vm, const char *name, tl_slot *out) {
   }
   if (tl_embedded_member(vm->library, module, own) == NULL)
     return tl_fail(vm, TALLY_ERR_NAME, "%s is not defined", from);
-  return begin(vm) && tl_embedded_function(vm, module, own, out);
+  return begin(vm) && tl_load_embedded_function(vm, module, own, out);
 }
 
 // A variable of the main module goes before a built-in of the same name.

@@ -81,10 +81,10 @@ bool tl_module_import(tl_vm *vm, tl_module *from, const tl_string *spec,
 bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
                       int count, tl_slot *args, tl_slot *out);
 // A public function of such a module ("stats", "global/leaves"), which is there
-// (tl_embedded_member): borrowed for good, as nobody assigns it. False where the
-// module's text fails.
-bool tl_embedded_function(tl_vm *vm, const char *module, const char *function,
-                          tl_slot *out);
+// (tl_embedded_member): borrowed for good, as nobody assigns it. False where
+// the module's text fails.
+bool tl_load_embedded_function(tl_vm *vm, const char *module,
+                               const char *function, tl_slot *out);
 // A library module that is called, plot(x): *callee becomes the library's
 // global function of the module's name, borrowed for good, which importing the
 // module has hidden; it stays where there is none. False where that function's

@@ -89,8 +89,8 @@ static bool run_module(tl_vm *vm, tl_module *module, const char *name,
 }
 
 // Takes all lines out of a text but those between first and last ones (see
-// tl_embedded_function): empty lines stay, so that lines keep their numbers.
-// Returns how many bytes are left.
+// tl_embedded_function): empty lines stay, so that lines keep their
+// numbers. Returns how many bytes are left.
 static size_t keep_lines(char *text, size_t nbytes,
                          const unsigned short *lines) {
   size_t kept = 0, line = 1;
@@ -256,8 +256,8 @@ static bool import_global(tl_vm *vm, const tl_string *spec, tl_slot *out) {
   return true;
 }
 
-bool tl_embedded_function(tl_vm *vm, const char *module, const char *function,
-                          tl_slot *out) {
+bool tl_load_embedded_function(tl_vm *vm, const char *module,
+                               const char *function, tl_slot *out) {
   bool found = false;
   tl_slot from;
   const char *native = vm->host->find_module(vm, module, strlen(module));
@@ -276,7 +276,7 @@ bool tl_module_callee(tl_vm *vm, tl_slot *callee) {
   if (tl_embedded_global(vm->library, own) == NULL)
     return true;
   snprintf(name, sizeof name, TL_GLOBAL_MODULE "%s", own);
-  return tl_embedded_function(vm, name, own, callee);
+  return tl_load_embedded_function(vm, name, own, callee);
 }
 
 // Whether a module is [name], or the function of that file alone.

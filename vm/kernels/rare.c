@@ -3,8 +3,9 @@
 #include "vm/kernels/list.h"
 
 // POSIX has no such function, but all C libraries have. lgamma itself writes
-// the sign to a variable of the whole process, which two threads must not.
-double lgamma_r(double x, int *sign);
+// the sign to a variable of the whole process, which two threads must not. The
+// attribute says that it is no function of ours, which are hidden.
+__attribute__((visibility("default"))) double lgamma_r(double x, int *sign);
 double tl_lgamma(double x) {
   int sign;
   return lgamma_r(x, &sign);
