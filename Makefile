@@ -49,10 +49,11 @@ accepts = $(foreach flag,$(1),$(shell $(CC) -Werror $(flag) -S -o /dev/null \
 # kernels.mk lists them in KERNEL_OBJS.
 SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
   $(wildcard compiler/*.c stdlib/*.c)
-OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o
+OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o \
+  $(BUILD)/hint_lines.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
 DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
-EMBEDDED  := $(MODULES) $(DOCS) vm/hints.txt
+EMBEDDED  := $(MODULES) $(DOCS)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c)) $(BUILD)/texts.o
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))
 FUZZ      := $(addprefix $(BUILD)/tests/fuzz/,programs mutants targets pure \
@@ -177,13 +178,17 @@ $(BUILD)/examples/%: examples/%.c $(BUILD)/libtally.a
 	@mkdir -p $(@D)
 	$(COMPILE) -o $@ $< $(BUILD)/libtally.a $(LDFLAGS) $(LIBS)
 
-# The modules of the library that are written in Tally, the documentation of
+# The modules of the library that are written in Tally and the documentation of
 # those in C, and hints for messages, as C arrays.
 $(BUILD)/embedded.c: $(EMBEDDED) stdlib stdlib/global stdlib/inner tools/embed
 	@mkdir -p $(@D)
 	@tools/embed $(EMBEDDED) > $@
 
-$(BUILD)/embedded.o: $(BUILD)/embedded.c
+$(BUILD)/hint_lines.c: vm/hints.txt tools/embed
+	@mkdir -p $(@D)
+	@tools/embed $< > $@
+
+$(BUILD)/%.o: $(BUILD)/%.c
 	$(COMPILE) -c $< -o $@
 
 # What the command has in it of other languages, as strings: of signs such as
@@ -197,9 +202,6 @@ $(BUILD)/texts.c: $(addprefix repl/,$(REPL_TEXTS)) Makefile
 	  echo "const char tl_$${name%.txt}[] = {" | tr . _; \
 	  od -An -v -to1 repl/$$text | sed "s/ *\([0-7][0-7]*\)/'\\\\\1',/g"; \
 	  echo '0};'; done; } > $@
-
-$(BUILD)/texts.o: $(BUILD)/texts.c
-	$(COMPILE) -c $< -o $@
 
 ## demo      install what is missing, build, and run the solar cycle example
 demo:

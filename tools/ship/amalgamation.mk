@@ -12,18 +12,19 @@ units = $(foreach isa,$(KERNEL_ISAS),\
       $(call kernel_unit,$(k),$(isa)))) \
   $(foreach k,$(KERNEL_PLAIN),$(call kernel_unit,$(k))) \
   $(foreach s,$(SOURCES),$(call unit,$(s),,$(call own_flags,$(s)))) \
-  $(call unit,$(AMALGAMATION)/embedded.c)
+  $(foreach made,embedded hint_lines,$(call unit,$(AMALGAMATION)/$(made).c))
 
-$(AMALGAMATION)/tally.c: $(SOURCES) $(EMBEDDED) tally.h $(wildcard vm/*.h \
+$(AMALGAMATION)/tally.c: $(SOURCES) $(EMBEDDED) vm/hints.txt tally.h $(wildcard vm/*.h \
   vm/*/*.h vm/kernels/*.c vm/kernels/generated/* compiler/*.h stdlib/*.h \
   vm/generated/*.h) tools/amalgamate tools/embed \
   tools/ship/amalgamation.mk Makefile vm/kernels/kernels.mk
 	@mkdir -p $(@D)
 	@tools/embed $(EMBEDDED) > $(@D)/embedded.c
+	@tools/embed vm/hints.txt > $(@D)/hint_lines.c
 	@{ $(units) } > $(@D)/units
 	$(call say,c )tools/amalgamate $(@D)/units $@ $(CC) -std=c11 \
 	  -D_POSIX_C_SOURCE=200809L -I. $(UTF8PROC_CFLAGS)
-	@rm $(@D)/units $(@D)/embedded.c
+	@rm $(@D)/units $(@D)/embedded.c $(@D)/hint_lines.c
 	@cp tally.h $(@D)
 
 ## amalgamation  write all of it as two files: build/amalgamation/tally.[ch]
