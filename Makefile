@@ -52,7 +52,7 @@ SOURCES   := $(filter-out vm/kernels/%,$(wildcard vm/*.c vm/*/*.c)) \
 OBJECTS   := $(SOURCES:%.c=$(BUILD)/%.o) $(BUILD)/embedded.o \
   $(BUILD)/hint_lines.o
 MODULES   := $(wildcard stdlib/*.tly stdlib/global/*.tly stdlib/inner/*.tly)
-DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/engine/*.h)
+DOCS      := $(shell grep -l '^ *///' stdlib/*.c vm/*.h)
 EMBEDDED  := $(MODULES) $(DOCS)
 REPL      := $(patsubst %.c,$(BUILD)/%.o,$(wildcard repl/*.c)) $(BUILD)/texts.o
 UNIT      := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/unit/test_*.c))

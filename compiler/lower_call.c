@@ -13,7 +13,7 @@
 #include "compiler/ast_walk.h"
 #include "compiler/lower.h"
 #include "vm/embedded.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/hints.h"
 
 // A callee's parameters, whether it is a script's or the library's.

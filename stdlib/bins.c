@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "stdlib/families.h"
+#include "vm/kernels/kernels.h"
 #include "vm/nested/nested.h"
 #include "vm/poll.h"
 

@@ -1,5 +1,5 @@
 // The elementwise functions: a built-in for every row of the table in
-// vm/engine/elementwise_list.h, and those made of several.
+// vm/elementwise_list.h, and those made of several.
 
 #include <math.h>
 
@@ -23,7 +23,7 @@ static inline bool call(tl_vm *vm, tl_op op, tl_slot *args, tl_slot *out) {
   static bool call_##name(tl_vm *vm, tl_slot *args, tl_slot *out) { \
     return call(vm, TL_OP_##ENUM, args, out);                       \
   }
-#include "vm/engine/elementwise_list.h"
+#include "vm/elementwise_list.h"
 #undef X
 
 // *a = op(*a, b): a is a temporary, b is left alone.
@@ -166,7 +166,7 @@ const tl_builtin tl_elementwise_builtins[] = {
 #define X(ENUM, name, arity, rule, sign)                                     \
   {#name, IS_ROUND(ENUM) ? "x, decimals = 0" : PARAMS_##arity(TL_OP_##ENUM), \
    IS_ROUND(ENUM) ? round_decimals : CALL_##arity(name), .takes = TL_BYTES},
-#include "vm/engine/elementwise_list.h"
+#include "vm/elementwise_list.h"
 #undef X
     /// x with items below min set to min and items above max set to max. Either
     /// bound may be none or an array.

@@ -17,6 +17,7 @@
 #include <math.h>
 
 #include "stdlib/fft_library.h"
+#include "vm/kernels/kernels.h"
 
 enum {
   MAX_RADIX = 101,   // a larger prime factor: Bluestein

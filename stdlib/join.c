@@ -9,10 +9,10 @@
 
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
+#include "vm/array/reuse.h"
 #include "vm/bytecode/module.h"
 #include "vm/kernels/kernels.h"
 #include "vm/array/string_item.h"
-#include "vm/events.h"
 
 // --- Joining ----------------------------------------------------------------
 

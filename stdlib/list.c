@@ -6,10 +6,10 @@
 #include "stdlib/families.h"
 #include "stdlib/ragged.h"
 #include "vm/array/element.h"
+#include "vm/array/reuse.h"
 #include "vm/values/list.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
-#include "vm/events.h"
 
 // --- append -----------------------------------------------------------------
 

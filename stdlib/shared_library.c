@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#include "vm/engine/dl.h"
+#include "vm/dl.h"
 #include "vm/error.h"
 #include "vm/memory/memory_internal.h"
 

@@ -23,6 +23,9 @@
 // adds those. An error that is already pending stays (the first cause wins).
 // A message is cut after so many bytes.
 enum { TL_LONGEST_MESSAGE = 1 << 20 };
+// Bytes that suffice for what a message says of a value (tl_describe), and how
+// many such texts a VM has.
+enum { TL_DESCRIBE = 160, TL_DESCRIPTIONS = 4 };
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif

@@ -13,7 +13,6 @@
 // costs a counter and a test.
 #pragma once
 
-#include "vm/array/array.h"
 #include "vm/vm.h"
 
 // Why an operand's memory did not take a result; one counter each in --stats.
@@ -94,21 +93,6 @@ struct tl_observer {
 #define TL_WHY_STACK "[…] makes a new array: its items are copied into it"
 #define TL_WHY_RESULT \
   "the result needs a new array: it is in no operand's memory"
-
-// Notes that the result [array] was written into an operand's memory.
-static inline void tl_written_in_place(tl_vm *vm, tl_array *array) {
-  vm->stats.inplace++;
-  if (vm->watch != NULL)
-    vm->observer->inplace(vm, tl_own_array(array));
-}
-
-// Notes that the result [array] is in memory of its own.
-static inline void tl_made_fresh(tl_vm *vm, tl_array *array) {
-  vm->stats.allocs++;
-  vm->stats.alloc_bytes += array->head.nbytes;
-  if (vm->watch != NULL)
-    vm->observer->fresh(vm, tl_own_array(array));
-}
 
 // Notes that a list, record or string is changed in its own memory. It is told
 // before the change, which may move the object.

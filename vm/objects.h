@@ -71,6 +71,10 @@ struct tl_nested_ops {
   bool (*format)(struct tl_text *text, tl_slot s, int64_t limit);
 };
 
+// From so many items on a region is run as one though no earlier run was like
+// it; smaller ones pay only where its plan is there already.
+enum { TL_REGION_LARGE = 2048 };
+
 // What lower layers ask of vm/region and its neighbours.
 struct tl_fusion_ops {
   // Frees the graphs and plans that are cached for a unit's code, which is

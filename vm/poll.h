@@ -15,7 +15,7 @@
 
 #include <time.h>
 
-#include "vm/kernels/kernels.h"
+#include "vm/stop.h"
 #include "vm/vm.h"
 
 // Iterations or calls between two looks around.

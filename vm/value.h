@@ -34,7 +34,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "vm/types/dtype.h"
+#include "vm/dtype.h"
 
 typedef struct tally_vm tl_vm;  // vm.h
 

@@ -23,8 +23,8 @@
 
 #include <stdatomic.h>
 
-#include "vm/array/describe.h"
 #include "vm/builtin.h"
+#include "vm/error.h"
 #include "vm/pool.h"
 #include "vm/string.h"
 
@@ -225,8 +225,8 @@ struct tally_vm {
   // More of it, set aside so that the next poll comes by where machine code is
   // entered (vm/native/jit.h).
   int32_t fuel_aside;
-  // The array or text that grew last, maybe gone: compared, and never read. Of a
-  // text, how many times it has.
+  // The array or text that grew last, maybe gone: compared, and never read. Of
+  // a text, how many times it has.
   const tl_object *last_grown;
   int times_grown;
   // For tests: all but one poll is always set aside.

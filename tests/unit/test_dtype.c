@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 
 // NumPy 2's table (NEP 50), by short names: rows and columns in the order of
 // TL_DTYPES. ? is bool; i, u, f, c are followed by bytes, g being 16.

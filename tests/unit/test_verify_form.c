@@ -2,7 +2,7 @@
 // indices, jumps and ranges that are none. The last test fails where a rule of
 // form in verify_rules.h has been broken by none.
 #include "tests/unit/bytecode.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 
 static void code_is_there(void **state) {
   OPEN(RETURN(0));

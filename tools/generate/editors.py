@@ -40,7 +40,7 @@ def documented(tally):
 constants = ["true", "false", "none"]
 keywords = [w for w in words("TL_TOKEN_KEYWORDS") if w not in constants]
 operators = words("TL_TOKEN_WORD_OPERATORS")
-dtypes = [row[1] for row in table("vm/types/dtype.h", "TL_DTYPES")]
+dtypes = [row[1] for row in table("vm/dtype.h", "TL_DTYPES")]
 functions, values, modules = documented(sys.argv[1])
 functions = [f for f in functions if f not in dtypes]
 signs = "√²³×÷−·≤≥≠∧∨¬⊻∈∉→∘"

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "vm/types/dtype.h"
+#include "vm/dtype.h"
 
 // The type of a column: its format string, and those of its children.
 struct ArrowSchema {

@@ -17,7 +17,7 @@
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"
-#include "vm/engine/dl.h"
+#include "vm/dl.h"
 
 // Names and paths of modules are at most so long, all in all.
 enum { ROOM = 4096 };

@@ -4,8 +4,9 @@
 // strings, and a host's block.
 
 #include "vm/array/array.h"
+#include "vm/array/reuse.h"
 #include "vm/array/string_item.h"
-#include "vm/events.h"
+#include "vm/memory/mapping.h"
 #include "vm/objects.h"
 
 // --- Making and freeing -----------------------------------------------------
@@ -182,6 +183,15 @@ static bool drop_strings(tl_vm *vm, tl_array *a) {
       return false;
   }
   return true;
+}
+
+// The release function tells a mapping from a host's buffer.
+const char *tl_external_owner(const tl_array *a) {
+  const tl_array_extra *more = tl_array_more(a);
+  if (more->release != tl_mapping_release)
+    return "the host";
+  return tl_mapping_is_own(more->context) ? "a mapped file, copy-on-write"
+                                          : "a mapped file, read-only";
 }
 
 // The order matters in each case: what a view or an external block leads to is

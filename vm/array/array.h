@@ -35,6 +35,7 @@
 
 #include <string.h>
 
+#include "vm/array/describe.h"
 #include "vm/memory/memory.h"
 
 // The most axes that an array can have; shapes on the stack have this size.
@@ -150,6 +151,9 @@ tl_array *tl_array_external(tl_vm *vm, tl_dtype dtype, int ndim,
                             void *data, size_t nbytes, bool read_only,
                             void (*release)(void *context, void *data),
                             void *context);
+// Whose memory such an array shows: "the host", or "a mapped file" with what
+// may be done to it.
+const char *tl_external_owner(const tl_array *a);
 
 // Frees an array whose last count is gone: its hold on a block, its strings,
 // an external block, its memory. tl_drop and nothing else calls it.

@@ -10,7 +10,8 @@
 // Built for size.
 
 #include "vm/array/element.h"
-#include "vm/engine/engine_internal.h"
+#include "vm/array/reuse.h"
+#include "vm/kernels/kernels.h"
 #include "vm/array/range.h"
 #include "vm/array/string_item.h"
 #include "vm/poll.h"

@@ -12,6 +12,7 @@
 // after it was overwritten, or through a temporary copy.
 
 #include "vm/array/string_item.h"
+#include "vm/kernels/kernels.h"
 #include "vm/poll.h"
 #include "vm/events.h"
 

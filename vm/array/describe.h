@@ -8,8 +8,6 @@
 // "string", "list", "record", "function", "none". Written into [buffer] of
 // [size] bytes, cut where it does not fit; returns buffer.
 const char *tl_describe(tl_slot s, char *buffer, size_t size);
-// A buffer size that always suffices; how many the VM has.
-enum { TL_DESCRIBE = 160, TL_DESCRIPTIONS = 4 };
 // The same in memory of the VM, for one message: good until the fourth call
 // from then on.
 const char *tl_described(tl_vm *vm, tl_slot s);

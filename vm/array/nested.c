@@ -6,7 +6,7 @@
 
 #include <inttypes.h>
 
-#include "vm/memory/mapping.h"
+#include "vm/array/array.h"
 #include "vm/types/layout.h"
 
 #define ROWS_HINT                                                   \

@@ -11,6 +11,7 @@
 
 #include <math.h>
 
+#include "vm/array/describe.h"
 #include "vm/values/list.h"
 #include "vm/values/pairs.h"
 

@@ -15,7 +15,23 @@
 // and scripts have not switched reuse off.
 #pragma once
 
+#include "vm/array/array.h"
 #include "vm/events.h"
+
+// Notes that the result [array] was written into an operand's memory.
+static inline void tl_written_in_place(tl_vm *vm, tl_array *array) {
+  vm->stats.inplace++;
+  if (vm->watch != NULL)
+    vm->observer->inplace(vm, tl_own_array(array));
+}
+
+// Notes that the result [array] is in memory of its own.
+static inline void tl_made_fresh(tl_vm *vm, tl_array *array) {
+  vm->stats.allocs++;
+  vm->stats.alloc_bytes += array->head.nbytes;
+  if (vm->watch != NULL)
+    vm->observer->fresh(vm, tl_own_array(array));
+}
 
 // Whether an array ends here and its memory is its own: the first two.
 static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,

@@ -11,8 +11,8 @@
 
 #include "vm/array/stack.h"
 
-#include "vm/engine/engine.h"
 #include "vm/array/range.h"
+#include "vm/vm.h"
 
 // The dtype that holds all items so far: promoted among typed ones, which weak
 // ones then join.

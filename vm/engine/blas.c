@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "vm/engine/dl.h"
+#include "vm/dl.h"
 #include "vm/vm.h"
 
 static const char letters[] = "sdcz";

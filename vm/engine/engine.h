@@ -26,7 +26,7 @@
 #pragma once
 
 #include "vm/array/array.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/vm.h"
 
 // Applies [op] to as many operands as it has, with promotion (weak scalars

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "vm/array/array.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 
 enum { TL_MAX_OPERANDS = 3 };
 

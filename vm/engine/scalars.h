@@ -12,7 +12,7 @@
 // shorter than a slot's payload is extended, or has 0 above it.
 #pragma once
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/value.h"
 
 // a = b op c, of slots without pointers; [a] may be one of them.

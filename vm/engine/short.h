@@ -7,7 +7,7 @@
 #pragma once
 
 #include "vm/bytecode/function.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 
 // Whether a comparison holds of two strings, by code points.
 bool tl_strings_hold(tl_op op, const tl_string *a, const tl_string *b);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 
 #include "vm/array/element.h"
-#include "vm/nested/nested.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
 #include "vm/index/select.h"

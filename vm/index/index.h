@@ -26,6 +26,7 @@
 #pragma once
 
 #include "vm/array/array.h"
+#include "vm/array/nested.h"
 
 // One item between the brackets, as the compiler saw it. Its values follow in
 // the parts, in order: one for an expression, one for each given part of a
@@ -147,6 +148,18 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
 // interrupted. False, with nothing failed: the general way.
 bool tl_index_part(tl_vm *vm, tl_slot base, const tl_step *step,
                    const tl_slot *parts, size_t *begin, size_t *end);
+
+// Whether a value is a mask of bools that may be missing, as the comparison of
+// a column with missing values gives; whether a step is one such mask.
+static inline bool tl_is_open_mask(tl_slot s) {
+  return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
+         tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
+}
+static inline bool tl_is_option_mask(const tl_step *step,
+                                     const tl_slot *parts) {
+  return step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
+         tl_is_open_mask(parts[0]);
+}
 
 // target.path = value. Consumes target (in place if it has one owner, else on a
 // copy from the first shared container down) and value if they own; *out is the

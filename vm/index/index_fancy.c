@@ -9,6 +9,7 @@
 
 #include "vm/index/select.h"
 #include "vm/array/string_item.h"
+#include "vm/kernels/kernels.h"
 #include "vm/poll.h"
 
 enum {

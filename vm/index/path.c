@@ -17,9 +17,9 @@
 
 #include "vm/array/reuse.h"
 #include "vm/values/list.h"
-#include "vm/nested/nested_set.h"
 #include "vm/array/range.h"
 #include "vm/values/record.h"
+#include "vm/index/select.h"
 #include "vm/objects.h"
 
 typedef tl_nested_path way;

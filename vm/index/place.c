@@ -8,7 +8,7 @@
 
 #include "vm/array/element.h"
 #include "vm/array/nested.h"
-#include "vm/events.h"
+#include "vm/array/reuse.h"
 #include "vm/index/select.h"
 #include "vm/values/record.h"
 

@@ -170,8 +170,8 @@ bool tl_scatter_items(tl_vm *vm, const tl_selection *selection,
 // x[mask] where mask covers x and both are dense: a new array; NULL after
 // tl_fail.
 tl_array *tl_compress_items(tl_vm *vm, const tl_array *a, const tl_array *mask);
-// x[mask] = value likewise; value has as many items as are chosen, or one. False
-// where it was stopped halfway, which nobody will see.
+// x[mask] = value likewise; value has as many items as are chosen, or one.
+// False where it was stopped halfway, which nobody will see.
 bool tl_expand_items(tl_vm *vm, tl_array *a, const tl_array *mask,
                      const tl_array *value);
 // How many items of a dense mask are true; -1 after tl_fail.
@@ -213,3 +213,21 @@ bool tl_array_store(tl_vm *vm, tl_array *target, const tl_step *step,
                     const tl_slot *parts, tl_slot value);
 // The same where target itself is the place, as in x.real = v.
 bool tl_array_store_all(tl_vm *vm, tl_array *target, tl_slot value);
+
+// The steps of a place that are left, and the values that they take: not NULL,
+// also where they take none.
+typedef struct tl_nested_path {
+  const tl_step *steps;
+  int count;
+  tl_slot *parts;
+} tl_nested_path;
+
+// What is left behind the first step.
+static inline tl_nested_path tl_nested_path_below(tl_nested_path w) {
+  return (tl_nested_path){w.steps + 1, w.count - 1,
+                          w.parts + tl_step_parts(w.steps)};
+}
+
+// array.way = value through views (path.c).
+bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
+                          tl_slot value);

@@ -8,7 +8,7 @@
 #define _GNU_SOURCE 1  // for dladdr
 #include <stdio.h>
 
-#include "vm/engine/dl.h"
+#include "vm/dl.h"
 #include "vm/kernels/wide.h"
 #endif
 #include <stdlib.h>

@@ -29,8 +29,9 @@
 // otherwise.
 #pragma once
 
-#include "vm/types/dtype.h"
-#include "vm/engine/elementwise.h"
+#include "vm/dtype.h"
+#include "vm/elementwise.h"
+#include "vm/stop.h"
 
 // Elementwise loops: out[i] of a[i]; of a[i] and b[i]; of a[i], b[i] and c[i].
 typedef void tl_kernel1(void *out, const void *a, size_t n);
@@ -263,21 +264,6 @@ typedef void tl_sort_columns(void *rows, size_t n);
 // power of two of them, or TL_SORT_ROWS bytes.
 enum { TL_SORT_ROWS = 8 * TL_SORT_ROW };
 typedef void tl_sort_lane(void *keys, size_t n, void *rows);
-
-// A long kernel asks this now and then; true stops it, and [stopped] stays
-// true.
-typedef struct tl_stop {
-  bool (*ask)(void *context);
-  void *context;
-  bool stopped;
-} tl_stop;
-
-// Asks whether a kernel is to go on; false for ever once it is stopped.
-static inline bool tl_goes_on(tl_stop *stop) {
-  if (stop && !stop->stopped)
-    stop->stopped = stop->ask(stop->context);
-  return !(stop && stop->stopped);
-}
 
 // c = a @ b: c is m rows of n contiguous items, c_row bytes from one to the
 // next; a is m by k and b is k by n with any strides in bytes. [scratch] has

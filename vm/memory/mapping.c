@@ -240,6 +240,10 @@ char *tl_mapping_data(const tl_mapping *m) {
   return (char *)atomic_load(&m->begin);
 }
 
+bool tl_mapping_is_own(const tl_mapping *m) {
+  return m->own;
+}
+
 // The begin is cleared first: from then on the handler ignores the place.
 void tl_mapping_release(void *context, void *data) {
   (void)data;  // the first item, behind the file's header
@@ -249,16 +253,6 @@ void tl_mapping_release(void *context, void *data) {
   munmap(begin, m->nbytes);
   close(m->fd);
   atomic_store(&m->taken, false);
-}
-
-// The release function tells a mapping from a host's buffer.
-const char *tl_external_owner(const tl_array *a) {
-  const tl_array_extra *more = tl_array_more(a);
-  if (more->release != tl_mapping_release)
-    return "the host";
-  return ((const tl_mapping *)more->context)->own
-             ? "a mapped file, copy-on-write"
-             : "a mapped file, read-only";
 }
 
 // --- Files that were lost ---------------------------------------------------

@@ -15,7 +15,6 @@
 // tally_options.no_signals.
 #pragma once
 
-#include "vm/array/array.h"
 #include "vm/io.h"
 
 // Bits of tl_vm.interrupted, which other threads and signal handlers set.
@@ -35,13 +34,11 @@ typedef struct tl_mapping tl_mapping;
 bool tl_mapping_open(tl_reader *reader, bool own, tl_mapping **out);
 // The first byte of the mapped file.
 char *tl_mapping_data(const tl_mapping *mapping);
+// Whether its pages may be written.
+bool tl_mapping_is_own(const tl_mapping *mapping);
 // Ends a mapping: the release function of the array over it
 // (tl_array_external), whose [context] is the mapping.
 void tl_mapping_release(void *context, void *data);
-
-// Whose memory an external array shows: "the host", or "a mapped file" with
-// what may be done to it.
-const char *tl_external_owner(const tl_array *a);
 
 // The VM was marked: fails (kind io), naming the file and the first byte that
 // is gone.

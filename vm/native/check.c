@@ -15,7 +15,7 @@
 // proven here is tested by the code each time: indices, counts of owners, tags
 // of items. That borrows do not outlive what they borrow from was proven of
 // the bytecode (vm/verify), and moves in a unit are those of the bytecode.
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/index/index.h"
 #include "vm/native/typed.h"
 

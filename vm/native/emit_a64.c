@@ -11,7 +11,7 @@
 
 #if TL_JIT_A64
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/native/emit.h"
 
 // --- Comparisons ------------------------------------------------------------

@@ -5,7 +5,7 @@
 
 #if TL_HAS_JIT
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 
 // Of integers and references.
 void tl_gen_constant(emitter *e, const tl_typed *t) {

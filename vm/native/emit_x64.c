@@ -7,7 +7,7 @@
 
 #if TL_JIT_X64
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/native/emit.h"
 
 // --- Comparisons ------------------------------------------------------------

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "vm/builtin.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/engine/operand.h"
 #include "vm/region/region.h"
 #include "vm/types/type.h"

@@ -23,7 +23,7 @@
 //   concat       no item is of a form further out, count > 0
 #pragma once
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/nested/nested_set.h"
 
 // where(c, x, y) has the most.

@@ -228,17 +228,6 @@ bool tl_option_known(tl_vm *vm, const tl_nested *mask, tl_slot *out);
 // base[mask] by such a mask.
 bool tl_option_mask_get(tl_vm *vm, tl_slot base, const tl_nested *mask,
                         tl_slot *out);
-// Whether a value is a mask of bools that may be missing, as the comparison of
-// a column with missing values gives; whether a step is one such mask.
-static inline bool tl_is_open_mask(tl_slot s) {
-  return tl_is_form(s, TL_FORM_OPTION) && tl_is_array(s.nested->parts[1]) &&
-         tl_dtype_of(s.nested->parts[1]) == TL_BOOL;
-}
-static inline bool tl_is_option_mask(const tl_step *step,
-                                     const tl_slot *parts) {
-  return step->item_count == 1 && step->items[0].kind == TL_ITEM_VALUE &&
-         tl_is_open_mask(parts[0]);
-}
 // base[i], i within the length of the leading axis.
 bool tl_nested_at(tl_vm *vm, tl_slot base, int64_t i, tl_slot *out);
 // Any value of axes at places[0 .. n) of its leading axis, gathered.

@@ -5,26 +5,12 @@
 #include "vm/nested/nested.h"
 #include "vm/index/select.h"
 
-// The steps of a place that are left, and the values that they take: not NULL,
-// also where they take none.
-typedef struct tl_nested_path {
-  const tl_step *steps;
-  int count;
-  tl_slot *parts;
-} tl_nested_path;
-
 // Where a place is put together anew.
 enum {
   TL_MOST_STEPS = 16,
   TL_MOST_ITEMS = 2 * TL_MAX_DIMS + 3,
   TL_MOST_PARTS = 64
 };
-
-// What is left behind the first step.
-static inline tl_nested_path tl_nested_path_below(tl_nested_path w) {
-  return (tl_nested_path){w.steps + 1, w.count - 1,
-                          w.parts + tl_step_parts(w.steps)};
-}
 
 // The name of a field that a step gives: .x or ["x"]; NULL: an index.
 static inline tl_string *tl_step_name(const tl_step *step,
@@ -62,10 +48,6 @@ static inline tl_nested_path tl_way_one(tl_slot *value) {
 // itself is replaced, in its own type and shape. The part's type stays: no
 // column is added.
 bool tl_part_update(tl_vm *vm, tl_nested_path w, tl_slot *part, tl_slot *value);
-
-// array.way = value through views (path.c).
-bool tl_array_store_below(tl_vm *vm, tl_nested_path w, tl_array *a,
-                          tl_slot value);
 
 // Whether a record or struct array has the fields of [layout] and no others;
 // the error where it has not; its field of that name, borrowed or owned.

@@ -12,7 +12,7 @@
 // None of them looks at the form but through tl_form_traits.
 #pragma once
 
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/nested/nested.h"
 
 // --- Elementwise operations on whole operands -------------------------------

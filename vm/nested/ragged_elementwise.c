@@ -15,7 +15,6 @@
 #include "vm/nested/parts.h"
 #include "vm/nested/ragged.h"
 #include "vm/objects.h"
-#include "vm/region/region.h"
 
 // [rows] are those of [a] and [b], of which row [row] is called [place].
 bool tl_fail_row(tl_vm *vm, tl_slot a, tl_slot b, const tl_slot rows[2],

@@ -3,12 +3,6 @@
 
 #include "vm/types/type.h"
 
-// Whether items of the type are text within the struct, which is read as
-// strings: the type counts as plain bytes (tl_type_is_plain).
-static inline bool tl_type_is_text(const tl_type *type) {
-  return type->kind == TL_TYPE_FIXED_STRING || type->kind == TL_TYPE_CHAR;
-}
-
 // The items at [data] as an array of strings, or as one string where there is
 // no axis: copies. A fixed_string ends at its first zero byte. Fails (kind
 // value) where the bytes are no text.

@@ -10,7 +10,7 @@
 // Built for size.
 
 #include "vm/bytecode/module.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/native/jit.h"
 #include "vm/native/typed.h"
 #include "vm/observe/code_json.h"

@@ -27,12 +27,9 @@
 #pragma once
 
 #include "vm/builtin.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/bytecode/function.h"
-
-// From so many items on a region is run as one though no earlier run was like
-// it; smaller ones pay only where its plan is there already.
-enum { TL_REGION_LARGE = 2048 };
+#include "vm/objects.h"
 
 // Results that regions which run together may have.
 enum { TL_REGION_RESULTS = 4 };

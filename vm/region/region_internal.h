@@ -23,7 +23,7 @@
 #pragma once
 
 #include "vm/engine/engine_internal.h"
-#include "vm/api/host.h"
+#include "vm/host.h"
 #include "vm/nested/nested.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/engine/scan.h"

@@ -142,6 +142,12 @@ static inline bool tl_type_has_fields(const tl_type *type) {
   return type->kind == TL_TYPE_STRUCT || type->kind == TL_TYPE_TUPLE;
 }
 
+// fixed_string[n] and char: text within the struct, which is read as strings;
+// the type counts as plain bytes (tl_type_is_plain).
+static inline bool tl_type_is_text(const tl_type *type) {
+  return type->kind == TL_TYPE_FIXED_STRING || type->kind == TL_TYPE_CHAR;
+}
+
 // Whether the node is a dimension over something.
 static inline bool tl_type_is_dimension(const tl_type *type) {
   return type->kind >= TL_TYPE_FIXED && type->kind <= TL_TYPE_ELLIPSIS;

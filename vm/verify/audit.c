@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "vm/interp/interp.h"
+#include "vm/bytecode/module.h"
 #include "vm/values/list.h"
 #include "vm/nested/nested.h"
 #include "vm/values/record.h"

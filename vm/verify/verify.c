@@ -11,7 +11,7 @@
 //             ─ visit_all        once more: unwind maps against final states
 
 #include "vm/bytecode/module.h"
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 #include "vm/verify/verify.h"
 #include "vm/memory/reserve.h"
 

@@ -1,7 +1,7 @@
 // The dtypes' table and how two of them promote.
 //
 // Built for speed.
-#include "vm/types/dtype.h"
+#include "vm/dtype.h"
 
 #include <string.h>
 

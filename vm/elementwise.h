@@ -2,7 +2,7 @@
 // rule of each says of dtypes.
 #pragma once
 
-#include "vm/types/dtype.h"
+#include "vm/dtype.h"
 
 // How operand dtypes decide the dtype computed in and the result's.
 typedef enum tl_rule {
@@ -25,7 +25,7 @@ typedef enum tl_rule {
 
 typedef enum tl_op {
 #define X(ENUM, name, arity, rule, sign) TL_OP_##ENUM,
-#include "vm/engine/elementwise_list.h"
+#include "vm/elementwise_list.h"
 #undef X
   TL_OP_COUNT
 } tl_op;

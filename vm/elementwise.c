@@ -1,10 +1,10 @@
 // The table of elementwise operations and what their rules mean.
-#include "vm/engine/elementwise.h"
+#include "vm/elementwise.h"
 
 const tl_op_info tl_ops[TL_OP_COUNT] = {
 #define X(ENUM, name, arity, rule, sign) \
   [TL_OP_##ENUM] = {#name, sign, arity, TL_RULE_##rule},
-#include "vm/engine/elementwise_list.h"
+#include "vm/elementwise_list.h"
 #undef X
 };
 
