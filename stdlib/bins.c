@@ -380,6 +380,7 @@ static bool end_floats(tl_call_consumer *in, int pass, tl_slot *out) {
   return tl_drop_after(in->vm, pair(in->vm, &counts, &b->edges, out), &counts);
 }
 
+// minlength is the least number of bins.
 static bool open_integers(tl_call_consumer *in, const tl_slot *args) {
   in->dtype = TL_INT64;
   in->passes = 2;

@@ -9,8 +9,8 @@
 //   diff          -2 3 -3 4       one elementwise operation on two views
 //
 // Where x ends here, the differences go into its own memory in pieces: a piece
-// of PIECE results is computed in other memory and then moved over items that
-// no later piece reads.
+// of results is computed on the stack and then moved over items that no later
+// piece reads.
 
 #include "stdlib/families.h"
 #include "vm/bytecode/module.h"
