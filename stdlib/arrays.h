@@ -23,6 +23,12 @@ bool tl_permute(tl_vm *vm, tl_slot *s, const int *axes, tl_slot *out);
 bool tl_take_axis(tl_vm *vm, tl_array *x, const int64_t *index, int64_t n,
                   int axis, tl_slot *out);
 
+// Indices, the argument [name], as dense int64 from 0 on, checked against the
+// length (kind index): the given ones where none is counted from the end. *out
+// is owned or borrowed.
+bool tl_wrap_indices(tl_vm *vm, const char *function, const char *name,
+                     tl_slot s, int64_t length, tl_slot *out);
+
 // The positions where x is not zero: an int64 array for each axis, in a list.
 bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out);
 

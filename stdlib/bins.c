@@ -11,22 +11,6 @@
 #include "vm/nested/nested.h"
 #include "vm/poll.h"
 
-// Items are looked at and counted a block at a time, while they are in the
-// first cache. The counts are as long as the largest item so far asks for:
-// where a later block has a larger one, all the rest is looked at, and they
-// grow once.
-enum { COUNT_BLOCK = 4096 };
-
-typedef struct counting {
-  tl_vm *vm;
-  const int64_t *items;
-  // Both borrow from arguments that are alive until the call is over.
-  const double *weights;  // NULL: each item counts 1
-  int64_t n;
-  // Owned; int64, or float64 with weights. It is replaced when it grows.
-  tl_array *counts;
-} counting;
-
 // The largest item, negative ones counting as larger than all others. One fold
 // says both whether an item is negative and how long the counts must be: as
 // unsigned numbers, negative ones are above INT64_MAX.
@@ -40,59 +24,6 @@ static uint64_t largest_unsigned(const int64_t *items, int64_t n) {
   return item;
 }
 
-// Names the first negative item from i on, of which the caller knows that there
-// is one.
-static bool fail_negative(const counting *c, int64_t i) {
-  while (c->items[i] >= 0) i++;
-  return tl_fail(c->vm, TALLY_ERR_VALUE,
-                 "bincount: item %lld is %lld, but must not be negative",
-                 (long long)i, (long long)c->items[i]);
-}
-
-// Makes the counts long enough for all items from [at] on.
-static bool counts_grow(counting *c, int64_t at) {
-  uint64_t last = 0;
-  for (int64_t i = at; i < c->n; i += COUNT_BLOCK) {
-    const int64_t n = c->n - i < COUNT_BLOCK ? c->n - i : COUNT_BLOCK;
-    const uint64_t item = largest_unsigned(c->items + i, n);
-    last = item > last ? item : last;
-    if (!tl_poll_items(c->vm, n))
-      return false;
-  }
-  if (last > INT64_MAX)
-    return fail_negative(c, at);
-  int64_t length = last < INT64_MAX ? (int64_t)last + 1 : INT64_MAX;
-  tl_array *old = c->counts;
-  tl_array *grown = tl_array_zeros(c->vm, tl_array_dtype(old), 1, &length);
-  if (grown == NULL)
-    return false;
-  const bool ok = tl_copy_bytes(c->vm, grown->data, old->data,
-                                (size_t)old->size * sizeof(int64_t));
-  tl_drop(c->vm, tl_own_array(old));
-  c->counts = grown;
-  return ok;
-}
-
-// Counts all items, block by block. False after tl_fail; the counts are then
-// partly made and still owned by [c].
-static bool count_items(counting *c) {
-  const tl_kernel_table *kernels = tl_kernels();
-  for (int64_t at = 0; at < c->n; at += COUNT_BLOCK) {
-    int64_t n = c->n - at < COUNT_BLOCK ? c->n - at : COUNT_BLOCK;
-    if (!tl_poll(c->vm, COUNT_BLOCK / 1024) ||
-        (largest_unsigned(c->items + at, n) >= (uint64_t)c->counts->size &&
-         !counts_grow(c, at)))
-      return false;
-    if (c->weights != NULL)
-      kernels->bincount_weighted((double *)(void *)c->counts->data,
-                                 c->items + at, c->weights + at, (size_t)n);
-    else
-      kernels->bincount((int64_t *)(void *)c->counts->data, c->items + at,
-                        (size_t)n);
-  }
-  return true;
-}
-
 // Weights have as many items as x, whatever its shape: they are read in
 // row-major order. *out, which may be none, is to be dropped on failure, too.
 static bool read_weights(tl_vm *vm, const char *function, tl_slot s,
@@ -103,33 +34,6 @@ static bool read_weights(tl_vm *vm, const char *function, tl_slot s,
           (out->array->size == x->size ||
            tl_fail(vm, TALLY_ERR_SHAPE, "%s: %lld weights for %lld items",
                    function, (long long)out->array->size, (long long)x->size)));
-}
-
-// bincount(x, weights, minlength).
-static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  int64_t length;
-  tl_slot index, weights;
-  if (!tl_arg_numeric(vm, "bincount", &args[0]) ||
-      !tl_arg_count(vm, "bincount", "minlength", args[2], &length))
-    return false;
-  if (tl_ndim(args[0].array) != 1 ||
-      !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
-    return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
-  if (!tl_as_contiguous(vm, "bincount", args[0], TL_INT64, &index))
-    return false;
-  counting c = {.vm = vm,
-                .items = (const int64_t *)(const void *)index.array->data,
-                .n = index.array->size};
-  bool weighted = !tl_is_none(args[1]);
-  bool ok = read_weights(vm, "bincount", args[1], index.array, &weights);
-  if (ok && weighted)
-    c.weights = (const double *)(const void *)weights.array->data;
-  if (ok)
-    c.counts = tl_array_zeros(vm, weighted ? TL_FLOAT64 : TL_INT64, 1, &length);
-  ok = c.counts != NULL && count_items(&c);
-  tl_drop(vm, weights);
-  tl_drop(vm, index);
-  return tl_array_finish(vm, ok, c.counts, out);
 }
 
 // Equal neighbours are allowed, as bins without a width. The comparison is
@@ -391,16 +295,22 @@ static void close_bins(tl_call_consumer *in) {
 }
 
 // A negative item is above INT64_MAX when unsigned. It only sets [failed]: the
-// call is then made as usual, and its message names the item.
+// message of the call names it.
 static void take_integers(tl_call_consumer *in, int pass, const void *items,
                           size_t n) {
+  const tl_kernel_table *kernels = tl_kernels();
   bin_consumer *b = bins_of(in);
   if (pass == 0) {
     uint64_t last = largest_unsigned(items, (int64_t)n);
     b->last = last > b->last ? last : b->last;
+    b->any = b->any || n > 0;
     in->failed = b->last > INT64_MAX;
+  } else if (b->weight == NULL) {
+    kernels->bincount((int64_t *)(void *)b->sums->data, items, n);
   } else {
-    tl_kernels()->bincount((int64_t *)(void *)b->sums->data, items, n);
+    kernels->bincount_weighted((double *)(void *)b->sums->data, items,
+                               b->weight, n);
+    b->weight += n;
   }
 }
 
@@ -410,9 +320,10 @@ static bool end_integers(tl_call_consumer *in, int pass, tl_slot *out) {
   bin_consumer *b = bins_of(in);
   if (pass == 0) {
     int64_t length = b->last < INT64_MAX ? (int64_t)b->last + 1 : INT64_MAX;
-    if (length < b->even.bins)
+    if (!b->any || length < b->even.bins)
       length = b->even.bins;
-    b->sums = tl_array_zeros(in->vm, TL_INT64, 1, &length);
+    b->sums =
+        tl_array_zeros(in->vm, b->weight ? TL_FLOAT64 : TL_INT64, 1, &length);
     return b->sums != NULL;
   }
   *out = tl_own_array(b->sums);
@@ -470,16 +381,13 @@ static bool end_floats(tl_call_consumer *in, int pass, tl_slot *out) {
   return tl_drop_after(in->vm, pair(in->vm, &counts, &b->edges, out), &counts);
 }
 
-// Weights are not fed to a region, so that a call with them declines, as does
-// one of more axes.
-static bool open_integers(tl_call_consumer *in, tl_dtype from, int ndim,
-                          const tl_slot *args) {
+// minlength is the least number of bins.
+static bool open_integers(tl_call_consumer *in, const tl_slot *args) {
   in->dtype = TL_INT64;
   in->passes = 2;
   in->feed = take_integers;
   in->end = end_integers;
-  return ndim == 1 && tl_dtype_is_integer(from) && tl_is_none(args[1]) &&
-         tl_arg_count(in->vm, "bincount", "minlength", args[2],
+  return tl_arg_count(in->vm, "bincount", "minlength", args[2],
                       &bins_of(in)->even.bins);
 }
 
@@ -516,38 +424,75 @@ static tl_call_consumer *new_bins(tl_vm *vm, tl_call_consumer *in) {
   return in;
 }
 
+static tl_builtin_fn bincount;
+
 // Any function but bincount is histogram: the two rows of the table below that
-// are TL_FUSED_CONSUMER. Weights are not fed to a region.
+// are TL_FUSED_CONSUMER. Weights are not fed to a region, and bincount is of
+// one axis of integers.
 bool tl_fused_consumer(tl_vm *vm, const tl_builtin *builtin, tl_dtype from,
                        int ndim, const tl_slot *args, tl_call_consumer *out) {
   new_bins(vm, out);
-  if (builtin->call == bincount ? open_integers(out, from, ndim, args)
-                                : tl_is_none(args[3]) && open_floats(out, args))
+  if (builtin->call == bincount
+          ? ndim == 1 && tl_dtype_is_integer(from) && tl_is_none(args[1]) &&
+                open_integers(out, args)
+          : tl_is_none(args[3]) && open_floats(out, args))
     return true;
   close_bins(out);
   return false;
 }
 
-// Feeds all items, and polls in between. False where the VM was stopped, or
-// (kind value) for an item that is not finite and so has no place in a range.
-static bool feed_items(tl_call_consumer *in, int pass, const tl_array *x) {
+// Feeds all items, which have 8 bytes, as often as there are passes, and polls
+// in between. False where the VM was stopped, or the consumer failed.
+static bool feed_passes(tl_call_consumer *in, const tl_array *x, tl_slot *out) {
   enum { ITEMS = 16 * BIN_BLOCK };
-  const double *item = (const double *)x->data;
-  for (int64_t at = 0; at < x->size && !in->failed; at += ITEMS) {
-    int64_t n = x->size - at < ITEMS ? x->size - at : ITEMS;
-    if (!tl_poll(in->vm, (uint64_t)n / BIN_BLOCK + 1))
+  for (int pass = 0; pass < in->passes; pass++) {
+    for (int64_t at = 0; at < x->size; at += ITEMS) {
+      int64_t n = x->size - at < ITEMS ? x->size - at : ITEMS;
+      if (!tl_poll(in->vm, (uint64_t)n / BIN_BLOCK + 1))
+        return false;
+      in->feed(in, pass, x->data + at * (int64_t)sizeof(int64_t), (size_t)n);
+      if (in->failed)
+        return false;
+    }
+    if (!in->end(in, pass, out))
       return false;
-    in->feed(in, pass, item + at, (size_t)n);
   }
-  int64_t i = 0;
-  while (in->failed && isfinite(item[i])) i++;
-  return !in->failed || tl_fail(in->vm, TALLY_ERR_VALUE,
-                                "histogram: item %lld of x is %g, so "
-                                "there is no range",
-                                (long long)i, item[i]);
+  return true;
 }
 
-// A call by itself: the consumer of a region, fed with all items.
+// Calls by themselves: the consumer of a region, fed with all items.
+
+// bincount(x, weights, minlength).
+static bool bincount(tl_vm *vm, tl_slot *args, tl_slot *out) {
+  tl_call_consumer consumer, *in = new_bins(vm, &consumer);
+  tl_slot x, weights;
+  if (!tl_arg_numeric(vm, "bincount", &args[0]))
+    return false;
+  if (tl_ndim(args[0].array) != 1 ||
+      !tl_dtype_is_integer(tl_array_dtype(args[0].array)))
+    return tl_arg_fail(vm, "bincount", "x", "integers along one axis", args[0]);
+  if (!tl_as_contiguous(vm, "bincount", args[0], TL_INT64, &x))
+    return false;
+  bool ok = read_weights(vm, "bincount", args[1], x.array, &weights);
+  if (ok && !tl_is_none(weights))
+    bins_of(in)->weight = (const double *)weights.array->data;
+  ok = ok && open_integers(in, args) && feed_passes(in, x.array, out);
+  if (in->failed) {
+    const int64_t *item = (const int64_t *)x.array->data;
+    int64_t i = 0;
+    while (item[i] >= 0) i++;
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "bincount: item %lld is %lld, but must not be negative",
+            (long long)i, (long long)item[i]);
+  }
+  close_bins(in);
+  tl_drop(vm, weights);
+  tl_drop(vm, x);
+  return ok;
+}
+
+// histogram(x, bins, range, weights, density). An item that is not finite has
+// no place in a range that it would give.
 static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_call_consumer consumer, *in = new_bins(vm, &consumer);
   tl_slot x, weights;
@@ -556,9 +501,15 @@ static bool histogram(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool ok = read_weights(vm, "histogram", args[3], x.array, &weights);
   if (ok && !tl_is_none(weights))
     bins_of(in)->weight = (const double *)weights.array->data;
-  ok = ok && open_floats(in, args);
-  for (int pass = 0; ok && pass < in->passes; pass++)
-    ok = feed_items(in, pass, x.array) && in->end(in, pass, out);
+  ok = ok && open_floats(in, args) && feed_passes(in, x.array, out);
+  if (in->failed) {
+    const double *item = (const double *)x.array->data;
+    int64_t i = 0;
+    while (isfinite(item[i])) i++;
+    tl_fail(vm, TALLY_ERR_VALUE,
+            "histogram: item %lld of x is %g, so there is no range",
+            (long long)i, item[i]);
+  }
   close_bins(in);
   tl_drop(vm, weights);
   tl_drop(vm, x);

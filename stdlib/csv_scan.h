@@ -85,7 +85,6 @@ typedef enum tl_csv_fault {
 // no rows: the rows of parts then have gaps between them.
 typedef struct tl_csv_part {
   const char *from, *to;
-  int64_t from_line;  // from 1
   const char *at;     // read so far
   int64_t line;       // of [at]
   int64_t first;      // row

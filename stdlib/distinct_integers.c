@@ -7,13 +7,11 @@
 #include "vm/vm.h"
 
 // What was seen of the integers from [low] on: a byte for each, or its count.
-// Items are looked at and entered a block at a time, while they are in the
-// first cache; a block with a smaller or larger one lengthens the table.
 typedef struct table {
   tl_vm *vm;
-  tl_array *seen;  // NULL: no block came yet
+  tl_array *seen;
   int64_t low;
-  int64_t limit;  // how long it may become
+  int64_t limit;  // how long it may be
   bool counts;
 } table;
 
@@ -32,65 +30,6 @@ static int64_t extreme(tl_fold fold, const int64_t *items, size_t n) {
   return item;
 }
 
-// The lesser of two counts.
-static uint64_t least(uint64_t a, uint64_t b) {
-  return a < b ? a : b;
-}
-
-// Makes the table reach from [low] to [high] too, and somewhat further: later
-// blocks are likely to pass what the first one has. *fits: whether it may be
-// that long.
-static bool lengthen(table *t, int64_t low, int64_t high, bool *fits) {
-  const tl_array *old = t->seen;
-  if (old != NULL) {
-    int64_t last = t->low + (old->size - 1);
-    low = low < t->low ? low : t->low;
-    high = high > last ? high : last;
-  }
-  uint64_t range = (uint64_t)high - (uint64_t)low, limit = (uint64_t)t->limit;
-  *fits = range < limit;
-  if (!*fits)
-    return true;
-  uint64_t spare = least(range / 4 + 64, (limit - 1 - range) / 2);
-  uint64_t below = least(spare, (uint64_t)low - (uint64_t)INT64_MIN);
-  uint64_t above = least(spare, (uint64_t)INT64_MAX - (uint64_t)high);
-  int64_t length = (int64_t)(below + range + above) + 1;
-  low -= (int64_t)below;
-  tl_array *seen =
-      tl_array_zeros(t->vm, t->counts ? TL_INT64 : TL_BOOL, 1, &length);
-  if (seen == NULL)
-    return false;
-  if (old != NULL) {
-    size_t itemsize = tl_itemsize(tl_array_dtype(old));
-    memcpy(seen->data + (size_t)(t->low - low) * itemsize, old->data,
-           (size_t)old->size * itemsize);
-    tl_drop(t->vm, tl_own_array(t->seen));
-  }
-  t->seen = seen;
-  t->low = low;
-  return true;
-}
-
-// False after tl_fail, or where *fits became false: the table is then as before
-// this block.
-static bool enter_block(table *t, const int64_t *items, size_t n, bool *fits) {
-  int64_t low = extreme(TL_FOLD_MIN, items, n);
-  int64_t high = extreme(TL_FOLD_MAX, items, n);
-  bool reaches = t->seen != NULL && low >= t->low &&
-                 (uint64_t)high - (uint64_t)t->low < (uint64_t)t->seen->size;
-  if (!reaches && (!lengthen(t, low, high, fits) || !*fits))
-    return false;
-  int64_t first = t->low;
-  if (t->counts) {
-    int64_t *count = (int64_t *)(void *)t->seen->data;
-    for (size_t i = 0; i < n; i++) count[items[i] - first]++;
-  } else {
-    char *mark = t->seen->data;
-    for (size_t i = 0; i < n; i++) mark[items[i] - first] = 1;
-  }
-  return true;
-}
-
 // A block of [flat] from item [at] on, of *n items; [wide] is room for them.
 static const int64_t *block_at(const tl_array *flat, int64_t at,
                                int64_t wide[BLOCK], size_t *n) {
@@ -103,14 +42,45 @@ static const int64_t *block_at(const tl_array *flat, int64_t at,
   return wide;
 }
 
-// False where the VM failed, or *fits is false.
-static bool enter(table *t, const tl_array *flat, bool *fits) {
+// Makes the table, from the least of the items, 1 or more, to the greatest.
+// False where the VM failed, or *fits is: it would be too long.
+static bool open_table(table *t, const tl_array *flat, bool *fits) {
+  int64_t low = INT64_MAX, high = INT64_MIN;
   for (int64_t at = 0; at < flat->size; at += BLOCK) {
     int64_t wide[BLOCK];
     size_t n;
     const int64_t *items = block_at(flat, at, wide, &n);
-    if (!tl_poll(t->vm, BLOCK / 1024) || !enter_block(t, items, n, fits))
+    int64_t least = extreme(TL_FOLD_MIN, items, n);
+    int64_t most = extreme(TL_FOLD_MAX, items, n);
+    low = least < low ? least : low;
+    high = most > high ? most : high;
+    *fits = (uint64_t)high - (uint64_t)low < (uint64_t)t->limit;
+    if (!*fits || !tl_poll(t->vm, BLOCK / 1024))
       return false;
+  }
+  const int64_t length = high - low + 1;
+  t->low = low;
+  t->seen = tl_array_zeros(t->vm, t->counts ? TL_INT64 : TL_BOOL, 1, &length);
+  return t->seen != NULL;
+}
+
+// The same, and enters all items.
+static bool enter(table *t, const tl_array *flat, bool *fits) {
+  if (!open_table(t, flat, fits))
+    return false;
+  for (int64_t at = 0; at < flat->size; at += BLOCK) {
+    int64_t wide[BLOCK];
+    size_t n;
+    const int64_t *items = block_at(flat, at, wide, &n);
+    if (!tl_poll(t->vm, BLOCK / 1024))
+      return false;
+    int64_t *count = (int64_t *)(void *)t->seen->data;
+    char *mark = t->seen->data;
+    const int64_t low = t->low;  // no store below can change it
+    if (t->counts)
+      for (size_t i = 0; i < n; i++) count[items[i] - low]++;
+    else
+      for (size_t i = 0; i < n; i++) mark[items[i] - low] = 1;
   }
   return true;
 }

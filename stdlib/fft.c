@@ -35,8 +35,7 @@ typedef enum kind {
 //   lane  | given: loaded | left out |             n below it
 typedef struct transform {
   kind kind;
-  bool inverse;    // of kind COMPLEX
-  bool conjugate;  // the half's items: hfft, ihfft
+  bool inverse;  // of kind COMPLEX
   double factor;
   int64_t n;       // real or complex items
   int64_t given;   // items of a lane that there are and are needed
@@ -146,8 +145,6 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
   bool ok = a != NULL;
   for (int64_t k = 0; ok && k < wanted; k++) {
     tl_c128 c = t->inverse ? (tl_c128){a[k].im, a[k].re} : a[k];
-    if (t->conjugate)
-      c.im = -c.im;
     store(out + k * out_step, c, t->factor);
     ok = tl_fft_goes_on(vm, k);
   }
@@ -161,14 +158,12 @@ static bool run_complex(tl_vm *vm, transform *t, const char *x, int64_t step,
 static bool unpack_half(tl_vm *vm, const transform *t, const tl_c128 *z,
                         char *out, int64_t step) {
   int64_t h = t->n / 2;
-  // hfft and ihfft are the transforms of the conjugate.
-  double sign = t->conjugate ? -1 : 1;
   for (int64_t k = 0; k <= h; k++) {
     tl_c128 p = z[k < h ? k : 0], q = z[k == 0 ? 0 : h - k], w = t->roots[k];
     tl_c128 e = {(p.re + q.re) / 2, (p.im - q.im) / 2};
     tl_c128 o = {(p.im + q.im) / 2, (q.re - p.re) / 2};
     tl_c128 c = {e.re + (w.re * o.re - w.im * o.im),
-                 sign * (e.im + (w.re * o.im + w.im * o.re))};
+                 e.im + (w.re * o.im + w.im * o.re)};
     store(out + k * step, c, t->factor);
     if (!tl_fft_goes_on(vm, k))
       return false;
@@ -199,8 +194,6 @@ static tl_c128 half_item(const transform *t, const char *x, int64_t step,
   tl_c128 c = k < t->given ? load(x + k * step) : (tl_c128){0, 0};
   if (k == 0 || 2 * k == t->n)
     c.im = 0;
-  if (t->conjugate)
-    c.im = -c.im;
   return c;
 }
 
@@ -307,7 +300,6 @@ typedef struct recipe {
   const char *name;
   kind kind;     // of the last axis
   bool inverse;  // scaled by 1 / n unless norm says else
-  bool conjugate;
 } recipe;
 
 // The argument as this call reads it, owned or borrowed by *items, and the
@@ -345,7 +337,6 @@ static bool one_axis(tl_vm *vm, const recipe *r, norm norm, tl_slot *items,
                      int axis, int64_t n) {
   transform t = {.kind = r->kind,
                  .inverse = r->inverse && r->kind == COMPLEX,
-                 .conjugate = r->conjugate,
                  .factor = 1,
                  .n = n};
   // The inverse is scaled by default, the other direction with norm forward.
@@ -385,17 +376,15 @@ static bool call(tl_vm *vm, const recipe *r, tl_slot *args, tl_slot *out) {
 }
 
 // Defines a function of the module: its name and its recipe.
-#define FUNCTION(function, kind, inverse, conjugate)               \
-  static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) {   \
-    static const recipe r = {#function, kind, inverse, conjugate}; \
-    return call(vm, &r, args, out);                                \
+#define FUNCTION(function, kind, inverse)                        \
+  static bool function(tl_vm *vm, tl_slot *args, tl_slot *out) { \
+    static const recipe r = {#function, kind, inverse};          \
+    return call(vm, &r, args, out);                              \
   }
-FUNCTION(fft, COMPLEX, false, false)
-FUNCTION(ifft, COMPLEX, true, false)
-FUNCTION(rfft, TO_HALF, false, false)
-FUNCTION(irfft, FROM_HALF, true, false)
-FUNCTION(hfft, FROM_HALF, false, true)
-FUNCTION(ihfft, TO_HALF, true, true)
+FUNCTION(fft, COMPLEX, false)
+FUNCTION(ifft, COMPLEX, true)
+FUNCTION(rfft, TO_HALF, false)
+FUNCTION(irfft, FROM_HALF, true)
 
 // --- Whose code -------------------------------------------------------------
 
@@ -455,17 +444,6 @@ const tl_builtin tl_fft_module[] = {
     /// {ABOUT}
     ///     fft.irfft([10, -2 + 2i, -2])    # [1.0, 2.0, 3.0, 4.0]
     {"irfft", ONE, irfft},
-    /// The real transform of items whose second half is the mirror image of the
-    /// first: n items, 2 (m − 1) unless given, of m along the axis.
-    /// {ABOUT}
-    ///     fft.hfft([10, -2 - 2i, -2], norm: "forward")    # [1.0, 2.0, 3.0, 4.0]
-    {"hfft", ONE, hfft},
-    /// The inverse of hfft: n / 2 + 1 items of real ones. Complex items are a
-    /// type error.
-    /// {LENGTH}
-    /// {ABOUT}
-    ///     fft.ihfft([4, 4]).real    # [4.0, 0.0]
-    {"ihfft", ONE, ihfft},
     /// Whose code computes the transforms that follow, in all of the program:
     /// "own" is Tally's, as in the beginning; "fftw" is FFTW 3 (Frigo and
     /// Johnson, 2005), loaded from the machine. Results differ by rounding, not

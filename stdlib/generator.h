@@ -46,13 +46,3 @@ bool tl_stream_open(tl_vm *vm, const char *function, tl_slot source,
 // words that would favour some are rejected.
 bool tl_draw_below(tl_vm *vm, const tl_stream *stream, uint64_t range,
                    size_t count, int64_t *out);
-
-// What the documentation of every function that draws says of its arguments.
-#define TL_DRAWN                                                             \
-  "shape is a length, a list of them, or none for one number. generator is " \
-  "a\n"                                                                      \
-  "seed, or a list of a seed and a stream: then the same call gives the "    \
-  "same\n"                                                                   \
-  "numbers; what random.generator made, which goes on with each draw; or "   \
-  "none\n"                                                                   \
-  "for the VM's own (random.seed).\n"

@@ -9,8 +9,8 @@
 //   diff          -2 3 -3 4       one elementwise operation on two views
 //
 // Where x ends here, the differences go into its own memory in pieces: a piece
-// of PIECE results is computed in other memory and then moved over items that
-// no later piece reads.
+// of results is computed on the stack and then moved over items that no later
+// piece reads.
 
 #include "stdlib/families.h"
 #include "vm/bytecode/module.h"
@@ -18,6 +18,11 @@
 #include "vm/kernels/kernels.h"
 #include "vm/nested/lift.h"
 #include "vm/nested/ragged.h"
+
+// Booleans have no difference; that they differ is one.
+static tl_op op_of(tl_dtype dtype) {
+  return dtype == TL_BOOL ? TL_OP_NOT_EQUAL : TL_OP_SUBTRACT;
+}
 
 // x without its first or last item along an axis.
 static bool without_end(tl_vm *vm, tl_slot x, int axis, bool first,
@@ -48,82 +53,43 @@ static bool neighbours(tl_vm *vm, tl_op op, tl_slot x, int axis, tl_slot *out) {
   return ok;
 }
 
-// 8 KiB of float64: operands and result stay in the nearest cache.
-enum { PIECE = 1024 };  // items that are computed at a time
+// Results that are computed at a time: they and the operands stay in the
+// nearest cache.
+enum { PIECE = 4096 };  // bytes
 
-// Vectors that stand for [n] items from some place on.
-static void stand_for(tl_array *part, char *data, int64_t n) {
-  part->data = data;
-  part->size = tl_shape(part)[0] = n;
+// Differences of items that lie [apart] bytes from each other: [n] of them.
+static void subtract(tl_op op, tl_dtype dtype, void *out, const char *items,
+                     size_t apart, int64_t n) {
+  tl_kernels()->binary[op][dtype](out, items + apart, items, (size_t)n);
 }
 
-// The pieces of op(x[1:], x[:-1]) in turn, each of which then moves down over
-// items that no later one reads.
-static bool move_pieces(tl_vm *vm, tl_op op, tl_array *x, int axis,
-                        tl_slot parts[2], tl_array *piece) {
-  size_t itemsize = tl_itemsize(tl_array_dtype(x));
-  // Neighbours along the axis are [inner] items away from each other.
-  int64_t inner = 1, n = tl_shape(x)[axis], done = 0;
-  for (int k = axis + 1; k < tl_ndim(x); k++) inner *= tl_shape(x)[k];
-  int64_t length = (n - 1) * inner;
-  for (int64_t begin = 0; begin < x->size; begin += n * inner) {
-    for (int64_t at = 0; at < length; at += PIECE) {
-      int64_t count = length - at < PIECE ? length - at : PIECE;
-      char *data = x->data + (size_t)(begin + at) * itemsize;
-      stand_for(parts[0].array, data + (size_t)inner * itemsize, count);
-      stand_for(parts[1].array, data, count);
-      stand_for(piece, piece->data, count);
-      if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
-        return false;
-      memcpy(x->data + (size_t)done * itemsize, piece->data,
-             (size_t)count * itemsize);
-      done += count;
-    }
-  }
-  return true;
-}
-
-// Two vectors over x and the memory of a piece of results; closed where it
-// fails, too.
-static bool open_pieces(tl_vm *vm, tl_slot x, tl_slot parts[2],
-                        tl_array **piece) {
-  tl_dtype dtype = tl_array_dtype(x.array);
-  int64_t one = PIECE, zero = 0, stride = (int64_t)tl_itemsize(dtype);
-  tl_slot base = tl_borrow(x);
-  parts[0] = parts[1] = tl_none();
-  *piece = tl_array_new(vm, dtype, 1, &one);
-  bool ok = *piece != NULL;
-  for (int i = 0; ok && i < 2; i++) {
-    tl_array *part =
-        tl_view_new(vm, &base, dtype, x.array->data, 1, &zero, &stride);
-    ok = part != NULL;
-    if (ok)
-      parts[i] = tl_own_array(part);
-  }
-  return ok;
-}
-
-// Gives up what open_pieces made, all of it or a part.
-static void close_pieces(tl_vm *vm, tl_slot parts[2], tl_array *piece) {
-  tl_array_drop(vm, piece);
-  for (int i = 0; i < 2; i++) tl_drop(vm, parts[i]);
-}
-
-// neighbours where x is dying: the result lies in its memory.
+// neighbours where x is dying: the result lies in its memory. Each piece moves
+// down over items that no later one reads.
 static bool neighbours_in_place(tl_vm *vm, tl_op op, tl_slot *x, int axis,
                                 tl_slot *out) {
-  tl_array *a = x->array, *piece;
-  int64_t shape[TL_MAX_DIMS];
-  tl_slot parts[2];
-  bool ok = open_pieces(vm, *x, parts, &piece) &&
-            move_pieces(vm, op, a, axis, parts, piece);
-  close_pieces(vm, parts, piece);
-  if (!ok)
-    return false;
+  _Alignas(64) char piece[PIECE];
+  tl_array *a = x->array;
+  const tl_dtype dtype = tl_array_dtype(a);
+  const size_t size = tl_itemsize(dtype);
+  int64_t shape[TL_MAX_DIMS], inner = 1, n = tl_shape(a)[axis];
+  // Neighbours along the axis are [inner] items away from each other.
+  for (int k = axis + 1; k < tl_ndim(a); k++) inner *= tl_shape(a)[k];
+  const int64_t length = (n - 1) * inner, most = (int64_t)(PIECE / size);
+  char *to = a->data;
+  for (int64_t begin = 0; begin < a->size; begin += n * inner) {
+    for (int64_t at = 0, count; at < length; at += count) {
+      count = length - at < most ? length - at : most;
+      subtract(op, dtype, piece, a->data + (size_t)(begin + at) * size,
+               (size_t)inner * size, count);
+      to = (char *)memcpy(to, piece, (size_t)count * size) +
+           (size_t)count * size;
+      if (!tl_poll(vm, 1))
+        return false;
+    }
+  }
   memcpy(shape, tl_shape(a), sizeof(int64_t) * (size_t)tl_ndim(a));
   shape[axis]--;
-  *out = tl_own_array(
-      tl_array_narrow(vm, x, tl_array_dtype(a), tl_ndim(a), shape));
+  *out = tl_own_array(tl_array_narrow(vm, x, dtype, tl_ndim(a), shape));
   return true;
 }
 
@@ -150,26 +116,24 @@ static bool need_numbers(tl_vm *vm, const char *function, tl_slot *x) {
 // The differences of all items in pieces, and of each piece those within rows:
 // all but the one behind a row's last item.
 static bool keep_within_rows(tl_vm *vm, tl_op op, const tl_array *x,
-                             const int64_t *at, int64_t rows, tl_slot parts[2],
-                             tl_array *piece, tl_array *to) {
-  size_t itemsize = tl_itemsize(tl_array_dtype(x)), done = 0;
-  tl_compress_kernel *keep = tl_kernels()->compress[tl_move_size(itemsize)];
-  int64_t last = x->size - 1, row = 1;
-  for (int64_t begin = 0; begin < last; begin += PIECE) {
-    int64_t count = last - begin < PIECE ? last - begin : PIECE;
-    char *data = x->data + (size_t)begin * itemsize;
+                             const int64_t *at, int64_t rows, tl_array *out) {
+  _Alignas(64) char piece[PIECE];
+  const size_t size = tl_itemsize(tl_array_dtype(x));
+  tl_compress_kernel *keep = tl_kernels()->compress[tl_move_size(size)];
+  const int64_t last = x->size - 1, most = (int64_t)(PIECE / size);
+  char *to = out->data;
+  for (int64_t begin = 0, row = 1, count; begin < last; begin += count) {
     uint8_t within[PIECE];
-    stand_for(parts[0].array, data + itemsize, count);
-    stand_for(parts[1].array, data, count);
-    stand_for(piece, piece->data, count);
-    if (!tl_poll(vm, 1) || !tl_elementwise_into(vm, op, parts, piece))
-      return false;
+    count = last - begin < most ? last - begin : most;
+    subtract(op, tl_array_dtype(x), piece, x->data + (size_t)begin * size, size,
+             count);
     memset(within, 1, (size_t)count);
     for (; row <= rows && at[row] <= begin + count; row++)
       if (at[row] > begin)
         within[at[row] - 1 - begin] = 0;
-    done +=
-        itemsize * keep(to->data + done, piece->data, within, (size_t)count);
+    to += size * keep(to, piece, within, (size_t)count);
+    if (!tl_poll(vm, 1))
+      return false;
   }
   return true;
 }
@@ -188,8 +152,7 @@ static tl_array *offsets_without_last(tl_vm *vm, const tl_array *offsets) {
 
 // The differences within rows of plain items, all rows at once.
 static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
-  tl_slot at, borrowed, items = tl_none(), made = tl_none(), parts[2];
-  tl_array *piece;
+  tl_slot at, borrowed, items = tl_none(), made = tl_none();
   if (!tl_ragged_borrow(vm, x, &at, &borrowed))
     return false;
   bool ok = tl_array_contiguous(vm, &borrowed, &items);
@@ -197,16 +160,11 @@ static bool diff_of_rows(tl_vm *vm, tl_slot x, tl_slot *out) {
   if (offsets != NULL) {
     int64_t rows = offsets->size - 1;
     tl_dtype dtype = tl_array_dtype(items.array);
-    // Booleans have no difference; that they differ is one.
-    tl_op op = dtype == TL_BOOL ? TL_OP_NOT_EQUAL : TL_OP_SUBTRACT;
     tl_array *to = tl_array_new(vm, dtype, 1, &tl_offsets_data(offsets)[rows]);
-    ok = to != NULL && open_pieces(vm, items, parts, &piece);
-    ok = ok && keep_within_rows(vm, op, items.array, tl_offsets_data(at.array),
-                                rows, parts, piece, to);
-    if (to != NULL) {
-      close_pieces(vm, parts, piece);
+    ok = to != NULL && keep_within_rows(vm, op_of(dtype), items.array,
+                                        tl_offsets_data(at.array), rows, to);
+    if (to != NULL)
       made = tl_own_array(to);
-    }
   }
   tl_clear(vm, &items);
   tl_clear(vm, &borrowed);
@@ -261,8 +219,7 @@ static bool differences(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (n > 0 && (!tl_is_none(args[3]) || !tl_is_none(args[4])) &&
       !join_ends(vm, args, axis))
     return false;
-  tl_op op = tl_array_dtype(args[0].array) == TL_BOOL ? TL_OP_NOT_EQUAL
-                                                      : TL_OP_SUBTRACT;
+  const tl_op op = op_of(tl_array_dtype(args[0].array));
   // Differences of more steps than there are items are none at all.
   if (n > tl_shape(args[0].array)[axis])
     n = tl_shape(args[0].array)[axis];

@@ -6,8 +6,7 @@
 
 // --- add_at -----------------------------------------------------------------
 
-// Wrapped indices stand on the stack: 4 KiB.
-enum { BLOCK = 512 };  // indices at once
+enum { BLOCK = 512 };  // indices between two polls
 
 // X(dtype, item type, type to compute in): integers wrap.
 #define ADD_DTYPES(X)           \
@@ -65,7 +64,7 @@ static add_rows *const adders[TL_DTYPE_COUNT] = {
 // The rows that are added to: places among the first [axes] axes of x, which
 // have [length] rows.
 typedef struct target {
-  tl_slot index;  // dense int64, negative ones still unwrapped
+  tl_slot index;  // dense int64
   int axes;
   int64_t length;
 } target;
@@ -133,36 +132,23 @@ static bool check_kinds(tl_vm *vm, tl_slot *args) {
   return true;
 }
 
-// All rows are added, or (x NULL) all indices checked, in pieces between which
-// it polls. Called twice, so that an index out of range (kind index) is met
-// before x is written.
+// Adds all rows at indices from 0 on, in pieces between which it polls.
 static bool add_all(tl_vm *vm, tl_array *x, const target *t,
-                    const tl_array *values) {
-  const tl_array *index = t->index.array;
-  size_t row = 1, step = 0, nbytes = 0;
-  if (x) {
-    tl_dtype dtype = tl_array_dtype(x);
-    // Items of a row, in floats where items are complex.
-    row = tl_dtype_is_complex(dtype) ? 2 : 1;
-    for (int k = t->axes; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
-    step = values->size == 1 ? 0 : row;
-    nbytes = step * tl_itemsize(dtype) / (tl_dtype_is_complex(dtype) ? 2 : 1);
-  }
+                    const tl_array *index, const tl_array *values) {
+  const tl_dtype dtype = tl_array_dtype(x);
+  // Items of a row, in floats where items are complex.
+  const size_t parts = tl_dtype_is_complex(dtype) ? 2 : 1;
+  size_t row = parts;
+  for (int k = t->axes; k < tl_ndim(x); k++) row *= (size_t)tl_shape(x)[k];
+  const size_t step = values->size == 1 ? 0 : row;
+  const size_t nbytes = step * tl_itemsize(dtype) / parts;
   const int64_t *places = (const int64_t *)(const void *)index->data;
-  int64_t wrapped[BLOCK];
-  for (int64_t i = 0, n; i < index->size; i += n) {
+  for (int64_t i = 0, n; row > 0 && i < index->size; i += n) {
     n = index->size - i < BLOCK ? index->size - i : BLOCK;
     if (!tl_poll(vm, 1 + ((uint64_t)n * row >> 10)))
       return false;
-    size_t bad =
-        tl_kernels()->wrap_indices(wrapped, places + i, t->length, (size_t)n);
-    if (bad < (size_t)n)
-      return tl_fail(vm, TALLY_ERR_INDEX,
-                     "add_at: index %lld is outside an axis of length %lld",
-                     (long long)places[i + (int64_t)bad], (long long)t->length);
-    if (x && row > 0)
-      adders[tl_array_dtype(x)](x->data, values->data + (size_t)i * nbytes,
-                                step, wrapped, (size_t)n, row);
+    adders[dtype](x->data, values->data + (size_t)i * nbytes, step, places + i,
+                  (size_t)n, row);
   }
   return true;
 }
@@ -232,17 +218,19 @@ static bool read_target(tl_vm *vm, tl_slot x, tl_slot *indices, target *t) {
 // add_at(x, indices, values): unlike x[indices] += values, an index that comes
 // twice adds twice. In x's own memory where it ends here.
 static bool add_at(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  tl_slot values = tl_none();
+  tl_slot values = tl_none(), wrapped = tl_none();
   target t = {.index = tl_none()};
   if (!check_kinds(vm, args))
     return false;
   // Checked before the first write, since x may be written where it is.
-  bool ok = read_target(vm, args[0], &args[1], &t) &&
-            add_all(vm, NULL, &t, NULL) &&
-            spread_values(vm, &args[2], args[0].array, &t, &values);
+  bool ok =
+      read_target(vm, args[0], &args[1], &t) &&
+      tl_wrap_indices(vm, "add_at", "indices", t.index, t.length, &wrapped) &&
+      spread_values(vm, &args[2], args[0].array, &t, &values);
   tl_array *x = ok ? tl_take_dense(vm, &args[0]) : NULL;
-  ok = x && add_all(vm, x, &t, values.array);
+  ok = x && add_all(vm, x, &t, wrapped.array, values.array);
   ok = tl_array_finish(vm, ok, x, out);
+  tl_drop(vm, wrapped);
   tl_drop(vm, t.index);
   tl_drop(vm, values);
   return ok;

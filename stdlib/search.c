@@ -142,14 +142,13 @@ static bool own_indices(tl_array *made, tl_slot *index) {
   return made != NULL;
 }
 
-// The indices as dense int64 from 0 on, checked against the length: the given
-// ones where none is counted from the end. *out is owned or borrowed.
-static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
-                         int64_t length, tl_slot *out) {
+// In blocks, so that the wrong index is still there to be named.
+bool tl_wrap_indices(tl_vm *vm, const char *function, const char *name,
+                     tl_slot s, int64_t length, tl_slot *out) {
   if (!tl_arg_numeric(vm, function, &s))
     return false;
   if (!tl_dtype_is_integer(tl_array_dtype(s.array)))
-    return tl_arg_fail(vm, function, "the indices", "integers", s);
+    return tl_arg_fail(vm, function, name, "integers", s);
   tl_slot index = tl_borrow(s);
   bool ok = true, given = tl_array_dtype(s.array) == TL_INT64;
   if (!given || !tl_is_contiguous(s.array))
@@ -158,7 +157,6 @@ static bool wrap_indices(tl_vm *vm, const char *function, tl_slot s,
                      &index);
   size_t n = (size_t)s.array->size;
   for (size_t at = 0, count; ok && at < n; at += count) {
-    // In blocks, so that the wrong index is still there to be named.
     int64_t wrapped[512], *items = (int64_t *)index.array->data + at;
     count = n - at < 512 ? n - at : 512;
     if (at % POLL_ITEMS == 0 && !tl_poll(vm, 0)) {
@@ -221,7 +219,8 @@ static bool take(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_axis(vm, "take", args[2], tl_ndim(x), 0, &axis))
     return false;
   tl_slot index, taken;
-  if (!wrap_indices(vm, "take", args[1], tl_shape(x)[axis], &index))
+  if (!tl_wrap_indices(vm, "take", "the indices", args[1], tl_shape(x)[axis],
+                       &index))
     return false;
   bool ok = tl_take_axis(vm, x, (const int64_t *)index.array->data,
                          index.array->size, axis, &taken);
@@ -290,7 +289,8 @@ static bool take_along_axis(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!tl_arg_axis(vm, "take_along_axis", args[2], ndim, -1, &axis))
     return false;
   tl_slot index;
-  if (!wrap_indices(vm, "take_along_axis", args[1], tl_shape(x)[axis], &index))
+  if (!tl_wrap_indices(vm, "take_along_axis", "the indices", args[1],
+                       tl_shape(x)[axis], &index))
     return false;
   // Views with strides of 0 stand for the broadcast arrays; nothing is copied.
   tl_slot from = tl_borrow(args[0]), by = index;

@@ -130,7 +130,6 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
                                   const tally_value *args, tally_value *out) {
   const char *name;
   int lock;
-  (void)count;
   tally_status status = tally_to_string(vm, args[0], &name, NULL);
   if (status == TALLY_OK)
     status = enter(context, &lock);
@@ -145,7 +144,6 @@ static tally_status import_module(tally_vm *vm, void *context, size_t count,
 static tally_status deep_value(tally_vm *vm, void *context, size_t count,
                                const tally_value *args, tally_value *out) {
   int lock;
-  (void)vm, (void)count;
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
@@ -164,7 +162,6 @@ static tally_status deep_value(tally_vm *vm, void *context, size_t count,
 static tally_status as_object(tally_vm *vm, void *context, size_t count,
                               const tally_value *args, tally_value *out) {
   int lock;
-  (void)vm, (void)count;
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
@@ -193,7 +190,6 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
   tally_value items[64];
   size_t n = 0;
   int lock;
-  (void)count;
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
@@ -231,7 +227,6 @@ static tally_status call(tally_vm *vm, void *context, size_t count,
 static tally_status items(tally_vm *vm, void *context, size_t count,
                           const tally_value *args, tally_value *out) {
   int lock;
-  (void)vm, (void)count;
   tally_status status = enter(context, &lock);
   if (status != TALLY_OK)
     return status;
@@ -271,21 +266,18 @@ static tally_status evaluate(py_link *link, const char *how,
 // The last expression alone: "x = 1" is a syntax error of Python's.
 static tally_status eval(tally_vm *vm, void *context, size_t count,
                          const tally_value *args, tally_value *out) {
-  (void)vm, (void)count;
   return evaluate(context, "eval", args, out);
 }
 
 // python.run(text): statements.
 static tally_status run(tally_vm *vm, void *context, size_t count,
                         const tally_value *args, tally_value *out) {
-  (void)vm, (void)count;
   return evaluate(context, "exec", args, out);
 }
 
 // Without the lock: the text is static in Python.
 static tally_status version(tally_vm *vm, void *context, size_t count,
                             const tally_value *args, tally_value *out) {
-  (void)context, (void)count, (void)args;
   tally_status status = need_python(vm);
   if (status != TALLY_OK)
     return status;
@@ -302,7 +294,6 @@ static tally_status version(tally_vm *vm, void *context, size_t count,
 // freed here. It is emptied with the lock, which those who fill it have.
 static void end_session(void *context, void *object) {
   py_link *link = object;
-  (void)context;
   if (py_owner == PY_THIS_PROCESS && py.Py_IsInitialized()) {
     // What Python printed and has not written yet.
     int lock = py.PyGILState_Ensure();

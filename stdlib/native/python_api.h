@@ -10,6 +10,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+// Functions that Python or the VM calls have all parameters of their types,
+// whether they need them or not.
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
 // How objects begin, from 3.0 to 3.14: eight bytes of counts (later ones have
 // flags in them), then the type. Only the type is read here, references are
 // counted by Py_IncRef and Py_DecRef. Where threads run without a lock (3.13t)

@@ -128,14 +128,12 @@ static py_object *sizes(const intptr_t *from, int n) {
 // array.shape, as NumPy's: a tuple.
 static py_object *get_shape(py_object *self, void *closure) {
   py_held *h = (py_held *)(void *)self;
-  (void)closure;
   return sizes(h->shape, h->of.ndim);
 }
 
 // array.dtype: a name of Tally's and NumPy's, not NumPy's object, so that it is
 // there without NumPy.
 static py_object *get_dtype(py_object *self, void *closure) {
-  (void)closure;
   return py_text(((py_held *)(void *)self)->item->dtype);
 }
 
@@ -147,7 +145,6 @@ static py_object *get_dtype(py_object *self, void *closure) {
 static py_object *get_interface(py_object *self, void *closure) {
   py_held *h = (py_held *)(void *)self;
   char type[16];
-  (void)closure;
   if (!is_open(h))
     return NULL;
   snprintf(type, sizeof type, "%c%c%zu", h->item->size == 1 ? '|' : '<',
@@ -197,7 +194,6 @@ static py_object *to_dlpack(py_object *self, py_object *args,
                             py_object *named) {
   py_held *h = (py_held *)(void *)self;
   int ndim = h->of.ndim;
-  (void)args, (void)named;
   if (!is_open(h))
     return NULL;
   tensor *t = calloc(1, sizeof *t + 2 * (size_t)ndim * sizeof *t->sizes);
@@ -233,7 +229,6 @@ static py_object *to_dlpack(py_object *self, py_object *args,
 // A method without arguments: nothing is NULL.
 static py_object *get_device(py_object *self, py_object *nothing) {
   static const intptr_t cpu[] = {1, 0};
-  (void)self, (void)nothing;
   return sizes(cpu, 2);
 }
 
@@ -265,7 +260,6 @@ static py_object *show(py_object *self) {
 // that makes has no link. A flag that forbids it is there only from 3.10 on.
 static py_object *refuse_new(py_object *type, py_object *args,
                              py_object *named) {
-  (void)type, (void)args, (void)named;
   return py_fail(*py.PyExc_TypeError,
                  "arrays and functions of Tally's are made by scripts");
 }

@@ -237,7 +237,6 @@ static tally_status wrap(py_link *link, py_object *o, tally_value *out);
 // is nobody's, and only the record is freed.
 static void end_seen(void *context, void *data) {
   py_buffer *buffer = context;
-  (void)data;
   if (py_is_usable()) {
     int lock = py.PyGILState_Ensure();
     py.PyBuffer_Release(buffer);
@@ -293,7 +292,6 @@ static tally_status from_scalar(py_link *link, const py_buffer *b,
 
 // The other end of from_copy's malloc.
 static void end_copy(void *context, void *data) {
-  (void)context;
   free(data);
 }
 
@@ -577,7 +575,6 @@ typedef struct handle {
 // on.
 static void end_handle(void *context, void *object) {
   handle *h = object;
-  (void)context;
   py_drop_anywhere(h->ahead);
   py_drop_anywhere(h->iterator);
   py_drop_anywhere(h->object);
@@ -597,7 +594,6 @@ static tally_status show_handle(tally_vm *vm, void *context, void *object,
                                 tally_value *out) {
   handle *h = object;
   int lock;
-  (void)context;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
@@ -609,7 +605,6 @@ static tally_status get_attribute(tally_vm *vm, void *context, void *object,
                                   const char *name, tally_value *out) {
   handle *h = object;
   int lock;
-  (void)context;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
@@ -686,7 +681,6 @@ static tally_status get_item(tally_vm *vm, void *context, void *object,
                              tally_value *out) {
   handle *h = object;
   int lock;
-  (void)context;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
@@ -718,7 +712,6 @@ static tally_status has_item(tally_vm *vm, void *context, void *object,
                              size_t at, int *more) {
   handle *h = object;
   int lock;
-  (void)context;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
@@ -746,7 +739,6 @@ static tally_status give_item(tally_vm *vm, void *context, void *object,
                               size_t at, tally_value *out) {
   handle *h = object;
   int lock;
-  (void)context;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
@@ -764,7 +756,6 @@ static tally_status put_item(tally_vm *vm, void *context, void *object,
                              tally_value *out) {
   handle *h = object;
   int lock;
-  (void)context, (void)alone, (void)out;
   tally_status status = py_lock(vm, &lock);
   if (status != TALLY_OK)
     return status;
@@ -801,14 +792,12 @@ static tally_status call_with(tally_vm *vm, handle *h, size_t count,
 static tally_status call_handle(tally_vm *vm, void *context, void *object,
                                 size_t count, const tally_value *args,
                                 tally_value *out) {
-  (void)context;
   return call_with(vm, object, count, args, NULL, out);
 }
 
 static tally_status call_named(tally_vm *vm, void *context, void *object,
                                size_t count, const tally_value *args,
                                tally_value named, tally_value *out) {
-  (void)context;
   return call_with(vm, object, count, args, &named, out);
 }
 
@@ -835,7 +824,6 @@ static tally_status operate(tally_vm *vm, void *context, const char *op,
   const char *name = NULL;
   void *object = NULL;
   int lock;
-  (void)context;
   for (int i = 0; operators[i].op != NULL && name == NULL; i++)
     if (strcmp(operators[i].op, op) == 0)
       name = count == 1 ? operators[i].unary : operators[i].binary;

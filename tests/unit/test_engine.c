@@ -611,31 +611,6 @@ static void equality_is_one_bool_elsewhere(void **state) {
   tl_drop(vm, b);
 }
 
-// --- Into views -------------------------------------------------------------
-
-static void a_view_is_updated_as_from_a_copy(void **state) {
-  tl_vm *vm = *state;
-  tl_slot x = vector(vm, TL_INT64, 8, small), lent = tl_borrow(x);
-  int64_t n = 7, step = 8;
-  tl_array *from =
-      tl_view_new(vm, &lent, TL_INT64, x.array->data, 1, &n, &step);
-  tl_array *to =
-      tl_view_new(vm, &lent, TL_INT64, x.array->data + 8, 1, &n, &step);
-  tl_slot operands[] = {tl_borrow(tl_own_array(to)),
-                        tl_borrow(tl_own_array(from))};
-  assert_true(tl_elementwise_into(vm, TL_OP_ADD, operands, to));
-  for (int i = 1; i < 8; i++) {
-    assert_true(item_at(x.array, i) == small[i] + small[i - 1]);
-  }
-  operands[1] = tl_float(0.5);
-  assert_false(tl_elementwise_into(vm, TL_OP_ADD, operands, to));
-  failure(vm, TALLY_ERR_TYPE);
-  tl_error_clear(vm);
-  tl_drop(vm, tl_own_array(from));
-  tl_drop(vm, tl_own_array(to));
-  tl_drop(vm, x);
-}
-
 static void scalars_are_checked_when_stored(void **state) {
   tl_vm *vm = *state;
   int8_t item;
@@ -761,7 +736,6 @@ int main(void) {
       FIXTURE_TEST(unsupported_types_are_named),
       FIXTURE_TEST(strings_join_and_order),
       FIXTURE_TEST(equality_is_one_bool_elsewhere),
-      FIXTURE_TEST(a_view_is_updated_as_from_a_copy),
       FIXTURE_TEST(scalars_are_checked_when_stored),
       FIXTURE_TEST(complex_scalars_work),
       FIXTURE_TEST(no_memory_leaves_nothing_behind),

@@ -55,15 +55,6 @@ bool tl_elementwise_kept(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out);
 bool tl_elementwise_fitting(tl_vm *vm, tl_op op, tl_overflow how,
                             tl_slot *operands, tl_slot *out);
 
-// target[...] = op(operands), in the memory of [target], for `x[i] += v` on
-// views: [target] is a writable view of the block, and the result broadcasts
-// to it and has no higher kind (kind type). Operands that overlap the target
-// otherwise than item on item are copied first.
-// Work on numbers is polled for before the first write, so that the script sees
-// no target that is half written.
-bool tl_elementwise_into(tl_vm *vm, tl_op op, tl_slot *operands,
-                         tl_array *target);
-
 // The value converted to [dtype]: float32(x), astype. Takes over an owned
 // array's memory where the item sizes agree. Scalars too. *out is owned, or
 // still borrowed where it is the value itself.
