@@ -43,7 +43,7 @@ typedef struct holding {
 // Adds an object's bytes where it is met for the first time. A list or an array
 // of strings may have millions, so this is where the VM polls.
 static void meet(holding *h, tl_slot s) {
-  h->stopped = h->stopped || !tl_poll_at(h->reach.vm, h->looked_at++);
+  h->stopped = h->stopped || !tl_poll_far(h->reach.vm, h->looked_at++);
   if (!h->stopped && tl_reach_meet(&h->reach, s))
     h->nbytes += bytes_of(s.object);
 }
