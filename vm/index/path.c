@@ -332,6 +332,11 @@ static bool update_nested(tl_vm *vm, way w, tl_slot *target, carried *carried,
 // Builds the new part before the old one ends, so that a failure leaves it.
 static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   if (tl_is_array(*part)) {
+    // What was computed in the part's own memory is there already.
+    if (tl_is_array(value) && tl_is_taken(value.array) &&
+        tl_array_owner(value.array) == part->array &&
+        tl_arrays_coincide(value.array, part->array))
+      return true;
     tl_array *like = tl_array_new(vm, tl_array_dtype(part->array),
                                   tl_ndim(part->array), tl_shape(part->array));
     bool ok = like != NULL && tl_array_store_all(vm, like, value);
