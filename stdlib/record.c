@@ -33,12 +33,13 @@ static tl_slot own_key(tl_vm *vm, tl_key key) {
 static bool give_fields(tl_vm *vm, tl_record *record, bool keys,
                         tl_list *list) {
   bool ok = true;
+  // What the record borrows the list borrows.
+  list->head.flags |= record->head.flags & TL_BORROWED;
   for (; list->length < record->length; list->length++)
     list->items[list->length] = tl_none();
   for (int64_t i = 0; ok && record->length > 0; i++) {
     const tl_field *field = &record->fields[--record->length];
-    list->items[record->length] =
-        keys ? own_key(vm, field->key) : field->value;
+    list->items[record->length] = keys ? own_key(vm, field->key) : field->value;
     if (keys)
       tl_drop(vm, field->value);
     else
@@ -56,12 +57,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
     return false;
   // The only owner is this call, so nobody sees the record empty.
   bool gives = tl_is_owned(r) && r.object->count == 1;
-  bool ok = true;
-  if (gives) {
-    // What the record borrows the list borrows.
-    list->head.flags |= record->head.flags & TL_BORROWED;
-    ok = give_fields(vm, record, keys, list);
-  }
+  bool ok = !gives || give_fields(vm, record, keys, list);
   for (int64_t i = 0; i < record->length && tl_poll_ok(vm, i, &ok); i++) {
     const tl_field *field = &record->fields[i];
     tl_slot item = keys ? tl_key_slot(field->key) : tl_borrow(field->value);

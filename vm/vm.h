@@ -359,12 +359,7 @@ static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
   return (i & 0xfff) != 0xfff || tl_poll(vm, 4);
 }
 
-// The same where each iteration reads memory far from what the last one read.
-static inline bool tl_poll_far(tl_vm *vm, int64_t i) {
-  return (i & 0x1ff) != 0x1ff || tl_poll(vm, 1);
-}
-
-// tl_poll_at as the condition of a loop that ends where *ok is false, too: it
+// The same as the condition of a loop that ends where *ok is false, too: it
 // becomes so after tl_fail.
 static inline bool tl_poll_ok(tl_vm *vm, int64_t i, bool *ok) {
   *ok = *ok && tl_poll_at(vm, i);

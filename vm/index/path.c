@@ -499,8 +499,7 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
       (path->step_count == 1 && tl_is_array(*target)) || tl_is_nested(*target);
   // What was written through a view of the place, and lives on under a name,
   // gets its share of the block: the place is set in a copy.
-  if (tl_is_array(*value) && !tl_is_owned(*value) &&
-      (value->array->head.flags & (TL_VIEW | TL_TAKEN)) == (TL_VIEW | TL_TAKEN))
+  if (tl_is_array(*value) && !tl_is_owned(*value) && tl_is_taken(value->array))
     tl_hold(vm, *value, TL_CAUSE_VIEW);
   if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
     carried.value = tl_retain(vm, *value);

@@ -181,10 +181,10 @@ bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
 }
 
 // A slice shows the array's block, a field of structs theirs; one that is kept
-// as a column becomes a view of that. Where the memory is the container's alone,
-// what is computed of the place may be written into it at once: the statement
-// sets the place to the result, or nobody asks for it again. False after
-// tl_fail.
+// as a column becomes a view of that. Where the memory is the container's
+// alone, what is computed of the place may be written into it at once: the
+// statement sets the place to the result, or nobody asks for it again. False
+// after tl_fail.
 static bool mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
   const uint64_t mine = TL_OWNED | TL_DIRECT;
   const bool fields = tl_has_fields(container);
@@ -199,8 +199,8 @@ static bool mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
   // Like the view of a field at once, it needs none: the target has it
   // meanwhile.
   const bool whole = out->array == block;
-  const uint32_t counts = tl_is_owned(*out) &&
-                          (whole || (out->array->head.flags & TL_HOLD) != 0);
+  const uint32_t counts =
+      tl_is_owned(*out) && (whole || (out->array->head.flags & TL_HOLD) != 0);
   if (part == end || (part->tag & mine) != mine ||
       block->head.count != 1 + counts || (!whole && !tl_is_owned(*out)))
     return true;
@@ -217,19 +217,6 @@ static bool mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
   return true;
 }
 
-// What a path, or its first steps, indexes that is no list or record; NULL:
-// there is none, or it may not be changed in place.
-static const tl_slot *find_array(tl_vm *vm, tl_slot *target,
-                                 const tl_path *path, const tl_slot *parts) {
-  tl_path outer = *path;
-  const tl_slot *found = NULL;
-  for (; found == NULL && outer.step_count > 0; outer.step_count--) {
-    const tl_slot *at = parts;
-    found = find_container(vm, target, &outer, &at);
-  }
-  return found;
-}
-
 // What can be moved out is left unset, which is how tl_path_give_back
 // recognises it. What nothing counts is read.
 bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
@@ -237,25 +224,30 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
   const tl_slot *at = parts;
   const tl_slot *container = find_container(vm, &target, path, &at);
   char *item;
-  if (container != NULL && tl_is_array(*container)) {
-    if (tl_index_item_at(container->array, last_step(path), at, &item) &&
-        tl_element_load(out, tl_dtype_of(*container), item))
-      return true;
-  } else if (container != NULL) {
-    tl_slot *place = find_item(*container, last_step(path), at);
-    if (place != NULL) {
-      tl_copy_slot(out, place);
-      if (tl_is_owned(*place))
-        *place = tl_unset();
-      return true;
-    }
+  if (container != NULL && tl_is_array(*container) &&
+      tl_index_item_at(container->array, last_step(path), at, &item) &&
+      tl_element_load(out, tl_dtype_of(*container), item))
+    return true;
+  tl_slot *place =
+      container == NULL ? NULL : find_item(*container, last_step(path), at);
+  if (place != NULL) {
+    tl_copy_slot(out, place);
+    if (tl_is_owned(*place))
+      *place = tl_unset();
+    return true;
   }
   tl_slot from = tl_borrow(target);
   if (!tl_path_check_length(vm, path) ||
       !tl_path_get(vm, &from, path, parts, out))
     return false;
-  container = find_array(vm, &target, path, parts);
-  return container == NULL || mark_taken(vm, *container, out);
+  // What the path, or its first steps, indexes that is no list or record.
+  for (tl_path outer = *path; outer.step_count > 0; outer.step_count--) {
+    at = parts;
+    container = find_container(vm, &target, &outer, &at);
+    if (container != NULL)
+      return mark_taken(vm, *container, out);
+  }
+  return true;
 }
 
 // After the update stored another value there is nothing to put back.

@@ -41,13 +41,10 @@ static bool matmul_of(tl_vm *vm, tl_slot *operands, tl_slot *out) {
     return false;
   if (known)
     return true;
-  tl_slot values[2];
-  int made = 0;
-  while (made < 2 && tl_indexed_values(vm, operands[made], &values[made]))
-    made++;
-  bool ok = made == 2 && tl_matmul(vm, values, out);
-  while (made > 0) tl_drop(vm, values[--made]);
-  return ok;
+  tl_slot values[2] = {tl_borrow(operands[0]), tl_borrow(operands[1])};
+  bool ok = tl_spell_out(vm, 2, values) && tl_matmul(vm, values, out);
+  tl_drop(vm, values[0]);
+  return tl_drop_after(vm, ok, &values[1]);
 }
 
 // The product never takes an operand's memory, so both are only dropped.

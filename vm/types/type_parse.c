@@ -168,7 +168,6 @@ static const char *find_other(const char *name, size_t nbytes) {
       {"array", "; an array is N * T"},
       {"tuple", "; a tuple is (T, T)"},
       {"struct", "; a struct is {x: T}"},
-      {"decimal", "; numbers with decimals are float64"},
       {"ref", "; what refers to a value is pointer[T]"},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -242,11 +241,12 @@ static bool is_variable(const char *name) {
   return !(name[0] >= 'a' && name[0] <= 'z');
 }
 
-// Sets [set] to the one from [first] to [last] that a name stands for, if any.
-// A name of another set is refused: as a variable it would match anything.
+// Sets [set] to what a name stands for: [place], which is TL_SET_ANY for all
+// sets of items, or TL_SET_NONE for a variable. A name of another set is
+// refused: as a variable it would match anything. So is one with a small
+// letter.
 static bool read_set(parser *p, const char *name, size_t nbytes,
-                     tl_type_set first, tl_type_set last, const char *expected,
-                     int64_t *set) {
+                     tl_type_set place, const char *expected, int64_t *set) {
   static const char *const sets[] = {
       [TL_SET_ANY] = "Any",         [TL_SET_SCALAR] = "Scalar",
       [TL_SET_BOOL] = "Bool",       [TL_SET_INT] = "Int",
@@ -254,10 +254,10 @@ static bool read_set(parser *p, const char *name, size_t nbytes,
       [TL_SET_COMPLEX] = "Complex", [TL_SET_FIXED] = "Fixed",
       [TL_SET_DIMS] = "Dims"};
   int i = TL_SET_DIMS;
-  while (i > TL_SET_NONE && !is_word(name, nbytes, sets[i]))
-    i--;
+  while (i > TL_SET_NONE && !is_word(name, nbytes, sets[i])) i--;
   *set = i;
-  if (i == TL_SET_NONE || (i >= (int)first && i <= (int)last))
+  if (is_variable(name) && (i == TL_SET_NONE || i == (int)place ||
+                            (place == TL_SET_ANY && i < TL_SET_FIXED)))
     return true;
   p->at = (size_t)(name - p->text);
   return fail_expected(p, expected) != NULL;
@@ -299,7 +299,7 @@ static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
   tl_type model = {.kind = TL_TYPE_OTHER};
   if (is_variable(name)) {
     model.kind = TL_TYPE_VARIABLE;
-    if (!read_set(p, name, nbytes, TL_SET_ANY, TL_SET_COMPLEX,
+    if (!read_set(p, name, nbytes, TL_SET_ANY,
                   "an item (Fixed * and Dims... * are dimensions)",
                   &model.size))
       return NULL;
@@ -444,18 +444,17 @@ static tl_type *parse_struct(parser *p) {
 // Refuses what other datashapes say of parameters: (x: int64), (int64, ...).
 static bool names_parameter(parser *p) {
   size_t begin = p->at;
-  const char *name;
-  bool any = accept(p, "...") && peek(p) == ')';
-  bool named = !any && read_name(p, &name) > 0 && peek(p) == ':';
+  const char *name, *why = NULL;
+  if (accept(p, "...") && peek(p) == ')')
+    why =
+        "a tuple or a function has as many members as its type names; there "
+        "is no ...";
+  else if (read_name(p, &name) > 0 && peek(p) == ':')
+    why =
+        "members of tuples and parameters of functions have no names: {x: T} "
+        "has";
   p->at = begin;
-  return (any && fail_at(p, begin,
-                         "a tuple or a function has as many members "
-                         "as its type names; there is no ...",
-                         "") == NULL) ||
-         (named && fail_at(p, begin,
-                           "members of tuples and parameters of "
-                           "functions have no names: {x: T} has",
-                           "") == NULL);
+  return why != NULL && fail_at(p, begin, why, "") == NULL;
 }
 
 // A member of a tuple, or a parameter.
@@ -702,30 +701,23 @@ static tl_type *parse_named(parser *p) {
   // A named ellipsis: Dims... * of.
   if (accept(p, "...")) {
     tl_type model = {.kind = TL_TYPE_ELLIPSIS};
-    bool ok = read_set(p, name, n, TL_SET_DIMS, TL_SET_DIMS,
-                       "Dims... or a name of its own", &model.size);
+    bool ok = read_set(p, name, n, TL_SET_DIMS, "Dims... or a name of its own",
+                       &model.size);
     return ok ? parse_over(p, model, name, n) : NULL;
   }
   // Nothing follows that would make it a dimension.
   if (peek(p) != '*')
     return item_named(p, name, n);
-  if (is_word(name, n, "var")) {
+  if (is_word(name, n, "var"))
     return parse_over(p, (tl_type){.kind = TL_TYPE_VAR}, NULL, 0);
-  }
-  if (is_word(name, n, "fixed")) {
+  if (is_word(name, n, "fixed"))
     return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, NULL, 0);
-  }
   if (find_other(name, n) != NULL)
     return fail_name(p, name, n);
-  const char *expected =
-      "a dimension (a number, var, Fixed, Dims..., or a name of its own that "
-      "begins with a capital)";
-  if (!is_variable(name)) {
-    p->at = (size_t)(name - p->text);
-    return fail_expected(p, expected);
-  }
   tl_type model = {.kind = TL_TYPE_SYMBOL};
-  bool ok = read_set(p, name, n, TL_SET_FIXED, TL_SET_FIXED, expected,
+  bool ok = read_set(p, name, n, TL_SET_FIXED,
+                     "a dimension (a number, var, Fixed, Dims..., or a name of "
+                     "its own that begins with a capital)",
                      &model.size);
   return ok ? parse_over(p, model, name, n) : NULL;
 }
