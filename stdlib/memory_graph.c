@@ -340,15 +340,14 @@ typedef struct graph {
   // owners come before what they own.
   tl_slot values[NODES];
   int levels[NODES];
-  int at;             // the node whose items are added
-  bool has_more;      // something did not fit
-  int64_t looked_at;  // references
-  bool failed;        // tl_fail was called
+  int at;         // the node whose items are added
+  bool has_more;  // something did not fit
+  bool failed;    // tl_fail was called
 } graph;
 
 // Counts a reference that is looked at; false after tl_fail.
 static bool goes_on(graph *g) {
-  g->failed = g->failed || !tl_poll_at(g->vm, g->looked_at++);
+  g->failed = g->failed || !tl_poll_items(g->vm, TL_REACH_WORK);
   return !g->failed;
 }
 
@@ -511,7 +510,7 @@ const tl_builtin tl_memory_references[] = {
     /// leads back to it, and no variable leads to either, so that no count will
     /// ever free them. memory.graph draws what such an object holds. Scripts
     /// alone make none.
-    /// A list; want of memory is the only error (kind memory).
+    /// A list, of each circle one object; want of memory is the only error (kind memory).
     ///     memory.circles()    # ()
     {"circles", "", circles, TL_EFFECT},
     /// How many objects are alive, and their bytes, by type: of arrays the

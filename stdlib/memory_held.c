@@ -36,15 +36,13 @@ static uint64_t bytes_of(const tl_object *object) {
 typedef struct holding {
   tl_reach reach;
   uint64_t nbytes;
-  int64_t looked_at;  // items and objects
-  bool stopped;       // tl_poll failed: nothing more is met
 } holding;
 
 // Adds an object's bytes where it is met for the first time. A list or an array
 // of strings may have millions, so this is where the VM polls.
 static void meet(holding *h, tl_slot s) {
-  h->stopped = h->stopped || !tl_poll_at(h->reach.vm, h->looked_at++);
-  if (!h->stopped && tl_reach_meet(&h->reach, s))
+  h->reach.failed |= !tl_poll_items(h->reach.vm, TL_REACH_WORK);
+  if (tl_reach_meet(&h->reach, s))
     h->nbytes += bytes_of(s.object);
 }
 
@@ -54,14 +52,14 @@ static bool meet_item(void *context, const tl_reference *item) {
   holding *h = context;
   if (tl_is_counted(item->to))
     meet(h, item->to);
-  return !h->reach.failed && !h->stopped;
+  return !h->reach.failed;
 }
 
 // Meets the strings of an array that are objects: short texts stand in the
 // items themselves.
 static void meet_strings(holding *h, const tl_array *a) {
   const tl_string_item *items = tl_string_items(a);
-  for (int64_t i = 0; i < a->size && !h->stopped; i++) {
+  for (int64_t i = 0; i < a->size && !h->reach.failed; i++) {
     tl_string *string = (tl_string *)tl_string_item_object(&items[i]);
     if (string != NULL && (string->head.flags & TL_IMMORTAL) == 0)
       meet(h, tl_own_string(string));
@@ -85,8 +83,8 @@ static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot next;
   if (tl_is_counted(args[0]))
     meet(&h, args[0]);
-  while (!h.stopped && tl_reach_next(&h.reach, &next)) look_into(&h, next);
-  bool ok = !h.stopped && (!h.reach.failed || tl_fail_incomplete(vm, "held"));
+  while (tl_reach_next(&h.reach, &next)) look_into(&h, next);
+  bool ok = !h.reach.failed || tl_fail_incomplete(vm, "held");
   tl_reach_end(&h.reach);
   *out = tl_weak_int((int64_t)h.nbytes);
   return ok;
@@ -95,16 +93,10 @@ static bool held(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- Views that keep more ---------------------------------------------------
 
 typedef struct retention {
-  tl_vm *vm;
   tl_list *list;
   tl_reach kept;  // blocks that something other than views refers to
   bool ok;
 } retention;
-
-// Whether s is an array in the block of another.
-static bool is_view(tl_slot s) {
-  return tl_is_array(s) && tl_is_view(s.array);
-}
 
 // Notes a block that is there without its views.
 static bool note_block(void *context, const tl_reference *r) {
@@ -119,17 +111,20 @@ static bool note_block(void *context, const tl_reference *r) {
 // keeps.
 static bool list_view(void *context, const tl_reference *r) {
   retention *t = context;
-  if (!is_view(r->to) || tl_value_shown(r->to) >= tl_value_held(r->to) ||
+  if (!tl_is_array(r->to) || !tl_is_view(r->to.array) ||
+      tl_value_shown(r->to) >= tl_value_held(r->to) ||
       tl_reach_has(&t->kept, &tl_array_owner(r->to.array)->head))
     return true;
   char type[TL_DESCRIBE];
-  tl_record *record = tl_record_new(t->vm, 4);
-  tl_record_put_text(t->vm, &record, "place", r->name);
-  tl_record_put_text(t->vm, &record, "type",
+  tl_record *record = tl_record_new(t->kept.vm, 4);
+  tl_record_put_text(t->kept.vm, &record, "place", r->name);
+  tl_record_put_text(t->kept.vm, &record, "type",
                      tl_describe(r->to, type, sizeof type));
-  tl_record_put_int(t->vm, &record, "shows", (uint64_t)tl_value_shown(r->to));
-  tl_record_put_int(t->vm, &record, "holds", (uint64_t)tl_value_held(r->to));
-  t->ok = tl_record_put_into(t->vm, &t->list, record);
+  tl_record_put_int(t->kept.vm, &record, "shows",
+                    (uint64_t)tl_value_shown(r->to));
+  tl_record_put_int(t->kept.vm, &record, "holds",
+                    (uint64_t)tl_value_held(r->to));
+  t->ok = tl_record_put_into(t->kept.vm, &t->list, record);
   return t->ok;
 }
 
@@ -138,7 +133,7 @@ static bool list_view(void *context, const tl_reference *r) {
 // of the rest.
 static bool retained(tl_vm *vm, tl_slot *args, tl_slot *out) {
   bool complete = true;
-  retention t = {.vm = vm, .list = tl_list_new(vm, 4), .kept = {.vm = vm}};
+  retention t = {.list = tl_list_new(vm, 4), .kept = {.vm = vm}};
   t.ok = t.list != NULL;
   if (t.ok)
     tl_each_reference(vm, true, note_block, &t, &complete);

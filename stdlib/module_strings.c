@@ -45,11 +45,13 @@ static bool grow_points(tl_vm *vm, points *p) {
   points more;
   if (!open_points(vm, &more, 2 * p->most))
     return false;
-  memcpy(more.items, p->items, (size_t)p->count * sizeof(int32_t));
   more.count = p->count;
-  close_points(vm, p);
-  *p = more;
-  return true;
+  bool ok = tl_copy_bytes(vm, more.items, p->items,
+                          (size_t)p->count * sizeof(int32_t));
+  close_points(vm, ok ? p : &more);
+  if (ok)
+    *p = more;
+  return ok;
 }
 
 // Whether a piece may begin with this code point: nothing before it is put in

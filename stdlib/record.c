@@ -7,6 +7,7 @@
 #include "stdlib/families.h"
 #include "stdlib/text.h"
 #include "vm/nested/nested.h"
+#include "vm/poll.h"
 #include "vm/values/record.h"
 
 // --- Asking -----------------------------------------------------------------
@@ -27,19 +28,25 @@ static tl_slot own_key(tl_vm *vm, tl_key key) {
   return s;
 }
 
-// A record that ends here gives its keys and values away.
-static void give_fields(tl_vm *vm, tl_record *record, bool keys,
+// A record that ends here gives its keys and values away, the last first, so
+// that the others are still its own where it stops.
+static bool give_fields(tl_vm *vm, tl_record *record, bool keys,
                         tl_list *list) {
-  for (int64_t i = 0; i < record->length; i++) {
-    const tl_field *field = &record->fields[i];
-    list->items[i] = keys ? own_key(vm, field->key) : field->value;
+  bool ok = true;
+  // What the record borrows the list borrows.
+  list->head.flags |= record->head.flags & TL_BORROWED;
+  for (; list->length < record->length; list->length++)
+    list->items[list->length] = tl_none();
+  for (int64_t i = 0; ok && record->length > 0; i++) {
+    const tl_field *field = &record->fields[--record->length];
+    list->items[record->length] = keys ? own_key(vm, field->key) : field->value;
     if (keys)
       tl_drop(vm, field->value);
     else
       tl_key_drop(vm, field->key);
+    ok = (i & 0xfff) != 0xfff || tl_poll_over(vm);
   }
-  list->length = record->length;
-  record->length = 0;
+  return ok;
 }
 
 // A list of the keys, or of the values.
@@ -50,12 +57,7 @@ static bool list_fields(tl_vm *vm, tl_slot r, bool keys, tl_slot *out) {
     return false;
   // The only owner is this call, so nobody sees the record empty.
   bool gives = tl_is_owned(r) && r.object->count == 1;
-  if (gives) {
-    // What the record borrows the list borrows.
-    list->head.flags |= record->head.flags & TL_BORROWED;
-    give_fields(vm, record, keys, list);
-  }
-  bool ok = true;
+  bool ok = !gives || give_fields(vm, record, keys, list);
   for (int64_t i = 0; i < record->length && tl_poll_ok(vm, i, &ok); i++) {
     const tl_field *field = &record->fields[i];
     tl_slot item = keys ? tl_key_slot(field->key) : tl_borrow(field->value);

@@ -101,9 +101,11 @@ static void test_errors(void **state) {
   check_wrong(vm, "2 * flaot64",
               "unknown type flaot64 at column 5 of `2 * flaot64`; did you mean "
               "float64?");
-  check_wrong(vm, "n * float64",
-              "expected a dimension (a number, var, or a name that begins with "
-              "a capital), got \"n\" at column 1 of the type `n * float64`");
+  check_wrong(
+      vm, "n * float64",
+      "expected a dimension (a number, var, Fixed, Dims..., or a name of "
+      "its own that begins with a capital), got \"n\" at column 1 of the "
+      "type `n * float64`");
   check_wrong(vm, "float64 }",
               "expected the end of the type, got \"}\" at column 9 of the type "
               "`float64 }`");

@@ -10,31 +10,22 @@ bool tl_has_shape(const tl_array *a, int ndim, const int64_t *shape) {
   return true;
 }
 
-// Whether it shows a place that is about to be set to what is made of it:
-// p.x += 1. One that was stored has a hold and is as any other view.
-static bool is_taken(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
-  const unsigned all = TL_VIEW | TL_HOLD | TL_TAKEN;
-  return tl_is_owned(s) &&
-         (s.array->head.flags & all) == (TL_VIEW | TL_TAKEN) &&
-         s.array->head.count == 1 && tl_array_dtype(s.array) == dtype &&
-         !vm->no_reuse;
-}
-
 bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype) {
   const unsigned flags = TL_VIEW | TL_HOLD | TL_READONLY;
   const tl_array *a = s.array, *block = tl_array_owner(a);
-  return (a->head.flags & flags) == (TL_VIEW | TL_HOLD) && a->head.count == 1 &&
-         tl_array_dtype(a) == dtype &&
-         tl_is_dying(vm, tl_own_array(tl_array_owner(a))) &&
-         (block->head.flags & TL_EXTERNAL) == 0 && tl_arrays_coincide(a, block);
+  if (a->head.count != 1 || tl_array_dtype(a) != dtype || vm->no_reuse)
+    return false;
+  return tl_is_taken(a) || ((a->head.flags & flags) == (TL_VIEW | TL_HOLD) &&
+                            tl_is_dying(vm, tl_own_array(tl_array_owner(a))) &&
+                            (block->head.flags & TL_EXTERNAL) == 0 &&
+                            tl_arrays_coincide(a, block));
 }
 
 // Three comparisons, cheapest first; the shape last, as it is a loop.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape) {
   return tl_is_array(s) && tl_is_owned(s) &&
-         (tl_is_dying(vm, s) || is_taken(vm, s, dtype) ||
-          tl_has_own_block(vm, s, dtype)) &&
+         (tl_is_dying(vm, s) || tl_has_own_block(vm, s, dtype)) &&
          tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype) &&
          tl_has_shape(s.array, ndim, shape);
 }

@@ -41,6 +41,13 @@ static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
          !vm->no_reuse;
 }
 
+// Whether it shows a place that is about to be set to what is made of it:
+// p.x += 1. One that was stored has a hold and is as any other view.
+static inline bool tl_is_taken(const tl_array *a) {
+  const unsigned all = TL_VIEW | TL_HOLD | TL_TAKEN;
+  return (a->head.flags & all) == (TL_VIEW | TL_TAKEN);
+}
+
 // Tells of a refusal those who asked: a contract, and whoever watches.
 void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand);
 // Notes that [operand]'s memory could not take a result.
@@ -52,8 +59,9 @@ static inline __attribute__((always_inline)) void tl_refused(tl_vm *vm,
     tl_refusal_seen(vm, why, operand);
 }
 
-// Whether a slot that owns an array of that dtype shows a whole block alone,
-// and holds it alone: a part that was copied out before its array was written.
+// Whether a slot that owns an array of that dtype shows a place that is taken,
+// or a whole block alone, and holds it alone: a part that was copied out before
+// its array was written.
 bool tl_view_has_own_block(const tl_vm *vm, tl_slot s, tl_dtype dtype);
 static inline __attribute__((always_inline)) bool tl_has_own_block(
     const tl_vm *vm, tl_slot s, tl_dtype dtype) {

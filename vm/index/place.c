@@ -180,43 +180,41 @@ bool tl_path_get(tl_vm *vm, tl_slot *target, const tl_path *path,
   return true;
 }
 
-// A field of structs shows their block. Where that is theirs alone, what is
-// computed of the field may be written into it at once: the statement sets the
-// field to the result, or nobody asks for it again.
-static void mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
+// A slice shows the array's block, a field of structs theirs; one that is kept
+// as a column becomes a view of that. Where the memory is the container's
+// alone, what is computed of the place may be written into it at once: the
+// statement sets the place to the result, or nobody asks for it again. False
+// after tl_fail.
+static bool mark_taken(tl_vm *vm, tl_slot container, tl_slot *out) {
   const uint64_t mine = TL_OWNED | TL_DIRECT;
-  if (!tl_is_form(container, TL_FORM_STRUCT) || !tl_is_array(*out) ||
-      !tl_is_owned(*out))
-    return;
-  const tl_slot *block = &container.nested->parts[0];
-  tl_array *view = out->array;
-  if ((block->tag & mine) != mine || !tl_is_view(view) ||
-      tl_array_owner(view) != block->array)
-    return;
-  // What was read from a step in between holds the block, as that did. Like the
-  // view of a field at once, it needs not: the target has it meanwhile.
-  const uint32_t holds = (view->head.flags & TL_HOLD) != 0;
-  if (block->array->head.count != 1 + holds)
-    return;
-  if (holds > 0)
-    tl_drop(vm, *block);
-  view->head.flags &= (uint8_t)~TL_HOLD;
-  view->head.flags |= TL_TAKEN;
-}
-
-// The structs whose field, or field of a field, a path leads to; NULL: it leads
-// to none, or they may not be changed in place.
-static const tl_slot *find_structs(tl_vm *vm, tl_slot *target,
-                                   const tl_path *path, const tl_slot *parts) {
-  tl_path outer = *path;
-  const tl_slot *found = NULL;
-  while (found == NULL && outer.step_count > 0 &&
-         last_step(&outer)->field != NULL) {
-    const tl_slot *at = parts;
-    found = find_container(vm, target, &outer, &at);
-    outer.step_count--;
+  const bool fields = tl_has_fields(container);
+  if (!(fields || tl_is_array(container)) || !tl_is_array(*out) ||
+      tl_array_dtype(out->array) >= TL_STRING)
+    return true;
+  const tl_array *block = tl_array_owner(out->array);
+  const tl_slot *part = fields ? container.nested->parts : &container;
+  const tl_slot *end = part + (fields ? container.nested->count : 1);
+  while (part < end && (!tl_is_array(*part) || part->array != block)) part++;
+  // What was read from a step in between has a count of the block, as that did.
+  // Like the view of a field at once, it needs none: the target has it
+  // meanwhile.
+  const bool whole = out->array == block;
+  const uint32_t counts =
+      tl_is_owned(*out) && (whole || (out->array->head.flags & TL_HOLD) != 0);
+  if (part == end || (part->tag & mine) != mine ||
+      block->head.count != 1 + counts || (!whole && !tl_is_owned(*out)))
+    return true;
+  if (counts > 0)
+    tl_drop(vm, *part);
+  if (whole) {
+    tl_slot base = tl_borrow(*part);
+    if (!tl_view(vm, &base, block->data, tl_ndim(block), tl_shape(block),
+                 tl_strides(block), out))
+      return false;
   }
-  return found;
+  out->array->head.flags &= (uint8_t)~TL_HOLD;
+  out->array->head.flags |= TL_TAKEN;
+  return true;
 }
 
 // What can be moved out is left unset, which is how tl_path_give_back
@@ -226,26 +224,29 @@ bool tl_path_take(tl_vm *vm, tl_slot target, const tl_path *path,
   const tl_slot *at = parts;
   const tl_slot *container = find_container(vm, &target, path, &at);
   char *item;
-  if (container != NULL && tl_is_array(*container)) {
-    if (tl_index_item_at(container->array, last_step(path), at, &item) &&
-        tl_element_load(out, tl_dtype_of(*container), item))
-      return true;
-  } else if (container != NULL) {
-    tl_slot *place = find_item(*container, last_step(path), at);
-    if (place != NULL) {
-      tl_copy_slot(out, place);
-      if (tl_is_owned(*place))
-        *place = tl_unset();
-      return true;
-    }
+  if (container != NULL && tl_is_array(*container) &&
+      tl_index_item_at(container->array, last_step(path), at, &item) &&
+      tl_element_load(out, tl_dtype_of(*container), item))
+    return true;
+  tl_slot *place =
+      container == NULL ? NULL : find_item(*container, last_step(path), at);
+  if (place != NULL) {
+    tl_copy_slot(out, place);
+    if (tl_is_owned(*place))
+      *place = tl_unset();
+    return true;
   }
   tl_slot from = tl_borrow(target);
   if (!tl_path_check_length(vm, path) ||
       !tl_path_get(vm, &from, path, parts, out))
     return false;
-  container = find_structs(vm, &target, path, parts);
-  if (container != NULL)
-    mark_taken(vm, *container, out);
+  // What the path, or its first steps, indexes that is no list or record.
+  for (tl_path outer = *path; outer.step_count > 0; outer.step_count--) {
+    at = parts;
+    container = find_container(vm, &target, &outer, &at);
+    if (container != NULL)
+      return mark_taken(vm, *container, out);
+  }
   return true;
 }
 

@@ -32,13 +32,19 @@
 
 // --- Operators --------------------------------------------------------------
 
-// The product of arrays, or what the type of a host's value makes of @.
+// The product of arrays, pointers' and categories' values among them, or what
+// the type of a host's value makes of @.
 static bool matmul_of(tl_vm *vm, tl_slot *operands, tl_slot *out) {
   bool known = false;
   if ((tl_is_resource(operands[0]) || tl_is_resource(operands[1])) &&
       !vm->host->operate(vm, "@", 2, operands, out, &known))
     return false;
-  return known || tl_matmul(vm, operands, out);
+  if (known)
+    return true;
+  tl_slot values[2] = {tl_borrow(operands[0]), tl_borrow(operands[1])};
+  bool ok = tl_spell_out(vm, 2, values) && tl_matmul(vm, values, out);
+  tl_drop(vm, values[0]);
+  return tl_drop_after(vm, ok, &values[1]);
 }
 
 // The product never takes an operand's memory, so both are only dropped.

@@ -197,11 +197,6 @@ static inline void tl_a64_memory(tl_assembler *as, int opcode, int t, int base,
   tl_a64_constant(as, TL_X17, at);
   tl_a64_rrr(as, (opcode ^ 0x01000000) | 0x00206800, t, base, TL_X17);
 }
-// The same at base + index times the size of the access.
-static inline void tl_a64_indexed(tl_assembler *as, int opcode, int t, int base,
-                                  int index) {
-  tl_a64_rrr(as, (opcode ^ 0x01000000) | 0x00207800, t, base, index);
-}
 
 // Sets where a jump or a load from behind the code goes: [from] is its place,
 // and both count bytes. False: it is too far away.

@@ -250,7 +250,8 @@ static void reach_item(emitter *e, int opcode, int r, int items, int index,
     tl_a64_sum(&e->as, TL_A64_ADD, TL_X16, index, offset);
     index = TL_X16;
   }
-  tl_a64_indexed(&e->as, opcode, r, items, index);
+  // At the items and the index times the size of the access.
+  tl_a64_rrr(&e->as, (opcode ^ 0x01000000) | 0x00207800, r, items, index);
 }
 void tl_jit_load_item(emitter *e, tl_dtype dtype, int to, int items, int index,
                       int32_t offset) {

@@ -49,7 +49,7 @@ static bool widen_met(tl_reach *w) {
   for (size_t i = 0; !w->failed && i < w->met_capacity; i++) {
     if (w->met[i] != NULL)
       *find(&wider, w->met[i]) = w->met[i];
-    w->failed = !tl_poll_at(w->vm, (int64_t)i);
+    w->failed = !tl_poll_items(w->vm, TL_REACH_WORK);
   }
   if (w->failed) {
     tl_reach_resize(w, wider.met, nbytes, 0);

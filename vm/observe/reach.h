@@ -9,6 +9,10 @@
 
 #include "vm/value.h"
 
+// An object lies anywhere in memory: to look at it takes as long as so many
+// items that lie side by side (tl_poll_items).
+enum { TL_REACH_WORK = 128 };
+
 // The objects met so far, and those that wait.
 typedef struct tl_reach {
   tl_vm *vm;

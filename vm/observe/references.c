@@ -320,14 +320,13 @@ typedef struct search {
   tl_reference_visit *visit;
   void *context;
   bool polls;
-  uint32_t seen;  // references
 } search;
 
 // Passes a reference on, and lets its object wait when it is met first.
 static bool see(void *context, const tl_reference *r) {
   search *s = context;
   tl_reference seen = *r;
-  if (s->polls && (++s->seen & 4095) == 0 && !tl_poll(s->reach.vm, 4))
+  if (s->polls && !tl_poll_items(s->reach.vm, TL_REACH_WORK))
     s->reach.failed = true;
   seen.is_first = tl_reach_meet(&s->reach, r->to);
   return !s->reach.failed && s->visit(s->context, &seen);

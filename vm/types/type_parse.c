@@ -166,6 +166,8 @@ static const char *find_other(const char *name, size_t nbytes) {
       {"fixed", "; a dimension is written 3 * T, one of any length fixed * T"},
       {"map", "; what has keys is a record"},
       {"array", "; an array is N * T"},
+      {"tuple", "; a tuple is (T, T)"},
+      {"struct", "; a struct is {x: T}"},
       {"ref", "; what refers to a value is pointer[T]"},
   };
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
@@ -239,20 +241,26 @@ static bool is_variable(const char *name) {
   return !(name[0] >= 'a' && name[0] <= 'z');
 }
 
-// The set that a name stands for among the items or, [dims], the dimensions.
-static tl_type_set find_set(const char *name, size_t nbytes, bool dims) {
+// Sets [set] to what a name stands for: [place], which is TL_SET_ANY for all
+// sets of items, or TL_SET_NONE for a variable. A name of another set is
+// refused: as a variable it would match anything. So is one with a small
+// letter.
+static bool read_set(parser *p, const char *name, size_t nbytes,
+                     tl_type_set place, const char *expected, int64_t *set) {
   static const char *const sets[] = {
       [TL_SET_ANY] = "Any",         [TL_SET_SCALAR] = "Scalar",
       [TL_SET_BOOL] = "Bool",       [TL_SET_INT] = "Int",
       [TL_SET_UINT] = "UInt",       [TL_SET_FLOAT] = "Float",
       [TL_SET_COMPLEX] = "Complex", [TL_SET_FIXED] = "Fixed",
       [TL_SET_DIMS] = "Dims"};
-  for (int i = dims ? TL_SET_FIXED : TL_SET_ANY;
-       i <= (dims ? TL_SET_DIMS : TL_SET_COMPLEX); i++) {
-    if (is_word(name, nbytes, sets[i]))
-      return (tl_type_set)i;
-  }
-  return TL_SET_NONE;
+  int i = TL_SET_DIMS;
+  while (i > TL_SET_NONE && !is_word(name, nbytes, sets[i])) i--;
+  *set = i;
+  if (is_variable(name) && (i == TL_SET_NONE || i == (int)place ||
+                            (place == TL_SET_ANY && i < TL_SET_FIXED)))
+    return true;
+  p->at = (size_t)(name - p->text);
+  return fail_expected(p, expected) != NULL;
 }
 
 static bool item_compound(parser *p, const char *name, size_t nbytes,
@@ -291,7 +299,10 @@ static tl_type *item_named(parser *p, const char *name, size_t nbytes) {
   tl_type model = {.kind = TL_TYPE_OTHER};
   if (is_variable(name)) {
     model.kind = TL_TYPE_VARIABLE;
-    model.size = find_set(name, nbytes, false);
+    if (!read_set(p, name, nbytes, TL_SET_ANY,
+                  "an item (Fixed * and Dims... * are dimensions)",
+                  &model.size))
+      return NULL;
   } else if (!is_kind(name, nbytes)) {
     return fail_name(p, name, nbytes);
   }
@@ -433,18 +444,17 @@ static tl_type *parse_struct(parser *p) {
 // Refuses what other datashapes say of parameters: (x: int64), (int64, ...).
 static bool names_parameter(parser *p) {
   size_t begin = p->at;
-  const char *name;
-  bool any = accept(p, "...") && peek(p) == ')';
-  bool named = !any && read_name(p, &name) > 0 && peek(p) == ':';
+  const char *name, *why = NULL;
+  if (accept(p, "...") && peek(p) == ')')
+    why =
+        "a tuple or a function has as many members as its type names; there "
+        "is no ...";
+  else if (read_name(p, &name) > 0 && peek(p) == ':')
+    why =
+        "members of tuples and parameters of functions have no names: {x: T} "
+        "has";
   p->at = begin;
-  return (any && fail_at(p, begin,
-                         "a tuple or a function has as many members "
-                         "as its type names; there is no ...",
-                         "") == NULL) ||
-         (named && fail_at(p, begin,
-                           "members of tuples and parameters of "
-                           "functions have no names: {x: T} has",
-                           "") == NULL);
+  return why != NULL && fail_at(p, begin, why, "") == NULL;
 }
 
 // A member of a tuple, or a parameter.
@@ -691,28 +701,25 @@ static tl_type *parse_named(parser *p) {
   // A named ellipsis: Dims... * of.
   if (accept(p, "...")) {
     tl_type model = {.kind = TL_TYPE_ELLIPSIS};
-    if (find_set(name, n, true) == TL_SET_DIMS)
-      model.size = TL_SET_DIMS;
-    return parse_over(p, model, name, n);
+    bool ok = read_set(p, name, n, TL_SET_DIMS, "Dims... or a name of its own",
+                       &model.size);
+    return ok ? parse_over(p, model, name, n) : NULL;
   }
   // Nothing follows that would make it a dimension.
   if (peek(p) != '*')
     return item_named(p, name, n);
-  if (is_word(name, n, "var")) {
+  if (is_word(name, n, "var"))
     return parse_over(p, (tl_type){.kind = TL_TYPE_VAR}, NULL, 0);
-  }
-  if (is_word(name, n, "fixed")) {
+  if (is_word(name, n, "fixed"))
     return parse_over(p, (tl_type){.kind = TL_TYPE_SYMBOL}, NULL, 0);
-  }
-  if (!is_variable(name)) {
-    p->at = (size_t)(name - p->text);
-    return fail_expected(
-        p, "a dimension (a number, var, or a name that begins with a capital)");
-  }
+  if (find_other(name, n) != NULL)
+    return fail_name(p, name, n);
   tl_type model = {.kind = TL_TYPE_SYMBOL};
-  if (find_set(name, n, true) == TL_SET_FIXED)
-    model.size = TL_SET_FIXED;
-  return parse_over(p, model, name, n);
+  bool ok = read_set(p, name, n, TL_SET_FIXED,
+                     "a dimension (a number, var, Fixed, Dims..., or a name of "
+                     "its own that begins with a capital)",
+                     &model.size);
+  return ok ? parse_over(p, model, name, n) : NULL;
 }
 
 // A whole type; NULL after tl_fail.
