@@ -259,6 +259,22 @@ static void versions_are_no_detours(void **state) {
   assert_true(runs_of(nearest, "true\n") < 150);
 }
 
+// Recursion that few slots are enough for, below a call that takes many: units
+// reckon with the most, so they need room that the interpreter never asks for.
+static void recursion_makes_room(void **state) {
+  (void)state;
+  assert_true(
+      runs_of("fn fib(n) = if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n"
+              "fn wide(f, a, b, c, d, e, g, h, i, j) =\n"
+              "  f() + a + b + c + d + e + g + h + i + j\n"
+              "t = 0\n"
+              "for k in 0..40 {\n"
+              "  t += wide(fn() = fib(16), k, 1, 2, 3, 4, 5, 6, 7, 8)\n"
+              "}\n"
+              "print(t)\n",
+              "41700\n") < 100);
+}
+
 // A value that a unit asks for takes the room of the unit's own code, which
 // goes when it has left, whether there is room enough by then or not.
 static void running_code_gives_way(void **state) {
@@ -710,6 +726,7 @@ int main(void) {
     cmocka_unit_test(what_c_does_stays_within),
     cmocka_unit_test(values_are_called_within),
     cmocka_unit_test(versions_are_no_detours),
+    cmocka_unit_test(recursion_makes_room),
     cmocka_unit_test(running_code_gives_way),
     cmocka_unit_test(budgets_are_exact),
     cmocka_unit_test(code_goes_with_its_function),
