@@ -275,6 +275,21 @@ static void recursion_makes_room(void **state) {
               "41700\n") < 100);
 }
 
+// What the library gives items to is called within machine code, as the loop
+// around it stands in Tally.
+static void the_library_calls_within(void **state) {
+  (void)state;
+  uint64_t runs = runs_of(
+      "x, t, k = arange(4000), 0, 31\n"
+      "for i in 0..20 {\n"
+      "  t += fold(x, (a, b) => (a * k + b) % 10007)\n"
+      "  t += each(x, v => (v * k + i) % 1009)[7]\n"
+      "}\n"
+      "print(t)\n",
+      "113110\n");
+  assert_true(runs < 200);
+}
+
 // A value that a unit asks for takes the room of the unit's own code, which
 // goes when it has left, whether there is room enough by then or not.
 static void running_code_gives_way(void **state) {
@@ -727,6 +742,7 @@ int main(void) {
     cmocka_unit_test(values_are_called_within),
     cmocka_unit_test(versions_are_no_detours),
     cmocka_unit_test(recursion_makes_room),
+    cmocka_unit_test(the_library_calls_within),
     cmocka_unit_test(running_code_gives_way),
     cmocka_unit_test(budgets_are_exact),
     cmocka_unit_test(code_goes_with_its_function),
