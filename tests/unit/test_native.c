@@ -275,6 +275,30 @@ static void recursion_makes_room(void **state) {
               "41700\n") < 100);
 }
 
+// A function that makes an array and goes over it is left at a long loop, which
+// is entered with the array's facts in registers; short ones are called.
+static void loops_over_new_arrays_have_doors(void **state) {
+  (void)state;
+  const char *source =
+      "fn filled(n) {\n"
+      "  a = zeros((n, n))\n"
+      "  for i in 0..n { for j in 0..n { a[i, j] = i + j } }\n"
+      "  a[n - 1, n - 1]\n"
+      "}\n"
+      "fn all(n, turns) {\n"
+      "  t = 0\n"
+      "  for _ in 0..turns { t += filled(n) }\n"
+      "  t\n"
+      "}\n"
+      "print(all(%d, %d))\n";
+  char text[1000];
+  snprintf(text, sizeof text, source, 100, 40);
+  uint64_t runs = runs_of(text, "7920.0\n");
+  assert_true(runs == 0 || (runs >= 40 && runs < 400));
+  snprintf(text, sizeof text, source, 8, 4000);
+  assert_true(runs_of(text, "56000.0\n") < 40);
+}
+
 // What the library gives items to is called within machine code, as the loop
 // around it stands in Tally.
 static void the_library_calls_within(void **state) {
@@ -742,6 +766,7 @@ int main(void) {
     cmocka_unit_test(values_are_called_within),
     cmocka_unit_test(versions_are_no_detours),
     cmocka_unit_test(recursion_makes_room),
+    cmocka_unit_test(loops_over_new_arrays_have_doors),
     cmocka_unit_test(the_library_calls_within),
     cmocka_unit_test(running_code_gives_way),
     cmocka_unit_test(budgets_are_exact),
