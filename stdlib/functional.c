@@ -73,9 +73,6 @@ static bool call(callee *c, int count, tl_slot *args, tl_slot *out) {
 
 // --- Items ------------------------------------------------------------------
 
-// Fewer items than Tally is asked to walk.
-enum { FEW = 16 };
-
 // The items that a for loop would walk. A dying list gives its items away, so
 // that the function may write them in place. Borrows the source, which the
 // arguments own for the whole call.
@@ -387,6 +384,7 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
 // become machine code. It is not worth the way there for fewer items, nor where
 // these are given away.
 static bool calls_in_tally(const callee *c, const items *xs) {
+  enum { FEW = 16 };
   return tl_is_script(c->f) && !xs->gives && xs->count >= FEW;
 }
 
