@@ -2,12 +2,13 @@
 //
 // All of them walk items, call f and collect the results in a list, which
 // becomes an array where the results stack; filter, scan and map_axis do so in
-// Tally (inner/arrays.tly). Two cases are faster and give the same bits: an
-// operation of the engine in place of f, and kernels for fold and scan of
-// vectors: by blocks where the order of items does not count (& of integers),
-// else one item after the other (+ of floats).
+// Tally (inner/arrays.tly), as do fold and each of many items. Two cases are
+// faster and give the same bits: an operation of the engine in place of f, and
+// kernels for fold and scan of vectors: by blocks where the order of items does
+// not count (& of integers), else one item after the other (+ of floats).
 
 #include "stdlib/families.h"
+#include "vm/bytecode/function.h"
 #include "vm/array/stack.h"
 #include "vm/engine/engine.h"
 #include "vm/nested/nested_join.h"
@@ -88,9 +89,13 @@ typedef struct items {
 static bool open_both(tl_vm *vm, const char *function, tl_slot *args, callee *c,
                       items *xs) {
   *xs = (items){.vm = vm, .source = &args[0]};
-  xs->gives = tl_is_list(args[0]) && tl_is_unique(args[0]);
-  return open_callee(vm, function, args[1], c) &&
-         tl_items_count(vm, function, args[0], &xs->count);
+  if (!open_callee(vm, function, args[1], c) ||
+      !tl_items_count(vm, function, args[0], &xs->count))
+    return false;
+  bool ends = tl_is_list(args[0]) && tl_is_unique(args[0]);
+  for (int64_t i = 0; ends && !xs->gives && i < xs->count; i++)
+    xs->gives = tl_is_heap(args[0].list->items[i]);
+  return true;
 }
 
 // The item at [index]: borrowed from a list that lives on, else owned.
@@ -375,20 +380,29 @@ static bool fold_rest(callee *c, items *xs, int64_t from, tl_slot *result) {
   return true;
 }
 
+// Whether the calls are made in Tally, where they and the loop around them
+// become machine code. It is not worth the way there for fewer items, nor where
+// these are given away.
+static bool calls_in_tally(const callee *c, const items *xs) {
+  enum { FEW = 16 };
+  return tl_is_script(c->f) && !xs->gives && xs->count >= FEW;
+}
+
 // fold(xs, f, init).
 static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   callee c;
   items xs;
   if (!open_both(vm, "fold", args, &c, &xs))
     return false;
+  // There is no value to begin with.
+  if (tl_is_none(args[2]) && xs.count == 0)
+    return tl_fail(vm, TALLY_ERR_VALUE,
+                   "fold of no items needs a start: fold(xs, f, init)");
+  if (calls_in_tally(&c, &xs))
+    return tl_in_tally(vm, "folded", 3, args, out);
   tl_slot result = tl_none();
   int64_t from = 0;
   if (tl_is_none(args[2])) {
-    // There is no value to begin with.
-    if (xs.count == 0) {
-      return tl_fail(vm, TALLY_ERR_VALUE,
-                     "fold of no items needs a start: fold(xs, f, init)");
-    }
     if (!get_item(&xs, 0, &result))
       return false;
     from = 1;
@@ -458,13 +472,18 @@ static bool each(tl_vm *vm, tl_slot *args, tl_slot *out) {
       tl_is_array(args[0]) && tl_array_dtype(args[0].array) < TL_STRING) {
     return tl_elementwise(vm, c.op, args, out);
   }
+  tl_slot results;
+  if (extra == 0 && calls_in_tally(&c, &xs)) {
+    tl_slot given[2] = {tl_borrow(args[0]), tl_borrow(args[1])};
+    return tl_in_tally(vm, "results_of", 2, given, &results) &&
+           finish(vm, args[0], results.list, out);
+  }
   tl_list *list = tl_list_new(vm, xs.count);
   bool ok = list != NULL;
   for (int64_t i = 0; ok && i < xs.count; i++) {
     tl_slot item;
     ok = get_item(&xs, i, &item) && push_call(&c, item, more, &list);
   }
-  tl_slot results;
   return tl_list_give(vm, list, ok, &results) &&
          finish(vm, args[0], results.list, out);
 }

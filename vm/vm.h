@@ -3,7 +3,7 @@
 //     tally_vm ── options           the host's decisions, copied
 //       ├ compiler, library, observer, arrays, nested, fusion, host
 //       │                           tables handed over at open (vm/api/open.c)
-//       ├ stack, frames             running calls           interp/slots.h
+//       ├ stack, frames             running calls           bytecode/slots.h
 //       ├ error                     the one pending error   error.h
 //       ├ stats                     counters                tally.h
 //       ├ fuel, budget, deadline    polling                 poll.h
@@ -171,7 +171,7 @@ struct tally_vm {
   tl_one_fn *one;  // the interpreter's (interp/one.c)
 
   // The slot stack, reserved at open and never moved, and the frame records
-  // behind it (interp/slots.h). The ends are those of the part that has been
+  // behind it (bytecode/slots.h). The ends are those of the part that has been
   // counted.
   tl_slot *stack, *stack_end;
   tl_frame *frames, *frames_end, *frame;

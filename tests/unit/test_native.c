@@ -259,6 +259,61 @@ static void versions_are_no_detours(void **state) {
   assert_true(runs_of(nearest, "true\n") < 150);
 }
 
+// Recursion that few slots are enough for, below a call that takes many: units
+// reckon with the most, so they need room that the interpreter never asks for.
+static void recursion_makes_room(void **state) {
+  (void)state;
+  assert_true(
+      runs_of("fn fib(n) = if n < 2 { n } else { fib(n - 1) + fib(n - 2) }\n"
+              "fn wide(f, a, b, c, d, e, g, h, i, j) =\n"
+              "  f() + a + b + c + d + e + g + h + i + j\n"
+              "t = 0\n"
+              "for k in 0..40 {\n"
+              "  t += wide(fn() = fib(16), k, 1, 2, 3, 4, 5, 6, 7, 8)\n"
+              "}\n"
+              "print(t)\n",
+              "41700\n") < 100);
+}
+
+// A function that makes an array and goes over it is left at a long loop, which
+// is entered with the array's facts in registers; short ones are called.
+static void loops_over_new_arrays_have_doors(void **state) {
+  (void)state;
+  const char *source =
+      "fn filled(n) {\n"
+      "  a = zeros((n, n))\n"
+      "  for i in 0..n { for j in 0..n { a[i, j] = i + j } }\n"
+      "  a[n - 1, n - 1]\n"
+      "}\n"
+      "fn all(n, turns) {\n"
+      "  t = 0\n"
+      "  for _ in 0..turns { t += filled(n) }\n"
+      "  t\n"
+      "}\n"
+      "print(all(%d, %d))\n";
+  char text[1000];
+  snprintf(text, sizeof text, source, 100, 40);
+  uint64_t runs = runs_of(text, "7920.0\n");
+  assert_true(runs == 0 || (runs >= 40 && runs < 400));
+  snprintf(text, sizeof text, source, 8, 4000);
+  assert_true(runs_of(text, "56000.0\n") < 40);
+}
+
+// What the library gives items to is called within machine code, as the loop
+// around it stands in Tally.
+static void the_library_calls_within(void **state) {
+  (void)state;
+  uint64_t runs = runs_of(
+      "x, t, k = arange(4000), 0, 31\n"
+      "for i in 0..20 {\n"
+      "  t += fold(x, (a, b) => (a * k + b) % 10007)\n"
+      "  t += each(x, v => (v * k + i) % 1009)[7]\n"
+      "}\n"
+      "print(t)\n",
+      "113110\n");
+  assert_true(runs < 200);
+}
+
 // A value that a unit asks for takes the room of the unit's own code, which
 // goes when it has left, whether there is room enough by then or not.
 static void running_code_gives_way(void **state) {
@@ -710,6 +765,9 @@ int main(void) {
     cmocka_unit_test(what_c_does_stays_within),
     cmocka_unit_test(values_are_called_within),
     cmocka_unit_test(versions_are_no_detours),
+    cmocka_unit_test(recursion_makes_room),
+    cmocka_unit_test(loops_over_new_arrays_have_doors),
+    cmocka_unit_test(the_library_calls_within),
     cmocka_unit_test(running_code_gives_way),
     cmocka_unit_test(budgets_are_exact),
     cmocka_unit_test(code_goes_with_its_function),

@@ -10,7 +10,7 @@
 #include "vm/api/documentation.h"
 #include "vm/api/host.h"
 #include "vm/interp/interp.h"
-#include "vm/interp/slots.h"
+#include "vm/bytecode/slots.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/native/jit.h"
 #include "vm/nested/nested.h"

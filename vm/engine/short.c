@@ -244,6 +244,26 @@ static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   return !tl_is_unset(*out);
 }
 
+// One such number. Most operations on it, such as its absolute value and its
+// parts, give a number that a slot holds.
+static bool complex_scalar(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
+  tl_kernel1 *kernel = tl_kernels()->unary[op][TL_COMPLEX128];
+  tl_dtype to = tl_op_result(op, TL_COMPLEX128);
+  tl_c128 item;
+  if (kernel == NULL || !is_complex(x->tag))
+    return false;
+  kernel(&item, x->array->data, 1);
+  if (to < TL_COMPLEX128) {
+    *out = tl_scalar_load(to, &item);
+    out->tag |= to == TL_FLOAT64 ? x->tag & TL_WEAK : 0;
+  } else {
+    tl_slot both[2] = {*x, *x};
+    *out = put_complex(vm, both, item);
+    *x = both[0];
+  }
+  return !tl_is_unset(*out);
+}
+
 // --- Entrances --------------------------------------------------------------
 
 // An operand as its mode says: a borrowed one shows no owned bit.
@@ -351,7 +371,8 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
                     unsigned mode) {
   tl_slot x = read(b, mode), result;
   if (vm->has_contracts ||
-      !(unary(vm, op, &x, ITEMS, &result) || tl_small(vm, op, &x, &result)))
+      !(unary(vm, op, &x, ITEMS, &result) ||
+        complex_scalar(vm, op, &x, &result) || tl_small(vm, op, &x, &result)))
     return false;
   end(vm, x);
   tl_copy_slot(a, &result);

@@ -30,7 +30,7 @@
 #include "vm/poll.h"
 #include "vm/events.h"
 #include "vm/values/record.h"
-#include "vm/interp/slots.h"
+#include "vm/bytecode/slots.h"
 #include "vm/suggest.h"
 #include "vm/objects.h"
 

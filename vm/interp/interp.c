@@ -34,7 +34,7 @@
 #include "vm/region/region.h"
 #include "vm/engine/scalars.h"
 #include "vm/engine/short.h"
-#include "vm/interp/slots.h"
+#include "vm/bytecode/slots.h"
 #include "vm/values/record.h"
 
 #include "vm/interp/interp_forms.h"

@@ -350,7 +350,14 @@ static tl_one add(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 }
 
 // A function for each, so that none saves more registers than it needs.
+// Operators that are neither comparisons nor joined need no look at which.
 static tl_one_fn *const ones[TL_OPCODE_COUNT] = {[TL_BC_MOV] = move,
+                                                 [TL_BC_ELEM1] = operate,
+                                                 [TL_BC_ELEM2] = operate,
+                                                 [TL_BC_ELEM3] = operate,
+                                                 [TL_BC_DIV] = operate,
+                                                 [TL_BC_DIVK] = operate,
+                                                 [TL_BC_MULK] = operate,
                                                  [TL_BC_ADD] = add,
                                                  [TL_BC_MOVB] = borrow,
                                                  [TL_BC_DROP] = drop,

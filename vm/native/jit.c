@@ -19,6 +19,7 @@
 
 #include <string.h>
 
+#include "vm/bytecode/slots.h"
 #include "vm/memory/memory_internal.h"
 #include "vm/poll.h"
 
@@ -521,6 +522,20 @@ static void drop_chunks(tl_vm *vm) {
   vm->jit->door = NULL;
 }
 
+// A unit has left as its calls had come to their bound: next time there is room
+// for twice as many, where that makes nothing else go. The interpreter, which
+// needs fewer slots for most calls than units reckon with, might never ask.
+static void make_room(tl_vm *vm) {
+  const struct tl_memory *memory = vm->memory;
+  size_t limit = vm->options.memory_limit;
+  size_t slots = (size_t)(vm->stack_end - vm->stack);
+  uint64_t all = tl_live_now(vm) + memory->code_bytes +
+                 slots * (sizeof(tl_slot) + sizeof(tl_frame));
+  if (memory->ceiling == 0 && (limit == 0 || all < limit) &&
+      !tl_slots_reserve(vm, vm->stack_end + 1, vm->frames_end))
+    tl_error_clear(vm);
+}
+
 // Runs the unit in the frame. Before it all fuel is put together, so that the
 // unit counts down one number; behind it the fuel is split again. Calls of the
 // unit are bounded here, too: beyond, it leaves at the call, and the
@@ -537,6 +552,7 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   jit->is_running = true;
   jit->door(vm, frame->base, frame, unit->code);
   jit->is_running = false;
+  bool is_deep = vm->frame == vm->native_end;
   vm->native_end = NULL;
   if (jit->is_off)
     drop_chunks(vm);
@@ -566,6 +582,8 @@ static tl_jit_status run(tl_vm *vm, tl_frame *frame, tl_jit_unit *unit) {
   jit->wait = FIRST_WAIT;
   if (jit->has_failed)
     return TL_JIT_FAILED;
+  if (is_deep && left - frame < MOST_CALLS)
+    make_room(vm);
   learn(vm, left, jit->did, left == frame ? LEAVES : LEAVES_CALLED);
   return TL_JIT_LEFT;
 }

@@ -60,6 +60,32 @@ static int64_t known_count(const tl_typing_operand *bounds) {
 //     a + 1  the end, and from here on how many iterations are left
 //     a + 2  the step
 //
+// A loop of many iterations is left at its beginning where the unit has made an
+// array: entered there, it is of the entry, and has address and lengths in
+// registers. Loops around it have gone on for some time, or will.
+static void leave_for_arrays(tl_typing_pass *x, uint32_t count) {
+  enum { MANY = 256, MANY_WITHIN = 32 };
+  bool has_rows = false;
+  for (uint64_t live = x->flow->live[x->then]; live != 0; live &= live - 1) {
+    uint32_t s = (uint32_t)__builtin_ctzll(live);
+    uint64_t tag = tl_jit_is_reference(x->now[s])
+                       ? tl_jit_tag_of(x->unit, s, x->now[s])
+                       : 0;
+    for (uint32_t rank = 1; rank <= 3; rank++)
+      has_rows |= tl_tag_is_grid(tag, rank) && (tag & TL_DENSE) != 0 &&
+                  (tag & TL_DIRECT) != 0 && tl_tag_owns(tag);
+  }
+  if (!has_rows)
+    return;
+  tl_typed *t =
+      tl_typing_put(x, TL_TYPED_IF, TL_JIT_NONE, (int)count, TL_JIT_NONE);
+  t->condition = TL_IF_GT;
+  t->imm = x->flow->depth[x->then] > 1 ? MANY_WITHIN : MANY;
+  t->to = -1 - tl_typing_exit_with(x, x->then, x->flow->live[x->then]);
+  if (x->flow->detours[x->then] == TL_DETOUR_NONE)
+    x->flow->detours[x->then] = TL_DETOUR_NEVER;
+}
+
 // Steps that are not known and below 1 are left to the interpreter, and so is
 // 0. A uint64 bound may be no int64, so ranges of these are the interpreter's.
 // Types are all tested before the first operation changes one.
@@ -107,6 +133,7 @@ static tl_typing_step begin_range(tl_typing_pass *x, const tl_ins *ins,
   // The variable is written only where there is an iteration.
   tl_typing_set(x, TL_TYPED_MOVE, ins->b >> 4, TL_TYPE_INT | TL_TYPE_WEAK,
                 (int)a, TL_JIT_NONE);
+  leave_for_arrays(x, a + 1);
   return TL_TYPING_GOES_ON;
 }
 

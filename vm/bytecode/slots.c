@@ -7,7 +7,7 @@
 
 #define _DEFAULT_SOURCE 1  // for anonymous mappings
 
-#include "vm/interp/slots.h"
+#include "vm/bytecode/slots.h"
 
 #if defined(__unix__) || defined(__APPLE__)
 #include <sys/mman.h>
