@@ -4,7 +4,6 @@
 #include <inttypes.h>
 
 #include "vm/error.h"
-#include "vm/nested/text_items.h"
 
 // --- Sizes ------------------------------------------------------------------
 

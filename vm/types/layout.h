@@ -37,6 +37,11 @@ tl_type *tl_layout_plain(tl_vm *vm, tl_type *layout);
 // False for strings, ?T, var, bytes, pointers and categories, and for a struct
 // with any of these.
 bool tl_type_is_plain(const tl_type *type);
+// Whether items of the type are text within a struct, as a C struct has it,
+// which is read as strings: the type counts as plain bytes.
+static inline bool tl_type_is_text(const tl_type *type) {
+  return type->kind == TL_TYPE_FIXED_STRING || type->kind == TL_TYPE_CHAR;
+}
 // Bytes of a value of a plain type, whose structs are layouts.
 //
 //   3 * {a: int8, b: float64}     48, the last padding included
