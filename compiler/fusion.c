@@ -7,7 +7,7 @@
 //
 //   fusion.c         runs, and the units in them; calls of small functions
 //   fusion_groups.c  units that run together, each with a result of its own
-#include "compiler/fusion.h"
+#include "compiler/stages.h"
 
 #include "compiler/fusion_internal.h"
 
