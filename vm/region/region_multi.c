@@ -5,12 +5,11 @@
 // run one by one.
 //
 // Built for size.
-#include "vm/error.h"
-
 #include <string.h>
 
-#include "vm/events.h"
 #include "vm/engine/scan.h"
+#include "vm/error.h"
+#include "vm/events.h"
 #include "vm/region/region_internal.h"
 
 // --- Consumers --------------------------------------------------------------
@@ -57,8 +56,8 @@ enum {
   PART_OF = 4,  // of what is computed, that may wait
 };
 
-// False: neither.
-// Axes in order are those before, the reduced ones, and those behind:
+// Axes in order are those before, the reduced ones, and those behind. False:
+// they are not in such an order.
 //
 //   shape 2 * 3 * 4, axis 1 reduced      count 2, length 3, width 4
 //   shape 2 * 3 * 4, axes 1 and 2        count 2, length 12, width 1
@@ -98,12 +97,6 @@ static bool columns_open(tl_column_feeder *c, const tl_reducer *r,
   c->filled = 0;
   tl_column_stream_begin(&c->fold, c->to);
   return true;
-}
-
-// After columns_open gave true, on every path.
-// The results stand in r->out; only the stream's memory goes.
-static void columns_close(tl_column_feeder *c, tl_vm *vm) {
-  tl_column_stream_free(&c->fold, vm);
 }
 
 // After the last chunk of a position its results are complete, and the next
@@ -224,10 +217,8 @@ static void open_all(tl_result_consumer **from, int count, consumers *all) {
 }
 
 // Runs the plan, whose results go to [count] of these in order; those of lanes
-// are open, and end here.
-// Columns are the caller's to close, on every path.
-// Without memory for parts one thread does it. Columns are closed by the
-// caller, which has opened them.
+// are open, and end here. Columns are the caller's to close, on every path.
+// Without memory for parts one thread does it.
 static bool run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **from,
                           int count, bool may_stop) {
   consumers all;
@@ -248,6 +239,8 @@ static bool run_consumers(tl_vm *vm, tl_plan *plan, tl_result_consumer **from,
     tl_spare_free(vm, parts, nbytes);
   return ok;
 }
+
+// --- Results ----------------------------------------------------------------
 
 _Static_assert((int)TL_REGION_RESULTS <= (int)TL_PLAN_RESULTS,
                "a plan makes all results");
@@ -457,11 +450,12 @@ static bool make_result(multi *s, int i) {
   return true;
 }
 
-// Only those of columns have memory of their own.
+// Only those of columns have memory of their own; their results stand in the
+// reducers' out.
 static void close_consumers(multi *s, int count) {
   for (int i = 0; i < count; i++)
     if (s->consumers[i].kind == TL_CONSUMES_COLUMNS)
-      columns_close(&s->consumers[i].columns, s->g->vm);
+      tl_column_stream_free(&s->consumers[i].columns.fold, s->g->vm);
 }
 
 // Gives result [i]'s consumer the memory that its results go to. False: no
