@@ -3,7 +3,7 @@
 // with the values of its variables in place of their names; where that fails,
 // the innermost part that fails by itself is the error's place.
 
-#include "compiler/certain.h"
+#include "compiler/stages.h"
 
 #include "compiler/ast_walk.h"
 

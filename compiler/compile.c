@@ -4,13 +4,9 @@
 
 #include "compiler/compile.h"
 
-#include "compiler/emit.h"
-#include "compiler/fusion.h"
 #include "compiler/layout.h"
-#include "compiler/pragmas.h"
 #include "compiler/parser.h"
-#include "compiler/certain.h"
-#include "compiler/warnings.h"
+#include "compiler/stages.h"
 #include "vm/text/signature.h"
 #include "vm/memory/reserve.h"
 #include "vm/values/record.h"

@@ -5,7 +5,7 @@
 //   emit_tables.c  jump offsets and side tables of the finished code
 #pragma once
 
-#include "compiler/emit.h"
+#include "compiler/stages.h"
 #include "compiler/ownership_internal.h"
 
 // A jump whose target is not emitted yet, or not known to be: its offset is

@@ -58,21 +58,6 @@ static inline bool tl_fused_is_consumer(const tl_fused_step *s) {
          s->kind == TL_STEP_SELECT;
 }
 
-// What an instruction is to a region; of a call of a script function, whether
-// it may be part of one. What only the run can know is assumed to fit.
-tl_region_step tl_fusion_step(const tl_writers *w, uint32_t pc,
-                              const tl_decoded *d);
-
-// Finds out whether a region may take in a function's calls, into p->joins.
-void tl_fusion_find_joins(tl_prototype *p);
-
-// Whether an instruction takes views of its operands.
-bool tl_fusion_takes_views(const tl_writers *w, uint32_t pc,
-                           const tl_decoded *d, tl_region_step kind);
-
-// Whether an operation may make a mask.
-bool tl_fusion_makes_mask(tl_op op);
-
 // What a slot holds at step [i]: the step that makes it; or -1, and the slot
 // that it comes from in [root].
 int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,

@@ -158,8 +158,42 @@ static bool is_store(const tl_cfg_ins *ins) {
   return ins->op == TL_BC_SETPATH || ins->op == TL_BC_SETEL;
 }
 
+// Whether the instruction may write into operand [i].
+static bool may_write(const place_flow *f, const tl_cfg_ins *ins, int32_t i) {
+  if (ins->op == TL_BC_CALLK)
+    return !f->is_soon;
+  if (ins->op == TL_BC_CALLB) {
+    tl_slot constant = f->cfg->prototype->constants[ins->extra];
+    return i == 0 && tl_builtin_restores(constant.pointer);
+  }
+  // Slices of a list are made in its memory.
+  if (ins->op == TL_BC_INDEX && i == 0)
+    return tl_path_portion(&f->unit->paths[ins->extra]) == TL_PORTION_SLICE;
+  return tl_opcode_role(ins->op, i) == TL_ROLE_TARGET;
+}
+
+// Follows the slots in [holds] through instructions from [at] up to [end];
+// true: one of them comes to where it may be written into.
 static bool follow(const place_flow *f, const tl_cfg_block *block, int32_t at,
-                   int32_t end, uint64_t *holds);
+                   int32_t end, uint64_t *holds) {
+  for (; at < end; at++) {
+    const tl_cfg_ins *ins = &block->ins[at];
+    bool copies = false;
+    for (int32_t i = 0; i < ins->operand_count; i++) {
+      if (ins->operands[i] < 0 || !tl_bit(holds, ins->operands[i]))
+        continue;
+      if (may_write(f, ins, i))
+        return true;
+      copies |= ins->op == TL_BC_MOV;
+    }
+    for (int32_t i = 0; i < tl_result_count(ins); i++)
+      if (copies)
+        tl_bit_set(holds, ins->result + i);
+      else
+        tl_bit_clear(holds, ins->result + i);
+  }
+  return false;
+}
 
 // The path of a field alone, which lowering has made; false: there is none.
 static bool find_path(place_flow *f, const tl_string *field, uint32_t *out) {
@@ -294,43 +328,6 @@ static bool find_live(place_flow *f) {
 }
 
 // --- What becomes of the item -----------------------------------------------
-
-// Whether the instruction may write into operand [i].
-static bool may_write(const place_flow *f, const tl_cfg_ins *ins, int32_t i) {
-  if (ins->op == TL_BC_CALLK)
-    return !f->is_soon;
-  if (ins->op == TL_BC_CALLB) {
-    tl_slot constant = f->cfg->prototype->constants[ins->extra];
-    return i == 0 && tl_builtin_restores(constant.pointer);
-  }
-  // Slices of a list are made in its memory.
-  if (ins->op == TL_BC_INDEX && i == 0)
-    return tl_path_portion(&f->unit->paths[ins->extra]) == TL_PORTION_SLICE;
-  return tl_opcode_role(ins->op, i) == TL_ROLE_TARGET;
-}
-
-// Follows the slots in [holds] through instructions from [at] up to [end];
-// true: one of them comes to where it may be written into.
-static bool follow(const place_flow *f, const tl_cfg_block *block, int32_t at,
-                   int32_t end, uint64_t *holds) {
-  for (; at < end; at++) {
-    const tl_cfg_ins *ins = &block->ins[at];
-    bool copies = false;
-    for (int32_t i = 0; i < ins->operand_count; i++) {
-      if (ins->operands[i] < 0 || !tl_bit(holds, ins->operands[i]))
-        continue;
-      if (may_write(f, ins, i))
-        return true;
-      copies |= ins->op == TL_BC_MOV;
-    }
-    for (int32_t i = 0; i < tl_result_count(ins); i++)
-      if (copies)
-        tl_bit_set(holds, ins->result + i);
-      else
-        tl_bit_clear(holds, ins->result + i);
-  }
-  return false;
-}
 
 // Adds the slots to those at the block's start; true: there are new ones.
 static bool add_holds(const place_flow *f, int32_t block,

@@ -4,7 +4,7 @@
 // borrowed cannot give its memory to a result. It reports only what fails for
 // certain, so it must also know that operands are arrays; that is found from
 // the instructions that write a slot (axes_of).
-#include "compiler/pragmas.h"
+#include "compiler/stages.h"
 
 #include <limits.h>
 

@@ -1,7 +1,7 @@
 // One walk of the tree: each function's assignments are looked up in its scope,
 // in which the resolver has noted what is read.
 
-#include "compiler/warnings.h"
+#include "compiler/stages.h"
 
 #include <string.h>
 

@@ -258,7 +258,7 @@ static bool end_bins(tl_vm *vm, tl_array *sums, const tl_array *edges,
 
 // --- Consumers --------------------------------------------------------------
 
-// Items as a region computes them (vm/region/region_feed.c), or as a histogram
+// Items as a region computes them (vm/region/region_fold.c), or as a histogram
 // reads them: first how large they are, where that is asked for, then to their
 // bins.
 typedef struct bin_consumer {

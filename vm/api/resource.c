@@ -329,8 +329,9 @@ static bool ask(tl_vm *vm, asking *a, uint32_t count, tl_slot *args,
 }
 
 // The hooks and the object of a value.
-static asking asking_of(tl_slot s) {
-  return (asking){.type = resource_of(s)->type,
+static asking asking_of(tl_slot s, int what) {
+  return (asking){.what = what,
+                  .type = resource_of(s)->type,
                   .object = resource_of(s)->object,
                   .text = ""};
 }
@@ -362,7 +363,7 @@ static bool fail_attribute(tl_vm *vm, tl_slot base, const tl_string *name) {
 // A hook that leaves the result untouched has no such field.
 bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
                            tl_slot *out) {
-  asking a = asking_of(base);
+  asking a = asking_of(base, FOR_ATTRIBUTE);
   a.text = name->text;
   if (HOOK(a.type, attribute) == NULL)
     return fail_attribute(vm, base, name);
@@ -375,8 +376,7 @@ bool tl_resource_attribute(tl_vm *vm, tl_slot base, const tl_string *name,
 // is none.
 bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
                        tl_slot *out) {
-  asking a = asking_of(base);
-  a.what = FOR_INDEX;
+  asking a = asking_of(base, FOR_INDEX);
   if (HOOK(a.type, index) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s cannot be indexed", a.type->name);
   return ask(vm, &a, count, parts, out, NULL);
@@ -386,8 +386,7 @@ bool tl_resource_index(tl_vm *vm, tl_slot base, uint32_t count, tl_slot *parts,
 // is the base, as it wrote into the object.
 bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
                      tl_slot *parts, tl_slot *out) {
-  asking a = asking_of(base);
-  a.what = FOR_PUT;
+  asking a = asking_of(base, FOR_PUT);
   a.alone = alone;
   if (HOOK(a.type, put) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "%s has no items to set", a.type->name);
@@ -402,8 +401,7 @@ bool tl_resource_put(tl_vm *vm, tl_slot base, bool alone, uint32_t count,
 // The only hook that may run code, as functions of the host may.
 bool tl_resource_call(tl_vm *vm, tl_slot callee, bool has_names, uint32_t count,
                       tl_slot *args, tl_slot *out) {
-  asking a = asking_of(callee);
-  a.what = FOR_CALL;
+  asking a = asking_of(callee, FOR_CALL);
   a.has_names = has_names;
   if (HOOK(a.type, call) == NULL)
     return tl_fail(vm, TALLY_ERR_TYPE, "a call needs a function: got %s",
@@ -422,8 +420,7 @@ bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
   for (uint32_t i = 0; i < arity; i++) {
     if (!tl_is_resource(operands[i]))
       continue;
-    asking a = asking_of(operands[i]);
-    a.what = FOR_OPERATE;
+    asking a = asking_of(operands[i], FOR_OPERATE);
     a.text = sign;
     if (HOOK(a.type, operate) == NULL)
       continue;
@@ -439,9 +436,8 @@ bool tl_resource_operate(tl_vm *vm, const char *sign, uint32_t arity,
 
 // A type without the hook is shown as <name>.
 tl_string *tl_resource_text(tl_vm *vm, tl_slot s) {
-  asking a = asking_of(s);
+  asking a = asking_of(s, FOR_REPR);
   tl_slot out = tl_none();
-  a.what = FOR_REPR;
   if (HOOK(a.type, repr) != NULL) {
     if (!ask(vm, &a, 0, NULL, &out, NULL))
       return NULL;

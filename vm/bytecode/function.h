@@ -212,7 +212,7 @@ typedef struct tl_call_shape {
 } tl_call_shape;
 
 // Whether a region may compute calls of a function as part of itself
-// (compiler/fusion_inline.c), and if not, why.
+// (compiler/fusion.c), and if not, why.
 typedef enum tl_inlining {
   TL_JOINS_UNKNOWN,
   // It computes nothing that a region could.

@@ -251,19 +251,6 @@ static bool give_row_tiles(walker *w, const tl_row_tile *tile, const char *base,
   return true;
 }
 
-// Positions of the axes outside the last two; the two are those of the tile.
-static bool walk_row_tiles(walker *w, const tl_row_tile *tile) {
-  const tl_lane *lane = w->lane;
-  int inner = lane->ndim - 1;
-  bool ok = true;
-  tl_counter counter;
-  tl_counter_begin(&counter, inner - 1, lane->shape, lane->strides, lane->base);
-  for (; ok && !w->ended && !counter.done; tl_counter_next(&counter))
-    ok = give_row_tiles(w, tile, counter.at, lane->shape[inner - 1],
-                        lane->strides[inner - 1], lane->strides[inner]);
-  return ok;
-}
-
 // The most frequent lane first: one dense axis of the dtype, in one piece.
 // Otherwise the layout of the last axes chooses between runs, small tiles on
 // the stack and tiles of rows in memory. Whichever it is, the items come in the
@@ -281,25 +268,24 @@ bool tl_lane_walk(tl_vm *vm, const tl_lane *lane, tl_lane_fn *piece,
     return give_run(&w, lane->base, 0, 1);
   int inner = lane->ndim - 1;
   int64_t length = lane->shape[inner], step = lane->strides[inner];
-  bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS;
+  bool tiles = inner > 0 && length > 0 && length <= TILE_COLUMNS, ok = true;
+  int64_t nrows = inner > 0 ? lane->shape[inner - 1] : 1;
+  int64_t row_step = inner > 0 ? lane->strides[inner - 1] : 0;
   tl_row_tile tile;
   // A worker has nobody to ask for memory, and reads long rows as they lie.
-  if (vm != NULL && inner > 0 && !tiles &&
-      tl_row_tile_open(vm, &tile, lane->from, length, lane->shape[inner - 1],
-                       lane->strides[inner - 1], step, 1)) {
-    bool ok = walk_row_tiles(&w, &tile);
-    tl_row_tile_close(vm, &tile);
-    return ok;
-  }
+  bool row_tiles =
+      vm != NULL && inner > 0 && !tiles &&
+      tl_row_tile_open(vm, &tile, lane->from, length, nrows, row_step, step, 1);
+  // Tiles have the last two axes.
   tl_counter counter;
-  tl_counter_begin(&counter, inner - (tiles ? 1 : 0), lane->shape,
+  tl_counter_begin(&counter, inner - (tiles || row_tiles), lane->shape,
                    lane->strides, lane->base);
-  for (; !w.ended && !counter.done; tl_counter_next(&counter)) {
-    bool ok = tiles ? give_tiles(&w, counter.at, lane->shape[inner - 1],
-                                 lane->strides[inner - 1], length, step)
-                    : give_run(&w, counter.at, step, length);
-    if (!ok)
-      return false;
-  }
-  return true;
+  for (; ok && !w.ended && !counter.done; tl_counter_next(&counter))
+    ok = row_tiles
+             ? give_row_tiles(&w, &tile, counter.at, nrows, row_step, step)
+         : tiles ? give_tiles(&w, counter.at, nrows, row_step, length, step)
+                 : give_run(&w, counter.at, step, length);
+  if (row_tiles)
+    tl_row_tile_close(vm, &tile);
+  return ok;
 }

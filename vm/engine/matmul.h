@@ -1,6 +1,6 @@
-// Matrix products: the operator @ and matmul. tl_matmul finds shapes and
-// dtypes; tl_matmul_stack chooses for each product between the kernels, a
-// loaded BLAS, and the loops with a vector.
+// Matrix products: the operator @ and matmul. Shapes and dtypes are found first;
+// then each product is one of the kernels', of a loaded BLAS, or of the loops
+// with a vector.
 #pragma once
 
 #include "vm/array/array.h"
@@ -15,30 +15,3 @@
 //   5 * 3 * 4  @  4      5 * 3
 //   3 * 4  @  3          false, kind shape
 bool tl_matmul(tl_vm *vm, tl_slot *operands, tl_slot *out);
-
-// One operand of a stack of products: where its matrices lie. A stride of 0
-// repeats a matrix.
-//
-//   5 * 3 * 4 dense, float64        row 32, column 8, strides 96
-//   the same, each transposed       row 8, column 32, strides 96
-//   one 3 * 4 for all five          row 32, column 8, strides 0
-typedef struct tl_matrices {
-  const char *data;
-  int64_t row, column;           // bytes between rows, between columns
-  int64_t strides[TL_MAX_DIMS];  // between the matrices of the stack
-} tl_matrices;
-
-// out = a @ b for every matrix of a stack of this shape: m * k by k * n items
-// of [dtype]; out is dense. Polls between blocks of a product; false where the
-// VM was stopped or memory is short. A matrix times its own transpose, as
-// views of one block, takes half the work and is exactly symmetric.
-bool tl_matmul_stack(tl_vm *vm, tl_dtype dtype, char *out, int ndim,
-                     const int64_t *shape, const tl_matrices *a,
-                     const tl_matrices *b, int64_t m, int64_t n, int64_t k);
-
-// item = sum of a[i] * b[i]: as the product of a row and a column, without an
-// array for the result. Vectors of k items, strides in bytes.
-// [item] has room for one of [dtype]. False where the VM was stopped.
-bool tl_matmul_dot(tl_vm *vm, tl_dtype dtype, char *item, const char *a,
-                   int64_t a_stride, const char *b, int64_t b_stride,
-                   int64_t k);

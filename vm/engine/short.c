@@ -383,15 +383,10 @@ bool tl_short_unary(tl_vm *vm, tl_op op, tl_slot *a, const tl_slot *b,
 bool tl_short(tl_vm *vm, tl_op op, tl_slot *operands, tl_slot *out) {
   if (vm->has_contracts)  // a refusal must come before the new array
     return false;
-  switch (tl_ops[op].arity) {
-    case 1:
-      return unary(vm, op, operands, ITEMS, out) ||
-             tl_small(vm, op, operands, out);
-    case 2:
-      return binary(vm, op, operands, ITEMS, out) ||
-             tl_small(vm, op, operands, out);
-    default:
-      return op == TL_OP_WHERE && (choice(vm, operands, ITEMS, out) ||
-                                   tl_small(vm, op, operands, out));
-  }
+  const int arity = tl_ops[op].arity;
+  return (arity == 1 ? unary(vm, op, operands, ITEMS, out)
+          : arity == 2
+              ? binary(vm, op, operands, ITEMS, out)
+              : op == TL_OP_WHERE && choice(vm, operands, ITEMS, out)) ||
+         tl_small(vm, op, operands, out);
 }

@@ -48,14 +48,3 @@ bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 // Fails (kind type) where no axis within the rows is given.
 bool tl_lift_rows(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   const tl_slot *args, tl_slot *out);
-
-// --- What calls gave, put together again (lift_join.c) -----------------------
-
-// Results of one kind: rows of lists of strings or of arrays, one item for each
-// of what else there is. count > 0.
-bool tl_join_of_strings(tl_vm *vm, int64_t count, const tl_slot *results,
-                        tl_slot *out);
-// Rows where the results have axes, one item for each where they have none, and
-// of records a record of such. count > 0.
-bool tl_join_results(tl_vm *vm, int64_t count, const tl_slot *results,
-                     tl_slot *out);

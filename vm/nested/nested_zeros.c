@@ -9,7 +9,6 @@
 // drops those that were made where a later one fails.
 
 #include "vm/nested/ragged.h"
-#include "vm/nested/text_items.h"
 #include "vm/types/layout.h"
 #include "vm/array/string_item.h"
 #include "vm/nested/raw_bytes.h"

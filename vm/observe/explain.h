@@ -13,3 +13,7 @@
 // memory can be missing, which text->failed tells.
 void tl_explain_code(tl_text *text, const tl_unit *unit, const tl_notes *notes,
                      const char *error);
+
+// Appends as fields of JSON where an instruction stands: line, is_placed and
+// source, which is on one line and not too long.
+void tl_explain_place(tl_text *out, const tl_prototype *p, uint32_t pc);

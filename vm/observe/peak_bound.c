@@ -13,7 +13,8 @@
 
 #include "vm/bytecode/module.h"
 #include "vm/observe/code_json.h"
-#include "vm/observe/explain_internal.h"
+#include "vm/observe/explain.h"
+#include "vm/region/region.h"
 
 // The code as it is written.
 typedef struct lister {

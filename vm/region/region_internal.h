@@ -11,12 +11,11 @@
 //   run       region_write.c     which memory a result may go to; results into
 //                                it, tile by tile at wraps
 //             region_store.c     arrays, and parts of arrays
-//   consume   region_feed.c      items to a consumer, in an order;
+//   consume   region_fold.c      reductions; items to a consumer, in an order;
 //                                histograms and counts
-//             region_fold.c      reductions
 //             region_select.c    the items that a mask takes
 //             region_rows.c      ragged rows
-//   multi     region_multi.c     several results, with region_consumers.c
+//   multi     region_multi.c     several results
 //   cache     region_cache.c     graphs and plans of earlier runs, and guards
 //             region_short.c     short arrays, with all as it was
 //   driver    region.c           where the VM meets a region: what is tried
@@ -456,15 +455,7 @@ tl_region_status tl_region_run_tile(tl_region_graph *g,
                                     const tl_region_tile *tile, void *to,
                                     tl_dtype dtype, const int64_t *strides);
 
-// --- region_feed.c ----------------------------------------------------------
-
-// Feeds g->value's items, as [dtype], to a consumer: in the order of [axes]
-// (NULL: as they are).
-// Done, all items have been handed out, on one thread unless [split] says how
-// parts are made. Failed, some may have been.
-tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
-                                tl_dtype dtype, tl_plan_consume *consumer,
-                                void *context, const tl_plan_split *split);
+// --- region_fold.c ----------------------------------------------------------
 
 // The largest tile from position [at] on, of at most [most] positions of
 // [count] axes in row-major order, whose order is theirs: a part of one axis,
@@ -475,9 +466,6 @@ typedef struct tl_region_found_tile {
   int64_t shape[TL_MAX_DIMS + 1];
   int axes[TL_MAX_DIMS + 1];
 } tl_region_found_tile;
-int64_t tl_region_find_tile(const int64_t *lengths, const int *axes, int count,
-                            int64_t at, int64_t most, int64_t *from,
-                            tl_region_found_tile *tile);
 
 // A cached plan, its streams where the operands are now, and its output at
 // [out].
@@ -603,11 +591,6 @@ tl_region_status tl_region_fold(tl_region_graph *g, tl_slot *out);
 // [call] is borrowed; its axes are those of g->value's shape.
 tl_region_status tl_region_fold_call(tl_region_graph *g,
                                      const tl_fold_call *call, tl_slot *out);
-
-// A histogram or counts of g->value.
-// Declined where an item is out of range or the like: the built-in itself then
-// says what is wrong.
-tl_region_status tl_region_take(tl_region_graph *g, tl_slot *out);
 
 // Whether computing everything twice is worth it: a few simple operations.
 bool tl_region_is_cheap(const tl_region_graph *g);
