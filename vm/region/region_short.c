@@ -92,6 +92,12 @@ static inline bool is_alike(tl_region_use *uses, const tl_region_guard *f,
   return true;
 }
 
+// Whether the result may take the memory of what a slot owns, an operand of the
+// result's shape: it ends here, and what else is read lies elsewhere.
+static bool may_go_over(const tl_region_graph *g, tl_slot s) {
+  return tl_is_dying(g->vm, s) && tl_region_is_safe_target(g, s.array);
+}
+
 // What is not just compared with a slot.
 static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
   const bool moves = f->from == TL_FROM_VIEW || f->from == TL_FROM_AXES;
@@ -119,7 +125,7 @@ static inline bool is_as_before(tl_region_cached *k, uint32_t pc,
                                     : !holds(g, f))
       return false;
   }
-  return true;
+  return k->over < 0 || may_go_over(g, base[g->roots[k->over].slot]);
 }
 
 // The plan with the places of this run: numbers stand where they did.
@@ -137,15 +143,60 @@ static void run_as_before(tl_region_cached *k, char *out) {
 
 // --- Running -----------------------------------------------------------------
 
-// A dying operand's memory might be the result's: the general way finds out.
-bool tl_region_runs_short(const tl_region_cached *k) {
+// Whether a value that ends is certainly of no use for a result of so many
+// bytes: an array that is too small, or not to be cut to its front.
+static bool gives_nothing(tl_slot ending, int64_t nbytes) {
+  if (!tl_is_array(ending) || tl_is_worth_moving(ending.array))
+    return false;
+  const int64_t all = (int64_t)tl_item_bytes(ending.array);
+  return all < nbytes || nbytes <= all / 4 * 3;
+}
+
+// The first operand that ends and fits gives its memory to the result. Where
+// others might in another way the general one finds out.
+bool tl_region_runs_short(tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  int ending = 0;
+  bool may_give = false;
+  k->over = -1;
   if (!k->is_short || g->vm->has_contracts)
     return false;
-  for (int i = 0; i < g->root_count; i++)
-    if (g->roots[i].consumed && tl_is_owned(g->roots[i].value))
-      return false;
-  return true;
+  const tl_dtype dtype = k->planned.targets[0].dtype;
+  const int64_t nbytes = tl_region_size(g) * (int64_t)tl_itemsize(dtype);
+  for (int i = 0; i < g->root_count; i++) {
+    if (!g->roots[i].consumed || !tl_is_owned(g->roots[i].value))
+      continue;
+    ending++;
+    may_give = may_give || !gives_nothing(g->roots[i].value, nbytes);
+  }
+  k->ends = ending > may_give;
+  // One operation alone may have its operand put in order.
+  if (!may_give)
+    return ending == 0 || g->node_count > 1;
+  const int use = tl_region_find_target(g, dtype, shape->ndim, shape->lengths,
+                                        tl_region_is_dense_target);
+  if (use < 0 || g->uses[use].root < 0)
+    return false;
+  const tl_slot owner = g->roots[g->uses[use].root].value;
+  k->over = (int8_t)g->uses[use].root;
+  return owner.pointer == g->uses[use].value.pointer &&
+         tl_is_dying(g->vm, owner);
+}
+
+// Gives up the operands that end with the region and whose memory nothing has
+// taken. Their slots may have the result by now.
+static void end_roots(tl_region_cached *k) {
+  tl_region_graph *g = &k->graph;
+  for (int i = 0; i < g->root_count; i++) {
+    const tl_region_root *root = &g->roots[i];
+    if (!root->ends || i == k->over || !tl_is_owned(root->value))
+      continue;
+    g->vm->stats.temps_ended++;
+    tl_drop(g->vm, root->value);
+    if (root->slot != g->result)
+      g->base[root->slot].tag &= ~TL_OWNED;
+  }
 }
 
 // The first array that the region makes. Its header is copied, and those of
@@ -169,21 +220,31 @@ __attribute__((noinline)) static bool make_first(tl_region_cached *k,
   return true;
 }
 
-// The array that the region makes, which *out owns. False after tl_fail (kind
-// memory).
+// The array that the region makes, or that of the operand which ends here; *out
+// owns it. False after tl_fail (kind memory).
 static inline bool make_result(tl_region_cached *k, tl_slot *out) {
+  const tl_region_graph *g = &k->graph;
+  if (k->over >= 0) {
+    tl_slot taken = tl_take_over(g->vm, &g->base[g->roots[k->over].slot]);
+    taken.array->head.dtype = (uint8_t)k->planned.targets[0].dtype;
+    *out = tl_own_array(taken.array);
+    return true;
+  }
   tl_slot model = {.tag = k->model_tag, .array = (tl_array *)(void *)k->model};
   return k->model_tag == 0 ? make_first(k, out)
-                           : tl_array_twin(k->graph.vm, model, out);
+                           : tl_array_twin(g->vm, model, out);
 }
 
 // No poll and no thread: it is one block. Nothing fails once the array is
-// there, and what is behind a plan waits for its stores.
+// there, and what is behind a plan waits for its stores. The roots have the
+// values of this run, as the slots may get others.
 static inline __attribute__((always_inline)) bool run_short(tl_region_cached *k,
                                                             bool as_before) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
   tl_slot result;
+  for (int i = 0; k->ends && i < g->root_count; i++)
+    tl_copy_slot(&g->roots[i].value, &g->base[g->roots[i].slot]);
   k->is_busy = true;  // where memory is short, what is cached goes
   bool made = make_result(k, &result);
   k->is_busy = false;
@@ -198,6 +259,8 @@ static inline __attribute__((always_inline)) bool run_short(tl_region_cached *k,
     run_as_before(k, result.array->data);
   else
     tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
+  if (k->ends)
+    end_roots(k);
   return true;
 }
 
