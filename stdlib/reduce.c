@@ -630,14 +630,16 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
 }
 
 // Whether lanes are short and stand one beside the other along the last axis
-// that remains, enough of them to fill a good part of a row (sort_columns.c).
+// that remains: enough of them to fill a good part of a row, or, where single
+// lanes would not be sorted, all of it (sort_columns.c).
 static bool lanes_stand_beside(const quantiles *q) {
   const tl_split *split = &q->split;
   const int64_t size = (int64_t)tl_itemsize(q->from);
-  return !selects(q) && split->reduced == 1 && split->kept > 0 &&
-         split->length > 1 && split->length <= TL_SORT_BESIDE &&
+  return split->reduced == 1 && split->kept > 0 && split->length > 1 &&
+         split->length <= TL_SORT_BESIDE &&
          tl_kernels()->sort_columns[0] != NULL &&
-         split->kept_shape[split->kept - 1] * size >= TL_SORT_ROW / 4;
+         split->kept_shape[split->kept - 1] * size * (selects(q) ? 1 : 4) >=
+             TL_SORT_ROW;
 }
 
 // The quantiles of all lanes along the last axis that remains, the first of
@@ -693,10 +695,10 @@ static bool compute_quantiles(quantiles *q, char *out) {
 static bool open_lane(quantiles *q) {
   size_t n = (size_t)q->split.length, sorting = 0, items;
   tl_split_as_stored(&q->split, false);
-  q->dense = selects(q) && lanes_are_dense(&q->split);
+  q->beside = lanes_stand_beside(q);
+  q->dense = !q->beside && selects(q) && lanes_are_dense(&q->split);
   // Whole cache lines, and at least one.
   items = (n * tl_itemsize(selects(q) ? q->from : q->dtype) + 127) / 64 * 64;
-  q->beside = lanes_stand_beside(q);
   if (q->beside)
     items = n * TL_SORT_ROW;
   else if (!selects(q))
