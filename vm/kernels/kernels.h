@@ -487,9 +487,6 @@ double tl_lgamma(double x);
 // too.
 size_t tl_gemm_scratch(tl_dtype dtype, size_t m, size_t n, size_t k);
 
-// Lanes of up to so many items are sorted side by side, by exchanges whose
-// number an item grows with the square of the length's logarithm.
-enum { TL_SORT_BESIDE = 512 };
 // Sorts n items in place, or writes the order (the positions of the items from
 // first to last). Stable, ascending or descending, NaN last in both; complex
 // by real part, then imaginary. tl_sort gives NaNs one payload and puts -0.0
