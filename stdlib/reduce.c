@@ -620,8 +620,8 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
     if (!tl_poll_at(q->vm, k))
       return false;
     if (!selected)
-      value = interpolate(q, q->dtype, q->lane, tl_itemsize(q->dtype),
-                          q->at[k]);
+      value =
+          interpolate(q, q->dtype, q->lane, tl_itemsize(q->dtype), q->at[k]);
     else if (!select_quantile(q, &r, q->at[k], &value))
       return false;
     store_real(q->dtype, out, k * q->split.count + result, value);

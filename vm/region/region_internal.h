@@ -540,7 +540,6 @@ struct tl_region_cached {
   bool is_placed;     // its plan has no registers, which each run places
   bool is_last;       // so it is asked, as the last run was a short one
   int8_t over;        // the root whose memory a short run goes to; -1: none
-  bool ends;          // a short run ends others that own their values
   uint16_t fused;     // operations that make no array of their own
   int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
@@ -582,8 +581,8 @@ void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
 void tl_region_find_short(tl_region_cached *cached);
 
 // Whether an array of one block is all that is to be made of the values that
-// are taken, in memory of its own or over an operand that ends, and no contract
-// is to be kept. Sets over and ends.
+// are taken, in memory of its own or over the one operand that ends, and no
+// contract is to be kept. Sets over.
 bool tl_region_runs_short(tl_region_cached *cached);
 
 // A view that is as far from its array's beginning as before. False: an earlier
@@ -591,8 +590,8 @@ bool tl_region_runs_short(tl_region_cached *cached);
 bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
 
 // Makes the array; false: no memory, with an error pending.
-// Writes the result to its slot itself, binds what else the region leaves, and
-// gives up what ends.
+// Writes the result to its slot itself, and binds what else the region leaves;
+// nothing else ends here.
 bool tl_region_run_short(tl_region_cached *cached);
 // The same by the graph that was used last, where that was a short run from
 // [pc] on and finds all as it was then; declined otherwise.

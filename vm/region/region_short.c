@@ -143,60 +143,30 @@ static void run_as_before(tl_region_cached *k, char *out) {
 
 // --- Running -----------------------------------------------------------------
 
-// Whether a value that ends is certainly of no use for a result of so many
-// bytes: an array that is too small, or not to be cut to its front.
-static bool gives_nothing(tl_slot ending, int64_t nbytes) {
-  if (!tl_is_array(ending) || tl_is_worth_moving(ending.array))
-    return false;
-  const int64_t all = (int64_t)tl_item_bytes(ending.array);
-  return all < nbytes || nbytes <= all / 4 * 3;
-}
-
-// The first operand that ends and fits gives its memory to the result. Where
-// others might in another way the general one finds out.
+// The only operand that ends may give its memory to the result. Where it
+// cannot, or others end, the general way finds out what becomes of them.
 bool tl_region_runs_short(tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
-  int ending = 0;
-  bool may_give = false;
   k->over = -1;
   if (!k->is_short || g->vm->has_contracts)
     return false;
-  const tl_dtype dtype = k->planned.targets[0].dtype;
-  const int64_t nbytes = tl_region_size(g) * (int64_t)tl_itemsize(dtype);
   for (int i = 0; i < g->root_count; i++) {
     if (!g->roots[i].consumed || !tl_is_owned(g->roots[i].value))
       continue;
-    ending++;
-    may_give = may_give || !gives_nothing(g->roots[i].value, nbytes);
+    if (k->over >= 0)
+      return false;
+    k->over = (int8_t)i;
   }
-  k->ends = ending > may_give;
-  // One operation alone may have its operand put in order.
-  if (!may_give)
-    return ending == 0 || g->node_count > 1;
-  const int use = tl_region_find_target(g, dtype, shape->ndim, shape->lengths,
-                                        tl_region_is_dense_target);
-  if (use < 0 || g->uses[use].root < 0)
-    return false;
-  const tl_slot owner = g->roots[g->uses[use].root].value;
-  k->over = (int8_t)g->uses[use].root;
-  return owner.pointer == g->uses[use].value.pointer &&
-         tl_is_dying(g->vm, owner);
-}
-
-// Gives up the operands that end with the region and whose memory nothing has
-// taken. Their slots may have the result by now.
-static void end_roots(tl_region_cached *k) {
-  tl_region_graph *g = &k->graph;
-  for (int i = 0; i < g->root_count; i++) {
-    const tl_region_root *root = &g->roots[i];
-    if (!root->ends || i == k->over || !tl_is_owned(root->value))
-      continue;
-    g->vm->stats.temps_ended++;
-    tl_drop(g->vm, root->value);
-    if (root->slot != g->result)
-      g->base[root->slot].tag &= ~TL_OWNED;
-  }
+  if (k->over < 0)
+    return true;
+  const tl_slot ending = g->roots[k->over].value;
+  const int use =
+      tl_region_find_target(g, k->planned.targets[0].dtype, shape->ndim,
+                            shape->lengths, tl_region_is_dense_target);
+  return use >= 0 && g->uses[use].root == k->over &&
+         g->uses[use].value.pointer == ending.pointer &&
+         tl_is_dying(g->vm, ending);
 }
 
 // The first array that the region makes. Its header is copied, and those of
@@ -236,15 +206,12 @@ static inline bool make_result(tl_region_cached *k, tl_slot *out) {
 }
 
 // No poll and no thread: it is one block. Nothing fails once the array is
-// there, and what is behind a plan waits for its stores. The roots have the
-// values of this run, as the slots may get others.
+// there, and what is behind a plan waits for its stores.
 static inline __attribute__((always_inline)) bool run_short(tl_region_cached *k,
                                                             bool as_before) {
   tl_region_graph *g = &k->graph;
   tl_vm *vm = g->vm;
   tl_slot result;
-  for (int i = 0; k->ends && i < g->root_count; i++)
-    tl_copy_slot(&g->roots[i].value, &g->base[g->roots[i].slot]);
   k->is_busy = true;  // where memory is short, what is cached goes
   bool made = make_result(k, &result);
   k->is_busy = false;
@@ -259,8 +226,6 @@ static inline __attribute__((always_inline)) bool run_short(tl_region_cached *k,
     run_as_before(k, result.array->data);
   else
     tl_plan_run_short(tl_region_plan_to(g, &k->planned, result.array->data));
-  if (k->ends)
-    end_roots(k);
   return true;
 }
 
