@@ -32,6 +32,9 @@ bool tl_wrap_indices(tl_vm *vm, const char *function, const char *name,
 // The positions where x is not zero: an int64 array for each axis, in a list.
 bool tl_nonzero(tl_vm *vm, const char *function, tl_slot *x, tl_slot *out);
 
+// Lanes of up to so many items are sorted side by side, by exchanges whose
+// number an item grows with the square of the length's logarithm.
+enum { TL_SORT_BESIDE = 512 };
 // Sorts n items of any dtype in place, or writes their order, which may go over
 // items of 8 bytes; stable.
 bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,

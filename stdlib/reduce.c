@@ -6,6 +6,7 @@
 //
 //   a lane --short, or many quantiles--> copied, sorted --> between two items
 //          --long, few quantiles-------> its place found (nth.h) --> the same
+//   lanes  --short, side by side-------> rows of them sorted --> the same
 
 #include <math.h>
 #include <stdlib.h>
@@ -461,7 +462,8 @@ typedef struct quantiles {
   int64_t count;         // of quantiles
   const double *at;      // from 0 to 1
   bool dense;            // lanes need not be copied
-  char *lane;            // one lane's items
+  bool beside;           // lanes are sorted side by side
+  char *lane;            // one lane's items, or a row of lanes
   size_t lane_size;
   char *scratch;
 } quantiles;
@@ -480,11 +482,13 @@ static bool collect(void *context, const void *items, size_t n) {
   return true;
 }
 
-// Item [index] of items of a real dtype, as float64.
-static double real_at(tl_dtype dtype, const char *items, int64_t index) {
-  return dtype == TL_FLOAT32
-             ? (double)((const float *)(const void *)items)[index]
-             : ((const double *)(const void *)items)[index];
+// An item of a real dtype, as float64.
+static double real_of(tl_dtype dtype, const char *item) {
+  double value;
+  if (dtype == TL_FLOAT64)
+    return *(const double *)(const void *)item;
+  tl_kernels()->cast[dtype][TL_FLOAT64](&value, item, 1);
+  return value;
 }
 
 // The place of a quantile, no further than the items go.
@@ -503,20 +507,22 @@ static double between(double low, double high, double t) {
   return t < 0.5 ? low + (high - low) * t : high - (high - low) * (1 - t);
 }
 
-// The quantile of the sorted items, between the two around its place.
-static double interpolate(const quantiles *q, double at) {
+// The quantile of sorted items of a dtype, [step] bytes from one to the next,
+// between the two around its place.
+static double interpolate(const quantiles *q, tl_dtype dtype, const char *items,
+                          size_t step, double at) {
   int64_t n = q->split.length;
   if (n == 0)
     return (double)NAN;
-  double last = real_at(q->dtype, q->lane, n - 1);
+  double last = real_of(dtype, items + (size_t)(n - 1) * step);
   if (isnan(last))
     return last;
   double place = place_within(q, at), whole = floor(place);
-  int64_t index = (int64_t)whole;
-  double low = real_at(q->dtype, q->lane, index);
-  if (index + 1 >= n || place == whole)
+  const char *item = items + (size_t)whole * step;
+  double low = real_of(dtype, item);
+  if (whole + 1 >= (double)n || place == whole)
     return low;
-  return between(low, real_at(q->dtype, q->lane, index + 1), place - whole);
+  return between(low, real_of(dtype, item + step), place - whole);
 }
 
 // The number that a key of sort.h stands for. Integers beyond 2^53 are rounded
@@ -614,10 +620,51 @@ static bool lane_quantiles(quantiles *q, const char *items, char *out,
     if (!tl_poll_at(q->vm, k))
       return false;
     if (!selected)
-      value = interpolate(q, q->at[k]);
+      value =
+          interpolate(q, q->dtype, q->lane, tl_itemsize(q->dtype), q->at[k]);
     else if (!select_quantile(q, &r, q->at[k], &value))
       return false;
     store_real(q->dtype, out, k * q->split.count + result, value);
+  }
+  return true;
+}
+
+// Whether lanes are short and stand one beside the other along the last axis
+// that remains: enough of them to fill a good part of a row, or, where single
+// lanes would not be sorted, all of it (sort_columns.c).
+static bool lanes_stand_beside(const quantiles *q) {
+  const tl_split *split = &q->split;
+  const int64_t size = (int64_t)tl_itemsize(q->from);
+  return split->reduced == 1 && split->kept > 0 && split->length > 1 &&
+         split->length <= TL_SORT_BESIDE &&
+         tl_kernels()->sort_columns[0] != NULL &&
+         split->kept_shape[split->kept - 1] * size * (selects(q) ? 1 : 4) >=
+             TL_SORT_ROW;
+}
+
+// The quantiles of all lanes along the last axis that remains, the first of
+// which begins at [at]. As many lanes as fit become the columns of a row, and
+// are sorted at once.
+static bool quantiles_beside(quantiles *q, const char *at, char *out,
+                             int64_t *result) {
+  const tl_split *split = &q->split;
+  const size_t size = tl_itemsize(q->from), n = (size_t)split->length;
+  const int64_t width = TL_SORT_ROW / (int64_t)size;
+  const int64_t all = split->kept_shape[split->kept - 1];
+  const int64_t step = split->kept_strides[split->kept - 1];
+  for (int64_t i = 0; i < all; i += width) {
+    const int64_t lanes = all - i < width ? all - i : width;
+    tl_kernels()->pack_tile[tl_move_size(size)](
+        q->lane, TL_SORT_ROW, at + i * step, split->reduced_strides[0], step, n,
+        (size_t)lanes);
+    tl_sort_side_by_side(q->from, q->lane, n, false);
+    for (int64_t j = 0; j < lanes; j++, (*result)++)
+      for (int64_t k = 0; k < q->count; k++)
+        store_real(q->dtype, out, k * split->count + *result,
+                   interpolate(q, q->from, q->lane + j * (int64_t)size,
+                               TL_SORT_ROW, q->at[k]));
+    if (!tl_poll_items(q->vm, (int64_t)n * width))
+      return false;
   }
   return true;
 }
@@ -628,8 +675,11 @@ static bool compute_quantiles(quantiles *q, char *out) {
   tl_dtype dtype = selects(q) ? q->from : q->dtype;
   int64_t result = 0;
   tl_counter counter;
-  tl_counter_begin(&counter, split->kept, split->kept_shape,
+  tl_counter_begin(&counter, split->kept - q->beside, split->kept_shape,
                    split->kept_strides, split->array->data);
+  for (; q->beside && !counter.done; tl_counter_next(&counter))
+    if (!quantiles_beside(q, counter.at, out, &result))
+      return false;
   for (; !counter.done; tl_counter_next(&counter), result++) {
     const char *items = read_lane(q, counter.at, dtype);
     if (items == NULL || !lane_quantiles(q, items, out, result))
@@ -645,15 +695,20 @@ static bool compute_quantiles(quantiles *q, char *out) {
 static bool open_lane(quantiles *q) {
   size_t n = (size_t)q->split.length, sorting = 0, items;
   tl_split_as_stored(&q->split, false);
-  q->dense = selects(q) && lanes_are_dense(&q->split);
+  q->beside = lanes_stand_beside(q);
+  q->dense = !q->beside && selects(q) && lanes_are_dense(&q->split);
   // Whole cache lines, and at least one.
   items = (n * tl_itemsize(selects(q) ? q->from : q->dtype) + 127) / 64 * 64;
-  if (!selects(q))
+  if (q->beside)
+    items = n * TL_SORT_ROW;
+  else if (!selects(q))
     sorting = tl_sort_scratch(q->dtype, n) + 64;
   q->lane_size = q->dense ? 0 : items + sorting;
   q->lane = q->dense ? NULL : tl_alloc(q->vm, q->lane_size, q->name);
   if (q->lane != NULL)
     q->scratch = q->lane + items;
+  if (q->beside && q->lane != NULL)
+    memset(q->lane, 0, items);  // a row may have fewer lanes than it has room
   return q->dense || q->lane != NULL;
 }
 

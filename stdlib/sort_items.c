@@ -149,11 +149,9 @@ static bool sort_lane(tl_vm *vm, const lane_work *w, char *data) {
   return sort_in(vm, w->dtype, data, w->n, w->descending, w->room);
 }
 
-// Lanes of up to NETWORK items are sorted side by side, as many as a row of
-// keys has, by exchanges whose number an item grows with the square of the
-// length's logarithm. A row that is nearly empty is not worth them, nor, beyond
-// FEW items, one that is not full.
-enum { NETWORK = 512, FEW = 128, LEAST_OF_ROW = 4 };
+// Short lanes are sorted side by side, as many as a row of keys has. A row that
+// is nearly empty is not worth it, nor, beyond FEW items, one that is not full.
+enum { FEW = 128, LEAST_OF_ROW = 4 };
 
 // Lanes with one distance from each to the next: all of them where the axis is
 // the last one, else those that begin within an item of the axis before.
@@ -166,7 +164,7 @@ typedef struct neighbours {
 static bool find_neighbours(const tl_array *a, int axis, neighbours *out) {
   const tl_dtype dtype = tl_array_dtype(a);
   const int64_t n = tl_shape(a)[axis], size = (int64_t)tl_itemsize(dtype);
-  if (dtype == TL_STRING || tl_dtype_is_complex(dtype) || n > NETWORK ||
+  if (dtype == TL_STRING || tl_dtype_is_complex(dtype) || n > TL_SORT_BESIDE ||
       !tl_kernels()->sort_columns[0] || !tl_is_contiguous(a))
     return false;
   const int64_t inner = tl_strides(a)[axis] / size, all = a->size / n;

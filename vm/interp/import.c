@@ -290,7 +290,8 @@ static bool is_part(const tl_module *module, const char *name,
 }
 
 // The module found last is remembered, and the variable borrowed, as
-// import_global does it.
+// import_global does it. Names of functions are literals, several of which may
+// lie within 16 bytes.
 bool tl_call_embedded(tl_vm *vm, const char *module, const char *function,
                       int count, tl_slot *args, tl_slot *out) {
   tl_module **last =

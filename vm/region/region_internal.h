@@ -527,6 +527,7 @@ struct tl_region_cached {
   bool is_simple;     // nothing has to be computed to see that all is as before
   bool is_placed;     // its plan has no registers, which each run places
   bool is_last;       // so it is asked, as the last run was a short one
+  int8_t over;        // the root whose memory a short run goes to; -1: none
   uint16_t fused;     // operations that make no array of their own
   int view_words;     // without what a run adds
   size_t nbytes, plan_nbytes;
@@ -568,9 +569,9 @@ void tl_region_drop_cached(tl_vm *vm, tl_region_cached *cached);
 void tl_region_find_short(tl_region_cached *cached);
 
 // Whether an array of one block is all that is to be made of the values that
-// are taken: no array ends whose memory the result could get, and no contract
-// is to be kept.
-bool tl_region_runs_short(const tl_region_cached *cached);
+// are taken, in memory of its own or over the one operand that ends, and no
+// contract is to be kept. Sets over.
+bool tl_region_runs_short(tl_region_cached *cached);
 
 // A view that is as far from its array's beginning as before. False: an earlier
 // guard has placed it, elsewhere (region_graph.c).
@@ -578,7 +579,7 @@ bool tl_region_move_view(const tl_region_graph *g, const tl_region_guard *f);
 
 // Makes the array; false: no memory, with an error pending.
 // Writes the result to its slot itself, and binds what else the region leaves;
-// nothing ends here.
+// nothing else ends here.
 bool tl_region_run_short(tl_region_cached *cached);
 // The same by the graph that was used last, where that was a short run from
 // [pc] on and finds all as it was then; declined otherwise.

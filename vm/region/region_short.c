@@ -92,6 +92,12 @@ static inline bool is_alike(tl_region_use *uses, const tl_region_guard *f,
   return true;
 }
 
+// Whether the result may take the memory of what a slot owns, an operand of the
+// result's shape: it ends here, and what else is read lies elsewhere.
+static bool may_go_over(const tl_region_graph *g, tl_slot s) {
+  return tl_is_dying(g->vm, s) && tl_region_is_safe_target(g, s.array);
+}
+
 // What is not just compared with a slot.
 static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
   const bool moves = f->from == TL_FROM_VIEW || f->from == TL_FROM_AXES;
@@ -119,7 +125,7 @@ static inline bool is_as_before(tl_region_cached *k, uint32_t pc,
                                     : !holds(g, f))
       return false;
   }
-  return true;
+  return k->over < 0 || may_go_over(g, base[g->roots[k->over].slot]);
 }
 
 // The plan with the places of this run: numbers stand where they did.
@@ -137,15 +143,30 @@ static void run_as_before(tl_region_cached *k, char *out) {
 
 // --- Running -----------------------------------------------------------------
 
-// A dying operand's memory might be the result's: the general way finds out.
-bool tl_region_runs_short(const tl_region_cached *k) {
+// The only operand that ends may give its memory to the result. Where it
+// cannot, or others end, the general way finds out what becomes of them.
+bool tl_region_runs_short(tl_region_cached *k) {
   const tl_region_graph *g = &k->graph;
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  k->over = -1;
   if (!k->is_short || g->vm->has_contracts)
     return false;
-  for (int i = 0; i < g->root_count; i++)
-    if (g->roots[i].consumed && tl_is_owned(g->roots[i].value))
+  for (int i = 0; i < g->root_count; i++) {
+    if (!g->roots[i].consumed || !tl_is_owned(g->roots[i].value))
+      continue;
+    if (k->over >= 0)
       return false;
-  return true;
+    k->over = (int8_t)i;
+  }
+  if (k->over < 0)
+    return true;
+  const tl_slot ending = g->roots[k->over].value;
+  const int use =
+      tl_region_find_target(g, k->planned.targets[0].dtype, shape->ndim,
+                            shape->lengths, tl_region_is_dense_target);
+  return use >= 0 && g->uses[use].root == k->over &&
+         g->uses[use].value.pointer == ending.pointer &&
+         tl_is_dying(g->vm, ending);
 }
 
 // The first array that the region makes. Its header is copied, and those of
@@ -169,12 +190,19 @@ __attribute__((noinline)) static bool make_first(tl_region_cached *k,
   return true;
 }
 
-// The array that the region makes, which *out owns. False after tl_fail (kind
-// memory).
+// The array that the region makes, or that of the operand which ends here; *out
+// owns it. False after tl_fail (kind memory).
 static inline bool make_result(tl_region_cached *k, tl_slot *out) {
+  const tl_region_graph *g = &k->graph;
+  if (k->over >= 0) {
+    tl_slot taken = tl_take_over(g->vm, &g->base[g->roots[k->over].slot]);
+    taken.array->head.dtype = (uint8_t)k->planned.targets[0].dtype;
+    *out = tl_own_array(taken.array);
+    return true;
+  }
   tl_slot model = {.tag = k->model_tag, .array = (tl_array *)(void *)k->model};
   return k->model_tag == 0 ? make_first(k, out)
-                           : tl_array_twin(k->graph.vm, model, out);
+                           : tl_array_twin(g->vm, model, out);
 }
 
 // No poll and no thread: it is one block. Nothing fails once the array is
