@@ -99,12 +99,13 @@ include tools/ship/ship.mk
 $(BUILD)/%.o: %.c Makefile
 	@mkdir -p $(@D)
 	$(COMPILE) $(CLOSER) $(if $(filter $<,$(FAST)),$(EVEN),$(SMALLER) $(HARDENED)) \
-	  $(if $(filter vm/%,$<),$(APART)) $(if $(filter stdlib/% vm/engine/%,$<),$(COPIES)) \
+	  $(APART) $(if $(filter stdlib/% vm/engine/%,$<),$(COPIES)) \
 	  $(call own_flags,$<) -c $< -o $@
 
 # A slot's two words are written one by one and read so: as a vector they would
-# miss the processor's store forwarding.
-APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize)
+# miss the processor's store forwarding. GCC makes vectors of such copies twice, the
+# second time where it turns scalars to vectors (stv).
+APART := $(call accepts,-fno-tree-slp-vectorize -fno-slp-vectorize) $(call accepts,-mno-stv)
 
 # Here calls clear what has room for all axes that there may be: the C library does
 # that, as instructions that repeat are a few bytes shorter and begin many times as

@@ -94,6 +94,9 @@ typedef struct tl_lower {
   // that block need no CHECKSET.
   int32_t *assigned_in;
   struct tl_taking *taking;  // the place whose old value is being used
+  // The block whose statements are lowered, and the next one of them.
+  const tl_ast *within;
+  uint32_t next;
   // The function's constants by hash: the newest of each bucket, and for each
   // constant the one before it in its chain; -1 ends it.
   int32_t *constant_table;

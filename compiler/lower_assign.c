@@ -220,6 +220,35 @@ static bool assign_parallel(tl_lower *l, tl_target *target, tl_ast *value) {
   return true;
 }
 
+// Whether [ast] is r[…] = x, where x has come from r. A visitor.
+static bool puts_back(tl_ast *ast, void *context) {
+  const tl_name *const *names = context;  // x, r
+  return (ast->kind == TL_AST_ASSIGN &&
+          ast->assign.value->kind == TL_AST_NAME &&
+          ast->assign.value->name.name == names[0] &&
+          ast->assign.target.kind == TL_TARGET_PLACE &&
+          ast->assign.target.name == names[1]) ||
+         tl_ast_each_child(ast, puts_back, context);
+}
+
+// Whether a statement behind x = get(r, k, fallback) puts x back. Then x is
+// neither r nor k, which are read once more.
+static bool is_put_back(const tl_lower *l, const tl_name *name,
+                        const tl_ast_call *call) {
+  const tl_name *names[2] = {name};
+  bool is = false;
+  for (uint32_t i = 0; i < 2 && i < call->count; i++) {
+    const tl_ast *given = call->arguments[i].value;
+    if (given->kind == TL_AST_NAME && given->name.name == name)
+      return false;
+    if (i == 0 && given->kind == TL_AST_NAME)
+      names[1] = given->name.name;
+  }
+  for (uint32_t i = l->next; names[1] && !is && i < l->within->items.count; i++)
+    is = puts_back(l->within->items.items[i], names);
+  return is;
+}
+
 // Tries the forms that save a copy, from the most special on.
 static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
   if (assign_parallel(l, target, value))
@@ -230,6 +259,9 @@ static void assign_value(tl_lower *l, tl_target *target, tl_ast *value) {
     // The value may be computed in the variable's own slot.
     int32_t direct = tl_direct_slot(l, target->name);
     int32_t slot = tl_lower_expr(l, value, direct);
+    if (value->kind == TL_AST_CALL &&
+        is_put_back(l, target->name, &value->call))
+      tl_load_got(l, value, slot);
     tl_store_name(l, target->name, slot, target->span);
     return;
   }

@@ -322,6 +322,8 @@ int32_t tl_lower_block(tl_lower *l, tl_ast *block, int32_t want) {
   uint32_t count = block->items.count;
   for (uint32_t i = 0; i < count; i++) {
     tl_ast *statement = block->items.items[i];
+    l->within = block;
+    l->next = i + 1;
     uint32_t n = tl_lower_defines(l, block, i);
     if (n > 0) {
       i += n - 1;

@@ -691,6 +691,10 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   flow->gives_back = err != NULL && fails_first(flow, ins) &&
                      tl_bit(err, flow->operands[0]) && tl_is_consumed(flow, 0);
   tl_cfg_ins *done = put_decided(flow, ins);
+  // Of an error whose name nobody reads no record has to be made.
+  if (done != NULL && ins->op == TL_BC_CATCH &&
+      ins->extra == TL_CATCHES_NAMED && !tl_bit(flow->after, ins->result))
+    done->extra = TL_CATCHES_UNNAMED;
   if (ins->fails != TL_NEVER) {
     memset(flow->gone, 0, nbytes);
     for (int32_t i = window + flow->gives_back; i < ins->operand_count; i++)

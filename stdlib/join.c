@@ -262,10 +262,11 @@ static bool concat_lists(tl_vm *vm, tl_slot source, tl_slot *out) {
     tl_list *list = lists->items[i].list;
     // Items of a list that ends here move, without a change of their counts.
     bool ours = tl_is_alone(source) && tl_is_unique(lists->items[i]);
-    for (int64_t k = 0; ok && k < list->length; k++) {
+    for (int64_t k = 0; k < list->length && tl_poll_ok(vm, joined->length, &ok);
+         k++) {
       tl_slot item = tl_borrow(list->items[k]);
       // There is room, so that nothing is left half moved.
-      ok = tl_list_push(vm, &joined, ours ? &list->items[k] : &item);
+      tl_list_put(vm, joined, ours ? &list->items[k] : &item);
     }
   }
   return tl_list_give(vm, joined, ok, out);

@@ -33,9 +33,12 @@ typedef struct sorter {
 // what makes both directions stable. False after tl_fail.
 static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
   int order;
-  if (tl_is_string(a->key) && tl_is_string(b->key))
-    order = tl_string_compare(a->key.string, b->key.string);
-  else if (!tl_compare(s->vm, a->key, b->key, &order))
+  const tl_slot x = a->key, y = b->key;
+  if (tl_class(x) == TL_CLASS_I64 && tl_class(y) == TL_CLASS_I64)
+    order = (x.i > y.i) - (x.i < y.i);
+  else if (tl_is_string(x) && tl_is_string(y))
+    order = tl_string_compare(x.string, y.string);
+  else if (!tl_compare(s->vm, x, y, &order))
     return false;
   *is = order * s->sign < 0;
   return true;

@@ -41,37 +41,14 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
   return tl_list_give(vm, list, ok, out);
 }
 
-// Sets *nbytes to the bytes between [count] parts; false if that overflows.
-static bool between_parts(const tl_string *between, int64_t count,
-                          size_t *nbytes) {
-  size_t gaps = count > 0 ? (size_t)count - 1 : 0;
-  return !tl_mul_overflows(between->length, gaps, nbytes);
-}
-
 // Copies a part and returns the place behind it; NULL after tl_fail. Up to 16
 // bytes, as most parts have, are worth no call: two words that may overlap.
 static inline char *put_part(tl_vm *vm, char *to, const char *text,
                              size_t nbytes) {
-  uint64_t low, high;
-  uint32_t first, last;
-  if (nbytes > 16) {
-    if (!tl_copy_bytes(vm, to, text, nbytes))
-      return NULL;
-  } else if (nbytes >= 8) {
-    memcpy(&low, text, 8);
-    memcpy(&high, text + nbytes - 8, 8);
-    memcpy(to, &low, 8);
-    memcpy(to + nbytes - 8, &high, 8);
-  } else if (nbytes >= 4) {
-    memcpy(&first, text, 4);
-    memcpy(&last, text + nbytes - 4, 4);
-    memcpy(to, &first, 4);
-    memcpy(to + nbytes - 4, &last, 4);
-  } else if (nbytes > 0) {
-    to[0] = text[0];
-    to[nbytes / 2] = text[nbytes / 2];
-    to[nbytes - 1] = text[nbytes - 1];
-  }
+  if (nbytes <= 16)
+    tl_copy_short(to, text, nbytes);
+  else if (!tl_copy_bytes(vm, to, text, nbytes))
+    return NULL;
   return to + nbytes;
 }
 
@@ -110,7 +87,8 @@ static tl_string *join_parts(tl_vm *vm, tl_slot xs, size_t count,
                              const tl_string *between) {
   size_t nbytes, more;
   unsigned flags = count > 1 ? between->head.flags : TL_BYTEWISE;
-  bool fits = between_parts(between, (int64_t)count, &nbytes);
+  bool fits =
+      !tl_mul_overflows(between->length, count > 0 ? count - 1 : 0, &nbytes);
   for (size_t i = 0, end = 0; i < count;) {
     if (!tl_poll_piece(vm, i, count, &end))
       return NULL;
@@ -431,7 +409,10 @@ static bool strip(tl_vm *vm, tl_slot *args, tl_slot *out) {
   }
   if (chars.bits != NULL)
     tl_free(vm, chars.bits, BITS_BYTES);
-  return ok && tl_string_cut(vm, s, begin, end, out);
+  if (!ok || end - begin < s->length)
+    return ok && tl_string_cut(vm, s, begin, end, out);
+  *out = tl_retain(vm, tl_borrow(args[0]));  // nothing was stripped
+  return true;
 }
 
 // --- Points and bytes -------------------------------------------------------

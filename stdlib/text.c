@@ -30,8 +30,13 @@ bool tl_list_push_text(tl_vm *vm, tl_list **list, const char *text,
 bool tl_list_push_cut(tl_vm *vm, tl_list **list, const tl_string *s,
                       size_t begin, size_t end) {
   tl_slot string;
-  return tl_string_cut(vm, s, begin, end, &string) &&
-         tl_list_push_own(vm, list, string);
+  if (!tl_string_cut(vm, s, begin, end, &string))
+    return false;
+  tl_list *to = *list;
+  if (to->length == to->capacity || (to->length & 0xfff) == 0xfff)
+    return tl_list_push_own(vm, list, string);
+  tl_list_put(vm, to, &string);
+  return true;
 }
 
 // Unicode's separators besides the control characters that ASCII has for white

@@ -141,18 +141,15 @@ bool tl_poll_gathered(tl_vm *vm) {
   return tl_poll(vm, work);
 }
 
-bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes) {
-  enum { PIECE = 1 << 20 };
-  for (size_t n; nbytes > PIECE; nbytes -= n) {
-    n = PIECE;
-    memcpy(to, from, n);
-    to = (char *)to + n;
-    from = (const char *)from + n;
+bool tl_copy_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes) {
+  for (; nbytes > TL_COPY_PIECE; nbytes -= TL_COPY_PIECE) {
+    memcpy(to, from, TL_COPY_PIECE);
+    to = (char *)to + TL_COPY_PIECE;
+    from = (const char *)from + TL_COPY_PIECE;
     if (!tl_poll(vm, 0))
       return false;
   }
-  if (nbytes > 0)
-    memcpy(to, from, nbytes);
+  memcpy(to, from, nbytes);
   return true;
 }
 

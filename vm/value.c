@@ -298,6 +298,18 @@ static bool set_aside(tl_vm *vm, tl_object *object, uint64_t index,
   return true;
 }
 
+// Whether a list is short and owns none of its items, such as a shape: there is
+// nothing to walk.
+static bool is_leaf(const tl_object *object) {
+  enum { SHORT = 8 };
+  if (object->kind != TL_KIND_LIST || ((const tl_list *)object)->length > SHORT)
+    return false;
+  const tl_list *list = (const tl_list *)object;
+  uint64_t tags = 0;
+  for (int64_t i = 0; i < list->length; i++) tags |= list->items[i].tag;
+  return (tags & TL_OWNED) == 0;
+}
+
 // Frees a container and everything that only it refers to. [object] is the
 // container under way and [index] its next item. Going down into an item stores
 // the way back in the container's first item, which has been dropped by then.
@@ -320,7 +332,7 @@ static void free_nest(tl_vm *vm, tl_object *object, uint64_t index,
       item = *item_at(list, index);
       if (!tl_is_owned(item) || !release(vm, item.object))
         continue;
-      if (items_of(item.object).count != 0)
+      if (!is_leaf(item.object) && items_of(item.object).count != 0)
         break;
       free_leaf(vm, item.object);
     }
@@ -355,18 +367,6 @@ void tl_free_rest(tl_vm *vm, bool all) {
     if (!all && vm->unfreed_count == before)
       return;
   }
-}
-
-// Whether a list is short and owns none of its items, such as a shape: there is
-// nothing to walk.
-static bool is_leaf(const tl_object *object) {
-  enum { SHORT = 8 };
-  if (object->kind != TL_KIND_LIST || ((const tl_list *)object)->length > SHORT)
-    return false;
-  const tl_list *list = (const tl_list *)object;
-  uint64_t tags = 0;
-  for (int64_t i = 0; i < list->length; i++) tags |= list->items[i].tag;
-  return (tags & TL_OWNED) == 0;
 }
 
 // Arrays and strings have no items to walk and are by far the most frequent, so

@@ -381,7 +381,16 @@ static inline bool tl_poll_piece(tl_vm *vm, size_t at, size_t n, size_t *end) {
 
 // As memcpy, which a gigabyte keeps for half a second: polls between pieces,
 // and counts no work. False after tl_fail.
-bool tl_copy_bytes(tl_vm *vm, void *to, const void *from, size_t nbytes);
+enum { TL_COPY_PIECE = 1 << 20 };
+bool tl_copy_pieces(tl_vm *vm, void *to, const void *from, size_t nbytes);
+static inline bool tl_copy_bytes(tl_vm *vm, void *to, const void *from,
+                                 size_t nbytes) {
+  if (nbytes > TL_COPY_PIECE)
+    return tl_copy_pieces(vm, to, from, nbytes);
+  if (nbytes > 0)
+    memcpy(to, from, nbytes);
+  return true;
+}
 
 // Whether somebody waits for control: an interrupt or the deadline has come, or
 // the error that says so is pending.

@@ -6,8 +6,6 @@
 //
 // A first pass over the items finds dtype and shape and fails for items that
 // do not fit; a second one stores them, so that no array is made in vain.
-//
-// Built for size.
 
 #include "vm/array/stack.h"
 

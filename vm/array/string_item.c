@@ -1,7 +1,5 @@
 // The items of string arrays. See string_item.h for their layout. All stores
 // go through replace(), which keeps the counts right.
-//
-// Built for size.
 #include "vm/array/string_item.h"
 #include "vm/vm.h"
 
@@ -49,25 +47,10 @@ tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item) {
 
 // --- Storing ----------------------------------------------------------------
 
-// Copies n <= 12 bytes by moves of fixed sizes, which may overlap each other.
-static void copy_short(char *to, const char *from, size_t n) {
-  if (n >= 8) {
-    memcpy(to, from, 8);
-    memcpy(to + n - 4, from + n - 4, 4);
-  } else if (n >= 4) {
-    memcpy(to, from, 4);
-    memcpy(to + n - 4, from + n - 4, 4);
-  } else if (n > 0) {
-    to[0] = from[0];
-    to[n / 2] = from[n / 2];
-    to[n - 1] = from[n - 1];
-  }
-}
-
 // An item that holds the text itself.
 static tl_string_item short_item(const char *text, size_t nbytes) {
   tl_string_item item = {.length = (uint32_t)nbytes};
-  copy_short((char *)&item + offsetof(tl_string_item, start), text, nbytes);
+  tl_copy_short((char *)&item + offsetof(tl_string_item, start), text, nbytes);
   return item;
 }
 

@@ -105,6 +105,27 @@ tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item);
 
 // --- Storing ----------------------------------------------------------------
 
+// Copies up to 16 bytes by moves of fixed sizes, which may overlap each other.
+static inline void tl_copy_short(char *to, const char *from, size_t n) {
+  if (n >= 8) {
+    uint64_t low, high;
+    memcpy(&low, from, 8);
+    memcpy(&high, from + n - 8, 8);
+    memcpy(to, &low, 8);
+    memcpy(to + n - 8, &high, 8);
+  } else if (n >= 4) {
+    uint32_t first, last;
+    memcpy(&first, from, 4);
+    memcpy(&last, from + n - 4, 4);
+    memcpy(to, &first, 4);
+    memcpy(to + n - 4, &last, 4);
+  } else if (n > 0) {
+    to[0] = from[0];
+    to[n / 2] = from[n / 2];
+    to[n - 1] = from[n - 1];
+  }
+}
+
 // An item that counts nothing, good while the string lives: for comparing with
 // the items of an array.
 tl_string_item tl_string_item_of(tl_string *string);

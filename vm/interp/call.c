@@ -363,10 +363,17 @@ static bool is_borrowed(const tl_builtin *builtin, tl_call_mode mode,
 }
 
 // Whether lists among the arguments have to be looked through for bytes, which
-// functions that take bytes get as strings (tl_raw_bytes_given).
+// functions that take bytes get as strings (tl_raw_bytes_given). A list that
+// comes first has none where its first item is no array.
 static bool opens_lists(const tl_builtin *builtin, const tl_slot *args) {
-  return (builtin->takes >= TL_BYTES || tl_builtin_moves(builtin)) &&
-         (builtin->takes != TL_CONTAINERS || tl_is_array(args[0]));
+  if ((builtin->takes < TL_BYTES && !tl_builtin_moves(builtin)) ||
+      (builtin->takes == TL_CONTAINERS && !tl_is_array(args[0])))
+    return false;
+  if (!tl_is_list(args[0]))
+    return true;
+  const tl_list *list = args[0].list;
+  return list->length > 0 &&
+         (tl_is_array(list->items[0]) || tl_is_nested(list->items[0]));
 }
 
 // The call of a function that a host has, that needs a capability, or whose
@@ -408,17 +415,19 @@ static inline bool is_direct(const tl_builtin *builtin, uint32_t count,
   // What the checks below need is in the tags; most calls are of numbers and
   // lists alone.
   uint64_t tags = 0;
-  for (uint32_t i = 0; i < count; i++) tags |= args[i].tag;
-  bool has_forms = false, has_lists = (tags & TL_CLASS_LIST) != 0;
-  bool may_have = (tags & (TL_CLASS_ARRAY | TL_CLASS_OBJ)) != 0;
-  for (uint32_t i = 0; may_have && i < count; i++) {
-    if (tl_is_array(args[i]))
-      *dying |= (uint32_t)tl_is_unique(args[i]) << i;
-    has_forms |= tl_is_nested(args[i]);
+  bool nested = false;
+  for (uint32_t i = 0; i < count; i++) {
+    const tl_slot s = args[i];
+    tags |= s.tag;
+    if ((s.tag & (TL_CLASS_ARRAY | TL_CLASS_OBJ)) == 0)
+      continue;
+    nested |= tl_is_nested(s);
+    if ((s.tag & TL_OWNED) != 0 && tl_is_array(s))
+      *dying |= (uint32_t)tl_is_unique(s) << i;
   }
-  return !has_forms && !tl_builtin_is_host(builtin) &&
+  return !nested && !tl_builtin_is_host(builtin) &&
          (builtin->flags & TALLY_MAY_ALL) == 0 &&
-         !(has_lists && opens_lists(builtin, args)) &&
+         ((tags & TL_CLASS_LIST) == 0 || !opens_lists(builtin, args)) &&
          !tl_is_lifted(builtin, args);
 }
 
@@ -488,32 +497,16 @@ static bool run_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
 }
 
 // Whether a call needs little of what call_bound does besides calling the
-// function: it is the library's own and needs no capability; its arguments are
-// plain, and none is looked through for bytes or applied text by text; and what
-// is to come back on failure stays in its slot. *dying: see is_direct.
+// function, whose arguments are plain: no contract tells them from the result,
+// and what is to come back on failure stays in its slot. *dying: see is_direct.
 static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
                              tl_call_mode mode, uint32_t count,
                              const tl_slot *args, uint32_t *dying) {
-  // Under a contract the result has to be told from the arguments, as it has
-  // for nested values.
-  uint64_t tags = 0;
-  bool nested = vm->has_contracts;
-  for (uint32_t i = 0; i < count; i++) {
-    const tl_slot s = args[i];
-    tags |= s.tag;
-    if ((s.tag & (TL_CLASS_ARRAY | TL_CLASS_OBJ)) == 0)
-      continue;
-    nested |= tl_is_nested(s);
-    if ((s.tag & TL_OWNED) != 0 && tl_is_array(s))
-      *dying |= (uint32_t)tl_is_unique(s) << i;
-  }
-  const bool arrays = (tags & TL_CLASS_ARRAY) != 0;
-  return !nested && !tl_builtin_is_host(builtin) &&
-         !(arrays &&
-           (builtin->lifts == TL_OF_TEXT || mode == TL_CALL_FINISHES)) &&
-         (builtin->flags & TALLY_MAY_ALL) == 0 && vm->interrupted == 0 &&
-         ((tags & TL_CLASS_LIST) == 0 || !opens_lists(builtin, args)) &&
-         (mode < TL_CALL_RESTORES || !is_borrowed(builtin, mode, args));
+  return is_direct(builtin, count, args, dying) && !vm->has_contracts &&
+         vm->interrupted == 0 &&
+         (mode < TL_CALL_RESTORES ||
+          (!(mode == TL_CALL_FINISHES && tl_is_array(args[0])) &&
+           !is_borrowed(builtin, mode, args)));
 }
 
 // The arguments are gone after a failure; tl_error_of_builtin only compares

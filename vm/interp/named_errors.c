@@ -39,8 +39,10 @@ static bool begins_with(const char *text, const char *with) {
 }
 
 // The length of the function's name that a message begins with, as in "max: …"
-// or "sqrt needs …"; 0: it begins with none.
-static size_t name_length(const tl_vm *vm, const char *message) {
+// or "sqrt needs …"; 0: it begins with none. Most often it is [likely], the one
+// that was called.
+static size_t name_length(const tl_vm *vm, const char *message,
+                          const char *likely) {
   size_t n = 0, from = 0;
   for (; isalnum((unsigned char)message[n]) || message[n] == '_' ||
          message[n] == '.';
@@ -51,7 +53,9 @@ static size_t name_length(const tl_vm *vm, const char *message) {
   bool ends = begins_with(behind, ": ") || begins_with(behind, " needs ") ||
               begins_with(behind, " takes ") ||
               begins_with(behind, " has no parameter ");
-  return ends && is_function(vm, message + from, n - from) ? n : 0;
+  bool is = ends && (tl_text_is(likely, message + from, n - from) ||
+                     is_function(vm, message + from, n - from));
+  return is ? n : 0;
 }
 
 // Puts a text in place of [replaced] bytes of the message. Where there is no
@@ -59,7 +63,8 @@ static size_t name_length(const tl_vm *vm, const char *message) {
 static void splice(tl_vm *vm, size_t at, size_t replaced, const char *text,
                    size_t nbytes) {
   tl_pending_error *error = &vm->error;
-  if (error->message_size == 0)
+  if (error->message_size == 0 ||
+      (replaced == nbytes && memcmp(error->message + at, text, nbytes) == 0))
     return;
   size_t size = error->message_size - replaced + nbytes;
   char *message = tl_alloc_quiet(vm, size);
@@ -176,7 +181,7 @@ void tl_error_of_builtin(tl_vm *vm, const tl_builtin *builtin,
   const char *module = tl_builtin_module(vm->library, builtin);
   if (module != NULL && module[0] == '_')
     return;  // it speaks of the library's function that called it
-  size_t length = name_length(vm, error->message);
+  size_t length = name_length(vm, error->message, builtin->name);
   // astype may have been written int8(x), as such messages say.
   if (length == 0 &&
       (!is_of_arguments(error->status) || builtin->fused == TL_FUSED_CAST))
@@ -266,7 +271,7 @@ void tl_error_of_function(tl_vm *vm, const tl_prototype *function,
     error->named = error->named && has_callee(function, args);
     return;
   }
-  size_t length = name_length(vm, error->message);
+  size_t length = name_length(vm, error->message, name);
   if (error->named && is_of_callee(function, args, error->message, length))
     return;
   error->named = true;

@@ -275,15 +275,26 @@ static bool stack_inner(tl_vm *vm, int64_t count, const tl_slot *items,
   return ok;
 }
 
+// Whether all are numbers and strings, which most are: nothing else can be told
+// of them. Polls; *ok is false after tl_fail.
+static bool are_flat(tl_vm *vm, int64_t count, const tl_slot *items, bool *ok) {
+  bool plain = true;
+  for (int64_t i = 0; plain && i < count && tl_poll_ok(vm, i, ok); i++)
+    plain = tl_is_string(items[i]) || tl_is_number(items[i]);
+  return plain && *ok;
+}
+
 // By what all items have in common; a mix goes to tl_stack, whose error says
 // what does not fit. BYTES and single pointers are opened before anything else
 // is looked at.
 bool tl_stack_any(tl_vm *vm, int64_t count, const tl_slot *items,
                   tl_slot *out) {
   int64_t records = 0, missing = 0, rows = 0, nested = 0;
-  bool regular = true;
+  bool regular = true, ok = true;
   int form;
-  if (!tl_outermost_of(vm, count, items, &form))
+  if (are_flat(vm, count, items, &ok))
+    return tl_stack(vm, count, items, out);
+  if (!ok || !tl_outermost_of(vm, count, items, &form))
     return false;
   if (form == TL_FORM_BYTES)
     return tl_join_raw_bytes(vm, tl_stack_any, count, items, out);
