@@ -33,7 +33,8 @@ typedef struct sorter {
 // what makes both directions stable. False after tl_fail.
 static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
   int order;
-  if (tl_is_string(a->key) && tl_is_string(b->key))
+  if (tl_is_string(a->key) && tl_is_string(b->key) &&
+      a->key.string->length < TL_LONG_TEXT)
     order = tl_string_compare(a->key.string, b->key.string);
   else if (!tl_compare(s->vm, a->key, b->key, &order))
     return false;

@@ -260,14 +260,19 @@ static uint64_t mix(uint64_t h) {
 
 // Eight bytes at a time; the length is in the seed, so that zeros at the end
 // count. The last word is multiplied twice: after one, words of a few bytes
-// differ in so few ways that their places in a table lie in heaps.
+// differ in so few ways that their places in a table lie in heaps. Of a text
+// beyond 16 MB words are left out, so that nobody waits for it: memory has room
+// for so few of these that it does not matter where some have the same hash.
 uint64_t tl_text_hash(const char *text, size_t nbytes) {
+  enum { MOST = 1 << 24 };
   const char *at = text, *end = text + nbytes;
+  const ptrdiff_t step = nbytes < MOST ? 8 : (ptrdiff_t)(nbytes / MOST + 1) * 8;
   uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;
-  for (; end - at > 8; at += 8) {
+  for (; end - at > step; at += step) {
     memcpy(&word, at, 8);
     h = mix(h ^ word) * ODD;
   }
+  at = end - at > 8 ? end - 8 : at;
   h = mix((h ^ short_word(at, (size_t)(end - at))) * ODD);
   // 0 stands for a hash that is not computed yet.
   return h ? h : 1;
@@ -331,16 +336,29 @@ enum {
   MARK_POLL = 1 << 16,  // bytes between two polls
 };
 
+int64_t tl_text_points(tl_vm *vm, const char *text, size_t nbytes) {
+  int64_t count = 0;
+  for (size_t at = 0, end = 0; at < nbytes; at = end) {
+    if (!tl_poll_piece(vm, at, nbytes, &end))
+      return -1;
+    count += (int64_t)tl_utf8_count(text + at, end - at);
+  }
+  return count;
+}
+
 // Room for the marks of the whole text, which has at most one cluster for each
 // code point; where the text grew, for half as many again. False where there is
-// no memory, which is no error. Room for the most that may be needed is cheaper
-// than counting clusters twice.
-static bool marks_reserve(tl_vm *vm, tl_string *s) {
+// no memory, which is no error, or with *stopped after tl_fail. Room for the
+// most that may be needed is cheaper than counting clusters twice.
+static bool marks_reserve(tl_vm *vm, tl_string *s, bool *stopped) {
   tl_marks *old = (s->head.flags & TL_MARKED) != 0 ? s->marks : NULL;
   size_t known = old != NULL ? (size_t)old->count : 0;
   size_t from = old != NULL ? old->end : 0;
-  size_t most = known + tl_utf8_count(s->text + from, s->length - from);
-  size_t room = most / MARK_STEP + 1;
+  int64_t points = tl_text_points(vm, s->text + from, s->length - from);
+  *stopped = points < 0;
+  if (*stopped)
+    return false;
+  size_t room = (known + (size_t)points) / MARK_STEP + 1;
   if (old != NULL && old->nbytes >= sizeof *old + room * sizeof(size_t))
     return true;
   if (old != NULL)
@@ -385,7 +403,7 @@ static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
   s->head.flags |= TL_INDEXED;
   if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
-      !marks_reserve(vm, s))
+      !marks_reserve(vm, s, stopped))
     return false;
   tl_marks *m = s->marks;
   size_t end, polled = m->end;

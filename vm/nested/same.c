@@ -54,6 +54,12 @@ static tl_real number_at(tl_dtype dtype, const void *item, double *im) {
   return real;
 }
 
+// Whether texts of so many bytes may be compared; else c->failed.
+static bool is_polled(comparison *c, size_t nbytes) {
+  c->failed = c->failed || !tl_poll_text(c->vm, nbytes);
+  return !c->failed;
+}
+
 // A NaN is the same as a NaN, so that same(x, x) is true of every x, but equals
 // nothing.
 static bool is_nan(tl_real x) {
@@ -62,18 +68,19 @@ static bool is_nan(tl_real x) {
 
 // Strings by their bytes; numbers by value where the comparison is loose, else
 // with NaN the same as NaN. Callers have compared the dtypes for the latter.
-static bool items_equal(const comparison *c, tl_dtype da, const void *a,
-                        tl_dtype db, const void *b) {
+static bool items_equal(comparison *c, tl_dtype da, const void *a, tl_dtype db,
+                        const void *b) {
   double im[2];
   if (da == TL_STRING || db == TL_STRING)
-    return da == db && tl_string_item_equal(a, b);
+    return da == db && is_polled(c, tl_string_item_length(a)) &&
+           tl_string_item_equal(a, b);
   tl_real x = number_at(da, a, &im[0]), y = number_at(db, b, &im[1]);
   return tl_compare_reals(x, y) == 0 && !(c->loose && is_nan(x)) &&
          (im[0] == im[1] || (!c->loose && im[0] != im[0] && im[1] != im[1]));
 }
 
 // Numbers of different dtypes are the same only where == asks.
-static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
+static bool scalars_equal(comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
   tl_dtype da = (tl_dtype)tl_dtype_of(a), db = (tl_dtype)tl_dtype_of(b);
   if ((a.tag & b.tag & TL_CLASS_I64) != 0 && da == db)
@@ -102,8 +109,8 @@ typedef struct item_run {
 } item_run;
 
 // Item by item, whatever the dtypes: [da] of a, [db] of b.
-static bool runs_agree(const comparison *c, item_run r, tl_dtype da,
-                       tl_dtype db, int64_t n) {
+static bool runs_agree(comparison *c, item_run r, tl_dtype da, tl_dtype db,
+                       int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     if (*r.data[2] == 0 && !items_equal(c, da, r.data[0], db, r.data[1]))
       return false;
@@ -127,7 +134,7 @@ static const char *side_by_side(const item_run *r, int k, size_t itemsize,
 
 // The same of numbers of one dtype, none of them missing. Only where the kernel
 // finds a difference are items looked at one by one: it may be two NaN.
-static bool numbers_agree(const comparison *c, item_run r, tl_dtype dtype,
+static bool numbers_agree(comparison *c, item_run r, tl_dtype dtype,
                           int64_t n) {
   _Alignas(64) char packed[2][BLOCK * sizeof(tl_c128)];
   unsigned char equal[BLOCK];
@@ -335,7 +342,8 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
     case TL_KIND_UNSET:
       return true;
     case TL_KIND_STRING:
-      return tl_string_equal(a.string, b.string);
+      return is_polled(c, a.string->length) &&
+             tl_string_equal(a.string, b.string);
     case TL_KIND_RANGE:
       return ranges_equal(a.range, b.range);
     case TL_KIND_NESTED:
