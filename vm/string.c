@@ -333,7 +333,6 @@ enum {
   // indexed for the first time, as most are never again; the longest are not.
   MARKED_FROM = 16,
   MARKED_AT_ONCE = 1024,
-  MARK_POLL = 1 << 16,  // bytes between two polls
 };
 
 int64_t tl_text_points(tl_vm *vm, const char *text, size_t nbytes) {
@@ -385,20 +384,10 @@ static bool has_marks(const tl_string *s) {
   return (s->head.flags & TL_MARKED) != 0 && s->marks->whole == s->length;
 }
 
-// Polls where the walk has come so far that it is time; *polled is where it was
-// the last time.
-// By bytes and not by clusters: a cluster may be one byte, or 64 KB of accents.
-static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
-  if (at - *polled < MARK_POLL)
-    return true;
-  uint64_t work = (at - *polled) / 1024;
-  *polled = at;
-  return tl_poll(vm, work);
-}
-
 // Marks the text, or what was added to it; false: it is walked instead, or with
 // *stopped after tl_fail. What is marked stays so.
-// The walk that a poll has stopped goes on from m->end the next time.
+// The walk that a poll has stopped goes on from m->end the next time. It polls
+// by bytes and not by clusters: a cluster may be one byte, or 64 KB of accents.
 static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
   s->head.flags |= TL_INDEXED;
@@ -406,12 +395,12 @@ static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
       !marks_reserve(vm, s, stopped))
     return false;
   tl_marks *m = s->marks;
-  size_t end, polled = m->end;
+  size_t end;
   while ((end = tl_grapheme_end(s->text, s->length, m->end)) < s->length) {
+    *stopped = !tl_poll_items(vm, (int64_t)(end - m->end));
     m->end = end;
     if (++m->count % MARK_STEP == 0)
       m->begins[m->count / MARK_STEP] = end;
-    *stopped = !poll_text(vm, end, &polled);
     if (*stopped)
       return false;
   }
@@ -452,10 +441,10 @@ int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (stopped)
     return -1;
   int64_t count = 0;
-  for (size_t at = 0, polled = 0; at < string->length; count++) {
-    if (!poll_text(vm, at, &polled))
+  for (size_t at = 0, end; at < string->length; at = end, count++) {
+    end = tl_grapheme_end(string->text, string->length, at);
+    if (!tl_poll_items(vm, (int64_t)(end - at)))
       return -1;
-    at = tl_grapheme_end(string->text, string->length, at);
   }
   return count;
 }

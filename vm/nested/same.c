@@ -54,9 +54,10 @@ static tl_real number_at(tl_dtype dtype, const void *item, double *im) {
   return real;
 }
 
-// Whether texts of so many bytes may be compared; else c->failed.
-static bool is_polled(comparison *c, size_t nbytes) {
-  c->failed = c->failed || !tl_poll_text(c->vm, nbytes);
+// Whether so many items may be compared, or bytes of a text that count as such;
+// else c->failed.
+static bool is_allowed(comparison *c, int64_t n) {
+  c->failed = c->failed || !tl_poll_items(c->vm, n);
   return !c->failed;
 }
 
@@ -72,7 +73,7 @@ static bool items_equal(comparison *c, tl_dtype da, const void *a, tl_dtype db,
                         const void *b) {
   double im[2];
   if (da == TL_STRING || db == TL_STRING)
-    return da == db && is_polled(c, tl_string_item_length(a)) &&
+    return da == db && is_allowed(c, (int64_t)tl_string_item_length(a) / 32) &&
            tl_string_item_equal(a, b);
   tl_real x = number_at(da, a, &im[0]), y = number_at(db, b, &im[1]);
   return tl_compare_reals(x, y) == 0 && !(c->loose && is_nan(x)) &&
@@ -154,16 +155,6 @@ static bool numbers_agree(comparison *c, item_run r, tl_dtype dtype,
 
 enum { POLLED = 1 << 16 };  // items between two polls
 
-// Polls where [n] more items than *work are many.
-static bool is_allowed(comparison *c, int64_t *work, int64_t n) {
-  *work += n;
-  if (*work < POLLED)
-    return true;
-  *work = 0;
-  c->failed = !tl_poll(c->vm, POLLED / 1024);
-  return !c->failed;
-}
-
 // What [missing] (NULL: nothing) marks is not looked at.
 static bool items_agree(comparison *c, const tl_array *missing,
                         const tl_array *a, const tl_array *b) {
@@ -182,14 +173,12 @@ static bool items_agree(comparison *c, const tl_array *missing,
       tl_strides(a), tl_strides(b),
       missing != NULL ? tl_strides(missing) : still};
   tl_walk_begin(&walk, 3, tl_ndim(a), tl_shape(a), data, strides);
-  int64_t work = 0;
   for (; !walk.done; tl_walk_next(&walk)) {
     item_run r = {{walk.data[0], walk.data[1], walk.data[2]}, walk.step};
     for (int64_t left = walk.length, n; left > 0; left -= n) {
       n = left < POLLED ? left : POLLED;
-      if (!is_allowed(c, &work, n))
-        return false;
-      if (!(numbers ? numbers_agree(c, r, da, n) : runs_agree(c, r, da, db, n)))
+      if (!is_allowed(c, n) ||
+          !(numbers ? numbers_agree(c, r, da, n) : runs_agree(c, r, da, db, n)))
         return false;
       for (int k = 0; k < 3; k++) r.data[k] += r.step[k] * n;
     }
@@ -212,10 +201,9 @@ static bool range_is_array(comparison *c, const tl_range *range,
   if (!c->loose || tl_ndim(a) != 1 || a->size != range->length)
     return false;
   const char *item = a->data;
-  int64_t work = 0;
   for (int64_t i = 0; i < range->length; i++, item += tl_strides(a)[0]) {
     int64_t value = tl_range_item(range, i);
-    if (!is_allowed(c, &work, 1) ||
+    if (!is_allowed(c, 1) ||
         !items_equal(c, TL_INT64, &value, tl_array_dtype(a), item))
       return false;
   }
@@ -342,7 +330,7 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
     case TL_KIND_UNSET:
       return true;
     case TL_KIND_STRING:
-      return is_polled(c, a.string->length) &&
+      return is_allowed(c, (int64_t)a.string->length / 32) &&
              tl_string_equal(a.string, b.string);
     case TL_KIND_RANGE:
       return ranges_equal(a.range, b.range);
