@@ -183,7 +183,7 @@ static tl_c128 conjugate(tl_c128 a) {
 }
 
 // Two numbers so far apart, multiplied by a matrix.
-static void rotate(tl_c128 *f, int64_t apart, const tl_c128 by[4]) {
+static void multiply_pair(tl_c128 *f, int64_t apart, const tl_c128 by[4]) {
   const tl_c128 a = *f, b = f[apart];
   *f = plus(times(a, by[0]), times(b, by[1]));
   f[apart] = plus(times(a, by[2]), times(b, by[3]));
@@ -203,10 +203,10 @@ static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
   y.re /= length;
   const tl_c128 cx = conjugate(x), minus = {-y.re, 0};
   const tl_c128 row[4] = {cx, y, minus, x}, column[4] = {x, y, minus, cx};
-  for (int64_t j = 0; j < n; j++) rotate(t + k * n + j, n, row);
+  for (int64_t j = 0; j < n; j++) multiply_pair(t + k * n + j, n, row);
   for (int64_t i = 0; i < n; i++) {
-    rotate(t + i * n + k, 1, column);
-    rotate(z + i * n + k, 1, column);
+    multiply_pair(t + i * n + k, 1, column);
+    multiply_pair(z + i * n + k, 1, column);
   }
   t[(k + 1) * n + k] = (tl_c128){0, 0};
   t[k * n + k] = value;
