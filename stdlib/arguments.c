@@ -131,18 +131,10 @@ bool tl_arg_string(tl_vm *vm, const char *function, const char *name, tl_slot s,
 // message.
 bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s) {
   tl_slot wrong;
-  if (tl_key_is_plain(s))
-    return true;
-  switch (tl_key_fault_of(s, &wrong)) {
-    case TL_KEY_FINE:
-      return true;
-    case TL_KEY_OTHER:
-      return tl_arg_fail(vm, function, name,
-                         "a string, an integer, a bool or a list of such",
-                         wrong);
-    default:
-      return tl_key_check(vm, s);
-  }
+  if (!tl_key_is_plain(s) && tl_key_fault_of(s, &wrong) == TL_KEY_OTHER)
+    return tl_arg_fail(vm, function, name,
+                       "a string, an integer, a bool or a list of such", wrong);
+  return tl_key_is_plain(s) || tl_key_check(vm, s);
 }
 
 // What is no dtype fails in tl_dtype_argument, whose message is the same for

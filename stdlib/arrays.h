@@ -61,14 +61,15 @@ bool tl_touch(tl_vm *vm, void *block, size_t nbytes);
 // of int64; it may be a itself, where that has items of 8 bytes.
 bool tl_argsort_lanes(tl_vm *vm, tl_array *order, tl_array *a, tl_dtype dtype,
                       int axis, bool descending);
-// Where each run of equal items begins in n sorted ones; returns how many.
+// Where each run of equal items begins in n sorted ones; returns how many, or
+// -1 after tl_fail.
 //
 //   sorted  1 1 4 5 5     out  0 2 3     returns 3
 //
 // [out] has room for n. Items that are not sorted have runs, too: each begins
 // where an item differs from the one before.
-int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
-                         int64_t n);
+int64_t tl_run_positions(tl_vm *vm, tl_dtype dtype, int64_t *out,
+                         const void *sorted, int64_t n);
 
 // Where each of the dense queries goes in a dense sorted array of their dtype:
 // before equal items, or with [right] behind them. [out] may be where the

@@ -256,33 +256,16 @@ static bool is_integer(tl_slot s) {
   return tl_is_scalar(s) && tl_dtype_is_integer((tl_dtype)tl_dtype_of(s));
 }
 
-enum { PIECE = 1 << 17 };  // items between two polls
-
 // item i is start + i step; items are [apart] doubles from one to the next.
 static bool fill_spaced(tl_vm *vm, double *item, int64_t apart, int64_t n,
                         double start, double step) {
-  for (int64_t i = 0, end; i < n; i = end) {
-    end = n - i < PIECE ? n : i + PIECE;
+  for (size_t i = 0, end = 0; i < (size_t)n; i = end) {
+    if (!tl_poll_piece(vm, i, (size_t)n, &end))
+      return false;
     if (apart == 1)
-      tl_kernels()->spaced(item + i, start, step, (double)i, (size_t)(end - i));
-    for (int64_t k = i; apart != 1 && k < end; k++)
-      item[k * apart] = start + (double)k * step;
-    if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
-      return false;
-  }
-  return true;
-}
-
-// Item i is start + i step. Computed unsigned from the start of each piece:
-// steps may wrap in between where the last item does not.
-static bool fill_counted(tl_vm *vm, tl_array *a, int64_t start, int64_t step) {
-  int64_t *item = (int64_t *)a->data;
-  for (int64_t i = 0, end; i < a->size; i = end) {
-    end = a->size - i < PIECE ? a->size : i + PIECE;
-    int64_t first = (int64_t)((uint64_t)start + (uint64_t)i * (uint64_t)step);
-    tl_kernels()->iota(item + i, first, step, (size_t)(end - i));
-    if (!tl_poll(vm, (uint64_t)(end - i) / 1024))
-      return false;
+      tl_kernels()->spaced(item + i, start, step, (double)i, end - i);
+    for (size_t k = i; apart != 1 && k < end; k++)
+      item[(int64_t)k * apart] = start + (double)k * step;
   }
   return true;
 }
@@ -305,9 +288,8 @@ static bool arange_integers(tl_vm *vm, int64_t start, int64_t stop,
     return tl_fail(vm, TALLY_ERR_SHAPE, "arange: %llu items are too many",
                    (unsigned long long)n);
   int64_t shape = (int64_t)n;
-  tl_array *a = tl_array_new(vm, TL_INT64, 1, &shape);
-  return tl_cast_finish(vm, a && fill_counted(vm, a, start, step), a, dtype,
-                        out);
+  tl_array *a = tl_numbers_new(vm, 1, &shape, start, step);
+  return tl_cast_finish(vm, a != NULL, a, dtype, out);
 }
 
 // The same of doubles. Items are start + i step and not sums, whose errors

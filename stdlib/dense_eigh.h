@@ -296,7 +296,7 @@ static tl_dense_result eigh(const tl_lapack *f, tl_vm *vm, void *matrix,
   T *z = vectors ? need_matrix(&s, n, n) : NULL;
   double *d = need_words(&s, 3 * n + 2, "the eigenvalues"), *w = values;
   tl_dense_result result = TL_DENSE_STOPPED;
-  if (!s.failed) {
+  if (!s.failed && (!v || tl_touch(vm, v, (size_t)(n * n) * sizeof(T)))) {
     double *e = d + n + 1;
     int64_t *order = (int64_t *)(void *)(e + n + 1);
     complete_hermitian(vm, a, n);

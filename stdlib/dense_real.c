@@ -4,7 +4,8 @@
 //
 // Built for speed.
 // The loops of factorisations run along rows, worth their vectors.
-// Flags: -ftree-vectorize -fvect-cost-model=dynamic -fno-inline-small-functions -fno-inline-functions
+// Flags: -ftree-vectorize -fvect-cost-model=dynamic -fno-inline-small-functions
+// -fno-inline-functions
 
 #include <float.h>
 #include <math.h>
@@ -181,6 +182,13 @@ static tl_c128 conjugate(tl_c128 a) {
   return (tl_c128){a.re, -a.im};
 }
 
+// Two numbers so far apart, multiplied by a matrix.
+static void multiply_pair(tl_c128 *f, int64_t apart, const tl_c128 by[4]) {
+  const tl_c128 a = *f, b = f[apart];
+  *f = plus(times(a, by[0]), times(b, by[1]));
+  f[apart] = plus(times(a, by[2]), times(b, by[3]));
+}
+
 // Multiplies rows k and k + 1 of a pair by the unitary [x y; -conj(y) conj(x)],
 // and columns by its adjoint: t becomes triangular there. z's columns are
 // multiplied alike. The eigenvector of the block [a b; c d] for [value] is
@@ -193,22 +201,12 @@ static void split_pair(tl_c128 *t, tl_c128 *z, int64_t n, int64_t k,
   double length = sqrt(x.re * x.re + x.im * x.im + y.re * y.re);
   x = (tl_c128){x.re / length, x.im / length};
   y.re /= length;
-  tl_c128 cx = conjugate(x), minus = {-y.re, 0};
-  for (int64_t j = 0; j < n; j++) {
-    tl_c128 *f = t + k * n + j, *g = f + n, a = *f, b = *g;
-    *f = plus(times(cx, a), times(y, b));
-    *g = plus(times(minus, a), times(x, b));
-  }
+  const tl_c128 cx = conjugate(x), minus = {-y.re, 0};
+  const tl_c128 row[4] = {cx, y, minus, x}, column[4] = {x, y, minus, cx};
+  for (int64_t j = 0; j < n; j++) multiply_pair(t + k * n + j, n, row);
   for (int64_t i = 0; i < n; i++) {
-    tl_c128 *f = t + i * n + k, *g = f + 1, a = *f, b = *g;
-    *f = plus(times(a, x), times(b, y));
-    *g = plus(times(a, minus), times(b, cx));
-    f = z + i * n + k;
-    g = f + 1;
-    a = *f;
-    b = *g;
-    *f = plus(times(a, x), times(b, y));
-    *g = plus(times(a, minus), times(b, cx));
+    multiply_pair(t + i * n + k, 1, column);
+    multiply_pair(z + i * n + k, 1, column);
   }
   t[(k + 1) * n + k] = (tl_c128){0, 0};
   t[k * n + k] = value;

@@ -7,6 +7,8 @@
 // in an order. A stop shows in the next poll.
 static void adjoint_into(tl_vm *vm, T *to, const T *from, const int64_t *order,
                          int64_t rows, int64_t columns) {
+  if (!tl_touch(vm, to, (size_t)(rows * columns) * sizeof(T)))
+    return;
   for (int64_t i = 0; i < rows && poll_row(vm, i, columns); i++) {
     const T *row = from + (order ? order[i] : i) * columns;
     for (int64_t j = 0; j < columns && tl_poll_at(vm, j); j++)

@@ -43,16 +43,18 @@ typedef struct space {
   } blocks[SPACE_BLOCKS];
 } space;
 
-// Uninitialised bytes; [what] is what a message names.
+// Bytes that mean nothing; [what] is what a message names. All of their pages
+// are there, or the first row that is written as a column would get them at
+// once from the system, without a poll.
 static void *need(space *s, size_t nbytes, const char *what) {
   TL_CHECK(s->count < SPACE_BLOCKS);
   void *data = s->failed ? NULL : tl_alloc(s->vm, nbytes, what);
-  s->failed = data == NULL;
-  if (data == NULL)
-    return NULL;
-  s->blocks[s->count].data = data;
-  s->blocks[s->count++].nbytes = nbytes;
-  return data;
+  if (data != NULL) {
+    s->blocks[s->count].data = data;
+    s->blocks[s->count++].nbytes = nbytes;
+  }
+  s->failed = data == NULL || !tl_touch(s->vm, data, nbytes);
+  return s->failed ? NULL : data;
 }
 
 // A matrix; at least one item, since tl_alloc takes no 0.

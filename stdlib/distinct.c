@@ -51,7 +51,9 @@ static int64_t keep_firsts(tl_vm *vm, tl_dtype dtype, char *items, int64_t n,
     int64_t before = at > 0;
     int64_t end = n - at < ITEMS ? n : at + ITEMS;
     const char *from = items + (size_t)(at - before) * itemsize;
-    int64_t runs = tl_run_positions(dtype, start, from, end - at + before);
+    int64_t runs = tl_run_positions(vm, dtype, start, from, end - at + before);
+    if (runs < 0)
+      return -1;
     int64_t count = runs - before;
     tl_kernels()->take[tl_move_size(itemsize)](
         firsts, from, (ptrdiff_t)itemsize, start + before, (size_t)count);
@@ -128,7 +130,9 @@ static int64_t mark_firsts(tl_vm *vm, const tl_array *flat, int64_t *order,
     take(items + (size_t)before * itemsize, flat->data, (ptrdiff_t)itemsize,
          order + at, (size_t)n);
     last = order[at + n - 1];
-    int64_t found = tl_run_positions(dtype, start, items, n + before);
+    int64_t found = tl_run_positions(vm, dtype, start, items, n + before);
+    if (found < 0)
+      return -1;
     for (int64_t i = before; i < found; i++) {
       int64_t *first = &order[at + start[i] - before];
       *first = ~*first;

@@ -65,7 +65,8 @@ static bool count_all(table *t, const tl_array *flat) {
   size_t first = 16;
   while (first < 256 && 2 * first < 3 * (size_t)flat->size) first *= 2;
   for (int64_t i = 0; i < flat->size && tl_poll_at(t->vm, i); i++) {
-    if (3 * t->used >= 2 * t->capacity && !grow(t, first))
+    if ((3 * t->used >= 2 * t->capacity && !grow(t, first)) ||
+        !tl_poll_text(t->vm, tl_string_item_length(&items[i])))
       return false;
     uint64_t hash = tl_string_item_hash(&items[i]);
     entry *e = find(t, &items[i], hash);
@@ -154,9 +155,11 @@ bool tl_strings_among(tl_vm *vm, const tl_array *queries, const tl_array *items,
   table t = {.vm = vm};
   bool ok = count_all(&t, items);
   const tl_string_item *query = tl_string_items(queries);
-  for (int64_t i = 0; i < queries->size && tl_poll_ok(vm, i, &ok); i++)
+  for (int64_t i = 0; i < queries->size && tl_poll_ok(vm, i, &ok); i++) {
     found[i] = t.used > 0 &&
                find(&t, &query[i], tl_string_item_hash(&query[i]))->count > 0;
+    ok = tl_poll_text(vm, tl_string_item_length(&query[i]));
+  }
   close_table(&t);
   return ok;
 }

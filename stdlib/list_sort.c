@@ -36,7 +36,8 @@ static bool before(const sorter *s, const entry *a, const entry *b, bool *is) {
   const tl_slot x = a->key, y = b->key;
   if (tl_class(x) == TL_CLASS_I64 && tl_class(y) == TL_CLASS_I64)
     order = (x.i > y.i) - (x.i < y.i);
-  else if (tl_is_string(x) && tl_is_string(y))
+  else if (tl_is_string(x) && tl_is_string(y) &&
+           x.string->length < TL_LONG_TEXT)
     order = tl_string_compare(x.string, y.string);
   else if (!tl_compare(s->vm, x, y, &order))
     return false;

@@ -240,11 +240,10 @@ static bool graphemes(tl_vm *vm, tl_slot *args, tl_slot *out) {
       list->items[list->length++] = tl_letter_slot((unsigned char)s->text[at]);
     return tl_list_give(vm, list, ok, out);
   }
-  for (size_t at = 0, end, polled = 0; ok && at < s->length; at = end) {
+  for (size_t at = 0, end; ok && at < s->length; at = end) {
     end = tl_grapheme_end(s->text, s->length, at);
-    ok = end - polled < 1 << 16 || tl_poll(vm, 64);
-    polled = end - polled < 1 << 16 ? polled : end;
-    ok = ok && tl_list_push_cut(vm, &list, s, at, end);
+    ok = tl_poll_items(vm, (int64_t)(end - at)) &&
+         tl_list_push_cut(vm, &list, s, at, end);
   }
   return tl_list_give(vm, list, ok, out);
 }

@@ -80,13 +80,10 @@ static bool cartesian(tl_vm *vm, tl_slot *args, tl_slot *out) {
     }
   }
   bool ok = open_places(vm, 2, to[rows], places);
-  int64_t at = 0, polled = 0;
+  int64_t at = 0;
   for (int64_t i = 0; ok && i < rows; i++) {
     for (int64_t j = x[i]; ok && j < x[i + 1]; j++) {
-      if (at - polled > 1 << 16) {
-        ok = tl_poll(vm, (uint64_t)(at - polled) / 1024);
-        polled = at;
-      }
+      ok = tl_poll_items(vm, y[i + 1] - y[i] + 1);
       for (int64_t k = y[i]; k < y[i + 1]; k++, at++) {
         tl_offsets_data(places[0])[at] = j;
         tl_offsets_data(places[1])[at] = k;

@@ -143,14 +143,17 @@ static bool argsort(tl_vm *vm, tl_slot *args, tl_slot *out) {
 enum { BLOCK = 1 << 17, FEW = 1024 };
 
 // By bisection: the first place whose item is not less than the query, with
-// [right] the first whose item is greater.
-static void search_strings(int64_t *out, const tl_string_item *sorted,
-                           int64_t m, const tl_string_item *queries, int64_t n,
+// [right] the first whose item is greater. False after tl_fail.
+static bool search_strings(tl_vm *vm, int64_t *out,
+                           const tl_string_item *sorted, int64_t m,
+                           const tl_string_item *queries, int64_t n,
                            bool right) {
   for (int64_t i = 0; i < n; i++) {
     int64_t low = 0, high = m;
     while (low < high) {
       int64_t middle = low + (high - low) / 2;
+      if (!tl_poll_text(vm, tl_string_item_length(&queries[i])))
+        return false;
       int order = tl_string_item_compare(&sorted[middle], &queries[i]);
       if (order < 0 || (right && order == 0))
         low = middle + 1;
@@ -159,6 +162,7 @@ static void search_strings(int64_t *out, const tl_string_item *sorted,
     }
     out[i] = low;
   }
+  return true;
 }
 
 // In blocks, so that a host can end it. Where the results go over the queries,
@@ -177,10 +181,11 @@ bool tl_search_sorted(tl_vm *vm, const tl_array *sorted,
       return false;
     if (in_place)
       query = memcpy(apart, query, (size_t)n * itemsize);
-    if (dtype == TL_STRING)
-      search_strings(out + i, tl_string_items(sorted), sorted->size,
-                     tl_string_item_at(query), n, right);
-    else
+    if (dtype == TL_STRING &&
+        !search_strings(vm, out + i, tl_string_items(sorted), sorted->size,
+                        tl_string_item_at(query), n, right))
+      return false;
+    if (dtype != TL_STRING)
       tl_kernels()->search[dtype](out + i, sorted->data, (size_t)sorted->size,
                                   query, (size_t)n, right);
   }

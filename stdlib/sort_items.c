@@ -94,15 +94,18 @@ bool tl_sort_items(tl_vm *vm, tl_dtype dtype, void *items, int64_t n,
 
 // Positions where an item differs from the one before it; returns how many
 // there are. [out] has room for n.
-int64_t tl_run_positions(tl_dtype dtype, int64_t *out, const void *sorted,
-                         int64_t n) {
+int64_t tl_run_positions(tl_vm *vm, tl_dtype dtype, int64_t *out,
+                         const void *sorted, int64_t n) {
   if (dtype != TL_STRING)
     return (int64_t)tl_run_starts(dtype, out, sorted, (size_t)n);
   const tl_string_item *items = sorted;
   int64_t count = 0;
-  for (int64_t i = 0; i < n; i++)
+  for (int64_t i = 0; i < n; i++) {
+    if (!tl_poll_text(vm, tl_string_item_length(&items[i])))
+      return -1;
     if (i == 0 || !tl_string_item_equal(&items[i - 1], &items[i]))
       out[count++] = i;
+  }
   return count;
 }
 

@@ -54,7 +54,8 @@ static bool merge(sorter *s, int64_t begin, int64_t n) {
   memcpy(other, order, (size_t)half * sizeof *order);
   int64_t i = 0, k = half, to = 0;
   while (i < half && k < n) {
-    if (!goes_on(s))
+    if (!goes_on(s) ||
+        !tl_poll_text(s->vm, tl_string_item_length(&s->items[order[k]])))
       return false;
     order[to++] = compare(s, order[k], other[i]) < 0 ? order[k++] : other[i++];
   }

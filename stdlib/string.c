@@ -422,13 +422,8 @@ static bool codepoints(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_string *s;
   if (!tl_arg_string(vm, "codepoints", "s", args[0], &s))
     return false;
-  int64_t count = 0;
-  for (size_t from = 0, end = 0; from < s->length; from = end) {
-    if (!tl_poll_piece(vm, from, s->length, &end))
-      return false;
-    count += (int64_t)tl_utf8_count(s->text + from, end - from);
-  }
-  tl_array *points = tl_array_new(vm, TL_INT64, 1, &count);
+  int64_t count = tl_text_points(vm, s->text, s->length);
+  tl_array *points = count < 0 ? NULL : tl_array_new(vm, TL_INT64, 1, &count);
   if (points == NULL)
     return false;
   int64_t *to = (int64_t *)(void *)points->data;

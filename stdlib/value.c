@@ -214,7 +214,8 @@ static bool same(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // text another.
 static bool same_at_once(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_slot a = args[0], b = args[1];
-  bool texts = tl_is_string(a) && tl_is_string(b);
+  bool texts =
+      tl_is_string(a) && tl_is_string(b) && a.string->length < TL_LONG_TEXT;
   if (tl_is_owned(a) || tl_is_owned(b) ||
       !(texts || tl_is_none(a) || tl_is_none(b)))
     return false;

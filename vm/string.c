@@ -260,14 +260,19 @@ static uint64_t mix(uint64_t h) {
 
 // Eight bytes at a time; the length is in the seed, so that zeros at the end
 // count. The last word is multiplied twice: after one, words of a few bytes
-// differ in so few ways that their places in a table lie in heaps.
+// differ in so few ways that their places in a table lie in heaps. Of a text
+// beyond 16 MB words are left out, so that nobody waits for it: memory has room
+// for so few of these that it does not matter where some have the same hash.
 uint64_t tl_text_hash(const char *text, size_t nbytes) {
+  enum { MOST = 1 << 24 };
   const char *at = text, *end = text + nbytes;
+  const ptrdiff_t step = nbytes < MOST ? 8 : (ptrdiff_t)(nbytes / MOST + 1) * 8;
   uint64_t h = mix(nbytes + UINT64_C(0x9e3779b97f4a7c15)), word;
-  for (; end - at > 8; at += 8) {
+  for (; end - at > step; at += step) {
     memcpy(&word, at, 8);
     h = mix(h ^ word) * ODD;
   }
+  at = end - at > 8 ? end - 8 : at;
   h = mix((h ^ short_word(at, (size_t)(end - at))) * ODD);
   // 0 stands for a hash that is not computed yet.
   return h ? h : 1;
@@ -328,19 +333,31 @@ enum {
   // indexed for the first time, as most are never again; the longest are not.
   MARKED_FROM = 16,
   MARKED_AT_ONCE = 1024,
-  MARK_POLL = 1 << 16,  // bytes between two polls
 };
+
+int64_t tl_text_points(tl_vm *vm, const char *text, size_t nbytes) {
+  int64_t count = 0;
+  for (size_t at = 0, end = 0; at < nbytes; at = end) {
+    if (!tl_poll_piece(vm, at, nbytes, &end))
+      return -1;
+    count += (int64_t)tl_utf8_count(text + at, end - at);
+  }
+  return count;
+}
 
 // Room for the marks of the whole text, which has at most one cluster for each
 // code point; where the text grew, for half as many again. False where there is
-// no memory, which is no error. Room for the most that may be needed is cheaper
-// than counting clusters twice.
-static bool marks_reserve(tl_vm *vm, tl_string *s) {
+// no memory, which is no error, or with *stopped after tl_fail. Room for the
+// most that may be needed is cheaper than counting clusters twice.
+static bool marks_reserve(tl_vm *vm, tl_string *s, bool *stopped) {
   tl_marks *old = (s->head.flags & TL_MARKED) != 0 ? s->marks : NULL;
   size_t known = old != NULL ? (size_t)old->count : 0;
   size_t from = old != NULL ? old->end : 0;
-  size_t most = known + tl_utf8_count(s->text + from, s->length - from);
-  size_t room = most / MARK_STEP + 1;
+  int64_t points = tl_text_points(vm, s->text + from, s->length - from);
+  *stopped = points < 0;
+  if (*stopped)
+    return false;
+  size_t room = (known + (size_t)points) / MARK_STEP + 1;
   if (old != NULL && old->nbytes >= sizeof *old + room * sizeof(size_t))
     return true;
   if (old != NULL)
@@ -367,33 +384,23 @@ static bool has_marks(const tl_string *s) {
   return (s->head.flags & TL_MARKED) != 0 && s->marks->whole == s->length;
 }
 
-// Polls where the walk has come so far that it is time; *polled is where it was
-// the last time.
-// By bytes and not by clusters: a cluster may be one byte, or 64 KB of accents.
-static bool poll_text(tl_vm *vm, size_t at, size_t *polled) {
-  if (at - *polled < MARK_POLL)
-    return true;
-  uint64_t work = (at - *polled) / 1024;
-  *polled = at;
-  return tl_poll(vm, work);
-}
-
 // Marks the text, or what was added to it; false: it is walked instead, or with
 // *stopped after tl_fail. What is marked stays so.
-// The walk that a poll has stopped goes on from m->end the next time.
+// The walk that a poll has stopped goes on from m->end the next time. It polls
+// by bytes and not by clusters: a cluster may be one byte, or 64 KB of accents.
 static bool mark(tl_vm *vm, tl_string *s, bool *stopped) {
   const bool again = (s->head.flags & (TL_INDEXED | TL_MARKED)) != 0;
   s->head.flags |= TL_INDEXED;
   if (s->length < MARKED_FROM || (!again && s->length < MARKED_AT_ONCE) ||
-      !marks_reserve(vm, s))
+      !marks_reserve(vm, s, stopped))
     return false;
   tl_marks *m = s->marks;
-  size_t end, polled = m->end;
+  size_t end;
   while ((end = tl_grapheme_end(s->text, s->length, m->end)) < s->length) {
+    *stopped = !tl_poll_items(vm, (int64_t)(end - m->end));
     m->end = end;
     if (++m->count % MARK_STEP == 0)
       m->begins[m->count / MARK_STEP] = end;
-    *stopped = !poll_text(vm, end, &polled);
     if (*stopped)
       return false;
   }
@@ -434,10 +441,10 @@ int64_t tl_string_graphemes(tl_vm *vm, tl_string *string) {
   if (stopped)
     return -1;
   int64_t count = 0;
-  for (size_t at = 0, polled = 0; at < string->length; count++) {
-    if (!poll_text(vm, at, &polled))
+  for (size_t at = 0, end; at < string->length; at = end, count++) {
+    end = tl_grapheme_end(string->text, string->length, at);
+    if (!tl_poll_items(vm, (int64_t)(end - at)))
       return -1;
-    at = tl_grapheme_end(string->text, string->length, at);
   }
   return count;
 }

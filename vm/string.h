@@ -46,6 +46,9 @@ struct tl_string {
   char text[];  // length bytes of UTF-8 and a NUL
 };
 
+// Bytes from which on comparing a text counts for polls (tl_poll_text).
+enum { TL_LONG_TEXT = 256 };
+
 // A tl_string of one byte or none, which all VMs share: immortal, never
 // written. The text of a tl_string is a flexible member, that standard C does
 // not initialise.
@@ -145,6 +148,8 @@ static inline bool tl_string_is_bytewise(const tl_string *string) {
   return (string->head.flags & TL_BYTEWISE) != 0;
 }
 
+// The number of code points; -1 after tl_fail, since it polls.
+int64_t tl_text_points(tl_vm *vm, const char *text, size_t nbytes);
 // The number of clusters. A text that is not bytewise is marked here, if it is
 // long or was asked before; lack of memory is no error, an interrupt is: -1.
 // Who calls the next one calls this first.

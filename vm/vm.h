@@ -354,6 +354,12 @@ static inline bool tl_poll_items(tl_vm *vm, int64_t items) {
          tl_poll_gathered(vm);
 }
 
+// The same for a text of so many bytes that is compared: of short ones a loop's
+// own polls are enough, of long ones each may take as long as all others.
+static inline bool tl_poll_text(tl_vm *vm, size_t nbytes) {
+  return nbytes < TL_LONG_TEXT || tl_poll_items(vm, (int64_t)(nbytes / 32));
+}
+
 // As tl_poll in a loop whose iterations [i] counts from 0: once in 4,096.
 static inline bool tl_poll_at(tl_vm *vm, int64_t i) {
   return (i & 0xfff) != 0xfff || tl_poll(vm, 4);

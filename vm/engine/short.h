@@ -24,13 +24,15 @@ static inline bool tl_is_apart_from_none(tl_slot s) {
   return (s.tag & classes) != 0 || tl_is_record(s) || tl_is_string(s);
 }
 
-// Comparisons that make nothing and cannot fail: of two strings, and == and !=
-// of two types or of a value with none. Returns whether it was one of these;
-// drops nothing.
+// Comparisons that make nothing and cannot fail: of two strings that are not
+// long, and == and != of two types or of a value with none. Returns whether it
+// was one of these; drops nothing.
 static inline bool tl_compare_at_once(tl_op op, tl_slot b, tl_slot c,
                                       bool *truth) {
   const bool equality = op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL;
   if (tl_is_string(b) && tl_is_string(c)) {
+    if (b.string->length >= TL_LONG_TEXT && c.string->length >= TL_LONG_TEXT)
+      return false;
     *truth = equality
                  ? tl_string_equal(b.string, c.string) == (op == TL_OP_EQUAL)
                  : tl_strings_hold(op, b.string, c.string);

@@ -91,18 +91,21 @@ static bool compute_item(tl_vm *vm, tl_op op, char *out, char *const *in) {
 }
 
 // A run of comparisons: the bools first, then the operands. What the operation
-// asks is found out once for all items.
-static void compare_run(tl_op op, const tl_walk *w) {
+// asks is found out once for all items. False after tl_fail.
+static bool compare_run(tl_vm *vm, tl_op op, const tl_walk *w) {
   char *out = w->data[0];
   const char *a = w->data[1], *b = w->data[2];
   const bool equality = is_equality(op), equal = op == TL_OP_EQUAL;
   const unsigned orders = orders_of(op);
   for (int64_t k = 0; k < w->length; k++) {
     const tl_string_item *x = tl_string_item_at(a), *y = tl_string_item_at(b);
+    if (!tl_poll_text(vm, tl_string_item_length(x)))
+      return false;
     *out = equality ? tl_string_item_equal(x, y) == equal
                     : (orders >> (tl_string_item_compare(x, y) + 1) & 1) != 0;
     out += w->step[0], a += w->step[1], b += w->step[2];
   }
+  return true;
 }
 
 // A run of texts; false after tl_fail.
@@ -131,11 +134,9 @@ static bool compute_items(tl_vm *vm, tl_op op, const tl_slot *slots,
   tl_walk_begin(&w.walk, arity + 1, ndim, tl_shape(result), data, strides);
   tl_walk_by_pieces(&w.walk);
   for (; !w.walk.done; tl_walk_next(&w.walk)) {
-    if (is_comparison(op))
-      compare_run(op, &w.walk);
-    else if (!compute_run(vm, op, &w.walk))
-      return false;
-    if (!tl_poll(vm, 1 + (uint64_t)w.walk.length / 1024))
+    if (!(is_comparison(op) ? compare_run(vm, op, &w.walk)
+                            : compute_run(vm, op, &w.walk)) ||
+        !tl_poll(vm, 1 + (uint64_t)w.walk.length / 1024))
       return false;
   }
   return true;
@@ -187,7 +188,7 @@ bool tl_strings_join(tl_vm *vm, tl_slot *a, tl_slot b, tl_slot *out) {
 static bool text_scalars(tl_vm *vm, tl_op op, tl_slot *slots, tl_slot *out) {
   if (is_comparison(op)) {
     *out = tl_bool(tl_strings_hold(op, slots[0].string, slots[1].string));
-    return true;
+    return tl_poll_text(vm, slots[0].string->length);
   }
   if (op == TL_OP_WHERE) {
     tl_slot chosen = slots[0].i != 0 ? slots[1] : slots[2];

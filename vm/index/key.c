@@ -25,7 +25,7 @@ bool tl_key_check(tl_vm *vm, tl_slot s) {
   tl_slot wrong;
   switch (tl_key_fault_of(s, &wrong)) {
     case TL_KEY_FINE:
-      return true;
+      return !tl_is_string(s) || tl_poll_text(vm, s.string->length);
     case TL_KEY_OTHER:
       return fail_kind(vm, wrong);
     case TL_KEY_DEEP:
@@ -34,6 +34,8 @@ bool tl_key_check(tl_vm *vm, tl_slot s) {
                      TL_KEY_DEPTH);
     default:
       return tl_fail(vm, TALLY_ERR_LIMIT,
-                     "a list that is a key has at most %d items", TL_KEY_ITEMS);
+                     "a list that is a key has at most %d items, and of texts "
+                     "%d bytes",
+                     TL_KEY_ITEMS, TL_KEY_ITEMS * TL_LONG_TEXT);
   }
 }

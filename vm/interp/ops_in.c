@@ -28,7 +28,7 @@ static bool is_equal(tl_vm *vm, tl_slot a, tl_slot b, bool *equal) {
   }
   if (tl_is_string(a) && tl_is_string(b)) {
     *equal = tl_string_equal(a.string, b.string);
-    return true;
+    return tl_poll_text(vm, a.string->length);
   }
   if (tl_is_none(a) || tl_is_none(b)) {
     *equal = tl_is_none(a) && tl_is_none(b);

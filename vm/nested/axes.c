@@ -59,7 +59,7 @@ bool tl_grid_of_shape(tl_vm *vm, int ndim, const int64_t *shape, tl_slot *rows,
                       tl_slot *out) {
   if (ndim == 1)
     return tl_pass_to(rows, out);
-  return tl_places_pair(vm, TL_FORM_GRID, tl_numbers_new(vm, ndim, shape, 0),
+  return tl_places_pair(vm, TL_FORM_GRID, tl_numbers_new(vm, ndim, shape, 0, 1),
                         rows, out);
 }
 

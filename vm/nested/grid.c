@@ -346,7 +346,7 @@ static bool open_operand(tl_vm *vm, tl_slot s, tl_slot fixed, int ndim,
   if (!tl_value_reshape(vm, s, axes, 1, &count, &items))
     return false;
   // What is repeated along the shape is taken by its number.
-  tl_array *numbers = tl_numbers_new(vm, axes, own, 0);
+  tl_array *numbers = tl_numbers_new(vm, axes, own, 0, 1);
   bool ok =
       numbers != NULL && tl_broadcast_flat(vm, numbers, ndim, shape, &places);
   tl_array_drop(vm, numbers);

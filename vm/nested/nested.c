@@ -59,13 +59,15 @@ bool tl_array_polled(tl_vm *vm, tl_array **a, int64_t i) {
 
 // Fails (kind shape) as tl_array_new does.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
-                         int64_t first) {
+                         int64_t first, int64_t step) {
   enum { PIECE = 1 << 16 };
   tl_array *a = tl_array_new(vm, TL_INT64, ndim, shape);
   for (int64_t i = 0; a != NULL && i < a->size; i += PIECE) {
     const int64_t n = a->size - i < PIECE ? a->size - i : PIECE;
-    tl_kernels()->iota(tl_offsets_data(a) + i, first + i, 1, (size_t)n);
-    if (n == PIECE && !tl_poll(vm, 0)) {
+    // Unsigned: steps may wrap behind the last item.
+    const uint64_t at = (uint64_t)first + (uint64_t)i * (uint64_t)step;
+    tl_kernels()->iota(tl_offsets_data(a) + i, (int64_t)at, step, (size_t)n);
+    if (n == PIECE && !tl_poll(vm, PIECE / 1024)) {
       tl_array_drop(vm, a);
       return NULL;
     }
@@ -77,7 +79,7 @@ tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
 tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first) {
   int64_t shape[TL_MAX_DIMS];
   int ndim = tl_value_shape(s, shape);
-  return tl_numbers_new(vm, ndim, shape, first);
+  return tl_numbers_new(vm, ndim, shape, first, 1);
 }
 
 tl_array *tl_positions_new(tl_vm *vm, int64_t n) {

@@ -78,9 +78,9 @@ static inline bool tl_slots_free_after(tl_vm *vm, bool ok, tl_slot *slots,
 // where it is.
 bool tl_array_polled(tl_vm *vm, tl_array **a, int64_t i);
 
-// first, first + 1, … in row-major order, as int64. NULL after tl_fail.
+// first, first + step, … in row-major order, as int64. NULL after tl_fail.
 tl_array *tl_numbers_new(tl_vm *vm, int ndim, const int64_t *shape,
-                         int64_t first);
+                         int64_t first, int64_t step);
 // The same from [first] on in the fixed shape of any value.
 tl_array *tl_number_items(tl_vm *vm, tl_slot s, int64_t first);
 

@@ -137,7 +137,7 @@ static bool zero_pointers(const maker *m, tl_type *of, int ndim,
            tl_indexed_new(m->vm, TL_FORM_POINTER, &first, &target, out);
   }
   int64_t size = tl_shape_count(ndim, shape);
-  tl_array *places = tl_numbers_new(m->vm, ndim, shape, 0);
+  tl_array *places = tl_numbers_new(m->vm, ndim, shape, 0, 1);
   if (places != NULL && zeros(m, of, 1, &size, &target))
     return tl_places_pair(m->vm, TL_FORM_POINTER, places, &target, out);
   tl_array_drop(m->vm, places);

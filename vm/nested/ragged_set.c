@@ -27,7 +27,7 @@ static bool fail_set_rows(tl_vm *vm, const tl_nested *n) {
 static bool choose_numbers(tl_vm *vm, int64_t first, int64_t count,
                            const tl_step *step, tl_slot *parts, tl_slot *out) {
   tl_slot base;
-  return tl_array_give(tl_numbers_new(vm, 1, &count, first), &base) &&
+  return tl_array_give(tl_numbers_new(vm, 1, &count, first, 1), &base) &&
          tl_drop_after(
              vm,
              tl_index_get(vm, &base, step, parts, out) && tl_keep_made(vm, out),
@@ -194,7 +194,7 @@ static bool replace_rows(tl_vm *vm, tl_nested *n, const tl_array *chosen,
 static bool replace_row(tl_vm *vm, tl_nested *n, int64_t i, tl_slot row) {
   int64_t one = 1;
   tl_slot rows;
-  tl_array *chosen = tl_numbers_new(vm, 1, &one, i);
+  tl_array *chosen = tl_numbers_new(vm, 1, &one, i, 1);
   if (chosen == NULL)
     return false;
   bool ok = tl_ragged_of_rows(vm, 1, &row, &rows) &&
@@ -276,7 +276,7 @@ static bool set_masked(tl_vm *vm, tl_nested *n, tl_slot mask, tl_slot *value) {
 static bool number_items(tl_vm *vm, const tl_nested *n, tl_slot *out) {
   int64_t length = tl_value_length(n->parts[1], 0);
   tl_slot offsets = tl_borrow(n->parts[0]), items;
-  return tl_array_give(tl_numbers_new(vm, 1, &length, 0), &items) &&
+  return tl_array_give(tl_numbers_new(vm, 1, &length, 0, 1), &items) &&
          tl_rows_close(vm, true, &offsets, &items, out);
 }
 

@@ -54,6 +54,13 @@ static tl_real number_at(tl_dtype dtype, const void *item, double *im) {
   return real;
 }
 
+// Whether so many items may be compared, or bytes of a text that count as such;
+// else c->failed.
+static bool is_allowed(comparison *c, int64_t n) {
+  c->failed = c->failed || !tl_poll_items(c->vm, n);
+  return !c->failed;
+}
+
 // A NaN is the same as a NaN, so that same(x, x) is true of every x, but equals
 // nothing.
 static bool is_nan(tl_real x) {
@@ -62,18 +69,19 @@ static bool is_nan(tl_real x) {
 
 // Strings by their bytes; numbers by value where the comparison is loose, else
 // with NaN the same as NaN. Callers have compared the dtypes for the latter.
-static bool items_equal(const comparison *c, tl_dtype da, const void *a,
-                        tl_dtype db, const void *b) {
+static bool items_equal(comparison *c, tl_dtype da, const void *a, tl_dtype db,
+                        const void *b) {
   double im[2];
   if (da == TL_STRING || db == TL_STRING)
-    return da == db && tl_string_item_equal(a, b);
+    return da == db && is_allowed(c, (int64_t)tl_string_item_length(a) / 32) &&
+           tl_string_item_equal(a, b);
   tl_real x = number_at(da, a, &im[0]), y = number_at(db, b, &im[1]);
   return tl_compare_reals(x, y) == 0 && !(c->loose && is_nan(x)) &&
          (im[0] == im[1] || (!c->loose && im[0] != im[0] && im[1] != im[1]));
 }
 
 // Numbers of different dtypes are the same only where == asks.
-static bool scalars_equal(const comparison *c, tl_slot a, tl_slot b) {
+static bool scalars_equal(comparison *c, tl_slot a, tl_slot b) {
   _Alignas(16) char x[16], y[16];
   tl_dtype da = (tl_dtype)tl_dtype_of(a), db = (tl_dtype)tl_dtype_of(b);
   if ((a.tag & b.tag & TL_CLASS_I64) != 0 && da == db)
@@ -102,8 +110,8 @@ typedef struct item_run {
 } item_run;
 
 // Item by item, whatever the dtypes: [da] of a, [db] of b.
-static bool runs_agree(const comparison *c, item_run r, tl_dtype da,
-                       tl_dtype db, int64_t n) {
+static bool runs_agree(comparison *c, item_run r, tl_dtype da, tl_dtype db,
+                       int64_t n) {
   for (int64_t i = 0; i < n; i++) {
     if (*r.data[2] == 0 && !items_equal(c, da, r.data[0], db, r.data[1]))
       return false;
@@ -127,7 +135,7 @@ static const char *side_by_side(const item_run *r, int k, size_t itemsize,
 
 // The same of numbers of one dtype, none of them missing. Only where the kernel
 // finds a difference are items looked at one by one: it may be two NaN.
-static bool numbers_agree(const comparison *c, item_run r, tl_dtype dtype,
+static bool numbers_agree(comparison *c, item_run r, tl_dtype dtype,
                           int64_t n) {
   _Alignas(64) char packed[2][BLOCK * sizeof(tl_c128)];
   unsigned char equal[BLOCK];
@@ -147,16 +155,6 @@ static bool numbers_agree(const comparison *c, item_run r, tl_dtype dtype,
 
 enum { POLLED = 1 << 16 };  // items between two polls
 
-// Polls where [n] more items than *work are many.
-static bool is_allowed(comparison *c, int64_t *work, int64_t n) {
-  *work += n;
-  if (*work < POLLED)
-    return true;
-  *work = 0;
-  c->failed = !tl_poll(c->vm, POLLED / 1024);
-  return !c->failed;
-}
-
 // What [missing] (NULL: nothing) marks is not looked at.
 static bool items_agree(comparison *c, const tl_array *missing,
                         const tl_array *a, const tl_array *b) {
@@ -175,14 +173,12 @@ static bool items_agree(comparison *c, const tl_array *missing,
       tl_strides(a), tl_strides(b),
       missing != NULL ? tl_strides(missing) : still};
   tl_walk_begin(&walk, 3, tl_ndim(a), tl_shape(a), data, strides);
-  int64_t work = 0;
   for (; !walk.done; tl_walk_next(&walk)) {
     item_run r = {{walk.data[0], walk.data[1], walk.data[2]}, walk.step};
     for (int64_t left = walk.length, n; left > 0; left -= n) {
       n = left < POLLED ? left : POLLED;
-      if (!is_allowed(c, &work, n))
-        return false;
-      if (!(numbers ? numbers_agree(c, r, da, n) : runs_agree(c, r, da, db, n)))
+      if (!is_allowed(c, n) ||
+          !(numbers ? numbers_agree(c, r, da, n) : runs_agree(c, r, da, db, n)))
         return false;
       for (int k = 0; k < 3; k++) r.data[k] += r.step[k] * n;
     }
@@ -205,10 +201,9 @@ static bool range_is_array(comparison *c, const tl_range *range,
   if (!c->loose || tl_ndim(a) != 1 || a->size != range->length)
     return false;
   const char *item = a->data;
-  int64_t work = 0;
   for (int64_t i = 0; i < range->length; i++, item += tl_strides(a)[0]) {
     int64_t value = tl_range_item(range, i);
-    if (!is_allowed(c, &work, 1) ||
+    if (!is_allowed(c, 1) ||
         !items_equal(c, TL_INT64, &value, tl_array_dtype(a), item))
       return false;
   }
@@ -335,7 +330,8 @@ static bool values_equal(comparison *c, tl_slot a, tl_slot b) {
     case TL_KIND_UNSET:
       return true;
     case TL_KIND_STRING:
-      return tl_string_equal(a.string, b.string);
+      return is_allowed(c, (int64_t)a.string->length / 32) &&
+             tl_string_equal(a.string, b.string);
     case TL_KIND_RANGE:
       return ranges_equal(a.range, b.range);
     case TL_KIND_NESTED:

@@ -7,7 +7,6 @@
 
 #include <inttypes.h>
 
-#include "vm/string.h"
 #include "vm/values/list.h"
 
 // --- Integers ---------------------------------------------------------------
@@ -47,6 +46,10 @@ static inline bool is_simple(tl_slot s) {
 static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
                              tl_slot *wrong) {
   *wrong = s;
+  // A text counts by its bytes: look-ups read it.
+  if (depth > 0 && tl_is_string(s) &&
+      (*left -= (int64_t)(s.string->length / TL_LONG_TEXT)) < 0)
+    return TL_KEY_MANY;
   if (is_simple(s))
     return TL_KEY_FINE;
   if (!tl_is_list(s))
@@ -58,7 +61,7 @@ static tl_key_fault fault_of(tl_slot s, int depth, int64_t *left,
     return TL_KEY_MANY;
   tl_key_fault fault = TL_KEY_FINE;
   for (int64_t i = 0; fault == TL_KEY_FINE && i < s.list->length; i++)
-    if (!is_simple(s.list->items[i]))
+    if (!is_simple(s.list->items[i]) || tl_is_string(s.list->items[i]))
       fault = fault_of(s.list->items[i], depth + 1, left, wrong);
   return fault;
 }

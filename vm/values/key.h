@@ -17,7 +17,7 @@
 // whoever writes to a list that others refer to writes to a copy.
 #pragma once
 
-#include "vm/value.h"
+#include "vm/string.h"
 
 // One key; of a string, a list or a wide integer it holds a count.
 typedef struct tl_key {
@@ -74,20 +74,23 @@ typedef enum tl_key_fault {
   TL_KEY_MANY
 } tl_key_fault;
 // How deep a list that is a key may nest, and how many items it may have in
-// all.
+// all, where a text of TL_LONG_TEXT bytes is one more.
 enum { TL_KEY_DEPTH = 32, TL_KEY_ITEMS = 1 << 16 };
 // Whether [s] may be a key, and if not why; *wrong is then the value or item at
 // fault, borrowed.
 tl_key_fault tl_key_fault_of(tl_slot s, tl_slot *wrong);
-// Whether [s] is a key for certain, without looking into a list.
+// Whether [s] is a key for certain that is looked up at once: no list, and no
+// long text.
 static inline bool tl_key_is_plain(tl_slot s) {
-  return tl_is_string(s) || (s.tag & (TL_CLASS_I64 | TL_CLASS_BOOL)) != 0;
+  return (s.tag & (TL_CLASS_I64 | TL_CLASS_BOOL)) != 0 ||
+         (tl_is_string(s) && s.string->length < TL_LONG_TEXT);
 }
-// Whether [s] may be a key; tl_key_check (vm/index/select.h) says why not.
-// Walks a list that is one.
+// Whether [s] is a key and no long text, for which tl_key_check
+// (vm/index/select.h) polls; that says why it is none. Walks a list.
 static inline bool tl_key_allowed(tl_slot s) {
   tl_slot wrong;
-  return tl_key_is_plain(s) || tl_key_fault_of(s, &wrong) == TL_KEY_FINE;
+  return tl_key_is_plain(s) ||
+         (!tl_is_string(s) && tl_key_fault_of(s, &wrong) == TL_KEY_FINE);
 }
 // Makes the key of a value that may be one. *s moves in, or is retained. False
 // after tl_fail (kind memory), with *s intact.
