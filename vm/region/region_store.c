@@ -313,6 +313,22 @@ static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
           tl_has_true(given, a->size / RARE));
 }
 
+// Whether more bytes than these end here, or were computed first, which would
+// live beside the copy that is made of the target. What is put in is then
+// computed before: a[-1] += b[0] where b ends.
+static bool ends_more(const tl_region_graph *g, size_t nbytes) {
+  size_t ending = 0;
+  for (int i = 0; i < g->hoisted_count; i++)
+    ending += tl_item_bytes(g->hoisted[i].array);
+  for (int i = 0; i < g->root_count; i++) {
+    const tl_region_root *root = &g->roots[i];
+    if (root->consumed && tl_is_array(root->value) &&
+        tl_is_dying(g->vm, root->value))
+      ending += tl_item_bytes(tl_array_owner(root->value.array));
+  }
+  return ending > nbytes;
+}
+
 // The array is written in place where nobody else has it; else a copy of it is,
 // which becomes the slot's. In place there are three ways, by what else of the
 // array is read:
@@ -330,6 +346,10 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_array *place = tl_region_find_place(g, a, g->value, &g->place);
   if (place == NULL)
     return TL_REGION_DECLINED;
+  if (!in_place && ends_more(g, tl_item_bytes(place))) {
+    g->detaches = g->hoisted_count == 0;
+    return TL_REGION_DECLINED;
+  }
   if (!in_place) {
     a = tl_array_copy(g->vm, a);
     place = a == NULL ? NULL : tl_region_find_place(g, a, g->value, &g->place);
