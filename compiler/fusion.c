@@ -360,15 +360,20 @@ static int32_t find_first(tl_fusion *f, int32_t last) {
 
 // --- Units ------------------------------------------------------------------
 
+// Whether the step may end what a slot holds.
+static bool may_end(const tl_decoded *d, uint32_t slot) {
+  bool consumes;
+  return reads(d, (int32_t)slot, &consumes) && consumes;
+}
+
 // Whether an array of which a view is taken ends in the unit: the result may go
-// to the front of it, x[k:] - x[:-k], though it is of a single operation.
+// over it, x + x[::-1], or to the front of it, x[k:] - x[:-k], though it is of a
+// single operation.
 static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
-  for (int32_t i = first; i < last; i++) {
-    const tl_decoded *d = &f->steps[i].d;
-    if (f->steps[i].kind == TL_STEP_VIEW &&
-        (d->modes[0] == TL_MODE_CONSUME || d->modes[0] == TL_MODE_EITHER))
-      return true;
-  }
+  for (int32_t i = first; i < last; i++)
+    for (int32_t k = i; f->steps[i].kind == TL_STEP_VIEW && k <= last; k++)
+      if (may_end(&f->steps[k].d, f->steps[i].d.operands[0]))
+        return true;
   return false;
 }
 

@@ -10,6 +10,7 @@
 //   plan      region_plan.c      graph to streams and steps
 //   run       region_write.c     which memory a result may go to; results into
 //                                it, tile by tile at wraps
+//             region_elsewhere.c over an operand that is read elsewhere, too
 //             region_store.c     arrays, and parts of arrays
 //   consume   region_feed.c      items to a consumer, in an order;
 //                                histograms and counts
@@ -731,6 +732,15 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Reading item on item at the same place does no harm, since a block is read
 // before it is written.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
+// Whether other places of [target] are read in such ways that the result can be
+// written over it all the same, with little memory; and that, declined before
+// anything is written (region_elsewhere.c).
+bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target);
+tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
+                                        tl_dtype dtype);
+bool tl_region_is_rolled(const tl_region_graph *g, const tl_array *target);
+tl_region_status tl_region_write_rolled(tl_region_graph *g, tl_array *to,
+                                        tl_dtype dtype);
 // The same where the items are also written in their order, without gaps.
 bool tl_region_is_dense_target(const tl_region_graph *g,
                                const tl_array *target);

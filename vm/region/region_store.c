@@ -170,51 +170,71 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
 
 // --- Into an array ----------------------------------------------------------
 
-// In this order: over an operand as it is, over one whose other parts are
-// copied, to the front of a longer one, into a new array. A running fold cannot
-// go over parts, since it is written in order of the items.
-tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
-  const tl_region_node *n = &g->nodes[g->value];
-  tl_dtype dtype = tl_region_result_dtype(g);
-  int ndim = g->shapes[n->shape].ndim;
-  const int64_t *shape = g->shapes[n->shape].lengths;
-  int reused = tl_region_find_target(g, dtype, ndim, shape,
-                                     g->consumer == TL_CONSUMER_SCAN
-                                         ? tl_region_is_dense_target
-                                         : tl_region_is_safe_target);
-  bool whole = reused >= 0;
-  if (!whole && g->consumer == TL_CONSUMER_ARRAY)
-    reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
-  tl_array *target;
-  int longer = reused < 0 && g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL
-                   ? find_longer(g, tl_itemsize(dtype))
-                   : -1;
-  if (longer >= 0) {
-    tl_region_status status = run_to_front(g, longer, dtype, out);
-    if (status != TL_REGION_DECLINED)
-      return status;
-  }
-  if (reused < 0) {
-    // One by one, the instruction at fault says why, and one operation may
-    // still have its operand put in order.
-    if (tl_is_under_contract(g->vm) || g->node_count + g->wrap_count == 1)
-      return TL_REGION_DECLINED;
-    tl_region_status status = tl_region_make_array(g, &target);
-    if (status == TL_REGION_DONE)
-      *out = tl_own_array(target);
-    return status;
-  }
+static tl_region_status write_whole(tl_region_graph *g, tl_array *to,
+                                    tl_dtype dtype) {
+  return tl_region_write(g, to, dtype, false);
+}
+
+// How a result goes over an operand, by what else of it is read. A running fold
+// is written in order of the items, and so goes over dense ones alone.
+typedef struct way {
+  bool (*fits)(const tl_region_graph *, const tl_array *);
+  tl_region_status (*write)(tl_region_graph *, tl_array *, tl_dtype);
+} way;
+
+static const way ways[] = {{tl_region_is_safe_target, write_whole},
+                           {has_small_parts, run_over_parts},
+                           {tl_region_is_rolled, tl_region_write_rolled},
+                           {tl_region_is_paired, tl_region_write_paired}};
+static const way dense = {tl_region_is_dense_target, write_whole};
+
+// Over operand [use].
+static tl_region_status go_over(tl_region_graph *g, int use, tl_dtype dtype,
+                                const way *how, tl_slot *out) {
   int ended;
-  tl_slot owner = *tl_region_owner(g, reused, &ended);
+  tl_slot owner = *tl_region_owner(g, use, &ended);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
   if (!tl_poll_items(g->vm, owner.array->size))
     return TL_REGION_FAILED;
-  tl_region_status status = whole
-                                ? tl_region_write(g, owner.array, dtype, false)
-                                : run_over_parts(g, owner.array, dtype);
+  tl_region_status status = how->write(g, owner.array, dtype);
   if (status != TL_REGION_DONE)
     return status;
-  tl_region_take_over(g, reused);
-  *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
+  tl_region_take_over(g, use);
+  *out = tl_own_array(
+      tl_reuse(g->vm, &owner, dtype, shape->ndim, shape->lengths));
+  return status;
+}
+
+// In this order: over an operand, to the front of a longer one, into a new
+// array.
+tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
+  tl_dtype dtype = tl_region_result_dtype(g);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  bool scans = g->consumer == TL_CONSUMER_SCAN;
+  int count = scans ? 1 : (int)(sizeof ways / sizeof *ways);
+  tl_region_status status = TL_REGION_DECLINED;
+  for (int i = 0; status == TL_REGION_DECLINED && i < count; i++) {
+    const way *how = scans ? &dense : &ways[i];
+    int use = tl_region_find_target(g, dtype, shape->ndim, shape->lengths,
+                                    how->fits);
+    if (use >= 0)
+      status = go_over(g, use, dtype, how, out);
+  }
+  int longer = status == TL_REGION_DECLINED &&
+                       g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL
+                   ? find_longer(g, tl_itemsize(dtype))
+                   : -1;
+  if (longer >= 0)
+    status = run_to_front(g, longer, dtype, out);
+  // One by one, the instruction at fault says why, and one operation may still
+  // have its operand put in order.
+  if (status != TL_REGION_DECLINED || tl_is_under_contract(g->vm) ||
+      g->node_count + g->wrap_count == 1)
+    return status;
+  tl_array *made;
+  status = tl_region_make_array(g, &made);
+  if (status == TL_REGION_DONE)
+    *out = tl_own_array(made);
   return status;
 }
 
@@ -359,6 +379,12 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_status status = TL_REGION_DECLINED;
   if (place != NULL && in_place && !tl_region_is_safe_target(g, place)) {
     status = store_delayed(g, place);
+    tl_dtype dtype = tl_array_dtype(place);
+    if (status == TL_REGION_DECLINED && tl_region_is_paired(g, place) &&
+        g->nodes[g->value].typing.result == dtype)
+      status = tl_poll_items(g->vm, place->size)
+                   ? tl_region_write_paired(g, place, dtype)
+                   : TL_REGION_FAILED;
     if (status == TL_REGION_DECLINED)
       status = store_disjoint(g, place);
   } else if (place != NULL) {
