@@ -105,6 +105,7 @@ typedef struct tl_region_binding {
   bool binds;
   bool over;  // the slot has been used up, or holds something else
   bool heir;  // its array would be its own, if the region did not use it up
+  bool is_shape;  // the lengths of the array [in], of which one may be read
 } tl_region_binding;
 
 // Where a use's value came from, for taking it from there again
@@ -117,7 +118,8 @@ typedef enum tl_region_source {
   TL_FROM_CALLEE,     // no value: a use is the callee [at]
   TL_FROM_OWNED,      // no value: a use is owned, or not
   TL_FROM_BORROWED,   // the use of[0] once more
-  TL_FROM_LENGTH,     // of the array of[0]
+  TL_FROM_LENGTH,     // of the array of[0], along the axis that the use of[1]
+                      // is, -1: the first
   TL_FROM_REDUCTION,  // of the array of[0], by the call at [at]
   TL_FROM_FIELD,    // of the record or module of[0], by the name [at] of callee
                     // of[1]
