@@ -7,10 +7,12 @@
 //   x + x[::-1]      the first cell and the last one, the second and …
 //   m.T + m          a cell and the one across the diagonal
 //
-// Rolled: near the ends of a rolled axis the other end is read. That margin is
-// computed by itself; what lies between is written with a delay.
+// Shifted: what is read lies at one distance from what is written, and results
+// wait until what they overwrite has been read. Near the ends of a rolled axis
+// the other end is read: that margin is computed by itself.
 //
-//   roll(x, 1) + roll(x, -1)      the first and the last item; all others
+//   a[1:-1] = a[:-2] + a[2:]      one item behind, and one ahead
+//   roll(x, 1) + roll(x, -1)      so all but the first and the last item
 //
 // Built for size.
 #include <math.h>
@@ -255,10 +257,10 @@ tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
   tl_region_status status = TL_REGION_FAILED;
   if (count == t.count) {
     tl_region_tile tile = {inner + 1, longest, NULL, NULL};
-    g->fresh->is_ready = false;  // of a part
     status = !tl_region_plan(g, g->fresh, &tile, made[0]->data, dtype,
-                             tl_strides(made[0]))
+                                  tl_strides(made[0]))
                  ? TL_REGION_DECLINED
+             : !tl_poll_items(g->vm, to->size) ? TL_REGION_FAILED
              : write_cells(g, to, &t, &c, made) ? TL_REGION_DONE
                                                 : TL_REGION_FAILED;
   }
@@ -266,7 +268,7 @@ tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
   return status;
 }
 
-// --- Rolled ------------------------------------------------------------------
+// --- Shifted -----------------------------------------------------------------
 
 enum { MARGIN_OF = 8 };
 
@@ -274,25 +276,41 @@ enum { MARGIN_OF = 8 };
 // across its ends; and how far behind its place an item is read, in bytes.
 typedef struct middle {
   int64_t from[TL_MAX_DIMS], end[TL_MAX_DIMS];
-  int64_t behind;
+  int64_t items, behind;
 } middle;
 
-// False where an array of the target's memory is neither it nor it rolled.
+// Whether two arrays of one memory are walked by the same steps: then an item
+// is always the same number of bytes before or behind the one that is written
+// in its place.
+static bool is_shifted(const tl_array *a, const tl_array *b) {
+  int ndim = tl_ndim(a);
+  if (tl_ndim(b) != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++)
+    if (tl_shape(a)[i] != tl_shape(b)[i] ||
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
+      return false;
+  return true;
+}
+
+// False where places of the target are read at several distances. What lies
+// ahead of what is written does no harm: it is read before.
 static bool find_middle(const tl_region_graph *g, const tl_array *target,
                         middle *m) {
   int ndim = tl_ndim(target);
   m->behind = 0;
+  m->items = 1;
   for (int k = 0; k < ndim; k++) {
     m->from[k] = 0;
     m->end[k] = tl_shape(target)[k];
   }
   for (int u = 0; u < g->use_count; u++) {
     const tl_array *a = tl_region_read_array(&g->uses[u]);
-    int64_t behind = 0;
     if (a == NULL || !tl_arrays_overlap(a, target))
       continue;
-    if (!tl_arrays_coincide(a, target))
+    if (!is_shifted(a, target))
       return false;
+    int64_t behind = target->data - a->data;
     for (int k = 0; g->uses[u].wrap > 0 && k < ndim; k++) {
       int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, &g->uses[u])[k];
       shift = shift > n / 2 ? shift - n : shift;
@@ -302,83 +320,84 @@ static bool find_middle(const tl_region_graph *g, const tl_array *target,
     }
     m->behind = behind > m->behind ? behind : m->behind;
   }
+  for (int k = 0; k < ndim; k++)
+    m->items *= m->end[k] > m->from[k] ? m->end[k] - m->from[k] : 0;
   return true;
 }
 
-bool tl_region_is_rolled(const tl_region_graph *g, const tl_array *target) {
+bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target) {
   middle m;
-  int64_t items = 1;
-  if (!tl_is_worth_moving(target) || g->rows != NULL ||
-      !tl_region_has_wrap(g) || !find_middle(g, target, &m))
-    return false;
-  for (int k = 0; k < tl_ndim(target); k++)
-    items *= m.end[k] > m.from[k] ? m.end[k] - m.from[k] : 0;
-  return items >= target->size - target->size / MARGIN_OF;
+  return g->rows == NULL && find_middle(g, target, &m) &&
+         (!tl_region_has_wrap(g) ||
+          (tl_is_worth_moving(target) &&
+           m.items >= target->size - target->size / MARGIN_OF));
 }
 
 // The margin in front of the middle along axis [k], or behind it: in the middle
 // along the axes before, of whole length along those after.
-static void find_margin(const middle *m, const tl_array *to, int k, bool front,
-                        int64_t *from, int64_t *shape) {
+static int64_t find_margin(const middle *m, const tl_array *to, int k,
+                           bool front, int64_t *from, int64_t *shape) {
   for (int i = 0; i < tl_ndim(to); i++) {
-    int64_t n = tl_shape(to)[i];
-    from[i] = i < k ? m->from[i] : i > k || front ? 0 : m->end[i];
-    shape[i] = i < k    ? m->end[i] - m->from[i]
-               : i > k  ? n
-               : front  ? m->from[i]
-                        : n - m->end[i];
+    int64_t first = i < k ? m->from[i] : 0;
+    int64_t end = i < k ? m->end[i] : tl_shape(to)[i];
+    from[i] = i == k && !front ? m->end[i] : first;
+    shape[i] = (i == k && front ? m->from[i] : end) - from[i];
   }
+  return tl_shape_count(tl_ndim(to), shape);
 }
 
-// All that lies in the middle, where it belongs; what is overwritten has been
+// All that lies in the middle, where it belongs: what is overwritten has been
 // read, as results wait.
 static tl_region_status write_middle(tl_region_graph *g, tl_array *to,
                                      tl_dtype dtype, const middle *m) {
   tl_plan_delay delay;
   int64_t shape[TL_MAX_DIMS];
   char *place = to->data;
+  tl_plan *plan = &g->fresh->plan;
   for (int k = 0; k < tl_ndim(to); k++) {
     shape[k] = m->end[k] - m->from[k];
     place += m->from[k] * tl_strides(to)[k];
   }
   tl_region_tile tile = {tl_ndim(to), shape, NULL, m->from};
-  g->fresh->is_ready = false;  // of a part
-  if (!tl_region_plan(g, g->fresh, &tile, place, dtype, tl_strides(to)) ||
-      !tl_delay_fits(&g->fresh->plan, &delay, m->behind))
+  if (m->items == to->size)
+    plan = tl_region_plan_whole(g, &tile, place, dtype, tl_strides(to));
+  else if (!tl_region_plan(g, g->fresh, &tile, place, dtype, tl_strides(to)))
     return TL_REGION_DECLINED;
-  g->fresh->plan.delay = &delay;
-  return tl_region_run_plan(g, &g->fresh->plan, NULL, NULL, false);
+  if (plan == NULL || !tl_delay_fits(plan, &delay, m->behind))
+    return TL_REGION_DECLINED;
+  if (!tl_poll_items(g->vm, to->size))
+    return TL_REGION_FAILED;
+  plan->delay = &delay;
+  return tl_region_run_plan(g, plan, NULL, NULL, false);
 }
 
 // The margins first, but to their places last.
-tl_region_status tl_region_write_rolled(tl_region_graph *g, tl_array *to,
-                                        tl_dtype dtype) {
+tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
+                                         tl_dtype dtype) {
   middle m;
   int64_t from[TL_MAX_DIMS], shape[TL_MAX_DIMS];
-  tl_array *made[2 * TL_MAX_DIMS];
-  int count = 0;
+  tl_array *made[2 * TL_MAX_DIMS] = {NULL};
   tl_region_status status =
       find_middle(g, to, &m) ? TL_REGION_DONE : TL_REGION_DECLINED;
-  while (status == TL_REGION_DONE && count < 2 * tl_ndim(to)) {
-    find_margin(&m, to, count / 2, count % 2 == 0, from, shape);
-    made[count] = tl_array_new(g->vm, dtype, tl_ndim(to), shape);
-    if (made[count] == NULL) {
-      status = TL_REGION_FAILED;
-      break;
-    }
+  int count = m.items == to->size ? 0 : 2 * tl_ndim(to);
+  for (int i = 0; i < count && status == TL_REGION_DONE; i++) {
+    if (find_margin(&m, to, i / 2, i % 2 == 0, from, shape) == 0)
+      continue;
+    made[i] = tl_array_new(g->vm, dtype, tl_ndim(to), shape);
     tl_region_tile tile = {tl_ndim(to), shape, NULL, from};
-    if (made[count]->size > 0)
-      status = tl_region_run_tile(g, &tile, made[count]->data, dtype,
-                                  tl_strides(made[count]));
-    count++;
+    status = made[i] == NULL ? TL_REGION_FAILED
+                             : tl_region_run_tile(g, &tile, made[i]->data,
+                                                  dtype, tl_strides(made[i]));
   }
   if (status == TL_REGION_DONE)
     status = write_middle(g, to, dtype, &m);
-  while (count-- > 0) {
-    find_margin(&m, to, count / 2, count % 2 == 0, from, shape);
-    if (status == TL_REGION_DONE && made[count]->size > 0)
-      store_part(to, from, shape, made[count]);
-    tl_drop(g->vm, tl_own_array(made[count]));
+  for (int i = 0; i < count; i++) {
+    if (made[i] == NULL)
+      continue;
+    find_margin(&m, to, i / 2, i % 2 == 0, from, shape);
+    if (status == TL_REGION_DONE)
+      store_part(to, from, shape, made[i]);
+    tl_drop(g->vm, tl_own_array(made[i]));
   }
   return status;
 }

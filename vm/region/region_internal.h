@@ -740,8 +740,8 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target);
 tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
                                         tl_dtype dtype);
-bool tl_region_is_rolled(const tl_region_graph *g, const tl_array *target);
-tl_region_status tl_region_write_rolled(tl_region_graph *g, tl_array *to,
+bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target);
+tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
                                         tl_dtype dtype);
 // The same where the items are also written in their order, without gaps.
 bool tl_region_is_dense_target(const tl_region_graph *g,
