@@ -491,7 +491,7 @@ static bool end_run(tl_fusion *f, bool cut) {
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7};
   int operations = 0, others = 0, consumers = 0;
-  if (f->b->promises)
+  if (f->b->promises || f->p->unit->contract_count > 0)
     return TL_FUSED_LEAST;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;

@@ -7,7 +7,6 @@
 #include <math.h>
 #include <string.h>
 
-#include "vm/memory/reserve.h"
 #include "vm/region/region_internal.h"
 
 // --- Shapes -----------------------------------------------------------------
@@ -242,7 +241,7 @@ static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
   if (!tl_cast_bounds(from, n->cast, &f.bounds))
     return true;
   size_t nbytes = (size_t)tl_region_size(g) * tl_itemsize(from);
-  if ((nbytes < TL_WORTH_MOVING && !tl_has_promises(g->vm)) || g->rows != NULL)
+  if ((nbytes < TL_WORTH_MOVING && !tl_region_saves(g->vm)) || g->rows != NULL)
     return false;
   const tl_region_node cast = *n;
   *n = (tl_region_node){.cast = from, .arity = 1, .shape = n->shape,

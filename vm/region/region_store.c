@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "vm/engine/plan_delay.h"
-#include "vm/events.h"
 #include "vm/region/region_internal.h"
 
 // --- Small parts of the target, copied first --------------------------------
