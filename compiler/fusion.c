@@ -367,8 +367,8 @@ static bool may_end(const tl_decoded *d, uint32_t slot) {
 }
 
 // Whether an array of which a view is taken ends in the unit: the result may go
-// over it, x + x[::-1], or to the front of it, x[k:] - x[:-k], though it is of a
-// single operation.
+// over it, x + x[::-1], or to the front of it, x[k:] - x[:-k], though it is of
+// a single operation.
 static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
   for (int32_t i = first; i < last; i++)
     for (int32_t k = i; f->steps[i].kind == TL_STEP_VIEW && k <= last; k++)

@@ -62,8 +62,8 @@ static bool reads(const tl_cfg_ins *ins, int32_t slot) {
 }
 
 // A borrowed parameter lives until the call returns. That keeps no memory for
-// longer only if nothing that needs room comes after its last use, nor is it: of
-// v[0] = 1 and v = v * 2 the parameter's value ends where v gets another.
+// longer only if nothing that needs room comes after its last use, nor is it:
+// of v[0] = 1 and v = v * 2 the parameter's value ends where v gets another.
 static bool keeps_nothing(const tl_owned_program *program,
                           const tl_owned_function *f, int32_t param,
                           uint64_t *rows) {

@@ -1,8 +1,8 @@
 // Stage "run": a result over an operand of which other places are read, too.
 //
-// Paired: what is read there is the operand with its axes reversed or exchanged.
-// Then few cells of the result depend on each other, and on nothing else: they
-// are computed by themselves and stored together.
+// Paired: what is read there is the operand with its axes reversed or
+// exchanged. Then few cells of the result depend on each other, and on nothing
+// else: they are computed by themselves and stored together.
 //
 //   x + x[::-1]      the first cell and the last one, the second and …
 //   m.T + m          a cell and the one across the diagonal
@@ -74,9 +74,10 @@ static bool find_turn(const tl_array *a, const tl_array *target, turn *t) {
   for (int k = 0; k < tl_ndim(a); k++) {
     int64_t stride = tl_strides(a)[k], n = tl_shape(a)[k];
     int p = 0;
-    while (p < tl_ndim(a) && ((taken >> p & 1) != 0 || n != tl_shape(target)[p] ||
-                              (n > 1 && stride != tl_strides(target)[p] &&
-                               stride != -tl_strides(target)[p])))
+    while (p < tl_ndim(a) &&
+           ((taken >> p & 1) != 0 || n != tl_shape(target)[p] ||
+            (n > 1 && stride != tl_strides(target)[p] &&
+             stride != -tl_strides(target)[p])))
       p++;
     if (p == tl_ndim(a))
       return false;
@@ -139,7 +140,8 @@ typedef struct cells {
   int64_t count[TL_MAX_DIMS];
 } cells;
 
-// Where axes are exchanged all are cut alike; else rows stay as long as they can.
+// Where axes are exchanged all are cut alike; else rows stay as long as they
+// can.
 static cells cut_cells(const tl_array *to, const turns *t) {
   cells c = {{0}};
   bool crossed = false;
@@ -209,8 +211,7 @@ static bool write_orbit(tl_region_graph *g, tl_array *to, const cells *c,
       shape[i][k] = cell_at(c, to, k, orbit[i][k] + 1) - from[i][k];
     }
     tl_region_tile tile = {ndim, shape[i], NULL, from[i]};
-    tl_plan *plan =
-        tl_region_plan_again(g, g->fresh, &tile, made[i]->data);
+    tl_plan *plan = tl_region_plan_again(g, g->fresh, &tile, made[i]->data);
     ok = tl_plan_run(g->vm, plan, false);
   }
   for (int i = 0; ok && i < count; i++)
@@ -250,17 +251,17 @@ tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
   // An item more to a row: rows are no single run, as those of shorter cells
   // are none.
   longest[inner] += c.count[inner] > 1;
-  while (count < t.count && (made[count] = tl_array_new(g->vm, dtype, inner + 1,
-                                                        longest)) != NULL)
+  while (count < t.count &&
+         (made[count] = tl_array_new(g->vm, dtype, inner + 1, longest)) != NULL)
     count++;
   longest[inner] -= c.count[inner] > 1;
   tl_region_status status = TL_REGION_FAILED;
   if (count == t.count) {
     tl_region_tile tile = {inner + 1, longest, NULL, NULL};
     status = !tl_region_plan(g, g->fresh, &tile, made[0]->data, dtype,
-                                  tl_strides(made[0]))
+                             tl_strides(made[0]))
                  ? TL_REGION_DECLINED
-             : !tl_poll_items(g->vm, to->size) ? TL_REGION_FAILED
+             : !tl_poll_items(g->vm, to->size)  ? TL_REGION_FAILED
              : write_cells(g, to, &t, &c, made) ? TL_REGION_DONE
                                                 : TL_REGION_FAILED;
   }

@@ -198,7 +198,8 @@ static bool find_member(const tl_region_graph *g, tl_module *module,
   return stays;
 }
 
-// The field of a record or module; of an array its size or how many axes it has.
+// The field of a record or module; of an array its size or how many axes it
+// has.
 static tl_slot find_field(const tl_region_graph *g, const tl_region_guard *f) {
   tl_string *name = callee_code(g, f->of[1])->unit->names[f->at];
   tl_slot of = g->uses[f->of[0]].value, value;

@@ -105,8 +105,8 @@ typedef struct tl_region_binding {
   uint32_t slot;
   int in;
   bool binds;
-  bool over;  // the slot has been used up, or holds something else
-  bool heir;  // its array would be its own, if the region did not use it up
+  bool over;      // the slot has been used up, or holds something else
+  bool heir;      // its array would be its own, if the region did not use it up
   bool is_shape;  // the lengths of the array [in], of which one may be read
 } tl_region_binding;
 
@@ -749,7 +749,7 @@ tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
                                         tl_dtype dtype);
 bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target);
 tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
-                                        tl_dtype dtype);
+                                         tl_dtype dtype);
 // The same where the items are also written in their order, without gaps.
 bool tl_region_is_dense_target(const tl_region_graph *g,
                                const tl_array *target);

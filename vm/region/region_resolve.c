@@ -244,10 +244,13 @@ static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
   if ((nbytes < TL_WORTH_MOVING && !tl_region_saves(g->vm)) || g->rows != NULL)
     return false;
   const tl_region_node cast = *n;
-  *n = (tl_region_node){.cast = from, .arity = 1, .shape = n->shape,
-                        .needed = true, .in = {n->in[0]},
-                        .typing = {.operands = {from}, .computed = from,
-                                   .result = from}};
+  *n = (tl_region_node){
+      .cast = from,
+      .arity = 1,
+      .shape = n->shape,
+      .needed = true,
+      .in = {n->in[0]},
+      .typing = {.operands = {from}, .computed = from, .result = from}};
   for (int i = 0; i <= at; i++) {
     needed[i] = i < at ? g->nodes[i].needed : cast.needed;
     g->nodes[i].needed = i == at;

@@ -201,8 +201,8 @@ static tl_region_status go_over(tl_region_graph *g, int use, tl_dtype dtype,
   if (status != TL_REGION_DONE)
     return status;
   tl_region_take_over(g, use);
-  *out = tl_own_array(
-      tl_reuse(g->vm, &owner, dtype, shape->ndim, shape->lengths));
+  *out =
+      tl_own_array(tl_reuse(g->vm, &owner, dtype, shape->ndim, shape->lengths));
   return status;
 }
 
@@ -216,8 +216,8 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   tl_region_status status = TL_REGION_DECLINED;
   for (int i = 0; status == TL_REGION_DECLINED && i < count; i++) {
     const way *how = scans ? &dense : &ways[i];
-    int use = tl_region_find_target(g, dtype, shape->ndim, shape->lengths,
-                                    how->fits);
+    int use =
+        tl_region_find_target(g, dtype, shape->ndim, shape->lengths, how->fits);
     if (use >= 0)
       status = go_over(g, use, dtype, how, out);
   }
@@ -302,8 +302,8 @@ static bool ends_more(const tl_region_graph *g, size_t nbytes) {
 }
 
 // The array is written in place where nobody else has it; else a copy of it is,
-// which becomes the slot's. In place the ways above are tried; what goes none of
-// them is computed by itself, then copied.
+// which becomes the slot's. In place the ways above are tried; what goes none
+// of them is computed by itself, then copied.
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_root *root = &g->roots[g->target];
   tl_array *a = root->value.array;
