@@ -392,6 +392,41 @@ static int32_t find_reduced(const tl_fusion *f, int32_t i) {
   return computes ? maker : -1;
 }
 
+// Whether step [i] may end what was there before step [first].
+static bool ends_earlier(const tl_fusion *f, int32_t i, int32_t first) {
+  const tl_decoded *d = &f->steps[i].d;
+  for (uint32_t k = 0; k < d->operand_count; k++)
+    if ((d->modes[k] == TL_MODE_CONSUME || d->modes[k] == TL_MODE_EITHER) &&
+        find_maker(f, i, (int32_t)d->operands[k]) < first)
+      return true;
+  return false;
+}
+
+// Behind the steps that a unit would begin with and that nothing else in it
+// reads, where they only make views, or end what was there before: that would
+// live until the unit is computed.
+//
+//     r = (a * 2)[0]       r has ended, and with it a * 2, before the next line
+//     y[:5] = y[-5:] / 2   makes a copy of y
+//
+// What computes of arrays that live on stays: it need not be computed then.
+static int32_t skip_ended(const tl_fusion *f, int32_t first, int32_t last) {
+  int32_t used = -1;  // the last step that reads what is made up to here
+  bool computes = false, ends = false;
+  for (int32_t i = first; i < last; i++) {
+    const tl_fused_step *s = &f->steps[i];
+    used = s->consumer > used ? s->consumer : used;
+    if (s->kind != TL_STEP_DROP) {
+      computes = computes || makes_array(s);
+      ends = ends || ends_earlier(f, i, first);
+    } else if (used <= i && (ends || !computes)) {
+      first = i + 1;
+      computes = ends = false;
+    }
+  }
+  return first;
+}
+
 // The first step of the unit that ends with [last], whose reductions of earlier
 // values are inner ones with [inner]. What they reduce lies before the unit.
 static int32_t reach_back(tl_fusion *f, int32_t last, bool inner) {
@@ -407,7 +442,7 @@ static int32_t reach_back(tl_fusion *f, int32_t last, bool inner) {
   }
   // What is dropped before it ends sooner without it, and reductions before its
   // first operation are none of its own.
-  while (first < last && f->steps[first].kind == TL_STEP_DROP) first++;
+  first = skip_ended(f, first, last);
   for (int32_t i = first; i < last && !makes_array(&f->steps[i]); i++)
     if (f->steps[i].kind == TL_STEP_CALL)
       first = i + 1;
@@ -452,15 +487,20 @@ static int32_t find_first(tl_fusion *f, int32_t last) {
 
 // --- Units ------------------------------------------------------------------
 
+// Whether the step may end what a slot holds.
+static bool may_end(const tl_decoded *d, uint32_t slot) {
+  bool consumes;
+  return reads(d, (int32_t)slot, &consumes) && consumes;
+}
+
 // Whether an array of which a view is taken ends in the unit: the result may go
-// to the front of it, x[k:] - x[:-k], though it is of a single operation.
+// over it, x + x[::-1], or to the front of it, x[k:] - x[:-k], though it is of
+// a single operation.
 static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
-  for (int32_t i = first; i < last; i++) {
-    const tl_decoded *d = &f->steps[i].d;
-    if (f->steps[i].kind == TL_STEP_VIEW &&
-        (d->modes[0] == TL_MODE_CONSUME || d->modes[0] == TL_MODE_EITHER))
-      return true;
-  }
+  for (int32_t i = first; i < last; i++)
+    for (int32_t k = i; f->steps[i].kind == TL_STEP_VIEW && k <= last; k++)
+      if (may_end(&f->steps[k].d, f->steps[i].d.operands[0]))
+        return true;
   return false;
 }
 
@@ -578,7 +618,7 @@ static bool end_run(tl_fusion *f, bool cut) {
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
   static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7};
   int operations = 0, others = 0, consumers = 0;
-  if (f->b->promises)
+  if (f->b->promises || f->p->unit->contract_count > 0)
     return TL_FUSED_LEAST;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;

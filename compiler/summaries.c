@@ -62,7 +62,8 @@ static bool reads(const tl_cfg_ins *ins, int32_t slot) {
 }
 
 // A borrowed parameter lives until the call returns. That keeps no memory for
-// longer only if nothing that needs room comes after its last use.
+// longer only if nothing that needs room comes after its last use, nor is it:
+// of v[0] = 1 and v = v * 2 the parameter's value ends where v gets another.
 static bool keeps_nothing(const tl_owned_program *program,
                           const tl_owned_function *f, int32_t param,
                           uint64_t *rows) {
@@ -71,7 +72,8 @@ static bool keeps_nothing(const tl_owned_program *program,
     tl_live_rows(f, f->sequence[i], rows);
     for (int32_t k = 0; k < block->count; k++) {
       const tl_cfg_ins *ins = &block->ins[k];
-      if (tl_bit(rows + (size_t)k * (size_t)f->words, param))
+      if (tl_bit(rows + (size_t)k * (size_t)f->words, param) &&
+          ins->result != param)
         continue;
       bool moved =
           tl_opcodes[ins->op].result == TL_DEF_COPY && reads(ins, param);

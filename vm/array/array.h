@@ -245,8 +245,9 @@ static inline size_t tl_item_bytes(const tl_array *a) {
 }
 // Whether memory is saved by moving items where they are before an operation
 // that may then leave its result there. A smaller array is sooner made anew.
+enum { TL_WORTH_MOVING = 1 << 20 };  // bytes
 static inline bool tl_is_worth_moving(const tl_array *a) {
-  return tl_item_bytes(a) >= 1 << 20;
+  return tl_item_bytes(a) >= TL_WORTH_MOVING;
 }
 // Exchanges n bytes, which do not overlap.
 static inline void tl_exchange_bytes(char *a, char *b, size_t n) {

@@ -48,16 +48,17 @@ bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind) {
 }
 
 // One allocation: the slots, aligned to a cache line, and what waits in each
-// behind them.
-bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay) {
-  size_t count = (size_t)delay->capacity;
-  delay->nbytes = count * (TL_BLOCK_BYTES + sizeof *delay->waiting) + 64;
+// behind them. A result of less than a block needs no more than itself.
+bool tl_delay_open(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay) {
+  size_t count = (size_t)delay->capacity, slots = count * TL_BLOCK_BYTES;
+  size_t all = (size_t)plan->size * plan->widest;
+  slots = count == 1 && all < slots ? (all + 63) / 64 * 64 : slots;
+  delay->nbytes = slots + count * sizeof *delay->waiting + 64;
   delay->block = tl_alloc(vm, delay->nbytes, "results that wait");
   if (delay->block == NULL)
     return false;
   delay->slots = (char *)(((uintptr_t)delay->block + 63) / 64 * 64);
-  delay->waiting =
-      (tl_waiting *)(void *)(delay->slots + count * TL_BLOCK_BYTES);
+  delay->waiting = (tl_waiting *)(void *)(delay->slots + slots);
   delay->first = delay->count = 0;
   return true;
 }

@@ -44,7 +44,7 @@ struct tl_plan_delay {
 bool tl_delay_fits(const tl_plan *plan, tl_plan_delay *delay, int64_t behind);
 
 // Makes the ring; false after tl_fail.
-bool tl_delay_open(tl_vm *vm, tl_plan_delay *delay);
+bool tl_delay_open(tl_vm *vm, const tl_plan *plan, tl_plan_delay *delay);
 
 // Stores the block that has waited longest.
 void tl_delay_store(const tl_plan *plan, tl_plan_delay *delay);

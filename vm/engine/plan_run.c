@@ -585,7 +585,7 @@ static bool run_delayed(tl_vm *vm, tl_plan *plan) {
   int64_t part = plan->delay->over != NULL && !plan->is_hosts
                      ? units_to_spread(vm, plan)
                      : 0;
-  if (!tl_delay_open(vm, plan->delay))
+  if (!tl_delay_open(vm, plan, plan->delay))
     return false;
   const bool ok = part > 0 ? tl_delay_spread(vm, plan, part, run_units)
                            : run_units(vm, plan, 0, plan->shape[0], false);

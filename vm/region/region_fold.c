@@ -310,7 +310,6 @@ static tl_region_status run_tile(folder *f, column_block *s,
   if (is_planned(s, &tile, first)) {
     tl_region_plan_again(f->g, planned, &tile, to);
   } else {
-    planned->is_ready = false;  // of a part
     s->planned.ndim = 0;
     if (!tl_region_plan(f->g, planned, &tile, to, f->dtype, strides))
       return TL_REGION_DECLINED;

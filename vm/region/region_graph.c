@@ -198,7 +198,8 @@ static bool find_member(const tl_region_graph *g, tl_module *module,
   return stays;
 }
 
-// The field of a record or module; of an array its size.
+// The field of a record or module; of an array its size or how many axes it
+// has.
 static tl_slot find_field(const tl_region_graph *g, const tl_region_guard *f) {
   tl_string *name = callee_code(g, f->of[1])->unit->names[f->at];
   tl_slot of = g->uses[f->of[0]].value, value;
@@ -206,6 +207,8 @@ static tl_slot find_field(const tl_region_graph *g, const tl_region_guard *f) {
     return find_member(g, of.pointer, name, &value) ? value : tl_unset();
   if (tl_region_is_array(of) && strcmp(name->text, "size") == 0)
     return tl_weak_int(of.array->size);
+  if (tl_region_is_array(of) && strcmp(name->text, "ndim") == 0)
+    return tl_weak_int(tl_ndim(of.array));
   const tl_slot *field =
       tl_is_record(of) ? tl_record_get(of.record, name) : NULL;
   return field == NULL ? tl_unset() : *field;
@@ -217,6 +220,13 @@ static tl_slot find_item(tl_slot of, tl_slot at) {
     return tl_unset();
   int64_t i = at.i < 0 ? at.i + of.list->length : at.i;
   return i < 0 || i >= of.list->length ? tl_unset() : of.list->items[i];
+}
+
+static tl_slot find_length(tl_slot of, tl_slot axis) {
+  if (!tl_region_is_array(of) || tl_class(axis) != TL_CLASS_I64)
+    return tl_unset();
+  int64_t ndim = tl_ndim(of.array), k = axis.i < 0 ? axis.i + ndim : axis.i;
+  return k < 0 || k >= ndim ? tl_unset() : tl_weak_int(tl_shape(of.array)[k]);
 }
 
 // Modules' variables are read where the callee has them, not where it is
@@ -238,9 +248,9 @@ static tl_slot load(const tl_region_graph *g, const tl_region_guard *f) {
                  : (tl_slot){.tag = TL_TAG_CLOSURE | (uint64_t)f->at << 32,
                              .pointer = (void *)(uintptr_t)closure};
     case TL_FROM_LENGTH:
-      return tl_region_is_array(g->uses[of].value)
-                 ? tl_weak_int(tl_shape(g->uses[of].value.array)[0])
-                 : tl_unset();
+      return find_length(g->uses[of].value, f->of[1] < 0
+                                                ? tl_weak_int(0)
+                                                : g->uses[f->of[1]].value);
     case TL_FROM_LIST:
       return find_item(g->uses[of].value, g->uses[f->of[1]].value);
     default:

@@ -10,6 +10,7 @@
 //   plan      region_plan.c      graph to streams and steps
 //   run       region_write.c     which memory a result may go to; results into
 //                                it, tile by tile at wraps
+//             region_elsewhere.c over an operand that is read elsewhere, too
 //             region_store.c     arrays, and parts of arrays
 //   consume   region_fold.c      reductions; items to a consumer, in an order;
 //                                histograms and counts
@@ -23,6 +24,8 @@
 
 #include "vm/engine/engine_internal.h"
 #include "vm/host.h"
+#include "vm/events.h"
+#include "vm/memory/reserve.h"
 #include "vm/nested/nested.h"
 #include "vm/engine/reduce_internal.h"
 #include "vm/engine/scan.h"
@@ -101,8 +104,9 @@ typedef struct tl_region_binding {
   uint32_t slot;
   int in;
   bool binds;
-  bool over;  // the slot has been used up, or holds something else
-  bool heir;  // its array would be its own, if the region did not use it up
+  bool over;      // the slot has been used up, or holds something else
+  bool heir;      // its array would be its own, if the region did not use it up
+  bool is_shape;  // the lengths of the array [in], of which one may be read
 } tl_region_binding;
 
 // Where a use's value came from, for taking it from there again
@@ -115,7 +119,8 @@ typedef enum tl_region_source {
   TL_FROM_CALLEE,     // no value: a use is the callee [at]
   TL_FROM_OWNED,      // no value: a use is owned, or not
   TL_FROM_BORROWED,   // the use of[0] once more
-  TL_FROM_LENGTH,     // of the array of[0]
+  TL_FROM_LENGTH,     // of the array of[0], along the axis that the use of[1]
+                      // is, -1: the first
   TL_FROM_REDUCTION,  // of the array of[0], by the call at [at]
   TL_FROM_FIELD,    // of the record or module of[0], by the name [at] of callee
                     // of[1]
@@ -328,6 +333,11 @@ void tl_region_open(tl_region_graph *g, tl_region_room *room, tl_vm *vm,
 bool tl_region_usual(const tl_slot *arguments, uint32_t count, int64_t *all);
 // Drops the reductions that the readings have made; once, after the last.
 void tl_region_end_inner(tl_region_graph *g);
+// Whether memory counts more than time, however small arrays are: under a
+// promise of peak memory, or in a place that is to make no array.
+static inline bool tl_region_saves(const tl_vm *vm) {
+  return tl_has_promises(vm) || tl_is_under_contract(vm);
+}
 // Whether a part that was computed early met an interrupt or the end of a
 // budget: that is not told twice.
 static inline bool tl_region_is_stopped(const tl_vm *vm) {
@@ -715,6 +725,15 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out);
 // Reading item on item at the same place does no harm, since a block is read
 // before it is written.
 bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
+// Whether other places of [target] are read in such ways that the result can be
+// written over it all the same, with little memory; and that, declined before
+// anything is written (region_elsewhere.c).
+bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target);
+tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
+                                        tl_dtype dtype);
+bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target);
+tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
+                                         tl_dtype dtype);
 // The same where the items are also written in their order, without gaps.
 bool tl_region_is_dense_target(const tl_region_graph *g,
                                const tl_array *target);

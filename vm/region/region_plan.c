@@ -320,6 +320,7 @@ bool tl_region_plan(const tl_region_graph *g, tl_region_planned *planned,
                     const tl_region_tile *tile, void *out, tl_dtype dtype,
                     const int64_t *out_strides) {
   tl_region_target target = only_target(g, out, dtype, out_strides);
+  planned->is_ready = false;  // of a part
   return make_plan(g, planned, tile, &target, 1);
 }
 

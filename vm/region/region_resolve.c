@@ -210,17 +210,76 @@ static void note_values(tl_region_graph *g, const tl_region_node *n) {
   }
 }
 
-// A cast that may find items that do not fit asks before it writes, and so
-// stays alone.
-static bool resolve_cast(const tl_region_graph *g, tl_region_node *n) {
+// Whether all items that a cast finds fit.
+typedef struct fitting {
+  tl_within *within;
+  tl_bounds bounds;
+  bool ok;
+} fitting;
+
+static void look_at(void *context, const void *const *items, size_t n) {
+  fitting *f = context;
+  f->ok = f->ok && f->within(items[0], n, &f->bounds);
+}
+
+// Parts for several threads: what one of them finds is found.
+static void *look_on(void *context, int64_t first, void *local) {
+  (void)first;
+  (void)local;
+  return context;
+}
+
+// An item that does not fit has to be found before anything is written over, so
+// what is cast is computed twice: it is to be cheap, and as large as what is
+// moved to save memory. An error may be pending.
+static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
+  static const tl_plan_split split = {.items = 1, .begin = look_on};
+  fitting f = {tl_kernels()->within[from], {0}, true};
+  tl_region_graph part = *g;
+  bool needed[TL_REGION_NODES];
+  int at = (int)(n - g->nodes);
+  if (!tl_cast_bounds(from, n->cast, &f.bounds))
+    return true;
+  size_t nbytes = (size_t)tl_region_size(g) * tl_itemsize(from);
+  if ((nbytes < TL_WORTH_MOVING && !tl_region_saves(g->vm)) || g->rows != NULL)
+    return false;
+  const tl_region_node cast = *n;
+  *n = (tl_region_node){
+      .cast = from,
+      .arity = 1,
+      .shape = n->shape,
+      .needed = true,
+      .in = {n->in[0]},
+      .typing = {.operands = {from}, .computed = from, .result = from}};
+  for (int i = 0; i <= at; i++) {
+    needed[i] = i < at ? g->nodes[i].needed : cast.needed;
+    g->nodes[i].needed = i == at;
+  }
+  for (int i = at; i >= 0; i--)
+    for (int k = 0; g->nodes[i].needed && k < g->nodes[i].arity; k++)
+      need(g, g->nodes[i].in[k]);
+  part.value = at;
+  part.consumer = TL_CONSUMER_ARRAY;
+  part.cached = NULL;
+  part.result_count = 0;
+  f.ok = tl_region_is_cheap(&part) &&
+         tl_region_feed(&part, NULL, from, look_at, &f, &split) ==
+             TL_REGION_DONE &&
+         f.ok;
+  *n = cast;
+  for (int i = 0; i <= at; i++) g->nodes[i].needed = needed[i];
+  g->uncacheable = true;
+  return f.ok;
+}
+
+static bool resolve_cast(tl_region_graph *g, tl_region_node *n) {
   const tl_kernel_table *kernels = tl_kernels();
   tl_dtype from = n->in[0] >= 0
                       ? g->nodes[n->in[0]].typing.result
                       : tl_array_dtype(g->uses[-1 - n->in[0]].items.array);
   n->typing = (tl_typing){
       .operands = {n->cast}, .computed = n->cast, .result = n->cast};
-  return kernels->cast[from][n->cast] != NULL &&
-         tl_cast_always_fits(from, n->cast);
+  return kernels->cast[from][n->cast] != NULL && fits_all(g, n, from);
 }
 
 // As the operation alone would decide it, with the operands' dtypes and

@@ -33,7 +33,7 @@ bool tl_reader_bind(tl_region_reader *rd, uint32_t slot, int in, bool binds) {
 // all along, or the array that it had.
 bool tl_reader_is_there(const tl_region_graph *g, const tl_region_binding *b) {
   const tl_region_use *u = &g->uses[-1 - b->in];
-  if (b->heir)
+  if (b->heir || b->is_shape)
     return false;
   return b->binds || (u->direct && !tl_is_heap(u->value)) ||
          (u->direct && u->root >= 0 && g->roots[u->root].slot == b->slot);
@@ -108,7 +108,7 @@ static bool look_up_any(tl_region_reader *rd, uint32_t slot, int *in) {
   const tl_region_binding *binding = tl_reader_binding(rd->g, slot);
   if (binding != NULL) {
     *in = binding->in;
-    return true;
+    return !binding->is_shape;
   }
   if (rd->depth > 0)
     return false;

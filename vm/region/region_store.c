@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "vm/engine/plan_delay.h"
-#include "vm/events.h"
 #include "vm/region/region_internal.h"
 
 // --- Small parts of the target, copied first --------------------------------
@@ -77,6 +76,8 @@ static bool copy_parts(tl_region_graph *g, const tl_array *target,
 static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
                                        tl_dtype dtype) {
   small_parts parts;
+  if (!tl_poll_items(g->vm, to->size))
+    return TL_REGION_FAILED;
   if (!copy_parts(g, to, &parts))
     return TL_REGION_DECLINED;
   tl_region_planned *cached = g->cached;
@@ -170,104 +171,75 @@ static tl_region_status run_to_front(tl_region_graph *g, int use,
 
 // --- Into an array ----------------------------------------------------------
 
-// In this order: over an operand as it is, over one whose other parts are
-// copied, to the front of a longer one, into a new array. A running fold cannot
-// go over parts, since it is written in order of the items.
-tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
-  const tl_region_node *n = &g->nodes[g->value];
-  tl_dtype dtype = tl_region_result_dtype(g);
-  int ndim = g->shapes[n->shape].ndim;
-  const int64_t *shape = g->shapes[n->shape].lengths;
-  int reused = tl_region_find_target(g, dtype, ndim, shape,
-                                     g->consumer == TL_CONSUMER_SCAN
-                                         ? tl_region_is_dense_target
-                                         : tl_region_is_safe_target);
-  bool whole = reused >= 0;
-  if (!whole && g->consumer == TL_CONSUMER_ARRAY)
-    reused = tl_region_find_target(g, dtype, ndim, shape, has_small_parts);
-  tl_array *target;
-  int longer = reused < 0 && g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL
-                   ? find_longer(g, tl_itemsize(dtype))
-                   : -1;
-  if (longer >= 0) {
-    tl_region_status status = run_to_front(g, longer, dtype, out);
-    if (status != TL_REGION_DECLINED)
-      return status;
-  }
-  if (reused < 0) {
-    // One by one, the instruction at fault says why, and one operation may
-    // still have its operand put in order.
-    if (tl_is_under_contract(g->vm) || g->node_count + g->wrap_count == 1)
-      return TL_REGION_DECLINED;
-    tl_region_status status = tl_region_make_array(g, &target);
-    if (status == TL_REGION_DONE)
-      *out = tl_own_array(target);
-    return status;
-  }
+static tl_region_status write_whole(tl_region_graph *g, tl_array *to,
+                                    tl_dtype dtype) {
+  return tl_poll_items(g->vm, to->size) ? tl_region_write(g, to, dtype, false)
+                                        : TL_REGION_FAILED;
+}
+
+// How a result goes over what is read otherwise, too, by what that is. A
+// running fold is written in order of the items, and so over dense ones alone.
+typedef struct way {
+  bool (*fits)(const tl_region_graph *, const tl_array *);
+  tl_region_status (*write)(tl_region_graph *, tl_array *, tl_dtype);
+} way;
+
+static const way dense = {tl_region_is_dense_target, write_whole};
+static const way ways[] = {{tl_region_is_safe_target, write_whole},
+                           {has_small_parts, run_over_parts},
+                           {tl_region_is_shifted, tl_region_write_shifted},
+                           {tl_region_is_paired, tl_region_write_paired}};
+enum { WAYS = sizeof ways / sizeof *ways };
+
+// Over operand [use].
+static tl_region_status go_over(tl_region_graph *g, int use, tl_dtype dtype,
+                                const way *how, tl_slot *out) {
   int ended;
-  tl_slot owner = *tl_region_owner(g, reused, &ended);
-  if (!tl_poll_items(g->vm, owner.array->size))
-    return TL_REGION_FAILED;
-  tl_region_status status = whole
-                                ? tl_region_write(g, owner.array, dtype, false)
-                                : run_over_parts(g, owner.array, dtype);
+  tl_slot owner = *tl_region_owner(g, use, &ended);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  tl_region_status status = how->write(g, owner.array, dtype);
   if (status != TL_REGION_DONE)
     return status;
-  tl_region_take_over(g, reused);
-  *out = tl_own_array(tl_reuse(g->vm, &owner, dtype, ndim, shape));
+  tl_region_take_over(g, use);
+  *out =
+      tl_own_array(tl_reuse(g->vm, &owner, dtype, shape->ndim, shape->lengths));
+  return status;
+}
+
+// In this order: over an operand, to the front of a longer one, into a new
+// array.
+tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
+  tl_dtype dtype = tl_region_result_dtype(g);
+  const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
+  bool scans = g->consumer == TL_CONSUMER_SCAN;
+  int count = scans ? 1 : WAYS;
+  tl_region_status status = TL_REGION_DECLINED;
+  for (int i = 0; status == TL_REGION_DECLINED && i < count; i++) {
+    const way *how = scans ? &dense : &ways[i];
+    int use =
+        tl_region_find_target(g, dtype, shape->ndim, shape->lengths, how->fits);
+    if (use >= 0)
+      status = go_over(g, use, dtype, how, out);
+  }
+  int longer = status == TL_REGION_DECLINED &&
+                       g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL
+                   ? find_longer(g, tl_itemsize(dtype))
+                   : -1;
+  if (longer >= 0)
+    status = run_to_front(g, longer, dtype, out);
+  // One by one, the instruction at fault says why, and one operation may still
+  // have its operand put in order.
+  if (status != TL_REGION_DECLINED || tl_is_under_contract(g->vm) ||
+      g->node_count + g->wrap_count == 1)
+    return status;
+  tl_array *made;
+  status = tl_region_make_array(g, &made);
+  if (status == TL_REGION_DONE)
+    *out = tl_own_array(made);
   return status;
 }
 
 // --- Into a part of an array ------------------------------------------------
-
-// Whether two arrays of one memory are walked by the same steps.
-// Then an item is always the same number of bytes before or behind the one that
-// is written in its place.
-static bool is_shifted(const tl_array *a, const tl_array *b) {
-  int ndim = tl_ndim(a);
-  if (tl_ndim(b) != ndim)
-    return false;
-  for (int i = 0; i < ndim; i++)
-    if (tl_shape(a)[i] != tl_shape(b)[i] ||
-        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
-      return false;
-  return true;
-}
-
-// Where [target] is read at other places, all of them as far from the ones that
-// are written: the bytes to the place farthest behind; else -1.
-// What lies ahead of what is written does no harm: it is read before.
-static int64_t find_behind(const tl_region_graph *g, const tl_array *target) {
-  int64_t behind = 0;
-  for (int u = 0; u < g->use_count; u++) {
-    const tl_array *other = tl_region_read_array(&g->uses[u]);
-    if (other == NULL || !tl_arrays_overlap(other, target))
-      continue;
-    if (g->uses[u].wrap > 0 || !is_shifted(other, target))
-      return -1;
-    if (target->data - other->data > behind)
-      behind = target->data - other->data;
-  }
-  return behind;
-}
-
-// Where the operands are other places of the target, at one distance each:
-// into its memory, results waiting until what they overwrite has been read.
-static tl_region_status store_delayed(tl_region_graph *g, tl_array *place) {
-  tl_plan_delay delay;
-  tl_region_tile tile = {tl_ndim(place), tl_shape(place), NULL, NULL};
-  int64_t behind = find_behind(g, place);
-  if (behind < 0 || tl_region_has_wrap(g))
-    return TL_REGION_DECLINED;
-  tl_plan *plan = tl_region_plan_whole(
-      g, &tile, place->data, tl_array_dtype(place), tl_strides(place));
-  if (plan == NULL || !tl_delay_fits(plan, &delay, behind))
-    return TL_REGION_DECLINED;
-  if (!tl_poll_items(g->vm, place->size))
-    return TL_REGION_FAILED;
-  plan->delay = &delay;
-  return tl_region_run_plan(g, plan, NULL, NULL, false);
-}
 
 // Computed by itself, then copied: where the operands are other places of the
 // target in other ways.
@@ -313,13 +285,25 @@ static bool fits_masked(const tl_region_graph *g, const tl_array *a) {
           tl_has_true(given, a->size / RARE));
 }
 
+// Whether more bytes than these end here, or were computed first, which would
+// live beside the copy that is made of the target. What is put in is then
+// computed before: a[-1] += b[0] where b ends.
+static bool ends_more(const tl_region_graph *g, size_t nbytes) {
+  size_t ending = 0;
+  for (int i = 0; i < g->hoisted_count; i++)
+    ending += tl_item_bytes(g->hoisted[i].array);
+  for (int i = 0; i < g->root_count; i++) {
+    const tl_region_root *root = &g->roots[i];
+    if (root->consumed && tl_is_array(root->value) &&
+        tl_is_dying(g->vm, root->value))
+      ending += tl_item_bytes(tl_array_owner(root->value.array));
+  }
+  return ending > nbytes;
+}
+
 // The array is written in place where nobody else has it; else a copy of it is,
-// which becomes the slot's. In place there are three ways, by what else of the
-// array is read:
-//
-//   nothing but the place itself        written at once
-//   other places, all at one distance   written with a delay
-//   others                              computed by itself, then copied
+// which becomes the slot's. In place the ways above are tried; what goes none
+// of them is computed by itself, then copied.
 tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_root *root = &g->roots[g->target];
   tl_array *a = root->value.array;
@@ -330,6 +314,10 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_array *place = tl_region_find_place(g, a, g->value, &g->place);
   if (place == NULL)
     return TL_REGION_DECLINED;
+  if (!in_place && ends_more(g, tl_item_bytes(place))) {
+    g->detaches = g->hoisted_count == 0;
+    return TL_REGION_DECLINED;
+  }
   if (!in_place) {
     a = tl_array_copy(g->vm, a);
     place = a == NULL ? NULL : tl_region_find_place(g, a, g->value, &g->place);
@@ -337,15 +325,14 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   if (a == NULL)
     return TL_REGION_FAILED;
   tl_region_status status = TL_REGION_DECLINED;
-  if (place != NULL && in_place && !tl_region_is_safe_target(g, place)) {
-    status = store_delayed(g, place);
-    if (status == TL_REGION_DECLINED)
-      status = store_disjoint(g, place);
-  } else if (place != NULL) {
-    status = !in_place || tl_poll_items(g->vm, place->size)
-                 ? tl_region_write(g, place, tl_array_dtype(place), !in_place)
-                 : TL_REGION_FAILED;
-  }
+  tl_dtype dtype = tl_array_dtype(a);
+  for (int i = 0; place != NULL && i < (in_place ? WAYS : 0); i++)
+    if (status == TL_REGION_DECLINED && ways[i].fits(g, place))
+      status = ways[i].write(g, place, dtype);
+  if (place != NULL && !in_place)
+    status = tl_region_write(g, place, dtype, true);
+  else if (place != NULL && status == TL_REGION_DECLINED)
+    status = store_disjoint(g, place);
   if (status != TL_REGION_DONE) {
     if (!in_place)
       tl_drop(g->vm, tl_own_array(a));

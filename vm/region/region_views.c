@@ -231,6 +231,12 @@ bool tl_reader_view(tl_region_reader *rd, const tl_decoded *d) {
   return masked ? bind_taken(rd, d, &p, mask) : bind_view(rd, d, &p);
 }
 
+// Names of fields are compared by their text: the region has no other way to
+// them.
+static bool is_named(const tl_string *name, const char *text) {
+  return strcmp(name->text, text) == 0;
+}
+
 // --- Items of records, modules and lists
 // ------------------------------------------
 
@@ -241,6 +247,7 @@ static bool find_item(tl_region_reader *rd, const tl_decoded *d, int of,
   *guard = (tl_region_guard){.of = {(int8_t)(-1 - of)}};
   if (d->op == TL_BC_CALLB) {
     guard->from = TL_FROM_LENGTH;
+    guard->of[1] = -1;
     return d->window_count == 1;
   }
   if (d->op == TL_BC_GETF) {
@@ -281,6 +288,33 @@ static bool has_unread(const tl_region_graph *g, tl_slot of) {
   return false;
 }
 
+// x.shape, of which nothing but lengths is read: x.shape[0].
+static bool bind_shape(tl_region_reader *rd, const tl_decoded *d, int of) {
+  if (d->op != TL_BC_GETF ||
+      !is_named(rd->function->unit->names[d->extra], "shape") ||
+      !tl_region_is_array(rd->g->uses[-1 - of].value) ||
+      !tl_reader_bind(rd, (uint32_t)d->result, of, false))
+    return false;
+  tl_reader_consume(rd, d->operands[0], of, d->modes[0]);
+  tl_reader_binding(rd->g, (uint32_t)d->result)->is_shape = true;
+  return true;
+}
+
+// One of the lengths; the shape ends.
+static bool read_length(tl_region_reader *rd, const tl_decoded *d,
+                        tl_region_binding *shape) {
+  int at;
+  if (d->op != TL_BC_GETEL || d->modes[0] == TL_MODE_BORROW ||
+      !tl_reader_look_up(rd, d->operands[1], &at) || at >= 0)
+    return false;
+  shape->over = true;
+  tl_region_guard guard = {.from = TL_FROM_LENGTH,
+                           .of = {(int8_t)(-1 - shape->in), (int8_t)(-1 - at)}};
+  tl_slot value = tl_region_load(rd->g, &guard);
+  int in = tl_is_unset(value) ? 0 : tl_reader_add_loaded(rd, value, guard);
+  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, true);
+}
+
 // An item is borrowed from its container and may be left in the slot; where
 // the instruction ends the container the slot would be the item's owner, so the
 // region has to use it up. So it is where the container is itself such an item.
@@ -291,8 +325,14 @@ bool tl_reader_item(tl_region_reader *rd, const tl_decoded *d) {
   uint8_t mode = calls ? TL_MODE_CONSUME : d->modes[0];
   int of;
   tl_region_guard guard;
-  if (!tl_reader_look_up(rd, slot, &of) || of >= 0 ||
-      !find_item(rd, d, of, &guard))
+  tl_region_binding *shape = tl_reader_binding(g, slot);
+  if (shape != NULL && shape->is_shape)
+    return read_length(rd, d, shape);
+  if (!tl_reader_look_up(rd, slot, &of) || of >= 0)
+    return false;
+  if (bind_shape(rd, d, of))
+    return true;
+  if (!find_item(rd, d, of, &guard))
     return false;
   tl_slot value = tl_region_load(g, &guard);
   if (tl_is_unset(value) ||
@@ -439,12 +479,6 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
   in = add_rolled(rd, in, &from, shift);
   return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);
-}
-
-// Names of fields are compared by their text: the region has no other way to
-// them.
-static bool is_named(const tl_string *name, const char *text) {
-  return strcmp(name->text, text) == 0;
 }
 
 // .T and .mT

@@ -274,7 +274,6 @@ static tl_region_status cut_tile(const writing *w, const tl_region_tile *tile,
       return TL_REGION_DECLINED;
     planned = plan == &planned->plan ? planned : w->g->cached;
   } else {
-    planned->is_ready = false;  // of a part
     if (!tl_region_plan(w->g, planned, &longest, w->to, dtype, w->strides))
       return TL_REGION_DECLINED;
   }

@@ -1,0 +1,404 @@
+// Stage "run": a result over an operand of which other places are read, too.
+//
+// Paired: what is read there is the operand with its axes reversed or
+// exchanged. Then few cells of the result depend on each other, and on nothing
+// else: they are computed by themselves and stored together.
+//
+//   x + x[::-1]      the first cell and the last one, the second and …
+//   m.T + m          a cell and the one across the diagonal
+//
+// Shifted: what is read lies at one distance from what is written, and results
+// wait until what they overwrite has been read. Near the ends of a rolled axis
+// the other end is read: that margin is computed by itself.
+//
+//   a[1:-1] = a[:-2] + a[2:]      one item behind, and one ahead
+//   roll(x, 1) + roll(x, -1)      so all but the first and the last item
+//
+// Built for size.
+#include <math.h>
+#include <string.h>
+
+#include "vm/engine/plan_delay.h"
+#include "vm/region/region_internal.h"
+
+// Items that were computed by themselves to their place, from the item at
+// [from] on. Polls nothing, as some are stored already.
+static void store_part(const tl_array *to, const int64_t *from,
+                       const int64_t *shape, const tl_array *made) {
+  size_t itemsize = tl_itemsize(tl_array_dtype(made));
+  int inner = tl_ndim(to) - 1;
+  int64_t at[TL_MAX_DIMS] = {0}, step = tl_strides(to)[inner];
+  for (;;) {
+    char *out = to->data, *in = made->data;
+    for (int k = 0; k <= inner; k++) {
+      out += (from[k] + at[k]) * tl_strides(to)[k];
+      in += at[k] * tl_strides(made)[k];
+    }
+    size_t count = (size_t)shape[inner];
+    if (step == (int64_t)itemsize)
+      memcpy(out, in, count * itemsize);
+    else
+      tl_kernels()->unpack[tl_move_size(itemsize)](out, step, in, count);
+    int k = inner - 1;
+    while (k >= 0 && ++at[k] == shape[k]) at[k--] = 0;
+    if (k < 0)
+      return;
+  }
+}
+
+// --- Paired ------------------------------------------------------------------
+
+// Where an item is read: its index along axis k counts along axis axis[k] of
+// the target, from the end if turned[k].
+typedef struct turn {
+  int8_t axis[TL_MAX_DIMS];
+  bool turned[TL_MAX_DIMS];
+} turn;
+
+enum { TURNS = 8, CELLS_ITEMS = 8192 };  // of all that are stored together
+
+// The turns of all operands, and those that follow from them one after another:
+// what the cells of each other's places are.
+typedef struct turns {
+  int count;
+  turn all[TURNS];
+} turns;
+
+// How [a] shows the target: false if not all of it, in other orders of axes.
+static bool find_turn(const tl_array *a, const tl_array *target, turn *t) {
+  const char *first = a->data;
+  unsigned taken = 0;
+  if (tl_ndim(a) != tl_ndim(target))
+    return false;
+  memset(t, 0, sizeof *t);
+  for (int k = 0; k < tl_ndim(a); k++) {
+    int64_t stride = tl_strides(a)[k], n = tl_shape(a)[k];
+    int p = 0;
+    while (p < tl_ndim(a) &&
+           ((taken >> p & 1) != 0 || n != tl_shape(target)[p] ||
+            (n > 1 && stride != tl_strides(target)[p] &&
+             stride != -tl_strides(target)[p])))
+      p++;
+    if (p == tl_ndim(a))
+      return false;
+    taken |= 1u << p;
+    t->axis[k] = (int8_t)p;
+    t->turned[k] = n > 1 && stride != tl_strides(target)[p];
+    first += t->turned[k] ? (n - 1) * stride : 0;
+  }
+  return first == target->data;
+}
+
+static bool add_turn(turns *t, const turn *one) {
+  for (int i = 0; i < t->count; i++)
+    if (memcmp(&t->all[i], one, sizeof *one) == 0)
+      return true;
+  if (t->count == TURNS)
+    return false;
+  t->all[t->count++] = *one;
+  return true;
+}
+
+// All turns of the operands, and all that two of them make.
+static bool find_turns(const tl_region_graph *g, const tl_array *target,
+                       turns *t) {
+  turn one;
+  t->count = 0;
+  if (tl_ndim(target) == 0 || !find_turn(target, target, &one) ||
+      !add_turn(t, &one))
+    return false;
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_array *a = tl_region_read_array(&g->uses[u]);
+    if (a != NULL && tl_arrays_overlap(a, target) &&
+        (g->uses[u].wrap > 0 || !find_turn(a, target, &one) ||
+         !add_turn(t, &one)))
+      return false;
+  }
+  for (int i = 1; i < t->count; i++)
+    for (int j = 1; j < t->count; j++) {
+      memset(&one, 0, sizeof one);
+      for (int k = 0; k < tl_ndim(target); k++) {
+        int p = t->all[i].axis[k];
+        one.axis[k] = t->all[j].axis[p];
+        one.turned[k] = t->all[i].turned[k] != t->all[j].turned[p];
+      }
+      if (!add_turn(t, &one))
+        return false;
+    }
+  return true;
+}
+
+bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target) {
+  turns t;
+  return tl_is_worth_moving(target) && g->rows == NULL &&
+         find_turns(g, target, &t);
+}
+
+// Each axis is cut from both ends alike, if it has an odd length into an odd
+// number of parts.
+typedef struct cells {
+  int64_t count[TL_MAX_DIMS];
+} cells;
+
+// Where axes are exchanged all are cut alike; else rows stay as long as they
+// can.
+static cells cut_cells(const tl_array *to, const turns *t) {
+  cells c = {{0}};
+  bool crossed = false;
+  int ndim = tl_ndim(to);
+  int64_t room = CELLS_ITEMS / t->count, side = 1;
+  for (int i = 0; i < t->count; i++)
+    for (int k = 0; k < ndim; k++) crossed = crossed || t->all[i].axis[k] != k;
+  while (pow((double)side * 2, ndim) <= (double)room) side *= 2;
+  for (int k = ndim - 1; k >= 0; k--) {
+    int64_t n = tl_shape(to)[k];
+    int64_t count = n / (crossed ? side : room);
+    count = count < 1 ? 1 : count;
+    c.count[k] = n % 2 == 0 ? count : count | 1;
+    room /= n / c.count[k];
+    room = room < 1 ? 1 : room;
+  }
+  return c;
+}
+
+// The first item of part [i] along axis [k].
+static int64_t cell_at(const cells *c, const tl_array *to, int k, int64_t i) {
+  int64_t n = tl_shape(to)[k], count = c->count[k];
+  return i <= count / 2 ? i * n / count : n - (count - i) * n / count;
+}
+
+// The cell that a turn makes of one; below 0 if it comes before that in the
+// order of rows, 0 if it is the same.
+static int turn_cell(const turn *t, const cells *c, int ndim,
+                     const int64_t *cell, int64_t *out) {
+  for (int k = 0; k < ndim; k++) {
+    int p = t->axis[k];
+    out[p] = t->turned[k] ? c->count[p] - 1 - cell[k] : cell[k];
+  }
+  for (int k = 0; k < ndim; k++)
+    if (out[k] != cell[k])
+      return out[k] < cell[k] ? -1 : 1;
+  return 0;
+}
+
+// The cells that [cell] is turned into, itself the first; 0 if one of them
+// comes before it, and has been stored with it.
+static int find_orbit(const turns *t, const cells *c, int ndim,
+                      const int64_t *cell, int64_t orbit[][TL_MAX_DIMS]) {
+  int count = 0;
+  for (int i = 0; i < t->count; i++) {
+    int64_t *other = orbit[count];
+    memset(other, 0, sizeof orbit[count]);
+    if (turn_cell(&t->all[i], c, ndim, cell, other) < 0)
+      return 0;
+    int k = 0;
+    while (memcmp(orbit[k], other, sizeof orbit[k]) != 0) k++;
+    count += k == count;
+  }
+  return count;
+}
+
+// Computes cells by themselves, each into an array of [made], and stores them.
+static bool write_orbit(tl_region_graph *g, tl_array *to, const cells *c,
+                        int count, int64_t orbit[][TL_MAX_DIMS],
+                        tl_array *const *made) {
+  int64_t from[TURNS][TL_MAX_DIMS], shape[TURNS][TL_MAX_DIMS];
+  int ndim = tl_ndim(to);
+  bool ok = true;
+  for (int i = 0; ok && i < count; i++) {
+    for (int k = 0; k < ndim; k++) {
+      from[i][k] = cell_at(c, to, k, orbit[i][k]);
+      shape[i][k] = cell_at(c, to, k, orbit[i][k] + 1) - from[i][k];
+    }
+    tl_region_tile tile = {ndim, shape[i], NULL, from[i]};
+    tl_plan *plan = tl_region_plan_again(g, g->fresh, &tile, made[i]->data);
+    ok = tl_plan_run(g->vm, plan, false);
+  }
+  for (int i = 0; ok && i < count; i++)
+    store_part(to, from[i], shape[i], made[i]);
+  return ok;
+}
+
+// Cells are counted through as index positions are, the last axis first.
+static bool write_cells(tl_region_graph *g, tl_array *to, const turns *t,
+                        const cells *c, tl_array *const *made) {
+  int64_t cell[TL_MAX_DIMS] = {0}, orbit[TURNS][TL_MAX_DIMS];
+  for (;;) {
+    int count = find_orbit(t, c, tl_ndim(to), cell, orbit);
+    if (!write_orbit(g, to, c, count, orbit, made))
+      return false;
+    int k = tl_ndim(to) - 1;
+    while (k >= 0 && ++cell[k] == c->count[k]) cell[k--] = 0;
+    if (k < 0)
+      return true;
+  }
+}
+
+// One plan, for the longest cell, is good for all.
+tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
+                                        tl_dtype dtype) {
+  turns t;
+  tl_array *made[TURNS];
+  int count = 0;
+  int64_t longest[TL_MAX_DIMS];
+  if (!find_turns(g, to, &t))
+    return TL_REGION_DECLINED;
+  cells c = cut_cells(to, &t);
+  int inner = tl_ndim(to) - 1;
+  for (int k = 0; k <= inner; k++)
+    longest[k] = tl_shape(to)[k] / c.count[k] +
+                 (tl_shape(to)[k] % c.count[k] == 0 ? 0 : 2);
+  // An item more to a row: rows are no single run, as those of shorter cells
+  // are none.
+  longest[inner] += c.count[inner] > 1;
+  while (count < t.count &&
+         (made[count] = tl_array_new(g->vm, dtype, inner + 1, longest)) != NULL)
+    count++;
+  longest[inner] -= c.count[inner] > 1;
+  tl_region_status status = TL_REGION_FAILED;
+  if (count == t.count) {
+    tl_region_tile tile = {inner + 1, longest, NULL, NULL};
+    status = !tl_region_plan(g, g->fresh, &tile, made[0]->data, dtype,
+                             tl_strides(made[0]))
+                 ? TL_REGION_DECLINED
+             : !tl_poll_items(g->vm, to->size)  ? TL_REGION_FAILED
+             : write_cells(g, to, &t, &c, made) ? TL_REGION_DONE
+                                                : TL_REGION_FAILED;
+  }
+  while (count > 0) tl_drop(g->vm, tl_own_array(made[--count]));
+  return status;
+}
+
+// --- Shifted -----------------------------------------------------------------
+
+enum { MARGIN_OF = 8 };
+
+// Along each axis the first item and the end of what no rolled operand reads
+// across its ends; and how far behind its place an item is read, in bytes.
+typedef struct middle {
+  int64_t from[TL_MAX_DIMS], end[TL_MAX_DIMS];
+  int64_t items, behind;
+} middle;
+
+// Whether two arrays of one memory are walked by the same steps: then an item
+// is always the same number of bytes before or behind the one that is written
+// in its place.
+static bool is_shifted(const tl_array *a, const tl_array *b) {
+  int ndim = tl_ndim(a);
+  if (tl_ndim(b) != ndim)
+    return false;
+  for (int i = 0; i < ndim; i++)
+    if (tl_shape(a)[i] != tl_shape(b)[i] ||
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
+      return false;
+  return true;
+}
+
+// False where places of the target are read at several distances. What lies
+// ahead of what is written does no harm: it is read before.
+static bool find_middle(const tl_region_graph *g, const tl_array *target,
+                        middle *m) {
+  int ndim = tl_ndim(target);
+  m->behind = 0;
+  m->items = 1;
+  for (int k = 0; k < ndim; k++) {
+    m->from[k] = 0;
+    m->end[k] = tl_shape(target)[k];
+  }
+  for (int u = 0; u < g->use_count; u++) {
+    const tl_array *a = tl_region_read_array(&g->uses[u]);
+    if (a == NULL || !tl_arrays_overlap(a, target))
+      continue;
+    if (!is_shifted(a, target))
+      return false;
+    int64_t behind = target->data - a->data;
+    for (int k = 0; g->uses[u].wrap > 0 && k < ndim; k++) {
+      int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, &g->uses[u])[k];
+      shift = shift > n / 2 ? shift - n : shift;
+      m->from[k] = shift > m->from[k] ? shift : m->from[k];
+      m->end[k] = n + shift < m->end[k] ? n + shift : m->end[k];
+      behind += shift * tl_strides(a)[k];
+    }
+    m->behind = behind > m->behind ? behind : m->behind;
+  }
+  for (int k = 0; k < ndim; k++)
+    m->items *= m->end[k] > m->from[k] ? m->end[k] - m->from[k] : 0;
+  return true;
+}
+
+bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target) {
+  middle m;
+  return g->rows == NULL && find_middle(g, target, &m) &&
+         (!tl_region_has_wrap(g) ||
+          (tl_is_worth_moving(target) &&
+           m.items >= target->size - target->size / MARGIN_OF));
+}
+
+// The margin in front of the middle along axis [k], or behind it: in the middle
+// along the axes before, of whole length along those after.
+static int64_t find_margin(const middle *m, const tl_array *to, int k,
+                           bool front, int64_t *from, int64_t *shape) {
+  for (int i = 0; i < tl_ndim(to); i++) {
+    int64_t first = i < k ? m->from[i] : 0;
+    int64_t end = i < k ? m->end[i] : tl_shape(to)[i];
+    from[i] = i == k && !front ? m->end[i] : first;
+    shape[i] = (i == k && front ? m->from[i] : end) - from[i];
+  }
+  return tl_shape_count(tl_ndim(to), shape);
+}
+
+// All that lies in the middle, where it belongs: what is overwritten has been
+// read, as results wait.
+static tl_region_status write_middle(tl_region_graph *g, tl_array *to,
+                                     tl_dtype dtype, const middle *m) {
+  tl_plan_delay delay;
+  int64_t shape[TL_MAX_DIMS];
+  char *place = to->data;
+  tl_plan *plan = &g->fresh->plan;
+  for (int k = 0; k < tl_ndim(to); k++) {
+    shape[k] = m->end[k] - m->from[k];
+    place += m->from[k] * tl_strides(to)[k];
+  }
+  tl_region_tile tile = {tl_ndim(to), shape, NULL, m->from};
+  if (m->items == to->size)
+    plan = tl_region_plan_whole(g, &tile, place, dtype, tl_strides(to));
+  else if (!tl_region_plan(g, g->fresh, &tile, place, dtype, tl_strides(to)))
+    return TL_REGION_DECLINED;
+  if (plan == NULL || !tl_delay_fits(plan, &delay, m->behind))
+    return TL_REGION_DECLINED;
+  if (!tl_poll_items(g->vm, to->size))
+    return TL_REGION_FAILED;
+  plan->delay = &delay;
+  return tl_region_run_plan(g, plan, NULL, NULL, false);
+}
+
+// The margins first, but to their places last.
+tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
+                                         tl_dtype dtype) {
+  middle m;
+  int64_t from[TL_MAX_DIMS], shape[TL_MAX_DIMS];
+  tl_array *made[2 * TL_MAX_DIMS] = {NULL};
+  tl_region_status status =
+      find_middle(g, to, &m) ? TL_REGION_DONE : TL_REGION_DECLINED;
+  int count = m.items == to->size ? 0 : 2 * tl_ndim(to);
+  for (int i = 0; i < count && status == TL_REGION_DONE; i++) {
+    if (find_margin(&m, to, i / 2, i % 2 == 0, from, shape) == 0)
+      continue;
+    made[i] = tl_array_new(g->vm, dtype, tl_ndim(to), shape);
+    tl_region_tile tile = {tl_ndim(to), shape, NULL, from};
+    status = made[i] == NULL ? TL_REGION_FAILED
+                             : tl_region_run_tile(g, &tile, made[i]->data,
+                                                  dtype, tl_strides(made[i]));
+  }
+  if (status == TL_REGION_DONE)
+    status = write_middle(g, to, dtype, &m);
+  for (int i = 0; i < count; i++) {
+    if (made[i] == NULL)
+      continue;
+    find_margin(&m, to, i / 2, i % 2 == 0, from, shape);
+    if (status == TL_REGION_DONE)
+      store_part(to, from, shape, made[i]);
+    tl_drop(g->vm, tl_own_array(made[i]));
+  }
+  return status;
+}
