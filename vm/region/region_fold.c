@@ -102,15 +102,9 @@ static tl_region_status feed_chunks(tl_region_graph *g, const int *axes,
   return status;
 }
 
-// Feeds g->value's items, as [dtype], to a consumer: in the order of [axes]
-// (NULL: as they are).
-// Done, all items have been handed out, on one thread unless [split] says how
-// parts are made. Failed, some may have been.
-// Declined only before the first item has been handed out, or by a tile that is
-// cut too often.
-static tl_region_status region_feed(tl_region_graph *g, const int *axes,
-                                    tl_dtype dtype, tl_plan_consume *consumer,
-                                    void *context, const tl_plan_split *split) {
+tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
+                                tl_dtype dtype, tl_plan_consume *consumer,
+                                void *context, const tl_plan_split *split) {
   const tl_region_shape *of = &g->shapes[g->nodes[g->value].shape];
   int64_t shape[TL_MAX_DIMS];
   int order[TL_MAX_DIMS];
@@ -150,7 +144,7 @@ static tl_region_status take_all(tl_region_graph *g, tl_call_consumer *in,
   for (int pass = 0; pass < in->passes; pass++) {
     intaking i = {in, pass};
     tl_region_status status =
-        region_feed(g, NULL, in->dtype, take_block, &i, NULL);
+        tl_region_feed(g, NULL, in->dtype, take_block, &i, NULL);
     if (status != TL_REGION_DONE)
       return status;
     if (in->failed || !in->end(in, pass, out)) {
@@ -244,8 +238,8 @@ static tl_region_status fold_lanes(folder *f, const tl_method *method,
   tl_consumer parts[TL_STREAM_PARTS];
   tl_row_stream_open(&rows, method, f->count, f->length, means, to);
   tl_region_status status =
-      region_feed(f->g, f->axes, f->dtype, tl_row_stream_take, &rows,
-                  tl_row_stream_split(&rows, f->g->vm, parts));
+      tl_region_feed(f->g, f->axes, f->dtype, tl_row_stream_take, &rows,
+                     tl_row_stream_split(&rows, f->g->vm, parts));
   if (status == TL_REGION_DONE)
     tl_row_stream_close(&rows);
   return status;

@@ -632,6 +632,14 @@ tl_region_status tl_region_select(tl_region_graph *g, tl_slot *out);
 // graph has been cached, which the operand's shape is part of.
 void tl_region_cut(tl_region_graph *g, tl_slot *out);
 
+// Feeds g->value's items, as [dtype], to a consumer: in the order of [axes]
+// (NULL: as they are).
+// Done, all items have been handed out, on one thread unless [split] says how
+// parts are made. Failed, some may have been. Declined only before the first
+// item has been handed out, or by a tile that is cut too often.
+tl_region_status tl_region_feed(tl_region_graph *g, const int *axes,
+                                tl_dtype dtype, tl_plan_consume *consumer,
+                                void *context, const tl_plan_split *split);
 // Whether the region can feed the running fold; sets g->scan_dtype.
 // Not with an initial item, which would make the result longer than the
 // region's shape, nor where operands are rolled.
