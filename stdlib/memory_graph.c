@@ -510,7 +510,8 @@ const tl_builtin tl_memory_references[] = {
     /// leads back to it, and no variable leads to either, so that no count will
     /// ever free them. memory.graph draws what such an object holds. Scripts
     /// alone make none.
-    /// A list, of each circle one object; want of memory is the only error (kind memory).
+    /// A list, of each circle one object; want of memory is the only error (kind
+    /// memory).
     ///     memory.circles()    # ()
     {"circles", "", circles, TL_EFFECT},
     /// How many objects are alive, and their bytes, by type: of arrays the

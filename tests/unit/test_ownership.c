@@ -454,7 +454,7 @@ static void a_target_may_become_an_owner(void **state) {
             "  jmp\n"
             "  -> b2\n"
             "b1: handler keeps t1\n"
-            "  t3 = catch\n"
+            "  t3 = catch #2\n"
             "  drop t3!\n"
             "  jmp\n"
             "  -> b2\n"
