@@ -308,7 +308,6 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
 // The host's loop gets its operands as the dtypes that its signature names,
 // where that loses no kind and needs no look at the items.
 static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
-  const tl_kernel_table *kernels = tl_kernels();
   n->typing = (tl_typing){.computed = n->host->result->dtype,
                           .result = n->host->result->dtype};
   for (int i = 0; i < n->arity; i++) {
@@ -323,9 +322,7 @@ static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
     }
     tl_dtype from = u == NULL ? g->nodes[n->in[i]].typing.result
                               : tl_array_dtype(u->value.array);
-    if (tl_kind_rank(from) > tl_kind_rank(to) ||
-        (from != to &&
-         (kernels->cast[from][to] == NULL || !tl_cast_always_fits(from, to))))
+    if (!tl_region_is_cast(from, to))
       return false;
   }
   return g->rows == NULL;

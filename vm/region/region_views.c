@@ -48,8 +48,7 @@ static bool note_shift(tl_region_reader *rd, int in, const place *p) {
   tl_region_graph *g = rd->g;
   if (g->wrap_count == TL_REGION_WRAPS)
     return false;
-  memcpy(g->wraps[g->wrap_count], p->shift,
-         (size_t)p->ndim * sizeof *p->shift);
+  memcpy(g->wraps[g->wrap_count], p->shift, (size_t)p->ndim * sizeof *p->shift);
   tl_reader_use(rd, in)->wrap = (int8_t)++g->wrap_count;
   return true;
 }
@@ -144,9 +143,7 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
     return -1;
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !tl_region_is_array(u->value) ||
-      tl_array_dtype(u->value.array) >= TL_STRING)
-    return -1;
-  if (u->wrap > 0)
+      tl_array_dtype(u->value.array) >= TL_STRING || u->wrap > 0)
     return -1;
   // What is taken for an update, a[i] in a[i] += 1, leaves the array there.
   if (d->op != TL_BC_TAKEEL)
