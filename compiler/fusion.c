@@ -203,22 +203,15 @@ static bool makes_array(const tl_fused_step *s) {
   return tl_fused_is_operation(s) || s->kind == TL_STEP_ROLL;
 }
 
-// Whether the instruction reads the slot; *consumes says whether the value may
-// end there. What stands in a window always does.
-static bool reads(const tl_decoded *d, int32_t slot, bool *consumes) {
-  bool found = false;
-  *consumes = false;
-  for (uint32_t i = 0; i < d->operand_count; i++) {
-    if (d->operands[i] != slot)
-      continue;
-    found = true;
-    *consumes = *consumes || d->modes[i] == TL_MODE_CONSUME ||
-                d->modes[i] == TL_MODE_EITHER;
-  }
-  if (slot >= (int32_t)d->window &&
-      slot < (int32_t)(d->window + d->window_count))
-    found = *consumes = true;
-  return found;
+// Whether what a slot holds may end with the instruction. What stands in a
+// window always does.
+static bool may_end(const tl_decoded *d, int32_t slot) {
+  for (uint32_t i = 0; i < d->operand_count; i++)
+    if (d->operands[i] == slot &&
+        (d->modes[i] == TL_MODE_CONSUME || d->modes[i] == TL_MODE_EITHER))
+      return true;
+  return slot >= (int32_t)d->window &&
+         slot < (int32_t)(d->window + d->window_count);
 }
 
 // For each step the step of the run that uses its result up. The search ends
@@ -229,8 +222,7 @@ static void find_consumers(tl_fusion *f) {
     f->steps[i].consumer = -1;
     int32_t slot = f->steps[i].d.result;
     for (int32_t k = i + 1; slot >= 0 && k < f->count; k++) {
-      bool consumes;
-      if (reads(&f->steps[k].d, slot, &consumes) && consumes) {
+      if (may_end(&f->steps[k].d, slot)) {
         f->steps[i].consumer = k;
         break;
       }
@@ -353,27 +345,12 @@ static void find_viewed(tl_fusion *f) {
 static bool is_used_up(const tl_fused_step *s, int32_t last) {
   if (tl_fused_is_operation(s) && s->viewed >= 0 && s->viewed <= last)
     return false;
-  switch (s->kind) {
-    case TL_STEP_LOAD:
-    case TL_STEP_DROP:
-    case TL_STEP_HOLD:
-    case TL_STEP_TRANSFER:
-      return true;
-    case TL_STEP_CALL:
-      if (s->is_inner)
-        break;
-      return false;
-    case TL_STEP_PLACE:
-    case TL_STEP_SELECT:
-      return false;
-    case TL_STEP_MOVE:
-      if (s->d.op == TL_BC_MOVB)
-        return true;
-      break;
-    default:
-      break;
-  }
-  return s->consumer >= 0 && s->consumer <= last;
+  if (s->kind == TL_STEP_PLACE || s->kind == TL_STEP_SELECT ||
+      (s->kind == TL_STEP_CALL && !s->is_inner))
+    return false;
+  bool stays = tl_fused_is_passive(s) &&
+               (s->kind != TL_STEP_MOVE || s->d.op == TL_BC_MOVB);
+  return stays || (s->consumer >= 0 && s->consumer <= last);
 }
 
 // --- Reductions within a unit ------------------------------------------------
@@ -487,19 +464,13 @@ static int32_t find_first(tl_fusion *f, int32_t last) {
 
 // --- Units ------------------------------------------------------------------
 
-// Whether the step may end what a slot holds.
-static bool may_end(const tl_decoded *d, uint32_t slot) {
-  bool consumes;
-  return reads(d, (int32_t)slot, &consumes) && consumes;
-}
-
 // Whether an array of which a view is taken ends in the unit: the result may go
 // over it, x + x[::-1], or to the front of it, x[k:] - x[:-k], though it is of
 // a single operation.
 static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
   for (int32_t i = first; i < last; i++)
     for (int32_t k = i; f->steps[i].kind == TL_STEP_VIEW && k <= last; k++)
-      if (may_end(&f->steps[k].d, f->steps[i].d.operands[0]))
+      if (may_end(&f->steps[k].d, (int32_t)f->steps[i].d.operands[0]))
         return true;
   return false;
 }
@@ -512,9 +483,11 @@ static bool ends_called(const tl_fusion *f, int32_t last) {
          f->steps[last + 1].kind == TL_STEP_DROP;
 }
 
-// From the last step backward. Returns how many units there are.
-static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
-  int32_t n = 0;
+// From the last step backward, to the end of [room]. Returns the first one of
+// [*count] units.
+static tl_fused_unit *find_units(tl_fusion *f, tl_fused_unit *room,
+                                 int32_t *count) {
+  tl_fused_unit *units = room + TL_FUSED_RUN;
   for (int32_t last = f->count - 1; last >= 0;) {
     const tl_fused_step *end = &f->steps[last];
     if (!tl_fused_is_operation(end) && !tl_fused_is_consumer(end)) {
@@ -528,16 +501,11 @@ static int32_t find_units(tl_fusion *f, tl_fused_unit *units) {
     bool part = operations <= (tl_fused_is_consumer(end) ? 0 : 1) &&
                 (operations == 0 ||
                  !(ends_viewed(f, first, last) || ends_called(f, last)));
-    units[n++] = (tl_fused_unit){first, last, part, 0};
+    *--units = (tl_fused_unit){first, last, part, 0};
     last = first - 1;
   }
-  for (int32_t i = 0; i < n / 2; i++) {
-    tl_fused_unit other = units[i];
-    units[i] = units[n - 1 - i];
-    units[n - 1 - i] = other;
-  }
-  for (int32_t i = 0; i < n; i++) units[i].group_end = i;
-  return n;
+  *count = (int32_t)(room + TL_FUSED_RUN - units);
+  return units;
 }
 
 // The pc behind a unit. What an error's handler would read ends only behind the
@@ -560,11 +528,12 @@ static uint32_t end_of(const tl_fusion *f, const tl_fused_unit *u) {
 //
 // Units of one operation are regions only as parts of a group.
 static bool find_in_run(tl_fusion *f) {
-  tl_fused_unit units[TL_FUSED_RUN];
+  tl_fused_unit room[TL_FUSED_RUN];
+  int32_t n;
   find_consumers(f);
   find_selections(f);
   find_viewed(f);
-  int32_t n = find_units(f, units);
+  tl_fused_unit *units = find_units(f, room, &n);
   tl_fusion_find_groups(f, units, n);
   for (int32_t i = 0; i < n; i++) {
     const tl_fused_unit *u = &units[i];

@@ -79,14 +79,6 @@ static bool shares(const tl_fusion *f, const tl_fused_unit *earlier,
   return false;
 }
 
-// Steps before a unit that may stand in its group: what they do is known when
-// it is read.
-static bool is_passive(const tl_fused_step *s) {
-  return s->kind == TL_STEP_LOAD || s->kind == TL_STEP_MOVE ||
-         s->kind == TL_STEP_DROP || s->kind == TL_STEP_HOLD ||
-         s->kind == TL_STEP_TRANSFER;
-}
-
 // The result of a reduction, and an array with a new part, is there when all is
 // computed, and no sooner; of what is computed there is no view.
 static bool waits_for(const tl_fusion *f, int32_t first,
@@ -116,7 +108,7 @@ static bool may_follow(const tl_fusion *f, const tl_fused_unit *units,
   if (tl_fused_is_consumer(end) && !end->may_join)
     return false;
   for (int32_t i = units[u - 1].last + 1; i < units[u].first; i++)
-    if (!is_passive(&f->steps[i]))
+    if (!tl_fused_is_passive(&f->steps[i]))
       return false;
   if (tl_fused_is_consumer(end)) {
     uint32_t slot =

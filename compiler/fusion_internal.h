@@ -58,6 +58,14 @@ static inline bool tl_fused_is_consumer(const tl_fused_step *s) {
          s->kind == TL_STEP_SELECT;
 }
 
+// Steps before a unit that may stand in its group: what they do is known when
+// it is read.
+static inline bool tl_fused_is_passive(const tl_fused_step *s) {
+  return s->kind == TL_STEP_LOAD || s->kind == TL_STEP_MOVE ||
+         s->kind == TL_STEP_DROP || s->kind == TL_STEP_HOLD ||
+         s->kind == TL_STEP_TRANSFER;
+}
+
 // What a slot holds at step [i]: the step that makes it; or -1, and the slot
 // that it comes from in [root].
 int32_t tl_fusion_source(const tl_fusion *f, int32_t i, int32_t slot,

@@ -276,6 +276,11 @@ bool tl_array_assign(tl_vm *vm, tl_array *to, const tl_array *from);
 // The same into a part of a new array that shares no memory with [from]. It
 // polls, so it may fail with the items half written.
 bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from);
+// The first items of [from], [shape] of them along each axis, over those of
+// [to] from the one at [at] on. Neither polls nor fails. The two share no
+// memory, have as many axes, and items that are as large and no strings.
+void tl_array_put(tl_array *to, const int64_t *at, const int64_t *shape,
+                  const tl_array *from);
 // Copies [from], converted and broadcast, into the part of the new array [to]
 // at [data] with this geometry (strides in bytes). It polls, so [to] may be
 // half written when it fails. [from] must broadcast to [shape]; the caller

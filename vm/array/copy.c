@@ -529,6 +529,18 @@ bool tl_array_fill(tl_vm *vm, tl_array *to, const tl_array *from) {
   return copy_items(vm, to, from, false);
 }
 
+void tl_array_put(tl_array *to, const int64_t *at, const int64_t *shape,
+                  const tl_array *from) {
+  tl_walk walk;
+  char *place = to->data;
+  for (int i = 0; i < tl_ndim(to); i++) place += at[i] * tl_strides(to)[i];
+  tl_walk_begin(&walk, 2, tl_ndim(to), shape, (char *[]){place, from->data},
+                (const int64_t *[]){tl_strides(to), tl_strides(from)});
+  for (; !walk.done; tl_walk_next(&walk))
+    copy_run(walk.data[0], walk.step[0], walk.data[1], walk.step[1],
+             (size_t)walk.length, tl_itemsize(tl_array_dtype(to)));
+}
+
 // A dense array is taken over as it is: its slot hands over what it had.
 bool tl_array_contiguous(tl_vm *vm, tl_slot *s, tl_slot *out) {
   if ((s->tag & TL_DENSE) != 0)

@@ -448,11 +448,10 @@ static tl_region_status rows_apply(tl_vm *vm, tl_op op, int arity,
   g.use_count = g.root_count = arity;
   g.value = 0;
   tl_region_node *n = &g.nodes[0];
-  n->op = op;
-  n->cast = TL_DTYPE_COUNT;
-  n->host = NULL;
-  n->is_power = op == TL_OP_POW;
-  n->arity = (int8_t)arity;
+  *n = (tl_region_node){.op = op,
+                        .cast = TL_DTYPE_COUNT,
+                        .is_power = op == TL_OP_POW,
+                        .arity = (int8_t)arity};
   for (int i = 0; i < arity; i++) {
     tl_slot items = tl_region_items(slots[i]);
     if (!tl_is_number(items) &&

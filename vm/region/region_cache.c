@@ -30,24 +30,23 @@ enum {
 // [dims] is ndim, the lengths, then the strides, as cut_dims has written them.
 static bool same_dims(const tl_array *a, const int64_t *dims) {
   int ndim = tl_ndim(a);
-  if (ndim != dims[0])
-    return false;
-  for (int i = 0; i < 2 * ndim; i++)
-    if (a->dims[i] != dims[i + 1])
-      return false;
-  return true;
+  return ndim == dims[0] &&
+         memcmp(a->dims, dims + 1, (size_t)ndim * 2 * sizeof *dims) == 0;
 }
 
-// Notes that an axis of an array that the graph reads is another one now. The
-// plan stays good for a vector of another length: it says nothing of that but
-// in its size, unless an item is repeated for the others.
+// Notes that axes of an array that the graph reads are other ones now than
+// [before] says, lengths and then strides. The plan stays good for a vector of
+// another length: it says nothing of that but in its size, unless an item is
+// repeated for the others.
 // A length of 1 is one that is broadcast, or stops being so: strides of 0 come
 // or go, and these are in the plan.
-static void note_axis(tl_region_cached *k, int ndim, int64_t before,
-                      int64_t length, bool moved) {
+static void note_axes(tl_region_cached *k, int ndim, const int64_t *before,
+                      const int64_t *lengths, const int64_t *strides) {
   k->is_reshaped = true;
-  if (ndim != 1 || moved || before <= 1 || length <= 1)
-    k->is_restrided = true;
+  for (int i = 0; i < ndim; i++)
+    if (ndim != 1 || before[ndim + i] != strides[i] || before[i] <= 1 ||
+        lengths[i] <= 1)
+      k->is_restrided = true;
 }
 
 // The array's lengths and strides from now on. [dims] is ndim, then both.
@@ -56,9 +55,7 @@ static bool reshape_dims(tl_region_cached *k, const tl_array *a,
   int ndim = tl_ndim(a);
   if (!k->any_length || ndim != dims[0])
     return false;
-  for (int i = 0; i < ndim; i++)
-    note_axis(k, ndim, dims[i + 1], a->dims[i],
-              dims[ndim + i + 1] != a->dims[ndim + i]);
+  note_axes(k, ndim, dims + 1, tl_shape(a), tl_strides(a));
   memcpy(dims + 1, a->dims, (size_t)ndim * 2 * sizeof *dims);
   return true;
 }
@@ -124,13 +121,9 @@ static bool any_changed(const tl_region_graph *g, const int8_t *uses,
 // The plan is good for views of this shape and these strides, wherever they
 // begin.
 static bool same_geometry(const tl_array *view, const tl_selection *s) {
-  if (tl_ndim(view) != s->ndim)
-    return false;
-  for (int i = 0; i < s->ndim; i++)
-    if (view->dims[i] != s->shape[i] ||
-        view->dims[s->ndim + i] != s->strides[i])
-      return false;
-  return true;
+  return tl_has_shape(view, s->ndim, s->shape) &&
+         memcmp(tl_strides(view), s->strides,
+                (size_t)s->ndim * sizeof *s->strides) == 0;
 }
 
 // The view's shape and strides from now on. One that an earlier guard has made
@@ -142,9 +135,7 @@ static bool reshape_view(tl_region_cached *k, const tl_region_guard *f,
   const int ndim = tl_ndim(view);
   if (!k->any_length || f->again || ndim != s->ndim)
     return false;
-  for (int i = 0; i < ndim; i++)
-    note_axis(k, ndim, view->dims[i], s->shape[i],
-              view->dims[ndim + i] != s->strides[i]);
+  note_axes(k, ndim, view->dims, s->shape, s->strides);
   tl_set_dims(view, ndim, s->shape, s->strides);
   u->value.tag = u->items.tag = tl_array_tag(view);
   return true;

@@ -21,30 +21,12 @@
 #include "vm/engine/plan_delay.h"
 #include "vm/region/region_internal.h"
 
-// Items that were computed by themselves to their place, from the item at
-// [from] on. Polls nothing, as some are stored already.
-static void store_part(const tl_array *to, const int64_t *from,
-                       const int64_t *shape, const tl_array *made) {
-  size_t itemsize = tl_itemsize(tl_array_dtype(made));
-  int inner = tl_ndim(to) - 1;
-  int64_t at[TL_MAX_DIMS] = {0}, step = tl_strides(to)[inner];
-  for (;;) {
-    char *out = to->data, *in = made->data;
-    for (int k = 0; k <= inner; k++) {
-      out += (from[k] + at[k]) * tl_strides(to)[k];
-      in += at[k] * tl_strides(made)[k];
-    }
-    size_t count = (size_t)shape[inner];
-    if (step == (int64_t)itemsize)
-      memcpy(out, in, count * itemsize);
-    else
-      tl_kernels()->unpack[tl_move_size(itemsize)](out, step, in, count);
-    int k = inner - 1;
-    while (k >= 0 && ++at[k] == shape[k]) at[k--] = 0;
-    if (k < 0)
-      return;
-  }
-}
+// Items that are computed by themselves, and stored at [from] when all that is
+// read of their place has been.
+typedef struct part {
+  int64_t from[TL_MAX_DIMS], shape[TL_MAX_DIMS];
+  tl_array *made;  // of that shape, or larger
+} part;
 
 // --- Paired ------------------------------------------------------------------
 
@@ -135,15 +117,9 @@ bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target) {
 }
 
 // Each axis is cut from both ends alike, if it has an odd length into an odd
-// number of parts.
-typedef struct cells {
-  int64_t count[TL_MAX_DIMS];
-} cells;
-
-// Where axes are exchanged all are cut alike; else rows stay as long as they
-// can.
-static cells cut_cells(const tl_array *to, const turns *t) {
-  cells c = {{0}};
+// number of parts: [cells] of them. Where axes are exchanged all are cut alike;
+// else rows stay as long as they can.
+static void cut_cells(const tl_array *to, const turns *t, int64_t *cells) {
   bool crossed = false;
   int ndim = tl_ndim(to);
   int64_t room = CELLS_ITEMS / t->count, side = 1;
@@ -154,81 +130,64 @@ static cells cut_cells(const tl_array *to, const turns *t) {
     int64_t n = tl_shape(to)[k];
     int64_t count = n / (crossed ? side : room);
     count = count < 1 ? 1 : count;
-    c.count[k] = n % 2 == 0 ? count : count | 1;
-    room /= n / c.count[k];
+    cells[k] = n % 2 == 0 ? count : count | 1;
+    room /= n / cells[k];
     room = room < 1 ? 1 : room;
   }
-  return c;
 }
 
-// The first item of part [i] along axis [k].
-static int64_t cell_at(const cells *c, const tl_array *to, int k, int64_t i) {
-  int64_t n = tl_shape(to)[k], count = c->count[k];
+// The first item of cell [i] of [count] along an axis of [n] items.
+static int64_t cell_at(int64_t n, int64_t count, int64_t i) {
   return i <= count / 2 ? i * n / count : n - (count - i) * n / count;
 }
 
-// The cell that a turn makes of one; below 0 if it comes before that in the
-// order of rows, 0 if it is the same.
-static int turn_cell(const turn *t, const cells *c, int ndim,
-                     const int64_t *cell, int64_t *out) {
-  for (int k = 0; k < ndim; k++) {
-    int p = t->axis[k];
-    out[p] = t->turned[k] ? c->count[p] - 1 - cell[k] : cell[k];
-  }
-  for (int k = 0; k < ndim; k++)
-    if (out[k] != cell[k])
-      return out[k] < cell[k] ? -1 : 1;
-  return 0;
-}
-
 // The cells that [cell] is turned into, itself the first; 0 if one of them
-// comes before it, and has been stored with it.
-static int find_orbit(const turns *t, const cells *c, int ndim,
-                      const int64_t *cell, int64_t orbit[][TL_MAX_DIMS]) {
-  int count = 0;
+// comes before it in the order of rows, and has been stored with it.
+static int find_orbit(const turns *t, const int64_t *cells, const tl_array *to,
+                      const int64_t *cell, part *orbit) {
+  int count = 0, ndim = tl_ndim(to);
   for (int i = 0; i < t->count; i++) {
-    int64_t *other = orbit[count];
-    memset(other, 0, sizeof orbit[count]);
-    if (turn_cell(&t->all[i], c, ndim, cell, other) < 0)
+    part *other = &orbit[count];
+    int same = 0, order = 0;
+    for (int k = 0; k < ndim; k++) {
+      int p = t->all[i].axis[k];
+      int64_t n = tl_shape(to)[p];
+      int64_t at = t->all[i].turned[k] ? cells[p] - 1 - cell[k] : cell[k];
+      other->from[p] = cell_at(n, cells[p], at);
+      other->shape[p] = cell_at(n, cells[p], at + 1) - other->from[p];
+    }
+    for (int k = 0; k < ndim && order == 0; k++)
+      order =
+          (other->from[k] > orbit->from[k]) - (other->from[k] < orbit->from[k]);
+    if (order < 0)
       return 0;
-    int k = 0;
-    while (memcmp(orbit[k], other, sizeof orbit[k]) != 0) k++;
-    count += k == count;
+    while (memcmp(orbit[same].from, other->from,
+                  (size_t)ndim * sizeof *other->from) != 0)
+      same++;
+    count += same == count;
   }
   return count;
 }
 
-// Computes cells by themselves, each into an array of [made], and stores them.
-static bool write_orbit(tl_region_graph *g, tl_array *to, const cells *c,
-                        int count, int64_t orbit[][TL_MAX_DIMS],
-                        tl_array *const *made) {
-  int64_t from[TURNS][TL_MAX_DIMS], shape[TURNS][TL_MAX_DIMS];
-  int ndim = tl_ndim(to);
-  bool ok = true;
-  for (int i = 0; ok && i < count; i++) {
-    for (int k = 0; k < ndim; k++) {
-      from[i][k] = cell_at(c, to, k, orbit[i][k]);
-      shape[i][k] = cell_at(c, to, k, orbit[i][k] + 1) - from[i][k];
-    }
-    tl_region_tile tile = {ndim, shape[i], NULL, from[i]};
-    tl_plan *plan = tl_region_plan_again(g, g->fresh, &tile, made[i]->data);
-    ok = tl_plan_run(g->vm, plan, false);
-  }
-  for (int i = 0; ok && i < count; i++)
-    store_part(to, from[i], shape[i], made[i]);
-  return ok;
-}
-
-// Cells are counted through as index positions are, the last axis first.
+// Cells are counted through as index positions are, the last axis first. Those
+// of an orbit are computed, each into an array of its own, and then stored.
 static bool write_cells(tl_region_graph *g, tl_array *to, const turns *t,
-                        const cells *c, tl_array *const *made) {
-  int64_t cell[TL_MAX_DIMS] = {0}, orbit[TURNS][TL_MAX_DIMS];
+                        const int64_t *cells, part *orbit) {
+  int64_t cell[TL_MAX_DIMS] = {0};
+  int ndim = tl_ndim(to);
   for (;;) {
-    int count = find_orbit(t, c, tl_ndim(to), cell, orbit);
-    if (!write_orbit(g, to, c, count, orbit, made))
-      return false;
-    int k = tl_ndim(to) - 1;
-    while (k >= 0 && ++cell[k] == c->count[k]) cell[k--] = 0;
+    int count = find_orbit(t, cells, to, cell, orbit);
+    for (int i = 0; i < count; i++) {
+      tl_region_tile tile = {ndim, orbit[i].shape, NULL, orbit[i].from};
+      tl_plan *plan =
+          tl_region_plan_again(g, g->fresh, &tile, orbit[i].made->data);
+      if (!tl_plan_run(g->vm, plan, false))
+        return false;
+    }
+    for (int i = 0; i < count; i++)
+      tl_array_put(to, orbit[i].from, orbit[i].shape, orbit[i].made);
+    int k = ndim - 1;
+    while (k >= 0 && ++cell[k] == cells[k]) cell[k--] = 0;
     if (k < 0)
       return true;
   }
@@ -238,34 +197,33 @@ static bool write_cells(tl_region_graph *g, tl_array *to, const turns *t,
 tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
                                         tl_dtype dtype) {
   turns t;
-  tl_array *made[TURNS];
-  int count = 0;
-  int64_t longest[TL_MAX_DIMS];
+  part orbit[TURNS];
+  int count = 0, inner = tl_ndim(to) - 1;
+  int64_t cells[TL_MAX_DIMS], longest[TL_MAX_DIMS];
   if (!find_turns(g, to, &t))
     return TL_REGION_DECLINED;
-  cells c = cut_cells(to, &t);
-  int inner = tl_ndim(to) - 1;
+  cut_cells(to, &t, cells);
   for (int k = 0; k <= inner; k++)
-    longest[k] = tl_shape(to)[k] / c.count[k] +
-                 (tl_shape(to)[k] % c.count[k] == 0 ? 0 : 2);
+    longest[k] =
+        tl_shape(to)[k] / cells[k] + (tl_shape(to)[k] % cells[k] == 0 ? 0 : 2);
   // An item more to a row: rows are no single run, as those of shorter cells
   // are none.
-  longest[inner] += c.count[inner] > 1;
-  while (count < t.count &&
-         (made[count] = tl_array_new(g->vm, dtype, inner + 1, longest)) != NULL)
+  longest[inner] += cells[inner] > 1;
+  while (count < t.count && (orbit[count].made = tl_array_new(
+                                 g->vm, dtype, inner + 1, longest)) != NULL)
     count++;
-  longest[inner] -= c.count[inner] > 1;
+  longest[inner] -= cells[inner] > 1;
   tl_region_status status = TL_REGION_FAILED;
   if (count == t.count) {
     tl_region_tile tile = {inner + 1, longest, NULL, NULL};
-    status = !tl_region_plan(g, g->fresh, &tile, made[0]->data, dtype,
-                             tl_strides(made[0]))
-                 ? TL_REGION_DECLINED
-             : !tl_poll_items(g->vm, to->size)  ? TL_REGION_FAILED
-             : write_cells(g, to, &t, &c, made) ? TL_REGION_DONE
-                                                : TL_REGION_FAILED;
+    if (!tl_region_plan(g, g->fresh, &tile, orbit->made->data, dtype,
+                        tl_strides(orbit->made)))
+      status = TL_REGION_DECLINED;
+    else if (tl_poll_items(g->vm, to->size) &&
+             write_cells(g, to, &t, cells, orbit))
+      status = TL_REGION_DONE;
   }
-  while (count > 0) tl_drop(g->vm, tl_own_array(made[--count]));
+  while (count > 0) tl_array_drop(g->vm, orbit[--count].made);
   return status;
 }
 
@@ -284,12 +242,10 @@ typedef struct middle {
 // is always the same number of bytes before or behind the one that is written
 // in its place.
 static bool is_shifted(const tl_array *a, const tl_array *b) {
-  int ndim = tl_ndim(a);
-  if (tl_ndim(b) != ndim)
+  if (!tl_has_shape(a, tl_ndim(b), tl_shape(b)))
     return false;
-  for (int i = 0; i < ndim; i++)
-    if (tl_shape(a)[i] != tl_shape(b)[i] ||
-        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
+  for (int i = 0; i < tl_ndim(a); i++)
+    if (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])
       return false;
   return true;
 }
@@ -334,17 +290,24 @@ bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target) {
            m.items >= target->size - target->size / MARGIN_OF));
 }
 
-// The margin in front of the middle along axis [k], or behind it: in the middle
-// along the axes before, of whole length along those after.
-static int64_t find_margin(const middle *m, const tl_array *to, int k,
-                           bool front, int64_t *from, int64_t *shape) {
-  for (int i = 0; i < tl_ndim(to); i++) {
-    int64_t first = i < k ? m->from[i] : 0;
-    int64_t end = i < k ? m->end[i] : tl_shape(to)[i];
-    from[i] = i == k && !front ? m->end[i] : first;
-    shape[i] = (i == k && front ? m->from[i] : end) - from[i];
+// The margins in front of the middle and behind it along each axis, but those
+// without items: in the middle along the axes before, of whole length along
+// those after. Returns how many.
+static int find_margins(const middle *m, const tl_array *to, part *margins) {
+  int count = 0;
+  for (int side = 0; side < 2 * tl_ndim(to); side++) {
+    part *p = &margins[count];
+    int k = side / 2;
+    for (int i = 0; i < tl_ndim(to); i++) {
+      bool front = i == k && side % 2 == 0;
+      int64_t first = i < k ? m->from[i] : 0;
+      int64_t end = i < k ? m->end[i] : tl_shape(to)[i];
+      p->from[i] = i == k && !front ? m->end[i] : first;
+      p->shape[i] = (front ? m->from[i] : end) - p->from[i];
+    }
+    count += tl_shape_count(tl_ndim(to), p->shape) > 0;
   }
-  return tl_shape_count(tl_ndim(to), shape);
+  return count;
 }
 
 // All that lies in the middle, where it belongs: what is overwritten has been
@@ -376,29 +339,26 @@ static tl_region_status write_middle(tl_region_graph *g, tl_array *to,
 tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
                                          tl_dtype dtype) {
   middle m;
-  int64_t from[TL_MAX_DIMS], shape[TL_MAX_DIMS];
-  tl_array *made[2 * TL_MAX_DIMS] = {NULL};
-  tl_region_status status =
-      find_middle(g, to, &m) ? TL_REGION_DONE : TL_REGION_DECLINED;
-  int count = m.items == to->size ? 0 : 2 * tl_ndim(to);
-  for (int i = 0; i < count && status == TL_REGION_DONE; i++) {
-    if (find_margin(&m, to, i / 2, i % 2 == 0, from, shape) == 0)
-      continue;
-    made[i] = tl_array_new(g->vm, dtype, tl_ndim(to), shape);
-    tl_region_tile tile = {tl_ndim(to), shape, NULL, from};
-    status = made[i] == NULL ? TL_REGION_FAILED
-                             : tl_region_run_tile(g, &tile, made[i]->data,
-                                                  dtype, tl_strides(made[i]));
+  part margins[2 * TL_MAX_DIMS];
+  int made = 0, count;
+  tl_region_status status = TL_REGION_DONE;
+  if (!find_middle(g, to, &m))
+    return TL_REGION_DECLINED;
+  count = find_margins(&m, to, margins);
+  for (; made < count && status == TL_REGION_DONE; made++) {
+    part *p = &margins[made];
+    p->made = tl_array_new(g->vm, dtype, tl_ndim(to), p->shape);
+    tl_region_tile tile = {tl_ndim(to), p->shape, NULL, p->from};
+    status = p->made == NULL ? TL_REGION_FAILED
+                             : tl_region_run_tile(g, &tile, p->made->data,
+                                                  dtype, tl_strides(p->made));
   }
   if (status == TL_REGION_DONE)
     status = write_middle(g, to, dtype, &m);
-  for (int i = 0; i < count; i++) {
-    if (made[i] == NULL)
-      continue;
-    find_margin(&m, to, i / 2, i % 2 == 0, from, shape);
+  for (int i = 0; i < made; i++) {
     if (status == TL_REGION_DONE)
-      store_part(to, from, shape, made[i]);
-    tl_drop(g->vm, tl_own_array(made[i]));
+      tl_array_put(to, margins[i].from, margins[i].shape, margins[i].made);
+    tl_array_drop(g->vm, margins[i].made);
   }
   return status;
 }

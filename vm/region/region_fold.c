@@ -155,8 +155,7 @@ static tl_region_status take_all(tl_region_graph *g, tl_call_consumer *in,
   return TL_REGION_DONE;
 }
 
-// Whether items become the dtype that is taken without a look at them.
-static bool is_cast(tl_dtype from, tl_dtype to) {
+bool tl_region_is_cast(tl_dtype from, tl_dtype to) {
   const tl_kernel_table *kernels = tl_kernels();
   return from == to ||
          (tl_kind_rank(from) <= tl_kind_rank(to) &&
@@ -177,7 +176,8 @@ static tl_region_status region_take(tl_region_graph *g, tl_slot *out) {
           g->vm, g->fold, from, g->shapes[n->shape].ndim, g->arguments, &in))
     return TL_REGION_DECLINED;
   tl_region_status status = TL_REGION_DECLINED;
-  if (is_cast(from, in.dtype) && (in.passes == 1 || tl_region_is_cheap(g)))
+  if (tl_region_is_cast(from, in.dtype) &&
+      (in.passes == 1 || tl_region_is_cheap(g)))
     status = take_all(g, &in, out);
   in.close(&in);
   return status;
@@ -264,7 +264,6 @@ typedef struct column_block {
   int64_t from[TL_MAX_DIMS];
   struct {  // of the plan that is there: ndim 0, none is
     int ndim;
-    int64_t first;  // its row of the chunk
     int64_t shape[TL_MAX_DIMS];
   } planned;
 } column_block;
@@ -280,10 +279,9 @@ static bool open_block(folder *f, column_block *s) {
   return tl_column_stream_alloc(&s->fold, f->g->vm);
 }
 
-// Whether the plan that is there writes such a tile to the same place.
-static bool is_planned(const column_block *s, const tl_region_tile *tile,
-                       int64_t first) {
-  return s->planned.ndim == tile->ndim && s->planned.first == first &&
+// Whether the plan that is there is one for such a tile.
+static bool is_planned(const column_block *s, const tl_region_tile *tile) {
+  return s->planned.ndim == tile->ndim &&
          memcmp(s->planned.shape, tile->shape,
                 (size_t)tile->ndim * sizeof *tile->shape) == 0;
 }
@@ -301,14 +299,13 @@ static tl_region_status run_tile(folder *f, column_block *s,
              (size_t)first * (size_t)tile.shape[tile.ndim - 1] * f->r.method.in;
   if (f->has_wrap)
     return tl_region_run_tile(f->g, &tile, to, f->dtype, strides);
-  if (is_planned(s, &tile, first)) {
+  if (is_planned(s, &tile)) {
     tl_region_plan_again(f->g, planned, &tile, to);
   } else {
     s->planned.ndim = 0;
     if (!tl_region_plan(f->g, planned, &tile, to, f->dtype, strides))
       return TL_REGION_DECLINED;
     s->planned.ndim = tile.ndim;
-    s->planned.first = first;
     memcpy(s->planned.shape, tile.shape,
            (size_t)tile.ndim * sizeof *tile.shape);
   }

@@ -606,6 +606,9 @@ tl_region_status tl_region_fold_call(tl_region_graph *g,
 // Whether computing everything twice is worth it: a few simple operations.
 bool tl_region_is_cheap(const tl_region_graph *g);
 
+// Whether items become a dtype without a look at them.
+bool tl_region_is_cast(tl_dtype from, tl_dtype to);
+
 // How a node's items are reduced: r, but for where results go, and the dtype
 // that the plan hands out. False: not so.
 bool tl_region_reducer(const tl_region_graph *g, int node,
@@ -664,6 +667,11 @@ static inline const int64_t *tl_region_shift(const tl_region_graph *g,
 // An array of at least one axis: the others count as numbers.
 static inline bool tl_region_is_array(tl_slot s) {
   return tl_is_array(s) && tl_ndim(s.array) > 0;
+}
+// Whether an operand is a number: an unboxed one, or one in an array of rank 0.
+// A graph counts both alike, so that 2 and asarray(2) give the same plan.
+static inline bool tl_region_is_scalar(const tl_region_graph *g, int in) {
+  return in < 0 && !tl_region_is_array(g->uses[-1 - in].items);
 }
 // The array that a use is, if a node that is needed reads it; else NULL.
 static inline const tl_array *tl_region_read_array(const tl_region_use *u) {

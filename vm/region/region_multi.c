@@ -196,23 +196,17 @@ static bool is_single(tl_result_consumer **from, int count) {
   return true;
 }
 
-// How each kind takes items.
+// How each kind takes items. What does so is a member of a union, and all
+// members stand at one place.
 static void open_all(tl_result_consumer **from, int count, consumers *all) {
+  static tl_plan_consume *const feeds[] = {
+      [TL_CONSUMES_ROWS] = tl_row_stream_take,
+      [TL_CONSUMES_COLUMNS] = feed_columns,
+      [TL_CONSUMES_RUNNING] = tl_scanner_take};
   all->count = count;
   for (int i = 0; i < count; i++) {
-    switch (from[i]->kind) {
-      case TL_CONSUMES_COLUMNS:
-        all->feed[i] = feed_columns;
-        all->context[i] = &from[i]->columns;
-        break;
-      case TL_CONSUMES_RUNNING:
-        all->feed[i] = tl_scanner_take;
-        all->context[i] = &from[i]->running;
-        break;
-      default:
-        all->feed[i] = tl_row_stream_take;
-        all->context[i] = &from[i]->lanes;
-    }
+    all->feed[i] = feeds[from[i]->kind];
+    all->context[i] = &from[i]->lanes;
   }
 }
 

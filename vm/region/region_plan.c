@@ -19,11 +19,6 @@ typedef struct planner {
   int values[TL_REGION_NODES];
 } planner;
 
-// Arrays of rank 0 are numbers here, as they are for the engine.
-static bool is_scalar(const planner *p, const tl_region_node *n, int i) {
-  return n->in[i] < 0 && !tl_region_is_array(p->g->uses[-1 - n->in[i]].items);
-}
-
 // --- Streams ----------------------------------------------------------------
 
 // A stream whose data come from a node's scalar or a use.
@@ -103,7 +98,8 @@ static int find_scalar(const planner *p, int at, int i) {
     for (int j = 0; other->needed && j < other->arity; j++) {
       if (k == at && j == i)
         return -1;
-      if (is_scalar(p, other, j) && is_same(p, n->in[i], other->in[j]) &&
+      if (tl_region_is_scalar(p->g, other->in[j]) &&
+          is_same(p, n->in[i], other->in[j]) &&
           other->typing.operands[j] == dtype &&
           memcmp(&other->items[j], &n->items[i], tl_itemsize(dtype)) == 0)
         return p->scalars[k][j];
@@ -122,7 +118,7 @@ static void add_streams(planner *p) {
       if (n->in[k] >= 0)
         continue;
       int u = -1 - n->in[k];
-      if (is_scalar(p, n, k)) {
+      if (tl_region_is_scalar(p->g, n->in[k])) {
         int same = find_scalar(p, i, k);
         p->scalars[i][k] =
             same >= 0 ? same
@@ -145,7 +141,7 @@ static int add_operand(planner *p, const tl_region_node *n, int i, int at) {
     const tl_region_node *from = &p->g->nodes[n->in[i]];
     return tl_plan_cast(p->plan, p->values[n->in[i]], from->typing.result, to);
   }
-  if (is_scalar(p, n, i))
+  if (tl_region_is_scalar(p->g, n->in[i]))
     return p->scalars[at][i];
   int u = -1 - n->in[i];
   return tl_plan_cast(p->plan, p->streams[u],

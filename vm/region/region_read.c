@@ -94,17 +94,11 @@ tl_region_step tl_region_call(const tl_builtin *builtin) {
 
 // --- Operations -------------------------------------------------------------
 
-// A number: an unboxed one, or one in an array of rank 0.
-// A graph counts both alike, so that 2 and asarray(2) give the same plan.
-static bool is_scalar(const tl_region_graph *g, int in) {
-  return in < 0 && !tl_region_is_array(g->uses[-1 - in].items);
-}
-
 // Such an operation is no node: its result is a number, and a guard computes it
 // again.
 static bool all_scalars(const tl_region_graph *g, const tl_region_node *n) {
   for (int i = 0; i < n->arity; i++)
-    if (!is_scalar(g, n->in[i]))
+    if (!tl_region_is_scalar(g, n->in[i]))
       return false;
   return true;
 }
@@ -358,7 +352,7 @@ static bool is_of_taken(const tl_region_graph *g, int value) {
     for (int k = 0; k < n->arity; k++) {
       int in = n->in[k];
       if (in >= 0 ? in < g->taken_at
-                  : !g->uses[-1 - in].taken && !is_scalar(g, in))
+                  : !g->uses[-1 - in].taken && !tl_region_is_scalar(g, in))
         return false;
     }
   }
@@ -370,7 +364,8 @@ static bool is_of_taken(const tl_region_graph *g, int value) {
 // computed here.
 static bool is_masked(const tl_region_graph *g, int mask, int value) {
   if (!g->takes)
-    return mask >= 0 && is_scalar(g, value) && tl_region_is_mask(g, mask);
+    return mask >= 0 && tl_region_is_scalar(g, value) &&
+           tl_region_is_mask(g, mask);
   return mask == g->taken_mask && is_of_taken(g, value);
 }
 

@@ -235,41 +235,33 @@ static void *look_on(void *context, int64_t first, void *local) {
 static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
   static const tl_plan_split split = {.items = 1, .begin = look_on};
   fitting f = {tl_kernels()->within[from], {0}, true};
+  tl_region_node nodes[TL_REGION_NODES];  // large: not cleared
   tl_region_graph part = *g;
-  bool needed[TL_REGION_NODES];
   int at = (int)(n - g->nodes);
   if (!tl_cast_bounds(from, n->cast, &f.bounds))
     return true;
   size_t nbytes = (size_t)tl_region_size(g) * tl_itemsize(from);
   if ((nbytes < TL_WORTH_MOVING && !tl_region_saves(g->vm)) || g->rows != NULL)
     return false;
-  const tl_region_node cast = *n;
-  *n = (tl_region_node){
+  memcpy(nodes, g->nodes, (size_t)at * sizeof *nodes);
+  nodes[at] = (tl_region_node){
       .cast = from,
       .arity = 1,
       .shape = n->shape,
-      .needed = true,
       .in = {n->in[0]},
       .typing = {.operands = {from}, .computed = from, .result = from}};
-  for (int i = 0; i <= at; i++) {
-    needed[i] = i < at ? g->nodes[i].needed : cast.needed;
-    g->nodes[i].needed = i == at;
-  }
-  for (int i = at; i >= 0; i--)
-    for (int k = 0; g->nodes[i].needed && k < g->nodes[i].arity; k++)
-      need(g, g->nodes[i].in[k]);
+  part.nodes = nodes;
   part.value = at;
+  part.node_count = at + 1;
   part.consumer = TL_CONSUMER_ARRAY;
   part.cached = NULL;
   part.result_count = 0;
-  f.ok = tl_region_is_cheap(&part) &&
+  mark_needed(&part);
+  g->uncacheable = true;
+  return tl_region_is_cheap(&part) &&
          tl_region_feed(&part, NULL, from, look_at, &f, &split) ==
              TL_REGION_DONE &&
          f.ok;
-  *n = cast;
-  for (int i = 0; i <= at; i++) g->nodes[i].needed = needed[i];
-  g->uncacheable = true;
-  return f.ok;
 }
 
 static bool resolve_cast(tl_region_graph *g, tl_region_node *n) {
@@ -316,7 +308,6 @@ static bool resolve_node(tl_region_graph *g, tl_region_node *n) {
 // The host's loop gets its operands as the dtypes that its signature names,
 // where that loses no kind and needs no look at the items.
 static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
-  const tl_kernel_table *kernels = tl_kernels();
   n->typing = (tl_typing){.computed = n->host->result->dtype,
                           .result = n->host->result->dtype};
   for (int i = 0; i < n->arity; i++) {
@@ -331,9 +322,7 @@ static bool resolve_host(tl_region_graph *g, tl_region_node *n) {
     }
     tl_dtype from = u == NULL ? g->nodes[n->in[i]].typing.result
                               : tl_array_dtype(u->value.array);
-    if (tl_kind_rank(from) > tl_kind_rank(to) ||
-        (from != to &&
-         (kernels->cast[from][to] == NULL || !tl_cast_always_fits(from, to))))
+    if (!tl_region_is_cast(from, to))
       return false;
   }
   return g->rows == NULL;

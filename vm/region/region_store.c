@@ -15,14 +15,6 @@
 // D = minimum(D, D[:, k, none] + D[none, k, :]).
 enum { PARTS_MOST = 4, PART_OF = 8 };
 
-// The uses that were copied, and what each had before: the value goes back into
-// the use, and the copy is dropped, when the result has been written.
-typedef struct small_parts {
-  int count;
-  int use[PARTS_MOST];
-  tl_slot value[PARTS_MOST];  // before
-} small_parts;
-
 // Whether the use shows memory of the target otherwise than item on item.
 static bool is_other_place(const tl_region_use *u, const tl_array *target) {
   const tl_array *a = tl_region_read_array(u);
@@ -43,49 +35,51 @@ static bool has_small_parts(const tl_region_graph *g, const tl_array *target) {
   return count <= PARTS_MOST && g->rows == NULL && !tl_region_has_wrap(g);
 }
 
-// The uses show the target itself again, as the cached graph expects.
-static void give_back_parts(tl_region_graph *g, small_parts *p) {
-  for (int i = 0; i < p->count; i++) {
-    tl_region_use *u = &g->uses[p->use[i]];
-    tl_drop(g->vm, tl_own_array(u->items.array));
-    u->value = u->items = p->value[i];
+// The uses have again what they had [before], as the cached graph expects.
+static void give_back_parts(tl_region_graph *g, const tl_slot *before) {
+  for (int u = 0; u < g->use_count; u++) {
+    tl_region_use *use = &g->uses[u];
+    if (use->value.u == before[u].u)
+      continue;
+    tl_drop(g->vm, tl_own_array(use->items.array));
+    use->value = use->items = before[u];
   }
 }
 
 // False: no memory, with nothing changed.
 static bool copy_parts(tl_region_graph *g, const tl_array *target,
-                       small_parts *p) {
-  p->count = 0;
+                       tl_slot *before) {
+  bool ok = true;
   for (int u = 0; u < g->use_count; u++) {
-    if (!is_other_place(&g->uses[u], target))
+    tl_region_use *use = &g->uses[u];
+    before[u] = use->value;
+    if (!ok || !is_other_place(use, target))
       continue;
-    tl_array *copy = tl_array_copy(g->vm, g->uses[u].items.array);
-    if (copy == NULL) {
-      give_back_parts(g, p);
-      return false;
-    }
-    p->use[p->count] = u;
-    p->value[p->count++] = g->uses[u].value;
-    g->uses[u].value = g->uses[u].items = tl_borrow(tl_own_array(copy));
+    tl_array *copy = tl_array_copy(g->vm, use->items.array);
+    ok = copy != NULL;
+    if (ok)
+      use->value = use->items = tl_borrow(tl_own_array(copy));
   }
-  return true;
+  if (!ok)
+    give_back_parts(g, before);
+  return ok;
 }
 
 // As tl_region_write, where the target has small parts. The plan is good
 // for the copies alone.
 static tl_region_status run_over_parts(tl_region_graph *g, tl_array *to,
                                        tl_dtype dtype) {
-  small_parts parts;
+  tl_slot before[TL_REGION_USES];
   if (!tl_poll_items(g->vm, to->size))
     return TL_REGION_FAILED;
-  if (!copy_parts(g, to, &parts))
+  if (!copy_parts(g, to, before))
     return TL_REGION_DECLINED;
   tl_region_planned *cached = g->cached;
   g->cached = NULL;
   g->uncacheable = true;
   tl_region_status status = tl_region_write(g, to, dtype, false);
   g->cached = cached;
-  give_back_parts(g, &parts);
+  give_back_parts(g, before);
   return status;
 }
 

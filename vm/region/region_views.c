@@ -17,43 +17,61 @@ static bool same_view(const tl_array *a, const tl_array *b) {
              0;
 }
 
-// The use that is this view already, 0: none.
-static int find_view(const tl_region_graph *g, const tl_array *view, int root) {
-  for (int i = 0; i < g->use_count; i++) {
-    const tl_region_use *u = &g->uses[i];
-    if (!u->direct && u->wrap == 0 && u->root == root &&
-        tl_is_array(u->value) && same_view(u->value.array, view))
-      return -1 - i;
-  }
-  return 0;
-}
-
 // Where a view or an item stands: [guard] says how it was found.
 typedef struct place {
   const tl_region_use *from;
   int ndim;
   char *data;
   const int64_t *shape, *strides;
+  const int64_t *shift;  // by which it is rolled; NULL: it is not
   tl_region_guard guard;
 } place;
+
+// The use that is this view already, 0: none.
+static int find_view(const tl_region_graph *g, const tl_array *view,
+                     const place *p) {
+  for (int i = 0; i < g->use_count; i++) {
+    const tl_region_use *u = &g->uses[i];
+    if (!u->direct && (u->wrap > 0) == (p->shift != NULL) &&
+        u->root == p->from->root && tl_is_array(u->value) &&
+        same_view(u->value.array, view) &&
+        (u->wrap == 0 || memcmp(tl_region_shift(g, u), p->shift,
+                                (size_t)p->ndim * sizeof *p->shift) == 0))
+      return -1 - i;
+  }
+  return 0;
+}
+
+// A rolled view shows the array as it lies; the shift stands beside it, and the
+// run cuts its tiles at the wraps. False: there are too many.
+static bool note_shift(tl_region_reader *rd, int in, const place *p) {
+  tl_region_graph *g = rd->g;
+  if (g->wrap_count == TL_REGION_WRAPS)
+    return false;
+  memcpy(g->wraps[g->wrap_count], p->shift, (size_t)p->ndim * sizeof *p->shift);
+  tl_reader_use(rd, in)->wrap = (int8_t)++g->wrap_count;
+  return true;
+}
 
 // The same view twice is one use.
 static int add_view(tl_region_reader *rd, const place *p) {
   tl_region_graph *g = rd->g;
   const tl_array *base = p->from->value.array;
   tl_region_guard guard = p->guard;
-  int words = g->view_words, root = p->from->root;
+  int words = g->view_words;
   tl_array *view = tl_region_view(g, base, tl_array_dtype(base), p->data,
                                   p->ndim, p->shape, p->strides);
   if (view == NULL)
     return 0;
-  int in = find_view(g, view, root);
+  int in = find_view(g, view, p);
   guard.again = in < 0;
   if (guard.again) {
     g->view_words = words;
   } else {
     tl_slot value = {.tag = tl_array_tag(view), .array = view};
-    in = tl_reader_add_use(rd, value, root, false);
+    in = tl_reader_add_use(rd, value, p->from->root, false);
+    if (in < 0 && p->shift != NULL && !note_shift(rd, in, p))
+      return 0;
   }
   tl_reader_add_guard(rd, in, guard);
   return in;
@@ -125,9 +143,7 @@ static int read_base(tl_region_reader *rd, const tl_decoded *d) {
     return -1;
   const tl_region_use *u = tl_reader_use(rd, in);
   if (u == NULL || !tl_region_is_array(u->value) ||
-      tl_array_dtype(u->value.array) >= TL_STRING)
-    return -1;
-  if (u->wrap > 0)
+      tl_array_dtype(u->value.array) >= TL_STRING || u->wrap > 0)
     return -1;
   // What is taken for an update, a[i] in a[i] += 1, leaves the array there.
   if (d->op != TL_BC_TAKEEL)
@@ -408,53 +424,6 @@ static bool is_better_alone(tl_region_reader *rd, uint32_t slot, uint8_t mode,
          (!moves || tl_is_worth_moving(u->value.array));
 }
 
-// The use that is this array rolled by this shift already, 0: none.
-static int find_rolled(const tl_region_graph *g, const tl_region_use *from,
-                       const int64_t *shift) {
-  const tl_array *a = from->value.array;
-  size_t nbytes = (size_t)tl_ndim(a) * sizeof *shift;
-  for (int i = 0; i < g->use_count; i++) {
-    const tl_region_use *u = &g->uses[i];
-    if (u->wrap > 0 && u->root == from->root && same_view(u->value.array, a) &&
-        memcmp(tl_region_shift(g, u), shift, nbytes) == 0)
-      return -1 - i;
-  }
-  return 0;
-}
-
-// The view shows the array as it lies; the shift stands beside it, and the run
-// cuts its tiles at the wraps.
-static int make_rolled(tl_region_reader *rd, const tl_region_use *from,
-                       const int64_t *shift) {
-  tl_region_graph *g = rd->g;
-  const tl_array *a = from->value.array;
-  if (g->wrap_count == TL_REGION_WRAPS)
-    return 0;
-  tl_array *view = tl_region_view(g, a, tl_array_dtype(a), a->data, tl_ndim(a),
-                                  tl_shape(a), tl_strides(a));
-  if (view == NULL)
-    return 0;
-  tl_slot value = {.tag = tl_array_tag(view), .array = view};
-  int in = tl_reader_add_use(rd, value, from->root, false);
-  if (in >= 0)
-    return 0;
-  memcpy(g->wraps[g->wrap_count], shift, (size_t)tl_ndim(a) * sizeof *shift);
-  tl_reader_use(rd, in)->wrap = (int8_t)++g->wrap_count;
-  return in;
-}
-
-// Use [-1 - of], which is [from], rolled.
-static int add_rolled(tl_region_reader *rd, int of, const tl_region_use *from,
-                      const int64_t *shift) {
-  int in = find_rolled(rd->g, from, shift);
-  tl_region_guard guard = {
-      .from = TL_FROM_AXES, .of = {(int8_t)(-1 - of)}, .again = in < 0};
-  if (in == 0)
-    in = make_rolled(rd, from, shift);
-  tl_reader_add_guard(rd, in, guard);
-  return in;
-}
-
 // Shifts lie in [0, length) for each axis, so that two rolls are one by a sum
 // and a remainder.
 bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
@@ -477,8 +446,14 @@ bool tl_reader_roll(tl_region_reader *rd, const tl_decoded *d) {
     shift[i] = (shift[i] + tl_region_shift(rd->g, &from)[i]) %
                (tl_shape(a)[i] == 0 ? 1 : tl_shape(a)[i]);
   tl_reader_consume(rd, d->window, in, TL_MODE_CONSUME);
-  in = add_rolled(rd, in, &from, shift);
-  return in < 0 && tl_reader_bind(rd, (uint32_t)d->result, in, false);
+  place p = {.from = &from,
+             .ndim = tl_ndim(a),
+             .data = a->data,
+             .shape = tl_shape(a),
+             .strides = tl_strides(a),
+             .shift = shift,
+             .guard = {.from = TL_FROM_AXES, .of = {(int8_t)(-1 - in)}}};
+  return bind_view(rd, d, &p);
 }
 
 // .T and .mT
