@@ -148,8 +148,8 @@ static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   *out = owned;
   if (!is_array(source))
     return true;
-  bool ok = (tl_is_nested(source) ? tl_stack_any : tl_stack)(
-      vm, list->length, list->items, out);
+  bool ok = (tl_is_nested(source) ? tl_stack_any : tl_stack)(vm, list->length,
+                                                             list->items, out);
   if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
               vm->error.status == TALLY_ERR_SHAPE)) {
     tl_error_clear(vm);
