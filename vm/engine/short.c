@@ -224,22 +224,6 @@ INLINE tl_slot put_complex(tl_vm *vm, tl_slot *x, tl_c128 item) {
   return out;
 }
 
-// Sets *out to what an operation gave, of two numbers or of one that stands
-// twice; false: there is no memory. Most operations on one, such as its
-// absolute value and its parts, give a number that a slot holds, as comparisons
-// do.
-INLINE bool put_result(tl_vm *vm, tl_op op, tl_slot *x, tl_c128 item,
-                       tl_slot *out) {
-  const tl_dtype to = tl_op_result(op, TL_COMPLEX128);
-  if (to == TL_COMPLEX128) {
-    *out = put_complex(vm, x, item);
-  } else {
-    *out = tl_scalar_load(to, &item);
-    out->tag |= to == TL_FLOAT64 ? x->tag & TL_WEAK : 0;
-  }
-  return !tl_is_unset(*out);
-}
-
 // Two numbers, at least one of which is complex, by the kernel of arrays.
 static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_c128 a, b, item;
@@ -250,20 +234,34 @@ static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
       !complex_item(x[0], &a) || !complex_item(x[1], &b))
     return false;
   kernel(&item, &a, &b, 1);
-  return put_result(vm, op, x, item, out);
+  if (tl_short_kinds[op] == TL_SHORT_BOOL) {
+    bool truth;
+    memcpy(&truth, &item, sizeof truth);
+    *out = tl_bool(truth);
+  } else {
+    *out = put_complex(vm, x, item);
+  }
+  return !tl_is_unset(*out);
 }
 
-// One such number.
+// One such number. Most operations on it, such as its absolute value and its
+// parts, give a number that a slot holds.
 static bool complex_scalar(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_kernel1 *kernel = tl_kernels()->unary[op][TL_COMPLEX128];
-  tl_slot both[2] = {*x, *x};
+  tl_dtype to = tl_op_result(op, TL_COMPLEX128);
   tl_c128 item;
   if (kernel == NULL || !is_complex(x->tag))
     return false;
   kernel(&item, x->array->data, 1);
-  bool ok = put_result(vm, op, both, item, out);
-  *x = both[0];
-  return ok;
+  if (to < TL_COMPLEX128) {
+    *out = tl_scalar_load(to, &item);
+    out->tag |= to == TL_FLOAT64 ? x->tag & TL_WEAK : 0;
+  } else {
+    tl_slot both[2] = {*x, *x};
+    *out = put_complex(vm, both, item);
+    *x = both[0];
+  }
+  return !tl_is_unset(*out);
 }
 
 // --- Entrances --------------------------------------------------------------
