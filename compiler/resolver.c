@@ -60,25 +60,31 @@ static tl_variable *declare_name(tl_resolver *r, const tl_name *name,
   return variable;
 }
 
-// Notes all names that a target assigns.
-static void declare_target(tl_resolver *r, tl_target *target, bool whole) {
-  switch (target->kind) {
-    case TL_TARGET_LIST:
-      for (uint32_t i = 0; i < target->count; i++)
-        declare_target(r, &target->targets[i], whole);
-      return;
-    case TL_TARGET_NAME:
-      declare_name(r, target->name, target->name_span, whole);
-      return;
-    // x[i] = v updates x; blocks in the index may assign more.
-    case TL_TARGET_PLACE:
-      declare_name(r, target->name, target->name_span, false);
-      tl_ast_each_in_target(target, declare_in, r);
-      return;
+// Looks at a name in a target; [whole] as above.
+typedef void target_name(tl_resolver *r, const tl_name *name, tl_span span,
+                         bool whole);
+
+// Hands over all names in a target, and what its indices hold. x[i] = v updates
+// x; blocks in the index may assign more.
+static void walk_target(tl_resolver *r, tl_target *target, bool whole,
+                        target_name *look, tl_ast_visitor *visit) {
+  if (target->kind == TL_TARGET_LIST) {
+    for (uint32_t i = 0; i < target->count; i++)
+      walk_target(r, &target->targets[i], whole, look, visit);
+    return;
   }
+  const bool is_place = target->kind == TL_TARGET_PLACE;
+  look(r, target->name, target->name_span, whole && !is_place);
+  if (is_place)
+    tl_ast_each_in_target(target, visit, r);
 }
 
-// The same for the names of a loop, a catch or an import.
+static void declare_target_name(tl_resolver *r, const tl_name *name,
+                                tl_span span, bool whole) {
+  declare_name(r, name, span, whole);
+}
+
+// Declares the names of a loop, a catch or an import.
 static void declare_idents(tl_resolver *r, tl_ident *names, uint32_t count) {
   for (uint32_t i = 0; i < count; i++)
     declare_name(r, names[i].name, names[i].span, true);
@@ -145,7 +151,8 @@ static bool declare_in(tl_ast *ast, void *resolver) {
     // An update alone declares nothing that is bound: see resolve_update.
     case TL_AST_ASSIGN:
     case TL_AST_UPDATE:
-      declare_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
+      walk_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN,
+                  declare_target_name, declare_in);
       declare_in(ast->assign.value, r);
       if (ast->assign.fallback != NULL)
         declare_in(ast->assign.fallback, r);
@@ -299,13 +306,14 @@ static void resolve_name(tl_resolver *r, const tl_name *name, tl_span span) {
 
 // x += 1 and x[i] = v need an x of this function, or a declared global; else
 // the message says where the x is that was meant.
-static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
+static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span,
+                           bool whole) {
   tl_scope *scope = r->scope->function;
   tl_variable *own = tl_scope_lookup(scope, name);
   // Bound here, so the update is of this variable.
-  if (own == NULL || own->is_bound || own->is_param ||
+  if (whole || own == NULL || own->is_bound || own->is_param ||
       scope->kind == TL_SCOPE_MODULE) {
-    if (own == NULL)
+    if (!whole && own == NULL)
       resolve_name(r, name, span);
     return;
   }
@@ -326,24 +334,6 @@ static void resolve_update(tl_resolver *r, const tl_name *name, tl_span span) {
                 "%s is captured from the function around this one and cannot "
                 "be assigned here: return the new value instead",
                 name->text);
-  }
-}
-
-// The names in a target that are updated, and the indices in it.
-static void resolve_target(tl_resolver *r, tl_target *target, bool whole) {
-  switch (target->kind) {
-    case TL_TARGET_LIST:
-      for (uint32_t i = 0; i < target->count; i++)
-        resolve_target(r, &target->targets[i], whole);
-      return;
-    case TL_TARGET_NAME:
-      if (!whole)
-        resolve_update(r, target->name, target->name_span);
-      return;
-    case TL_TARGET_PLACE:
-      resolve_update(r, target->name, target->name_span);
-      tl_ast_each_in_target(target, resolve, r);
-      return;
   }
 }
 
@@ -589,7 +579,8 @@ static __attribute__((noinline)) bool resolve_named(tl_resolver *r,
       resolve(ast->assign.value, r);
       if (ast->assign.fallback != NULL)
         resolve(ast->assign.fallback, r);
-      resolve_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN);
+      walk_target(r, &ast->assign.target, ast->kind == TL_AST_ASSIGN,
+                  resolve_update, resolve);
       break;
     default:
       return false;

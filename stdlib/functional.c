@@ -124,12 +124,6 @@ static void keep(tl_vm *vm, tl_slot *s) {
 
 // --- Results ---------------------------------------------------------------
 
-// Of no results, which have no type: float64, as [] is.
-static bool empty_array(tl_vm *vm, tl_slot *out) {
-  int64_t none = 0;
-  return tl_array_finish(vm, true, tl_array_new(vm, TL_FLOAT64, 1, &none), out);
-}
-
 // Of these the results are an array, too.
 static bool is_array(tl_slot source) {
   return tl_is_array(source) || tl_is_range(source) || tl_is_nested(source);
@@ -154,10 +148,8 @@ static bool finish(tl_vm *vm, tl_slot source, tl_list *list, tl_slot *out) {
   *out = owned;
   if (!is_array(source))
     return true;
-  bool ok = list->length == 0 ? empty_array(vm, out)
-            : tl_is_nested(source)
-                ? tl_stack_any(vm, list->length, list->items, out)
-                : tl_stack(vm, list->length, list->items, out);
+  bool ok = (tl_is_nested(source) ? tl_stack_any : tl_stack)(vm, list->length,
+                                                             list->items, out);
   if (!ok && (vm->error.status == TALLY_ERR_TYPE ||
               vm->error.status == TALLY_ERR_SHAPE)) {
     tl_error_clear(vm);
@@ -401,17 +393,12 @@ static bool fold(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (calls_in_tally(&c, &xs))
     return tl_in_tally(vm, "folded", 3, args, out);
   tl_slot result = tl_none();
-  int64_t from = 0;
-  if (tl_is_none(args[2])) {
-    if (!get_item(&xs, 0, &result))
-      return false;
-    from = 1;
-  } else {
+  const bool begins = tl_is_none(args[2]);
+  if (!begins)
     result = tl_pass_on(&args[2]);
-  }
-  if (xs.count == from)
-    keep(vm, &result);
-  if (!fold_rest(&c, &xs, from, &result)) {
+  else if (!get_item(&xs, 0, &result))
+    return false;
+  if (!fold_rest(&c, &xs, begins, &result)) {
     tl_clear(vm, &result);
     return false;
   }

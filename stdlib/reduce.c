@@ -452,11 +452,13 @@ static bool read_method(tl_vm *vm, const char *name, tl_slot s,
                  name, text->text);
 }
 
-// One call on one array: each lane gives [count] numbers.
+// One call on one array: each lane gives [count] numbers. [asked] is NULL where
+// the function has no argument q, else that, with method behind the other four.
 typedef struct quantiles {
   tl_vm *vm;
   const char *name;
   const quantile_method *method;
+  const tl_slot *asked;
   tl_split split;
   tl_dtype from, dtype;  // the array's; float32 or float64
   int64_t count;         // of quantiles
@@ -528,13 +530,9 @@ static double interpolate(const quantiles *q, tl_dtype dtype, const char *items,
 // The number that a key of sort.h stands for. Integers beyond 2^53 are rounded
 // as their cast rounds them.
 static double real_of_key(tl_dtype dtype, uint64_t key) {
-  tl_c128 item = {0, 0};
-  double value;
-  tl_sort_from_wide(dtype, &item, &key, 1, false, NULL);
-  if (dtype == TL_FLOAT64)
-    return item.re;
-  tl_kernels()->cast[dtype][TL_FLOAT64](&value, &item, 1);
-  return value;
+  _Alignas(tl_c128) char item[sizeof(tl_c128)] = {0};
+  tl_sort_from_wide(dtype, item, &key, 1, false, NULL);
+  return real_of(dtype, item);
 }
 
 // The quantile of items that are in no order.
@@ -716,11 +714,12 @@ static bool open_lane(quantiles *q) {
 // axes of x without the reduced ones, or with length 1 for these. Returns
 // owned, NULL after tl_fail.
 static tl_array *quantile_result(const quantiles *q, uint32_t axes,
-                                 bool keepdims, bool has_axis) {
+                                 bool keepdims) {
   int64_t shape[TL_MAX_DIMS + 1];
   int ndim = 0;
   const tl_array *x = q->split.array;
-  if (has_axis)
+  // Several quantiles lie along a new first axis.
+  if (q->asked != NULL && !tl_is_number(*q->asked))
     shape[ndim++] = q->count;
   for (int i = 0; i < tl_ndim(x); i++) {
     bool reduced = (axes >> i & 1) != 0;
@@ -736,10 +735,9 @@ static tl_array *quantile_result(const quantiles *q, uint32_t axes,
   return tl_array_new(q->vm, q->dtype, ndim, shape);
 }
 
-// [has_axis]: several quantiles, along a new first axis. The caller has said
-// what is asked: name, method, count and at.
+// The caller has said what is asked: name, method, count and at.
 static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
-                          bool keepdims, bool has_axis, tl_slot *out) {
+                          bool keepdims, tl_slot *out) {
   uint32_t axes;
   if (!tl_arg_numeric(vm, q->name, x) ||
       !read_axes(vm, q->name, rank(*x), axis, &axes)) {
@@ -754,7 +752,7 @@ static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
   tl_split_axes(x->array, axes, &q->split);
   if (!open_lane(q))
     return false;
-  tl_array *result = quantile_result(q, axes, keepdims, has_axis);
+  tl_array *result = quantile_result(q, axes, keepdims);
   bool ok = result != NULL && compute_quantiles(q, result->data);
   tl_free(vm, q->lane, q->lane_size);
   if (ok && q->from == TL_FLOAT16)
@@ -762,16 +760,14 @@ static bool run_quantiles(tl_vm *vm, quantiles *q, tl_slot *x, tl_slot axis,
   return tl_result_finish(vm, ok, result, out);
 }
 
-// Of values that may be missing, or of rows, in Tally: [q] and [method] are
-// NULL where the function has none.
-static bool nested_quantiles(tl_vm *vm, const char *name, const tl_slot *x,
-                             tl_slot axis, bool keepdims, bool skip,
-                             const tl_slot *q, const tl_slot *method,
-                             tl_slot *out) {
+// Of values that may be missing, or of rows, in Tally.
+static bool nested_quantiles(const quantiles *q, const tl_slot *x, tl_slot axis,
+                             bool keepdims, bool skip, tl_slot *out) {
+  tl_vm *vm = q->vm;
   const bool ragged = tl_is_form(*x, TL_FORM_RAGGED);
   int along = 1, ndim = ragged ? 2 : tl_value_ndim(*x);
   if (!tl_is_none(axis)) {
-    if (!tl_arg_axis(vm, name, axis, ndim, 0, &along))
+    if (!tl_arg_axis(vm, q->name, axis, ndim, 0, &along))
       return false;
     axis = tl_weak_int(along);
   }
@@ -779,34 +775,30 @@ static bool nested_quantiles(tl_vm *vm, const char *name, const tl_slot *x,
              : !tl_is_form(*x, TL_FORM_OPTION) ||
                    (!tl_is_none(axis) && ndim > 1 &&
                     !tl_is_array(x->nested->parts[1])))
-    return tl_arg_fail(vm, name, "x",
+    return tl_arg_fail(vm, q->name, "x",
                        "of numbers, or with missing values or rows of "
                        "different lengths, of which all items or each row are "
                        "taken",
                        *x);
   tl_record *more = tl_record_new(vm, 3);
   tl_record_put(vm, &more, "skip", tl_bool(skip));
-  if (q != NULL)
-    tl_record_put(vm, &more, "q", tl_retain(vm, tl_borrow(*q)));
-  if (method != NULL)
-    tl_record_put(vm, &more, "method", tl_retain(vm, tl_borrow(*method)));
-  return tl_reduce_in_tally(vm, "quantiles", name, x, &axis, ndim, keepdims,
+  for (int i = 0; i < 2 && q->asked != NULL; i++)
+    tl_record_put(vm, &more, i == 0 ? "q" : "method",
+                  tl_retain(vm, tl_borrow(q->asked[4 * i])));
+  return tl_reduce_in_tally(vm, "quantiles", q->name, x, &axis, ndim, keepdims,
                             more, out);
 }
 
-// Of plain arrays or others; [q] and [method] as for nested_quantiles.
-static bool find_quantiles(tl_vm *vm, quantiles *w, bool has_axis, tl_slot *x,
-                           tl_slot axis, tl_slot keepdims,
-                           tl_slot skip_argument, const tl_slot *q,
-                           const tl_slot *method, tl_slot *out) {
+// Of plain arrays or others; [args] are axis, keepdims and skip_missing.
+static bool find_quantiles(tl_vm *vm, quantiles *w, tl_slot *x,
+                           const tl_slot *args, tl_slot *out) {
   bool skip, keep;
   if (!tl_arg_items(vm, w->name, x) ||
-      !tl_arg_bool(vm, w->name, "keepdims", keepdims, &keep) ||
-      !tl_arg_bool(vm, w->name, "skip_missing", skip_argument, &skip))
+      !tl_arg_bool(vm, w->name, "keepdims", args[1], &keep) ||
+      !tl_arg_bool(vm, w->name, "skip_missing", args[2], &skip))
     return false;
-  return tl_is_nested(*x) ? nested_quantiles(vm, w->name, x, axis, keep, skip,
-                                             q, method, out)
-                          : run_quantiles(vm, w, x, axis, keep, has_axis, out);
+  return tl_is_nested(*x) ? nested_quantiles(w, x, args[0], keep, skip, out)
+                          : run_quantiles(vm, w, x, args[0], keep, out);
 }
 
 // median(x, axis, keepdims, skip_missing): quantile 1/2 by the linear method,
@@ -814,15 +806,13 @@ static bool find_quantiles(tl_vm *vm, quantiles *w, bool has_axis, tl_slot *x,
 static bool median(tl_vm *vm, tl_slot *args, tl_slot *out) {
   static const double half = 0.5;
   quantiles w = {vm, "median", &methods[0], .count = 1, .at = &half};
-  return find_quantiles(vm, &w, false, &args[0], args[1], args[2], args[3],
-                        NULL, NULL, out);
+  return find_quantiles(vm, &w, &args[0], &args[1], out);
 }
 
 // The quantiles asked for, divided by [whole]: a number or a vector of them.
 static bool with_fractions(tl_vm *vm, const char *name, double whole,
                            tl_slot *args, tl_slot *out) {
   tl_slot wanted;
-  bool has_axis = !tl_is_number(args[1]);
   if (!tl_as_contiguous(vm, name, args[1], TL_FLOAT64, &wanted))
     return false;
   int64_t count = wanted.array->size;
@@ -839,10 +829,9 @@ static bool with_fractions(tl_vm *vm, const char *name, double whole,
     ok = tl_fail(vm, TALLY_ERR_VALUE, "%s: q is %g, not from 0 to %g", name,
                  at[i] * whole, whole);
   }
-  quantiles w = {vm, name, NULL, .count = count, .at = at};
+  quantiles w = {vm, name, NULL, &args[1], .count = count, .at = at};
   ok = ok && read_method(vm, name, args[5], &w.method) &&
-       find_quantiles(vm, &w, has_axis, &args[0], args[2], args[3], args[4],
-                      &args[1], &args[5], out);
+       find_quantiles(vm, &w, &args[0], &args[2], out);
   tl_free(vm, at, nbytes);
   tl_clear(vm, &wanted);
   return ok;

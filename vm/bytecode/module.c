@@ -385,16 +385,6 @@ void tl_drop_waiting(tl_vm *vm) {
     tl_drop(vm, tl_own_list(waiting));
 }
 
-// Unset before the drop, for the same reason.
-void tl_module_clear(tl_vm *vm, tl_module *module) {
-  for (uint32_t i = 0; i < module->variable_count; i++) {
-    tl_slot value = module->variables[i];
-    module->variables[i] = tl_unset();
-    if (tl_is_owned(value))
-      tl_drop(vm, value);
-  }
-}
-
 // Frees a module with its units and variables, which have been cleared.
 static void free_module(tl_vm *vm, tl_module *module) {
   while (module->units != NULL) tl_unit_free(vm, module->units);
@@ -408,9 +398,15 @@ static void free_module(tl_vm *vm, tl_module *module) {
   tl_free(vm, module, sizeof *module);
 }
 
+// Unset before the drop, for the same reason.
 void tl_modules_clear(tl_vm *vm) {
   for (tl_module *m = vm->modules; m != NULL; m = m->next)
-    tl_module_clear(vm, m);
+    for (uint32_t i = 0; i < m->variable_count; i++) {
+      tl_slot value = m->variables[i];
+      m->variables[i] = tl_unset();
+      if (tl_is_owned(value))
+        tl_drop(vm, value);
+    }
 }
 
 void tl_module_free(tl_vm *vm, tl_module *module) {

@@ -60,10 +60,9 @@ void tl_let_wait(tl_vm *vm, tl_slot value);
 // All calls have ended: drops the values that were kept for them.
 void tl_drop_waiting(tl_vm *vm);
 
-// Drops the values of all variables, which are unset afterwards.
-void tl_module_clear(tl_vm *vm, tl_module *module);
-// Must come before any module is freed: values refer to functions of others.
-void tl_modules_clear(tl_vm *vm);  // of all modules
+// Drops the values of all modules' variables, which are unset afterwards. Must
+// come before any module is freed: values refer to functions of others.
+void tl_modules_clear(tl_vm *vm);
 // Frees a module that has no values and that nothing refers to.
 void tl_module_free(tl_vm *vm, tl_module *module);
 // Frees all modules with their units. No value may refer to them any longer.

@@ -129,15 +129,12 @@ static inline bool moves_in(const tl_slot *value, unsigned mode) {
           (value->object->flags & TL_BORROWED) == 0);
 }
 
-// Whether record[key] = value can be stored directly: the slot is the record's
-// only owner, the key may be one, and the value is a number or gives its own
-// count away. Then the key is looked up once and no path is built.
+// Whether a value can be stored in a container directly: the slot is its only
+// owner, and the value is a number or gives its own count away.
 static inline bool is_plain_put(const tl_vm *vm, const tl_slot *target,
-                                const tl_slot *value, const tl_slot *key,
-                                unsigned modes) {
-  return tl_is_record(*target) && (modes >> 4 & 3u) != TL_MODE_BORROW &&
-         tl_is_unique(*target) && !vm->no_reuse &&
-         moves_in(value, modes & 3u) && tl_key_allowed(*key);
+                                const tl_slot *value, unsigned modes) {
+  return (modes >> 4 & 3u) != TL_MODE_BORROW && tl_is_unique(*target) &&
+         !vm->no_reuse && moves_in(value, modes & 3u);
 }
 
 // list[i] = value where the slot is the list's only owner and the value moves
@@ -147,9 +144,9 @@ static bool put_item(tl_vm *vm, const tl_slot *target, const tl_slot *value,
                      const tl_slot *index, unsigned modes) {
   int64_t i = index->i;
   if ((uint8_t)target->tag != TL_CLASS_LIST ||
-      (modes >> 4 & 3u) == TL_MODE_BORROW || vm->no_reuse ||
-      !tl_is_unique(*target) || (uint8_t)index->tag != TL_CLASS_I64 ||
-      !moves_in(value, modes & 3u) || !tl_index_wrap(&i, target->list->length))
+      (uint8_t)index->tag != TL_CLASS_I64 ||
+      !is_plain_put(vm, target, value, modes) ||
+      !tl_index_wrap(&i, target->list->length))
     return false;
   tl_changed_in_place(vm, *target);
   tl_slot *item = &target->list->items[i], old, stored = *value;
@@ -177,10 +174,10 @@ static bool set_by_narrow(const tl_slot *target, const tl_slot *value,
 bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
                    uint16_t count, const tl_slot *i, const tl_slot *j,
                    unsigned modes) {
-  if (count == 1 && is_plain_put(vm, target, value, i, modes)) {
-    tl_slot item = *value, key = *i;
-    if ((modes >> 2 & 3u) == TL_MODE_BORROW)
-      key = tl_borrow(key);
+  // Of a record the key is looked up once and no path is built.
+  if (count == 1 && tl_is_record(*target) && tl_key_allowed(*i) &&
+      is_plain_put(vm, target, value, modes)) {
+    tl_slot item = *value, key = taken(i, modes >> 2 & 3u);
     if (!tl_record_set_key(vm, &target->record, &key, &item))
       return false;
     tl_drop(vm, key);
@@ -194,16 +191,10 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
   // their owned bit.
   tl_step step = {.item_count = count, .items = value_items};
   tl_path path = {.step_count = 1, .part_count = count, .steps = &step};
-  tl_slot parts[2] = {*i, *j};
-  if ((modes >> 2 & 3u) == TL_MODE_BORROW)
-    parts[0] = tl_borrow(parts[0]);
-  if ((modes >> 6 & 3u) == TL_MODE_BORROW)
-    parts[1] = tl_borrow(parts[1]);
+  tl_slot parts[2] = {taken(i, modes >> 2 & 3u), taken(j, modes >> 6 & 3u)};
   if (!tl_do_setpath(vm, target, value, &path, parts, modes))
     return false;
-  tl_drop(vm, parts[0]);
-  if (count > 1)
-    tl_drop(vm, parts[1]);
+  tl_drop_all(vm, parts, count);
   return true;
 }
 
@@ -238,8 +229,7 @@ bool tl_exec_replace(tl_vm *vm, tl_slot *target, const tl_slot *value,
                      const tl_slot *i, tl_slot *successor, unsigned modes) {
   tl_slot *item = find_displaced(vm, target, value, i, successor);
   if (item != NULL) {
-    bool is_borrowed = (modes & 3u) == TL_MODE_BORROW;
-    tl_slot from = is_borrowed ? tl_borrow(*value) : *value;
+    tl_slot from = taken(value, modes & 3u);
     tl_slot made = tl_escape(vm, &from, TL_CAUSE_ITEM);
     successor->tag |= TL_OWNED;
     tl_copy_slot(item, &made);
@@ -267,15 +257,12 @@ bool tl_exec_show(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
   tl_slot value = *RA;
   if (!tl_do_show(vm, value))
     return false;
-  if (!vm->options.keep_ans || tl_is_none(value) ||
-      (tl_is_heap(value) && !tl_is_owned(value))) {
-    tl_drop(vm, taken(RA, MODE_A));
-    return true;
-  }
-  int32_t ans = tl_module_variable(vm, vm->main, "ans", 3);
+  const bool keeps = vm->options.keep_ans && !tl_is_none(value) &&
+                     (!tl_is_heap(value) || tl_is_owned(value));
+  int32_t ans = keeps ? tl_module_variable(vm, vm->main, "ans", 3) : -1;
   if (ans < 0) {
     tl_drop(vm, taken(RA, MODE_A));
-    return false;
+    return !keeps;
   }
   value = MODE_A == TL_MODE_BORROW ? tl_retain(vm, value)
                                    : tl_escape(vm, &value, TL_CAUSE_GLOBAL);

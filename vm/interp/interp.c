@@ -177,22 +177,10 @@ dispatch:
       SLOW(b, c, TL_OP_DIVIDE);
     }
     // Division by 0 and by -1 and all floats take the slow path.
-    OP(FLOORDIV) {
-      if (LIKELY(divide_ints(RA, RB, RC, false)))
-        NEXT;
-      SLOW(RB, RC, TL_OP_FLOOR_DIVIDE);
-    }
-    OP(MOD) {
-      if (LIKELY(divide_ints(RA, RB, RC, true)))
-        NEXT;
-      SLOW(RB, RC, TL_OP_REMAINDER);
-    }
+    AT_ONCE(FLOORDIV, RC, divide_ints(RA, b, c, false), TL_OP_FLOOR_DIVIDE)
+    AT_ONCE(MOD, RC, divide_ints(RA, b, c, true), TL_OP_REMAINDER)
     // Squares are most powers; others go through the elementwise operation.
-    OP(POW) {
-      if (pow_fast(RA, RB, RC))
-        NEXT;
-      SLOW(RB, RC, TL_OP_POW);
-    }
+    AT_ONCE(POW, RC, pow_fast(RA, b, c), TL_OP_POW)
     BITS(BITAND, RC, &, TL_OP_BITWISE_AND)
     BITS(BITOR, RC, |, TL_OP_BITWISE_OR)
     BITS(BITXOR, RC, ^, TL_OP_BITWISE_XOR)
@@ -262,16 +250,8 @@ dispatch:
       }
       SLOW(b, c, TL_OP_DIVIDE);
     }
-    OP(MODK) {
-      if (LIKELY(divide_ints(RA, RB, KC, true)))
-        NEXT;
-      SLOW(RB, KC, TL_OP_REMAINDER);
-    }
-    OP(POWK) {
-      if (pow_fast(RA, RB, KC))
-        NEXT;
-      SLOW(RB, KC, TL_OP_POW);
-    }
+    AT_ONCE(MODK, KC, divide_ints(RA, b, c, true), TL_OP_REMAINDER)
+    AT_ONCE(POWK, KC, pow_fast(RA, b, c), TL_OP_POW)
     BITS(BITANDK, KC, &, TL_OP_BITWISE_AND)
     SHIFT(SHRK, KC, b->i >> c->i, TL_OP_RIGHT_SHIFT)
 

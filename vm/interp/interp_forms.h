@@ -404,6 +404,15 @@ static inline bool takes_one(const tl_slot *s) {
     SLOW(b, c, slow);                                      \
   }
 
+// What a function does at once for most scalars b and c, and then returns true.
+#define AT_ONCE(name, C, done, slow) \
+  OP(name) {                         \
+    const tl_slot *b = RB, *c = (C); \
+    if (LIKELY(done))                \
+      NEXT;                          \
+    SLOW(b, c, slow);                \
+  }
+
 // Jumps by the 16 bits of c, or by the 32 bits of b and c, counted from the
 // next word.
 #define SHORT_TARGET (ins + (ptrdiff_t)(int16_t)ins->c + 1)

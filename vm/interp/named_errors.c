@@ -100,25 +100,6 @@ static bool is_unknown(const char *name) {
   return begins_with(name, TL_UNKNOWN_ARGUMENT " ");
 }
 
-// The parameter that got the value which was rejected; NULL.
-static const tl_param *param_of_value(const tl_vm *vm, const tl_param *params,
-                                      int count, const tl_slot *args) {
-  for (int i = 0; i < count; i++)
-    if (is_same(args[i], vm->error.refused))
-      return &params[i];
-  return NULL;
-}
-
-// The parameter of that name; NULL.
-static const tl_param *param_of_name(const char *name, size_t nbytes,
-                                     const tl_param *params, int count) {
-  for (int i = 0; i < count; i++)
-    if (params[i].name_length == nbytes &&
-        memcmp(params[i].name, name, nbytes) == 0)
-      return &params[i];
-  return NULL;
-}
-
 // The parameter whose argument was rejected: the one of the name in the
 // message, unless an inner function gave that name and its value was another;
 // else the one that got the value; else, where nothing is known, the only one
@@ -126,13 +107,18 @@ static const tl_param *param_of_name(const char *name, size_t nbytes,
 static const tl_param *refused_param(const tl_vm *vm, const char *name,
                                      const tl_param *params, int count,
                                      const tl_slot *args) {
-  size_t nbytes = vm->error.refused_size;
-  const tl_param *named = param_of_name(name, nbytes, params, count);
+  const tl_param *named = NULL, *got = NULL;
+  for (int i = 0; i < count; i++) {
+    if (named == NULL && params[i].name_length == vm->error.refused_size &&
+        memcmp(params[i].name, name, params[i].name_length) == 0)
+      named = &params[i];
+    if (got == NULL && is_same(args[i], vm->error.refused))
+      got = &params[i];
+  }
   // Of two that have the value the one of the name: both may be none.
   if (named != NULL && (!vm->error.refused_known ||
                         is_same(args[named - params], vm->error.refused)))
     return named;
-  const tl_param *got = param_of_value(vm, params, count, args);
   if (got != NULL || named != NULL)
     return got != NULL ? got : named;
   bool is_alone =

@@ -496,26 +496,20 @@ bool tl_do_more(tl_vm *vm, const tl_slot *container, const tl_slot *position,
   return true;
 }
 
-// Stores a value in a list that borrows it: a scalar needs no care.
-static void lend(tl_vm *vm, tl_list *list, tl_slot value) {
-  list->items[list->length++] =
-      tl_is_heap(value) ? tl_borrow_item(vm, &list->head, &value, TL_CAUSE_KEEP)
-                        : value;
-}
-
 // The next (key, value) of a record: a list that borrows both from the record.
 // Of a record that ends with the loop, the value moves out.
-static bool next_field(tl_vm *vm, tl_field *field, bool gives, tl_slot *a) {
+static bool next_field(tl_vm *vm, tl_field *field, bool gives, tl_slot *out) {
   tl_list *pair = tl_list_new(vm, 2);
   if (pair == NULL)
     return false;
-  tl_slot key = tl_key_slot(field->key);
-  tl_slot value = gives ? field->value : tl_borrow(field->value);
+  tl_slot parts[2] = {tl_key_slot(field->key),
+                      gives ? field->value : tl_borrow(field->value)};
   if (gives)
     field->value = tl_none();
-  lend(vm, pair, key);
-  lend(vm, pair, value);
-  tl_operand_put(a, tl_own_list(pair));
+  for (; pair->length < 2; pair->length++)
+    store_new(vm, &pair->head, &pair->items[pair->length], &parts[pair->length],
+              TL_CAUSE_KEEP);
+  *out = tl_own_list(pair);
   return true;
 }
 
@@ -528,14 +522,14 @@ static bool is_row(tl_slot s, int64_t columns) {
 // The row as a list of them.
 // Numbers that are no more than a slot each, so that no view is made for rows
 // that are unpacked at once.
-static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *a) {
+static bool next_row(tl_vm *vm, const tl_array *x, int64_t i, tl_slot *out) {
   tl_list *row = tl_list_new(vm, x->dims[1]);
   if (row == NULL)
     return false;
   const char *item = x->data + i * x->dims[2];
   for (; row->length < x->dims[1]; item += x->dims[3])
     tl_element_load(&row->items[row->length++], (int)tl_array_dtype(x), item);
-  tl_operand_put(a, tl_own_list(row));
+  *out = tl_own_list(row);
   return true;
 }
 
@@ -577,46 +571,35 @@ bool tl_do_next(tl_vm *vm, tl_slot *a, tl_slot *container, tl_slot *position,
   // A container with no other owner that ends with the loop gives its items
   // away.
   bool gives = mode != TL_MODE_BORROW && tl_is_owned(c) && c.object->count == 1;
+  bool ok = true;
+  tl_slot result;
   if (resource != NULL) {
-    tl_slot item;
-    if (!resource->walked->next(vm, resource, i, &item))
-      return false;
-    position->i++;
-    tl_operand_put(a, item);
-    return true;
-  }
-  if (tl_is_list(c)) {
+    ok = resource->walked->next(vm, resource, i, &result);
+  } else if (tl_is_list(c)) {
     tl_slot *item = &c.list->items[i];
-    if (gives) {
-      // Also the items that it only borrows: then the variable borrows in its
-      // place.
-      tl_operand_put(a, *item);
+    // Also the items that it only borrows: then the variable borrows in its
+    // place.
+    result = gives ? *item : tl_borrow(*item);
+    if (gives)
       *item = tl_none();
-    } else {
-      tl_operand_put(a, tl_borrow(*item));
-    }
   } else if (tl_is_range(c)) {
-    tl_operand_put(a, tl_weak_int(tl_range_item(c.range, i)));
+    result = tl_weak_int(tl_range_item(c.range, i));
+  } else if (tl_is_record(c) && what < TL_NEXT_PARTS) {
+    result = tl_key_slot(c.record->fields[i].key);
   } else if (tl_is_record(c)) {
-    tl_field *field = &c.record->fields[i];
-    if (what >= TL_NEXT_PARTS) {
-      if (!next_field(vm, field, gives, a))
-        return false;
-    } else {
-      tl_operand_put(a, tl_key_slot(field->key));
-    }
+    ok = next_field(vm, &c.record->fields[i], gives, &result);
   } else if (what >= TL_NEXT_PARTS && is_row(c, what - TL_NEXT_PARTS)) {
-    if (!next_row(vm, c.array, i, a))
-      return false;
+    ok = next_row(vm, c.array, i, &result);
   } else {
     // Arrays and nested arrays: a scalar, or a view of a row.
-    tl_slot base = tl_borrow(c), at = tl_weak_int(i), result;
+    tl_slot base = tl_borrow(c), at = tl_weak_int(i);
     const tl_index_item item = {TL_ITEM_VALUE, 0};
     tl_step step = {.item_count = 1, .items = &item};
-    if (!tl_index_get(vm, &base, &step, &at, &result))
-      return false;
-    tl_operand_put(a, result);
+    ok = tl_index_get(vm, &base, &step, &at, &result);
   }
+  if (!ok)
+    return false;
+  tl_operand_put(a, result);
   position->i = i + 1;
   return true;
 }

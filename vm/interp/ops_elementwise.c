@@ -197,18 +197,14 @@ bool tl_do_compare(tl_vm *vm, tl_op op, const tl_slot *b, unsigned b_mode,
   bool parts = (op == TL_OP_EQUAL || op == TL_OP_NOT_EQUAL) &&
                ((tl_is_list(*b) && tl_is_list(*c)) ||
                 (tl_is_record(*b) && tl_is_record(*c)));
-  if (parts)  // lists and records are equal part by part
+  bool ok = true;
+  if (parts) {  // lists and records are equal part by part
     *truth = vm->nested->equal(vm, *b, *c) == (op == TL_OP_EQUAL);
-  if (parts && tl_failed(vm))
-    return false;
-  if (parts || tl_compare_at_once(op, *b, *c, truth)) {
-    for (int i = 0; i < 2; i++) tl_operand_end(vm, ends[i]);
-    return true;
+    ok = !tl_failed(vm);
+  } else if (!tl_compare_at_once(op, *b, *c, truth)) {
+    ok = apply(vm, op, &x, &result) && tl_do_truth(vm, result, truth);
+    tl_drop(vm, result);
   }
-  if (!apply(vm, op, &x, &result))
-    return false;
-  bool ok = tl_do_truth(vm, result, truth);
-  tl_drop(vm, result);
   for (int i = 0; ok && i < 2; i++) tl_operand_end(vm, ends[i]);
   return ok;
 }

@@ -165,13 +165,9 @@ static bool inherit(tl_vm *vm, const tl_slot *x, tl_slot *y, int64_t *from) {
 // Visitor: the container borrows x itself, so it becomes the owner of x.
 static bool inherit_whole(tl_vm *vm, tl_slot *item, tl_cause cause,
                           void *context) {
-  tl_slot *x = context;
   (void)vm;
   (void)cause;
-  if (tl_is_owned(*x) && tl_is_heap(*item) && item->pointer == x->pointer) {
-    item->tag |= TL_OWNED;
-    x->tag &= ~TL_OWNED;
-  }
+  tl_do_settle(context, item);
   return true;
 }
 

@@ -144,19 +144,14 @@ bool tl_do_getel2(tl_vm *vm, tl_slot *a, const tl_slot *base, const tl_slot *i,
 static bool do_spread_index(tl_vm *vm, tl_slot *base, unsigned mode,
                             const tl_path *path, tl_slot *parts, tl_slot *out) {
   tl_open_path spread;
-  tl_slot from = tl_operand_read(base, mode), result;
   if (!tl_path_open(vm, path, parts, &spread))
     return false;
-  bool asked = asks(vm, from);
-  bool ok = tl_index_get(vm, &from, spread.path.steps, spread.parts, &result) &&
-            (!asked || vm->observer->contract_takes(vm, base, result));
+  bool ok =
+      take(vm, base, mode, spread.path.steps, false, 0, spread.parts, out);
   tl_path_close(vm, &spread);
-  if (!ok)
-    return false;
-  tl_drop_all(vm, parts, path->part_count);
-  tl_drop(vm, from);
-  tl_operand_put(out, result);
-  return true;
+  if (ok)
+    tl_drop_all(vm, parts, path->part_count);
+  return ok;
 }
 
 // Where the compiler expects a portion (a list or record that borrows items),
@@ -294,17 +289,9 @@ bool tl_exec_untake(tl_vm *vm, tl_slot *base, const tl_ins *ins) {
 // How many items a value has that several names are assigned from; -1: it
 // cannot be assigned to several names.
 static int64_t unpacked_length(tl_vm *vm, tl_slot s) {
-  if (tl_is_list(s))
-    return s.list->length;
-  if (tl_is_record(s))
-    return s.record->length;
-  if (tl_is_string(s))
-    return tl_string_graphemes(vm, s.string);
-  if (tl_is_array(s))
-    return tl_ndim(s.array) > 0 ? tl_shape(s.array)[0] : -1;
-  if (tl_is_nested(s))
-    return tl_value_length(s, 0);
-  return tl_is_range(s) ? s.range->length : -1;
+  return tl_is_string(s)   ? tl_string_graphemes(vm, s.string)
+         : tl_is_nested(s) ? tl_value_length(s, 0)
+                           : tl_walked_length(s);
 }
 
 // Appends to [list] the value of the field at [at], or with [stop] from 0 on a

@@ -99,18 +99,10 @@ static void add_operands(tl_text *out, const tl_unit *unit,
   bool is_short = left_size <= 40 && right_size <= 40 &&
                   memchr(left, '\n', left_size) == NULL &&
                   memchr(right, '\n', right_size) == NULL;
-  tl_text_puts(out, " left ");
-  if (is_short) {
-    tl_text_add(out, left, left_size);
-    tl_text_puts(out, ": ");
-  }
-  tl_text_puts(out, error->left);
-  tl_text_puts(out, ", right ");
-  if (is_short) {
-    tl_text_add(out, right, right_size);
-    tl_text_puts(out, ": ");
-  }
-  tl_text_puts(out, error->right);
+  const char *colon = is_short ? ": " : "";
+  tl_text_printf(out, " left %.*s%s%s, right %.*s%s%s",
+                 is_short ? (int)left_size : 0, left, colon, error->left,
+                 is_short ? (int)right_size : 0, right, colon, error->right);
 }
 
 // Makes the error's excerpt: the source line and a caret below the place.

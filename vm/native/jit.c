@@ -278,20 +278,16 @@ static tl_jit_unit *find_callee(tl_vm *vm, tl_prototype *function,
 // items are used, and what is read as a reference, need all of their tag.
 static bool has_types(const tl_jit_unit *unit, const tl_frame *frame) {
   const tl_slot *base = frame->base;
-  for (uint64_t live = unit->live; live != 0; live &= live - 1) {
-    int s = __builtin_ctzll(live);
+  for (uint64_t read = unit->live | unit->pinned; read != 0; read &= read - 1) {
+    int s = __builtin_ctzll(read);
     if (base[s].tag != unit->tags[s] &&
-        tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s]))
+        ((unit->pinned >> s & 1) != 0 ||
+         tl_jit_type_of(base[s].tag) != tl_jit_type_of(unit->tags[s])))
       return false;
   }
   for (uint32_t i = 0; i < unit->array_count; i++)
     if (base[unit->arrays[i].slot].tag != unit->arrays[i].tag)
       return false;
-  for (uint64_t pinned = unit->pinned; pinned != 0; pinned &= pinned - 1) {
-    int s = __builtin_ctzll(pinned);
-    if (base[s].tag != unit->tags[s])
-      return false;
-  }
   return true;
 }
 

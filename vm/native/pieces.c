@@ -295,20 +295,14 @@ static bool is_known(const tl_plan_step *s) {
 
 // Whether a step, which is no piece and no host's, reads a value.
 static bool reads(const tl_plan_step *s, int value) {
-  for (int k = 0; k < s->arity; k++) {
-    if (s->in[k] == value)
-      return true;
-  }
-  return false;
+  return s->arity > 0 && memchr(s->in, value, s->arity) != NULL;
 }
 
 // Whether the consumer takes the value from memory.
 static bool is_result(const tl_plan *plan, int value) {
-  for (int i = 0; i < plan->result_count; i++) {
-    if (plan->results[i] == value)
-      return true;
-  }
-  return false;
+  int i = 0;
+  while (i < plan->result_count && plan->results[i] != value) i++;
+  return i < plan->result_count;
 }
 
 // Whether a value has to be in memory behind step [to].
