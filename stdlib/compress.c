@@ -178,19 +178,9 @@ static bool make_room(expansion *e) {
 
 // --- Expanding --------------------------------------------------------------
 
-// zlib's allocator.
+// zlib's allocator; Zstandard takes the VM's as they are.
 static void *z_alloc(void *opaque, unsigned items, unsigned size) {
   return tl_library_alloc(opaque, (size_t)items * size);
-}
-
-// zlib's release of memory, the counterpart of its allocator above.
-static void z_free(void *opaque, void *block) {
-  tl_library_free(opaque, block);
-}
-
-// Zstandard's.
-static void *zstd_alloc(void *opaque, size_t nbytes) {
-  return tl_library_alloc(opaque, nbytes);
 }
 
 // zlib's window bits, which say the format too.
@@ -236,7 +226,7 @@ static bool run_zlib(expansion *e, z_stream *z, bool ends) {
 
 // Expands one stream, or one member of gzip.
 static bool inflate_one(expansion *e, tl_packing packing) {
-  z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = e->vm};
+  z_stream z = {.zalloc = z_alloc, .zfree = tl_library_free, .opaque = e->vm};
   if (zlib.inflate_init(&z, window_of(packing), "1", (int)sizeof z) != Z_OK)
     return no_memory(e);
   bool ok = run_zlib(e, &z, false);
@@ -262,7 +252,7 @@ static bool zstd_failed(const expansion *e, size_t code) {
 
 // Where Zstandard takes its work from.
 static zstd_memory memory_of(tl_vm *vm) {
-  return (zstd_memory){zstd_alloc, z_free, vm};
+  return (zstd_memory){tl_library_alloc, tl_library_free, vm};
 }
 
 // Has Zstandard take the data, in pieces, and write what it makes of them: to
@@ -358,7 +348,7 @@ bool tl_compress(tl_vm *vm, const char *what, tl_packing packing, int level,
   expansion e = {vm, what, "the data", data, nbytes, 0, SIZE_MAX / 2, out};
   if (is_zstd)
     return compress_zstd(&e, level);
-  z_stream z = {.zalloc = z_alloc, .zfree = z_free, .opaque = vm};
+  z_stream z = {.zalloc = z_alloc, .zfree = tl_library_free, .opaque = vm};
   if (zlib.deflate_init(&z, level, 8, window_of(packing), 8, 0, "1",
                         (int)sizeof z) != Z_OK)
     return no_memory(&e);

@@ -33,7 +33,6 @@
 // The rows of tl_elementwise_builtins are in the order of tl_op.
 #define TL_FAMILIES(X)                           \
   X(NULL, tl_value_builtins, VALUES)             \
-  X(NULL, tl_operator_builtins, VALUES)          \
   X(NULL, tl_list_builtins, RECORDS)             \
   X(NULL, tl_record_builtins, RECORDS)           \
   X(NULL, tl_struct_builtins, TABLES)            \

@@ -53,6 +53,7 @@ static const tl_module_topic topics[] = {
     {"global/nearness", ITEMS},
     {"global/nests", RECORDS},
     {"global/numbers", NUMBERS},
+    {"global/operators", VALUES},
     {"global/ordering", ORDER},
     {"global/pictures", PLOT},
     {"global/polynomials", POLYNOMIALS},

@@ -5,11 +5,6 @@
 #include "stdlib/families.h"
 #include "vm/engine/matmul.h"
 
-// matmul(x1, x2), which is the operator @ as a function. *out is owned.
-static bool matmul(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  return tl_matmul(vm, args, out);
-}
-
 // --- vecdot -----------------------------------------------------------------
 
 // In Tally: 1 us for 16 and 1,000 items, 1.2 times as long as in C for 100,000.
@@ -100,7 +95,7 @@ static bool diag(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // --- The table --------------------------------------------------------------
 
 #define MATMUL \
-  { "matmul", "x1, x2", matmul }
+  { "matmul", "x1, x2", tl_matmul }
 #define VECDOT \
   { "vecdot", "x1, x2, axis: -1", vecdot }
 #define DIAGONAL \

@@ -12,6 +12,7 @@
 #include "stdlib/arrays.h"
 #include "stdlib/ragged.h"
 #include "vm/bytecode/module.h"
+#include "vm/kernels/kernels.h"
 #include "vm/nested/nested_join.h"
 
 // Fails (kind shape) with the numbers of rows where these differ, else with the
@@ -93,17 +94,6 @@ bool tl_ragged_sort(tl_vm *vm, tl_slot x, bool descending, bool order,
   return tl_rows_close(vm, ok, &offsets, &made, out);
 }
 
-// The n items from [from] on, in reverse.
-static void turn_items(char *to, const char *from, int64_t n, size_t size) {
-  if (size == sizeof(uint64_t)) {
-    for (int64_t i = 0; i < n; i++)
-      memcpy(to + i * 8, from + (n - 1 - i) * 8, 8);
-    return;
-  }
-  for (size_t i = 0; i < (size_t)n; i++)
-    memcpy(to + i * size, from + ((size_t)n - 1 - i) * size, size);
-}
-
 // Where the items of rows come from that are turned round.
 static void turn_places(int64_t *places, int64_t begin, int64_t end) {
   for (int64_t k = begin; k < end; k++) places[k] = begin + end - 1 - k;
@@ -120,17 +110,18 @@ bool tl_ragged_flip(tl_vm *vm, tl_slot x, tl_slot *out) {
   tl_dtype dtype = plain ? tl_array_dtype(items.array) : TL_INT64;
   const int64_t *at = tl_offsets_data(offsets.array);
   int64_t rows = offsets.array->size - 1;
-  size_t size = tl_itemsize(dtype);
+  const ptrdiff_t size = (ptrdiff_t)tl_itemsize(dtype);
   bool ok = !plain || tl_array_contiguous(vm, &items, &from);
   if (ok && plain)
     tl_replace(vm, &items, from);
   tl_array *to = ok ? tl_array_new(vm, dtype, 1, &at[rows]) : NULL;
   ok = to != NULL;
   for (int64_t i = 0; i < rows && tl_poll_ok(vm, i, &ok); i++) {
-    size_t begin = (size_t)at[i] * size;
-    if (plain)
-      turn_items(to->data + begin, items.array->data + begin, at[i + 1] - at[i],
-                 size);
+    const int64_t n = at[i + 1] - at[i];
+    if (plain && n > 0)
+      tl_kernels()->pack[tl_move_size((size_t)size)](
+          to->data + at[i] * size, items.array->data + (at[i + 1] - 1) * size,
+          -size, (size_t)n);
     else
       turn_places(tl_offsets_data(to), at[i], at[i + 1]);
   }

@@ -23,19 +23,12 @@ enum {
 
 // --- Orders -----------------------------------------------------------------
 
-// Writes 0 to n - 1. False where the VM was stopped.
-static bool fill_order(tl_vm *vm, int64_t *order, int64_t n) {
-  for (int64_t i = 0; i < n && tl_poll_at(vm, i); i++) order[i] = i;
-  return !tl_failed(vm);
-}
-
-// The first [count] places of a random order of n items (Fisher and Yates).
+// Moves the first [count] places of a random order to the front of [order],
+// which has 0 to n - 1 (Fisher and Yates).
 static bool shuffle_order(tl_vm *vm, const tl_stream *stream, int64_t *order,
                           int64_t n, int64_t count) {
   // One sequence of words for the whole order, which is made one by one.
   tl_draws s = tl_draws_of(stream, 0);
-  if (!fill_order(vm, order, n))
-    return false;
   for (int64_t i = 0; i < count; i += AHEAD) {
     // Some places are drawn ahead, so that their items come from memory while
     // others move.
@@ -63,7 +56,7 @@ static bool random_order(tl_vm *vm, const char *function, int64_t n,
   tl_stream stream;
   if (!tl_stream_open(vm, function, generator, TL_DRAW_PERMUTATION, &stream))
     return false;
-  tl_array *a = tl_array_new(vm, TL_INT64, 1, &n);
+  tl_array *a = tl_numbers_new(vm, 1, &n, 0, 1);
   bool ok = a && shuffle_order(vm, &stream, (int64_t *)(void *)a->data, n, n);
   return tl_array_finish(vm, ok, a, out);
 }
@@ -113,7 +106,7 @@ typedef struct choice_call {
 
 // Writes the first places of a random order of all items.
 static bool first_of_order(tl_vm *vm, const choice_call *c, int64_t *out) {
-  tl_array *order = tl_array_new(vm, TL_INT64, 1, &c->n);
+  tl_array *order = tl_numbers_new(vm, 1, &c->n, 0, 1);
   if (!order)
     return false;
   int64_t *places = (int64_t *)(void *)order->data;
@@ -140,7 +133,8 @@ static moved *moved_to(moved *table, size_t mask, int64_t place) {
 }
 
 // As shuffle_order does it, but of a few among many: all other items are where
-// they were, so that only the exchanged ones are stored.
+// they were, so that only the exchanged ones are stored. [out] has the first
+// places in order.
 static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
   // At most half full, so that probing is short.
   size_t capacity = 16;
@@ -149,7 +143,7 @@ static bool choose_few(tl_vm *vm, const choice_call *c, int64_t *out) {
   if (!table)
     return false;
   tl_draws s = tl_draws_of(&c->stream, 0);
-  bool ok = fill_order(vm, out, c->count);
+  bool ok = true;
   for (int64_t i = 0; i < c->count && tl_poll_ok(vm, i, &ok); i++) {
     int64_t held = out[i], left = c->n - i;
     int64_t place = i + (int64_t)tl_below(tl_next(&s), (uint64_t)left, &s);
@@ -237,9 +231,11 @@ static bool choice(tl_vm *vm, tl_slot *args, tl_slot *out) {
                    "choice: weights must be an array of %lld numbers, one for "
                    "each item",
                    (long long)c.n);
-  tl_array *drawn = weighted ? draw_units(vm, &c)
-                             : tl_array_new(vm, TL_INT64, is_count ? c.ndim : 1,
-                                            is_count ? c.shape : &c.count);
+  const int ndim = is_count ? c.ndim : 1;
+  const int64_t *shape = is_count ? c.shape : &c.count;
+  tl_array *drawn = weighted    ? draw_units(vm, &c)
+                    : c.replace ? tl_array_new(vm, TL_INT64, ndim, shape)
+                                : tl_numbers_new(vm, ndim, shape, 0, 1);
   bool ok = drawn != NULL &&
             (weighted || choose_plain(vm, &c, (int64_t *)(void *)drawn->data));
   if (!ok || (is_count && !weighted))

@@ -242,20 +242,17 @@ static bool align_axis(tl_vm *vm, tl_slot *x, tl_slot *index, int axis) {
   int64_t shapes[2][TL_MAX_DIMS], strides[2][TL_MAX_DIMS];
   for (int k = 0; k < ndim; k++) {
     int64_t m = tl_shape(a)[k], n = tl_shape(b)[k];
-    strides[0][k] = tl_strides(a)[k];
-    strides[1][k] = tl_strides(b)[k];
-    shapes[0][k] = m;
-    shapes[1][k] = n;
-    if (k == axis || m == n)
-      continue;
-    if (m != 1 && n != 1)
+    const bool joins = k != axis && m == 1, meets = k != axis && n == 1;
+    shapes[0][k] = joins ? n : m;
+    shapes[1][k] = meets ? m : n;
+    if (k != axis && shapes[0][k] != shapes[1][k])
       return tl_fail(vm, TALLY_ERR_SHAPE,
                      "take_along_axis: axis %d is %lld "
                      "against %lld",
                      k, (long long)m, (long long)n);
-    shapes[0][k] = shapes[1][k] = m == 1 ? n : m;
-    strides[m == 1 ? 0 : 1][k] = 0;
   }
+  tl_broadcast_strides(a, ndim, shapes[0], strides[0]);
+  tl_broadcast_strides(b, ndim, shapes[1], strides[1]);
   tl_slot bases[2] = {tl_borrow(*x), tl_borrow(*index)};
   tl_slot *slots[2] = {x, index};
   for (int i = 0; i < 2; i++) {

@@ -64,7 +64,7 @@ bool tl_shared_library_need(tl_vm *vm, const char *function,
 // bytes, for a block that is aligned for anything.
 enum { BEFORE = 16 };
 
-void *tl_library_alloc(tl_vm *vm, size_t nbytes) {
+void *tl_library_alloc(void *vm, size_t nbytes) {
   size_t all;
   size_t *block =
       tl_add_overflows(nbytes, BEFORE, &all) ? NULL : tl_alloc_quiet(vm, all);
@@ -74,7 +74,7 @@ void *tl_library_alloc(tl_vm *vm, size_t nbytes) {
   return (char *)block + BEFORE;
 }
 
-void tl_library_free(tl_vm *vm, void *block) {
+void tl_library_free(void *vm, void *block) {
   if (block == NULL)
     return;
   char *start = (char *)block - BEFORE;

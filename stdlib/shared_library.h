@@ -41,7 +41,7 @@ bool tl_shared_library_need(tl_vm *vm, const char *function,
 
 // Memory of the VM's for a library that takes an allocator: counted, limited
 // and owned by the library. NULL: there is none, and no error is set, as the
-// library may do without.
-void *tl_library_alloc(tl_vm *vm, size_t nbytes);
+// library may do without. [vm] is the VM as libraries hand it back: of no type.
+void *tl_library_alloc(void *vm, size_t nbytes);
 // Frees such a block; NULL is allowed.
-void tl_library_free(tl_vm *vm, void *block);
+void tl_library_free(void *vm, void *block);
