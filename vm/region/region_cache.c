@@ -30,8 +30,12 @@ enum {
 // [dims] is ndim, the lengths, then the strides, as cut_dims has written them.
 static bool same_dims(const tl_array *a, const int64_t *dims) {
   int ndim = tl_ndim(a);
-  return ndim == dims[0] &&
-         memcmp(a->dims, dims + 1, (size_t)ndim * 2 * sizeof *dims) == 0;
+  if (ndim != dims[0])
+    return false;
+  for (int i = 0; i < 2 * ndim; i++)
+    if (a->dims[i] != dims[i + 1])
+      return false;
+  return true;
 }
 
 // Notes that axes of an array that the graph reads are other ones now than
@@ -121,9 +125,13 @@ static bool any_changed(const tl_region_graph *g, const int8_t *uses,
 // The plan is good for views of this shape and these strides, wherever they
 // begin.
 static bool same_geometry(const tl_array *view, const tl_selection *s) {
-  return tl_has_shape(view, s->ndim, s->shape) &&
-         memcmp(tl_strides(view), s->strides,
-                (size_t)s->ndim * sizeof *s->strides) == 0;
+  if (tl_ndim(view) != s->ndim)
+    return false;
+  for (int i = 0; i < s->ndim; i++)
+    if (view->dims[i] != s->shape[i] ||
+        view->dims[s->ndim + i] != s->strides[i])
+      return false;
+  return true;
 }
 
 // The view's shape and strides from now on. One that an earlier guard has made

@@ -14,7 +14,6 @@
 //   a[1:-1] = a[:-2] + a[2:]      one item behind, and one ahead
 //   roll(x, 1) + roll(x, -1)      so all but the first and the last item
 //
-// Built for size.
 #include <math.h>
 #include <string.h>
 
@@ -235,29 +234,32 @@ enum { MARGIN_OF = 8 };
 // across its ends; and how far behind its place an item is read, in bytes.
 typedef struct middle {
   int64_t from[TL_MAX_DIMS], end[TL_MAX_DIMS];
-  int64_t items, behind;
+  int64_t behind;
 } middle;
 
 // Whether two arrays of one memory are walked by the same steps: then an item
 // is always the same number of bytes before or behind the one that is written
 // in its place.
 static bool is_shifted(const tl_array *a, const tl_array *b) {
-  if (!tl_has_shape(a, tl_ndim(b), tl_shape(b)))
+  int ndim = tl_ndim(a);
+  if (tl_ndim(b) != ndim)
     return false;
-  for (int i = 0; i < tl_ndim(a); i++)
-    if (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i])
+  for (int i = 0; i < ndim; i++)
+    if (tl_shape(a)[i] != tl_shape(b)[i] ||
+        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
       return false;
   return true;
 }
 
-// False where places of the target are read at several distances. What lies
-// ahead of what is written does no harm: it is read before.
+// False where places of the target are read at several distances, or where the
+// margins are too much of it. What lies ahead of what is written does no harm:
+// it is read before.
 static bool find_middle(const tl_region_graph *g, const tl_array *target,
                         middle *m) {
   int ndim = tl_ndim(target);
+  bool rolled = tl_region_has_wrap(g);
   m->behind = 0;
-  m->items = 1;
-  for (int k = 0; k < ndim; k++) {
+  for (int k = 0; rolled && k < ndim; k++) {
     m->from[k] = 0;
     m->end[k] = tl_shape(target)[k];
   }
@@ -277,17 +279,18 @@ static bool find_middle(const tl_region_graph *g, const tl_array *target,
     }
     m->behind = behind > m->behind ? behind : m->behind;
   }
+  if (!rolled)
+    return true;
+  int64_t items = 1;
   for (int k = 0; k < ndim; k++)
-    m->items *= m->end[k] > m->from[k] ? m->end[k] - m->from[k] : 0;
-  return true;
+    items *= m->end[k] > m->from[k] ? m->end[k] - m->from[k] : 0;
+  return tl_is_worth_moving(target) &&
+         items >= target->size - target->size / MARGIN_OF;
 }
 
 bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target) {
   middle m;
-  return g->rows == NULL && find_middle(g, target, &m) &&
-         (!tl_region_has_wrap(g) ||
-          (tl_is_worth_moving(target) &&
-           m.items >= target->size - target->size / MARGIN_OF));
+  return g->rows == NULL && find_middle(g, target, &m);
 }
 
 // The margins in front of the middle and behind it along each axis, but those
@@ -318,12 +321,14 @@ static tl_region_status write_middle(tl_region_graph *g, tl_array *to,
   int64_t shape[TL_MAX_DIMS];
   char *place = to->data;
   tl_plan *plan = &g->fresh->plan;
-  for (int k = 0; k < tl_ndim(to); k++) {
+  bool rolled = tl_region_has_wrap(g);
+  for (int k = 0; rolled && k < tl_ndim(to); k++) {
     shape[k] = m->end[k] - m->from[k];
     place += m->from[k] * tl_strides(to)[k];
   }
-  tl_region_tile tile = {tl_ndim(to), shape, NULL, m->from};
-  if (m->items == to->size)
+  tl_region_tile tile = {tl_ndim(to), rolled ? shape : tl_shape(to), NULL,
+                         rolled ? m->from : NULL};
+  if (!rolled)
     plan = tl_region_plan_whole(g, &tile, place, dtype, tl_strides(to));
   else if (!tl_region_plan(g, g->fresh, &tile, place, dtype, tl_strides(to)))
     return TL_REGION_DECLINED;
@@ -342,9 +347,9 @@ tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
   part margins[2 * TL_MAX_DIMS];
   int made = 0, count;
   tl_region_status status = TL_REGION_DONE;
-  if (!find_middle(g, to, &m))
+  if (g->rows != NULL || !find_middle(g, to, &m))
     return TL_REGION_DECLINED;
-  count = find_margins(&m, to, margins);
+  count = tl_region_has_wrap(g) ? find_margins(&m, to, margins) : 0;
   for (; made < count && status == TL_REGION_DONE; made++) {
     part *p = &margins[made];
     p->made = tl_array_new(g->vm, dtype, tl_ndim(to), p->shape);

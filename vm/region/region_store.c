@@ -180,8 +180,8 @@ typedef struct way {
 
 static const way dense = {tl_region_is_dense_target, write_whole};
 static const way ways[] = {{tl_region_is_safe_target, write_whole},
-                           {has_small_parts, run_over_parts},
                            {tl_region_is_shifted, tl_region_write_shifted},
+                           {has_small_parts, run_over_parts},
                            {tl_region_is_paired, tl_region_write_paired}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
@@ -321,7 +321,9 @@ tl_region_status tl_region_to_place(tl_region_graph *g, tl_slot *out) {
   tl_region_status status = TL_REGION_DECLINED;
   tl_dtype dtype = tl_array_dtype(a);
   for (int i = 0; place != NULL && i < (in_place ? WAYS : 0); i++)
-    if (status == TL_REGION_DECLINED && ways[i].fits(g, place))
+    // What waits finds out by itself whether it may, and is asked once.
+    if (status == TL_REGION_DECLINED &&
+        (ways[i].fits == tl_region_is_shifted || ways[i].fits(g, place)))
       status = ways[i].write(g, place, dtype);
   if (place != NULL && !in_place)
     status = tl_region_write(g, place, dtype, true);
