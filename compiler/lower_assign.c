@@ -233,11 +233,15 @@ static bool puts_back(tl_ast *ast, void *context) {
 
 // Whether a statement behind x = get(r, k, fallback) puts x back. Then x is
 // neither r nor k, which are read once more.
-static bool is_put_back(const tl_lower *l, const tl_name *name,
+static bool is_put_back(tl_lower *l, const tl_name *name,
                         const tl_ast_call *call) {
   const tl_name *names[2] = {name};
+  const tl_builtin *builtin = tl_called_builtin(l, call->callee);
   bool is = false;
-  for (uint32_t i = 0; i < 2 && i < call->count; i++) {
+  // Of other calls there may be as many as statements behind them.
+  if (builtin == NULL || strcmp(builtin->name, "get") != 0 || call->count != 3)
+    return false;
+  for (uint32_t i = 0; i < 2; i++) {
     const tl_ast *given = call->arguments[i].value;
     if (given->kind == TL_AST_NAME && given->name.name == name)
       return false;

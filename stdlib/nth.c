@@ -28,15 +28,16 @@ static int64_t least(int64_t a, int64_t b) {
   return a < b ? a : b;
 }
 
-// Only floats have NaN.
+// Only floats have NaN. Those of 16 bits are in no range of a sample.
 static bool is_float(tl_dtype dtype) {
   return dtype == TL_FLOAT32 || dtype == TL_FLOAT64;
 }
 
 // Whether that of the greatest key is one.
 static bool is_nan(tl_dtype dtype, uint64_t key) {
-  return key == (dtype == TL_FLOAT32 ? UINT32_MAX : UINT64_MAX) &&
-         is_float(dtype);
+  return dtype == TL_FLOAT16   ? key == UINT16_MAX
+         : dtype == TL_FLOAT32 ? key == UINT32_MAX
+                               : dtype == TL_FLOAT64 && key == UINT64_MAX;
 }
 
 // Items of uint64 are their own keys and need no buffer.
@@ -419,7 +420,9 @@ static bool find_by_digits(const tl_ranks *r, int64_t k, tl_nth *out) {
               .left = r->n,
               .place = k,
               .next = UINT64_MAX};
-  if (s.shift > 16 && !find_width(r, &s.shift, &first, &most))
+  // Keys of 16 bits are two digits anyway, but NaN has to be seen.
+  if ((s.shift > 16 || r->dtype == TL_FLOAT16) &&
+      !find_width(r, &s.shift, &first, &most))
     return false;
   s.high = above(first, s.shift);
   while (s.shift > 0 && (s.left == r->n || s.left > r->n / PART))

@@ -657,10 +657,13 @@ static bool quantiles_beside(quantiles *q, const char *at, char *out,
         (size_t)lanes);
     tl_sort_side_by_side(q->from, q->lane, n, false);
     for (int64_t j = 0; j < lanes; j++, (*result)++)
-      for (int64_t k = 0; k < q->count; k++)
+      for (int64_t k = 0; k < q->count; k++) {
+        if (!tl_poll_at(q->vm, k))
+          return false;
         store_real(q->dtype, out, k * split->count + *result,
                    interpolate(q, q->from, q->lane + j * (int64_t)size,
                                TL_SORT_ROW, q->at[k]));
+      }
     if (!tl_poll_items(q->vm, (int64_t)n * width))
       return false;
   }
