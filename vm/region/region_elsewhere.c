@@ -91,8 +91,7 @@ static bool find_turns(const tl_region_graph *g, const tl_array *target,
   for (int u = 0; u < g->use_count; u++) {
     const tl_array *a = tl_region_read_array(&g->uses[u]);
     if (a != NULL && tl_arrays_overlap(a, target) &&
-        (g->uses[u].wrap > 0 || !find_turn(a, target, &one) ||
-         !add_turn(t, &one)))
+        (!find_turn(a, target, &one) || !add_turn(t, &one)))
       return false;
   }
   for (int i = 1; i < t->count; i++)
@@ -112,7 +111,7 @@ static bool find_turns(const tl_region_graph *g, const tl_array *target,
 bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target) {
   turns t;
   return tl_is_worth_moving(target) && g->rows == NULL &&
-         find_turns(g, target, &t);
+         !tl_region_has_wrap(g) && find_turns(g, target, &t);
 }
 
 // Each axis is cut from both ends alike, if it has an odd length into an odd
@@ -230,8 +229,9 @@ tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
 
 enum { MARGIN_OF = 8 };
 
-// Along each axis the first item and the end of what no rolled operand reads
-// across its ends; and how far behind its place an item is read, in bytes.
+// Along each axis the first item and the end of what no rolled operand, whether
+// of the target or not, reads across its ends; and how far behind its place an
+// item is read, in bytes.
 typedef struct middle {
   int64_t from[TL_MAX_DIMS], end[TL_MAX_DIMS];
   int64_t behind;
@@ -265,19 +265,24 @@ static bool find_middle(const tl_region_graph *g, const tl_array *target,
   }
   for (int u = 0; u < g->use_count; u++) {
     const tl_array *a = tl_region_read_array(&g->uses[u]);
-    if (a == NULL || !tl_arrays_overlap(a, target))
-      continue;
-    if (!is_shifted(a, target))
+    bool overlaps = a != NULL && tl_arrays_overlap(a, target);
+    if (overlaps && !is_shifted(a, target))
       return false;
-    int64_t behind = target->data - a->data;
-    for (int k = 0; g->uses[u].wrap > 0 && k < ndim; k++) {
+    if (a == NULL || (!overlaps && g->uses[u].wrap == 0))
+      continue;
+    int64_t behind = overlaps ? target->data - a->data : 0;
+    int more = ndim - tl_ndim(a);  // axes that the operand does not have
+    for (int k = 0; g->uses[u].wrap > 0 && k < tl_ndim(a); k++) {
       int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, &g->uses[u])[k];
       shift = shift > n / 2 ? shift - n : shift;
-      m->from[k] = shift > m->from[k] ? shift : m->from[k];
-      m->end[k] = n + shift < m->end[k] ? n + shift : m->end[k];
+      if (shift > m->from[more + k])
+        m->from[more + k] = shift;
+      if (n > 1 && n + shift < m->end[more + k])
+        m->end[more + k] = n + shift;
       behind += shift * tl_strides(a)[k];
     }
-    m->behind = behind > m->behind ? behind : m->behind;
+    if (overlaps && behind > m->behind)
+      m->behind = behind;
   }
   if (!rolled)
     return true;

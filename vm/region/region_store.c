@@ -100,7 +100,7 @@ static bool is_read_behind(const tl_region_graph *g, const tl_array *base,
     const tl_array *a = tl_region_read_array(&g->uses[u]);
     if (a == NULL || !tl_arrays_overlap(a, base))
       continue;
-    if (g->uses[u].wrap > 0 || a->data < base->data)
+    if (a->data < base->data)
       return false;
     tl_broadcast_strides(a, shape->ndim, shape->lengths, strides);
     for (int i = shape->ndim - 1; i >= 0; i--) {
@@ -216,7 +216,8 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
       status = go_over(g, use, dtype, how, out);
   }
   int longer = status == TL_REGION_DECLINED &&
-                       g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL
+                       g->consumer == TL_CONSUMER_ARRAY && g->rows == NULL &&
+                       !tl_region_has_wrap(g)
                    ? find_longer(g, tl_itemsize(dtype))
                    : -1;
   if (longer >= 0)
