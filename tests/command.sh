@@ -122,9 +122,9 @@ print(f(ones((9, 9)).T))\n'
   run dis --native "$dir/script.tly"
   expect 0 ' = fmax ' 'dis --native: the largest of a few'
   absent ' (list|stack|do callb)' 'dis: no list of a few numbers'
-  text 'fn f(x, n) {\n  if n == 0 { return x, 0 }\n  x, a = f(x, n - 1)\n  x[0] += a\n  x, a + 1\n}
+  text 'fn g(x, n) {\n  x[0] += n\n  x, n + 1\n}\nfn f(x, n) {\n  a = 0\n  for i in 0..n { x, a = g(x, a) }\n  x, a\n}
 for i in 0..90 { x, n = f([1, 2], 90) }\nprint(x)\n'
-  run dis --native "$dir/script.tly"; expect 0 '^ +rowcall f' 'dis --native: an array among several results'
+  run dis --native "$dir/script.tly"; expect 0 '^ +rowcall g' 'dis --native: an array among several results'
   text 'fn f(n) {\n  s = 0\n  for t in 0..n { for a, b in ((0, 1), (1, 2)) { s += a - b } }\n  s\n}\nprint(f(3000))\n'
   run dis --native "$dir/script.tly"; absent ' do (list|unpack|next)' 'dis --native: a list of pairs'
   text 'fn f(t) = t in ("+", ("a", -1), 2) or t not in ("x", "y")\n'
