@@ -3,6 +3,8 @@
 //
 //   shape 2 * 3 * 4, dense                one run of 24 items
 //   shape 2 * 3 * 4, transposed inside    2 * 3 runs of 4 items
+//
+// Built for size.
 #include "vm/array/array.h"
 
 // Whether dimension [inner] continues dimension [outer] for every operand, so

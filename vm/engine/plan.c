@@ -1,4 +1,6 @@
 // Building plans: see plan.h; running them is in plan_run.c.
+//
+// Built for size.
 #include "vm/engine/plan.h"
 
 #include "vm/host.h"

@@ -8,6 +8,8 @@
 //   int8 array + 1000     kind value: 1000 does not fit int8
 //   int8 array + 1.5      float64    a higher kind
 //   int8 array < 1000     bool       compared as int64
+//
+// Built for size.
 
 #include "vm/engine/engine_internal.h"
 #include "vm/array/range.h"

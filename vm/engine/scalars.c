@@ -14,6 +14,8 @@
 //
 // A payload of fewer than 8 bytes is extended, or has 0 above it: whoever moves
 // a slot moves 8 bytes, and compares them.
+//
+// Built for size.
 
 #include "vm/engine/scalars.h"
 

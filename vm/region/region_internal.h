@@ -744,9 +744,6 @@ bool tl_region_is_safe_target(const tl_region_graph *g, const tl_array *target);
 // Whether other places of [target] are read in such ways that the result can be
 // written over it all the same, with little memory; and that, declined before
 // anything is written (region_elsewhere.c).
-bool tl_region_is_paired(const tl_region_graph *g, const tl_array *target);
-tl_region_status tl_region_write_paired(tl_region_graph *g, tl_array *to,
-                                        tl_dtype dtype);
 bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target);
 tl_region_status tl_region_write_shifted(tl_region_graph *g, tl_array *to,
                                          tl_dtype dtype);

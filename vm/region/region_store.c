@@ -181,8 +181,7 @@ typedef struct way {
 static const way dense = {tl_region_is_dense_target, write_whole};
 static const way ways[] = {{tl_region_is_safe_target, write_whole},
                            {tl_region_is_shifted, tl_region_write_shifted},
-                           {has_small_parts, run_over_parts},
-                           {tl_region_is_paired, tl_region_write_paired}};
+                           {has_small_parts, run_over_parts}};
 enum { WAYS = sizeof ways / sizeof *ways };
 
 // Over operand [use].
