@@ -1,7 +1,8 @@
-// What the files of the lexer share: lexer.c, lexer_bracket.c and lexer_token.c.
+// What the files of the lexer share: lexer.c, lexer_bracket.c and
+// lexer_token.c.
 //
-// lexer.c reads the text and calls lexer_bracket.c at a bracket; all of them add
-// to the list through lexer_token.c.
+// lexer.c reads the text and calls lexer_bracket.c at a bracket; all of them
+// add to the list through lexer_token.c.
 
 #pragma once
 

@@ -15,8 +15,8 @@
 #include "vm/hints.h"
 
 // A text in the arena, "" when memory fails: a part of a message.
-static TL_PRINTF(2, 3) const char *compose(tl_parser *parser,
-                                           const char *format, ...) {
+static TL_PRINTF(2, 3) const
+    char *compose(tl_parser *parser, const char *format, ...) {
   va_list args;
   va_start(args, format);
   const char *text = tl_arena_format(parser->arena, format, args);

@@ -85,10 +85,10 @@ typedef enum tl_csv_fault {
 // no rows: the rows of parts then have gaps between them.
 typedef struct tl_csv_part {
   const char *from, *to;
-  const char *at;     // read so far
-  int64_t line;       // of [at]
-  int64_t first;      // row
-  int64_t rows;       // read so far
+  const char *at;  // read so far
+  int64_t line;    // of [at]
+  int64_t first;   // row
+  int64_t rows;    // read so far
   int64_t most;
   tl_csv_learned *learned;  // of each column
   tl_csv_fault fault;

@@ -1,6 +1,6 @@
-// Matrix products: the operator @ and matmul. Shapes and dtypes are found first;
-// then each product is one of the kernels', of a loaded BLAS, or of the loops
-// with a vector.
+// Matrix products: the operator @ and matmul. Shapes and dtypes are found
+// first; then each product is one of the kernels', of a loaded BLAS, or of the
+// loops with a vector.
 #pragma once
 
 #include "vm/array/array.h"

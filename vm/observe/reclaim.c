@@ -100,8 +100,8 @@ static void keep_unit(marking *m, tl_unit *unit) {
 // VM is to stop, the walk fails as it does without memory.
 static void look(void *context, tl_slot s) {
   marking *m = context;
-  m->reach.failed = m->reach.failed ||
-                    !tl_poll_items(m->reach.vm, TL_REACH_WORK);
+  m->reach.failed =
+      m->reach.failed || !tl_poll_items(m->reach.vm, TL_REACH_WORK);
   if (!tl_is_heap(s) || s.pointer == NULL)
     return;
   if (!tl_is_array(s) && tl_dtype_of(s) == TL_KIND_FUNCTION) {

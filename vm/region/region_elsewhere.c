@@ -1,8 +1,8 @@
 // Stage "run": a result over an operand of which other places are read, too.
 //
-// What is read lies at one distance from what is written, and results wait until
-// what they overwrite has been read. Near the ends of a rolled axis the other end
-// is read: that margin is computed by itself.
+// What is read lies at one distance from what is written, and results wait
+// until what they overwrite has been read. Near the ends of a rolled axis the
+// other end is read: that margin is computed by itself.
 //
 //   a[1:-1] = a[:-2] + a[2:]      one item behind, and one ahead
 //   roll(x, 1) + roll(x, -1)      so all but the first and the last item
