@@ -272,7 +272,7 @@ static void free_leaf(tl_vm *vm, tl_object *object) {
     tl_object_free(vm, object);
 }
 
-enum { ASK_AFTER = 1 << 16 };  // items that are freed at once
+enum { ASK_AFTER = 1 << 14 };  // items that are freed at once
 
 // The index and the parent that are noted in a container's first item.
 static uint64_t come_back(tl_object *object, tl_object **parent) {

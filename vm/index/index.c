@@ -372,11 +372,16 @@ bool tl_index_take(tl_vm *vm, tl_slot *base, const tl_step *step,
   if (!(tl_is_list(*base) ? list_get(vm, base, step, parts, true, out)
                           : tl_index_get(vm, base, step, parts, out)))
     return false;
-  // A slice may cover all of a string by chance; of [:] alone the compiler
-  // knows that it does.
-  if (!tl_is_owned(*out) && step->items[0].given != 0)
+  if (tl_is_owned(*out) || step->items[0].given == 0)
+    return true;
+  if (!tl_is_string(*out)) {
     *out = tl_retain(vm, *out);
-  return true;
+    return true;
+  }
+  // The slice covers all of the string by chance. Only [:] may return the
+  // string itself, as the compiler relies on.
+  return tl_string_give(
+      tl_string_new(vm, out->string->text, out->string->length), out);
 }
 
 // Writing to a list takes an index or a slice, no index array.
