@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) bool tl_is_dying(const tl_vm *vm,
 
 // Whether it shows a place that is about to be set to what is made of it:
 // p.x += 1. One that was stored has a hold and is as any other view.
-static inline bool tl_is_taken(const tl_array *a) {
+static inline bool tl_is_place(const tl_array *a) {
   const unsigned all = TL_VIEW | TL_HOLD | TL_TAKEN;
   return (a->head.flags & all) == (TL_VIEW | TL_TAKEN);
 }

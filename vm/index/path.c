@@ -333,7 +333,7 @@ static bool update_nested(tl_vm *vm, way w, tl_slot *target, carried *carried,
 static bool replace_part(tl_vm *vm, tl_slot *part, tl_slot value) {
   if (tl_is_array(*part)) {
     // What was computed in the part's own memory is there already.
-    if (tl_is_array(value) && tl_is_taken(value.array) &&
+    if (tl_is_array(value) && tl_is_place(value.array) &&
         tl_array_owner(value.array) == part->array &&
         tl_arrays_coincide(value.array, part->array))
       return true;
@@ -499,7 +499,7 @@ bool tl_path_set(tl_vm *vm, tl_slot *target, const tl_path *path,
       (path->step_count == 1 && tl_is_array(*target)) || tl_is_nested(*target);
   // What was written through a view of the place, and lives on under a name,
   // gets its share of the block: the place is set in a copy.
-  if (tl_is_array(*value) && !tl_is_owned(*value) && tl_is_taken(value->array))
+  if (tl_is_array(*value) && !tl_is_owned(*value) && tl_is_place(value->array))
     tl_hold(vm, *value, TL_CAUSE_VIEW);
   if (tl_is_heap(*value) && !tl_is_owned(*value) && !into_array) {
     carried.value = tl_retain(vm, *value);
