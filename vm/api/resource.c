@@ -263,19 +263,21 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
 
 // --- What the language asks -------------------------------------------------
 
+typedef enum what {
+  FOR_ATTRIBUTE,
+  FOR_INDEX,
+  FOR_PUT,
+  FOR_CALL,
+  FOR_OPERATE,
+  FOR_MORE,
+  FOR_NEXT,
+  FOR_REPR
+} what;
+
 // A hook that is asked, and what it gets besides the arguments.
 // On the stack of the call that asks: a hook keeps no pointer to it.
 typedef struct asking {
-  enum {
-    FOR_ATTRIBUTE,
-    FOR_INDEX,
-    FOR_PUT,
-    FOR_CALL,
-    FOR_OPERATE,
-    FOR_MORE,
-    FOR_NEXT,
-    FOR_REPR
-  } what;
+  what what;
   const tally_resource *type;
   void *object;
   const char *text;  // the attribute's or the operator's name
@@ -329,7 +331,7 @@ static bool ask(tl_vm *vm, asking *a, uint32_t count, tl_slot *args,
 }
 
 // The hooks and the object of a value.
-static asking asking_of(tl_slot s, int what) {
+static asking asking_of(tl_slot s, what what) {
   return (asking){.what = what,
                   .type = resource_of(s)->type,
                   .object = resource_of(s)->object,
