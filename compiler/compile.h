@@ -60,7 +60,7 @@ typedef tally_status tl_compute(void *context, const char *text, size_t nbytes,
                                 const char **message);
 
 // Compiles a script and sets [out] to a new list: its errors, those that are
-// certain (certain.h) and then its warnings (warnings.h), each a record of kind
+// certain (certain.c) and then its warnings (warnings.c), each a record of kind
 // ("name", …, "warning"), message, line, column, begin and end as byte offsets,
 // and report, all of it as errors are shown. False after tl_fail: the text is
 // not UTF-8, or memory failed.

@@ -1,8 +1,8 @@
-// What the files of the lexer share: lexer.c, lexer_bracket.c and
-// lexer_token.c.
+// What the files of the lexer share: lexer.c, lexer_bracket.c, lexer_string.c
+// and lexer_token.c.
 //
-// lexer.c reads the text and calls lexer_bracket.c at a bracket; all of them
-// add to the list through lexer_token.c.
+// lexer.c reads the text and calls the others at a quote or a bracket; all of
+// them add to the list through lexer_token.c.
 
 #pragma once
 
@@ -51,3 +51,15 @@ tl_open *tl_lexer_innermost(tl_lexer *lexer);
 // (AFTER_NEWLINE), and makes errors of brackets that were never closed unless
 // [is_partial].
 void tl_lexer_lay_out(tl_lexer *lexer, bool is_partial);
+
+// At a quote: adds the string, or its part up to the first hole.
+void tl_lexer_string(tl_lexer *lexer);
+// At r": adds the string, which has no holes.
+void tl_lexer_raw_string(tl_lexer *lexer);
+// Behind the } of a hole, which stands at [begin]: adds the part of the string
+// up to the next hole or the end.
+void tl_lexer_string_rest(tl_lexer *lexer, uint32_t begin);
+// At the : of a hole: adds its format.
+void tl_lexer_format(tl_lexer *lexer);
+// At a `: adds the type.
+void tl_lexer_type(tl_lexer *lexer);

@@ -7,8 +7,9 @@
 //   parser_statement.c   assignments, definitions, imports
 //   parser_expression.c  pipes, binary levels by precedence, signs, powers
 //   parser_postfix.c     calls, indices, fields behind an operand
-//   parser_primary.c     operands, what stands in brackets; if, while, for, try
+//   parser_primary.c     operands, and what stands in brackets
 //   parser_function.c    parameters and bodies
+//   parser_control.c     if, while, for, try
 //   parser_string.c      strings with holes
 //   parser_literal.c     names, numbers, strings without holes, types
 //   parser_report.c      what errors say
@@ -172,6 +173,13 @@ tl_ast *tl_parse_fn(tl_parser *parser);
 // begins at [begin] and has its caret at [at].
 tl_ast *tl_parse_function(tl_parser *parser, const tl_name *name,
                           uint32_t begin, uint32_t at);
+// Control structures, at their keyword.
+tl_ast *tl_parse_if(tl_parser *parser);
+tl_ast *tl_parse_while(tl_parser *parser);
+tl_ast *tl_parse_for(tl_parser *parser);
+tl_ast *tl_parse_try(tl_parser *parser);
+// NAME (',' NAME)* 'in': the names of a `for`, into the arena.
+bool tl_parse_loop_names(tl_parser *parser, tl_ident **names, uint32_t *count);
 // A block, at its `{`; anything else is reported.
 tl_ast *tl_parse_block(tl_parser *parser);
 // Reports that a block must begin here, for `:`, `then` and `do` with the form

@@ -1,4 +1,4 @@
-// Operands: names, literals, control structures and what stands in brackets.
+// Operands: names, literals and what stands in brackets.
 //
 // A parenthesis (rule 4 of the grammar) begins many things, which are
 // distinguished without backtracking:
@@ -9,138 +9,8 @@
 //   ()            list
 //   (e …          parse e, then: `:` a record with a computed key,
 //                 for/if a comprehension, `,` a list, `)` the expression
+
 #include "compiler/parser_internal.h"
-
-// --- Control structures -----------------------------------------------------
-
-// if, while, for and try. All of them are expressions, so tl_parse_primary
-// calls these; a statement is an expression that stands alone.
-
-// --- Headers ---
-
-// An expression that must be followed by a block.
-static tl_ast *parse_header(tl_parser *parser) {
-  tl_ast *value = tl_parse_expr(parser);
-  if (!value)
-    return NULL;
-  if (parser->kind == TL_TOKEN_BRACE)
-    return value;
-  return tl_parser_report_no_block(parser);
-}
-
-// At an `if`: its condition and block.
-static bool parse_arm(tl_parser *parser, tl_arm *arm) {
-  tl_parser_advance(parser);
-  arm->test = parse_header(parser);
-  if (!arm->test)
-    return false;
-  arm->body = tl_parse_block(parser);
-  return arm->body != NULL;
-}
-
-// All arms of an if … else if … else, and the last block.
-static bool parse_arms(tl_parser *parser, tl_ast_if *out) {
-  // How many arms there are is seen at the end.
-  size_t mark = parser->scratch_used;
-  do {
-    tl_arm arm;
-    if (!parse_arm(parser, &arm) || !tl_parser_push(parser, &arm, sizeof arm))
-      return false;
-    if (!tl_parser_accept(parser, TL_TOKEN_ELSE))
-      break;
-    // `else` without `if` is the last.
-    if (parser->kind != TL_TOKEN_IF) {
-      out->otherwise = tl_parse_block(parser);
-      if (!out->otherwise)
-        return false;
-      break;
-    }
-  } while (parser->kind == TL_TOKEN_IF);
-  return tl_parser_take(parser, mark, sizeof(tl_arm), &out->arms, &out->count);
-}
-
-// Without `else` its value is none.
-static tl_ast *parse_if(tl_parser *parser) {
-  uint32_t begin = tl_parser_token(parser)->begin;
-  tl_ast node = {.kind = TL_AST_IF};
-  if (!parse_arms(parser, &node.condition))
-    return NULL;
-  return tl_parser_node(parser, &node, begin, begin);
-}
-
-// while test { … }.
-static tl_ast *parse_while(tl_parser *parser) {
-  uint32_t begin = tl_parser_advance(parser);
-  tl_ast *test = parse_header(parser);
-  tl_ast *body = test ? tl_parse_block(parser) : NULL;
-  tl_ast node = {.kind = TL_AST_WHILE, .while_loop = {test, body}};
-  return body ? tl_parser_node(parser, &node, begin, begin) : NULL;
-}
-
-// NAME (',' NAME)* 'in': the names of a `for`, into the arena.
-// NAME (',' NAME)* 'in', where parentheses and `=` are reported with the form
-// that is right.
-static bool parse_loop_names(tl_parser *parser, tl_ident **names,
-                             uint32_t *count) {
-  size_t mark = parser->scratch_used;
-  // for (x in xs) of other languages.
-  if (tl_parser_rejects(
-          parser, TL_TOKEN_PAREN,
-          "`for` takes no parentheses: for x in xs { … }, or with "
-          "two names for k, v in r { … }"))
-    return false;
-  do {
-    tl_ident ident;
-    if (tl_parser_rejects(
-            parser, TL_TOKEN_PAREN,
-            "`for` takes names alone: for i, p in … { a, b = p; … }"))
-      return false;
-    if (!tl_parse_ident(parser, &ident, "a name after `for`") ||
-        !tl_parser_push(parser, &ident, sizeof ident))
-      return false;
-  } while (tl_parser_accept(parser, TL_TOKEN_COMMA));
-  // for i = 1 … of other languages.
-  if (tl_parser_rejects(parser, TL_TOKEN_ASSIGN,
-                        "a loop over numbers is for i in 0..n { … }"))
-    return false;
-  return tl_parser_take(parser, mark, sizeof(tl_ident), names, count) &&
-         tl_parser_expect(parser, TL_TOKEN_IN, "`in`");
-}
-
-// for NAME, NAME … in value { … }.
-static tl_ast *parse_for(tl_parser *parser) {
-  tl_ast_for loop = {.name_count = 0};
-  uint32_t begin = tl_parser_advance(parser);
-  if (!parse_loop_names(parser, &loop.names, &loop.name_count))
-    return NULL;
-  loop.value = parse_header(parser);
-  if (!loop.value)
-    return NULL;
-  loop.body = tl_parse_block(parser);
-  if (!loop.body)
-    return NULL;
-  tl_ast node = {.kind = TL_AST_FOR, .for_loop = loop};
-  return tl_parser_node(parser, &node, begin, begin);
-}
-
-// Control structures, at their keyword.
-// try { … } catch [name] { … }.
-static tl_ast *parse_try(tl_parser *parser) {
-  tl_ast_try attempt = {.body = NULL};
-  uint32_t begin = tl_parser_advance(parser);
-  attempt.body = tl_parse_block(parser);
-  if (!attempt.body ||
-      !tl_parser_expect(parser, TL_TOKEN_CATCH, "`catch` after `try { … }`"))
-    return NULL;
-  if (parser->kind == TL_TOKEN_NAME &&
-      !tl_parse_ident(parser, &attempt.error, "a name"))
-    return NULL;
-  attempt.handler = tl_parse_block(parser);
-  if (!attempt.handler)
-    return NULL;
-  tl_ast node = {.kind = TL_AST_TRY, .attempt = attempt};
-  return tl_parser_node(parser, &node, begin, begin);
-}
 
 // --- Lists of expressions ---
 
@@ -204,7 +74,7 @@ static bool parse_clause(tl_parser *parser, tl_clause *clause) {
   uint32_t begin = tl_parser_token(parser)->begin;
   *clause = (tl_clause){.names = NULL};
   if (tl_parser_accept(parser, TL_TOKEN_FOR)) {
-    if (!parse_loop_names(parser, &clause->names, &clause->name_count))
+    if (!tl_parse_loop_names(parser, &clause->names, &clause->name_count))
       return false;
   } else {
     // At `if`, which has no names.
@@ -543,13 +413,13 @@ tl_ast *tl_parse_primary(tl_parser *parser) {
     case TL_TOKEN_FN:
       return tl_parse_fn(parser);
     case TL_TOKEN_IF:
-      return parse_if(parser);
+      return tl_parse_if(parser);
     case TL_TOKEN_WHILE:
-      return parse_while(parser);
+      return tl_parse_while(parser);
     case TL_TOKEN_FOR:
-      return parse_for(parser);
+      return tl_parse_for(parser);
     case TL_TOKEN_TRY:
-      return parse_try(parser);
+      return tl_parse_try(parser);
     default:
       return report_no_operand(parser);
   }

@@ -5,6 +5,8 @@
 //       idx  ─ wrapped, checked ──────┴ broadcast, times strides ─▶ offsets
 //     tl_gather_items   reads at each position: a new array
 //     tl_scatter_items  writes there, after all positions were checked
+//
+// Built for size.
 #include <inttypes.h>
 
 #include "vm/index/select.h"
