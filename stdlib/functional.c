@@ -93,9 +93,11 @@ static bool open_both(tl_vm *vm, const char *function, tl_slot *args, callee *c,
       !tl_items_count(vm, function, args[0], &xs->count))
     return false;
   bool ends = tl_is_list(args[0]) && tl_is_unique(args[0]);
-  for (int64_t i = 0; ends && !xs->gives && i < xs->count; i++)
+  bool ok = true;
+  for (int64_t i = 0;
+       ends && !xs->gives && i < xs->count && tl_poll_ok(vm, i, &ok); i++)
     xs->gives = tl_is_heap(args[0].list->items[i]);
-  return true;
+  return ok;
 }
 
 // The item at [index]: borrowed from a list that lives on, else owned.

@@ -263,7 +263,8 @@ void tl_resource_free(tl_vm *vm, tl_resource *resource) {
 
 // --- What the language asks -------------------------------------------------
 
-typedef enum what {
+// What a hook is asked for.
+typedef enum purpose {
   FOR_ATTRIBUTE,
   FOR_INDEX,
   FOR_PUT,
@@ -272,12 +273,12 @@ typedef enum what {
   FOR_MORE,
   FOR_NEXT,
   FOR_REPR
-} what;
+} purpose;
 
 // A hook that is asked, and what it gets besides the arguments.
 // On the stack of the call that asks: a hook keeps no pointer to it.
 typedef struct asking {
-  what what;
+  purpose what;
   const tally_resource *type;
   void *object;
   const char *text;  // the attribute's or the operator's name
@@ -331,7 +332,7 @@ static bool ask(tl_vm *vm, asking *a, uint32_t count, tl_slot *args,
 }
 
 // The hooks and the object of a value.
-static asking asking_of(tl_slot s, what what) {
+static asking asking_of(tl_slot s, purpose what) {
   return (asking){.what = what,
                   .type = resource_of(s)->type,
                   .object = resource_of(s)->object,

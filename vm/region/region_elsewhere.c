@@ -18,6 +18,7 @@ typedef struct part {
   tl_array *made;  // of that shape
 } part;
 
+// One item in so many may lie in the margins, whose results wait in arrays.
 enum { MARGIN_OF = 8 };
 
 // Along each axis the first item and the end of what no rolled operand, whether
