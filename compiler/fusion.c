@@ -23,9 +23,8 @@ enum { INLINE_WORDS = 48 };
 
 static void fusion_find_joins(tl_prototype *p);
 
-// What an instruction is to a region; of a call of a script function, whether
-// it may be part of one. What only the run can know is assumed to fit.
-// What an instruction is to a region, where calls are looked into:
+// What an instruction is to a region, where calls are looked into. What only
+// the run can know is assumed to fit.
 //
 //   OWN     only of a function that is called here, and of views
 //   CALLB   by the built-in's own trait
@@ -48,7 +47,6 @@ static tl_region_step fusion_step(const tl_writers *w, uint32_t pc,
   return whole && callee->joins >= TL_JOINS ? kind : TL_STEP_NONE;
 }
 
-// Whether an instruction takes views of its operands.
 // Whether the step needs its array to exist as such, because a view is made of
 // it: an index, a roll, or a call of a function that does so inside.
 static bool fusion_takes_views(const tl_writers *w, uint32_t pc,
@@ -60,8 +58,8 @@ static bool fusion_takes_views(const tl_writers *w, uint32_t pc,
   return callee != NULL && callee->joins == TL_JOINS_VIEWS;
 }
 
-// Whether an operation may make a mask.
-// By the rule of the operation's result; bitwise operations of bool give bool.
+// Whether an operation may make a mask, by the rule of its result: bitwise
+// operations of bool give bool.
 static bool fusion_makes_mask(tl_op op) {
   switch ((tl_rule)tl_ops[op].rule) {
     case TL_RULE_COMPARE:
@@ -465,13 +463,12 @@ static int32_t find_first(tl_fusion *f, int32_t last) {
 // --- Units ------------------------------------------------------------------
 
 // Whether an array of which a view is taken ends in the unit: the result may go
-// over it, x + x[::-1], or to the front of it, x[k:] - x[:-k], though it is of
-// a single operation.
+// to the front of it, x[k:] - x[:-k], though it is of a single operation.
 static bool ends_viewed(const tl_fusion *f, int32_t first, int32_t last) {
   for (int32_t i = first; i < last; i++)
-    for (int32_t k = i; f->steps[i].kind == TL_STEP_VIEW && k <= last; k++)
-      if (may_end(&f->steps[k].d, (int32_t)f->steps[i].d.operands[0]))
-        return true;
+    if (f->steps[i].kind == TL_STEP_VIEW &&
+        may_end(&f->steps[i].d, (int32_t)f->steps[i].d.operands[0]))
+      return true;
   return false;
 }
 

@@ -29,7 +29,6 @@
 
 // One array of all strings, each list a row of it. A list with an item that is
 // no string fails.
-// Lists of strings as rows of strings.
 static bool join_lists(tl_vm *vm, int64_t count, const tl_slot *lists,
                        tl_slot *out) {
   tl_array *offsets = tl_offsets_new(vm, count);
