@@ -38,7 +38,10 @@ for name in test_pool test_api_interrupts test_api_limits test_api_exchange \
   check "$name" '' "$build/tests/unit/$name"
 done
 # Array work in several threads, and the same result in one.
-check 'reductions in threads' '' "$build/tally" test tests/lib/reductions.tly
+for script in tests/lib/reductions.tly tests/lang/peak_of_spellings.tly \
+  tests/lang/*_in_one_pass.tly; do
+  check "$script in threads" '' "$build/tally" test "$script"
+done
 
 echo "$passed passed, $failed failed"
 [ "$failed" = 0 ]

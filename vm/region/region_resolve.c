@@ -5,6 +5,7 @@
 //
 // Built for size.
 #include <math.h>
+#include <stdatomic.h>
 #include <string.h>
 
 #include "vm/region/region_internal.h"
@@ -210,19 +211,20 @@ static void note_values(tl_region_graph *g, const tl_region_node *n) {
   }
 }
 
-// Whether all items that a cast finds fit.
+// What a cast finds. Several threads look, and none takes back what another
+// has found.
 typedef struct fitting {
   tl_within *within;
   tl_bounds bounds;
-  bool ok;
+  atomic_bool failed;
 } fitting;
 
 static void look_at(void *context, const void *const *items, size_t n) {
   fitting *f = context;
-  f->ok = f->ok && f->within(items[0], n, &f->bounds);
+  if (!atomic_load(&f->failed) && !f->within(items[0], n, &f->bounds))
+    atomic_store(&f->failed, true);
 }
 
-// Parts for several threads: what one of them finds is found.
 static void *look_on(void *context, int64_t first, void *local) {
   (void)first;
   (void)local;
@@ -234,7 +236,7 @@ static void *look_on(void *context, int64_t first, void *local) {
 // moved to save memory. An error may be pending.
 static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
   static const tl_plan_split split = {.items = 1, .begin = look_on};
-  fitting f = {tl_kernels()->within[from], {0}, true};
+  fitting f = {.within = tl_kernels()->within[from]};
   tl_region_node nodes[TL_REGION_NODES];  // large: not cleared
   tl_region_graph part = *g;
   int at = (int)(n - g->nodes);
@@ -261,7 +263,7 @@ static bool fits_all(tl_region_graph *g, tl_region_node *n, tl_dtype from) {
   return tl_region_is_cheap(&part) &&
          tl_region_feed(&part, NULL, from, look_at, &f, &split) ==
              TL_REGION_DONE &&
-         f.ok;
+         !atomic_load(&f.failed);
 }
 
 static bool resolve_cast(tl_region_graph *g, tl_region_node *n) {
