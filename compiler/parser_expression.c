@@ -71,18 +71,15 @@ static const tl_operator prefixes[TL_TOKEN_KIND_COUNT] = {
 };
 
 // An operand with signs before it: -x ** 2 is -(x ** 2).
-static tl_ast *parse_unary(tl_parser *parser) {
+static tl_ast *parse_signs(tl_parser *parser) {
   tl_operator op = prefixes[parser->kind];
   uint32_t at = tl_parser_token(parser)->begin;
   if (op == 0)
     return parse_power(parser);
   if (!tl_parser_enter(parser, TL_NESTING_SIGN))
     return NULL;
-  // x++ would read on into the next line.
-  if (tl_parser_report_increment(parser))
-    return NULL;
   tl_parser_advance(parser);
-  tl_ast *operand = parse_unary(parser);
+  tl_ast *operand = parse_signs(parser);
   parser->depth -= TL_NESTING_SIGN;
   if (!operand)
     return NULL;
@@ -93,6 +90,12 @@ static tl_ast *parse_unary(tl_parser *parser) {
                           "this number with its minus does not fit int64, "
                           "whose smallest is -9223372036854775808");
   return make_unary(parser, TL_AST_UNARY, op, operand, at);
+}
+
+// The operand of an operator: behind that of x++ the expression would go on in
+// the next line.
+static tl_ast *parse_unary(tl_parser *parser) {
+  return tl_parser_report_increment(parser) ? NULL : parse_signs(parser);
 }
 
 // --- Binary levels ---
