@@ -214,15 +214,17 @@ static void note_values(tl_region_graph *g, const tl_region_node *n) {
 typedef struct fitting {
   tl_within *within;
   tl_bounds bounds;
-  bool ok;
+  atomic_bool ok;
 } fitting;
 
 static void look_at(void *context, const void *const *items, size_t n) {
   fitting *f = context;
-  f->ok = f->ok && f->within(items[0], n, &f->bounds);
+  if (f->ok && !f->within(items[0], n, &f->bounds))
+    f->ok = false;
 }
 
-// Parts for several threads: what one of them finds is found.
+// Parts for several threads, which only ever set it to false: what one of them
+// finds is found.
 static void *look_on(void *context, int64_t first, void *local) {
   (void)first;
   (void)local;
