@@ -292,12 +292,13 @@ torture:
 	$(SUBMAKE) BUILD=build/audit CFLAGS='$(AUDIT_CFLAGS)' tests
 	@tests/torture build/audit $(MINUTES)
 
-# Not optimised, so that lines and branches are those of the sources.
+# Not optimised, and no function is put in place of its calls, so that lines and
+# branches are those of the sources.
 ## coverage  which lines and branches of vm/ and compiler/ the tests reach
 coverage:
 	@CC='$(CC)' tools/setup --tests
 	$(SUBMAKE) BUILD=build/coverage KERNEL_OPT=-O1 SPELLED_OUT=-O0 \
-	  CFLAGS='-O0 --coverage' tests
+	  CFLAGS='-O0 --coverage -Dalways_inline=' tests
 	@tools/coverage build/coverage
 
 ## docs      the reference of all built-in functions, a page for the browser

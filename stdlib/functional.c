@@ -21,10 +21,10 @@
 static tl_op known_op(tl_slot f) {
   if (!tl_is_kind(f, TL_KIND_BUILTIN))
     return TL_OP_COUNT;
-  const tl_builtin *builtin = f.pointer;
-  ptrdiff_t index = builtin - tl_elementwise_builtins;
-  bool inside = builtin >= tl_elementwise_builtins && index < TL_OP_COUNT;
-  return inside ? (tl_op)index : TL_OP_COUNT;
+  // As a number, since a difference of pointers is only defined within a table.
+  const uintptr_t first = (uintptr_t)tl_elementwise_builtins;
+  const uintptr_t index = ((uintptr_t)f.pointer - first) / sizeof(tl_builtin);
+  return index < TL_OP_COUNT ? (tl_op)index : TL_OP_COUNT;
 }
 
 // The function that is called for items. An operation such as (+) or sqrt is

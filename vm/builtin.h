@@ -106,7 +106,7 @@ typedef enum tl_lifts {
   // Not at all: it gets the argument as it is.
   TL_NOT_LIFTED,
   // Of values that may be missing it works on the values, and on the mask
-  // alike.
+  // alike; it gives an array of one axis or more.
   TL_OF_MASKS,
   // It works on each item by itself.
   TL_OF_ITEMS,

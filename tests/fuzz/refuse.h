@@ -33,4 +33,21 @@ typedef struct refused_sites {
 } refused_sites;
 extern refused_sites *refused_from;  // borrowed; NULL: not kept
 
+// Where allocations are refused now: borrowed, NULL nowhere. On systems whose
+// linker cannot wrap functions only those that reach the host's allocator are.
+extern refusals *refused_blocks;
+
+// The requests of a run that came from where none had come from before, in this
+// run or an earlier one: by the functions that led there, CALLERS of them.
+enum { PLACES = 1 << 17, CALLERS = 6 };
+typedef struct refused_places {
+  uint32_t count, used;  // of requests; of the table
+  uint64_t requests[PLACES / 2];
+  uint64_t seen[PLACES];  // a hash table of callers
+} refused_places;
+extern refused_places *new_places;  // borrowed; NULL: nobody looks
+
+// Whether this request for memory is refused.
+bool refuse_block(void);
+
 #endif

@@ -2,16 +2,18 @@
 // each run ends as it would have, or with an error, holds nothing afterwards
 // and leaves the VM usable (E5).
 //
-//   starved [--calls] [--onwards] POINTS FIRST FILE ...
+//   starved [--calls | --places] [--onwards] POINTS FIRST FILE ...
 //   starved cap FILE ...       runs each part under a memory limit of the peak
-//                              that it reports, which has to suffice, and of one
-//                              byte less, which has not
+//                              that it reports, which has to suffice, and of
+//                              one byte less, which has not
 //
 //   POINTS     of a part with more requests than these as many of them, spread
 //              evenly; which ones is FIRST's to say
 //   --calls    requests are calls of the system (open, read, mmap, …) instead
 //              of allocations; no file may stay open, no temporary one lie
 //              about, and where a script asserts that a file is whole it is
+//   --places   of allocations those that come from where none came from before,
+//              in any of the files: each way to an allocation is refused once
 //   --onwards  and all that follow are refused too
 //   --sites    with --calls: prints the places that calls were refused from
 //
@@ -38,6 +40,7 @@
 #include "tests/fuzz/refuse.h"
 
 static bool of_calls, onwards, show_sites;
+static refused_places *places;  // shared with the parent; NULL: by number
 
 typedef struct memory {
   int64_t bytes;  // allocated and not given back
@@ -52,7 +55,7 @@ static void *resize(void *context, void *block, size_t old_size,
     free(block);
     return NULL;
   }
-  if (!of_calls && is_refused(&m->refused))
+  if (!of_calls && refuse_block())
     return NULL;
   void *moved = realloc(block, new_size);
   if (moved != NULL)
@@ -146,18 +149,22 @@ static bool perform(const part *p, uint64_t at, uint64_t *count) {
   m.refused.onwards = onwards;
   m.refused.fail_at = of_calls ? at : 0;
   refused_calls = of_calls ? &m.refused : NULL;
+  refused_blocks = of_calls ? NULL : &m.refused;
   if (tally_open(&options, &vm) != TALLY_OK) {
-    refused_calls = NULL;
+    refused_calls = refused_blocks = NULL;
     return (of_calls && at != 0 && count_open() == open_before) ||
            report(p, at, "the VM did not open", "");
   }
-  uint64_t before = of_calls ? 0 : m.refused.requests;
-  m.refused.fail_at = at == 0 ? 0 : before + at;
+  if (!of_calls)
+    m.refused.requests = 0;
+  m.refused.fail_at = at;
+  new_places = at == 0 ? places : NULL;
   tally_status status =
       tally_run_source(vm, p->path, p->source, p->nbytes, 0, NULL);
-  *count = m.refused.requests - before;
+  *count = m.refused.requests;
   m.refused.fail_at = 0;
-  refused_calls = NULL;
+  refused_calls = refused_blocks = NULL;
+  new_places = NULL;
   bool ok = check_end(p, at, vm, status);
   char message[128];
   size_t held = tally_close(vm);
@@ -267,9 +274,13 @@ static void work(const part *p, progress *shared, uint64_t points,
     shared->failed++;
     return;
   }
+  if (places != NULL)
+    count = places->count;
   uint64_t runs = count < points ? count : points;
   while (shared->next < runs) {
     shared->at = choose(shared->next++, points, count, first);
+    if (places != NULL)
+      shared->at = places->requests[shared->at - 1];
     if (perform(p, shared->at, &unused))
       shared->passed++;
     else
@@ -282,13 +293,14 @@ static void work(const part *p, progress *shared, uint64_t points,
 static bool run_part(const part *p, progress *shared, uint64_t points,
                      uint64_t first) {
   shared->next = shared->at = 0;
+  if (places != NULL)
+    places->count = 0;
   for (;;) {
     fflush(stdout);
     pid_t child = fork();
     if (child == 0) {
       work(p, shared, points, first);
-      fflush(stdout);
-      _exit(0);
+      exit(0);  // not _exit: what a build with --coverage counted is written
     }
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) < 0)
@@ -360,13 +372,11 @@ static bool link_data(const char *here, const char *folder) {
   return true;
 }
 
-// Children keep what they refused where the parent sees it.
-static bool keep_sites(void) {
-  if (!show_sites)
-    return true;
-  refused_from = mmap(NULL, sizeof *refused_from, PROT_READ | PROT_WRITE,
-                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  return refused_from != MAP_FAILED;
+// Memory that children and the parent see, zeroed; NULL where there is none.
+static void *share(size_t nbytes) {
+  void *at = mmap(NULL, nbytes, PROT_READ | PROT_WRITE,
+                  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? NULL : at;
 }
 
 // As addresses from the program's beginning, which the system chooses.
@@ -378,15 +388,18 @@ static void print_sites(void) {
 }
 
 int main(int argc, char **argv) {
+  bool by_place = false;
   for (; argc > 1 && strncmp(argv[1], "--", 2) == 0; argc--, argv++) {
     of_calls |= strcmp(argv[1], "--calls") == 0;
     onwards |= strcmp(argv[1], "--onwards") == 0;
     show_sites |= strcmp(argv[1], "--sites") == 0;
+    by_place |= strcmp(argv[1], "--places") == 0;
   }
   const bool caps = argc > 2 && strcmp(argv[1], "cap") == 0;
   if (argc < 4 && !caps) {
     fputs(
-        "usage: starved [--calls] [--onwards] [--sites] POINTS FIRST FILE ...\n"
+        "usage: starved [--calls [--sites] | --places] [--onwards] POINTS FIRST "
+        "FILE ...\n"
         "       starved cap FILE ...\n",
         stderr);
     return 2;
@@ -395,11 +408,13 @@ int main(int argc, char **argv) {
   // In memory, where syncing costs nothing.
   snprintf(folder, sizeof folder, "%s/tally-starved-XXXXXX",
            access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
-  progress *shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE,
-                          MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED || getcwd(here, sizeof here) == NULL ||
+  progress *shared = share(sizeof *shared);
+  refused_from = show_sites ? share(sizeof *refused_from) : NULL;
+  places = by_place ? share(sizeof *places) : NULL;
+  if (shared == NULL || show_sites != (refused_from != NULL) ||
+      by_place != (places != NULL) || getcwd(here, sizeof here) == NULL ||
       mkdtemp(folder) == NULL || setenv("TMPDIR", folder, 1) != 0 ||
-      !link_data(here, folder) || !keep_sites()) {
+      !link_data(here, folder)) {
     return 2;
   }
   uint64_t points = caps ? 0 : strtoull(argv[1], NULL, 10);

@@ -1,14 +1,47 @@
-// Calls of the system by the library, each of which can be refused. The linker
-// puts __wrap_NAME in place of NAME (--wrap, see the Makefile) for all that is
-// linked here: what is refused is counted by refuse.h.
+// Calls of the system by the library, and its allocations, each of which can be
+// refused. The linker puts __wrap_NAME in place of NAME (--wrap, see the
+// Makefile) for all that is linked here: what is refused is counted by
+// refuse.h.
 #define _GNU_SOURCE 1
 
 #include "tests/fuzz/refuse.h"
 
-#include <stddef.h>
+#include "vm/memory/memory_internal.h"
 
-refusals *refused_calls;
+refusals *refused_calls, *refused_blocks;
 refused_sites *refused_from;
+refused_places *new_places;
+
+// Notes the request if it is the first from there. Without frame pointers only
+// some callers are known, so that there are fewer places.
+__attribute__((no_sanitize("address"))) static void note_place(
+    uint64_t request) {
+  void **frame = __builtin_frame_address(0), **next;
+  uint64_t hash = 1;
+  for (int i = 0; i < CALLERS; i++, frame = next) {
+    hash = (hash ^ (uintptr_t)frame[1]) * UINT64_C(0x9e3779b97f4a7c15);
+    next = *frame;
+    if (next <= frame || (char *)next - (char *)frame > 1 << 14 ||
+        (uintptr_t)next % sizeof(void *) != 0)
+      break;
+  }
+  uint32_t at = (uint32_t)(hash >> 40) % PLACES;
+  while (new_places->seen[at] != 0 && new_places->seen[at] != hash)
+    at = (at + 1) % PLACES;
+  if (new_places->seen[at] == hash || new_places->used == PLACES / 2)
+    return;
+  new_places->used++;
+  new_places->seen[at] = hash;
+  new_places->requests[new_places->count++] = request;
+}
+
+bool refuse_block(void) {
+  if (refused_blocks == NULL)
+    return false;
+  if (new_places != NULL)
+    note_place(refused_blocks->requests + 1);
+  return is_refused(refused_blocks);
+}
 
 #ifdef __linux__
 #include <dirent.h>
@@ -102,6 +135,31 @@ WRAP(int, pthread_create,
       void *with),
      (thread, how, run, with), EAGAIN, EAGAIN)
 WRAP(void *, dlopen, (const char *path, int how), (path, how), NULL, ENOENT)
+
+// The allocator itself refuses, so that the error is the one that it sets.
+#define WRAP_BLOCK(type, name, params, args) \
+  type __real_##name params;                 \
+  type __wrap_##name params;                 \
+  type __wrap_##name params {                \
+    if (!refuse_block())                     \
+      return __real_##name args;             \
+    tl_memory_fail_at(vm, 1);                \
+    type block = __real_##name args;         \
+    tl_memory_fail_at(vm, 0);                \
+    return block;                            \
+  }
+
+WRAP_BLOCK(void *, tl_alloc, (tl_vm * vm, size_t n, const char *what),
+           (vm, n, what))
+WRAP_BLOCK(void *, tl_alloc_quiet, (tl_vm * vm, size_t n), (vm, n))
+WRAP_BLOCK(void *, tl_alloc_zeroed, (tl_vm * vm, size_t n, const char *what),
+           (vm, n, what))
+WRAP_BLOCK(void *, tl_realloc,
+           (tl_vm * vm, void *old, size_t n, size_t then, const char *what),
+           (vm, old, n, then, what))
+WRAP_BLOCK(void *, tl_object_new,
+           (tl_vm * vm, tl_kind kind, size_t n, const char *what),
+           (vm, kind, n, what))
 
 // Closed all the same, or descriptors would run out.
 int __real_close(int fd);

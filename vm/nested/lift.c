@@ -230,31 +230,20 @@ static bool of_values(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
 }
 
 // A function that chooses and places items: the values' result is missing where
-// the mask's is true. One item is itself, or none.
+// the mask's is true. It gives an array of one axis or more.
 // Both calls move items in the same way, as they are given the same arguments
 // but for the array, so that mask and values still belong together.
 static bool of_masks(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                      const tl_slot *args, tl_slot *out) {
-  tl_slot made[2];
+  tl_slot mask, values;
   const tl_nested *n = args[0].nested;
-  int done = 0;
-  for (bool ok = true; ok && done < 2; done += ok)
-    ok = call_with(vm, builtin, count, args, tl_borrow(n->parts[done]),
-                   &made[done]);
-  if (done == 2 && tl_is_array(made[0]) && tl_value_ndim(made[1]) > 0)
-    return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(made[1]), &made[0],
-                          &made[1], out);
-  if (done == 2 && tl_is_bool(made[0])) {
-    if (made[0].i != 0)
-      tl_clear(vm, &made[1]);
-    *out = made[0].i != 0 ? tl_none() : made[1];
-    return true;
-  }
-  // Two results that are no mask and no values: [builtin] does more than place.
-  if (done == 2)
-    fail_missing(vm, builtin, args[0]);
-  while (done > 0) tl_drop(vm, made[--done]);
-  return false;
+  if (!call_with(vm, builtin, count, args, tl_borrow(n->parts[0]), &mask))
+    return false;
+  if (!call_with(vm, builtin, count, args, tl_borrow(n->parts[1]), &values))
+    return tl_drop_after(vm, false, &mask);
+  TL_CHECK(tl_is_array(mask) && tl_value_ndim(values) > 0);
+  return tl_nested_pair(vm, TL_FORM_OPTION, tl_value_ndim(values), &mask,
+                        &values, out);
 }
 
 // --- Each string -------------------------------------------------------------
