@@ -198,6 +198,13 @@ bool tl_ast_is_same(const tl_ast *a, const tl_ast *b) {
       return tl_ast_is_same(a->index.object, b->index.object) &&
              tl_ast_items_are_same(a->index.items, a->index.count,
                                    b->index.items, b->index.count);
+    case TL_AST_LIST:
+      if (a->items.count != b->items.count)
+        return false;
+      for (uint32_t i = 0; i < a->items.count; i++)
+        if (!tl_ast_is_same(a->items.items[i], b->items.items[i]))
+          return false;
+      return true;
     default:
       return false;
   }

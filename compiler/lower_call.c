@@ -386,13 +386,15 @@ static int32_t lower_bound(tl_lower *l, tl_ast *ast, const signature *s,
       // The list of concat((x, more)) is made so that x can go on in its
       // memory.
       bool joins = p == 0 && builtin != NULL;
+      bool is_taken = tl_is_taken(l, call->arguments[a].value);
       operands[p] = joins ? tl_joining_begin(l, builtin,
                                              call->arguments[a].value, &joining)
                           : -1;
       if (operands[p] < 0)
         operands[p] =
             lower_argument(l, call, a, first + p, builtin != NULL && p > 0);
-      if (p == 0 && builtin != NULL && tl_builtin_restores(builtin))
+      if (p == 0 && builtin != NULL && tl_builtin_restores(builtin) &&
+          !is_taken)
         tl_load_got(l, call->arguments[a].value, operands[p]);
     }
   }

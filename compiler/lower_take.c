@@ -179,6 +179,35 @@ static bool see_whole(tl_ast *operand, void *context) {
   return false;
 }
 
+// The arguments of get(r, k, fallback); NULL: [ast] is no such call, or one of
+// them assigns. A handler would see what is out of its place.
+static const tl_argument *get_arguments(tl_lower *l, const tl_ast *ast) {
+  const tl_builtin *builtin =
+      ast->kind == TL_AST_CALL ? tl_called_builtin(l, ast->call.callee) : NULL;
+  if (builtin == NULL || strcmp(builtin->name, "get") != 0 ||
+      ast->call.count != 3 || l->handler >= 0)
+    return NULL;
+  const tl_argument *given = ast->call.arguments;
+  for (uint32_t i = 0; i < 3; i++)
+    if (given[i].kind != TL_ARGUMENT_POSITIONAL ||
+        tl_may_assign(given[i].value))
+      return NULL;
+  return given;
+}
+
+// Whether [ast] is get(r, k, fallback) where the target is r[k], of a variable
+// of this function, with a key that is as well evaluated once as twice.
+static bool is_got(const search *s, const tl_ast *ast) {
+  const tl_argument *given = get_arguments(s->l, ast);
+  tl_target container = *s->target;
+  if (given == NULL || container.step_count == 0 || s->variable->is_global)
+    return false;
+  const tl_ast_step *last = &container.steps[--container.step_count];
+  return last->count == 1 && last->items[0].kind == TL_AST_ITEM_VALUE &&
+         tl_ast_is_same(last->items[0].value, given[1].value) &&
+         is_place(given[0].value, &container);
+}
+
 // A call of unknown code, of a library function that is given code, or of del
 // may see what is missing; other calls do not.
 static void look_call(search *s, const tl_ast *ast) {
@@ -196,7 +225,15 @@ static void look_call(search *s, const tl_ast *ast) {
   }
   s->restores |= builtin != NULL && tl_builtin_restores(builtin);
   s->misses |= tl_is_del(s->l->scope, ast);
-  for (uint32_t i = 0; i < call->count; i++) look(call->arguments[i].value, s);
+  for (uint32_t i = 0; i < call->count; i++) {
+    tl_ast *given = call->arguments[i].value;
+    if (i == 0 && s->leaf == NULL && builtin != NULL &&
+        tl_builtin_restores(builtin) && is_got(s, given)) {
+      find_old(s, given);
+      given = given->call.arguments[2].value;
+    }
+    look(given, s);
+  }
   for (uint32_t i = 0; i < call->count; i++)
     use_up(s, call->arguments[i].value);
 }
@@ -343,7 +380,11 @@ static const tl_ast *find_leaf(tl_lower *l, tl_ast *value,
   // The indices are evaluated where the old value stands: what is called later
   // must not change what they read.
   search indices = {.l = l, .target = target, .variable = v};
-  look_along(&indices, s.leaf);
+  if (s.leaf->kind != TL_AST_CALL)
+    look_along(&indices, s.leaf);
+  else if (t->is_late || t->is_again ||
+           look(s.leaf->call.arguments[1].value, &indices))
+    return NULL;
   // Code that is called may assign what the indices read, and may look at a
   // module variable while its value is out.
   bool unsafe = indices.misses || indices.reads > 0 ||
@@ -438,6 +479,19 @@ static void take(tl_lower *l, struct tl_taking *t, tl_span span) {
     emit_take(l, t);
 }
 
+static void enter_found(tl_lower *l, const tl_target_place *place, int32_t no);
+
+// The same of get(r, k, fallback), where there is an old value.
+static void take_got(tl_lower *l, struct tl_taking *t, tl_span span) {
+  int32_t fallback = tl_lower_expr(l, t->leaf->call.arguments[2].value, -1);
+  int32_t no = tl_new_block(l), end = tl_new_block(l);
+  enter_found(l, &t->place, no);
+  take(l, t, span);
+  tl_end_block(l, end, no, span);
+  tl_lower_into(l, t->item, fallback, span);
+  tl_end_block(l, end, end, span);
+}
+
 // The old value where it stands in the new one: its indices are evaluated
 // here, and then it is moved out. Where others are read before that it is only
 // looked at, so that errors come in their order.
@@ -450,7 +504,10 @@ int32_t tl_lower_taken(tl_lower *l, int32_t want, tl_span span) {
   if (t->is_late)
     return t->is_whole ? tl_lower_name(l, t->place.target->name, span, -1)
                        : tl_place_read(l, &t->place);
-  take(l, t, span);
+  if (!t->is_whole && t->leaf->kind == TL_AST_CALL)
+    take_got(l, t, span);
+  else
+    take(l, t, span);
   return tl_lower_into(l, want, t->item, span);
 }
 
@@ -635,19 +692,9 @@ static bool is_steady(tl_lower *l, const tl_ast *ast, bool or_constant,
 //        t = getel r, k
 //   after:
 void tl_load_got(tl_lower *l, const tl_ast *ast, int32_t slot) {
-  const tl_builtin *builtin =
-      ast->kind == TL_AST_CALL ? tl_called_builtin(l, ast->call.callee) : NULL;
+  const tl_argument *given = get_arguments(l, ast);
   int32_t container = -1, key = -1;
-  // A handler would see what is out of its place.
-  if (builtin == NULL || strcmp(builtin->name, "get") != 0 ||
-      ast->call.count != 3 || l->handler >= 0)
-    return;
-  const tl_argument *given = ast->call.arguments;
-  for (uint32_t i = 0; i < 3; i++)
-    if (given[i].kind != TL_ARGUMENT_POSITIONAL ||
-        tl_may_assign(given[i].value))
-      return;
-  if (!is_steady(l, given[0].value, false, &container) ||
+  if (given == NULL || !is_steady(l, given[0].value, false, &container) ||
       !is_steady(l, given[1].value, true, &key))
     return;
   int32_t mark = l->top;

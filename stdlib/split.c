@@ -127,16 +127,17 @@ static bool push(met_table *table, tl_list **list, const tl_string *s,
 // Appends the words between white space.
 static bool push_words(met_table *table, const tl_string *s, tl_list **list) {
   const char *text = s->text;
+  const size_t length = s->length;
   size_t at = 0;
   for (;;) {
     size_t step;
-    while (at < s->length && (step = blank_at(text + at, s->length - at)) > 0)
+    while (at < length && (step = blank_at(text + at, length - at)) > 0)
       at += step;
     size_t start = at;
     // Byte by byte: the rest of a sequence that is no white space is none
     // either.
-    while (at < s->length && (kinds[(unsigned char)text[at]] == WORD ||
-                              blank_at(text + at, s->length - at) == 0))
+    while (at < length && (kinds[(unsigned char)text[at]] == WORD ||
+                           blank_at(text + at, length - at) == 0))
       if ((++at & 0xffff) == 0 && !tl_poll(table->vm, 64))
         return false;
     if (at == start)

@@ -35,7 +35,7 @@ static bool split(tl_vm *vm, tl_slot *args, tl_slot *out) {
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "split: sep is empty; strings.graphemes(s) gives the "
                    "characters");
-  tl_list *list = tl_list_new(vm, 4);
+  tl_list *list = tl_list_new(vm, 6);
   bool ok = list != NULL && (separator ? tl_split_at(vm, s, separator, &list)
                                        : tl_split_blanks(vm, s, &list));
   return tl_list_give(vm, list, ok, out);
@@ -329,11 +329,13 @@ static bool ends_with(tl_vm *vm, tl_slot *args, tl_slot *out) {
 
 // --- strip ------------------------------------------------------------------
 
-// The code points that are stripped: a bit for each where they are given as
-// many, one by one where they are few, blanks where they are not given.
+// The code points that are stripped: a bit for each of ASCII, and for each
+// other one where they are given as many; else one by one, or blanks where they
+// are not given.
 typedef struct stripped {
   const tl_string *set;
   uint64_t *bits;
+  uint64_t ascii[2];
 } stripped;
 
 enum { FEW_BYTES = 32, BITS_BYTES = (0x10ffff / 64 + 1) * 8 };
@@ -341,9 +343,19 @@ enum { FEW_BYTES = 32, BITS_BYTES = (0x10ffff / 64 + 1) * 8 };
 // Reads the set; the caller frees the bits. False after tl_fail: there are
 // none.
 static bool open_stripped(tl_vm *vm, const tl_string *set, stripped *out) {
-  *out = (stripped){set, NULL};
-  if (set == NULL || set->length <= FEW_BYTES)
+  *out =
+      (stripped){set, NULL, {UINT64_C(0x100003e00), 0}};  // "\t" to "\r", " "
+  if (set == NULL)
     return true;
+  out->ascii[0] = 0;
+  if (set->length <= FEW_BYTES) {
+    for (size_t i = 0; i < set->length; i++) {
+      const unsigned char one = (unsigned char)set->text[i];
+      if (one < 128)
+        out->ascii[one / 64] |= UINT64_C(1) << one % 64;
+    }
+    return true;
+  }
   out->bits = tl_alloc(vm, BITS_BYTES, "strip");
   if (out->bits == NULL)
     return false;
@@ -355,12 +367,15 @@ static bool open_stripped(tl_vm *vm, const tl_string *set, stripped *out) {
     at += tl_utf8_decode(set->text + at, set->length - at, &one);
     out->bits[one / 64] |= UINT64_C(1) << one % 64;
   }
+  memcpy(out->ascii, out->bits, sizeof out->ascii);
   if (!ok)
     tl_free(vm, out->bits, BITS_BYTES);
   return ok;
 }
 
-static bool is_stripped(const stripped *s, int32_t point) {
+// The same of a point beyond ASCII.
+static __attribute__((noinline)) bool is_stripped_far(const stripped *s,
+                                                      int32_t point) {
   if (s->bits != NULL)
     return (s->bits[point / 64] >> point % 64 & 1) != 0;
   if (s->set == NULL)
@@ -372,6 +387,11 @@ static bool is_stripped(const stripped *s, int32_t point) {
       return true;
   }
   return false;
+}
+
+static inline bool is_stripped(const stripped *s, int32_t point) {
+  return point < 128 ? (s->ascii[point >> 6] >> (point & 63) & 1) != 0
+                     : is_stripped_far(s, point);
 }
 
 // strip(s, chars, left, right).

@@ -43,6 +43,12 @@ static void join_dtype(survey *s, tl_dtype dtype, bool weak) {
   *into = *into == TL_DTYPE_COUNT ? dtype : tl_dtype_promote(*into, dtype);
 }
 
+// Whether an item says no more than the one before it, as most do.
+static inline bool is_alike(const tl_slot *items, int64_t i) {
+  return i > 0 && (tl_is_string(items[i]) || tl_is_scalar(items[i])) &&
+         ((items[i].tag ^ items[i - 1].tag) & ~TL_OWNED) == 0;
+}
+
 // Takes an item into the survey; false after tl_fail.
 static bool add_item(tl_vm *vm, survey *s, const tl_slot *items, int64_t i) {
   tl_slot item = items[i];
@@ -117,7 +123,8 @@ static bool store_row(tl_vm *vm, tl_array *to, int64_t i, tl_slot item) {
 bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   survey s = {TL_DTYPE_COUNT, TL_DTYPE_COUNT, false};
   for (int64_t i = 0; i < count; i++)
-    if (!add_item(vm, &s, items, i) || !same_shape(vm, items, i) ||
+    if ((!is_alike(items, i) &&
+         (!add_item(vm, &s, items, i) || !same_shape(vm, items, i))) ||
         !tl_poll_at(vm, i))
       return false;
   // [] is an array of no floats.
@@ -134,11 +141,10 @@ bool tl_stack(tl_vm *vm, int64_t count, const tl_slot *items, tl_slot *out) {
   if (array == NULL)
     return false;
   bool ok = true;
-  for (int64_t i = 0; ok && i < count; i++)
-    ok = (ndim > 1
-              ? store_row(vm, array, i, items[i])
-              : tl_item_store(vm, array, array->data + i * tl_strides(array)[0],
-                              items[i])) &&
-         tl_poll_at(vm, i);
+  for (int64_t i = 0; i < count && tl_poll_ok(vm, i, &ok); i++)
+    ok = ndim > 1
+             ? store_row(vm, array, i, items[i])
+             : tl_item_store(vm, array, array->data + i * tl_strides(array)[0],
+                             items[i]);
   return tl_array_finish(vm, ok, array, out);
 }

@@ -48,7 +48,8 @@ tl_slot tl_string_item_value(tl_vm *vm, const tl_string_item *item) {
 // --- Storing ----------------------------------------------------------------
 
 // An item that holds the text itself.
-static tl_string_item short_item(const char *text, size_t nbytes) {
+static __attribute__((noinline)) tl_string_item short_item(const char *text,
+                                                           size_t nbytes) {
   tl_string_item item = {.length = (uint32_t)nbytes};
   tl_copy_short((char *)&item + offsetof(tl_string_item, start), text, nbytes);
   return item;
@@ -92,8 +93,16 @@ static void replace(tl_vm *vm, tl_string_item *item, tl_string_item new) {
   drop(vm, &old);
 }
 
-// The string stays the caller's.
+// The string stays the caller's. A short text goes where it stays, as what was
+// just written in pieces is slow to read as a whole.
 void tl_string_item_put(tl_vm *vm, tl_string_item *item, tl_string *string) {
+  const size_t n = string->length;
+  if (n <= TL_SHORT_TEXT && tl_string_item_is_short(item)) {
+    *item = (tl_string_item){.length = (uint32_t)n};
+    tl_copy_short((char *)item + offsetof(tl_string_item, start), string->text,
+                  n);
+    return;
+  }
   tl_string_item new = tl_string_item_of(string);
   keep(vm, &new);
   replace(vm, item, new);

@@ -271,11 +271,14 @@ static tl_slot share_item(tl_vm *vm, tl_list *made, tl_slot item, bool lends) {
 // borrows items of a list that lives on.
 static bool list_slice(tl_vm *vm, tl_slot *base, tl_slice slice, bool lends,
                        tl_slot *out) {
+  enum { FEW = 10 };
   // The list ends here and has no other owner, so its items move, or stay where
-  // they are if they are most of it.
+  // they are unless their block is large and mostly free then: a stack that
+  // grows and shrinks around any size keeps its block.
   bool moves = tl_is_owned(*base) && base->object->count == 1;
   if (moves && slice.step == 1 && !vm->no_reuse &&
-      slice.length > base->list->capacity / 2) {
+      (base->list->capacity <= FEW ||
+       slice.length > base->list->capacity / 4)) {
     tl_changed_in_place(vm, *base);
     tl_list *list = base->list;
     base->tag &= ~TL_OWNED;

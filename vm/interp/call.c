@@ -509,13 +509,26 @@ static inline bool is_simple(const tl_vm *vm, const tl_builtin *builtin,
            !is_borrowed(builtin, mode, args)));
 }
 
+// Whether all arguments are numbers and strings, which any function of the
+// library takes as they are, with nothing to give back to the caller.
+static inline bool is_plain(const tl_vm *vm, const tl_builtin *builtin,
+                            uint32_t count, const tl_slot *args) {
+  for (uint32_t i = 0; i < count; i++)
+    if (tl_is_heap(args[i]) && !tl_is_string(args[i]))
+      return false;
+  return !tl_builtin_is_host(builtin) && !vm->has_contracts &&
+         vm->interrupted == 0 && (builtin->flags & TALLY_MAY_ALL) == 0;
+}
+
 // The arguments are gone after a failure; tl_error_of_builtin only compares
 // their addresses with the one that the message speaks of.
 bool tl_do_builtin(tl_vm *vm, const tl_builtin *builtin, tl_call_mode mode,
                    uint32_t count, tl_slot *args, tl_slot *out) {
   // One test of a flag where no code has in-place contracts.
   uint32_t dying = 0;
-  bool simple = is_simple(vm, builtin, mode, count, args, &dying);
+  bool simple =
+      (mode < TL_CALL_RESTORES && is_plain(vm, builtin, count, args)) ||
+      is_simple(vm, builtin, mode, count, args, &dying);
   bool held =
       vm->has_contracts && vm->observer->contract_holds(vm, count, args);
   if (simple

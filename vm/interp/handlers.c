@@ -177,7 +177,8 @@ bool tl_exec_setel(tl_vm *vm, tl_slot *target, const tl_slot *value,
   // Of a record the key is looked up once and no path is built.
   if (count == 1 && tl_is_record(*target) && tl_key_allowed(*i) &&
       is_plain_put(vm, target, value, modes)) {
-    tl_slot item = *value, key = taken(i, modes >> 2 & 3u);
+    tl_slot item, key = taken(i, modes >> 2 & 3u);
+    tl_copy_slot(&item, value);
     if (!tl_record_set_key(vm, &target->record, &key, &item))
       return false;
     tl_drop(vm, key);

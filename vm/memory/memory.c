@@ -543,11 +543,32 @@ static void *resize_quiet(tl_vm *vm, void *block, size_t old_nbytes,
   return moved;
 }
 
+// Whether nothing but the accounting is left to do where a block is just there:
+// one test of three numbers that are nearly always zero.
+static inline bool is_plain(const tl_vm *vm) {
+  const struct tl_memory *memory = vm->memory;
+  return !TL_BLOCKS_ALONE && vm->watch == NULL &&
+         (memory->fail_at | vm->options.memory_limit | memory->ceiling) == 0;
+}
+
+// Of a block that is just there, or grows where it is.
+static inline void count_live(tl_vm *vm, size_t nbytes) {
+  uint64_t live = vm->stats.live_bytes += nbytes;
+  if (live > vm->stats.peak_bytes)
+    vm->stats.peak_bytes = live;
+}
+
 // Resizes in place or by moving pages where it can; else a new block and a
-// copy.
+// copy. Short texts and lists often have room in their block.
 void *tl_realloc(tl_vm *vm, void *block, size_t old_nbytes, size_t new_nbytes,
                  const char *what) {
   TL_CHECK(block != NULL || old_nbytes == 0);
+  if (new_nbytes <= TL_SMALL_LIMIT && old_nbytes <= new_nbytes &&
+      block != NULL && class_of(old_nbytes) == class_of(new_nbytes) &&
+      is_plain(vm)) {
+    count_live(vm, new_nbytes - old_nbytes);
+    return block;
+  }
   if (block != NULL && (resizes(old_nbytes, new_nbytes) ||
                         block_fits(block, old_nbytes, new_nbytes))) {
     void *moved = resize_quiet(vm, block, old_nbytes, new_nbytes);
@@ -611,18 +632,13 @@ void *tl_shrink(tl_vm *vm, void *block, size_t *nbytes, size_t new_nbytes) {
 // The fast path of tl_object_new: a block from its class's list where nothing
 // but the accounting is left to do; else NULL. Every small array is made here.
 static inline void *listed_block(tl_vm *vm, size_t nbytes) {
-  struct tl_memory *memory = vm->memory;
-  // One test of three numbers that are nearly always zero.
-  if (TL_BLOCKS_ALONE || nbytes > TL_SMALL_LIMIT || vm->watch != NULL ||
-      (memory->fail_at | vm->options.memory_limit | memory->ceiling) != 0)
+  if (nbytes > TL_SMALL_LIMIT || !is_plain(vm))
     return NULL;
-  void **list = &memory->lists[class_of(nbytes)], *block = *list;
+  void **list = &vm->memory->lists[class_of(nbytes)], *block = *list;
   if (block == NULL)
     return NULL;
   *list = *(void **)block;
-  uint64_t live = vm->stats.live_bytes += nbytes;
-  if (live > vm->stats.peak_bytes)
-    vm->stats.peak_bytes = live;
+  count_live(vm, nbytes);
   return block;
 }
 

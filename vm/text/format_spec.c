@@ -528,7 +528,7 @@ static bool add_count(tl_vm *vm, tl_text *text, tl_slot value, const char *what,
     return tl_fail(vm, TALLY_ERR_VALUE,
                    "the %s in a format is at most %d: got %" PRIu64, what, most,
                    value.u);
-  tl_text_printf(text, "%d", (int)value.i);
+  tl_format_scalar(text, value);
   return !text->failed;
 }
 

@@ -190,10 +190,20 @@ tl_record *tl_record_new(tl_vm *vm, int64_t capacity) {
   return record;
 }
 
+// The capacity of a record that grows to [needed] fields at least: by half,
+// also where it is a copy that gets them, since more may follow.
+static int64_t grown(int64_t capacity, int64_t needed) {
+  capacity += capacity / 2;
+  if (capacity < needed)
+    capacity = needed;
+  return capacity < 4 ? 4 : capacity;
+}
+
 // The index is built once, when all keys are there.
 tl_record *tl_record_of_names(tl_vm *vm, int64_t count,
                               tl_string *const *names) {
-  tl_record *record = tl_record_new(vm, count);
+  // To an empty record fields will be added.
+  tl_record *record = tl_record_new(vm, count == 0 ? grown(0, 1) : count);
   for (int64_t i = 0; record != NULL && i < count; i++) {
     tl_slot name = {.tag = TL_TAG_STRING, .string = names[i]};
     tl_retain(vm, name);
@@ -233,15 +243,6 @@ static tl_record *move_down(tl_record *record) {
   down->capacity += (int64_t)(gap / sizeof(tl_field));
   index_build(down);
   return down;
-}
-
-// The capacity of a record that grows to [needed] fields at least: by half,
-// also where it is a copy that gets them, since more may follow.
-static int64_t grown(int64_t capacity, int64_t needed) {
-  capacity += capacity / 2;
-  if (capacity < needed)
-    capacity = needed;
-  return capacity < 4 ? 4 : capacity;
 }
 
 // Makes room for more fields.
