@@ -35,8 +35,6 @@ int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,
   if (function->region_count == 0)
     return limit;
   int power = function->region_items[pc];
-  if (power < TL_FUSED_LEAST)
-    power = TL_FUSED_LEAST;
   return power < 31 && 1 << power < limit ? 1 << power : limit;
 }
 
