@@ -683,6 +683,9 @@ text ':time 1 + 1\n'; run
 expect 0 'the median of [0-9]* runs' ':time tells how long'
 text 'x = zeros(1000000)\n:time x + 1\n'; run
 expect 0 '1 array made, 8.0 MB; 8.0 MB more alive at the peak' ':time counts'
+text 'l = ()\nwhile true { l = append(l, "a string for the heap {len(l)}") }\n:time len(l)\n'
+run --limit-memory 3000000
+expect 1 'the median of [0-9]* runs' ':time in a full VM'
 text ':time error("no")\n1 + 1\n'; run
 expect 1 'value error: no' ':time reports what fails'
 expect 1 '^2$' 'and the prompt goes on'
