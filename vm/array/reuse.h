@@ -59,6 +59,13 @@ static inline __attribute__((always_inline)) void tl_refused(tl_vm *vm,
     tl_refusal_seen(vm, why, operand);
 }
 
+// The same of one that ends here and fits, but of which other items are still
+// to be read than are written: only told, not counted.
+static inline void tl_refused_read(tl_vm *vm, tl_slot operand) {
+  if (vm->has_contracts || vm->watch != NULL)
+    tl_refusal_seen(vm, TL_REFUSED_READ, operand);
+}
+
 // Whether a slot that owns an array of that dtype shows a place that is taken,
 // or a whole block alone, and holds it alone: a part that was copied out before
 // its array was written.
