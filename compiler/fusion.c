@@ -582,8 +582,7 @@ static bool end_run(tl_fusion *f, bool cut) {
 // and what goes into a part or a reduction, pays at once. Where memory is
 // promised, or a contract is to hold, it is no matter of speed.
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
-  enum { AT_ONCE = 4 };
-  static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7};
+  static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7}, at_once = 4;
   int operations = 0, others = 0, consumers = 0;
   if (f->b->promises || f->p->unit->contract_count > 0)
     return 0;
@@ -609,10 +608,8 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
     pc += d.words;
   }
   if (others + consumers > 0 && operations > 1)
-    return AT_ONCE;
-  if (consumers > 0)
-    return 6;
-  return operations < 7 ? least[operations] : 6;
+    return at_once;
+  return consumers == 0 && operations < 7 ? least[operations] : 6;
 }
 
 // Attributes begin no region, however large the array: x.shape[0] is a number.

@@ -199,29 +199,23 @@ static tl_region_status go_over(tl_region_graph *g, int use, tl_dtype dtype,
   return status;
 }
 
-// Tells who watches why no operand has given its memory: one that ends here is
-// read at other places, too, or else the first that fits has another owner.
+// Tells who watches why no operand that fits has given its memory: somebody has
+// it still, or it is read at other places, too.
 static void tell_why(const tl_region_graph *g, tl_dtype dtype,
                      const tl_region_shape *shape) {
-  tl_slot kept = tl_none();
   for (int u = 0; g->vm->watch != NULL && u < g->use_count; u++) {
     int ended;
     const tl_slot *owner = tl_region_owner(g, u, &ended);
-    tl_slot x = owner != NULL ? *owner : g->uses[u].value;
+    const tl_slot x = owner != NULL ? *owner : g->uses[u].value;
     if (!tl_is_array(x) ||
         !tl_has_shape(x.array, shape->ndim, shape->lengths) ||
         tl_itemsize(tl_array_dtype(x.array)) != tl_itemsize(dtype))
       continue;
-    if (tl_can_reuse(g->vm, x, dtype, shape->ndim, shape->lengths)) {
-      if (!tl_region_is_safe_target(g, x.array))
-        tl_refused_read(g->vm, x);
-      return;
-    }
-    if (tl_is_none(kept))
-      kept = x;
+    if (!tl_can_reuse(g->vm, x, dtype, shape->ndim, shape->lengths))
+      g->vm->observer->refused(g->vm, TL_REFUSED_LIVE, x);
+    else if (!tl_region_is_safe_target(g, x.array))
+      g->vm->observer->refused(g->vm, TL_REFUSED_READ, x);
   }
-  if (!tl_is_none(kept))
-    g->vm->observer->refused(g->vm, TL_REFUSED_LIVE, kept);
 }
 
 // In this order: over an operand, to the front of a longer one, into a new
