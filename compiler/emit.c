@@ -676,6 +676,7 @@ bool tl_emit_function(tl_builder *b, tl_cfg_function *f, tl_arena *arena) {
   e.p->code = tl_unit_keep(b, e.code, e.count * sizeof *e.code);
   e.p->code_count = e.count;
   e.p->slot_count = e.frame < 4 ? 4 : e.frame + 1;
+  e.p->region_least = TL_NO_REGION;
   e.p->constants = tl_unit_keep(b, e.p->constants,
                                 e.p->constant_count * sizeof *e.p->constants);
   return !b->failed && !b->arena->failed && !arena->failed;

@@ -580,12 +580,12 @@ static bool end_run(tl_fusion *f, bool cut) {
 // The items from which a region is faster than its operations one by one, as a
 // power of two: measured (tests/bench/small). What is not made at all, views
 // and what goes into a part or a reduction, pays at once. Where memory is
-// promised it is no matter of speed.
+// promised, or a contract is to hold, it is no matter of speed.
 static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
-  static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7};
+  static const uint8_t least[] = {11, 11, 11, 9, 8, 7, 7}, at_once = 4;
   int operations = 0, others = 0, consumers = 0;
   if (f->b->promises || f->p->unit->contract_count > 0)
-    return TL_FUSED_LEAST;
+    return 0;
   for (uint32_t pc = region->start; pc < region->end;) {
     tl_decoded d;
     tl_decode(f->p, pc, &d);
@@ -608,10 +608,8 @@ static uint8_t least_items(const tl_fusion *f, const tl_region *region) {
     pc += d.words;
   }
   if (others + consumers > 0 && operations > 1)
-    return TL_FUSED_LEAST;
-  if (consumers > 0)
-    return 6;
-  return operations < 7 ? least[operations] : 6;
+    return at_once;
+  return consumers == 0 && operations < 7 ? least[operations] : 6;
 }
 
 // Attributes begin no region, however large the array: x.shape[0] is a number.
@@ -640,8 +638,10 @@ static bool cache_regions(tl_fusion *f) {
   for (uint32_t i = 0; i < count; i++) {
     const tl_region *r = &p->regions[i];
     bool alone = r->is_part && r->together == r->end;  // of its group the last
-    memset(p->region_items + r->start, alone ? TL_NO_REGION : least_items(f, r),
-           r->end - r->start);
+    uint8_t least = alone ? TL_NO_REGION : least_items(f, r);
+    memset(p->region_items + r->start, least, r->end - r->start);
+    if (least < p->region_least)
+      p->region_least = least;
     mark_attributes(p, r);
   }
   p->region_count = count;

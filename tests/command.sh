@@ -401,6 +401,22 @@ run explain --json "$dir/script.tly"
 expect 0 '"operation": "x . 1", "may": ".*"ran": ."fused": 1,' 'explain --json'
 text 'x = linspace(0, 1, 9)\nprint(x * 2 + 1)\n'; run explain "$dir/script.tly"
 expect 0 'not fused: fewer than 2048 items$' 'explain: of few items'
+text 'x = ones(5000)\nx = x + x[::-1]\nx = roll(x, 900) + x\nprint(x[1])\n'
+run explain "$dir/script.tly"
+expect 0 'x . x\[::-1\]`$' 'explain: a reversed operand'
+expect 0 'ran: fresh once, 40128 bytes: x is read in another order than it would be written$' 'explain: what is read in two orders'
+expect 0 'ran: fused once; fresh once, 40128 bytes: x is read in another order' 'explain: what is rolled far'
+text 'y = ones(5000)\ny = float64(int64(exp(y))) * y\nprint(sum(y))\n'
+run explain "$dir/script.tly"
+expect 0 'not fused: a cast looks at all items first' 'explain: a cast that costs much'
+text 'l = (ones(5000), ones(5000))\nl[0] = sqrt(l[0]) + l[1]\nprint(sum(l[0]))\n'
+run explain "$dir/script.tly"
+expect 0 'fresh once, 40128 bytes: `l\[0\]` is held by l$' 'explain: an item of a list'
+{ printf 'x = ones(5000)\nx = x'; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 \
+  21 22 23 24 25 26 27 28 29 30 31 32 33 34 35 36 37 38 39 40; do printf ' + x * %s.5 / (x + %s)' $i $i; done
+  printf '\nprint(sum(x))\n'; } >"$dir/in"; cp "$dir/in" "$dir/script.tly"
+run explain "$dir/script.tly"
+expect 0 'fresh once, 40128 bytes: more operations than one pass takes$' 'explain: too many operations'
 run explain "$dir/nosuch.tly"; expect 1 'nosuch' 'explain of no file'
 run explain --nosuch x;     expect 2 'nosuch' 'explain with an unknown option'
 text 'x = ones(5)\ny = x + 1\nprint(y[9])\n'; run explain "$dir/script.tly"
@@ -683,6 +699,9 @@ text ':time 1 + 1\n'; run
 expect 0 'the median of [0-9]* runs' ':time tells how long'
 text 'x = zeros(1000000)\n:time x + 1\n'; run
 expect 0 '1 array made, 8.0 MB; 8.0 MB more alive at the peak' ':time counts'
+text 'l = ()\nwhile true { l = append(l, "a string for the heap {len(l)}") }\n:time len(l)\n'
+run --limit-memory 3000000
+expect 1 'the median of [0-9]* runs' ':time in a full VM'
 text ':time error("no")\n1 + 1\n'; run
 expect 1 'value error: no' ':time reports what fails'
 expect 1 '^2$' 'and the prompt goes on'

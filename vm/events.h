@@ -22,6 +22,7 @@ typedef enum tl_rejection {
   TL_REFUSED_SHAPE,     // the result has another shape
   TL_REFUSED_DTYPE,     // or items of another size
   TL_REFUSED_EXTERNAL,  // a view, read-only, or memory of the host's
+  TL_REFUSED_READ,      // it is read at other places than are written
   TL_REJECTION_COUNT
 } tl_rejection;
 

@@ -431,6 +431,11 @@ static void test_a_full_vm_lets_go(void **state) {
   assert_true(tally_length(vm, names) > 100);
   tally_release(vm, names);
   assert_non_null(tally_documentation(vm, "sum"));
+  // The host gets handles, of whatever it lets go.
+  tally_value many[100];
+  for (int i = 0; i < 100; i++)
+    assert_int_equal(tally_get_global(vm, "l", &many[i]), TALLY_OK);
+  for (int i = 0; i < 100; i++) tally_release(vm, many[i]);
   // It may be told of runs and code, and what they cost.
   tally_value f, told;
   assert_int_equal(tally_compile(vm, "1 + 1", &f), TALLY_OK);

@@ -25,6 +25,7 @@
 
 #include "vm/api/api.h"
 #include "vm/api/host.h"
+#include "vm/memory/reserve.h"
 
 // Where a value is held. An odd generation says that the place is in use; it
 // grows when a place is opened and when it is freed.
@@ -165,8 +166,11 @@ static bool new_place(tl_vm *vm, uint32_t *out) {
     h->first_free = h->places[*out].next_free;
     return true;
   }
-  if (!tl_make_room(vm, &h->places, NULL, &h->capacity, h->count,
-                    sizeof *h->places, "handles"))
+  const size_t before = tl_reserve(vm, TL_RESERVE);
+  const bool ok = tl_make_room(vm, &h->places, NULL, &h->capacity, h->count,
+                               sizeof *h->places, "handles");
+  tl_reserve(vm, before);
+  if (!ok)
     return false;
   *out = h->count++;
   h->places[*out].generation = 0;

@@ -40,21 +40,14 @@ void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand) {
 // The nearest reason why an operand was not written into.
 static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                             const int64_t *shape) {
-  if (!tl_is_array(s) || vm->no_reuse)
+  if (!tl_is_array(s))
     return;
-  if (!tl_has_shape(s.array, ndim, shape)) {
-    tl_refused(vm, TL_REFUSED_SHAPE, s);
-  } else if (tl_itemsize(tl_array_dtype(s.array)) != tl_itemsize(dtype)) {
-    tl_refused(vm, TL_REFUSED_DTYPE, s);
-  } else if (!tl_is_owned(s)) {
-    tl_refused(vm, TL_REFUSED_LIVE, s);
-  } else if ((s.tag & TL_DIRECT) == 0) {
-    tl_refused(vm, TL_REFUSED_EXTERNAL, s);
-  } else if (s.array->head.count != 1) {
-    tl_refused(vm, TL_REFUSED_SHARED, s);
-  } else {
-    tl_refused(vm, TL_REFUSED_SHAPE, s);  // strided
-  }
+  const bool fits = tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype);
+  tl_refused(vm,
+             !tl_has_shape(s.array, ndim, shape) ? TL_REFUSED_SHAPE
+             : !fits                             ? TL_REFUSED_DTYPE
+                                                 : tl_rejection_of(s),
+             s);
 }
 
 // Only the dtype changes: the shape is the same and so are the strides.

@@ -48,12 +48,26 @@ static inline bool tl_is_place(const tl_array *a) {
   return (a->head.flags & all) == (TL_VIEW | TL_TAKEN);
 }
 
-// Tells of a refusal those who asked: a contract, and whoever watches.
+// Tells of a refusal those who asked: a contract, and whoever watches. What is
+// read in another order (TL_REFUSED_READ) is told alone, and not counted.
 void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand);
-// Notes that [operand]'s memory could not take a result.
+// Why an array whose shape and item size fit does not give its memory, in the
+// order in which a script can do something about it. TL_REFUSED_SHAPE is what
+// is left: its items are not dense.
+static inline tl_rejection tl_rejection_of(tl_slot s) {
+  if (!tl_is_owned(s))
+    return TL_REFUSED_LIVE;
+  if ((s.tag & TL_DIRECT) == 0 || (s.array->head.flags & TL_EXTERNAL) != 0)
+    return TL_REFUSED_EXTERNAL;
+  return s.object->count != 1 ? TL_REFUSED_SHARED : TL_REFUSED_SHAPE;
+}
+// Notes that [operand]'s memory could not take a result, unless scripts have
+// switched reuse off.
 static inline __attribute__((always_inline)) void tl_refused(tl_vm *vm,
                                                              tl_rejection why,
                                                              tl_slot operand) {
+  if (vm->no_reuse)
+    return;
   (&vm->stats.inplace_refused_live)[why]++;
   if (vm->has_contracts || vm->watch != NULL)
     tl_refusal_seen(vm, why, operand);
@@ -115,8 +129,6 @@ static inline __attribute__((always_inline)) bool tl_array_twin(tl_vm *vm,
 // [slot] is an array). Where the slot has no TL_DENSE, nor has the result.
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape);
-// The nearest reason why the slot's array cannot be written where it is.
-tl_rejection tl_rejection_of(tl_slot s);
 // Whether tl_reuse would, the first three; counts nothing.
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape);

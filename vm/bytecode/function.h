@@ -277,6 +277,7 @@ typedef struct tl_prototype {
   // For each instruction the number of items that an operand must have for its
   // region to be tried, as a power of two; TL_NO_REGION: it is in no region.
   uint8_t *region_items;
+  uint8_t region_least;  // the smallest of them; TL_NO_REGION: it has none
   uint32_t handler_count;
   tl_handler *handlers;       // disjoint: each pc has one at most
   uint32_t named_count;       // the first slots: those that may have a name
@@ -300,18 +301,14 @@ typedef struct tl_prototype {
   uint32_t begin, end;
 } tl_prototype;
 
-enum {
-  // A region is tried from 2^4 items on, whatever its own threshold says.
-  TL_FUSED_LEAST = 4,  // as a power of two, as region_items are
-  // A shift by which no number of items is left.
-  TL_NO_REGION = 63,
-};
+// A shift by which no number of items is left.
+enum { TL_NO_REGION = 63 };
 
 // Whether an instruction with an operand of [items] items is to be run as part
 // of its region: one shift and a load, since it is asked at each operation.
 static inline bool tl_may_fuse(const tl_prototype *function, const tl_ins *ins,
                                int64_t items) {
-  return items >> TL_FUSED_LEAST != 0 && function->region_count > 0 &&
+  return items >> function->region_least != 0 &&
          items >> function->region_items[ins - function->code] != 0;
 }
 

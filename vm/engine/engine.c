@@ -155,7 +155,9 @@ static tl_array *find_target(tl_vm *vm, tl_op op, tl_operand *x,
   }
   // Counts why not, for the first array.
   if (first >= 0 &&
-      !tl_can_reuse(vm, *x[first].owner, typing->result, ndim, shape))
+      tl_can_reuse(vm, *x[first].owner, typing->result, ndim, shape))
+    tl_refusal_seen(vm, TL_REFUSED_READ, *x[first].owner);
+  else if (first >= 0)
     tl_reuse(vm, x[first].owner, typing->result, ndim, shape);
   return NULL;
 }

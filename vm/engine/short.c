@@ -49,17 +49,6 @@ INLINE bool fresh_like(tl_vm *vm, tl_slot model, tl_dtype dtype, tl_slot *out) {
   return false;
 }
 
-// Why the result of the operand's own dtype is a new array.
-INLINE void count_fresh(tl_vm *vm, tl_slot a) {
-  if (vm->no_reuse)
-    return;
-  tl_refused(vm,
-             !tl_is_owned(a)            ? TL_REFUSED_LIVE
-             : (a.tag & TL_DIRECT) == 0 ? TL_REFUSED_EXTERNAL
-                                        : TL_REFUSED_SHARED,
-             a);
-}
-
 // A new array for a result of the operand's own dtype; false also where the
 // operand's block could be had, which is left to the general way.
 INLINE bool fresh_beside(tl_vm *vm, tl_slot x, tl_dtype dtype, tl_slot *out) {
@@ -77,7 +66,7 @@ INLINE bool take_or_make(tl_vm *vm, tl_slot *x, tl_dtype result, tl_slot *out) {
   }
   if (!fresh_beside(vm, *x, result, out))
     return false;
-  count_fresh(vm, *x);
+  tl_refused(vm, tl_rejection_of(*x), *x);
   return true;
 }
 
@@ -100,7 +89,7 @@ INLINE bool two_arrays(tl_vm *vm, tl_op op, tl_slot *x, int64_t limit,
     if (tl_has_own_block(vm, x[1], dtype) ||
         !fresh_beside(vm, x[0], dtype, out))
       return false;
-    count_fresh(vm, x[0]);
+    tl_refused(vm, tl_rejection_of(x[0]), x[0]);
   }
   kernel(out->array->data, a->data, b->data, (size_t)a->size);
   return true;
@@ -179,7 +168,7 @@ INLINE bool choice(tl_vm *vm, tl_slot *x, int64_t limit, tl_slot *out) {
   } else {
     if (!fresh_like(vm, x[1], dtype, out))
       return false;
-    count_fresh(vm, x[1]);
+    tl_refused(vm, tl_rejection_of(x[1]), x[1]);
   }
   tl_kernels()->select[tl_move_size(tl_itemsize(dtype))](
       out->array->data, a->data, b->data, c->data, (size_t)b->size);

@@ -280,8 +280,6 @@ bool tl_array_store_below(tl_vm *vm, way w, tl_array *a, tl_slot value) {
 // Notes why the target could not be updated in place.
 // Only for `tally explain` and the counters: the result is the same.
 static void count_rejection(tl_vm *vm, tl_slot target) {
-  if (vm->no_reuse)
-    return;
   tl_refused(vm,
              !tl_is_owned(target)       ? TL_REFUSED_LIVE
              : target.object->count > 1 ? TL_REFUSED_SHARED

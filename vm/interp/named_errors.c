@@ -95,20 +95,18 @@ static bool is_same(tl_slot a, tl_slot b) {
   return (a.tag & ~notes) == (b.tag & ~notes) && a.u == b.u;
 }
 
-// Whether the name stands for an argument that the message could not name.
-static bool is_unknown(const char *name) {
-  return begins_with(name, TL_UNKNOWN_ARGUMENT " ");
-}
-
 // The parameter whose argument was rejected: the one of the name in the
 // message, unless an inner function gave that name and its value was another;
-// else the one that got the value; else, where nothing is known, the only one
-// that is required. NULL: none.
+// else the one that got the value, or one whose values were spelled out before
+// the call; else, where nothing is known, the only one that is required. NULL:
+// none.
 static const tl_param *refused_param(const tl_vm *vm, const char *name,
                                      const tl_param *params, int count,
                                      const tl_slot *args) {
-  const tl_param *named = NULL, *got = NULL;
+  const tl_param *named = NULL, *got = NULL, *spelled = NULL;
   for (int i = 0; i < count; i++) {
+    if (tl_is_nested(args[i]) && tl_nested_traits(args[i].nested)->is_indexed)
+      spelled = &params[i];
     if (named == NULL && params[i].name_length == vm->error.refused_size &&
         memcmp(params[i].name, name, params[i].name_length) == 0)
       named = &params[i];
@@ -119,11 +117,13 @@ static const tl_param *refused_param(const tl_vm *vm, const char *name,
   if (named != NULL && (!vm->error.refused_known ||
                         is_same(args[named - params], vm->error.refused)))
     return named;
-  if (got != NULL || named != NULL)
-    return got != NULL ? got : named;
+  const tl_param *found = got != NULL ? got : named != NULL ? named : spelled;
+  if (found != NULL)
+    return found;
   bool is_alone =
       count == 1 || (count > 1 && params[1].kind != TL_PARAM_REQUIRED);
-  return is_alone && is_unknown(name) ? &params[0] : NULL;
+  return is_alone && begins_with(name, TL_UNKNOWN_ARGUMENT " ") ? &params[0]
+                                                                : NULL;
 }
 
 // Behind a function's name of [length] bytes the message goes on with an

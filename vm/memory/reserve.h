@@ -4,8 +4,9 @@
 #include "vm/value.h"
 
 // Bytes beyond memory_limit that may be used to compile a text, to prove its
-// code, to tell of an error or of a run (memory.measure, tally_explain, listings
-// and plots), and to answer a prompt that asks for names and documentation.
+// code, to tell of an error or of a run (memory.measure, tally_explain,
+// listings and plots), to answer a prompt that asks for names and
+// documentation, and for the table of handles, by which the host lets go.
 enum { TL_RESERVE = 256 << 10 };
 
 // From here on so many bytes above the limit may be used: TL_RESERVE, or what

@@ -288,10 +288,7 @@ static void find_called(emitter *e, const tl_typed *t) {
 // Leaves where an argument is an array that a region may begin with.
 static void ask_region(emitter *e, const tl_typed *t, uint64_t arguments) {
   const tl_jit_exit *before = &e->code->exits[t->exit];
-  const tl_prototype *p = e->unit->function;
-  int power = p->region_items == NULL ? 0 : p->region_items[before->pc];
-  if (power < TL_FUSED_LEAST)
-    power = TL_FUSED_LEAST;
+  const int power = e->unit->function->region_items[before->pc];
   if (power > 30)
     return;
   for (; arguments != 0; arguments &= arguments - 1) {

@@ -32,11 +32,8 @@ enum { MOST_JOINED = 256, MOST = 16384 };
 int32_t tl_jit_short_limit(const tl_prototype *function, uint32_t pc,
                            bool joined) {
   int32_t limit = (joined ? MOST_JOINED : MOST) + 1;
-  if (function->region_count == 0)
-    return limit;
-  int power = function->region_items[pc];
-  if (power < TL_FUSED_LEAST)
-    power = TL_FUSED_LEAST;
+  const int power =
+      function->region_count == 0 ? TL_NO_REGION : function->region_items[pc];
   return power < 31 && 1 << power < limit ? 1 << power : limit;
 }
 

@@ -199,10 +199,7 @@ static bool struct_set(tl_vm *vm, tl_nested_path w, tl_nested *n,
   bool in_place =
       (block->tag & mine) == mine && tl_is_unique(*block) && !vm->no_reuse;
   if (!in_place) {
-    if (!vm->no_reuse)
-      tl_refused(vm,
-                 tl_is_unique(*block) ? TL_REFUSED_EXTERNAL : TL_REFUSED_SHARED,
-                 *block);
+    tl_refused(vm, tl_rejection_of(*block), *block);
     tl_array *copy = tl_array_copy(vm, block->array);
     if (copy == NULL)
       return false;

@@ -129,6 +129,8 @@ static void put_reason(tl_vm *vm, tl_text *out, tl_rejection why,
   else if (why == TL_REFUSED_DTYPE)
     tl_text_printf(out, "has items of another size than the result: %s",
                    tl_describe(operand, type, sizeof type));
+  else if (why == TL_REFUSED_READ)
+    tl_text_puts(out, "is read in another order than it would be written");
   else if ((flags & (TL_READONLY | TL_VIEW)) == TL_VIEW)
     tl_text_printf(out, "is a view of %.60s", name_of_owner(vm, operand));
   else

@@ -5,6 +5,7 @@
 //     TL_REFUSED_SHARED    "x is shared with [0] of a list (l in the script)"
 //     TL_REFUSED_SHAPE     "x has another shape than the result: 3 * int64"
 //     TL_REFUSED_EXTERNAL  "x is a view of y"
+//     TL_REFUSED_READ      "x is read in another order …"
 #pragma once
 
 #include "vm/observe/watch.h"

@@ -199,6 +199,25 @@ static tl_region_status go_over(tl_region_graph *g, int use, tl_dtype dtype,
   return status;
 }
 
+// Tells who watches why no operand that fits has given its memory: somebody has
+// it still, or it is read at other places, too.
+static void tell_why(const tl_region_graph *g, tl_dtype dtype,
+                     const tl_region_shape *shape) {
+  for (int u = 0; g->vm->watch != NULL && u < g->use_count; u++) {
+    int ended;
+    const tl_slot *owner = tl_region_owner(g, u, &ended);
+    const tl_slot x = owner != NULL ? *owner : g->uses[u].value;
+    if (!g->uses[u].direct || !tl_is_array(x) ||
+        !tl_has_shape(x.array, shape->ndim, shape->lengths) ||
+        tl_itemsize(tl_array_dtype(x.array)) != tl_itemsize(dtype))
+      continue;
+    if (!tl_can_reuse(g->vm, x, dtype, shape->ndim, shape->lengths))
+      g->vm->observer->refused(g->vm, TL_REFUSED_LIVE, x);
+    else if (!tl_region_is_safe_target(g, x.array))
+      g->vm->observer->refused(g->vm, TL_REFUSED_READ, x);
+  }
+}
+
 // In this order: over an operand, to the front of a longer one, into a new
 // array.
 tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
@@ -226,6 +245,7 @@ tl_region_status tl_region_to_array(tl_region_graph *g, tl_slot *out) {
   if (status != TL_REGION_DECLINED || tl_is_under_contract(g->vm) ||
       g->node_count + g->wrap_count == 1)
     return status;
+  tell_why(g, dtype, shape);
   tl_array *made;
   status = tl_region_make_array(g, &made);
   if (status == TL_REGION_DONE)
