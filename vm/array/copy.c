@@ -80,6 +80,8 @@ static bool are_interleaved(const tl_array *a, const char *a_begin,
 // Extents alone would say that two columns of one matrix overlap, so x[:, 0] =
 // x[:, 1] would need a copy.
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
+  if (a->data == b->data)  // their first items are one
+    return a->size > 0 && b->size > 0;
   char *a_begin, *a_end, *b_begin, *b_end;
   array_extent(a, &a_begin, &a_end);
   array_extent(b, &b_begin, &b_end);
