@@ -55,17 +55,18 @@ static bool find_middle(const tl_region_graph *g, const tl_array *target,
     m->from[k] = 0;
     m->end[k] = tl_shape(target)[k];
   }
-  for (int u = 0; u < g->use_count; u++) {
-    const tl_array *a = tl_region_read_array(&g->uses[u]);
+  const tl_region_use *u = g->uses, *end = u + g->use_count;
+  for (; u != end; u++) {
+    const tl_array *a = tl_region_read_array(u);
     bool overlaps = a != NULL && tl_arrays_overlap(a, target);
     if (overlaps && !is_shifted(a, target))
       return false;
-    if (a == NULL || (!overlaps && g->uses[u].wrap == 0))
+    if (a == NULL || (!overlaps && u->wrap == 0))
       continue;
     int64_t behind = overlaps ? target->data - a->data : 0;
     int more = ndim - tl_ndim(a);  // axes that the operand does not have
-    for (int k = 0; g->uses[u].wrap > 0 && k < tl_ndim(a); k++) {
-      int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, &g->uses[u])[k];
+    for (int k = 0; u->wrap > 0 && k < tl_ndim(a); k++) {
+      int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, u)[k];
       shift = shift > n / 2 ? shift - n : shift;
       if (shift > m->from[more + k])
         m->from[more + k] = shift;
