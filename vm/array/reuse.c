@@ -37,31 +37,24 @@ void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand) {
     vm->observer->refused(vm, why, operand);
 }
 
-// The nearest reason why an operand was not written into.
-static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
-                            const int64_t *shape) {
+void tl_count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                        const int64_t *shape) {
   if (!tl_is_array(s) || vm->no_reuse)
     return;
-  if (!tl_has_shape(s.array, ndim, shape)) {
-    tl_refused(vm, TL_REFUSED_SHAPE, s);
-  } else if (tl_itemsize(tl_array_dtype(s.array)) != tl_itemsize(dtype)) {
-    tl_refused(vm, TL_REFUSED_DTYPE, s);
-  } else if (!tl_is_owned(s)) {
-    tl_refused(vm, TL_REFUSED_LIVE, s);
-  } else if ((s.tag & TL_DIRECT) == 0) {
-    tl_refused(vm, TL_REFUSED_EXTERNAL, s);
-  } else if (s.array->head.count != 1) {
-    tl_refused(vm, TL_REFUSED_SHARED, s);
-  } else {
-    tl_refused(vm, TL_REFUSED_SHAPE, s);  // strided
-  }
+  const bool fits = tl_has_shape(s.array, ndim, shape);
+  const bool wide = tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype);
+  tl_refused(vm,
+             !fits   ? TL_REFUSED_SHAPE
+             : !wide ? TL_REFUSED_DTYPE
+                     : tl_rejection_of(s),
+             s);
 }
 
 // Only the dtype changes: the shape is the same and so are the strides.
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape) {
   if (!tl_can_reuse(vm, *slot, dtype, ndim, shape)) {
-    count_rejection(vm, *slot, dtype, ndim, shape);
+    tl_count_rejection(vm, *slot, dtype, ndim, shape);
     return NULL;
   }
   tl_array *array = slot->array;
@@ -79,7 +72,7 @@ tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
   tl_array *over =
       fits ? tl_reuse(vm, x, dtype, tl_ndim(a), tl_shape(a)) : NULL;
   if (!strings && !fits)
-    count_rejection(vm, *x, dtype, tl_ndim(a), tl_shape(a));
+    tl_count_rejection(vm, *x, dtype, tl_ndim(a), tl_shape(a));
   return over ? over : tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
 }
 
