@@ -14,16 +14,6 @@
 #include "vm/array/reuse.h"
 #include "vm/array/string_item.h"
 
-// In the order in which a script can do something about it. TL_REFUSED_SHAPE
-// is what is left: its items are not dense.
-tl_rejection tl_rejection_of(tl_slot s) {
-  if (!tl_is_owned(s))
-    return TL_REFUSED_LIVE;
-  if ((s.tag & TL_DIRECT) == 0 || (s.array->head.flags & TL_EXTERNAL) != 0)
-    return TL_REFUSED_EXTERNAL;
-  return s.object->count != 1 ? TL_REFUSED_SHARED : TL_REFUSED_SHAPE;
-}
-
 // External blocks belong to the host, and their size is fixed.
 bool tl_array_resizes(tl_vm *vm, tl_slot s) {
   if (vm->no_reuse || !tl_is_array(s))

@@ -37,6 +37,16 @@ void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand) {
     vm->observer->refused(vm, why, operand);
 }
 
+// In the order in which a script can do something about it. TL_REFUSED_SHAPE
+// is what is left: its items are not dense.
+tl_rejection tl_rejection_of(tl_slot s) {
+  if (!tl_is_owned(s))
+    return TL_REFUSED_LIVE;
+  if ((s.tag & TL_DIRECT) == 0 || (s.array->head.flags & TL_EXTERNAL) != 0)
+    return TL_REFUSED_EXTERNAL;
+  return s.object->count != 1 ? TL_REFUSED_SHARED : TL_REFUSED_SHAPE;
+}
+
 void tl_count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                         const int64_t *shape) {
   if (!tl_is_array(s) || vm->no_reuse)
@@ -77,15 +87,9 @@ tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
 }
 
 // Then a write of item i can destroy item i of the other alone, which has been
-// read. Strides of axes of one item do not matter.
+// read.
 bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
-  if (a->data != b->data ||
-      tl_itemsize(tl_array_dtype(a)) != tl_itemsize(tl_array_dtype(b)) ||
-      !tl_has_shape(a, tl_ndim(b), tl_shape(b))) {
-    return false;
-  }
-  for (int i = 0; i < tl_ndim(a); i++)
-    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1)
-      return false;
-  return true;
+  return a->data == b->data &&
+         tl_itemsize(tl_array_dtype(a)) == tl_itemsize(tl_array_dtype(b)) &&
+         tl_arrays_walk_alike(a, b);
 }
