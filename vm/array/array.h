@@ -295,6 +295,9 @@ bool tl_assign_part(tl_vm *vm, tl_array *to, char *data, int ndim,
 //   x[:, 0], x[:, 1]     false
 //   x[0:3], x[2:5]       true
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b);
+// Whether the two have one shape and are walked by the same steps: items i lie
+// equally far from each other, whichever i is.
+bool tl_arrays_walk_alike(const tl_array *a, const tl_array *b);
 
 // --- In a dying array's memory: reuse.c, resize.c ---------------------------
 

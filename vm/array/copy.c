@@ -80,6 +80,8 @@ static bool are_interleaved(const tl_array *a, const char *a_begin,
 // Extents alone would say that two columns of one matrix overlap, so x[:, 0] =
 // x[:, 1] would need a copy.
 bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
+  if (a->data == b->data)  // their first items are one
+    return a->size > 0 && b->size > 0;
   char *a_begin, *a_end, *b_begin, *b_end;
   array_extent(a, &a_begin, &a_end);
   array_extent(b, &b_begin, &b_end);
@@ -88,6 +90,15 @@ bool tl_arrays_overlap(const tl_array *a, const tl_array *b) {
   // What has no gaps leaves none to the other.
   return (tl_is_contiguous(a) && tl_is_contiguous(b)) ||
          !are_interleaved(a, a_begin, b, b_begin);
+}
+
+// Strides of axes of one item do not matter.
+bool tl_arrays_walk_alike(const tl_array *a, const tl_array *b) {
+  bool alike = tl_ndim(a) == tl_ndim(b);
+  for (int i = 0; alike && i < tl_ndim(a); i++)
+    alike = tl_shape(a)[i] == tl_shape(b)[i] &&
+            (tl_shape(a)[i] < 2 || tl_strides(a)[i] == tl_strides(b)[i]);
+  return alike;
 }
 
 // --- Moving bytes -----------------------------------------------------------
@@ -415,17 +426,12 @@ tl_array *tl_array_copy(tl_vm *vm, const tl_array *a) {
   return copy;
 }
 
-// Whether two arrays of one shape have the same strides too, none negative:
-// then each pair of items lies a constant distance apart.
+// Whether each pair of items lies a constant distance apart, and no stride is
+// negative.
 static bool is_shifted(const tl_array *to, const tl_array *from) {
-  if (to->head.dtype == TL_STRING || tl_ndim(to) != tl_ndim(from))
-    return false;
-  for (int i = 0; i < tl_ndim(to); i++)
-    if (tl_shape(to)[i] != tl_shape(from)[i] ||
-        tl_strides(to)[i] != tl_strides(from)[i] || tl_strides(to)[i] < 0) {
-      return false;
-    }
-  return true;
+  bool ok = to->head.dtype != TL_STRING && tl_arrays_walk_alike(to, from);
+  for (int i = 0; i < tl_ndim(to); i++) ok &= tl_strides(to)[i] >= 0;
+  return ok;
 }
 
 // Begins a walk by falling addresses, which is one over the reversed arrays:

@@ -37,9 +37,8 @@ void tl_refusal_seen(tl_vm *vm, tl_rejection why, tl_slot operand) {
     vm->observer->refused(vm, why, operand);
 }
 
-// The nearest reason why an operand was not written into.
-static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
-                            const int64_t *shape) {
+void tl_count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
+                        const int64_t *shape) {
   if (!tl_is_array(s))
     return;
   const bool fits = tl_itemsize(tl_array_dtype(s.array)) == tl_itemsize(dtype);
@@ -54,7 +53,7 @@ static void count_rejection(tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
 tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
                    const int64_t *shape) {
   if (!tl_can_reuse(vm, *slot, dtype, ndim, shape)) {
-    count_rejection(vm, *slot, dtype, ndim, shape);
+    tl_count_rejection(vm, *slot, dtype, ndim, shape);
     return NULL;
   }
   tl_array *array = slot->array;
@@ -72,20 +71,14 @@ tl_array *tl_array_over(tl_vm *vm, tl_slot *x, tl_dtype dtype) {
   tl_array *over =
       fits ? tl_reuse(vm, x, dtype, tl_ndim(a), tl_shape(a)) : NULL;
   if (!strings && !fits)
-    count_rejection(vm, *x, dtype, tl_ndim(a), tl_shape(a));
+    tl_count_rejection(vm, *x, dtype, tl_ndim(a), tl_shape(a));
   return over ? over : tl_array_new(vm, dtype, tl_ndim(a), tl_shape(a));
 }
 
 // Then a write of item i can destroy item i of the other alone, which has been
-// read. Strides of axes of one item do not matter.
+// read.
 bool tl_arrays_coincide(const tl_array *a, const tl_array *b) {
-  if (a->data != b->data ||
-      tl_itemsize(tl_array_dtype(a)) != tl_itemsize(tl_array_dtype(b)) ||
-      !tl_has_shape(a, tl_ndim(b), tl_shape(b))) {
-    return false;
-  }
-  for (int i = 0; i < tl_ndim(a); i++)
-    if (tl_strides(a)[i] != tl_strides(b)[i] && tl_shape(a)[i] > 1)
-      return false;
-  return true;
+  return a->data == b->data &&
+         tl_itemsize(tl_array_dtype(a)) == tl_itemsize(tl_array_dtype(b)) &&
+         tl_arrays_walk_alike(a, b);
 }

@@ -133,8 +133,7 @@ tl_array *tl_reuse(tl_vm *vm, tl_slot *slot, tl_dtype dtype, int ndim,
 bool tl_can_reuse(const tl_vm *vm, tl_slot s, tl_dtype dtype, int ndim,
                   const int64_t *shape);
 
-// Whether two arrays are walked alike, so that item i of both is at one
-// address.
+// Whether two arrays are walked alike, and item i of both is at one address.
 bool tl_arrays_coincide(const tl_array *a, const tl_array *b);
 // Whether one must not be read while the other is written, item by item.
 static inline bool tl_arrays_collide(const tl_array *a, const tl_array *b) {

@@ -60,14 +60,14 @@ static inline uint64_t tl_string_item_word(const tl_string_item *item,
 }
 // Whether the texts are equal, byte by byte. The first words differ where the
 // lengths or the first four bytes do; of a short text the second word has all
-// the rest.
+// the rest, and is looked at anyway, as which texts differ is not foreseen.
 static inline bool tl_string_item_equal(const tl_string_item *a,
                                         const tl_string_item *b) {
-  if (tl_string_item_word(a, 0) != tl_string_item_word(b, 0))
-    return false;
+  const uint64_t first = tl_string_item_word(a, 0) ^ tl_string_item_word(b, 0);
+  const uint64_t rest = tl_string_item_word(a, 1) ^ tl_string_item_word(b, 1);
   return tl_string_item_is_short(a)
-             ? tl_string_item_word(a, 1) == tl_string_item_word(b, 1)
-             : tl_string_equal(a->string, b->string);
+             ? (first | rest) == 0
+             : first == 0 && tl_string_equal(a->string, b->string);
 }
 // A word whose bytes are in the order of memory as a number, the first one
 // highest.

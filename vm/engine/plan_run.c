@@ -71,11 +71,7 @@ static void find_row(tl_plan_stream_state *stream, int64_t at) {
   int64_t low = 0, high = stream->row_count;
   while (high - low > 1) {
     int64_t middle = low + (high - low) / 2;
-    if (stream->offsets[middle] <= at) {
-      low = middle;
-    } else {
-      high = middle;
-    }
+    *(stream->offsets[middle] <= at ? &low : &high) = middle;
   }
   stream->row = low;
   stream->at = at;
@@ -200,20 +196,6 @@ static int64_t first_block(const runner *r) {
              : (int64_t)(2 * LINE_BYTES - past) / itemsize;
 }
 
-// One row in parts.
-static bool run_row(runner *r) {
-  int64_t length = r->plan->shape[r->plan->ndim - 1];
-  int64_t n = first_block(r);
-  for (int64_t at = 0; at < length; at += n, n = r->block) {
-    if (length - at < n)
-      n = length - at;
-    run_block(r->plan, at, 1, (size_t)n);
-    if (!poll(r, n))
-      return false;
-  }
-  return true;
-}
-
 // Moves every stream by [count] positions of an axis, which may be negative:
 // walks come back to where they started, so that the axis outside can go on.
 static void advance(tl_plan *plan, int axis, int64_t count) {
@@ -229,15 +211,16 @@ static bool has_plain_rows(const runner *r) {
          plan->tile_count == 0 && plan->shape[plan->ndim - 1] <= r->block;
 }
 
-// Such rows one after the other: all that is to be done for each is to say
-// where it is.
-static bool run_plain_rows(runner *r) {
+// Streams in place, in parts of [most] positions of an axis, the first of
+// [first]: rows one after the other, or parts of one. All that is to be done
+// for each is to say where it is.
+static bool run_plain(runner *r, int axis, int64_t first, int64_t most) {
   tl_plan *plan = r->plan;
   tl_plan_value *values = plan->values;
-  int axis = plan->ndim - 2, count = 0;
+  int count = 0;
   tl_plan_value *moving[TL_PLAN_STREAMS];
   int64_t steps[TL_PLAN_STREAMS], step = 0;
-  size_t length = (size_t)plan->shape[plan->ndim - 1];
+  const int64_t row = axis < plan->ndim - 1 ? plan->shape[axis + 1] : 1;
   char *to = NULL;
   for (int i = 0; i < plan->moving_count; i++) {
     const tl_plan_stream_state *stream = &plan->streams[plan->moving[i]];
@@ -251,22 +234,42 @@ static bool run_plain_rows(runner *r) {
     moving[count]->at = stream->data;
     steps[count++] = stream->strides[axis];
   }
-  for (int64_t row = 0;;) {
+  for (int64_t left = plan->shape[axis], n = first;; n = most) {
+    if (left < n)
+      n = left;
+    const size_t items = (size_t)(n * row);
     if (plan->delay != NULL)
       values[plan->output].at = tl_delay_begin(plan, plan->delay, to);
-    run_steps(plan, plan->once_count, plan->step_count, length);
+    run_steps(plan, plan->once_count, plan->step_count, items);
     if (plan->delay != NULL) {
-      tl_delay_end(plan, plan->delay, to, 1, length);
-      to += step;
+      tl_delay_end(plan, plan->delay, to, 1, items);
+      to += n * step;
     } else if (plan->consume != NULL) {
-      feed_consumer(plan, length);
+      feed_consumer(plan, items);
     }
-    if (!poll(r, (int64_t)length))
+    if (!poll(r, (int64_t)items))
       return false;
-    if (++row == plan->shape[axis])
+    left -= n;
+    if (left == 0)
       return true;
-    for (int i = 0; i < count; i++) moving[i]->at += steps[i];
+    for (int i = 0; i < count; i++) moving[i]->at += n * steps[i];
   }
+}
+
+// One row in parts.
+static bool run_row(runner *r) {
+  const int inner = r->plan->ndim - 1;
+  int64_t length = r->plan->shape[inner], n = first_block(r);
+  if (r->plan->plain && !r->plan->packs && length > n)
+    return run_plain(r, inner, n, r->block);
+  for (int64_t at = 0; at < length; at += n, n = r->block) {
+    if (length - at < n)
+      n = length - at;
+    run_block(r->plan, at, 1, (size_t)n);
+    if (!poll(r, n))
+      return false;
+  }
+  return true;
 }
 
 // Several short rows at a time.
@@ -345,7 +348,7 @@ static bool run_tiles(runner *r) {
 // their first items before and after it.
 static bool run_inner(runner *r) {
   if (r->plain_rows)
-    return run_plain_rows(r);
+    return run_plain(r, r->plan->ndim - 2, 1, 1);
   if (r->plan->tile_count > 0)
     return run_tiles(r);
   return r->plan->rows > 1 ? run_rows(r) : run_row(r);

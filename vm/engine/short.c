@@ -237,10 +237,10 @@ static bool complex_scalars(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
 // parts, give a number that a slot holds.
 static bool complex_scalar(tl_vm *vm, tl_op op, tl_slot *x, tl_slot *out) {
   tl_kernel1 *kernel = tl_kernels()->unary[op][TL_COMPLEX128];
-  tl_dtype to = tl_op_result(op, TL_COMPLEX128);
   tl_c128 item;
   if (kernel == NULL || !is_complex(x->tag))
     return false;
+  const tl_dtype to = tl_op_result(op, TL_COMPLEX128);
   kernel(&item, x->array->data, 1);
   if (to < TL_COMPLEX128) {
     *out = tl_scalar_load(to, &item);

@@ -235,7 +235,7 @@ INLINE tl_array *small_target(tl_vm *vm, small *s) {
   if (made == NULL)
     tl_error_clear(vm);
   else
-    tl_reuse(vm, &s->x[first], s->result, s->ndim, shape);  // counts why not
+    tl_count_rejection(vm, s->x[first], s->result, s->ndim, shape);
   return made;
 }
 

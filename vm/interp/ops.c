@@ -210,9 +210,9 @@ static inline void store_new(tl_vm *vm, tl_object *container, tl_slot *to,
 }
 
 // All memory is there before the first item moves, so a failure leaves the
-// window as it was.
+// window as it was. An empty list will get items: the block that it has anyway
+// has room for two.
 bool tl_do_list(tl_vm *vm, uint32_t count, tl_slot *items, tl_slot *out) {
-  // To an empty list items will be added, for which its block has room.
   tl_list *list = tl_list_new(vm, count == 0 ? 2 : count);
   if (list == NULL)
     return false;

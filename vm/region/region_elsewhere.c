@@ -29,20 +29,6 @@ typedef struct middle {
   int64_t behind;
 } middle;
 
-// Whether two arrays of one memory are walked by the same steps: then an item
-// is always the same number of bytes before or behind the one that is written
-// in its place.
-static bool is_shifted(const tl_array *a, const tl_array *b) {
-  int ndim = tl_ndim(a);
-  if (tl_ndim(b) != ndim)
-    return false;
-  for (int i = 0; i < ndim; i++)
-    if (tl_shape(a)[i] != tl_shape(b)[i] ||
-        (tl_shape(a)[i] > 1 && tl_strides(a)[i] != tl_strides(b)[i]))
-      return false;
-  return true;
-}
-
 // False where places of the target are read at several distances, or where the
 // margins are too much of it. What lies ahead of what is written does no harm:
 // it is read before.
@@ -55,17 +41,18 @@ static bool find_middle(const tl_region_graph *g, const tl_array *target,
     m->from[k] = 0;
     m->end[k] = tl_shape(target)[k];
   }
-  for (int u = 0; u < g->use_count; u++) {
-    const tl_array *a = tl_region_read_array(&g->uses[u]);
+  const tl_region_use *u = g->uses, *end = u + g->use_count;
+  for (; u != end; u++) {
+    const tl_array *a = tl_region_read_array(u);
     bool overlaps = a != NULL && tl_arrays_overlap(a, target);
-    if (overlaps && !is_shifted(a, target))
+    if (overlaps && !tl_arrays_walk_alike(a, target))
       return false;
-    if (a == NULL || (!overlaps && g->uses[u].wrap == 0))
+    if (a == NULL || (!overlaps && u->wrap == 0))
       continue;
     int64_t behind = overlaps ? target->data - a->data : 0;
     int more = ndim - tl_ndim(a);  // axes that the operand does not have
-    for (int k = 0; g->uses[u].wrap > 0 && k < tl_ndim(a); k++) {
-      int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, &g->uses[u])[k];
+    for (int k = 0; u->wrap > 0 && k < tl_ndim(a); k++) {
+      int64_t n = tl_shape(a)[k], shift = tl_region_shift(g, u)[k];
       shift = shift > n / 2 ? shift - n : shift;
       if (shift > m->from[more + k])
         m->from[more + k] = shift;
@@ -93,7 +80,9 @@ bool tl_region_is_shifted(const tl_region_graph *g, const tl_array *target) {
 // The margins in front of the middle and behind it along each axis, but those
 // without items: in the middle along the axes before, of whole length along
 // those after. Returns how many.
-static int find_margins(const middle *m, const tl_array *to, part *margins) {
+__attribute__((cold)) static int find_margins(const middle *m,
+                                              const tl_array *to,
+                                              part *margins) {
   int count = 0;
   for (int side = 0; side < 2 * tl_ndim(to); side++) {
     part *p = &margins[count];

@@ -109,8 +109,7 @@ static inline bool holds(const tl_region_graph *g, const tl_region_guard *f) {
 static inline bool is_as_before(tl_region_cached *k, uint32_t pc,
                                 tl_slot *base) {
   tl_region_graph *g = &k->graph;
-  if (!k->is_last || k->pc != pc || k->is_busy || k->is_stale ||
-      g->vm->has_contracts)
+  if (k->pc != pc || k->is_busy || k->is_stale || g->vm->has_contracts)
     return false;
   g->base = base;
   const tl_closure *closure = g->vm->frame->closure;
@@ -171,8 +170,8 @@ bool tl_region_runs_short(tl_region_cached *k) {
 
 // The first array that the region makes. Its header is copied, and those of
 // later runs are made as it is: their shape is the same.
-__attribute__((noinline)) static bool make_first(tl_region_cached *k,
-                                                 tl_slot *out) {
+__attribute__((cold)) static bool make_first(tl_region_cached *k,
+                                             tl_slot *out) {
   const tl_region_graph *g = &k->graph;
   tl_array *model = (tl_array *)(void *)k->model;
   const tl_region_shape *shape = &g->shapes[g->nodes[g->value].shape];
@@ -236,7 +235,7 @@ bool tl_region_run_short(tl_region_cached *k) {
 tl_region_status tl_region_repeat(tl_region *where, uint32_t pc,
                                   tl_slot *base) {
   tl_region_cached *k = where->cached;
-  if (k == NULL || !is_as_before(k, pc, base))
+  if (!is_as_before(k, pc, base))
     return TL_REGION_DECLINED;
   where->runs = 1;
   where->wait = 0;
