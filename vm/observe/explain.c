@@ -102,17 +102,6 @@ static uint32_t next_use(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   return 0;
 }
 
-// The instruction that wrote the slot last before [pc] in the text; false: a
-// parameter.
-// In the order of the text, not of a run: a loop's body may have another
-// writer.
-static bool explain_definition(const tl_explainer *e, uint32_t pc,
-                               uint32_t slot, uint32_t *found) {
-  tl_decoded d;
-  *found = 0;
-  return tl_writers_find(&e->writers, pc, slot, found, &d);
-}
-
 // --- Words ------------------------------------------------------------------
 
 // The source of a place, on one line and not too long.
@@ -170,8 +159,7 @@ static void explain_operand(const tl_explainer *e, uint32_t pc, uint32_t slot) {
   tl_decoded d;
   if (is_named(e->p, slot)) {
     tl_text_puts(e->out, e->p->slot_names[slot]->text);
-  } else if (explain_definition(e, pc, slot, &from)) {
-    tl_decode(e->p, from, &d);
+  } else if (tl_writers_find(&e->writers, pc, slot, &from, &d)) {
     // A copy is called what it was copied from.
     if (d.op == TL_BC_MOV || d.op == TL_BC_MOVB) {
       explain_operand(e, from, d.operands[0]);
@@ -192,9 +180,9 @@ static bool explain_is_plain_scalar(const tl_explainer *e, uint32_t pc,
                                     uint32_t slot) {
   uint32_t from;
   tl_decoded d;
-  if (is_named(e->p, slot) || !explain_definition(e, pc, slot, &from))
+  if (is_named(e->p, slot) ||
+      !tl_writers_find(&e->writers, pc, slot, &from, &d))
     return false;
-  tl_decode(e->p, from, &d);
   return d.op == TL_BC_LOADK || d.op == TL_BC_LOADI || d.op == TL_BC_FORVAR;
 }
 
@@ -202,9 +190,8 @@ static bool explain_is_plain_scalar(const tl_explainer *e, uint32_t pc,
 // parameter.
 static bool find_origin(const tl_explainer *e, uint32_t pc, uint32_t slot,
                         uint32_t *from, tl_decoded *d) {
-  for (*from = pc; explain_definition(e, *from, slot, from);
+  for (*from = pc; tl_writers_find(&e->writers, *from, slot, from, d);
        slot = d->operands[0]) {
-    tl_decode(e->p, *from, d);
     if ((d->op != TL_BC_MOV && d->op != TL_BC_MOVB) ||
         is_named(e->p, d->operands[0]))
       return true;
@@ -233,8 +220,10 @@ static bool is_taken_out(int op) {
 // The container that the instruction at [from] took its result out of.
 static void put_container(const tl_explainer *e, uint32_t from,
                           const tl_decoded *d) {
-  uint32_t slot = d->operand_count > 0 ? d->operands[0] : d->window, unused;
-  if (is_named(e->p, slot) || explain_definition(e, from, slot, &unused))
+  uint32_t slot = d->operand_count > 0 ? d->operands[0] : d->window, at;
+  tl_decoded made;
+  if (is_named(e->p, slot) ||
+      tl_writers_find(&e->writers, from, slot, &at, &made))
     explain_operand(e, from, slot);
   else
     tl_text_puts(e->out, "what it was taken from");
@@ -447,7 +436,8 @@ static void put_input(const tl_explainer *e, const tl_region *r, uint32_t pc,
   tl_text *out = e->out;
   const uint32_t slot = d->operands[i];
   uint32_t made;
-  const bool found = explain_definition(e, pc, slot, &made);
+  tl_decoded maker;
+  const bool found = tl_writers_find(&e->writers, pc, slot, &made, &maker);
   const bool is_plain = reads && explain_is_plain_scalar(e, pc, slot);
   tl_text_printf(out,
                  "%s{\"slot\": %" PRIu32 ", \"mode\": %d, \"made\": %" PRId64
@@ -483,9 +473,10 @@ static void put_taken(const tl_explainer *e, uint32_t pc, const tl_decoded *d,
   }
   tl_text_puts(e->out, "], \"range\": ");
   uint32_t from, i = 0;
-  while (i < count &&
-         !(explain_definition(e, pc, tl_operand_slot(d, i), &from) &&
-           e->p->code[from].op == TL_BC_RANGE))
+  tl_decoded made;
+  while (i < count && !(tl_writers_find(&e->writers, pc, tl_operand_slot(d, i),
+                                        &from, &made) &&
+                        made.op == TL_BC_RANGE))
     i++;
   if (i < count)
     put_name(e, pc, tl_operand_slot(d, i));
