@@ -630,7 +630,9 @@ static void define_slot(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot,
 // follows from the operands. FORPREP leaves numbers where its operands were.
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_state state = {0};
-  if (ins->result >= 0 || ins->op == TL_BC_FORPREP)
+  const bool leaves = ins->op == TL_BC_FORPREP;
+  const int32_t count = leaves ? ins->operand_count : tl_result_count(ins);
+  if (count > 0)
     state = tl_result_state(flow, ins);
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int role = tl_opcode_role(ins->op, i);
@@ -638,10 +640,8 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
         role == TL_ROLE_TARGET)
       tl_forget(flow, flow->operands[i]);
   }
-  for (int32_t i = 0; i < tl_result_count(ins); i++)
-    define_slot(flow, ins, ins->result + i, &state);
-  for (int32_t i = 0; ins->op == TL_BC_FORPREP && i < ins->operand_count; i++)
-    define_slot(flow, ins, ins->operands[i], &state);
+  for (int32_t i = 0; i < count; i++)
+    define_slot(flow, ins, leaves ? ins->operands[i] : ins->result + i, &state);
 }
 
 // --- The two shapes ---------------------------------------------------------
