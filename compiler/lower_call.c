@@ -473,15 +473,15 @@ int32_t tl_lower_compose(tl_lower *l, tl_ast *ast, int32_t want) {
 static bool lower_elementwise(tl_lower *l, tl_ast *ast,
                               const tl_builtin *builtin, const binding *b,
                               int32_t *want) {
+  const int arity = (int)ast->call.count;
   int op = 0;
-  while (op < TL_OP_COUNT && strcmp(tl_ops[op].name, builtin->name) != 0) op++;
+  while (op < TL_OP_COUNT && (tl_ops[op].arity != arity ||
+                              strcmp(tl_ops[op].name, builtin->name) != 0))
+    op++;
   // A module may have a function of the same name.
-  if (op == TL_OP_COUNT ||
+  if (op == TL_OP_COUNT || b->rest_count > 0 ||
       tl_builtin_find(l->b->vm->library, NULL, builtin->name,
                       strlen(builtin->name)) != builtin)
-    return false;
-  int arity = tl_ops[op].arity;
-  if ((uint32_t)arity != ast->call.count || b->rest_count > 0)
     return false;
   // Arguments in the order of the parameters, all given: else binding would
   // have to reorder them.

@@ -385,6 +385,20 @@ static void settle_candidates(tl_flow *flow, const tl_cfg_ins *ins,
   }
 }
 
+// All operands of FORPREP end, though their slots live on: whoever borrows from
+// one of them, other operands too, has to be independent of it.
+static void settle_range(tl_flow *flow, const tl_cfg_ins *ins) {
+  for (int32_t i = 0; i < ins->operand_count; i++) {
+    int32_t x = ins->operands[i];
+    memcpy(flow->mask, flow->after,
+           (size_t)flow->function->words * sizeof(uint64_t));
+    for (int32_t j = 0; j < ins->operand_count; j++)
+      tl_bit_set(flow->mask, ins->operands[j]);
+    if (tl_state_of(flow, x)->kind != TL_BORROWS)
+      tl_settle(flow, x, flow->mask, NULL);
+  }
+}
+
 // Steps 4 and 5, and the further places of an argument given twice.
 static void decide_modes(tl_flow *flow, const tl_cfg_ins *ins, int32_t count,
                          int32_t borrowed_count) {
@@ -613,10 +627,12 @@ static void define_slot(tl_flow *flow, const tl_cfg_ins *ins, int32_t slot,
 }
 
 // Ends what the instruction consumed, and gives its results the state that
-// follows from the operands.
+// follows from the operands. FORPREP leaves numbers where its operands were.
 static void define(tl_flow *flow, const tl_cfg_ins *ins) {
   tl_state state = {0};
-  if (ins->result >= 0)
+  const bool leaves = ins->op == TL_BC_FORPREP;
+  const int32_t count = leaves ? ins->operand_count : tl_result_count(ins);
+  if (count > 0)
     state = tl_result_state(flow, ins);
   for (int32_t i = 0; i < ins->operand_count; i++) {
     int role = tl_opcode_role(ins->op, i);
@@ -624,8 +640,8 @@ static void define(tl_flow *flow, const tl_cfg_ins *ins) {
         role == TL_ROLE_TARGET)
       tl_forget(flow, flow->operands[i]);
   }
-  for (int32_t i = 0; i < tl_result_count(ins); i++)
-    define_slot(flow, ins, ins->result + i, &state);
+  for (int32_t i = 0; i < count; i++)
+    define_slot(flow, ins, leaves ? ins->operands[i] : ins->result + i, &state);
 }
 
 // --- The two shapes ---------------------------------------------------------
@@ -677,6 +693,8 @@ static void transfer_operation(tl_flow *flow, const tl_cfg_ins *ins) {
   if (risky && err != NULL)
     for (int32_t w = 0; w < flow->function->words; w++) flow->risk[w] |= err[w];
 
+  if (ins->op == TL_BC_FORPREP)
+    settle_range(flow, ins);
   int32_t borrowed_count = part_operands(flow, ins, err, risky);
   int32_t count = find_candidates(flow, ins, err, risky, borrowed_count);
   settle_candidates(flow, ins, count);
