@@ -145,6 +145,10 @@ bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
   return tl_is_none(s) || tl_dtype_argument(vm, function, s, out);
 }
 
+tl_dtype tl_dtype_given(tl_slot s, tl_dtype otherwise) {
+  return tl_is_none(s) ? otherwise : s.type->dtype;
+}
+
 // --- Several integers -------------------------------------------------------
 
 // Fails (kind value) because more than [max] integers were given.
@@ -393,4 +397,88 @@ bool tl_arg_arrays(tl_vm *vm, const char *function, tl_slot s, tl_arrays *out) {
 // touched.
 void tl_arrays_close(tl_vm *vm, tl_arrays *arrays) {
   tl_slots_free(vm, arrays->items, arrays->count);
+}
+
+// --- By the types of a row ---------------------------------------------------
+
+// Whether the argument is what most calls have for that letter, so that nothing
+// is left to do. It may be fine where this is false.
+static bool is_usual(char type, tl_slot s) {
+  switch (type) {
+    case 's':
+      return tl_is_string(s);
+    case 'b':
+      return tl_is_bool(s);
+    case 'i':
+      return tl_class(s) == TL_CLASS_I64;
+    case 'n':
+      return tl_class(s) == TL_CLASS_I64 && s.i >= 0;
+    case 'f':
+      return tl_class(s) == TL_CLASS_F64;
+    case 'm':
+      return tl_is_array(s) && tl_array_dtype(s.array) < TL_STRING;
+    case 'a':
+    case 't':
+    case 'v':
+    case 'x':
+      return tl_is_array(s);
+    default:
+      return type == '.' || (type <= 'Z' && tl_is_none(s));
+  }
+}
+
+// Reads an argument by the letter of its type (vm/builtin.h).
+static bool read_argument(tl_vm *vm, const char *function, const char *name,
+                          char type, tl_slot *s) {
+  tl_string *text;
+  const char *path;
+  tl_dtype dtype;
+  int64_t integer;
+  double real;
+  bool truth;
+  switch (type <= 'Z' ? type - 'A' + 'a' : type) {
+    case 's':
+      return tl_arg_string(vm, function, name, *s, &text);
+    case 'i':
+      return tl_arg_int(vm, function, name, *s, &integer);
+    case 'n':
+      return tl_arg_count(vm, function, name, *s, &integer);
+    case 'b':
+      return tl_arg_bool(vm, function, name, *s, &truth);
+    case 'f':
+      if (!tl_arg_float(vm, function, name, *s, &real))
+        return false;
+      *s = tl_weak_float(real);
+      return true;
+    case 'd':
+      return tl_dtype_argument(vm, function, *s, &dtype);
+    case 'p':
+      return tl_arg_path(vm, function, *s, &path);
+    case 'm':
+      return tl_arg_numeric(vm, function, s);
+    case 't':
+      return tl_arg_array_or_string(vm, function, s);
+    case 'x':
+      return tl_arg_items(vm, function, s);
+    case 'v':
+      return tl_is_nested(*s) || tl_arg_array(vm, function, s);
+    default:
+      return tl_arg_array(vm, function, s);
+  }
+}
+
+bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args) {
+  const char *types = builtin->types;
+  for (int i = 0; types[i] != '\0'; i++) {
+    if (is_usual(types[i], args[i]))
+      continue;
+    tl_param params[TL_MAX_PARAMS];
+    char name[40];
+    tl_params_parse(builtin->params, params);
+    snprintf(name, sizeof name, "%.*s", (int)params[i].name_length,
+             params[i].name);
+    if (!read_argument(vm, builtin->name, name, types[i], &args[i]))
+      return false;
+  }
+  return true;
 }

@@ -30,6 +30,10 @@
 #include "vm/array/array.h"
 #include "vm/vm.h"
 
+// Checks the arguments of a row with types, and converts those that it says
+// (vm/builtin.h).
+bool tl_read_arguments(tl_vm *vm, const tl_builtin *builtin, tl_slot *args);
+
 // Fails (kind type): the argument [name] is a record, and its field [field]
 // has a wrong value [s].
 bool tl_arg_field_fail(tl_vm *vm, const char *function, const char *name,
@@ -66,9 +70,14 @@ bool tl_arg_key(tl_vm *vm, const char *function, const char *name, tl_slot s);
 // the value is io.stdin and the like. Returns borrowed. A text with a NUL
 // fails.
 bool tl_arg_path(tl_vm *vm, const char *function, tl_slot s, const char **path);
+// The same of an argument that was read as a path (vm/builtin.h, types).
+const char *tl_path_of(tl_slot s);
 // A dtype, which is a type value such as float64; none gives [otherwise].
 bool tl_arg_dtype(tl_vm *vm, const char *function, tl_slot s,
                   tl_dtype otherwise, tl_dtype *out);
+
+// The same of an argument that was read as a dtype.
+tl_dtype tl_dtype_given(tl_slot s, tl_dtype otherwise);
 
 // A list, range or vector of integers, or one integer. Sets *count to their
 // number, at most [max] (else kind value), and writes them to [out].
