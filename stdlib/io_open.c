@@ -308,7 +308,8 @@ static bool standard_errors(tl_vm *vm, tl_slot *args, tl_slot *out) {
 static bool input(tl_vm *vm, tl_slot *args, tl_slot *out) {
   // The prompt is written before the line is waited for.
   const tl_string *prompt = tl_is_none(args[0]) ? NULL : args[0].string;
-  if (prompt != NULL && !tl_write_for(vm, "input", prompt->text, prompt->length))
+  if (prompt != NULL &&
+      !tl_write_for(vm, "input", prompt->text, prompt->length))
     return false;
   return input_line(vm, "input", out);
 }

@@ -117,10 +117,11 @@ static bool give_and_free(tl_vm *vm, tl_bytes *bytes, tl_slot *out) {
 // binary.compress(data, format, level).
 static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_packing packing;
-  const int64_t level = args[2].i;
+  int64_t level;
   tl_slot data;
   tl_bytes bytes;
-  if (!read_packing(vm, "compress", args[1], &packing))
+  if (!read_packing(vm, "compress", args[1], &packing) ||
+      !tl_arg_int(vm, "compress", "level", args[2], &level))
     return false;
   // The levels of the libraries.
   int most = packing == TL_PACKED_ZSTD ? 22 : 9;
@@ -140,10 +141,12 @@ static bool compress(tl_vm *vm, tl_slot *args, tl_slot *out) {
 // expand to all of memory.
 static bool expand(tl_vm *vm, tl_slot *args, tl_slot *out) {
   tl_packing packing;
-  const int64_t most = tl_is_none(args[2]) ? 1 << 30 : args[2].i;
+  int64_t most = 1 << 30;
   tl_slot data;
   tl_bytes bytes;
   if (!read_packing(vm, "expand", args[1], &packing) ||
+      (!tl_is_none(args[2]) &&
+       !tl_arg_count(vm, "expand", "most", args[2], &most)) ||
       !read_bytes(vm, "expand", &args[0], &data))
     return false;
   bool ok = tl_expand(vm, "expand", "the data", packing, data.array->data,
@@ -253,9 +256,8 @@ static bool write_binary(tl_vm *vm, tl_slot *args, tl_slot *out) {
   if (!encode_items(vm, "write_binary", &args[1], args[2].i != 0, &bytes))
     return false;
   *out = tl_none();
-  bool ok =
-      tl_io_write_packed(vm, "write_binary", tl_path_of(args[0]),
-                         bytes.array->data, (size_t)bytes.array->size);
+  bool ok = tl_io_write_packed(vm, "write_binary", tl_path_of(args[0]),
+                               bytes.array->data, (size_t)bytes.array->size);
   tl_drop(vm, bytes);
   return ok;
 }
@@ -284,12 +286,12 @@ const tl_builtin tl_binary_module[] = {
     /// 0 to 9, for zstd to 22. A library that is missing is an io error.
     ///     len(binary.compress(zeros(1000, dtype: uint8))) < 30    # true
     {"compress", "data, format = \"zlib\", level: 6", compress,
-     .takes = TL_FORMS, .types = "x.i"},
+     .takes = TL_FORMS, .types = "x"},
     /// The bytes that compress made fewer. Damaged data, or more than most
     /// bytes, are a value error.
     ///     binary.expand(binary.compress(uint8([1, 2])))    # [1, 2]
     {"expand", "data, format = \"zlib\", most: 1073741824", expand,
-     .takes = TL_FORMS, .types = "x.N"},
+     .takes = TL_FORMS, .types = "x"},
     /// The check sum of bytes (a vector of uint8) that zip, gzip and PNG use:
     /// CRC-32, an integer (RFC 1952).
     /// Other values are an error (kind type).

@@ -152,8 +152,10 @@ static bool join(tl_vm *vm, tl_slot *args, tl_slot *out) {
       (tl_array_dtype(xs.array) == TL_STRING || xs.array->size == 0);
   if (!tl_is_list(xs) && !is_array)
     return tl_arg_fail(vm, "join", "xs", "a list or vector of strings", xs);
-  const tl_string *between =
-      tl_is_none(args[1]) ? tl_empty_string() : args[1].string;
+  tl_string *between = tl_empty_string();
+  if (!tl_is_none(args[1]) &&
+      !tl_arg_string(vm, "join", "sep", args[1], &between))
+    return false;
   const int64_t count = is_array ? xs.array->size : xs.list->length;
   return tl_string_give(join_parts(vm, xs, (size_t)count, between), out);
 }
@@ -503,7 +505,7 @@ const tl_builtin tl_string_builtins[] = {
     /// for each row.
     /// Arguments other than strings are an error (kind type).
     ///     join(("a", "b", "c"), "-")    # a-b-c
-    {"join", "xs, sep = none", join, .types = ".S"},
+    {"join", "xs, sep = none", join},
     /// s with new in place of old everywhere, or count times from the front.
     /// Takes strings, or arrays of strings item by item: other values are an
     /// error (kind type).
@@ -517,8 +519,7 @@ const tl_builtin tl_string_builtins[] = {
     ///     find("größer", "er")    # 4
     ///     find((3, 1, 2), 2)    # 2
     ///     find("banana", "an", 2)    # 3
-    {"find", "xs, part, start = 0", find, .lifts = TL_OF_TEXT,
-     .types = "..i"},
+    {"find", "xs, part, start = 0", find, .lifts = TL_OF_TEXT, .types = "..i"},
     /// Whether a string begins with a part.
     /// Arguments other than strings are an error (kind type).
     ///     starts_with("tally", "ta")    # true

@@ -190,7 +190,9 @@ typedef struct tl_builtin {
   //     p  a file's path, or a standard stream (tl_path_of)
   //     a  an array, or what becomes one (tl_arg_array)
   //     m  the same of numbers or bools     t  the same, or a string
-  //     v  the same, or a nested array      x  what has items (tl_arg_items)
+  //     v  the same, or a nested array      w  the same of numbers or bools
+  //     x  what has items (tl_arg_items)    l  the same, or a list
+  //     y  the same, or a string            g  rows (tl_arg_ragged)
   //
   // A capital letter takes none, too. '.' and parameters without a letter take
   // anything. NULL: all do.

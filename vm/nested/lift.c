@@ -116,8 +116,9 @@ static bool fail_missing(tl_vm *vm, const tl_builtin *builtin, tl_slot s) {
 // not borrow from them.
 bool tl_lift_call(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
                   tl_slot *args, tl_slot *out) {
-  bool ok = tl_is_lifted(builtin, args) ? tl_lift(vm, builtin, count, args, out)
-                                        : tl_builtin_run(vm, builtin, args, out);
+  bool ok = tl_is_lifted(builtin, args)
+                ? tl_lift(vm, builtin, count, args, out)
+                : tl_builtin_run(vm, builtin, args, out);
   if (ok)
     tl_own_result(vm, builtin, out);
   return ok;
@@ -638,5 +639,6 @@ bool tl_lift(tl_vm *vm, const tl_builtin *builtin, uint32_t count,
     return of_rows(vm, builtin, false, count, args, out);
   if (tl_is_form(x, TL_FORM_OPTION))
     return of_values(vm, builtin, count, args, out);
-  return tl_builtin_run(vm, builtin, args, out);  // which says that it takes no structs
+  return tl_builtin_run(vm, builtin, args,
+                        out);  // which says that it takes no structs
 }
