@@ -269,6 +269,16 @@ bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
   return true;
 }
 
+bool tl_arg_axis_set(tl_vm *vm, const char *function, tl_slot s, int ndim,
+                     uint32_t *out) {
+  int count, axes[TL_MAX_DIMS];
+  if (!tl_arg_axes_or_all(vm, function, s, ndim, &count, axes))
+    return false;
+  *out = 0;
+  for (int i = 0; i < count; i++) *out |= UINT32_C(1) << axes[i];
+  return true;
+}
+
 // The default goes through the same check as an argument: an array without
 // axes has no last one.
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,

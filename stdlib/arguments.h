@@ -115,6 +115,9 @@ bool tl_arg_axes(tl_vm *vm, const char *function, tl_slot s, int ndim,
 // The same, or for none all axes in order.
 bool tl_arg_axes_or_all(tl_vm *vm, const char *function, tl_slot s, int ndim,
                         int *count, int axes[TL_MAX_DIMS]);
+// The same as a set, a bit for each axis.
+bool tl_arg_axis_set(tl_vm *vm, const char *function, tl_slot s, int ndim,
+                     uint32_t *out);
 // One axis, from 0 on; none gives [otherwise], which may be negative. An array
 // of no dimension has no axis at all, and fails for any (kind index).
 bool tl_arg_axis(tl_vm *vm, const char *function, tl_slot s, int ndim,
