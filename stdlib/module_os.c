@@ -58,7 +58,7 @@ static bool list_names(tl_vm *vm, const char *path, DIR *directory, bool skips,
 // os.list(path, skip_malformed): sorted, because the system's order is not the
 // same twice.
 static bool list_folder(tl_vm *vm, tl_slot *args, tl_slot *out) {
-  const char *path = tl_path_of(args[0]);
+  const char *path = tl_is_none(args[0]) ? "." : tl_path_of(args[0]);
   DIR *directory = opendir(path);
   if (!directory)
     return os_fail(vm, "os.list", path);
@@ -179,7 +179,7 @@ const tl_builtin tl_os_files_module[] = {
     /// error, or left out with skip_malformed.
     ///     os.list("data")
     {"list", "path = \".\", skip_malformed: false", list_folder,
-     TL_FILES | TL_EFFECT, .types = "pb"},
+     TL_FILES | TL_EFFECT, .types = "Pb"},
     /// What is known of a file: a record of size (bytes), modified (seconds, as
     /// time.now has them) and is_folder; none where there is no such file.
     /// One that may not be looked at is an io error, an empty name a value

@@ -195,8 +195,8 @@ typedef struct tl_builtin {
   //     y  the same, or a string            g  rows (tl_arg_ragged)
   //
   // A capital letter takes none, too. '.' and parameters without a letter take
-  // anything. NULL: all do.
-  const char *types;
+  // anything.
+  char types[8];
   // What a loop with a name for each item of its rows calls instead, with the
   // same arguments, so that no row is made: it fails as this one does, and
   // returns the first items as a range. The others are those of its first

@@ -330,7 +330,7 @@ struct tally_vm {
 // tl_builtin_fn says: its types are read first.
 static inline bool tl_builtin_run(tl_vm *vm, const tl_builtin *builtin,
                                   tl_slot *args, tl_slot *out) {
-  return (builtin->types == NULL ||
+  return (builtin->types[0] == '\0' ||
           vm->library->read_arguments(vm, builtin, args)) &&
          builtin->call(vm, args, out);
 }
