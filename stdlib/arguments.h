@@ -5,6 +5,7 @@
 // A built-in gets its arguments as slots in the order of its signature; absent
 // ones hold their defaults. The usual order of a built-in of arrays:
 //
+//   .types of its row           read before it is called (vm/builtin.h)
 //   tl_arg_int, tl_arg_axis …   the small arguments first: cheap to check
 //   tl_arg_array                an array of whatever was given, in the slot
 //   tl_promote_slots            the dtype of the result
